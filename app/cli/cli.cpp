@@ -12,6 +12,7 @@
 #include "engine/query/shown_text.h"
 
 #include <CLI/CLI.hpp>
+
 #include <algorithm>
 #include <cerrno>
 #include <exception>

@@ -32,7 +32,7 @@ complete -c spanq -e
 complete -c spanq -f
 )";
 
-std::string quoted(std::string_view text) {
+std::string inQuotes(std::string_view text) {
   std::string out = "'";
   for (const char c : text) {
     if (c == '\'' || c == '\\') out += '\\';
@@ -45,7 +45,7 @@ std::string quoted(std::string_view text) {
 std::string offersOf(const CompletedValue& value) {
   switch (value.taken) {
     case Taken::Words:
-      return fmt::format(" -a {}", quoted(fmt::format("{}", fmt::join(value.words, " "))));
+      return fmt::format(" -a {}", inQuotes(fmt::format("{}", fmt::join(value.words, " "))));
     case Taken::Files:
       return " -F";
     case Taken::Folders:
@@ -66,7 +66,7 @@ std::string optionLine(const std::string& condition, const CompletedOption& opti
   } else if (option.value.taken != Taken::Nothing) {
     line += " -x";
   }
-  return line + offersOf(option.value) + " -d " + quoted(option.help) + "\n";
+  return line + offersOf(option.value) + " -d " + inQuotes(option.help) + "\n";
 }
 
 }  // namespace
@@ -79,11 +79,11 @@ std::string fishCompletion(const std::vector<CompletedCommand>& table) {
       CompletedCommand group = command;
       group.path.pop_back();
       const std::string before = group.path.empty() ? "" : " " + group.joined(' ');
-      script += fmt::format("complete -c spanq -n {} -a {} -d {}\n", quoted("__spanq_only" + before),
-                            command.path.back(), quoted(command.help));
+      script += fmt::format("complete -c spanq -n {} -a {} -d {}\n", inQuotes("__spanq_only" + before),
+                            command.path.back(), inQuotes(command.help));
     }
     // Options of the program stand before any command.
-    const std::string condition = quoted((command.commands.empty() ? "__spanq_at" : "__spanq_only") + words);
+    const std::string condition = inQuotes((command.commands.empty() ? "__spanq_at" : "__spanq_only") + words);
     for (const CompletedOption& option : command.options) script += optionLine(condition, option);
     const std::string offers = offersOf(command.argument);
     if (command.commands.empty() && !offers.empty())

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/cli/live_run.h"
+
 #include "engine/run/run_options.h"
 #include "engine/run/run_result.h"
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "engine/experiment/abba.h"
+
 #include "engine/run/logits_request.h"
 
 #include <algorithm>

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "engine/experiment/load_times.h"
+
 #include "engine/layout/span_table.h"
 #include "engine/run/session_config.h"
 

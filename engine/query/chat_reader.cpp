@@ -238,7 +238,8 @@ class ChatReader {
     if (m_walk.errors() > errorsBefore || m_cursor.stopped()) return text;
     if (type != "text") {
       // Its other fields are refused with it.
-      m_walk.error(begin, "a part of the type " + inQuotes(*type), "the type text", "a query holds text alone");
+      m_walk.error(begin, "a part of the type " + inQuotes(*type), "the type text",
+                   "a query holds text alone");
       return text;
     }
     if (!hasText) m_walk.error(begin, "no field \"text\"", "\"text\": the text of the part");

@@ -92,8 +92,8 @@ void readOlderGenerate(const ReadContext& context, Generate& generate, const std
         FieldsReader<Generate>(context, generate, pointer).read();
         return;
       }
-      context.walk.error(object.keyOffset, (count == 0 ? "the key " : "a second key, ") + inQuotes(key), kForm,
-                         "only a generate can be repeated");
+      context.walk.error(object.keyOffset, (count == 0 ? "the key " : "a second key, ") + inQuotes(key),
+                         kForm, "only a generate can be repeated");
       cursor.skipValue();
     });
   }

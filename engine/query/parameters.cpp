@@ -105,7 +105,8 @@ class Resolver {
     if (value == m_values.end()) {
       report(pointer, "the parameter " + inQuotes(parameter->name) + " without a value", kind);
     } else if (!isParameterValue(kind, value->second)) {
-      report(pointer, "the value " + inQuotes(value->second) + " for the parameter " + inQuotes(parameter->name),
+      report(pointer,
+             "the value " + inQuotes(value->second) + " for the parameter " + inQuotes(parameter->name),
              kind);
     } else {
       return &value->second;

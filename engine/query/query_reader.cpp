@@ -106,9 +106,10 @@ void QueryReader::readNode(Node& node, std::string step) {
     }
     if (!isRefused) {
       isRefused = true;
-      m_walk.error(object.keyOffset,
-                   key == first ? "the operator " + inQuotes(key) + " twice" : "a second key, " + inQuotes(key),
-                   "one operator in each object", "several queries stand in a list: {\"seq\": […]}");
+      m_walk.error(
+          object.keyOffset,
+          key == first ? "the operator " + inQuotes(key) + " twice" : "a second key, " + inQuotes(key),
+          "one operator in each object", "several queries stand in a list: {\"seq\": […]}");
     }
     // The query is refused already, but what else is wrong in it is wanted too.
     Node unused;

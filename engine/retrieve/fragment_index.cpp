@@ -63,18 +63,18 @@ std::variant<std::vector<Fragment>, Error> fragmentsOf(const SourceDocument& doc
                                                        const text::Tokenizer& tokenizer,
                                                        const ChunkOptions& options,
                                                        const std::stop_token& stop) {
-  constexpr const char* kBlank = " \t\r\n\f\v";
+  constexpr const char* kSpaces = " \t\r\n\f\v";
   const DocumentFormat format = formatOf(document.name, document.bytes);
   auto read = readPassages(document.name, format, document.bytes);
   if (auto* error = std::get_if<Error>(&read)) return std::move(*error);
   std::vector<Fragment> fragments;
   for (const Passage& passage : std::get<std::vector<Passage>>(read)) {
     for (const Chunk& chunk : chunkPassage(passage.text, tokenizer, options, stop)) {
-      const std::size_t begin = chunk.text.find_first_not_of(kBlank);
+      const std::size_t begin = chunk.text.find_first_not_of(kSpaces);
       if (begin == std::string::npos) continue;
       Fragment& fragment = fragments.emplace_back();
       fragment.place = passagePlace(format, passage.number);
-      fragment.text = chunk.text.substr(begin, chunk.text.find_last_not_of(kBlank) + 1 - begin);
+      fragment.text = chunk.text.substr(begin, chunk.text.find_last_not_of(kSpaces) + 1 - begin);
     }
   }
   return fragments;

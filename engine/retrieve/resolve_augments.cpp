@@ -146,8 +146,8 @@ class Resolver {
       add(Severity::Warning, path, foundIn(altered[i]), altered[i].expected);
     if (altered.size() > kNamedDocuments) {
       add(Severity::Warning, path,
-          counted(altered.size() - kNamedDocuments, "further file") + " of " + query::quoted(document.name) +
-              " with bytes that are no UTF-8 (read as U+FFFD)",
+          counted(altered.size() - kNamedDocuments, "further file") + " of " +
+              query::inQuotes(document.name) + " with bytes that are no UTF-8 (read as U+FFFD)",
           "UTF-8");
     }
     if (!remarks.lostPins.empty()) {

@@ -4,6 +4,7 @@
 #include "engine/base/error.h"
 #include "engine/layout/layout.h"
 #include "engine/run/plan_progress.h"
+#include "engine/run/run_options.h"
 
 #include <algorithm>
 #include <cstddef>

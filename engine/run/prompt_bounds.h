@@ -8,7 +8,7 @@
 #include "engine/model/config.h"
 #include "engine/plan/plan.h"
 #include "engine/run/prediction.h"
-#include "engine/run/session.h"
+#include "engine/run/run_options.h"
 
 #include <cstdint>
 #include <optional>

@@ -29,7 +29,7 @@ std::unique_ptr<cache::KvCache> makeCache(const RehearsalSetting& setting, const
                                .blockSize = session.blockSize,
                                .heads = model.keyValueHeads,
                                .headSize = model.headSize,
-                               .type = session.kvType};
+                               .type = session.kvType.value_or(compute::DType::F32)};
   return std::make_unique<cache::KvCache>(
       config, sink, cache::xxh3Key,
       std::make_shared<ForecastTiers>(session.store, static_cast<std::uint32_t>(compute::slotBytes(shape))));

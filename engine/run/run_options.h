@@ -5,8 +5,8 @@
 #include "engine/base/ids.h"
 #include "engine/layout/layouts.h"
 #include "engine/policy/choice.h"
-#include "engine/run/attention_limit.h"
 #include "engine/run/attention_detail.h"
+#include "engine/run/attention_limit.h"
 #include "engine/trace/event.h"
 
 #include <cstdint>

@@ -143,7 +143,8 @@ struct Describer {
     return "step " + std::to_string(e.step) + ", copy " + std::to_string(e.copy);
   }
   std::string operator()(const StepFinished& e) const {
-    return "step " + std::to_string(e.step) + ", " + std::string(enumName(e.outcome)) + ": " + inQuotes(e.text);
+    return "step " + std::to_string(e.step) + ", " + std::string(enumName(e.outcome)) + ": " +
+           inQuotes(e.text);
   }
   std::string operator()(const SpanTableLaidOut& e) const {
     std::string out = counted(e.segments.size(), "segment");

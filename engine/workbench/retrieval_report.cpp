@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "engine/run/run_options.h"
 #include "engine/workbench/retrieval_report.h"
+
+#include "engine/run/run_options.h"
 
 #include <cstdint>
 

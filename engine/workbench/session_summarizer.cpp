@@ -46,8 +46,12 @@ SessionSummarizer::SessionSummarizer(ModelBundle& model) : m_model(model) {
 }
 
 std::string SessionSummarizer::fingerprint() const {
-  return std::string("summary;") + kTask + ";tokens=" + std::to_string(kMaxTokens) +
-         ";model=" + m_model.fingerprint + ";backend=" + m_model.backend->info().numericRevision;
+  std::string text = "summary;";
+  text += kTask;
+  text += ";tokens=" + std::to_string(kMaxTokens);
+  text += ";model=" + m_model.fingerprint;
+  text += ";backend=" + m_model.backend->info().numericRevision;
+  return text;
 }
 
 std::vector<std::string> SessionSummarizer::summarize(std::span<const std::vector<std::string>> groups,

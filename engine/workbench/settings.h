@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// How a document is to be run. A new setting is a member here and its entry in settings_table.cpp, and whatever
-// uses it.
+// How a document is to be run. A new setting is a member here and its entry in settings_table.cpp, and
+// whatever uses it.
 #pragma once
 
 #include "engine/workbench/setting.h"

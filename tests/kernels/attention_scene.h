@@ -52,11 +52,11 @@ SceneShape randomShape(Random& random);
 
 /// How a scene is put to a backend: none of it may matter.
 struct Presentation {
-  std::uint64_t blockSeed = 1;       ///< which physical blocks are used
-  std::int64_t shift = 0;            ///< of all bases
-  std::vector<std::int32_t> chunks;  ///< rows of each run; empty: one run
-  bool onePassPerChunk = false;      ///< and what comes later is not yet stored
-  bool reversed = false;             ///< the runs stand in the batch in reverse order
+  std::uint64_t blockSeed = 1;            ///< which physical blocks are used
+  std::int64_t shift = 0;                 ///< of all bases
+  std::vector<std::int32_t> chunks = {};  ///< rows of each run; empty: one run
+  bool onePassPerChunk = false;           ///< and what comes later is not yet stored
+  bool reversed = false;                  ///< the runs stand in the batch in reverse order
   /// Only these rows, ascending, in one run; results of the others are 0. Empty: all. Without chunks.
   std::vector<std::int32_t> rows = {};
   bool observed = true;  ///< the attention mass is asked for, which some devices have other kernels for

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// One program holds the tests of a folder: each file ends with SPANSCOPE_TEST, and the program's list, which CMake
-// writes, calls the one that is asked for.
+// One program holds the tests of a folder: each file ends with SPANSCOPE_TEST, and the program's list, which
+// CMake writes, calls the one that is asked for.
 #pragma once
 
 #include <QCoreApplication>
@@ -16,8 +16,8 @@ struct NamedTest {
   int (*run)(int argc, char** argv) = nullptr;  ///< its exit status, as that of QTest::qExec
 };
 
-/// `argv`: the program, the name of a test, and arguments of Qt Test. Without a name, or with one that is not there,
-/// says what there is and gives 2.
+/// `argv`: the program, the name of a test, and arguments of Qt Test. Without a name, or with one that is not
+/// there, says what there is and gives 2.
 int runNamedTest(std::span<const NamedTest> tests, int argc, char** argv);
 
 /// Of tests that need no application.
@@ -35,10 +35,10 @@ int runTest(int argc, char** argv) {
 
 }  // namespace spanscope::test_program
 
-/// SPANSCOPE_TEST(tst_x, Class[, Application]): the tests of tst_x.cpp. Application: what they need of Qt, e.g.
-/// QCoreApplication for an event loop.
-#define SPANSCOPE_TEST(name, ...)                               \
-  int name(int argc, char** argv);                              \
-  int name(int argc, char** argv) {                             \
+/// SPANSCOPE_TEST(tst_x, Class[, Application]): the tests of tst_x.cpp. Application: what they need of Qt,
+/// e.g. QCoreApplication for an event loop.
+#define SPANSCOPE_TEST(name, ...)                                     \
+  int name(int argc, char** argv);                                    \
+  int name(int argc, char** argv) {                                   \
     return spanscope::test_program::runTest<__VA_ARGS__>(argc, argv); \
   }

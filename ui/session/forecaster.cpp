@@ -5,6 +5,7 @@
 #include "engine/query/node_walk.h"
 #include "engine/run/predictor.h"
 #include "engine/run/run_options.h"
+#include "engine/run/session_config.h"
 #include "engine/workbench/document/plan_options.h"
 #include "engine/workbench/pipeline.h"
 #include "engine/workbench/run_options.h"

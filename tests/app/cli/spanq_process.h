@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
+// What Qt Test asks of values of JSON before it compares them.
+#include <qfloat16.h>
+
 #include <stop_token>
 #include <string>
 #include <vector>

@@ -2,6 +2,7 @@
 // A scheduler with a cache and without a model: what is drawn depends on nothing but the place in the reply.
 #pragma once
 
+#include "engine/layout/span_table.h"
 #include "engine/run/computation.h"
 #include "engine/run/request_listener.h"
 #include "engine/run/request_options.h"

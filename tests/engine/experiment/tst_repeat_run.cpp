@@ -3,6 +3,7 @@
 #include "engine/base/error.h"
 #include "engine/experiment/plus_order.h"
 #include "engine/experiment/repeat_run.h"
+#include "engine/policy/policies.h"
 #include "engine/query/json/json.h"
 #include "engine/run/run_options.h"
 #include "engine/run/session_config.h"

@@ -3,10 +3,12 @@
 // others can find; and that with all tokens it is a full prefill.
 #include "engine/base/error.h"
 #include "engine/policy/blend/blended_table.h"
+#include "engine/run/finished_reply.h"
 #include "engine/run/prediction.h"
 #include "engine/run/predictor.h"
 #include "engine/run/run_options.h"
 #include "engine/run/run_result.h"
+#include "engine/run/session_config.h"
 #include "tests/engine/policy/policy_fixture.h"
 #include "tests/engine/run/random_tables.h"
 #include "tests/support/test_program.h"

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Requests and teams in small pools that are emptied under them: one fails only where a pool that nothing
 // else is in would be too small for it, of a team for all together, and says by how much.
+#include "engine/run/request_options.h"
 #include "tests/engine/behaviour/quiet_model.h"
 #include "tests/engine/run/random_tables.h"
 #include "tests/support/random_values.h"

@@ -14,10 +14,9 @@ bool isForecast(const Difference& difference) {
 
 constexpr std::array<KnownFault, 1> kKnownFaults{
     {{.name = "forecasts of why a block was not found",
-      .covers =
-          [](const RunCase& /*all*/, const Difference& difference) {
-            return isForecast(difference) && difference.text.find("another reason") != std::string::npos;
-          }}}};
+      .covers = [](const RunCase& /*all*/, const Difference& difference) {
+        return isForecast(difference) && difference.text.find("another reason") != std::string::npos;
+      }}}};
 
 }  // namespace
 

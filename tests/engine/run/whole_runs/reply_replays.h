@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
+#include "engine/run/session.h"
 #include "tests/engine/run/whole_runs/difference.h"
 #include "tests/engine/run/whole_runs/run_record.h"
 

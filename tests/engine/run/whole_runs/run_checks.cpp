@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "tests/engine/run/whole_runs/run_checks.h"
 
+#include "engine/run/run_result.h"
 #include "tests/support/equal_bits.h"
 
 #include <algorithm>

@@ -2,7 +2,8 @@
 // What one run of a session gave and told.
 #pragma once
 
-#include "engine/run/session.h"
+#include "engine/run/finished_reply.h"
+#include "engine/run/run_result.h"
 #include "engine/trace/replay.h"
 #include "engine/trace/sink.h"
 

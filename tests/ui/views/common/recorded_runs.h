@@ -2,6 +2,7 @@
 // Runs of example queries on the bundled model, as views get them.
 #pragma once
 
+#include "engine/policy/policies.h"
 #include "engine/run/session.h"
 #include "engine/run/session_config.h"
 #include "engine/trace/recorder.h"

@@ -13,9 +13,9 @@
 #include <QLabel>
 #include <QLineEdit>
 #include <QListView>
-#include <QPushButton>
 #include <QListWidget>
 #include <QMimeData>
+#include <QPushButton>
 #include <QTest>
 
 using namespace spanscope;
