@@ -259,8 +259,9 @@ void Predictor::Impl::bound(const Rehearsals& both, StepPrediction& prediction) 
   const bool alone = needed.size() + 1 == both.plan.steps.size();
   const bool wholeBlocks = !session.cacheTails || session.store.isOn();
   const bool mayFindMore = (few && few->mayFindMore) || (many && many->mayFindMore);
+  // Where a reply may be cropped away, what is left of its prompt may all be found.
   if (few && many && alone && prediction.doubt == Doubt::HoldsReply && !many->continuesReply &&
-      !mayFindMore) {
+      !mayFindMore && !renderer.rules().marks()) {
     prediction.computed.least =
         std::max<std::int64_t>(1, std::min(certainlyComputed(*few, session.blockSize, wholeBlocks),
                                            certainlyComputed(*many, session.blockSize, wholeBlocks)));
@@ -316,6 +317,12 @@ void Predictor::Impl::foreseeFailure(const Rehearsals& both, Prediction& predict
   const auto boundsOf = [&](const std::optional<StepIndex>& step) {
     return step ? both.bounds[*step] : std::nullopt;
   };
+  // Replies that come out alike share blocks, which nobody can know before: then a pool may be large enough.
+  const bool anyHoldsReplies = std::any_of(both.plan.steps.begin(), both.plan.steps.end(),
+                                           [](const plan::Step& step) { return !step.needs.empty(); });
+  const auto shortestBounds = boundsOf(both.shortest.failed);
+  const bool isContext = shortestBounds && shortestBounds->view.least >= model.maxPositions;
+  if (both.shortest.failed && anyHoldsReplies && !isContext) prediction.errorIsCertain = false;
   // A reply may take away the mark that made the shortest prompt too long.
   if (const auto bounds = boundsOf(both.shortest.failed);
       bounds && !both.plan.steps[*both.shortest.failed].needs.empty() && renderer.rules().marks() &&

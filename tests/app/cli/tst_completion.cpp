@@ -126,7 +126,7 @@ void TestCompletion::bashCompletes_data() {
   row("a choice", {"spanq", "run", "--layout", ""}, {"exact", "padded", "cropped"});
   row("beginning of a choice", {"spanq", "run", "--policy", "bl"}, {"blend"});
   row("behind an equals sign", {"spanq", "run", "--layout", "=", "p"}, {"padded"});
-  row("right behind it", {"spanq", "run", "--kv", "="}, {"f32", "bf16"});
+  row("right behind it", {"spanq", "run", "--kv", "="}, {"auto", "f32", "bf16"});
   row("targets", {"spanq", "export", "--to", ""},
       {"spnl", "yaml", "lisp", "chat", "curl", "python", "tokens"});
   row("rules", {"spanq", "explain", "--rule", "distribute-plus"},

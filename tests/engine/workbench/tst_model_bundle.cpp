@@ -53,8 +53,9 @@ void TestModelBundle::weightsThatAreCutAreAnError() {
   QFETCH(int, tensor);
   const QTemporaryDir folder;
   const std::filesystem::path directory = folder.path().toStdString();
-  std::filesystem::copy(workbench::bundledModelDirectory(), directory,
-                        std::filesystem::copy_options::overwrite_existing);
+  std::filesystem::copy(
+      workbench::bundledModelDirectory(), directory,
+      std::filesystem::copy_options::overwrite_existing | std::filesystem::copy_options::recursive);
   const std::filesystem::path weights = directory / "model.safetensors";
   const auto left =
       static_cast<std::uintmax_t>(part * static_cast<double>(std::filesystem::file_size(weights)));

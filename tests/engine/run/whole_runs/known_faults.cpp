@@ -8,14 +8,30 @@
 namespace spanscope::test {
 namespace {
 
+bool isUnder(const QueryRun& run, std::string_view policy) {
+  return run.policy.policy().name == policy;
+}
+
 bool isForecast(const Difference& difference) {
   return difference.subject == Subject::Forecast;
 }
 
-constexpr std::array<KnownFault, 1> kKnownFaults{
+constexpr std::array<KnownFault, 3> kKnownFaults{
     {{.name = "forecasts of why a block was not found",
-      .covers = [](const RunCase& /*all*/, const Difference& difference) {
-        return isForecast(difference) && difference.text.find("another reason") != std::string::npos;
+      .covers =
+          [](const RunCase& /*all*/, const Difference& difference) {
+            return isForecast(difference) && difference.text.find("another reason") != std::string::npos;
+          }},
+     {.name = "figures of a team whose cache was emptied",
+      .covers =
+          [](const RunCase& all, const Difference& difference) {
+            const QueryRun& run = all.runs[difference.run];
+            return difference.subject == Subject::Trace && isUnder(run, "views") && run.emptyEvery > 0;
+          }},
+     {.name = "attention that blend recorded before its cache was emptied",
+      .covers = [](const RunCase& all, const Difference& difference) {
+        const QueryRun& run = all.runs[difference.run];
+        return difference.subject == Subject::Replay && isUnder(run, "blend") && run.emptyEvery > 0;
       }}}};
 
 }  // namespace

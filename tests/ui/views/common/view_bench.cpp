@@ -4,6 +4,7 @@
 #include "engine/query/json/json.h"
 #include "engine/workbench/document/document_query.h"
 #include "engine/workbench/resource_paths.h"
+#include "ui/session/token_counts.h"
 
 #include <QApplication>
 #include <QTest>
@@ -60,6 +61,12 @@ void ViewBench::setDevices(std::vector<compute::Device> devices) {
 
 void ViewBench::loadTokenizer() {
   m_input.tokenizer = text::loadTokenizer(workbench::bundledModelDirectory());
+  // As the workspace does: what was missing is asked for again.
+  m_input.tokenCounts = std::make_shared<TokenCounts>(m_input.tokenizer);
+  m_input.tokenCounts->onCounted([this] {
+    ++m_input.tokensCounted;
+    give();
+  });
   give();
 }
 
