@@ -192,7 +192,8 @@ std::optional<std::int32_t> foundAfter(const History& history, const Asked& aske
       return change.found;
     }
     case Change::SameContext: {
-      const trace::BlockState& stored = history.cache.dump().blocks[static_cast<std::size_t>(change.block)];
+      const trace::PoolState pool = history.cache.dump();
+      const trace::BlockState& stored = pool.blocks[static_cast<std::size_t>(change.block)];
       for (const RequestSpec& other : history.ran) {
         if (other.id != stored.storedByRequest) continue;
         for (std::uint32_t index = 0; index < other.segments.size(); ++index) {
