@@ -69,6 +69,10 @@ struct StepPrediction {
   /// may. A block that this prediction evicted has `evictedBy` 0.
   layout::SpanTable table;
   std::vector<trace::BlockLookedUp> blocks;
+  /// Whether the reasons of blocks that are not found are sure where the counts are. A reply that is sampled
+  /// before may say by chance what a block holds, or end before that is stored: it counts for the reason
+  /// alone.
+  bool reasonsAreSure = false;
   /// For each of `blocks`, what would make a hit of it, where that was asked for; blocks that `change.block`
   /// names are those of the rehearsed cache, whose contents `servedBy` names.
   std::vector<std::vector<cache::WhatIf>> whatIf;

@@ -47,6 +47,22 @@ std::vector<std::int32_t> tokensBeforeReplies(const layout::SpanTable& table) {
   return known;
 }
 
+/// By segment, the first tokens that both tables have, up to the first reply or token that differs.
+std::vector<std::int32_t> agreedTokens(const layout::SpanTable& a, const layout::SpanTable& b) {
+  const std::vector<std::int32_t> known = tokensBeforeReplies(a);
+  std::vector<std::int32_t> agreed;
+  for (std::size_t i = 0; i < std::min(a.segments.size(), b.segments.size()); ++i) {
+    const layout::Segment& one = a.segments[i];
+    const layout::Segment& other = b.segments[i];
+    if (one.hidden || other.hidden || one.visibleBegin > 0 || other.visibleBegin > 0) break;
+    const auto end =
+        std::mismatch(one.tokens.begin(), one.tokens.end(), other.tokens.begin(), other.tokens.end()).first;
+    agreed.push_back(std::min(known[i], static_cast<std::int32_t>(end - one.tokens.begin())));
+    if (agreed.back() < one.length() || agreed.back() < other.length()) break;
+  }
+  return agreed;
+}
+
 /// Tokens that have to be computed whatever the replies say. `wholeBlocks`: a block that goes on with a reply
 /// may be found with it, though its beginning alone is not.
 std::int64_t certainlyComputed(const RehearsedStep& step, std::int32_t blockSize, bool wholeBlocks) {
@@ -71,6 +87,9 @@ struct SurelyFound {
   std::int64_t length = 0;
   std::int64_t known = 0;  ///< of its tokens that stand before any reply
   std::int64_t found = 0;  ///< of all
+  std::int64_t old = 0;    ///< of both, what earlier runs stored
+  /// How far behind what it sees it stands, as which it is found: a reply may stand between.
+  std::vector<std::int64_t> distances;
 };
 
 }  // namespace
@@ -104,8 +123,9 @@ struct Predictor::Impl {
     std::int64_t found = 0;                    ///< and of all
     std::optional<std::int64_t> mostComputed;  ///< nothing where segments come and go with the lengths
   };
-  std::map<SegmentName, SurelyFound> surelyFound(const Rehearsed& rehearsed, StepIndex index,
-                                                 const std::set<StepIndex>& needed) const;
+  std::map<SegmentName, SurelyFound> surelyFound(
+      const Rehearsed& rehearsed, StepIndex index, const std::set<StepIndex>& needed,
+      const std::optional<std::vector<std::int32_t>>& agreed) const;
   FoundBounds foundBounds(const Rehearsals& both, StepIndex index) const;
   void bound(const Rehearsals& both, StepPrediction& prediction);
   void boundEvictions(const Rehearsals& both, const RehearsedStep& step, StepPrediction& prediction) const;
@@ -142,6 +162,7 @@ StepPrediction Predictor::Impl::predictStep(const Rehearsals& both, StepIndex in
   prediction.doubt = doubtOf(shown, !both.plan.steps[index].needs.empty());
   prediction.table = shown.table;
   prediction.blocks = shown.blocks;
+  prediction.reasonsAreSure = prediction.doubt == Doubt::None && !shown.followsReply;
   prediction.whatIf = shown.whatIf;
   prediction.servedBy = shown.servedBy;
   const bool onlyRelocation = prediction.doubt == Doubt::ContinuesReply && !shown.continuesReply &&
@@ -172,12 +193,31 @@ CountRange Predictor::Impl::promptRange(const Rehearsals& both, StepIndex index)
 /// What has been stored before the step can begin will be found, unless it is evicted: of what stands before
 /// replies all that is found here, and replies as far as their own steps stored them. What others store
 /// meanwhile may or may not be found, and so may a reply that happens to be one that was given before.
-std::map<SegmentName, SurelyFound> Predictor::Impl::surelyFound(const Rehearsed& rehearsed, StepIndex index,
-                                                                const std::set<StepIndex>& needed) const {
+/// `agreed`: tokens of each segment that are there however long replies are, where lengths decide what is.
+std::map<SegmentName, SurelyFound> Predictor::Impl::surelyFound(
+    const Rehearsed& rehearsed, StepIndex index, const std::set<StepIndex>& needed,
+    const std::optional<std::vector<std::int32_t>>& agreed) const {
   std::map<SegmentName, SurelyFound> all;
   const std::optional<RehearsedStep>& step = rehearsed.steps[index];
   if (!step) return all;
-  const std::vector<std::int32_t> known = tokensBeforeReplies(step->table);
+  std::vector<std::int32_t> known = tokensBeforeReplies(step->table);
+  for (std::size_t i = 0; agreed && i < known.size(); ++i)
+    known[i] = i < agreed->size() ? std::min(known[i], (*agreed)[i]) : 0;
+  // Who stored a block by replying, not by holding a reply that came out alike: the block goes on where the
+  // prompt of its step ends.
+  std::map<std::pair<std::uint32_t, RequestId>, bool> areSteps;
+  const auto isStoredByItsStep = [&](const trace::BlockLookedUp& block) {
+    const auto [own, isNew] = areSteps.try_emplace({block.segment, block.storedByRequest}, false);
+    if (!isNew) return own->second;
+    const std::vector<TokenId>& tokens = step->table.segments[block.segment].tokens;
+    own->second = std::any_of(needed.begin(), needed.end(), [&](StepIndex other) {
+      const std::optional<RehearsedStep>& inner = rehearsed.steps[other];
+      if (!inner || inner->request != block.storedByRequest) return false;
+      const std::vector<TokenId>& prompt = inner->table.segments.back().tokens;
+      return prompt.size() <= tokens.size() && std::equal(prompt.begin(), prompt.end(), tokens.begin());
+    });
+    return own->second;
+  };
   std::vector<SurelyFound> found(known.size());
   std::vector<bool> isLost(known.size());  // the rest of the segment
   for (std::size_t i = 0; i < step->blocks.size(); ++i) {
@@ -193,13 +233,17 @@ std::map<SegmentName, SurelyFound> Predictor::Impl::surelyFound(const Rehearsed&
         std::clamp(known[block.segment] - block.virtualIndex * session.blockSize, 0, block.tokens);
     const bool isCut = before < block.tokens && !session.cacheTails;
     found[block.segment].known += isCut ? 0 : before;
-    found[block.segment].found += isOfThisRun ? block.tokens : (isCut ? 0 : before);
+    const bool isReply = before < block.tokens && isOfThisRun && isStoredByItsStep(block);
+    found[block.segment].found += isReply ? block.tokens : (isCut ? 0 : before);
+    if (!isOfThisRun) found[block.segment].old += isCut ? 0 : before;
   }
   std::map<SegmentName, std::size_t> count;
   for (std::size_t i = 0; i < found.size(); ++i) {
     const layout::Segment& segment = step->table.segments[i];
     if (segment.repeats) continue;
     found[i].length = segment.length();
+    for (const std::uint32_t seen : segment.sees)
+      found[i].distances.push_back(segment.base - step->table.segments[seen].base);
     SegmentName name{segment.node, segment.hidden, segment.visibleBegin > 0, 0};
     std::get<3>(name) = count[name]++;
     all.emplace(std::move(name), found[i]);
@@ -210,8 +254,12 @@ std::map<SegmentName, SurelyFound> Predictor::Impl::surelyFound(const Rehearsed&
 /// Each reply may be short while others are long, so that segments are bounded one by one.
 Predictor::Impl::FoundBounds Predictor::Impl::foundBounds(const Rehearsals& both, StepIndex index) const {
   const std::set<StepIndex> needed = neededSteps(both.plan, index);
-  const std::map<SegmentName, SurelyFound> few = surelyFound(both.shortest, index, needed);
-  const std::map<SegmentName, SurelyFound> many = surelyFound(both.longest, index, needed);
+  // Pads and marks come and go with the lengths, and inner prompts with replies that are cropped away.
+  std::optional<std::vector<std::int32_t>> agreed;
+  if (renderer.rules().marks() && both.shortest.steps[index] && both.longest.steps[index])
+    agreed = agreedTokens(both.shortest.steps[index]->table, both.longest.steps[index]->table);
+  const std::map<SegmentName, SurelyFound> few = surelyFound(both.shortest, index, needed, agreed);
+  const std::map<SegmentName, SurelyFound> many = surelyFound(both.longest, index, needed, agreed);
   FoundBounds bounds;
   std::int64_t computed = 0;
   std::size_t inBoth = 0;
@@ -219,9 +267,16 @@ Predictor::Impl::FoundBounds Predictor::Impl::foundBounds(const Rehearsals& both
     const auto other = many.find(name);
     if (other == many.end()) continue;
     ++inBoth;
-    bounds.known += std::min(own.known, other->second.known);
-    bounds.found += std::min(own.found, other->second.found);
-    computed += std::max(own.length - own.found, other->second.length - other->second.found);
+    const bool isElsewhere = own.distances != other->second.distances;
+    const auto sure = [&](std::int64_t tokens, std::int64_t old) {
+      return isElsewhere ? tokens - old : tokens;
+    };
+    const SurelyFound& more = other->second;
+    const std::int64_t foundOfFew = sure(own.found, own.old);
+    const std::int64_t foundOfMany = sure(more.found, more.old);
+    bounds.known += std::min(sure(own.known, own.old), sure(more.known, more.old));
+    bounds.found += std::min(foundOfFew, foundOfMany);
+    computed += std::max(own.length - foundOfFew, more.length - foundOfMany);
   }
   // Without cached tails a reply that ends inside a block is not found to its end.
   if (!session.cacheTails) {
@@ -239,10 +294,16 @@ void Predictor::Impl::bound(const Rehearsals& both, StepPrediction& prediction) 
   const std::optional<RehearsedStep>& many = both.longest.steps[prediction.step];
   prediction.prompt = promptRange(both, prediction.step);
   prediction.computed.most = prediction.prompt.most;
-  if (few && many && prediction.doubt != Doubt::FullPool) {
+  // A request that does not fit besides what it finds gives that up, too.
+  const std::optional<PromptBounds>& lengths = both.bounds[prediction.step];
+  const RehearsedStep& shown = many ? *many : *few;
+  const std::int64_t blocks =
+      lengths ? lengths->mostBlocks : mostBlocksOf(shown.table, shown.maxNewTokens, session.blockSize);
+  const bool fits = blocks + static_cast<std::int64_t>(shown.table.segments.size()) < session.blockCount;
+  if (few && many && fits && prediction.doubt != Doubt::FullPool) {
     const FoundBounds bounds = foundBounds(both, prediction.step);
     if (renderer.rules().marks()) {
-      // Pads come and go with the lengths, and of replies that are cropped nothing may be left.
+      // Of replies that are cropped nothing may be left.
       prediction.cached.least =
           std::max<std::int64_t>(0, std::min(bounds.known, prediction.prompt.least - 1));
       prediction.computed.most = prediction.prompt.most - prediction.cached.least;

@@ -57,6 +57,9 @@ bool endsWithMarkOfReply(const SpanTable& table, const layout::MarkerTokens& mar
   return isOpen;
 }
 
+/// A policy that cuts segments in two may keep a whole one beside them.
+constexpr std::int64_t kMostCopies = 3;
+
 struct FinalMark {
   std::int64_t view = 0;    ///< tokens of the mark and the pads before it; 0: there is none
   std::int64_t prompt = 0;  ///< the same, counted as often as they stand in the table
@@ -73,13 +76,22 @@ FinalMark finalMarkOf(const SpanTable& table) {
     for (const TokenRun& run : segment.runs) {
       const bool isFinal = &segment == &last && &run + 2 == segment.runs.data() + segment.runs.size() &&
                            run.source == TokenRun::Source::PlusMarker;
-      // A policy that cuts segments in two may keep a whole one beside them.
-      constexpr std::int64_t kMostCopies = 3;
       if (isFinal) return {.view = 1 + pads, .prompt = 1 + pads * (isSplit ? kMostCopies : 1)};
       pads = run.source == TokenRun::Source::Pad ? run.count : 0;
     }
   }
   return {};
+}
+
+/// Steps whose replies go in with the keys and values that they were generated with, as often as they do.
+void addReused(const plan::PromptNode& prompt, std::vector<StepIndex>& steps) {
+  if (const auto* output = std::get_if<plan::PromptOutput>(&prompt.value)) {
+    if (output->form == plan::OutputForm::Reused) steps.push_back(output->step);
+  } else if (const auto* run = std::get_if<plan::PromptRun>(&prompt.value)) {
+    for (const plan::PromptNode& child : run->children) addReused(child, steps);
+  } else if (const auto* plus = std::get_if<plan::PromptPlus>(&prompt.value)) {
+    for (const plan::PromptNode& child : plus->children) addReused(child, steps);
+  }
 }
 
 class Bounding {
@@ -94,6 +106,7 @@ class Bounding {
         m_ends(model.endTokenIds()),
         m_few(plan.steps.size()),
         m_many(plan.steps.size()),
+        m_bounds(plan.steps.size()),
         m_isNeeded(plan.steps.size()),
         m_isInTeam(plan.steps.size()) {
     renderer.useLayout(options.layout, blockSize);
@@ -120,6 +133,7 @@ class Bounding {
       bounds.prompt.least -= mark.prompt;
       bounds.view.least -= mark.view;
     }
+    if (rules.marks() && m_options.policy.policy().hasIndependentSpans) boundHidden(step, few, many, bounds);
     bounds.prompt.least = std::max<std::int64_t>(1, bounds.prompt.least);
     // What is admitted fits the context.
     const std::int64_t mostView = std::max(bounds.view.least, m_model.maxPositions - 1);
@@ -128,7 +142,7 @@ class Bounding {
       bounds.prompt.most = std::max(bounds.prompt.least, mostView + besides);
     }
     bounds.reply = replyOf(step, index, bounds.view);
-    bounds.mostBlocks = mostBlocksOf(many, static_cast<std::int32_t>(bounds.reply.most), m_blockSize);
+    bounds.mostBlocks += mostBlocksOf(many, static_cast<std::int32_t>(bounds.reply.most), m_blockSize);
     if (m_isNeeded[index]) {
       m_few[index].tokens = fewestTokens(bounds.reply);
       // A mark at its end makes the prompt that it stands in longest.
@@ -137,10 +151,53 @@ class Bounding {
       m_few[index].table = std::move(few);
       m_many[index].table = std::move(many);
     }
+    m_bounds[index] = bounds;
     return bounds;
   }
 
  private:
+  /// Whether the policy makes other segments of the step than block attention does.
+  bool changesSegments(const plan::Step& step, const SpanTable& few, const SpanTable& many) {
+    const auto plain = [&](const std::vector<layout::StepOutput>& outputs) {
+      return promptTokens(layout::layOut(step, outputs, m_renderer, layout::Visibility::Spans));
+    };
+    return plain(m_few) != promptTokens(few) || plain(m_many) != promptTokens(many);
+  }
+
+  /// What stands in the prompt without being seen, of which the tables of the shortest and of the longest
+  /// replies do not tell: of a reused reply, whether its inner prompt has a mark, and whether it is cropped
+  /// away, that prompt with it, which hangs on where in a block it begins; and what else a policy keeps, or
+  /// leaves out.
+  void boundHidden(const plan::Step& step, const SpanTable& few, const SpanTable& many,
+                   PromptBounds& bounds) {
+    std::vector<StepIndex> reused;
+    addReused(step.prompt, reused);
+    const bool isOther = changesSegments(step, few, many);
+    const bool crops = m_renderer.rules().crops();
+    if (reused.empty() && !isOther) return;
+    const std::int64_t most = bounds.prompt.most;
+    if (isOther) bounds.prompt.most += kMostCopies * bounds.view.most;
+    if (isOther || crops) bounds.prompt.least = bounds.view.least;
+    const auto opening = static_cast<std::int64_t>(m_renderer.generationPrompt().size());
+    const auto closing = static_cast<std::int64_t>(m_renderer.replySuffix().size());
+    for (const StepIndex index : reused) {
+      const PromptBounds& inner = m_bounds[index];
+      if (!isOther && !crops) {
+        bounds.prompt.least -= promptTokens(m_few[index].table) - inner.prompt.least;
+        bounds.prompt.most +=
+            std::max<std::int64_t>(0, inner.prompt.most - promptTokens(m_many[index].table));
+      } else if (!isOther && opening + inner.reply.least - closing >= m_blockSize) {
+        bounds.prompt.least += inner.prompt.least - opening;
+      } else {
+        bounds.prompt.most += inner.prompt.most - opening;
+      }
+    }
+    const auto segments = static_cast<std::int64_t>(many.segments.size());
+    if (bounds.prompt.most > most)
+      bounds.mostBlocks +=
+          (bounds.prompt.most - most + m_blockSize - 1) / m_blockSize + kMostCopies * segments;
+  }
+
   CountRange replyOf(const plan::Step& step, StepIndex index, const CountRange& view) const {
     const std::int64_t limit = replyLimit(step, m_options, m_model);
     const auto within = [&](std::int64_t prompt) {
@@ -181,6 +238,7 @@ class Bounding {
   std::vector<TokenId> m_ends;
   std::vector<layout::StepOutput> m_few;
   std::vector<layout::StepOutput> m_many;
+  std::vector<PromptBounds> m_bounds;
   std::vector<bool> m_isNeeded;
   std::vector<bool> m_isInTeam;
 };

@@ -144,6 +144,8 @@ Rehearsed Rehearsal::run(const plan::Plan& plan, const RunOptions& options, layo
                            .expected = "a run that can be rehearsed"};
   }
   m_hasFailed = m_hasFailed || m_result.error;
+  // The run may go on where this one ended.
+  if (m_result.error) m_lengthsMatter = m_contentsMatter = true;
   for (auto& [request, submitted] : m_submitted) {
     std::optional<RehearsedStep>& step = m_result.steps[submitted.step];
     if (!step) continue;
@@ -189,6 +191,7 @@ void Rehearsal::onAdmitted(RequestId request, const cache::Admission& admission)
   facts.endsWhereReplyBegins = reach.ends;
   facts.lengthsMattered = m_lengthsMatter;
   facts.contentsMattered = m_contentsMatter;
+  facts.followsReply = m_anySampled;
   noteTiers(request, facts);
   // Of several blocks that begin alike, what they go on with decides which one is copied from, and that one
   // is evicted later.

@@ -51,6 +51,7 @@ struct RehearsedStep {
   /// that decides what a full pool evicts next?
   bool lengthsMattered = false;
   bool contentsMattered = false;
+  bool followsReply = false;  ///< a reply had begun when it was admitted
   /// By block: it was loaded from a tier that a run may not find it in.
   std::vector<bool> isUnsure;
   bool anyUnsure = false;

@@ -132,7 +132,10 @@ void Scheduler::addBlend(Pass& pass, Request& request) {
   blend.parts = pass.parts.size() - blend.firstPart;
   pass.blend = blend;
   request.segment = request.lastSegment();
-  addRows(pass, request, request.segment, 0, request.length(request.segment));
+  const std::int32_t length = request.length(request.segment);
+  const std::int32_t repeated = std::min(request.repeatedEnd(request.segment), length);
+  if (repeated > 0) addRows(pass, request, request.segment, 0, repeated);
+  if (repeated < length) addRows(pass, request, request.segment, repeated, length - repeated);
 }
 
 /// Says of the whole pass which rows go on. Of n rows with a share r to be kept in k steps, step i keeps

@@ -522,9 +522,12 @@ struct Replay::Updater {
   }
   void operator()(const RequestPreempted& payload) const {
     RequestState& state = request();
-    state.phase = RequestPhase::Waiting;
-    state.waitReason = "preempted: an older request needs the blocks";
-    state.waitFor = payload.requester;
+    // A member of a team may have said all it had to say; the others still read it.
+    if (state.phase != RequestPhase::Finished) {
+      state.phase = RequestPhase::Waiting;
+      state.waitReason = "preempted: an older request needs the blocks";
+      state.waitFor = payload.requester;
+    }
     addTo(state.preemptions, 1);
     addTo(progress.preemptions, 1);
     const SharedMap<BlockPlace, VirtualBlock> before = state.blocks;

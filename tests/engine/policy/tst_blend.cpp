@@ -339,6 +339,36 @@ class TestBlend : public QObject {
     QVERIFY2(preemptions > 0, "nobody gave way");
   }
 
+  /// A row that is computed for the first time is told of, be it together with others that are computed
+  /// again.
+  void tellsOfEachTokenThoughItGaveWay() {
+    const auto massesOf = [](int every, std::int64_t& preemptions) {
+      test::RandomSession random(poolOf(400, 512), false);
+      run::RunOptions options;
+      options.policy = *policy::findChoice("blend(0.25)");
+      options.observedLayers = {0};
+      int passes = 0;
+      options.emptyCache = [&passes, every] { return every > 0 && ++passes % every == 0 && passes < 40; };
+      const auto parsed = query::parseJson(R"({"g":{"model":"m","max_tokens":6,"input":{"seq":[
+          {"plus":[{"user":"Mira lives in Lisbon."},{"user":"Biscuit is a pet."}]},{"user":"Who?"}]}}})");
+      const run::RunResult result = random.session->run(*plan::makePlan(*parsed.query).plan, options);
+      for (const run::StepResult& step : result.steps) preemptions += step.metrics.preemptions;
+      std::map<std::int32_t, std::vector<float>> masses;
+      for (const trace::TokenGenerated& token : random.sink.all<trace::TokenGenerated>())
+        masses[token.index] = token.segmentMass;
+      return masses;
+    };
+    std::int64_t preemptions = 0;
+    const auto expected = massesOf(0, preemptions);
+    QCOMPARE(preemptions, 0);
+    QCOMPARE(static_cast<int>(expected.size()), 6);
+    QVERIFY(!expected.begin()->second.empty());
+    for (const int every : {2, 3, 5}) {
+      QVERIFY(massesOf(every, preemptions) == expected);
+      QVERIFY(preemptions > 0);
+    }
+  }
+
   void tracesTellAllThatIsNeededToGoOn() {
     RandomTables tables(m_seed + 4, shape().vocabularySize, 11);
     for (int i = 0; i < 20; ++i) {

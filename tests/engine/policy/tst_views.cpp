@@ -6,6 +6,7 @@
 #include "engine/run/run_options.h"
 #include "engine/run/run_result.h"
 #include "engine/run/trace_values.h"
+#include "engine/trace/replay.h"
 #include "tests/engine/policy/policy_fixture.h"
 #include "tests/support/test_program.h"
 
@@ -281,6 +282,30 @@ class TestViews : public QObject {
       QCOMPARE(ran.replies, expected);
       QVERIFY(ran.preemptions > 0);
     }
+  }
+
+  /// Who has said all it had to say gives way with the others, which still read it.
+  void aMemberThatHasEndedStaysSo() {
+    RandomSession emptied(poolOf(400, 512), true);
+    run::RunOptions options;
+    int asked = 0;
+    options.emptyCache = [&asked] { return ++asked < 20; };
+    const Ran ran = runOf(emptied, R"({"plus":[
+        {"g":{"model":"m","max_tokens":1,"input":{"user":"Who plays?"}}},
+        {"g":{"model":"m","max_tokens":6,"input":{"user":"Who sings?"}}}]})",
+                          "views", options);
+    QVERIFY(!ran.error && ran.preemptions > 2);
+    trace::Replay replay;
+    for (const trace::Event& event : emptied.sink.events) {
+      const auto error = replay.apply(event);
+      QVERIFY2(!error, error ? error->message().c_str() : "");
+    }
+    int ended = 0;
+    for (const auto& [id, request] : replay.progress().requests) {
+      QVERIFY(request.phase == trace::RequestPhase::Finished);
+      ++ended;
+    }
+    QCOMPARE(ended, 2);
   }
 
   /// A pool that cannot hold all of a team says so, and the session can be used afterwards.

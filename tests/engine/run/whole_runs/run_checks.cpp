@@ -164,14 +164,13 @@ std::string forecastFault(const run::StepPrediction& predicted, const run::StepR
   if (told.lookups.size() != predicted.blocks.size()) return "another number of blocks";
   for (std::size_t i = 0; i < told.lookups.size(); ++i) {
     const auto facts = [](const trace::BlockLookedUp& block) {
-      return std::tuple(block.segment, block.virtualIndex, block.outcome, block.reason, block.tokens,
-                        block.wanted, block.base);
+      return std::tuple(block.segment, block.virtualIndex, block.outcome, block.tokens, block.wanted,
+                        block.base);
     };
-    if (facts(told.lookups[i]) == facts(predicted.blocks[i])) continue;
-    trace::BlockLookedUp other = predicted.blocks[i];
-    other.reason = told.lookups[i].reason;
-    return "block " + std::to_string(i) + (facts(told.lookups[i]) == facts(other) ? ", another reason" : "") +
-           ": " + shown(told.lookups[i]) + "; predicted " + shown(predicted.blocks[i]);
+    const bool hasReason = !predicted.reasonsAreSure || told.lookups[i].reason == predicted.blocks[i].reason;
+    if (facts(told.lookups[i]) == facts(predicted.blocks[i]) && hasReason) continue;
+    return "block " + std::to_string(i) + ": " + shown(told.lookups[i]) + "; predicted " +
+           shown(predicted.blocks[i]);
   }
   return {};
 }

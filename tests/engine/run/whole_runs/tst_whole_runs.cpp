@@ -7,10 +7,8 @@
 //   SPANSCOPE_WHOLE_RUNS_PAIRS    or until so many runs have been held against their twins
 //   SPANSCOPE_WHOLE_RUNS_MINUTES  or for so long
 //   SPANSCOPE_WHOLE_RUNS_GO_ON    tell of every case that fails instead of ending with the first
-//   SPANSCOPE_WHOLE_RUNS_KNOWN    what is known to be wrong is a failure, too
 #include "engine/policy/policies.h"
 #include "tests/engine/run/whole_runs/case_runner.h"
-#include "tests/engine/run/whole_runs/known_faults.h"
 #include "tests/engine/run/whole_runs/smaller_case.h"
 #include "tests/support/test_program.h"
 
@@ -19,7 +17,6 @@
 #include <QTest>
 
 #include <limits>
-#include <map>
 #include <string>
 
 using namespace spanscope;
@@ -32,6 +29,13 @@ namespace {
 /// The suite's share: a minute or two of one core.
 constexpr std::uint64_t kFirstSeed = 1;
 constexpr std::int64_t kCases = 3000;
+
+/// Cases of other seeds that once were not as promised: forecasts of pads, marks and crops, of pools that are
+/// almost too small and of replies that come out alike; teams and blended prompts whose cache was emptied.
+constexpr std::uint64_t kFailedOnce[] = {
+    2000024, 2000682, 2000719, 2000790, 2001135, 2002488, 2003994, 2004074, 2004931, 2005753, 2006500,
+    2006512, 2006825, 2007004, 2007480, 2008347, 2008654, 2008897, 2008910, 2009100, 2009263, 5005082,
+    5005646, 5010739, 5012051, 5019597, 5020867, 5022304, 5024402, 5025865, 5027895, 7011946, 7014236};
 
 std::int64_t numberOf(const char* variable) {
   return qEnvironmentVariable(variable).toLongLong();
@@ -67,6 +71,14 @@ class TestWholeRuns : public QObject {
     }
   }
 
+  void whatFailedOnceIsAsPromised() {
+    for (const std::uint64_t seed : kFailedOnce) {
+      const RunCase all = test::makeRunCase(seed);
+      const test::Differences found = m_runner.run(all);
+      QVERIFY2(found.empty(), (textOf(found) + describe(all)).c_str());
+    }
+  }
+
   void warmRunsAreAsPromised() {
     const std::uint64_t first = qEnvironmentVariableIsSet("SPANSCOPE_WHOLE_RUNS_SEED")
                                     ? qEnvironmentVariable("SPANSCOPE_WHOLE_RUNS_SEED").toULongLong()
@@ -76,12 +88,10 @@ class TestWholeRuns : public QObject {
     const std::int64_t minutes = numberOf("SPANSCOPE_WHOLE_RUNS_MINUTES");
     const bool isByHand = cases > 0 || pairs > 0 || minutes > 0;
     const bool goesOn = qEnvironmentVariableIsSet("SPANSCOPE_WHOLE_RUNS_GO_ON");
-    const bool countsKnown = qEnvironmentVariableIsSet("SPANSCOPE_WHOLE_RUNS_KNOWN");
     qInfo("first seed %llu", static_cast<unsigned long long>(first));
     QElapsedTimer timer;
     timer.start();
     int failures = 0;
-    std::map<std::string, int> known;
     std::uint64_t seed = first;
     const auto mayGoOn = [&] {
       const auto done = static_cast<std::int64_t>(seed - first);
@@ -93,11 +103,6 @@ class TestWholeRuns : public QObject {
       const RunCase all = test::makeRunCase(seed);
       const test::Differences found = m_runner.run(all);
       if (found.empty()) continue;
-      const test::KnownFault* const fault = countsKnown ? nullptr : findKnownFault(all, found.front());
-      if (fault != nullptr) {
-        ++known[fault->name];
-        continue;
-      }
       ++failures;
       qWarning("%s%s", textOf(found).c_str(), describe(all).c_str());
       tellSmaller(all, found.front());
@@ -115,7 +120,6 @@ class TestWholeRuns : public QObject {
           static_cast<long long>(seen.failed), static_cast<long long>(seen.stopped),
           static_cast<long long>(seen.teams), static_cast<long long>(seen.replays),
           static_cast<long long>(seen.exactSteps), static_cast<long long>(seen.boundedSteps));
-    for (const auto& [name, count] : known) qInfo("known: %s, %d times", name.c_str(), count);
     QCOMPARE(failures, 0);
     if (isByHand) return;
     // All that the cases are made of has come up, or agreement would say little.
