@@ -128,10 +128,17 @@ class Bounding {
     bounds.prompt = {promptTokens(few), promptTokens(many)};
     bounds.view = {few.tokenCount(), many.tokenCount()};
     const layout::LayoutRules& rules = m_renderer.rules();
-    if (!step.needs.empty() && rules.marks() && endsWithMarkOfReply(many, rules.markers)) {
+    // Which mark is the last hangs on replies, and on what is cropped of the texts behind them.
+    const bool crops = !step.needs.empty() && rules.crops();
+    if (crops || (!step.needs.empty() && rules.marks() && endsWithMarkOfReply(many, rules.markers))) {
       const FinalMark mark = finalMarkOf(few);
       bounds.prompt.least -= mark.prompt;
       bounds.view.least -= mark.view;
+    }
+    if (crops && finalMarkOf(many).view == 0) {
+      bounds.prompt.most += (m_options.policy.policy().hasIndependentSpans ? kMostCopies : 1) * m_blockSize;
+      bounds.view.most += m_blockSize;
+      bounds.mostBlocks += kMostCopies;
     }
     if (rules.marks() && m_options.policy.policy().hasIndependentSpans) boundHidden(step, few, many, bounds);
     bounds.prompt.least = std::max<std::int64_t>(1, bounds.prompt.least);

@@ -117,6 +117,7 @@ Rehearsed Rehearsal::run(const plan::Plan& plan, const RunOptions& options, layo
   m_result.run = ++m_lastRun;
   m_result.steps.resize(plan.steps.size());
   m_submitted.clear();
+  m_pads = options.layout != layout::Layout::Exact;
   // As a session does at the end of each run.
   if (std::exchange(m_hasRun, true)) {
     m_cache->beginKeeping();
@@ -187,12 +188,19 @@ void Rehearsal::onAdmitted(RequestId request, const cache::Admission& admission)
   }
   facts.evictedAtAdmission = m_witness.evicted[request];
   const ReplyPlaces::Reach reach = m_replied.reach(facts.table);
-  facts.continuesReply = reach.continues;
+  // Where pads and marks stand, and what is cropped, hangs on the lengths of replies.
+  facts.continuesReply = reach.continues || !m_shapeless.empty();
   facts.endsWhereReplyBegins = reach.ends;
   facts.lengthsMattered = m_lengthsMatter;
   facts.contentsMattered = m_contentsMatter;
   facts.followsReply = m_anySampled;
   noteTiers(request, facts);
+  if (!m_shapeless.empty()) facts.isUnsure.resize(facts.blocks.size());
+  for (std::size_t i = 0; i < facts.isUnsure.size(); ++i) {
+    const trace::BlockLookedUp& block = facts.blocks[i];
+    if (m_shapeless.contains({block.storedByRun, block.storedByRequest})) facts.isUnsure[i] = true;
+  }
+  if (submitted.holdsReply && m_pads) m_shapeless.emplace(m_result.run, request);
   // Of several blocks that begin alike, what they go on with decides which one is copied from, and that one
   // is evicted later.
   const bool copies = std::any_of(facts.blocks.begin(), facts.blocks.end(), [](const auto& block) {

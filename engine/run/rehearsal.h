@@ -19,7 +19,9 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <set>
 #include <stop_token>
+#include <utility>
 #include <vector>
 
 namespace spanscope::run {
@@ -52,7 +54,7 @@ struct RehearsedStep {
   bool lengthsMattered = false;
   bool contentsMattered = false;
   bool followsReply = false;  ///< a reply had begun when it was admitted
-  /// By block: it was loaded from a tier that a run may not find it in.
+  /// By block: it was loaded from a tier that a run may not find it in, or who stored it may store another.
   std::vector<bool> isUnsure;
   bool anyUnsure = false;
   bool mayFindMore = false;  ///< a run may find in a tier what this one did not
@@ -159,6 +161,9 @@ class Rehearsal final : private RequestListener, private PlanSteps {
   bool m_lengthsMatter = false;
   bool m_hasFailed = false;
   bool m_contentsMatter = false;
+  bool m_pads = false;  ///< the layout of the plan that is rehearsed does
+  /// Who was admitted with replies in a layout that pads.
+  std::set<std::pair<RunId, RequestId>> m_shapeless;
   bool m_tiersMatter = false;  ///< what a run has loaded, and so what its tiers keep, may be something else
   bool m_hasRun = false;
 

@@ -13,12 +13,15 @@
 #include "tests/engine/run/whole_runs/run_checks.h"
 #include "tests/engine/run/whole_runs/run_record.h"
 
+#include <charconv>
+#include <cstdint>
 #include <exception>
+#include <initializer_list>
 #include <memory>
 #include <numeric>
 #include <optional>
-#include <regex>
 #include <string>
+#include <string_view>
 #include <system_error>
 #include <utility>
 
@@ -75,14 +78,24 @@ std::optional<plan::Plan> planOf(const QueryRun& query) {
   return plan::makePlan(query.query, options).plan;
 }
 
+/// The number behind the first of the words that is there; nothing where none is.
+std::optional<std::int64_t> numberBehind(std::string_view text,
+                                         std::initializer_list<std::string_view> words) {
+  for (const std::string_view word : words) {
+    const std::size_t found = text.find(word);
+    if (found == std::string_view::npos) continue;
+    const std::string_view rest = text.substr(found + word.size());
+    std::int64_t number = 0;
+    if (std::from_chars(rest.data(), rest.data() + rest.size(), number).ec == std::errc()) return number;
+  }
+  return std::nullopt;
+}
+
 /// Whether a refusal says that a pool which nothing else is in has fewer blocks than are needed.
-bool isTooLarge(const std::string& message) {
-  static const std::regex kNeeded("which needs? (-?[0-9]+) block");
-  static const std::regex kUsable("(?:at most|within) the (-?[0-9]+) block");
-  std::smatch needed;
-  std::smatch usable;
-  return std::regex_search(message, needed, kNeeded) && std::regex_search(message, usable, kUsable) &&
-         std::stoll(needed[1]) > std::stoll(usable[1]);
+bool isTooLarge(std::string_view message) {
+  const auto needed = numberBehind(message, {"which need ", "which needs "});
+  const auto usable = numberBehind(message, {"at most the ", "within the "});
+  return needed && usable && *needed > *usable;
 }
 
 }  // namespace
