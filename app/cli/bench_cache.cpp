@@ -33,7 +33,7 @@ namespace fs = std::filesystem;
 constexpr std::int32_t kMostTokens = 1'000'000;
 constexpr std::int32_t kMostRepeats = 1000;
 
-struct Options {
+struct BenchCacheOptions {
   SessionOptions session;
   std::string shape;
   std::string folder;
@@ -64,7 +64,7 @@ std::string times(const experiment::LoadCase& each, const experiment::LoadCase& 
   return fixed(factor, 1) + " ×";
 }
 
-ExitCode runBench(const Context& context, const Options& options) {
+ExitCode runBench(const Context& context, const BenchCacheOptions& options) {
   run::SessionConfig config = options.session.config();
   workbench::ModelOptions model = modelOptions(options.session);
   model.session.reset();
@@ -143,7 +143,7 @@ void addCacheBenchCommand(CLI::App& group, Context& context) {
   CLI::App* command = group.add_subcommand(
       "cache", "Time loading a document's blocks from memory and disk beside computing them");
   command->footer("Example:\n  spanq bench cache --sizes 128,512,2048\n");
-  const auto options = std::make_shared<Options>();
+  const auto options = std::make_shared<BenchCacheOptions>();
   addSettings(*command, options->session.settings, {"model"});
   command
       ->add_option("--shape", options->shape,

@@ -34,7 +34,7 @@ using experiment::ExperimentResult;
 constexpr std::int32_t kMostRepeats = 100'000;
 constexpr double kMostPlace = 1'000'000;
 
-struct Options {
+struct BenchExperimentOptions {
   SessionOptions session;
   experiment::ExperimentWish wish;
   std::string csv;
@@ -122,13 +122,13 @@ std::size_t measureOf(const Experiment& experiment, const std::string& key) {
   return 0;
 }
 
-experiment::ExperimentDrawing drawingOf(const Experiment& experiment, const Options& options) {
+experiment::ExperimentDrawing drawingOf(const Experiment& experiment, const BenchExperimentOptions& options) {
   return {.measure = measureOf(experiment, options.measure),
           .kind = *experiment::chartKindOf(options.chart),
           .place = options.place};
 }
 
-ExitCode runOne(const Context& context, const Experiment& experiment, const Options& options) {
+ExitCode runOne(const Context& context, const Experiment& experiment, const BenchExperimentOptions& options) {
   ExperimentResult result;
   try {
     result.wish = experiment::completed(options.wish);
@@ -184,7 +184,7 @@ void addCommand(CLI::App& group, Context& context, const Experiment& experiment)
   CLI::App* command = group.add_subcommand(experiment.name, experiment.title);
   command->footer(std::string(experiment.brief) + "\n\nExample:\n  spanq bench " + experiment.name +
                   " --repeats 3 --picture " + experiment.name + ".svg\n");
-  const auto options = std::make_shared<Options>();
+  const auto options = std::make_shared<BenchExperimentOptions>();
   options->wish.experiment = experiment.name;
   options->wish.repeats = experiment.repeats;
   workbench::RunSettings& settings = options->session.settings;

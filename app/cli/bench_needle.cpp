@@ -38,7 +38,7 @@ namespace {
 using experiment::MissCause;
 using experiment::NeedleRow;
 
-struct Options {
+struct BenchNeedleOptions {
   SessionOptions session;
   experiment::NeedleOptions needle;
   std::string pictures;
@@ -55,7 +55,7 @@ std::string portionName(std::int32_t portion) {
 
 /// Documents and shares of one experiment, for figures and words that are made of several rows.
 struct Report {
-  const Options& options;
+  const BenchNeedleOptions& options;
   std::vector<NeedleRow> rows;  ///< by length of hay, then by k
   std::int64_t context = 0;     ///< tokens that the model has room for
 
@@ -247,7 +247,7 @@ void writePicture(const std::filesystem::path& file, const std::string& svg, con
   if (const std::optional<Error> error = writeFile(file, svg, rules)) throw OutputFailure(*error);
 }
 
-ExitCode runNeedle(const Context& context, Options options) {
+ExitCode runNeedle(const Context& context, BenchNeedleOptions options) {
   if (!options.pictures.empty()) makeFolder(options.pictures);
   options.needle.policy = workbench::policyOf(options.session.settings.policy);
   options.needle.layout = workbench::layoutOf(options.session.settings.layout);
@@ -288,7 +288,7 @@ void addNeedleCommand(CLI::App& group, Context& context) {
   CLI::App* command = group.add_subcommand(
       "needle", "Find names among hay, from all documents at once and in portions (attention locality)");
   command->footer("Example:\n  spanq bench needle --hay 0,40,80 --trials 10 --picture pictures\n");
-  const auto options = std::make_shared<Options>();
+  const auto options = std::make_shared<BenchNeedleOptions>();
   experiment::NeedleOptions& needle = options->needle;
   workbench::RunSettings& settings = options->session.settings;
   addSettings(*command, settings, {"model"});

@@ -26,7 +26,7 @@ constexpr std::int32_t kMostRows = 65'536;
 constexpr std::int32_t kMostRepeats = 100'000;
 constexpr double kMicroseconds = 1e6;
 
-struct Options {
+struct BenchOpsOptions {
   SessionOptions session;
   std::string shape;
   experiment::OperationOptions operations;
@@ -44,7 +44,7 @@ nlohmann::ordered_json toJson(const experiment::OperationResult& result) {
           {"share_of_limit", result.share()}};
 }
 
-ExitCode runOps(const Context& context, const Options& options) {
+ExitCode runOps(const Context& context, const BenchOpsOptions& options) {
   std::string name = options.shape;
   model::ModelConfig config;
   if (options.shape.empty()) {
@@ -112,7 +112,7 @@ void addOpsCommand(CLI::App& group, Context& context) {
   CLI::App* command =
       group.add_subcommand("ops", "Time each operation of a device beside what the device can do");
   command->footer("Example:\n  spanq bench ops --shape 21m --rows 1,64\n");
-  const auto options = std::make_shared<Options>();
+  const auto options = std::make_shared<BenchOpsOptions>();
   addSettings(*command, options->session.settings, {"model"});
   command
       ->add_option("--shape", options->shape,

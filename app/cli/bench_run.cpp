@@ -36,7 +36,7 @@ using experiment::RunCase;
 
 constexpr std::int32_t kMostRepeats = 100'000;
 
-struct Options {
+struct BenchRunOptions {
   std::string file;
   QueryOptionTexts query;
   SessionOptions session;
@@ -88,7 +88,7 @@ const CaseSummary* find(const std::vector<CaseSummary>& summaries, RunCase runCa
   return found == summaries.end() ? nullptr : &*found;
 }
 
-std::string rangeText(const experiment::Summary& seconds) {
+std::string millisecondsText(const experiment::Summary& seconds) {
   return fmt::format("{:.2f} … {:.2f}", seconds.least() * kMilliseconds, seconds.most() * kMilliseconds);
 }
 
@@ -125,11 +125,12 @@ void writeTable(std::ostream& out, const std::vector<CaseSummary>& summaries) {
   TextTable table(columns);
   for (const CaseSummary& each : summaries) {
     std::vector<std::string> cells = {
-        nameOf(each.runCase), fixed(each.firstToken.median * kMilliseconds, 2), rangeText(each.firstToken),
+        nameOf(each.runCase), fixed(each.firstToken.median * kMilliseconds, 2),
+        millisecondsText(each.firstToken),
         &each == &cold ? "1.0" : standingText(experiment::compareTimes(cold.firstToken, each.firstToken))};
     if (hasSteps) cells.push_back(fixed(each.lastFirstToken.median * kMilliseconds, 2));
     cells.push_back(fixed(each.whole.median * kMilliseconds, 2));
-    cells.push_back(rangeText(each.whole));
+    cells.push_back(millisecondsText(each.whole));
     for (const experiment::CountSpan* count : {&each.prompt, &each.cached, &each.relocated, &each.computed})
       cells.push_back(countText(*count));
     cells.push_back(std::to_string(each.peakBlocks));
@@ -152,7 +153,7 @@ void writeAnswers(std::ostream& out, const std::vector<CaseSummary>& summaries) 
                    : "  every run gave the same answer\n");
 }
 
-void writeText(std::ostream& out, const Options& options, const Report& report) {
+void writeText(std::ostream& out, const BenchRunOptions& options, const Report& report) {
   const std::vector<CaseSummary> summaries = experiment::summarizeTurns(report.turns);
   out << fmt::format("  {}: {} of each case after one to warm up, policy {}{}; medians\n\n",
                      inputName(options.file), counted(report.turns.size(), "run"),
@@ -195,7 +196,8 @@ nlohmann::ordered_json caseJson(const CaseSummary& each, const CaseSummary& cold
   return json;
 }
 
-void writeJson(std::ostream& out, const Options& options, const Report& report, nlohmann::ordered_json head) {
+void writeJson(std::ostream& out, const BenchRunOptions& options, const Report& report,
+               nlohmann::ordered_json head) {
   const std::vector<CaseSummary> summaries = experiment::summarizeTurns(report.turns);
   head["file"] = options.file;
   head["policy"] = workbench::runOptionsOf(options.session.settings).policy.name();
@@ -216,7 +218,7 @@ void writeJson(std::ostream& out, const Options& options, const Report& report, 
   out << head.dump(2, ' ', false, nlohmann::json::error_handler_t::replace) << '\n';
 }
 
-ExitCode runRepeats(const Context& context, const Options& options) {
+ExitCode runRepeats(const Context& context, const BenchRunOptions& options) {
   QueryOptions given = queryOptions(options.query);
   retrieveWith(given, options.query, context, options.session.settings.model, modelOptions(options.session));
   const auto planned = planFile(options.file, given, context.streams);
@@ -261,7 +263,7 @@ void addRepeatCommand(CLI::App& group, Context& context) {
       "run",
       "Run a query again and again: with an empty cache, in the same order, swapped, and without plus");
   command->footer("Example:\n  spanq bench run --repeats 7 resources/queries/rag.json\n");
-  const auto options = std::make_shared<Options>();
+  const auto options = std::make_shared<BenchRunOptions>();
   command->add_option("FILE", options->file, kQueryFileHelp)->required();
   workbench::RunSettings& settings = options->session.settings;
   addSettings(*command, settings, {"model"});

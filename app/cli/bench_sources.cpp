@@ -37,7 +37,7 @@ using experiment::SourceMeasure;
 /// More heads than this would be a measure of the questions they were chosen on.
 constexpr std::size_t kMostHeads = 4;
 
-struct Options {
+struct BenchSourcesOptions {
   SessionOptions session;
   std::vector<std::int32_t> documents = {8, 20};
   std::int32_t rivals = 0;
@@ -103,7 +103,7 @@ std::string rightText(const std::vector<AskedQuestion>& asked) {
   return fmt::format("{} of {} with one needed, {} of {} with two", right.one, all.one, right.two, all.two);
 }
 
-void writeText(std::ostream& out, const Options& options, const Report& report) {
+void writeText(std::ostream& out, const BenchSourcesOptions& options, const Report& report) {
   out << fmt::format(
       "  {} over each number of documents, every second of which needs two of them; {}\n"
       "  measures are ranked on seed {} and reported on seed {}; temperature 0\n\n",
@@ -149,7 +149,8 @@ nlohmann::ordered_json toJson(const SourceCount& count) {
   return {{"one", count.one}, {"two", count.two}};
 }
 
-nlohmann::ordered_json toJson(const Options& options, const Report& report, nlohmann::ordered_json head) {
+nlohmann::ordered_json toJson(const BenchSourcesOptions& options, const Report& report,
+                              nlohmann::ordered_json head) {
   head["questions"] = options.questions;
   head["rivals"] = options.rivals;
   head["chosen_on_seed"] = options.seed;
@@ -173,7 +174,7 @@ nlohmann::ordered_json toJson(const Options& options, const Report& report, nloh
 }
 
 /// A panel for each number of documents, a row for each measure.
-std::string picture(const Options& options, const Report& report, const std::string& model) {
+std::string picture(const BenchSourcesOptions& options, const Report& report, const std::string& model) {
   experiment::HeatChart chart;
   chart.texts = {.title = "Answers whose documents rank on top",
                  .subtitle = fmt::format("{}, {} each, seed {}; right answers, in %", model,
@@ -198,7 +199,7 @@ std::string picture(const Options& options, const Report& report, const std::str
   return experiment::heatChartSvg(chart);
 }
 
-void checkDocuments(const Options& options) {
+void checkDocuments(const BenchSourcesOptions& options) {
   for (const std::int32_t documents : options.documents) {
     const std::int32_t least = experiment::kFewestSources + options.rivals;
     if (documents >= least) continue;
@@ -207,7 +208,7 @@ void checkDocuments(const Options& options) {
   }
 }
 
-ExitCode runSources(const Context& context, const Options& options) {
+ExitCode runSources(const Context& context, const BenchSourcesOptions& options) {
   if (!options.pictures.empty()) makeFolder(options.pictures);
   workbench::ModelBundle bundle = loadChosenModel(options.session, context.backends);
   checkDocuments(options);
@@ -251,7 +252,7 @@ void addSourcesCommand(CLI::App& group, Context& context) {
   CLI::App* command = group.add_subcommand(
       "sources", "Find which measure of attention names the documents that an answer used");
   command->footer("Example:\n  spanq bench sources --documents 8,20 --picture pictures\n");
-  const auto options = std::make_shared<Options>();
+  const auto options = std::make_shared<BenchSourcesOptions>();
   workbench::RunSettings& settings = options->session.settings;
   addSettings(*command, settings, {"model"});
   addTemplateOption(*command, options->session.chatTemplate);

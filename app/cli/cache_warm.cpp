@@ -38,7 +38,7 @@ namespace fs = std::filesystem;
 
 constexpr std::uintmax_t kMostDocumentBytes = 64ULL << 20;
 
-struct Options {
+struct CacheWarmOptions {
   std::vector<std::string> files;
   SessionOptions session;
   bool json = false;
@@ -100,7 +100,7 @@ std::optional<std::string> textOf(const fs::path& path) {
 
 class WarmCommand {
  public:
-  WarmCommand(const Context& context, const Options& options)
+  WarmCommand(const Context& context, const CacheWarmOptions& options)
       : m_context(context), m_options(options), m_sink(context.streams.err) {}
 
   ExitCode run() {
@@ -184,7 +184,7 @@ class WarmCommand {
   }
 
   const Context& m_context;
-  const Options& m_options;
+  const CacheWarmOptions& m_options;
   StoreSink m_sink;
   std::unique_ptr<workbench::ModelBundle> m_model;
   std::unique_ptr<run::Session> m_session;
@@ -203,7 +203,7 @@ void addWarmCommand(CLI::App& group, Context& context) {
   command->footer(
       "Example:\n  spanq cache warm --cache-dir spans docs/*.txt\n"
       "  spanq run --cache-dir spans question.json\n");
-  const auto options = std::make_shared<Options>();
+  const auto options = std::make_shared<CacheWarmOptions>();
   command->add_option("FILE", options->files, "Documents in UTF-8, or folders of them")->required();
   workbench::RunSettings& settings = options->session.settings;
   addSettings(*command, settings, {"model"});

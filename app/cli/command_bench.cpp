@@ -34,7 +34,7 @@ namespace {
 constexpr std::int32_t kMostTokens = 1'000'000;
 constexpr std::int32_t kMostRepeats = 100'000;
 
-struct Options {
+struct BenchCommandOptions {
   SessionOptions session;
   std::string shape;
   experiment::AbbaOptions abba;
@@ -46,7 +46,7 @@ struct Options {
 };
 
 /// `config`: of the cache that is to be made.
-workbench::ModelBundle loadForBench(const Context& context, const Options& options,
+workbench::ModelBundle loadForBench(const Context& context, const BenchCommandOptions& options,
                                     const run::SessionConfig& config) {
   workbench::ModelOptions model = modelOptions(options.session);
   model.session = config;
@@ -70,7 +70,7 @@ nlohmann::ordered_json toJson(const experiment::AbbaRow& row) {
           {"cold_to_same", row.coldToSame()}};
 }
 
-ExitCode runAbba(const Context& context, const Options& options) {
+ExitCode runAbba(const Context& context, const BenchCommandOptions& options) {
   run::SessionConfig config = options.session.config();
   if (options.session.settings.blockCount == 0)
     config.blockCount = experiment::abbaBlocks(options.abba, config.blockSize);
@@ -119,7 +119,7 @@ ExitCode runAbba(const Context& context, const Options& options) {
   return ExitCode::Fine;
 }
 
-std::vector<experiment::SpeedTest> speedTests(const Options& options) {
+std::vector<experiment::SpeedTest> speedTests(const BenchCommandOptions& options) {
   using Kind = experiment::SpeedTest::Kind;
   std::vector<experiment::SpeedTest> tests;
   for (const std::int32_t depth : options.depths) {
@@ -133,7 +133,7 @@ std::vector<experiment::SpeedTest> speedTests(const Options& options) {
   return tests;
 }
 
-ExitCode runSpeed(const Context& context, const Options& options) {
+ExitCode runSpeed(const Context& context, const BenchCommandOptions& options) {
   run::SessionConfig config = options.session.config();
   config.blockCount = experiment::speedBlocks(speedTests(options), config.blockSize);
   workbench::ModelBundle bundle = loadForBench(context, options, config);
@@ -191,7 +191,7 @@ ExitCode runSpeed(const Context& context, const Options& options) {
   return ExitCode::Fine;
 }
 
-void addSourceOptions(CLI::App& command, Options& options) {
+void addSourceOptions(CLI::App& command, BenchCommandOptions& options) {
   addSettings(command, options.session.settings, {"model"});
   command
       .add_option("--shape", options.shape,
@@ -206,7 +206,7 @@ void addAbbaCommand(CLI::App& group, Context& context) {
   CLI::App* command = group.add_subcommand(
       "abba", "Time the same documents in the same and in the swapped order, each with a new question");
   command->footer("Example:\n  spanq bench abba --shape 21m --sizes 64,512,4096\n");
-  const auto options = std::make_shared<Options>();
+  const auto options = std::make_shared<BenchCommandOptions>();
   addSourceOptions(*command, *options);
   experiment::AbbaOptions& abba = options->abba;
   addNumbers(*command, "--sizes", abba.documentTokens, "Tokens a document, e.g. 64,512", {1, kMostTokens});
@@ -228,7 +228,7 @@ void addSpeedCommand(CLI::App& group, Context& context) {
   CLI::App* command =
       group.add_subcommand("speed", "Time prompts (pp) and generation (tg) beside what the machine can do");
   command->footer("Example:\n  spanq bench speed --shape llama-1b --threads 2\n");
-  const auto options = std::make_shared<Options>();
+  const auto options = std::make_shared<BenchCommandOptions>();
   addSourceOptions(*command, *options);
   addNumber(*command, "-p,--prompt", options->promptTokens, "Tokens of the prompt test; 0: leave it out",
             {0, kMostTokens});

@@ -27,7 +27,7 @@ namespace {
 using cache::PackFault;
 using cache::PackSummary;
 
-struct Options {
+struct CacheCommandOptions {
   std::string folder;
   std::string model;   ///< of the packs that are cleared
   std::string target;  ///< of an export
@@ -41,7 +41,7 @@ std::int64_t now() {
 }
 
 /// Opens a store that is there; these commands make none.
-cache::DiskStore openStore(const Options& options) {
+cache::DiskStore openStore(const CacheCommandOptions& options) {
   const std::filesystem::path folder =
       options.folder.empty() ? workbench::standardStoreFolder() : std::filesystem::path(options.folder);
   if (!cache::StoreFolder::isThere(folder))
@@ -78,7 +78,7 @@ std::string stateText(const PackSummary& pack) {
   return {};
 }
 
-void writePacks(const Context& context, const Options& options, const cache::DiskStore& store,
+void writePacks(const Context& context, const CacheCommandOptions& options, const cache::DiskStore& store,
                 const std::vector<PackSummary>& packs, bool isVerified) {
   constexpr double kKibibyte = 1 << 10;
   constexpr double kMebibyte = 1 << 20;
@@ -132,14 +132,14 @@ void writePacks(const Context& context, const Options& options, const cache::Dis
       << store.folder().path().string() << '\n';
 }
 
-ExitCode list(const Context& context, const Options& options) {
+ExitCode list(const Context& context, const CacheCommandOptions& options) {
   cache::DiskStore store = openStore(options);
   for (const Error& problem : store.takeProblems()) context.streams.err << problem.message() << '\n';
   writePacks(context, options, store, store.list(), false);
   return ExitCode::Fine;
 }
 
-ExitCode verify(const Context& context, const Options& options) {
+ExitCode verify(const Context& context, const CacheCommandOptions& options) {
   cache::DiskStore store = openStore(options);
   // What opening it found is gone already.
   const std::vector<Error> problems = store.takeProblems();
@@ -156,7 +156,7 @@ ExitCode verify(const Context& context, const Options& options) {
   return isSound ? ExitCode::Fine : ExitCode::WrongInput;
 }
 
-ExitCode clear(const Context& context, const Options& options) {
+ExitCode clear(const Context& context, const CacheCommandOptions& options) {
   cache::DiskStore store = openStore(options);
   const std::uint64_t before = store.bytes();
   const std::size_t removed = store.clear(options.model);
@@ -166,7 +166,7 @@ ExitCode clear(const Context& context, const Options& options) {
   return ExitCode::Fine;
 }
 
-ExitCode exportStore(const Context& context, const Options& options) {
+ExitCode exportStore(const Context& context, const CacheCommandOptions& options) {
   cache::DiskStore store = openStore(options);
   // What was begun is taken back where the copying is stopped; behind it anything may end the program.
   const auto endsByItself = [&context](bool does) {
@@ -181,8 +181,9 @@ ExitCode exportStore(const Context& context, const Options& options) {
   return ExitCode::Fine;
 }
 
-CLI::App* addSubcommand(CLI::App& group, Context& context, const std::shared_ptr<Options>& options,
-                        const char* name, const char* what, ExitCode (*run)(const Context&, const Options&)) {
+CLI::App* addSubcommand(CLI::App& group, Context& context,
+                        const std::shared_ptr<CacheCommandOptions>& options, const char* name,
+                        const char* what, ExitCode (*run)(const Context&, const CacheCommandOptions&)) {
   CLI::App* command = group.add_subcommand(name, what);
   command->footer(std::string("Example:\n  spanq cache ") + name + " --cache-dir spans\n");
   addStoreFolderOption(*command, options->folder,
@@ -200,7 +201,7 @@ void addCache(CLI::App& app, Context& context) {
       app.add_subcommand("cache", "Look after the folder in which keys and values outlive the program");
   group->footer("Example:\n  spanq cache list --cache-dir spans\n");
   group->require_subcommand(1);
-  const auto options = std::make_shared<Options>();
+  const auto options = std::make_shared<CacheCommandOptions>();
   addSubcommand(*group, context, options, "list", "List what is stored, the last used first", list)
       ->add_flag("--json", options->json, "Write JSON");
   addWarmCommand(*group, context);

@@ -25,7 +25,7 @@ namespace spanscope::cli {
 
 namespace {
 
-struct Options {
+struct ExplainCommandOptions {
   std::vector<std::string> files;
   QueryOptionTexts query;
   PredictionOptions prediction;
@@ -51,7 +51,7 @@ plan::TextMeasure tokensOf(const text::Tokenizer& tokenizer) {
 
 class ExplainCommand {
  public:
-  ExplainCommand(const Context& context, const Options& options)
+  ExplainCommand(const Context& context, const ExplainCommandOptions& options)
       : m_context(context), m_streams(context.streams), m_options(options) {
     if (options.prediction.isWanted || options.prediction.layouts)
       m_prediction.emplace(options.prediction, options.query.settings.seed);
@@ -124,7 +124,7 @@ class ExplainCommand {
 
   const Context& m_context;
   const Streams& m_streams;
-  const Options& m_options;
+  const ExplainCommandOptions& m_options;
   std::optional<ReusePrediction> m_prediction;
   std::unique_ptr<text::Tokenizer> m_tokenizer;  ///< that measures prompts
 };
@@ -143,7 +143,7 @@ void addExplain(CLI::App& app, Context& context) {
       "  spanq explain --layouts resources/queries/rag.json\n"
       "  spanq explain --dot resources/queries/judge-2.json | dot -Tsvg >plan.svg\n\n"
       "A document is planned with its own settings; an option that is given comes first.\n");
-  const auto options = std::make_shared<Options>();
+  const auto options = std::make_shared<ExplainCommandOptions>();
   options->command = command;
   command->add_option("FILE", options->files, kQueryFilesHelp)->required();
   addPlanOptions(*command, options->query);

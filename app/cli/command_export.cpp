@@ -24,7 +24,7 @@ const std::map<std::string, Target> kTargets = {
     {"spnl", Target::Query},   {"yaml", Target::Yaml},      {"lisp", Target::Lisp},    {"chat", Target::Chat},
     {"curl", Target::Request}, {"python", Target::Request}, {"tokens", Target::Tokens}};
 
-struct Options {
+struct ExportCommandOptions {
   std::string file;
   std::string format;
   std::string stage = "read";
@@ -51,7 +51,7 @@ exports::RewriteStage stageOf(const std::string& stage) {
 }
 
 /// Refuses options of another target than the one that is written.
-void checkTarget(const CLI::App& command, const Options& options) {
+void checkTarget(const CLI::App& command, const ExportCommandOptions& options) {
   for (const CLI::Option* option : command.get_options()) {
     if (option->count() == 0) continue;
     const std::string& group = option->get_group();
@@ -68,7 +68,7 @@ void checkTarget(const CLI::App& command, const Options& options) {
   }
 }
 
-void check(const CLI::App& command, const Options& options) {
+void check(const CLI::App& command, const ExportCommandOptions& options) {
   options.query.check();
   checkTarget(command, options);
   if (options.stage == "lowered" && options.format != "spnl" && options.isWhole())
@@ -82,7 +82,7 @@ void check(const CLI::App& command, const Options& options) {
   }
 }
 
-ExitCode write(const Options& options, const Outgoing& outgoing, const Streams& streams) {
+ExitCode write(const ExportCommandOptions& options, const Outgoing& outgoing, const Streams& streams) {
   switch (outgoing.target) {
     case Target::Tokens:
       return writeTokens(outgoing, options.tokens, streams);
@@ -100,7 +100,7 @@ ExitCode write(const Options& options, const Outgoing& outgoing, const Streams& 
   return writeStage(outgoing, formOf(options.format), streams);
 }
 
-ExitCode exportFile(const Options& options, const Context& context) {
+ExitCode exportFile(const ExportCommandOptions& options, const Context& context) {
   const Streams& streams = context.streams;
   QueryOptions given = queryOptions(options.query);
   if (options.retrieves()) {
@@ -136,7 +136,7 @@ void addExport(CLI::App& app, Context& context) {
       "  spanq export --to chat resources/queries/chat.json\n"
       "  spanq export --to tokens --tokenizer resources/models/spanlet --pad 0 --plus 1 "
       "resources/queries/rag.json\n");
-  const auto options = std::make_shared<Options>();
+  const auto options = std::make_shared<ExportCommandOptions>();
   command->add_option("FILE", options->file, kQueryFileHelp)->required();
   command
       ->add_option(

@@ -30,7 +30,7 @@ namespace {
 
 constexpr std::size_t kPage = 10'000;  // events in memory at once, so that a long trace can be shown
 
-struct Options {
+struct TraceCommandOptions {
   std::string file;
   std::uint64_t from = 1;
   std::optional<std::uint64_t> count;
@@ -58,7 +58,7 @@ void writeWarnings(const Context& context, const std::vector<Error>& warnings) {
   for (const Error& warning : warnings) context.streams.err << "warning: " << warning.message() << '\n';
 }
 
-ExitCode show(const Context& context, const Options& options) {
+ExitCode show(const Context& context, const TraceCommandOptions& options) {
   trace::TraceReader reader(options.file);
   writeWarnings(context, reader.warnings());
   std::uint64_t next = options.from;
@@ -131,7 +131,7 @@ nlohmann::ordered_json toJson(const trace::TraceStats& stats) {
           {"errors", stats.errors}};
 }
 
-ExitCode showStats(const Context& context, const Options& options) {
+ExitCode showStats(const Context& context, const TraceCommandOptions& options) {
   const trace::TraceFile file = trace::readTrace(options.file);
   writeWarnings(context, file.warnings);
   const trace::TraceStats stats = trace::stats(file.events);
@@ -143,7 +143,7 @@ ExitCode showStats(const Context& context, const Options& options) {
   return ExitCode::Fine;
 }
 
-ExitCode showSources(const Context& context, const Options& options) {
+ExitCode showSources(const Context& context, const TraceCommandOptions& options) {
   const trace::TraceFile file = trace::readTrace(options.file);
   writeWarnings(context, file.warnings);
   const std::vector<RequestSources> requests = sourcesOf(file.events);
@@ -166,7 +166,7 @@ void addTrace(CLI::App& app, Context& context) {
   CLI::App* group = app.add_subcommand("trace", "Look at a recording made with run --trace");
   group->footer("Example:\n  spanq trace stats run.trace\n");
   group->require_subcommand(1);
-  const auto options = std::make_shared<Options>();
+  const auto options = std::make_shared<TraceCommandOptions>();
 
   CLI::App* showCommand = group->add_subcommand("show", "Write the events, one a line");
   showCommand->footer(

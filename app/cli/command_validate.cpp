@@ -24,7 +24,7 @@
 namespace spanscope::cli {
 namespace {
 
-struct Options {
+struct ValidateCommandOptions {
   std::vector<std::string> files;
   QueryOptionTexts query;
   bool parameters = false;
@@ -85,7 +85,7 @@ Checked check(const std::string& file, const std::string& text, query::Surroundi
   return checked;
 }
 
-ExitCode validate(const Context& context, const Options& options) {
+ExitCode validate(const Context& context, const ValidateCommandOptions& options) {
   ExitCode code = ExitCode::Fine;
   for (const std::string& file : options.files) {
     const std::string text = readInput(file, context.streams);
@@ -111,7 +111,7 @@ ExitCode validate(const Context& context, const Options& options) {
 void addValidate(CLI::App& app, Context& context) {
   CLI::App* command = app.add_subcommand("validate", "Say what is wrong with queries, and give advice");
   command->footer("Example:\n  spanq validate resources/queries/*.json\n");
-  const auto options = std::make_shared<Options>();
+  const auto options = std::make_shared<ValidateCommandOptions>();
   command->add_option("FILE", options->files, kQueryFilesHelp)->required();
   addReadFromOption(*command, options->query);
   command->add_flag("--parameters", options->parameters,

@@ -83,7 +83,8 @@ std::string fishCompletion(const std::vector<CompletedCommand>& table) {
                             command.path.back(), inQuotes(command.help));
     }
     // Options of the program stand before any command.
-    const std::string condition = inQuotes((command.commands.empty() ? "__spanq_at" : "__spanq_only") + words);
+    const std::string condition =
+        inQuotes((command.commands.empty() ? "__spanq_at" : "__spanq_only") + words);
     for (const CompletedOption& option : command.options) script += optionLine(condition, option);
     const std::string offers = offersOf(command.argument);
     if (command.commands.empty() && !offers.empty())

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/cli/layout_lines.h"
 
+#include "app/cli/count_range_text.h"
 #include "app/cli/text_table.h"
 
 #include <nlohmann/json.hpp>
@@ -11,15 +12,6 @@ namespace spanscope::cli {
 namespace {
 
 using Json = nlohmann::ordered_json;
-
-std::string rangeText(const run::CountRange& range) {
-  if (range.known()) return std::to_string(range.least);
-  return std::to_string(range.least) + (range.bounded() ? "–" + std::to_string(range.most) : " or more");
-}
-
-Json rangeJson(const run::CountRange& range) {
-  return {{"least", range.least}, {"most", range.bounded() ? Json(range.most) : Json(nullptr)}};
-}
 
 }  // namespace
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/cli/predicted_reuse.h"
 
+#include "app/cli/count_range_text.h"
 #include "app/cli/layout_lines.h"
 #include "app/cli/run_printer.h"
 #include "app/cli/text_table.h"
@@ -44,12 +45,6 @@ run::CountRange sumOf(const run::Prediction& prediction, const Count& count) {
     sum += step.*count.range;
   }
   return sum;
-}
-
-std::string rangeText(const run::CountRange& range) {
-  const std::string least = std::to_string(range.least);
-  if (!range.bounded()) return least + " or more";
-  return range.known() ? least : least + "–" + std::to_string(range.most);
 }
 
 /// Whether the prediction says what went wrong where replies get long or short.
@@ -158,10 +153,6 @@ std::string spanTable(const run::StepPrediction& step) {
     isAfterReply |= hasReply;
   }
   return table.text();
-}
-
-Json rangeJson(const run::CountRange& range) {
-  return {{"least", range.least}, {"most", range.bounded() ? Json(range.most) : Json(nullptr)}};
 }
 
 Json blockJson(const run::StepPrediction& step, std::size_t index) {

@@ -1,14 +1,18 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-#include <cstring>
+#include <algorithm>
+#include <bit>
+#include <cstdint>
 #include <vector>
 
 namespace spanscope::testing {
 
 /// Also tells NaN from NaN, and 0 from −0.
 inline bool equalBits(const std::vector<float>& a, const std::vector<float>& b) {
-  return a.size() == b.size() && std::memcmp(a.data(), b.data(), a.size() * sizeof(float)) == 0;
+  return std::equal(a.begin(), a.end(), b.begin(), b.end(), [](float x, float y) {
+    return std::bit_cast<std::uint32_t>(x) == std::bit_cast<std::uint32_t>(y);
+  });
 }
 
 }  // namespace spanscope::testing
