@@ -5,24 +5,34 @@
 #include "app/cli/export_tokens.h"
 #include "app/cli/input.h"
 #include "app/cli/query_options.h"
+#include "app/cli/target_warnings.h"
 #include "app/cli/usage.h"
-#include "engine/query/query_form.h"
+#include "engine/base/error.h"
+#include "engine/export/export_target.h"
 
 #include <CLI/CLI.hpp>
-#include <nlohmann/json.hpp>
 
-#include <map>
+#include <algorithm>
+#include <array>
 #include <memory>
+#include <optional>
+#include <ostream>
 #include <string>
+#include <utility>
+#include <variant>
+#include <vector>
 
 namespace spanscope::cli {
 namespace {
 
-using exports::Target;
+using exports::ExportOption;
+using exports::ExportStage;
+using exports::ExportTarget;
 
-const std::map<std::string, Target> kTargets = {
-    {"spnl", Target::Query},   {"yaml", Target::Yaml},      {"lisp", Target::Lisp},    {"chat", Target::Chat},
-    {"curl", Target::Request}, {"python", Target::Request}, {"tokens", Target::Tokens}};
+constexpr std::array<std::pair<const char*, ExportStage>, 4> kStages{{{"read", ExportStage::Read},
+                                                                      {"simplified", ExportStage::Simplified},
+                                                                      {"optimized", ExportStage::Optimized},
+                                                                      {"lowered", ExportStage::Lowered}}};
 
 struct ExportCommandOptions {
   std::string file;
@@ -33,37 +43,57 @@ struct ExportCommandOptions {
   TokenExportOptions tokens;
   RequestExportOptions request;
 
-  /// Whether the target is a form of the whole query.
-  bool isWhole() const { return format == "spnl" || format == "yaml" || format == "lisp"; }
+  /// --to has been checked.
+  const ExportTarget& target() const { return *exports::findExportTarget(format); }
+  ExportStage exportStage() const {
+    return std::find_if(kStages.begin(), kStages.end(),
+                        [this](const auto& each) { return each.first == stage; })
+        ->second;
+  }
   /// Servers do not retrieve.
-  bool retrieves() const { return !isWhole() || retrieve; }
-  Target target() const { return stage == "lowered" ? Target::Calls : kTargets.at(format); }
+  bool retrieves() const { return !target().isWhole() || retrieve; }
 };
 
-query::QueryForm formOf(const std::string& format) {
-  if (format == "yaml") return query::QueryForm::Yaml;
-  return format == "lisp" ? query::QueryForm::Lisp : query::QueryForm::Json;
+std::vector<std::string> targetNames() {
+  std::vector<std::string> names;
+  for (const ExportTarget& target : exports::exportTargets()) names.emplace_back(target.name);
+  return names;
 }
 
-exports::RewriteStage stageOf(const std::string& stage) {
-  if (stage == "simplified") return exports::RewriteStage::Simplified;
-  return stage == "optimized" ? exports::RewriteStage::Optimized : exports::RewriteStage::Read;
+/// "What is written: spnl (SPNL JSON), …"
+std::string targetsHelp() {
+  std::string help;
+  for (const ExportTarget& target : exports::exportTargets())
+    help +=
+        (help.empty() ? "What is written: " : ", ") + std::string(target.name) + " (" + target.title + ")";
+  return help;
+}
+
+/// "--to curl or --to python": the targets that have the option.
+std::string targetWords(ExportOption option) {
+  std::string words;
+  for (const std::string& name : exports::targetsWith(option))
+    words += (words.empty() ? "--to " : " or --to ") + name;
+  return words;
 }
 
 /// Refuses options of another target than the one that is written.
 void checkTarget(const CLI::App& command, const ExportCommandOptions& options) {
+  const ExportTarget& target = options.target();
+  const std::pair<const char*, ExportOption> groups[] = {{kRequestGroup, ExportOption::Endpoint},
+                                                         {kChatGroup, ExportOption::Seed},
+                                                         {kTokenGroup, ExportOption::Tokens}};
   for (const CLI::Option* option : command.get_options()) {
     if (option->count() == 0) continue;
     const std::string& group = option->get_group();
-    const auto refuse = [&](const char* expected) {
+    const auto refuse = [&](const std::string& expected) {
       refuseOption(option->get_name(), "--to " + options.format, expected);
     };
-    if (group == kRequestGroup && options.format != "curl" && options.format != "python")
-      refuse("--to curl or --to python");
-    if (group == kChatGroup && options.format != "chat") refuse("--to chat");
     // What is retrieved is counted in its tokens.
     const bool isForFragments = option->get_name() == "--tokenizer" && options.retrieves();
-    if (group == kTokenGroup && options.format != "tokens" && !isForFragments) refuse("--to tokens");
+    for (const auto& [name, needed] : groups) {
+      if (group == name && !target.has(needed) && !isForFragments) refuse(targetWords(needed));
+    }
     if (group == kRetrievalGroup && !options.retrieves()) refuse("--retrieve as well");
   }
 }
@@ -71,41 +101,48 @@ void checkTarget(const CLI::App& command, const ExportCommandOptions& options) {
 void check(const CLI::App& command, const ExportCommandOptions& options) {
   options.query.check();
   checkTarget(command, options);
-  if (options.stage == "lowered" && options.format != "spnl" && options.isWhole())
-    throw CLI::ValidationError("--stage", "lowered bodies are JSON: use --to spnl");
-  const bool isTokens = options.format == "tokens";
+  const ExportTarget& target = options.target();
+  const bool isTokens = target.has(ExportOption::Tokens);
+  if (options.exportStage() == ExportStage::Lowered && target.isWhole() &&
+      !target.has(ExportOption::Lowering))
+    throw CLI::ValidationError("--stage",
+                               "lowered bodies are JSON: use " + targetWords(ExportOption::Lowering));
   if (isTokens && (options.tokens.tokenizer.empty() || !options.tokens.pad))
     throw CLI::ValidationError("--to tokens", "--tokenizer and --pad are needed");
-  if (!options.isWhole() && options.stage != "read") {
+  if (!target.isWhole() && options.stage != "read") {
     throw CLI::ValidationError("--stage", isTokens ? "tokens are those of the query as it was read"
                                                    : "requests are made of the query as it was read");
   }
 }
 
-ExitCode write(const ExportCommandOptions& options, const Outgoing& outgoing, const Streams& streams) {
-  switch (outgoing.target) {
-    case Target::Tokens:
-      return writeTokens(outgoing, options.tokens, streams);
-    case Target::Chat:
-      return writeChat(outgoing, options.request, streams);
-    case Target::Request:
-      return writeRequest(outgoing, options.format == "python", options.request, streams);
-    case Target::Calls:
-      return writeCalls(outgoing, streams);
-    case Target::Query:
-    case Target::Yaml:
-    case Target::Lisp:
-      break;
+ExitCode write(Outgoing outgoing, const ExportCommandOptions& options, const Streams& streams) {
+  const ExportTarget& target = outgoing.target;
+  if (!warnOfTarget(outgoing, streams) && target.isRequest) return ExitCode::WrongInput;
+  std::optional<TokenMaker> maker;
+  if (target.has(ExportOption::Tokens)) maker.emplace(options.tokens).put(outgoing.settings);
+  auto written = target.write(outgoing.query, outgoing.settings);
+  if (auto* problem = std::get_if<Error>(&written)) {
+    problem->file = outgoing.name;
+    throw Failure(std::move(*problem));
   }
-  return writeStage(outgoing, formOf(options.format), streams);
+  const std::string& text = std::get<exports::ExportedText>(written).text;
+  if (text.empty() && !target.isRequest) {
+    streams.err << outgoing.name
+                << ": found no generate that can be sent as it is, expected one without replies in it\n";
+    return ExitCode::WrongInput;
+  }
+  streams.out << text;
+  if (target.has(ExportOption::OneLine) && !text.ends_with('\n')) streams.out << '\n';
+  return ExitCode::Fine;
 }
 
 ExitCode exportFile(const ExportCommandOptions& options, const Context& context) {
   const Streams& streams = context.streams;
+  const ExportTarget& target = options.target();
   QueryOptions given = queryOptions(options.query);
   if (options.retrieves()) {
     retrieveWith(given, options.query, context, options.tokens.tokenizer);
-    if (options.format != "tokens" && !options.tokens.tokenizer.empty())
+    if (!target.has(ExportOption::Tokens) && !options.tokens.tokenizer.empty())
       given.givenForRetrieval.emplace_back("--tokenizer");
   }
   const auto read = readFileForServer(options.file, given, streams);
@@ -113,13 +150,17 @@ ExitCode exportFile(const ExportCommandOptions& options, const Context& context)
   if (!read) return ExitCode::WrongInput;
   const std::string name = inputName(options.file);
   const query::Node query = localized(read->query, given.plan.locality, name);
-  const Outgoing outgoing{
-      .query = query,
-      .target = options.target(),
-      .settings = {.stage = stageOf(options.stage), .leavesOutNulls = options.format == "spnl"},
-      .name = name,
-      .file = given.plan.locality.isOn() ? nullptr : &*read};
-  return write(options, outgoing, streams);
+  return write({.query = query,
+                .target = target,
+                .settings = {.stage = options.exportStage(),
+                             .oneLine = true,
+                             .endpoint = options.request.endpoint,
+                             .stream = !options.request.inOnePiece,
+                             .seed = options.request.seed,
+                             .tokens = promptTokenOptions(options.tokens)},
+                .name = name,
+                .file = given.plan.locality.isOn() ? nullptr : &*read},
+               options, streams);
 }
 
 }  // namespace
@@ -138,14 +179,9 @@ void addExport(CLI::App& app, Context& context) {
       "resources/queries/rag.json\n");
   const auto options = std::make_shared<ExportCommandOptions>();
   command->add_option("FILE", options->file, kQueryFileHelp)->required();
-  command
-      ->add_option(
-          "--to", options->format,
-          "spnl: canonical JSON, as IBM/spnl writes it; yaml, lisp: its other forms; curl, python: a "
-          "request to a span server; chat: chat completions, one request or a batch file of several; tokens: "
-          "the prompt ids that a span server is sent")
+  command->add_option("--to", options->format, targetsHelp())
       ->required()
-      ->check(CLI::IsMember({"spnl", "yaml", "lisp", "curl", "python", "chat", "tokens"}));
+      ->check(CLI::IsMember(targetNames()));
   addStageOption(*command, options->stage);
   addSettingOption(*command, options->query);
   addLocalityOptions(*command, options->query);

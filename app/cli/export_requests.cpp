@@ -2,13 +2,9 @@
 #include "app/cli/export_requests.h"
 
 #include "app/cli/number_option.h"
-#include "engine/export/chat_requests.h"
-#include "engine/query/json/json.h"
 #include "engine/spnl/request_text.h"
 
 #include <CLI/CLI.hpp>
-
-#include <ostream>
 
 namespace spanscope::cli {
 
@@ -23,23 +19,6 @@ void addRequestOptions(CLI::App& command, RequestExportOptions& options) {
             "Seed of the run: each request has its own number made from it; without, the server chooses",
             kAnySeed)
       ->group(kChatGroup);
-}
-
-ExitCode writeRequest(const Outgoing& outgoing, bool asPython, const RequestExportOptions& options,
-                      const Streams& streams) {
-  if (!warnOfTarget(outgoing, streams)) return ExitCode::WrongInput;
-  const query::Node request = spnl::requestFor(outgoing.query);
-  const std::string body = query::writeCanonical(request);
-  const bool stream = !options.inOnePiece && !spnl::wantsOneToken(request);
-  streams.out << (asPython ? spnl::pythonProgram(body, options.endpoint, stream)
-                           : spnl::curlLine(body, options.endpoint, stream));
-  return ExitCode::Fine;
-}
-
-ExitCode writeChat(const Outgoing& outgoing, const RequestExportOptions& options, const Streams& streams) {
-  if (!warnOfTarget(outgoing, streams)) return ExitCode::WrongInput;
-  streams.out << exports::writeChatRequests(exports::chatRequests(outgoing.query, options.seed).requests);
-  return ExitCode::Fine;
 }
 
 }  // namespace spanscope::cli

@@ -1,11 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/cli/export_tokens.h"
 
-#include "app/cli/export_stage.h"
 #include "app/cli/number_option.h"
 #include "app/cli/session_options.h"
 #include "app/cli/usage.h"
-#include "engine/spnl/prompt_tokens.h"
 #include "engine/text/chat_template.h"
 #include "engine/text/tokenizer.h"
 
@@ -13,9 +11,6 @@
 
 #include <cstdint>
 #include <limits>
-#include <memory>
-#include <ostream>
-#include <vector>
 
 namespace spanscope::cli {
 
@@ -39,25 +34,26 @@ void addTokenOptions(CLI::App& command, TokenExportOptions& options) {
   addNumber(command, "--cross", options.cross, "Id that begins the last child of cross", kIds)->group(group);
 }
 
-ExitCode writeTokens(Outgoing outgoing, const TokenExportOptions& options, const Streams& streams) {
-  outgoing.settings.hasPlusMarker = options.plus.has_value();
-  outgoing.settings.hasCrossMarker = options.cross.has_value();
-  warnOfTarget(outgoing, streams);
-  const std::unique_ptr<text::Tokenizer> tokenizer = text::loadTokenizer(options.tokenizer);
-  const std::int32_t vocabulary = tokenizer->vocabularySize();
+TokenMaker::TokenMaker(const TokenExportOptions& options)
+    : m_tokenizer(text::loadTokenizer(options.tokenizer)),
+      m_chat(options.chatTemplate.empty() ? text::findChatTemplate(options.tokenizer)
+                                          : text::chatTemplateNamed(options.chatTemplate)) {
+  const std::int32_t vocabulary = m_tokenizer->vocabularySize();
   checkId("--pad", options.pad.value_or(0), vocabulary);
   if (options.plus) checkId("--plus", *options.plus, vocabulary);
   if (options.cross) checkId("--cross", *options.cross, vocabulary);
-  const text::ChatTemplate& chat = options.chatTemplate.empty()
-                                       ? text::findChatTemplate(options.tokenizer)
-                                       : text::chatTemplateNamed(options.chatTemplate);
-  const std::vector<spnl::CallTokens> calls = spnl::promptTokens(outgoing.query, *tokenizer, chat,
-                                                                 {.blockSize = options.blockSize,
-                                                                  .pad = options.pad.value_or(0),
-                                                                  .plus = options.plus,
-                                                                  .cross = options.cross});
-  for (const spnl::CallTokens& call : calls) streams.out << spnl::tokensOnOneLine(call) << '\n';
-  return calls.empty() ? refuseCalls(outgoing, streams) : ExitCode::Fine;
+}
+
+void TokenMaker::put(exports::ExportSettings& settings) const {
+  settings.tokenizer = m_tokenizer.get();
+  settings.chat = &m_chat;
+}
+
+spnl::PromptTokenOptions promptTokenOptions(const TokenExportOptions& options) {
+  return {.blockSize = options.blockSize,
+          .pad = options.pad.value_or(0),
+          .plus = options.plus,
+          .cross = options.cross};
 }
 
 }  // namespace spanscope::cli

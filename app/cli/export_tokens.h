@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// A query as the prompt tokens that a span server is sent: templates, markers, padding and cropping.
+// Options of the prompt tokens that a span server is sent: tokenizer, template, markers, padding.
 #pragma once
 
-#include "app/cli/cli.h"
 #include "app/cli/cli11_forward.h"
-#include "app/cli/target_warnings.h"
 #include "engine/base/ids.h"
+#include "engine/export/export_target.h"
 
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
 
@@ -26,8 +26,19 @@ struct TokenExportOptions {
 
 void addTokenOptions(CLI::App& command, TokenExportOptions& options);
 
-/// Writes {"ids": […]} for each bulk call of the query that can be sent as it is, one a line; of a map, a
-/// list for each input. --tokenizer and --pad were given. Throws Failure.
-ExitCode writeTokens(Outgoing outgoing, const TokenExportOptions& options, const Streams& streams);
+/// What --tokenizer, --template and the ids name.
+class TokenMaker {
+ public:
+  /// --tokenizer and --pad were given. Throws Failure.
+  explicit TokenMaker(const TokenExportOptions& options);
+
+  void put(exports::ExportSettings& settings) const;
+
+ private:
+  std::unique_ptr<text::Tokenizer> m_tokenizer;
+  const text::ChatTemplate& m_chat;
+};
+
+spnl::PromptTokenOptions promptTokenOptions(const TokenExportOptions& options);
 
 }  // namespace spanscope::cli

@@ -21,7 +21,7 @@ std::string placeOf(const exports::TargetRemark& remark, const Outgoing& outgoin
 bool warnOfTarget(const Outgoing& outgoing, const Streams& streams) {
   bool isTaken = true;
   for (const exports::TargetRemark& remark :
-       exports::targetRemarks(outgoing.query, outgoing.target, outgoing.settings)) {
+       exports::exportRemarks(outgoing.query, outgoing.target, outgoing.settings)) {
     if (remark.effect == exports::Effect::Note) continue;
     if (remark.effect == exports::Effect::Refused) isTaken = false;
     streams.err << placeOf(remark, outgoing) << "warning: " << remark.text << '\n';

@@ -3,7 +3,7 @@
 
 #include "app/cli/cli.h"
 #include "app/cli/query_options.h"
-#include "engine/export/target_remarks.h"
+#include "engine/export/export_target.h"
 #include "engine/query/query.h"
 
 #include <string>
@@ -13,8 +13,8 @@ namespace spanscope::cli {
 /// A query that is about to be written for a target.
 struct Outgoing {
   const query::Node& query;
-  exports::Target target = exports::Target::Query;
-  exports::TargetSettings settings{};
+  const exports::ExportTarget& target;
+  exports::ExportSettings settings{};
   const std::string& name;  ///< of the file, in messages
   /// The file, if the places of the query are those of its text still; else nullptr.
   const QueryFile* file = nullptr;

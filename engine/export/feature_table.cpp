@@ -48,7 +48,7 @@ bool FeatureRow::holdsFor(Target target, const TargetSettings& settings) const {
     case RowCondition::Always:
       return true;
     case RowCondition::Rewritten:
-      return settings.stage != RewriteStage::Read;
+      return settings.stage != ExportStage::Read;
     case RowCondition::PlusIsMarked:
       return settings.hasPlusMarker;
     case RowCondition::PlusIsNotMarked:

@@ -16,10 +16,11 @@ enum class Target {
 };
 
 /// What is done to a query before it is written whole.
-enum class RewriteStage {
+enum class ExportStage {
   Read,        ///< nothing
   Simplified,  ///< one round of the reference's simplify
   Optimized,   ///< the reference's whole optimizer, without retrieval
+  Lowered,     ///< it becomes each bulk call that a span server's endpoint takes
 };
 
 }  // namespace spanscope::exports

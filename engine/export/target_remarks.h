@@ -28,7 +28,7 @@ struct TargetRemark {
 
 /// How the target is written.
 struct TargetSettings {
-  RewriteStage stage = RewriteStage::Read;
+  ExportStage stage = ExportStage::Read;
   bool hasPlusMarker = true;   ///< tokens: the children of a plus are marked
   bool hasCrossMarker = true;  ///< tokens: the last child of a cross is marked
   /// JSON: what is null is left out, as the reference writes it.

@@ -3,11 +3,11 @@
 
 #include "ui/export/export_settings.h"
 #include "ui/export/remark_delegate.h"
-#include "ui/export/target_table.h"
 #include "ui/export/view_export.h"
 #include "ui/views/json/json_highlighter.h"
 
 #include <QClipboard>
+#include <QCoreApplication>
 #include <QFileDialog>
 #include <QGuiApplication>
 #include <QHBoxLayout>
@@ -39,6 +39,11 @@ std::string beginningOf(const std::string& text) {
   return text.substr(0, end);
 }
 
+/// A sentence of the table of targets.
+QString targetWord(const char* text) {
+  return QCoreApplication::translate("Export", text);
+}
+
 QString numberText(std::size_t number) {
   return QLocale().toString(static_cast<qulonglong>(number));
 }
@@ -50,7 +55,7 @@ ExportDialog::ExportDialog(const document::Document& document, const QString& na
     : QDialog(parent), m_document(document), m_name(name), m_theme(theme) {
   setWindowTitle(tr("Export query"));
   build();
-  setTarget(ExportTarget::Json);
+  m_targets->setCurrentRow(0);
   connect(&m_tokens, &TokenExport::ready, this, &ExportDialog::tokensMade);
 }
 
@@ -82,10 +87,9 @@ QWidget* ExportDialog::makeTargets() {
   m_targets = new QListWidget(this);
   m_targets->setAccessibleName(tr("Target"));
   m_targets->setFixedWidth(kTargetsWidth);
-  for (const ExportTarget target : kExportTargets) {
-    const TargetInfo info = targetInfo(target);
-    auto* item = new QListWidgetItem(info.title, m_targets);
-    item->setToolTip(info.explanation);
+  for (const exports::ExportTarget& target : exports::exportTargets()) {
+    auto* item = new QListWidgetItem(targetWord(target.title), m_targets);
+    item->setToolTip(targetWord(target.help));
   }
   connect(m_targets, &QListWidget::currentRowChanged, this, &ExportDialog::chooseTarget);
   return m_targets;
@@ -168,13 +172,12 @@ QLayout* ExportDialog::makeButtons() {
   return row;
 }
 
-void ExportDialog::setTarget(ExportTarget target) {
-  const auto found = std::find(kExportTargets.begin(), kExportTargets.end(), target);
-  m_targets->setCurrentRow(static_cast<int>(found - kExportTargets.begin()));
+void ExportDialog::setTarget(const exports::ExportTarget& target) {
+  m_targets->setCurrentRow(static_cast<int>(&target - exports::exportTargets().data()));
 }
 
-ExportTarget ExportDialog::target() const {
-  return kExportTargets[static_cast<std::size_t>(std::max(0, m_targets->currentRow()))];
+const exports::ExportTarget& ExportDialog::target() const {
+  return exports::exportTargets()[static_cast<std::size_t>(std::max(0, m_targets->currentRow()))];
 }
 
 QByteArray ExportDialog::text() const {
@@ -182,14 +185,14 @@ QByteArray ExportDialog::text() const {
 }
 
 QString ExportDialog::proposedName() const {
-  QString suffix = targetInfo(target()).suffix;
-  const QueryExportOptions options = m_settings->options();
-  const bool isList = options.stage == ExportStage::Lowered || target() == ExportTarget::Chat;
+  const exports::ExportTarget& written = target();
+  QString suffix = QLatin1String(written.part) + QLatin1String(written.suffix);
   // Lines of JSON are no JSON.
+  const bool isList =
+      written.isJson && !written.has(exports::ExportOption::Tokens) &&
+      (written.isRequest || m_settings->options().settings.stage == exports::ExportStage::Lowered);
   if (isList && !m_text.starts_with("{\n") && m_text.find("}\n{") != std::string::npos)
     suffix += QLatin1Char('l');
-  if (target() == ExportTarget::Chat) suffix.prepend(QStringLiteral("-chat"));
-  if (target() == ExportTarget::Tokens) suffix.prepend(QStringLiteral("-tokens"));
   return m_name + suffix;
 }
 
@@ -214,11 +217,11 @@ void ExportDialog::setModel(const QString& model) {
 }
 
 void ExportDialog::chooseTarget() {
-  const TargetInfo info = targetInfo(target());
-  m_explanation->setText(info.explanation);
-  m_settings->setTarget(info.target);
-  m_preview->setAccessibleName(tr("Preview of %1").arg(info.title));
-  m_highlighter->setDocument(info.isJson ? m_preview->document() : nullptr);
+  const exports::ExportTarget& chosen = target();
+  m_explanation->setText(targetWord(chosen.help));
+  m_settings->setTarget(chosen);
+  m_preview->setAccessibleName(tr("Preview of %1").arg(targetWord(chosen.title)));
+  m_highlighter->setDocument(chosen.isJson ? m_preview->document() : nullptr);
   refresh();
 }
 
@@ -233,7 +236,7 @@ void ExportDialog::refresh() {
   }
   auto& result = std::get<QueryExport>(made);
   showRemarks(result.remarks);
-  if (target() == ExportTarget::Tokens) {
+  if (target().has(exports::ExportOption::Tokens)) {
     showText({}, tr("Making the tokens…"));
     m_tokens.start(m_settings->tokenRequest(std::move(result.query)));
   } else {
@@ -246,12 +249,12 @@ void ExportDialog::tokensMade(const TokenText& made) {
     showText({}, tr("The tokens cannot be made.\n\n%1").arg(QString::fromStdString(made.problem->message())));
     return;
   }
-  showText(made.text, tr("Nothing can be written for this target: the remarks say why."));
-  if (made.text.empty()) return;
+  showText(made.made.text, tr("Nothing can be written for this target: the remarks say why."));
+  if (made.made.text.empty()) return;
   const QString facts =
-      made.prompts == 1
-          ? tr("%1 tokens in one prompt").arg(numberText(made.tokens))
-          : tr("%1 tokens in %2 prompts").arg(numberText(made.tokens), numberText(made.prompts));
+      made.made.prompts == 1
+          ? tr("%1 tokens in one prompt").arg(numberText(made.made.tokens))
+          : tr("%1 tokens in %2 prompts").arg(numberText(made.made.tokens), numberText(made.made.prompts));
   m_facts->setText(m_facts->text().isEmpty() ? facts : facts + QStringLiteral(" · ") + m_facts->text());
   m_facts->show();
 }

@@ -30,8 +30,8 @@ class ExportDialog : public QDialog {
   ExportDialog(const document::Document& document, const QString& name, const Theme& theme,
                QWidget* parent = nullptr);
 
-  void setTarget(ExportTarget target);
-  ExportTarget target() const;
+  void setTarget(const exports::ExportTarget& target);
+  const exports::ExportTarget& target() const;
 
   /// What Copy and Save take; empty where there is nothing, or not yet. The preview shows at most the
   /// beginning of a long text.

@@ -20,30 +20,6 @@ QString counted(int count, const QString& one, const QString& many) {
   return count == 1 ? one : many.arg(count);
 }
 
-exports::Target targetOf(const QueryExportOptions& options) {
-  switch (options.target) {
-    case ExportTarget::Json:
-      break;
-    case ExportTarget::Yaml:
-      return exports::Target::Yaml;
-    case ExportTarget::Lisp:
-      return exports::Target::Lisp;
-    case ExportTarget::Curl:
-    case ExportTarget::Python:
-      return exports::Target::Request;
-    case ExportTarget::Chat:
-      return exports::Target::Chat;
-    case ExportTarget::Tokens:
-      return exports::Target::Tokens;
-  }
-  return options.stage == ExportStage::Lowered ? exports::Target::Calls : exports::Target::Query;
-}
-
-exports::RewriteStage stageOf(ExportStage stage) {
-  if (stage == ExportStage::Simplified) return exports::RewriteStage::Simplified;
-  return stage == ExportStage::Optimized ? exports::RewriteStage::Optimized : exports::RewriteStage::Read;
-}
-
 class Remarks {
  public:
   void add(Effect effect, const QString& text, NodeId node = document::kNoNode) {
@@ -62,8 +38,8 @@ class Remarks {
 };
 
 void addEndpoint(Remarks& remarks, const QueryExportOptions& options) {
-  if (targetOf(options) != exports::Target::Request) return;
-  const QUrl url(QString::fromStdString(options.endpoint), QUrl::StrictMode);
+  if (!options.target->has(exports::ExportOption::Endpoint)) return;
+  const QUrl url(QString::fromStdString(options.settings.endpoint), QUrl::StrictMode);
   if (!url.isValid() || url.host().isEmpty() ||
       (url.scheme() != QLatin1String("http") && url.scheme() != QLatin1String("https"))) {
     remarks.add(Effect::Refused, tr("The endpoint is not an address that begins with http:// or https://."));
@@ -99,21 +75,13 @@ void addTakenOut(Remarks& remarks, const Document& document) {
   remarks.note(tr("Layout, names, notes and run settings stay in the document."));
 }
 
-/// Whether the text is the reference's to the byte.
-bool isAsReference(const QueryExportOptions& options) {
-  return options.target == ExportTarget::Json && (options.oneLine || options.stage == ExportStage::Lowered);
-}
-
 }  // namespace
 
 std::vector<ExportRemark> exportRemarks(const Document& document, const query::Node& query,
                                         const document::NodePaths& paths, const QueryExportOptions& options) {
   Remarks remarks;
-  const exports::TargetSettings settings{.stage = stageOf(options.stage),
-                                         .hasPlusMarker = options.hasPlusMarker,
-                                         .hasCrossMarker = options.hasCrossMarker,
-                                         .leavesOutNulls = isAsReference(options)};
-  for (const exports::TargetRemark& remark : exports::targetRemarks(query, targetOf(options), settings)) {
+  for (const exports::TargetRemark& remark :
+       exports::exportRemarks(query, *options.target, options.settings)) {
     remarks.add(remark.effect, QString::fromStdString(remark.text),
                 remark.places.empty() ? document::kNoNode : paths.nodeOf(remark.places.front()));
   }

@@ -16,6 +16,7 @@
 #include <QSpinBox>
 #include <QToolButton>
 
+#include <initializer_list>
 #include <limits>
 #include <optional>
 #include <utility>
@@ -28,15 +29,10 @@ constexpr int kPad = 27;
 constexpr int kPlus = 10;
 constexpr int kCross = 31;
 constexpr int kNoMarker = -1;
+using exports::ExportOption;
+using exports::ExportStage;
+
 constexpr int kMostBlockSize = 1024;
-
-bool isWhole(ExportTarget target) {
-  return target == ExportTarget::Json || target == ExportTarget::Yaml || target == ExportTarget::Lisp;
-}
-
-bool isRequest(ExportTarget target) {
-  return target == ExportTarget::Curl || target == ExportTarget::Python;
-}
 
 std::optional<TokenId> markerOf(const QSpinBox& field) {
   return field.value() == kNoMarker ? std::nullopt : std::optional<TokenId>(field.value());
@@ -63,7 +59,7 @@ ExportSettings::ExportSettings(const document::RunSettings& settings, QWidget* p
   makeQueryFields();
   makeRequestFields(settings.seed);
   makeTokenFields(settings);
-  setTarget(ExportTarget::Json);
+  setTarget(*m_target);
 }
 
 void ExportSettings::makeQueryFields() {
@@ -81,7 +77,7 @@ void ExportSettings::makeQueryFields() {
   m_form->addRow(tr("&Model"), m_model);
   m_form->addRow(QString(), m_oneLine);
   connect(m_stage, &QComboBox::currentIndexChanged, this, [this] {
-    m_form->setRowVisible(m_oneLine, m_target == ExportTarget::Json &&
+    m_form->setRowVisible(m_oneLine, has(ExportOption::OneLine) &&
                                          m_stage->currentData() != static_cast<int>(ExportStage::Lowered));
     Q_EMIT changed();
   });
@@ -194,49 +190,50 @@ void ExportSettings::updateStages() {
   add(tr("As it stands"), ExportStage::Read);
   add(tr("Simplified, one round"), ExportStage::Simplified);
   add(tr("Optimized for spans"), ExportStage::Optimized);
-  if (m_target == ExportTarget::Json) add(tr("Calls that a span server takes"), ExportStage::Lowered);
+  if (has(ExportOption::Lowering)) add(tr("Calls that a span server takes"), ExportStage::Lowered);
   m_stage->setCurrentIndex(std::max(0, m_stage->findData(current)));
 }
 
-void ExportSettings::setTarget(ExportTarget target) {
-  m_target = target;
+void ExportSettings::setTarget(const exports::ExportTarget& target) {
+  m_target = &target;
   updateStages();
-  const bool isTokens = target == ExportTarget::Tokens;
-  m_form->setRowVisible(m_stage, isWhole(target));
-  m_form->setRowVisible(m_model, !isTokens);
-  m_form->setRowVisible(m_oneLine, target == ExportTarget::Json &&
+  m_form->setRowVisible(m_stage, has(ExportOption::Stage));
+  m_form->setRowVisible(m_model, has(ExportOption::Model));
+  m_form->setRowVisible(m_oneLine, has(ExportOption::OneLine) &&
                                        m_stage->currentData() != static_cast<int>(ExportStage::Lowered));
-  m_form->setRowVisible(m_endpoint, isRequest(target));
-  m_form->setRowVisible(m_stream, isRequest(target));
-  m_form->setRowVisible(m_seed, target == ExportTarget::Chat);
-  m_form->setRowVisible(m_tokenizerField, isTokens);
-  m_form->setRowVisible(m_template, isTokens);
-  m_form->setRowVisible(m_blockSize, isTokens);
-  m_form->setRowVisible(m_markers, isTokens);
+  m_form->setRowVisible(m_endpoint, has(ExportOption::Endpoint));
+  m_form->setRowVisible(m_stream, has(ExportOption::Endpoint));
+  m_form->setRowVisible(m_seed, has(ExportOption::Seed));
+  for (QWidget* field : std::initializer_list<QWidget*>{m_tokenizerField, m_template, m_blockSize, m_markers})
+    m_form->setRowVisible(field, has(ExportOption::Tokens));
 }
 
 QueryExportOptions ExportSettings::options() const {
   QueryExportOptions options;
   options.target = m_target;
-  if (isWhole(m_target)) options.stage = static_cast<ExportStage>(m_stage->currentData().toInt());
-  options.oneLine = m_oneLine->isChecked();
-  if (m_target != ExportTarget::Tokens) options.model = model().toStdString();
-  options.endpoint = endpoint().toStdString();
-  options.stream = m_stream->isChecked();
-  if (m_seed->isChecked()) options.seed = m_runSeed;
-  options.hasPlusMarker = m_plus->value() != kNoMarker;
-  options.hasCrossMarker = m_cross->value() != kNoMarker;
+  if (has(ExportOption::Model)) options.model = model().toStdString();
+  exports::ExportSettings& settings = options.settings;
+  if (has(ExportOption::Stage)) settings.stage = static_cast<ExportStage>(m_stage->currentData().toInt());
+  settings.oneLine = has(ExportOption::OneLine) && m_oneLine->isChecked();
+  settings.endpoint = endpoint().toStdString();
+  settings.stream = m_stream->isChecked();
+  if (m_seed->isChecked()) settings.seed = m_runSeed;
+  settings.tokens = tokenOptions();
   return options;
+}
+
+spnl::PromptTokenOptions ExportSettings::tokenOptions() const {
+  return {.blockSize = m_blockSize->value(),
+          .pad = m_pad->value(),
+          .plus = markerOf(*m_plus),
+          .cross = markerOf(*m_cross)};
 }
 
 TokenRequest ExportSettings::tokenRequest(query::Node query) const {
   return {.query = std::move(query),
           .modelDirectory = m_tokenizer->text().trimmed().toStdString(),
           .chatTemplate = m_template->currentData().toString().toStdString(),
-          .options = {.blockSize = m_blockSize->value(),
-                      .pad = m_pad->value(),
-                      .plus = markerOf(*m_plus),
-                      .cross = markerOf(*m_cross)}};
+          .options = tokenOptions()};
 }
 
 QString ExportSettings::endpoint() const {

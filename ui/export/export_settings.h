@@ -22,10 +22,12 @@ class ExportSettings : public QWidget {
  public:
   explicit ExportSettings(const document::RunSettings& settings, QWidget* parent = nullptr);
 
-  void setTarget(ExportTarget target);
+  void setTarget(const exports::ExportTarget& target);
   QueryExportOptions options() const;
   /// What is needed besides to make tokens of a query.
   TokenRequest tokenRequest(query::Node query) const;
+
+  spnl::PromptTokenOptions tokenOptions() const;
 
   QString endpoint() const;
   QString model() const;
@@ -42,8 +44,9 @@ class ExportSettings : public QWidget {
   QWidget* makeTokenizerField();
   QWidget* makeMarkerFields();
   void updateStages();
+  bool has(exports::ExportOption option) const { return m_target->has(option); }
 
-  ExportTarget m_target = ExportTarget::Json;
+  const exports::ExportTarget* m_target = exports::findExportTarget("spnl");
   std::uint64_t m_runSeed = 0;
   QFormLayout* m_form = nullptr;
   QComboBox* m_stage = nullptr;

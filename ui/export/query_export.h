@@ -3,55 +3,22 @@
 #pragma once
 
 #include "engine/base/error.h"
-#include "engine/export/target_remarks.h"
+#include "engine/export/export_target.h"
 #include "engine/query/query.h"
-#include "engine/spnl/request_text.h"
 #include "engine/workbench/document/document.h"
 
 #include <QString>
 
-#include <array>
-#include <cstdint>
-#include <optional>
 #include <string>
 #include <variant>
 #include <vector>
 
 namespace spanscope::ui {
 
-enum class ExportTarget {
-  Json,    ///< for IBM/spnl
-  Yaml,    ///< the same
-  Lisp,    ///< the same
-  Curl,    ///< a line for the shell that sends the query to a span server
-  Python,  ///< a program that does
-  Chat,    ///< chat completions
-  Tokens,  ///< the prompt ids that a span server is sent
-};
-inline constexpr std::array kExportTargets{
-    ExportTarget::Json,   ExportTarget::Yaml, ExportTarget::Lisp,   ExportTarget::Curl,
-    ExportTarget::Python, ExportTarget::Chat, ExportTarget::Tokens,
-};
-
-/// What is done to the query first: JSON has all stages, YAML and Lisp all but the last, others Read alone.
-enum class ExportStage {
-  Read,
-  Simplified,
-  Optimized,
-  Lowered,  ///< each call that a span server's endpoint takes
-};
-
 struct QueryExportOptions {
-  ExportTarget target = ExportTarget::Json;
-  ExportStage stage = ExportStage::Read;
-  bool oneLine = false;  ///< JSON without white space
-  std::string model{};   ///< takes the place of every model that the query names; empty: they stay
-  std::string endpoint = spnl::kDefaultEndpoint;
-  bool stream = true;
-  std::optional<std::uint64_t> seed{};  ///< of chat requests
-  bool hasPlusMarker = true;            ///< tokens: those of a plus child are marked
-  bool hasCrossMarker = true;           ///< tokens: those of a cross's last child are marked
-  bool operator==(const QueryExportOptions&) const = default;
+  const exports::ExportTarget* target = exports::findExportTarget("spnl");
+  std::string model{};  ///< takes the place of every model that the query names; empty: they stay
+  exports::ExportSettings settings{};
 };
 
 struct ExportRemark {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "ui/export/token_export.h"
 
+#include "engine/export/export_target.h"
 #include "engine/text/chat_template.h"
 #include "engine/text/tokenizer.h"
 #include "engine/workbench/resource_paths.h"
@@ -9,7 +10,7 @@
 
 #include <exception>
 #include <utility>
-#include <vector>
+#include <variant>
 
 namespace spanscope::ui {
 
@@ -34,13 +35,16 @@ struct TokenExport::Loaded {
 
   TokenText make(const TokenRequest& request, const std::stop_token& stop) {
     load(request.modelDirectory.empty() ? workbench::bundledModelDirectory() : request.modelDirectory);
+    exports::ExportSettings settings{.tokens = request.options,
+                                     .tokenizer = tokenizer.get(),
+                                     .chat = &chatNamed(request.chatTemplate),
+                                     .stop = stop};
+    auto written = exports::findExportTarget("tokens")->write(request.query, settings);
     TokenText made;
-    for (const spnl::CallTokens& call : spnl::promptTokens(
-             request.query, *tokenizer, chatNamed(request.chatTemplate), request.options, stop)) {
-      if (stop.stop_requested()) break;
-      made.text += spnl::tokensByBlock(call, request.options.blockSize);
-      made.prompts += call.prompts.size();
-      for (const std::vector<TokenId>& prompt : call.prompts) made.tokens += prompt.size();
+    if (auto* problem = std::get_if<Error>(&written)) {
+      made.problem = std::move(*problem);
+    } else {
+      made.made = std::get<exports::ExportedText>(std::move(written));
     }
     return made;
   }

@@ -3,13 +3,13 @@
 #pragma once
 
 #include "engine/base/error.h"
+#include "engine/export/export_target.h"
 #include "engine/query/query.h"
 #include "engine/spnl/prompt_tokens.h"
 #include "ui/session/task_thread.h"
 
 #include <QObject>
 
-#include <cstddef>
 #include <cstdint>
 #include <filesystem>
 #include <memory>
@@ -27,9 +27,7 @@ struct TokenRequest {
 };
 
 struct TokenText {
-  std::string text;  ///< JSON with a block a line; empty where no call can be sent
-  std::size_t prompts = 0;
-  std::size_t tokens = 0;
+  exports::ExportedText made;  ///< JSON with a block a line; empty where no call can be sent
   std::optional<Error> problem;
 };
 

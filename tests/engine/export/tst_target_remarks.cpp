@@ -143,11 +143,11 @@ void TestTargetRemarks::table_data() {
       "-----n-");
   const QByteArray systems =
       "{\"plus\":[" + generate(R"({"system":"a"})") + "," + generate(R"({"system":"b"})") + "]}";
-  row("role lost by simplify", systems, "their role is lost", "DDD----", {.stage = RewriteStage::Simplified});
+  row("role lost by simplify", systems, "their role is lost", "DDD----", {.stage = ExportStage::Simplified});
   row("role kept as read", systems, "their role is lost", "-------");
   row("role kept without a map",
       R"({"plus":[{"g":{"model":"ollama/m","input":{"system":"a"}}},{"g":{"model":"ollama/m","input":{"system":"b"}}}]})",
-      "their role is lost", "-------", {.stage = RewriteStage::Optimized});
+      "their role is lost", "-------", {.stage = ExportStage::Optimized});
   row("plain chat", generate(R"({"seq":[{"system":"s"},{"user":"a"}]})"), "", "----nn-");
 }
 

@@ -65,6 +65,11 @@ class TestExportDialogs : public QObject {
 
 namespace {
 
+/// A row of the table; the tests name those that there are.
+const exports::ExportTarget& target(const char* name) {
+  return *exports::findExportTarget(name);
+}
+
 document::Document example(const QString& file) {
   QFile json(QString(SPANSCOPE_SOURCE_DIR) + "/resources/queries/" + file);
   if (!json.open(QIODevice::ReadOnly)) return {};
@@ -166,13 +171,13 @@ void TestExportDialogs::onlySettingsOfTheTargetAreShown() {
     }
     return false;
   };
-  dialog.setTarget(ExportTarget::Json);
+  dialog.setTarget(target("spnl"));
   QVERIFY(isShown("Stage") && isShown("Model") && !isShown("Endpoint") && !isShown("Tokenizer"));
-  dialog.setTarget(ExportTarget::Curl);
+  dialog.setTarget(target("curl"));
   QVERIFY(!isShown("Stage") && isShown("Model") && isShown("Endpoint"));
-  dialog.setTarget(ExportTarget::Tokens);
+  dialog.setTarget(target("tokens"));
   QVERIFY(!isShown("Model") && isShown("Tokenizer") && isShown("Chat template") && isShown("Plus marker id"));
-  dialog.setTarget(ExportTarget::Yaml);
+  dialog.setTarget(target("yaml"));
   QCOMPARE(named<QComboBox>(dialog, "Stage")->count(), 3);
 }
 
@@ -182,15 +187,15 @@ void TestExportDialogs::targetsAreChosenByKeyboard() {
   auto* targets = named<QListWidget>(dialog, "Target");
   targets->setFocus();
   QTest::keyClick(targets, Qt::Key_Down);
-  QCOMPARE(dialog.target(), ExportTarget::Yaml);
+  QCOMPARE(std::string(dialog.target().name), std::string("yaml"));
   QTest::keyClick(targets, Qt::Key_End);
-  QCOMPARE(dialog.target(), ExportTarget::Tokens);
+  QCOMPARE(std::string(dialog.target().name), std::string("tokens"));
 }
 
 void TestExportDialogs::tokensAreMadeBesideTheWindow() {
   ExportDialog dialog(example("rag.json"), "rag", Theme());
   dialog.show();
-  dialog.setTarget(ExportTarget::Tokens);
+  dialog.setTarget(target("tokens"));
   // Not yet: another thread makes them.
   QVERIFY(dialog.text().isEmpty());
   QVERIFY(!button(dialog, "Copy")->isEnabled());
@@ -218,7 +223,7 @@ void TestExportDialogs::tokensAreMadeBesideTheWindow() {
 void TestExportDialogs::tokensSayWhatIsWrong() {
   ExportDialog dialog(example("rag.json"), "rag", Theme());
   dialog.show();
-  dialog.setTarget(ExportTarget::Tokens);
+  dialog.setTarget(target("tokens"));
   named<QSpinBox>(dialog, "Padding id")->setValue(4'000'000);
   QTRY_VERIFY(preview(dialog)->toPlainText().contains("the id 4000000"));
   QVERIFY(dialog.text().isEmpty() && !button(dialog, "Save…")->isEnabled());
@@ -244,7 +249,7 @@ void TestExportDialogs::longTextsAreShownInPart() {
 void TestExportDialogs::fieldsChangeTheRequest() {
   ExportDialog dialog(example("rag.json"), "rag", Theme());
   dialog.show();
-  dialog.setTarget(ExportTarget::Curl);
+  dialog.setTarget(target("curl"));
   auto* endpoint = named<QLineEdit>(dialog, "Endpoint");
   endpoint->selectAll();
   QTest::keyClicks(endpoint, "https://gpu:9/v1/query/execute");
@@ -263,7 +268,7 @@ void TestExportDialogs::remarksFollowTheTarget() {
   ExportDialog dialog(example("judge-2.json"), "judge", Theme());
   const QListWidget* list = remarks(dialog);
   const int json = list->count();
-  dialog.setTarget(ExportTarget::Curl);
+  dialog.setTarget(target("curl"));
   QVERIFY(list->count() > json);
   QVERIFY(list->item(0)->text().contains("inside another one"));
   QVERIFY(list->item(0)->data(Qt::AccessibleTextRole).toString().startsWith("Refused: "));
@@ -273,7 +278,7 @@ void TestExportDialogs::yamlSaysWhatItCannotSay() {
   document::Document document = *document::readDocument(R"({"user": "12"})").document;
   ExportDialog dialog(document, "number", Theme());
   const int json = remarks(dialog)->count();
-  dialog.setTarget(ExportTarget::Yaml);
+  dialog.setTarget(target("yaml"));
   QCOMPARE(remarks(dialog)->count(), json + 1);
 }
 
@@ -281,7 +286,7 @@ void TestExportDialogs::remarkLeadsToTheNode() {
   const document::Document document = example("judge-2.json");
   ExportDialog dialog(document, "judge", Theme());
   dialog.show();
-  dialog.setTarget(ExportTarget::Curl);
+  dialog.setTarget(target("curl"));
   auto* list = remarks(dialog);
   QSignalSpy wanted(&dialog, &ExportDialog::nodeWanted);
   list->setCurrentRow(0);
@@ -377,7 +382,7 @@ void TestExportDialogs::pictures() {
     view.show();
     const std::array names{"json", "yaml", "lisp", "curl", "python", "chat", "tokens"};
     for (std::size_t i = 0; i < names.size(); ++i) {
-      dialog.setTarget(kExportTargets[i]);
+      dialog.setTarget(exports::exportTargets()[i]);
       QVERIFY(becomesReady(dialog));
       QCoreApplication::processEvents();
       const QImage picture = dialog.grab().toImage();

@@ -29,6 +29,7 @@ using namespace spanscope;
 using namespace spanscope::ui;
 using document::Document;
 using exports::Effect;
+using exports::ExportStage;
 
 class TestQueryExport : public QObject {
   Q_OBJECT
@@ -71,13 +72,19 @@ QueryExport exported(const Document& document, const QueryExportOptions& options
   return std::get<QueryExport>(std::move(made));
 }
 
-std::string textOf(const Document& document, ExportTarget target, ExportStage stage = ExportStage::Read) {
-  return exported(document, {.target = target, .stage = stage}).text;
+/// A row of the table; the tests name those that there are.
+const exports::ExportTarget& target(const char* name) {
+  return *exports::findExportTarget(name);
+}
+
+std::string textOf(const Document& document, const exports::ExportTarget& target,
+                   ExportStage stage = ExportStage::Read) {
+  return exported(document, {.target = &target, .settings = {.stage = stage}}).text;
 }
 
 /// JSON on one line.
 std::string canonicalOf(const Document& document) {
-  return exported(document, {.oneLine = true}).text;
+  return exported(document, {.settings = {.oneLine = true}}).text;
 }
 
 QByteArray bytes(const std::string& text) {
@@ -134,11 +141,11 @@ void TestQueryExport::examplesExportTheirQuery() {
   const QByteArray text = file.readAll();
   const auto read = query::parseJson(text.toStdString()).query;
   const Document document = documentOf(text);
-  QCOMPARE(bytes(textOf(document, ExportTarget::Json)), bytes(query::writePretty(*read)));
+  QCOMPARE(bytes(textOf(document, target("spnl"))), bytes(query::writePretty(*read)));
   QCOMPARE(bytes(canonicalOf(document)), bytes(query::writeCanonical(*read)));
-  for (const auto& [target, form] : {std::pair(ExportTarget::Yaml, query::QueryForm::Yaml),
-                                     std::pair(ExportTarget::Lisp, query::QueryForm::Lisp)}) {
-    const query::ParseResult back = query::parseQuery(textOf(document, target), form);
+  for (const auto& [name, form] :
+       {std::pair("yaml", query::QueryForm::Yaml), std::pair("lisp", query::QueryForm::Lisp)}) {
+    const query::ParseResult back = query::parseQuery(textOf(document, target(name)), form);
     QVERIFY(back.query.has_value());
     QCOMPARE(bytes(query::writeCanonical(*back.query)), bytes(query::writeCanonical(*read)));
   }
@@ -147,17 +154,17 @@ void TestQueryExport::examplesExportTheirQuery() {
 void TestQueryExport::stagesRewriteTheQuery() {
   const Document document = documentOf(
       R"J({"g":{"model":"spnl/m","temperature":0.5,"input":{"seq":[{"seq":[{"user":"j"}]},{"plus":[{"g":{"model":"spnl/m","temperature":0.5,"input":{"user":"a"}}}]}]}}})J");
-  const std::string read = textOf(document, ExportTarget::Json);
-  const std::string simplified = textOf(document, ExportTarget::Json, ExportStage::Simplified);
-  const std::string optimized = textOf(document, ExportTarget::Json, ExportStage::Optimized);
+  const std::string read = textOf(document, target("spnl"));
+  const std::string simplified = textOf(document, target("spnl"), ExportStage::Simplified);
+  const std::string optimized = textOf(document, target("spnl"), ExportStage::Optimized);
   QVERIFY(read != simplified && simplified != optimized);
   const auto same = [](const std::string& yaml, const std::string& json) {
     return query::writeCanonical(*query::parseQuery(yaml, query::QueryForm::Yaml).query) ==
            query::writeCanonical(*query::parseJson(json).query);
   };
-  QVERIFY(same(textOf(document, ExportTarget::Yaml, ExportStage::Optimized), optimized));
+  QVERIFY(same(textOf(document, target("yaml"), ExportStage::Optimized), optimized));
   // The inner generate is a call; the outer one holds a reply.
-  const std::string calls = textOf(document, ExportTarget::Json, ExportStage::Lowered);
+  const std::string calls = textOf(document, target("spnl"), ExportStage::Lowered);
   QCOMPARE(bytes(calls),
            QByteArray(R"J({"g":{"model":"spnl/m","max_tokens":0,"temperature":0.5,"input":{"user":"a"}}})J"
                       "\n"));
@@ -166,14 +173,14 @@ void TestQueryExport::stagesRewriteTheQuery() {
 void TestQueryExport::chatHasARequestAStep() {
   const Document document =
       documentOf(R"J({"repeat":{"n":3,"g":{"model":"spnl/m","max_tokens":4,"input":{"user":"a"}}}})J");
-  const std::string without = textOf(document, ExportTarget::Chat);
+  const std::string without = textOf(document, target("chat"));
   QCOMPARE(bytes(without).count('\n'), 3);
   QVERIFY(!bytes(without).contains("seed"));
-  const std::string with = exported(document, {.target = ExportTarget::Chat, .seed = 7}).text;
+  const std::string with = exported(document, {.target = &target("chat"), .settings = {.seed = 7}}).text;
   QCOMPARE(bytes(with).count("\"seed\""), 3);
   const Document single = documentOf(R"J({"g":{"model":"spnl/m","input":{"user":"a"}}})J");
-  QVERIFY(textOf(single, ExportTarget::Chat).starts_with("{\n  \"model\": \"m\""));
-  QVERIFY(textOf(documentOf(R"J({"user":"a"})J"), ExportTarget::Chat).empty());
+  QVERIFY(textOf(single, target("chat")).starts_with("{\n  \"model\": \"m\""));
+  QVERIFY(textOf(documentOf(R"J({"user":"a"})J"), target("chat")).empty());
 }
 
 void TestQueryExport::shellWordsSurvive() {
@@ -295,7 +302,7 @@ void TestQueryExport::requestIsWhatTheServerTakes() {
   QVERIFY(map.as<query::Map>() != nullptr);
   QCOMPARE(bytes(map.as<query::Map>()->settings.model), QByteArray("m"));
   const Document document = documentOf(R"J({"g":{"model":"spnl/org/m","input":{"user":"a"}}})J");
-  QVERIFY(bytes(textOf(document, ExportTarget::Curl)).contains("\"model\":\"org/m\""));
+  QVERIFY(bytes(textOf(document, target("curl"))).contains("\"model\":\"org/m\""));
 }
 
 void TestQueryExport::incompleteDocumentsSayWhatIsMissing() {
@@ -331,7 +338,7 @@ void TestQueryExport::parametersAreResolvedWhereTheyCan() {
   Document document = documentOf(
       R"J({"repeat":{"n":"{n}","g":{"model":"spnl/m","input":{"user":"About {topic}"},"max_tokens":"{max}","temperature":"{t}"}}})J");
   document.parameters = {{"topic", "cats"}, {"max", "12"}, {"t", "warm"}};
-  const QueryExport made = exported(document, {.oneLine = true});
+  const QueryExport made = exported(document, {.settings = {.oneLine = true}});
   QVERIFY(made.text.find("About cats") != std::string::npos);
   QVERIFY(made.text.find("\"max_tokens\":12") != std::string::npos);
   QVERIFY(made.text.find("\"n\":\"{n}\"") != std::string::npos);
@@ -353,33 +360,34 @@ void TestQueryExport::remarks_data() {
   QTest::addColumn<QByteArray>("json");
   QTest::addColumn<QString>("text");
   QTest::addColumn<Effect>("effect");
-  QTest::addColumn<ExportTarget>("target");
+  QTest::addColumn<QByteArray>("target");
   const auto generate = [](const char* input, const char* model = "spnl/m") {
     return QByteArray(R"J({"g":{"model":")J") + model + R"J(","input":)J" + input + "}}";
   };
-  using enum ExportTarget;
   using enum Effect;
-  QTest::newRow("ask") << generate(R"J({"ask":"who?"})J") << "ask node" << Refused << Json;
-  QTest::newRow("no provider") << generate(R"J({"user":"a"})J", "m") << "no provider" << Refused << Yaml;
+  QTest::newRow("ask") << generate(R"J({"ask":"who?"})J") << "ask node" << Refused << QByteArray("spnl");
+  QTest::newRow("no provider") << generate(R"J({"user":"a"})J", "m") << "no provider" << Refused
+                               << QByteArray("yaml");
   QTest::newRow("nested") << generate(R"J({"plus":[{"g":{"model":"spnl/m","input":{"user":"a"}}}]})J")
-                          << "inside another one" << Refused << Curl;
+                          << "inside another one" << Refused << QByteArray("curl");
   QTest::newRow("the same") << generate(R"J({"plus":[{"g":{"model":"spnl/m","input":{"user":"a"}}}]})J")
-                            << "inside another one" << Refused << Python;
+                            << "inside another one" << Refused << QByteArray("python");
   QTest::newRow("placeholder") << generate(R"J({"plus":[{"g":{"model":"spnl/m","input":{"user":"a"}}}]})J")
-                               << "inside another one" << Differs << Chat;
+                               << "inside another one" << Differs << QByteArray("chat");
   QTest::newRow("withheld") << generate(R"J({"plus":[{"g":{"model":"spnl/m","input":{"user":"a"}}}]})J")
-                            << "This generate is not written" << Differs << Tokens;
-  QTest::newRow("assistant") << generate(R"J({"assistant":"a"})J") << "macro" << Refused << Lisp;
-  QTest::newRow("layout") << generate(R"J({"user":"a"})J") << "Layout" << Note << Json;
+                            << "This generate is not written" << Differs << QByteArray("tokens");
+  QTest::newRow("assistant") << generate(R"J({"assistant":"a"})J") << "macro" << Refused
+                             << QByteArray("lisp");
+  QTest::newRow("layout") << generate(R"J({"user":"a"})J") << "Layout" << Note << QByteArray("spnl");
 }
 
 void TestQueryExport::remarks() {
   QFETCH(QByteArray, json);
   QFETCH(QString, text);
   QFETCH(Effect, effect);
-  QFETCH(ExportTarget, target);
+  QFETCH(QByteArray, target);
   const Document document = documentOf(json);
-  const QueryExport made = exported(document, {.target = target});
+  const QueryExport made = exported(document, {.target = exports::findExportTarget(target.constData())});
   const auto found = std::find_if(made.remarks.begin(), made.remarks.end(),
                                   [&text](const ExportRemark& remark) { return remark.text.contains(text); });
   QVERIFY(found != made.remarks.end());
@@ -390,16 +398,16 @@ void TestQueryExport::remarks() {
 
 void TestQueryExport::endpointsAreChecked() {
   const Document document = documentOf(R"J({"g":{"model":"spnl/m","input":{"user":"a"}}})J");
-  const auto refuses = [&document](ExportTarget target, const std::string& endpoint) {
-    const QueryExport made = exported(document, {.target = target, .endpoint = endpoint});
+  const auto refuses = [&document](const exports::ExportTarget& target, const std::string& endpoint) {
+    const QueryExport made = exported(document, {.target = &target, .settings = {.endpoint = endpoint}});
     return std::any_of(made.remarks.begin(), made.remarks.end(), [](const ExportRemark& remark) {
       return remark.effect == Effect::Refused && remark.text.contains("endpoint");
     });
   };
-  QVERIFY(!refuses(ExportTarget::Curl, "https://gpu:8000/v1/query/execute"));
-  QVERIFY(refuses(ExportTarget::Curl, "gpu:8000"));
-  QVERIFY(refuses(ExportTarget::Python, "ftp://gpu/"));
-  QVERIFY(!refuses(ExportTarget::Json, "gpu:8000"));
+  QVERIFY(!refuses(target("curl"), "https://gpu:8000/v1/query/execute"));
+  QVERIFY(refuses(target("curl"), "gpu:8000"));
+  QVERIFY(refuses(target("python"), "ftp://gpu/"));
+  QVERIFY(!refuses(target("spnl"), "gpu:8000"));
 }
 
 void TestQueryExport::takenOutIsSaid() {
@@ -409,7 +417,7 @@ void TestQueryExport::takenOutIsSaid() {
   document::setMuted(document, {join.children[1]}, true);
   document::setFrozen(document, join.children[2], {"the answer"});
   document::addTree(document, document::makeOperator("user"));
-  const QueryExport made = exported(document, {.oneLine = true});
+  const QueryExport made = exported(document, {.settings = {.oneLine = true}});
   QVERIFY(made.text.find("muted") == std::string::npos);
   QVERIFY(made.text.find(R"J({"assistant":"the answer"})J") != std::string::npos);
   QString all;
@@ -422,9 +430,9 @@ void TestQueryExport::takenOutIsSaid() {
 
 void TestQueryExport::oneTokenIsNotStreamed() {
   const Document one = documentOf(R"J({"g":{"model":"spnl/m","input":{"user":"a"},"max_tokens":1}})J");
-  QVERIFY(textOf(one, ExportTarget::Curl).find("stream=false") != std::string::npos);
+  QVERIFY(textOf(one, target("curl")).find("stream=false") != std::string::npos);
   const Document two = documentOf(R"J({"g":{"model":"spnl/m","input":{"user":"a"},"max_tokens":2}})J");
-  QVERIFY(textOf(two, ExportTarget::Curl).find("stream=true") != std::string::npos);
+  QVERIFY(textOf(two, target("curl")).find("stream=true") != std::string::npos);
 }
 
 SPANSCOPE_TEST(tst_query_export, TestQueryExport, QApplication)

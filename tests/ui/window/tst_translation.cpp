@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Every text of the window can be translated: a made-up language, made by Qt's own tools from the sources,
 // marks each text that it knows, and what is shown without a mark could not be translated.
+#include "engine/export/export_target.h"
 #include "tests/support/backends.h"
 #include "tests/support/test_program.h"
 #include "ui/commands/command_table.h"
@@ -65,8 +66,10 @@ class TestTranslation : public QObject {
     const QString source = m_folder.filePath(QStringLiteral("spanscope_marked.ts"));
     const QString root = QStringLiteral(SPANSCOPE_SOURCE_DIR);
     QCOMPARE(failureOf(lupdate, {QStringLiteral("-recursive"), root + QStringLiteral("/ui"),
-                                 root + QStringLiteral("/app"), root + QStringLiteral("/engine/workbench"),
-                                 QStringLiteral("-I"), root, QStringLiteral("-ts"), source}),
+                                 root + QStringLiteral("/app"), root + QStringLiteral("/engine"),
+                                 QStringLiteral("-tr-function-alias"),
+                                 QStringLiteral("QT_TRANSLATE_NOOP+=forTranslation"), QStringLiteral("-I"),
+                                 root, QStringLiteral("-ts"), source}),
              QString());
     translate(source);
     QCOMPARE(failureOf(lrelease, {source}), QString());
@@ -90,6 +93,10 @@ class TestTranslation : public QObject {
       check(info.hint);
       check(info.help);
       check(info.promise);
+    }
+    for (const exports::ExportTarget& target : exports::exportTargets()) {
+      check(QCoreApplication::translate("Export", target.title));
+      check(QCoreApplication::translate("Export", target.help));
     }
     QVERIFY2(m_unmarked.isEmpty(), qPrintable(m_unmarked.join(QStringLiteral("\n"))));
   }

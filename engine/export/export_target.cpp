@@ -1,0 +1,202 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "engine/export/export_target.h"
+
+#include "engine/base/translation.h"
+#include "engine/export/chat_requests.h"
+#include "engine/query/json/json.h"
+#include "engine/query/json/reference_json.h"
+#include "engine/query/query_form.h"
+#include "engine/spnl/optimize.h"
+#include "engine/spnl/server_body.h"
+#include "engine/spnl/simplify.h"
+
+#include <algorithm>
+#include <array>
+#include <initializer_list>
+#include <stdexcept>
+#include <utility>
+
+namespace spanscope::exports {
+namespace {
+
+using query::QueryForm;
+using Written = std::variant<ExportedText, Error>;
+
+std::string callLines(const query::Node& query) {
+  std::string text;
+  for (const spnl::ServerBody& body : spnl::serverBodies(query).bodies)
+    text += query::writeAsReference(body.body) + "\n";
+  return text;
+}
+
+std::string wholeText(const query::Node& query, QueryForm form, bool oneLine) {
+  if (form != QueryForm::Json) return query::writeQuery(query, form);
+  return oneLine ? query::writeAsReference(query) : query::writePretty(query);
+}
+
+/// At its stage, in one of SPNL's forms.
+template <QueryForm form>
+Written writeWhole(const query::Node& query, const ExportSettings& settings) {
+  if (settings.stage == ExportStage::Lowered) return ExportedText{.text = callLines(query)};
+  spnl::Rewritten written{.query = query, .problem = {}};
+  if (settings.stage == ExportStage::Simplified) written = spnl::simplifyOnce(query);
+  if (settings.stage == ExportStage::Optimized) written = spnl::optimize(query);
+  if (!written.query) return *written.problem;
+  return ExportedText{.text = wholeText(*written.query, form, settings.oneLine)};
+}
+
+template <std::string (*write)(std::string_view body, std::string_view endpoint, bool stream)>
+Written writeRequest(const query::Node& query, const ExportSettings& settings) {
+  const query::Node request = spnl::requestFor(query);
+  const bool stream = settings.stream && !spnl::wantsOneToken(request);
+  return ExportedText{.text = write(query::writeCanonical(request), settings.endpoint, stream)};
+}
+
+Written writeChat(const query::Node& query, const ExportSettings& settings) {
+  const ChatRequests made = chatRequests(query, settings.seed);
+  if (made.requests.empty()) return ExportedText{};
+  return ExportedText{.text = writeChatRequests(made.requests, !settings.oneLine)};
+}
+
+Written writeTokens(const query::Node& query, const ExportSettings& settings) {
+  if (settings.tokenizer == nullptr || settings.chat == nullptr)
+    throw std::invalid_argument("tokens are made by a tokenizer and a template");
+  ExportedText made;
+  for (const spnl::CallTokens& call :
+       spnl::promptTokens(query, *settings.tokenizer, *settings.chat, settings.tokens, settings.stop)) {
+    if (settings.stop.stop_requested()) break;
+    made.text += settings.oneLine ? spnl::tokensOnOneLine(call) + "\n"
+                                  : spnl::tokensByBlock(call, settings.tokens.blockSize);
+    made.prompts += call.prompts.size();
+    for (const std::vector<TokenId>& prompt : call.prompts) made.tokens += prompt.size();
+  }
+  return made;
+}
+
+constexpr unsigned allOf(std::initializer_list<ExportOption> options) {
+  unsigned bits = 0;
+  for (const ExportOption option : options) bits |= 1U << static_cast<unsigned>(option);
+  return bits;
+}
+
+using enum ExportOption;
+
+constexpr std::array kTargets{
+    ExportTarget{.name = "spnl",
+                 .title = forTranslation("Export", "SPNL JSON"),
+                 .help = forTranslation(
+                     "Export",
+                     "The query as IBM/spnl reads and writes it: the form to exchange. At its last stage, "
+                     "the calls that it sends to a span server."),
+                 .suffix = ".json",
+                 .part = "",
+                 .isJson = true,
+                 .isRequest = false,
+                 .target = Target::Query,
+                 .options = allOf({Stage, Lowering, OneLine, Model}),
+                 .write = &writeWhole<QueryForm::Json>},
+    ExportTarget{.name = "yaml",
+                 .title = forTranslation("Export", "SPNL YAML"),
+                 .help = forTranslation("Export", "The same query as YAML, which IBM/spnl reads too."),
+                 .suffix = ".yaml",
+                 .part = "",
+                 .isJson = false,
+                 .isRequest = false,
+                 .target = Target::Yaml,
+                 .options = allOf({Stage, Model}),
+                 .write = &writeWhole<QueryForm::Yaml>},
+    ExportTarget{
+        .name = "lisp",
+        .title = forTranslation("Export", "SPNL Lisp"),
+        .help = forTranslation("Export", "The same query as a form of IBM/spnl's macro, for Rust programs."),
+        .suffix = ".lisp",
+        .part = "",
+        .isJson = false,
+        .isRequest = false,
+        .target = Target::Lisp,
+        .options = allOf({Stage, Model}),
+        .write = &writeWhole<QueryForm::Lisp>},
+    ExportTarget{
+        .name = "curl",
+        .title = forTranslation("Export", "curl line"),
+        .help = forTranslation(
+            "Export",
+            "A line for the shell that sends the query to vLLM with the span patch, as one request."),
+        .suffix = ".sh",
+        .part = "",
+        .isJson = false,
+        .isRequest = true,
+        .target = Target::Request,
+        .options = allOf({Model, Endpoint}),
+        .write = &writeRequest<&spnl::curlLine>},
+    ExportTarget{.name = "python",
+                 .title = forTranslation("Export", "Python program"),
+                 .help = forTranslation(
+                     "Export", "A program that sends the query to vLLM with the span patch, as one request."),
+                 .suffix = ".py",
+                 .part = "",
+                 .isJson = false,
+                 .isRequest = true,
+                 .target = Target::Request,
+                 .options = allOf({Model, Endpoint}),
+                 .write = &writeRequest<&spnl::pythonProgram>},
+    ExportTarget{.name = "chat",
+                 .title = forTranslation("Export", "Chat messages"),
+                 .help = forTranslation(
+                     "Export",
+                     "For servers that know no spans: chat completions as OpenAI's API takes them. Several "
+                     "requests become a batch file, a line each."),
+                 .suffix = ".json",
+                 .part = "-chat",
+                 .isJson = true,
+                 .isRequest = true,
+                 .target = Target::Chat,
+                 .options = allOf({Model, Seed}),
+                 .write = &writeChat},
+    ExportTarget{.name = "tokens",
+                 .title = forTranslation("Export", "Prompt tokens"),
+                 .help = forTranslation(
+                     "Export",
+                     "The ids that a span server is sent: the template's text, padded to blocks, with a "
+                     "marker where each span begins. A line is a block."),
+                 .suffix = ".json",
+                 .part = "-tokens",
+                 .isJson = true,
+                 .isRequest = false,
+                 .target = Target::Tokens,
+                 .options = allOf({Tokens}),
+                 .write = &writeTokens}};
+
+}  // namespace
+
+std::span<const ExportTarget> exportTargets() {
+  return kTargets;
+}
+
+const ExportTarget* findExportTarget(std::string_view name) {
+  const auto found = std::find_if(kTargets.begin(), kTargets.end(),
+                                  [&](const ExportTarget& each) { return each.name == name; });
+  return found == kTargets.end() ? nullptr : &*found;
+}
+
+std::vector<std::string> targetsWith(ExportOption option) {
+  std::vector<std::string> names;
+  for (const ExportTarget& target : kTargets) {
+    if (target.has(option)) names.emplace_back(target.name);
+  }
+  return names;
+}
+
+std::vector<TargetRemark> exportRemarks(const query::Node& query, const ExportTarget& target,
+                                        const ExportSettings& settings) {
+  const bool isLowered = settings.stage == ExportStage::Lowered;
+  // Then the text is the reference's to the byte.
+  const bool isExact = target.has(OneLine) && (settings.oneLine || isLowered);
+  return targetRemarks(query, isLowered ? Target::Calls : target.target,
+                       {.stage = settings.stage,
+                        .hasPlusMarker = settings.tokens.plus.has_value(),
+                        .hasCrossMarker = settings.tokens.cross.has_value(),
+                        .leavesOutNulls = isExact});
+}
+
+}  // namespace spanscope::exports
