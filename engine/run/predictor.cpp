@@ -127,7 +127,7 @@ struct Predictor::Impl {
       const Rehearsed& rehearsed, StepIndex index, const std::set<StepIndex>& needed,
       const std::optional<std::vector<std::int32_t>>& agreed) const;
   FoundBounds foundBounds(const Rehearsals& both, StepIndex index) const;
-  void bound(const Rehearsals& both, StepPrediction& prediction);
+  void bound(const Rehearsals& both, StepPrediction& prediction) const;
   void boundEvictions(const Rehearsals& both, const RehearsedStep& step, StepPrediction& prediction) const;
 
   /// Nothing can have been evicted, and nothing had to wait for room, however long replies get.
@@ -288,7 +288,7 @@ Predictor::Impl::FoundBounds Predictor::Impl::foundBounds(const Rehearsals& both
   return bounds;
 }
 
-void Predictor::Impl::bound(const Rehearsals& both, StepPrediction& prediction) {
+void Predictor::Impl::bound(const Rehearsals& both, StepPrediction& prediction) const {
   const std::set<StepIndex> needed = neededSteps(both.plan, prediction.step);
   const std::optional<RehearsedStep>& few = both.shortest.steps[prediction.step];
   const std::optional<RehearsedStep>& many = both.longest.steps[prediction.step];

@@ -6,7 +6,7 @@
 #pragma once
 
 #include "engine/base/ids.h"
-#include "engine/base/sha256.h"
+#include "engine/base/hmac.h"
 
 #include <cstddef>
 #include <cstdint>
