@@ -115,7 +115,7 @@ struct Predictor::Impl {
   void boundBlocks(Rehearsals& both) const;
   void foreseeFailure(const Rehearsals& both, Prediction& prediction) const;
   Doubt doubtOf(const RehearsedStep& step, bool holdsReply) const;
-  StepPrediction predictStep(const Rehearsals& both, StepIndex index);
+  StepPrediction predictStep(const Rehearsals& both, StepIndex index) const;
   static CountRange promptRange(const Rehearsals& both, StepIndex index);
   /// Of a prompt.
   struct FoundBounds {
@@ -153,7 +153,7 @@ Doubt Predictor::Impl::doubtOf(const RehearsedStep& step, bool holdsReply) const
   return Doubt::None;
 }
 
-StepPrediction Predictor::Impl::predictStep(const Rehearsals& both, StepIndex index) {
+StepPrediction Predictor::Impl::predictStep(const Rehearsals& both, StepIndex index) const {
   const std::optional<RehearsedStep>& few = both.shortest.steps[index];
   const std::optional<RehearsedStep>& many = both.longest.steps[index];
   const RehearsedStep& shown = many ? *many : *few;
