@@ -252,6 +252,14 @@ trace::FidelityMeasured measureFidelity(run::Session& session, const FidelityMod
   return Measurement(session, model, reply, stop).measure();
 }
 
+bool FinishedReplies::takes(const trace::Payload& payload) {
+  return std::holds_alternative<trace::RunStarted>(payload) ||
+         std::holds_alternative<trace::SpanTableLaidOut>(payload) ||
+         std::holds_alternative<trace::TeamFormed>(payload) ||
+         std::holds_alternative<trace::TokenGenerated>(payload) ||
+         std::holds_alternative<trace::StepFinished>(payload);
+}
+
 void FinishedReplies::take(const trace::Event& event) {
   if (const auto* started = std::get_if<trace::RunStarted>(&event.payload)) {
     m_policies[event.run] = started->policy;

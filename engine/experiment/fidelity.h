@@ -43,6 +43,8 @@ std::vector<TokenId> visibleTokens(const std::vector<trace::SegmentInfo>& segmen
 /// Gathers replies from the events of runs.
 class FinishedReplies {
  public:
+  /// Whether an event is one of those that it takes something from.
+  static bool takes(const trace::Payload& payload);
   void take(const trace::Event& event);
   /// Those of a run that ended by themselves and have tokens, in the order of their requests, and forgets
   /// them and all before. Throws Failure, having forgotten them, if the run's policy is none that this

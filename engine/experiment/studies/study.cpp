@@ -23,11 +23,7 @@ constexpr std::array kFiller = {"The weather was mild that day.", "Two men carri
 }  // namespace
 
 std::uint64_t StudySink::send(RunId run, RequestId request, const NodePath& node, trace::Payload payload) {
-  const bool isOfReply = std::holds_alternative<trace::RunStarted>(payload) ||
-                         std::holds_alternative<trace::SpanTableLaidOut>(payload) ||
-                         std::holds_alternative<trace::TokenGenerated>(payload) ||
-                         std::holds_alternative<trace::StepFinished>(payload);
-  if (isOfReply) {
+  if (FinishedReplies::takes(payload)) {
     trace::Event event{.sequence = 0,
                        .time = 0,
                        .session = 1,

@@ -2,6 +2,7 @@
 // Fidelity against slow arithmetic on the same tables, and what it says of policies whose answer is known.
 #include "engine/experiment/divergence.h"
 #include "engine/experiment/fidelity.h"
+#include "engine/experiment/studies/study.h"
 #include "engine/experiment/table_pass.h"
 #include "engine/plan/planner.h"
 #include "engine/policy/policies.h"
@@ -126,6 +127,25 @@ class TestFidelity : public QObject {
   Q_OBJECT
 
  private Q_SLOTS:
+  /// Replies of a team read each other: a study measures them as they came about.
+  void studiesKnowWhoGeneratedTogether() {
+    experiment::StudySink sink;
+    constexpr RunId kRun = 1;
+    sink.send(kRun, 0, {}, trace::RunStarted{.queryJson = "{}", .policy = "views", .seed = 0});
+    for (const RequestId request : {1, 2}) {
+      sink.send(kRun, request, {}, trace::SpanTableLaidOut{});
+      trace::TokenGenerated token;
+      token.token = 7;
+      sink.send(kRun, request, {}, token);
+    }
+    sink.send(kRun, 1, {}, trace::TeamFormed{.requests = {1, 2}});
+    for (const RequestId request : {1, 2}) sink.send(kRun, request, {}, trace::StepFinished{});
+    const std::vector<run::FinishedReply> replies = sink.replies().takeRun(kRun);
+    QCOMPARE(static_cast<int>(replies.size()), 2);
+    for (const run::FinishedReply& reply : replies)
+      QCOMPARE(static_cast<int>(reply.teammates.members.size()), 2);
+  }
+
   void divergenceByHand() {
     // Shares 1/2, 1/4, 1/4 against 1/4, 1/4, 1/2: ½ ln 2 − ¼ ln 2.
     const std::vector<float> p{std::log(2.0F), 0, 0};
