@@ -52,8 +52,11 @@ class Part {
     constexpr mode_t kOwner = 0600;
     m_descriptor = ::open(m_path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, kOwner);
     if (m_descriptor < 0) return errno;
-    // Says to those who look for leftovers that somebody is writing it.
-    return ::flock(m_descriptor, LOCK_EX | LOCK_NB) == 0 ? 0 : errno;
+    // Says to those who look for leftovers that somebody is writing it; they hold it for a moment at most.
+    while (::flock(m_descriptor, LOCK_EX) != 0) {
+      if (errno != EINTR) return errno;
+    }
+    return 0;
   }
   int reserve(std::uint64_t bytes) const {
     const int error = ::posix_fallocate(m_descriptor, 0, static_cast<off_t>(bytes));
@@ -248,9 +251,17 @@ WrittenPack PackWriter::write(const PackContent& content, const std::stop_token&
       return written;
   }
   if (!attempt(WriteStep::Write, [&] { return part.write(headBytes.data(), headBytes.size(), 0); }) ||
-      !attempt(WriteStep::Sync, [&] { return part.finish(size); }) ||
-      !attempt(WriteStep::Rename, [&] { return part.name(pathOf(name)); }))
+      !attempt(WriteStep::Sync, [&] { return part.finish(size); }))
     return written;
+  try {
+    // Whoever counts the bytes of the folder meanwhile might see neither of the two names.
+    const StoreLock lock(m_folder.lockFile(), giveUp);
+    if (!lock.isHeld() || !attempt(WriteStep::Rename, [&] { return part.name(pathOf(name)); }))
+      return written;
+  } catch (const Failure& failure) {
+    written.problems.push_back(failure.error());
+    return written;
+  }
   // It is there and whole; that its name outlives a power cut is not certain before this.
   attempt(WriteStep::SyncFolder, [&] { return syncFolder(m_folder.packs()); });
   written.name = name;

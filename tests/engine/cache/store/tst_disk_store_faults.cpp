@@ -10,6 +10,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <atomic>
 #include <cerrno>
 #include <chrono>
 #include <csignal>
@@ -120,6 +121,37 @@ class TestDiskStoreFaults : public QObject {
     DiskStore store(there.config());
     QCOMPARE(look(store, 0), Seen::Right);
     QVERIFY(put(store, 10, 4));
+  }
+
+  /// Whoever has the lock and counts the bytes of the folder sees each pack under one of its two names.
+  void packsAreNamedWithTheLock() {
+    const TemporaryStore there;
+    Gate gate;
+    DiskStoreConfig config = there.config();
+    std::atomic<bool> isThere = false;
+    config.beforeStep = [&](WriteStep step) {
+      if (step == WriteStep::Sync) {
+        isThere = true;
+        gate.pass();
+      }
+      return 0;
+    };
+    bool isWritten = false;
+    {
+      const std::jthread writer([&] {
+        DiskStore store(config);
+        isWritten = put(store, 0, 4);
+      });
+      QTRY_VERIFY(isThere);
+      const StoreLock lock(there.folder() / "lock");
+      gate.open();
+      std::this_thread::sleep_for(std::chrono::milliseconds(100));
+      QCOMPARE(there.files().size(), std::size_t{1});
+      QCOMPARE(leftOvers(there), 1);
+    }
+    QVERIFY(isWritten);
+    QCOMPARE(there.files().size(), std::size_t{1});
+    QCOMPARE(leftOvers(there), 0);
   }
 
   /// Killed at each step, with the removal of what had to go before it.
