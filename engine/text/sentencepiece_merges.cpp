@@ -53,18 +53,14 @@ struct SentencePieceMerges::Symbols {
   std::vector<std::uint32_t> next;
   std::vector<std::uint32_t> previous;
   std::vector<bool> frozen;  ///< takes no part in merges
+  /// The length of the left one of the two that last could become a piece that is not used.
+  std::unordered_map<std::string_view, std::size_t> halves;
 
   std::uint32_t count() const { return static_cast<std::uint32_t>(begin.size()); }
   std::string_view at(std::uint32_t symbol) const {
     return std::string_view(text).substr(begin[symbol], bytes[symbol]);
   }
 };
-
-bool SentencePieceMerges::canCut(const SentencePieceModel& model) {
-  return model.algorithm == SentencePieceModel::Algorithm::Bpe &&
-         std::none_of(model.pieces.begin(), model.pieces.end(),
-                      [](const SentencePiece& piece) { return piece.type == Type::Unused; });
-}
 
 SentencePieceMerges::SentencePieceMerges(const SentencePieceModel& model)
     : m_byteFallback(model.byteFallback) {
@@ -75,7 +71,9 @@ SentencePieceMerges::SentencePieceMerges(const SentencePieceModel& model)
     if (piece.type == Type::Unknown) m_unknown = id;
     if (piece.type == Type::Byte) m_bytes[static_cast<std::size_t>(byteOfPiece(piece.spelling))] = id;
     if (!isMade(piece.type)) continue;
-    m_pieces.insert_or_assign(piece.spelling, Known{id, piece.score});
+    const bool isUsed = piece.type != Type::Unused;
+    m_canCut = m_canCut && isUsed;
+    m_pieces.insert_or_assign(piece.spelling, Known{id, piece.score, isUsed});
     m_longest = std::max(m_longest, piece.spelling.size());
     if (piece.type == Type::UserDefined) m_userDefined.push_back(piece.spelling);
     std::string_view rest = piece.spelling;
@@ -101,6 +99,7 @@ bool SentencePieceMerges::isCut(char32_t before, char32_t after) const {
 
 std::size_t SentencePieceMerges::partLength(std::string_view text, std::size_t wanted,
                                             const std::stop_token& stop) const {
+  if (!m_canCut) return text.size();
   StopPoll poll(stop);
   std::size_t end = std::min(std::max<std::size_t>(1, wanted), text.size());
   while (end < text.size() && isUtf8Continuation(text[end])) ++end;
@@ -133,14 +132,7 @@ std::size_t SentencePieceMerges::userDefinedLength(std::string_view text) const 
 void SentencePieceMerges::encode(std::string_view text, const std::stop_token& stop, IdOutput& ids) const {
   Symbols symbols;
   StopPoll poll(stop);
-  symbols.text.reserve(text.size());
-  for (const char c : text) {
-    if (c == ' ') {
-      symbols.text += kSpaceMark;
-    } else {
-      symbols.text += c;
-    }
-  }
+  symbols.text = withSpaceMarks(text);
   std::string_view rest = symbols.text;
   while (!rest.empty()) {
     poll.step();
@@ -173,7 +165,13 @@ void SentencePieceMerges::merge(Symbols& symbols, const std::stop_token& stop) c
     if (symbols.frozen[left] || symbols.frozen[right]) return;
     const std::uint32_t bytes = symbols.bytes[left] + symbols.bytes[right];
     const Known* piece = find(std::string_view(symbols.text).substr(symbols.begin[left], bytes));
-    if (piece != nullptr) candidates.push({piece->score, left, bytes});
+    if (piece == nullptr) return;
+    candidates.push({piece->score, left, bytes});
+    if (!piece->isUsed) {
+      const std::size_t leftBytes = symbols.bytes[left];
+      symbols.halves.insert_or_assign(std::string_view(symbols.text).substr(symbols.begin[left], bytes),
+                                      leftBytes);
+    }
   };
   for (std::uint32_t i = 0; i < count; ++i) consider(i);
   while (!candidates.empty()) {
@@ -199,17 +197,34 @@ void SentencePieceMerges::give(const Symbols& symbols, const std::stop_token& st
   bool lastUnknown = false;
   for (std::uint32_t symbol = 0; symbol != kNone; symbol = symbols.next[symbol]) {
     poll.step();
-    const std::string_view spelling = symbols.at(symbol);
-    const Known* piece = find(spelling);
-    if (piece != nullptr) {
-      ids.ids().push_back(piece->id);
+    givePiece(symbols, symbols.at(symbol), lastUnknown, ids);
+    ids.pass();
+  }
+}
+
+/// One that is not used falls apart; it may be as deep as it is long.
+void SentencePieceMerges::givePiece(const Symbols& symbols, std::string_view piece, bool& lastUnknown,
+                                    IdOutput& ids) const {
+  std::vector<std::string_view> rest = {piece};
+  while (!rest.empty()) {
+    const std::string_view spelling = rest.back();
+    rest.pop_back();
+    const Known* known = find(spelling);
+    if (known != nullptr && !known->isUsed) {
+      if (const auto half = symbols.halves.find(spelling); half != symbols.halves.end()) {
+        rest.push_back(spelling.substr(half->second));
+        rest.push_back(spelling.substr(0, half->second));
+        continue;
+      }
+    }
+    if (known != nullptr) {
+      ids.ids().push_back(known->id);
     } else if (m_byteFallback) {
       for (const char c : spelling) ids.ids().push_back(m_bytes[static_cast<unsigned char>(c)]);
     } else if (!lastUnknown) {
       ids.ids().push_back(m_unknown);
     }
-    lastUnknown = piece == nullptr;
-    ids.pass();
+    lastUnknown = known == nullptr;
   }
 }
 

@@ -20,22 +20,15 @@
 
 namespace spanscope::text {
 
-/// How sentencepiece writes a space inside a piece (U+2581).
-inline constexpr std::string_view kSpaceMark = "\xE2\x96\x81";
-
 /// Of a model that merges pairs (SentencePieceModel::Algorithm::Bpe).
 class SentencePieceMerges {
  public:
   /// The model as the library is given it: markers have the type Control.
   explicit SentencePieceMerges(const SentencePieceModel& model);
 
-  /// False: where a text may be cut is not known. A unigram model adds up scores along the whole text, in
-  /// which what is rounded off depends on all that stands before; and what a piece that is not used falls
-  /// apart into depends on where else the text has it.
-  static bool canCut(const SentencePieceModel& model);
-
   /// How many bytes of `text`, which is valid UTF-8 and not empty, can be encoded by themselves: about
-  /// `wanted`, or more where there is no place for a cut before.
+  /// `wanted`, or more where there is no place for a cut before. All of it where the model has pieces that
+  /// are not used: what they fall apart into depends on where else the text has them.
   std::size_t partLength(std::string_view text, std::size_t wanted, const std::stop_token& stop) const;
 
   /// Gives the ids that the library would of valid UTF-8. For parts that are long: unlike the library it
@@ -46,6 +39,7 @@ class SentencePieceMerges {
   struct Known {
     TokenId id = -1;
     float score = 0;
+    bool isUsed = true;
   };
   struct Symbols;
   struct Hash {
@@ -58,6 +52,7 @@ class SentencePieceMerges {
   std::size_t userDefinedLength(std::string_view text) const;
   void merge(Symbols& symbols, const std::stop_token& stop) const;
   void give(const Symbols& symbols, const std::stop_token& stop, IdOutput& ids) const;
+  void givePiece(const Symbols& symbols, std::string_view piece, bool& lastUnknown, IdOutput& ids) const;
 
   std::unordered_map<std::string, Known, Hash, std::equal_to<>> m_pieces;
   std::unordered_set<std::uint64_t> m_pairs;  ///< characters side by side in a piece
@@ -67,6 +62,7 @@ class SentencePieceMerges {
   std::array<TokenId, 256> m_bytes{};
   TokenId m_unknown = -1;
   bool m_byteFallback = false;
+  bool m_canCut = true;
 };
 
 }  // namespace spanscope::text

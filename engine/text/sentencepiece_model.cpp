@@ -254,6 +254,19 @@ int hexDigit(char c) {
 
 }  // namespace
 
+std::string withSpaceMarks(std::string_view text) {
+  std::string written;
+  written.reserve(text.size());
+  for (const char c : text) {
+    if (c == ' ') {
+      written += kSpaceMark;
+    } else {
+      written += c;
+    }
+  }
+  return written;
+}
+
 int byteOfPiece(std::string_view spelling) {
   if (spelling.size() != 6 || spelling.substr(0, 3) != "<0x" || spelling[5] != '>') return -1;
   const int high = hexDigit(spelling[3]);

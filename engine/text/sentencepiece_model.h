@@ -10,6 +10,9 @@
 
 namespace spanscope::text {
 
+/// How sentencepiece writes a space inside a piece (U+2581).
+inline constexpr std::string_view kSpaceMark = "\xE2\x96\x81";
+
 struct SentencePiece {
   enum class Type : std::uint8_t {
     Normal = 1,
@@ -47,6 +50,9 @@ void checkSentencePieceModel(const SentencePieceModel& model, const std::string&
 
 /// The model as a ModelProto with nothing in it but these fields, and without the dummy prefix.
 std::string serializeSentencePieceModel(const SentencePieceModel& model);
+
+/// The text with its spaces written as in pieces.
+std::string withSpaceMarks(std::string_view text);
 
 /// The value of a byte piece's spelling "<0x00>" … "<0xFF>"; −1 for any other spelling.
 int byteOfPiece(std::string_view spelling);

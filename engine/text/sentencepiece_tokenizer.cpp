@@ -5,6 +5,7 @@
 #include "engine/base/utf8.h"
 #include "engine/text/piece_table.h"
 #include "engine/text/sentencepiece_merges.h"
+#include "engine/text/sentencepiece_unigram.h"
 #include "engine/text/stop.h"
 
 #include <sentencepiece_processor.h>
@@ -67,7 +68,11 @@ class SentencePieceTokenizer final : public PieceTable {
       }
       m_pieces.push_back(std::move(known));
     }
-    if (SentencePieceMerges::canCut(model)) m_merges.emplace(model);
+    if (model.algorithm == SentencePieceModel::Algorithm::Bpe) {
+      m_merges.emplace(model);
+    } else {
+      m_unigram.emplace(model);
+    }
     std::string problem;
     try {
       const sentencepiece::util::Status status =
@@ -96,6 +101,7 @@ class SentencePieceTokenizer final : public PieceTable {
     }
   }
 
+  /// What is long the library would not let go of.
   void encodePlain(std::string_view text, const std::stop_token& stop, IdOutput& ids) const {
     // So much takes the library a millisecond or two.
     constexpr std::size_t kPartBytes = 4096;
@@ -103,10 +109,13 @@ class SentencePieceTokenizer final : public PieceTable {
     while (!text.empty()) {
       throwIfStopped(stop);
       const std::size_t length = m_merges ? m_merges->partLength(text, kPartBytes, stop) : text.size();
-      if (m_merges && length > kMostPartBytes) {
-        m_merges->encode(text.substr(0, length), stop, ids);
+      const std::string_view part = text.substr(0, length);
+      if (length <= kMostPartBytes) {
+        encodePart(part, ids);
+      } else if (m_merges) {
+        m_merges->encode(part, stop, ids);
       } else {
-        encodePart(text.substr(0, length), ids);
+        m_unigram->encode(part, stop, ids);
       }
       text.remove_prefix(length);
     }
@@ -125,7 +134,8 @@ class SentencePieceTokenizer final : public PieceTable {
 
   bool m_dummyPrefix;
   std::vector<TokenId> m_byteIds;               ///< by byte; empty without byte fallback
-  std::optional<SentencePieceMerges> m_merges;  ///< none: a text is encoded as a whole
+  std::optional<SentencePieceMerges> m_merges;  ///< or the next, as the model is
+  std::optional<SentencePieceUnigram> m_unigram;
   sentencepiece::SentencePieceProcessor m_processor;
 };
 

@@ -3,6 +3,7 @@
 #include "engine/base/utf8.h"
 #include "engine/text/sentencepiece_merges.h"
 #include "engine/text/sentencepiece_model.h"
+#include "engine/text/sentencepiece_unigram.h"
 #include "engine/text/tokenizer.h"
 #include "tests/engine/text/text_test_support.h"
 #include "tests/support/test_program.h"
@@ -15,6 +16,7 @@
 #include <chrono>
 #include <functional>
 #include <optional>
+#include <set>
 #include <sstream>
 #include <stop_token>
 #include <thread>
@@ -51,6 +53,58 @@ SentencePieceModel tinyModel() {
   return model;
 }
 
+/// Pieces of a few letters in any order, some of equal scores, in which not every letter is a piece.
+SentencePieceModel randomModel(std::mt19937_64& random, SentencePieceModel::Algorithm algorithm) {
+  using Type = SentencePiece::Type;
+  const std::vector<std::string> letters = {"a", "b", "c", "ü", "日", std::string(kSpaceMark)};
+  SentencePieceModel model;
+  model.algorithm = algorithm;
+  model.byteFallback = random() % 2 == 0;
+  model.pieces = {{"<unk>", 0, Type::Unknown}};
+  if (model.byteFallback) {
+    for (int byte = 0; byte < 256; ++byte)
+      model.pieces.push_back(
+          {QString::asprintf("<0x%02X>", static_cast<unsigned>(byte)).toStdString(), 0, Type::Byte});
+  }
+  std::set<std::string> spellings;
+  for (const std::string& letter : letters) {
+    if (random() % 5 != 0) spellings.insert(letter);
+  }
+  const std::size_t most = 5 + random() % 40;
+  for (std::size_t i = 0; i < most; ++i) {
+    std::string spelling;
+    for (std::size_t length = 2 + random() % 4; length > 0; --length)
+      spelling += letters[random() % letters.size()];
+    spellings.insert(spelling);
+  }
+  std::vector<std::string> shuffled(spellings.begin(), spellings.end());
+  std::shuffle(shuffled.begin(), shuffled.end(), random);
+  for (const std::string& spelling : shuffled) {
+    const Type type = random() % 12 == 0 ? Type::Unused : Type::Normal;
+    model.pieces.push_back({spelling, -static_cast<float>(random() % 60) / 7, type});
+  }
+  // White space alone may be user-defined: it is text.
+  if (random() % 2 == 0) model.pieces.push_back({"\n\n", 0, Type::UserDefined});
+  return model;
+}
+
+std::string textOfLetters(std::mt19937_64& random, std::size_t characters) {
+  const char* const letters[] = {"a", "b", "c", "ü", "日", " ", "a", "b", "x", "\n"};
+  std::string text;
+  for (; characters > 0; --characters) text += letters[random() % std::size(letters)];
+  return text;
+}
+
+/// Pieces of "ininin…" with scores, of which none ends where another begins.
+SentencePieceModel unigramModel() {
+  using Type = SentencePiece::Type;
+  SentencePieceModel model = tinyModel();
+  model.algorithm = SentencePieceModel::Algorithm::Unigram;
+  for (const char* piece : {"i", "n", "in", "ni", "ini", "nin"})
+    model.pieces.push_back({piece, -static_cast<float>(model.pieces.size()), Type::Normal});
+  return model;
+}
+
 std::unique_ptr<Tokenizer> load(const SentencePieceModel& model, const QTemporaryDir& folder) {
   const std::filesystem::path directory = folder.path().toStdString();
   writeFile(directory / "tokenizer.model", serializeSentencePieceModel(model));
@@ -72,6 +126,9 @@ class TestTokenizer : public QObject {
   void longTextAsTheLibraryEncodesIt_data();
   void longTextAsTheLibraryEncodesIt();
   void partsOfModelsThatCannotBeCut();
+  void sumsOfScoresAsTheLibraryMakesThem();
+  void longTextOfAnyModelAsTheLibraryEncodesIt_data();
+  void longTextOfAnyModelAsTheLibraryEncodesIt();
   void stopEndsEncoding_data();
   void stopEndsEncoding();
   void encodesNoMoreThanIsWanted();
@@ -86,6 +143,9 @@ class TestTokenizer : public QObject {
   void refusesDamagedModels();
   void refusesModelsThatChangeText_data();
   void refusesModelsThatChangeText();
+
+ private:
+  QTemporaryDir m_folder;
 };
 
 void TestTokenizer::bundledVocabulary() {
@@ -216,17 +276,56 @@ void TestTokenizer::partsOfModelsThatCannotBeCut() {
   float score = 0;
   for (const char* piece : {"\xE2\x96\x81", "a", "b", "c", "ab", "bc", "abc"})
     model.pieces.push_back({piece, score -= 1, Type::Normal});
-  QVERIFY(SentencePieceMerges::canCut(model));
+  const std::string_view text = "ab ab c";
+  QCOMPARE(SentencePieceMerges(model).partLength(text, 1, {}), std::size_t{2});
   model.pieces.back().type = Type::Unused;
-  QVERIFY(!SentencePieceMerges::canCut(model));
-  const QTemporaryDir folder;
-  const auto tokenizer = load(model, folder);
-  sentencepiece::SentencePieceProcessor library;
-  QVERIFY(library.LoadFromSerializedProto(serializeSentencePieceModel(model)).ok());
+  QCOMPARE(SentencePieceMerges(model).partLength(text, 1, {}), text.size());
+}
+
+/// Ways through a text, of which rounding may decide.
+void TestTokenizer::sumsOfScoresAsTheLibraryMakesThem() {
   std::mt19937_64 random(testSeed());
-  std::string text;
-  while (text.size() < 20'000) text += "abc "[random() % 4];
-  QVERIFY(tokenizer->encode(text) == library.EncodeAsIds(text));
+  for (int round = 0; round < 150; ++round) {
+    const SentencePieceModel model = randomModel(random, SentencePieceModel::Algorithm::Unigram);
+    const SentencePieceUnigram unigram(model);
+    sentencepiece::SentencePieceProcessor library;
+    QVERIFY(library.LoadFromSerializedProto(serializeSentencePieceModel(model)).ok());
+    for (int i = 0; i < 21; ++i) {
+      const std::string text = textOfLetters(random, i == 20 ? 15'000 : random() % 40);
+      std::vector<TokenId> ids;
+      const TokenSink sink = [&ids](std::span<const TokenId> more) {
+        ids.insert(ids.end(), more.begin(), more.end());
+        return true;
+      };
+      IdOutput output(sink);
+      unigram.encode(text, {}, output);
+      output.flush();
+      QVERIFY2(ids == library.EncodeAsIds(text), text.substr(0, 100).c_str());
+    }
+  }
+}
+
+void TestTokenizer::longTextOfAnyModelAsTheLibraryEncodesIt_data() {
+  QTest::addColumn<bool>("isUnigram");
+  QTest::newRow("scores") << true;
+  QTest::newRow("merges") << false;
+}
+
+void TestTokenizer::longTextOfAnyModelAsTheLibraryEncodesIt() {
+  QFETCH(bool, isUnigram);
+  std::mt19937_64 random(testSeed());
+  const QTemporaryDir folder;
+  for (int round = 0; round < 8; ++round) {
+    const SentencePieceModel model = randomModel(
+        random, isUnigram ? SentencePieceModel::Algorithm::Unigram : SentencePieceModel::Algorithm::Bpe);
+    const auto tokenizer = load(model, folder);
+    sentencepiece::SentencePieceProcessor library;
+    QVERIFY(library.LoadFromSerializedProto(serializeSentencePieceModel(model)).ok());
+    const std::string text = textOfLetters(random, 70'000);
+    const std::vector<TokenId> ids = tokenizer->encode(text);
+    QVERIFY(ids == library.EncodeAsIds(text));
+    QCOMPARE(tokenizer->count(text), ids.size());
+  }
 }
 
 void TestTokenizer::stopEndsEncoding_data() {
@@ -239,6 +338,17 @@ void TestTokenizer::stopEndsEncoding_data() {
   };
   QTest::newRow("sentencepiece") << spanlet << QByteArray("The lamp gave little light. ");
   QTest::newRow("sentencepiece, no place for a cut") << spanlet << QByteArray("ining");
+  const auto made = [this](const char* name, const SentencePieceModel& model) {
+    const std::filesystem::path directory = std::filesystem::path(m_folder.path().toStdString()) / name;
+    std::filesystem::create_directories(directory);
+    writeFile(directory / "tokenizer.model", serializeSentencePieceModel(model));
+    return QString::fromStdString(directory.string());
+  };
+  QTest::newRow("scores") << made("scores", unigramModel()) << QByteArray("ab\nax ");
+  QTest::newRow("scores, all pieces overlap") << made("scores", unigramModel()) << QByteArray("in");
+  SentencePieceModel unused = tinyModel();
+  unused.pieces.back().type = SentencePiece::Type::Unused;
+  QTest::newRow("merges into what is not used") << made("unused", unused) << QByteArray("ab xx");
   QTest::newRow("words") << described("llama3") << QByteArray("The lamp gave little light. ");
   QTest::newRow("one word") << described("gpt2") << QByteArray("ining");
   QTest::newRow("a text as one word") << described("sentencepiece") << QByteArray("The lamp gave light. ");
