@@ -28,6 +28,7 @@ using compute::DType;
 using cuda::DeviceProperties;
 using cuda::emulation::machineCounts;
 using cuda::emulation::PluggedCards;
+using cuda::emulation::ThreadOrder;
 
 namespace {
 
@@ -212,7 +213,14 @@ class TestCudaCards : public QObject {
   }
 
   /// Blocks are copied behind what was given before, and before what is given after; the host goes on.
+  void copiesDoNotWait_data() {
+    QTest::addColumn<ThreadOrder>("order");
+    QTest::newRow("blocks from the first on") << ThreadOrder::Ascending;
+    QTest::newRow("from the last on") << ThreadOrder::Descending;
+  }
   void copiesDoNotWait() {
+    QFETCH(ThreadOrder, order);
+    const PluggedCards plugged({cuda::emulation::usualCard()}, order);
     const compute::KvShape shape{2, 600, 4, 2, 16, DType::BF16};
     const auto backend = cuda::makeCudaBackend({});
     const auto store = backend->makeKvStore(shape);

@@ -38,7 +38,7 @@ DeviceProperties usualCard();
 /// Has other cards be there for as long as it lives; one at a time. Those that are open stay what they are.
 class PluggedCards {
  public:
-  explicit PluggedCards(std::vector<DeviceProperties> cards);
+  explicit PluggedCards(std::vector<DeviceProperties> cards, ThreadOrder order = ThreadOrder::Ascending);
   ~PluggedCards();
   PluggedCards(const PluggedCards&) = delete;
   PluggedCards& operator=(const PluggedCards&) = delete;

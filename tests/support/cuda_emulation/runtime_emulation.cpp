@@ -38,6 +38,7 @@ namespace {
 struct Machine {
   std::mutex mutex;
   std::vector<DeviceProperties> cards = {emulation::usualCard()};
+  emulation::ThreadOrder order = emulation::ThreadOrder::Ascending;  ///< that cards are opened with
   emulation::MachineCounts counts;
 
   void count(std::size_t emulation::MachineCounts::*what) {
@@ -65,14 +66,16 @@ DeviceProperties emulation::usualCard() {
           .productsVersion = "a reference product"};
 }
 
-emulation::PluggedCards::PluggedCards(std::vector<DeviceProperties> cards) {
+emulation::PluggedCards::PluggedCards(std::vector<DeviceProperties> cards, ThreadOrder order) {
   const std::lock_guard lock(machine().mutex);
   machine().cards = std::move(cards);
+  machine().order = order;
 }
 
 emulation::PluggedCards::~PluggedCards() {
   const std::lock_guard lock(machine().mutex);
   machine().cards = {usualCard()};
+  machine().order = ThreadOrder::Ascending;
 }
 
 emulation::MachineCounts emulation::machineCounts() {
@@ -95,6 +98,7 @@ Device Device::open(int index) {
   auto state = std::make_shared<State>();
   state->properties = cards[static_cast<std::size_t>(index)];
   state->options.memoryBytes = state->properties.memoryBytes;
+  state->options.order = machine().order;
   return Device(std::move(state));
 }
 
