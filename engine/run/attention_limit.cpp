@@ -9,63 +9,67 @@
 
 namespace spanscope::run {
 
-void AttentionLimit::begin(RunId run, std::vector<std::int32_t> layers, std::uint64_t limit) {
-  std::sort(layers.begin(), layers.end());
-  layers.erase(std::unique(layers.begin(), layers.end()), layers.end());
-  m_run = run;
-  m_layers = std::move(layers);
-  m_limit = m_left = limit;
-  m_step = 1;
-  m_lastLayer = -1;
-  m_recorded = m_leftOut = 0;
+AttentionLimit::Room::Room(std::vector<std::int32_t> layers, std::uint64_t limit)
+    : leftOut{.leftOut = 0, .recorded = 0, .limit = limit}, m_layers(std::move(layers)), m_left(limit) {
+  std::sort(m_layers.begin(), m_layers.end());
+  m_layers.erase(std::unique(m_layers.begin(), m_layers.end()), m_layers.end());
 }
 
-void AttentionLimit::end() {
-  if (m_leftOut > 0) report();
+void AttentionLimit::begin(RunId run, std::vector<std::int32_t> layers, std::uint64_t limit) {
+  m_rooms.insert_or_assign(run, Room(std::move(layers), limit));
+}
+
+void AttentionLimit::end(RunId run) {
+  const auto room = m_rooms.find(run);
+  if (room == m_rooms.end()) return;
+  if (room->second.leftOut.leftOut > 0) report(run, room->second);
+  m_rooms.erase(room);
 }
 
 std::uint64_t AttentionLimit::send(RunId run, RequestId request, const NodePath& node,
                                    trace::Payload payload) {
-  if (run == m_run) {
-    const std::uint64_t before = m_leftOut;
-    bool isTaken = true;
-    bool isAttention = false;
-    if (const auto* mass = std::get_if<trace::AttentionMass>(&payload)) {
-      isAttention = true;
-      isTaken = takes(*mass);
-    } else if (auto* looked = std::get_if<trace::SegmentAttention>(&payload)) {
-      isAttention = true;
-      const std::size_t layers = looked->layers.size();
-      isTaken = takes(*looked);
-      if (isTaken && looked->layers.size() < layers) ++m_leftOut;
-    }
-    if (!isTaken) ++m_leftOut;
-    if (before == 0 && m_leftOut == 1) report();
-    if (!isTaken) return 0;
-    if (isAttention) ++m_recorded;
+  const auto found = m_rooms.find(run);
+  if (found == m_rooms.end()) return m_sink.send(run, request, node, std::move(payload));
+  Room& room = found->second;
+  const std::uint64_t before = room.leftOut.leftOut;
+  bool isTaken = true;
+  bool isAttention = false;
+  if (const auto* mass = std::get_if<trace::AttentionMass>(&payload)) {
+    isAttention = true;
+    isTaken = room.takes(*mass);
+  } else if (auto* looked = std::get_if<trace::SegmentAttention>(&payload)) {
+    isAttention = true;
+    const std::size_t layers = looked->layers.size();
+    isTaken = room.takes(*looked);
+    if (isTaken && looked->layers.size() < layers) ++room.leftOut.leftOut;
   }
+  if (!isTaken) ++room.leftOut.leftOut;
+  if (before == 0 && room.leftOut.leftOut == 1) report(run, room);
+  if (!isTaken) return 0;
+  if (isAttention) ++room.leftOut.recorded;
   return m_sink.send(run, request, node, std::move(payload));
 }
 
 /// Leaves out more layers from here on where the room has become scarce.
-void AttentionLimit::spare() {
-  for (std::uint64_t part = m_limit / 2 / m_step; m_step < m_layers.size() && m_left < part; part /= 2) {
+void AttentionLimit::Room::spare() {
+  for (std::uint64_t part = leftOut.limit / 2 / m_step; m_step < m_layers.size() && m_left < part;
+       part /= 2) {
     m_step *= 2;
   }
 }
 
-bool AttentionLimit::isKept(std::int32_t layer) const {
+bool AttentionLimit::Room::isKept(std::int32_t layer) const {
   const auto after = std::upper_bound(m_layers.begin(), m_layers.end(), layer);
   return static_cast<std::size_t>(m_layers.end() - after) % m_step == 0;
 }
 
-bool AttentionLimit::takesBytes(std::uint64_t bytes) {
+bool AttentionLimit::Room::takesBytes(std::uint64_t bytes) {
   if (bytes > m_left) return false;
   m_left -= bytes;
   return true;
 }
 
-bool AttentionLimit::takes(const trace::AttentionMass& mass) {
+bool AttentionLimit::Room::takes(const trace::AttentionMass& mass) {
   const bool isMean = mass.layer < 0;
   // A pass sends its attention layer by layer, and should have the same layers of all its rows.
   if (!isMean && mass.layer < m_lastLayer) spare();
@@ -74,7 +78,7 @@ bool AttentionLimit::takes(const trace::AttentionMass& mass) {
   return takesBytes(sizeof(trace::Event) + trace::heapBytes(mass));
 }
 
-bool AttentionLimit::takes(trace::SegmentAttention& looked) {
+bool AttentionLimit::Room::takes(trace::SegmentAttention& looked) {
   spare();
   const std::size_t width = looked.keySegments.size() * static_cast<std::size_t>(looked.heads);
   trace::SegmentAttention kept;
@@ -96,9 +100,8 @@ bool AttentionLimit::takes(trace::SegmentAttention& looked) {
   return takesBytes(sizeof(trace::Event) + trace::heapBytes(looked));
 }
 
-void AttentionLimit::report() {
-  m_sink.send(m_run, 0, {},
-              trace::AttentionLeftOut{.leftOut = m_leftOut, .recorded = m_recorded, .limit = m_limit});
+void AttentionLimit::report(RunId run, const Room& room) {
+  m_sink.send(run, 0, {}, room.leftOut);
 }
 
 }  // namespace spanscope::run

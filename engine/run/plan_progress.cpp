@@ -123,6 +123,8 @@ RequestOptions PlanProgress::optionsOf(const plan::Step& step, std::int64_t prom
   RequestOptions options;
   options.run = m_run;
   options.node = step.node;
+  options.salt = m_options.salt;
+  options.priority = m_options.priority;
   options.maxNewTokens = static_cast<std::int32_t>(std::min<std::int64_t>(limit, room));
   if (room < limit) options.limitOutcome = trace::StepOutcome::ContextLimit;
   options.sampling = {

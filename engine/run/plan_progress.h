@@ -52,6 +52,9 @@ class PlanProgress {
   /// none is. Throws Failure if it cannot be laid out or does not fit the model's context.
   std::optional<Ready> next();
 
+  /// Whether one is.
+  bool hasNext() const { return !m_ready.empty() || !m_unblocked.empty(); }
+
   /// The step that next() lays out, of those that were ready when it was last called.
   std::optional<StepIndex> nextStep() const;
 

@@ -37,6 +37,9 @@ class PlanRun final : public PlanSteps {
   /// Lays out and submits the step that has been ready longest, unless one has failed. Throws Failure if it
   /// cannot be laid out or does not fit the model's context, and on a stop.
   bool submitNext(Scheduler& scheduler) override;
+  bool hasNext() const override { return !m_error && m_progress.hasNext(); }
+  /// Whether it submitted this request.
+  bool has(RequestId request) const { return m_byRequest.contains(request); }
 
   void onAdmitted(RequestId request, const cache::Admission& admission);
   void onPreempted(RequestId request);

@@ -144,6 +144,7 @@ class Rehearsal final : private RequestListener, private PlanSteps {
   };
 
   bool submitNext(Scheduler& scheduler) override;
+  bool hasNext() const override { return !m_result.error && m_progress->hasNext(); }
   bool done() const override { return m_progress->done(); }
   std::size_t ended() const override { return m_progress->ended(); }
   const std::optional<Error>& error() const override { return m_result.error; }

@@ -10,6 +10,7 @@
 #include <cstdint>
 #include <limits>
 #include <optional>
+#include <string>
 #include <vector>
 
 namespace spanscope::run {
@@ -47,6 +48,8 @@ enum class LogitReport : std::uint8_t {
 struct RequestOptions {
   RunId run = 0;
   NodePath node;
+  std::optional<std::string> salt;  ///< tenant; nothing: the scheduler's
+  std::int32_t priority = 0;        ///< those with a larger one are served first
   compute::SamplingSettings sampling;
   std::int32_t maxNewTokens = 0;  ///< 0: only the prompt is computed
   /// How a reply of that many tokens has ended: TokenLimit, or ContextLimit where it may not have more

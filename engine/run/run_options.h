@@ -11,6 +11,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -27,9 +28,11 @@ struct RunOptions {
   policy::Choice policy{};
   layout::Layout layout = layout::Layout::Exact;
   std::uint64_t seed = 0;
-  std::int32_t maxTokens = 0;  ///< limit for generates that have none; 0: the model's own, else 256
-  std::int32_t topK = 0;       ///< 0: off
-  float topP = 1;              ///< 1: off
+  std::optional<std::string> salt;  ///< tenant: finds nothing of others; nothing: that of the session
+  std::int32_t priority = 0;        ///< of several runs in progress those with a larger one are served first
+  std::int32_t maxTokens = 0;       ///< limit for generates that have none; 0: the model's own, else 256
+  std::int32_t topK = 0;            ///< 0: off
+  float topP = 1;                   ///< 1: off
   std::vector<std::int32_t> observedLayers;  ///< attention is recorded for these
   AttentionDetail attentionDetail = AttentionDetail::Answer;
   /// For every row of the prompt instead of every query block, and, in a prompt of at most

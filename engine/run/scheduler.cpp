@@ -45,8 +45,23 @@ RequestId Scheduler::submit(layout::SpanTable table, RequestOptions options) {
   request->table = std::move(table);
   request->options = std::move(options);
   request->generated = request->options.given;
-  m_requests.push_back(std::move(request));
+  const auto place = std::upper_bound(m_requests.begin(), m_requests.end(), request,
+                                      [](const auto& a, const auto& b) { return isServedBefore(*a, *b); });
+  m_requests.insert(place, std::move(request));
   return m_lastRequest;
+}
+
+bool Scheduler::isServedBefore(const Request& a, const Request& b) {
+  const std::int32_t priorityOfA = a.options.priority;
+  const std::int32_t priorityOfB = b.options.priority;
+  return priorityOfA != priorityOfB ? priorityOfA > priorityOfB : a.id < b.id;
+}
+
+/// The one that was submitted last.
+Scheduler::Request& Scheduler::newest() const {
+  const auto found = std::find_if(m_requests.rbegin(), m_requests.rend(),
+                                  [this](const auto& request) { return request->id == m_lastRequest; });
+  return **found;
 }
 
 Scheduler::Progress Scheduler::pass(std::stop_token stop, RequestSource* source) {
@@ -147,13 +162,24 @@ void Scheduler::admit(const std::stop_token& stop, RequestSource* source) {
       rows += std::max(0, request.prefillLength(i) - request.computed[i]);
     return true;
   };
+  // False: nobody else is to be tried.
+  const auto takeNew = [&](const auto& mayBeTaken) {
+    while (source != nullptr && hasTime() && source->hasNext() && mayBeTaken(source->nextPriority())) {
+      if (!source->submitNext(*this)) break;
+      if (!admitted(newest())) return false;
+    }
+    return true;
+  };
+  std::vector<Request*> waiting;
   for (const auto& request : m_requests) {
+    if (request->state == Request::State::Waiting) waiting.push_back(request.get());
+  }
+  for (Request* const request : waiting) {
+    if (!takeNew([&](std::int32_t priority) { return priority > request->options.priority; })) return;
     if (request->state != Request::State::Waiting) continue;
     if (!hasTime() || !admitted(*request)) return;
   }
-  while (source != nullptr && hasTime() && source->submitNext(*this)) {
-    if (!admitted(*m_requests.back())) return;
-  }
+  takeNew([](std::int32_t) { return true; });
 }
 
 /// False if it has to wait for requests that go on; those behind it must not be tried then.

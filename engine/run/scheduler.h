@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Continuous batching: every forward pass takes one row of each request that decodes and fills up with
-// prefill chunks of the others, in the order in which they were submitted.
+// prefill chunks of the others, in the order in which they are served: by their priority, of equal ones as
+// they were submitted.
 //
 // A request is admitted when there is room for its prompt, not for the longest reply it may give. Where a
 // running one needs a block and none is free, another gives its blocks back and waits to be resumed (see
 // givesWayTo): what it had computed is mostly found again, and its reply goes on token for token. Requests
-// are admitted in the order of submission, whatever they wait for, so that what each finds does not depend on
-// how passes fall. For want of blocks none fails but one that an empty pool would be too small for, of a team
+// are admitted in that order, whatever they wait for, so that what each finds does not depend on how passes
+// fall. For want of blocks none fails but one that an empty pool would be too small for, of a team
 // all together.
 #pragma once
 
@@ -55,7 +56,11 @@ struct ScheduledRequest;
 class RequestSource {
  public:
   virtual ~RequestSource() = default;
-  /// Submits the next request. False, and nothing is submitted, if none is ready. May throw Failure.
+  /// Whether a request is ready to be submitted.
+  virtual bool hasNext() const = 0;
+  /// Its priority (RequestOptions).
+  virtual std::int32_t nextPriority() const { return 0; }
+  /// Submits it. False, and nothing is submitted, if there is none. May throw Failure.
   virtual bool submitNext(Scheduler& scheduler) = 0;
 };
 
@@ -63,7 +68,8 @@ class Scheduler {
  public:
   enum class Progress : std::uint8_t { Idle, Computed, Stopped };
 
-  /// All references must outlive the scheduler. `salt` enters every root of the cache.
+  /// All references must outlive the scheduler. `salt` enters every root of the cache, unless a request has
+  /// one of its own.
   /// Requests are numbered from the one after `lastRequest`.
   Scheduler(Computation& computation, cache::KvCache& cache, trace::Sink& sink, RequestListener& listener,
             std::int32_t rowsPerPass, std::string salt, RequestId lastRequest = 0);
@@ -71,7 +77,7 @@ class Scheduler {
   Scheduler(const Scheduler&) = delete;
   Scheduler& operator=(const Scheduler&) = delete;
 
-  /// Puts a request at the end of the queue.
+  /// Puts a request behind all that are served before it.
   RequestId submit(layout::SpanTable table, RequestOptions options);
 
   /// Admits what fits, taking requests from `source` as long as the pass has rows left for them, and does one
@@ -98,6 +104,8 @@ class Scheduler {
   using Request = ScheduledRequest;
   struct Pass;
 
+  static bool isServedBefore(const Request& a, const Request& b);
+  Request& newest() const;
   void admit(const std::stop_token& stop, RequestSource* source);
   bool tryAdmit(Request& request);
   std::int64_t wantedRows() const;
@@ -149,7 +157,7 @@ class Scheduler {
   std::uint64_t m_releases = 0;     ///< how often a request gave its blocks back
   std::uint64_t m_preemptions = 0;  ///< how often it did so to go on later
   std::uint64_t m_failures = 0;
-  std::vector<std::unique_ptr<Request>> m_requests;  ///< in order of submission
+  std::vector<std::unique_ptr<Request>> m_requests;  ///< in the order in which they are served
 };
 
 }  // namespace spanscope::run

@@ -28,7 +28,7 @@ cache::RequestSpec Scheduler::specOf(const Request& request) const {
   spec.id = request.id;
   spec.run = request.options.run;
   spec.computedBefore = request.computedBefore;
-  spec.salt = m_salt;
+  spec.salt = request.options.salt.value_or(m_salt);
   spec.segments.reserve(table.segments.size());
   for (const layout::Segment& segment : table.segments) {
     cache::SegmentSpec& out = spec.segments.emplace_back();
@@ -88,7 +88,7 @@ std::int64_t Scheduler::usableBlocks() const {
   return std::int64_t{m_cache.config().blockCount} - 1;
 }
 
-/// While nobody goes on: whether it belongs to the first in the order of submission that can, once they have
+/// While nobody goes on: whether it belongs to the first of those to be served that can, once they have
 /// blocks. A team cannot as long as one of it has not been submitted.
 bool Scheduler::isNext(const Request& request) const {
   const auto first = std::find_if(m_requests.begin(), m_requests.end(), [this](const auto& each) {
@@ -125,12 +125,12 @@ bool Scheduler::restart(Request& request) {
 
 /// Who gives way to a running request that needs a block; null if nobody else has any.
 ///
-/// The youngest request without a team does, be it the one that asks; for a team any, since all of a team
-/// would have to wait for its members. Then members of other teams that wait for somebody anyway. Then, to a
-/// team, a younger one; a team that is the youngest itself gives way with its own youngest member. So the
-/// oldest team always goes on, or where there is none the oldest request.
+/// The last of those without a team in the order in which they are served does, be it the one that asks; for
+/// a team any, since all of a team would have to wait for its members. Then members of other teams that wait
+/// for somebody anyway. Then, to a team, a later one; a team that is the last itself gives way with its own
+/// last member. So the first team always goes on, or where there is none the first request.
 Scheduler::Request* Scheduler::givesWayTo(Request& request) const {
-  const auto youngest = [this](const auto& may) -> Request* {
+  const auto last = [this](const auto& may) -> Request* {
     const auto found = std::find_if(m_requests.rbegin(), m_requests.rend(),
                                     [&](const auto& other) { return other->running() && may(*other); });
     return found == m_requests.rend() ? nullptr : found->get();
@@ -139,25 +139,27 @@ Scheduler::Request* Scheduler::givesWayTo(Request& request) const {
     return &other == &request || areTeammates(other, request);
   };
   const bool asksForTeam = request.options.team.has_value();
-  if (Request* const other = youngest(
-          [&](const Request& each) { return !each.options.team && (asksForTeam || each.id > request.id); }))
+  if (Request* const other = last([&](const Request& each) {
+        return !each.options.team && (asksForTeam || isServedBefore(request, each));
+      }))
     return other;
-  if (Request* const other = youngest([&](const Request& each) { return !isInUnit(each) && !goesOn(each); }))
+  if (Request* const other = last([&](const Request& each) { return !isInUnit(each) && !goesOn(each); }))
     return other;
   if (asksForTeam) {
     const auto firstOf = [this](const Request& member) {
       const Team team(m_requests, member);
-      const auto first = std::min_element(team.members().begin(), team.members().end(),
-                                          [](const Request* a, const Request* b) { return a->id < b->id; });
-      return (*first)->id;
+      const auto first =
+          std::min_element(team.members().begin(), team.members().end(),
+                           [](const Request* a, const Request* b) { return isServedBefore(*a, *b); });
+      return *first;
     };
-    const RequestId own = firstOf(request);
+    const Request& own = *firstOf(request);
     if (Request* const other =
-            youngest([&](const Request& each) { return !isInUnit(each) && firstOf(each) > own; }))
+            last([&](const Request& each) { return !isInUnit(each) && isServedBefore(own, *firstOf(each)); }))
       return other;
   }
-  const bool othersRun = youngest([&](const Request& each) { return !isInUnit(each); }) != nullptr;
-  return othersRun ? youngest(isInUnit) : nullptr;
+  const bool othersRun = last([&](const Request& each) { return !isInUnit(each); }) != nullptr;
+  return othersRun ? last(isInUnit) : nullptr;
 }
 
 /// Makes room for a token that was sampled, taking it from others. Nothing if the request or one of its team

@@ -20,6 +20,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <map>
 #include <numeric>
 #include <utility>
 
@@ -76,6 +77,14 @@ std::int64_t allTokens(const layout::SpanTable& table) {
   return tokens;
 }
 
+/// From when it is begun until its result is there.
+struct RunInProgress {
+  std::shared_ptr<const plan::Plan> plan;
+  RunOptions options;
+  std::chrono::steady_clock::time_point begin;
+  std::unique_ptr<PlanRun> steps;
+};
+
 SessionConfig checked(SessionConfig config) {
   if (config.rowsPerPass < 1) {
     refuse("rows per pass", std::to_string(config.rowsPerPass), "at least 1");
@@ -107,6 +116,10 @@ struct Session::Impl final : RequestListener {
         modelComputation(decoder, device, *store),
         computation(modelComputation, tiers ? tiers->rates() : nullptr),
         scheduler(computation, cache, attention, *this, config.rowsPerPass, config.salt, config.lastRequest),
+        driver(scheduler,
+               [this](const std::stop_token& stop) {
+                 if (tiers) tiers->setStop(stop);
+               }),
         lastRun(config.lastRun) {
     const compute::DeviceInfo info = device.info();
     rowsAreBitEqual = info.rowsAreBitEqual;
@@ -176,34 +189,46 @@ struct Session::Impl final : RequestListener {
     if (!isKeeping) tellStore(0);
   }
 
-  /// At the end of a run, whose requests nobody waits for any more.
+  /// At the end of a run, whose requests nobody waits for any more. While others are in progress, what it
+  /// left stays where they may find it, and goes with what they leave.
   void keepInBackground(RunId run, trace::RunOutcome outcome) {
-    isKeeping = false;
-    if (outcome != trace::RunOutcome::Stopped) startKeeping({.most = std::chrono::milliseconds(0)});
+    leavesSomething = leavesSomething || outcome != trace::RunOutcome::Stopped;
+    if (runs.empty()) {
+      isKeeping = false;
+      if (std::exchange(leavesSomething, false)) startKeeping({.most = std::chrono::milliseconds(0)});
+    }
     tellStore(run);
   }
 
+  /// The run that a request belongs to; null: none.
+  PlanRun* runOf(RequestId request) const {
+    for (const auto& [number, run] : runs) {
+      if (run->steps->has(request)) return run->steps.get();
+    }
+    return nullptr;
+  }
+
   void onAdmitted(RequestId request, const cache::Admission& admission) override {
-    if (planRun != nullptr) planRun->onAdmitted(request, admission);
+    if (PlanRun* const run = runOf(request)) run->onAdmitted(request, admission);
     cachedTokens = admission.cachedTokens;
   }
   void onPreempted(RequestId request) override {
-    if (planRun != nullptr) planRun->onPreempted(request);
+    if (PlanRun* const run = runOf(request)) run->onPreempted(request);
   }
-  void onLogits(RequestId, std::span<const float> values) override {
-    if (planRun == nullptr) logits.emplace_back(values.begin(), values.end());
+  void onLogits(RequestId request, std::span<const float> values) override {
+    if (runOf(request) == nullptr) logits.emplace_back(values.begin(), values.end());
   }
   void onToken(RequestId request, std::int32_t index, const SampledToken& token,
                std::vector<float> segmentMass) override {
-    if (planRun != nullptr) planRun->onToken(request, index, token, std::move(segmentMass));
+    if (PlanRun* const run = runOf(request)) run->onToken(request, index, token, std::move(segmentMass));
   }
   void onReplayed(RequestId, trace::AttentionMass mass) override { replayed.push_back(std::move(mass)); }
   void onFinished(RequestId request, trace::StepOutcome outcome) override {
-    if (planRun != nullptr) planRun->onFinished(request, outcome);
+    if (PlanRun* const run = runOf(request)) run->onFinished(request, outcome);
   }
   void onFailed(RequestId request, const Error& error) override {
-    if (planRun != nullptr) {
-      planRun->onFailed(request, error);
+    if (PlanRun* const run = runOf(request)) {
+      run->onFailed(request, error);
     } else {
       logitsError = error;
     }
@@ -245,6 +270,7 @@ struct Session::Impl final : RequestListener {
 
   /// Computes one request outside of any plan. Throws Failure if it does not fit or was stopped.
   void compute(layout::SpanTable table, RequestOptions options, const std::stop_token& stop) {
+    if (!runs.empty()) refuse("session", counted(runs.size(), "run") + " in progress", "none");
     if (tiers) tiers->setStop(stop);
     const RunId run = options.run;
     logits.clear();
@@ -272,20 +298,86 @@ struct Session::Impl final : RequestListener {
               trace::MessageLogged{.severity = Severity::Error, .text = error.message()});
   }
 
-  /// Runs the plan's steps until all have ended, one failed or the run was stopped.
-  DrivenPlan drive(PlanRun& steps, RunId run, const RunOptions& options, const std::stop_token& stop) {
-    const DriveHooks hooks{.beforePass =
-                               [&] {
-                                 if (options.emptyCache && options.emptyCache())
-                                   scheduler.clearCache(Scheduler::Running::Preempt);
-                               },
-                           .afterPass = [&] { tellProblems(run); },
-                           .onThrown = [&](const Error& error) { logError(run, error); }};
-    planRun = &steps;
-    if (tiers) tiers->setStop(stop);
-    DrivenPlan driven = drivePlan(scheduler, steps, run, stop, hooks);
-    planRun = nullptr;
-    return driven;
+  /// What the trace is told of a run before its first step.
+  void tellBeginning(RunId run, const plan::Plan& plan, const RunOptions& options) {
+    const auto warn = [&](const NodePath& node, const std::string& text) {
+      sink.send(run, 0, node, trace::MessageLogged{.severity = Severity::Warning, .text = text});
+    };
+    sink.send(run, 0, {},
+              trace::RunStarted{
+                  .queryJson = options.queryJson, .policy = options.policy.name(), .seed = options.seed});
+    for (const RetrievalReport& report : options.retrieved) {
+      sink.send(run, 0, report.node, report.found);
+      for (const std::string& text : report.warnings) warn(report.node, text);
+    }
+    sink.send(run, 0, {}, planEvent(plan, options.explain));
+    if (options.policy.policy().wantsBlockAttention && !decoder.config().blockAttention)
+      warn({}, policy::untrainedAdvice());
+    if (!deviceRemark.empty()) warn({}, deviceRemark);
+    if (!rowsAreBitEqual) warn({}, policy::closeDeviceAdvice());
+  }
+
+  RunId begin(std::shared_ptr<const plan::Plan> plan, RunOptions options, const std::stop_token& stop) {
+    const RunId run = ++lastRun;
+    auto made = std::make_unique<RunInProgress>(RunInProgress{.plan = std::move(plan),
+                                                              .options = std::move(options),
+                                                              .begin = std::chrono::steady_clock::now(),
+                                                              .steps = nullptr});
+    RunInProgress& own = *made;
+    tellBeginning(run, *own.plan, own.options);
+    const auto failAtOnce = [&](Error error) {
+      logError(run, error);
+      attention.end(run);
+      finish(run, own,
+             {.outcome = trace::RunOutcome::Failed, .error = std::move(error), .steps = {}, .answer = {}});
+    };
+    if (tokenizer == nullptr || chat == nullptr) {
+      failAtOnce({.file = {},
+                  .place = "session",
+                  .found = "no tokenizer and chat template",
+                  .expected = "a checkpoint that has them"});
+      return run;
+    }
+    attention.begin(run, own.options.observedLayers, own.options.attentionBytes);
+    try {
+      own.steps = std::make_unique<PlanRun>(run, *own.plan, own.options, decoder.config(), *tokenizer, *chat,
+                                            config.blockSize, sink, stop);
+    } catch (const Failure& failure) {
+      // The vocabulary lacks what the layout needs, or the model what the policy needs.
+      failAtOnce(failure.error());
+      return run;
+    }
+    driver.begin(*own.steps, run, own.options.priority, stop,
+                 {.beforePass =
+                      [this, &own] {
+                        if (own.options.emptyCache && own.options.emptyCache())
+                          scheduler.clearCache(Scheduler::Running::Preempt);
+                      },
+                  .afterPass = [this, run] { tellProblems(run); },
+                  .onThrown = [this, run](const Error& error) { logError(run, error); }});
+    runs.emplace(run, std::move(made));
+    return run;
+  }
+
+  void advance() {
+    for (DrivenPlan& driven : driver.advance()) {
+      const auto ended = runs.find(driven.run);
+      const std::unique_ptr<RunInProgress> own = std::move(ended->second);
+      runs.erase(ended);
+      attention.end(driven.run);
+      finish(driven.run, *own,
+             {.outcome = driven.outcome,
+              .error = std::move(driven.error),
+              .steps = own->steps->results(),
+              .answer = own->steps->answer()});
+    }
+  }
+
+  void finish(RunId run, const RunInProgress& own, RunResult result) {
+    sink.send(run, 0, {}, trace::RunFinished{.outcome = result.outcome, .answer = result.answer});
+    result.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - own.begin).count();
+    keepInBackground(run, result.outcome);
+    results.insert_or_assign(run, std::move(result));
   }
 
   SessionConfig config;
@@ -303,10 +395,13 @@ struct Session::Impl final : RequestListener {
   ModelComputation modelComputation;
   TimedComputation computation;
   Scheduler scheduler;
+  std::map<RunId, std::unique_ptr<RunInProgress>> runs;
+  PlanDriver driver;
 
   RunId lastRun;
-  PlanRun* planRun = nullptr;  ///< the run in progress
-  bool isKeeping = false;      ///< something is still to be handed over, or to be written
+  std::map<RunId, RunResult> results;  ///< that nobody has taken yet
+  bool isKeeping = false;              ///< something is still to be handed over, or to be written
+  bool leavesSomething = false;        ///< a run that has ended does, and nothing was done about it yet
   std::vector<std::vector<float>> logits;
   std::int64_t cachedTokens = 0;
   std::optional<Error> logitsError;
@@ -322,63 +417,28 @@ Session::Session(SessionConfig config, model::Decoder& decoder, compute::Backend
 Session::~Session() = default;
 
 RunResult Session::run(const plan::Plan& plan, const RunOptions& options, std::stop_token stop) {
-  Impl& impl = *m_impl;
-  const RunId run = ++impl.lastRun;
-  const auto begin = std::chrono::steady_clock::now();
-  RunResult result;
+  // Lives as long as this call.
+  const std::shared_ptr<const plan::Plan> lent(std::shared_ptr<void>(), &plan);
+  const RunId run = m_impl->begin(lent, options, stop);
+  while (m_impl->runs.contains(run)) m_impl->advance();
+  return std::move(m_impl->results.extract(run).mapped());
+}
 
-  impl.sink.send(run, 0, {},
-                 trace::RunStarted{
-                     .queryJson = options.queryJson, .policy = options.policy.name(), .seed = options.seed});
-  for (const RetrievalReport& report : options.retrieved) {
-    impl.sink.send(run, 0, report.node, report.found);
-    for (const std::string& text : report.warnings) {
-      impl.sink.send(run, 0, report.node, trace::MessageLogged{.severity = Severity::Warning, .text = text});
-    }
-  }
-  impl.sink.send(run, 0, {}, planEvent(plan, options.explain));
-  if (options.policy.policy().wantsBlockAttention && !impl.decoder.config().blockAttention) {
-    impl.sink.send(run, 0, {},
-                   trace::MessageLogged{.severity = Severity::Warning, .text = policy::untrainedAdvice()});
-  }
-  if (!impl.deviceRemark.empty()) {
-    impl.sink.send(run, 0, {},
-                   trace::MessageLogged{.severity = Severity::Warning, .text = impl.deviceRemark});
-  }
-  if (!impl.rowsAreBitEqual) {
-    impl.sink.send(run, 0, {},
-                   trace::MessageLogged{.severity = Severity::Warning, .text = policy::closeDeviceAdvice()});
-  }
-  if (impl.tokenizer == nullptr || impl.chat == nullptr) {
-    result.error = Error{.file = {},
-                         .place = "session",
-                         .found = "no tokenizer and chat template",
-                         .expected = "a checkpoint that has them"};
-    result.outcome = trace::RunOutcome::Failed;
-    impl.logError(run, *result.error);
-  } else {
-    impl.attention.begin(run, options.observedLayers, options.attentionBytes);
-    try {
-      PlanRun steps(run, plan, options, impl.decoder.config(), *impl.tokenizer, *impl.chat,
-                    impl.config.blockSize, impl.sink, stop);
-      DrivenPlan driven = impl.drive(steps, run, options, stop);
-      result.outcome = driven.outcome;
-      result.error = std::move(driven.error);
-      result.steps = steps.results();
-      result.answer = steps.answer();
-    } catch (const Failure& failure) {
-      // The vocabulary lacks what the layout needs, or the model what the policy needs.
-      result.error = failure.error();
-      result.outcome = trace::RunOutcome::Failed;
-      impl.logError(run, *result.error);
-    }
-    impl.attention.end();
-  }
-  impl.sink.send(run, 0, {}, trace::RunFinished{.outcome = result.outcome, .answer = result.answer});
-  result.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
-  // Nobody waits for it any more.
-  impl.keepInBackground(run, result.outcome);
-  return result;
+RunId Session::begin(std::shared_ptr<const plan::Plan> plan, RunOptions options, std::stop_token stop) {
+  return m_impl->begin(std::move(plan), std::move(options), stop);
+}
+
+bool Session::isRunning() const {
+  return !m_impl->runs.empty();
+}
+
+void Session::advance() {
+  m_impl->advance();
+}
+
+std::optional<RunResult> Session::take(RunId run) {
+  auto found = m_impl->results.extract(run);
+  return found.empty() ? std::nullopt : std::optional(std::move(found.mapped()));
 }
 
 void Session::keepAll(const std::stop_token& stop) {

@@ -12,6 +12,7 @@
 #include <chrono>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <stop_token>
 #include <string>
 
@@ -47,13 +48,24 @@ class Session {
   Session(const Session&) = delete;
   Session& operator=(const Session&) = delete;
 
-  /// Runs a plan to its end on the calling thread. Steps that can run together are batched continuously.
-  /// Never throws for what the query or the model did wrong, or for memory that cannot be had: that is in the
-  /// result and in the trace.
+  /// Runs a plan to its end on the calling thread, and has other runs in progress go on beside it. Steps that
+  /// can run together are batched continuously. Never throws for what the query or the model did wrong, or
+  /// for memory that cannot be had: that is in the result and in the trace.
   RunResult run(const plan::Plan& plan, const RunOptions& options, std::stop_token stop = {});
 
-  /// Computes one span table through the cache. Throws Failure if it does not fit. Whatever is thrown, the
-  /// session can be used as before.
+  /// Begins a run, which advance() has go on with all others that are in progress: they share passes and
+  /// pool, each with the policy, layout, salt and priority of its options. Returns its number.
+  RunId begin(std::shared_ptr<const plan::Plan> plan, RunOptions options, std::stop_token stop = {});
+  /// Whether a run is in progress.
+  bool isRunning() const;
+  /// Computes one pass for the runs in progress. A run that is stopped ends within it where all have been
+  /// stopped, and else behind it. Never throws, as run().
+  void advance();
+  /// The result of a run that has ended, once; nothing while it is in progress, or where there is none.
+  std::optional<RunResult> take(RunId run);
+
+  /// Computes one span table through the cache. Throws Failure if it does not fit, and while a run is in
+  /// progress. Whatever is thrown, the session can be used as before.
   LogitsResult logits(const LogitsRequest& request, std::stop_token stop = {});
 
   /// Has what can be found outlive the session, where the config has a folder for that, in the background: a

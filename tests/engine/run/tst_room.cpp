@@ -187,12 +187,10 @@ class PlanSource final : public run::RequestSource {
   PlanSource(const Case& made, const QuietModel& model, std::vector<std::size_t> order)
       : m_case(made), m_model(model), m_left(order.begin(), order.end()) {}
 
+  bool hasNext() const override { return m_model.errors.empty() && ready() != m_left.end(); }
   bool submitNext(Scheduler& scheduler) override {
-    const auto ready = std::find_if(m_left.begin(), m_left.end(), [this](std::size_t each) {
-      return std::all_of(m_case.plan[each].needs.begin(), m_case.plan[each].needs.end(),
-                         [this](std::size_t need) { return hasEnded(need); });
-    });
-    if (ready == m_left.end() || !m_model.errors.empty()) return false;
+    if (!hasNext()) return false;
+    const auto ready = this->ready();
     const Planned& request = m_case.plan[*ready];
     run::RequestOptions options;
     options.run = kRun;
@@ -206,6 +204,13 @@ class PlanSource final : public run::RequestSource {
   RequestId idOf(std::size_t request) const { return m_ids.at(request); }
 
  private:
+  /// The first that needs nobody who has not ended.
+  std::deque<std::size_t>::const_iterator ready() const {
+    return std::find_if(m_left.begin(), m_left.end(), [this](std::size_t each) {
+      return std::all_of(m_case.plan[each].needs.begin(), m_case.plan[each].needs.end(),
+                         [this](std::size_t need) { return hasEnded(need); });
+    });
+  }
   bool hasEnded(std::size_t request) const {
     const auto id = m_ids.find(request);
     return id != m_ids.end() && m_model.outcomes.contains(id->second);
