@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "engine/workbench/service/workplace.h"
+
+#include "engine/base/error.h"
+#include "engine/run/session_config.h"
+#include "engine/workbench/run_options.h"
+#include "engine/workbench/setting_values.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace spanscope::workbench {
+
+Workplace::Workplace(compute::Backends backends, WorkplaceWatcher& watcher)
+    : m_backends(std::move(backends)), m_watcher(watcher) {}
+
+Workplace::~Workplace() = default;
+
+ModelBundle Workplace::loadBeside(const RunSettings& settings, const std::stop_token& stop) {
+  const RunSettings identity = modelIdentityOf(settings);
+  return loadModelBundle(identity.model, m_backends,
+                         {.threads = identity.threads,
+                          .device = identity.device,
+                          .exact = identity.exact,
+                          .session = sessionConfigOf(settings),
+                          .stop = stop,
+                          .progress = [this, &identity](std::size_t read, std::size_t all) {
+                            m_watcher.loading(identity.model, read, all);
+                          }});
+}
+
+ModelBundle& Workplace::modelFor(const RunSettings& settings, const std::stop_token& stop) {
+  RunSettings identity = modelIdentityOf(settings);
+  if (m_model && m_modelIdentity == identity) return *m_model;
+  m_watcher.loadingBegins();
+  const std::shared_ptr<void> atEnd(nullptr, [this](void*) { m_watcher.loadingEnds(); });
+  auto model = std::make_shared<ModelBundle>(loadBeside(settings, stop));
+  closeSession(stop);
+  m_model = std::move(model);
+  m_modelIdentity = std::move(identity);
+  m_watcher.modelLoaded(m_model);
+  return *m_model;
+}
+
+run::Session* Workplace::openSessionFor(const RunSettings& settings) const {
+  if (!m_session) return nullptr;
+  try {
+    return m_sessionIdentity == sessionIdentityOf(settings) ? m_session.get() : nullptr;
+  } catch (const Failure&) {
+    return nullptr;
+  }
+}
+
+run::Session& Workplace::openSession() const {
+  if (!m_session) throw Failure(errorAt("session", "none that is open", "a run before"));
+  return *m_session;
+}
+
+run::Session& Workplace::sessionFor(const RunSettings& settings, const std::stop_token& stop) {
+  modelFor(settings, stop);
+  RunSettings identity = sessionIdentityOf(settings);
+  if (m_session && m_sessionIdentity == identity) return *m_session;
+  closeSession(stop);
+  m_sessionIdentity = std::move(identity);
+  m_recorder =
+      std::make_shared<trace::Recorder>(trace::RecorderOptions{.session = ++m_sessions, .clock = {}});
+  m_watcher.sessionOpens(m_recorder);
+  run::SessionConfig config = sessionConfigOf(settings);
+  config.lastRun = m_lastRun;
+  config.lastRequest = m_lastRequest;
+  m_session = makeSession(*m_model, config, *m_recorder);
+  return *m_session;
+}
+
+void Workplace::closeSession(const std::stop_token& stop) {
+  if (!m_session) return;
+  m_session->finishKeeping(stop);
+  countFrom(m_session->lastRun(), m_session->lastRequest());
+  m_session.reset();
+}
+
+void Workplace::countFrom(RunId lastRun, RequestId lastRequest) {
+  m_lastRun = std::max(m_lastRun, lastRun);
+  m_lastRequest = std::max(m_lastRequest, lastRequest);
+}
+
+void Workplace::clearIfAsked() {
+  if (takeClearing() && m_session) m_session->clearCache();
+}
+
+bool Workplace::keepFor(std::chrono::milliseconds most) {
+  return !m_session || m_session->keepFor(most);
+}
+
+}  // namespace spanscope::workbench
