@@ -5,6 +5,7 @@
 
 #include "engine/base/ids.h"
 #include "engine/run/finished_reply.h"
+#include "ui/session/trace_source.h"
 
 #include <QString>
 
@@ -28,14 +29,6 @@ struct ReplayChoice {
   std::int32_t layer = 0;
   std::int32_t head = -1;  ///< −1: all
   bool operator==(const ReplayChoice&) const = default;
-};
-
-/// Where the trace that is shown comes from.
-enum class TraceOrigin : std::uint8_t {
-  Unknown,       ///< no window is there that could ask for anything
-  Session,       ///< of the engine, still open
-  EndedSession,  ///< an earlier one of the engine
-  File,
 };
 
 /// What of this goes on in the window, for all of its views.

@@ -127,7 +127,7 @@ bool MainWindow::openExample(const QString& fileName) {
 
 void MainWindow::watch(OpenDocument& document, document::FileStamp read) {
   m_pages->setCurrentIndex(1);
-  if (!document.recording) {
+  if (document.source->takesRuns()) {
     auto autosave = std::make_unique<document::Autosave>(*document.model, m_autosaveDirectory);
     connect(autosave.get(), &document::Autosave::failed, this,
             [this](const Error& error) { say(QString::fromStdString(error.message())); });

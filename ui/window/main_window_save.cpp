@@ -95,7 +95,7 @@ bool MainWindow::save(OpenDocument& document, bool askForPath) {
 }
 
 bool MainWindow::mayClose(OpenDocument& document) {
-  if (document.recording || !document.model->isModified()) return true;
+  if (!document.source->takesRuns() || !document.model->isModified()) return true;
   m_workspace.setCurrent(&document);
   m_pages->setCurrentIndex(1);
   QMessageBox box(QMessageBox::Question, tr("Close"),

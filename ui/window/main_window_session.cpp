@@ -43,7 +43,7 @@ bool MainWindow::settleUnsaved() {
   std::vector<OpenDocument*> unsaved;
   std::vector<ChecklistDialog::Item> items;
   for (const auto& document : m_workspace.documents()) {
-    if (document->recording || !document->model->isModified()) continue;
+    if (!document->source->takesRuns() || !document->model->isModified()) continue;
     const QString path = document->model->filePath();
     unsaved.push_back(document.get());
     items.push_back({.title = document->model->title(),
@@ -123,7 +123,7 @@ void MainWindow::keepTabs(bool atEnd) {
     if (const auto trace = m_tracePaths.find(document->id); trace != m_tracePaths.end()) path = trace->second;
     QString sideFile;
     const bool isWanted = model.isModified() ? !isDropped : path.isEmpty() && !isEmpty(model.document());
-    if (atEnd && isWanted && !document->recording) {
+    if (atEnd && isWanted && document->source->takesRuns()) {
       if (const auto autosave = m_autosaves.find(document->id); autosave != m_autosaves.end())
         sideFile = autosave->second->keep();
     }

@@ -88,7 +88,7 @@ void Screenshots::next() {
     Q_EMIT finished(tr("%1 could not be opened").arg(file));
     return;
   }
-  if (m_window.workspace().current()->recording) {
+  if (!m_window.workspace().current()->source->takesRuns()) {
     next();
     return;
   }
@@ -99,7 +99,7 @@ void Screenshots::next() {
 bool Screenshots::measure() {
   Workspace& workspace = m_window.workspace();
   const bool isWanted = m_options.view == QLatin1String("benchmark") && workspace.current() != nullptr &&
-                        !workspace.current()->recording;
+                        workspace.current()->source->takesRuns();
   if (!isWanted || std::exchange(m_isMeasured, true)) return false;
   const BenchmarkWish usual;
   return workspace.benchmark(usual.kind, usual.repeats).isEmpty();

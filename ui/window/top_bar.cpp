@@ -41,9 +41,10 @@ QString modelText(const Workspace& workspace, const EngineHost& engine) {
   bool isLoaded = !name.isEmpty();
   if (current != nullptr) {
     const document::RunSettings& settings = current->model->document().settings;
-    name = current->recording ? QString::fromStdString(workbench::modelName(settings.model))
-                              : QString::fromStdString(workbench::modelNameOf(settings));
-    if (current->recording) return TopBar::tr("%1 · recorded").arg(plain(name));
+    if (!current->source->takesRuns())
+      return TopBar::tr("%1 · recorded")
+          .arg(plain(QString::fromStdString(workbench::modelName(settings.model))));
+    name = QString::fromStdString(workbench::modelNameOf(settings));
     isLoaded = isLoaded && workspace.runsOn(*current) == loaded.directory;
   }
   if (engine.state() == EngineState::Loading) return TopBar::tr("%1 · loading…").arg(plain(name));
@@ -56,7 +57,7 @@ QString modelTip(const Workspace& workspace, const EngineHost& engine) {
   const OpenDocument* current = workspace.current();
   if (current == nullptr) return TopBar::tr("The loaded model");
   const document::RunSettings& settings = current->model->document().settings;
-  if (current->recording)
+  if (!current->source->takesRuns())
     return TopBar::tr("The model of the recorded run: %1").arg(QString::fromStdString(settings.model));
   const std::string directory = workspace.runsOn(*current);
   QString tip = TopBar::tr("The model that this document runs on: %1").arg(QString::fromStdString(directory));
@@ -274,7 +275,7 @@ void TopBar::refresh(LayoutId layout, bool welcome) {
   const OpenDocument* current = m_workspace.current();
   m_model->setText(modelText(m_workspace, engine) + QStringLiteral(" ▾"));
   m_model->setToolTip(modelTip(m_workspace, engine));
-  m_model->setEnabled(current == nullptr || !current->recording);
+  m_model->setEnabled(current == nullptr || current->source->takesRuns());
   const policy::Choice policy =
       current == nullptr ? policy::Choice() : workbench::policyOf(current->model->document().settings.policy);
   const layout::Layout promptLayout = current == nullptr
@@ -292,7 +293,7 @@ void TopBar::refresh(LayoutId layout, bool welcome) {
                            .join(QLatin1Char('\n')));
   const bool running = engine.state() == EngineState::Running;
   m_stop->setEnabled(running);
-  m_run->setEnabled(current != nullptr && !running && !current->recording);
+  m_run->setEnabled(current != nullptr && !running && current->source->takesRuns());
   m_policy->setEnabled(current != nullptr);
 }
 

@@ -53,12 +53,9 @@ void forgetSelection(OpenDocument& document) {
 }  // namespace
 
 Workspace::Workspace(compute::Backends backends, QObject* parent)
-    : QObject(parent),
-      m_engine(std::move(backends)),
-      m_live(std::make_shared<TraceStore>()),
-      m_keptBytes(keptBytesOf({})) {
+    : QObject(parent), m_engine(std::move(backends)), m_keptBytes(keptBytesOf({})) {
   m_input.document = std::make_shared<const document::Document>();
-  m_input.trace = m_live;
+  m_input.trace = m_live->trace();
   m_frame.setInterval(kFrame);
   m_frame.setSingleShot(true);
   m_frame.setTimerType(Qt::PreciseTimer);
@@ -129,16 +126,18 @@ Workspace::~Workspace() {
 /// What was drained so far belongs to a session that has ended. Its runs stay, and what shows one goes on
 /// showing it.
 void Workspace::endSession() {
-  const std::shared_ptr<TraceStore> ended = std::exchange(m_live, std::make_shared<TraceStore>());
-  const auto& runs = ended->newest().progress().runs;
+  const std::shared_ptr<LiveSource> live = std::exchange(m_live, std::make_shared<LiveSource>());
+  const auto ended = std::make_shared<const EndedSource>(live->trace());
+  const auto& runs = ended->trace()->newest().progress().runs;
   for (const auto& document : m_documents) {
-    if (document->recording || document->session) continue;
+    if (document->source != live) continue;
     const bool hasRun = std::any_of(document->paths.begin(), document->paths.end(),
                                     [&runs](const auto& run) { return runs.contains(run.first); });
     if (hasRun && document->id != m_runner) {
-      document->session = ended;
+      document->source = ended;
       continue;
     }
+    document->source = m_live;
     document->position = 0;
     document->following = true;
     document->chosen = 0;
@@ -146,11 +145,6 @@ void Workspace::endSession() {
   }
   boundHistory();
   invalidate();
-}
-
-std::shared_ptr<const TraceStore> Workspace::traceOf(const OpenDocument& document) const {
-  if (document.recording) return document.recording;
-  return document.session ? document.session : m_live;
 }
 
 void Workspace::setCurrent(OpenDocument* document) {
@@ -164,6 +158,7 @@ OpenDocument& Workspace::open(std::unique_ptr<document::DocumentModel> model) {
   auto document = std::make_unique<OpenDocument>();
   document->id = m_nextId++;
   document->model = std::move(model);
+  document->source = m_live;
   connect(document->model.get(), &document::DocumentModel::changed, this, &Workspace::invalidate);
   connect(document->model.get(), &document::DocumentModel::stateChanged, this, &Workspace::documentsChanged);
   OpenDocument& result = *document;
@@ -192,8 +187,7 @@ OpenDocument& Workspace::openTrace(const QString& path) {
   auto model = std::make_unique<document::DocumentModel>(std::move(document));
   model->setTitle(QFileInfo(path).fileName());
   OpenDocument& result = open(std::move(model));
-  result.recordedRuns = std::make_shared<const RunRecords>(recordsOf(store, result.model->title()));
-  result.recording = std::move(store);
+  result.source = std::make_shared<const FileSource>(std::move(store), result.model->title());
   bindRuns(result);
   update();
   return result;
@@ -204,7 +198,7 @@ void Workspace::bindRuns(OpenDocument& document) const {
       document::toQuery(document.model->document(), document::TakeOut::MutedAndFrozen);
   if (!now.query) return;
   const std::string json = query::writeCanonical(*now.query);
-  for (const auto& [id, run] : document.recording->newest().progress().runs) {
+  for (const auto& [id, run] : document.source->trace()->newest().progress().runs) {
     if (*run.queryJson == json) document.paths.emplace(id, now.paths);
   }
 }
@@ -255,7 +249,7 @@ RunNumbers Workspace::lastNumbers() const {
     last.run = std::max(last.run, record->run);
     if (record->figures) take(*record->figures);
   }
-  take(m_live->newest().progress());
+  take(m_live->trace()->newest().progress());
   return last;
 }
 
@@ -315,8 +309,8 @@ void Workspace::setPosition(std::size_t position) {
 void Workspace::showRun(RunId run) {
   if (m_current == nullptr) return;
   OpenDocument& document = *m_current;
-  std::shared_ptr<const TraceStore> trace = document.recording;
-  if (!document.recording) {
+  std::shared_ptr<const TraceStore> trace = document.source->trace();
+  if (document.source->takesRuns()) {
     const RunRecord* record = m_history.find(run);
     if (record == nullptr) return;
     if (!record->trace && !record->file.isEmpty()) {
@@ -330,7 +324,10 @@ void Workspace::showRun(RunId run) {
     }
     if (!record->trace) return;
     trace = record->trace;
-    document.session = trace == m_live ? nullptr : trace;
+    if (trace == m_live->trace())
+      document.source = m_live;
+    else
+      document.source = std::make_shared<const EndedSource>(trace);
   }
   const std::vector<std::size_t>& starts = trace->runs();
   const auto start = std::find_if(starts.begin(), starts.end(),
@@ -372,7 +369,8 @@ RunId Workspace::runBeside(int steps) const {
 }
 
 std::string Workspace::modelInUse() const {
-  if (m_current != nullptr && !m_current->recording) return m_current->model->document().settings.model;
+  if (m_current != nullptr && m_current->source->takesRuns())
+    return m_current->model->document().settings.model;
   return m_lastModel;
 }
 
@@ -391,7 +389,8 @@ void Workspace::setRecentModels(std::vector<std::string> directories) {
 
 QString Workspace::refusal() const {
   if (m_current == nullptr) return tr("No query is open.");
-  if (m_current->recording) return tr("This is a recorded run: open its query in a new tab to run it.");
+  if (!m_current->source->takesRuns())
+    return tr("This is a recorded run: open its query in a new tab to run it.");
   if (m_engine.state() == EngineState::Running) return tr("A query is running: stop it first.");
   return {};
 }
@@ -456,7 +455,7 @@ QString Workspace::run(document::NodeId top, const Asker& asker) {
   m_lastModel = document.settings.model;
   m_keptBytes = keptBytesOf(document.settings);
   m_current->failure.clear();
-  m_current->session.reset();
+  m_current->source = m_live;
   m_current->chosen = 0;
   m_current->following = true;
   forgetSelection(*m_current);
@@ -592,7 +591,7 @@ void Workspace::drain() {
     const auto* fidelity = std::get_if<trace::FidelityMeasured>(&event.payload);
     const RunId measured = fidelity != nullptr ? event.run : 0;
     if (measured != 0) m_history.noteFidelity(measured, event.request, *fidelity);
-    m_live->append(std::move(event));
+    m_live->store().append(std::move(event));
     if (measured != 0 && m_archive) {
       if (const RunRecord* record = m_history.find(measured)) m_archive->save(*record);
     }
@@ -614,31 +613,29 @@ void Workspace::takeStart(const trace::Event& event) {
     if (document->id == record.tab) document->paths[event.run] = record.paths;
   }
   record.run = event.run;
-  record.trace = m_live;
+  record.trace = m_live->trace();
   m_history.begin(std::move(record), started->queryJson);
 }
 
 /// Lets the traces of the oldest sessions go where all together take too much; their runs keep their figures.
 void Workspace::boundHistory() {
   m_history.bound(m_keptBytes, [this](const TraceStore* trace) {
-    return trace == m_live.get() ||
+    return trace == m_live->trace().get() ||
            std::any_of(m_documents.begin(), m_documents.end(),
-                       [trace](const auto& document) { return document->session.get() == trace; });
+                       [trace](const auto& document) { return document->source->trace().get() == trace; });
   });
 }
 
 /// Lets the oldest events go where there are too many, half of them at once: that takes time for what stays.
 void Workspace::boundTrace() {
-  if (m_live->bytes() <= m_keptBytes) return;
-  const std::size_t before = m_live->size();
-  const std::shared_ptr<TraceStore> whole = m_live;
-  m_live = std::make_shared<TraceStore>(whole->newestPart(m_keptBytes / 2));
-  m_history.replaceTrace(whole.get(), m_live);
+  if (m_live->trace()->bytes() <= m_keptBytes) return;
+  const std::shared_ptr<const TraceStore> whole = m_live->trace();
+  const std::size_t gone = m_live->keepNewest(m_keptBytes / 2);
+  m_history.replaceTrace(whole.get(), m_live->trace());
   // What cannot be made smaller is not tried again with every frame.
-  m_keptBytes = std::max(m_keptBytes, 2 * m_live->bytes());
-  const std::size_t gone = before - std::min(before, m_live->size());
+  m_keptBytes = std::max(m_keptBytes, 2 * m_live->trace()->bytes());
   for (const auto& document : m_documents) {
-    if (document->recording || document->session) continue;
+    if (document->source != m_live) continue;
     document->position -= std::min(document->position, gone);
     forgetSelection(*document);
   }
@@ -654,15 +651,15 @@ void Workspace::update() {
   m_input.listsLater = true;
   if (m_current == nullptr) {
     m_input.document = std::make_shared<const document::Document>();
-    m_input.trace = m_live;
-    m_input.position = m_live->size();
+    m_input.trace = m_live->trace();
+    m_input.position = m_input.trace->size();
     m_input.paths.clear();
     m_input.selection = {};
     m_input.benchmark.reset();
   } else {
     m_input.document = m_current->model->snapshot();
-    m_input.trace = traceOf(*m_current);
-    if (m_current->recordedRuns) m_input.records = m_current->recordedRuns;
+    m_input.trace = m_current->source->trace();
+    if (const auto records = m_current->source->records()) m_input.records = records;
     m_input.listsLater = m_current->following || m_current->chosen != 0;
     if (m_current->following) m_current->position = m_input.trace->size();
     m_input.position = m_current->position;
@@ -730,16 +727,13 @@ void Workspace::readIdentitiesAnew() {
 ReplayState Workspace::replayState() const {
   ReplayState state = m_replay;
   state.engineIsBusy = m_engine.state() == EngineState::Running;
-  if (m_current != nullptr && m_current->recording)
-    state.origin = TraceOrigin::File;
-  else
-    state.origin = m_input.trace == m_live ? TraceOrigin::Session : TraceOrigin::EndedSession;
+  state.origin = m_current == nullptr ? m_live->origin() : m_current->source->origin();
   return state;
 }
 
 void Workspace::showForecast() {
   // A recorded run is not run again.
-  const bool canRun = m_current != nullptr && !m_current->recording;
+  const bool canRun = m_current != nullptr && m_current->source->takesRuns();
   const std::uint32_t tab = canRun ? m_current->id : 0;
   m_forecasts.watch(tab, canRun ? m_input.document : nullptr,
                     canRun ? m_current->model->filePath() : QString());

@@ -11,6 +11,7 @@
 #include "ui/session/run_archive.h"
 #include "ui/session/run_history.h"
 #include "ui/session/run_inputs.h"
+#include "ui/session/trace_source.h"
 #include "ui/session/view_input.h"
 
 #include <QObject>
@@ -41,12 +42,9 @@ struct LoadComparisons;
 struct OpenDocument {
   std::uint32_t id = 0;  ///< of the tab, never used again
   std::unique_ptr<document::DocumentModel> model;
-  std::shared_ptr<TraceStore> recording;  ///< of a trace file; null: the engine's live trace
-  /// Whose run is shown, where that is an earlier session of the engine; null: the live trace.
-  std::shared_ptr<const TraceStore> session;
-  RunId chosen = 0;                                ///< run that a person chose to see; 0: the newest
-  std::shared_ptr<const RunRecords> recordedRuns;  ///< of `recording`
-  std::map<RunId, document::NodePaths> paths;      ///< runs of this document
+  std::shared_ptr<const TraceSource> source;   ///< whose events are shown; never null
+  RunId chosen = 0;                            ///< run that a person chose to see; 0: the newest
+  std::map<RunId, document::NodePaths> paths;  ///< runs of this document
   Selection selection;
   std::size_t position = 0;  ///< of the scrubber
   bool following = true;     ///< the newest event is shown
@@ -162,7 +160,6 @@ class Workspace : public QObject {
   void takeStart(const trace::Event& event);
   void bindHistory(OpenDocument& document) const;
   void endSession();
-  std::shared_ptr<const TraceStore> traceOf(const OpenDocument& document) const;
   void showTokenizer();
   void update();
   void showForecast();
@@ -177,7 +174,7 @@ class Workspace : public QObject {
   EngineHost m_engine;
   Forecasts m_forecasts{m_engine};
   ServerConsent m_consent;
-  std::shared_ptr<TraceStore> m_live;
+  std::shared_ptr<LiveSource> m_live = std::make_shared<LiveSource>();
   std::uint64_t m_keptBytes;  ///< most of it that is kept
   std::vector<std::unique_ptr<OpenDocument>> m_documents;
   OpenDocument* m_current = nullptr;
