@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "engine/base/error.h"
+#include "engine/base/translation.h"
 #include "engine/experiment/experiment.h"
 #include "engine/experiment/policy_text.h"
 #include "engine/experiment/studies/studies.h"
@@ -19,9 +20,11 @@ constexpr std::array<const Experiment*, 12> kExperiments{
 
 /// What every experiment has.
 constexpr ExperimentField kModels{
-    "models", "Further models",
-    "Directories with commas between them: the lines of each stand beside those of the chosen model", "",
-    FieldKind::Models};
+    "models", forTranslation("Experiments", "Further models"),
+    forTranslation(
+        "Experiments",
+        "Directories with commas between them: the lines of each stand beside those of the chosen model"),
+    "", FieldKind::Models};
 
 [[noreturn]] void refuseNumbers(const ExperimentField& field, std::string_view text) {
   const std::string wanted =

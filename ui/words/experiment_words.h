@@ -8,7 +8,5 @@ namespace spanscope::ui {
 
 /// A title, a sentence, or the name of a field, measure, axis or column.
 QString experimentWord(const char* text);
-/// Whether it can be translated.
-bool isExperimentWord(const char* text);
 
 }  // namespace spanscope::ui

@@ -8,7 +8,5 @@ namespace spanscope::ui {
 
 /// The help of a policy, or the label or help of one of its parameters.
 QString policyWord(const char* text);
-/// Whether it can be translated.
-bool isPolicyWord(const char* text);
 
 }  // namespace spanscope::ui

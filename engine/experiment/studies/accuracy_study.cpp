@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "engine/base/counted.h"
+#include "engine/base/translation.h"
 #include "engine/experiment/source_questions.h"
 #include "engine/experiment/studies/studies.h"
 #include "engine/experiment/studies/study.h"
@@ -10,13 +11,16 @@ namespace spanscope::experiment {
 namespace {
 
 constexpr std::array kFields = {
-    ExperimentField{"documents", "Documents",
-                    "Of two sentences each; every second question needs two of them", "3,8,16,24",
-                    FieldKind::Numbers, kFewestSources, kMostSources},
-    ExperimentField{"policies", "Policies", "A line each", "", FieldKind::Policies}};
+    ExperimentField{
+        "documents", forTranslation("Experiments", "Documents"),
+        forTranslation("Experiments", "Of two sentences each; every second question needs two of them"),
+        "3,8,16,24", FieldKind::Numbers, kFewestSources, kMostSources},
+    ExperimentField{"policies", forTranslation("Experiments", "Policies"),
+                    forTranslation("Experiments", "A line each"), "", FieldKind::Policies}};
 constexpr std::array kMeasures = {
-    Measure{"right", "answered right", "%", 0, false, FigureKind::Share},
-    Measure{"holds", "answers that hold the right one", "%", 0, false, FigureKind::Share}};
+    Measure{"right", forTranslation("Experiments", "answered right"), "%", 0, false, FigureKind::Share},
+    Measure{"holds", forTranslation("Experiments", "answers that hold the right one"), "%", 0, false,
+            FigureKind::Share}};
 
 void measure(ExperimentResult& result, const ExperimentModel& model, const ExperimentTell& tell,
              const std::stop_token& stop) {
@@ -47,11 +51,12 @@ void measure(ExperimentResult& result, const ExperimentModel& model, const Exper
 
 const Experiment kAccuracyStudy{
     .name = "accuracy",
-    .title = "Accuracy by policy",
-    .brief =
+    .title = forTranslation("Experiments", "Accuracy by policy"),
+    .brief = forTranslation(
+        "Experiments",
         "How many questions are answered right under each policy, over more and more documents of which "
-        "one or two are needed?",
-    .xName = "documents",
+        "one or two are needed?"),
+    .xName = forTranslation("Experiments", "documents"),
     .isXLogarithmic = false,
     .fields = kFields,
     .measures = kMeasures,

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "engine/base/counted.h"
 #include "engine/base/error.h"
+#include "engine/base/translation.h"
 #include "engine/experiment/conversations.h"
 #include "engine/experiment/studies/studies.h"
 #include "engine/experiment/studies/study.h"
@@ -18,25 +19,32 @@ constexpr const char* kHistoryFirst = "history-first";
 constexpr const char* kPassagesFirst = "passages-first";
 
 constexpr std::array kFields = {
-    ExperimentField{"turns", "Turns", "Most of each conversation, which ends where it does", "8",
+    ExperimentField{"turns", forTranslation("Experiments", "Turns"),
+                    forTranslation("Experiments", "Most of each conversation, which ends where it does"), "8",
                     FieldKind::Number, 1, 1000},
-    ExperimentField{"policies", "Policies", "A line each, in each order", "spans,prefix",
+    ExperimentField{"policies", forTranslation("Experiments", "Policies"),
+                    forTranslation("Experiments", "A line each, in each order"), "spans,prefix",
                     FieldKind::Policies},
-    ExperimentField{"orders", "Order of the prompt",
-                    "A line each: what was said before the passages (history-first), behind them "
-                    "(passages-first), or all passages so far, each before its question (passages-kept)",
-                    "history-first,passages-first", FieldKind::Words, 1, 1,
-                    "history-first,passages-first,passages-kept"},
-    ExperimentField{"words", "Words a passage", "Most of each, from its beginning", "150", FieldKind::Number,
-                    1, 10'000},
-    ExperimentField{"folder", "Folder of the conversations",
-                    "Where the conversations of MTRAG lie, or their file; empty: mtrag in the folder of "
-                    "published data, SPANSCOPE_GOLDEN_DIR",
-                    "", FieldKind::Folder}};
-constexpr std::array kMeasures = {Measure{"cached_share", "prompt found", "%", 1},
-                                  Measure{"ttft_ms", "time to first token", "ms", 1, true},
-                                  Measure{"prompt_tokens", "prompt", "tokens", 0},
-                                  Measure{"passages_returned", "passages retrieved before", "%", 0}};
+    ExperimentField{
+        "orders", forTranslation("Experiments", "Order of the prompt"),
+        forTranslation("Experiments",
+                       "A line each: what was said before the passages (history-first), behind them "
+                       "(passages-first), or all passages so far, each before its question (passages-kept)"),
+        "history-first,passages-first", FieldKind::Words, 1, 1, "history-first,passages-first,passages-kept"},
+    ExperimentField{"words", forTranslation("Experiments", "Words a passage"),
+                    forTranslation("Experiments", "Most of each, from its beginning"), "150",
+                    FieldKind::Number, 1, 10'000},
+    ExperimentField{
+        "folder", forTranslation("Experiments", "Folder of the conversations"),
+        forTranslation("Experiments",
+                       "Where the conversations of MTRAG lie, or their file; empty: mtrag in the folder of "
+                       "published data, SPANSCOPE_GOLDEN_DIR"),
+        "", FieldKind::Folder}};
+constexpr std::array kMeasures = {
+    Measure{"cached_share", forTranslation("Experiments", "prompt found"), "%", 1},
+    Measure{"ttft_ms", forTranslation("Experiments", "time to first token"), "ms", 1, true},
+    Measure{"prompt_tokens", forTranslation("Experiments", "prompt"), "tokens", 0},
+    Measure{"passages_returned", forTranslation("Experiments", "passages retrieved before"), "%", 0}};
 
 std::string firstWords(const std::string& text, std::int32_t words) {
   std::size_t end = 0;
@@ -177,11 +185,12 @@ void measure(ExperimentResult& result, const ExperimentModel& model, const Exper
 
 const Experiment kConversationStudy{
     .name = "conversation",
-    .title = "Conversation with retrieval",
-    .brief =
+    .title = forTranslation("Experiments", "Conversation with retrieval"),
+    .brief = forTranslation(
+        "Experiments",
         "How much of the prompt is found, and how soon does the first token come, turn by turn of "
-        "conversations to each of whose questions other passages were retrieved?",
-    .xName = "turn",
+        "conversations to each of whose questions other passages were retrieved?"),
+    .xName = forTranslation("Experiments", "turn"),
     .isXLogarithmic = false,
     .fields = kFields,
     .measures = kMeasures,

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "engine/base/error.h"
+#include "engine/base/translation.h"
 #include "engine/cache/pool_limits.h"
 #include "engine/experiment/needle.h"
 #include "engine/experiment/studies/studies.h"
@@ -17,21 +18,28 @@ namespace spanscope::experiment {
 namespace {
 
 constexpr std::array kFields = {
-    ExperimentField{"sizes", "Block sizes", "Tokens a block: what does not fill one is cropped",
+    ExperimentField{"sizes", forTranslation("Experiments", "Block sizes"),
+                    forTranslation("Experiments", "Tokens a block: what does not fill one is cropped"),
                     "2,4,8,16,32", FieldKind::Numbers, 1, 1024},
-    ExperimentField{"documents", "Documents", "Each with one name", "8", FieldKind::Number, 2, kMostNeedles},
-    ExperimentField{"portion", "Documents read at once",
-                    "Whose lists of names are combined: they are the replies that are cropped", "2",
-                    FieldKind::Number, 2, kMostNeedles},
-    ExperimentField{"hay", "Words of hay", "In each document, to whole sentences", "20", FieldKind::Number, 0,
-                    100'000}};
+    ExperimentField{"documents", forTranslation("Experiments", "Documents"),
+                    forTranslation("Experiments", "Each with one name"), "8", FieldKind::Number, 2,
+                    kMostNeedles},
+    ExperimentField{
+        "portion", forTranslation("Experiments", "Documents read at once"),
+        forTranslation("Experiments",
+                       "Whose lists of names are combined: they are the replies that are cropped"),
+        "2", FieldKind::Number, 2, kMostNeedles},
+    ExperimentField{"hay", forTranslation("Experiments", "Words of hay"),
+                    forTranslation("Experiments", "In each document, to whole sentences"), "20",
+                    FieldKind::Number, 0, 100'000}};
 constexpr std::array kMeasures = {
-    Measure{"found", "names found", "%", 0, false, FigureKind::Share},
-    Measure{"good", "good runs", "%", 0, false, FigureKind::Share},
-    Measure{"same", "answers as with the exact layout", "%", 0, false, FigureKind::Share},
-    Measure{"cropped", "tokens cropped a run", "tokens", 0},
-    Measure{"added", "tokens against exact", "%", 1},
-    Measure{"run_ms", "whole run", "ms", 1, true}};
+    Measure{"found", forTranslation("Experiments", "names found"), "%", 0, false, FigureKind::Share},
+    Measure{"good", forTranslation("Experiments", "good runs"), "%", 0, false, FigureKind::Share},
+    Measure{"same", forTranslation("Experiments", "answers as with the exact layout"), "%", 0, false,
+            FigureKind::Share},
+    Measure{"cropped", forTranslation("Experiments", "tokens cropped a run"), "tokens", 0},
+    Measure{"added", forTranslation("Experiments", "tokens against exact"), "%", 1},
+    Measure{"run_ms", forTranslation("Experiments", "whole run"), "ms", 1, true}};
 
 /// What layouts did to the prompts of each run, and what it answered.
 class LayoutSink final : public trace::Sink {
@@ -139,11 +147,12 @@ void measure(ExperimentResult& result, const ExperimentModel& model, const Exper
 
 const Experiment kCroppingStudy{
     .name = "cropping",
-    .title = "Cropping against none",
-    .brief =
+    .title = forTranslation("Experiments", "Cropping against none"),
+    .brief = forTranslation(
+        "Experiments",
         "Names listed from portions of the documents, whose lists are then combined: what is lost where "
-        "replies are cropped to whole blocks, and what do pads and markers add?",
-    .xName = "block size, tokens",
+        "replies are cropped to whole blocks, and what do pads and markers add?"),
+    .xName = forTranslation("Experiments", "block size, tokens"),
     .isXLogarithmic = true,
     .fields = kFields,
     .measures = kMeasures,

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "engine/base/counted.h"
+#include "engine/base/translation.h"
 #include "engine/experiment/needle.h"
 #include "engine/experiment/policy_text.h"
 #include "engine/experiment/studies/studies.h"
@@ -13,17 +14,26 @@ namespace spanscope::experiment {
 namespace {
 
 constexpr std::array kFields = {
-    ExperimentField{"hay", "Words of hay", "In each document, to whole sentences", "10,20,40,60,80,120",
-                    FieldKind::Numbers, 0, 100'000},
-    ExperimentField{"portions", "Documents read at once",
-                    "A map each: k of attention locality; 0: all of them at once", "0,2,4",
-                    FieldKind::Numbers, 0, kMostNeedles},
-    ExperimentField{"depths", "Depths",
-                    "In percent: 0 is the first document, 100 the last; what lies between is the nearest one",
-                    "0,25,50,75,100", FieldKind::Numbers, 0, 100},
-    ExperimentField{"documents", "Documents", "Each with one name", "8", FieldKind::Number, 2, kMostNeedles},
-    ExperimentField{"policies", "Policies", "Maps for each", "spans", FieldKind::Policies}};
-constexpr std::array kMeasures = {Measure{"found", "names found", "%", 0, false, FigureKind::Share}};
+    ExperimentField{"hay", forTranslation("Experiments", "Words of hay"),
+                    forTranslation("Experiments", "In each document, to whole sentences"),
+                    "10,20,40,60,80,120", FieldKind::Numbers, 0, 100'000},
+    ExperimentField{
+        "portions", forTranslation("Experiments", "Documents read at once"),
+        forTranslation("Experiments", "A map each: k of attention locality; 0: all of them at once"), "0,2,4",
+        FieldKind::Numbers, 0, kMostNeedles},
+    ExperimentField{
+        "depths", forTranslation("Experiments", "Depths"),
+        forTranslation(
+            "Experiments",
+            "In percent: 0 is the first document, 100 the last; what lies between is the nearest one"),
+        "0,25,50,75,100", FieldKind::Numbers, 0, 100},
+    ExperimentField{"documents", forTranslation("Experiments", "Documents"),
+                    forTranslation("Experiments", "Each with one name"), "8", FieldKind::Number, 2,
+                    kMostNeedles},
+    ExperimentField{"policies", forTranslation("Experiments", "Policies"),
+                    forTranslation("Experiments", "Maps for each"), "spans", FieldKind::Policies}};
+constexpr std::array kMeasures = {
+    Measure{"found", forTranslation("Experiments", "names found"), "%", 0, false, FigureKind::Share}};
 
 std::string lineOf(const std::vector<std::string>& policies, const std::string& policy,
                    std::int32_t portion) {
@@ -71,13 +81,14 @@ void measure(ExperimentResult& result, const ExperimentModel& model, const Exper
 
 const Experiment kDepthStudy{
     .name = "depth",
-    .title = "Needle by depth and length",
-    .brief =
+    .title = forTranslation("Experiments", "Needle by depth and length"),
+    .brief = forTranslation(
+        "Experiments",
         "Where in a long prompt is a name still found? Each document names one; all at once, and in portions "
-        "of k whose lists are then combined, over the length of the hay and the depth of the name.",
-    .xName = "words of hay a document",
+        "of k whose lists are then combined, over the length of the hay and the depth of the name."),
+    .xName = forTranslation("Experiments", "words of hay a document"),
     .isXLogarithmic = false,
-    .yName = "depth, %",
+    .yName = forTranslation("Experiments", "depth, %"),
     .fields = kFields,
     .measures = kMeasures,
     .repeats = 20,

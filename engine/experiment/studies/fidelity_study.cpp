@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "engine/base/counted.h"
+#include "engine/base/translation.h"
 #include "engine/experiment/source_questions.h"
 #include "engine/experiment/studies/studies.h"
 #include "engine/experiment/studies/study.h"
@@ -13,15 +14,18 @@ namespace spanscope::experiment {
 namespace {
 
 constexpr std::array kFields = {
-    ExperimentField{"documents", "Documents",
-                    "Of two sentences each; every second question needs two of them", "3,5,8,12,16,20",
-                    FieldKind::Numbers, kFewestSources, kMostSources},
-    ExperimentField{"policies", "Policies", "A line each", "", FieldKind::Policies}};
-constexpr std::array kMeasures = {Measure{"divergence_nats", "KL a token", "nats", 4},
-                                  Measure{"agreement", "greedy tokens that agree", "%", 1},
-                                  Measure{"same_answers", "same answers", "%", 0, false, FigureKind::Share},
-                                  Measure{"attention_deviation", "attention deviation", "", 3},
-                                  Measure{"token_divergence_nats", "KL of each token", "nats", 4}};
+    ExperimentField{
+        "documents", forTranslation("Experiments", "Documents"),
+        forTranslation("Experiments", "Of two sentences each; every second question needs two of them"),
+        "3,5,8,12,16,20", FieldKind::Numbers, kFewestSources, kMostSources},
+    ExperimentField{"policies", forTranslation("Experiments", "Policies"),
+                    forTranslation("Experiments", "A line each"), "", FieldKind::Policies}};
+constexpr std::array kMeasures = {
+    Measure{"divergence_nats", forTranslation("Experiments", "KL a token"), "nats", 4},
+    Measure{"agreement", forTranslation("Experiments", "greedy tokens that agree"), "%", 1},
+    Measure{"same_answers", forTranslation("Experiments", "same answers"), "%", 0, false, FigureKind::Share},
+    Measure{"attention_deviation", forTranslation("Experiments", "attention deviation"), "", 3},
+    Measure{"token_divergence_nats", forTranslation("Experiments", "KL of each token"), "nats", 4}};
 
 void measure(ExperimentResult& result, const ExperimentModel& model, const ExperimentTell& tell,
              const std::stop_token& stop) {
@@ -61,11 +65,12 @@ void measure(ExperimentResult& result, const ExperimentModel& model, const Exper
 
 const Experiment kFidelityStudy{
     .name = "fidelity",
-    .title = "Fidelity by policy",
-    .brief =
+    .title = forTranslation("Experiments", "Fidelity by policy"),
+    .brief = forTranslation(
+        "Experiments",
         "How close are answers under each policy to those of a full prefill of the same tokens, over more "
-        "and more documents?",
-    .xName = "documents",
+        "and more documents?"),
+    .xName = forTranslation("Experiments", "documents"),
     .isXLogarithmic = false,
     .fields = kFields,
     .measures = kMeasures,

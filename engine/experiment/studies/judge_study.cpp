@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "engine/base/counted.h"
+#include "engine/base/translation.h"
 #include "engine/experiment/studies/studies.h"
 #include "engine/experiment/studies/study.h"
 
@@ -11,18 +12,25 @@ namespace {
 constexpr double kMilliseconds = 1000;
 
 constexpr std::array kFields = {
-    ExperimentField{"generates", "Inner generates", "How many candidates the judge reads", "1,2,4,8,16,24,32",
+    ExperimentField{"generates", forTranslation("Experiments", "Inner generates"),
+                    forTranslation("Experiments", "How many candidates the judge reads"), "1,2,4,8,16,24,32",
                     FieldKind::Numbers, 1, 128},
-    ExperimentField{"words", "Words a prompt", "Of each inner prompt, about so many", "40", FieldKind::Number,
-                    2, 10'000},
-    ExperimentField{"tokens", "Tokens a candidate", "Most that each inner generate gives", "32",
+    ExperimentField{"words", forTranslation("Experiments", "Words a prompt"),
+                    forTranslation("Experiments", "Of each inner prompt, about so many"), "40",
+                    FieldKind::Number, 2, 10'000},
+    ExperimentField{"tokens", forTranslation("Experiments", "Tokens a candidate"),
+                    forTranslation("Experiments", "Most that each inner generate gives"), "32",
                     FieldKind::Number, 1, 1024},
-    ExperimentField{"temperature", "Temperature, hundredths",
-                    "Of the inner generates; at 0 every candidate of a repeat is the one before", "80",
-                    FieldKind::Number, 0, 200},
-    ExperimentField{"policies", "Policies", "A line each", "", FieldKind::Policies}};
-constexpr std::array kMeasures = {Measure{"ttft_ms", "time to first token", "ms", 2, true},
-                                  Measure{"cached_share", "judge's prompt found", "%", 1}};
+    ExperimentField{
+        "temperature", forTranslation("Experiments", "Temperature, hundredths"),
+        forTranslation("Experiments",
+                       "Of the inner generates; at 0 every candidate of a repeat is the one before"),
+        "80", FieldKind::Number, 0, 200},
+    ExperimentField{"policies", forTranslation("Experiments", "Policies"),
+                    forTranslation("Experiments", "A line each"), "", FieldKind::Policies}};
+constexpr std::array kMeasures = {
+    Measure{"ttft_ms", forTranslation("Experiments", "time to first token"), "ms", 2, true},
+    Measure{"cached_share", forTranslation("Experiments", "judge's prompt found"), "%", 1}};
 
 query::Node judgeQuery(std::int32_t generates, const ExperimentWish& wish, std::uint64_t number) {
   const std::int32_t words = numberOf(wish, "words");
@@ -71,11 +79,12 @@ void measure(ExperimentResult& result, const ExperimentModel& model, const Exper
 
 const Experiment kJudgeStudy{
     .name = "judge",
-    .title = "Time to first token of a judge",
-    .brief =
+    .title = forTranslation("Experiments", "Time to first token of a judge"),
+    .brief = forTranslation(
+        "Experiments",
         "Candidates are generated and then judged together: how long does the judge's first token take "
-        "over more and more of them, counted from the moment the last candidate is there?",
-    .xName = "inner generates",
+        "over more and more of them, counted from the moment the last candidate is there?"),
+    .xName = forTranslation("Experiments", "inner generates"),
     .isXLogarithmic = true,
     .fields = kFields,
     .measures = kMeasures,

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "engine/base/counted.h"
 #include "engine/base/error.h"
+#include "engine/base/translation.h"
 #include "engine/experiment/load_times.h"
 #include "engine/experiment/scratch_folder.h"
 #include "engine/experiment/studies/studies.h"
@@ -17,16 +18,21 @@ constexpr double kMilliseconds = 1000;
 constexpr double kMebibyte = 1 << 20;
 
 constexpr std::array kFields = {
-    ExperimentField{"tokens", "Tokens a document", "Made-up documents from short to long", "128,512,2048",
+    ExperimentField{"tokens", forTranslation("Experiments", "Tokens a document"),
+                    forTranslation("Experiments", "Made-up documents from short to long"), "128,512,2048",
                     FieldKind::Numbers, 2, 1'000'000},
-    ExperimentField{"folder", "Folder for blocks",
-                    "On the disk that is measured; what is stored there for a while is removed. Empty: where "
-                    "the span store lies",
-                    "", FieldKind::Folder}};
-constexpr std::array kMeasures = {Measure{"ms", "until the document is read", "ms", 2, true},
-                                  Measure{"factor", "times as fast as computing", "", 1, true},
-                                  Measure{"loaded_mib", "loaded", "MiB", 2},
-                                  Measure{"loading_ms", "loading alone", "ms", 2}};
+    ExperimentField{
+        "folder", forTranslation("Experiments", "Folder for blocks"),
+        forTranslation(
+            "Experiments",
+            "On the disk that is measured; what is stored there for a while is removed. Empty: where "
+            "the span store lies"),
+        "", FieldKind::Folder}};
+constexpr std::array kMeasures = {
+    Measure{"ms", forTranslation("Experiments", "until the document is read"), "ms", 2, true},
+    Measure{"factor", forTranslation("Experiments", "times as fast as computing"), "", 1, true},
+    Measure{"loaded_mib", forTranslation("Experiments", "loaded"), "MiB", 2},
+    Measure{"loading_ms", forTranslation("Experiments", "loading alone"), "ms", 2}};
 
 std::filesystem::path placeOf(const ExperimentResult& result, const ExperimentModel& model) {
   const std::filesystem::path asked = textOf(result.wish, "folder");
@@ -81,11 +87,12 @@ void measure(ExperimentResult& result, const ExperimentModel& model, const Exper
 
 const Experiment kLoadStudy{
     .name = "load",
-    .title = "Loading against computing",
-    .brief =
+    .title = forTranslation("Experiments", "Loading against computing"),
+    .brief = forTranslation(
+        "Experiments",
         "Is keeping blocks worth it? The time until the logits behind a document are there: computed, or "
-        "loaded from host memory, from the disk, and from a disk whose file the system has forgotten.",
-    .xName = "tokens a document",
+        "loaded from host memory, from the disk, and from a disk whose file the system has forgotten."),
+    .xName = forTranslation("Experiments", "tokens a document"),
     .isXLogarithmic = true,
     .fields = kFields,
     .measures = kMeasures,

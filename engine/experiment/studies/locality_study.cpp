@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "engine/base/counted.h"
+#include "engine/base/translation.h"
 #include "engine/experiment/needle.h"
 #include "engine/experiment/studies/studies.h"
 #include "engine/experiment/studies/study.h"
@@ -10,15 +11,20 @@ namespace spanscope::experiment {
 namespace {
 
 constexpr std::array kFields = {
-    ExperimentField{"hay", "Words of hay", "In each document, to whole sentences", "0,20,40,60,80,120",
-                    FieldKind::Numbers, 0, 100'000},
-    ExperimentField{"portions", "Documents read at once",
-                    "A line each: k of attention locality; 0: all of them at once", "0,2,4",
-                    FieldKind::Numbers, 0, kMostNeedles},
-    ExperimentField{"documents", "Documents", "Each with one name", "8", FieldKind::Number, 2, kMostNeedles}};
-constexpr std::array kMeasures = {Measure{"good", "good runs", "%", 0, false, FigureKind::Share},
-                                  Measure{"found", "names found", "%", 0, false, FigureKind::Share},
-                                  Measure{"run_ms", "whole run", "ms", 1, true}};
+    ExperimentField{"hay", forTranslation("Experiments", "Words of hay"),
+                    forTranslation("Experiments", "In each document, to whole sentences"),
+                    "0,20,40,60,80,120", FieldKind::Numbers, 0, 100'000},
+    ExperimentField{
+        "portions", forTranslation("Experiments", "Documents read at once"),
+        forTranslation("Experiments", "A line each: k of attention locality; 0: all of them at once"),
+        "0,2,4", FieldKind::Numbers, 0, kMostNeedles},
+    ExperimentField{"documents", forTranslation("Experiments", "Documents"),
+                    forTranslation("Experiments", "Each with one name"), "8", FieldKind::Number, 2,
+                    kMostNeedles}};
+constexpr std::array kMeasures = {
+    Measure{"good", forTranslation("Experiments", "good runs"), "%", 0, false, FigureKind::Share},
+    Measure{"found", forTranslation("Experiments", "names found"), "%", 0, false, FigureKind::Share},
+    Measure{"run_ms", forTranslation("Experiments", "whole run"), "ms", 1, true}};
 
 std::vector<double> shareSamples(std::int64_t yes, std::int64_t all) {
   std::vector<double> samples(static_cast<std::size_t>(all), 0.0);
@@ -59,11 +65,12 @@ void measure(ExperimentResult& result, const ExperimentModel& model, const Exper
 
 const Experiment kLocalityStudy{
     .name = "locality",
-    .title = "Needles with attention locality",
-    .brief =
+    .title = forTranslation("Experiments", "Needles with attention locality"),
+    .brief = forTranslation(
+        "Experiments",
         "Names hidden among more and more words: does reading documents in portions of k, whose lists are "
-        "then combined, find more of them than reading all at once?",
-    .xName = "words of hay a document",
+        "then combined, find more of them than reading all at once?"),
+    .xName = forTranslation("Experiments", "words of hay a document"),
     .isXLogarithmic = false,
     .fields = kFields,
     .measures = kMeasures,

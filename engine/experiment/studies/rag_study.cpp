@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "engine/base/counted.h"
+#include "engine/base/translation.h"
 #include "engine/experiment/plus_order.h"
 #include "engine/experiment/studies/studies.h"
 #include "engine/experiment/studies/study.h"
@@ -12,15 +13,19 @@ namespace {
 constexpr double kMilliseconds = 1000;
 
 constexpr std::array kFields = {
-    ExperimentField{"documents", "Documents", "How many stand under the plus", "1,2,4,8,16,32",
+    ExperimentField{"documents", forTranslation("Experiments", "Documents"),
+                    forTranslation("Experiments", "How many stand under the plus"), "1,2,4,8,16,32",
                     FieldKind::Numbers, 1, 256},
-    ExperimentField{"words", "Words a document", "About so many, to whole sentences", "100",
+    ExperimentField{"words", forTranslation("Experiments", "Words a document"),
+                    forTranslation("Experiments", "About so many, to whole sentences"), "100",
                     FieldKind::Number, 2, 10'000},
-    ExperimentField{"policies", "Policies",
-                    "Two lines each: with an empty cache, and with the documents seen before", "",
-                    FieldKind::Policies}};
-constexpr std::array kMeasures = {Measure{"ttft_ms", "time to first token", "ms", 2, true},
-                                  Measure{"cached_share", "prompt found", "%", 1}};
+    ExperimentField{"policies", forTranslation("Experiments", "Policies"),
+                    forTranslation("Experiments",
+                                   "Two lines each: with an empty cache, and with the documents seen before"),
+                    "", FieldKind::Policies}};
+constexpr std::array kMeasures = {
+    Measure{"ttft_ms", forTranslation("Experiments", "time to first token"), "ms", 2, true},
+    Measure{"cached_share", forTranslation("Experiments", "prompt found"), "%", 1}};
 
 query::Node ragQuery(std::int32_t documents, std::int32_t words, std::uint64_t seed, std::uint64_t question) {
   query::Join plus{.kind = query::JoinKind::Plus, .children = {}};
@@ -73,11 +78,12 @@ void measure(ExperimentResult& result, const ExperimentModel& model, const Exper
 
 const Experiment kRagStudy{
     .name = "rag",
-    .title = "Time to first token of RAG",
-    .brief =
+    .title = forTranslation("Experiments", "Time to first token of RAG"),
+    .brief = forTranslation(
+        "Experiments",
         "How long does the first token take over more and more documents, with an empty cache and with "
-        "documents that an earlier question brought, in reversed order?",
-    .xName = "documents",
+        "documents that an earlier question brought, in reversed order?"),
+    .xName = forTranslation("Experiments", "documents"),
     .isXLogarithmic = true,
     .fields = kFields,
     .measures = kMeasures,

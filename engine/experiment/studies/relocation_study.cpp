@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "engine/base/counted.h"
+#include "engine/base/translation.h"
 #include "engine/experiment/abba.h"
 #include "engine/experiment/studies/studies.h"
 #include "engine/experiment/studies/study.h"
@@ -13,12 +14,15 @@ namespace {
 constexpr double kMilliseconds = 1000;
 
 constexpr std::array kFields = {
-    ExperimentField{"tokens", "Tokens a document", "Made-up documents from short to long",
+    ExperimentField{"tokens", forTranslation("Experiments", "Tokens a document"),
+                    forTranslation("Experiments", "Made-up documents from short to long"),
                     "64,128,256,512,1024", FieldKind::Numbers, 1, 65'536},
-    ExperimentField{"documents", "Documents", "How many change places", "2", FieldKind::Number, 2, 100},
-    ExperimentField{"question", "Tokens of the question", "New in every run", "32", FieldKind::Number, 1,
-                    4096}};
-constexpr std::array kMeasures = {Measure{"ttft_ms", "time to first token", "ms", 2, true}};
+    ExperimentField{"documents", forTranslation("Experiments", "Documents"),
+                    forTranslation("Experiments", "How many change places"), "2", FieldKind::Number, 2, 100},
+    ExperimentField{"question", forTranslation("Experiments", "Tokens of the question"),
+                    forTranslation("Experiments", "New in every run"), "32", FieldKind::Number, 1, 4096}};
+constexpr std::array kMeasures = {
+    Measure{"ttft_ms", forTranslation("Experiments", "time to first token"), "ms", 2, true}};
 
 void measure(ExperimentResult& result, const ExperimentModel& model, const ExperimentTell& tell,
              const std::stop_token& stop) {
@@ -68,11 +72,12 @@ void measure(ExperimentResult& result, const ExperimentModel& model, const Exper
 
 const Experiment kRelocationStudy{
     .name = "relocation",
-    .title = "Cost of relocation",
-    .brief =
+    .title = forTranslation("Experiments", "Cost of relocation"),
+    .brief = forTranslation(
+        "Experiments",
         "Does it cost anything that cached documents stand in another order? The same and the swapped "
-        "order, each time with a new question, beside an empty cache.",
-    .xName = "tokens a document",
+        "order, each time with a new question, beside an empty cache."),
+    .xName = forTranslation("Experiments", "tokens a document"),
     .isXLogarithmic = true,
     .fields = kFields,
     .measures = kMeasures,

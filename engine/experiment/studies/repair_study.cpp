@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
+#include "engine/base/translation.h"
 #include "engine/experiment/source_questions.h"
 #include "engine/experiment/studies/studies.h"
 #include "engine/experiment/studies/study.h"
@@ -15,16 +16,20 @@ namespace {
 
 constexpr std::array kFields = {
     ExperimentField{
-        "shares", "Shares",
-        "Of the documents' tokens, in percent, that are computed again in view of all before them",
+        "shares", forTranslation("Experiments", "Shares"),
+        forTranslation(
+            "Experiments",
+            "Of the documents' tokens, in percent, that are computed again in view of all before them"),
         "0,5,10,15,25,50,75,100", FieldKind::Numbers, 0, 100},
-    ExperimentField{"documents", "Documents",
-                    "Of two sentences each; every second question needs two of them", "12", FieldKind::Number,
-                    kFewestSources, kMostSources}};
-constexpr std::array kMeasures = {Measure{"divergence_nats", "KL a token", "nats", 4},
-                                  Measure{"agreement", "greedy tokens that agree", "%", 1},
-                                  Measure{"attention_deviation", "attention deviation", "", 3},
-                                  Measure{"ttft_ms", "time to first token", "ms", 1, true}};
+    ExperimentField{
+        "documents", forTranslation("Experiments", "Documents"),
+        forTranslation("Experiments", "Of two sentences each; every second question needs two of them"), "12",
+        FieldKind::Number, kFewestSources, kMostSources}};
+constexpr std::array kMeasures = {
+    Measure{"divergence_nats", forTranslation("Experiments", "KL a token"), "nats", 4},
+    Measure{"agreement", forTranslation("Experiments", "greedy tokens that agree"), "%", 1},
+    Measure{"attention_deviation", forTranslation("Experiments", "attention deviation"), "", 3},
+    Measure{"ttft_ms", forTranslation("Experiments", "time to first token"), "ms", 1, true}};
 
 /// Tokens of a document: what stands under a plus and can be seen.
 double meanDocument(const std::vector<trace::SegmentInfo>& segments) {
@@ -91,11 +96,12 @@ void measure(ExperimentResult& result, const ExperimentModel& model, const Exper
 
 const Experiment kRepairStudy{
     .name = "repair",
-    .title = "What recomputing repairs",
-    .brief =
+    .title = forTranslation("Experiments", "What recomputing repairs"),
+    .brief = forTranslation(
+        "Experiments",
         "How much nearer does a reply come to that of a full prefill, and how much later, the more of its "
-        "documents' tokens link and blend compute again?",
-    .xName = "tokens computed again, %",
+        "documents' tokens link and blend compute again?"),
+    .xName = forTranslation("Experiments", "tokens computed again, %"),
     .isXLogarithmic = false,
     .fields = kFields,
     .measures = kMeasures,

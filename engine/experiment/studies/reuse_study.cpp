@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "engine/base/counted.h"
+#include "engine/base/translation.h"
 #include "engine/experiment/studies/studies.h"
 #include "engine/experiment/studies/study.h"
 
@@ -13,20 +14,27 @@ namespace {
 constexpr double kMilliseconds = 1000;
 
 constexpr std::array kFields = {
-    ExperimentField{"words", "Words a document", "About so many, to whole sentences", "25,50,100,200",
+    ExperimentField{"words", forTranslation("Experiments", "Words a document"),
+                    forTranslation("Experiments", "About so many, to whole sentences"), "25,50,100,200",
                     FieldKind::Numbers, 2, 10'000},
-    ExperimentField{"documents", "Documents", "How many stand under the plus", "4", FieldKind::Number, 1,
+    ExperimentField{"documents", forTranslation("Experiments", "Documents"),
+                    forTranslation("Experiments", "How many stand under the plus"), "4", FieldKind::Number, 1,
                     256},
     ExperimentField{
-        "orders", "Order of the documents",
-        "A line each: as they were seen (same), from the last to the first (reversed), drawn for each "
-        "repeat (shuffled)",
+        "orders", forTranslation("Experiments", "Order of the documents"),
+        forTranslation(
+            "Experiments",
+            "A line each: as they were seen (same), from the last to the first (reversed), drawn for each "
+            "repeat (shuffled)"),
         "same,reversed", FieldKind::Words, 1, 1, "same,reversed,shuffled"},
-    ExperimentField{"block_sizes", "Tokens a block", "A line each", "4,16,64", FieldKind::Numbers, 1, 1024},
-    ExperimentField{"policies", "Policies", "A line each, in each order and with each block size", "spans",
-                    FieldKind::Policies}};
-constexpr std::array kMeasures = {Measure{"cached_share", "prompt found", "%", 1},
-                                  Measure{"ttft_ms", "time to first token", "ms", 2, true}};
+    ExperimentField{"block_sizes", forTranslation("Experiments", "Tokens a block"),
+                    forTranslation("Experiments", "A line each"), "4,16,64", FieldKind::Numbers, 1, 1024},
+    ExperimentField{"policies", forTranslation("Experiments", "Policies"),
+                    forTranslation("Experiments", "A line each, in each order and with each block size"),
+                    "spans", FieldKind::Policies}};
+constexpr std::array kMeasures = {
+    Measure{"cached_share", forTranslation("Experiments", "prompt found"), "%", 1},
+    Measure{"ttft_ms", forTranslation("Experiments", "time to first token"), "ms", 2, true}};
 
 query::Node reuseQuery(const std::vector<std::uint64_t>& documents, std::int32_t words,
                        std::uint64_t question) {
@@ -103,11 +111,12 @@ void measure(ExperimentResult& result, const ExperimentModel& model, const Exper
 
 const Experiment kReuseStudy{
     .name = "reuse",
-    .title = "Reuse by length, order and block size",
-    .brief =
+    .title = forTranslation("Experiments", "Reuse by length, order and block size"),
+    .brief = forTranslation(
+        "Experiments",
         "How much of a prompt over documents that were seen is found, with another question, over the "
-        "documents' length: in which order they stand, and how many tokens a block has.",
-    .xName = "words a document",
+        "documents' length: in which order they stand, and how many tokens a block has."),
+    .xName = forTranslation("Experiments", "words a document"),
     .isXLogarithmic = true,
     .fields = kFields,
     .measures = kMeasures,

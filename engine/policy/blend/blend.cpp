@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "engine/policy/blend/blend.h"
 
+#include "engine/base/translation.h"
 #include "engine/policy/blend/blended_table.h"
 
 #include <array>
@@ -14,27 +15,34 @@ constexpr std::array<const char*, 2> kScores{"keys", "values"};
 
 constexpr std::array<Parameter, 4> kParameters{
     {{.name = "r",
-      .label = "share of tokens",
-      .help = "Which share of the documents' tokens is computed again in view of all before them, 0 to 1",
+      .label = forTranslation("Policies", "share of tokens"),
+      .help = forTranslation(
+          "Policies",
+          "Which share of the documents' tokens is computed again in view of all before them, 0 to 1"),
       .standard = 0.15,
       .least = 0,
       .most = 1},
      {.name = "layer",
-      .label = "check layer",
-      .help = "The layer in which tokens are chosen, from 0; layers before it are computed for all tokens",
+      .label = forTranslation("Policies", "check layer"),
+      .help = forTranslation(
+          "Policies",
+          "The layer in which tokens are chosen, from 0; layers before it are computed for all tokens"),
       .standard = 1,
       .least = 0,
       .most = 10'000,
       .isWhole = true},
      {.name = "by",
-      .label = "by deviation of",
-      .help =
-          "What is compared with what is stored: keys, as LMCache does, or values, as CacheBlend's code does",
+      .label = forTranslation("Policies", "by deviation of"),
+      .help = forTranslation("Policies",
+                             "What is compared with what is stored: keys, as LMCache does, or values, as "
+                             "CacheBlend's code does"),
       .standard = 0,
       .words = kScores},
      {.name = "steps",
-      .label = "layers that filter",
-      .help = "In how many layers, the check layer the first, tokens are left out until the share is reached",
+      .label = forTranslation("Policies", "layers that filter"),
+      .help = forTranslation(
+          "Policies",
+          "In how many layers, the check layer the first, tokens are left out until the share is reached"),
       .standard = 1,
       .least = 1,
       .most = 10'000,
@@ -77,18 +85,18 @@ void restore(layout::SpanTable& table, std::span<const double> values) {
 
 }  // namespace
 
-constinit const Policy kBlend = {
-    .name = "blend",
-    .brief = "spans of which the most deviating tokens see all before",
-    .help =
-        "As spans, and the share r of tokens that deviate most are computed again in view of all before them",
-    .exactness = "full prefill ≈",
-    .hasIndependentSpans = true,
-    .wantsBlockAttention = false,
-    .parameters = kParameters,
-    .exactnessAt = &exactnessAt,
-    .layOut = &layOut,
-    .expectedOn = &expectedOn,
-    .restore = &restore};
+constinit const Policy kBlend = {.name = "blend",
+                                 .brief = "spans of which the most deviating tokens see all before",
+                                 .help = forTranslation("Policies",
+                                                        "As spans, and the share r of tokens that deviate "
+                                                        "most are computed again in view of all before them"),
+                                 .exactness = "full prefill ≈",
+                                 .hasIndependentSpans = true,
+                                 .wantsBlockAttention = false,
+                                 .parameters = kParameters,
+                                 .exactnessAt = &exactnessAt,
+                                 .layOut = &layOut,
+                                 .expectedOn = &expectedOn,
+                                 .restore = &restore};
 
 }  // namespace spanscope::policy

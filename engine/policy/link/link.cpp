@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "engine/policy/link/link.h"
 
+#include "engine/base/translation.h"
 #include "engine/policy/link/linked_table.h"
 
 #include <array>
@@ -11,8 +12,10 @@ namespace {
 
 constexpr std::array<Parameter, 1> kParameters{
     {{.name = "n",
-      .label = "tokens of each document",
-      .help = "How many tokens at the beginning of each document are computed again in view of all before",
+      .label = forTranslation("Policies", "tokens of each document"),
+      .help = forTranslation(
+          "Policies",
+          "How many tokens at the beginning of each document are computed again in view of all before"),
       .standard = 16,
       .least = 0,
       .most = 1'000'000,
@@ -35,7 +38,9 @@ layout::SpanTable layOut(const plan::Step& step, std::span<const layout::StepOut
 constinit const Policy kLink = {
     .name = "link",
     .brief = "spans whose beginnings see all before",
-    .help = "As spans, and the first n tokens of each document are computed again in view of all before them",
+    .help = forTranslation(
+        "Policies",
+        "As spans, and the first n tokens of each document are computed again in view of all before them"),
     .exactness = "full prefill ≈",
     .hasIndependentSpans = true,
     .wantsBlockAttention = false,

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "engine/policy/prefix/prefix.h"
 
+#include "engine/base/translation.h"
+
 namespace spanscope::policy {
 namespace {
 
@@ -14,7 +16,8 @@ layout::SpanTable layOut(const plan::Step& step, std::span<const layout::StepOut
 constinit const Policy kPrefix = {
     .name = "prefix",
     .brief = "one segment, as stock servers",
-    .help = "What a stock server does: only the longest common beginning is reused",
+    .help =
+        forTranslation("Policies", "What a stock server does: only the longest common beginning is reused"),
     .exactness = "full prefill ✓",
     .hasIndependentSpans = false,
     .wantsBlockAttention = false,

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "engine/policy/shared_prefix/shared_prefix.h"
 
+#include "engine/base/translation.h"
+
 namespace spanscope::policy {
 namespace {
 
@@ -11,14 +13,15 @@ layout::SpanTable layOut(const plan::Step& step, std::span<const layout::StepOut
 
 }  // namespace
 
-constinit const Policy kSharedPrefix = {.name = "shared-prefix",
-                                        .brief = "block attention that sees the prompt before",
-                                        .help =
-                                            "Children of a plus see the prompt before their plus and "
-                                            "themselves, and are reused behind the same prompt",
-                                        .exactness = "block attention behind the prefix ✓ · full prefill ≈",
-                                        .hasIndependentSpans = false,
-                                        .wantsBlockAttention = true,
-                                        .layOut = &layOut};
+constinit const Policy kSharedPrefix = {
+    .name = "shared-prefix",
+    .brief = "block attention that sees the prompt before",
+    .help = forTranslation("Policies",
+                           "Children of a plus see the prompt before their plus and "
+                           "themselves, and are reused behind the same prompt"),
+    .exactness = "block attention behind the prefix ✓ · full prefill ≈",
+    .hasIndependentSpans = false,
+    .wantsBlockAttention = true,
+    .layOut = &layOut};
 
 }  // namespace spanscope::policy

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "engine/policy/spans/spans.h"
 
+#include "engine/base/translation.h"
+
 namespace spanscope::policy {
 namespace {
 
@@ -14,7 +16,8 @@ layout::SpanTable layOut(const plan::Step& step, std::span<const layout::StepOut
 constinit const Policy kSpans = {
     .name = "spans",
     .brief = "block attention",
-    .help = "Children of a plus are computed by themselves and reused in any order",
+    .help =
+        forTranslation("Policies", "Children of a plus are computed by themselves and reused in any order"),
     .exactness = "block attention ✓ · full prefill ≈",
     .hasIndependentSpans = true,
     .wantsBlockAttention = true,

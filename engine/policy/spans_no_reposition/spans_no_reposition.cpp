@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "engine/policy/spans_no_reposition/spans_no_reposition.h"
 
+#include "engine/base/translation.h"
+
 namespace spanscope::policy {
 namespace {
 
@@ -14,7 +16,8 @@ layout::SpanTable layOut(const plan::Step& step, std::span<const layout::StepOut
 constinit const Policy kSpansNoReposition = {
     .name = "spans-no-reposition",
     .brief = "spans at one position, for study",
-    .help = "As spans, but all children of a plus stand at one position: what relocation is worth",
+    .help = forTranslation(
+        "Policies", "As spans, but all children of a plus stand at one position: what relocation is worth"),
     .exactness = "block attention ≈ · full prefill ≈",
     .hasIndependentSpans = true,
     .wantsBlockAttention = true,

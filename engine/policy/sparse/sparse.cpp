@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "engine/policy/sparse/sparse.h"
 
+#include "engine/base/translation.h"
+
 #include <array>
 #include <cmath>
 
@@ -9,10 +11,11 @@ namespace {
 
 constexpr std::array<Parameter, 1> kParameters{
     {{.name = "b",
-      .label = "blocks read",
-      .help =
+      .label = forTranslation("Policies", "blocks read"),
+      .help = forTranslation(
+          "Policies",
           "How many blocks each generated token reads, in each layer and for each key head; the first and "
-          "the last are always among them",
+          "the last are always among them"),
       .standard = 64,
       .least = 2,
       .most = 1'000'000,
@@ -43,7 +46,9 @@ void restore(layout::SpanTable& table, std::span<const double> values) {
 constinit const Policy kSparse = {
     .name = "sparse",
     .brief = "spans of which answers read the best blocks",
-    .help = "As spans, and each generated token reads only the b blocks that its queries could match best",
+    .help = forTranslation(
+        "Policies",
+        "As spans, and each generated token reads only the b blocks that its queries could match best"),
     .exactness = "block attention ≈ · full prefill ≈",
     .hasIndependentSpans = true,
     .wantsBlockAttention = true,

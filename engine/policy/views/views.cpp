@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "engine/policy/views/views.h"
 
+#include "engine/base/translation.h"
+
 #include <map>
 #include <string>
 #include <utility>
@@ -33,15 +35,15 @@ layout::SpanTable layOut(const plan::Step& step, std::span<const layout::StepOut
 
 }  // namespace
 
-constinit const Policy kViews = {
-    .name = "views",
-    .brief = "generates of a plus read each other",
-    .help =
-        "As spans, and the generates of a plus run in step, each reading what the others have written so far",
-    .exactness = "block attention ≈ · full prefill ≈",
-    .hasIndependentSpans = true,
-    .wantsBlockAttention = true,
-    .layOut = &layOut,
-    .teams = &teams};
+constinit const Policy kViews = {.name = "views",
+                                 .brief = "generates of a plus read each other",
+                                 .help = forTranslation("Policies",
+                                                        "As spans, and the generates of a plus run in step, "
+                                                        "each reading what the others have written so far"),
+                                 .exactness = "block attention ≈ · full prefill ≈",
+                                 .hasIndependentSpans = true,
+                                 .wantsBlockAttention = true,
+                                 .layOut = &layOut,
+                                 .teams = &teams};
 
 }  // namespace spanscope::policy

@@ -5,7 +5,6 @@
 #include "ui/session/load_comparison.h"
 #include "ui/views/experiments/cell_chart.h"
 #include "ui/views/experiments/experiments_view.h"
-#include "ui/words/experiment_words.h"
 
 #include <QLineEdit>
 #include <QObject>
@@ -170,24 +169,6 @@ class TestExperimentsPage : public QObject {
     QVERIFY(m_view->field(QStringLiteral("generates")) != nullptr);
     m_view->choose(QStringLiteral("rag"));
     QCOMPARE(m_view->field(QStringLiteral("words"))->text(), QStringLiteral("33"));
-  }
-
-  /// What the engine says of experiments can be translated, word for word.
-  void wordsAreTranslatable() {
-    for (const experiment::Experiment* one : experiment::experiments()) {
-      QStringList missing;
-      const auto check = [&missing](const char* text) {
-        if (!isExperimentWord(text)) missing += QString::fromUtf8(text);
-      };
-      for (const char* text : {one->title, one->brief, one->xName}) check(text);
-      if (*one->yName != '\0') check(one->yName);
-      for (const experiment::ExperimentField& field : experiment::fieldsOf(*one)) {
-        check(field.name);
-        check(field.help);
-      }
-      for (const experiment::Measure& measure : one->measures) check(measure.name);
-      QVERIFY2(missing.isEmpty(), qPrintable(missing.join(QLatin1Char('\n'))));
-    }
   }
 
   void wishesAreTexts() {

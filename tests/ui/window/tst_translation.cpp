@@ -1,13 +1,17 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Every text of the window can be translated: a made-up language, made by Qt's own tools from the sources,
 // marks each text that it knows, and what is shown without a mark could not be translated.
+#include "engine/experiment/experiment.h"
 #include "engine/export/export_target.h"
+#include "engine/policy/policies.h"
 #include "tests/support/backends.h"
 #include "tests/support/test_program.h"
 #include "ui/commands/command_table.h"
 #include "ui/operators/operator_table.h"
 #include "ui/views/view.h"
 #include "ui/window/main_window.h"
+#include "ui/words/experiment_words.h"
+#include "ui/words/policy_words.h"
 
 #include <QAbstractButton>
 #include <QAction>
@@ -97,6 +101,22 @@ class TestTranslation : public QObject {
     for (const exports::ExportTarget& target : exports::exportTargets()) {
       check(QCoreApplication::translate("Export", target.title));
       check(QCoreApplication::translate("Export", target.help));
+    }
+    for (const policy::Policy* policy : policy::policies()) {
+      check(policyWord(policy->help));
+      for (const policy::Parameter& parameter : policy->parameters) {
+        check(policyWord(parameter.label));
+        check(policyWord(parameter.help));
+      }
+    }
+    for (const experiment::Experiment* one : experiment::experiments()) {
+      for (const char* text : {one->title, one->brief, one->xName}) check(experimentWord(text));
+      if (*one->yName != '\0') check(experimentWord(one->yName));
+      for (const experiment::ExperimentField& field : experiment::fieldsOf(*one)) {
+        check(experimentWord(field.name));
+        check(experimentWord(field.help));
+      }
+      for (const experiment::Measure& measure : one->measures) check(experimentWord(measure.name));
     }
     QVERIFY2(m_unmarked.isEmpty(), qPrintable(m_unmarked.join(QStringLiteral("\n"))));
   }

@@ -95,10 +95,11 @@ ExperimentsModel experimentsModel(const ViewInput& input, const QString& name, c
   for (const std::string& remark : result.remarks) model.remarks += QString::fromStdString(remark);
   if (result.points.empty()) return model;
   const experiment::ExperimentTable table = experiment::experimentTable(result);
-  model.columns = {experimentWord("line"), model.xName};
+  model.columns = {experimentWord(QT_TRANSLATE_NOOP("Experiments", "line")), model.xName};
   if (!model.rowName.isEmpty()) model.columns += model.rowName;
-  model.columns += experimentWord("samples");
-  for (const QString& one : model.measures) model.columns += {one, experimentWord("spread")};
+  model.columns += experimentWord(QT_TRANSLATE_NOOP("Experiments", "samples"));
+  for (const QString& one : model.measures)
+    model.columns += {one, experimentWord(QT_TRANSLATE_NOOP("Experiments", "spread"))};
   for (const std::vector<std::string>& row : table.rows) {
     QStringList& cells = model.rows.emplace_back();
     for (const std::string& cell : row) cells += QString::fromStdString(cell);

@@ -8,7 +8,6 @@
 #include "tests/ui/views/common/view_bench.h"
 #include "ui/views/common/checked_field.h"
 #include "ui/views/settings/settings_view.h"
-#include "ui/words/policy_words.h"
 
 #include <QApplication>
 #include <QCheckBox>
@@ -62,7 +61,6 @@ class TestSettingsView : public QObject {
   void refusesWhatIsNone();
   void saysTheExactness();
   void policiesHaveValues();
-  void policyWordsAreTranslatable();
   void tellsOfDevices();
   void offersEachDevice();
   void stepsBlockSizesByTwo();
@@ -189,16 +187,6 @@ void TestSettingsView::policiesHaveValues() {
   f.bench.model().undoStack().setIndex(0);
   QCOMPARE(f.child<QComboBox>("policy")->currentIndex(), 0);
   QVERIFY(!values->isVisibleTo(&f.view));
-}
-
-void TestSettingsView::policyWordsAreTranslatable() {
-  for (const policy::Policy* policy : policy::policies()) {
-    QVERIFY2(isPolicyWord(policy->help), policy->help);
-    for (const policy::Parameter& parameter : policy->parameters) {
-      QVERIFY2(isPolicyWord(parameter.label), parameter.label);
-      QVERIFY2(isPolicyWord(parameter.help), parameter.help);
-    }
-  }
 }
 
 void TestSettingsView::tellsOfDevices() {
