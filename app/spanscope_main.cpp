@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
+#include "app/window_arguments.h"
 #include "engine/base/error.h"
 #include "engine/base/standard_descriptors.h"
 #include "engine/base/visible_text.h"
@@ -42,7 +43,7 @@ QSize parseSize(const QString& text) {
   return match.hasMatch() ? QSize(match.captured(1).toInt(), match.captured(2).toInt()) : QSize();
 }
 
-/// Writes help or version. A reader who has left is no mistake.
+/// Writes help, version or the page for man. A reader who has left is no mistake.
 int say(const QString& text) {
   const QByteArray bytes = text.toLocal8Bit();
   const auto size = static_cast<std::size_t>(bytes.size());
@@ -83,11 +84,12 @@ void installTranslations(QTranslator& own, QTranslator& ofQt) {
   }
 }
 
-/// Pictures, help and version can be had without one.
+/// Pictures, help, its page for man and version can be had without one.
 bool needsNoDisplay(int argc, char** argv) {
   for (int i = 1; i < argc; ++i) {
     const QByteArray argument(argv[i]);
-    for (const char* option : {"--screenshot", "--version", "-v", "--help", "-h", "--help-all"}) {
+    for (const char* option :
+         {"--screenshot", "--version", "-v", "--help", "-h", "--help-all", "--man-page"}) {
       if (argument == option || argument.startsWith(QByteArray(option) + '=')) return true;
     }
   }
@@ -177,28 +179,13 @@ int main(int argc, char** argv) {
   QTranslator ofQt;
   installTranslations(own, ofQt);
 
-  QCommandLineParser arguments;
-  arguments.setApplicationDescription(QStringLiteral("A workbench for span queries."));
-  arguments.addHelpOption();
-  const QCommandLineOption version = arguments.addVersionOption();
-  arguments.addPositionalArgument(QStringLiteral("FILE"),
-                                  QStringLiteral("Documents, queries or recorded runs to open"),
-                                  QStringLiteral("[FILE…]"));
-  arguments.addOption({QStringLiteral("screenshot"),
-                       QStringLiteral("Run the files and save pictures: a view, a layout, or all"),
-                       QStringLiteral("VIEW")});
-  arguments.addOption({QStringLiteral("theme"), QStringLiteral("light or dark"), QStringLiteral("NAME")});
-  arguments.addOption({QStringLiteral("size"), QStringLiteral("Size of the window in pictures"),
-                       QStringLiteral("WxH"), QStringLiteral("1280x800")});
-  arguments.addOption({{QStringLiteral("o"), QStringLiteral("output")},
-                       QStringLiteral("Folder for pictures"),
-                       QStringLiteral("DIR"),
-                       QStringLiteral(".")});
-  arguments.addOption({QStringLiteral("exit-after-startup"), QStringLiteral("Close once the window is up")});
+  spanscope::WindowArguments all;
+  QCommandLineParser& arguments = all.parser();
   if (arguments.parse(QApplication::arguments())) {
-    if (arguments.isSet(version))
+    if (arguments.isSet(all.versionOption()))
       return say(QStringLiteral("spanscope %1\n").arg(QApplication::applicationVersion()));
     if (arguments.isSet(QStringLiteral("help"))) return say(arguments.helpText());
+    if (all.asksForManPage()) return say(QString::fromStdString(all.manPage()));
   }
   arguments.process(application);
 

@@ -3,6 +3,7 @@
 
 #include "app/cli/command.h"
 #include "app/cli/command_completion.h"
+#include "app/cli/command_man.h"
 #include "app/cli/descriptor_output.h"
 #include "app/cli/terminal_output.h"
 #include "app/cli/usage.h"
@@ -96,6 +97,7 @@ ExitCode perform(int argc, const char* const* argv, Context& context) {
     addCache(app, context);
     addBench(app, context);
     addCompletion(app, context);
+    addMan(app, context);
     ExitCode code = ExitCode::Usage;
     try {
       std::vector<std::string> words = withValuesApart(argc, argv);

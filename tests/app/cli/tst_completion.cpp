@@ -116,7 +116,8 @@ void TestCompletion::bashCompletes_data() {
     QTest::newRow(name) << words << offered;
   };
   row("commands", {"spanq", ""},
-      {"validate", "explain", "run", "export", "trace", "model", "devices", "cache", "bench", "completion"});
+      {"validate", "explain", "run", "export", "trace", "model", "devices", "cache", "bench", "completion",
+       "man"});
   row("beginning of a command", {"spanq", "ex"}, {"explain", "export"});
   row("options of the program", {"spanq", "--v"}, {"--version"});
   row("commands of a group", {"spanq", "trace", ""}, {"show", "stats", "sources"});

@@ -173,6 +173,7 @@ std::vector<TestSpanqExitCodes::Row> TestSpanqExitCodes::rows() const {
       {"model logits", {model, "--ids", "5,6"}, {none, "--ids", "5,6"}},
       {"devices", {}, {}},
       {"completion", {"bash"}, {}},
+      {"man", {"run"}, {}},
       {"cache list", store, noStore},
       {"cache warm", store + QStringList{path("document.txt")}, store + QStringList{none}},
       {"cache verify", store, noStore},

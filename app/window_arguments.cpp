@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "app/window_arguments.h"
+
+#include "app/man_page.h"
+
+#include <QString>
+#include <QStringList>
+
+namespace spanscope {
+namespace {
+
+const QString kManPage = QStringLiteral("man-page");
+const QString kAbout = QStringLiteral("A workbench for span queries.");
+const QString kFiles = QStringLiteral("Documents, queries or recorded runs to open");
+
+QList<QCommandLineOption> ownOptions() {
+  return {
+      {QStringLiteral("screenshot"),
+       QStringLiteral("Run the files and save pictures: a view, a layout, or all"), QStringLiteral("VIEW")},
+      {QStringLiteral("theme"), QStringLiteral("light or dark"), QStringLiteral("NAME")},
+      {QStringLiteral("size"), QStringLiteral("Size of the window in pictures"), QStringLiteral("WxH"),
+       QStringLiteral("1280x800")},
+      {{QStringLiteral("o"), QStringLiteral("output")},
+       QStringLiteral("Folder for pictures"),
+       QStringLiteral("DIR"),
+       QStringLiteral(".")},
+      {QStringLiteral("exit-after-startup"), QStringLiteral("Close once the window is up")}};
+}
+
+ManOption shown(const QCommandLineOption& option) {
+  ManOption shown{
+      .names = {}, .value = option.valueName().toStdString(), .help = option.description().toStdString()};
+  for (const QString& name : option.names())
+    shown.names.push_back((name.size() == 1 ? "-" : "--") + name.toStdString());
+  if (!option.defaultValues().isEmpty())
+    shown.help += " (default: " + option.defaultValues().join(QLatin1Char(' ')).toStdString() + ")";
+  if (!shown.help.ends_with('.')) shown.help += '.';
+  return shown;
+}
+
+}  // namespace
+
+WindowArguments::WindowArguments() {
+  m_parser.setApplicationDescription(kAbout);
+  m_options << m_parser.addHelpOption() << m_parser.addVersionOption();
+  m_parser.addPositionalArgument(QStringLiteral("FILE"), kFiles, QStringLiteral("[FILE…]"));
+  const QList<QCommandLineOption> own = ownOptions();
+  m_parser.addOptions(own);
+  m_options << own;
+  QCommandLineOption page(kManPage);
+  page.setFlags(QCommandLineOption::HiddenFromHelp);
+  m_parser.addOption(page);
+}
+
+bool WindowArguments::asksForManPage() const {
+  return m_parser.isSet(kManPage);
+}
+
+std::string WindowArguments::manPage() const {
+  ManPage page("spanscope", "workbench for span queries", SPANSCOPE_VERSION);
+  page.heading("SYNOPSIS");
+  page.usage("spanscope", "[OPTIONS] [FILE...]");
+  page.heading("DESCRIPTION");
+  page.paragraph(
+      "A span query is a prompt written as a tree, in which some parts are declared independent of each "
+      "other. "
+      "The window of Spanscope is where such a query is assembled, run by an inference engine of its own, "
+      "and "
+      "looked at: what was found in the KV cache, what was computed, and where the answer looked.");
+  page.paragraph("The manual is in the window, under F1. spanq does the same on the command line.");
+  page.heading("OPTIONS");
+  page.option({.names = {"FILE"}, .value = {}, .help = kFiles.toStdString() + "."});
+  for (const QCommandLineOption& option : m_options) page.option(shown(option));
+  page.seeAlso({"spanq"});
+  return page.text();
+}
+
+}  // namespace spanscope
