@@ -5,20 +5,23 @@
 
 #include <string>
 #include <system_error>
+#include <utility>
 #include <vector>
 
 namespace spanscope::workbench {
 namespace {
 
+/// All are named from the folder of the program, so that an installation may be moved as a whole, and no
+/// program has a path of the machine in it that it was built on. The folder of a build has links there.
 std::vector<std::filesystem::path> candidates() {
-  std::vector<std::filesystem::path> places;
   std::error_code error;
-  const std::filesystem::path program = std::filesystem::read_symlink("/proc/self/exe", error);
-  // An installation may have been moved as a whole, so what stands beside the program comes before what the
-  // build was told.
-  if (!error) places.push_back(program.parent_path().parent_path() / "share" / "spanscope");
-  places.emplace_back(SPANSCOPE_SOURCE_RESOURCES);
-  places.emplace_back(SPANSCOPE_INSTALLED_RESOURCES);
+  const std::filesystem::path program = std::filesystem::read_symlink("/proc/self/exe", error).parent_path();
+  if (error) return {};
+  std::vector<std::filesystem::path> places;
+  for (const char* folder : {SPANSCOPE_RESOURCES_FOLDER, "../share/spanscope"}) {
+    std::filesystem::path place = (program / folder).lexically_normal();
+    if (places.empty() || places.back() != place) places.push_back(std::move(place));
+  }
   return places;
 }
 
@@ -26,14 +29,18 @@ std::filesystem::path findResources() {
   std::string looked;
   for (const std::filesystem::path& place : candidates()) {
     std::error_code error;
-    if (std::filesystem::is_directory(place / "models", error)) return place;
+    if (std::filesystem::is_directory(place / "models", error)) {
+      // What a person reads is the folder itself, not a link to it.
+      const std::filesystem::path folder = std::filesystem::canonical(place, error);
+      return error ? place : folder;
+    }
     if (!looked.empty()) looked += ", ";
     looked += place.string();
   }
   throw Failure({.file = {},
                  .place = "resources",
                  .found = "none",
-                 .expected = "a folder with models and queries at one of " + looked});
+                 .expected = "a folder with models and queries at " + looked});
 }
 
 }  // namespace
