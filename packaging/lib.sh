@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 # shellcheck shell=bash
-# What packaging/run and packaging/test share. To be sourced; leaves the shell in the top folder of the source tree.
+# What the scripts of this folder share. To be sourced; leaves the shell in the top folder of the source tree.
 
 set -euo pipefail
 
@@ -105,4 +105,12 @@ build() {
   say "building"
   cmake --build "$folder" --parallel "$(nproc)" --target "$target" </dev/null ||
     fail "building failed"
+}
+
+# Has what is packed bear the date of the newest commit, so that the same sources give the same files.
+use_date_of_sources() {
+  if [[ -z ${SOURCE_DATE_EPOCH:-} ]]; then
+    SOURCE_DATE_EPOCH=$(git log -1 --format=%ct 2>/dev/null || stat --format=%Y CMakeLists.txt)
+  fi
+  export SOURCE_DATE_EPOCH
 }

@@ -92,7 +92,7 @@ void TestPackagingScripts::init() {
   m_folder.reset(new QTemporaryDir);
   // Another user runs some of the cases.
   QFile(m_folder->path()).setPermissions(QFile::Permissions(0x7777));
-  for (const char* name : {"lib.sh", "run", "test", "dependencies.txt"}) {
+  for (const char* name : {"lib.sh", "run", "test", "deb", "dependencies.txt"}) {
     QDir().mkpath(path("tree/packaging"));
     QVERIFY(QFile::copy(kSource + "/packaging/" + name, path(QString("tree/packaging/") + name)));
   }
@@ -149,7 +149,7 @@ void TestPackagingScripts::shellcheckIsClean() {
   QProcess process;
   process.setWorkingDirectory(kSource);
   process.setProcessChannelMode(QProcess::MergedChannels);
-  process.start("shellcheck", {"-x", "packaging/run", "packaging/test", "packaging/lib.sh", ".ci/run"});
+  process.start("shellcheck", {"-x", "packaging/run", "packaging/test", "packaging/deb", "packaging/lib.sh", ".ci/run"});
   QVERIFY(process.waitForFinished(60'000));
   QVERIFY2(process.exitCode() == 0, process.readAll().constData());
 }
@@ -293,6 +293,8 @@ void TestPackagingScripts::helpDoesNothing_data() {
   QTest::newRow("test") << "test" << QStringList{"--help"};
   QTest::newRow("test, short") << "test" << QStringList{"-h"};
   QTest::newRow("test, after another") << "test" << QStringList{"-R", "query", "--help"};
+  QTest::newRow("deb") << "deb" << QStringList{"--help"};
+  QTest::newRow("deb, after another") << "deb" << QStringList{"--contents", "-h"};
 }
 
 void TestPackagingScripts::helpDoesNothing() {
@@ -306,17 +308,22 @@ void TestPackagingScripts::helpDoesNothing() {
 }
 
 void TestPackagingScripts::wrongArgumentsDoNothing_data() {
+  QTest::addColumn<QString>("script");
   QTest::addColumn<QStringList>("arguments");
   QTest::addColumn<QString>("named");
-  QTest::newRow("unknown option") << QStringList{"--buildonly"} << "--buildonly";
-  QTest::newRow("unknown option after a file") << QStringList{"a.json", "--fly"} << "--fly";
-  QTest::newRow("files that nothing opens") << QStringList{"--build-only", "a.json"} << "a.json";
+  QTest::newRow("unknown option") << "run" << QStringList{"--buildonly"} << "--buildonly";
+  QTest::newRow("unknown option after a file") << "run" << QStringList{"a.json", "--fly"} << "--fly";
+  QTest::newRow("files that nothing opens") << "run" << QStringList{"--build-only", "a.json"} << "a.json";
+  for (const char* script : {"deb"})
+    QTest::newRow(script) << script << QStringList{"--fly"} << "--fly";
 }
 
 void TestPackagingScripts::wrongArgumentsDoNothing() {
+  QFETCH(QString, script);
   QFETCH(QStringList, arguments);
   QFETCH(QString, named);
-  const Result result = start(QStringList{path("tree/packaging/run")} + arguments, true, {"DISPLAY=:7"});
+  const Result result =
+      start(QStringList{path("tree/packaging/" + script)} + arguments, true, {"DISPLAY=:7"});
   QCOMPARE(result.code, 2);
   QVERIFY2(result.output.contains(named) && result.output.contains("--help"), qPrintable(result.output));
   QCOMPARE(result.calls, QString());
