@@ -16,6 +16,7 @@
 #include <QApplication>
 #include <QCommandLineParser>
 #include <QDir>
+#include <QFontDatabase>
 #include <QLibraryInfo>
 #include <QLocale>
 #include <QRegularExpression>
@@ -81,6 +82,18 @@ void installTranslations(QTranslator& own, QTranslator& ofQt) {
   if (ofQt.load(locale, QStringLiteral("qtbase"), QStringLiteral("_"),
                 QLibraryInfo::path(QLibraryInfo::TranslationsPath))) {
     QApplication::installTranslator(&ofQt);
+  }
+}
+
+/// Those that a portable folder brings along, for systems that do not have them.
+void addOwnFonts() {
+  try {
+    const QDir folder(QString::fromStdString(spanscope::workbench::resourceDirectory()) +
+                      QStringLiteral("/fonts"));
+    for (const QString& name : folder.entryList(QDir::Files))
+      QFontDatabase::addApplicationFont(folder.filePath(name));
+  } catch (const spanscope::Failure&) {
+    return;  // as above
   }
 }
 
@@ -178,6 +191,7 @@ int main(int argc, char** argv) {
   QTranslator own;
   QTranslator ofQt;
   installTranslations(own, ofQt);
+  addOwnFonts();
 
   spanscope::WindowArguments all;
   QCommandLineParser& arguments = all.parser();
