@@ -92,7 +92,7 @@ void TestPackagingScripts::init() {
   m_folder.reset(new QTemporaryDir);
   // Another user runs some of the cases.
   QFile(m_folder->path()).setPermissions(QFile::Permissions(0x7777));
-  for (const char* name : {"lib.sh", "run", "test", "deb", "portable", "dependencies.txt"}) {
+  for (const char* name : {"lib.sh", "run", "test", "deb", "portable", "try", "dependencies.txt"}) {
     QDir().mkpath(path("tree/packaging"));
     QVERIFY(QFile::copy(kSource + "/packaging/" + name, path(QString("tree/packaging/") + name)));
   }
@@ -149,7 +149,8 @@ void TestPackagingScripts::shellcheckIsClean() {
   QProcess process;
   process.setWorkingDirectory(kSource);
   process.setProcessChannelMode(QProcess::MergedChannels);
-  process.start("shellcheck", {"-x", "packaging/run", "packaging/test", "packaging/deb", "packaging/portable", "packaging/lib.sh", ".ci/run"});
+  process.start("shellcheck", {"-x", "packaging/run", "packaging/test", "packaging/deb", "packaging/portable",
+                               "packaging/try", "packaging/try-inside", "packaging/lib.sh", ".ci/run"});
   QVERIFY(process.waitForFinished(60'000));
   QVERIFY2(process.exitCode() == 0, process.readAll().constData());
 }
@@ -296,6 +297,7 @@ void TestPackagingScripts::helpDoesNothing_data() {
   QTest::newRow("deb") << "deb" << QStringList{"--help"};
   QTest::newRow("deb, after another") << "deb" << QStringList{"--contents", "-h"};
   QTest::newRow("portable") << "portable" << QStringList{"--help"};
+  QTest::newRow("try") << "try" << QStringList{"--help"};
 }
 
 void TestPackagingScripts::helpDoesNothing() {
@@ -315,7 +317,7 @@ void TestPackagingScripts::wrongArgumentsDoNothing_data() {
   QTest::newRow("unknown option") << "run" << QStringList{"--buildonly"} << "--buildonly";
   QTest::newRow("unknown option after a file") << "run" << QStringList{"a.json", "--fly"} << "--fly";
   QTest::newRow("files that nothing opens") << "run" << QStringList{"--build-only", "a.json"} << "a.json";
-  for (const char* script : {"deb", "portable"})
+  for (const char* script : {"deb", "portable", "try"})
     QTest::newRow(script) << script << QStringList{"--fly"} << "--fly";
 }
 
