@@ -93,7 +93,7 @@ std::stop_token PlanDriver::newPass() {
     for (const auto& plan : m_plans) m_stops.push_back(plan->stop);
   }
   stopPassIfAllStopped();
-  const std::stop_token stop = m_passStop.get_token();
+  std::stop_token stop = m_passStop.get_token();
   if (m_passBegins) m_passBegins(stop);
   return stop;
 }

@@ -49,7 +49,7 @@ class PlanDriver final : private RequestSource {
  public:
   /// `passBegins`, if given, is told what stops each pass. The scheduler must outlive it.
   explicit PlanDriver(Scheduler& scheduler, std::function<void(const std::stop_token&)> passBegins = nullptr);
-  ~PlanDriver();
+  ~PlanDriver() override;
   PlanDriver(const PlanDriver&) = delete;
   PlanDriver& operator=(const PlanDriver&) = delete;
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Whose blocks a request gets where none is free, and which requests no pool of this size can hold.
 #include "engine/base/counted.h"
+#include "engine/run/computation.h"
 #include "engine/run/scheduled_request.h"
 #include "engine/run/scheduler.h"
 #include "engine/run/team.h"

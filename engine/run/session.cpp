@@ -155,7 +155,7 @@ struct Session::Impl final : RequestListener {
     sink.send(run, 0, {}, spans->report(cache.config().fingerprint));
   }
 
-  ~Impl() {
+  ~Impl() override {
     try {
       finishKeeping({});
     } catch (const std::exception&) {
