@@ -150,6 +150,10 @@ class EngineHost::Worker final : private workbench::WorkplaceWatcher {
           });
   }
 
+  void carryOut(std::shared_ptr<workbench::Work> work, std::function<void(const QString& error)> answer) {
+    begin(std::move(work), std::move(answer));
+  }
+
   void stop() { m_asked.stop(); }
 
   void forecast(ForecastRequest request) {
@@ -459,6 +463,14 @@ bool EngineHost::experiment(ExperimentRequest request) {
   if (m_state == EngineState::Running) return false;
   setState(EngineState::Running);
   m_worker->experiment(std::move(request));
+  return true;
+}
+
+bool EngineHost::carryOut(std::shared_ptr<workbench::Work> work,
+                          std::function<void(const QString& error)> answer) {
+  if (m_state == EngineState::Running) return false;
+  setState(EngineState::Running);
+  m_worker->carryOut(std::move(work), std::move(answer));
   return true;
 }
 

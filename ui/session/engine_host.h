@@ -19,6 +19,7 @@
 #include <QString>
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -28,6 +29,10 @@ namespace spanscope::run {
 struct AttentionReplayRequest;
 struct FinishedReply;
 }  // namespace spanscope::run
+
+namespace spanscope::workbench {
+class Work;
+}
 
 namespace spanscope::ui {
 
@@ -83,6 +88,10 @@ class EngineHost : public QObject {
   /// Carries an experiment out, on the model of the request and in sessions of its own, as benchmark() does;
   /// experimentChanged() says how far it is. It is stopped like a run. False: something is running already.
   bool experiment(ExperimentRequest request);
+  /// Has any other kind of work done as a run is: what is forecast gives way to it, and it is stopped like a
+  /// run. `answer` is called on this thread when it has ended, with why it failed or nothing. False, and it
+  /// is not: something is running already.
+  bool carryOut(std::shared_ptr<workbench::Work> work, std::function<void(const QString& error)> answer);
   /// Ends the run that is going on within a tile's time.
   void stop();
   void clearCache();

@@ -4,6 +4,7 @@
 #include "engine/run/finished_reply.h"
 #include "engine/run/session.h"
 #include "engine/workbench/pipeline.h"
+#include "engine/workbench/service/work.h"
 #include "tests/support/backends.h"
 #include "tests/support/test_program.h"
 #include "ui/session/benchmarker.h"
@@ -22,8 +23,12 @@
 #include <QTest>
 
 #include <algorithm>
+#include <chrono>
 #include <functional>
 #include <memory>
+#include <stdexcept>
+#include <stop_token>
+#include <thread>
 #include <utility>
 #include <vector>
 
@@ -291,6 +296,30 @@ class TestEngineHost : public QObject {
     QVERIFY(host.replayAttention(request));
     QVERIFY(replayed.wait(kPatience));
     QCOMPARE(replayed.back().front().toString(), QStringLiteral("layer: found 40, expected 0 to 5"));
+  }
+
+  /// Works that the host knows nothing of.
+  void carriesOutOtherWorks() {
+    EngineHost host{test::cpuBackends()};
+    const auto work = [](std::function<void(const std::stop_token&)> part) {
+      return std::make_shared<workbench::FunctionWork>(
+          [part = std::move(part)](workbench::Workplace&, const std::stop_token& stop) { part(stop); });
+    };
+    QStringList answers;
+    const auto answer = [&answers](const QString& error) { answers += error; };
+    const auto untilStopped = [](const std::stop_token& stop) {
+      while (!stop.stop_requested()) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    };
+    QVERIFY(host.carryOut(work(untilStopped), answer));
+    QCOMPARE(host.state(), EngineState::Running);
+    QVERIFY(!host.carryOut(work(untilStopped), answer));
+    QVERIFY(!host.run(requestFor(QStringLiteral("rag.json"))));
+    host.stop();
+    QTRY_COMPARE_WITH_TIMEOUT(answers, QStringList{QString()}, kPatience);
+    QCOMPARE(host.state(), EngineState::Idle);
+    QVERIFY(host.carryOut(work([](const std::stop_token&) { throw std::runtime_error("no luck"); }), answer));
+    QTRY_COMPARE_WITH_TIMEOUT(answers, (QStringList{QString(), QStringLiteral("no luck")}), kPatience);
+    QCOMPARE(runToEnd(host, requestFor(QStringLiteral("rag.json"))).empty(), false);
   }
 
   void saysWhatAModelLacks() {
