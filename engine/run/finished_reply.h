@@ -22,29 +22,23 @@ struct Teammates {
   std::vector<Member> members;  ///< the reply's own request among them; empty: it was written by itself
 };
 
-/// A finished reply whose attention is to be seen more closely, as the trace tells of it.
-struct AttentionReplayRequest {
-  RunId run = 0;                             ///< for the events
-  RequestId request = 0;                     ///< for the events
-  NodePath node;                             ///< for the events
-  std::vector<trace::SegmentInfo> segments;  ///< of SpanTableLaidOut
-  std::vector<TokenId> reply;                ///< of TokenGenerated, in order
-  policy::Choice policy{};                   ///< of the run
-  Teammates teammates{};
-  std::int32_t layer = 0;
-  std::int32_t head = -1;   ///< −1: all
-  bool singleKeys = false;  ///< by key token; else by key block
-};
-
 /// A finished reply, as the trace tells of it.
 struct FinishedReply {
-  RunId run = 0;
+  RunId run = 0;  ///< for the events that tell of it, as the next two
   RequestId request = 0;
   NodePath node;
   std::vector<trace::SegmentInfo> segments;  ///< of SpanTableLaidOut
   std::vector<TokenId> tokens;               ///< of TokenGenerated, in order
   policy::Choice policy{};                   ///< of RunStarted
   Teammates teammates{};
+};
+
+/// A finished reply whose attention is to be seen more closely.
+struct AttentionReplayRequest {
+  FinishedReply reply;
+  std::int32_t layer = 0;
+  std::int32_t head = -1;   ///< −1: all
+  bool singleKeys = false;  ///< by key token; else by key block
 };
 
 /// What a finished reply was drawn from, as its policy has it.

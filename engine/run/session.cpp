@@ -488,10 +488,11 @@ trace::AttentionReplayed Session::replayAttention(const AttentionReplayRequest& 
   };
   check("layer", request.layer, 0, model.layers);
   check("head", request.head, -1, model.heads);
-  layout::SpanTable table = replayedTable(request.segments, request.reply, model);
-  request.policy.restore(table);
+  const FinishedReply& reply = request.reply;
+  layout::SpanTable table = replayedTable(reply.segments, reply.tokens, model);
+  reply.policy.restore(table);
   const std::int64_t promptTokens = table.tokenCount();
-  const auto rows = static_cast<std::int64_t>(request.reply.size());
+  const auto rows = static_cast<std::int64_t>(reply.tokens.size());
   const std::int64_t heads = request.head < 0 ? model.heads : 1;
   const std::int64_t keys = (promptTokens + rows) / (request.singleKeys ? 1 : impl.config.blockSize) +
                             static_cast<std::int64_t>(table.segments.size());
@@ -508,19 +509,19 @@ trace::AttentionReplayed Session::replayAttention(const AttentionReplayRequest& 
   said.firstRow = static_cast<std::int32_t>(last.size()) - 1;
   said.rows = static_cast<std::int32_t>(rows);
   const std::int64_t tokens = allTokens(table);
-  last.insert(last.end(), request.reply.begin(), request.reply.end() - 1);
+  last.insert(last.end(), reply.tokens.begin(), reply.tokens.end() - 1);
 
   RequestOptions options;
-  options.node = request.node;
+  options.node = reply.node;
   options.observedLayers = {request.layer};
   options.replay = ReplayedRows{.firstRow = said.firstRow, .singleKeys = request.singleKeys};
   impl.replayed.clear();
-  impl.submitTeam(request.teammates, request.request, request.reply, table, options);
+  impl.submitTeam(reply.teammates, reply.request, reply.tokens, table, options);
   impl.compute(std::move(table), std::move(options), stop);
   // The row of the prompt's last token is one of those that are told of.
   said.cachedTokens = impl.cachedTokens;
   said.recomputedTokens = tokens - 1 - impl.cachedTokens;
-  impl.sink.send(request.run, request.request, request.node, said);
+  impl.sink.send(reply.run, reply.request, reply.node, said);
   std::int32_t index = 0;
   for (trace::AttentionMass& mass : std::exchange(impl.replayed, {})) {
     if (request.head >= 0) {
@@ -529,7 +530,7 @@ trace::AttentionReplayed Session::replayAttention(const AttentionReplayRequest& 
       mass.mass = std::vector<float>(from, from + width);
       mass.heads = 1;
     }
-    impl.sink.send(request.run, request.request, request.node,
+    impl.sink.send(reply.run, reply.request, reply.node,
                    trace::ReplayedMass{.index = index++, .mass = std::move(mass)});
   }
   return said;

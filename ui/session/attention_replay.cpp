@@ -96,27 +96,32 @@ QString replayObstacle(const ViewInput& input, const ReplayChoice& choice) {
   return {};
 }
 
-run::AttentionReplayRequest replayRequest(const ViewInput& input, const ReplayChoice& choice) {
-  run::AttentionReplayRequest asked;
-  asked.request = choice.request;
-  asked.layer = choice.layer;
-  asked.head = choice.head;
-  const trace::RequestState* request = requestOf(input, choice.request);
-  if (request == nullptr) return asked;
-  asked.run = request->run;
-  asked.node = request->node;
-  asked.segments.assign(request->segments.begin(), request->segments.end());
+run::FinishedReply finishedReply(const ViewInput& input, RequestId id) {
+  run::FinishedReply reply;
+  reply.request = id;
+  const trace::RequestState* request = requestOf(input, id);
+  if (request == nullptr) return reply;
+  reply.run = request->run;
+  reply.node = request->node;
+  reply.segments.assign(request->segments.begin(), request->segments.end());
   const trace::RunState* run = runOf(input, *request);
   const std::optional<policy::Choice> policy =
       run == nullptr ? std::nullopt : policy::findChoice(run->policy);
-  if (policy) asked.policy = *policy;
-  asked.reply = replyOf(input, choice.request);
-  asked.teammates = teammatesOf(input, choice.request);
-  std::uint64_t keys = asked.segments.size() + asked.reply.size();
-  for (const trace::SegmentInfo& segment : asked.segments) keys += segment.tokens.size();
+  if (policy) reply.policy = *policy;
+  reply.tokens = replyOf(input, id);
+  reply.teammates = teammatesOf(input, id);
+  return reply;
+}
+
+run::AttentionReplayRequest replayRequest(const ViewInput& input, const ReplayChoice& choice) {
+  run::AttentionReplayRequest asked{
+      .reply = finishedReply(input, choice.request), .layer = choice.layer, .head = choice.head};
+  const run::FinishedReply& reply = asked.reply;
+  std::uint64_t keys = reply.segments.size() + reply.tokens.size();
+  for (const trace::SegmentInfo& segment : reply.segments) keys += segment.tokens.size();
   const auto heads =
       choice.head < 0 ? static_cast<std::uint64_t>(std::max(1, input.state().progress().heads)) : 1;
-  asked.singleKeys = asked.reply.size() * keys * heads * sizeof(float) <= run::kReplayBytes;
+  asked.singleKeys = reply.tokens.size() * keys * heads * sizeof(float) <= run::kReplayBytes;
   return asked;
 }
 

@@ -52,6 +52,9 @@ QString policyObstacle(const std::string& policy);
 /// Why the answer cannot be computed again now, a sentence; empty: it can.
 QString replayObstacle(const ViewInput& input, const ReplayChoice& choice);
 
+/// An answer as the engine takes it. Only where there is no obstacle.
+run::FinishedReply finishedReply(const ViewInput& input, RequestId request);
+
 /// As the engine takes it, by key token unless that would be more than one replay gives. Only where there is
 /// no obstacle.
 run::AttentionReplayRequest replayRequest(const ViewInput& input, const ReplayChoice& choice);

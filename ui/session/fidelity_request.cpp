@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "ui/session/fidelity_request.h"
 
-#include "engine/run/finished_reply.h"
-#include "engine/run/session.h"
 #include "ui/session/attention_replay.h"
 #include "ui/session/run_list.h"
 #include "ui/session/view_input.h"
@@ -13,18 +11,6 @@ namespace spanscope::ui {
 
 QString fidelityObstacle(const ViewInput& input, RequestId request) {
   return replayObstacle(input, {.request = request});
-}
-
-run::FinishedReply finishedReply(const ViewInput& input, RequestId request) {
-  // What a replay needs of the answer is what this needs.
-  run::AttentionReplayRequest replay = replayRequest(input, {.request = request});
-  return {.run = replay.run,
-          .request = replay.request,
-          .node = std::move(replay.node),
-          .segments = std::move(replay.segments),
-          .tokens = std::move(replay.reply),
-          .policy = std::move(replay.policy),
-          .teammates = std::move(replay.teammates)};
 }
 
 std::vector<RequestId> measurableRequests(const ViewInput& input, RunId run) {

@@ -1,18 +1,14 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Fidelity of a finished answer, measured when a person asks for it: what the engine is asked for, why it
-// cannot be asked now, and what was found.
+// Fidelity of a finished answer, measured when a person asks for it: why it cannot be measured now, and what
+// was found.
 #pragma once
 
 #include "engine/base/ids.h"
-#include "engine/run/finished_reply.h"
 
 #include <QString>
 
 #include <vector>
 
-namespace spanscope::run {
-struct FinishedReply;
-}
 namespace spanscope::trace {
 struct FidelityMeasured;
 }
@@ -24,9 +20,6 @@ struct ViewInput;
 
 /// Why the fidelity of this answer cannot be measured now, a sentence; empty: it can.
 QString fidelityObstacle(const ViewInput& input, RequestId request);
-
-/// As the engine takes it. Only where there is no obstacle.
-run::FinishedReply finishedReply(const ViewInput& input, RequestId request);
 
 /// The requests of a run in the trace that is shown whose answers can be measured, in their order.
 std::vector<RequestId> measurableRequests(const ViewInput& input, RunId run);

@@ -255,18 +255,11 @@ class TestFidelity : public QObject {
     Ran ran(kRag, "spans");
     const FinishedReply& reply = ran.replies.at(0);
     const trace::FidelityMeasured measured = ran.measure(0);
-    run::AttentionReplayRequest request{.run = 1,
-                                        .request = reply.request,
-                                        .node = reply.node,
-                                        .segments = reply.segments,
-                                        .reply = reply.tokens,
-                                        .policy = reply.policy,
-                                        .layer = 4,
-                                        .singleKeys = true};
+    run::AttentionReplayRequest request{.reply = reply, .layer = 4, .singleKeys = true};
     ran.spanlet.session->replayAttention(request);
     layout::SpanTable prompt = flatTable(reply);
     prompt.segments[0].tokens.resize(static_cast<std::size_t>(measured.promptTokens));
-    request.segments = run::spanTableEvent(prompt, nullptr).segments;
+    request.reply.segments = run::spanTableEvent(prompt, nullptr).segments;
     ran.spanlet.session->replayAttention(request);
     const auto rows = ran.spanlet.sink.all<trace::ReplayedMass>();
     const std::size_t count = reply.tokens.size();

@@ -42,11 +42,11 @@ plan::Plan rag(const std::string& question) {
 struct Replied {
   explicit Replied(run::SessionConfig config = {}, RunOptions options = {}) : spanlet(config) {
     result = spanlet.session->run(rag("Where does Mira live?"), options);
-    request.run = 1;
-    request.request = result.steps.at(0).request;
-    request.node = "/g";
-    request.segments = spanlet.sink.all<trace::SpanTableLaidOut>().at(0).segments;
-    request.reply = result.steps.at(0).tokens;
+    request.reply.run = 1;
+    request.reply.request = result.steps.at(0).request;
+    request.reply.node = "/g";
+    request.reply.segments = spanlet.sink.all<trace::SpanTableLaidOut>().at(0).segments;
+    request.reply.tokens = result.steps.at(0).tokens;
   }
 
   SpanletSession spanlet;
@@ -81,16 +81,16 @@ class TestAttentionReplay : public QObject {
   void seesWhatTheRunSaw() {
     const Replied recorded({}, everyMap());
     Replied replied;
-    QCOMPARE(replied.request.reply, recorded.request.reply);
+    QCOMPARE(replied.request.reply.tokens, recorded.request.reply.tokens);
     replied.request.layer = 3;
     replied.request.singleKeys = true;
     const trace::AttentionReplayed said = replied.spanlet.session->replayAttention(replied.request);
     QCOMPARE(said.layer, 3);
     QCOMPARE(said.head, -1);
-    QCOMPARE(said.rows, static_cast<std::int32_t>(replied.request.reply.size()));
+    QCOMPARE(said.rows, static_cast<std::int32_t>(replied.request.reply.tokens.size()));
     QCOMPARE(said.recomputedTokens, std::int64_t{0});
     const auto maps = replied.spanlet.sink.all<trace::ReplayedMass>();
-    QCOMPARE(maps.size(), replied.request.reply.size());
+    QCOMPARE(maps.size(), replied.request.reply.tokens.size());
     for (std::size_t i = 0; i < maps.size(); ++i) {
       QCOMPARE(maps[i].index, static_cast<std::int32_t>(i));
       QCOMPARE(maps[i].mass.row, said.firstRow + maps[i].index);
@@ -141,10 +141,10 @@ class TestAttentionReplay : public QObject {
                               std::holds_alternative<trace::ReplayedMass>(events[i].payload);
       QCOMPARE(events[i].run, isOfReplay ? RunId{1} : RunId{0});
       QVERIFY(!std::holds_alternative<trace::AttentionMass>(events[i].payload));
-      if (isOfReplay) QCOMPARE(events[i].request, replied.request.request);
+      if (isOfReplay) QCOMPARE(events[i].request, replied.request.reply.request);
       marked += isOfReplay ? 1 : 0;
     }
-    QCOMPARE(marked, static_cast<int>(replied.request.reply.size()) + 1);
+    QCOMPARE(marked, static_cast<int>(replied.request.reply.tokens.size()) + 1);
     // The sums over runs are those of the runs.
     const trace::TraceStats all = trace::stats(events);
     const trace::TraceStats ofRun = trace::stats(std::span(events).first(before));
@@ -218,13 +218,13 @@ class TestAttentionReplay : public QObject {
     AttentionReplayRequest& request = replied.request;
     if (which == 0) request.layer = 6;
     if (which == 1) request.head = -2;
-    if (which == 2) request.reply.clear();
-    if (which == 3) request.reply.push_back(2048);
-    if (which == 4) request.segments[1].sees = {1};
-    if (which == 5) request.segments.clear();
-    if (which == 6) request.reply.resize(40'000, 9);
+    if (which == 2) request.reply.tokens.clear();
+    if (which == 3) request.reply.tokens.push_back(2048);
+    if (which == 4) request.reply.segments[1].sees = {1};
+    if (which == 5) request.reply.segments.clear();
+    if (which == 6) request.reply.tokens.resize(40'000, 9);
     if (which == 7) {
-      request.reply.resize(4'000, 9);
+      request.reply.tokens.resize(4'000, 9);
       request.singleKeys = true;
     }
     const QString found = QString::fromStdString(errorOf(replied));

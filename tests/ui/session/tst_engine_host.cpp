@@ -275,13 +275,13 @@ class TestEngineHost : public QObject {
     QCOMPARE(lastOf<trace::AttentionMass>(events)->layer, -1);
     for (const trace::Event& event : events) {
       if (const auto* table = std::get_if<trace::SpanTableLaidOut>(&event.payload)) {
-        request.run = event.run;
-        request.request = event.request;
-        request.node = event.node;
-        request.segments = table->segments;
+        request.reply.run = event.run;
+        request.reply.request = event.request;
+        request.reply.node = event.node;
+        request.reply.segments = table->segments;
       }
       if (const auto* token = std::get_if<trace::TokenGenerated>(&event.payload))
-        request.reply.push_back(token->token);
+        request.reply.tokens.push_back(token->token);
     }
     request.layer = 4;
     QVERIFY(host.replayAttention(request));
@@ -290,7 +290,7 @@ class TestEngineHost : public QObject {
     std::vector<trace::Event> finer;
     host.drain(finer);
     QCOMPARE(lastOf<trace::AttentionReplayed>(finer)->layer, 4);
-    QCOMPARE(lastOf<trace::ReplayedMass>(finer)->index, static_cast<std::int32_t>(request.reply.size()) - 1);
+    QCOMPARE(lastOf<trace::ReplayedMass>(finer)->index, static_cast<std::int32_t>(request.reply.tokens.size()) - 1);
 
     request.layer = 40;
     QVERIFY(host.replayAttention(request));

@@ -44,16 +44,9 @@ std::optional<std::size_t> otherDraw(const run::ReplayedReply& replayed, const T
 }
 
 run::AttentionReplayRequest attentionOf(const run::FinishedReply& reply, RunId run, std::int32_t layer) {
-  return {.run = run,
-          .request = reply.request,
-          .node = reply.node,
-          .segments = reply.segments,
-          .reply = reply.tokens,
-          .policy = reply.policy,
-          .teammates = reply.teammates,
-          .layer = layer,
-          .head = -1,
-          .singleKeys = true};
+  run::AttentionReplayRequest request{.reply = reply, .layer = layer, .head = -1, .singleKeys = true};
+  request.reply.run = run;
+  return request;
 }
 
 /// The maps that a replay of a layer's attention sends.
