@@ -399,10 +399,12 @@ void Predictor::Impl::foreseeFailure(const Rehearsals& both, Prediction& predict
     const std::optional<RehearsedStep>& many = both.longest.steps[i];
     const bool isLonger = many && (bounds->prompt.most > many->admission.promptTokens ||
                                    bounds->reply.most > many->maxNewTokens);
+    // Where marks and pads stand hangs on the replies: fewer tokens may take more blocks.
+    const bool isElse = !step.needs.empty() && renderer.rules().marks();
     const std::int64_t usable = std::int64_t{session.blockCount} - 1;
     if (bounds->view.most >= model.maxPositions) {
       prediction.error = tooLong(step, bounds->view.most, model);
-    } else if (isLonger && bounds->mostBlocks > usable) {
+    } else if ((isLonger || isElse) && bounds->mostBlocks > usable) {
       prediction.error = errorAt(step.node,
                                  "a prompt of " + counted(bounds->prompt.most, "token") +
                                      " and its reply, which may need " + counted(bounds->mostBlocks, "block"),
