@@ -90,6 +90,7 @@ struct SurelyFound {
   std::int64_t old = 0;    ///< of both, what earlier runs stored
   /// How far behind what it sees it stands, as which it is found: a reply may stand between.
   std::vector<std::int64_t> distances;
+  bool seesReply = false;  ///< then what it is found as hangs on the reply itself
 };
 
 }  // namespace
@@ -127,6 +128,7 @@ struct Predictor::Impl {
       const Rehearsed& rehearsed, StepIndex index, const std::set<StepIndex>& needed,
       const std::optional<std::vector<std::int32_t>>& agreed) const;
   FoundBounds foundBounds(const Rehearsals& both, StepIndex index) const;
+  bool repliesMoveOthers(const Rehearsals& both, StepIndex index) const;
   void bound(const Rehearsals& both, StepPrediction& prediction) const;
   void boundEvictions(const Rehearsals& both, const RehearsedStep& step, StepPrediction& prediction) const;
 
@@ -201,6 +203,9 @@ std::map<SegmentName, SurelyFound> Predictor::Impl::surelyFound(
   const std::optional<RehearsedStep>& step = rehearsed.steps[index];
   if (!step) return all;
   std::vector<std::int32_t> known = tokensBeforeReplies(step->table);
+  const auto holdsReply = [&step, before = known](std::uint32_t segment) {
+    return before[segment] < step->table.segments[segment].length();
+  };
   for (std::size_t i = 0; agreed && i < known.size(); ++i)
     known[i] = i < agreed->size() ? std::min(known[i], (*agreed)[i]) : 0;
   // Who stored a block by replying, not by holding a reply that came out alike: the block goes on where the
@@ -244,6 +249,7 @@ std::map<SegmentName, SurelyFound> Predictor::Impl::surelyFound(
     found[i].length = segment.length();
     for (const std::uint32_t seen : segment.sees)
       found[i].distances.push_back(segment.base - step->table.segments[seen].base);
+    found[i].seesReply = std::any_of(segment.sees.begin(), segment.sees.end(), holdsReply);
     SegmentName name{segment.node, segment.hidden, segment.visibleBegin > 0, 0};
     std::get<3>(name) = count[name]++;
     all.emplace(std::move(name), found[i]);
@@ -288,6 +294,18 @@ Predictor::Impl::FoundBounds Predictor::Impl::foundBounds(const Rehearsals& both
   return bounds;
 }
 
+/// Whether a segment is moved by replies that it does not see: an earlier run may have stored it where these
+/// put it, however many tokens of it the shortest and the longest ones leave to be computed.
+bool Predictor::Impl::repliesMoveOthers(const Rehearsals& both, StepIndex index) const {
+  const std::set<StepIndex> needed = neededSteps(both.plan, index);
+  const std::map<SegmentName, SurelyFound> few = surelyFound(both.shortest, index, needed, std::nullopt);
+  const std::map<SegmentName, SurelyFound> many = surelyFound(both.longest, index, needed, std::nullopt);
+  return std::any_of(few.begin(), few.end(), [&many](const auto& own) {
+    const auto other = many.find(own.first);
+    return other != many.end() && !own.second.seesReply && own.second.distances != other->second.distances;
+  });
+}
+
 void Predictor::Impl::bound(const Rehearsals& both, StepPrediction& prediction) const {
   const std::set<StepIndex> needed = neededSteps(both.plan, prediction.step);
   const std::optional<RehearsedStep>& few = both.shortest.steps[prediction.step];
@@ -322,7 +340,7 @@ void Predictor::Impl::bound(const Rehearsals& both, StepPrediction& prediction) 
   const bool mayFindMore = (few && few->mayFindMore) || (many && many->mayFindMore);
   // Where a reply may be cropped away, what is left of its prompt may all be found.
   if (few && many && alone && prediction.doubt == Doubt::HoldsReply && !many->continuesReply &&
-      !mayFindMore && !renderer.rules().marks()) {
+      !mayFindMore && !renderer.rules().marks() && !repliesMoveOthers(both, prediction.step)) {
     prediction.computed.least =
         std::max<std::int64_t>(1, std::min(certainlyComputed(*few, session.blockSize, wholeBlocks),
                                            certainlyComputed(*many, session.blockSize, wholeBlocks)));

@@ -32,12 +32,11 @@ constexpr std::int64_t kCases = 3000;
 
 /// Cases of other seeds that once were not as promised: forecasts of pads, marks and crops, of pools that are
 /// almost too small and of replies that come out alike; teams and blended prompts whose cache was emptied.
-constexpr std::uint64_t kFailedOnce[] = {2000024, 2000682, 2000719, 2000790, 2001135, 2002488, 2003994,
-                                         2004074, 2004931, 2005753, 2006500, 2006512, 2006825, 2007004,
-                                         2007480, 2008347, 2008654, 2008897, 2008910, 2009100, 2009263,
-                                         5005082, 5005646, 5010739, 5012051, 5019597, 5020867, 5022304,
-                                         5024402, 5025865, 5027895, 7011946, 7014236, 7027423, 7032413,
-                                         31012155};
+constexpr std::uint64_t kFailedOnce[] = {
+    2000024, 2000682, 2000719, 2000790, 2001135, 2002488,  2003994, 2004074, 2004931, 2005753,
+    2006500, 2006512, 2006825, 2007004, 2007480, 2008347,  2008654, 2008897, 2008910, 2009100,
+    2009263, 5005082, 5005646, 5010739, 5012051, 5019597,  5020867, 5022304, 5024402, 5025865,
+    5027895, 7011946, 7014236, 7027423, 7032413, 31012155, 32011339};
 
 std::int64_t numberOf(const char* variable) {
   return qEnvironmentVariable(variable).toLongLong();
