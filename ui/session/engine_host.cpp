@@ -67,7 +67,7 @@ class EngineHost::Worker final : private workbench::WorkplaceWatcher {
     submit(load, [this](WorkState state, const std::string& problem) {
       if (state != WorkState::Failed) return;
       tell([this, text = QString::fromStdString(problem)] {
-        m_host.setState(EngineState::Idle);
+        m_host.endLoading();
         Q_EMIT m_host.runEnded(text);
       });
     });
@@ -205,10 +205,7 @@ class EngineHost::Worker final : private workbench::WorkplaceWatcher {
     m_forecast.stop();
     m_asked = m_service.submit(std::move(work), {.ended = [this, answer = std::move(answer)](
                                                               WorkState state, const std::string& problem) {
-                                 tell([this] {
-                                   m_host.setActivity({});
-                                   m_host.setState(EngineState::Idle);
-                                 });
+                                 tell([this] { m_host.endWork(); });
                                  answer(state, QString::fromStdString(problem));
                                }});
   }
@@ -263,7 +260,7 @@ class EngineHost::Worker final : private workbench::WorkplaceWatcher {
   void modelLoaded(const std::shared_ptr<workbench::ModelBundle>& bundle) override {
     tell([this, model = loadedModelOf(bundle)] {
       m_host.m_model = model;
-      m_host.setState(EngineState::Idle);
+      m_host.endLoading();
       Q_EMIT m_host.modelChanged();
     });
   }
@@ -432,44 +429,38 @@ void EngineHost::prepare(const document::RunSettings& settings) {
 }
 
 bool EngineHost::run(RunRequest request) {
-  if (m_state == EngineState::Running) return false;
-  setState(EngineState::Running);
+  if (!beginWork()) return false;
   m_worker->run(std::move(request));
   return true;
 }
 
 bool EngineHost::replayAttention(run::AttentionReplayRequest request) {
-  if (m_state == EngineState::Running) return false;
-  setState(EngineState::Running);
+  if (!beginWork()) return false;
   m_worker->replayAttention(std::move(request));
   return true;
 }
 
 bool EngineHost::measureFidelity(std::vector<run::FinishedReply> replies) {
-  if (m_state == EngineState::Running) return false;
-  setState(EngineState::Running);
+  if (!beginWork()) return false;
   m_worker->measureFidelity(std::move(replies));
   return true;
 }
 
 bool EngineHost::benchmark(BenchmarkRequest request) {
-  if (m_state == EngineState::Running) return false;
-  setState(EngineState::Running);
+  if (!beginWork()) return false;
   m_worker->benchmark(std::move(request));
   return true;
 }
 
 bool EngineHost::experiment(ExperimentRequest request) {
-  if (m_state == EngineState::Running) return false;
-  setState(EngineState::Running);
+  if (!beginWork()) return false;
   m_worker->experiment(std::move(request));
   return true;
 }
 
 bool EngineHost::carryOut(std::shared_ptr<workbench::Work> work,
                           std::function<void(const QString& error)> answer) {
-  if (m_state == EngineState::Running) return false;
-  setState(EngineState::Running);
+  if (!beginWork()) return false;
   m_worker->carryOut(std::move(work), std::move(answer));
   return true;
 }
@@ -529,6 +520,24 @@ void EngineHost::setActivity(const QString& activity) {
   if (activity == m_activity) return;
   m_activity = activity;
   Q_EMIT stateChanged();
+}
+
+/// False: something goes on already.
+bool EngineHost::beginWork() {
+  if (m_isBusy) return false;
+  m_isBusy = true;
+  setState(EngineState::Running);
+  return true;
+}
+
+void EngineHost::endWork() {
+  m_isBusy = false;
+  setActivity({});
+  setState(EngineState::Idle);
+}
+
+void EngineHost::endLoading() {
+  setState(m_isBusy ? EngineState::Running : EngineState::Idle);
 }
 
 void EngineHost::setState(EngineState state) {

@@ -109,7 +109,11 @@ class EngineHost : public QObject {
   /// Keeps what is indexed for retrieval in a file from the next run on; empty: in memory.
   void setIndexFile(const QString& path);
 
+  /// What the engine's thread does, for people to see.
   EngineState state() const { return m_state; }
+  /// Whether something goes on that a person asked for and can stop, a model that is loaded for it included;
+  /// nothing else is begun meanwhile.
+  bool isBusy() const { return m_isBusy; }
   /// What a run is busy with before it starts to compute, "Indexing: 20 of 1000 documents", or what is
   /// computed again after it; else empty.
   const QString& activity() const { return m_activity; }
@@ -152,6 +156,9 @@ class EngineHost : public QObject {
   class Worker;
 
   void setState(EngineState state);
+  bool beginWork();
+  void endWork();
+  void endLoading();
   void setActivity(const QString& activity);
 
   std::unique_ptr<Worker> m_worker;
@@ -160,6 +167,7 @@ class EngineHost : public QObject {
   LoadedModel m_model;
   std::shared_ptr<const std::vector<compute::Device>> m_devices;
   QString m_activity;
+  bool m_isBusy = false;
   bool m_recording = false;
 };
 

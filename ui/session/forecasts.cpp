@@ -87,7 +87,7 @@ void Forecasts::schedule(int pause) {
 
 void Forecasts::ask() {
   // The end of the run is a new epoch.
-  if (m_tab == 0 || m_engine.state() == EngineState::Running) return;
+  if (m_tab == 0 || m_engine.isBusy()) return;
   const document::Document& document = *m_watched.document;
   if (document.root() == document::kNoNode) return refuse(tr("The query is empty."));
   document::QueryOf taken = document::toQuery(document, document::TakeOut::MutedAndFrozen);

@@ -19,7 +19,7 @@ namespace spanscope::ui {
 
 void MainWindow::addCommands() {
   CommandHandlers& rows = m_commands;
-  const auto isRunning = [this] { return m_workspace.engine().state() == EngineState::Running; };
+  const auto isRunning = [this] { return m_workspace.engine().isBusy(); };
   const auto isIdle = [isRunning] { return !isRunning(); };
   const auto undoStack = [this]() -> QUndoStack& { return m_workspace.model()->undoStack(); };
 

@@ -291,7 +291,7 @@ void TopBar::refresh(LayoutId layout, bool welcome) {
                                     explain(u"policy"), explain(u"exactness"), explain(u"block-attention"),
                                     explain(u"full-prefill")})
                            .join(QLatin1Char('\n')));
-  const bool running = engine.state() == EngineState::Running;
+  const bool running = engine.isBusy();
   m_stop->setEnabled(running);
   m_run->setEnabled(current != nullptr && !running && current->source->takesRuns());
   m_policy->setEnabled(current != nullptr);

@@ -391,7 +391,7 @@ QString Workspace::refusal() const {
   if (m_current == nullptr) return tr("No query is open.");
   if (!m_current->source->takesRuns())
     return tr("This is a recorded run: open its query in a new tab to run it.");
-  if (m_engine.state() == EngineState::Running) return tr("A query is running: stop it first.");
+  if (m_engine.isBusy()) return tr("A query is running: stop it first.");
   return {};
 }
 
@@ -726,7 +726,7 @@ void Workspace::readIdentitiesAnew() {
 
 ReplayState Workspace::replayState() const {
   ReplayState state = m_replay;
-  state.engineIsBusy = m_engine.state() == EngineState::Running;
+  state.engineIsBusy = m_engine.isBusy();
   state.origin = m_current == nullptr ? m_live->origin() : m_current->source->origin();
   return state;
 }

@@ -290,12 +290,60 @@ class TestEngineHost : public QObject {
     std::vector<trace::Event> finer;
     host.drain(finer);
     QCOMPARE(lastOf<trace::AttentionReplayed>(finer)->layer, 4);
-    QCOMPARE(lastOf<trace::ReplayedMass>(finer)->index, static_cast<std::int32_t>(request.reply.tokens.size()) - 1);
+    QCOMPARE(lastOf<trace::ReplayedMass>(finer)->index,
+             static_cast<std::int32_t>(request.reply.tokens.size()) - 1);
 
     request.layer = 40;
     QVERIFY(host.replayAttention(request));
     QVERIFY(replayed.wait(kPatience));
     QCOMPARE(replayed.back().front().toString(), QStringLiteral("layer: found 40, expected 0 to 5"));
+  }
+
+  /// While the model is loaded for a run, that run is in progress: it is the only one, and can be stopped.
+  void loadingForARunIsPartOfIt() {
+    EngineHost host{test::cpuBackends()};
+    QSignalSpy ended(&host, &EngineHost::runEnded);
+    int loads = 0;
+    EngineState before = EngineState::Idle;
+    QList<bool> taken;
+    connect(&host, &EngineHost::stateChanged, &host, [&] {
+      // It is said of every activity, too.
+      if (std::exchange(before, host.state()) == host.state() || host.state() != EngineState::Loading) return;
+      if (loads++ == 0) taken += host.run(requestFor(QStringLiteral("rag.json")));
+      taken += host.isBusy();
+    });
+    QVERIFY(!host.isBusy());
+    QVERIFY(host.run(requestFor(QStringLiteral("rag.json"))));
+    QVERIFY(ended.wait(kPatience));
+    QCOMPARE(loads, 1);
+    QCOMPARE(taken, (QList<bool>{false, true}));
+    QVERIFY(!host.isBusy());
+    QTest::qWait(100);
+    QCOMPARE(ended.size(), 1);
+    // Loaded ahead of any run, it keeps nobody waiting.
+    document::RunSettings other;
+    other.threads = 1;
+    host.prepare(other);
+    QTRY_COMPARE_WITH_TIMEOUT(loads, 2, kPatience);
+    QCOMPARE(taken.back(), false);
+    QTRY_COMPARE_WITH_TIMEOUT(host.state(), EngineState::Idle, kPatience);
+  }
+
+  void aRunIsStoppedWhileItsModelIsLoaded() {
+    EngineHost host{test::cpuBackends()};
+    QSignalSpy ended(&host, &EngineHost::runEnded);
+    connect(&host, &EngineHost::stateChanged, &host, [&] {
+      if (host.state() == EngineState::Loading) host.stop();
+    });
+    QVERIFY(host.run(requestFor(QStringLiteral("rag.json"))));
+    QVERIFY(ended.wait(kPatience));
+    QCOMPARE(ended.front().front().toString(), QString());
+    QCOMPARE(host.state(), EngineState::Idle);
+    QVERIFY(!host.isBusy());
+    std::vector<trace::Event> events;
+    host.drain(events);
+    const auto* finished = lastOf<trace::RunFinished>(events);
+    QVERIFY(finished == nullptr || finished->outcome == trace::RunOutcome::Stopped);
   }
 
   /// Works that the host knows nothing of.
