@@ -6,7 +6,6 @@
 #include "engine/base/ids.h"
 
 #include <cstdint>
-#include <optional>
 #include <string>
 #include <vector>
 
@@ -22,18 +21,6 @@ struct TokenRun {
   bool operator==(const TokenRun&) const = default;
 };
 
-/// How some of the tokens that stand in the prompt a second time (Segment::repeats) are computed again.
-struct Blending {
-  enum class Score : std::uint8_t { Keys, Values };
-
-  double share = 0;           ///< of those tokens so many are, 0 … 1
-  std::int32_t layer = 0;     ///< in which they are chosen; those before are computed for all
-  std::int32_t steps = 1;     ///< layers, this one the first, that leave out as many each, by ratio
-  Score score = Score::Keys;  ///< by how far these are from the stored ones
-
-  bool operator==(const Blending&) const = default;
-};
-
 /// A token run that is computed as one sequence. Its token j stands at position base + j of the view.
 struct Segment {
   bool independent =
@@ -46,10 +33,6 @@ struct Segment {
   bool hidden = false;  ///< stands in nobody's view: only carries the chain of a reused output or a rest
   std::vector<std::uint32_t> sees;  ///< earlier segments in view order; a row sees their visible tokens, then
                                     ///< its own segment up to itself
-  /// An earlier segment, hidden, with the same tokens: this one begins as a copy of its keys and values, of
-  /// which some are computed again in view of what this one sees (SpanTable::blending). It belongs to the
-  /// request alone: nothing of it is looked up or stored.
-  std::optional<std::uint32_t> repeats{};
   std::vector<TokenRun> runs;
   NodePath node;  ///< the plus child or, at the outermost scope, the node of its first message
   bool operator==(const Segment&) const = default;
@@ -69,13 +52,6 @@ struct Cropped {
 /// generated.
 struct SpanTable {
   std::vector<Segment> segments;
-  /// With it, segments that repeat others stand right before the last one, which is computed together with
-  /// them and belongs to the request alone, too.
-  std::optional<Blending> blending{};
-  /// At least 2: each generated token reads at most so many blocks, in each layer and for each key head those
-  /// that compute/block_choice.h says; 0: it reads all. What is stored of generated tokens then depends on
-  /// what was left out, and belongs to the request alone.
-  std::int32_t mostBlocks = 0;
   std::vector<Cropped> cropped{};  ///< ascending by place; nothing that is computed depends on it
   bool operator==(const SpanTable&) const = default;
 

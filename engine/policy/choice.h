@@ -39,9 +39,9 @@ class Choice {
   /// Throws Failure where a model of so many layers cannot run with these values.
   void checkFor(std::int32_t layers) const;
 
-  /// Of a table that this policy laid out, as traces tell of it: what they leave out.
-  void restore(layout::SpanTable& table) const {
-    if (m_policy->restore != nullptr) m_policy->restore(table, m_values);
+  /// As Policy::planRows.
+  RowPlan planRows(const layout::SpanTable& table, bool isInTeam) const {
+    return m_policy->planRows == nullptr ? RowPlan{} : m_policy->planRows(table, m_values, isInTeam);
   }
 
   bool operator==(const Choice&) const = default;

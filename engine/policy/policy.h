@@ -6,6 +6,7 @@
 
 #include "engine/layout/layout.h"
 #include "engine/plan/plan.h"
+#include "engine/policy/row_plan.h"
 
 #include <cstdint>
 #include <optional>
@@ -43,6 +44,9 @@ struct Policy {
   bool hasIndependentSpans;
   /// Whether it asks for a checkpoint that was trained for block attention: others run, less accurately.
   bool wantsBlockAttention;
+  /// Whether a reply that the plan has computed anew is quoted as it was generated, as if the plan had it
+  /// reused.
+  bool quotesAsGenerated = false;
   /// In the order in which they are written: link(16), blend(0.15,layer=1).
   std::span<const Parameter> parameters{};
   /// Where some values make it more exact: what it is then, as above; nullptr where they do not.
@@ -51,11 +55,13 @@ struct Policy {
   /// as layoutExact().
   layout::SpanTable (*layOut)(const plan::Step& step, std::span<const layout::StepOutput> outputs,
                               layout::MessageRenderer& renderer, std::span<const double> values);
+  /// The row plan of a table that this policy laid out, or that a trace tells it to have laid out.
+  /// `isInTeam`: the step generates in step with others (`teams`). nullptr: the default plan.
+  RowPlan (*planRows)(const layout::SpanTable& table, std::span<const double> values,
+                      bool isInTeam) = nullptr;
   /// What would be expected of the values where a model of so many layers cannot run with them; nothing where
   /// it can. nullptr: any model can.
   std::optional<std::string> (*expectedOn)(std::span<const double> values, std::int32_t layers) = nullptr;
-  /// Completes a table that traces have told of by what they do not say; nullptr: they say all.
-  void (*restore)(layout::SpanTable& table, std::span<const double> values) = nullptr;
   /// Steps of a plan that generate together, each reading what the others write: teams of at least two, each
   /// in the order in which its members stand in each other's views. nullptr: all generate apart.
   std::vector<std::vector<StepIndex>> (*teams)(const plan::Plan& plan) = nullptr;

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "engine/layout/span_table.h"
+#include "engine/policy/row_plan.h"
 
 #include <cstdint>
 #include <vector>
@@ -12,6 +13,7 @@ namespace spanscope::run {
 /// Logits of chosen tokens of one span table.
 struct LogitsRequest {
   layout::SpanTable table;
+  policy::RowPlan rows{};   ///< of the table
   bool everyToken = false;  ///< of every token that has to be computed; else only of the very last one
 };
 struct LogitsResult {

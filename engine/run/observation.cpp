@@ -127,40 +127,6 @@ trace::SegmentAttention segmentAttention(const QueryPlace& place, const Observed
   return event;
 }
 
-std::vector<double> takeTeammates(compute::RunMass& run, std::size_t sees) {
-  const std::size_t ranges = run.keyBlocks.size();
-  const std::size_t width = sum(run.keyBlocks);
-  const std::size_t heads = ranges == 0 ? 0 : run.first.size() / ranges;
-  const auto before = static_cast<std::size_t>(
-      std::accumulate(run.keyBlocks.begin(), run.keyBlocks.begin() + static_cast<std::ptrdiff_t>(sees), 0));
-  const auto prompt = static_cast<std::size_t>(run.keyBlocks[sees]);
-  const auto own = static_cast<std::size_t>(run.keyBlocks.back());
-  std::vector<double> taken(ranges - sees - 2, 0.0);
-  std::vector<float> mass;
-  std::vector<float> first;
-  for (std::size_t head = 0; head < heads; ++head) {
-    const auto at = run.mass.begin() + static_cast<std::ptrdiff_t>(head * width);
-    mass.insert(mass.end(), at, at + static_cast<std::ptrdiff_t>(before));
-    auto other = at + static_cast<std::ptrdiff_t>(before + prompt);
-    for (std::size_t i = 0; i < taken.size(); ++i) {
-      const auto end = other + run.keyBlocks[sees + 1 + i];
-      taken[i] = std::accumulate(other, end, taken[i]);
-      other = end;
-    }
-    for (std::size_t block = 0; block < own; ++block) {
-      const float ofPrompt = block < prompt ? at[static_cast<std::ptrdiff_t>(before + block)] : 0.0F;
-      mass.push_back(other[static_cast<std::ptrdiff_t>(block)] + ofPrompt);
-    }
-    const auto firsts = run.first.begin() + static_cast<std::ptrdiff_t>(head * ranges);
-    first.insert(first.end(), firsts, firsts + static_cast<std::ptrdiff_t>(sees + 1));
-    if (prompt == 0) first.back() = firsts[static_cast<std::ptrdiff_t>(ranges - 1)];
-  }
-  run.mass = std::move(mass);
-  run.first = std::move(first);
-  run.keyBlocks.erase(run.keyBlocks.begin() + static_cast<std::ptrdiff_t>(sees), run.keyBlocks.end() - 1);
-  return taken;
-}
-
 std::vector<float> segmentMass(std::size_t segments, std::span<const std::uint32_t> sees,
                                std::uint32_t segment, std::span<const ObservedRun> observed, std::size_t part,
                                std::int32_t local, std::span<const model::LayerMass> mass,

@@ -53,11 +53,6 @@ trace::AttentionMass meanMass(const QueryPlace& place, const ObservedRows& obser
 trace::AttentionMass massEvent(const QueryPlace& place, const ObservedRows& observed, bool singleRow,
                                std::int32_t heads, const model::LayerMass& mass);
 
-/// Of a row of a member of a team (TeamPlace), whose ranges are the `sees` segments before its own, its own
-/// prompt, what each of the others generated, and its own reply: joins the two of its own segment and takes
-/// the others out. Gives what each of those had, summed over the heads.
-std::vector<double> takeTeammates(compute::RunMass& run, std::size_t sees);
-
 /// Attention mass of local token `local` of part `part`, per segment of the request's span table: mean over
 /// heads and over `layers`. Empty if the row was not observed alone, which only single-row runs are.
 std::vector<float> segmentMass(std::size_t segments, std::span<const std::uint32_t> sees,

@@ -95,6 +95,7 @@ std::optional<PlanProgress::Ready> PlanProgress::next() {
   layout::SpanTable table = m_options.policy.layOut(step, m_outputs, m_renderer);
   RequestOptions options = optionsOf(step, table.tokenCount());
   options.team = m_teams[i];
+  options.rows = m_options.policy.planRows(table, options.team.has_value());
   // Only a step whose output is put into another prompt is asked for its table.
   if (!m_dependents[i].empty()) m_outputs[i].table = table;
   m_ready.pop_front();

@@ -70,7 +70,7 @@ std::int64_t certainlyComputed(const RehearsedStep& step, std::int32_t blockSize
   std::int64_t computed = 0;
   for (std::size_t i = 0; i < known.size(); ++i) {
     const layout::Segment& segment = step.table.segments[i];
-    if (segment.repeats) continue;  // its tokens are not counted a second time
+    if (step.rows.copyOf(i)) continue;  // its tokens are not counted a second time
     const bool isCut = wholeBlocks && known[i] < segment.length();
     const std::int32_t end = isCut ? known[i] - known[i] % blockSize : known[i];
     computed += std::max(0, end - step.admission.segments[i].computeFrom);
@@ -245,7 +245,7 @@ std::map<SegmentName, SurelyFound> Predictor::Impl::surelyFound(
   std::map<SegmentName, std::size_t> count;
   for (std::size_t i = 0; i < found.size(); ++i) {
     const layout::Segment& segment = step->table.segments[i];
-    if (segment.repeats) continue;
+    if (step->rows.copyOf(i)) continue;
     found[i].length = segment.length();
     for (const std::uint32_t seen : segment.sees)
       found[i].distances.push_back(segment.base - step->table.segments[seen].base);

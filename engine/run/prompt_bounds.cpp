@@ -21,10 +21,11 @@ using layout::TokenRun;
 /// Stands for a token of a reply.
 constexpr TokenId kAny = -1;
 
-std::int64_t promptTokens(const SpanTable& table) {
+/// Of all segments, those that are copied once.
+std::int64_t promptTokens(const SpanTable& table, const policy::RowPlan& rows) {
   std::int64_t tokens = 0;
-  for (const Segment& segment : table.segments) {
-    if (!segment.repeats) tokens += segment.length();
+  for (std::size_t i = 0; i < table.segments.size(); ++i) {
+    if (!rows.copyOf(i)) tokens += table.segments[i].length();
   }
   return tokens;
 }
@@ -84,13 +85,15 @@ FinalMark finalMarkOf(const SpanTable& table) {
 }
 
 /// Steps whose replies go in with the keys and values that they were generated with, as often as they do.
-void addReused(const plan::PromptNode& prompt, std::vector<StepIndex>& steps) {
+void addReused(const plan::PromptNode& prompt, const policy::Policy& policy, std::vector<StepIndex>& steps) {
   if (const auto* output = std::get_if<plan::PromptOutput>(&prompt.value)) {
-    if (output->form == plan::OutputForm::Reused) steps.push_back(output->step);
+    const bool isReused = output->form == plan::OutputForm::Reused ||
+                          (output->form == plan::OutputForm::Anew && policy.quotesAsGenerated);
+    if (isReused) steps.push_back(output->step);
   } else if (const auto* run = std::get_if<plan::PromptRun>(&prompt.value)) {
-    for (const plan::PromptNode& child : run->children) addReused(child, steps);
+    for (const plan::PromptNode& child : run->children) addReused(child, policy, steps);
   } else if (const auto* plus = std::get_if<plan::PromptPlus>(&prompt.value)) {
-    for (const plan::PromptNode& child : plus->children) addReused(child, steps);
+    for (const plan::PromptNode& child : plus->children) addReused(child, policy, steps);
   }
 }
 
@@ -125,7 +128,7 @@ class Bounding {
     SpanTable few = m_options.policy.layOut(step, m_few, m_renderer);
     SpanTable many = step.needs.empty() ? few : m_options.policy.layOut(step, m_many, m_renderer);
     PromptBounds bounds;
-    bounds.prompt = {promptTokens(few), promptTokens(many)};
+    bounds.prompt = {tokensOf(few), tokensOf(many)};
     bounds.view = {few.tokenCount(), many.tokenCount()};
     const layout::LayoutRules& rules = m_renderer.rules();
     // Which mark is the last hangs on replies, and on what is cropped of the texts behind them.
@@ -163,12 +166,17 @@ class Bounding {
   }
 
  private:
+  /// Of a table that the policy laid out.
+  std::int64_t tokensOf(const SpanTable& table) const {
+    return promptTokens(table, m_options.policy.planRows(table, false));
+  }
+
   /// Whether the policy makes other segments of the step than block attention does.
   bool changesSegments(const plan::Step& step, const SpanTable& few, const SpanTable& many) {
     const auto plain = [&](const std::vector<layout::StepOutput>& outputs) {
-      return promptTokens(layout::layOut(step, outputs, m_renderer, layout::Visibility::Spans));
+      return promptTokens(layout::layOut(step, outputs, m_renderer, layout::Visibility::Spans), {});
     };
-    return plain(m_few) != promptTokens(few) || plain(m_many) != promptTokens(many);
+    return plain(m_few) != tokensOf(few) || plain(m_many) != tokensOf(many);
   }
 
   /// What stands in the prompt without being seen, of which the tables of the shortest and of the longest
@@ -178,7 +186,7 @@ class Bounding {
   void boundHidden(const plan::Step& step, const SpanTable& few, const SpanTable& many,
                    PromptBounds& bounds) {
     std::vector<StepIndex> reused;
-    addReused(step.prompt, reused);
+    addReused(step.prompt, m_options.policy.policy(), reused);
     const bool isOther = changesSegments(step, few, many);
     const bool crops = m_renderer.rules().crops();
     if (reused.empty() && !isOther) return;
@@ -190,9 +198,8 @@ class Bounding {
     for (const StepIndex index : reused) {
       const PromptBounds& inner = m_bounds[index];
       if (!isOther && !crops) {
-        bounds.prompt.least -= promptTokens(m_few[index].table) - inner.prompt.least;
-        bounds.prompt.most +=
-            std::max<std::int64_t>(0, inner.prompt.most - promptTokens(m_many[index].table));
+        bounds.prompt.least -= tokensOf(m_few[index].table) - inner.prompt.least;
+        bounds.prompt.most += std::max<std::int64_t>(0, inner.prompt.most - tokensOf(m_many[index].table));
       } else if (!isOther && opening + inner.reply.least - closing >= m_blockSize) {
         bounds.prompt.least += inner.prompt.least - opening;
       } else {

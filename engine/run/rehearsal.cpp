@@ -168,6 +168,7 @@ bool Rehearsal::submitNext(Scheduler& scheduler) {
   submitted.step = next->step;
   submitted.holdsReply = !m_plan->steps[next->step].needs.empty();
   submitted.facts.table = next->table;
+  submitted.facts.rows = next->options.rows;
   submitted.facts.maxNewTokens = next->options.maxNewTokens;
   m_result.mostBlocks += mostBlocksOf(next->table, next->options.maxNewTokens, m_setting.session.blockSize);
   const RequestId request = scheduler.submit(std::move(next->table), std::move(next->options));

@@ -40,6 +40,7 @@ struct RehearsalSetting {
 struct RehearsedStep {
   RequestId request = 0;
   layout::SpanTable table;
+  policy::RowPlan rows;  ///< of the table
   std::int32_t maxNewTokens = 0;
   cache::Admission admission;
   std::vector<trace::BlockLookedUp> blocks;

@@ -4,6 +4,7 @@
 
 #include "engine/base/ids.h"
 #include "engine/compute/sampling.h"
+#include "engine/policy/row_plan.h"
 #include "engine/run/attention_detail.h"
 #include "engine/trace/event.h"
 
@@ -24,12 +25,9 @@ struct ReplayedRows {
   std::int32_t observedRows = std::numeric_limits<std::int32_t>::max();
 };
 
-/// A place among requests of a run that generate together: from when all of them are past their prompts, each
-/// pass computes one generated token of every one of them, and each reads what the others have generated,
-/// that of the same pass included. In its view a request's own prompt is followed by what the others
-/// generated, in the order of their places, and then by what it generated itself. Keys stay where they are:
-/// each reply's positions in a view are said by the query (DESIGN: a key is rotated by its local index). What
-/// a request generated is not found by others than these.
+/// A place in a team: requests of a run that generate in step. Once all of them are past their prompts, each
+/// pass computes one generated token of each member that policy::ReplyRows::next() names. A team is admitted,
+/// gives way and ends as a whole.
 struct TeamPlace {
   std::uint32_t team = 0;      ///< number of the team within the run
   std::uint32_t place = 0;     ///< of this request in it, 0 … members − 1
@@ -64,7 +62,8 @@ struct RequestOptions {
   LogitReport logits = LogitReport::None;
   /// Nothing else is observed then.
   std::optional<ReplayedRows> replay;
-  std::optional<TeamPlace> team;
+  policy::RowPlan rows;           ///< of the request's table
+  std::optional<TeamPlace> team;  ///< with it, `rows` has a plan of replies
   /// Of a member of a team: the whole reply, which is then computed but not drawn.
   std::vector<TokenId> given;
 };

@@ -27,7 +27,8 @@ struct ScheduledRequest {
   std::uint64_t releasesAtRefusal = 0;        ///< m_releases then
   std::vector<std::int32_t> computed;         ///< per segment: local tokens [0, computed) are in the store
   std::vector<std::int32_t> computedBefore;   ///< the same when it was preempted; empty: never was
-  std::uint32_t segment = 0;                  ///< the segment the prefill has come to
+  std::vector<std::uint32_t> prefillOrder;    ///< all segments: those that are not joint, then the joint ones
+  std::uint32_t prefillPlace = 0;             ///< in that order: the segment that the prefill has come to
   std::vector<TokenId> generated;             ///< sampled so far; the last one has not been computed yet
   std::int32_t placed = 0;  ///< tokens of the last segment that have a slot; of members of teams
   bool isOver = false;      ///< the reply has ended; others of a team may still read it
@@ -40,16 +41,16 @@ struct ScheduledRequest {
     const std::int32_t prompt = table.segments[index].length();
     return index == lastSegment() ? prompt + static_cast<std::int32_t>(generated.size()) : prompt;
   }
-  /// The segment is computed together with all that repeat others, or is one of them.
-  bool isBlended(std::uint32_t index) const {
-    return table.blending && (table.segments[index].repeats || index == lastSegment());
-  }
   /// Local token of the last segment from which on they are generated ones.
   std::int32_t generatedFrom() const {
     return options.replay ? options.replay->firstRow + 1 : table.segments.back().length();
   }
   /// Keys and values of the reply are not those that its tokens have elsewhere.
-  bool replyIsItsOwn() const { return table.mostBlocks > 0 || options.team; }
+  bool replyIsItsOwn() const { return options.rows.reply != nullptr; }
+  /// Local token `begin` of the segment is a generated one whose row reads in its policy's own way.
+  bool readsAsReply(std::uint32_t index, std::int32_t begin) const {
+    return replyIsItsOwn() && index == lastSegment() && begin >= generatedFrom();
+  }
   /// Tokens of a segment that are computed before any is generated, or once more after it gave way.
   std::int32_t prefillLength(std::uint32_t index) const {
     return options.team && index == lastSegment() ? table.segments[index].length() : length(index);
@@ -59,12 +60,6 @@ struct ScheduledRequest {
   std::int32_t wantedRows() const {
     const bool hasLast = isOver || !options.given.empty();  // nothing comes after it
     return static_cast<std::int32_t>(generated.size()) - (hasLast ? 1 : 0);
-  }
-  /// Local token of the last segment where the template's words begin with which a reply is asked for.
-  std::int32_t turnFrom() const {
-    const std::vector<layout::TokenRun>& runs = table.segments.back().runs;
-    const bool hasTurn = !runs.empty() && runs.back().source == layout::TokenRun::Source::Template;
-    return generatedFrom() - (hasTurn ? std::clamp(runs.back().count, 0, generatedFrom()) : 0);
   }
   /// Of the local tokens [0, end) of a segment that are computed so many may be found by others.
   std::int32_t storable(std::uint32_t index, std::int32_t end) const {

@@ -11,6 +11,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <stdexcept>
 #include <utility>
 
 namespace spanscope::run {
@@ -40,11 +41,17 @@ Scheduler::Scheduler(Computation& computation, cache::KvCache& cache, trace::Sin
 Scheduler::~Scheduler() = default;
 
 RequestId Scheduler::submit(layout::SpanTable table, RequestOptions options) {
+  if (options.team && !options.rows.reply) throw std::logic_error("a team needs a row plan of its replies");
   auto request = std::make_unique<Request>();
   request->id = ++m_lastRequest;
   request->table = std::move(table);
   request->options = std::move(options);
   request->generated = request->options.given;
+  for (const bool joint : {false, true}) {
+    for (std::uint32_t i = 0; i <= request->lastSegment(); ++i) {
+      if (request->options.rows.isJoint(i) == joint) request->prefillOrder.push_back(i);
+    }
+  }
   const auto place = std::upper_bound(m_requests.begin(), m_requests.end(), request,
                                       [](const auto& a, const auto& b) { return isServedBefore(*a, *b); });
   m_requests.insert(place, std::move(request));
@@ -80,7 +87,7 @@ Scheduler::Progress Scheduler::pass(std::stop_token stop, RequestSource* source)
     // Where everybody gave way, somebody can begin again.
     if (m_preemptions == preemptions || m_failures != failures) return Progress::Idle;
   }
-  closeBlend(pass);
+  narrow(pass);
   if (!pass.observed.empty()) {
     // Every request of a pass is observed at the union of the layers asked for; what was not asked for is not
     // sent.
@@ -142,8 +149,10 @@ std::int64_t Scheduler::wantedRows() const {
   for (const auto& request : m_requests) {
     if (request->state == Request::State::Decode && goesOn(*request)) ++rows;
     if (request->state != Request::State::Prefill) continue;
-    for (std::uint32_t i = request->segment; i <= request->lastSegment(); ++i)
+    for (std::uint32_t place = request->prefillPlace; place < request->prefillOrder.size(); ++place) {
+      const std::uint32_t i = request->prefillOrder[place];
       rows += std::max(0, request->prefillLength(i) - request->computed[i]);
+    }
   }
   return rows;
 }
@@ -238,7 +247,7 @@ bool Scheduler::tryAdmit(Request& request) {
   const auto& admission = std::get<cache::Admission>(answer);
   request.state = Request::State::Prefill;
   request.lastRefusal.reset();
-  request.segment = 0;
+  request.prefillPlace = 0;
   request.computed.clear();
   for (const cache::SegmentBlocks& segment : admission.segments)
     request.computed.push_back(segment.computeFrom);
@@ -281,8 +290,8 @@ void Scheduler::finishPass(Pass& pass, model::ForwardResult& result) {
       m_cache.computed(part.request->id, part.segment, part.request->storable(part.segment, end));
   }
   for (const Pass::Part& part : pass.parts) settle(*part.request);
-  reportBlend(pass, result);
-  joinTeamMass(pass, result);
+  reportCopies(pass, result);
+  reportReplyMass(pass, result);
   reportMass(pass, result);
 
   const auto vocabulary = static_cast<std::size_t>(m_computation.vocabularySize());

@@ -28,6 +28,7 @@
 #include <vector>
 
 namespace spanscope::cache {
+struct BlockCopy;
 class KvCache;
 struct Refusal;
 struct RequestSpec;
@@ -38,6 +39,9 @@ struct QueryRun;
 }
 namespace spanscope::layout {
 struct SpanTable;
+}
+namespace spanscope::policy {
+struct Reply;
 }
 namespace spanscope::model {
 struct ForwardResult;
@@ -103,6 +107,7 @@ class Scheduler {
  private:
   using Request = ScheduledRequest;
   struct Pass;
+  struct RepliesInStep;
 
   static bool isServedBefore(const Request& a, const Request& b);
   Request& newest() const;
@@ -126,16 +131,20 @@ class Scheduler {
   void collectDecodes(Pass& pass);
   std::vector<Request*> nextOfTeam(Request& member);
   void collectPrefills(Pass& pass);
-  void addBlend(Pass& pass, Request& request);
+  void addJoint(Pass& pass, Request& request);
+  void addCopy(Pass& pass, Request& request, std::uint32_t segment, std::vector<cache::BlockCopy>& copies);
+  void addRow(Pass& pass, TokenId token, std::int32_t local, const std::vector<BlockId>& blocks) const;
   void addRows(Pass& pass, Request& request, std::uint32_t segment, std::int32_t begin, std::int32_t count);
   void addObservedRun(Pass& pass, const Request& request, ObservedRun run);
   void addRun(Pass& pass, const Request& request, std::uint32_t segment, std::int32_t begin,
               std::int32_t count, std::int64_t firstRow);
-  void addTeamKeys(compute::QueryRun& run, const Request& request, std::int32_t row) const;
-  void closeBlend(Pass& pass) const;
-  void reportBlend(const Pass& pass, const model::ForwardResult& result);
+  static void narrow(Pass& pass);
+  policy::Reply replyOf(const Request& request) const;
+  std::vector<policy::Reply> repliesOf(const std::vector<Request*>& members) const;
+  RepliesInStep repliesInStepWith(const Request& request) const;
+  void reportCopies(const Pass& pass, const model::ForwardResult& result);
   void finishPass(Pass& pass, model::ForwardResult& result);
-  void joinTeamMass(const Pass& pass, model::ForwardResult& result) const;
+  void reportReplyMass(const Pass& pass, model::ForwardResult& result) const;
   void reportMass(const Pass& pass, const model::ForwardResult& result);
   void reportRows(const Pass& pass, const model::ForwardResult& result, const ObservedRows& observed);
   QueryPlace placeOf(const Request& request, std::uint32_t segment) const;

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "engine/model/decoder.h"
+#include "engine/policy/reply_rows.h"
 #include "engine/run/observation.h"
 #include "engine/run/scheduled_request.h"
 #include "engine/run/scheduler.h"
@@ -13,6 +14,12 @@
 #include <vector>
 
 namespace spanscope::run {
+
+/// What a row plan is told of the replies that are generated in step, in the order of their places.
+struct Scheduler::RepliesInStep {
+  std::vector<policy::Reply> replies;
+  std::size_t own = 0;  ///< index of the one that is asked about
+};
 
 struct Scheduler::Pass {
   struct Part {
@@ -26,17 +33,19 @@ struct Scheduler::Pass {
     std::int32_t logitCount = 0;
     bool drawn = false;  ///< whether a token is drawn from the last of its logits
   };
-  /// Rows of which some may be left out on the way.
-  struct Blend {
+  /// Computed rows of a copy (policy::SegmentRows::copyOf), some of which may be left out on the way.
+  struct Copy {
+    std::size_t run = 0;   ///< their query run
+    std::size_t part = 0;  ///< which of the parts they are
+    std::uint32_t group = 0;
+  };
+  /// The joint segments of a request. A pass has those of one request at most.
+  struct Joint {
     const Request* request = nullptr;
-    std::size_t firstRun = 0;
-    std::size_t runs = 0;
-    std::size_t firstPart = 0;
-    std::size_t parts = 0;
-    std::int64_t rows = 0;
+    std::vector<Copy> copies;  ///< in the order of their rows
   };
   model::Batch batch;
-  std::optional<Blend> blend;
+  std::optional<Joint> joint;
   std::vector<std::int32_t> mostTokens;  ///< of the reply that each draw is for
   std::vector<Part> parts;
   std::vector<ObservedRun> observed;

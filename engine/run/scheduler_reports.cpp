@@ -7,22 +7,22 @@
 #include "engine/run/scheduled_request.h"
 #include "engine/run/scheduler.h"
 #include "engine/run/scheduler_pass.h"
-#include "engine/run/team.h"
 
 #include <algorithm>
 #include <utility>
 
 namespace spanscope::run {
 
-void Scheduler::reportBlend(const Pass& pass, const model::ForwardResult& result) {
-  if (!pass.blend) return;
-  const Pass::Blend& blend = *pass.blend;
-  const Request& request = *blend.request;
-  trace::TokensRecomputed event{.layer = request.table.blending->layer, .tokens = blend.rows, .segments = {}};
+/// Which rows of copies were computed in all layers.
+void Scheduler::reportCopies(const Pass& pass, const model::ForwardResult& result) {
+  if (!pass.joint) return;
+  const Request& request = *pass.joint->request;
+  trace::TokensRecomputed event{.layer = request.options.rows.checkLayer, .tokens = 0, .segments = {}};
   auto kept = result.keptRows.begin();
-  std::int64_t firstRow = blend.runs == 0 ? 0 : pass.batch.runs[blend.firstRun].firstRow;
-  for (std::size_t p = blend.firstPart; p < blend.firstPart + blend.parts; ++p) {
-    const Pass::Part& part = pass.parts[p];
+  for (const Pass::Copy& copy : pass.joint->copies) {
+    const Pass::Part& part = pass.parts[copy.part];
+    const std::int64_t firstRow = pass.batch.runs[copy.run].firstRow;
+    event.tokens += part.count;
     trace::RecomputedTokens own{.segment = part.segment, .tokens = {}};
     for (std::int32_t j = 0; j < part.count; ++j) {
       const std::int64_t row = firstRow + j;
@@ -30,41 +30,37 @@ void Scheduler::reportBlend(const Pass& pass, const model::ForwardResult& result
       const bool isKept = pass.batch.narrowings.empty() || (kept != result.keptRows.end() && *kept == row);
       if (isKept) own.tokens.push_back(part.begin + j);
     }
-    firstRow += part.count;
     if (!own.tokens.empty()) event.segments.push_back(std::move(own));
   }
   m_sink.send(request.options.run, request.id, request.options.node, std::move(event));
 }
 
-/// Of rows of teams the events tell their own segments as one, and what lies on the others' replies apart.
-void Scheduler::joinTeamMass(const Pass& pass, model::ForwardResult& result) const {
+/// Of rows that read in their policy's own way the events tell the row's own segment as one range; what else
+/// such a row reads is the policy's to tell.
+void Scheduler::reportReplyMass(const Pass& pass, model::ForwardResult& result) const {
   if (result.mass.empty()) return;
   for (std::size_t i = 0; i < pass.observed.size(); ++i) {
     const ObservedRun& observed = pass.observed[i];
-    const Pass::Part& part = pass.parts[observed.part];
-    const Request& request = *part.request;
-    if (!request.options.team || part.segment != request.lastSegment() ||
-        observed.begin < request.generatedFrom())
-      continue;
+    const Request& request = *pass.parts[observed.part].request;
+    if (!request.readsAsReply(pass.parts[observed.part].segment, observed.begin)) continue;
+    const policy::ReplyRows& reply = *request.options.rows.reply;
     const std::size_t sees = request.table.segments.back().sees.size();
     const auto& asked = request.options.observedLayers;
-    std::vector<double> shares(request.options.team->members - 1, 0.0);
+    std::vector<double> sums;
     double rows = 0;
     for (model::LayerMass& layer : result.mass) {
-      const std::vector<double> own = takeTeammates(layer.runs[i], sees);
+      const std::vector<double> own = reply.joinMass(layer.runs[i], sees);
       if (std::find(asked.begin(), asked.end(), layer.layer) == asked.end()) continue;
-      for (std::size_t other = 0; other < shares.size(); ++other) shares[other] += own[other];
+      sums.resize(own.size());
+      for (std::size_t range = 0; range < own.size(); ++range) sums[range] += own[range];
       rows += m_computation.heads();
     }
     if (request.options.replay || observed.reply < 0 || rows == 0) continue;
-    trace::TeammateAttention event{.index = observed.reply, .requests = {}, .mass = {}};
-    const Team team(m_requests, request);
-    for (const Request* other : team.members()) {
-      if (other == &request) continue;
-      event.mass.push_back(static_cast<float>(shares[event.requests.size()] / rows));
-      event.requests.push_back(other->id);
-    }
-    m_sink.send(request.options.run, request.id, request.options.node, std::move(event));
+    std::vector<float> shares;
+    for (const double sum : sums) shares.push_back(static_cast<float>(sum / rows));
+    const RepliesInStep inStep = repliesInStepWith(request);
+    if (auto event = reply.tell(observed.reply, inStep.replies, inStep.own, shares))
+      m_sink.send(request.options.run, request.id, request.options.node, std::move(*event));
   }
 }
 

@@ -31,13 +31,14 @@ cache::RequestSpec Scheduler::specOf(const Request& request) const {
   spec.computedBefore = request.computedBefore;
   spec.salt = request.options.salt.value_or(m_salt);
   spec.segments.reserve(table.segments.size());
-  for (const layout::Segment& segment : table.segments) {
+  for (std::uint32_t i = 0; i < table.segments.size(); ++i) {
+    const layout::Segment& segment = table.segments[i];
     cache::SegmentSpec& out = spec.segments.emplace_back();
     out.tokens = segment.tokens;
     out.base = segment.base;
     out.node = segment.node;
-    out.repeats = segment.repeats;
-    out.isPrivate = segment.repeats || (table.blending && &segment == &table.segments.back());
+    out.repeats = request.options.rows.copyOf(i);
+    out.isPrivate = request.options.rows.isJoint(i);
     for (const std::uint32_t seen : segment.sees) {
       const layout::Segment& other = table.segments[seen];
       out.sees.push_back(

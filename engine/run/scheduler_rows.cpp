@@ -35,8 +35,9 @@ void Scheduler::collectDecodes(Pass& pass) {
   }
 }
 
-/// Of a team, asked by its first member, all that have a row in its next step, each with room for it, be they
-/// more than a pass else has rows: each reads what the others have in it. None if somebody has to wait.
+/// The members of a team that have a row in its next step, each with room for that row. They may be more than
+/// the pass has rows left: each of them reads what the others store in the step. Empty where somebody has to
+/// wait, and for every member but the first one, which is asked for all.
 std::vector<Scheduler::Request*> Scheduler::nextOfTeam(Request& member) {
   const Team team(m_requests, member);
   if (team.members().front() != &member || !team.isReady()) return {};
@@ -47,10 +48,14 @@ std::vector<Scheduler::Request*> Scheduler::nextOfTeam(Request& member) {
   }
   member.isTold = true;
   std::vector<Request*> going;
-  for (Request* each : team.next()) {
+  const policy::ReplyRows& reply = *member.options.rows.reply;
+  for (const std::size_t index : reply.next(repliesOf(team.members()))) {
+    Request* const each = team.members()[index];
+    // With the last reply that ends all of the team does.
+    if (each->state != Request::State::Decode) return {};
     const std::int32_t row = each->repliedRows();
-    const std::int64_t position =
-        each->table.segments.back().base + each->generatedFrom() + team.seenBy(*each, row) + row;
+    // A reply that ends here changes what those behind it see.
+    const std::int64_t position = reply.positionOf(repliesOf(team.members()), index, row);
     if (each->options.given.empty() && position >= each->options.team->positions) {
       end(*each, trace::StepOutcome::ContextLimit);
       continue;
@@ -67,104 +72,113 @@ void Scheduler::collectPrefills(Pass& pass) {
   for (const auto& owned : m_requests) {
     Request& request = *owned;
     if (request.state != Request::State::Prefill) continue;
-    while (request.segment < request.table.segments.size() && pass.rows() < m_rowsPerPass) {
-      const std::int32_t length = request.prefillLength(request.segment);
+    while (request.prefillPlace < request.prefillOrder.size() && pass.rows() < m_rowsPerPass) {
+      const std::uint32_t segment = request.prefillOrder[request.prefillPlace];
+      const std::int32_t length = request.prefillLength(segment);
       // What this pass already took of the segment counts as computed for the rows that follow.
-      std::int32_t begin = request.computed[request.segment];
+      std::int32_t begin = request.computed[segment];
       if (!pass.parts.empty() && pass.parts.back().request == &request &&
-          pass.parts.back().segment == request.segment) {
+          pass.parts.back().segment == segment) {
         begin = pass.parts.back().begin + pass.parts.back().count;
       }
       if (begin >= length) {
-        ++request.segment;
+        ++request.prefillPlace;
         continue;
       }
-      if (request.isBlended(request.segment) && begin == 0) {
-        // What it repeats has to be there before the pass begins, and a pass is narrowed for one request.
+      if (request.options.rows.isJoint(segment) && begin == 0) {
+        // What is copied has to be there before the pass begins, and a pass is narrowed for one request.
         const bool isPassFree =
-            !pass.blend && std::none_of(pass.parts.begin(), pass.parts.end(),
+            !pass.joint && std::none_of(pass.parts.begin(), pass.parts.end(),
                                         [&](const Pass::Part& part) { return part.request == &request; });
-        if (isPassFree) addBlend(pass, request);
+        if (isPassFree) addJoint(pass, request);
         break;
       }
       // Rows that were computed before are a part of their own.
-      const std::int32_t repeated = request.repeatedEnd(request.segment);
+      const std::int32_t repeated = request.repeatedEnd(segment);
       const std::int32_t end = begin < repeated ? std::min(repeated, length) : length;
-      addRows(pass, request, request.segment, begin, std::min(end - begin, m_rowsPerPass - pass.rows()));
+      addRows(pass, request, segment, begin, std::min(end - begin, m_rowsPerPass - pass.rows()));
     }
     if (pass.rows() >= m_rowsPerPass) break;
   }
 }
 
-/// Everything that is computed together: the segments that repeat others, as copies of them to begin with,
-/// and the last one. It may be more rows than a pass else has: of all of them it is chosen which go on.
-void Scheduler::addBlend(Pass& pass, Request& request) {
-  const std::int32_t blockSize = m_cache.config().blockSize;
-  Pass::Blend blend{.request = &request, .firstRun = pass.batch.runs.size(), .firstPart = pass.parts.size()};
+/// All joint segments of the request. They may be more rows than the pass has left, since rows are chosen
+/// among all of them.
+void Scheduler::addJoint(Pass& pass, Request& request) {
+  pass.joint = Pass::Joint{.request = &request, .copies = {}};
   std::vector<cache::BlockCopy> copies;
-  for (std::uint32_t s = request.segment; s < request.lastSegment(); ++s) {
-    const layout::Segment& segment = request.table.segments[s];
-    const std::vector<BlockId>& from = m_cache.blocks(request.id, *segment.repeats).blocks;
-    const std::vector<BlockId>& to = m_cache.blocks(request.id, s).blocks;
-    for (std::size_t block = 0; block < to.size(); ++block) {
-      const std::int32_t begin = static_cast<std::int32_t>(block) * blockSize;
-      copies.push_back({from[block], to[block], std::min(blockSize, segment.length() - begin)});
-      m_sink.send(request.options.run, request.id, segment.node,
-                  trace::BlockCopied{from[block], to[block], copies.back().slots});
+  for (std::uint32_t segment = 0; segment <= request.lastSegment(); ++segment) {
+    if (!request.options.rows.isJoint(segment)) continue;
+    if (request.options.rows.copyOf(segment)) {
+      addCopy(pass, request, segment, copies);
+      continue;
     }
-    const std::int32_t first = segment.visibleBegin;
-    const std::int32_t count = segment.length() - first;
-    if (count == 0) continue;
-    const std::int64_t firstRow = pass.rows();
-    for (std::int32_t j = first; j < segment.length(); ++j) {
-      pass.batch.tokens.push_back(segment.tokens[static_cast<std::size_t>(j)]);
-      pass.batch.localIndices.push_back(j);
-      pass.batch.slots.push_back(std::int64_t{to[static_cast<std::size_t>(j / blockSize)]} * blockSize +
-                                 j % blockSize);
-    }
-    pass.parts.push_back(
-        {.request = &request, .segment = s, .begin = first, .count = count, .repeated = true});
-    addRun(pass, request, s, first, count, firstRow);
-    blend.rows += count;
+    const std::int32_t length = request.prefillLength(segment);
+    const std::int32_t repeated = std::min(request.repeatedEnd(segment), length);
+    if (repeated > 0) addRows(pass, request, segment, 0, repeated);
+    if (repeated < length) addRows(pass, request, segment, repeated, length - repeated);
   }
   m_computation.copyBlocks(copies);
-  blend.runs = pass.batch.runs.size() - blend.firstRun;
-  blend.parts = pass.parts.size() - blend.firstPart;
-  pass.blend = blend;
-  request.segment = request.lastSegment();
-  const std::int32_t length = request.length(request.segment);
-  const std::int32_t repeated = std::min(request.repeatedEnd(request.segment), length);
-  if (repeated > 0) addRows(pass, request, request.segment, 0, repeated);
-  if (repeated < length) addRows(pass, request, request.segment, repeated, length - repeated);
+  request.prefillPlace = static_cast<std::uint32_t>(request.prefillOrder.size()) - 1;
 }
 
-/// Says of the whole pass which rows go on. Of n rows with a share r to be kept in k steps, step i keeps
-/// n · r^(i/k).
-void Scheduler::closeBlend(Pass& pass) const {
-  if (!pass.blend) return;
-  const layout::Blending& blending = *pass.blend->request->table.blending;
-  const Pass::Blend& blend = *pass.blend;
-  const auto rows = static_cast<double>(blend.rows);
-  if (blend.runs == 0 || std::floor(blending.share * rows) >= rows) return;
-  const std::size_t behind = blend.firstRun + blend.runs;
-  std::int32_t behindRows = 0;
-  for (std::size_t run = behind; run < pass.batch.runs.size(); ++run)
-    behindRows += pass.batch.runs[run].rowCount;
-  for (std::int32_t step = 1; step <= blending.steps; ++step) {
-    const double share = std::pow(blending.share, static_cast<double>(step) / blending.steps);
-    std::vector<compute::RowGroup>& groups = pass.batch.narrowings.emplace_back();
-    if (blend.firstRun > 0) {
-      groups.push_back({.runs = static_cast<std::uint32_t>(blend.firstRun),
-                        .kept = static_cast<std::int32_t>(pass.batch.runs[blend.firstRun].firstRow)});
-    }
-    groups.push_back({.runs = static_cast<std::uint32_t>(blend.runs),
-                      .kept = static_cast<std::int32_t>(std::floor(share * rows))});
-    groups.push_back(
-        {.runs = static_cast<std::uint32_t>(pass.batch.runs.size() - behind), .kept = behindRows});
-    pass.batch.narrowingLayers.push_back(blending.layer + step - 1);
+/// The visible rows of a segment that begins as a copy of another; adds the blocks that are to be copied.
+void Scheduler::addCopy(Pass& pass, Request& request, std::uint32_t segment,
+                        std::vector<cache::BlockCopy>& copies) {
+  const std::int32_t blockSize = m_cache.config().blockSize;
+  const layout::Segment& source = request.table.segments[segment];
+  const std::vector<BlockId>& from = m_cache.blocks(request.id, *request.options.rows.copyOf(segment)).blocks;
+  const std::vector<BlockId>& to = m_cache.blocks(request.id, segment).blocks;
+  for (std::size_t block = 0; block < to.size(); ++block) {
+    const std::int32_t begin = static_cast<std::int32_t>(block) * blockSize;
+    copies.push_back({from[block], to[block], std::min(blockSize, source.length() - begin)});
+    m_sink.send(request.options.run, request.id, source.node,
+                trace::BlockCopied{from[block], to[block], copies.back().slots});
   }
-  pass.batch.narrowedBy = blending.score == layout::Blending::Score::Keys ? compute::StoredPart::Keys
-                                                                          : compute::StoredPart::Values;
+  const std::int32_t first = source.visibleBegin;
+  const std::int32_t count = source.length() - first;
+  if (count == 0) return;
+  const std::int64_t firstRow = pass.rows();
+  for (std::int32_t j = first; j < source.length(); ++j)
+    addRow(pass, source.tokens[static_cast<std::size_t>(j)], j, to);
+  pass.joint->copies.push_back({.run = pass.batch.runs.size(),
+                                .part = pass.parts.size(),
+                                .group = request.options.rows.segments[segment].group});
+  pass.parts.push_back(
+      {.request = &request, .segment = segment, .begin = first, .count = count, .repeated = true});
+  addRun(pass, request, segment, first, count, firstRow);
+}
+
+/// Says of the whole pass in which layers which rows go on: all but those of copies, and of these as many as
+/// the row plan says.
+void Scheduler::narrow(Pass& pass) {
+  if (!pass.joint) return;
+  const policy::RowPlan& plan = pass.joint->request->options.rows;
+  pass.batch.narrowedBy = plan.comparedPart;
+  for (const policy::Narrowing& narrowing : plan.narrowings) {
+    std::vector<compute::RowGroup>& groups = pass.batch.narrowings.emplace_back();
+    std::optional<std::uint32_t> group;  // of the run before
+    auto copy = pass.joint->copies.begin();
+    for (std::size_t run = 0; run < pass.batch.runs.size(); ++run) {
+      const bool isCopy = copy != pass.joint->copies.end() && copy->run == run;
+      const std::optional<std::uint32_t> own = isCopy ? std::optional((copy++)->group) : std::nullopt;
+      if (run == 0 || own != group) groups.push_back({.runs = 0, .kept = own ? narrowing.kept[*own] : 0});
+      ++groups.back().runs;
+      if (!own) groups.back().kept += pass.batch.runs[run].rowCount;
+      group = own;
+    }
+    pass.batch.narrowingLayers.push_back(narrowing.layer);
+  }
+}
+
+/// Puts a row into the pass; `blocks`: of its segment.
+void Scheduler::addRow(Pass& pass, TokenId token, std::int32_t local,
+                       const std::vector<BlockId>& blocks) const {
+  const std::int32_t blockSize = m_cache.config().blockSize;
+  pass.batch.tokens.push_back(token);
+  pass.batch.localIndices.push_back(local);
+  pass.batch.slots.push_back(std::int64_t{blocks[static_cast<std::size_t>(local / blockSize)]} * blockSize +
+                             local % blockSize);
 }
 
 void Scheduler::addRows(Pass& pass, Request& request, std::uint32_t segment, std::int32_t begin,
@@ -180,11 +194,10 @@ void Scheduler::addRows(Pass& pass, Request& request, std::uint32_t segment, std
   part.decode = begin >= prompt && count == 1 && begin + 1 == length;
   part.repeated = begin < request.repeatedEnd(segment);
   for (std::int32_t j = begin; j < begin + count; ++j) {
-    pass.batch.tokens.push_back(j < prompt ? source.tokens[static_cast<std::size_t>(j)]
-                                           : request.generated[static_cast<std::size_t>(j - prompt)]);
-    pass.batch.localIndices.push_back(j);
-    pass.batch.slots.push_back(std::int64_t{blocks[static_cast<std::size_t>(j / blockSize)]} * blockSize +
-                               j % blockSize);
+    addRow(pass,
+           j < prompt ? source.tokens[static_cast<std::size_t>(j)]
+                      : request.generated[static_cast<std::size_t>(j - prompt)],
+           j, blocks);
     const bool last = segment == request.lastSegment() && j + 1 == length;
     part.drawn = last && request.options.maxNewTokens > 0;
     const bool replayed = request.options.logits == LogitReport::Replayed &&
@@ -265,14 +278,14 @@ void Scheduler::addObservedRun(Pass& pass, const Request& request, ObservedRun r
 void Scheduler::addRun(Pass& pass, const Request& request, std::uint32_t segment, std::int32_t begin,
                        std::int32_t count, std::int64_t firstRow) {
   const layout::Segment& source = request.table.segments[segment];
-  const bool mayChoose = request.table.mostBlocks > 0 && segment == request.lastSegment();
-  if (const std::int32_t own = request.generatedFrom() - begin; mayChoose && own > 0 && own < count) {
+  const std::int32_t generatedFrom = request.generatedFrom();
+  if (request.readsAsReply(segment, begin + count - 1) && begin < generatedFrom) {
+    const std::int32_t own = generatedFrom - begin;
     addRun(pass, request, segment, begin, own, firstRow);
-    addRun(pass, request, segment, begin + own, count - own, firstRow + own);
+    addRun(pass, request, segment, generatedFrom, count - own, firstRow + own);
     return;
   }
   compute::QueryRun& run = pass.batch.runs.emplace_back();
-  if (mayChoose && begin >= request.generatedFrom()) run.mostBlocks = request.table.mostBlocks;
   run.firstRow = firstRow;
   run.rowCount = count;
   run.base = source.base;
@@ -284,44 +297,41 @@ void Scheduler::addRun(Pass& pass, const Request& request, std::uint32_t segment
                         .base = other.base,
                         .causal = false});
   }
-  if (request.options.team && segment == request.lastSegment() && begin >= request.generatedFrom()) {
-    addTeamKeys(run, request, begin - request.generatedFrom());
+  if (request.readsAsReply(segment, begin)) {
+    const RepliesInStep inStep = repliesInStepWith(request);
+    request.options.rows.reply->addKeys(run, inStep.replies, inStep.own, begin - generatedFrom, count);
     return;
   }
   run.keys.push_back({.blocks = m_cache.blocks(request.id, segment).blocks,
-                      .begin = source.repeats ? source.visibleBegin : 0,
+                      .begin = request.options.rows.copyOf(segment) ? source.visibleBegin : 0,
                       .end = begin + count,
                       .base = source.base,
                       .causal = true});
 }
 
-/// What generated row `row` of a member of a team reads behind the segments before its own: its own prompt
-/// where it was computed, up to the words that ask for a reply; then these words and the reply of each of the
-/// others; then its own.
-void Scheduler::addTeamKeys(compute::QueryRun& run, const Request& request, std::int32_t row) const {
-  const layout::Segment& source = request.table.segments.back();
-  const std::int32_t turn = request.turnFrom();
-  const std::vector<BlockId>& own = m_cache.blocks(request.id, request.lastSegment()).blocks;
-  run.keys.push_back({.blocks = own, .begin = 0, .end = turn, .base = source.base, .causal = false});
-  std::int64_t position = source.base + turn;
+policy::Reply Scheduler::replyOf(const Request& request) const {
+  const bool hasBlocks = request.running();
+  return {.request = request.id,
+          .table = &request.table,
+          .blocks = hasBlocks ? &m_cache.blocks(request.id, request.lastSegment()).blocks : nullptr,
+          .from = request.generatedFrom(),
+          .computed = hasBlocks ? request.repliedRows() : 0,
+          .wanted = request.wantedRows()};
+}
+
+std::vector<policy::Reply> Scheduler::repliesOf(const std::vector<Request*>& members) const {
+  std::vector<policy::Reply> replies;
+  for (const Request* each : members) replies.push_back(replyOf(*each));
+  return replies;
+}
+
+/// The replies that are generated in step with that of the request, which without a team is alone.
+Scheduler::RepliesInStep Scheduler::repliesInStepWith(const Request& request) const {
+  if (!request.options.team) return {.replies = {replyOf(request)}, .own = 0};
   const Team team(m_requests, request);
-  for (const Request* other : team.members()) {
-    if (other == &request) continue;
-    const std::int32_t from = other->turnFrom();
-    const std::int32_t end = other->generatedFrom() + Team::seenOf(*other, row);
-    run.keys.push_back({.blocks = m_cache.blocks(other->id, other->lastSegment()).blocks,
-                        .begin = from,
-                        .end = end,
-                        .base = position - from,
-                        .causal = false});
-    position += end - from;
-  }
-  run.base = position - turn;
-  run.keys.push_back({.blocks = own,
-                      .begin = turn,
-                      .end = request.generatedFrom() + row + 1,
-                      .base = run.base,
-                      .causal = true});
+  const auto own = std::find(team.members().begin(), team.members().end(), &request);
+  return {.replies = repliesOf(team.members()),
+          .own = static_cast<std::size_t>(own - team.members().begin())};
 }
 
 }  // namespace spanscope::run

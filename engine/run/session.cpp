@@ -69,10 +69,11 @@ layout::SpanTable replayedTable(const std::vector<trace::SegmentInfo>& segments,
   return table;
 }
 
-std::int64_t allTokens(const layout::SpanTable& table) {
+/// Of all segments, those that are copied once.
+std::int64_t allTokens(const layout::SpanTable& table, const policy::RowPlan& rows) {
   std::int64_t tokens = 0;
-  for (const layout::Segment& segment : table.segments) {
-    if (!segment.repeats) tokens += segment.length();
+  for (std::size_t i = 0; i < table.segments.size(); ++i) {
+    if (!rows.copyOf(i)) tokens += table.segments[i].length();
   }
   return tokens;
 }
@@ -236,8 +237,8 @@ struct Session::Impl final : RequestListener {
 
   /// Has the other members of a reply's team computed beside it, which is to be computed next: `table` is
   /// then that of its prompt alone, and the options say the rest. Nothing where it was written by itself.
-  void submitTeam(const Teammates& teammates, RequestId own, const std::vector<TokenId>& reply,
-                  layout::SpanTable& table, RequestOptions& options) {
+  void submitTeam(const FinishedReply& finished, layout::SpanTable& table, RequestOptions& options) {
+    const Teammates& teammates = finished.teammates;
     if (teammates.members.empty()) return;
     TeamPlace place{.team = 1,
                     .place = 0,
@@ -246,7 +247,7 @@ struct Session::Impl final : RequestListener {
     std::optional<TeamPlace> ownPlace;
     std::vector<std::pair<layout::SpanTable, RequestOptions>> others;
     for (const Teammates::Member& member : teammates.members) {
-      if (member.request == own) {
+      if (member.request == finished.request) {
         ownPlace = place;
       } else {
         RequestOptions given;
@@ -254,7 +255,9 @@ struct Session::Impl final : RequestListener {
         given.node = options.node;
         given.team = place;
         given.given = member.reply;
-        others.emplace_back(replayedTable(member.segments, member.reply, decoder.config()), std::move(given));
+        layout::SpanTable prompt = replayedTable(member.segments, member.reply, decoder.config());
+        given.rows = finished.policy.planRows(prompt, true);
+        others.emplace_back(std::move(prompt), std::move(given));
       }
       ++place.place;
     }
@@ -263,7 +266,7 @@ struct Session::Impl final : RequestListener {
              "the reply's own among two or more");
     }
     options.team = ownPlace;
-    options.given = reply;
+    options.given = finished.tokens;
     table.segments.back().tokens.resize(static_cast<std::size_t>(options.replay->firstRow) + 1);
     for (auto& [otherTable, given] : others) scheduler.submit(std::move(otherTable), std::move(given));
   }
@@ -474,6 +477,7 @@ LogitsResult Session::logits(const LogitsRequest& request, std::stop_token stop)
   RequestOptions options;
   options.run = ++impl.lastRun;
   options.logits = request.everyToken ? LogitReport::Every : LogitReport::Last;
+  options.rows = request.rows;
   impl.compute(request.table, std::move(options), stop);
   return {.logits = std::move(impl.logits), .cachedTokens = impl.cachedTokens};
 }
@@ -490,7 +494,8 @@ trace::AttentionReplayed Session::replayAttention(const AttentionReplayRequest& 
   check("head", request.head, -1, model.heads);
   const FinishedReply& reply = request.reply;
   layout::SpanTable table = replayedTable(reply.segments, reply.tokens, model);
-  reply.policy.restore(table);
+  RequestOptions options;
+  options.rows = reply.policy.planRows(table, !reply.teammates.members.empty());
   const std::int64_t promptTokens = table.tokenCount();
   const auto rows = static_cast<std::int64_t>(reply.tokens.size());
   const std::int64_t heads = request.head < 0 ? model.heads : 1;
@@ -508,15 +513,14 @@ trace::AttentionReplayed Session::replayAttention(const AttentionReplayRequest& 
   said.singleKeys = request.singleKeys;
   said.firstRow = static_cast<std::int32_t>(last.size()) - 1;
   said.rows = static_cast<std::int32_t>(rows);
-  const std::int64_t tokens = allTokens(table);
+  const std::int64_t tokens = allTokens(table, options.rows);
   last.insert(last.end(), reply.tokens.begin(), reply.tokens.end() - 1);
 
-  RequestOptions options;
   options.node = reply.node;
   options.observedLayers = {request.layer};
   options.replay = ReplayedRows{.firstRow = said.firstRow, .singleKeys = request.singleKeys};
   impl.replayed.clear();
-  impl.submitTeam(reply.teammates, reply.request, reply.tokens, table, options);
+  impl.submitTeam(reply, table, options);
   impl.compute(std::move(table), std::move(options), stop);
   // The row of the prompt's last token is one of those that are told of.
   said.cachedTokens = impl.cachedTokens;
@@ -540,10 +544,10 @@ ReplayedReply Session::replayReply(const FinishedReply& reply, std::int32_t obse
                                    std::stop_token stop) {
   Impl& impl = *m_impl;
   layout::SpanTable table = replayedTable(reply.segments, reply.tokens, impl.decoder.config());
-  reply.policy.restore(table);
-  const std::int64_t tokens = allTokens(table);
-  std::vector<TokenId>& last = table.segments.back().tokens;
   RequestOptions options;
+  options.rows = reply.policy.planRows(table, !reply.teammates.members.empty());
+  const std::int64_t tokens = allTokens(table, options.rows);
+  std::vector<TokenId>& last = table.segments.back().tokens;
   options.node = reply.node;
   options.logits = LogitReport::Replayed;
   options.replay = ReplayedRows{.firstRow = static_cast<std::int32_t>(last.size()) - 1,
@@ -555,7 +559,7 @@ ReplayedReply Session::replayReply(const FinishedReply& reply, std::int32_t obse
   }
   last.insert(last.end(), reply.tokens.begin(), reply.tokens.end() - 1);
   impl.replayed.clear();
-  impl.submitTeam(reply.teammates, reply.request, reply.tokens, table, options);
+  impl.submitTeam(reply, table, options);
   impl.compute(std::move(table), std::move(options), stop);
   // The row of the prompt's last token is one of those that are given.
   return {.logits = std::exchange(impl.logits, {}),

@@ -2,7 +2,6 @@
 #include "engine/run/team.h"
 
 #include <algorithm>
-#include <limits>
 
 namespace spanscope::run {
 
@@ -28,33 +27,6 @@ bool Team::isReady() const {
 bool Team::isOver() const {
   return isWhole() && std::all_of(m_members.begin(), m_members.end(),
                                   [](const ScheduledRequest* member) { return member->isOver; });
-}
-
-std::vector<ScheduledRequest*> Team::next() const {
-  const auto hasWork = [](const ScheduledRequest* member) {
-    return member->repliedRows() < member->wantedRows();
-  };
-  std::int32_t least = std::numeric_limits<std::int32_t>::max();
-  for (const ScheduledRequest* member : m_members) {
-    if (hasWork(member)) least = std::min(least, member->repliedRows());
-  }
-  std::vector<ScheduledRequest*> next;
-  for (ScheduledRequest* member : m_members) {
-    if (hasWork(member) && member->repliedRows() == least) next.push_back(member);
-  }
-  return next;
-}
-
-std::int32_t Team::seenOf(const ScheduledRequest& other, std::int32_t row) {
-  return std::min(row + 1, other.wantedRows());
-}
-
-std::int64_t Team::seenBy(const ScheduledRequest& member, std::int32_t row) const {
-  std::int64_t tokens = 0;
-  for (const ScheduledRequest* other : m_members) {
-    if (other != &member) tokens += other->generatedFrom() - other->turnFrom() + seenOf(*other, row);
-  }
-  return tokens;
 }
 
 }  // namespace spanscope::run

@@ -328,7 +328,9 @@ class Finder {
       }
       for (const plan::PromptNode& child : plus->children) notePolicy(child, paths);
     } else if (const auto* output = std::get_if<plan::PromptOutput>(&prompt.value)) {
-      if (output->form != plan::OutputForm::Anew || !m_policy.hasIndependentSpans) return;
+      if (output->form != plan::OutputForm::Anew || !m_policy.hasIndependentSpans ||
+          m_policy.quotesAsGenerated)
+        return;
       const NodeId node = paths.nodeOf(prompt.node);
       if (!m_notedAnew.insert(node).second) return;
       add(Severity::Warning, node,

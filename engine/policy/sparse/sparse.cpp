@@ -2,9 +2,11 @@
 #include "engine/policy/sparse/sparse.h"
 
 #include "engine/base/translation.h"
+#include "engine/policy/reply_rows.h"
 
 #include <array>
 #include <cmath>
+#include <memory>
 
 namespace spanscope::policy {
 namespace {
@@ -22,23 +24,34 @@ constexpr std::array<Parameter, 1> kParameters{
       .isWhole = true,
       .hasAll = true}}};
 
-std::int32_t mostBlocks(std::span<const double> values) {
-  return std::isinf(values[0]) ? 0 : static_cast<std::int32_t>(values[0]);
-}
-
 const char* exactnessAt(std::span<const double> values) {
   return std::isinf(values[0]) ? "block attention ✓ · full prefill ≈" : nullptr;
 }
 
 layout::SpanTable layOut(const plan::Step& step, std::span<const layout::StepOutput> outputs,
-                         layout::MessageRenderer& renderer, std::span<const double> values) {
-  layout::SpanTable table = layout::layOut(step, outputs, renderer, layout::Visibility::Spans);
-  table.mostBlocks = mostBlocks(values);
-  return table;
+                         layout::MessageRenderer& renderer, std::span<const double> /*values*/) {
+  return layout::layOut(step, outputs, renderer, layout::Visibility::Spans);
 }
 
-void restore(layout::SpanTable& table, std::span<const double> values) {
-  table.mostBlocks = mostBlocks(values);
+/// Each row reads at most so many blocks, in each layer and for each key head those that
+/// compute/block_choice.h says.
+class BestBlocks final : public ReplyRows {
+ public:
+  explicit BestBlocks(std::int32_t most) : m_most(most) {}
+
+  void addKeys(compute::QueryRun& run, std::span<const Reply> replies, std::size_t own, std::int32_t row,
+               std::int32_t count) const override {
+    ReplyRows::addKeys(run, replies, own, row, count);
+    run.mostBlocks = m_most;
+  }
+
+ private:
+  std::int32_t m_most;  ///< at least 2
+};
+
+RowPlan planRows(const layout::SpanTable& /*table*/, std::span<const double> values, bool /*isInTeam*/) {
+  if (std::isinf(values[0])) return {};
+  return {.reply = std::make_shared<BestBlocks>(static_cast<std::int32_t>(values[0]))};
 }
 
 }  // namespace
@@ -55,6 +68,6 @@ constinit const Policy kSparse = {
     .parameters = kParameters,
     .exactnessAt = &exactnessAt,
     .layOut = &layOut,
-    .restore = &restore};
+    .planRows = &planRows};
 
 }  // namespace spanscope::policy

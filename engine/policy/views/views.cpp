@@ -2,8 +2,10 @@
 #include "engine/policy/views/views.h"
 
 #include "engine/base/translation.h"
+#include "engine/policy/views/view_of_others.h"
 
 #include <map>
+#include <memory>
 #include <string>
 #include <utility>
 
@@ -33,6 +35,11 @@ layout::SpanTable layOut(const plan::Step& step, std::span<const layout::StepOut
   return layout::layOut(step, outputs, renderer, layout::Visibility::Spans);
 }
 
+RowPlan planRows(const layout::SpanTable& /*table*/, std::span<const double> /*values*/, bool isInTeam) {
+  if (!isInTeam) return {};
+  return {.reply = std::make_shared<ViewOfOthers>()};
+}
+
 }  // namespace
 
 constinit const Policy kViews = {.name = "views",
@@ -44,6 +51,7 @@ constinit const Policy kViews = {.name = "views",
                                  .hasIndependentSpans = true,
                                  .wantsBlockAttention = true,
                                  .layOut = &layOut,
+                                 .planRows = &planRows,
                                  .teams = &teams};
 
 }  // namespace spanscope::policy

@@ -2,6 +2,7 @@
 // Whatever the layout: what is reused has the bits of what is computed, and a run says what its layout did.
 #include "engine/layout/layout.h"
 #include "engine/plan/planner.h"
+#include "engine/policy/policies.h"
 #include "engine/query/json/json.h"
 #include "engine/run/run_options.h"
 #include "engine/run/run_result.h"
@@ -179,9 +180,9 @@ class TestLayoutReuse : public QObject {
   /// What is seen of a layout is what stands in the view: not what a policy hides or repeats.
   void policiesApplyOnTop_data() {
     QTest::addColumn<QString>("policy");
-    for (const char* name :
-         {"prefix", "spans", "link(3)", "link(all)", "blend(0.3)", "shared-prefix", "spans-no-reposition"})
-      QTest::newRow(name) << QString(name);
+    std::vector<std::string> names{"link(3)", "link(all)", "blend(0.3)"};
+    for (const policy::Policy* policy : policy::policies()) names.push_back(policy::Choice(*policy).name());
+    for (const std::string& name : names) QTest::newRow(name.c_str()) << QString::fromStdString(name);
   }
   void policiesApplyOnTop() {
     QFETCH(QString, policy);

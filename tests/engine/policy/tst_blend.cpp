@@ -3,6 +3,7 @@
 // others can find; and that with all tokens it is a full prefill.
 #include "engine/base/error.h"
 #include "engine/policy/blend/blended_table.h"
+#include "engine/policy/recomputation.h"
 #include "engine/run/finished_reply.h"
 #include "engine/run/prediction.h"
 #include "engine/run/predictor.h"
@@ -21,8 +22,8 @@
 #include <numeric>
 
 using namespace spanscope;
-using layout::Blending;
 using layout::SpanTable;
+using policy::Recomputation;
 using spanscope::test::bundledPlan;
 using spanscope::test::causalReference;
 using spanscope::test::equalBits;
@@ -58,7 +59,7 @@ double squareDistance(const Numbers& a, const Numbers& b) {
 /// layer everything from the first document on, from there on the rows that deviate most and the last
 /// segment.
 Numbers reference(const PlainTransformer& plain, const SpanTable& table, const PromptRows& rows,
-                  const Blending& blending) {
+                  const Recomputation& blending) {
   const PlainTransformer::Forward spans = plain.forward(rows.tokens, rows.positions, rows.sees);
   const std::size_t firstDocument = static_cast<std::size_t>(
       std::find(rows.isOuter.begin(), rows.isOuter.end(), false) - rows.isOuter.begin());
@@ -75,8 +76,8 @@ Numbers reference(const PlainTransformer& plain, const SpanTable& table, const P
     const std::int32_t step = layer - blending.layer + 1;
     if (step >= 1 && step <= blending.steps) {
       const auto scoreOf = [&](std::size_t row) {
-        return blending.score == Blending::Score::Keys ? squareDistance(own[row].key, stored[row].key)
-                                                       : squareDistance(own[row].value, stored[row].value);
+        return blending.by == compute::StoredPart::Keys ? squareDistance(own[row].key, stored[row].key)
+                                                        : squareDistance(own[row].value, stored[row].value);
       };
       const auto kept = static_cast<std::size_t>(
           std::floor(std::pow(blending.share, static_cast<double>(step) / blending.steps) * context));
@@ -148,7 +149,7 @@ class TestBlend : public QObject {
   }
   void isAsDefined() {
     QFETCH(QString, policy);
-    const Blending blending = blendingOf(policy);
+    const Recomputation blending = recomputationOf(policy);
     TinySession tiny(2, poolOf(600, 13), shape());
     const PlainTransformer plain(shape(), *tiny.weights);
     RandomTables tables(m_seed, shape().vocabularySize, 11);
@@ -156,9 +157,9 @@ class TestBlend : public QObject {
     for (int i = 0; i < 10; ++i) {
       const SpanTable spans = tables.next(1 + i % 3);
       const PromptRows rows(spans);
-      const SpanTable blended = policy::blendedTable(spans, blending);
+      const SpanTable blended = policy::blendedTable(spans);
       QCOMPARE(blended.tokenCount(), spans.tokenCount());
-      const std::vector<float> found = tiny.session->logits({.table = blended}).logits.front();
+      const std::vector<float> found = tiny.session->logits(laidOut(policy, blended)).logits.front();
       const double error = relative(found, reference(plain, spans, rows, blending));
       QVERIFY2(error < kClose, qPrintable(QString("prompt %1 is off by %2").arg(i).arg(error)));
       farthest = std::max(farthest, relative(found, causalReference(plain, rows)));
@@ -173,20 +174,21 @@ class TestBlend : public QObject {
   void tellsWhatWasComputedAgain() {
     TinySession tiny(2, poolOf(600, 13), shape());
     RandomTables tables(m_seed + 1, shape().vocabularySize, 11);
-    SpanTable blended;
-    while (!blended.blending) blended = policy::blendedTable(tables.next(2), blendingOf("blend(0.5)"));
+    SpanTable blended = policy::blendedTable(tables.next(2));
+    while (!hasCopies(blended)) blended = policy::blendedTable(tables.next(2));
+    const auto copies = policy::copiesIn(blended);
     std::int64_t repeating = 0;
-    for (const layout::Segment& segment : blended.segments) {
-      if (segment.repeats) repeating += segment.length();
+    for (std::size_t i = 0; i < copies.size(); ++i) {
+      if (copies[i]) repeating += blended.segments[i].length();
     }
-    tiny.session->logits({.table = blended});
+    tiny.session->logits(laidOut("blend(0.5)", blended));
     const auto events = tiny.sink.all<trace::TokensRecomputed>();
     QCOMPARE(events.size(), std::size_t{1});
     QCOMPARE(events[0].layer, 1);
     QCOMPARE(events[0].tokens, repeating);
     std::int64_t told = 0;
     for (const trace::RecomputedTokens& segment : events[0].segments) {
-      QVERIFY(blended.segments[segment.segment].repeats.has_value());
+      QVERIFY(copies[segment.segment].has_value());
       QVERIFY(std::is_sorted(segment.tokens.begin(), segment.tokens.end()));
       QVERIFY(segment.tokens.back() < blended.segments[segment.segment].length());
       told += static_cast<std::int64_t>(segment.tokens.size());
@@ -202,12 +204,12 @@ class TestBlend : public QObject {
       RandomTables tables(m_seed + static_cast<std::uint64_t>(i % 20), shape().vocabularySize, 7);
       SpanTable spans;
       for (int skipped = 0; skipped <= i % 5; ++skipped) spans = tables.next(1 + i % 3);
-      const SpanTable blended =
-          policy::blendedTable(spans, blendingOf(i % 2 == 0 ? "blend(0.3)" : "blend(1)"));
-      for (const SpanTable& table : {blended, spans}) {
+      const run::LogitsRequest blended =
+          laidOut(i % 2 == 0 ? "blend(0.3)" : "blend(1)", policy::blendedTable(spans));
+      for (const run::LogitsRequest& request : {blended, run::LogitsRequest{.table = spans}}) {
         cold.session->clearCache();
-        const auto expected = cold.session->logits({.table = table});
-        const auto found = warm.session->logits({.table = table});
+        const auto expected = cold.session->logits(request);
+        const auto found = warm.session->logits(request);
         QVERIFY2(equalBits(found.logits.front(), expected.logits.front()),
                  qPrintable(QString("prompt %1, %2 tokens cached").arg(i).arg(found.cachedTokens)));
         cached += found.cachedTokens;
@@ -219,10 +221,10 @@ class TestBlend : public QObject {
   void nothingOfItIsFoundLater() {
     TinySession tiny(1, poolOf(400, 512), shape());
     RandomTables tables(m_seed + 2, shape().vocabularySize, 11);
-    SpanTable blended;
-    while (!blended.blending) blended = policy::blendedTable(tables.next(2), blendingOf("blend(0.5)"));
-    const auto first = tiny.session->logits({.table = blended});
-    const auto second = tiny.session->logits({.table = blended});
+    SpanTable blended = policy::blendedTable(tables.next(2));
+    while (!hasCopies(blended)) blended = policy::blendedTable(tables.next(2));
+    const auto first = tiny.session->logits(laidOut("blend(0.5)", blended));
+    const auto second = tiny.session->logits(laidOut("blend(0.5)", blended));
     QVERIFY(equalBits(first.logits.front(), second.logits.front()));
     // All that is found is what stands before the last segment, once.
     QCOMPARE(second.cachedTokens, blended.tokenCount() - blended.segments.back().length());
@@ -233,10 +235,10 @@ class TestBlend : public QObject {
     TinySession tiny(1, poolOf(400, 512), shape());
     RandomTables tables(m_seed + 3, shape().vocabularySize, 11);
     SpanTable spans = tables.next(1);
-    while (policy::blendedTable(spans, {}).segments.size() == spans.segments.size()) spans = tables.next(1);
+    while (policy::blendedTable(spans).segments.size() == spans.segments.size()) spans = tables.next(1);
     for (const char* policy : {"blend(0.5,layer=4)", "blend(0.5,layer=3,steps=2)"}) {
-      const SpanTable blended = policy::blendedTable(spans, blendingOf(policy));
-      QVERIFY_EXCEPTION_THROWN(tiny.session->logits({.table = blended}), Failure);
+      const run::LogitsRequest blended = laidOut(policy, policy::blendedTable(spans));
+      QVERIFY_EXCEPTION_THROWN(tiny.session->logits(blended), Failure);
     }
     tiny.session->logits({.table = spans});
   }
@@ -313,14 +315,14 @@ class TestBlend : public QObject {
     }
   }
 
-  void unblendedIsWhatItWasMadeOf() {
+  void withoutCopiesATableIsWhatItWasMadeOf() {
     RandomTables tables(m_seed + 5, shape().vocabularySize, 11);
     int blended = 0;
     for (int i = 0; i < 60; ++i) {
       const SpanTable spans = tables.next(i % 4);
-      const SpanTable table = policy::blendedTable(spans, blendingOf("blend(0.5)"));
-      blended += table.blending ? 1 : 0;
-      QVERIFY(policy::unblendedTable(table) == spans);
+      const SpanTable table = policy::blendedTable(spans);
+      blended += hasCopies(table) ? 1 : 0;
+      QVERIFY(policy::withoutCopies(table) == spans);
     }
     QVERIFY(blended > 20);
   }
@@ -369,27 +371,39 @@ class TestBlend : public QObject {
     }
   }
 
-  void tracesTellAllThatIsNeededToGoOn() {
+  /// A trace tells of segments, not of the row plan: the plan is made of them again.
+  void copiesAreTheSegmentsThatStandTwice() {
     RandomTables tables(m_seed + 4, shape().vocabularySize, 11);
     for (int i = 0; i < 20; ++i) {
-      const Blending blending = blendingOf("blend(0.5)");
-      const SpanTable blended = policy::blendedTable(tables.next(1 + i % 3), blending);
-      SpanTable told = blended;
-      told.blending.reset();
-      for (layout::Segment& segment : told.segments) segment.repeats.reset();
-      policy::restoreBlend(told, blending);
-      QVERIFY(told == blended);
+      const SpanTable spans = tables.next(1 + i % 3);
+      const SpanTable blended = policy::blendedTable(spans);
+      const auto copies = policy::copiesIn(blended);
+      std::size_t count = 0;
+      for (std::size_t s = 0; s < copies.size(); ++s) {
+        if (!copies[s]) continue;
+        ++count;
+        QVERIFY(blended.segments[*copies[s]].hidden);
+        QVERIFY(blended.segments[*copies[s]].tokens == blended.segments[s].tokens);
+        QCOMPARE(blended.segments[*copies[s]].base, blended.segments[s].base);
+      }
+      QCOMPARE(count, blended.segments.size() - spans.segments.size());
+      const policy::RowPlan plan = laidOut("blend(0.5)", blended).rows;
+      QCOMPARE(plan.isJoint(blended.segments.size() - 1), count > 0);
     }
   }
 
  private:
-  static Blending blendingOf(const QString& text) {
-    const policy::Choice choice = *policy::findChoice(text.toStdString());
-    const std::span<const double> values = choice.values();
-    return {.share = values[0],
-            .layer = static_cast<std::int32_t>(values[1]),
-            .steps = static_cast<std::int32_t>(values[3]),
-            .score = values[2] == 0 ? Blending::Score::Keys : Blending::Score::Values};
+  static bool hasCopies(const SpanTable& table) {
+    return policy::withoutCopies(table).segments.size() != table.segments.size();
+  }
+
+  /// A prompt that the policy laid out.
+  static run::LogitsRequest laidOut(const QString& policy, const SpanTable& table) {
+    return {.table = table, .rows = policy::findChoice(policy.toStdString())->planRows(table, false)};
+  }
+
+  static Recomputation recomputationOf(const QString& text) {
+    return policy::recomputationOf(policy::findChoice(text.toStdString())->values());
   }
 
   std::uint64_t m_seed = 0;

@@ -71,6 +71,7 @@ using TableMaker = std::function<SpanTable(RandomTables& tables, int number)>;
 struct NamedMaker {
   const char* name;
   TableMaker make;
+  const char* rows = "spans";  ///< the policy that plans the rows of the table
 };
 
 std::vector<NamedMaker> makers() {
@@ -83,19 +84,13 @@ std::vector<NamedMaker> makers() {
   return {{"spans", shaped(Visibility::Spans)},
           {"shared-prefix", shaped(Visibility::SpansBehindPrefix)},
           {"spans-no-reposition", shaped(Visibility::SpansAtOneBase)},
-          {"sparse(3)",
-           [](RandomTables& tables, int number) {
-             SpanTable table = tables.next(number % 4);
-             table.mostBlocks = 3;
-             return table;
-           }},
+          {"sparse(3)", shaped(Visibility::Spans), "sparse(3)"},
           {"link(1)", linked(1)},
           {"link(5)", linked(5)},
           {"link(all)", linked(policy::kWholeDocuments)},
           {"blend(0.3)",
-           [](RandomTables& tables, int number) {
-             return policy::blendedTable(tables.next(number % 4), {.share = 0.3, .layer = 1});
-           }},
+           [](RandomTables& tables, int number) { return policy::blendedTable(tables.next(number % 4)); },
+           "blend(0.3)"},
           {"prefix",
            [](RandomTables& tables, int number) { return oneSegment(PromptRows(tables.next(number % 4))); }}};
 }
@@ -163,7 +158,8 @@ class TestPolicyResults : public QObject {
   /// 2000 prompts that have much in common, in a pool that is too small for all of them.
   void reuseIsBitIdentical() {
     QFETCH(int, maker);
-    const TableMaker make = makers()[static_cast<std::size_t>(maker)].make;
+    const NamedMaker named = makers()[static_cast<std::size_t>(maker)];
+    const policy::Choice rows = *policy::findChoice(named.rows);
     TinySession warm(1, poolOf(260, 37));
     TinySession cold(1, poolOf(260, 512));
     std::int64_t cached = 0;
@@ -171,10 +167,11 @@ class TestPolicyResults : public QObject {
       // Few runs of tokens for many prompts, so that most are seen before.
       RandomTables tables(m_seed + static_cast<std::uint64_t>(i % 40), test::tinyConfig().vocabularySize, 7);
       SpanTable prompt;
-      for (int skipped = 0; skipped <= i % 7; ++skipped) prompt = make(tables, i + skipped);
+      for (int skipped = 0; skipped <= i % 7; ++skipped) prompt = named.make(tables, i + skipped);
       cold.session->clearCache();
-      const auto expected = cold.session->logits({.table = prompt});
-      const auto found = warm.session->logits({.table = prompt});
+      const run::LogitsRequest request{.table = prompt, .rows = rows.planRows(prompt, false)};
+      const auto expected = cold.session->logits(request);
+      const auto found = warm.session->logits(request);
       QVERIFY2(equalBits(found.logits.front(), expected.logits.front()),
                qPrintable(QString("prompt %1, %2 tokens cached").arg(i).arg(found.cachedTokens)));
       cached += found.cachedTokens;

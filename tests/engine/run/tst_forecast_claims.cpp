@@ -163,7 +163,7 @@ class Setting {
 
  private:
   policy::Choice policyChoice() {
-    switch (below(10)) {
+    switch (below(11)) {
       case 0:
         return choiceOf("prefix");
       case 1:
@@ -182,6 +182,10 @@ class Setting {
         return choiceOf("shared-prefix");
       case 8:
         return choiceOf("views");
+      case 9: {
+        const auto all = policy::policies();
+        return *all[static_cast<std::size_t>(below(static_cast<int>(all.size())))];
+      }
       default:
         return choiceOf("sparse(" + std::to_string(2 + below(6)) + ")");
     }

@@ -399,15 +399,23 @@ void TestPrediction::whatNobodyForesawIsInTheForecast() {
       .exactness = "",
       .hasIndependentSpans = true,
       .wantsBlockAttention = false,
-      .layOut = [](const plan::Step& step, std::span<const layout::StepOutput> outputs,
-                   layout::MessageRenderer& renderer, std::span<const double>) {
-        layout::SpanTable table = layout::layOut(step, outputs, renderer, layout::Visibility::Spans);
-        layout::Segment copy = table.segments.front();
-        copy.repeats = 0;
-        copy.tokens.push_back(1);
-        table.segments.insert(table.segments.begin() + 1, std::move(copy));
-        return table;
-      }};
+      .layOut =
+          [](const plan::Step& step, std::span<const layout::StepOutput> outputs,
+             layout::MessageRenderer& renderer, std::span<const double>) {
+            layout::SpanTable table = layout::layOut(step, outputs, renderer, layout::Visibility::Spans);
+            layout::Segment copy = table.segments.front();
+            copy.tokens.push_back(1);
+            table.segments.insert(table.segments.begin() + 1, std::move(copy));
+            return table;
+          },
+      .planRows =
+          [](const layout::SpanTable& table, std::span<const double>, bool) {
+            policy::RowPlan plan;
+            plan.segments.resize(table.segments.size());
+            plan.segments[1] = {.copyOf = 0, .isJoint = true};
+            plan.segments.back().isJoint = true;
+            return plan;
+          }};
   const plan::Plan plan = planOf(R"({"g":{"model":"m","input":{"user":"Where?"}}})", 1);
   run::RunOptions options;
   options.policy = kBroken;

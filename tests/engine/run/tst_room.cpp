@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Requests and teams in small pools that are emptied under them: one fails only where a pool that nothing
 // else is in would be too small for it, of a team for all together, and says by how much.
+#include "engine/policy/choice.h"
 #include "engine/run/request_options.h"
 #include "tests/engine/behaviour/quiet_model.h"
 #include "tests/engine/run/random_tables.h"
@@ -195,7 +196,10 @@ class PlanSource final : public run::RequestSource {
     run::RequestOptions options;
     options.run = kRun;
     options.maxNewTokens = request.replyTokens;
-    if (request.team != 0) options.team = placeOf(*ready);
+    if (request.team != 0) {
+      options.team = placeOf(*ready);
+      options.rows = policy::findChoice("views")->planRows(request.table, true);
+    }
     m_ids[*ready] = scheduler.submit(request.table, std::move(options));
     m_left.erase(ready);
     return true;

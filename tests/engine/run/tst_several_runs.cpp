@@ -127,9 +127,9 @@ class TestSeveralRuns : public QObject {
 
   /// Random queries under every policy, in a pool that is too small for all of them.
   void randomRunsAnswerAsAlone() {
-    const std::vector<std::string> policies = {
-        "prefix",        "spans",     "link(4)", "blend(0.3)",
-        "shared-prefix", "sparse(2)", "views",   "spans-no-reposition"};
+    std::vector<std::string> policies{"link(4)", "blend(0.3)", "sparse(2)"};
+    for (const policy::Policy* policy : policy::policies())
+      policies.push_back(policy::Choice(*policy).name());
     std::mt19937 random(m_seed);
     RandomQueries queries(m_seed);
     int beside = 0;

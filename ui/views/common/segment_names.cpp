@@ -90,7 +90,8 @@ bool isLinked(const std::vector<trace::SegmentInfo>& segments, std::size_t index
          segment.scope == rest.scope && segment.node == rest.node && rest.base + rest.visibleBegin == end;
 }
 
-/// The visible segment that stands where a hidden one does and began as a copy of it: the policy blend.
+/// The visible segment that stands where a hidden one does and began as a copy of it: the policies blend and
+/// relay.
 std::optional<std::size_t> copyOf(const std::vector<trace::SegmentInfo>& segments, std::size_t index) {
   const trace::SegmentInfo& stored = segments[index];
   for (std::size_t i = index + 1; stored.hidden && i < segments.size(); ++i) {

@@ -34,7 +34,7 @@ struct StripToken {
   /// Of a cropped one, which has no place of its own: `place` is that of the token before it, else of the one
   /// behind.
   TokenId cropped = -1;
-  bool recomputed = false;    ///< by the policy blend, in place of what was copied
+  bool recomputed = false;    ///< in view of the whole prompt, in place of what was copied
   bool computed = true;       ///< a pass has seen it, so a block holds it
   std::int64_t position = 0;  ///< in the view
   std::int32_t block = -1;    ///< number of its block in the view; −1: none holds it

@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include "engine/policy/reply_rows.h"
+
+namespace spanscope::policy {
+
+/// The replies of a team read each other. In the view of a reply its own prompt is followed by what the
+/// others have generated, in the order of their places, each behind the words of the template that ask for
+/// it; then by its own words that ask for it, and by itself. Keys stay where they are: the query says at
+/// which positions a view has them (DESIGN: a key is rotated by its local index).
+class ViewOfOthers final : public ReplyRows {
+ public:
+  /// All replies that go on; after some gave their blocks back, those that are behind.
+  std::vector<std::size_t> next(std::span<const Reply> replies) const override;
+  std::int64_t positionOf(std::span<const Reply> replies, std::size_t own, std::int32_t row) const override;
+  /// A row sees as many rows of each other reply as it has of its own, itself counted.
+  void addKeys(compute::QueryRun& run, std::span<const Reply> replies, std::size_t own, std::int32_t row,
+               std::int32_t count) const override;
+  std::vector<double> joinMass(compute::RunMass& mass, std::size_t sees) const override;
+  /// The share that went to each of the others (trace::TeammateAttention).
+  std::optional<trace::Payload> tell(std::int32_t index, std::span<const Reply> replies, std::size_t own,
+                                     std::span<const float> shares) const override;
+};
+
+}  // namespace spanscope::policy
