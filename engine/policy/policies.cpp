@@ -4,6 +4,7 @@
 #include "engine/policy/blend/blend.h"
 #include "engine/policy/link/link.h"
 #include "engine/policy/prefix/prefix.h"
+#include "engine/policy/relay/relay.h"
 #include "engine/policy/shared_prefix/shared_prefix.h"
 #include "engine/policy/spans/spans.h"
 #include "engine/policy/spans_no_reposition/spans_no_reposition.h"
@@ -17,8 +18,8 @@ namespace spanscope::policy {
 namespace {
 
 // The one place where a policy is registered.
-constexpr std::array<const Policy*, 8> kPolicies{&kSpans,  &kPrefix, &kLink,         &kBlend,
-                                                 &kSparse, &kViews,  &kSharedPrefix, &kSpansNoReposition};
+constexpr std::array<const Policy*, 9> kPolicies{
+    &kSpans, &kPrefix, &kLink, &kBlend, &kRelay, &kSparse, &kViews, &kSharedPrefix, &kSpansNoReposition};
 
 }  // namespace
 

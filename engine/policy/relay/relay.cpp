@@ -1,0 +1,139 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "engine/policy/relay/relay.h"
+
+#include "engine/base/translation.h"
+#include "engine/policy/recomputation.h"
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <utility>
+#include <variant>
+#include <vector>
+
+namespace spanscope::policy {
+namespace {
+
+using layout::Segment;
+using layout::SpanTable;
+
+constexpr std::array<Parameter, 4> kParameters{
+    {{.name = "r",
+      .label = forTranslation("Policies", "share of tokens"),
+      .help =
+          forTranslation("Policies",
+                         "Which share of each quoted reply's tokens is computed again in view of the prompt "
+                         "that quotes it, 0 to 1"),
+      .standard = 0.15,
+      .least = 0,
+      .most = 1},
+     kCheckLayer,
+     kDeviationOf,
+     kFilteringLayers}};
+
+const char* exactnessAt(std::span<const double> values) {
+  return values[0] == 1 ? "block attention ✓ · full prefill ≈" : nullptr;
+}
+
+/// Has outputs that are computed anew take another form.
+void quoteAs(plan::OutputForm form, plan::PromptNode& prompt) {
+  if (auto* output = std::get_if<plan::PromptOutput>(&prompt.value)) {
+    if (output->form != plan::OutputForm::Continuation) output->form = form;
+  } else if (auto* run = std::get_if<plan::PromptRun>(&prompt.value)) {
+    for (plan::PromptNode& child : run->children) quoteAs(form, child);
+  } else if (auto* plus = std::get_if<plan::PromptPlus>(&prompt.value)) {
+    for (plan::PromptNode& child : plus->children) quoteAs(form, child);
+  }
+}
+
+std::int64_t visibleTokens(const Segment& segment) {
+  return segment.hidden ? 0 : segment.length() - segment.visibleBegin;
+}
+
+SpanTable layOut(const plan::Step& step, std::span<const layout::StepOutput> outputs,
+                 layout::MessageRenderer& renderer, std::span<const double> values) {
+  const auto quoting = [&](plan::OutputForm form) {
+    plan::Step quoted = step;
+    quoteAs(form, quoted.prompt);
+    if (form == plan::OutputForm::Anew)
+      return layout::layOut(quoted, outputs, renderer, layout::Visibility::Spans);
+    // What was computed again for an inner prompt belonged to that request alone: a reply's keys are those
+    // that it has behind the replies that its own prompt quotes as they were generated.
+    std::vector<layout::StepOutput> inner(outputs.size());
+    for (const StepIndex need : step.needs) {
+      if (need >= outputs.size()) continue;
+      inner[need] = {.table = withoutCopies(outputs[need].table), .tokens = outputs[need].tokens};
+    }
+    return layout::layOut(quoted, inner, renderer, layout::Visibility::Spans);
+  };
+  if (step.needs.empty()) return quoting(plan::OutputForm::Anew);
+  SpanTable reused = quoting(plan::OutputForm::Reused);
+  return values[0] == 0 ? reused : relayedTable(reused, quoting(plan::OutputForm::Anew));
+}
+
+RowPlan planRows(const SpanTable& table, std::span<const double> values, bool /*isInTeam*/) {
+  return planOfCopies(table, recomputationOf(values), ChosenAmong::EachCopy);
+}
+
+std::optional<std::string> expectedOn(std::span<const double> values, std::int32_t layers) {
+  return values[0] == 0 ? std::nullopt : expectedOfRecomputation(values, layers);
+}
+
+}  // namespace
+
+SpanTable relayedTable(const SpanTable& reused, const SpanTable& anew) {
+  SpanTable table;
+  table.cropped = reused.cropped;
+  std::vector<std::uint32_t> places;  // by segment of `reused`, in the table
+  // Both tables have the same visible tokens in the same order, and a visible segment of `reused` lies within
+  // one of `anew`: `within[i]` are those of `reused`, by their places in the table, that lie in segment i of
+  // `anew`.
+  std::vector<std::vector<std::uint32_t>> within(anew.segments.size());
+  std::size_t outer = 0;
+  std::int64_t left = anew.segments.empty() ? 0 : visibleTokens(anew.segments.front());
+  for (const Segment& segment : reused.segments) {
+    Segment& own = table.segments.emplace_back(segment);
+    for (std::uint32_t& seen : own.sees) seen = places[seen];
+    places.push_back(static_cast<std::uint32_t>(table.segments.size() - 1));
+    if (segment.hidden) continue;
+    while (left == 0 && outer + 1 < anew.segments.size()) left = visibleTokens(anew.segments[++outer]);
+    left -= visibleTokens(segment);
+
+    std::vector<std::uint32_t> view;
+    for (const std::uint32_t seen : anew.segments[outer].sees)
+      view.insert(view.end(), within[seen].begin(), within[seen].end());
+    view.insert(view.end(), within[outer].begin(), within[outer].end());
+    if (own.visibleBegin > 0 || own.sees != view) {
+      Segment copy = own;
+      own.hidden = true;
+      copy.independent = view.empty();
+      copy.sees = std::move(view);
+      table.segments.push_back(std::move(copy));
+      // Whoever sees the reply sees the copy.
+      places.back() = static_cast<std::uint32_t>(table.segments.size() - 1);
+    }
+    within[outer].push_back(places.back());
+  }
+  return table;
+}
+
+constinit const Policy kRelay = {
+    .name = "relay",
+    .brief = "spans, and quoted replies keep most of their keys",
+    .help = forTranslation(
+        "Policies",
+        "As spans, and a reply that a prompt quotes keeps the keys it was generated with, but for "
+        "the share r of its tokens that deviate most there"),
+    .exactness = "block attention ≈ · full prefill ≈",
+    .hasIndependentSpans = true,
+    .wantsBlockAttention = true,
+    .quotesAsGenerated = true,
+    .parameters = kParameters,
+    .exactnessAt = &exactnessAt,
+    .layOut = &layOut,
+    .planRows = &planRows,
+    .expectedOn = &expectedOn};
+
+}  // namespace spanscope::policy
