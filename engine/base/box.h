@@ -6,8 +6,8 @@
 
 namespace spanscope {
 
-/// A value on the heap that copies and compares as the value it holds: what a recursive value type is made
-/// of. Never empty, except after it was moved from.
+/// A value on the heap. A Box copies and compares as the value in it does. Recursive value types are built
+/// from Boxes. A Box is empty only after it was moved from.
 template <class T>
 class Box {
  public:

@@ -7,10 +7,10 @@
 
 namespace spanscope {
 
-/// A descriptor of an open file, closed with it.
+/// Owns the descriptor of an open file and closes it on destruction.
 class Descriptor {
  public:
-  /// Less than 0: none.
+  /// A `number` below 0 means no file.
   explicit Descriptor(int number) : m_number(number) {}
   ~Descriptor() {
     if (m_number >= 0) ::close(m_number);

@@ -9,14 +9,14 @@
 
 namespace spanscope {
 
-/// A token that ends a reply, and who says so.
+/// A token that ends a reply, and the sources that name it as one.
 struct EndToken {
   TokenId token = -1;
-  std::vector<std::string> sources;  ///< each once: "config.json", "the chat template"
+  std::vector<std::string> sources;  ///< each source once: "config.json", "the chat template"
   bool operator==(const EndToken&) const = default;
 };
 
-/// Notes that `source` names the token, which stands in the list once.
+/// Notes that `source` names `token` as an end token. Each token has one entry in the list.
 inline void addEndToken(std::vector<EndToken>& tokens, TokenId token, const std::string& source) {
   auto entry = std::find_if(tokens.begin(), tokens.end(),
                             [token](const EndToken& known) { return known.token == token; });

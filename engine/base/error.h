@@ -7,26 +7,26 @@
 
 namespace spanscope {
 
-/// What went wrong with something that came from outside: a file, a setting, a prompt.
+/// Describes what is wrong with something from outside: a file, a setting, a prompt.
 struct Error {
   std::string file;      ///< file or other source; empty if there is none
-  std::string place;     ///< where in it: a JSON pointer, a tensor name, "byte 128"; may be empty
+  std::string place;     ///< where in the file: a JSON pointer, a tensor name, "byte 128"; may be empty
   std::string found;     ///< what stands there
   std::string expected;  ///< what should stand there
 
-  /// One line: "file: place: found X, expected Y", leaving out what is empty.
+  /// One line: "file: place: found X, expected Y", without the empty parts.
   std::string message() const;
 
   bool operator==(const Error&) const = default;
 };
 
-/// An error of something that stands in no file.
+/// An error in something that is not in a file.
 inline Error errorAt(std::string place, std::string found, std::string expected) {
   return {.file = {}, .place = std::move(place), .found = std::move(found), .expected = std::move(expected)};
 }
 
-/// The one exception type of the engine. Thrown where bad input or a missing resource makes a result
-/// impossible; whoever throws it has left everything as it was.
+/// The one exception type of the engine. It is thrown where bad input or a missing resource makes a result
+/// impossible. The function that throws it leaves everything as it was.
 class Failure : public std::exception {
  public:
   explicit Failure(Error error) : m_error(std::move(error)), m_message(m_error.message()) {}

@@ -7,15 +7,16 @@
 
 namespace spanscope {
 
-/// Which file it is, whatever name it was reached by: symbolic and hard links lead to the same one.
+/// Identifies a file, whatever path led to it: symbolic and hard links of one file have the same identity.
 struct FileIdentity {
   std::uint64_t device = 0;
-  std::uint64_t number = 0;  ///< of the file on it
+  std::uint64_t number = 0;  ///< of the file on the device
 
   bool operator==(const FileIdentity&) const = default;
 };
 
-/// Of what a path leads to. Nothing: there is no such file, or it cannot be reached.
+/// The identity of the file that the path leads to. Nothing if there is no such file, or it cannot be
+/// reached.
 std::optional<FileIdentity> identityOf(const std::filesystem::path& path);
 
 }  // namespace spanscope

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // The hashes of the program: keys of blocks, names of contents, fingerprints of files and formats. All are of
-// the xxHash family (https://github.com/Cyan4973/xxHash): quick, well spread, and no protection against those
-// who look for collisions, so what is found by a hash is compared as well.
+// the xxHash family (https://github.com/Cyan4973/xxHash). They are quick and well spread, but give no
+// protection against somebody who searches for collisions. So whoever finds something by its hash also
+// compares it.
 #pragma once
 
 #include <cstddef>
@@ -28,12 +29,12 @@ Hash128 hash128(std::string_view bytes);
 /// 64 bits of XXH3.
 std::uint64_t hash64(std::string_view bytes);
 
-/// 64 bits of XXH64, which file formats store. `seed` may be the sum of what stands before.
+/// 64 bits of XXH64, the checksum in file formats. `seed` may be the checksum of the bytes before.
 std::uint64_t checksum64(std::span<const std::uint8_t> bytes, std::uint64_t seed = 0);
 std::uint64_t checksum64(std::string_view bytes, std::uint64_t seed = 0);
 
-/// A hash over facts, each with its length, so that no two lists of facts look alike. Throws Failure where
-/// memory for it cannot be had.
+/// A hash over a list of facts. The length of each fact is hashed too, so that no two different lists give
+/// the same bytes. Throws Failure if its memory cannot be allocated.
 class Digest {
  public:
   Digest();
@@ -53,12 +54,12 @@ class Digest {
   std::unique_ptr<State> m_state;
 };
 
-/// 2^64 divided by the golden ratio, odd: multiples of it are far from each other.
+/// 2^64 divided by the golden ratio, made odd: its multiples are far from each other.
 inline constexpr std::uint64_t kGoldenGamma = 0x9E3779B97F4A7C15U;
 
-/// Spreads the bits of a number over all 64: the finaliser of SplitMix64 (Steele, Lea and Flood 2014), after
-/// its increment. mixBits(seed), mixBits(seed + 1), … is a sequence of random numbers any of which can be had
-/// at once; nested, it joins several numbers to one.
+/// Spreads the bits of a number over all 64 bits: the increment and then the finaliser of SplitMix64 (Steele,
+/// Lea and Flood 2014). mixBits(seed), mixBits(seed + 1), … is a sequence of random numbers; each of them can
+/// be computed directly. Nested calls join several numbers to one.
 constexpr std::uint64_t mixBits(std::uint64_t value) {
   value += kGoldenGamma;
   value = (value ^ (value >> 30U)) * 0xBF58476D1CE4E5B9U;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// The one hash of the program that holds against those who look for collisions: HMAC-SHA-256 (RFC 2104), by
-// OpenSSL. For names that stand for what they are made of; everything else is hashed as hash.h does, a
-// hundred times as fast.
+// HMAC-SHA-256 (RFC 2104) by OpenSSL: the one hash of the program that resists somebody who searches for
+// collisions. It makes names that stand for a whole content. Everything else uses the hashes of hash.h, which
+// are a hundred times as fast.
 #pragma once
 
 #include <array>
@@ -13,8 +13,8 @@ namespace spanscope {
 
 using Sha256Value = std::array<std::uint8_t, 32>;
 
-/// HMAC-SHA-256 of many texts with one secret. Copies share the secret; any thread may ask. Throws
-/// std::runtime_error where the library refuses, e.g. for want of memory.
+/// HMAC-SHA-256 of many texts with one secret. Copies share the secret. Any thread may call it. Throws
+/// std::runtime_error if the library refuses, e.g. because memory is short.
 class Hmac {
  public:
   explicit Hmac(std::span<const std::uint8_t> secret);
@@ -22,7 +22,7 @@ class Hmac {
 
  private:
   struct Keyed;
-  std::shared_ptr<const Keyed> m_keyed;  ///< after the secret
+  std::shared_ptr<const Keyed> m_keyed;  ///< OpenSSL's state after it has taken in the secret
 };
 
 }  // namespace spanscope

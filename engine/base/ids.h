@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// The numbers by which the folders of the engine name things to each other.
+// The numbers by which the folders of the engine refer to things.
 #pragma once
 
 #include <cstdint>
@@ -24,8 +24,7 @@ using RequestId = std::uint32_t;
 using StepIndex = std::uint32_t;
 
 /// Where a node stands in its query: the JSON pointer (RFC 6901) of its operator object in the canonical
-/// form,
-/// "" for the root, "/g/input/cross/1" for the second child of a cross under a generate.
+/// form. The root is ""; "/g/input/cross/1" is the second child of a cross under a generate.
 using NodePath = std::string;
 
 }  // namespace spanscope

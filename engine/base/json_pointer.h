@@ -6,7 +6,7 @@
 
 namespace spanscope {
 
-/// A member's name as a step of a JSON pointer (RFC 6901, section 3): "/a~1b" for "a/b".
+/// The name of a member as one step of a JSON pointer (RFC 6901, section 3): "/a~1b" for "a/b".
 std::string pointerStep(std::string_view name);
 
 }  // namespace spanscope

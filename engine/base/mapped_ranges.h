@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Files that are mapped into memory and lose their end while they are read. The system tells whoever touches
-// what is gone by a signal, SIGBUS, which ends the program unless it is answered where it occurs: by putting
-// zeros there, and a note that what was read since means nothing.
+// Handles files that are mapped into memory and get shorter while they are read. When a thread reads a page
+// that is gone, the system sends the signal SIGBUS, which would end the program. The handler here answers the
+// signal where it occurs: it maps zeros there and notes that bytes read since then mean nothing.
 //
-// A signal has one handler in a process, which is told an address and nothing else. So this is the one place
-// of the engine with a table that all of it shares. Signals at addresses that are in no range go where they
-// went before the first range was registered.
+// A process has one handler for a signal, and the handler gets only an address. So this is the one place of
+// the engine with a table that the whole process shares. If the address is in no registered range, the signal
+// goes to the handler that was set before the first range was registered.
 #pragma once
 
 #include <cstddef>
@@ -14,15 +14,16 @@
 
 namespace spanscope {
 
-/// What the table knows of a range.
+/// An entry of the table for one range.
 struct MappedRangeSlot;
 
-/// The bytes of a file that mmap() mapped, while they are mapped. Registered before they are read, and let go
-/// of before they are unmapped.
+/// Registers the bytes of a file that mmap() mapped. Register them before the first read, and release them
+/// before they are unmapped.
 class MappedRange {
  public:
   MappedRange() = default;
-  /// `bytes`: not empty, from a page's beginning. Throws std::bad_alloc where the table cannot grow.
+  /// `bytes`: not empty, and they begin at the beginning of a page. Throws std::bad_alloc if the table cannot
+  /// grow.
   explicit MappedRange(std::span<const std::byte> bytes);
   ~MappedRange();
   MappedRange(MappedRange&& other) noexcept : m_slot(std::exchange(other.m_slot, nullptr)) {}
@@ -30,8 +31,8 @@ class MappedRange {
   MappedRange(const MappedRange&) = delete;
   MappedRange& operator=(const MappedRange&) = delete;
 
-  /// Whether a part that is gone was read, as zeros. A last page that is there in part reads as zeros
-  /// without a signal: the file's size tells of that.
+  /// Whether a read touched a page that is gone, and so got zeros. If the file ends within the last page, the
+  /// rest of the page reads as zeros without a signal: check the size of the file to notice this.
   bool wasCut() const;
 
  private:

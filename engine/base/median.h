@@ -8,7 +8,7 @@
 
 namespace spanscope {
 
-/// The middle value, or the mean of the two in the middle; of no values: nothing.
+/// The middle value, or the mean of the two middle values. Nothing if there are no values.
 inline std::optional<double> medianOf(std::vector<double> values) {
   if (values.empty()) return std::nullopt;
   const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);

@@ -5,7 +5,8 @@
 
 namespace spanscope {
 
-/// What came out could not be written: its place is wrong or full, and nothing that was read.
+/// Output could not be written, e.g. because its path is wrong or the disk is full. The input is not at
+/// fault.
 class OutputFailure final : public Failure {
  public:
   using Failure::Failure;

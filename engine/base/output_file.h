@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// The one way in which files are written.
+// Writes files; every file that the program writes goes through here.
 #pragma once
 
 #include "engine/base/error.h"
@@ -17,14 +17,14 @@
 
 namespace spanscope {
 
-/// The temporary names under which files are being written at the moment, for a program that must end at
-/// once. Any thread may call any function.
+/// The temporary names of the files that are being written now, for a program that must end at once. Any
+/// thread may call any function.
 class UnfinishedFiles {
  public:
-  /// `part`: a file, or a folder in which all files are added after it.
+  /// `part`: a file, or a folder; files that are added later lie in that folder.
   void add(const std::filesystem::path& part);
   void drop(const std::filesystem::path& part);
-  /// Removes them all, the last one first. What is written to them after that is lost.
+  /// Removes all of them, the last added first. Bytes that are written to them later are lost.
   void removeAll() noexcept;
 
  private:
@@ -33,22 +33,23 @@ class UnfinishedFiles {
 };
 
 struct OutputRules {
-  std::vector<FileIdentity> inputs;  ///< files that must not be written over: what the same command reads
-  UnfinishedFiles* unfinished = nullptr;  ///< is told of the temporary name; outlives the file
-  /// Ends the wait for somebody who reads a pipe. Where nobody can stop it, there is no such wait.
+  std::vector<FileIdentity> inputs;  ///< the files that the same command reads; they must not be overwritten
+  UnfinishedFiles* unfinished = nullptr;  ///< gets the temporary name; must outlive the OutputFile
+  /// Ends the wait for a reader of a pipe. If nobody can request a stop, the constructor does not wait for
+  /// one.
   std::stop_token stop{};
 };
 
-/// A file that is being written. What becomes of it depends on what the path leads to:
-///  - nothing, or a regular file: all is written under a name of its own in the same folder,
-///    "a.x7g2kq.trace.part" for "a.trace", and takes the place of the file as a whole with commit().
-///    A symbolic link stays and what it leads to is replaced. The new file has the permissions of the old
-///    one or, where there was none, those that the umask leaves.
-///  - a pipe, a terminal or another device: it is written to as the bytes come.
-///  - a folder, a file that may not be written, one of the inputs or what standard output or standard error
-///    of this program are written to: refused.
-/// Without commit() nothing of it is left behind and an older file is as it was. All errors are
-/// OutputFailures that name the file by the path that was given; after one only destruction is useful.
+/// A file that is being written. What happens depends on what the path leads to:
+/// - nothing, or a regular file: the bytes go to a temporary file in the same folder, "a.x7g2kq.trace.part"
+///   for "a.trace". commit() puts the temporary file in the place of the old one in one step. If the path is
+///   a symbolic link, the link stays and its target is replaced. The new file gets the permissions of the old
+///   one or, where there was none, those that the umask leaves.
+/// - a pipe, a terminal or another device: each write goes to it directly.
+/// - a folder, a file without write permission, one of the inputs, or the file behind standard output or
+///   standard error of this program: the constructor throws.
+/// Without commit() no part of the new file is left, and an older file is as it was. All errors are
+/// OutputFailures that name the file by the given path. After an error the object can only be destroyed.
 class OutputFile {
  public:
   explicit OutputFile(std::filesystem::path path, const OutputRules& rules = {});
@@ -57,13 +58,13 @@ class OutputFile {
   OutputFile& operator=(OutputFile&&) noexcept;
 
   void write(std::span<const std::uint8_t> bytes);
-  /// Brings what was written to the disk and gives it its name.
+  /// Brings the written bytes to the disk and gives the file its name.
   void commit();
-  /// Removes what was written, as destruction does.
+  /// Removes what was written; the destructor does the same.
   void discard() noexcept;
 
   const std::filesystem::path& path() const;
-  /// Where the bytes are until commit(); for what is no regular file, the path.
+  /// Where the bytes are until commit(). For anything but a regular file: the path.
   const std::filesystem::path& partPath() const;
 
  private:
@@ -71,7 +72,7 @@ class OutputFile {
   std::unique_ptr<Impl> m_impl;
 };
 
-/// Writes a whole file. On an error nothing is left behind and an older file is as it was.
+/// Writes a whole file. After an error nothing new is left, and an older file is as it was.
 std::optional<Error> writeFile(const std::filesystem::path& path, std::string_view bytes,
                                const OutputRules& rules = {});
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Files that are mapped into memory: who reads them says what is wrong in words of its own.
+// Maps files into memory. An error is no Failure here: each caller words the error itself.
 #pragma once
 
 #include "engine/base/descriptor.h"
@@ -15,12 +15,12 @@
 
 namespace spanscope {
 
-/// What is mapped for reading, until it goes. Where the file loses its end meanwhile, what is gone reads as
-/// zeros: who read asks afterwards.
+/// The bytes of a file that is mapped for reading. They are unmapped on destruction. If the file gets shorter
+/// meanwhile, the bytes that are gone read as zeros: after reading, ask isCut().
 class MappedBytes {
  public:
   MappedBytes() = default;
-  /// What mmap() gave of a file that `file` keeps open.
+  /// `bytes`: what mmap() returned for a file that `file` keeps open.
   MappedBytes(std::span<const std::byte> bytes, Descriptor file);
   ~MappedBytes();
   MappedBytes(MappedBytes&& other) noexcept;
@@ -29,7 +29,7 @@ class MappedBytes {
   MappedBytes& operator=(const MappedBytes&) = delete;
 
   std::span<const std::byte> get() const { return m_bytes; }
-  /// Whether what was read may be zeros that do not stand in the file, as it is shorter than it was.
+  /// Whether the file is shorter than it was, so that bytes read as zero may not stand in the file.
   bool isCut() const;
 
  private:
@@ -45,16 +45,16 @@ enum class LinkRule {
   Refuse,  ///< a file that is a link cannot be opened
 };
 
-/// A file that is open for reading, without waiting for anybody who would write to a pipe.
+/// A file that is open for reading. Opening a pipe does not wait for a writer.
 class ReadableFile {
  public:
-  /// Nothing, and errno says why, where it cannot be opened.
+  /// Nothing if the file cannot be opened; errno then says why.
   static std::optional<ReadableFile> open(const std::filesystem::path& path, LinkRule links);
 
   const struct stat& status() const { return m_status; }
   bool isRegular() const { return S_ISREG(m_status.st_mode); }
-  /// All that it holds, its pages read when they are first touched: no bytes of an empty file. Nothing, and
-  /// errno says why, where that cannot be mapped.
+  /// Maps the whole file; pages are read when they are first touched. An empty file gives no bytes. Nothing
+  /// if the file cannot be mapped; errno then says why.
   std::optional<MappedBytes> map() const;
 
  private:

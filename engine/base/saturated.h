@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Sums and products of sizes that come from files: what is too large for the type is its largest value.
+// Sums and products of sizes that come from files. A result too large for the type becomes the largest value
+// of the type.
 #pragma once
 
 #include <cstdint>
@@ -15,7 +16,7 @@ inline std::uint64_t saturatedSum(std::initializer_list<std::uint64_t> values) {
   return total;
 }
 
-/// Of factors that are not negative.
+/// Product of the factors, which must not be negative.
 inline std::uint64_t saturatedProduct(std::initializer_list<std::int64_t> factors) {
   constexpr std::uint64_t kMost = std::numeric_limits<std::uint64_t>::max();
   std::uint64_t result = 1;

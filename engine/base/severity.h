@@ -5,11 +5,11 @@
 
 namespace spanscope {
 
-/// How much something that is said matters. Trace files hold the numbers.
+/// How much a message matters. Trace files hold the numbers.
 enum class Severity : std::uint8_t {
-  Note,     ///< it is good to know
-  Warning,  ///< advice: it is done, but probably not what was meant
-  Error,    ///< it is refused, or went wrong
+  Note,     ///< worth knowing
+  Warning,  ///< advice: the program goes on, but the input probably does not say what its author meant
+  Error,    ///< the program refuses the input, or something went wrong
 };
 
 }  // namespace spanscope

@@ -9,9 +9,9 @@
 
 namespace spanscope {
 
-/// A value that never changes and that its copies share: copying costs a pointer, however large it is. Reads
-/// and compares as the value it holds; a default one holds a default value and takes no memory. Copies may be
-/// read and destroyed in several threads.
+/// A value that never changes; all copies of a Shared share it. Copying costs one pointer, however large the
+/// value is. A Shared reads and compares as the value in it. A default Shared holds a default value and takes
+/// no memory. Several threads may read and destroy copies.
 template <class T>
 class Shared {
  public:
@@ -21,7 +21,7 @@ class Shared {
   const T& operator*() const { return m_value == nullptr ? none() : *m_value; }
   const T* operator->() const { return &**this; }
 
-  /// Whether the two are copies of one another, which is sooner known than whether they are equal.
+  /// Whether the two are copies of one another. This check is faster than a comparison of the values.
   bool isCopyOf(const Shared& other) const { return m_value == other.m_value; }
 
   friend bool operator==(const Shared& a, const Shared& b) { return a.isCopyOf(b) || *a == *b; }
@@ -35,7 +35,7 @@ class Shared {
   std::shared_ptr<const T> m_value;
 };
 
-/// A list that never changes and that its copies share. Read like a std::vector.
+/// A list that never changes; all copies of it share the elements. Read it like a std::vector.
 template <class T>
 class SharedList : public Shared<std::vector<T>> {
  public:

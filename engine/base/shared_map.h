@@ -13,14 +13,15 @@
 
 namespace spanscope {
 
-/// An ordered map whose copies share their entries, in chunks, and their values until one of them changes
-/// one: copying costs a pointer a chunk, however many and large the values are. Read like a std::map; change
-/// a value through edit(). Copies may be read from several threads, but while one changes, its copies must
-/// not be copied or destroyed in another.
+/// An ordered map. Copies share the entries, in chunks, and the values, until one copy changes a value.
+/// Copying costs one pointer a chunk, however many and large the values are. Read it like a std::map; change
+/// a value through edit(). Several threads may read copies. But while one copy changes, no other thread may
+/// copy or destroy its copies.
 template <class Key, class Value>
 class SharedMap {
   static constexpr std::size_t kChunk = 64;
-  /// Small values stand in the chunk itself; others on their own, so that a chunk is copied without them.
+  /// Small values stand in the chunk itself. Larger ones stand outside, so that copying a chunk does not copy
+  /// them.
   static constexpr bool kInline = std::is_trivially_copyable_v<Value> && sizeof(Value) <= 32;
   using Held = std::conditional_t<kInline, Value, std::shared_ptr<Value>>;
   using Entries = std::vector<std::pair<Key, Held>>;     ///< ascending, 1 … kChunk
@@ -45,7 +46,7 @@ class SharedMap {
     using value_type = std::pair<Key, Value>;
     using difference_type = std::ptrdiff_t;
     using reference = Entry;
-    /// What `->` gives: the entry, for as long as the expression lasts.
+    /// The result of `->`: it holds the entry as long as the expression lasts.
     struct pointer {
       Entry entry;
       const Entry* operator->() const { return &entry; }
@@ -100,7 +101,7 @@ class SharedMap {
   bool empty() const { return m_size == 0; }
   bool contains(const Key& key) const { return heldAt(key) != nullptr; }
   /// The first entry whose key is not below `key`.
-  // NOLINTNEXTLINE(readability-identifier-naming): called as that of std::map is.
+  // NOLINTNEXTLINE(readability-identifier-naming): named as in std::map.
   Iterator lower_bound(const Key& key) const {
     const std::size_t chunk = chunkOf(key);
     return {m_chunks, chunk, chunk == m_chunks.size() ? 0 : placeIn(*m_chunks[chunk], key)};
@@ -109,11 +110,11 @@ class SharedMap {
     const Iterator place = lower_bound(key);
     return place != end() && place->first == key ? place : end();
   }
-  /// Throws std::out_of_range where there is none.
+  /// Throws std::out_of_range if the map has no such key.
   const Value& at(const Key& key) const { return valueOf(existing(key)); }
 
-  /// The value of the key, to be changed; a default one where there was none. The reference holds until the
-  /// map is changed or copied.
+  /// The value of the key, for changing. A new key gets a default value. The reference is valid until the map
+  /// is changed or copied.
   Value& edit(const Key& key) {
     Held& held = slot(key);
     if constexpr (kInline) {
@@ -135,11 +136,12 @@ class SharedMap {
       held = std::make_shared<Value>(std::move(value));
     }
   }
-  /// Takes over an entry of another map and shares its value. Throws std::out_of_range where there is none.
+  /// Takes over an entry of another map and shares its value. Throws std::out_of_range if `other` has no such
+  /// key.
   void share(const SharedMap& other, const Key& key) { slot(key) = other.existing(key); }
   void clear() { *this = SharedMap(); }
 
-  /// Calls visit(key, value) for every entry whose value `before` does not have or share.
+  /// Calls visit(key, value) for every entry whose value `before` neither has nor shares.
   template <class Visit>
   void visitChanges(const SharedMap& before, Visit visit) const {
     for (const std::shared_ptr<Entries>& chunk : m_chunks) {
@@ -150,7 +152,7 @@ class SharedMap {
       }
     }
   }
-  /// Bytes of the chunks that `before` does not share; small values are in them.
+  /// Bytes of the chunks that `before` does not share, including the small values in them.
   std::size_t bytesBeside(const SharedMap& before) const {
     std::size_t bytes = m_chunks.size() * sizeof(m_chunks[0]);
     for (const std::shared_ptr<Entries>& chunk : m_chunks) {
@@ -167,7 +169,8 @@ class SharedMap {
   }
 
  private:
-  /// The chunk in which the key stands or would stand; that many where it comes after all.
+  /// Index of the chunk in which the key stands or would stand. The number of chunks if the key comes after
+  /// all of them.
   std::size_t chunkOf(const Key& key) const {
     if (m_chunks.empty() || m_chunks.back()->back().first < key) return m_chunks.size();
     const auto chunk = std::partition_point(m_chunks.begin(), m_chunks.end(), [&key](const auto& entries) {
@@ -199,7 +202,8 @@ class SharedMap {
     if (m_chunks[chunk].use_count() > 1) m_chunks[chunk] = std::make_shared<Entries>(*m_chunks[chunk]);
     return *m_chunks[chunk];
   }
-  /// Where the key's value is kept, in a chunk of its own; a default one where the key is new.
+  /// Where the value of the key is kept. The chunk is then used by this map alone. A new key gets a default
+  /// value.
   Held& slot(const Key& key) {
     std::size_t chunk = chunkOf(key);
     if (chunk == m_chunks.size()) {

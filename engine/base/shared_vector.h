@@ -11,9 +11,9 @@
 
 namespace spanscope {
 
-/// A list of fixed length whose copies share their elements, in chunks, until one of them changes one:
-/// copying costs a pointer a chunk. Read like a std::vector; change an element through edit(). Copies may be
-/// read from several threads, but while one changes, its copies must not be copied or destroyed in another.
+/// A list of fixed length. Copies share the elements, in chunks, until one copy changes an element. Copying
+/// costs one pointer a chunk. Read it like a std::vector; change an element through edit(). Several threads
+/// may read copies. But while one copy changes, no other thread may copy or destroy its copies.
 template <class T>
 class SharedVector {
   static constexpr std::size_t kChunk = 64;
@@ -73,7 +73,7 @@ class SharedVector {
   Iterator begin() const { return {*this, 0}; }
   Iterator end() const { return {*this, m_size}; }
 
-  /// The element, to be changed. The reference holds until the list is copied.
+  /// The element, for changing. The reference is valid until the list is copied.
   T& edit(std::size_t index) {
     std::shared_ptr<Chunk>& chunk = m_chunks[index / kChunk];
     if (chunk.use_count() > 1) chunk = std::make_shared<Chunk>(*chunk);

@@ -3,13 +3,14 @@
 
 namespace spanscope {
 
-/// For the start of a program, before it opens anything: takes up those of the descriptors 0 to 2 that were
-/// given to it closed, so that no file is opened in their place and what is meant for a person ends up in it.
-/// Reading from such a descriptor finds the end, writing to it fails with EBADF, as it would have.
+/// Call this at the start of a program, before it opens anything. It opens each of the descriptors 0 to 2
+/// that the program was given closed. Otherwise a file could get such a number, and text meant for a person
+/// would end up in that file. Reading from such a descriptor finds the end; writing to it fails with EBADF,
+/// as with a closed one.
 void holdStandardDescriptors();
 
-/// Has writing to a pipe that nobody reads any more, or beyond the largest size of a file, fail with an error
-/// instead of ending the program.
+/// Makes a write fail with an error, instead of ending the program, if nobody reads the pipe any more or the
+/// file would exceed the largest allowed size.
 void reportWriteErrors();
 
 }  // namespace spanscope

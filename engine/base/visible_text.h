@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Text from outside where a terminal or a log shows it: nothing in it commands the terminal, hides other text
-// or looks like a line of its own.
+// Makes text from outside safe to show in a terminal or a log: nothing in it commands the terminal, hides
+// other text or looks like a line of its own.
 #pragma once
 
 #include <string>
@@ -8,24 +8,24 @@
 
 namespace spanscope {
 
-/// Whether one character of UTF-8 does something where it is shown, instead of being seen: a control (C0,
-/// DEL, C1), a separator of lines, or one that embeds, overrides or isolates a direction of writing.
+/// Whether a character (in UTF-8) acts on the display instead of being visible: a control (C0, DEL, C1), a
+/// separator of lines, or a character that embeds, overrides or isolates a direction of writing.
 bool isControl(std::string_view character);
 
-/// Makes text that comes in pieces visible: each control but newline and tab becomes what JSON writes for it,
-/// "\u001b"; a byte that is no UTF-8 becomes "\xff". A character may be cut in two by the pieces.
+/// Makes text visible that comes in pieces. Each control except newline and tab becomes its JSON escape,
+/// "\u001b"; a byte that is not valid UTF-8 becomes "\xff". A character may be cut between two pieces.
 class VisibleText {
  public:
-  /// Appends the piece to `shown`, but for the beginning of a character at its end.
+  /// Appends the piece to `shown`. An incomplete character at its end waits for the next piece.
   void append(std::string& shown, std::string_view piece);
-  /// Appends such a beginning, after which no more came.
+  /// Appends an incomplete character that still waits, as "\x.." escapes. No more pieces may follow it.
   void finish(std::string& shown);
 
  private:
   std::string m_begun;
 };
 
-/// The same for text that is whole, with newlines and tabs written as "\n" and "\t".
+/// Makes a whole text visible in the same way; newlines and tabs too become "\n" and "\t".
 std::string onOneLine(std::string_view text);
 
 }  // namespace spanscope

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Contents as a trie. A content node is (parent, tokens of one block or tail); the parent of a chain's first
-// node is a root = (fingerprint, salt, ordered list of what is seen). Nodes are interned: equal content is
-// the same node, found by comparing tokens and never by hash. Whoever needs a node holds a NodeRef; a node
-// nobody holds is gone.
+// Stores contents as a trie. A content node is (parent, tokens of one block or tail). The parent of the first
+// node of a chain is a root = (fingerprint, salt, ordered list of what is seen). Nodes are interned: equal
+// contents are the same node, which is found by comparing tokens and never by hash. Whoever needs a node
+// holds a NodeRef. A node that nobody holds is deleted.
 #pragma once
 
 #include "engine/base/ids.h"
@@ -27,8 +27,8 @@ inline constexpr NodeId kNoNode = 0xffffffff;
 
 class ContentTrie;
 
-/// Keeps a node, and with it everything that its identity is made of: its chain down to the root, and what
-/// the root sees. Must not outlive its trie.
+/// Keeps a node, and with it everything that its identity depends on: its chain down to the root, and what
+/// the root sees. A NodeRef must not outlive its trie.
 class NodeRef {
  public:
   NodeRef() = default;
@@ -38,7 +38,7 @@ class NodeRef {
   NodeRef& operator=(NodeRef&& other) noexcept;
   ~NodeRef();
 
-  /// kNoNode if it keeps none.
+  /// kNoNode if it holds no node.
   NodeId id() const { return m_id; }
 
  private:
@@ -50,21 +50,21 @@ class NodeRef {
   NodeId m_id = kNoNode;
 };
 
-/// An earlier segment as a root names it.
+/// An entry of a root's list: an earlier segment that is seen.
 struct SeenEnd {
   NodeId end = kNoNode;           ///< the seen segment's last node, or its root if it has no tokens
-  std::int64_t distance = 0;      ///< seer's base − seen one's base, in tokens
+  std::int64_t distance = 0;      ///< base of the seeing segment − base of the seen segment, in tokens
   std::int32_t visibleBegin = 0;  ///< first visible local token
   auto operator<=>(const SeenEnd&) const = default;
 };
 
-/// A stored node that is alike.
+/// A stored node that is similar to the wanted one.
 struct NearestNode {
   NodeId node = kNoNode;
-  std::int32_t common = 0;  ///< leading tokens that are equal
+  std::int32_t common = 0;  ///< number of equal leading tokens
 };
 
-/// The same tokens, stored at another root.
+/// A stored node with the same tokens under another root.
 struct OtherContext {
   NodeId node = kNoNode;
   std::int32_t differsAt = 0;  ///< first index at which the lists of seen segments differ
@@ -72,57 +72,59 @@ struct OtherContext {
 
 class ContentTrie {
  public:
-  /// `naming`: makes the names of contents in the span store, and must outlive the trie; null: they have
-  /// none.
+  /// `naming` makes the names of contents in the span store and must outlive the trie. If it is null,
+  /// contents have no names.
   ContentTrie(std::string fingerprint, KeyHash hash, const ContentNaming* naming = nullptr);
   ContentTrie(const ContentTrie&) = delete;
   ContentTrie& operator=(const ContentTrie&) = delete;
 
-  /// Takes over the nodes of `other` under the same ids, in place of its own, which nobody may hold. Only
-  /// what nodes hold of each other is taken over: whoever needs a node must hold it before anything else
-  /// changes. What requests of the other one are going to compute is not.
+  /// Replaces the nodes of this trie by those of `other`, with the same ids. Nobody may hold a node of this
+  /// trie. The copied nodes are held only by each other: hold each node that is needed before anything else
+  /// changes. The marks of what requests of `other` are going to compute are not copied.
   void assignNodes(const ContentTrie& other);
 
-  /// The root for this salt and list. Every node of the list must be held.
+  /// The root for this salt and list. The caller must hold every node of the list.
   NodeRef root(const std::string& salt, const std::vector<SeenEnd>& seen);
   /// The child of `parent` with exactly these tokens, at least one.
   NodeRef child(NodeId parent, std::span<const TokenId> tokens);
   NodeRef hold(NodeId node);
 
   const trace::BlockKey& key(NodeId node) const { return m_nodes[node].key; }
-  /// In the span store; all zero where the trie has no naming.
+  /// The name of the node in the span store; all zero if the trie has no naming.
   const ContentName& name(NodeId node) const { return m_nodes[node].name; }
   std::span<const TokenId> tokens(NodeId node) const { return m_nodes[node].tokens; }
   /// kNoNode for a root.
   NodeId parent(NodeId node) const { return m_nodes[node].parent; }
 
-  /// A block holds this content from now on. The caller keeps the node held while it does.
+  /// Notes that a block holds this content. The caller must keep the node held until detach().
   void attach(NodeId node, BlockId block);
   void detach(NodeId node, BlockId block);
-  /// Blocks that hold this content, in the order in which they were attached.
+  /// The blocks that hold this content, in the order in which they were attached.
   const std::vector<BlockId>& blocks(NodeId node) const { return m_nodes[node].blocks; }
 
-  /// Among the children of `parent` that have a block, one with the most leading tokens in common with
-  /// `tokens`, be it none; an equal child comes first. Nothing if no child has a block.
+  /// Of the children of `parent` that have a block, the one with the most leading tokens in common with
+  /// `tokens`; this may be no token. An equal child is preferred. Nothing if no child has a block.
   std::optional<NearestNode> nearest(NodeId parent, std::span<const TokenId> tokens) const;
 
-  /// A first node of a chain that has a block and begins with `tokens`, at a root of the same salt that sees
-  /// something else than `root`; of several, one that agrees longest in what it sees.
+  /// The first node of a chain that has a block and begins with `tokens`, under a root with the same salt but
+  /// another list of seen segments than `root`. If there are several: one whose list agrees longest with that
+  /// of `root`.
   std::optional<OtherContext> otherContext(NodeId root, std::span<const TokenId> tokens) const;
 
-  /// A running request that is going to compute this node, the first that said so; 0 if there is none.
+  /// The running request that is going to compute this node; if there are several, the first that said so. 0
+  /// if there is none.
   RequestId pendingBy(NodeId node) const;
   bool isPendingBy(NodeId node, RequestId request) const;
   void addPending(NodeId node, RequestId request);
-  /// Does nothing if the request is not going to compute it.
+  /// Does nothing if the request was not going to compute the node.
   void dropPending(NodeId node, RequestId request);
-  /// As `nearest`, among the children that a running request is going to compute.
+  /// The same as nearest(), but of the children that a running request is going to compute.
   std::optional<NearestNode> nearestPending(NodeId parent, std::span<const TokenId> tokens) const;
 
   /// True for a root that sees nothing.
   bool isPlainRoot(NodeId node) const;
 
-  /// Nodes and roots that are held.
+  /// Number of nodes that are held, roots included.
   std::size_t size() const { return m_size; }
 
  private:
@@ -132,7 +134,7 @@ class ContentTrie {
   struct TokensLess {
     bool operator()(Tokens a, Tokens b) const;
   };
-  using Children = std::map<Tokens, NodeId, TokensLess>;  ///< keys are the children's own tokens
+  using Children = std::map<Tokens, NodeId, TokensLess>;  ///< each key views the child's own tokens
 
   struct RootContent {
     std::string salt;
@@ -142,20 +144,20 @@ class ContentTrie {
 
   struct Node {
     NodeId parent = kNoNode;
-    NodeId next = kNoNode;  ///< links nodes that are about to be freed, and free ones
+    NodeId next = kNoNode;  ///< links nodes that are about to be freed, and free nodes
     std::uint32_t holds = 0;
     trace::BlockKey key;
     ContentName name;
     std::vector<TokenId> tokens;
     std::vector<BlockId> blocks;
     std::vector<RequestId> pending;
-    Children children;                  ///< all of them
-    Children stored;                    ///< those that have a block
-    Children awaited;                   ///< those that a running request is going to compute
+    Children children;                  ///< all children
+    Children stored;                    ///< the children that have a block
+    Children awaited;                   ///< the children that a running request is going to compute
     const RootContent* root = nullptr;  ///< for roots: the key in m_roots
   };
 
-  /// Chains' first nodes that have a block, by tokens across all roots.
+  /// The first node of a chain. m_firstNodes orders those with a block by salt and tokens, across all roots.
   struct FirstNode {
     std::string_view salt;
     Tokens tokens;

@@ -12,19 +12,19 @@
 namespace spanscope::cache {
 
 /// Remembers which event took a content out of the cache, for the last `capacity` contents. It only explains
-/// misses, so naming contents by key is enough.
+/// misses, so a key is a sufficient name for a content.
 class EvictionMemory {
  public:
   explicit EvictionMemory(std::size_t capacity = 65536) : m_capacity(capacity) {}
 
-  /// `number`: counts what was taken before, to be asked for later. Sequence numbers do not decrease.
+  /// `number`: a number that numberOf() returns later. Sequence numbers must not decrease.
   void remember(const trace::BlockKey& key, std::uint64_t sequence, std::uint64_t number = 0);
-  /// The content is in the cache again.
+  /// Call this when the content is in the cache again.
   void forget(const trace::BlockKey& key);
-  /// Sequence number of the event that took it.
+  /// Sequence number of the event that took the content.
   std::optional<std::uint64_t> find(const trace::BlockKey& key) const;
 
-  /// The number that was given with this event; nothing if that was too long ago.
+  /// The `number` that was remembered with this event. Nothing if that was too long ago.
   std::optional<std::uint64_t> numberOf(std::uint64_t sequence) const;
 
   std::size_t size() const { return m_sequences.size(); }
@@ -43,7 +43,8 @@ class EvictionMemory {
 
   std::size_t m_capacity;
   std::unordered_map<trace::BlockKey, std::uint64_t, KeyHasher> m_sequences;
-  std::deque<Entry> m_order;  ///< oldest first; an entry whose sequence is no longer the map's one is stale
+  std::deque<Entry> m_order;  ///< oldest first; an entry is stale if m_sequences has another sequence for its
+                              ///< key
 };
 
 }  // namespace spanscope::cache

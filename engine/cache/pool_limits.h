@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// How large the pool of a KV cache may be.
+// The largest and smallest sizes of the pool of a KV cache.
 #pragma once
 
 #include <cstdint>
@@ -8,7 +8,7 @@
 namespace spanscope::cache {
 
 inline constexpr std::int32_t kMaxBlockSize = 1024;  ///< token slots a block
-/// Physical blocks, the null block included.
+/// Number of physical blocks, including the null block.
 inline constexpr std::int32_t kMinBlockCount = 2;
 inline constexpr std::int32_t kMaxBlockCount = 1 << 24;
 /// Token slots of all blocks together.

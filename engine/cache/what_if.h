@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// What change of a request would make a hit of a block that was not found. Worked out from what the pool
-// holds and what the lookup said, so that it can be told of a live cache, of a prediction and of a recording
-// alike. Only changes are named that do what is said: each kind is tested by making it.
+// Says which change of a request would turn a miss into a hit. It uses only what the pool holds and what the
+// lookup reported, so it works for a live cache, a prediction and a recording alike. It names a change only
+// if the change has the stated effect: the tests make a change of each kind.
 //
-// Nothing is said of contents under another salt or model: who asks must not learn of them.
+// It says nothing about contents under another salt or model: a client must not learn of them.
 #pragma once
 
 #include "engine/base/ids.h"
@@ -19,28 +19,30 @@
 namespace spanscope::cache {
 
 enum class Change : std::uint8_t {
-  AlwaysComputed,  ///< none: all of it is stored, but the last token of a prompt is computed all the same
+  AlwaysComputed,  ///< no change helps: the whole block is stored, but the last token of a prompt is always
+                   ///< computed
   CacheOn,         ///< caching were on, and tails were kept
   OtherTokens,     ///< tokens [begin, begin + stored.size()) were `stored`
-  OwnSpan,         ///< tokens [begin, begin + count) were a span of their own, as which they are stored
-  SameContext,     ///< the segment saw what the one saw that the block was stored for
-  FindEarlier,  ///< block `earlier` of the segment, and all after it, were found; its own content is stored
-  LargerPool,   ///< the pool had had `blockCount` blocks, the null block included
-  Again         ///< the same were asked for once more: it has been computed by then
+  OwnSpan,         ///< tokens [begin, begin + count) were a span of their own, which is stored
+  SameContext,     ///< the segment saw the same as the segment that the stored block belongs to
+  FindEarlier,     ///< block `earlier` of the segment and all blocks after it were found; the content of this
+                   ///< block is stored
+  LargerPool,      ///< the pool had had `blockCount` blocks, including the null block
+  Again            ///< the same request were made again: the block has been computed by then
 };
 const char* changeName(Change change);  ///< "always_computed", "own_span", …
 
 struct WhatIf {
   Change change = Change::Again;
-  /// Token slots of the block that would be found then, of those that the lookup wanted.
+  /// Number of wanted token slots of the block that would be found after the change.
   std::int32_t found = 0;
   std::int32_t begin = 0;       ///< local token of the segment
-  std::int32_t count = 0;       ///< for OwnSpan: tokens of the span
-  std::int32_t cached = 0;      ///< for OwnSpan: of them, how many would be found
+  std::int32_t count = 0;       ///< for OwnSpan: number of tokens in the span
+  std::int32_t cached = 0;      ///< for OwnSpan: of these tokens, how many would be found
   std::vector<TokenId> stored;  ///< for OtherTokens
   std::int32_t earlier = 0;     ///< for FindEarlier: a virtual block
-  std::int64_t blockCount = 0;  ///< for LargerPool: no fewer are known to do
-  /// The stored block that would serve; the null block where there is none yet.
+  std::int64_t blockCount = 0;  ///< for LargerPool: a smaller pool is not known to suffice
+  /// The stored block that would be used; the null block if there is none yet.
   BlockId block = kNullBlock;
   bool operator==(const WhatIf&) const = default;
 };
@@ -49,11 +51,12 @@ struct WhatIf {
 struct WhatIfSegment {
   std::span<const TokenId> tokens;
   bool seesOthers = false;
-  /// Local tokens at which a message begins, ascending: what a person can make a span of.
+  /// Local tokens at which a message begins, ascending. A person can make a span of whole messages.
   std::vector<std::int32_t> messages;
 };
 
-/// Where messages begin: at each run of another node than the one before. `runs` have `count` and `node`.
+/// The tokens at which messages begin: a message begins where a run has another node than the run before.
+/// Elements of `runs` have `count` and `node`.
 template <class Runs>
 std::vector<std::int32_t> messageBegins(const Runs& runs) {
   std::vector<std::int32_t> begins;
@@ -72,13 +75,14 @@ struct WhatIfInput {
   std::span<const trace::BlockLookedUp> lookups;
   std::vector<WhatIfSegment> segments;
   bool cacheTails = true;
-  /// Key of the root that sees nothing, under the request's salt. Without, no OwnSpan is found.
+  /// Key of the root that sees nothing, under the salt of the request. Without it, no OwnSpan is found.
   std::optional<trace::BlockKey> plainRoot;
-  /// KvCache::blocksToKeep, as it was at the lookup. May be empty.
+  /// KvCache::blocksToKeep as it was at the lookup. May be empty.
   std::function<std::optional<std::uint64_t>(std::uint64_t evictedBy)> blocksToKeep;
 };
 
-/// For each lookup, the changes that would do, the least one first; none for blocks that were found.
+/// For each lookup, the changes that would give a hit, the smallest change first. A block that was found has
+/// none.
 std::vector<std::vector<WhatIf>> whatIf(const WhatIfInput& input);
 
 }  // namespace spanscope::cache

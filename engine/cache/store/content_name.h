@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// The name under which a content lies in the span store. It stands for the whole identity of the content:
-// fingerprint, salt, everything its segment sees with its distance, and all tokens of its chain. Names are
-// made with a secret, so that two contents with one name would be a collision of HMAC-SHA-256, and a name
-// says nothing of the tokens to whoever has not got the secret.
+// The name of a content in the span store. The name stands for the whole identity of the content:
+// fingerprint, salt, everything its segment sees with its distance, and all tokens of its chain. A name is
+// made with a secret. So two contents get the same name only by a collision of HMAC-SHA-256. And a name tells
+// nothing about the tokens to anybody who does not have the secret.
 #pragma once
 
 #include "engine/base/ids.h"
@@ -32,10 +32,10 @@ struct ContentNameHasher {
   }
 };
 
-/// One entry of the list of what a segment sees, by name.
+/// One entry of the list of what a segment sees; it names the seen segment by content name.
 struct SeenName {
   ContentName end;                ///< of the seen segment's last block or tail
-  std::int64_t distance = 0;      ///< seer's base − seen one's base, in tokens
+  std::int64_t distance = 0;      ///< base of the seeing segment − base of the seen segment, in tokens
   std::int32_t visibleBegin = 0;  ///< first visible local token
 };
 
@@ -43,9 +43,9 @@ class ContentNaming {
  public:
   explicit ContentNaming(std::span<const std::uint8_t> secret) : m_hmac(secret) {}
 
-  /// Of the root of a chain.
+  /// Name of the root of a chain.
   ContentName root(std::string_view fingerprint, std::string_view salt, std::span<const SeenName> seen) const;
-  /// Of a block or tail with these tokens after `parent`.
+  /// Name of a block or tail that holds these tokens and follows `parent`.
   ContentName block(const ContentName& parent, std::span<const TokenId> tokens) const;
 
  private:

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// The tier of the span store that outlives the program: packs in a folder, the last used ones that fit into
-// its bound. Any number of processes may use one folder.
+// The tier of the span store that outlives the program: packs in a folder. It keeps the most recently used
+// packs that fit into its limit. Any number of processes may use one folder.
 //
-// A pack is written under a name of its own, brought to the disk and then given its name, so that nobody ever
-// sees half of one: a process that is killed leaves a part that the next one to open the store removes, and a
-// full disk one that its writer removes. Whatever is read is compared in name, parent, fill and checksum;
-// what does not fit is removed and counts as not there.
+// A writer writes a pack under a temporary name, brings it to the disk and then gives it its name, so that
+// nobody ever sees half a pack. If a process is killed, the next process that opens the store removes the
+// part it left. If the disk is full, the writer removes its part itself. Name, parent, fill and checksum of
+// everything that is read are compared. A pack that does not match is removed and counts as not there.
 #pragma once
 
 #include "engine/base/error.h"
@@ -29,16 +29,16 @@ namespace spanscope::cache {
 
 struct DiskStoreConfig {
   std::filesystem::path folder;
-  std::uint64_t limit = 0;  ///< most bytes of all packs, those that are being written included
-  /// Asked before each step; other than 0: it fails with that number of an error.
+  std::uint64_t limit = 0;  ///< most bytes of all packs, including those that are being written
+  /// Called before each step. If it returns an error number other than 0, the step fails with that error.
   std::function<int(WriteStep)> beforeStep = {};
 };
 
-/// A pack as it lies in the folder.
+/// Describes a pack in the folder.
 struct PackSummary {
   std::string name;  ///< of the file
   PackFault fault = PackFault::None;
-  std::string what;  ///< is wrong with it
+  std::string what;  ///< says what is wrong with the pack
   std::string fingerprint;
   std::string model;
   std::uint64_t blocks = 0;
@@ -49,10 +49,11 @@ struct PackSummary {
   std::int64_t usedAt = 0;
 };
 
-/// Used by one thread at a time. What is wrong with single packs is no exception but a problem to be told of.
+/// Only one thread at a time may use it. Faults of single packs throw no exception; takeProblems() reports
+/// them.
 class DiskStore {
  public:
-  /// Opens or makes the store. Throws Failure, see StoreFolder.
+  /// Opens or makes the store. Throws Failure as StoreFolder does.
   explicit DiskStore(DiskStoreConfig config);
   ~DiskStore();
   DiskStore(const DiskStore&) = delete;
@@ -61,7 +62,7 @@ class DiskStore {
   const StoreFolder& folder() const { return m_folder; }
   std::uint64_t limit() const { return m_config.limit; }
 
-  /// Looks for packs that came or went since the last call, where the folder changed.
+  /// If the folder changed, looks for packs that came or went since the last call.
   void refresh();
 
   struct Found {
@@ -69,51 +70,54 @@ class DiskStore {
     std::int64_t base = 0;
     std::uint64_t bytes = 0;
   };
-  /// What the packs' tables say; no bytes are read.
+  /// Looks in the tables of the packs and reads no bytes of blocks.
   std::optional<Found> find(const ContentName& name) const;
   bool has(const ContentName& name) const { return m_index.contains(name); }
 
-  /// The bytes of a block that is what is asked for in every respect. A pack that has a damaged one goes.
+  /// The bytes of a block, if name, parent, tokens, slot size and checksum all match. A pack with a block
+  /// that does not match is removed.
   std::optional<StoredBytes> fetch(const ContentName& name, const ContentName& parent, std::int32_t tokens,
                                    std::uint32_t slotBytes);
 
-  /// Lets go of the files that were kept mapped for the next blocks of them.
+  /// Unmaps the packs that were kept mapped because their next blocks may be read soon.
   void unmapAll() { m_lastMapped.clear(); }
-  /// Writes into the folder which packs were used. Not done as they are used: it waits for the disk.
+  /// Writes into the folder which packs were used. fetch() does not do this itself, because it would wait for
+  /// the disk.
   void tellUses();
 
-  /// Writes one pack, having removed as many of the least used ones as it takes to stay within the bound.
-  /// False, and the folder is as it was but for those, where it could not be written.
+  /// Writes one pack. First it removes as many of the least recently used packs as needed to stay within the
+  /// limit. False if the pack could not be written; the folder is then unchanged except for the removed
+  /// packs.
   bool put(const std::string& fingerprint, const std::string& model, std::uint32_t slotBytes,
            std::vector<BlockToKeep> blocks);
-  /// The parts of that, for those who use the store from several threads and have one wait for the disk:
-  /// leaves out what is there already, …
+  /// The next three functions are the steps of put(). Use them if several threads use the store and only one
+  /// of them shall wait for the disk. First, leaveOutKnown() removes the blocks that are stored already.
   void leaveOutKnown(std::vector<BlockToKeep>& blocks);
-  /// … writes, which alone may be done while another thread uses the store, …
+  /// Second, the writer writes; this step alone may run while another thread uses the store.
   const PackWriter& writer() const { return m_writer; }
-  /// … and takes notice of it. False where there is no pack.
+  /// Third, take() adds the new pack to the tables. False if no pack was written.
   bool take(const WrittenPack& written);
 
-  /// The last used first.
+  /// All packs, the most recently used first.
   std::vector<PackSummary> list();
-  /// The same after every byte of every pack was read; what is damaged is removed.
+  /// Reads every byte of every pack, removes damaged packs, and returns what list() returns.
   std::vector<PackSummary> verify();
-  /// Removes packs, all or those of one model by its name; returns how many.
+  /// Removes all packs, or those of one model by its name. Returns how many.
   std::size_t clear(const std::string& model = {});
 
-  std::uint64_t bytes() const;   ///< of the packs this one knows of
-  std::uint64_t blocks() const;  ///< the same
+  std::uint64_t bytes() const;   ///< of the packs that this object knows of
+  std::uint64_t blocks() const;  ///< of the packs that this object knows of
   std::uint64_t tokens() const;
 
-  /// What went wrong since the last call.
+  /// The problems since the last call.
   std::vector<Error> takeProblems();
 
  private:
   struct KnownPack {
     PackHead head;
     std::uint64_t bytes = 0;
-    std::weak_ptr<const Pack> mapped;  ///< while somebody needs it
-    std::int64_t usedAt = 0;           ///< that the file has not been told yet; 0: it was not used
+    std::weak_ptr<const Pack> mapped;  ///< empty once nobody uses the mapped pack
+    std::int64_t usedAt = 0;           ///< time of a use that is not yet written to the file; 0: no such use
   };
   struct Place {
     std::string pack;
@@ -134,7 +138,8 @@ class DiskStore {
   std::unordered_map<ContentName, Place, ContentNameHasher> m_index;
   std::deque<std::shared_ptr<const Pack>> m_lastMapped;
   std::vector<Error> m_problems;
-  std::int64_t m_folderTime = -1;  ///< of its last change when it was read; −1: it may have changed since
+  std::int64_t m_folderTime = -1;  ///< time of the folder's last change when it was read; −1: it may have
+                                   ///< changed since
 };
 
 }  // namespace spanscope::cache

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// The tier of the span store in the memory of the host: copies of blocks, the last used ones that fit into
-// its bound.
+// The tier of the span store in host memory: copies of the most recently used blocks that fit into its limit.
 #pragma once
 
 #include "engine/cache/store/stored_block.h"
@@ -20,24 +19,27 @@ struct HeldBlock {
   StoredFacts facts;
   std::shared_ptr<const StoreOwner> owner;
   std::uint64_t chain = 0;                              ///< equal for blocks that were stored for one segment
-  std::int32_t place = 0;                               ///< in it
-  std::shared_ptr<const std::vector<std::byte>> bytes;  ///< null in a forecast, which has none
-  std::uint64_t foretoldSize = 0;                       ///< bytes that it would have there
+  std::int32_t place = 0;                               ///< place of the block in the chain
+  std::shared_ptr<const std::vector<std::byte>> bytes;  ///< null in a forecast, which has no bytes
+  std::uint64_t foretoldSize = 0;                       ///< for a forecast: number of bytes that the block
+                                                        ///< would have
   std::int64_t storedAt = 0;                            ///< milliseconds since 1970, UTC
   std::int64_t usedAt = 0;
 
   std::uint64_t size() const { return bytes ? bytes->size() : foretoldSize; }
 };
 
-/// Used by one thread at a time.
+/// Only one thread at a time may use it.
 class HostStore {
  public:
-  /// `limit`: most bytes, what keeping a block takes besides included; 0: it keeps nothing.
+  /// `limit`: most bytes, including the overhead of each block. 0: it keeps nothing.
   explicit HostStore(std::uint64_t limit) : m_limit(limit) {}
-  /// One that keeps the same blocks in the same order, without their bytes: it gives up what this one would.
+  /// A store with the same blocks in the same order, but without their bytes. It would drop the same blocks
+  /// as this store.
   HostStore forecast() const;
 
-  /// Keeps the block, if it is not there and fits at all, and gives those that had to go for it.
+  /// Keeps the block at the front of the order, if it is not there already and fits. Returns the blocks that
+  /// were dropped for it; a block that does not fit is returned itself.
   std::vector<HeldBlock> put(HeldBlock block);
   const HeldBlock* find(const ContentName& name) const;
   std::optional<StoredBytes> fetch(const ContentName& name, const ContentName& parent, std::int32_t tokens,
@@ -48,7 +50,7 @@ class HostStore {
   std::uint64_t bytes() const { return m_bytes; }
   std::uint64_t tokens() const { return m_tokens; }
   std::size_t count() const { return m_blocks.size(); }
-  /// The last used first.
+  /// All blocks, the most recently used first.
   const std::list<HeldBlock>& blocks() const { return m_order; }
 
   static std::uint64_t bytesOf(const HeldBlock& block);

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // A pack: keys and values of some blocks in one file, which is written once and never changed.
 //
-// All numbers are little endian. A head of 64 bytes (magic "SPANPACK", version, sizes), one entry of 104
-// bytes a block (names of the block and of its parent, place and checksum of its bytes), fingerprint and name
-// of the model, XXH3-128 over all of that, and then the bytes of each block at a multiple of 64.
+// All numbers are little endian. The file begins with a head of 64 bytes (magic "SPANPACK", version, sizes).
+// Then come one entry of 104 bytes per block (names of the block and of its parent, place and checksum of its
+// bytes), fingerprint and name of the model, and XXH3-128 over all bytes so far. The bytes of the blocks
+// follow, each block at a multiple of 64.
 #pragma once
 
 #include "engine/base/hash.h"
@@ -26,18 +27,18 @@ inline constexpr std::uint32_t kPackVersion = 1;
 
 struct PackEntry {
   ContentName name;
-  ContentName parent;       ///< of the block before it, or of the root of its chain
+  ContentName parent;       ///< name of the block before, or of the root of the chain
   std::int32_t tokens = 0;  ///< token slots
-  std::int64_t base = 0;    ///< base position of the segment it was stored for
+  std::int64_t base = 0;    ///< base position of the segment that the block was stored for
   std::uint64_t offset = 0;
-  Hash128 checksum;  ///< XXH3-128 of its bytes
+  Hash128 checksum;  ///< XXH3-128 of the bytes of the block
 };
 
 struct PackHead {
   std::int64_t storedAt = 0;    ///< milliseconds since 1970, UTC
   std::uint32_t slotBytes = 0;  ///< of one token slot
-  std::string fingerprint;      ///< what the keys and values depend on besides tokens and what they see
-  std::string model;            ///< for people
+  std::string fingerprint;      ///< what the keys and values depend on, apart from tokens and what these see
+  std::string model;            ///< shown to people
   std::vector<PackEntry> entries;
 
   std::uint64_t tokens() const;
@@ -46,26 +47,27 @@ struct PackHead {
   }
 };
 
-/// Gives each entry its offset and returns the bytes before the first block.
+/// Sets the offset of each entry and returns the bytes before the first block.
 std::vector<std::uint8_t> encodePackHead(PackHead& head);
-/// Of the whole file whose head was encoded.
+/// Size of the whole file, for a head that encodePackHead() has completed.
 std::uint64_t packBytes(const PackHead& head);
-/// Bytes that a block of so many takes in a pack, its entry included; at most, without the texts of the head.
+/// Upper bound of the bytes that a block of `bytes` bytes takes in a pack, including its entry but not the
+/// texts of the head.
 std::uint64_t packBytesOfBlock(std::size_t bytes);
 
 enum class PackFault : std::uint8_t {
   None,
   Gone,          ///< there is no such file any more
-  Unreadable,    ///< the system refuses to open it, or it is not this user's alone
-  OtherVersion,  ///< of the format
+  Unreadable,    ///< the system refuses to open the file, or other users may access it
+  OtherVersion,  ///< another version of the format
   Damaged
 };
 
 /// A pack that is mapped into memory.
 class Pack {
  public:
-  /// Checks the head and that all blocks lie within the file, not their bytes. Nothing and `fault` where that
-  /// is impossible; `what` says why.
+  /// Checks the head, and that all blocks lie within the file; it does not check the bytes of blocks. If the
+  /// pack cannot be opened, it returns null and sets `fault`, and `what` says why.
   static std::shared_ptr<const Pack> open(const std::filesystem::path& path, PackFault& fault,
                                           std::string& what);
   const PackHead& head() const { return m_head; }
@@ -74,9 +76,9 @@ class Pack {
     return m_bytes.get().subspan(static_cast<std::size_t>(entry.offset), m_head.bytesOf(entry));
   }
   bool isIntact(const PackEntry& entry) const;
-  /// Whether the file lost its end since it was opened: bytes that were not checked since may be zeros.
+  /// Whether the file got shorter since it was opened. Bytes that were not checked after that may be zeros.
   bool isCut() const { return m_bytes.isCut(); }
-  /// Throws Failure if it did.
+  /// Throws Failure if the file got shorter since it was opened.
   void requireWhole() const;
 
  private:

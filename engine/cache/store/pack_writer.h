@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Writes packs into the folder of a span store, and removes those that must go for them.
+// Writes packs into the folder of a span store, and removes packs to make room for them.
 #pragma once
 
 #include "engine/base/error.h"
@@ -18,10 +18,10 @@
 
 namespace spanscope::cache {
 
-/// What a writer is about to do, for tests that stop it there.
+/// What a writer is about to do. Tests make it fail at a step.
 enum class WriteStep : std::uint8_t { Remove, Create, Reserve, Write, Sync, Rename, SyncFolder };
 
-/// What is to be kept.
+/// A block that a pack shall hold.
 struct BlockToKeep {
   StoredFacts facts;
   std::shared_ptr<const std::vector<std::byte>> bytes;
@@ -32,7 +32,7 @@ struct FolderEntry {
   std::string name;
   std::uint64_t bytes = 0;
   std::int64_t usedAt = 0;  ///< milliseconds since 1970, UTC
-  bool isPart = false;      ///< that is being written, or was left over
+  bool isPart = false;      ///< a pack that is being written, or was left unfinished
 };
 std::vector<FolderEntry> entriesOf(const std::filesystem::path& packs);
 
@@ -43,26 +43,28 @@ struct PackContent {
   std::span<const BlockToKeep> blocks;  ///< at least one
 };
 
-/// What came of it.
+/// The result of a write.
 struct WrittenPack {
-  std::string name;                  ///< of the file; empty: there is none
-  std::vector<std::string> removed;  ///< packs that had to go
+  std::string name;                  ///< of the file; empty: no pack was written
+  std::vector<std::string> removed;  ///< packs that were removed to make room
   std::vector<Error> problems;
 };
 
-/// Any number of threads and processes may write into one folder: what one removes or names is whole.
+/// Any number of threads and processes may write into one folder: packs are named and removed only as a
+/// whole.
 class PackWriter {
  public:
-  /// The folder must outlive it. `limit`: most bytes of all packs, those that are being written included.
+  /// `folder` must outlive the writer. `limit`: most bytes of all packs, including those that are being
+  /// written.
   PackWriter(const StoreFolder& folder, std::uint64_t limit, std::function<int(WriteStep)> beforeStep)
       : m_folder(folder), m_limit(limit), m_beforeStep(std::move(beforeStep)) {}
 
-  /// Writes one pack, having removed as many of the least used ones as it takes to stay within the bound. One
-  /// that cannot be written, or is given up, leaves nothing. `giveUp` is looked at after every mebibyte,
-  /// which then has been brought to the disk, so that it ends a write soon.
+  /// Writes one pack. First it removes as many of the least recently used packs as needed to stay within the
+  /// limit. A write that fails or is given up leaves no part of the new pack. `giveUp` is checked before each
+  /// block. The bytes are brought to the disk every mebibyte, so that a request to give up is noticed soon.
   WrittenPack write(const PackContent& content, const std::stop_token& giveUp = {}) const;
 
-  /// Removes parts that nobody writes any more.
+  /// Removes parts that nobody is writing any more.
   void removeLeftOvers() const;
 
  private:

@@ -7,17 +7,17 @@
 
 namespace spanscope::cache {
 
-/// How long somebody waits for the disk.
+/// How long a caller waits for the disk.
 struct Patience {
   std::stop_token stop = {};
   std::chrono::milliseconds most = std::chrono::hours(24);
 };
 
-/// What became of a content that was to be kept.
+/// The state of a content that was given to be kept.
 enum class KeptState : std::uint8_t {
-  Waiting,  ///< to be written
+  Waiting,  ///< not yet written
   Kept,     ///< on the disk
-  Lost      ///< neither: it could not be written, or had to go again
+  Lost      ///< neither waiting nor kept: it could not be written, or was removed again
 };
 
 }  // namespace spanscope::cache

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Keys and values outside of the pool: in host memory, and in a folder that outlives the program. What leaves
-// the first for lack of room goes on to the second.
+// Keeps keys and values outside of the pool: in host memory, and in a folder that outlives the program. When
+// host memory is full, the least recently used blocks go on to the folder.
 //
-// A thread of the store's own writes to the disk. What waits for it, and what it writes just now, is held in
-// memory and found there until it is on the disk; it is bounded, and whoever brings more waits.
+// The store has a thread that writes to the disk. Blocks that wait for this thread, or that it is writing,
+// are held in memory and are found there until they are on the disk. Their bytes are limited: whoever brings
+// more blocks has to wait.
 //
-// All sessions of a process may share one; any thread may call any function.
+// All sessions of a process may share one store. Any thread may call any function.
 #pragma once
 
 #include "engine/base/error.h"
@@ -30,14 +31,16 @@
 namespace spanscope::cache {
 
 struct SpanStoreConfig {
-  /// Most bytes that wait to be written or are being written, of the blocks alone; one is always taken.
+  /// Most bytes of blocks that wait to be written or are being written. One block is always accepted,
+  /// whatever its size.
   static constexpr std::uint64_t kMostWaiting = 64ULL << 20;
 
-  std::uint64_t hostBytes = 0;   ///< most bytes in host memory; 0: none are kept there
+  std::uint64_t hostBytes = 0;   ///< most bytes in host memory; 0: no blocks are kept there
   std::filesystem::path folder;  ///< empty: nothing is kept on the disk
-  std::uint64_t diskBytes = 0;   ///< most bytes of the folder; 0: nothing is kept on the disk
+  std::uint64_t diskBytes = 0;   ///< most bytes of all packs in the folder; 0: nothing is kept on the disk
   std::uint64_t waitingBytes = kMostWaiting;
-  std::function<int(WriteStep)> beforeStep = {};  ///< for tests, see DiskStoreConfig; asked by the writer
+  std::function<int(WriteStep)> beforeStep = {};  ///< for tests, see DiskStoreConfig; the writing thread
+                                                  ///< calls it
 
   bool usesDisk() const { return !folder.empty() && diskBytes > 0; }
   bool isOn() const { return hostBytes > 0 || usesDisk(); }
@@ -45,9 +48,9 @@ struct SpanStoreConfig {
 
 class SpanStore {
  public:
-  /// Throws Failure where the folder cannot be used, see StoreFolder.
+  /// Throws Failure if the folder cannot be used, see StoreFolder.
   explicit SpanStore(SpanStoreConfig config);
-  /// Gives up what waits to be written: flush() first where it is to be kept.
+  /// Drops the blocks that wait to be written. Call flush() first to keep them.
   ~SpanStore();
   SpanStore(const SpanStore&) = delete;
   SpanStore& operator=(const SpanStore&) = delete;
@@ -61,44 +64,45 @@ class SpanStore {
     std::int64_t base = 0;
     std::uint64_t bytes = 0;
   };
-  /// Looks whether other processes stored or removed something; before a prompt is looked up.
+  /// Checks whether other processes stored or removed something. Call it before a prompt is looked up.
   void refresh();
   std::optional<Found> find(const ContentName& name) const;
-  /// The same of what is on the disk or waits in memory to be written there.
+  /// The same, but only of what is on the disk or waits in memory to be written there.
   std::optional<Found> findOnDisk(const ContentName& name) const;
-  /// Whether it is on the disk or waits to be written.
+  /// Whether the content is on the disk or waits to be written there.
   bool isOnDisk(const ContentName& name) const;
   KeptState stateOf(const ContentName& name) const;
   /// What host memory keeps, for forecasts.
   HostStore hostForecast() const;
 
-  /// The bytes of a block that is what is asked for in every respect. Nothing where it is gone or damaged;
-  /// then it is not found any more.
+  /// The bytes of a block, if name, parent, tokens, slot size and checksum all match. Nothing if the block is
+  /// gone or damaged; the store then no longer finds it.
   std::optional<StoredBytes> fetch(const ContentName& name, const ContentName& parent, std::int32_t tokens,
                                    std::uint32_t slotBytes);
 
-  /// Takes what leaves the pool: into host memory where that is in use, else to be written to the disk.
-  /// Returns which; nothing if it is there already, nowhere to go, or there was no room in time.
+  /// Takes a block that leaves the pool: into host memory if that is in use, else into the queue for the
+  /// disk. Returns the tier. Nothing if the block is stored already, if no tier is in use, or if there was no
+  /// room in time.
   std::optional<trace::StoreTier> spill(HeldBlock block, const Patience& patience = {});
-  /// Takes what is to be on the disk. False where there was no room for it in time.
+  /// Takes a block that shall be on the disk. False if there was no room for it in time.
   bool keep(HeldBlock block, const Patience& patience = {});
-  /// Has everything written that waits for it, without waiting for more to go with it.
+  /// Writes everything that waits now, instead of waiting for more blocks to write with it. Returns at once.
   void startFlush();
-  /// The same, and waits until it is done. False where some of it could not be written, or not in time.
+  /// The same, and waits until it is done. False if something could not be written, or not in time.
   bool flush(const Patience& patience = {});
 
-  /// Empties host memory, having written what waits for it, and lets go of mapped files. What could not be
-  /// written in time is still found.
+  /// Writes what waits, then empties host memory and unmaps files. What could not be written in time is still
+  /// found.
   void clearHost(const Patience& patience = {});
 
-  /// What both tiers hold; `fingerprint`: of the session that asks.
+  /// What both tiers hold. `fingerprint`: that of the asking session.
   trace::StoreReported report(const std::string& fingerprint);
 
-  /// What went wrong since the last call.
+  /// The problems since the last call.
   std::vector<Error> takeProblems();
 
  private:
-  /// On its way to the disk.
+  /// A block on its way to the disk.
   struct Waiting {
     HeldBlock block;
     bool isBeingWritten = false;
@@ -114,16 +118,17 @@ class SpanStore {
 
   SpanStoreConfig m_config;
   mutable std::mutex m_mutex;
-  std::condition_variable_any m_changed;  ///< of what waits
+  std::condition_variable_any m_changed;  ///< signals changes of m_waiting
   std::optional<DiskStore> m_disk;
   ContentNaming m_naming;
   HostStore m_host;
   std::unordered_map<ContentName, Waiting, ContentNameHasher> m_waiting;
-  std::uint64_t m_waitingBytes = 0;    ///< of all of them
+  std::uint64_t m_waitingBytes = 0;    ///< of all blocks in m_waiting
   std::uint64_t m_unwrittenBytes = 0;  ///< of those that are not being written
-  bool m_isFlushing = false;           ///< what is not being written is to be
-  std::uint64_t m_failures = 0;        ///< packs that could not be written
-  std::jthread m_writer;               ///< ends first
+  bool m_isFlushing = false;           ///< the writer shall write the blocks that it is not writing yet
+  std::uint64_t m_failures = 0;        ///< number of packs that could not be written
+  std::jthread m_writer;               ///< last, so that the thread ends before the other members are
+                                       ///< destroyed
 };
 
 }  // namespace spanscope::cache

@@ -12,14 +12,15 @@ namespace spanscope::cache {
 class DiskStore;
 
 struct StoreCopyRules {
-  UnfinishedFiles* unfinished = nullptr;  ///< is told of what is written; outlives the copying
+  UnfinishedFiles* unfinished = nullptr;  ///< gets the paths of all files that are written; must outlive the
+                                          ///< copying
   std::stop_token stop{};
 };
 
-/// Copies every intact pack and the secret into a new store. Until that is whole it has a name of its own
-/// beside `folder`, "spans.x7g2kq.part" for "spans"; without an end nothing is left of it. Damaged packs are
-/// removed as by verify(). Returns how many were copied. Throws OutputFailure where the copy cannot be
-/// written, Failure where a file cannot be read or it was stopped.
+/// Copies every intact pack and the secret into a new store. Until the copy is whole, it has a temporary name
+/// beside `folder`, "spans.x7g2kq.part" for "spans". If the copying fails, nothing of the copy is left.
+/// Damaged packs are removed from `store` as by verify(). Returns the number of copied packs. Throws
+/// OutputFailure if the copy cannot be written, and Failure if a file cannot be read or a stop was requested.
 std::size_t copyStore(DiskStore& store, const std::filesystem::path& folder,
                       const StoreCopyRules& rules = {});
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// The folder of a span store: for its owner alone, with the secret that its names are made with, and a lock
-// for those who change it.
+// The folder of a span store. Only its owner may enter it. It holds the secret for making names, and a lock
+// for processes that change the folder.
 #pragma once
 
 #include <array>
@@ -10,16 +10,16 @@
 
 namespace spanscope::cache {
 
-/// Holds the folder's lock. Readers need none: packs appear and go as a whole.
+/// Holds the folder's lock. Readers need no lock: packs appear and disappear as a whole.
 class StoreLock {
  public:
-  /// Waits for it, but no longer than until `giveUp`. Throws Failure where the folder cannot be locked.
+  /// Waits for the lock until `giveUp` is requested. Throws Failure if the folder cannot be locked.
   explicit StoreLock(const std::filesystem::path& file, const std::stop_token& giveUp = {});
   ~StoreLock();
   StoreLock(const StoreLock&) = delete;
   StoreLock& operator=(const StoreLock&) = delete;
 
-  /// False where it was given up.
+  /// False if the wait was given up.
   bool isHeld() const { return m_isHeld; }
 
  private:
@@ -29,9 +29,9 @@ class StoreLock {
 
 class StoreFolder {
  public:
-  /// Opens a store, or makes one where there is nothing or an empty folder. Throws Failure for a folder that
-  /// others than its owner may enter, that somebody else owns, that holds other things or a store of another
-  /// version, and where it cannot be made.
+  /// Opens a store, or makes one if the folder does not exist or is empty. Throws Failure if the folder may
+  /// be entered by others than its owner, belongs to somebody else, or holds other things or a store of
+  /// another version, and if it cannot be made.
   explicit StoreFolder(std::filesystem::path path);
 
   const std::filesystem::path& path() const { return m_path; }
@@ -39,9 +39,9 @@ class StoreFolder {
   std::filesystem::path lockFile() const { return m_path / "lock"; }
   const std::array<std::uint8_t, 32>& secret() const { return m_secret; }
 
-  /// Whether there is a store in this folder; makes none.
+  /// Whether this folder holds a store. It makes none.
   static bool isThere(const std::filesystem::path& path);
-  /// Throws Failure unless the folder is this user's alone.
+  /// Throws Failure unless the folder belongs to this user and only this user may enter it.
   static void requireOwn(const std::filesystem::path& path);
 
  private:
