@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// What a number is.
+// The types of numbers in tensors.
 #pragma once
 
 #include <cstddef>

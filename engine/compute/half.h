@@ -15,7 +15,7 @@ constexpr float floatFromBf16(std::uint16_t bits) {
   return std::bit_cast<float>(static_cast<std::uint32_t>(bits) << 16);
 }
 
-/// A NaN stays a (quiet) NaN.
+/// Rounds to bf16. A NaN stays a (quiet) NaN.
 constexpr std::uint16_t bf16FromFloat(float value) {
   const auto bits = std::bit_cast<std::uint32_t>(value);
   if ((bits & 0x7FFFFFFFU) > 0x7F800000U) return static_cast<std::uint16_t>((bits >> 16) | 0x40U);
@@ -34,7 +34,7 @@ constexpr float floatFromF16(std::uint16_t bits) {
   return std::bit_cast<float>(sign | (widened << 23) | (mantissa << 13));
 }
 
-/// Beyond the largest finite value: infinity. A NaN stays a (quiet) NaN.
+/// Rounds to f16. Beyond the largest finite value the result is infinity. A NaN stays a (quiet) NaN.
 constexpr std::uint16_t f16FromFloat(float value) {
   const auto bits = std::bit_cast<std::uint32_t>(value);
   const std::uint32_t sign = (bits >> 16) & 0x8000U;
@@ -55,7 +55,7 @@ constexpr std::uint16_t f16FromFloat(float value) {
   return static_cast<std::uint16_t>(sign | result);
 }
 
-/// One element at `data`, which need not be aligned, widened exactly.
+/// Reads one element and widens it exactly. `data` may have any alignment.
 inline float loadElement(const std::byte* data, DType type) {
   if (type == DType::F32) {
     float value = 0;
@@ -67,7 +67,7 @@ inline float loadElement(const std::byte* data, DType type) {
   return type == DType::F16 ? floatFromF16(bits) : floatFromBf16(bits);
 }
 
-/// One element at `data`, which need not be aligned, rounded to `type`.
+/// Rounds a value to `type` and writes it. `data` may have any alignment.
 inline void storeElement(std::byte* data, DType type, float value) {
   if (type == DType::F32) {
     std::memcpy(data, &value, sizeof value);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Which rows of a pass go on where it is narrowed, exactly: every backend keeps the same ones for equal
-// scores.
+// Says exactly which rows of a pass remain when the pass is narrowed: equal scores give the same rows on
+// every backend.
 #pragma once
 
 #include "engine/compute/pass.h"
@@ -11,31 +11,34 @@
 
 namespace spanscope::compute {
 
-/// Of each group of the next narrowing the rows with the largest scores, of equal ones (−0 equals +0) the
-/// earlier; by their place in the pass, ascending. scores: one a row; a NaN counts as the largest.
+/// The rows that remain after the next narrowing, by their place in the pass, ascending. Of each group these
+/// are the rows with the largest scores; of equal scores (−0 equals +0) the earlier row. scores: one per row;
+/// a NaN counts as the largest.
 std::vector<std::int32_t> chooseRows(const PassInputs& inputs, std::span<const float> scores);
 
-/// What is left of a pass when these rows go on, `rows` being a choice as above: runs that lost all of theirs
-/// are gone, from the lists of runs and of masses asked for too, and the next narrowing is done.
+/// The inputs of the pass after a narrowing to `rows`, which chooseRows() returned. A run that lost all its
+/// rows is gone, also from the list of runs whose mass is asked for. The first narrowing is removed from the
+/// list.
 PassInputs narrowed(const PassInputs& inputs, std::span<const std::int32_t> rows);
 
-/// Throws Failure unless the inputs can be narrowed as often as they say: groups that cover the runs, which
-/// cover the rows; as many groups each time; of each group no more rows than it has, and no fewer of them
-/// each time; and rows and masses that are wanted in groups that keep all of theirs.
+/// Throws Failure unless the narrowings of the inputs are possible: the groups cover the runs, and the runs
+/// cover the rows; every narrowing has the same groups; a group keeps no more rows than it has left; and if
+/// logits, hidden states or masses are wanted in a group, this group keeps all its rows.
 void checkNarrowing(const PassInputs& inputs);
 
-/// A pass on its way, for backends: its inputs as they are now, and which of its first rows are left.
+/// The narrowings of a pass in progress, for backends: its current inputs, and which of its first rows are
+/// left.
 class Narrowing {
  public:
-  /// Throws Failure as checkNarrowing.
+  /// Throws Failure as checkNarrowing().
   explicit Narrowing(const PassInputs& inputs);
 
-  /// Takes the next step; the rows that go on, by their place before it. Throws Failure where there is none
-  /// or there is not a score for each row.
+  /// Does the next narrowing. Returns the rows that remain, by their place before this step. Throws Failure
+  /// if there is no narrowing left, or not exactly one score per row.
   std::vector<std::int32_t> step(std::span<const float> scores);
 
   const PassInputs& inputs() const { return m_inputs; }
-  /// By their place in the first inputs.
+  /// The rows that are left, by their place in the first inputs.
   const std::vector<std::int32_t>& kept() const { return m_kept; }
 
  private:

@@ -5,11 +5,11 @@
 
 namespace spanscope::compute {
 
-/// What every backend asks of the inputs of a pass before it takes them over. Throws Failure, which names the
-/// list and the place in it, unless lists are as long as the rows, head sizes and counts are those of the
-/// store, slots and blocks are in it, key ranges in their blocks, runs among the rows with ascending local
-/// indices, and everything that is wanted, drawn or observed is there. Narrowing is checked apart
-/// (checkNarrowing).
+/// Checks the inputs of a pass for every backend. Throws Failure that names the list and the place in it,
+/// unless all of this holds: lists have one entry per row; head sizes and counts are those of the store;
+/// slots and blocks are in the store; key ranges lie in their blocks; runs lie among the rows, with local
+/// indices that do not descend; and everything that is wanted, drawn or observed exists. checkNarrowing()
+/// checks narrowings.
 void checkPass(const AttentionShape& shape, const RotaryTable& rotary, const KvShape& store,
                const PassInputs& inputs);
 

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// How a token is drawn from a row of logits, exactly: every backend gives the same token and the same
-// probability for equal logits, bit for bit, in whatever order and on however many threads it computes.
+// Says exactly how a token is drawn from a row of logits. For equal logits every backend gives the same token
+// and the same probability, bit for bit, whatever its order of computation and number of threads.
 //
-// All arithmetic on floats is IEEE f32 with subnormal numbers, each operation rounded to nearest, ties to
-// even, and none of them fused; sums are sums of integers, so their order does not matter.
+// All arithmetic on floats is IEEE f32 with subnormal numbers. Each operation is rounded to nearest, ties to
+// even, and none are fused. Sums are sums of integers, so their order does not matter.
 //
 // 1. Damage. A row with a NaN or +∞, or without a finite logit, gives no token but a LogitFault.
-// 2. Order. Logits are ordered from the largest down, equal ones (−0 equals +0) by id from the lowest up. The
-//    first is the *best* token, m its logit.
+// 2. Order. Logits are ordered from the largest down; equal logits (−0 equals +0) by id from the lowest up.
+//    The first token is the *best* token, and m is its logit.
 // 3. Weights at temperature T > 0. s = exponentScale(T). For each logit l: y = (l − m) · s, and
 //      power(y) = 0 unless y ≥ −125, else p(f) · 2^n with n = y rounded to an integer (ties to even) and
 //      f = y − n, where p(f) = (((((c6·f + c5)·f + c4)·f + c3)·f + c2)·f + c1)·f + 1, c = kPowerTerms;
@@ -15,13 +15,14 @@
 //    token, 0 where y < −40.
 // 4. Probability, before temperature and filters: power(y) of the token divided by the sum of all weights,
 //    both at T = 1; the sum is rounded to f32 and multiplied by 2^−40 before the division.
-// 5. Greedy (not T > 0): the best token.
-// 6. Top-k, where 0 < k < number of logits: the first k in order are kept, otherwise all.
-// 7. Top-p, where p < 1: of those kept, the shortest beginning in order whose weights at T sum up to at least
-//    max(1, ⌈W · P / 2^64⌉), with W the sum of the weights kept so far and P = ⌊p · 2^64⌋, 0 for p ≤ 0.
-// 8. Draw. W is the sum of the weights of those kept, R = randomBits(seed, index), t = ⌊R · W / 2^64⌋. Going
-//    through those kept by id from the lowest up, the first at which the running sum of weights is greater
-//    than t.
+// 5. Greedy (unless T > 0): the best token.
+// 6. Top-k, if 0 < k < number of logits: the first k tokens in order are kept. Otherwise all are kept.
+// 7. Top-p, if p < 1: keep the shortest beginning of the kept tokens, in order, whose weights at T have a sum
+//    of at least max(1, ⌈W · P / 2^64⌉). W is the sum of the weights of all tokens kept by step 6, and P = ⌊p
+//    · 2^64⌋, or 0 for p ≤ 0.
+// 8. Draw. W is the sum of the weights of the tokens that are still kept, R = randomBits(seed, index), t = ⌊R
+//    · W / 2^64⌋. Add up the weights of the kept tokens by id from the lowest up: the token is the first at
+//    which the sum is greater than t.
 //
 // A weight differs from e^((l − m)/T) · 2^40 by at most 1 and (1 + 1.25·|y|) · 2^−23 of itself.
 #pragma once
@@ -44,32 +45,34 @@ struct SamplingSettings {
   std::uint64_t seed = 0;
 };
 
-/// A row of logits from which a token is drawn. The same logits, settings and index always give the same
-/// token.
+/// A row of logits from which a token is drawn. Equal logits, settings, seeds and indices always give the
+/// same token.
 struct SamplingRow {
   std::span<const float> logits;  ///< by token id; at most kMostLogits
   SamplingSettings settings;
-  std::uint64_t index = 0;  ///< of the token in its reply
+  std::uint64_t index = 0;  ///< number of the token in its reply
 };
 
 enum class LogitFault : std::uint8_t { None, NotANumber, Infinite, NoneFinite };
 
 struct SampledToken {
-  TokenId token = 0;      ///< with NotANumber and Infinite the lowest id that has either, and which it has
+  TokenId token = 0;      ///< with NotANumber or Infinite: the lowest id with a NaN or +∞, which decides
+                          ///< between the two
   float probability = 0;  ///< before temperature and filters
   LogitFault fault = LogitFault::None;
   bool operator==(const SampledToken&) const = default;
 };
 
-/// What to say of a row of `count` logits whose token, number `index` of a reply, has a fault.
+/// The error for a row of `count` logits whose token has a fault; `index` is the number of the token in its
+/// reply.
 Error describeFault(const SampledToken& token, std::uint64_t index, std::int32_t count);
 
-/// Weights of so many tokens sum up to at most 2^63.
+/// The weights of so many tokens have a sum of at most 2^63.
 constexpr std::size_t kMostLogits = std::size_t{1} << 23U;
-/// Throws Failure where a row has more logits than that.
+/// Throws Failure if a row has more than kMostLogits logits.
 void checkRow(const SamplingRow& row);
 
-constexpr int kWeightBits = 40;  ///< after the point
+constexpr int kWeightBits = 40;  ///< number of bits after the binary point
 constexpr float kLeastExponent = -125;
 /// Coefficients c1 … c6 of 2^f over −½ ≤ f ≤ ½; with the constant 1, the relative error is at most 1.5 ·
 /// 2^−24.
@@ -85,7 +88,7 @@ std::uint64_t weightOf(float power);
 /// See step 4; `total` is the sum of all weights at temperature 1.
 float probabilityOf(float power, std::uint64_t total);
 
-/// Larger for what comes earlier in order, but for ties.
+/// Larger for a logit that comes earlier in order; equal for equal logits.
 inline std::uint32_t orderOf(float logit) {
   const auto bits = std::bit_cast<std::uint32_t>(logit + 0.0F);  // −0 becomes +0
   return (bits & 0x80000000U) != 0 ? ~bits : bits | 0x80000000U;
@@ -93,7 +96,7 @@ inline std::uint32_t orderOf(float logit) {
 
 /// ⌊a · b / 2^64⌋
 std::uint64_t multiplyHigh(std::uint64_t a, std::uint64_t b);
-/// How much weight top-p keeps at least, of `total` > 0; see step 7. `topP` < 1.
+/// The least sum of weights that top-p keeps of a sum `total` > 0; see step 7. `topP` < 1.
 std::uint64_t weightToKeep(std::uint64_t total, float topP);
 
 /// Output number `index` of the generator SplitMix64 (Steele, Lea, Flood 2014) that starts from state
@@ -101,8 +104,8 @@ std::uint64_t weightToKeep(std::uint64_t total, float topP);
 /// x, then does x ← (x ⊕ x≫30) · 0xBF58476D1CE4E5B9, x ← (x ⊕ x≫27) · 0x94D049BB133111EB, x ← x ⊕ x≫31.
 std::uint64_t randomBits(std::uint64_t seed, std::uint64_t index);
 
-/// The steps as they are written above, one after the other: what faster code is held against. Throws Failure
-/// as checkRow does.
+/// Does the steps above one after the other. Faster implementations are tested against it. Throws Failure as
+/// checkRow() does.
 SampledToken sampleRow(const SamplingRow& row);
 
 }  // namespace spanscope::compute

@@ -3,6 +3,6 @@
 
 namespace spanscope::compute {
 
-inline constexpr int kMostThreads = 1024;  ///< of the host, the caller's included
+inline constexpr int kMostThreads = 1024;  ///< of the host, including the caller's
 
 }  // namespace spanscope::compute

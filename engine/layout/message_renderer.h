@@ -23,40 +23,41 @@
 
 namespace spanscope::layout {
 
-/// When to let go of a prompt that is being laid out.
+/// When to give up a prompt that is being laid out.
 struct PromptBounds {
   std::stop_token stop = {};
   std::int64_t mostTokens = std::numeric_limits<std::int64_t>::max();
-  Error tooLong = {};  ///< what is thrown as soon as a prompt has more tokens, or a message of it
+  Error tooLong = {};  ///< thrown as soon as a prompt, or a message of it, has more than mostTokens tokens
 };
 
-/// Writes the parts of a conversation with one template and one tokenizer, and encodes each text once,
-/// however many prompts it stands in: the copies of a repeat share all of theirs. Keeps what it made for as
-/// long as it lives. Not thread-safe.
+/// Writes the parts of a conversation with one template and one tokenizer. It encodes each text once, however
+/// many prompts contain it: the copies of a repeat share all their texts. It keeps all results as long as it
+/// lives. Not thread-safe.
 class MessageRenderer {
  public:
-  /// Both must outlive it.
+  /// Both must outlive the renderer.
   MessageRenderer(const text::Tokenizer& tokenizer, const text::ChatTemplate& chat)
       : m_tokenizer(tokenizer), m_chat(chat) {}
 
-  /// All throw Failure if a text cannot be encoded, or the tokenizer lacks a control piece of the template.
-  /// References stay valid.
+  /// The next five functions throw Failure if a text cannot be encoded, or if the tokenizer lacks a control
+  /// piece of the template. The references stay valid as long as the renderer lives.
   const text::RenderedMessage& message(query::Role role, std::string_view text, text::Place place);
-  /// As text::renderOpening.
+  /// As text::renderOpening().
   const std::vector<TokenId>& opening(bool startsWithSystem);
   const std::vector<TokenId>& generationPrompt();
   const std::vector<TokenId>& replySuffix();
-  /// What closes a message of the assistant that was written.
+  /// The tokens that close a message of the assistant that somebody wrote, as opposed to a sampled reply.
   const std::vector<TokenId>& assistantSuffix();
 
-  /// What is laid out from now on has this layout in blocks of so many tokens; before, it is exact. Throws
-  /// as markerTokens().
+  /// Sets the layout and the block size in tokens of everything that is laid out from now on. At first the
+  /// layout is exact. Throws as markerTokens().
   void useLayout(Layout layout, std::int32_t blockSize);
   const LayoutRules& rules() const { return m_rules; }
 
-  /// What is laid out from now on is let go of by these; before, nothing is. On a stop all throw Failure.
+  /// Sets the bounds of everything that is laid out from now on. At first there are none. On a stop all
+  /// functions throw Failure.
   void useBounds(PromptBounds bounds) { m_bounds = std::move(bounds); }
-  /// Throws where a prompt of so many tokens is too long.
+  /// Throws Failure if a prompt of so many tokens is too long.
   void checkLength(std::int64_t tokens) const {
     if (tokens > m_bounds.mostTokens) throw Failure(m_bounds.tooLong);
   }
@@ -76,7 +77,8 @@ class MessageRenderer {
   std::optional<MarkerTokens> m_markers;
   LayoutRules m_rules;
   PromptBounds m_bounds;
-  std::array<std::optional<std::vector<TokenId>>, 2> m_openings;  ///< by whether the system comes first
+  std::array<std::optional<std::vector<TokenId>>, 2> m_openings;  ///< by whether the first message is a
+                                                                  ///< system message
   std::array<std::array<Texts, 2>, 3> m_messages;                 ///< by query::Role and text::Place
 };
 

@@ -13,7 +13,7 @@
 
 namespace spanscope::model {
 
-/// Frequency scaling of rotary embeddings as Llama 3.1 introduced it.
+/// Frequency scaling of rotary embeddings, as in Llama 3.1.
 struct Llama3Scaling {
   double factor = 8;
   double lowFrequencyFactor = 1;
@@ -22,8 +22,8 @@ struct Llama3Scaling {
   bool operator==(const Llama3Scaling&) const = default;
 };
 
-/// A Llama-architecture model, as `config.json` describes it. All values have been checked to be in range and
-/// to fit each other.
+/// A Llama-architecture model as `config.json` describes it. All values are checked: they are in range and
+/// fit each other.
 struct ModelConfig {
   std::string architecture;  ///< "LlamaForCausalLM"
   std::int32_t vocabularySize = 0;
@@ -41,26 +41,27 @@ struct ModelConfig {
   bool attentionBias = false;
   bool mlpBias = false;
   std::int64_t maxPositions = 2048;
-  std::vector<EndToken> endTokens;  ///< whatever file names them; each within the vocabulary
-  std::int32_t maxNewTokens = 0;    ///< from generation_config.json; 0 if it says nothing
-  bool blockAttention = false;      ///< the checkpoint says it was trained for block attention
+  std::vector<EndToken> endTokens;  ///< from all files that name end tokens; each is within the vocabulary
+  std::int32_t maxNewTokens = 0;    ///< from generation_config.json; 0 if that has no such value
+  bool blockAttention = false;      ///< the checkpoint says that it was trained for block attention
 
   std::vector<TokenId> endTokenIds() const;
   bool operator==(const ModelConfig&) const = default;
 };
 
-/// Reads `config.json` and, where it exists, `generation_config.json` of a model directory, as older and
-/// newer versions of transformers write them. Throws Failure for what is missing, absurd or not supported.
+/// Reads `config.json` and, if it exists, `generation_config.json` of a model directory, in the formats of
+/// older and newer versions of transformers. Throws Failure if something is missing, absurd or not supported.
 ModelConfig readConfig(const std::filesystem::path& directory);
 
-/// The same from text; `source` names it in errors.
+/// Reads the same from a text; errors call it `source`.
 ModelConfig parseConfig(std::string_view json, const std::string& source);
 
-/// Everything of a configuration that keys and values depend on: sizes, norms and the rotary table. Belongs
-/// into a cache's fingerprint beside that of the weights; equal exactly for equal values.
+/// A hash of everything in a configuration that keys and values depend on: sizes, norms and the rotary table.
+/// It is equal exactly for equal values. A cache's fingerprint contains it, together with the fingerprint of
+/// the weights.
 std::string fingerprint(const ModelConfig& config);
 
-/// Inverse frequencies with the model's scaling applied, headSize/2 of them.
+/// The rotary table: headSize/2 inverse frequencies, with the model's scaling applied.
 compute::RotaryTable makeRotaryTable(const ModelConfig& config);
 
 }  // namespace spanscope::model

@@ -16,44 +16,48 @@ namespace spanscope::model {
 
 using compute::LayerMass;
 
-/// A pass, and what is to come back of it beside the tokens that are drawn.
+/// The inputs of a pass, and which results are returned besides the drawn tokens.
 struct Batch : compute::PassInputs {
-  bool logitsWanted = true;              ///< those of the logit rows; else tokens alone are drawn from them
-  std::vector<std::int32_t> massLayers;  ///< layers whose attention mass is wanted
-  /// For each of `narrowings` the layer in which it is done, ascending: rows go on by how far their keys or
-  /// values of that layer are from those that their slots hold.
+  bool logitsWanted = true;              ///< whether the logits of the logit rows are returned; if not,
+                                         ///< tokens are only drawn from them
+  std::vector<std::int32_t> massLayers;  ///< layers whose attention mass is returned
+  /// For each of `narrowings`, the layer that does it; ascending. The remaining rows are those whose keys or
+  /// values in that layer differ most from what their slots hold.
   std::vector<std::int32_t> narrowingLayers;
   compute::StoredPart narrowedBy = compute::StoredPart::Keys;
 };
 
 struct ForwardResult {
-  bool stopped = false;                       ///< nothing else is defined then
-  std::vector<compute::SampledToken> tokens;  ///< one a draw
-  std::vector<float> logits;  ///< [logitRows][vocabularySize]; empty where they are not wanted
-  std::vector<float> hidden;  ///< [hiddenRows][hiddenSize], after the last norm
+  bool stopped = false;                       ///< if true, everything else is undefined
+  std::vector<compute::SampledToken> tokens;  ///< one per draw
+  std::vector<float> logits;                  ///< [logitRows][vocabularySize]; empty unless wanted
+  std::vector<float> hidden;                  ///< [hiddenRows][hiddenSize], after the last norm
   std::vector<LayerMass> mass;
-  std::vector<std::int32_t> keptRows;  ///< of a pass that is narrowed, those that went on to the end
+  std::vector<std::int32_t> keptRows;  ///< for a pass that is narrowed: the rows that remained to the end
 };
 
-/// A Llama-architecture decoder, written once over the operations of a backend. One forward pass at a time.
+/// A Llama-architecture decoder, written once over the operations of a backend. It does one forward pass at a
+/// time.
 class Decoder {
  public:
   /// Prepares all weights. `backend` must outlive the decoder. Throws Failure for missing tensors, wrong
-  /// shapes, values that are not finite, and tensors that the model has no use for, but for known extras.
+  /// shapes, values that are not finite, and tensors that the model does not use and that are no known
+  /// extras.
   Decoder(const ModelConfig& config, const WeightSource& weights, compute::Backend& backend);
   ~Decoder();
   Decoder(const Decoder&) = delete;
   Decoder& operator=(const Decoder&) = delete;
 
   const ModelConfig& config() const;
-  std::size_t weightBytes() const;  ///< device memory of all weights
+  std::size_t weightBytes() const;  ///< device memory that all weights occupy
   std::size_t parameterCount() const;
 
   /// Shape of a KV store for this model.
   compute::KvShape kvShape(std::int32_t blocks, std::int32_t blockSize, compute::DType type) const;
 
-  /// Runs the rows through all layers; keys and values of every row are stored before any row of the pass
-  /// reads them. Throws Failure where a number of the result would not be finite.
+  /// Runs the rows through all layers. In each layer the keys and values of all rows are stored before any
+  /// row reads them. Throws Failure if a number of the result would not be finite, or the batch does not fit
+  /// the model or the store.
   ForwardResult forward(const Batch& batch, compute::KvStore& store, std::stop_token stop);
 
  private:

@@ -9,17 +9,18 @@
 
 namespace spanscope::model {
 
-/// A number that is none, or infinite.
+/// The place of a NaN or an infinite number in a matrix.
 struct NotFinite {
-  std::size_t index = 0;  ///< in elements from the first
+  std::size_t index = 0;  ///< number of elements before it
   float value = 0;
 };
 
-/// The first such number; nothing where all are finite. Reads at about the speed of memory.
+/// The first number that is not finite; nothing if all are finite. The search runs at about the speed of
+/// memory.
 std::optional<NotFinite> findNotFinite(const compute::HostMatrix& matrix);
 std::optional<NotFinite> findNotFinite(std::span<const float> values);
 
-/// "nan" or "an infinite number".
+/// Returns "nan" or "an infinite number".
 const char* describe(const NotFinite& found);
 
 }  // namespace spanscope::model

@@ -7,8 +7,8 @@
 
 namespace spanscope::model {
 
-/// Whether checkpoints of this architecture are known to carry a tensor of that name although the decoder has
-/// no use for it. Anything else that it does not use means that checkpoint and configuration do not fit.
+/// Whether checkpoints of this architecture are known to contain a tensor of this name that the decoder does
+/// not use. Any other unused tensor means that checkpoint and configuration do not fit.
 bool isKnownExtra(std::string_view name, const ModelConfig& config);
 
 }  // namespace spanscope::model
