@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// What a plan costs before anything runs: how many generates, how much text in how long prompts.
+// The cost of a plan before anything runs: the number of generates and the lengths of their prompts.
 #pragma once
 
 #include "engine/plan/plan.h"
@@ -11,30 +11,32 @@
 
 namespace spanscope::plan {
 
-/// How text is measured: in the tokens of some model, or in characters where there is no tokenizer.
+/// The unit for lengths of text: the tokens of a model, or characters if there is no tokenizer.
 struct TextMeasure {
   std::function<std::uint64_t(std::string_view)> count;
-  std::string unit;  ///< one of them, a noun that takes an s for more: "token"
+  std::string unit;  ///< name of the unit: a noun whose plural adds an s, "token"
 
-  /// Code points of UTF-8.
+  /// Counts code points of UTF-8.
   static TextMeasure characters();
 };
 
-/// The length of a prompt, or of several. Replies are not known yet: each counts as many tokens as it may
-/// have at most.
+/// The length of one prompt, or of several together. Replies are not known yet: each counts as the largest
+/// number of tokens that it may have.
 struct PromptLength {
-  std::uint64_t text = 0;         ///< messages, in the unit of the measure; without what the template adds
-  std::uint64_t replyTokens = 0;  ///< replies with a limit, in tokens
-  std::uint32_t openReplies = 0;  ///< replies without one
+  std::uint64_t text = 0;         ///< messages, in the unit of the measure; without what the chat template
+                                  ///< adds
+  std::uint64_t replyTokens = 0;  ///< replies with a limit on their tokens: the sum of the limits
+  std::uint32_t openReplies = 0;  ///< number of replies without a limit
   bool operator==(const PromptLength&) const = default;
 };
 
 struct PlanCost {
   std::uint64_t generates = 0;
-  PromptLength prompts;  ///< of all generates together, shared parts counted each time they are read
-  PromptLength longest;  ///< of one generate: the most open replies, then the most text and reply tokens
-  std::uint64_t newTokens = 0;      ///< that may be generated, where there is a limit
-  std::uint32_t openGenerates = 0;  ///< generates without one
+  PromptLength prompts;  ///< all generates together; a shared part counts each time that it is read
+  PromptLength longest;  ///< the longest prompt of a generate: the most open replies, then the most text and
+                         ///< reply tokens
+  std::uint64_t newTokens = 0;      ///< most tokens of all generates that have a limit
+  std::uint32_t openGenerates = 0;  ///< number of generates without a limit
   bool operator==(const PlanCost&) const = default;
 };
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// The tree that the rewrite rules work on: the query with what later parts must resolve already gone, each
-// node with the place it came from.
+// The tree that the rewrite rules work on: the query after the earlier steps have resolved their parts of it.
+// Each node knows the place in the query that it came from.
 #pragma once
 
 #include "engine/base/error.h"
@@ -15,7 +15,7 @@
 
 namespace spanscope::plan {
 
-/// What a generate says besides its input, with the language's defaults in place.
+/// The settings of a generate: everything besides its input. The defaults of the language are filled in.
 struct DraftSettings {
   std::string model;
   std::optional<std::int32_t> maxTokens;
@@ -24,23 +24,25 @@ struct DraftSettings {
 };
 
 struct Draft {
-  /// Left by a rule on what it made.
+  /// A rule leaves a mark on the nodes that it made.
   enum class Mark {
     None,
-    Done,      ///< the rule leaves it alone from now on
-    ReplyOnly  ///< a judge of attention locality: the same, and prompts take its reply and never its prompt
+    Done,      ///< the rule does not match this node again
+    ReplyOnly  ///< a judge of attention locality: like Done; also, prompts contain its reply but never its
+               ///< prompt
   };
 
-  std::size_t op = query::kIndexOf<query::Join>;  ///< which of query::Operators it is
-  NodePath node;                                  ///< where it came from in the query as given
-  query::Role role = query::Role::User;           ///< of a message
-  std::string text;                               ///< of those that have one: messages, what is printed
-  query::JoinKind join = query::JoinKind::Seq;    ///< of a join
-  DraftSettings settings;                         ///< of those that answer
-  std::uint32_t count = 0;                        ///< how often a generate is repeated
-  std::vector<std::string> inputs;                ///< that are answered one by one
-  OutputForm form = OutputForm::Anew;  ///< of a generate: how its output reaches the prompt it stands in
-  std::uint32_t call = 0;  ///< of a generate: equal where the same output is used in several places
+  std::size_t op = query::kIndexOf<query::Join>;  ///< index of its operator in query::Operators
+  NodePath node;                                  ///< the place in the given query that it came from
+  query::Role role = query::Role::User;           ///< for a message
+  std::string text;                               ///< for nodes with a text: messages, prints
+  query::JoinKind join = query::JoinKind::Seq;    ///< for a join
+  DraftSettings settings;                         ///< for nodes that answer
+  std::uint32_t count = 0;                        ///< for a repeat: how often its generate runs
+  std::vector<std::string> inputs;                ///< for a map: the inputs, each answered on its own
+  OutputForm form = OutputForm::Anew;  ///< for a generate: how its output reaches the prompt in which it
+                                       ///< stands
+  std::uint32_t call = 0;  ///< for a generate: equal numbers mean the same output, used in several places
   Mark mark = Mark::None;
   std::vector<Draft> children;  ///< as many as the operator takes
 
@@ -50,25 +52,26 @@ struct Draft {
     return op == query::kIndexOf<Operator>;
   }
   bool isJoin(query::JoinKind kindOfJoin) const { return is<query::Join>() && join == kindOfJoin; }
-  /// What its operator is like.
+  /// What is known of its operator.
   const query::OperatorShape& shape() const { return query::shapeOf(op); }
   const query::OperatorInfo& info() const { return shape().info; }
   /// The key of its operator: "user", "plus", …
   const char* name() const;
 };
 
-/// A message without text, a print, a dropped step or a join of nothing: no tokens of a prompt come from it.
+/// Whether no token of a prompt comes from the draft: a message without text, a print, a dropped step or a
+/// join without children.
 bool givesNothing(const Draft& draft);
 
-/// How much of the plan's limits a tree takes.
+/// The size of a tree, in the units of PlanLimits.
 struct DraftSize {
   std::size_t nodes = 0;
   std::size_t textBytes = 0;
 };
 DraftSize sizeOf(const Draft& draft);
 
-/// The draft of a query. What cannot be planned is appended to `problems`; the draft is of use only if there
-/// is none. Calls are numbered from 1.
+/// Makes the draft of a query. Everything that cannot be planned is appended to `problems`; then do not use
+/// the draft. Calls are numbered from 1.
 Draft makeDraft(const query::Node& query, float defaultTemperature, OutputForm outputForm,
                 std::size_t maxDepth, std::vector<Error>& problems);
 

@@ -8,11 +8,11 @@
 
 namespace spanscope::plan {
 
-/// Most lines of a tree that are kept; what is left out is said in one more.
+/// Most lines of a tree. If the tree has more, one further line says how many are left out.
 inline constexpr std::size_t kMaxTreeLines = 2000;
 
-/// The draft from the top down, a line a node, none of them marked. Neighbours that are equal stand once,
-/// with their number.
+/// The draft from the top down, one line per node; no line is marked as changed. Equal neighbours are one
+/// line with their number.
 std::vector<TreeLine> treeOf(const Draft& draft);
 
 }  // namespace spanscope::plan

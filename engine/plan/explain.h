@@ -9,22 +9,23 @@
 namespace spanscope::plan {
 
 struct ExplainOptions {
-  /// The same query planned without attention locality: what it costs is said beside the plan's own cost.
-  /// Not owned; nullptr: nothing to compare with.
+  /// A plan of the same query without attention locality: the text then says its cost beside the plan's own.
+  /// Not owned; nullptr: no comparison.
   const Plan* withoutLocality = nullptr;
   TextMeasure measure = TextMeasure::characters();
-  bool eachTree = false;  ///< the whole tree before and after every pass, not only the first and the last
+  bool eachTree = false;  ///< the whole tree before and after every pass; otherwise only before the first and
+                          ///< after the last
 };
 
-/// The plan as a person reads it, like a database's EXPLAIN: the passes in order (which rule, how often it
-/// was applied, why, what it changed), the tree before and after where the plan recorded it, what the plan
-/// costs, the steps by ply with their settings and prompts, what the query yields. Lines of text, each ended
-/// by a newline.
+/// Explains the plan to a person, like a database's EXPLAIN: the passes in order (which rule, how often it
+/// was applied, why, what it changed), the tree before and after if the plan recorded it, the cost of the
+/// plan, the steps by ply with their settings and prompts, and what the query yields. Each line ends with a
+/// newline.
 std::string explain(const Plan& plan, const ExplainOptions& options);
-/// Without trees and cost: what a trace keeps.
+/// The same without trees and cost. Traces keep this text.
 std::string explain(const Plan& plan);
 
-/// The same as one JSON object on indented lines, ended by a newline.
+/// The same as a JSON object, on indented lines. It ends with a newline.
 std::string explainJson(const Plan& plan, const ExplainOptions& options = {});
 
 /// The steps and their prompts as a Graphviz digraph.

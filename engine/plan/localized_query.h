@@ -12,11 +12,11 @@ namespace spanscope::plan {
 
 struct LocalizedQuery {
   std::optional<query::Node> query;  ///< nothing if there are problems
-  std::vector<Error> problems;       ///< as those of a plan
+  std::vector<Error> problems;       ///< in the form of a plan's problems
 };
 
-/// The query with attention locality written out, for servers that do not know it. Its repeats and maps are
-/// written out as well; the rest is left as it is. Settings that were left out have their defaults.
+/// Writes out attention locality in the query, for servers that do not know it. Repeats and maps are written
+/// out too; the rest stays as it is. Absent settings get their defaults.
 LocalizedQuery localizedQuery(const query::Node& query, const LocalityOptions& locality);
 
 }  // namespace spanscope::plan

@@ -7,8 +7,8 @@
 
 namespace spanscope::plan {
 
-/// Turns a draft that no rule matches any more into steps, results and printed texts (`plan.rules` is left
-/// alone). Appends a problem if the prompts would grow beyond the limits; the plan is of no use then.
+/// Turns a draft that no rule matches any more into steps, results and printed texts; `plan.rules` does not
+/// change. If the prompts would grow beyond the limits, it appends a problem; then do not use the plan.
 void lower(const Draft& draft, const PlanOptions& options, Plan& plan, std::vector<Error>& problems);
 
 }  // namespace spanscope::plan

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Short texts for people: one line for a draft, quoted and cut texts.
+// Short texts for people: a draft on one line, and texts in quotes.
 #pragma once
 
 #include "engine/plan/draft.h"
@@ -10,11 +10,11 @@
 
 namespace spanscope::plan {
 
-/// One line, e.g. `g(cross(system, plus(user ×3), user))`. A closure is written `(its prompt, reply)`. Cut to
-/// a length that stays readable.
+/// The draft on one line, e.g. `g(cross(system, plus(user ×3), user))`. A closure is written `(its prompt,
+/// reply)`. The line is cut to a readable length.
 std::string outline(const Draft& draft);
 
-/// The text in quotes, with line ends and control characters escaped, cut to about `limit` bytes.
+/// The text in quotes, cut to about `limit` bytes. Line ends and control characters are escaped.
 std::string quoted(std::string_view text, std::size_t limit);
 
 }  // namespace spanscope::plan

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// The plan: a query after rewriting, as generate steps in dependency order, each with its prompt tree.
+// The plan is a query after rewriting: generate steps in dependency order, each with its prompt tree.
 #pragma once
 
 #include "engine/base/ids.h"
@@ -15,9 +15,11 @@ namespace spanscope::plan {
 
 /// How the output of an inner step reaches the prompt of an outer one.
 enum class OutputForm {
-  Continuation,  ///< it continues the prompt that stands right before it in the same scope: the closure
-  Anew,          ///< an assistant message of its own, its keys and values computed anew
-  Reused         ///< an assistant message with the keys and values it had under its own prompt: approximate
+  Continuation,  ///< it continues the prompt right before it in the same scope; prompt and reply together are
+                 ///< the closure
+  Anew,          ///< an assistant message of its own; its keys and values are computed anew
+  Reused         ///< an assistant message with the keys and values that it had under its own prompt:
+                 ///< approximate
 };
 
 struct PromptNode;
@@ -35,14 +37,14 @@ struct PromptOutput {
   bool operator==(const PromptOutput&) const = default;
 };
 
-/// Children laid out in the scope they stand in, in order (seq, par, cross).
+/// The children are laid out in order, in the scope in which the run stands (seq, par, cross).
 struct PromptRun {
   std::vector<PromptNode> children;
   bool isCross = false;  ///< some layouts mark where the last child of a cross begins
   bool operator==(const PromptRun&) const;
 };
 
-/// Each child opens a scope of its own; what follows sees all of them (plus).
+/// Each child opens a scope of its own. Whatever follows the plus sees all children.
 struct PromptPlus {
   std::vector<PromptNode> children;
   bool operator==(const PromptPlus&) const;
@@ -61,67 +63,68 @@ inline bool PromptPlus::operator==(const PromptPlus& other) const {
   return children == other.children;
 }
 
-/// One generate: a prompt to be completed once everything in `needs` has ended.
+/// One generate: its prompt can be completed once every step in `needs` has ended.
 struct Step {
-  NodePath node;           ///< the generate, repeat or map it came from
-  std::uint32_t copy = 0;  ///< which of a repeat's copies or a map's inputs; counts on where repeats nest
+  NodePath node;           ///< the generate, repeat or map that it came from
+  std::uint32_t copy = 0;  ///< number of the copy of a repeat or of the input of a map; it counts on where
+                           ///< repeats nest
   std::string model;
   std::optional<std::int32_t> maxTokens;           ///< none, or ≤ 0: up to the session's own limit
   float temperature = query::kDefaultTemperature;  ///< 0: greedy
   std::uint64_t seed = 0;                          ///< hash of (plan seed, step, copy)
   PromptNode prompt;                               ///< the whole prompt, without the generation prompt
   std::vector<StepIndex> needs;                    ///< steps whose output the prompt holds, ascending
-  std::uint32_t ply = 0;  ///< 0 where it needs nothing, else 1 + the highest ply it needs
-  bool dropped = false;   ///< under a monad: run for its side effect
+  std::uint32_t ply = 0;  ///< 0 if it needs no step, else 1 + the highest ply of the steps that it needs
+  bool dropped = false;   ///< true under a monad: the step runs for its side effect
   bool operator==(const Step&) const = default;
 };
 
-/// What evaluating the query yields, in order: messages of the query itself and outputs of its outermost
-/// steps.
+/// One item of the value of the query. The items are, in order, messages of the query itself and outputs of
+/// its outermost steps.
 struct ResultItem {
   NodePath node;
   std::variant<PromptMessage, StepIndex> value;
   bool operator==(const ResultItem&) const = default;
 };
 
-/// One application of a rewrite rule, for `explain`.
+/// One application of a rewrite rule; `explain` shows it.
 struct RuleReport {
   std::string rule;    ///< e.g. "flatten"
-  NodePath node;       ///< where it matched, in the query as given
+  NodePath node;       ///< where the rule matched, in the query as given
   std::string before;  ///< the subtree before, in short form
-  std::string after;   ///< and after
+  std::string after;   ///< the subtree after, in short form
   std::string reason;  ///< one sentence: why this is worth doing
   bool operator==(const RuleReport&) const = default;
 };
 
-/// One line of a tree that is written from the top down.
+/// One line of a tree. The lines go from the top of the tree down.
 struct TreeLine {
   std::uint32_t depth = 0;
-  NodePath node;         ///< where it came from in the query as given
+  NodePath node;         ///< the place in the given query that the node came from
   std::string label;     ///< e.g. `user "Which one?"`
-  bool changed = false;  ///< a pass changed something here
+  bool changed = false;  ///< whether a pass changed something here
   bool operator==(const TreeLine&) const = default;
 };
 
-/// One pass of one rule over the whole tree, in which it matched somewhere.
+/// One pass of a rule over the whole tree; the rule matched at least once.
 struct PassReport {
   std::string rule;
   std::string reason;
-  bool keepsMeaning = true;      ///< every prompt reads the same before and after
-  std::uint32_t applied = 0;     ///< how often it matched, each copy of a node counted
-  std::size_t firstChange = 0;   ///< its changes in Plan::rules, from here
-  std::size_t changeCount = 0;   ///< so many, the copies of one node counted once
-  std::vector<TreeLine> before;  ///< the tree, where it was asked for
+  bool keepsMeaning = true;      ///< whether every prompt reads the same before and after
+  std::uint32_t applied = 0;     ///< how often the rule matched; each copy of a node counts
+  std::size_t firstChange = 0;   ///< its changes begin here in Plan::rules
+  std::size_t changeCount = 0;   ///< number of these changes; all copies of a node count once
+  std::vector<TreeLine> before;  ///< the tree, if it was requested
   std::vector<TreeLine> after;
   bool operator==(const PassReport&) const = default;
 };
 
 struct Plan {
-  std::vector<Step> steps;  ///< in dependency order: a step stands after everything it needs
+  std::vector<Step> steps;  ///< in dependency order: a step stands after every step that it needs
   std::vector<ResultItem> result;
   std::vector<std::string> printed;  ///< texts of print nodes, in order
   std::vector<RuleReport> rules;     ///< every change, in order
-  std::vector<PassReport> passes;    ///< the passes that made them, in order
+  std::vector<PassReport> passes;    ///< the passes that made the changes, in order
   bool operator==(const Plan&) const = default;
 };
 

@@ -7,8 +7,8 @@
 
 namespace spanscope::plan {
 
-/// The seed of one step: the three numbers, each mixed in by the finalizer of SplitMix64. The same on every
-/// machine and in every version, so that a run can be repeated.
+/// The seed of one step. The finalizer of SplitMix64 mixes in each of the three numbers. The seed is the same
+/// on every machine and in every version, so that a run can be repeated.
 std::uint64_t stepSeed(std::uint64_t planSeed, StepIndex step, std::uint32_t copy);
 
 }  // namespace spanscope::plan

@@ -8,8 +8,8 @@
 
 namespace spanscope::query {
 
-/// Warnings of messages without text, which no prompt will hold. Pointers into the canonical form, no
-/// positions.
+/// Warns about messages without text: no prompt contains them. The pointers refer to the canonical form;
+/// there are no positions.
 std::vector<Diagnostic> adviceOn(const Node& node);
 
 }  // namespace spanscope::query

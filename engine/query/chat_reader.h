@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Chats in OpenAI's notation where a query belongs: a list of messages, {"role": …, "content": …}, is read as
-// a seq, the body of a chat-completions request as a generate over it.
+// Reads chats in OpenAI's notation in the place of a query: a list of messages, {"role": …, "content": …},
+// becomes a seq; the body of a chat-completions request becomes a generate over it.
 #pragma once
 
 #include "engine/query/query.h"
@@ -15,12 +15,12 @@ enum class ChatForm {
   Request    ///< an object with a list of messages
 };
 
-/// What the next value is. Looks ahead and goes back.
+/// Which chat form the next value has. The cursor looks ahead and goes back.
 ChatForm chatFormOf(ValueCursor& cursor);
 
-/// Reads the value that chatFormOf() has named as a query with a warning that says so. Enters its nodes in
-/// `sources`. What a query cannot say is refused if the reply is about it (tools, images), else left out with
-/// a warning.
+/// Reads a value as a query; chatFormOf() has recognized its form. Warns that a chat was read, and adds its
+/// nodes to `sources`. A query cannot express everything in a chat: if the reply is about such a thing
+/// (tools, images), it is an error, else it is left out with a warning.
 void readChat(QueryWalk& walk, ChatForm form, SourceMap& sources, Node& node);
 
 }  // namespace spanscope::query

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// What is said about a query text: where, what was found and what should stand there.
+// An error or a warning about the text of a query: where it is, what was found and what was expected.
 #pragma once
 
 #include "engine/base/severity.h"
@@ -11,8 +11,8 @@
 
 namespace spanscope::query {
 
-/// A place in a text, both counted from 1, columns in characters (code points). 0: there is no text to point
-/// into.
+/// A place in a text. Lines and columns count from 1, columns in characters (code points). 0: there is no
+/// text.
 struct TextPosition {
   std::size_t line = 0;
   std::size_t column = 0;
@@ -21,30 +21,30 @@ struct TextPosition {
 
 struct Diagnostic {
   Severity severity = Severity::Error;
-  /// JSON pointer (RFC 6901) into the document as it was written; "" is the whole of it. Keys of more than
+  /// JSON pointer (RFC 6901) into the document as it was written; "" is the whole document. Keys of more than
   /// 200 bytes are cut.
   std::string pointer;
-  TextPosition position;   ///< where in the text
-  std::size_t offset = 0;  ///< the same place in bytes from 0
+  TextPosition position;   ///< the place in the text
+  std::size_t offset = 0;  ///< the same place, in bytes from 0
   std::string found;       ///< what stands there, e.g. "the number 1.5"
-  std::string expected;    ///< what should, e.g. "a whole number from 0 to 255"
-  std::string hint;        ///< how to mend it, where that is known; may be empty
+  std::string expected;    ///< what should stand there, e.g. "a whole number from 0 to 255"
+  std::string hint;        ///< how to correct it, if that is known; may be empty
 
   /// One sentence: "found X, expected Y; hint".
   std::string message() const;
-  /// One line: "file:line:column: pointer: message", without what is not known.
+  /// One line: "file:line:column: pointer: message", without the unknown parts.
   std::string located(std::string_view file) const;
 
   bool operator==(const Diagnostic&) const = default;
 };
 
-/// Whether one of them is an error.
+/// Whether at least one of them is an error.
 bool hasErrors(const std::vector<Diagnostic>& diagnostics);
 
 /// The position of a byte of well-formed UTF-8 text. `offset` may be text.size().
 TextPosition positionAt(std::string_view text, std::size_t offset);
 
-/// Fills in `position` from `offset` for all of them in one pass over the text. They are in order of
+/// Sets `position` from `offset` in all diagnostics, in one pass over the text. They must be ordered by
 /// `offset`.
 void locate(std::vector<Diagnostic>& diagnostics, std::string_view text);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Reads the fields of an operator from a document of values, as its list of fields says.
+// Reads the fields of an operator from a document of values. The operator's list of fields says how.
 #pragma once
 
 #include "engine/query/read_document.h"
@@ -16,17 +16,17 @@
 
 namespace spanscope::query {
 
-/// Whether a prompt made of this subtree would hold no text at all.
+/// Whether a prompt made from this subtree would contain no text at all.
 bool hasNoPrompt(const Node& node);
 
-/// Reads a query that stands where the walk is; the step leads to it from the node around it.
+/// Reads a query at the place of the walk. `step` leads to this place from the surrounding node.
 class NodeReader {
  public:
   virtual ~NodeReader() = default;
   virtual void readNode(Node& node, std::string step) = 0;
 };
 
-/// What the readers of one operator share: where they read, and the operator's key.
+/// What the readers of one operator share: the walk, and the key of the operator.
 struct ReadContext {
   QueryWalk& walk;
   NodeReader& nodes;
@@ -35,13 +35,13 @@ struct ReadContext {
 
 void readChildren(const ReadContext& context, std::vector<Node>& children, const std::string& pointer);
 void readTexts(const ReadContext& context, std::vector<std::string>& texts);
-/// A generate that older documents write as a whole query, "query": {"g": {…}}.
+/// Reads a generate that older documents write as a whole query, "query": {"g": {…}}.
 void readOlderGenerate(const ReadContext& context, Generate& generate, const std::string& pointer);
 
 template <class Fields>
 class FieldsReader;
 
-/// Reads one value into a member: the one that stands at the pointer below the node.
+/// Reads one value into a member. The value stands at the given pointer, relative to the node.
 class ValueReader {
  public:
   ValueReader(const ReadContext& context, std::string pointer)
@@ -81,7 +81,7 @@ class ValueReader {
   std::string m_pointer;
 };
 
-/// Reads an object of the fields of an operator or of a group, or a list of them.
+/// Reads the fields of an operator or of a group: an object of fields, or a list of them.
 template <class Fields>
 class FieldsReader {
  public:
@@ -106,7 +106,7 @@ class FieldsReader {
   }
 
  private:
-  /// More than any operator has.
+  /// At least as many as any operator has.
   static constexpr std::size_t kMostFields = 8;
 
   static constexpr ListForm listForm() {
@@ -162,8 +162,9 @@ class FieldsReader {
     });
   }
 
-  /// The field that older documents have under another key is read when it is known that it is not there
-  /// under its own, because then, and only then, the older one counts.
+  /// Reads the fields of an object in which older documents use another key for one field. The older key
+  /// counts only if the object does not have the field's own key. So its value is read after the whole
+  /// object.
   void readWithOlder() {
     QueryWalk& walk = m_context.walk;
     ValueCursor& cursor = walk.cursor();
@@ -215,7 +216,7 @@ class FieldsReader {
   std::string m_pointer;
   std::array<FieldReader, kMostFields> m_readers;
   std::size_t m_count = 0;
-  std::size_t m_childOffset = 0;  ///< where the query began that was read last
+  std::size_t m_childOffset = 0;  ///< where the query that was read last began
   std::optional<std::size_t> m_older;
   std::string_view m_olderKey;
 };

@@ -12,10 +12,10 @@
 
 namespace spanscope::query {
 
-/// Visits every field of a query that can hold a parameter, in the order of the tree. `Visitor` has, each
-/// with a node's path and the field's pointer: text(), count(), maxTokens() and temperature(); if it has
-/// node() and content(), it is also offered each node before its fields, and the content of documents.
-/// `AnyNode` is Node or const Node.
+/// Visits every field of a query that can hold a parameter, in the order of the tree. `Visitor` has the
+/// functions text(), count(), maxTokens() and temperature(); each gets the path of the node and the pointer
+/// of the field. If it also has node() and content(), it gets each node before its fields, and the content of
+/// documents. `AnyNode` is Node or const Node.
 template <class AnyNode, class Visitor>
 class FieldWalk {
  public:
@@ -28,7 +28,7 @@ class FieldWalk {
   }
 
  private:
-  /// Those of one node.
+  /// Visits the fields of one node.
   class Fields {
    public:
     Fields(FieldWalk& walk, const NodePath& node, std::string prefix)

@@ -8,7 +8,7 @@
 
 namespace spanscope::query {
 
-/// The elements of a JSON list of texts; nothing if it is another text.
+/// The elements of a JSON list of texts; nothing if `json` is no such list.
 std::optional<std::vector<std::string>> readJsonTexts(std::string_view json);
 
 }  // namespace spanscope::query

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// The parts of a node that several operators have, found by what they are: nullptr where an operator has
-// none. And what follows from its fields: how many children it takes, how many replies it gives.
+// The parts that several operators have. Each function finds a part by its type; it returns nullptr if the
+// operator has no such part. The fields also tell how many children an operator takes and how many replies it
+// gives.
 #pragma once
 
 #include "engine/query/query.h"
@@ -12,39 +13,38 @@
 
 namespace spanscope::query {
 
-/// The text that is the whole value of the operator: of a message, a print, a question, a path.
+/// The text that is the whole value of the operator: the text of a message or a print, a question, a path.
 const std::string* textOf(const Node& node);
 std::string* textOf(Node& node);
 
-/// What a generate, one that is repeated or mapped included, says besides its input. Those that have it
-/// answer.
+/// The settings of a generate, also of a repeated or mapped one. An operator answers if it has settings.
 const GenerateSettings* settingsOf(const Node& node);
 GenerateSettings* settingsOf(Node& node);
 inline bool answers(const Node& node) {
   return settingsOf(node) != nullptr;
 }
 
-/// The generate that the node is or repeats.
+/// The generate that this node is or repeats.
 const Generate* generateOf(const Node& node);
 Generate* generateOf(Node& node);
 
-/// How often its generate runs.
+/// How often the node's generate runs.
 const Times* countOf(const Node& node);
 Times* countOf(Node& node);
 
-/// Texts that are answered one by one.
+/// The texts that a map answers, each on its own.
 const std::vector<std::string>* inputsOf(const Node& node);
 std::vector<std::string>* inputsOf(Node& node);
 
-/// The document that fragments are taken from. Those that have it retrieve.
+/// The document from which fragments are retrieved. An operator retrieves if it has one.
 const SourceDocument* documentOf(const Node& node);
 SourceDocument* documentOf(Node& node);
 
-/// The model that fragments are looked up with.
+/// The embedding model that retrieves the fragments.
 const std::string* embeddingModelOf(const Node& node);
 std::string* embeddingModelOf(Node& node);
 
-/// Whether files or the person are asked for what stands in its place.
+/// Whether the operator is replaced by the text of a file or by a person's answer.
 constexpr bool isSugar(const OperatorInfo& info) {
   return info.resolvedBy == ResolvedBy::Files || info.resolvedBy == ResolvedBy::Person;
 }
@@ -52,8 +52,8 @@ inline bool isSugar(const Node& node) {
   return isSugar(infoOf(node));
 }
 
-/// What is said of an operator apart from any node: of the one at that place of query::Operators. The key is
-/// the first where it has several.
+/// What is known of an operator without a node. `index` is its index in query::Operators. If it has several
+/// keys, `key` is the first.
 struct OperatorShape {
   const char* key = "";
   OperatorInfo info = {};
@@ -64,7 +64,7 @@ struct OperatorShape {
 };
 const OperatorShape& shapeOf(std::size_t index);
 
-/// How many children an operator takes.
+/// The number of children that an operator takes.
 struct Arity {
   std::size_t least = 0;
   std::size_t most = 0;
@@ -73,27 +73,27 @@ struct Arity {
 };
 Arity arityOf(const Node& node);
 
-/// How many replies a run of the node gives at most: 0, 1 or Arity::kMany.
+/// Most replies that a run of the node gives: 0, 1 or Arity::kMany.
 std::size_t mostReplies(const Node& node);
 
-/// Containers (objects and lists) that stand within each other where the node is written as JSON: those
-/// around its children, 0 if it takes none, and those that it has by itself.
+/// The nesting of containers (objects and lists) in the JSON form of the node. `aroundChild`: how many
+/// surround its children; 0 if it takes none. `own`: how many are nested without the children.
 struct Containers {
   std::size_t aroundChild = 0;
   std::size_t own = 1;
 };
 Containers containersOf(const Node& node);
 
-/// Bytes of all texts of the node itself: names, and the content of a document, included.
+/// Bytes of all texts in the node itself, including names and the content of a document.
 std::size_t textBytesOf(const Node& node);
 
-/// The node without its children: boxes hold default nodes, joins nothing.
+/// The node without its children: boxes hold default nodes, joins hold none.
 Node withoutChildren(Node node);
 
-/// Puts children (as many as the operator takes) into a node of which there is only itself.
+/// Puts children (as many as the operator takes) into a node that has none.
 Node withChildren(Node node, std::vector<Node> children);
 
-/// The empty operator with that key, e.g. "plus"; a user message if there is none.
+/// The empty operator with this key, e.g. "plus"; a user message if there is no such operator.
 Node makeOperator(std::string_view key);
 
 }  // namespace spanscope::query

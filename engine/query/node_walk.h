@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Walks over the nodes of a query. Which fields of an operator hold queries is said in its list of fields, so
-// no walk passes one by.
+// Walks over the nodes of a query. Each operator's list of fields says which fields hold queries, so a walk
+// never misses one.
 #pragma once
 
 #include "engine/base/ids.h"
@@ -11,18 +11,18 @@
 
 namespace spanscope::query {
 
-/// Calls visit(child, step) for each child in prompt order; `step` leads from the node to it in the JSON
-/// pointer. Children may be changed, but not put elsewhere.
+/// Calls visit(child, step) for each child in prompt order. `step` leads from the node to the child in the
+/// JSON pointer. The visit may change a child, but must not move it.
 void forEachChild(const Node& node, const std::function<void(const Node&, const std::string&)>& visit);
 void forEachChild(Node& node, const std::function<void(Node&, const std::string&)>& visit);
 
-/// Calls visit(node, path) for the node, whose path is given, and everything below it, parents first. What a
-/// visit puts in the place of a node is walked through.
+/// Calls visit(node, path) for the node at the given path and everything below it, parents first. If a visit
+/// replaces a node, the walk goes on in the replacement.
 void walk(const Node& node, const NodePath& path,
           const std::function<void(const Node&, const NodePath&)>& visit);
 void walk(Node& node, const NodePath& path, const std::function<void(Node&, const NodePath&)>& visit);
 
-/// Whether it is so of the node or something below it.
+/// Whether the condition holds for the node or something below it.
 bool anyNode(const Node& node, const std::function<bool(const Node&)>& isSo);
 
 }  // namespace spanscope::query

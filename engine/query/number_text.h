@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Numbers as the language writes and reads them, independent of the locale.
+// Reads and writes numbers as the language does, independent of the locale.
 #pragma once
 
 #include <cstdint>
@@ -9,10 +9,10 @@
 
 namespace spanscope::query {
 
-/// Whether all of `text` is one number of the JSON grammar.
+/// Whether the whole text is one number of the JSON grammar.
 bool isJsonNumber(std::string_view text);
 
-/// Whether a JSON number is a whole number as the language understands it: no fraction, no exponent, not
+/// Whether the language takes a JSON number as a whole number: it has no fraction and no exponent, and is not
 /// "-0".
 bool isWholeNumber(std::string_view number);
 
@@ -22,14 +22,14 @@ std::optional<std::int64_t> wholeNumberValue(std::string_view number);
 /// Whether a JSON number is within the range of a double.
 bool isInDoubleRange(std::string_view number);
 
-/// The value of a JSON number as the reference reads it: rounded to a double (whole numbers of 64 bits are
-/// taken as they are) and then to a float; infinite beyond the range of a float. `number` is in the range of
-/// a double.
+/// The value of a JSON number as the reference reads it. The number is rounded to a double (except whole
+/// numbers of 64 bits) and then to a float; it is infinite beyond the range of a float. `number` must be in
+/// the range of a double.
 float floatValue(std::string_view number);
 
-/// The shortest decimal form that reads as the same float, always with a point or an exponent: "0.3", "1.0",
-/// "1e-7", "1.5e+30". Infinities are written "1e+39" and "-1e+39", which read as infinities; not a number is
-/// "null".
+/// The shortest decimal form that reads as the same float. It always has a point or an exponent: "0.3",
+/// "1.0", "1e-7", "1.5e+30". Infinities are written as "1e+39" and "-1e+39", which read as infinities. A NaN
+/// is written as "null".
 std::string floatText(float value);
 
 }  // namespace spanscope::query

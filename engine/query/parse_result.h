@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// What reading a query from a text gives, whatever its form.
+// The result of reading a query from a text, in any form.
 #pragma once
 
 #include "engine/query/diagnostic.h"
@@ -12,20 +12,20 @@
 
 namespace spanscope::query {
 
-/// Most containers (objects and lists) that may stand within each other. The reference has the same limit.
+/// Most containers (objects and lists) that may be nested. The reference has the same limit.
 inline constexpr std::size_t kMaxDepth = 127;
 
 struct ParseLimits {
   std::size_t maxBytes = std::size_t{64} << 20U;  ///< of the text
-  std::size_t maxDepth = kMaxDepth;               ///< of containers; more than kMaxDepth is kMaxDepth
-  std::size_t maxNodes = 1'000'000;               ///< nodes of the query, inputs of a map included
-  std::size_t maxDiagnostics = 100;  ///< errors, and as many warnings; after that many errors reading ends
+  std::size_t maxDepth = kMaxDepth;               ///< nesting of containers; larger values mean kMaxDepth
+  std::size_t maxNodes = 1'000'000;               ///< nodes of the query, including inputs of maps
+  std::size_t maxDiagnostics = 100;  ///< most errors, and most warnings; reading ends after so many errors
 };
 
 struct ParseResult {
-  std::optional<Node> query;            ///< the whole query, or nothing if there was any error
+  std::optional<Node> query;            ///< the whole query; nothing if there was an error
   std::vector<Diagnostic> diagnostics;  ///< all errors and warnings, in the order of the text
-  SourceMap sources;                    ///< where each node of `query` stands; empty without one
+  SourceMap sources;                    ///< where each node of `query` stands; empty if there is no query
 };
 
 }  // namespace spanscope::query

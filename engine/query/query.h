@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// The span query: a tree of messages and operators, as IBM/spnl 0.22 defines it. Plain values that copy,
-// compare and cross threads. What was read is kept: the order of children, and absent against null against a
-// value.
+// The span query: a tree of messages and operators, as IBM/spnl 0.22 defines it. It consists of plain values
+// that can be copied, compared and passed between threads. It keeps what was read: the order of children, and
+// whether a setting is absent, null or a value.
 //
-// Each operator is a file of operators/: its struct, its fields and what is said of it. Readers, writers,
-// walks and everything else that holds for all operators are made from that (visit_fields.h, node_walk.h,
-// node_parts.h).
+// Each operator has a file in operators/ with its struct, its fields and what is known of it. Readers,
+// writers, walks and everything else that treats all operators alike are made from these (visit_fields.h,
+// node_walk.h, node_parts.h).
 #pragma once
 
 #include "engine/query/operators/ask.h"
@@ -53,26 +53,25 @@ inline Join Join::ofKind(JoinKind kind) {
   return {kind, {}};
 }
 
-/// Every operator, in the order in which they are listed wherever all are.
+/// Every operator. Lists of all operators have this order.
 using Operators = decltype(Node::value);
 
 /// The key of the node's operator in JSON: "user", "g", "plus", "repeat", …
 const char* operatorName(const Node& node);
-/// What its operator is like.
+/// What is known of the node's operator.
 const OperatorInfo& infoOf(const Node& node);
 
-/// One child of a node and the steps that lead to it in the JSON pointer, e.g. "/cross/1" or "/g/input".
+/// A child of a node, and the step that leads to it in the JSON pointer, e.g. "/cross/1" or "/g/input".
 struct ChildRef {
   const Node* node = nullptr;
   std::string step;
 };
-/// The children of a node in prompt order. The pointer of a repeat's inner generate is "/repeat/g" and it is
-/// listed as the children of that generate, i.e. "/repeat/g/input".
+/// The children of a node in prompt order. The inner generate of a repeat is part of the repeat. So the step
+/// to the generate's input is "/repeat/g/input".
 std::vector<ChildRef> childrenOf(const Node& node);
 
-/// The node that a NodePath names ("" is `root` itself), or nullptr if there is none. Only nodes of the tree
-/// are found:
-/// "/repeat/g" and "/g" are parts of a node, not nodes.
+/// The node at this NodePath ("" is `root` itself), or nullptr if there is none. It finds only nodes of the
+/// tree; "/repeat/g" and "/g" are parts of a node, not nodes.
 const Node* nodeAt(const Node& root, std::string_view pointer);
 Node* nodeAt(Node& root, std::string_view pointer);
 

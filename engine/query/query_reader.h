@@ -14,10 +14,10 @@
 namespace spanscope::query {
 
 /// Reads one query from a document of values: the part of parseJson() and parseYaml() that knows the
-/// language, which it has from the operators' lists of fields. Used once.
+/// language. It follows the operators' lists of fields. Use each object once.
 class QueryReader : private NodeReader {
  public:
-  /// `text` is well-formed UTF-8 of a size within the limits: what the offsets of the cursor refer to.
+  /// `text` is well-formed UTF-8 within the limits. The offsets of the cursor refer to it.
   QueryReader(std::string_view text, const ParseLimits& limits, const QueryWalk::MakeCursor& makeCursor);
 
   ParseResult read();

@@ -6,7 +6,7 @@
 
 namespace spanscope::query {
 
-/// Reads the document of an augment: a list of its name and its content. Reports what is wrong with it.
+/// Reads the document of an augment, a list of its name and its content, and reports its errors.
 void readDocument(QueryWalk& walk, SourceDocument& document);
 
 }  // namespace spanscope::query

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// What stands in a field of an operator and is no query: texts, numbers, bytes. Each of these reads the next
-// value of the walk, or reports what is wrong with it and passes it; then the argument keeps its value.
+// Read the values in fields of an operator that are no queries: texts, numbers, bytes. Each function reads
+// the next value of the walk. If the value is wrong, it reports the error and skips the value; the argument
+// does not change.
 #pragma once
 
 #include "engine/query/query.h"
@@ -15,15 +16,15 @@ namespace spanscope::query {
 
 /// `expected` says what belongs there: "text", "the path of a file".
 void readText(QueryWalk& walk, std::string& text, const char* expected);
-/// A text that should not be empty.
+/// Reads a text that should not be empty.
 void readModel(QueryWalk& walk, std::string& model, const char* expected);
 
 void readMaxTokens(QueryWalk& walk, Setting<std::int32_t>& setting);
 void readTemperature(QueryWalk& walk, Setting<float>& setting);
-/// How often a repeat repeats.
+/// Reads the count of a repeat.
 void readCount(QueryWalk& walk, Times& count);
 
-/// A list of numbers from 0 to 255. Those that are something else are left out after a report.
+/// Reads a list of numbers from 0 to 255. Other elements are reported and left out.
 void readBytes(QueryWalk& walk, std::vector<std::uint8_t>& bytes);
 
 }  // namespace spanscope::query

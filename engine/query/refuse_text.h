@@ -9,7 +9,7 @@
 
 namespace spanscope::query {
 
-/// What is wrong with a text before its form matters: its size, bytes that are not UTF-8.
+/// Checks a text before its form matters: its size, and whether it is UTF-8. Nothing if there is no error.
 std::optional<Diagnostic> refuseText(std::string_view text, std::size_t maxBytes);
 
 }  // namespace spanscope::query

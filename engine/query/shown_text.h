@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Texts from outside as messages and captions show them: short and on one line.
+// Prepares texts from outside for messages and captions: short, and on one line.
 #pragma once
 
 #include <cstddef>
@@ -8,8 +8,8 @@
 
 namespace spanscope::query {
 
-/// `text` on one line (control characters become spaces), at most `characters` long with an ellipsis as the
-/// last one where something was cut off.
+/// `text` on one line (control characters become spaces), with at most `characters` characters. If the text
+/// was cut, the last character is an ellipsis.
 std::string cutText(std::string_view text, std::size_t characters);
 
 /// The text in double quotes, cut to 40 characters.

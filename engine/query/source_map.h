@@ -18,25 +18,25 @@ struct SourceRange {
   bool operator==(const SourceRange&) const = default;
 };
 
-/// Where each node of a query stands in the text it was read from, by its NodePath. A node is its operator
-/// object, braces included.
+/// Where each node of a query stands in the text from which it was read, by its NodePath. The range of a node
+/// is its operator object, including the braces.
 class SourceMap {
  public:
-  /// The range of the node with that path, if there is one.
+  /// The range of the node at this path, if there is one.
   std::optional<SourceRange> find(std::string_view path) const;
-  /// The path of the innermost node that covers the byte at `offset`, if one does.
+  /// The path of the innermost node around the byte at `offset`, if there is one.
   std::optional<NodePath> nodeAround(std::size_t offset) const;
   /// Number of nodes.
   std::size_t size() const { return m_entries.size(); }
 
-  /// For readers: a node begins. `step` leads from the node that is open to this one ("" for the root).
-  /// Returns what close() wants.
+  /// For readers: a node begins. `step` leads from the node that is open to the new one ("" for the root).
+  /// Returns the number that close() needs.
   std::size_t open(std::string step, std::size_t begin);
   /// For readers: the node ends before byte `end`.
   void close(std::size_t node, std::size_t end);
 
  private:
-  /// Kept in preorder: the first child of a node follows it, the next sibling stands at `next`.
+  /// In preorder: the first child of a node follows it; the next sibling is at the index `next`.
   struct Entry {
     std::string step;
     SourceRange range;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// What a query needs from outside: the text of files and the answers of the person who runs it.
+// What a query needs from outside: texts of files, and answers of the person who runs it.
 #pragma once
 
 #include "engine/query/diagnostic.h"
@@ -11,15 +11,15 @@
 
 namespace spanscope::query {
 
-/// Why something was not given, as the parts of a Diagnostic.
+/// Why something was not provided, as the parts of a Diagnostic.
 struct NotGiven {
   std::string found;     ///< e.g. "a file of 20000000 bytes"
   std::string expected;  ///< e.g. "at most 16777216"
   std::string hint;      ///< may be empty
 };
 
-/// Files by paths that readFile() takes, in the order of their bytes; and what is said of those that were
-/// left out.
+/// Paths of files, which readFile() accepts, ordered by their bytes; and remarks about files that were left
+/// out.
 struct FileList {
   std::vector<std::string> paths;
   std::vector<NotGiven> leftOut;
@@ -29,24 +29,25 @@ class Surroundings {
  public:
   virtual ~Surroundings() = default;
 
-  /// The bytes of a file; what a relative path is relative to is known here.
+  /// The bytes of a file. The implementation knows the base of relative paths.
   virtual std::variant<std::string, NotGiven> readFile(const std::string& path) = 0;
-  /// The files that a path means: itself, all files of a folder and the folders below it, or those that fit a
-  /// pattern (path_pattern.h). At least one.
+  /// The files that a path stands for: the file itself, all files in a folder and in the folders below it, or
+  /// the files that fit a pattern (path_pattern.h). At least one file.
   virtual std::variant<FileList, NotGiven> listFiles(const std::string& path);
-  /// The answer to a question. The same words get the same answer.
+  /// The answer to a question. Equal questions get equal answers.
   virtual std::variant<std::string, NotGiven> ask(const std::string& prompt) = 0;
 };
 
-/// The bytes of a file as text: UTF-8, or it is refused. A byte order mark is no part of it.
+/// The bytes of a file as text. It must be UTF-8. A byte order mark is removed.
 std::variant<std::string, NotGiven> readTextFile(Surroundings& surroundings, const std::string& path);
 
-/// What stands for sugar (isSugar() in node_parts.h): the answer to a question, the text of a file.
+/// The text that sugar stands for (isSugar() in node_parts.h): the answer to a question, or the text of a
+/// file.
 std::variant<std::string, NotGiven> textOfSugar(const Node& sugar, Surroundings& surroundings);
 
-/// The query with every `ask` and `file` replaced by a user message of the answer or the text, or everything
-/// that was not given. The diagnostics have the path of the node and no position. Neither
-/// answers nor files are searched for parameters.
+/// The query in which every `ask` and `file` is replaced by a user message with the answer or the text; or an
+/// error for everything that was not provided. The diagnostics have the path of the node and no position.
+/// Answers and files are not searched for parameters.
 std::variant<Node, std::vector<Diagnostic>> resolveSugar(const Node& node, Surroundings& surroundings);
 
 }  // namespace spanscope::query

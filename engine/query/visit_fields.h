@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// The fields of a node, whichever operator it is.
+// Visits the fields of a node, whatever its operator is.
 #pragma once
 
 #include "engine/query/operators/field_kinds.h"
@@ -12,8 +12,8 @@
 
 namespace spanscope::query {
 
-/// Calls visit(info, member) for each field of the node's operator, in the order in which they are written.
-/// `AnyNode` is Node or const Node.
+/// Calls visit(info, member) for each field of the node's operator, in the order in which the fields are
+/// written. `AnyNode` is Node or const Node.
 template <class AnyNode, class Visit>
 void visitFields(AnyNode& node, Visit&& visit) {
   std::visit([&](auto& op) { std::remove_cvref_t<decltype(op)>::fields(op, visit); }, node.value);
@@ -29,7 +29,7 @@ const char* keyOf(const Operator& op) {
   }
 }
 
-/// The place of an operator among query::Operators.
+/// The index of an operator in query::Operators.
 template <class Operator>
 inline constexpr std::size_t kIndexOf = [] {
   std::size_t index = 0;
@@ -40,7 +40,7 @@ inline constexpr std::size_t kIndexOf = [] {
   return index;
 }();
 
-/// Calls f(key, make) for each key of the operator in JSON; make() is the empty operator of that key.
+/// Calls f(key, make) for each JSON key of the operator; make() returns the empty operator with this key.
 template <class Operator, class F>
 constexpr void forEachKey(F&& f) {
   if constexpr (requires { Operator::kKinds; }) {
@@ -51,7 +51,7 @@ constexpr void forEachKey(F&& f) {
   }
 }
 
-/// The empty operator of that key.
+/// The empty operator with this key.
 template <class Operator>
 Operator operatorOf(std::string_view key) {
   Operator op;
@@ -61,7 +61,7 @@ Operator operatorOf(std::string_view key) {
   return op;
 }
 
-/// Calls f.template operator()<Operator>() for every operator, in their order.
+/// Calls f.template operator()<Operator>() for every operator, in the order of query::Operators.
 template <class F>
 constexpr void forEachOperator(F&& f) {
   [&]<class... Operator>(std::type_identity<std::variant<Operator...>>) {

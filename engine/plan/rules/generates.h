@@ -5,14 +5,14 @@
 
 namespace spanscope::plan {
 
-/// An empty plus that came from the same place as the node.
+/// An empty plus with the same place in the query as the node.
 Draft plusInPlaceOf(const Draft& node);
 
-/// A generate with the settings, form and place of the node (a repeat, a map or a generate) and an output of
-/// its own.
+/// A generate with the settings, form and place of the node, which is a repeat, a map or a generate. It gets
+/// a call number of its own.
 Draft generateInPlaceOf(const Draft& node, Draft input, RewriteState& state);
 
-/// Makes every generate in a copy one that runs for itself.
+/// Gives every generate in a copy its own call number, so that it runs on its own.
 void giveOwnCalls(Draft& draft, RewriteState& state);
 
 }  // namespace spanscope::plan

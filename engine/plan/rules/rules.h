@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// The rewrite rules: one a file, listed in one table (rules.cpp).
+// The rewrite rules: one per file; rules.cpp lists them in one table.
 #pragma once
 
 #include "engine/plan/draft.h"
@@ -14,25 +14,25 @@
 
 namespace spanscope::plan {
 
-/// What stands around a node while the rules are applied.
+/// What surrounds a node when a rule is applied to it.
 struct RuleSite {
   const DraftSettings* enclosing =
       nullptr;  ///< of the generate whose prompt the node is part of; none outside
 };
 
-/// What the rules share while one plan is made: the options, and how much larger the tree may still become.
+/// What the rules share while a plan is made: the options, and how much larger the tree may become.
 class RewriteState {
  public:
   RewriteState(const PlanOptions& options, DraftSize size) : m_options(&options), m_size(size) {}
 
   const LocalityOptions& locality() const { return m_options->locality; }
 
-  /// Notes that `times` copies of something of this size are about to be added. False, for good, if that goes
-  /// beyond the limits; then nothing may be added.
+  /// Call this before adding `times` copies of something of size `each`. Returns false if they would exceed
+  /// the limits: then nothing may be added, and every later call returns false too.
   bool grow(DraftSize each, std::size_t times);
   bool exceeded() const { return m_exceeded; }
 
-  /// A number for a generate whose output is its own.
+  /// A number for a generate whose output no other generate shares.
   std::uint32_t newCall() { return m_nextCall++; }
   void reserveCalls(std::uint32_t used) { m_nextCall = used + 1; }
 
@@ -43,34 +43,35 @@ class RewriteState {
   bool m_exceeded = false;
 };
 
-/// What a rule does to the answers.
+/// What a rule does to the meaning of the query.
 enum class Meaning {
   Kept,            ///< every prompt reads the same before and after, so every answer is the same
-  ChangesPrompts,  ///< some generate reads another prompt than the query as given says
+  ChangesPrompts,  ///< some generate reads another prompt than the given query says
 };
 
-/// When a rule runs if nobody says otherwise.
+/// Whether a rule runs if the options do not name it.
 enum class Default {
   On,
   Off,
-  OnRequest,  ///< on if and only if its own options ask for it
+  OnRequest,  ///< on if and only if the rule's own options ask for it
 };
 
-/// One rewrite. It terminates: each application makes something less that no other rule of the table makes
-/// more without end (stated where the rule is defined).
+/// One rewrite rule. It terminates: each application reduces some quantity that no other rule of the table
+/// increases without end. The definition of each rule states this quantity.
 struct Rule {
-  std::string_view name;          ///< unique; on the command line with '-' for each blank
+  std::string_view name;          ///< unique; on the command line '-' replaces each blank
   std::string_view precondition;  ///< where it matches
   std::string_view before;        ///< the shape that it matches
-  std::string_view after;         ///< and what becomes of it
+  std::string_view after;         ///< what the shape becomes
   std::string_view reason;        ///< one sentence: why this is worth doing
   Meaning meaning = Meaning::Kept;
   Default byDefault = Default::On;
-  bool isIdempotent = true;  ///< one pass over the tree leaves nothing that it matches
-  /// The operator that the engine does not have, of query::Operators, if it is there to write that out.
+  bool isIdempotent = true;  ///< after one pass over the tree, the rule matches nowhere
+  /// If the rule removes an operator that the engine does not have: the index of this operator in
+  /// query::Operators.
   std::optional<std::size_t> writesOut = std::nullopt;
   bool (*matches)(const Draft& node, const RuleSite& around, const RewriteState& state) = nullptr;
-  /// Only called where it matches.
+  /// Called only on a node that the rule matches.
   void (*rewrite)(Draft& node, const RuleSite& around, RewriteState& state) = nullptr;
 };
 
@@ -85,10 +86,10 @@ extern const Rule kLocalityRule;
 extern const Rule kPrepareRule;
 extern const Rule kDistributeRule;
 
-/// Every rule, in the order in which they have their turn; after a change the first one has it again.
+/// Every rule, in the order of their turns. After a change the first rule has its turn again.
 const std::vector<const Rule*>& rules();
 
-/// The rule of that name, '-' standing for a blank where a blank is; nullptr if there is none.
+/// The rule of this name, where '-' may stand for a blank; nullptr if there is none.
 const Rule* findRule(std::string_view name);
 
 /// Whether a rule runs with these options.

@@ -9,7 +9,7 @@
 
 namespace spanscope::plan {
 
-/// Puts the entries of those children in their place of which `isTakenIn(child, last)` is true.
+/// Replaces each child for which `isTakenIn(child, last)` is true by the child's own entries.
 template <class IsTakenIn>
 void takeIn(Draft& node, IsTakenIn isTakenIn) {
   std::vector<Draft> flat;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// The files that a query may read. A query comes from anyone, so it sees the folder it lies in and nothing
-// else, unless the person who runs it says so.
+// Decides which files a query may read. A query may come from anyone. So it sees only the folder in which it
+// lies, unless the person who runs it allows more.
 #pragma once
 
 #include "engine/query/surroundings.h"
@@ -13,34 +13,35 @@
 
 namespace spanscope::query {
 
-/// Most bytes of a file that a query reads.
+/// Most bytes of a file that a query may read.
 inline constexpr std::size_t kMaxFileBytes = std::size_t{16} << 20U;
 
-/// Most files that a path means, and most entries of folders that are looked at to find them.
+/// Most files that one path may stand for, and most entries of folders that are examined to find them.
 inline constexpr std::size_t kMaxListedFiles = 10'000;
 inline constexpr std::size_t kMaxVisitedEntries = 200'000;
-/// Most folders within each other that are gone into.
+/// Deepest nesting of folders that is searched.
 inline constexpr std::size_t kMaxFolderDepth = 32;
 
 class FileAccess {
  public:
-  /// `folder` is that of the query, against which relative paths are read; files in it and in `others`, and
-  /// in the folders below them, may be read.
+  /// `folder` is the query's folder; relative paths start there. Files in `folder` and in `others`, and in
+  /// the folders below them, may be read.
   explicit FileAccess(std::filesystem::path folder, std::vector<std::filesystem::path> others = {});
 
-  /// The bytes of a regular file of at most kMaxFileBytes. What counts is where the file really lies: "..",
-  /// an absolute path or a symbolic link may be used, but do not lead out. Does not throw, but for want of
-  /// memory.
+  /// The bytes of a regular file of at most kMaxFileBytes. The real place of the file counts: "..", an
+  /// absolute path or a symbolic link may be used, but must not lead out of the allowed folders. Throws only
+  /// if memory is short.
   std::variant<std::string, NotGiven> read(const std::string& path) const;
 
-  /// As Surroundings::listFiles, within the limits above. Of folders and patterns, what is hidden (its name
-  /// begins with a dot) and what is neither file nor folder is left out without a word; links to folders are
-  /// not followed; a file that leads out is left out and said. Does not throw, but for want of memory.
+  /// Like Surroundings::listFiles, within the limits above. From folders and patterns it leaves out hidden
+  /// entries (their names begin with a dot) and everything that is neither file nor folder, without a remark.
+  /// It does not follow links to folders. A file outside the allowed folders is left out with a remark.
+  /// Throws only if memory is short.
   std::variant<FileList, NotGiven> list(const std::string& path) const;
 
  private:
   bool isAllowed(const std::filesystem::path& file) const;
-  /// Where something really lies, if it may be read.
+  /// The real place of a file or folder, if it may be read.
   std::variant<std::filesystem::path, NotGiven> locate(const std::string& path) const;
 
   std::filesystem::path m_folder;

@@ -9,12 +9,12 @@
 
 namespace spanscope::query {
 
-/// Walks through a JSON text (RFC 8259, strictly). What is wrong within a string or a number but leaves no
-/// doubt where it ends is reported, and the walk goes on.
+/// Walks through a JSON text (strictly RFC 8259). If an error within a string or a number leaves no doubt
+/// where it ends, the cursor reports the error and goes on.
 class JsonCursor final : public ValueCursor {
  public:
-  /// `text` is well-formed UTF-8 and outlives the cursor, as does the listener. At most `maxDepth` containers
-  /// may be open at once.
+  /// `text` is well-formed UTF-8. `text` and `listener` must outlive the cursor. At most `maxDepth`
+  /// containers may be open at the same time.
   JsonCursor(std::string_view text, std::size_t maxDepth, Listener& listener);
 
   JsonKind peek() override;
@@ -22,7 +22,7 @@ class JsonCursor final : public ValueCursor {
   bool stopped() const override { return m_stopped; }
 
   std::string readString() override;
-  /// The text of the number, as it stands.
+  /// The number as the text writes it.
   std::string_view readNumber() override;
   void readLiteral() override;
   void enterArray() override;
@@ -43,7 +43,7 @@ class JsonCursor final : public ValueCursor {
  private:
   void skipSpace();
   bool atEnd() const { return m_offset >= m_text.size(); }
-  /// The issue of something unexpected at the cursor; ends the walk.
+  /// Reports something unexpected at the cursor, and ends the walk.
   void fail(std::string expected, std::string hint = {});
   void failWith(JsonIssue issue);
   std::string describeHere() const;

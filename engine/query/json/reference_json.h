@@ -7,9 +7,9 @@
 
 namespace spanscope::query {
 
-/// The query on one line, byte for byte as the reference writes what it has read. Unlike writeCanonical()
-/// that may be the text of another query: a max_tokens or temperature that is null is left out, which reads
-/// as the default, and an infinite temperature is null.
+/// The query on one line, byte for byte as the reference writes a query that it has read. Unlike
+/// writeCanonical(), the text may mean another query: a max_tokens or temperature of null is left out, which
+/// reads as the default, and an infinite temperature is null.
 std::string writeAsReference(const Node& node);
 
 }  // namespace spanscope::query

@@ -18,15 +18,16 @@
 
 namespace spanscope::query {
 
-/// Evaluates the forms of a Lisp text to a query: the part of parseLisp() that knows the language. Used once.
-/// Whatever can be evaluated is, so that all errors are found at once; a value that is missing was reported.
+/// Evaluates the forms of a Lisp text to a query: the part of parseLisp() that knows the language. Use each
+/// object once. It evaluates as much as possible, so that it finds all errors at once. If a value is missing,
+/// its error has been reported.
 class LispEvaluator {
  public:
   LispEvaluator(const ParseLimits& limits, Surroundings* surroundings);
 
-  /// The form as a query. It must outlive the evaluator.
+  /// The query that the form stands for. The form must outlive the evaluator.
   std::optional<LispQuery> evaluate(const LispForm& form);
-  /// In the order of the text, without positions in lines.
+  /// All diagnostics in the order of the text, without lines and columns.
   std::vector<Diagnostic> takeDiagnostics();
 
  private:
@@ -35,7 +36,7 @@ class LispEvaluator {
   using Scope = std::shared_ptr<const LispScope>;
   using Maybe = std::optional<LispValue>;
 
-  /// A form (name argument…) and the names it can see.
+  /// A form (name argument…) and the names that are visible in it.
   struct Call {
     const LispForm& form;
     const Scope& scope;
@@ -46,14 +47,14 @@ class LispEvaluator {
   };
   struct Operation {
     std::string_view name;
-    std::size_t least;  ///< arguments
+    std::size_t least;  ///< least number of arguments
     std::size_t most;
     std::string usage;  ///< "(length list)"
     Maybe (LispEvaluator::*handler)(const Call&);
   };
   static constexpr std::size_t kAnyNumber = std::numeric_limits<std::size_t>::max();
   static const std::vector<Operation>& operations();
-  /// The operators of the language, whose forms follow their lists of fields.
+  /// The operators of the language. Their forms follow from their lists of fields.
   static std::vector<Operation> operatorForms();
   static std::vector<Operation> otherForms();
   static const Operation* findOperation(std::string_view name);
@@ -66,7 +67,7 @@ class LispEvaluator {
   // Nodes.
   template <class Operator>
   Maybe evaluateOperator(const Call& call);
-  /// A repeat of a whole generate: (repeat n (g …)).
+  /// Evaluates a repeat of a whole generate: (repeat n (g …)).
   template <class Operator>
   Maybe evaluateOlder(const Call& call);
   Maybe evaluateWith(const Call& call);
@@ -90,19 +91,19 @@ class LispEvaluator {
   Maybe evaluateLength(const Call& call);
   Maybe evaluateFormat(const Call& call);
 
-  // What an argument is to be. Another value is reported.
+  // Convert an argument to the expected type, or report another value.
   std::optional<LispQuery> queryOf(const Maybe& value);
   std::optional<std::string> textOf(const Maybe& value, const char* expected = "text");
   std::optional<std::int64_t> wholeOf(const Maybe& value, std::int64_t least, std::int64_t most);
   std::optional<std::vector<LispValue>> listOf(Maybe value);
   std::optional<SourceDocument> documentOf(const Maybe& value);
   std::optional<std::vector<LispQuery>> queriesOf(const Call& call, std::size_t first);
-  /// Arguments `first` and `first` + 1, which may be left out.
+  /// Arguments `first` and `first` + 1, both optional.
   std::optional<GenerateSettings> settingsOf(const Call& call, std::size_t first);
-  /// The same in the order of older texts: max_tokens, temperature, and a flag that may be left out.
+  /// The same in the order of older texts: max_tokens, temperature, and an optional flag.
   std::optional<GenerateSettings> olderSettingsOf(const Call& call, std::size_t first);
   static bool hasOlderSettings(const Call& call, std::size_t first);
-  /// Argument i, where a number belongs that older texts write {name} without quotes.
+  /// Argument i, which is a number; older texts may write {name} here without quotes.
   Maybe olderNumber(const Call& call, std::size_t i);
   bool setMaxTokens(const Maybe& value, GenerateSettings& settings);
   bool setTemperature(const Maybe& value, GenerateSettings& settings);
@@ -110,21 +111,21 @@ class LispEvaluator {
   Maybe callLambda(const LispLambda& lambda, LispValue argument);
   std::optional<std::string> shown(const LispValue& value, bool debug);
 
-  /// The node, which is alone yet, with its children.
+  /// Joins a node, which has no children yet, and its children.
   static LispQuery assembled(Node own, std::vector<LispQuery> children, SourceRange range);
   static LispQuery message(Role role, std::string text, SourceRange range);
   static LispQuery join(JoinKind kind, std::vector<LispQuery> children, SourceRange range);
-  /// What extract and combine have in common.
+  /// The common part of extract and combine.
   Maybe combined(const Call& call, std::string model, LispQuery body, std::string task);
-  /// The query as a value, if it is within the limits.
+  /// Turns the query into a value, if it is within the limits.
   Maybe finish(LispQuery query, SourceRange range);
 
   bool spend(std::size_t steps, SourceRange range);
   bool spendText(std::size_t bytes, SourceRange range);
-  /// Accounts for a copy of a value.
+  /// Counts the copy of a value against the limits.
   bool spendCopy(const LispValue& value, SourceRange range);
   void error(SourceRange range, std::string found, std::string expected, std::string hint = {});
-  /// What is said of a form is said once, however often the form is evaluated.
+  /// Warns about a form once, however often the form is evaluated.
   void warning(SourceRange range, std::string found, std::string expected, std::string hint);
   void wrongKind(const LispValue& value, std::string expected, std::string hint = {});
   static std::string describe(const LispValue& value);
@@ -133,7 +134,7 @@ class LispEvaluator {
   Surroundings* m_surroundings;
   std::vector<Diagnostic> m_diagnostics;
   std::size_t m_errors = 0;
-  std::set<std::size_t> m_warned;  ///< where the forms begin of which something was said
+  std::set<std::size_t> m_warned;  ///< where the forms begin that have a warning
   std::size_t m_steps = 0;
   std::size_t m_bytes = 0;
   bool m_stopped = false;

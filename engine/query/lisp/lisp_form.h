@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// The forms of a Lisp text, before they mean anything.
+// Reads the forms of a Lisp text, without giving them a meaning.
 #pragma once
 
 #include "engine/query/source_map.h"
@@ -23,18 +23,18 @@ enum class LispFormKind : std::uint8_t {
 
 struct LispForm {
   LispFormKind kind = LispFormKind::List;
-  std::string text;                ///< of a text without quotes and escapes, of a number as JSON writes it
-  std::vector<LispForm> children;  ///< of a list
+  std::string text;                ///< of a text: without quotes and escapes; of a number: as JSON writes it
+  std::vector<LispForm> children;  ///< for a list
   SourceRange range;
 };
 
 struct LispFormLimits {
-  std::size_t maxDepth = 0;  ///< of lists within each other
-  std::size_t maxForms = 0;  ///< of all kinds
+  std::size_t maxDepth = 0;  ///< nesting of lists
+  std::size_t maxForms = 0;  ///< number of forms of all kinds
 };
 
-/// Reads the one form of a text, or says what is wrong with it: all wrong escapes, and at most one mistake
-/// that leaves in doubt how to go on. Comments begin with ; and end with the line.
+/// Reads the only form of a text, or reports its errors: all wrong escapes, and the first error after which
+/// the reader cannot go on. Comments go from ; to the end of the line.
 std::variant<LispForm, std::vector<JsonIssue>> readLispForm(std::string_view text,
                                                             const LispFormLimits& limits);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// What a form of a Lisp text evaluates to.
+// The values to which forms of a Lisp text evaluate.
 #pragma once
 
 #include "engine/query/lisp/lisp_form.h"
@@ -16,12 +16,12 @@ namespace spanscope::query {
 
 struct LispValue;
 
-/// A query, and where each of its nodes was made.
+/// A query, with the place in the text of each of its nodes.
 struct LispQuery {
   Node node;
   std::vector<SourceRange> ranges;  ///< in preorder
-  std::size_t containers = 1;       ///< that stand within each other where it is written as JSON
-  std::size_t nodes = 1;            ///< inputs of a map included
+  std::size_t containers = 1;       ///< nesting of containers in its JSON form
+  std::size_t nodes = 1;            ///< including the inputs of maps
   std::size_t bytes = 0;            ///< of all its texts
 };
 
@@ -29,8 +29,8 @@ struct LispNumber {
   std::string text;  ///< as JSON writes it
 };
 
-/// A node that stands for the text of a file or the answer to a question. The file is read, the question
-/// asked, only where a text belongs.
+/// A node that stands for the text of a file or the answer to a question. The file is read, or the question
+/// is asked, only if the node is used as a text.
 struct LispSugar {
   Node node;
 };
@@ -39,7 +39,7 @@ struct LispBytes {
   std::vector<std::uint8_t> bytes;
 };
 
-/// A name and its value; the names around it.
+/// A name with its value, and the surrounding names.
 struct LispScope {
   std::string name;
   std::shared_ptr<const LispValue> value;
@@ -61,7 +61,7 @@ struct LispValue {
   std::variant<LispNone, LispQuery, std::string, LispNumber, LispSugar, LispBytes, SourceDocument, LispLambda,
                LispList>
       content;
-  SourceRange range;  ///< of the form it comes from
+  SourceRange range;  ///< of the form that the value comes from
 
   template <class T>
   const T* as() const {

@@ -8,7 +8,7 @@
 
 namespace spanscope::query {
 
-/// `{"ask": "text"}`: sugar of older documents: text to be asked of the person who runs the query.
+/// `{"ask": "text"}`: sugar in older documents; the text is a question to the person who runs the query.
 struct Ask {
   std::string prompt;
   bool operator==(const Ask&) const = default;

@@ -20,7 +20,7 @@ struct SourceDocument {
   bool operator==(const SourceDocument&) const = default;
 };
 
-/// `{"augment": {…, "doc": […]}}`: fragments of the document that fit `body`, found with an embedding model.
+/// `{"augment": {…, "doc": […]}}`: fragments of the document that fit `body`. An embedding model finds them.
 struct Augment {
   std::string embeddingModel;
   Box<Node> body;

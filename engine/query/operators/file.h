@@ -8,7 +8,8 @@
 
 namespace spanscope::query {
 
-/// `{"file": "path"}`: sugar of older documents: the text of a file, relative to the query's own file.
+/// `{"file": "path"}`: sugar in older documents; the text of a file. The path is relative to the query's
+/// file.
 struct File {
   std::string path;
   bool operator==(const File&) const = default;

@@ -9,7 +9,7 @@ namespace spanscope::query {
 
 struct Node;
 
-/// `{"g": {...}}`: generate new tokens after the input.
+/// `{"g": {...}}`: generates new tokens after the input.
 struct Generate {
   GenerateSettings settings;
   Box<Node> input;

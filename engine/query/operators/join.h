@@ -11,8 +11,8 @@ namespace spanscope::query {
 
 struct Node;
 
-/// Seq and Cross: order matters. Plus and Par: children may run in parallel; only Plus declares that its
-/// children are independent of each other and that their order does not matter.
+/// Seq and Cross: the order of the children matters. Plus and Par: the children may run in parallel. Only
+/// Plus declares that its children are independent of each other and that their order does not matter.
 enum class JoinKind { Seq, Par, Cross, Plus };
 
 constexpr const char* joinName(JoinKind kind) {
@@ -35,7 +35,7 @@ struct Join {
   std::vector<Node> children;
   bool operator==(const Join&) const;
 
-  /// Its key says which one it is.
+  /// The key of the operator says which kind it is.
   static constexpr std::array kKinds = {JoinKind::Seq, JoinKind::Par, JoinKind::Cross, JoinKind::Plus};
   static constexpr const char* keyOf(JoinKind kind) { return joinName(kind); }
   static Join ofKind(JoinKind kind);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// What is said of an operator besides its fields: `kInfo` of each. Whoever wants to know what an operator is
-// like asks this, not which operator it is.
+// What is known of an operator besides its fields: the `kInfo` of each. Code that depends on a property of an
+// operator asks for the property here, not for the operator.
 #pragma once
 
 #include <array>
@@ -10,36 +10,36 @@ namespace spanscope::query {
 
 /// How the fields of an operator are written in JSON and YAML.
 enum class BodyForm {
-  Value,       ///< its only field is its value: {"user": "text"}
-  Fields,      ///< an object of its fields, or a list of them in their order
-  NamedFields  ///< an object of its fields and never a list
+  Value,       ///< its only field is the whole value: {"user": "text"}
+  Fields,      ///< an object of its fields, or a list of them in order
+  NamedFields  ///< an object of its fields, never a list
 };
 
-/// What an operator gives to the prompt it stands in.
+/// What an operator contributes to the prompt in which it stands.
 enum class Gives {
   Text,      ///< a text of its own
-  Children,  ///< what its children give, in some order
-  Reply,     ///< what a model replies: it generates
-  Nothing,   ///< it is there for its effect
-  Resolved   ///< what is put in its place before the query is sent anywhere
+  Children,  ///< what its children contribute, in some order
+  Reply,     ///< the reply of a model: it generates
+  Nothing,   ///< it runs for its side effect
+  Resolved   ///< something replaces it before the query is sent anywhere
 };
 
-/// Who puts what in the place of an operator that the engine does not know.
+/// Who replaces an operator that the engine does not know, and by what.
 enum class ResolvedBy {
   Nobody,     ///< the engine knows it
-  Rule,       ///< a rule of the planner writes it out
-  Retrieval,  ///< fragments are looked up before planning
-  Files,      ///< sugar: the file that its text names is read before planning
-  Person,     ///< sugar: the person is asked its text before planning
+  Rule,       ///< a rule of the planner replaces it
+  Retrieval,  ///< retrieval replaces it by fragments, before planning
+  Files,      ///< sugar: replaced by the file that its text names, before planning
+  Person,     ///< sugar: replaced by a person's answer to its text, before planning
 };
 
-/// What is said of one node and, with {n}, of several. Empty: nothing.
+/// A remark about one node and, with {n}, about several. Empty: no remark.
 struct Remark {
   std::string_view one = {};
   std::string_view many = {};
 };
 
-/// What other formats, the Lisp form and everyday speech call an operator.
+/// Another name of an operator, in other formats, the Lisp form or everyday speech.
 struct OtherName {
   std::string_view name = {};
   std::string_view key = {};
@@ -49,19 +49,19 @@ struct OperatorInfo {
   BodyForm form = BodyForm::Fields;
   Gives gives = Gives::Resolved;
   ResolvedBy resolvedBy = ResolvedBy::Nobody;
-  bool isInMacro = true;  ///< whether the macro of IBM/spnl, the Lisp form, has it
+  bool isInMacro = true;  ///< whether IBM/spnl's macro, the Lisp form, has the operator
   std::array<OtherName, 4> otherNames = {};
 
-  const char* noun = "";  ///< of sugar: what it stands for
+  const char* noun = "";  ///< for sugar: the thing that it stands for
 
-  /// Of those that are resolved before planning, should a plan meet one: what was found, before its text or
-  /// the name of its document, and what belongs there instead.
+  /// For an operator that is resolved before planning. A plan that meets it reports `unplannedAs`, followed
+  /// by its text or the name of its document, as what it found, and `plannedAs` as what it expected.
   const char* unplannedAs = "";
   const char* plannedAs = "";
 
-  /// Why the endpoint of a span server does not take it.
+  /// Why the endpoint of a span server does not accept it.
   Remark onServer = {};
-  /// What becomes of it on the way to other servers, or, of sugar, to any.
+  /// What happens to it on the way to other servers; for sugar, on the way to any server.
   Remark elsewhere = {};
 };
 

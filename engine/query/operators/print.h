@@ -8,7 +8,7 @@
 
 namespace spanscope::query {
 
-/// `{"print": "text"}`: a message to the console; evaluates to an empty user message.
+/// `{"print": "text"}`: prints a message on the console; its value is an empty user message.
 struct Print {
   std::string text;
   bool operator==(const Print&) const = default;

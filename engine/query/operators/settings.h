@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Fields that are settings: values that may be parameters, and what every generate says besides its input.
+// Fields that are settings: values that may be parameters, and the settings of every generate.
 #pragma once
 
 #include "engine/query/operators/field_info.h"
@@ -10,7 +10,7 @@
 
 namespace spanscope::query {
 
-/// A place for a value that is given when the query is run: written "{name}".
+/// A placeholder, written "{name}". It gets its value when the query is run.
 struct Parameter {
   std::string name;
   bool operator==(const Parameter&) const = default;
@@ -23,20 +23,20 @@ struct Null {
   bool operator==(const Null&) const = default;
 };
 
-/// A field that may be left out (then its default holds), null (then there is no limit or value), a value or
-/// a parameter.
+/// A field that may be absent (its default applies), null (there is no limit or value), a value or a
+/// parameter.
 template <class T>
 using Setting = std::variant<Absent, Null, T, Parameter>;
 
-/// How often: 0 … 255.
+/// A number of repetitions: 0 … 255.
 using Times = std::variant<std::uint8_t, Parameter>;
 
-/// Defaults of the language: a generate without max_tokens has 0 (the server's own limit), without
+/// Defaults of the language: without max_tokens a generate has 0 (the server's own limit), without
 /// temperature 0.6.
 inline constexpr std::int32_t kDefaultMaxTokens = 0;
 inline constexpr float kDefaultTemperature = 0.6F;
 
-/// What holds where a setting is left out.
+/// The value of an absent setting.
 template <class T>
 inline constexpr T kDefaultOf = T{};
 template <>
@@ -44,7 +44,8 @@ inline constexpr std::int32_t kDefaultOf<std::int32_t> = kDefaultMaxTokens;
 template <>
 inline constexpr float kDefaultOf<float> = kDefaultTemperature;
 
-/// What a generate says besides its input. `model` may hold a parameter as its text ("{model}").
+/// The settings of a generate: everything besides its input. The text of `model` may contain a parameter
+/// ("{model}").
 struct GenerateSettings {
   std::string model;
   Setting<std::int32_t> maxTokens;

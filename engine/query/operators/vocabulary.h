@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// The names of the language, and which one was meant when a name is not among them.
+// The names of the language, and corrections of misspelled names.
 #pragma once
 
 #include <optional>
@@ -9,14 +9,13 @@
 
 namespace spanscope::query {
 
-/// Keys of all operators, separated by commas.
+/// The keys of all operators, separated by commas.
 std::string operatorKeys();
 
-/// What the writer of an unknown operator may have meant, as advice: `did you mean "user"?`; empty if nothing
-/// is near.
+/// Advice on an unknown operator: `did you mean "user"?`. Empty if no operator has a similar name.
 std::string hintForOperator(std::string_view key);
 
-/// The one of `names` that is spelled most nearly like `name`, if one is near enough to be what was meant.
+/// The name in `names` with the spelling nearest to `name`; nothing if none is near enough.
 std::optional<std::string> nearestName(std::string_view name, const std::vector<std::string>& names);
 
 }  // namespace spanscope::query

@@ -9,7 +9,7 @@ namespace spanscope::query {
 
 struct Node;
 
-/// `{"zip": {"first": …, "second": …}}`: `first` is repeated before every element of `second`.
+/// `{"zip": {"first": …, "second": …}}`: repeats `first` before every element of `second`.
 struct Zip {
   Box<Node> first;
   Box<Node> second;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Queries as YAML: the same tree as in JSON, in the notation that IBM/spnl's command line reads too.
+// Queries as YAML: the same tree as in JSON. IBM/spnl's command line reads this notation too.
 #pragma once
 
 #include "engine/query/parse_result.h"
@@ -11,21 +11,21 @@
 
 namespace spanscope::query {
 
-/// Most bytes of a YAML text: reading it takes several times the memory and the time that JSON takes.
+/// Most bytes of a YAML text. Reading YAML takes several times the memory and time of JSON.
 inline constexpr std::size_t kMaxYamlBytes = std::size_t{16} << 20U;
 
-/// Reads the first document of a YAML text, under the rules and limits of parseJson(); at most kMaxYamlBytes.
-/// Aliases are refused, tags are ignored but for !!str. A scalar without quotes that is a number, true, false
-/// or null is no text. What stands in quotes is text; where a number belongs it may be a number. The end of a
-/// node in `sources` may take in brackets and comments that follow it.
+/// Reads the first document of a YAML text, with the rules and limits of parseJson(), and at most
+/// kMaxYamlBytes. Aliases are errors. Tags except !!str are ignored. An unquoted number, true, false or null
+/// is no text. A scalar in quotes is text; but in the place of a number it may be a number. In `sources`, the
+/// end of a node may include brackets and comments that follow it.
 ParseResult parseYaml(std::string_view text, const ParseLimits& limits = {});
 
-/// The query as YAML in block style. Reading the text gives an equal tree. Ends with a line break.
+/// The query as YAML in block style. Reading the text gives an equal tree. The text ends with a line break.
 std::string writeYaml(const Node& node);
 
-/// Warnings of what IBM/spnl's reader of YAML does not read as it was meant: texts that look like a number,
-/// null, true or false (it takes them for that, in quotes as well, and refuses the query), and the older
-/// forms and parameters, which it does not know. Pointers into the canonical form, no positions.
+/// Warns about parts that IBM/spnl's YAML reader reads differently. Texts that look like a number, null, true
+/// or false: it takes them for that, even in quotes, and refuses the query. Older forms and parameters: it
+/// does not know them. The pointers refer to the canonical form; there are no positions.
 std::vector<Diagnostic> yamlRemarks(const Node& node);
 
 }  // namespace spanscope::query

@@ -12,17 +12,17 @@
 
 namespace spanscope::query {
 
-/// Walks through the first document of a YAML text. Aliases are refused, tags other than !!str mean nothing,
-/// a scalar in quotes is text, but where a number belongs it may be one. yaml-cpp reads the text before the
-/// walk begins; a syntax error is reported when the walk comes to it, so what is wrong before it is reported
-/// too.
+/// Walks through the first document of a YAML text. Aliases are errors; tags except !!str are ignored. A
+/// scalar in quotes is text, but in the place of a number it may be a number. yaml-cpp reads the whole text
+/// before the walk begins. The cursor reports a syntax error only when the walk reaches it, so that errors
+/// before it are reported too.
 class YamlCursor final : public ValueCursor {
  public:
-  /// `text` is well-formed UTF-8 of less than 2 GiB and outlives the cursor, as does the listener. At most
-  /// `maxDepth` containers may be open at once.
+  /// `text` is well-formed UTF-8 of less than 2 GiB. `text` and `listener` must outlive the cursor. At most
+  /// `maxDepth` containers may be open at the same time.
   YamlCursor(std::string_view text, std::size_t maxDepth, Listener& listener);
 
-  /// Where a second document begins, which nobody reads.
+  /// Where a second document begins; it is not read.
   std::optional<std::size_t> secondDocument() const { return m_secondDocument; }
 
   JsonKind peek() override;
@@ -52,29 +52,32 @@ class YamlCursor final : public ValueCursor {
  private:
   class Collector;
   enum class EventKind : std::uint8_t { Scalar, Alias, Begin, End };
-  /// A document has at most about as many as bytes, so they are small.
+  /// Events are small, because a document may have about as many of them as bytes.
   struct Event {
     EventKind kind = EventKind::Scalar;
-    JsonKind value = JsonKind::Null;  ///< of a scalar, of the container that begins
+    JsonKind value = JsonKind::Null;  ///< of a scalar, or of the container that begins
     std::uint32_t offset = 0;
-    std::uint32_t textBegin = 0;  ///< of a scalar in m_texts
+    std::uint32_t textBegin = 0;  ///< of a scalar: its place in m_texts
     std::uint32_t textSize = 0;
   };
 
   void collect(const std::string& text, std::size_t maxDepth);
-  /// Refuses the document if `text`, which is it with something added, is no YAML.
+  /// Reports a syntax error at the end if `text`, which is the document with something appended, is not valid
+  /// YAML.
   void check(const std::string& text);
   void refuseAt(std::size_t offset, const std::string& reason);
-  /// The tab at `offset` takes from everything behind it the place it was meant for.
+  /// Reports a tab at `offset` that indents a line, and drops all events after it: yaml-cpp has misplaced
+  /// them.
   void refuseTab(std::size_t offset);
-  /// The first syntax error counts.
+  /// Keeps the first syntax error of the text.
   void refuse(JsonIssue issue);
-  /// Whether an event is left; reports the syntax error if it is not for that.
+  /// Whether there is another event. If a syntax error is the reason that there is none, reports it.
   bool hasNext();
   std::string_view textOf(const Event& event) const;
   void enter(JsonKind container);
   bool closesContainer();
-  /// The end of what was closed before event `next`: the place of that event without what separates the two.
+  /// The end of what was closed before event `next`: the beginning of that event, without the separators
+  /// between.
   std::size_t endBefore(std::size_t next) const;
   void fail(std::string expected);
   void failWith(JsonIssue issue);
@@ -83,11 +86,11 @@ class YamlCursor final : public ValueCursor {
   std::string_view m_text;
   Listener& m_listener;
   std::vector<Event> m_events;
-  std::string m_texts;  ///< of all scalars, one after the other
+  std::string m_texts;  ///< texts of all scalars, one after the other
   std::optional<JsonIssue> m_syntaxError;
   std::optional<std::size_t> m_secondDocument;
   std::size_t m_next = 0;
-  std::optional<std::size_t> m_closedAt;  ///< the end of the container that was passed just now
+  std::optional<std::size_t> m_closedAt;  ///< the end of the container that was closed last
   std::string m_number;
   bool m_stopped = false;
 };
