@@ -8,8 +8,8 @@
 
 namespace spanscope::checkpoint {
 
-/// The bytes of a regular file of at most `limit` bytes. Throws Failure with the path; `what` says what the
-/// file should be, e.g. "a sentencepiece model".
+/// Reads a regular file of at most `limit` bytes. Throws Failure with the path; `what` is what the file
+/// should be, e.g. "a sentencepiece model".
 std::string readFileBytes(const std::filesystem::path& path, std::uintmax_t limit, std::string_view what);
 
 }  // namespace spanscope::checkpoint

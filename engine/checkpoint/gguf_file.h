@@ -7,11 +7,12 @@
 
 namespace spanscope::checkpoint {
 
-/// The GGUF files of a directory in the order of their names; of a model in parts (-00001-of-00003.gguf) the
-/// first, which holds the metadata.
+/// The GGUF files of a directory, ordered by name. If a model has several parts (-00001-of-00003.gguf), only
+/// the first part is listed; it contains the metadata.
 std::vector<std::filesystem::path> ggufFiles(const std::filesystem::path& directory);
 
-/// The GGUF file of a model directory. Throws Failure if there are several models.
+/// The GGUF file of a model directory; nothing if there is none. Throws Failure if the directory contains
+/// several models.
 std::optional<std::filesystem::path> findGguf(const std::filesystem::path& directory);
 
 }  // namespace spanscope::checkpoint

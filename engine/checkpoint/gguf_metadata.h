@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// The tokenizer's part of a GGUF file's header. Format: "GGUF", version, number of tensors, number of
-// key/values, then the key/values (docs/gguf.md of ggml); little-endian.
+// Reads the tokenizer's part of the header of a GGUF file. Format: "GGUF", version, number of tensors, number
+// of key/values, then the key/values (docs/gguf.md of ggml). All numbers are little-endian.
 #pragma once
 
 #include <cstdint>
@@ -14,22 +14,22 @@
 
 namespace spanscope::checkpoint {
 
-/// One value. Whole numbers of every width are kept as 64-bit ones, floating-point numbers as doubles.
+/// One value. Integers of every width become 64-bit integers, and floating-point numbers become doubles.
 using GgufValue = std::variant<std::int64_t, double, bool, std::string, std::vector<std::int64_t>,
                                std::vector<double>, std::vector<std::string>>;
 
-/// The key/values whose key begins with "tokenizer.", with getters that name the key in errors.
+/// The key/values with keys that begin with "tokenizer.". The getters name the key in errors.
 class GgufMetadata {
  public:
-  /// Reads from the beginning of a stream of `size` bytes; `file` is named in errors. What other keys hold is
-  /// passed over. Accepts the versions 2 and 3. Throws Failure.
+  /// Reads from the beginning of a stream of `size` bytes. `file` is the name in errors. Values of other keys
+  /// are skipped. Accepts the versions 2 and 3. Throws Failure.
   static GgufMetadata read(std::istream& stream, std::uint64_t size, const std::string& file);
-  /// The same of a file.
+  /// The same for a file.
   static GgufMetadata read(const std::filesystem::path& path);
 
   const std::string& file() const { return m_file; }
 
-  /// Null if there is no such key. Throws Failure if it holds another type.
+  /// Null if there is no such key. Throws Failure if the value has another type.
   const std::string* text(const std::string& key) const { return find<std::string>(key, "a text"); }
   const std::vector<std::string>* texts(const std::string& key) const {
     return find<std::vector<std::string>>(key, "a list of texts");

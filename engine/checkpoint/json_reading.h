@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// The JSON files of a model directory: their fields, with errors that name the line, the column and the
-// place. Strict about syntax, types and ranges, lenient about fields that are not asked for.
+// Reads the JSON files of a model directory. Errors name the line, the column and the place. The readers are
+// strict about syntax, types and ranges, and ignore fields that nobody asks for.
 #pragma once
 
 #include "engine/base/error.h"
@@ -19,41 +19,41 @@
 
 namespace spanscope::checkpoint {
 
-/// Most bytes of the files beside a tokenizer: its configuration, its special tokens, a chat template.
+/// Most bytes of a file that belongs to a tokenizer: its configuration, its special tokens, a chat template.
 inline constexpr std::uintmax_t kMaxTokenizerConfigBytes = std::uintmax_t{64} << 20U;
 
-/// What a JSON file may hold.
+/// What a JSON file may contain.
 struct JsonRules {
   std::size_t maxBytes = std::size_t{64} << 20U;
-  /// Levels of nesting; 0: any number. Checked together with names.
+  /// Most levels of nesting; 0: any number. Checked together with namesOnce.
   std::size_t maxDepth = 0;
-  /// Whether a name that stands twice in an object is an error; else the last one counts, as with the readers
-  /// that such files were written for.
+  /// Whether a name that occurs twice in an object is an error. If not, the last one counts, as in the usual
+  /// readers of such files.
   bool namesOnce = false;
 };
 
-/// The rules for configurations, of which nothing is large and everything counts.
+/// The rules for configurations: such files are small, and every value in them matters.
 inline constexpr JsonRules kConfigurationRules{
     .maxBytes = std::size_t{16} << 20U, .maxDepth = 64, .namesOnce = true};
 
-/// Text from a file for use in an error message: in quotes, control characters escaped, cut after about 80
+/// Prepares text from a file for an error message: in quotes, control characters escaped, cut after about 80
 /// bytes.
 std::string inQuotes(std::string_view text);
 
-/// The whole of a JSON file, an object. Throws Failure with line and column for wrong syntax, any other value
-/// and what the rules refuse; `what` says what the file should be.
+/// Parses a whole JSON file, which must be an object. Throws Failure with line and column for wrong syntax,
+/// for another value and for anything that the rules forbid; `what` is what the file should be.
 nlohmann::json parseJsonObject(std::string_view text, const std::string& file, const std::string& what,
                                const JsonRules& rules = {});
 
-/// The failure with the line and column of its place, a JSON pointer into the `text` of `file`: "12:5:
-/// /model/type". What failed elsewhere, or says its position already, stays as it is.
+/// Adds line and column to a failure whose place is a JSON pointer into the `text` of `file`: "12:5:
+/// /model/type". A failure about something else, or with a position already, is returned unchanged.
 Failure withPosition(const Failure& failure, std::string_view text, const std::string& file);
 
-/// A value of a document and where it stands. Absent fields are null values. What is not as it was asked for
-/// throws Failure with the file and the JSON pointer of the value.
+/// A value of a document and its place. Absent fields are null values. A value that is not what the caller
+/// asks for throws Failure with the file and the JSON pointer of the value.
 class JsonPlace {
  public:
-  /// `value` and `file` outlive this.
+  /// `value` and `file` must outlive this object.
   JsonPlace(const nlohmann::json& value, std::string pointer, const std::string& file)
       : m_value(&value), m_pointer(std::move(pointer)), m_file(&file) {}
 
@@ -63,37 +63,37 @@ class JsonPlace {
   bool isNull() const { return m_value->is_null(); }
 
   Failure fail(std::string found, std::string expected) const;
-  /// That something else than `expected` stands here.
+  /// A failure that says that something other than `expected` stands here.
   Failure unexpected(const std::string& expected) const;
 
-  // As an object or a list.
+  // For an object or a list.
   JsonPlace field(const std::string& name) const;
-  /// The member `value` of this object, whose name is known.
+  /// The member `value` of this object; the caller knows its name.
   JsonPlace member(std::string_view name, const nlohmann::json& value) const;
   JsonPlace element(std::size_t index) const;
   void requireObject() const;
-  /// Number of elements of a list of at most `limit`.
+  /// Number of elements; throws unless this is a list with at most `limit` elements.
   std::size_t requireList(std::size_t limit) const;
 
-  // As a value of its own.
+  // For a single value.
   const std::string& requireText() const;
   std::string textOrEmpty() const;  ///< the text, or "" for null
   bool boolOr(bool absent) const;
   std::int32_t requireId() const;  ///< 0 … 2^31 - 1
   std::int64_t requireInteger(std::int64_t least, std::int64_t most) const;
 
-  // Its fields by name; one that is null counts as absent.
+  // Fields of this object by name. A field that is null counts as absent.
   bool has(const std::string& name) const { return !field(name).isNull(); }
   std::int64_t integer(const std::string& name, std::int64_t least, std::int64_t most) const;
   std::int64_t integer(const std::string& name, std::int64_t least, std::int64_t most,
                        std::int64_t otherwise) const;
-  /// Finite, least ≤ value ≤ most.
+  /// A finite number with least ≤ value ≤ most.
   double number(const std::string& name, double least, double most) const;
   double number(const std::string& name, double least, double most, double otherwise) const;
   bool flag(const std::string& name, bool otherwise) const { return field(name).boolOr(otherwise); }
   std::optional<std::string> text(const std::string& name) const;
   std::vector<std::string> texts(const std::string& name) const;  ///< empty if absent
-  /// One integer or a list of them; empty if absent.
+  /// One integer or a list of integers; empty if absent.
   std::vector<std::int64_t> integers(const std::string& name, std::int64_t least, std::int64_t most) const;
   std::optional<JsonPlace> object(const std::string& name) const;
 
@@ -103,7 +103,8 @@ class JsonPlace {
   const std::string* m_file;
 };
 
-/// What `read` makes of the root of a JSON file, an object. Every error of the file has its line and column.
+/// Returns the result of `read` for the root of a JSON file, which must be an object. Every error of the file
+/// has its line and column.
 template <class Read>
 auto readJsonText(std::string_view text, const std::string& file, const std::string& what, const Read& read,
                   const JsonRules& rules = {}) {

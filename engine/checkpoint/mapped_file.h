@@ -10,8 +10,8 @@
 
 namespace spanscope::checkpoint {
 
-/// A regular file mapped into memory for reading. Its pages are read when they are first touched. Of a file
-/// that is cut meanwhile, what is gone reads as zeros.
+/// A regular file mapped into memory for reading. A page is read when it is first touched. If the file is cut
+/// meanwhile, the missing bytes read as zeros.
 class MappedFile {
  public:
   /// Throws Failure if the file cannot be opened, is not a regular file or cannot be mapped.
@@ -19,12 +19,12 @@ class MappedFile {
 
   std::span<const std::byte> bytes() const { return m_bytes.get(); }
 
-  /// To be called when bytes were read and before they count: throws Failure if the file was cut since it was
+  /// Call this after reading bytes, before using them. Throws Failure if the file was cut since it was
   /// opened.
   void requireWhole() const;
 
-  /// What `parse` makes of the bytes. Throws as it does; where the file was cut meanwhile that is said
-  /// instead, whatever came of it.
+  /// Returns the result of `parse` for the bytes, and throws what it throws. But if the file was cut
+  /// meanwhile, it throws a Failure about that instead, whatever `parse` did.
   template <class Parse>
   auto read(const Parse& parse) const {
     try {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// What the query endpoint of a span server takes (IBM/spnl 0.22: POST /v1/query/execute): one bulk call, i.e.
-// a generate, a repeat or a map whose prompt holds messages and joins and nothing else.
+// What the query endpoint of a span server accepts (IBM/spnl 0.22: POST /v1/query/execute): one bulk call,
+// which is a generate, a repeat or a map whose prompt contains only messages and joins.
 #pragma once
 
 #include "engine/base/ids.h"
@@ -11,12 +11,12 @@
 
 namespace spanscope::spnl {
 
-/// Whether the server's endpoint takes the query as a body.
+/// Whether the server's endpoint accepts the query as a body.
 bool isServerBody(const query::Node& query);
 
 struct ServerBody {
-  NodePath node;     ///< the generate, repeat or map it was made from
-  query::Node body;  ///< isServerBody()
+  NodePath node;     ///< the generate, repeat or map that the body was made from
+  query::Node body;  ///< isServerBody() is true for it
 };
 
 /// A generate, repeat or map that cannot be sent yet.
@@ -30,9 +30,9 @@ struct ServerBodies {
   std::vector<Withheld> withheld;  ///< in the order in which they must be sent
 };
 
-/// The bulk calls of a query that can be sent as they stand, with what gives no tokens (print, monad, empty
-/// messages) left out of their prompts, and those that cannot: their prompt holds the reply of another, or
-/// something that is resolved before a query is sent.
+/// The bulk calls of a query. `bodies` are the calls that can be sent; nodes without tokens (print, monad,
+/// empty messages) are left out of their prompts. `withheld` are the others: their prompt contains another
+/// reply, or something that must be resolved before a query is sent.
 ServerBodies serverBodies(const query::Node& query);
 
 }  // namespace spanscope::spnl

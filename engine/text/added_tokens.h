@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Tokens beside the vocabulary, which a tokenizer finds in the text before it cuts it into words.
+// Tokens outside of the vocabulary. A tokenizer finds them in the text before it cuts the text into words.
 #pragma once
 
 #include "engine/base/ids.h"
@@ -19,23 +19,24 @@ namespace spanscope::text {
 struct AddedToken {
   TokenId id = -1;
   std::string content;      ///< valid UTF-8, not empty
-  bool special = false;     ///< a marker: shadows other tokens where it stands in a text, but is never found
-  bool normalized = false;  ///< looked for in the normalized text, not in the text as it is
-  bool singleWord = false;  ///< only where no word character stands beside it
-  bool leftStrip = false;   ///< takes the white space before it
-  bool rightStrip = false;  ///< takes the white space behind it
+  bool special = false;     ///< a marker: it hides other tokens at its place in a text, but is itself never
+                            ///< found
+  bool normalized = false;  ///< searched in the normalized text instead of the original text
+  bool singleWord = false;  ///< found only if no word character is next to it
+  bool leftStrip = false;   ///< includes the white space before it
+  bool rightStrip = false;  ///< includes the white space after it
 };
 
 /// Most bytes of an added token.
 inline constexpr std::size_t kMaxAddedTokenBytes = 1024;
 
-/// A part of a text: an added token, or text that is none (id −1).
+/// A part of a text: an added token, or text between them (id −1).
 struct TextPart {
   ByteRange range;
   TokenId id = -1;
 };
 
-/// Finds the leftmost, of those the longest, tokens of a list.
+/// Finds the tokens of a list in a text: the leftmost, and of several at one place the longest.
 class AddedTokenFinder {
  public:
   AddedTokenFinder();
@@ -44,7 +45,8 @@ class AddedTokenFinder {
 
   using Found = std::function<void(const TextPart&)>;
 
-  /// Gives the text in parts, none empty. `text` is valid UTF-8. Throws Failure on a stop.
+  /// Splits the text into non-empty parts and calls `found` for each. `text` must be valid UTF-8. Throws
+  /// Failure on a stop.
   void split(std::string_view text, const std::stop_token& stop, const Found& found) const;
 
  private:
@@ -58,8 +60,9 @@ class AddedTokenFinder {
   std::uint32_t child(std::uint32_t node, unsigned char byte) const;
 
   std::array<std::uint32_t, 256> m_first{};                     ///< children of the root, node 0
-  std::unordered_map<std::uint64_t, std::uint32_t> m_children;  ///< by node and byte, of the other nodes
-  std::vector<std::uint32_t> m_tokenOfNode;                     ///< index of the token that ends there, + 1
+  std::unordered_map<std::uint64_t, std::uint32_t> m_children;  ///< of the other nodes, by node and byte
+  std::vector<std::uint32_t> m_tokenOfNode;                     ///< 1 + index of the token that ends at the
+                                                                ///< node
   std::vector<AddedToken> m_tokens;
 };
 

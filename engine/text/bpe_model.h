@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Byte-pair encoding of one word: its units are joined pair by pair, always the pair of lowest rank, of equal
-// ones the leftmost.
+// Byte-pair encoding of one word: pairs of its units are joined step by step. Each step joins the pair with
+// the lowest rank; of equal pairs, the leftmost.
 #pragma once
 
 #include "engine/base/ids.h"
@@ -20,20 +20,20 @@ namespace spanscope::text {
 
 class BpeModel {
  public:
-  /// How a word that no merge has touched is spelled.
+  /// How a word is spelled before any merge.
   enum class Units : std::uint8_t {
-    Bytes,      ///< one piece a byte
-    Characters  ///< one piece a character, with what follows where there is none
+    Bytes,      ///< one piece per byte
+    Characters  ///< one piece per character; a character without a piece is handled as the setters below say
   };
 
   explicit BpeModel(Units units) : m_units(units) { m_byteIds.fill(-1); }
 
   Units units() const { return m_units; }
 
-  /// A piece that text may become, by the bytes that stand for it in a word. A piece that is not added here
-  /// is never made.
+  /// Adds a piece that text may become, with the bytes that stand for it in a word. Encoding yields only
+  /// pieces that were added here.
   void addPiece(const std::string& spelling, TokenId id) { m_pieces.insert_or_assign(spelling, id); }
-  /// `left` and `right` side by side become `joined`. Of two merges of the same pair the later one counts.
+  /// `left` followed by `right` becomes `joined`. If a pair has two merges, the later one counts.
   void addMerge(TokenId left, TokenId right, std::uint32_t rank, TokenId joined) {
     m_merges.insert_or_assign(pairOf(left, right), Merge{rank, joined});
   }
@@ -42,27 +42,27 @@ class BpeModel {
     m_merges.reserve(merges);
   }
 
-  /// Pieces for the bytes of characters that have none of their own.
+  /// Sets pieces for single bytes, for characters that have no piece.
   void setByteFallback(const std::array<TokenId, 256>& ids) {
     m_byteFallback = true;
     m_byteIds = ids;
   }
-  /// The piece for what nothing else covers. With `fused` a run of such characters is one piece.
+  /// Sets the piece for everything else. If `fused`, a run of such characters becomes one piece.
   void setUnknown(TokenId id, bool fused) {
     m_unknown = id;
     m_fuseUnknown = fused;
   }
-  /// A word that is a piece stays whole, whatever the merges say.
+  /// Whether a word that is itself a piece stays whole, whatever the merges say.
   void setWholeWordsFirst(bool first) { m_wholeWordsFirst = first; }
 
   std::optional<TokenId> pieceId(std::string_view spelling) const;
 
-  /// To be called when all merges were added.
+  /// Call this after all merges were added.
   void finish();
 
-  /// Gives the ids of one word, which is valid UTF-8. Takes O(n log n) steps, and memory for what lies
-  /// between two places where nothing can be joined. Throws Failure for a unit that nothing covers, and on a
-  /// stop.
+  /// Writes the ids of one word, which must be valid UTF-8. Takes O(n log n) steps. The memory depends on the
+  /// longest stretch between two places where nothing can be joined. Throws Failure for a unit that no piece
+  /// covers, and on a stop.
   void encodeWord(std::string_view word, const std::stop_token& stop, IdOutput& ids) const;
 
  private:
@@ -80,10 +80,10 @@ class BpeModel {
     return (std::uint64_t{static_cast<std::uint32_t>(left)} << 32U) | static_cast<std::uint32_t>(right);
   }
 
-  /// Gives the units of a word in order.
+  /// Calls `take` for each unit of a word, in order.
   template <class Take>
   void forEachUnit(std::string_view word, const std::stop_token& stop, const Take& take) const;
-  /// Whether a merge can join what ends with one unit and what begins with the next.
+  /// Whether a merge can join a piece that ends with unit `left` and a piece that begins with unit `right`.
   bool canMeet(TokenId left, TokenId right) const {
     return !m_knowsMeetings || m_meetings.contains(pairOf(left, right));
   }
@@ -98,7 +98,7 @@ class BpeModel {
   bool m_byteFallback = false;
   bool m_fuseUnknown = false;
   bool m_wholeWordsFirst = false;
-  std::unordered_set<std::uint64_t> m_meetings;  ///< units that stand side by side in a piece
+  std::unordered_set<std::uint64_t> m_meetings;  ///< pairs of units that are neighbours in a piece
   bool m_knowsMeetings = false;
 };
 

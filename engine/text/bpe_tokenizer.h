@@ -13,29 +13,30 @@
 
 namespace spanscope::text {
 
-/// Limits of a vocabulary that a file declares.
+/// Limits for a vocabulary in a file.
 inline constexpr std::size_t kMaxVocabulary = std::size_t{1} << 21U;
 inline constexpr std::size_t kMaxMerges = std::size_t{1} << 22U;
 inline constexpr std::size_t kMaxAddedTokens = std::size_t{1} << 17U;
 
-/// What a file says about a tokenizer that encodes words by byte pairs, before it is checked as a whole.
+/// A tokenizer that encodes words by byte pairs, as a file describes it, before the whole is checked.
 struct BpeDescription {
-  std::vector<std::pair<std::string, TokenId>> vocabulary;     ///< as spelled in the file
-  std::vector<std::pair<std::string, std::string>> merges;     ///< by rank
-  std::vector<AddedToken> addedTokens;                         ///< markers among them
+  std::vector<std::pair<std::string, TokenId>> vocabulary;     ///< as the file spells it
+  std::vector<std::pair<std::string, std::string>> merges;     ///< ordered by rank
+  std::vector<AddedToken> addedTokens;                         ///< includes markers
   std::vector<std::unique_ptr<const Normalizer>> normalizers;  ///< in order
   std::vector<std::unique_ptr<const PreTokenizer>> preTokenizers;
-  /// Words are bytes, each spelled as one printable character in the vocabulary (GPT-2's alphabet).
+  /// Whether words are bytes; the vocabulary then spells each byte as one printable character (GPT-2's
+  /// alphabet).
   bool byteLevel = false;
-  std::string spaceMark;  ///< how a space is written in the vocabulary; empty for " "
+  std::string spaceMark;  ///< how the vocabulary writes a space; empty for " "
   bool byteFallback = false;
-  std::string unknownPiece;  ///< stands for what nothing else covers; empty for none
+  std::string unknownPiece;  ///< for text that nothing else covers; empty for none
   bool fuseUnknown = false;
   bool wholeWordsFirst = false;
 };
 
-/// `file` is named in errors, `place` is where in it the vocabulary stands. Throws Failure where the
-/// description contradicts itself or could lose text.
+/// Errors name `file`; `place` is the place of the vocabulary in it. Throws Failure if the description
+/// contradicts itself or could lose text.
 std::unique_ptr<Tokenizer> makeBpeTokenizer(BpeDescription description, const std::string& file,
                                             const std::string& place);
 

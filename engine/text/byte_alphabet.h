@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// GPT-2's alphabet: every byte spelled as one printable character, so that a vocabulary can be written as
+// GPT-2's alphabet: it spells every byte as one printable character, so that a vocabulary can be written as
 // text.
 #pragma once
 
@@ -9,11 +9,11 @@
 
 namespace spanscope::text {
 
-/// The character for a byte, in UTF-8: printable Latin-1 characters are themselves, the other bytes are
-/// U+0100 and up in order of their value (`encoder.py` of GPT-2).
+/// The character for a byte, in UTF-8. Printable Latin-1 characters stand for themselves. The other bytes, in
+/// order of their values, are U+0100 and up (`encoder.py` of GPT-2).
 std::string byteLetter(unsigned char byte);
 
-/// The bytes that a text of this alphabet spells; nothing if a character is not of it.
+/// The bytes that a text in this alphabet spells; nothing if it contains another character.
 std::optional<std::string> bytesOfLetters(std::string_view letters);
 
 }  // namespace spanscope::text

@@ -10,23 +10,22 @@
 
 namespace spanscope::text {
 
-/// The text of a template with the differences taken out that mean nothing: line ends written as an escape
-/// or as they are, white space around it.
+/// The text of a template without meaningless differences: escaped and plain line ends are written alike, and
+/// white space around the text is removed.
 std::string canonicalTemplate(std::string_view source);
 
 /// XXH3, 64 bits, of the canonical text.
 std::uint64_t templateFingerprint(std::string_view source);
 
-/// A chat template and how a checkpoint is known to use it.
+/// A chat template, and how to recognize that a checkpoint uses it.
 struct KnownChatTemplate {
   ChatTemplate chat;
-  std::vector<std::uint64_t>
-      fingerprints;                  ///< of templates that write this, and nothing else, for plain turns
-  std::vector<std::string> markers;  ///< all of them stand in the canonical text of the family's templates
-  std::vector<std::string> foreign;  ///< none of these does
+  std::vector<std::uint64_t> fingerprints;  ///< of templates that write plain turns exactly like this one
+  std::vector<std::string> markers;  ///< the canonical text of the family's templates contains all of them
+  std::vector<std::string> foreign;  ///< the canonical text contains none of them
 };
 
-/// Every chat template that is known. Markers are tried in this order.
+/// All known chat templates. Markers are tried in this order.
 const std::vector<KnownChatTemplate>& knownChatTemplates();
 
 }  // namespace spanscope::text

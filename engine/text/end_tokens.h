@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// What a tokenizer's files and a chat template say ends a reply; the model's own files say it too.
+// Finds the tokens that end a reply, according to the tokenizer's files and the chat template. The model's
+// own files name such tokens too.
 #pragma once
 
 #include "engine/base/end_token.h"
@@ -13,14 +14,14 @@
 namespace spanscope::text {
 
 /// Adds the eos_token of tokenizer_config.json and special_tokens_map.json (a text, an object with "content",
-/// or a list of them) and, where a GGUF file is the tokenizer, its eos, eot and eom ids. `vocabularySize` is
-/// the model's. Throws Failure with file and place for a piece that the tokenizer lacks and for an id that
-/// the model cannot say.
+/// or a list of them). If a GGUF file is the tokenizer, it also adds the eos, eot and eom ids of that file.
+/// `vocabularySize` is that of the model. Throws Failure with file and place for a piece that the tokenizer
+/// lacks, and for an id outside of the model's vocabulary.
 void addTokenizerEndTokens(const std::filesystem::path& directory, const Tokenizer& tokenizer,
                            std::int32_t vocabularySize, std::vector<EndToken>& tokens);
 
-/// Adds the control piece with which the template begins to close a reply, if it is one and the tokenizer has
-/// it. Throws Failure for an id that the model cannot say.
+/// Adds the first piece of the template's reply suffix, if it is a control piece and the tokenizer has it.
+/// Throws Failure for an id outside of the model's vocabulary.
 void addClosingPiece(const ChatTemplate& chat, const Tokenizer& tokenizer, std::int32_t vocabularySize,
                      std::vector<EndToken>& tokens);
 

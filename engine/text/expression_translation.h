@@ -7,15 +7,15 @@
 
 namespace spanscope::text {
 
-/// A regular expression in the words of another library, or the construct that stands in the way.
+/// A regular expression in the syntax of another library, or the construct that prevents the translation.
 struct TranslatedExpression {
   std::string expression;
   std::optional<std::string> unsupported;
 };
 
-/// Rewrites an expression of Oniguruma's Ruby syntax, in which tokenizers write theirs, to PCRE2's with the
-/// options UTF, UCP and MULTILINE, so that it means the same. What the two read differently and what has no
-/// counterpart is not translated.
+/// Translates an expression from Oniguruma's Ruby syntax, which tokenizers use, to PCRE2's syntax with the
+/// options UTF, UCP and MULTILINE. The meaning stays the same. A construct that the two read differently, or
+/// that PCRE2 lacks, is not translated.
 TranslatedExpression translateExpression(std::string_view expression);
 
 }  // namespace spanscope::text

@@ -8,9 +8,9 @@
 
 namespace spanscope::text {
 
-/// The tokenizer of a GGUF file: byte-level BPE (`tokenizer.ggml.model` "gpt2", with a `tokenizer.ggml.pre`
-/// that is known) or sentencepiece with scores ("llama"). Throws Failure for other kinds, for a pre-tokenizer
-/// that is not known, and for whatever is missing: a guess would give wrong ids.
+/// Makes the tokenizer of a GGUF file: byte-level BPE (`tokenizer.ggml.model` "gpt2", with a known
+/// `tokenizer.ggml.pre`) or sentencepiece with scores ("llama"). Throws Failure for other kinds, for an
+/// unknown pre-tokenizer, and for anything missing: a guess would give wrong ids.
 std::unique_ptr<Tokenizer> makeGgufTokenizer(const checkpoint::GgufMetadata& metadata);
 
 }  // namespace spanscope::text

@@ -7,10 +7,10 @@
 
 namespace spanscope::text {
 
-/// Throws Failure, naming the path that was given, unless it is a directory.
+/// Throws Failure that names the given path, unless it is a directory.
 void requireModelDirectory(const std::filesystem::path& directory);
 
-/// What to say where a whole checkpoint is wanted and a GGUF file is there.
+/// The failure for a GGUF file in a place where a whole checkpoint is needed.
 Failure ggufIsNoCheckpoint(const std::filesystem::path& file);
 
 }  // namespace spanscope::text

@@ -14,24 +14,24 @@
 
 namespace spanscope::text {
 
-/// What a vocabulary says of one id.
+/// What a vocabulary says about one id.
 struct Piece {
-  std::string bytes;  ///< that it stands for; none for a control piece
+  std::string bytes;  ///< the bytes that the id stands for; empty for a control piece
   std::string display;
   bool control = false;
-  bool known = false;  ///< false for a number that no piece has
+  bool known = false;  ///< false for an id without a piece
 };
 
-/// Ids on their way to a sink.
+/// Collects ids and passes them to a sink in portions.
 class IdOutput {
  public:
-  /// Thrown where the sink wants no more, and caught where it was given: everything between lets go.
+  /// Thrown if the sink wants no more ids. encodeTo() catches it, so everything in between ends.
   struct Enough {};
 
-  /// `sink` must outlive it.
+  /// `sink` must outlive the object.
   explicit IdOutput(const TokenSink& sink) : m_sink(&sink) { m_ids.reserve(2 * kPortion); }
 
-  /// To append to; followed by pass().
+  /// Append ids here, then call pass().
   std::vector<TokenId>& ids() { return m_ids; }
   void pass() {
     if (m_ids.size() >= kPortion) flush();
@@ -50,10 +50,10 @@ class IdOutput {
   std::vector<TokenId> m_ids;
 };
 
-/// The part of a tokenizer that is a table of pieces: everything but encoding.
+/// The part of a tokenizer that is a table of pieces: everything except encoding.
 class PieceTable : public Tokenizer {
  public:
-  /// A text that cannot be encoded is an error of this tokenizer's file.
+  /// If a text cannot be encoded, the error names this tokenizer's file.
   void encodeTo(std::string_view text, const std::stop_token& stop, const TokenSink& sink) const final {
     try {
       IdOutput ids(sink);
@@ -80,14 +80,14 @@ class PieceTable : public Tokenizer {
   std::string source() const final { return m_source; }
 
  protected:
-  /// `source`: the file that the table was read from.
+  /// `source` is the file from which the table was read.
   explicit PieceTable(std::string source) : m_source(std::move(source)) {}
 
-  /// Gives all ids of the text to `ids`; errors may leave out the file.
+  /// Writes all ids of the text to `ids`. Errors need not name the file.
   virtual void encodeText(std::string_view text, const std::stop_token& stop, IdOutput& ids) const = 0;
 
   bool isKnown(TokenId id) const { return id >= 0 && id < vocabularySize() && at(id).known; }
-  /// Of an id below the vocabulary's size.
+  /// The piece of an id, which must be less than the vocabulary's size.
   const Piece& at(TokenId id) const { return m_pieces[static_cast<std::size_t>(id)]; }
 
   std::vector<Piece> m_pieces;  ///< by id

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// What the merges of a sentencepiece model say of places where a text may be cut. The library takes a text as
-// a whole, with a hundred times its memory and deaf to whoever asks it to stop; parts of a text it encodes as
-// it would the whole where no piece can lie across the cut.
+// Finds places where a text may be cut, from the merges of a sentencepiece model. The library encodes a text
+// as a whole: it needs a hundred times the text's memory and cannot be stopped. If no piece can lie across a
+// cut, the library encodes the parts of the text exactly as it would encode the whole.
 #pragma once
 
 #include "engine/base/ids.h"
@@ -20,19 +20,19 @@
 
 namespace spanscope::text {
 
-/// Of a model that merges pairs (SentencePieceModel::Algorithm::Bpe).
+/// For a model that merges pairs (SentencePieceModel::Algorithm::Bpe).
 class SentencePieceMerges {
  public:
-  /// The model as the library is given it: markers have the type Control.
+  /// The model must be the one that the library gets: its markers have the type Control.
   explicit SentencePieceMerges(const SentencePieceModel& model);
 
-  /// How many bytes of `text`, which is valid UTF-8 and not empty, can be encoded by themselves: about
-  /// `wanted`, or more where there is no place for a cut before. All of it where the model has pieces that
-  /// are not used: what they fall apart into depends on where else the text has them.
+  /// Number of leading bytes of `text` that can be encoded on their own: about `wanted`, or more if there is
+  /// no earlier place for a cut. `text` must be valid UTF-8 and not empty. If the model has unused pieces, it
+  /// is the whole text: how such a piece falls apart depends on its other occurrences in the text.
   std::size_t partLength(std::string_view text, std::size_t wanted, const std::stop_token& stop) const;
 
-  /// Gives the ids that the library would of valid UTF-8. For parts that are long: unlike the library it
-  /// throws Failure on a stop.
+  /// Writes the ids that the library would give for `text`, which must be valid UTF-8. It is for long parts:
+  /// unlike the library, it throws Failure on a stop.
   void encode(std::string_view text, const std::stop_token& stop, IdOutput& ids) const;
 
  private:
@@ -55,10 +55,10 @@ class SentencePieceMerges {
   void givePiece(const Symbols& symbols, std::string_view piece, bool& lastUnknown, IdOutput& ids) const;
 
   std::unordered_map<std::string, Known, Hash, std::equal_to<>> m_pieces;
-  std::unordered_set<std::uint64_t> m_pairs;  ///< characters side by side in a piece
-  std::unordered_set<char32_t> m_characters;  ///< that are pieces
-  std::vector<std::string> m_userDefined;     ///< the longest first
-  std::size_t m_longest = 0;                  ///< bytes of a piece
+  std::unordered_set<std::uint64_t> m_pairs;  ///< pairs of characters that are neighbours in a piece
+  std::unordered_set<char32_t> m_characters;  ///< characters that are pieces
+  std::vector<std::string> m_userDefined;     ///< ordered by length, the longest first
+  std::size_t m_longest = 0;                  ///< bytes of the longest piece
   std::array<TokenId, 256> m_bytes{};
   TokenId m_unknown = -1;
   bool m_byteFallback = false;

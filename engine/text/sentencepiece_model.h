@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// What a sentencepiece model file says, read by us before the library sees it: the file is untrusted, and the
-// library must be given a model in which no text can spell a marker.
+// The contents of a sentencepiece model file. We read it before the library does, for two reasons: the file
+// is untrusted, and the library must get a model in which no text can spell a marker.
 #pragma once
 
 #include <cstdint>
@@ -10,7 +10,7 @@
 
 namespace spanscope::text {
 
-/// How sentencepiece writes a space inside a piece (U+2581).
+/// How sentencepiece writes a space in a piece (U+2581).
 inline constexpr std::string_view kSpaceMark = "\xE2\x96\x81";
 
 struct SentencePiece {
@@ -22,7 +22,7 @@ struct SentencePiece {
     Unused = 5,
     Byte = 6
   };
-  std::string spelling;  ///< valid UTF-8, not empty; a space is written U+2581
+  std::string spelling;  ///< valid UTF-8, not empty; spaces are written as U+2581
   float score = 0;
   Type type = Type::Normal;
 };
@@ -30,28 +30,28 @@ struct SentencePiece {
 struct SentencePieceModel {
   enum class Algorithm : std::uint8_t { Unigram = 1, Bpe = 2 };
   Algorithm algorithm = Algorithm::Unigram;
-  bool byteFallback = false;    ///< what no piece covers is spelled in byte pieces
+  bool byteFallback = false;    ///< text that no piece covers is spelled with byte pieces
   bool addDummyPrefix = false;  ///< a text is encoded as if a space stood before it
   std::vector<SentencePiece> pieces;
 };
 
-/// Most pieces of a vocabulary and most bytes of a piece.
+/// Most pieces of a vocabulary, and most bytes of a piece.
 inline constexpr std::size_t kMaxPieces = std::size_t{1} << 21U;
 inline constexpr std::size_t kMaxPieceBytes = 4096;
 
-/// Reads a serialized ModelProto. Accepts unigram and BPE models that keep text as it is: no character map,
-/// no removal of white space, spaces written U+2581 before the word. `file` is named in errors. Throws
-/// Failure.
+/// Parses a serialized ModelProto. It accepts unigram and BPE models that do not change the text: without a
+/// character map, without removal of white space, and with spaces written as U+2581 before the word. `file`
+/// is the name in errors. Throws Failure.
 SentencePieceModel parseSentencePieceModel(std::string_view bytes, const std::string& file);
 
-/// Throws Failure unless every piece is usable, none stands there twice, exactly one is for the unknown, and
-/// the byte pieces are complete where the model declares byte fallback.
+/// Throws Failure unless every piece is usable, all pieces are different, exactly one piece is the unknown
+/// one, and the byte pieces are complete if the model declares byte fallback.
 void checkSentencePieceModel(const SentencePieceModel& model, const std::string& file);
 
-/// The model as a ModelProto with nothing in it but these fields, and without the dummy prefix.
+/// Writes a ModelProto with only these fields, and without the dummy prefix.
 std::string serializeSentencePieceModel(const SentencePieceModel& model);
 
-/// The text with its spaces written as in pieces.
+/// The text with its spaces written as pieces write them.
 std::string withSpaceMarks(std::string_view text);
 
 /// The value of a byte piece's spelling "<0x00>" … "<0xFF>"; −1 for any other spelling.

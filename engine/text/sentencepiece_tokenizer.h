@@ -9,8 +9,8 @@
 
 namespace spanscope::text {
 
-/// A tokenizer that the sentencepiece library runs on a checked model. `file` is named in errors. Throws
-/// Failure if the library refuses the model.
+/// Makes a tokenizer that uses the sentencepiece library with a checked model. `file` is the name in errors.
+/// Throws Failure if the library refuses the model.
 std::unique_ptr<Tokenizer> makeSentencePieceTokenizer(SentencePieceModel model, const std::string& file);
 
 }  // namespace spanscope::text

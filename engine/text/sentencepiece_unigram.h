@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// The best way through a text for a unigram model. The library takes a text as a whole, deaf to whoever asks
-// it to stop, and adds up scores from its beginning, so that a part of a text has not always the pieces that
-// it has in the whole: a long text is encoded here, bit by bit, with the same sums.
+// Finds the best way through a text for a unigram model. The library encodes a text as a whole and cannot be
+// stopped. It adds up scores from the beginning of the text, so a part of the text may get other pieces alone
+// than within the whole. So long texts are encoded here, bit by bit, with the same sums.
 #pragma once
 
 #include "engine/base/ids.h"
@@ -18,44 +18,44 @@
 
 namespace spanscope::text {
 
-/// Of a model that chooses the pieces whose scores have the greatest sum
+/// For a model that chooses the pieces with the greatest sum of scores
 /// (SentencePieceModel::Algorithm::Unigram).
 class SentencePieceUnigram {
  public:
-  /// The model as the library is given it: markers have the type Control.
+  /// The model must be the one that the library gets: its markers have the type Control.
   explicit SentencePieceUnigram(const SentencePieceModel& model);
 
-  /// Gives the ids that the library would of valid UTF-8. Unlike the library it throws Failure on a stop, and
-  /// keeps no more of the text in view than up to the next place that no piece lies across.
+  /// Writes the ids that the library would give for `text`, which must be valid UTF-8. Unlike the library, it
+  /// throws Failure on a stop. It looks at the text only up to the next place that no piece lies across.
   void encode(std::string_view text, const std::stop_token& stop, IdOutput& ids) const;
 
  private:
-  /// Of the tree of spellings: its children are m_bytes and m_children from `first` on.
+  /// A node of the tree of spellings. Its children are the entries of m_bytes and m_children from `first` on.
   struct Node {
     std::uint32_t first = 0;
     std::uint32_t count = 0;
-    TokenId id = -1;  ///< of the piece that is spelled so far; −1: none
+    TokenId id = -1;  ///< of the piece whose spelling ends here; −1: none
     float score = 0;
     bool isUserDefined = false;
   };
-  /// The best way to a place in the text.
+  /// The best way to one place in the text.
   struct Arrival {
     TokenId id = -1;
     float score = 0;
-    std::uint32_t length = 0;  ///< of its last piece in bytes; 0: there is no way yet
+    std::uint32_t length = 0;  ///< bytes of the last piece of the way; 0: there is no way yet
   };
   class Way;
 
   static constexpr std::uint32_t kRoot = 0;
-  static constexpr std::uint32_t kNone = 0;  ///< the root is nobody's child
+  static constexpr std::uint32_t kNone = 0;  ///< means no child: no node has the root as its child
 
   void plant(std::span<const SentencePiece* const> sorted, const SentencePiece* begin);
   std::uint32_t child(std::uint32_t node, unsigned char byte) const;
-  /// What a piece of `length` bytes adds to the sum.
+  /// The score that a piece of `length` bytes adds to the sum.
   double scoreOf(const Node& piece, std::size_t length) const;
 
   std::vector<Node> m_nodes;
-  std::vector<unsigned char> m_bytes;  ///< sorted within a node
+  std::vector<unsigned char> m_bytes;  ///< sorted within each node
   std::vector<std::uint32_t> m_children;
   std::array<TokenId, 256> m_byteIds{};
   TokenId m_unknown = -1;

@@ -7,9 +7,9 @@
 
 namespace spanscope::text {
 
-/// The turns as IBM/spnl 0.22 writes them, each message on its own: no line break between turns and, in
-/// ChatML, none after the generation prompt, which the families' own templates have. For exports that are
-/// to be compared with what SPNL sends; only ever chosen by name.
+/// The turns as IBM/spnl 0.22 writes them, each message on its own. Unlike the families' own templates, they
+/// have no line break between turns and, in ChatML, none after the generation prompt. They are for exports
+/// that are compared with what SPNL sends. They are chosen only by name.
 const std::vector<ChatTemplate>& spnlChatTemplates();
 
 }  // namespace spanscope::text

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// How a text that is being encoded is let go of: it may be long, and whoever waits for it may give up.
+// Lets a caller stop the encoding of a text, which may be long.
 #pragma once
 
 #include "engine/base/error.h"
@@ -9,16 +9,16 @@
 
 namespace spanscope::text {
 
-/// Throws Failure where a stop was requested.
+/// Throws Failure if a stop was requested.
 inline void throwIfStopped(const std::stop_token& stop) {
   if (stop.stop_requested())
     throw Failure(errorAt("text", "a stop while it was encoded", "to be let finish"));
 }
 
-/// The same for loops whose steps take less time than the question: it is asked once in a while.
+/// The same for loops whose steps take less time than the check: it checks once in many steps.
 class StopPoll {
  public:
-  /// `stop` must outlive it.
+  /// `stop` must outlive the object.
   explicit StopPoll(const std::stop_token& stop) : m_stop(&stop) {}
 
   void step() {

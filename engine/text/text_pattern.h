@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// What a tokenizer looks for in a text to cut it into words.
+// Patterns by which a tokenizer cuts a text into words.
 #pragma once
 
 #include <cstddef>
@@ -26,29 +26,30 @@ class TextPattern {
 
   using Found = std::function<void(ByteRange)>;
 
-  /// Tells of every occurrence in `text`, which is valid UTF-8, from left to right, none empty, none
-  /// overlapping. Throws Failure if finding them would take unreasonably many steps, and on a stop.
+  /// Calls `found` for every occurrence in `text`, which must be valid UTF-8, from left to right. Occurrences
+  /// are not empty and do not overlap. Throws Failure if the search would take unreasonably many steps, and
+  /// on a stop.
   virtual void find(std::string_view text, const std::stop_token& stop, const Found& found) const = 0;
   std::vector<ByteRange> findAll(std::string_view text) const;
 };
 
-/// A literal text; `literal` must not be empty.
+/// Matches a literal text; `literal` must not be empty.
 std::unique_ptr<const TextPattern> literalPattern(std::string literal);
 
-/// Numbers (general category N): each digit, or each run of digits.
+/// Matches numbers (general category N): each digit, or each run of digits.
 std::unique_ptr<const TextPattern> digitsPattern(bool individual);
 
 /// The word patterns of well-known tokenizers, written by hand.
 enum class WordPattern {
-  Gpt2,    ///< words, numbers and symbols with the space before them
-  Llama3,  ///< contractions in any case, numbers of up to three digits, symbols with the lines after them
-  Qwen2    ///< as Llama3, but single digits
+  Gpt2,    ///< words, numbers and symbols, each with the space before it
+  Llama3,  ///< contractions in any case, numbers of up to three digits, symbols with the line ends after them
+  Qwen2    ///< like Llama3, but numbers of one digit
 };
 std::unique_ptr<const TextPattern> wordPattern(WordPattern pattern);
 
-/// The pattern that a tokenizer's regular expression means: one written by hand if it is known, else one of
-/// the regular-expression library. `file` and `place` are named in errors. Throws Failure for an expression
-/// that is wrong, too long, or that means something else to this library than to the tokenizer's.
+/// The pattern for a tokenizer's regular expression: a hand-written one if the expression is known, else one
+/// that uses the regular-expression library. `file` and `place` appear in errors. Throws Failure if the
+/// expression is wrong or too long, or if it means something else to this library than to the tokenizer's.
 std::unique_ptr<const TextPattern> expressionPattern(const std::string& expression, const std::string& file,
                                                      const std::string& place);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// What a tokenizer does to a text before its words are encoded: it is normalized, then cut into words.
+// The steps before the words of a text are encoded: the text is normalized, then cut into words.
 #pragma once
 
 #include "engine/text/text_pattern.h"
@@ -21,18 +21,18 @@ class Normalizer {
 };
 
 std::unique_ptr<const Normalizer> unicodeNormalizer(NormalForm form);
-/// Puts `prefix` before every text that is not empty.
+/// Puts `prefix` before every non-empty text.
 std::unique_ptr<const Normalizer> prependNormalizer(std::string prefix);
 std::unique_ptr<const Normalizer> replaceNormalizer(std::unique_ptr<const TextPattern> pattern,
                                                     std::string replacement);
 
-/// A word, or what will be cut further.
+/// A word, or a part of the text that will be cut further.
 struct Word {
   std::string_view text;    ///< not empty
-  bool beginsText = false;  ///< stands at the beginning of the whole text
+  bool beginsText = false;  ///< whether it stands at the beginning of the whole text
 };
 
-/// Takes words as they are cut; what a word's text lies in lives until it was taken.
+/// Takes words as they are cut. The text of a word is valid only until take() returns.
 class WordSink {
  public:
   virtual ~WordSink() = default;
@@ -42,34 +42,33 @@ class WordSink {
 class PreTokenizer {
  public:
   virtual ~PreTokenizer() = default;
-  /// Gives the words of `word` in order. Throws Failure on a stop.
+  /// Calls `words` for each word of `word`, in order. Throws Failure on a stop.
   virtual void apply(const Word& word, const std::stop_token& stop, WordSink& words) const = 0;
 };
 
-/// What becomes of the places where a pattern is found.
+/// What happens to the places that a pattern matches.
 enum class SplitBehavior {
   Removed,             ///< they are left out
   Isolated,            ///< they are words of their own
   MergedWithPrevious,  ///< they end a word
   MergedWithNext,      ///< they begin a word
-  Contiguous           ///< as Isolated, but neighbours are one word
+  Contiguous           ///< as Isolated, but neighbouring places are one word
 };
 
-/// With `invert` the pattern tells what stands between the places.
+/// If `invert`, the places are the parts of the text between the matches of the pattern.
 std::unique_ptr<const PreTokenizer> splitPreTokenizer(std::unique_ptr<const TextPattern> pattern,
                                                       SplitBehavior behavior, bool invert);
 
-/// Puts a space before a text that has none.
+/// Puts a space before a text that does not begin with one.
 std::unique_ptr<const PreTokenizer> prefixSpacePreTokenizer();
 
 enum class PrependScheme { Always, First, Never };
 
-/// Writes spaces as `mark`, puts one before the text, and, with `split`, cuts before each.
+/// Replaces spaces by `mark`, puts one before the text as `scheme` says and, if `split`, cuts before each.
 std::unique_ptr<const PreTokenizer> metaspacePreTokenizer(std::string mark, PrependScheme scheme, bool split);
 
-/// Every step in order, each word through all of them before the next is cut, so that a long text takes no
-/// more memory than a short one; a text that is not empty gives at least one word unless a step leaves it
-/// out.
+/// Does all steps in order. Each word goes through all steps before the next word is cut, so that a long text
+/// needs no more memory than a short one. A non-empty text gives at least one word unless a step removes it.
 void preTokenize(const std::vector<std::unique_ptr<const PreTokenizer>>& steps, const Word& text,
                  const std::stop_token& stop, WordSink& words);
 

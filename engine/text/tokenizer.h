@@ -17,52 +17,54 @@
 
 namespace spanscope::text {
 
-/// When to let go of a text that is being encoded.
+/// When to stop encoding a text.
 struct EncodeLimits {
-  /// Asked all the time: within milliseconds of a request, Failure is thrown.
+  /// Checked all the time: Failure is thrown within milliseconds of a request.
   std::stop_token stop = {};
-  /// How many ids are of interest.
+  /// How many ids the caller needs at most.
   std::size_t mostTokens = std::numeric_limits<std::size_t>::max();
 };
 
-/// Takes ids as they are made. False: no more are wanted.
+/// Gets ids as they are made. Returns false if it wants no more.
 using TokenSink = std::function<bool(std::span<const TokenId>)>;
 
-/// Text to token ids and back. Implementations are immutable after loading and safe to use from several
-/// threads.
+/// Converts text to token ids and back. Implementations do not change after loading and may be used by
+/// several threads.
 class Tokenizer {
  public:
   virtual ~Tokenizer() = default;
 
   /// Ids of a user's text. Never yields a control piece (chat markers, end of text, …), whatever the text
-  /// spells. Text must be UTF-8; what is not is replaced by U+FFFD first. Throws Failure for a text that the
-  /// tokenizer cannot encode: a character without any piece, an expression that takes too many steps.
+  /// spells. The text should be UTF-8; invalid parts are replaced by U+FFFD first. Throws Failure for a text
+  /// that the tokenizer cannot encode: a character without any piece, or an expression that takes too many
+  /// steps.
   ///
-  /// Of a text with more than limits.mostTokens ids it returns more than so many, and not all: what cannot
-  /// fit anyhow is not encoded to its end.
+  /// If the text has more than limits.mostTokens ids, it returns more than so many ids, but not all: a text
+  /// that cannot fit is not encoded to its end.
   std::vector<TokenId> encode(std::string_view text, const EncodeLimits& limits = {}) const;
-  /// How many ids encode() would return, without keeping them.
+  /// The number of ids that encode() would return; does not keep them.
   std::size_t count(std::string_view text, const EncodeLimits& limits = {}) const;
-  /// As encode(), piece by piece: the ids in order, until all were given or `sink` wants no more.
+  /// Like encode(), in portions: passes the ids in order to `sink`, until there are no more or `sink` returns
+  /// false.
   virtual void encodeTo(std::string_view text, const std::stop_token& stop, const TokenSink& sink) const = 0;
 
-  /// Id of the control piece that is spelled exactly so, e.g. "<|user|>"; −1 if there is none.
+  /// Id of the control piece with exactly this spelling, e.g. "<|user|>"; −1 if there is none.
   virtual TokenId controlId(std::string_view piece) const = 0;
 
-  /// The bytes that an id stands for: possibly part of a UTF-8 sequence (byte pieces), empty for a control
-  /// piece.
+  /// The bytes that an id stands for. They may be part of a UTF-8 sequence (byte pieces). They are empty for
+  /// a control piece.
   virtual std::string bytes(TokenId id) const = 0;
 
-  /// How a single token is shown to a person: control pieces spelled out, bytes as "<0xE2>".
+  /// A token as a person sees it: control pieces are spelled out, bytes look like "<0xE2>".
   virtual std::string display(TokenId id) const = 0;
 
   virtual bool isControl(TokenId id) const = 0;
   virtual std::int32_t vocabularySize() const = 0;
 
-  /// The file that it was read from, for errors; empty if there is none.
+  /// The file from which the tokenizer was read, for errors; empty if there is none.
   virtual std::string source() const { return {}; }
 
-  /// Bytes of all ids joined, control pieces left out, invalid UTF-8 replaced by U+FFFD.
+  /// The joined bytes of all ids, without control pieces; invalid UTF-8 is replaced by U+FFFD.
   std::string decode(const std::vector<TokenId>& ids) const;
 };
 
@@ -71,9 +73,9 @@ class StreamDecoder {
  public:
   explicit StreamDecoder(const Tokenizer& tokenizer) : m_tokenizer(&tokenizer) {}
 
-  /// Text that is complete after this token; incomplete UTF-8 is held back.
+  /// The text that is complete after this token; incomplete UTF-8 is held back.
   std::string push(TokenId id);
-  /// What is still held back, with U+FFFD for what never became whole.
+  /// The rest that was held back, with U+FFFD for characters that stayed incomplete.
   std::string finish();
 
  private:
@@ -81,9 +83,10 @@ class StreamDecoder {
   std::string m_pending;
 };
 
-/// Loads the tokenizer of a model directory: of `tokenizer.json`, which alone says everything, where there is
-/// one, else of `tokenizer.model` (sentencepiece), else of the one file *.gguf. What the chosen file asks for
-/// and is not supported is an error: another file is not tried, it could say something else. Throws Failure.
+/// Loads the tokenizer of a model directory: from `tokenizer.json`, which is sufficient, if it exists; else
+/// from `tokenizer.model` (sentencepiece); else from the only file *.gguf. If the chosen file needs something
+/// that is not supported, this is an error: no other file is tried, because it could say something else.
+/// Throws Failure.
 std::unique_ptr<Tokenizer> loadTokenizer(const std::filesystem::path& directory);
 
 }  // namespace spanscope::text

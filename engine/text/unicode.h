@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// What a tokenizer asks about characters: their class, and the normal forms of a text.
+// What a tokenizer needs to know about characters: their class, and the normal forms of a text.
 #pragma once
 
 #include <cstdint>
@@ -18,16 +18,17 @@ enum class CharacterClass : std::uint8_t {
 
 CharacterClass characterClass(char32_t character);
 
-/// A character of a word as regular expressions mean it: letters, marks, decimal digits, connectors.
+/// Whether regular expressions count the character as part of a word: letters, marks, decimal digits,
+/// connectors.
 bool isWordCharacter(char32_t character);
 
-/// The character that `bytes`, which are valid UTF-8 and not empty, begin with.
+/// The first character of `bytes`, which must be valid UTF-8 and not empty.
 char32_t firstCharacter(std::string_view bytes);
 
 /// The Unicode normal forms.
 enum class NormalForm : std::uint8_t { C, D, Kc, Kd };
 
-/// `text` must be valid UTF-8. Takes O(n log n) steps whatever the text is. Throws Failure on a stop.
+/// `text` must be valid UTF-8. It takes O(n log n) steps for any text. Throws Failure on a stop.
 std::string normalized(std::string_view text, NormalForm form, const std::stop_token& stop = {});
 
 }  // namespace spanscope::text
