@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// The ABBA scenario: documents A, B and a question, cold; then again in the same order and in the swapped
-// order. With relocation the swapped order costs what the same order costs.
+// The ABBA scenario: documents A, B and a question. The first run is cold; then come runs in the same order
+// and in the swapped order. With relocation, the swapped order costs as much as the same order.
 #pragma once
 
 #include "engine/experiment/statistics.h"
@@ -15,24 +15,27 @@ namespace spanscope::experiment {
 struct AbbaOptions {
   std::vector<std::int32_t> documentTokens = {64, 128, 256, 512, 1024, 2048, 4096};
   std::int32_t documents = 2;        ///< at least 2
-  std::int32_t systemTokens = 24;    ///< in front of the documents; the same in every run
-  std::int32_t questionTokens = 32;  ///< after them; new in every run, so that only documents can hit
-  std::int32_t repeats = 15;         ///< fewest of the same and of the swapped order, taken in turns
-  double seconds = 1;  ///< turns go on for so long, since short runs need many for a steady median
+  std::int32_t systemTokens = 24;    ///< before the documents; the same in every run
+  std::int32_t questionTokens = 32;  ///< after the documents; new in every run, so that only documents can
+                                     ///< hit
+  std::int32_t repeats = 15;         ///< least number of runs in the same and in the swapped order, which
+                                     ///< alternate
+  double seconds = 1;  ///< the runs continue for at least this time, because a steady median of short runs
+                       ///< needs many
   std::int32_t coldRepeats = 3;
   std::uint64_t seed = 0;  ///< of the token ids
 };
 
-/// Seconds from asking to the logits of the first token, and what the cache gave.
+/// Seconds from the request to the logits of the first token, and the tokens that the cache gave.
 struct AbbaCase {
   Summary seconds;
-  std::int64_t cachedTokens = 0;  ///< fewest of all runs
+  std::int64_t cachedTokens = 0;  ///< the least of all runs
 };
 
 struct AbbaRow {
   std::int32_t documentTokens = 0;
   std::int64_t promptTokens = 0;
-  std::int64_t expectedCachedTokens = 0;  ///< of the warm runs: everything but the question
+  std::int64_t expectedCachedTokens = 0;  ///< in warm runs: everything except the question
   AbbaCase cold;
   AbbaCase same;
   AbbaCase swapped;  ///< the documents in reversed order
@@ -41,12 +44,12 @@ struct AbbaRow {
   double coldToSame() const { return cold.seconds.median / same.seconds.median; }
 };
 
-/// Physical blocks of a pool in which the documents of the largest size stay while fresh questions pass
-/// through.
+/// Number of physical blocks of a pool that keeps the documents of the largest size while new questions pass
+/// through it.
 std::int32_t abbaBlocks(const AbbaOptions& options, std::int32_t blockSize);
 
 /// One row of the sweep. Token ids are drawn from 0 … vocabularySize − 1. Empties the session's cache. Throws
-/// Failure if the prompt does not fit or the run was stopped.
+/// Failure if the prompt does not fit or if it was stopped.
 AbbaRow measureAbba(run::Session& session, std::int32_t vocabularySize, const AbbaOptions& options,
                     std::int32_t documentTokens, std::stop_token stop);
 

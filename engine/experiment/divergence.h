@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// What two rows of logits say of the next token, held against each other in double precision.
+// Compares two rows of logits as predictions of the next token, in double precision.
 #pragma once
 
 #include "engine/base/ids.h"
@@ -8,17 +8,17 @@
 
 namespace spanscope::experiment {
 
-/// A next-token distribution: softmax of a row of logits, none of which is a NaN or +∞.
+/// A distribution of the next token: softmax of a row of logits without NaN and +∞.
 class Distribution {
  public:
-  explicit Distribution(std::span<const float> logits);  ///< which must outlive it
+  explicit Distribution(std::span<const float> logits);  ///< must outlive the object
 
   double logProbability(TokenId token) const;  ///< natural logarithm
   double probability(TokenId token) const;
-  TokenId best() const { return m_best; }  ///< of equal logits the lowest id, as greedy sampling draws
+  TokenId best() const { return m_best; }  ///< of equal logits the lowest id, as in greedy sampling
 
-  /// KL(this ‖ other) in nats: 0 if and only if the two are equal, and exactly 0 for equal logits. ∞ where
-  /// the other rules out what this one does not.
+  /// KL(this ‖ other) in nats. It is 0 if and only if the two are equal, and exactly 0 for equal logits. It
+  /// is ∞ if the other gives probability 0 to a token to which this one does not.
   double divergenceFrom(const Distribution& other) const;
 
  private:

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Experiments that draw themselves: what is swept, with its usual values, what is measured and how that is
-// drawn, said once. `spanq bench NAME` and the page of the window enumerate the same list and run the same
-// code. A new experiment is a file in studies/ and a line in experiments.cpp.
+// Experiments that draw themselves. Each is described once: what is swept, with its usual values, what is
+// measured, and how this is drawn. `spanq bench NAME` and the window's page enumerate the same list and run
+// the same code. A new experiment is a file in studies/ and a line in experiments.cpp.
 #pragma once
 
 #include "engine/compute/backend.h"
@@ -29,78 +29,78 @@
 namespace spanscope::experiment {
 
 enum class FieldKind : std::uint8_t {
-  Numbers,   ///< what is swept along the axis: "1,2,4"
-  Number,    ///< one, the same at every place
-  Policies,  ///< a line each: "spans,prefix", with parameters where they have any; empty: all there are
-  Words,     ///< a line each of `words`, with commas between them
-  Folder,    ///< one, or a file in it; empty: where it usually is
-  Models,    ///< directories with commas between them, beside the model that was chosen; may be empty
+  Numbers,   ///< the values along the axis: "1,2,4"
+  Number,    ///< one number, the same at every place
+  Policies,  ///< one line each: "spans,prefix", with parameters where they have any; empty: all policies
+  Words,     ///< one line each, from `words`, separated by commas
+  Folder,    ///< a folder, or a file in it; empty: the usual place
+  Models,    ///< directories of further models, besides the chosen one, separated by commas; may be empty
 };
 
-/// One thing that a person may choose.
+/// One choice that a person can make.
 struct ExperimentField {
-  const char* key;       ///< of the option and of files: "documents"
+  const char* key;       ///< in options and files: "documents"
   const char* name;      ///< "Documents"
-  const char* help;      ///< a sentence
+  const char* help;      ///< one sentence
   const char* standard;  ///< the usual value, as text
   FieldKind kind = FieldKind::Numbers;
-  std::int32_t least = 1;  ///< of each number
+  std::int32_t least = 1;  ///< smallest value of each number
   std::int32_t most = 1;
-  const char* words = "";  ///< those there are, with commas between them
+  const char* words = "";  ///< the possible words, separated by commas
 };
 
-/// What is said of the samples of a point.
+/// How the samples of a point are summarized.
 enum class FigureKind : std::uint8_t {
-  Median,  ///< with quartiles, of fewer than five samples with least and most
-  Share,   ///< of samples that are 0 or 100: their mean, with its 95 % interval
+  Median,  ///< with quartiles; for fewer than five samples, with least and most
+  Share,   ///< for samples that are 0 or 100: their mean, with its 95 % interval
 };
 
-/// A figure of every point.
+/// A figure that every point has.
 struct Measure {
   const char* key;   ///< "ttft_ms"
   const char* name;  ///< "time to first token"
   const char* unit;  ///< "ms"; empty: a plain number
-  int digits = 2;    ///< after the point, in tables
+  int digits = 2;    ///< digits after the point, in tables
   bool isLogarithmic = false;
   FigureKind figure = FigureKind::Median;
 };
 
-/// What a person asks for.
+/// What a person asks to be measured.
 struct ExperimentWish {
   std::string experiment;
-  std::map<std::string, std::string> values;  ///< by field; those that are missing are as usual
-  std::int32_t repeats = 0;                   ///< 0: as many as usual
+  std::map<std::string, std::string> values;  ///< by field; missing fields have their usual values
+  std::int32_t repeats = 0;                   ///< 0: the usual number
   std::uint64_t seed = 0;
   bool operator==(const ExperimentWish&) const = default;
 };
 
-/// One place of one line.
+/// One place on one line.
 struct ExperimentPoint {
   std::string series;
   double x = 0;
-  double y = 0;                              ///< where the experiment has a second axis
-  std::vector<std::vector<double>> samples;  ///< by measure, one a repeat; fewer where one has no figure
+  double y = 0;                              ///< if the experiment has a second axis
+  std::vector<std::vector<double>> samples;  ///< by measure, one per repeat; fewer if a repeat has no figure
   bool operator==(const ExperimentPoint&) const = default;
 };
 
-/// What was found so far.
+/// The results so far.
 struct ExperimentResult {
-  ExperimentWish wish;  ///< with every value
+  ExperimentWish wish;  ///< with every value filled in
   std::string model;
   std::string machine;                  ///< device and threads
-  std::vector<ExperimentPoint> points;  ///< line by line as they came
+  std::vector<ExperimentPoint> points;  ///< by line, in the order in which they were measured
   std::vector<std::string> remarks;     ///< sentences: what was left out, and why
-  std::size_t done = 0;                 ///< of `total` runs
+  std::size_t done = 0;                 ///< number of finished runs, of `total`
   std::size_t total = 0;
   std::string doing;  ///< "8 documents, policy spans"
   bool operator==(const ExperimentResult&) const = default;
 
-  /// The lines, in the order in which they began.
+  /// Names of the lines, in the order in which they began.
   std::vector<std::string> series() const;
   double progress() const { return total == 0 ? 0 : static_cast<double>(done) / static_cast<double>(total); }
 };
 
-/// A loaded model, and how a session of its own is opened on it: experiments share no cache with anybody.
+/// A loaded model, and how to open a session on it: each experiment has its own cache.
 struct ExperimentModel {
   std::string name;
   std::string machine;
@@ -108,58 +108,59 @@ struct ExperimentModel {
   compute::Backend& backend;
   const text::Tokenizer* tokenizer = nullptr;
   const text::ChatTemplate* chat = nullptr;
-  run::SessionConfig session;       ///< as it was asked for; an experiment may take more blocks
-  std::filesystem::path scratch{};  ///< folder for what is stored for a while; empty: none
-  std::vector<std::filesystem::path> published{};  ///< where data that others published may lie
+  run::SessionConfig session;                      ///< as requested; an experiment may use more blocks
+  std::filesystem::path scratch{};                 ///< folder for temporary files; empty: none
+  std::vector<std::filesystem::path> published{};  ///< places of data that others published
   std::function<std::unique_ptr<run::Session>(const run::SessionConfig& config, trace::Sink& sink)> open;
 };
 
-/// Told on the thread that measures, after everything that is new.
+/// Called on the measuring thread after every new result.
 using ExperimentTell = std::function<void(const ExperimentResult& now)>;
 
 struct Experiment {
   const char* name;   ///< of the command: "rag"
   const char* title;  ///< "Time to first token of RAG"
-  const char* brief;  ///< what question it answers, a sentence
+  const char* brief;  ///< the question that it answers, one sentence
   const char* xName;  ///< of the axis: "documents"
   bool isXLogarithmic = false;
-  const char* yName = "";  ///< of a second axis: places are then cells of a map; empty: there is none
+  const char* yName = "";  ///< of a second axis: places are then cells of a map; empty: there is no second
+                           ///< axis
   std::span<const ExperimentField> fields;
   std::span<const Measure> measures;  ///< the first one is drawn unless another is chosen
-  std::int32_t repeats = 1;           ///< usual
-  /// Measures into `result`, whose wish is whole. Throws Failure if it was stopped or cannot go on; what was
-  /// measured by then stands.
+  std::int32_t repeats = 1;           ///< usual number
+  /// Measures into `result`, whose wish is complete. Throws Failure if it was stopped or cannot continue; the
+  /// results so far stay.
   void (*measure)(ExperimentResult& result, const ExperimentModel& model, const ExperimentTell& tell,
                   const std::stop_token& stop);
 };
 
-/// The fields of an experiment, and those that every one has.
+/// The fields of an experiment, including those that every experiment has.
 std::vector<ExperimentField> fieldsOf(const Experiment& experiment);
 
-/// All of them, in the order in which they are offered.
+/// All experiments, in the order in which they are offered.
 std::span<const Experiment* const> experiments();
-/// nullptr: there is none of that name.
+/// The experiment of this name; nullptr if there is none.
 const Experiment* findExperiment(std::string_view name);
 
-/// The wish with the usual values where it has none. Throws Failure that names the field where a value is
-/// none, or where there is no such experiment or field.
+/// The wish, completed with the usual values. Throws Failure that names the field if a value is invalid, or
+/// if there is no such experiment or field.
 ExperimentWish completed(ExperimentWish wish);
 
-/// Carries a complete or incomplete wish out. Throws as completed() and Experiment::measure.
+/// Carries out a wish, which may be incomplete. Throws as completed() and Experiment::measure.
 void runExperiment(ExperimentResult& result, const ExperimentModel& model, const ExperimentTell& tell,
                    const std::stop_token& stop);
 
 /// The directories of further models that a wish names.
 std::vector<std::string> furtherModels(const ExperimentWish& wish);
 
-/// Carries a wish out on one model after the other, `count` of them, and has each line begin with the name of
-/// its model. `load`: the one of an index; it is done with when the next one is asked for. Throws as
-/// runExperiment(); what was measured by then stands.
+/// Carries out a wish on `count` models, one after the other. Each line begins with the name of its model.
+/// `load` loads the model of an index; the model before is no longer used then. Throws as runExperiment();
+/// the results so far stay.
 void runOnModels(ExperimentResult& result, std::size_t count,
                  const std::function<ExperimentModel(std::size_t index)>& load, const ExperimentTell& tell,
                  const std::stop_token& stop);
 
-/// Values of the fields of a complete wish.
+/// Values of a field of a complete wish.
 std::vector<std::int32_t> numbersOf(const ExperimentWish& wish, const char* field);
 std::int32_t numberOf(const ExperimentWish& wish, const char* field);
 std::vector<std::string> policiesOf(const ExperimentWish& wish, const char* field);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// How close a finished reply is to a full prefill of the same tokens, under whatever policy it came about.
+// Measures how close a finished reply is to a full prefill of the same tokens, whatever policy produced it.
 #pragma once
 
 #include "engine/compute/backend.h"
@@ -17,38 +17,39 @@
 
 namespace spanscope::experiment {
 
-/// Most memory for the logits of one reply: that of longer ones is not to be had.
+/// Most memory for the logits of one reply. The fidelity of a longer reply cannot be measured.
 inline constexpr std::uint64_t kFidelityBytes = 1ULL << 30;
-/// Most memory for its attention. Where all of its rows would take more, the first ones are compared.
+/// Most memory for the attention of one reply. If all rows would need more, only the first rows are compared.
 inline constexpr std::uint64_t kFidelityAttentionBytes = 128ULL << 20;
 
-/// What measuring needs of the model that gave the reply.
+/// The parts of the model that gave the reply.
 struct FidelityModel {
   model::Decoder& decoder;
   compute::Backend& backend;
-  const text::Tokenizer* tokenizer;  ///< null: answers are compared by their tokens alone
+  const text::Tokenizer* tokenizer;  ///< null: answers are compared only by their tokens
 };
 
-/// Puts a reply of the session through the model twice, its tokens given: as its policy has it, through the
-/// session's cache (Session::replayReply, which says what becomes of that), and as a full prefill of the
-/// tokens that its prompt shows in view order, at positions 0, 1, 2, …, in a KV store of its own. Where rows
-/// are bit-equal (DeviceInfo::rowsAreBitEqual) a policy that is exact against full prefill has a divergence
-/// of exactly 0. Throws Failure as Session::replayReply, if memory cannot be had, or if it was stopped.
+/// Runs the given tokens of a reply of the session through the model twice. The first time it uses the
+/// reply's policy and the session's cache (Session::replayReply says what happens to the cache). The second
+/// time is a full prefill of the tokens that its prompt shows in view order, at positions 0, 1, 2, …, in a
+/// separate KV store. If rows are bit-equal (DeviceInfo::rowsAreBitEqual), a policy that is exact against
+/// full prefill has a divergence of exactly 0. Throws Failure as Session::replayReply does, if memory cannot
+/// be allocated, or if it was stopped.
 trace::FidelityMeasured measureFidelity(run::Session& session, const FidelityModel& model,
                                         const run::FinishedReply& reply, const std::stop_token& stop = {});
 
-/// The tokens of a prompt that stand in its view, in view order.
+/// The visible tokens of a prompt, in view order.
 std::vector<TokenId> visibleTokens(const std::vector<trace::SegmentInfo>& segments);
 
-/// Gathers replies from the events of runs.
+/// Collects replies from the events of runs.
 class FinishedReplies {
  public:
-  /// Whether an event is one of those that it takes something from.
+  /// Whether it uses this event.
   static bool takes(const trace::Payload& payload);
   void take(const trace::Event& event);
-  /// Those of a run that ended by themselves and have tokens, in the order of their requests, and forgets
-  /// them and all before. Throws Failure, having forgotten them, if the run's policy is none that this
-  /// program knows: how its replies came about cannot be repeated then.
+  /// The replies of a run that ended by themselves and have tokens, in the order of their requests. It
+  /// forgets these and all earlier replies. Throws Failure, after forgetting them, if this program does not
+  /// know the run's policy: then it cannot repeat how the replies were produced.
   std::vector<run::FinishedReply> takeRun(RunId run);
 
  private:
@@ -58,7 +59,7 @@ class FinishedReplies {
     std::vector<RequestId> team;
   };
   std::map<RequestId, Reply> m_replies;
-  std::map<RunId, std::string> m_policies;  ///< as they are written, of the runs that are not taken yet
+  std::map<RunId, std::string> m_policies;  ///< as text, of the runs that were not taken yet
 };
 
 }  // namespace spanscope::experiment

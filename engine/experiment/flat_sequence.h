@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// One sequence under a plain causal mask, computed with the decoder alone in a KV store of its own: a full
-// prefill, which no cache and no scheduler has a part in.
+// One sequence under a plain causal mask, computed with only the decoder in a KV store of its own: a full
+// prefill, without cache and scheduler.
 #pragma once
 
 #include "engine/compute/backend.h"
@@ -16,18 +16,18 @@ namespace spanscope::experiment {
 
 class FlatSequence {
  public:
-  /// Room for so many tokens. Decoder and backend must outlive it. Throws Failure if there is no memory for
-  /// it.
+  /// Has room for `tokens` tokens. Decoder and backend must outlive it. Throws Failure if there is not enough
+  /// memory.
   FlatSequence(model::Decoder& decoder, compute::Backend& backend, std::int64_t tokens,
                std::int32_t blockSize, compute::DType keysAndValues);
 
   enum class Rows {
-    Silent,    ///< nothing is given back
-    Logits,    ///< those of every row
-    Observed,  ///< and the attention of every row in all layers, by key token
+    Silent,    ///< nothing is returned
+    Logits,    ///< the logits of every row
+    Observed,  ///< also the attention of every row in all layers, by key token
   };
-  /// Computes tokens that stand from `begin` on; those before have been computed, those behind are forgotten.
-  /// One pass. Throws Failure if it was stopped.
+  /// Computes tokens that stand from `begin` on, in one pass. Earlier tokens must have been computed; later
+  /// ones are forgotten. Throws Failure if it was stopped.
   model::ForwardResult compute(std::int64_t begin, std::span<const TokenId> tokens, Rows rows,
                                const std::stop_token& stop);
 

@@ -6,8 +6,8 @@
 
 namespace spanscope::experiment {
 
-/// What a file holds: `bytes` as they are, or, where they begin as gzip does, what is packed in them. Throws
-/// Failure with `file` where they are cut short or damaged, or unpack to more than `limit` bytes.
+/// The contents of a file: `bytes` themselves or, if they begin like gzip, the unpacked bytes. Throws Failure
+/// with `file` if the bytes are cut short or damaged, or unpack to more than `limit` bytes.
 std::string unpacked(std::string bytes, const std::string& file, std::size_t limit);
 
 }  // namespace spanscope::experiment

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// What each layout does to the prompts of a plan and what it costs, at several block sizes, side by side.
-// Nothing is computed: prompts are laid out and looked up.
+// Compares the layouts for a plan: what each does to the prompts and what it costs, at several block sizes.
+// It lays out prompts and looks them up, but computes nothing.
 #pragma once
 
 #include "engine/layout/layouts.h"
@@ -23,32 +23,32 @@
 
 namespace spanscope::experiment {
 
-/// Small ones show what happens; 16 is what servers have.
+/// Small sizes show what happens; 16 is the usual size of servers.
 inline constexpr std::array<std::int32_t, 3> kComparedBlockSizes{2, 4, 16};
 
-/// One layout at one block size. Of all prompts of the plan; where one holds replies, `figures` and `blocks`
-/// are those of replies as long as they may be.
+/// One layout at one block size, for all prompts of the plan together. If a prompt contains replies,
+/// `figures` and `blocks` assume the longest possible replies.
 struct LayoutRow {
   layout::Layout layout = layout::Layout::Exact;
   std::int32_t blockSize = 0;  ///< tokens
   trace::LayoutFigures figures{};
-  std::int64_t blocks = 0;     ///< virtual ones
+  std::int64_t blocks = 0;     ///< number of virtual blocks
   run::CountRange computed{};  ///< tokens, with a cache that is empty at first
-  /// And afterwards with the children of every plus in reversed order; where only full blocks are kept, as
-  /// servers do, and where what does not fill one is kept as well.
+  /// The same afterwards, with the children of every plus in reversed order: if only full blocks are kept, as
+  /// servers do, and if partial blocks are kept too.
   run::CountRange swappedFull{};
   run::CountRange swapped{};
-  std::optional<std::string> problem{};  ///< why it cannot run; then the counts are nothing
+  std::optional<std::string> problem{};  ///< why it cannot run; the counts are then unset
 };
 
 struct LayoutComparison {
   std::vector<LayoutRow> rows;  ///< by layout, then block size
-  bool hasReplies = false;      ///< a prompt holds replies: figures depend on how long they get
-  bool hasOrder = false;        ///< a plus has two children or more, so that there is something to reverse
+  bool hasReplies = false;      ///< a prompt contains replies: the figures depend on their lengths
+  bool hasOrder = false;        ///< a plus has at least two children, so that their order can be reversed
 };
 
-/// `session` says how many tokens the pool holds, and is taken for every block size; of `options` its policy
-/// and limits count. Nothing if it was stopped.
+/// `session` gives the number of tokens in the pool, which is the same for every block size. Of `options`,
+/// the policy and the limits count. Nothing if it was stopped.
 std::optional<LayoutComparison> compareLayouts(
     const plan::Plan& plan, const run::RunOptions& options, const run::SessionConfig& session,
     const model::ModelConfig& model, const text::Tokenizer& tokenizer, const text::ChatTemplate& chat,

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Whether keeping blocks is worth it: the time until the logits behind a document are there where all of it
-// is computed, and where it is loaded from the tiers of a span store.
+// Measures whether it is worth keeping blocks: the time until the logits after a document are ready, if the
+// whole document is computed, and if it is loaded from the tiers of a span store.
 #pragma once
 
 #include "engine/experiment/statistics.h"
@@ -21,31 +21,31 @@ struct LoadOptions {
   std::int32_t tokens = 512;  ///< of the document, at least 2
   std::int32_t repeats = 5;
   std::uint64_t seed = 0;        ///< of the token ids
-  std::filesystem::path folder;  ///< of a store that is made for this, and stays
+  std::filesystem::path folder;  ///< a new store is made here, and stays
 };
 
-/// Seconds from asking to the logits of the last token.
+/// Seconds from the request to the logits of the last token.
 struct LoadCase {
   Summary seconds;
-  Summary loading;          ///< of these, what reading, checking and copying blocks took
-  std::uint64_t bytes = 0;  ///< that were loaded
-  std::int64_t tokens = 0;  ///< the same
+  Summary loading;          ///< of these: reading, checking and copying blocks
+  std::uint64_t bytes = 0;  ///< bytes that were loaded
+  std::int64_t tokens = 0;  ///< tokens that were loaded
 };
 
 struct LoadTimes {
   LoadCase computed;
-  /// The pool is so small that another document of the same size had pushed this one out, and is pushed out
+  /// The pool is so small that another document of the same size pushes this document out, and is pushed out
   /// in turn.
   LoadCase host;
-  LoadCase disk;      ///< the system has the file in memory
-  LoadCase coldDisk;  ///< it was asked to forget the file
+  LoadCase disk;      ///< the file is in the system's memory
+  LoadCase coldDisk;  ///< the system was asked to drop the file from its memory
   Summary storing;    ///< seconds to write the document to the disk, fsync included
 };
 
-/// A session on the model that is measured.
+/// Makes a session on the measured model.
 using SessionMaker = std::function<std::unique_ptr<run::Session>(const run::SessionConfig&, trace::Sink&)>;
 
-/// Throws Failure where a document does not fit or it was stopped.
+/// Throws Failure if a document does not fit, or if it was stopped.
 LoadTimes measureLoadTimes(const SessionMaker& make, const run::SessionConfig& config,
                            std::int32_t vocabularySize, const LoadOptions& options, std::stop_token stop);
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// The needle experiment, after the haystack benchmark of IBM/spnl: every document names one cat and goes on
-// with so many words that say nothing; the model lists all names, either from all documents at once or, with
-// attention locality, from portions of k documents whose lists it then combines. What is not found is told
-// apart by where it was lost.
+// The needle experiment, after the haystack benchmark of IBM/spnl. Every document names one cat and continues
+// with a number of meaningless words. The model lists all names: either from all documents at once or, with
+// attention locality, from portions of k documents, whose lists it then combines. Names that are missing are
+// classified by where they were lost.
 #pragma once
 
 #include "engine/experiment/statistics.h"
@@ -18,15 +18,16 @@
 
 namespace spanscope::experiment {
 
-/// Most documents: no name comes twice in one trial.
+/// Most documents: a name occurs only once in a trial.
 inline constexpr std::int32_t kMostNeedles = 40;
 
 struct NeedleOptions {
   std::int32_t documents = 8;                                              ///< 2 … kMostNeedles
-  std::vector<std::int32_t> hayWords = {0, 10, 20, 40, 60, 80, 100, 120};  ///< of each document, at least
-  std::vector<std::int32_t> portions = {0, 2, 4};  ///< k, documents that are read at once; 0: all
+  std::vector<std::int32_t> hayWords = {0, 10, 20, 40, 60, 80, 100, 120};  ///< least number of words in each
+                                                                           ///< document
+  std::vector<std::int32_t> portions = {0, 2, 4};  ///< k, number of documents that are read at once; 0: all
   std::int32_t trials = 50;
-  double goodShare = 0.75;  ///< a run is good where recall and precision are both at least this
+  double goodShare = 0.75;  ///< a run is good if recall and precision are both at least this
   std::uint64_t seed = 0;   ///< of names and words; the same for every k
   policy::Choice policy{};
   layout::Layout layout = layout::Layout::Exact;
@@ -34,33 +35,34 @@ struct NeedleOptions {
 
 /// Why a name is not in the answer.
 enum class MissCause {
-  Missed,          ///< the model read the document to its end and did not give the name
-  LostCombining,   ///< the portion's list had it, the combined list has not
-  ReplyTruncated,  ///< the reply that should have it was ended by its token limit
-  NotRun,          ///< the run failed, e.g. since the prompt did not fit; nothing is ever cut to make it fit
+  Missed,          ///< the model read the whole document and did not give the name
+  LostCombining,   ///< the portion's list has the name, the combined list does not
+  ReplyTruncated,  ///< its token limit ended the reply that should contain the name
+  NotRun,          ///< the run failed, e.g. because the prompt did not fit; nothing is ever cut to make it
+                   ///< fit
 };
 /// "missed", "lost when combined", "reply truncated", "not run".
 const char* missCauseName(MissCause cause);
 
 struct NeedleMiss {
   std::int32_t trial = 0;
-  std::int32_t document = 0;  ///< its place in the prompt
+  std::int32_t document = 0;  ///< place of the document in the prompt
   std::string name;
   MissCause cause = MissCause::Missed;
 };
 
-/// All trials of one length of hay and one k.
+/// All trials of one number of words and one k.
 struct NeedleRow {
   std::int32_t hayWords = 0;
   std::int32_t portion = 0;  ///< k; 0: all at once
   std::int32_t trials = 0;
-  std::int32_t good = 0;                    ///< runs of good recall and precision
-  std::int64_t found = 0;                   ///< names, of trials × documents
-  std::int64_t invented = 0;                ///< names in answers that no document has, repeated ones included
-  std::vector<std::int32_t> foundAt;        ///< trials that found the name, by the document's place
-  std::vector<NeedleMiss> misses;           ///< every one, by trial and document
-  std::int64_t longestPrompt = 0;           ///< tokens, of one generate; 0 if none ran
-  Summary seconds;                          ///< of a whole run from an empty cache; failed ones left out
+  std::int32_t good = 0;                    ///< runs with good recall and precision
+  std::int64_t found = 0;                   ///< number of found names, of trials × documents
+  std::int64_t invented = 0;                ///< names in answers that no document has, and repeated names
+  std::vector<std::int32_t> foundAt;        ///< by the document's place: trials that found its name
+  std::vector<NeedleMiss> misses;           ///< all misses, by trial and document
+  std::int64_t longestPrompt = 0;           ///< tokens of one generate; 0 if none ran
+  Summary seconds;                          ///< of a whole run from an empty cache, without failed runs
   std::optional<std::string> firstFailure;  ///< why a run failed
 
   std::int64_t missesBy(MissCause cause) const;
@@ -71,11 +73,11 @@ struct NeedleDocument {
   std::string text;
 };
 
-/// The documents of a trial, the same whenever they are asked for.
+/// The documents of a trial. Equal arguments give equal documents.
 std::vector<NeedleDocument> needleDocuments(const NeedleOptions& options, std::int32_t hayWords,
                                             std::int32_t trial);
 
-/// The query over them, before attention locality.
+/// The query over the documents, before attention locality.
 query::Node needleQuery(const std::vector<NeedleDocument>& documents);
 
 /// The names that an answer lists: every text in double quotes.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// The operations of a backend at the sizes of a model, each beside what the device can do at best.
+// Measures the operations of a backend at the sizes of a model, and compares each with the device's limits.
 #pragma once
 
 #include "engine/compute/backends.h"
@@ -16,12 +16,12 @@ namespace spanscope::experiment {
 
 struct OperationOptions {
   std::vector<std::int32_t> rows = {1, 16, 512};   ///< of a pass
-  std::vector<std::int32_t> depths = {512, 8192};  ///< tokens that attention reads before the rows
+  std::vector<std::int32_t> depths = {512, 8192};  ///< number of tokens that attention reads before the rows
   std::int32_t repeats = 5;
   compute::DType kvType = compute::DType::F32;
 };
 
-/// The least that one call has to do.
+/// The least work of one call.
 struct OperationWork {
   double flops = 0;
   double bytes = 0;  ///< read and written
@@ -31,18 +31,19 @@ struct OperationResult {
   std::string name;  ///< "matmul gate M=16", "attend M=1 depth 512"
   OperationWork work;
   Summary seconds;                ///< of one call
-  compute::MachineRates machine;  ///< the best that was measured between the repeats
+  compute::MachineRates machine;  ///< the highest rates that were measured between the repeats
 
-  /// Whether arithmetic and not memory is what bounds it on this device.
+  /// Whether arithmetic, and not memory, limits the operation on this device.
   bool isBoundByArithmetic() const;
   double flopsPerSecond() const;  ///< at the median
   double bytesPerSecond() const;  ///< at the median
-  /// Of the rate that bounds it. More than 1 where what is read stays in a cache.
+  /// Share of the rate that limits the operation. It is more than 1 if the data stays in a cache.
   double share() const;
 };
 
-/// Measures them one by one and tells of each. `measureMachine` is called between the repeats, so that both
-/// see the same disturbances. Throws Failure if memory cannot be had or it was stopped.
+/// Measures the operations one by one and calls `tell` for each. It calls `measureMachine` between the
+/// repeats, so that both see the same disturbances. Throws Failure if memory cannot be allocated or if it was
+/// stopped.
 void measureOperations(compute::Backend& backend, const model::ModelConfig& config,
                        const OperationOptions& options, const compute::RateMeter& measureMachine,
                        const std::function<void(const OperationResult&)>& tell, const std::stop_token& stop);

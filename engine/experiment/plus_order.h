@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Queries beside a query, to measure it against: with what stands under plus in another order, and without
-// it.
+// Variants of a query to compare it with: with the children of plus in another order, and without plus.
 #pragma once
 
 #include "engine/plan/plan.h"
@@ -11,15 +10,15 @@
 
 namespace spanscope::experiment {
 
-/// How many children the widest plus of any prompt has; 0: there is none.
+/// Number of children of the widest plus in any prompt; 0 if there is no plus.
 std::size_t widestPlus(const plan::Plan& plan);
 
-/// The plan with the children of every plus, nested ones included, in reversed order. Steps and their seeds
-/// stay as they are: a reply that stands under a plus is the same one, at another place.
+/// The plan with the children of every plus, also nested ones, in reversed order. Steps and their seeds do
+/// not change: a reply under a plus is the same reply, at another place.
 plan::Plan withReversedPluses(plan::Plan plan);
 
-/// The query without its pluses. A join that held nothing else goes too, and so does any other operator one
-/// of whose inputs has gone; nothing: no query is left.
+/// The query without its pluses. A join that contained nothing else is removed too, and so is any other
+/// operator that lost an input. Nothing if no query is left.
 std::optional<query::Node> withoutPluses(query::Node query);
 
 }  // namespace spanscope::experiment

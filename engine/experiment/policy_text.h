@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Policies as experiments have them: as text, with parameters where they have any. The one place of this
-// folder that knows what a policy's text means.
+// Policies in experiments are texts, with parameters where they have any. Only this file of the folder knows
+// the meaning of such a text.
 #pragma once
 
 #include "engine/run/run_options.h"
@@ -13,10 +13,10 @@ namespace spanscope::experiment {
 
 /// All policies with their usual parameters: "spans,prefix".
 std::string everyPolicy();
-/// The policies of such a list; commas within parentheses do not part them. Throws Failure that names the
-/// policies there are where one of them is none.
+/// Splits such a list into policies; commas within parentheses do not separate. Throws Failure that lists the
+/// known policies if one is unknown.
 std::vector<std::string> splitPolicies(std::string_view list);
-/// Has runs go by a policy that splitPolicies() gave.
+/// Makes runs use a policy that splitPolicies() returned.
 void usePolicy(run::RunOptions& options, std::string_view policy);
 
 }  // namespace spanscope::experiment

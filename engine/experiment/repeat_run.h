@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// One query, run again and again: with an empty cache, in the same order, with what stands under plus in
-// another order, and without it. What a cache saves, on the query itself.
+// Runs one query repeatedly: with an empty cache, in the same order, with the children of plus in another
+// order, and without plus. This shows what a cache saves for this query.
 #pragma once
 
 #include "engine/experiment/run_figure_sink.h"
@@ -21,57 +21,58 @@
 
 namespace spanscope::experiment {
 
-/// In the order in which a turn runs them.
+/// The cases of a turn, in the order in which they run.
 enum class RunCase : std::uint8_t {
   Cold,       ///< with an empty cache
-  SameOrder,  ///< once more
-  /// With the children of every plus reversed, an order that the cache has not seen.
+  SameOrder,  ///< the same query again
+  /// The children of every plus are reversed, an order that the cache has not seen.
   Swapped,
-  /// Without what stands under plus, what stands before it being cached: the least that any order costs.
+  /// Without the children of plus; what stands before the plus is cached. This is the least that any order
+  /// costs.
   Floor,
 };
 inline constexpr std::array kRunCases = {RunCase::Cold, RunCase::SameOrder, RunCase::Swapped, RunCase::Floor};
 /// "cold", "same_order", "swapped", "floor": for files.
 const char* runCaseName(RunCase runCase);
 
-/// Why a query has no such case.
+/// Why a query lacks a case.
 enum class CaseGap : std::uint8_t {
-  None,           ///< it has
-  NoPlus,         ///< there is no plus in any prompt
-  NothingToSwap,  ///< no plus has two children
+  None,           ///< it has the case
+  NoPlus,         ///< no prompt contains a plus
+  NothingToSwap,  ///< no plus has at least two children
   NothingLeft,    ///< without its pluses there is no query, or nothing to generate
 };
 
-/// How a case is run.
+/// A case with its plan.
 struct PlannedCase {
   RunCase runCase = RunCase::Cold;
   CaseGap gap = CaseGap::None;
-  plan::Plan plan;  ///< empty where there is a gap
+  plan::Plan plan;  ///< empty if there is a gap
 };
 
-/// All cases of a query that has been through every stage before planning. Throws Failure if it cannot be
-/// planned or generates nothing.
+/// All cases of a query that has passed every stage before planning. Throws Failure if it cannot be planned
+/// or generates nothing.
 std::vector<PlannedCase> planCases(const query::Node& query, const plan::PlanOptions& options);
 
-/// One run of each case, by its number.
+/// One run of each case, by the number of the case.
 using RepeatTurn = std::array<std::optional<RunSample>, kRunCases.size()>;
 
 struct RepeatOptions {
   run::RunOptions run;
-  std::int32_t repeats = 7;  ///< turns that count, at least 1
+  std::int32_t repeats = 7;  ///< number of turns that count, at least 1
 };
 
-/// Told on the thread that measures; each may be empty.
+/// Callbacks on the measuring thread; each may be empty.
 struct RepeatWatch {
   /// Turn 0 is for warming up.
   std::function<void(std::int32_t turn, RunCase runCase)> runs;
-  std::function<void(const RepeatTurn& turn)> turnEnded;  ///< of those that count
+  std::function<void(const RepeatTurn& turn)> turnEnded;  ///< for turns that count
 };
 
-/// Runs every case that there is, turn after turn, and empties the cache before each of them. The first turn
-/// does not count: in it a backend brings its tables and threads into being, and the weights into memory.
-/// `sink` is that of the session. False: it was stopped, and the turns that ended stand. Throws Failure where
-/// a run failed.
+/// Runs every existing case, turn after turn, and empties the cache before each turn. The first turn does not
+/// count: in it, the backend makes its tables and threads and reads the weights into memory. `sink` must be
+/// the session's sink. Returns false if it was stopped; the finished turns stay. Throws Failure if a run
+/// failed.
 bool measureRepeats(run::Session& session, RunFigureSink& sink, const std::vector<PlannedCase>& cases,
                     const RepeatOptions& options, const RepeatWatch& watch, const std::stop_token& stop);
 
@@ -82,23 +83,23 @@ struct CountSpan {
   bool operator==(const CountSpan&) const = default;
 };
 
-/// What the turns so far say of one case.
+/// Summary of one case over the turns so far.
 struct CaseSummary {
   RunCase runCase = RunCase::Cold;
   std::size_t samples = 0;
   Summary firstToken;      ///< seconds, RunFigures::timeToFirstToken
-  Summary lastFirstToken;  ///< seconds, of the step that stands last in the plan
+  Summary lastFirstToken;  ///< seconds, of the step that is last in the plan
   Summary whole;           ///< seconds
   CountSpan prompt;
   CountSpan cached;
   CountSpan relocated;
   CountSpan computed;
   std::int32_t peakBlocks = 0;
-  std::string answer;            ///< of its first run
-  std::size_t otherAnswers = 0;  ///< runs whose answer is not that of the first cold run
+  std::string answer;            ///< of the first run of this case
+  std::size_t otherAnswers = 0;  ///< number of runs with another answer than the first cold run
 };
 
-/// Of the cases that were run, in their order.
+/// Summaries of the cases that ran, in order.
 std::vector<CaseSummary> summarizeTurns(const std::vector<RepeatTurn>& turns);
 
 }  // namespace spanscope::experiment

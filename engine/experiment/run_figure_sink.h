@@ -12,24 +12,24 @@
 
 namespace spanscope::experiment {
 
-/// What one measured run came to.
+/// The results of one measured run.
 struct RunSample {
   trace::RunFigures figures;
-  /// Seconds, of the step that stands last in the plan.
+  /// Seconds, of the step that is last in the plan.
   std::optional<double> lastTimeToFirstToken;
-  std::int32_t peakBlocks = 0;  ///< most blocks of the pool that its requests held at once
+  std::int32_t peakBlocks = 0;  ///< most blocks of the pool that the run's requests held at the same time
   std::string answer;
 };
 
-/// Keeps what the run in progress says; the session that is measured sends to it. What costs time is done
-/// when the run is over.
+/// Records the events of the running run; the measured session sends them. Slow work waits until the run is
+/// over.
 class RunFigureSink final : public trace::Sink {
  public:
   RunFigureSink();
 
   std::uint64_t send(RunId run, RequestId request, const NodePath& node, trace::Payload payload) override;
 
-  /// Of the run that has ended since the call before; leaves nothing.
+  /// The results of the run that ended since the previous call. They can be taken once.
   RunSample take();
 
  private:
@@ -39,8 +39,8 @@ class RunFigureSink final : public trace::Sink {
 
   Clock::time_point m_start;
   std::uint64_t m_sequence = 0;
-  std::vector<trace::Event> m_events;  ///< without those about blocks
-  std::int32_t m_held = 0;             ///< blocks that somebody refers to
+  std::vector<trace::Event> m_events;  ///< without events about blocks
+  std::int32_t m_held = 0;             ///< number of blocks that have references
   std::int32_t m_peak = 0;
 };
 

@@ -5,8 +5,8 @@
 
 namespace spanscope::experiment {
 
-/// A folder of its own in another one, for what is stored while something is measured; it goes with this. It
-/// is made by whoever stores there.
+/// A separate folder within another one, for files that are stored during a measurement. It is removed on
+/// destruction. Whoever stores files there makes it.
 class ScratchFolder {
  public:
   explicit ScratchFolder(const std::filesystem::path& parent);

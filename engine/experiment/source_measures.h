@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Ways to say from attention which documents a reply used, to be held against questions of which that is
-// known.
+// Measures that tell from attention which documents a reply used. They are tested with questions whose
+// documents are known.
 #pragma once
 
 #include "engine/trace/event.h"
@@ -12,25 +12,25 @@
 
 namespace spanscope::experiment {
 
-/// A reply and what its tokens read.
+/// A reply, and what its tokens read.
 struct ReadReply {
   std::vector<trace::SegmentInfo> segments;
   std::vector<trace::SegmentAttention> rows;  ///< by token of the reply
 };
 
-/// Segments that are documents: independent, and seen by the reply.
+/// The segments that are documents: independent segments that the reply sees.
 std::vector<std::uint32_t> documentsOf(const ReadReply& reply);
 
-/// One number a document, in the order of documentsOf; more: used more.
+/// One number for each document, in the order of documentsOf(). A larger number means more use.
 using Reading = std::function<std::vector<double>(const ReadReply&)>;
 
 struct SourceMeasure {
   std::string name;
-  std::string formula;  ///< of one document, in words
+  std::string formula;  ///< for one document, in words
   Reading read;
 };
 
-/// Those that need no choice; the one that views show is the first of them.
+/// The measures without parameters. The first one is the measure that views show.
 std::vector<SourceMeasure> sourceMeasures();
 
 struct Head {
@@ -38,7 +38,7 @@ struct Head {
   std::int32_t head = 0;
   bool operator==(const Head&) const = default;
 };
-/// What these heads read of each document, first tokens left out.
+/// The share that these heads read of each document, without first tokens.
 SourceMeasure headsMeasure(const std::vector<Head>& heads);
 
 }  // namespace spanscope::experiment

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Which measure of attention names the documents that an answer used: generated questions are asked, and of
-// those that were answered right it is counted how often a measure ranks the needed documents above all
-// others.
+// Measures which measure of attention finds the documents that an answer used. It asks generated questions.
+// Of the correct answers, it counts how often a measure ranks the needed documents above all others.
 #pragma once
 
 #include "engine/experiment/source_measures.h"
@@ -16,11 +15,11 @@
 
 namespace spanscope::experiment {
 
-/// Keeps what the last run read; the session that is measured sends to it.
+/// Records what the last run read; the measured session sends it.
 class ReplySink final : public trace::Sink {
  public:
   std::uint64_t send(RunId run, RequestId request, const NodePath& node, trace::Payload payload) override;
-  /// Of the last request since the one before; leaves nothing.
+  /// What the last request since the previous call read. It can be taken once.
   ReadReply take();
 
  private:
@@ -30,18 +29,18 @@ class ReplySink final : public trace::Sink {
 
 struct AskedQuestion {
   std::vector<std::int32_t> needed;  ///< places of documents
-  bool isRight = false;              ///< answered word for word
+  bool isRight = false;              ///< whether the answer was correct word for word
   ReadReply reply;
 };
 
-/// Asks the first so many questions of a world with the policy `spans`, each with an empty cache: where
-/// documents are no segments of their own, nothing is told of them. Throws Failure if it was stopped or could
-/// not run.
+/// Asks the first `questions` questions of a world with the policy `spans`, each with an empty cache: a
+/// policy without a segment per document tells nothing about documents. Throws Failure if it was stopped or
+/// could not run.
 std::vector<AskedQuestion> askQuestions(run::Session& session, ReplySink& sink, const SourceWorld& world,
                                         std::int32_t questions, std::int32_t layers,
                                         const std::stop_token& stop);
 
-/// Questions that need one document, and those that need two.
+/// Number of questions that need one document, and number of those that need two.
 struct SourceCount {
   std::int32_t one = 0;
   std::int32_t two = 0;
@@ -51,12 +50,12 @@ struct SourceCount {
 SourceCount countAsked(const std::vector<AskedQuestion>& asked);
 SourceCount countRight(const std::vector<AskedQuestion>& asked);
 
-/// Right answers whose needed documents all rank above every other one; where two documents are equal, they
-/// do not.
+/// Counts the correct answers whose needed documents all rank above every other document. Equal documents do
+/// not count as above.
 SourceCount countFound(const std::vector<AskedQuestion>& asked, const Reading& read);
 
-/// The heads, at most `most`, whose sum finds most of these questions: the best one, and then whichever adds
-/// most as long as one does.
+/// At most `most` heads whose sum finds most of these questions: first the best head, then each time the head
+/// that adds most, as long as one adds something.
 std::vector<Head> bestHeads(const std::vector<AskedQuestion>& asked, std::size_t most);
 
 }  // namespace spanscope::experiment

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Prompt and generation speed by the conventions of llama-bench: ppN computes N prompt tokens, tgN generates
-// N tokens one by one, both after a context of `depth` tokens; tokenizing and sampling are left out; one
-// untimed run first.
+// Prompt and generation speed by the conventions of llama-bench. ppN computes N prompt tokens, tgN generates
+// N tokens one by one; both follow a context of `depth` tokens. Tokenizing and sampling are not included. One
+// run without timing comes first.
 #pragma once
 
 #include "engine/compute/backends.h"
@@ -21,7 +21,7 @@ struct SpeedTest {
   enum class Kind { Prompt, Generation };
   Kind kind = Kind::Prompt;
   std::int32_t count = 512;  ///< tokens, at least 1
-  std::int32_t depth = 0;    ///< tokens of context before them
+  std::int32_t depth = 0;    ///< tokens of context before
 
   std::string name() const;  ///< "pp512", "tg64 @ d4096"
 };
@@ -37,17 +37,18 @@ struct SpeedResult {
   SpeedTest test;
   Summary tokensPerSecond;
   double flopsPerSecond = 0;      ///< at the median
-  double bytesPerSecond = 0;      ///< at the median; the least that had to be read
-  compute::MachineRates machine;  ///< the best that was measured between the repeats
-  /// Share of the limit that counts for the kind: arithmetic for prompts, memory for generation.
+  double bytesPerSecond = 0;      ///< at the median, for the least bytes that must be read
+  compute::MachineRates machine;  ///< the highest rates that were measured between the repeats
+  /// Share of the limit for this kind: arithmetic for prompts, memory for generation.
   double share() const;
 };
 
-/// Blocks of `blockSize` tokens that the keys and values of the longest test take, the null block included.
+/// Number of blocks with `blockSize` tokens for the keys and values of the longest test, including the null
+/// block.
 std::int32_t speedBlocks(const std::vector<SpeedTest>& tests, std::int32_t blockSize);
 
-/// `measureMachine` is called between the repeats, so that both see the same disturbances. Throws Failure if
-/// memory cannot be had or the run was stopped.
+/// It calls `measureMachine` between the repeats, so that both see the same disturbances. Throws Failure if
+/// memory cannot be allocated or if it was stopped.
 SpeedResult measureSpeed(model::Decoder& decoder, compute::Backend& backend, const SpeedTest& test,
                          const SpeedOptions& options, const compute::RateMeter& measureMachine,
                          std::stop_token stop);

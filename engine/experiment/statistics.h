@@ -7,8 +7,8 @@
 
 namespace spanscope::experiment {
 
-/// What is reported of a repeated measurement: the median, and the quartiles around it as its spread. Medians
-/// because a shared machine disturbs single runs, and always in the same direction.
+/// Summary of a repeated measurement: the median, and the quartiles as its spread. It uses medians because a
+/// shared machine disturbs single runs, always in the same direction.
 struct Summary {
   double median = 0;
   double lower = 0;             ///< first quartile
@@ -22,31 +22,32 @@ struct Summary {
 /// Quantiles are interpolated between neighbours. All zero without samples.
 Summary summarize(std::vector<double> samples);
 
-/// What two repeated measurements of a time say of each other.
+/// How two repeated measurements of a time compare.
 enum class Standing {
-  Unclear,  ///< their spreads overlap: what differs may be noise
-  TooFew,   ///< one of them has fewer samples than kFewestSamples, which say nothing of their spread
+  Unclear,  ///< their spreads overlap: the difference may be noise
+  TooFew,   ///< one of them has fewer than kFewestSamples samples, so its spread is unknown
   Faster,
   Slower,
 };
 inline constexpr std::size_t kFewestSamples = 3;
-/// From so many samples on the spread is from quartile to quartile, below it from least to most: one
-/// disturbed run among many says nothing, among few it cannot be told.
+/// Number of samples from which on the spread is between the quartiles; with fewer samples it is between
+/// least and most. One disturbed run among many does not matter; among few it cannot be recognized.
 inline constexpr std::size_t kFewestForQuartiles = 5;
 struct Comparison {
   Standing standing = Standing::TooFew;
-  double factor = 0;  ///< how often the median of the other goes into that of the base; 0: not known
+  double factor = 0;  ///< median of the base divided by the median of the other; 0: unknown
 };
-/// How `other` stands to `base`, both times.
+/// Compares the time `other` with the time `base`.
 Comparison compareTimes(const Summary& base, const Summary& other);
 
-/// Between which shares, 0 … 1, the share of successes lies with a probability of 95 %.
+/// The share of successes lies between these shares, 0 … 1, with a probability of 95 %.
 struct ShareInterval {
   double low = 0;
   double high = 1;
 };
 
-/// Wilson's score interval: right also for few trials and shares near 0 and 1. From 0 to 1 without trials.
+/// Wilson's score interval. It is correct also for few trials and for shares near 0 and 1. Without trials it
+/// is 0 … 1.
 ShareInterval wilsonInterval(std::int64_t successes, std::int64_t trials);
 
 }  // namespace spanscope::experiment

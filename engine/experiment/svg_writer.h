@@ -12,7 +12,7 @@ struct SvgPoint {
   double y = 0;
 };
 
-/// How a line is drawn: a colour ("#0072b2"), a width, and a dash pattern ("6 3"; empty: solid).
+/// The look of a line: a colour ("#0072b2"), a width, and a dash pattern ("6 3"; empty: solid).
 struct Stroke {
   std::string color;
   double width = 1;
@@ -32,7 +32,7 @@ struct TextStyle {
 /// A picture as SVG 1.1 text. All lengths are pixels; y grows downwards. Texts are escaped.
 class SvgWriter {
  public:
-  /// On a white ground, so that it can be read on any page. `title` is what screen readers say.
+  /// The background is white, so that the picture is readable on any page. Screen readers read `title`.
   SvgWriter(double width, double height, std::string_view title);
 
   void rectangle(SvgPoint topLeft, double width, double height, std::string_view fill);
@@ -40,10 +40,10 @@ class SvgWriter {
   void polyline(const std::vector<SvgPoint>& points, const Stroke& stroke);
   void polygon(const std::vector<SvgPoint>& points, std::string_view fill);
   void circle(SvgPoint center, double radius, std::string_view fill);
-  /// `at` is where the base line of the text begins, is halved or ends.
+  /// The base line of the text begins at `at`, has its middle there, or ends there.
   void text(SvgPoint at, std::string_view text, const TextStyle& style);
 
-  /// The whole picture, ended by a newline.
+  /// The whole picture. It ends with a newline.
   std::string finish() &&;
 
  private:

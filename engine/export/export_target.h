@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// The forms that a query can be written in for other programs: rows that the window, the command line and
-// clients of servers share. Another form is another row.
+// The forms in which a query can be written for other programs. They are rows of a table that the window, the
+// command line and clients of servers share. A new form is a new row.
 #pragma once
 
 #include "engine/base/error.h"
@@ -24,20 +24,20 @@
 
 namespace spanscope::exports {
 
-/// What can be chosen of a target; ExportSettings holds the choices.
+/// What a person can choose for a target; ExportSettings holds the choices.
 enum class ExportOption : std::uint8_t {
-  Stage,     ///< `stage`, all but Lowered
+  Stage,     ///< `stage`, except Lowered
   Lowering,  ///< the stage Lowered
   OneLine,   ///< `oneLine`
-  Model,     ///< another model than the query names
+  Model,     ///< another model than the one that the query names
   Endpoint,  ///< `endpoint` and `stream`
   Seed,      ///< `seed`
-  Tokens     ///< `tokens`, `tokenizer` and `chat`, the last two of which are needed
+  Tokens     ///< `tokens`, `tokenizer` and `chat`; the last two are required
 };
 
 struct ExportSettings {
   ExportStage stage = ExportStage::Read;
-  /// As programs exchange it: JSON without white space, a call a line. Else as a person reads it.
+  /// As programs exchange it: JSON without white space, one call per line. Otherwise formatted for people.
   bool oneLine = false;
   std::string endpoint = spnl::kDefaultEndpoint;
   bool stream = true;
@@ -45,46 +45,46 @@ struct ExportSettings {
   spnl::PromptTokenOptions tokens{};
   const text::Tokenizer* tokenizer = nullptr;
   const text::ChatTemplate* chat = nullptr;
-  std::stop_token stop{};  ///< on a stop what is written is cut short
+  std::stop_token stop{};  ///< a stop cuts the text short
 };
 
 struct ExportedText {
-  std::string text;         ///< empty where the query cannot be written so: the remarks say why
-  std::size_t prompts = 0;  ///< of tokens
+  std::string text;         ///< empty if the query has no such form; the remarks say why
+  std::size_t prompts = 0;  ///< number of prompts in tokens
   std::size_t tokens = 0;
 };
 
-/// Constants with the life of the program.
+/// Constants that live as long as the program.
 struct ExportTarget {
-  const char* name;    ///< "curl": what options call it
-  const char* title;   ///< "curl line": in a list
-  const char* help;    ///< who takes it, in a sentence or two
-  const char* suffix;  ///< of a file, with its dot
-  const char* part;    ///< what the name of a file gets before it, e.g. "-chat"; may be empty
-  bool isJson;         ///< the text is JSON, or lines of it
-  /// It is sent as it is: of a query that the server refuses, a program writes nothing.
+  const char* name;    ///< "curl": the name in options
+  const char* title;   ///< "curl line": the name in a list
+  const char* help;    ///< which programs accept it, in a sentence or two
+  const char* suffix;  ///< of a file name, with its dot
+  const char* part;    ///< of a file name, before the suffix, e.g. "-chat"; may be empty
+  bool isJson;         ///< whether the text is JSON, or lines of JSON
+  /// Whether it is sent as it is. Then a program writes nothing for a query that the server refuses.
   bool isRequest;
-  Target target;     ///< of its remarks, where it is not lowered
-  unsigned options;  ///< a bit for each ExportOption that it has
-  /// The query, its parameters put in, or why it cannot be rewritten. Throws Failure where a text has no
-  /// tokens.
+  Target target;     ///< the target whose remarks apply, unless the query is lowered
+  unsigned options;  ///< one bit for each ExportOption that it has
+  /// Writes a query whose parameters are filled in; the Error says why the query cannot be rewritten. Throws
+  /// Failure if a text cannot be encoded.
   std::variant<ExportedText, Error> (*write)(const query::Node& query, const ExportSettings& settings);
 
   constexpr bool has(ExportOption option) const {
     return (options >> static_cast<unsigned>(option) & 1U) != 0;
   }
-  /// Whether it is a form of the whole query, which may be one for a person to keep.
+  /// Whether it is a form of the whole query, which a person may want to keep.
   bool isWhole() const { return has(ExportOption::Stage); }
 };
 
-/// In the order in which they are offered.
+/// All targets, in the order in which they are offered.
 std::span<const ExportTarget> exportTargets();
-/// nullptr if there is none of that name.
+/// The target of this name; nullptr if there is none.
 const ExportTarget* findExportTarget(std::string_view name);
-/// The names of those that have the option.
+/// The names of the targets that have the option.
 std::vector<std::string> targetsWith(ExportOption option);
 
-/// Everything that is to be said about writing the query so: the gravest first.
+/// All remarks about writing the query in this form, the most serious first.
 std::vector<TargetRemark> exportRemarks(const query::Node& query, const ExportTarget& target,
                                         const ExportSettings& settings);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Target by feature: what each target does with what a query may hold.
+// A table of targets and features: what each target does with each thing that a query may contain.
 #pragma once
 
 #include "engine/export/query_features.h"
@@ -30,12 +30,12 @@ class Targets {
   unsigned m_bits = 0;
 };
 
-/// When a row holds besides.
+/// A further condition of a row.
 enum class RowCondition {
   Always,
   Rewritten,         ///< the query is written after simplify
   PlusIsMarked,      ///< tokens with a plus marker
-  PlusIsNotMarked,   ///< tokens without one
+  PlusIsNotMarked,   ///< tokens without a plus marker
   OnlyPlusIsMarked,  ///< tokens with a plus marker and no cross marker
   NullsAreLeftOut,   ///< JSON as the reference writes it
 };
@@ -44,15 +44,15 @@ struct FeatureRow {
   Feature feature = Feature::Operator;
   Targets targets{};
   Effect effect = Effect::Note;
-  std::string_view one;   ///< what is said of one place; {name} is the feature's
-  std::string_view many;  ///< of several, {n} being how many; empty: the same
+  std::string_view one;   ///< the remark about one place; {name} is the feature's name
+  std::string_view many;  ///< the remark about several places, {n} is their number; empty: the same text
   RowCondition condition = RowCondition::Always;
-  std::string_view name = {};  ///< holds only where the feature has it; empty: whatever it is called
+  std::string_view name = {};  ///< the row applies only to features with this name; empty: to all
 
   bool holdsFor(Target target, const TargetSettings& settings) const;
 };
 
-/// In the order in which remarks of equal weight are shown.
+/// All rows. Remarks of equal weight are shown in this order.
 const std::vector<FeatureRow>& featureTable();
 
 }  // namespace spanscope::exports

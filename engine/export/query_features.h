@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// What a query holds that some target has an opinion about.
+// The features of a query that matter to some target.
 #pragma once
 
 #include "engine/base/ids.h"
@@ -11,36 +11,37 @@
 namespace spanscope::exports {
 
 enum class Feature {
-  Operator,         ///< by key: one that is resolved, written out or there for its effect
-  NumberParameter,  ///< by name: a parameter without a value that stands for a number
-  TextParameter,    ///< by name: the same within a text
-  NoModel,          ///< a generate, repeat or map without one
-  NoProvider,       ///< by model: nothing stands before a '/'
-  SpanProvider,     ///< by model without it: the provider is "spnl"
-  OtherProvider,    ///< by model
+  Operator,         ///< named by key: an operator that is resolved, written out or run for its effect
+  NumberParameter,  ///< named by parameter: it has no value and stands for a number
+  TextParameter,    ///< named by parameter: it has no value and stands in a text
+  NoModel,          ///< a generate, repeat or map without a model
+  NoProvider,       ///< named by model: no provider before a '/'
+  SpanProvider,     ///< named by model without provider: the provider is "spnl"
+  OtherProvider,    ///< named by model: another provider
   NoTemperature,
   NoMaxTokens,
   NullTemperature,
   NullMaxTokens,
   WrongTemperature,  ///< negative or not finite
-  Plus,              ///< in a prompt, where its children have something to be independent of
+  Plus,              ///< in a prompt, if its children have something to be independent of
   Cross,
   InnerGenerate,     ///< a generate, repeat or map in the prompt of another
-  SharedPrompt,      ///< an inner generate whose prompt would stand in the outer one: plus distribution
+  SharedPrompt,      ///< an inner generate whose prompt would stand in the outer prompt: plus distribution
+                     ///< applies
   AssistantMessage,  ///< in a prompt
-  OutsideMessage,    ///< by no generate read
-  NotAGenerate,      ///< by operator: the root is no generate, repeat or map
-  LostRole,  ///< a plus of generates that simplify makes a map of, over messages that are not the user's
+  OutsideMessage,    ///< a message that no generate reads
+  NotAGenerate,      ///< named by operator: the root is no generate, repeat or map
+  LostRole,  ///< a plus of generates that simplify turns into a map, over messages whose role is not user
 };
 
 struct FoundFeature {
   Feature feature = Feature::Operator;
-  std::string name;  ///< of those that are told apart by one
+  std::string name;  ///< empty if the feature has no name
   std::vector<NodePath> places;
 };
 
-/// The features of a query, each once and once a name, with all its places in the order of the tree. They
-/// stand in the order in which they were first met.
+/// The features of a query in the order of their first places. Each feature and name occurs once, with all
+/// its places in the order of the tree.
 std::vector<FoundFeature> findFeatures(const query::Node& query);
 
 }  // namespace spanscope::exports

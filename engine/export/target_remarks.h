@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// What a target refuses in a query, does otherwise than the query says, or leaves out.
+// Remarks about a query and a target: what the target refuses, does differently, or ignores.
 #pragma once
 
 #include "engine/base/ids.h"
@@ -12,31 +12,31 @@
 namespace spanscope::exports {
 
 enum class Effect {
-  Refused,  ///< the target will not take it
-  Differs,  ///< the target takes it, but does something else or nothing
-  Note,     ///< good to know
+  Refused,  ///< the target does not accept it
+  Differs,  ///< the target accepts it, but ignores it or does something else
+  Note,     ///< worth knowing
 };
 
 struct TargetRemark {
   Effect effect = Effect::Note;
   std::string text;  ///< one or more sentences
-  /// The nodes it is about, in the order of the tree, or the one field of a node; the text says how many they
-  /// are. "" is the root.
+  /// The nodes that the remark is about, in the order of the tree, or one field of a node. The text says how
+  /// many there are. "" is the root.
   std::vector<NodePath> places;
   bool operator==(const TargetRemark&) const = default;
 };
 
-/// How the target is written.
+/// Settings of the export that remarks depend on.
 struct TargetSettings {
   ExportStage stage = ExportStage::Read;
   bool hasPlusMarker = true;   ///< tokens: the children of a plus are marked
   bool hasCrossMarker = true;  ///< tokens: the last child of a cross is marked
-  /// JSON: what is null is left out, as the reference writes it.
+  /// JSON: null values are left out, as the reference does.
   bool leavesOutNulls = false;
 };
 
-/// Everything that is to be said about writing the query, with its parameters put in, for that target: the
-/// gravest first.
+/// All remarks about writing the query, whose parameters are filled in, for this target; the most serious
+/// first.
 std::vector<TargetRemark> targetRemarks(const query::Node& query, Target target,
                                         const TargetSettings& settings = {});
 

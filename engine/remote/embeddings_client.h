@@ -10,26 +10,26 @@
 
 namespace spanscope::remote {
 
-/// Most bytes of a server's reply: a vector of 16,384 numbers takes some 400 kB as text.
+/// Most bytes of a server's reply. A vector of 16,384 numbers takes some 400 kB as text.
 inline constexpr std::size_t kMaxReplyBytes = std::size_t{64} << 20U;
 
 struct EmbeddingsServer {
-  std::string url;    ///< of the API, e.g. "http://127.0.0.1:8000/v1": "/embeddings" is added
-  std::string model;  ///< as the server calls it
-  std::string key;    ///< sent as a bearer token; empty: none
+  std::string url;    ///< base address of the API, e.g. "http://127.0.0.1:8000/v1"; "/embeddings" is appended
+  std::string model;  ///< the server's name for it
+  std::string key;    ///< sent as a bearer token; empty: no key
   std::chrono::milliseconds connectTimeout{10'000};
-  std::chrono::milliseconds timeout{120'000};  ///< of a whole request
+  std::chrono::milliseconds timeout{120'000};  ///< for a whole request
 
   bool operator==(const EmbeddingsServer&) const = default;
 };
 
-/// Where such a server is asked: its address with "/embeddings" at the end.
+/// The address of the requests: the server's address with "/embeddings" appended.
 std::string endpointOf(const EmbeddingsServer& server);
 
-/// Embeds with a server that takes POST {url}/embeddings as OpenAI's does: {"model": …, "input": [texts]} for
-/// {"data": [{"index": i, "embedding": [numbers]}, …]}. Only http and https; redirects are not followed, so
-/// that a key goes nowhere else; what is for this machine passes no proxy. What a model of that name gives is
-/// taken to stay the same.
+/// Embeds with a server that accepts POST {url}/embeddings as OpenAI's API does: the request {"model": …,
+/// "input": [texts]} gives {"data": [{"index": i, "embedding": [numbers]}, …]}. It uses only http and https.
+/// It does not follow redirects, so that a key goes nowhere else. Requests to this machine use no proxy. It
+/// assumes that a model with the same name always gives the same vectors.
 class EmbeddingsClient final : public retrieve::Embedder {
  public:
   explicit EmbeddingsClient(EmbeddingsServer server);
@@ -38,10 +38,10 @@ class EmbeddingsClient final : public retrieve::Embedder {
   std::string name() const override { return endpointOf(m_server); }
   std::string fingerprint() const override;
 
-  /// Throws Failure: for an address that is none (server_address.h) and, naming the endpoint, without a name
-  /// of a model, where there is no answer in time, one with another status than 200 (with the beginning of
-  /// what it says), one that is too large or is not of that form, or one whose vectors are empty, differ in
-  /// length or hold something that is no finite number. A request that is stopped is given up at once.
+  /// Throws Failure for an invalid address (server_address.h). Throws Failure that names the endpoint in
+  /// these cases: there is no name of a model; there is no answer in time; the answer has another status than
+  /// 200 (the error contains its beginning), is too large or has another form; its vectors are empty, differ
+  /// in length or contain a number that is not finite. A stop ends the request at once.
   std::vector<retrieve::EmbeddingVector> embed(std::span<const std::string> texts,
                                                std::stop_token stop) override;
 

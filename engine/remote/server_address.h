@@ -8,15 +8,15 @@
 
 namespace spanscope::remote {
 
-/// What a program has to know of an address before it sends something there.
+/// What a program must know about an address before it sends something there.
 struct ServerAddress {
-  std::string host;         ///< a name or a number, without the brackets of an IPv6 one
-  bool isLoopback = false;  ///< this machine: localhost, 127.0.0.0/8 or ::1
+  std::string host;         ///< a name or a number; an IPv6 address without its brackets
+  bool isLoopback = false;  ///< whether it is this machine: localhost, 127.0.0.0/8 or ::1
 };
 
-/// Reads the address of an API, e.g. "http://127.0.0.1:8000/v1". Refused is what is neither http nor https,
-/// what has no host, what holds a user name or a password (messages name addresses), and what has a query or
-/// a fragment (paths are added at the end). The error has no file.
+/// Reads the address of an API, e.g. "http://127.0.0.1:8000/v1". It refuses an address that is neither http
+/// nor https, has no host, contains a user name or a password (messages show addresses), or has a query or a
+/// fragment (paths are appended to the address). The error has no file.
 std::variant<ServerAddress, Error> readServerAddress(const std::string& url);
 
 }  // namespace spanscope::remote

@@ -13,26 +13,27 @@
 
 namespace spanscope::retrieve {
 
-/// Most bytes of all the files of one augment.
+/// Most bytes of all files of one augment together.
 inline constexpr std::size_t kMaxAugmentBytes = std::size_t{512} << 20U;
 
-/// What an augment searches: the document that it holds or, if that is a text of no length, the files that
-/// the document's name means: a file, a folder, or a pattern. Files are read one at a time.
+/// The documents that an augment searches. If the augment's own document has text, it is the only one. If its
+/// text is empty, its name stands for files: a file, a folder, or a pattern. Files are read one at a time.
 class AugmentDocuments {
  public:
-  /// The document, and where there is none the files; without `files` there are none. Both outlive it.
+  /// The augment's document or, if it is empty, the files. Without `files`, there are no files. `document`
+  /// and `files` must outlive the result.
   static std::variant<AugmentDocuments, query::NotGiven> of(const query::SourceDocument& document,
                                                             query::Surroundings* files);
 
   std::size_t count() const { return m_held != nullptr ? 1 : m_paths.size(); }
   const std::string& name(std::size_t index) const;
-  /// What was left out when files were listed.
+  /// The files that were left out of the list.
   const std::vector<query::NotGiven>& leftOut() const { return m_leftOut; }
 
-  /// What of the documents that were read so far is read otherwise than it stands: bytes that are no UTF-8.
+  /// What was replaced in the documents that were read so far: bytes that are not UTF-8.
   const std::vector<Error>& altered() const { return m_altered; }
 
-  /// Of a file the error is also that it is no text (nor PDF), or beyond kMaxAugmentBytes.
+  /// Reads one document. It is also an error if a file is neither text nor PDF, or exceeds kMaxAugmentBytes.
   std::variant<SourceDocument, Error> read(std::size_t index);
 
  private:
@@ -44,7 +45,7 @@ class AugmentDocuments {
   std::vector<std::string> m_paths;
   std::vector<query::NotGiven> m_leftOut;
   std::vector<Error> m_altered;
-  std::size_t m_bytes = 0;  ///< that were read
+  std::size_t m_bytes = 0;  ///< bytes of the files that were read
 };
 
 }  // namespace spanscope::retrieve

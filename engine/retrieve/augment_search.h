@@ -11,14 +11,14 @@
 
 namespace spanscope::retrieve {
 
-/// What went wrong on the way, but let the search go on.
+/// Problems that did not end a search.
 struct SearchRemarks {
   std::vector<Error> skipped;         ///< documents that could not be read
-  std::vector<std::string> lostPins;  ///< hashes of pinned fragments that no document has
+  std::vector<std::string> lostPins;  ///< hashes of pinned fragments that are in no document
 };
 
-/// Indexes the documents of an augment and searches them; `model` is the one it names. Nothing if it was
-/// stopped. Throws Failure, also where none of the documents can be read.
+/// Indexes the documents of an augment and searches them. `model` is the model that the augment names.
+/// Nothing if it was stopped. Throws Failure, also if no document can be read.
 std::optional<Retrieved> searchAugment(const std::string& model, std::string question,
                                        AugmentDocuments& documents, const FragmentChoice& choice,
                                        const RetrievalOptions& options, const RetrievalTools& tools,

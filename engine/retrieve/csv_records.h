@@ -13,10 +13,10 @@ namespace spanscope::retrieve {
 
 using CsvRecord = std::vector<std::string>;
 
-/// Reads RFC 4180: fields between commas, records between line ends (CR LF, or LF alone), fields in double
-/// quotes with "" for a quote. Records may differ in their number of fields; a line without anything is no
-/// record. An error is a quote where none may stand, a quoted field without an end, or more than `maxRecords`
-/// records; its place is the line.
+/// Reads RFC 4180: fields between commas, records between line ends (CR LF, or only LF), fields in double
+/// quotes with "" for a quote. Records may have different numbers of fields. An empty line is no record. It
+/// is an error if a quote stands in a wrong place, if a quoted field has no end, or if there are more than
+/// `maxRecords` records. The place of the error is the line.
 std::variant<std::vector<CsvRecord>, Error> readCsv(std::string_view text, std::size_t maxRecords);
 
 }  // namespace spanscope::retrieve

@@ -14,18 +14,18 @@
 
 namespace spanscope::retrieve {
 
-/// Embeds with a checkpoint that was made to generate: the vector of a text is the mean over its tokens of
-/// the last hidden states (after the last norm), scaled to length 1. A text of more than kWindow tokens (or
-/// than the model's context) is taken apart into windows, each computed alone, and its mean is that over all
-/// of their tokens. The vector of a text without tokens is all zeros. Checkpoints that were not trained to
-/// embed put much less meaning into that direction than those that were.
+/// Embeds with a checkpoint that was made for generation. The vector of a text is the mean of the last hidden
+/// states (after the last norm) over its tokens, scaled to length 1. A text with more than kWindow tokens (or
+/// more than the model's context) is split into windows. Each window is computed alone, and the mean is taken
+/// over the tokens of all windows. The vector of a text without tokens is zero. The direction of such a
+/// vector says much less than that of a checkpoint trained for embedding.
 class DecoderEmbedder final : public Embedder {
  public:
   static constexpr std::int32_t kWindow = 512;
 
-  /// Everything passed by reference outlives it. Nothing else uses the decoder at the same time; keys and
-  /// values go into a small store of its own. `modelFingerprint` is that of configuration and weights. Throws
-  /// Failure if the store cannot be had.
+  /// Everything passed by reference must outlive the embedder. Nothing else may use the decoder at the same
+  /// time. Keys and values go into a small store of its own. `modelFingerprint` is that of configuration and
+  /// weights. Throws Failure if the store cannot be allocated.
   DecoderEmbedder(model::Decoder& decoder, compute::Backend& backend, const text::Tokenizer& tokenizer,
                   const std::string& modelFingerprint);
 

@@ -10,19 +10,20 @@ namespace spanscope::retrieve {
 
 using EmbeddingVector = std::vector<float>;
 
-/// Turns texts into vectors, of which those of texts that are alike point the same way.
+/// Turns texts into vectors. The vectors of similar texts have similar directions.
 class Embedder {
  public:
   virtual ~Embedder() = default;
 
-  /// What messages call it: "http://localhost:8000/v1/embeddings", "the model that is loaded".
+  /// The name in messages: "http://localhost:8000/v1/embeddings", "the model that is loaded".
   virtual std::string name() const = 0;
 
-  /// Everything that a vector depends on beside its text: vectors are kept under it.
+  /// Identifies everything besides the text that a vector depends on. It is part of the key of stored
+  /// vectors.
   virtual std::string fingerprint() const = 0;
 
-  /// A vector for each text, in their order, all of one length, or nothing if it was stopped. A text's vector
-  /// depends on that text alone. Throws Failure where there is none to be had.
+  /// One vector for each text, in order, all of the same length; or nothing if it was stopped. The vector of
+  /// a text depends only on this text. Throws Failure if vectors cannot be made.
   virtual std::vector<EmbeddingVector> embed(std::span<const std::string> texts, std::stop_token stop) = 0;
 };
 

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Keeps the fragments of documents and finds those that fit a question, in two ways:
-//  - by the most telling words that they share with it: BM25 of what SQLite's FTS5 counts (bm25.h), where how
-//    telling a word is depends on the documents that are searched. Words are compared without case and
-//    diacritics, by their English stems;
-//  - by the cosine between vectors of a model, compared with every fragment, so exactly.
-// What is found, its order and its scores depend on the question and on the documents that are searched
-// alone: not on what else is or was in the index, nor on when anything came in. Equal ones stand in the order
-// of the documents, then of their texts.
+// Keeps the fragments of documents and finds fragments that fit a question, in two ways:
+//  - by words: fragments that share telling words with the question. The score is BM25 over the counts of
+//    SQLite's FTS5 (bm25.h). How telling a word is depends on the searched documents. Words are compared
+//    without case and diacritics, by their English stems;
+//  - by vectors: the cosine between vectors of a model. Every fragment is compared, so the result is exact.
+// The found fragments, their order and their scores depend only on the question and on the searched
+// documents. They do not depend on other contents of the index, or on when something was added. Fragments
+// with equal scores are ordered by their documents, then by their texts.
 #pragma once
 
 #include "engine/base/error.h"
@@ -28,15 +28,16 @@
 
 namespace spanscope::retrieve {
 
-/// Documents that are searched, in an order that decides between equals; nothing: all that are in the index,
-/// in that of their keys. One that is named twice counts once, at its first place.
+/// The documents to search. Their order decides between equal scores. A document that is named twice counts
+/// once, at its first place. Nothing: all documents in the index, ordered by key.
 using DocumentChoice = std::optional<std::vector<DocumentKey>>;
 
-/// Gives a document when it is its turn, or says why it cannot be had.
+/// Returns a document when its turn comes, or says why it cannot be read.
 using DocumentReader = std::function<std::variant<SourceDocument, Error>(std::size_t)>;
 
 struct IndexedDocuments {
-  /// Of each document, in the order given; empty for one that was skipped. Fewer if it was stopped.
+  /// Key of each document, in the given order; empty for a skipped document. After a stop there are fewer
+  /// keys.
   std::vector<DocumentKey> keys;
   std::size_t added = 0;       ///< documents that were not in the index
   std::vector<Error> skipped;  ///< why a document could not be read
@@ -47,42 +48,42 @@ struct IndexOptions {
   Summarizer* summarizer = nullptr;  ///< adds a tree of summaries to each document
 };
 
-/// An index, in memory or in one file. A program may be ended at any moment: a document is in the index as a
-/// whole or not at all, and the file can be opened again. Several programs may use a file at once, but one
-/// object is used by one thread at a time. What has not been searched for long is taken out again (KeepRule),
-/// once a day, after documents were added. All functions throw Failure: for a file that is no index or that
-/// cannot be read or written, and for options out of range.
+/// An index, in memory or in one file. A program may end at any moment: a document is in the index as a whole
+/// or not at all, and the file can be opened again. Several programs may use a file at the same time, but
+/// only one thread at a time may use one object. Documents that have not been searched for a long time are
+/// removed (KeepRule), once a day, after documents were added. All functions throw Failure for a file that is
+/// no index or that cannot be read or written, and for options out of range.
 class FragmentIndex {
  public:
-  /// `file` empty: in memory.
+  /// An empty `file` means in memory.
   explicit FragmentIndex(const std::string& file = {}, KeepRule rule = {});
   ~FragmentIndex();
   FragmentIndex(FragmentIndex&&) noexcept;
   FragmentIndex& operator=(FragmentIndex&&) noexcept;
 
-  /// Adds those documents that are not in the index yet, one after the other. All of them are in use from
-  /// then on.
+  /// Adds the documents that are not in the index yet, one after the other. From then on all of them count as
+  /// used.
   IndexedDocuments add(std::size_t count, const DocumentReader& read, const text::Tokenizer& tokenizer,
                        const IndexOptions& options, const Watch& watch = {});
-  /// The same of documents that are at hand.
+  /// The same for documents in memory.
   IndexedDocuments add(const std::vector<SourceDocument>& documents, const text::Tokenizer& tokenizer,
                        const IndexOptions& options = {}, const Watch& watch = {});
 
-  /// Adds the vectors of those fragments that have none of this embedder yet. False if it was stopped before
-  /// the end. Throws Failure too where they are not as long as those that the index has of the embedder.
+  /// Adds vectors of this embedder for the fragments that have none yet. False if it was stopped before the
+  /// end. Also throws Failure if the new vectors and those in the index differ in length.
   bool embed(const DocumentChoice& documents, Embedder& embedder, const Watch& watch = {});
 
-  /// At most `count` fragments that share a word with the question, the best first. A question is text, never
-  /// an expression. Of its words the first kMaxQuestionWords different ones count.
+  /// At most `count` fragments that share a word with the question, the best first. A question is a text,
+  /// never an expression. Only its first kMaxQuestionWords different words count.
   std::vector<Fragment> find(std::string_view question, std::size_t count,
                              const DocumentChoice& documents = std::nullopt) const;
 
-  /// At most `count` fragments whose vectors of that embedder point most the way of `question`, the best
-  /// first; scores are cosines, −1 … 1. Fragments without a vector are not found.
+  /// At most `count` fragments whose vectors of this embedder have the direction most similar to `question`,
+  /// the best first. Scores are cosines, −1 … 1. Fragments without a vector are not found.
   std::vector<Fragment> nearest(const EmbeddingVector& question, std::size_t count, const Embedder& embedder,
                                 const DocumentChoice& documents = std::nullopt) const;
 
-  /// A fragment with that hash; the first one, if there are several.
+  /// A fragment with this hash. If there are several, the first one.
   std::optional<Fragment> withHash(std::string_view hash, const DocumentChoice& documents) const;
 
   std::size_t documentCount() const;

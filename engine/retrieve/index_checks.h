@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// An index is a file that anything may have happened to. What it says is held against checksums before it is
-// believed: those of documents, of vectors and summaries, each by itself, and one of the words of all
-// fragments, which the texts can give anew.
+// Checks the contents of an index file, to which anything may have happened. The index compares what it reads
+// with checksums before it uses it. Documents, vectors and summaries have a checksum each. All words of all
+// fragments together have one checksum; the words can be made again from the texts.
 #pragma once
 
 #include "engine/base/hash.h"
@@ -19,48 +19,49 @@
 
 namespace spanscope::retrieve {
 
-/// Of all that is found by a document: its key, what it has, and the rows of its fragments.
+/// Checksum over everything that depends on a document: its key, its properties, and the rows of its
+/// fragments.
 class DocumentChecksum {
  public:
   explicit DocumentChecksum(const DocumentKey& key);
   void add(std::int64_t row, std::int64_t number, std::int64_t level, std::string_view place,
            std::string_view hash);
-  /// `words`: of all its fragments.
+  /// `words`: the number of words in all its fragments.
   std::string value(std::int64_t fragments, std::int64_t words) const;
 
  private:
   Digest m_digest;
 };
 
-/// Of the vector of an embedder for a text.
+/// Checksum over an embedder's vector for a text.
 std::int64_t vectorChecksum(std::string_view fingerprint, std::string_view textHash,
                             std::span<const std::byte> vector);
 std::int64_t summaryChecksum(std::string_view key, std::string_view text, std::string_view textHash);
 
-/// Looks at documents and words once, and again when another program, or this one, wrote.
+/// Checks documents and words once, and again after this or another program has written.
 class IndexChecks {
  public:
   explicit IndexChecks(Database& database) : m_database(database) {}
 
-  /// Forgets what was found where another program wrote since; before an index is used.
+  /// Forgets the results if another program has written since. Call this before using the index.
   void refresh();
-  /// Forgets which documents are whole, for this one wrote.
+  /// Forgets which documents are whole. Call this after this program has written.
   void forgetDocuments() { m_whole.clear(); }
-  /// Forgets everything, for what was written may have been undone.
+  /// Forgets all results. Call this if something that was written may have been undone.
   void forget();
 
-  /// Whether the document is as it was written. Its row must be there.
+  /// Whether the document is as it was written. Its row must exist.
   bool isWhole(std::int64_t id, const DocumentKey& key);
-  /// The Failure for one that is not.
+  /// Throws the Failure for a document that is not whole.
   [[noreturn]] void refuse(const DocumentKey& key) const;
 
-  /// Sees that the words are as they were written, and has them made anew if not: before they are searched,
-  /// or, within a transaction that writes, before they are changed.
+  /// Checks that the words are as they were written, and makes them again if not. Call requireWords() before
+  /// a search, and requireWordsHere() within a transaction that writes, before it changes words.
   void requireWords();
   void requireWordsHere();
-  /// Within such a transaction: rows of fragments went without their words.
+  /// Call this within such a transaction if it removes rows of fragments without their words.
   void dropWords() { m_areWordsStale = true; }
-  /// At the end of such a transaction: what the words are now.
+  /// Call this at the end of such a transaction: it stores the checksum of the new words.
   void noteWords();
 
  private:
@@ -68,7 +69,7 @@ class IndexChecks {
   std::string notedWords();
 
   Database& m_database;
-  std::int64_t m_version = -1;  ///< of the file when it was looked at
+  std::int64_t m_version = -1;  ///< version of the file at the last check
   std::unordered_set<DocumentKey> m_whole;
   bool m_areWordsWhole = false;
   bool m_areWordsStale = false;

@@ -9,10 +9,10 @@
 
 namespace spanscope::retrieve {
 
-/// Takes out of an index what the rule does not keep: documents with their fragments, words and vectors,
-/// vectors of embedders and summaries; and gives the room back to the disk. Once a day; later calls do
-/// nothing, and give false. Each transaction takes whole documents out and is short, so that a program may be
-/// ended at any moment and others need not wait long; what a stop leaves is taken out by the next call.
+/// Removes from an index what the rule does not keep: documents with their fragments, words and vectors;
+/// vectors of embedders; and summaries. Then it returns the space to the disk. It does so once a day; further
+/// calls do nothing and return false. Each transaction is short and removes whole documents. So a program may
+/// end at any moment, and others do not wait long. The next call removes what a stopped call left.
 bool pruneIndex(Database& database, IndexChecks& checks, const KeepRule& rule, std::stop_token stop);
 
 }  // namespace spanscope::retrieve

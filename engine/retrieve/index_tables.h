@@ -7,8 +7,8 @@
 
 namespace spanscope::retrieve {
 
-/// Makes the tables of a new index; of another file, sees that it is an index of this version. Throws Failure
-/// if it is not.
+/// Makes the tables of a new index. For an existing file, checks that it is an index of this version. Throws
+/// Failure if it is not.
 void prepareTables(Database& database, const std::string& file);
 
 }  // namespace spanscope::retrieve

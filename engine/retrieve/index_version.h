@@ -3,8 +3,8 @@
 
 namespace spanscope::retrieve {
 
-/// Of the files of an index: raised with every change of the tables or of what is hashed. Files of another
-/// version are refused.
+/// Version of the files of an index. It is increased with every change of the tables or of the hashed facts.
+/// Files of another version are refused.
 inline constexpr int kIndexVersion = 5;
 
 }  // namespace spanscope::retrieve

@@ -10,11 +10,11 @@ namespace spanscope::retrieve {
 using Day = std::int64_t;
 Day today();
 
-/// What stays in an index, which queries with different documents share: nothing says that a document is gone
-/// for good but that no query has searched it for long. What was searched today or the day before always
-/// stays.
+/// What stays in an index. Queries with different documents share the index, and nothing tells that a
+/// document is gone for good; the only sign is that no query has searched it for a long time. Whatever was
+/// searched today or yesterday always stays.
 struct KeepRule {
-  Day unusedDays = 30;  ///< for which something is kept
+  Day unusedDays = 30;  ///< most days that something is kept without use
   std::int64_t mostBytes = std::int64_t{1}
                            << 30;  ///< of fragments' texts; beyond, what was unused longest goes
   std::function<Day()> today = retrieve::today;

@@ -11,12 +11,12 @@
 
 namespace spanscope::retrieve {
 
-/// Most pages of a PDF.
+/// Most pages in a PDF.
 inline constexpr int kMaxPdfPages = 20'000;
 
-/// The text of each page, in reading order; empty for a page without any. An error is what is no PDF, one
-/// that wants a password, one of more than kMaxPdfPages pages or kMaxDocumentBytes of text. `bytes` are at
-/// most kMaxDocumentBytes.
+/// The text of each page, in reading order; empty for a page without text. It is an error if the bytes are no
+/// PDF, if the PDF needs a password, or if it has more than kMaxPdfPages pages or more than kMaxDocumentBytes
+/// of text. `bytes` must be at most kMaxDocumentBytes.
 std::variant<std::vector<std::string>, Error> readPdf(std::string_view bytes);
 
 }  // namespace spanscope::retrieve

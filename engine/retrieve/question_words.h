@@ -7,8 +7,9 @@
 
 namespace spanscope::retrieve {
 
-/// An FTS5 expression that matches what holds any word of a text; empty if there is no word. At most `count`
-/// different words, the first ones. Every word is a quoted string, so nothing in the text is an operator.
+/// An FTS5 expression that matches any row with a word of the text. It contains the first `count` different
+/// words; it is empty if there is no word. Every word is a quoted string, so nothing in the text is an
+/// operator.
 std::string matchAnyWord(std::string_view text, std::size_t count);
 
 }  // namespace spanscope::retrieve

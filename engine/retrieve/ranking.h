@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// The order in which fragments fit a question, and what put them there.
+// Ranks fragments by how well they fit a question, and keeps the reasons.
 #pragma once
 
 #include "engine/retrieve/embedder.h"
@@ -24,7 +24,7 @@ enum class Ranking {
 const char* rankingName(Ranking ranking);
 std::optional<Ranking> parseRanking(std::string_view name);
 
-/// Where one ranker puts a fragment.
+/// The place that one ranker gives a fragment.
 struct Placing {
   std::size_t rank = 0;  ///< from 1
   double score = 0;
@@ -32,23 +32,24 @@ struct Placing {
 };
 
 struct RankedFragment {
-  Fragment fragment;  ///< its score is that of the ranking
+  Fragment fragment;  ///< its score is that of the whole ranking
   std::optional<Placing> lexical;
   std::optional<Placing> embedding;
 };
 
-/// Reciprocal rank fusion: the score of a fragment is the sum, over the lists that it is in, of 1 / (60 + its
-/// rank there) (Cormack, Clarke and Büttcher, "Reciprocal Rank Fusion outperforms Condorcet and individual
-/// Rank Learning Methods", SIGIR 2009). Best first; equal ones in the order of the lexical list, then of the
-/// other. Fragments are the same if document and number are.
+/// Reciprocal rank fusion: the score of a fragment is the sum of 1 / (60 + its rank in the list), over the
+/// lists that contain it (Cormack, Clarke and Büttcher, "Reciprocal Rank Fusion outperforms Condorcet and
+/// individual Rank Learning Methods", SIGIR 2009). The best fragment comes first. Fragments with equal scores
+/// keep the order of the lexical list, then that of the other list. Fragments with the same document and
+/// number are the same.
 std::vector<RankedFragment> fuseRanks(const std::vector<Fragment>& lexical,
                                       const std::vector<Fragment>& embedding);
 
-/// The best fragments of the chosen documents, best first: `depth` of a single ranker or, for Hybrid, what
-/// the fusion makes of that many of each, so at most twice as many. The first one by words is always among
-/// the first `depth`: only what is in both lists can stand before it. For other rankings than Lexical,
-/// `embedder` is given and the vectors of the documents are in the index. Throws Failure; stopped, it gives
-/// nothing.
+/// The best fragments of the chosen documents, the best first. A single ranker gives `depth` fragments.
+/// Hybrid fuses the `depth` best of each ranker, so it gives at most twice as many. The best fragment by
+/// words is always among the first `depth`: only fragments in both lists can come before it. For rankings
+/// other than Lexical, `embedder` must be given and the vectors of the documents must be in the index. Throws
+/// Failure. If it was stopped, the result is empty.
 std::vector<RankedFragment> rankFragments(const FragmentIndex& index, std::string_view question,
                                           std::size_t depth, Ranking ranking, const DocumentChoice& documents,
                                           Embedder* embedder, std::stop_token stop = {});

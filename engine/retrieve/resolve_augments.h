@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// From a query that retrieves to one that holds what was retrieved.
+// Turns a query with augments into one that contains the retrieved fragments.
 #pragma once
 
 #include "engine/base/ids.h"
@@ -24,10 +24,11 @@
 
 namespace spanscope::retrieve {
 
-/// Ranked fragments that are listed of an augment beyond those in the prompt, to choose from.
+/// How many further fragments are listed for an augment, beyond those in the prompt; a person can choose from
+/// them.
 inline constexpr std::size_t kRunnersUp = 10;
 
-/// What a person decided of the fragments of one augment, by the hashes of their texts.
+/// A person's decisions about the fragments of one augment, by the hashes of their texts.
 struct FragmentChoice {
   std::vector<std::string> pinned;  ///< always in the prompt, first and in this order
   std::set<std::string> dropped;    ///< never in the prompt, unless pinned
@@ -35,22 +36,22 @@ struct FragmentChoice {
 };
 
 struct RetrievalOptions {
-  std::int32_t fragments = 5;  ///< most of an augment, but for pinned ones: 1 … kMaxFragments
+  std::int32_t fragments = 5;  ///< most fragments of an augment, not counting pinned ones: 1 … kMaxFragments
   ChunkOptions chunk;
-  std::optional<Ranking> ranking;  ///< nothing: by vectors where an augment names the embedder's model, else
-                                   ///< by words
-  bool summaries = false;          ///< search summaries of the documents too
+  std::optional<Ranking> ranking;  ///< nothing: by vectors if an augment names the embedder's model, else by
+                                   ///< words
+  bool summaries = false;          ///< also search summaries of the documents
   std::map<NodePath, FragmentChoice> choices;  ///< by augment
 };
 
-/// What it works with; all of it outlives the call.
+/// The tools for retrieval. All of them must outlive the call.
 struct RetrievalTools {
-  const text::Tokenizer* tokenizer = nullptr;  ///< that cuts documents into fragments
+  const text::Tokenizer* tokenizer = nullptr;  ///< cuts documents into fragments
   FragmentIndex* index = nullptr;
-  query::Surroundings* files = nullptr;  ///< where files are read; null: an augment has none
-  /// Whether a name ("spnl/spanlet") is that of the model that embeds; empty: there is none.
+  query::Surroundings* files = nullptr;  ///< reads files; null: augments have no files
+  /// Whether a name ("spnl/spanlet") means the embedder's model. Empty: there is no embedder.
   std::function<bool(const std::string&)> isEmbedder;
-  /// Called when they are first needed; they may throw Failure.
+  /// The makers are called when they are first needed. They may throw Failure.
   std::function<Embedder&()> embedder;
   std::function<Summarizer&()> summarizer;
   Watch watch;
@@ -60,37 +61,39 @@ struct RetrievalTools {
 struct FoundFragment {
   RankedFragment ranked;
   std::string source;    ///< name of its document
-  std::size_t rank = 0;  ///< in the ranking, from 1; 0: it is here because it is pinned
+  std::size_t rank = 0;  ///< rank, from 1; 0: the fragment is here only because it is pinned
   bool isPinned = false;
   bool isDropped = false;
   bool isInPrompt = false;
 };
 
-/// What one augment found: first what is in the prompt, in its order there, then the others by rank.
+/// The result of one augment: first the fragments in the prompt, in their order there, then the others by
+/// rank.
 struct Retrieved {
-  NodePath node;  ///< of the augment, and of the plus that stands there now
+  NodePath node;  ///< of the augment, and of the plus that replaces it
   std::string question;
   Ranking ranking = Ranking::Lexical;
-  std::size_t documents = 0;  ///< that were searched
+  std::size_t documents = 0;  ///< number of searched documents
   std::vector<FoundFragment> fragments;
 };
 
 struct ResolvedAugments {
-  std::optional<query::Node> query;            ///< nothing if there was an error, or it was stopped
-  std::vector<query::Diagnostic> diagnostics;  ///< with the path of the node and no position
+  std::optional<query::Node> query;            ///< nothing if there was an error, or if it was stopped
+  std::vector<query::Diagnostic> diagnostics;  ///< they have the path of the node and no position
   std::vector<Retrieved> retrieved;
   bool isStopped = false;
 };
 
 bool hasAugment(const query::Node& node);
 
-/// The query with each augment replaced by a plus of user messages: the pinned fragments of its documents and
-/// those that fit its body best, the best first. The question is the text of the messages in the body; what
-/// has no text before the query runs (a generate, a map, another augment, an ask or file that was not
-/// resolved) is an error there, as are a document that cannot be read, options out of range and an index or a
-/// model that cannot be used. Every problem of every augment is listed. Of many files, those that cannot be
-/// read are warned of and left out. An augment that finds nothing becomes an empty plus, with a warning.
-/// Documents, their vectors and summaries are added to the index.
+/// The query in which each augment is replaced by a plus of user messages: first the pinned fragments of its
+/// documents, then the fragments that fit its body best, the best first. The question is the text of the
+/// messages in the body. These are errors: a part of the body without text before the query runs (a generate,
+/// a map, another augment, an ask or file that was not resolved), a document that cannot be read, options out
+/// of range, and an index or a model that cannot be used. Every problem of every augment is listed. If an
+/// augment has many files, those that cannot be read are left out with a warning. An augment that finds
+/// nothing becomes an empty plus, with a warning. Documents, their vectors and summaries are added to the
+/// index.
 ResolvedAugments resolveAugments(const query::Node& node, const RetrievalOptions& options,
                                  const RetrievalTools& tools);
 

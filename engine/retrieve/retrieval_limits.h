@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// What retrieval can be asked for.
+// Limits of retrieval options.
 #pragma once
 
 #include <cstdint>
@@ -7,7 +7,7 @@
 namespace spanscope::retrieve {
 
 inline constexpr std::int32_t kMaxFragments = 10'000;  ///< of an augment
-/// Tokens of a chunk.
+/// Number of tokens in a chunk.
 inline constexpr std::int32_t kMinChunkTokens = 8;
 inline constexpr std::int32_t kMaxChunkTokens = 1 << 20;
 

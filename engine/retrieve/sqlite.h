@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// The little of SQLite that the index uses, with Failure for whatever goes wrong.
+// The small part of SQLite that the index needs. Every error throws Failure.
 #pragma once
 
 #include <sqlite3.h>
@@ -22,21 +22,22 @@ struct FinalizeStatement {
 
 class Database;
 
-/// One prepared statement, used again and again. Parameters count from 1, columns from 0.
+/// One prepared statement, which can be used many times. Parameters count from 1, columns from 0.
 class Statement {
  public:
   Statement(const Database& database, std::string_view sql);
 
   void bind(int parameter, std::int64_t value);
-  /// The text must live until the next reset().
+  /// `text` must live until the next reset().
   void bind(int parameter, std::string_view text);
-  /// Bytes that are no text; they must live as long.
+  /// Binds bytes that are no text; they too must live until the next reset().
   void bindBytes(int parameter, std::span<const std::byte> bytes);
-  /// For functions of SQL that take a pointer of that type; both live as long as the statement.
+  /// Binds a pointer for SQL functions that take a pointer with this type. `pointer` and `type` must live as
+  /// long as the statement.
   void bindPointer(int parameter, void* pointer, const char* type);
   /// Goes to the next row; false after the last one.
   bool step();
-  /// Runs a statement without rows to its end, for which it is ready again.
+  /// Runs a statement without rows to its end and makes it ready for the next use.
   void run();
   void reset();
 
@@ -45,7 +46,7 @@ class Statement {
   int columns() const { return sqlite3_column_count(m_statement.get()); }
   bool isNull(int column) const { return sqlite3_column_type(m_statement.get(), column) == SQLITE_NULL; }
   std::string text(int column) const;
-  /// Valid until the next step() or reset().
+  /// The bytes are valid until the next step() or reset().
   std::span<const std::byte> bytes(int column) const;
 
  private:
@@ -55,7 +56,8 @@ class Statement {
   std::unique_ptr<sqlite3_stmt, FinalizeStatement> m_statement;
 };
 
-/// Leaves a statement ready for its next use, whatever ends this one: an open one holds a lock on the file.
+/// Makes a statement ready for its next use when the scope ends in any way. An open statement holds a lock on
+/// the file.
 class StatementUse {
  public:
   explicit StatementUse(Statement& statement) : m_statement(statement) {}
@@ -69,15 +71,15 @@ class StatementUse {
 
 class Database {
  public:
-  /// Opens or makes a file; ":memory:" is a database of its own in memory.
+  /// Opens or makes a file. ":memory:" makes a separate database in memory.
   explicit Database(const std::string& file);
 
-  /// One or more statements without rows that are looked at.
+  /// Runs one or more statements; their rows are ignored.
   void execute(const char* sql);
   std::int64_t lastRow() const { return sqlite3_last_insert_rowid(m_database.get()); }
 
   sqlite3* get() const { return m_database.get(); }
-  /// Empty for one in memory.
+  /// Empty for a database in memory.
   const std::string& file() const { return m_file; }
   [[noreturn]] void fail() const;
 
@@ -86,12 +88,12 @@ class Database {
   std::unique_ptr<sqlite3, CloseDatabase> m_database;
 };
 
-/// All or nothing: what was not committed is undone at the end, whatever ends it.
+/// All or nothing: when the scope ends in any way, changes without commit() are undone.
 class Transaction {
  public:
   enum class Kind {
-    Immediate,  ///< has the file for itself from the start
-    Deferred    ///< as far as its statements need it: for tables of this connection alone
+    Immediate,  ///< locks the file from the start
+    Deferred    ///< locks only what its statements need; for tables that only this connection uses
   };
   explicit Transaction(Database& database, Kind kind = Kind::Immediate);
   ~Transaction();

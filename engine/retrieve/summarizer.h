@@ -9,19 +9,20 @@
 
 namespace spanscope::retrieve {
 
-/// Writes summaries of texts that stand together.
+/// Writes summaries of groups of texts.
 class Summarizer {
  public:
   virtual ~Summarizer() = default;
 
-  /// Everything that a summary depends on beside the texts: summaries are kept under it.
+  /// Identifies everything besides the texts that a summary depends on. It is part of the key of stored
+  /// summaries.
   virtual std::string fingerprint() const = 0;
 
-  /// How many texts are summarised as one; at least 2.
+  /// How many texts one summary covers; at least 2.
   virtual std::size_t groupSize() const = 0;
 
-  /// A summary for each group, in their order, or nothing if it was stopped. Throws Failure where there is
-  /// none to be had.
+  /// One summary for each group, in order, or nothing if it was stopped. Throws Failure if summaries cannot
+  /// be made.
   virtual std::vector<std::string> summarize(std::span<const std::vector<std::string>> groups,
                                              std::stop_token stop) = 0;
 };

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // A tree of summaries over the fragments of a document, after RAPTOR (Sarthi et al., "RAPTOR: Recursive
-// Abstractive Processing for Tree-Organized Retrieval", ICLR 2024), with two departures: what is summarised
-// together are neighbours in the text, not clusters of vectors, so that the tree depends on the document
-// alone; and all levels are searched at once (its "collapsed tree").
+// Abstractive Processing for Tree-Organized Retrieval", ICLR 2024). There are two differences. A summary
+// covers neighbours in the text, not clusters of vectors, so that the tree depends only on the document. And
+// a search covers all levels at once (RAPTOR's "collapsed tree").
 #pragma once
 
 #include "engine/retrieve/fragment.h"
@@ -15,10 +15,10 @@
 
 namespace spanscope::retrieve {
 
-/// Most fragments of a document of which summaries are made: each costs a share of a generation.
+/// Most fragments of a document that gets summaries: each summary costs a generation.
 inline constexpr std::size_t kMaxSummarizedFragments = 10'000;
 
-/// Keeps summaries under a key made of everything that they depend on.
+/// Stores summaries by a key that depends on everything that they depend on.
 class SummaryStore {
  public:
   virtual ~SummaryStore() = default;
@@ -26,10 +26,11 @@ class SummaryStore {
   virtual void keep(const std::vector<std::pair<std::string, std::string>>& summaries) = 0;
 };
 
-/// Adds the summaries to the fragments of a document, level by level, up to one of the whole: neighbours in
-/// groups of the summarizer's size, as even as can be and of at least two. Only text, level and place of a
-/// fragment are read and written. A summary that is blank is left out, and ends the tree if it is the only
-/// one. False if it was stopped. Throws Failure, also for more than kMaxSummarizedFragments.
+/// Appends the summaries to the fragments of a document, level by level, up to one summary of the whole. Each
+/// summary covers a group of neighbours: at most the summarizer's group size, at least two, and all groups as
+/// equal as possible. Only text, level and place of a fragment are read and written. A blank summary is left
+/// out; if a level has only one summary and it is blank, the tree ends. False if it was stopped. Throws
+/// Failure, also for more than kMaxSummarizedFragments fragments.
 bool addSummaries(std::vector<Fragment>& fragments, Summarizer& summarizer, SummaryStore& store,
                   const Watch& watch);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// What studies have in common: a session of their own, runs in it, and points that fill one by one.
+// The common parts of studies: a session of their own, runs in it, and points that are filled one by one.
 #pragma once
 
 #include "engine/experiment/experiment.h"
@@ -17,7 +17,7 @@
 
 namespace spanscope::experiment {
 
-/// Takes the figures of runs and, beside them, the replies.
+/// Records the figures of runs, and the replies.
 class StudySink final : public trace::Sink {
  public:
   std::uint64_t send(RunId run, RequestId request, const NodePath& node, trace::Payload payload) override;
@@ -31,20 +31,20 @@ class StudySink final : public trace::Sink {
 
 class Study {
  public:
-  /// `leastBlocks`: of the pool, where fewer were asked for.
+  /// `leastBlocks`: smallest pool, in case the user asked for fewer blocks.
   Study(ExperimentResult& result, const ExperimentModel& model, const ExperimentTell& tell,
         const std::stop_token& stop, std::int32_t leastBlocks = 0);
 
-  /// Says what comes next. Throws Failure if it was stopped.
+  /// Reports what comes next. Throws Failure if it was stopped.
   void begin(const std::string& doing);
-  /// Adds one sample for each measure of the experiment to a point, and tells of it.
+  /// Adds one sample for each measure of the experiment to a point, and reports it.
   void add(const std::string& series, double x, const std::vector<double>& figures);
   /// The same with any number of samples for each measure, at a place of two axes.
   void addSamples(const std::string& series, double x, double y,
                   const std::vector<std::vector<double>>& samples);
-  /// One of the runs that were to be made is made.
+  /// Counts one of the planned runs as done.
   void step();
-  /// A sentence that the result keeps, once.
+  /// Adds a sentence to the result's remarks, once.
   void remark(const std::string& sentence);
 
   struct Ran {
@@ -52,10 +52,10 @@ class Study {
     run::RunResult result;
     std::vector<run::FinishedReply> replies;
   };
-  /// Throws Failure if it fails or was stopped.
+  /// Throws Failure if the run fails or was stopped.
   Ran run(const plan::Plan& plan, const std::string& policy, std::uint64_t seed = 0);
 
-  /// Opened when it is first asked for. Throws Failure if its pool cannot be had.
+  /// The session; it is opened at the first call. Throws Failure if its pool cannot be allocated.
   run::Session& session();
   const ExperimentModel& model() const { return m_model; }
   const std::stop_token& stop() const { return m_stop; }
@@ -70,10 +70,10 @@ class Study {
   std::unique_ptr<run::Session> m_session;
 };
 
-/// The plan of a query with every rule as usual. Throws Failure.
+/// The plan of a query, with every rule at its default. Throws Failure.
 plan::Plan studyPlan(const query::Node& query);
 
-/// Words that say nothing, about so many, to whole sentences; the same for the same number.
+/// About `words` meaningless words, in whole sentences. Equal numbers give equal texts.
 std::string fillerText(std::int32_t words, std::uint64_t number);
 
 query::Node studyMessage(query::Role role, std::string text);
