@@ -8,13 +8,13 @@
 
 namespace spanscope::workbench {
 
-/// Whether a setting may have this name: one of its choices, of a device the number behind its kind,
-/// "cuda:1" (how many there are of a kind is known to the machine alone, so that no list has them), or of a
-/// policy its values, "link(64)".
+/// Whether a setting may have this name: one of its choices; for a device also a kind with a number,
+/// "cuda:1"; for a policy also a policy with values, "link(64)". No list contains numbers of devices, because
+/// only the machine knows how many devices of a kind there are.
 bool mayBe(const Setting& setting, std::string_view name);
 
-/// Of a name that it may not have and that begins like one that it may: what was expected, e.g. which values
-/// a policy has; else empty.
+/// What was expected, if the name is invalid but begins like a valid one, e.g. which values a policy has.
+/// Otherwise empty.
 std::string expectedBeside(const Setting& setting, std::string_view name);
 
 }  // namespace spanscope::workbench

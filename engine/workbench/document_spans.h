@@ -12,10 +12,10 @@
 
 namespace spanscope::workbench {
 
-/// A document as the spans that it is in a query which has it as the text of a user's message under plus:
-/// one, or two where the chat template writes the first message of a conversation in another way. Each is a
-/// prompt of its own. As a layout has it in blocks of so many tokens, padded where a marker follows. Throws
-/// Failure for a text that cannot be encoded.
+/// The spans that a document becomes in a query that has the document's text as a user message under plus.
+/// There are two if the chat template writes the first message of a conversation differently, otherwise one.
+/// Each is a prompt of its own, in the given layout and block size, padded if a marker follows. Throws
+/// Failure if the text cannot be encoded.
 std::vector<layout::SpanTable> documentSpans(const std::string& text, const text::Tokenizer& tokenizer,
                                              const text::ChatTemplate& chat,
                                              layout::Layout layout = layout::Layout::Exact,

@@ -7,8 +7,8 @@
 
 namespace spanscope::workbench {
 
-/// A loaded model as experiments take it; the bundle must outlive what this returns. `config`: of the
-/// sessions that they open on it.
+/// A loaded model in the form that experiments use. The bundle must outlive the result. `config`: of the
+/// sessions that experiments open on the model.
 experiment::ExperimentModel experimentModelOf(ModelBundle& bundle, const run::SessionConfig& config);
 
 }  // namespace spanscope::workbench

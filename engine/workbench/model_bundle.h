@@ -21,71 +21,71 @@
 namespace spanscope::workbench {
 
 struct ModelOptions {
-  int threads = 0;                           ///< 0: one a core
-  std::string device{compute::kAutoDevice};  ///< as Backends::choose() knows them
-  bool exact = false;                        ///< as BackendOptions has it
-  /// The cache that is to be made beside the weights, and whether that fits: without, the weights alone are
-  /// asked about.
+  int threads = 0;                           ///< 0: one per core
+  std::string device{compute::kAutoDevice};  ///< as for Backends::choose()
+  bool exact = false;                        ///< as in BackendOptions
+  /// The cache that will be made besides the weights. Loading checks that both fit into the device's memory.
+  /// Without it, only the weights are checked.
   std::optional<run::SessionConfig> session = {};
-  const text::ChatTemplate* chat = nullptr;  ///< chosen by a person; null: the directory's own
-  std::stop_token stop = {};                 ///< asked before each tensor
-  /// Told before each tensor how many have been read, of how many; on the thread that loads.
+  const text::ChatTemplate* chat = nullptr;  ///< a person's choice; null: the directory's own
+  std::stop_token stop = {};                 ///< checked before each tensor
+  /// Called before each tensor, on the loading thread, with the number of tensors read so far and of all
+  /// tensors.
   std::function<void(std::size_t read, std::size_t all)> progress = {};
 };
 
-/// Everything that belongs to one loaded model and that a session refers to. Moving it keeps the references
-/// valid.
+/// Everything that belongs to one loaded model and that a session refers to. Moving a bundle keeps these
+/// references valid.
 struct ModelBundle {
   std::string name;                 ///< of the directory or the shape
   std::filesystem::path directory;  ///< empty for a shape
   model::ModelConfig config;
   compute::DType weightType = compute::DType::BF16;  ///< of the checkpoint's matrices
-  std::string fingerprint;                           ///< of model and weights, of these a sample
-  std::string weightsDigest;                         ///< of all weights as they were loaded
-  compute::ChosenDevice device;                      ///< of `backend`
-  std::unique_ptr<compute::Backend> backend;         ///< null for a mere description, as is the decoder
+  std::string fingerprint;                           ///< of the model and a sample of the weights
+  std::string weightsDigest;                         ///< of all weights, as they were loaded
+  compute::ChosenDevice device;                      ///< the device of `backend`
+  std::unique_ptr<compute::Backend> backend;         ///< null for a mere description; so is the decoder
   std::unique_ptr<model::Decoder> decoder;
   std::unique_ptr<text::Tokenizer> tokenizer;  ///< null for a shape
   const text::ChatTemplate* chat = nullptr;    ///< null for a shape
 
   compute::BackendOptions backendOptions() const;
 
-  /// Bytes of a weight's element as the backend keeps it.
+  /// Bytes of a weight's element in the backend.
   double weightElementBytes() const { return weightType == compute::DType::BF16 ? 2 : 4; }
 };
 
-/// Throws Failure, naming the directory, unless it is one that can hold a model: a directory with
+/// Throws Failure that names the directory unless it can contain a model: it must be a directory with
 /// config.json.
 void requireModel(const std::filesystem::path& directory);
 
-/// Adds to the end tokens of the model's own files those of the tokenizer's and of the chat template (null:
-/// none), read from the directory. Throws Failure for tokens that the model cannot say.
+/// Adds the end tokens of the tokenizer's files, read from the directory, and of the chat template (null:
+/// none) to those of the model's own files. Throws Failure for tokens outside of the model's vocabulary.
 void addEndTokens(model::ModelConfig& config, const std::filesystem::path& directory,
                   const text::Tokenizer& tokenizer, const text::ChatTemplate* chat);
 
-/// Loads a Hugging Face model directory. Throws Failure for whatever is wrong with it, and where it is
-/// stopped.
+/// Loads a Hugging Face model directory. Throws Failure for every fault of it, and on a stop.
 ModelBundle loadModelBundle(const std::filesystem::path& directory, const compute::Backends& backends,
                             const ModelOptions& options = {});
 
-/// The same without tokenizer and chat template: enough to compute span tables.
+/// The same without tokenizer and chat template. This suffices to compute span tables.
 ModelBundle loadModelWeights(const std::filesystem::path& directory, const compute::Backends& backends,
                              const ModelOptions& options = {});
 
-/// The same without weights, backend and fingerprint: enough to lay out prompts and to predict runs.
+/// The same without weights, backend and fingerprint. This suffices to lay out prompts and to predict runs.
 /// `chat`: as in ModelOptions.
 ModelBundle describeModel(const std::filesystem::path& directory, const text::ChatTemplate* chat = nullptr);
 
-/// A model of a named shape (model::namedShape) with random bf16 weights. Throws Failure for other names.
+/// A model with a named shape (model::namedShape) and random bf16 weights. Throws Failure for other names.
 ModelBundle makeShapeBundle(const std::string& shape, const compute::Backends& backends,
                             const ModelOptions& options = {});
 
-/// The cache as a kind of device should have it: keys and values of the type that it attends to best, unless
-/// one was chosen, and at least as many rows in a pass as suit it.
+/// Adapts the cache to a kind of device: keys and values have the type with which the device attends best,
+/// unless a type was chosen, and a pass has at least as many rows as suit the device.
 run::SessionConfig suited(run::SessionConfig config, const compute::BackendKind& kind);
 
-/// A session on the bundle, suited to its device; the bundle must outlive it, as must the sink. Throws
-/// Failure where its pool does not fit into the device's memory.
+/// Opens a session on the bundle, adapted to its device. The bundle and the sink must outlive it. Throws
+/// Failure if its pool does not fit into the device's memory.
 std::unique_ptr<run::Session> makeSession(ModelBundle& bundle, const run::SessionConfig& config,
                                           trace::Sink& sink);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Which model a query names, and whether that is the one that runs it.
+// Finds out which models a query names, and whether they are the model that runs it.
 #pragma once
 
 #include "engine/query/query.h"
@@ -12,21 +12,22 @@
 
 namespace spanscope::workbench {
 
-/// What a checkpoint is called: the name of its folder. "spanlet" for "models/spanlet/".
+/// The name of a checkpoint, which is the name of its folder: "spanlet" for "models/spanlet/".
 std::string modelName(const std::filesystem::path& directory);
-/// Of the checkpoint that a run with these settings uses; empty where the bundled one cannot be found.
+/// The name of the checkpoint that a run with these settings uses; empty if the bundled one cannot be found.
 std::string modelNameOf(const RunSettings& settings);
 
-/// Whether a name in a query ("spnl/spanlet", "spanlet", none) means the checkpoint of that name.
+/// Whether a name in a query ("spnl/spanlet", "spanlet", or none) means the checkpoint with the name
+/// `loaded`.
 bool meansModel(std::string_view wanted, std::string_view loaded);
 
-/// The models that generates of the query name and that are another than the checkpoint of that name, each
-/// once, in prompt order. A name that is a parameter is none.
+/// The models that generates of the query name, if they do not mean the checkpoint with the name `loaded`.
+/// Each occurs once, in prompt order. A name that is a parameter does not count.
 std::vector<std::string> otherModels(const query::Node& query, std::string_view loaded);
 
-/// The names in RunSettings::standsFor.
+/// The list of names in RunSettings::standsFor.
 std::vector<std::string> stoodFor(const RunSettings& settings);
-/// Adds a name to RunSettings::standsFor, once.
+/// Adds a name to RunSettings::standsFor, unless it is there already.
 void standFor(RunSettings& settings, const std::string& wanted);
 
 }  // namespace spanscope::workbench

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Parameters of a query that is written for others: they may fill in what is left.
+// Fills in parameters of a query that is written for others, who may fill in the rest.
 #pragma once
 
 #include "engine/query/parameters.h"
@@ -11,8 +11,8 @@
 
 namespace spanscope::workbench {
 
-/// The query with the values put in wherever there is one that fits: a number without one keeps its
-/// parameter, and does not keep the others from their values.
+/// The query with every valid value filled in. A number without a valid value keeps its parameter; the other
+/// parameters still get their values.
 query::Node resolveWhatFits(const query::Node& query,
                             const std::vector<query::ParameterDeclaration>& declarations,
                             const std::map<std::string, std::string>& values);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// The one way from a query as it was written to its plan. It is gone in stages; who calls says up to which,
-// and what each of them may do. What is wrong on the way is one list, each at its place.
+// The only way from a written query to its plan, in stages. The caller chooses the last stage, and what each
+// stage may do. All problems are in one list, each with its place.
 #pragma once
 
 #include "engine/base/ids.h"
@@ -26,91 +26,96 @@
 
 namespace spanscope::workbench {
 
-/// In the order in which they are gone through.
+/// The stages, in order.
 enum class Stage {
   Read,        ///< the text becomes a query
-  Parameters,  ///< values take the places of parameters: paths and prompts may hold them, so they come first
-  Sugar,       ///< `ask` and `file` get their texts
-  Retrieve,    ///< augments become what they find: what is asked for may come from a parameter or a question
+  Parameters,  ///< parameters get their values; this comes first because paths and prompts may contain
+               ///< parameters
+  Sugar,       ///< `ask` and `file` are replaced by their texts
+  Retrieve,    ///< augments are replaced by fragments; their question may contain a parameter or an answer
   Plan,
 };
 inline constexpr std::size_t kStages = 5;
 
-/// Where a query comes from: a text, in the form that the input says, or the node itself, e.g. of a document.
-/// What is wrong with a node has its pointer and no position.
+/// The source of a query: a text, whose form is in the input, or the node itself, e.g. of a document.
+/// Problems with a node have its pointer and no position.
 using QuerySource = std::variant<std::string_view, query::Node>;
 
-/// Everything that the stages take, as values; what is pointed to outlives the call.
+/// All inputs of the stages. Objects behind pointers must outlive the call.
 struct PipelineInput {
   QuerySource source;
   query::QueryForm form = query::QueryForm::Json;  ///< of the text
-  /// The first stage that is run; a node that has been through those before it is not changed by them again.
+  /// The first stage to run. A node that has already passed the stages before it is not changed by them
+  /// again.
   Stage from = Stage::Read;
 
   std::map<std::string, std::string> parameters{};          ///< values by name
-  std::vector<query::ParameterDeclaration> declarations{};  ///< what a document says of parameters
-  /// A number whose parameter has no value that fits keeps its parameter, instead of being an error.
+  std::vector<query::ParameterDeclaration> declarations{};  ///< what a document declares about parameters
+  /// If a number's parameter has no valid value, the parameter stays; otherwise this is an error.
   bool keepsNumbers = false;
 
-  /// Where `ask` and `file` get their texts, and augments their files; without, `ask` and `file` are left in
-  /// the query as they are.
+  /// Gives `ask` and `file` their texts, and augments their files. Without it, `ask` and `file` stay in the
+  /// query.
   query::Surroundings* surroundings = nullptr;
-  bool endsAtAsk = false;      ///< a query with a question is not asked: it ends before its sugar
-  bool endsAtAugment = false;  ///< a query with an augment does not retrieve: it ends before its sugar
+  bool endsAtAsk = false;      ///< a query with an `ask` ends before the sugar stage, so that nobody is asked
+  bool endsAtAugment = false;  ///< a query with an augment ends before the sugar stage, so that nothing is
+                               ///< retrieved
 
-  /// What finds the fragments of each augment; without, augments are left in the query as they are.
+  /// Finds the fragments of each augment. Without it, augments stay in the query.
   Retrieval* retrieval = nullptr;
-  retrieve::RetrievalOptions fragments{};  ///< how they are found; with what was decided of them
+  retrieve::RetrievalOptions fragments{};  ///< how fragments are found, including a person's decisions
   retrieve::Watch watch{};                 ///< of indexing
-  /// What servers cannot read is an error after retrieval: an `ask` or `file` that was not resolved.
+  /// After retrieval, an `ask` or `file` that is still there is an error, because servers cannot read it.
   bool isForServer = false;
 
   plan::PlanOptions plan{};
-  /// With attention locality, the query is planned without it as well, for comparison.
+  /// With attention locality, the query is also planned without it, for comparison.
   bool plansWithoutLocality = false;
 };
 
-/// Why it ended where it did.
+/// Why the pipeline ended.
 enum class PipelineEnd {
-  Reached,    ///< the stage that was asked for
+  Reached,    ///< it reached the requested stage
   Problem,    ///< a stage found an error
   Asks,       ///< see endsAtAsk
   Retrieves,  ///< see endsAtAugment
-  Stopped,    ///< while it retrieved
+  Stopped,    ///< while it was retrieving
 };
 
 class PipelineResult {
  public:
   PipelineEnd end = PipelineEnd::Problem;
-  Stage at = Stage::Read;  ///< the last stage; where it did not get through: the one that it ended in
-  std::vector<query::Diagnostic> diagnostics;  ///< errors and advice, in the order of the stages
-  query::SourceMap sources;  ///< where the nodes of the query as it was written stand in the text
-  std::vector<retrieve::Retrieved> retrieved;     ///< what each augment found
-  std::optional<plan::Plan> plan;                 ///< nothing if it was not come to, or there was an error
-  std::optional<plan::Plan> planWithoutLocality;  ///< what it would be; see plansWithoutLocality
+  Stage at = Stage::Read;                         ///< the last stage; if that failed: the stage that failed
+  std::vector<query::Diagnostic> diagnostics;     ///< errors and advice, in the order of the stages
+  query::SourceMap sources;                       ///< where the nodes of the written query stand in the text
+  std::vector<retrieve::Retrieved> retrieved;     ///< the result of each augment
+  std::optional<plan::Plan> plan;                 ///< nothing if the stage was not reached, or there was an
+                                                  ///< error
+  std::optional<plan::Plan> planWithoutLocality;  ///< the plan without attention locality; see
+                                                  ///< plansWithoutLocality
 
   bool isReached() const { return end == PipelineEnd::Reached; }
-  /// The query as it is after a stage; nullptr where that was not got through. A stage that had nothing to
-  /// work with leaves it as it was.
+  /// The query after a stage; nullptr if the pipeline did not complete this stage. A stage without anything
+  /// to do leaves the query unchanged.
   const query::Node* queryAfter(Stage stage) const;
-  /// The query after the last stage, which is reached; queryAfter() has none afterwards.
+  /// The query after the last stage, which must be reached. Afterwards queryAfter() has no query.
   query::Node takeQuery();
 
  private:
   friend class Pipeline;
   std::array<std::optional<query::Node>, kStages> m_queries;  ///< of the stages that made one
-  std::size_t m_passed = 0;                                   ///< how many stages were got through
+  std::size_t m_passed = 0;                                   ///< number of completed stages
 };
 
-/// Runs the stages up to and with `last`, the others not at all. Throws nothing for what is wrong with the
-/// query: that is in the result.
+/// Runs the stages up to and including `last`. It throws nothing for problems of the query: they are in the
+/// result.
 PipelineResult runPipeline(PipelineInput input, Stage last = Stage::Plan);
 
-/// The range of the innermost node that the pointer leads to or through; nothing if the map is empty.
+/// The range of the innermost node on the way to the pointer's place; nothing if the map is empty.
 std::optional<query::SourceRange> rangeAround(std::string_view pointer, const query::SourceMap& sources);
 
-/// Where a node stands in the text that the map was made from; for a field, the node around it. No position
-/// if there is none.
+/// The position of a node in the text from which the map was made; for a field, the position of the node
+/// around it. No position if there is none.
 query::TextPosition positionOf(std::string_view pointer, const query::SourceMap& sources,
                                std::string_view text);
 

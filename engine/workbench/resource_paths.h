@@ -5,8 +5,8 @@
 
 namespace spanscope::workbench {
 
-/// The folder that holds `models` and `queries`: of the installation the program runs from, or of the source
-/// tree it was built from. Throws Failure naming the places that were looked at.
+/// The folder that contains `models` and `queries`: in the installation from which the program runs, or in
+/// the source tree from which it was built. Throws Failure that names the searched places.
 std::filesystem::path resourceDirectory();
 
 /// The model that comes with the program.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Retrieval for the queries of one command or window: tokenizer, index and model are opened when the first
+// Retrieval for the queries of one command or window. It opens tokenizer, index and model when the first
 // augment needs them.
 #pragma once
 
@@ -25,23 +25,23 @@ struct RetrievalSettings {
   std::filesystem::path modelDirectory;  ///< of the model that chunks, embeds and summarises; empty: the
                                          ///< bundled one
   ModelOptions model;
-  std::optional<remote::EmbeddingsServer> embeddings;  ///< embeds instead of the model
+  std::optional<remote::EmbeddingsServer> embeddings;  ///< if set, this server embeds instead of the model
 };
 
 class Retrieval {
  public:
-  /// `backends`: what the model is loaded on, where one is needed.
+  /// `backends`: for loading the model, if it is needed.
   Retrieval(RetrievalSettings settings, compute::Backends backends);
 
-  /// As retrieve::resolveAugments; a tokenizer, a model or an index that cannot be opened is an error of the
-  /// query. `files` may be null.
+  /// Like retrieve::resolveAugments. If a tokenizer, a model or an index cannot be opened, this is an error
+  /// of the query. `files` may be null.
   retrieve::ResolvedAugments resolve(const query::Node& query, const retrieve::RetrievalOptions& options,
                                      query::Surroundings* files, const retrieve::Watch& watch);
 
-  /// Embeds and summarises with a model that is loaded already, instead of loading it when it is needed. The
-  /// index stays.
+  /// Embeds and summarises with an already loaded model, instead of loading one when it is needed. The index
+  /// stays.
   void useModel(std::shared_ptr<ModelBundle> model);
-  /// Embeds with a server or, where there is none, with the model, from the next query on.
+  /// From the next query on, embeds with this server or, if there is none, with the model.
   void useEmbeddings(const std::optional<remote::EmbeddingsServer>& server);
   /// The model, if it was needed or given.
   const std::shared_ptr<ModelBundle>& model() const { return m_model; }
@@ -52,7 +52,7 @@ class Retrieval {
   RetrievalSettings m_settings;
   compute::Backends m_backends;
   std::shared_ptr<ModelBundle> m_model;
-  std::unique_ptr<text::Tokenizer> m_tokenizer;  ///< where no model was needed yet
+  std::unique_ptr<text::Tokenizer> m_tokenizer;  ///< used while no model has been needed
   std::unique_ptr<retrieve::Embedder> m_embedder;
   std::unique_ptr<retrieve::Summarizer> m_summarizer;
   std::optional<retrieve::FragmentIndex> m_index;

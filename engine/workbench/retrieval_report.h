@@ -9,7 +9,7 @@
 
 namespace spanscope::workbench {
 
-/// What augments found, and what is said of it, as a run tells it to the trace.
+/// The results of augments and the remarks about them, in the form in which a run reports them to the trace.
 std::vector<run::RetrievalReport> retrievalReports(const std::vector<retrieve::Retrieved>& retrieved,
                                                    const std::vector<query::Diagnostic>& diagnostics);
 

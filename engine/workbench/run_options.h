@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// What a document's settings mean to the engine: the same for what is run and for what is predicted.
+// Translates a document's settings for the engine. Runs and predictions use the same options.
 #pragma once
 
 #include "engine/query/query.h"
@@ -13,27 +13,27 @@
 
 namespace spanscope::workbench {
 
-/// Of the checkpoint, or the bundled one. Throws Failure where that cannot be found.
+/// The directory of the checkpoint, or of the bundled one. Throws Failure if the bundled one cannot be found.
 std::filesystem::path modelDirectoryOf(const document::RunSettings& settings);
 
-/// Where this user's span store is unless another folder was chosen: spanscope/spans in the folder for
-/// caches, XDG_CACHE_HOME or ~/.cache. Throws Failure where there is none.
+/// The folder of this user's span store, unless another folder was chosen: spanscope/spans in the folder for
+/// caches, XDG_CACHE_HOME or ~/.cache. Throws Failure if there is no such folder.
 std::filesystem::path standardStoreFolder();
 
-/// Throws Failure as standardStoreFolder() where blocks are to be kept on the disk.
+/// Throws Failure as standardStoreFolder() does, if blocks shall be kept on the disk.
 run::SessionConfig sessionConfigOf(const document::RunSettings& settings);
 
-/// Two runs that have the same can share the model that is loaded. Throws as modelDirectoryOf().
+/// Runs with equal results can share the loaded model. Throws as modelDirectoryOf().
 document::RunSettings modelIdentityOf(const document::RunSettings& settings);
-/// Two runs that have the same can share a session, with its cache. Throws as modelDirectoryOf().
+/// Runs with equal results can share a session and its cache. Throws as modelDirectoryOf().
 document::RunSettings sessionIdentityOf(const document::RunSettings& settings);
 
-/// Without what is observed, and without what only the trace is told.
+/// Without the settings of observation, and without anything that only the trace needs.
 run::RunOptions runOptionsOf(const document::RunSettings& settings);
 
-/// Who embeds instead of the checkpoint, if anyone; without a key.
+/// The server that embeds instead of the checkpoint, if there is one; without a key.
 std::optional<remote::EmbeddingsServer> embeddingsServerOf(const document::RunSettings& settings);
-/// Whether a run of the query sends texts to that server.
+/// Whether a run of the query sends texts to this server.
 bool asksServer(const query::Node& query, const document::RunSettings& settings);
 
 }  // namespace spanscope::workbench

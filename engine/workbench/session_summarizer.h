@@ -12,23 +12,23 @@
 
 namespace spanscope::workbench {
 
-/// Writes summaries with a loaded model: a generate step for each group, all of a call in one plan, so that
-/// they share forward passes. Its session has a cache of its own: what stands there for a run stays.
+/// Writes summaries with a loaded model. A call makes one plan with a generate step for each group, so that
+/// they share forward passes. The session has a cache of its own, so the cache for runs does not change.
 class SessionSummarizer final : public retrieve::Summarizer {
  public:
-  /// The model outlives it, and nothing else uses it at the same time. Throws Failure if the session's cache
-  /// cannot be had.
+  /// The model must outlive the summarizer, and nothing else may use it at the same time. Throws Failure if
+  /// the session's cache cannot be allocated.
   explicit SessionSummarizer(ModelBundle& model);
 
   std::string fingerprint() const override;
   std::size_t groupSize() const override { return 4; }
-  /// Greedy, so that the same texts have the same summary. Throws Failure for texts that do not fit the
-  /// model's context.
+  /// Generates greedily, so that equal texts have equal summaries. Throws Failure for texts that do not fit
+  /// into the model's context.
   std::vector<std::string> summarize(std::span<const std::vector<std::string>> groups,
                                      std::stop_token stop) override;
 
  private:
-  /// Summaries are no run of the person's: nobody sees their events.
+  /// Drops all events: summaries are not runs of the person, so nobody sees their events.
   class NoEvents final : public trace::Sink {
    public:
     std::uint64_t send(RunId, RequestId, const NodePath&, trace::Payload) override { return ++m_count; }

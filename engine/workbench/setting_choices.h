@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// The names that settings may be, from the tables of what they choose.
+// The possible names of settings, taken from the tables of the things that they choose.
 #pragma once
 
 #include "engine/workbench/setting.h"
 
 namespace spanscope::workbench {
 
-// Each begins with the default.
+// Each list begins with the default.
 Choices policyChoices();
 Choices layoutChoices();
 Choices kvTypeChoices();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// What the name that a setting has means to the engine; as the default where there is no such name.
+// Translates the name in a setting for the engine. An unknown name means the default.
 #pragma once
 
 #include "engine/compute/backend.h"
@@ -16,7 +16,7 @@ namespace spanscope::workbench {
 
 policy::Choice policyOf(std::string_view name);
 layout::Layout layoutOf(std::string_view name);
-std::optional<compute::DType> kvTypeOf(std::string_view name);  ///< nothing: what suits the device
+std::optional<compute::DType> kvTypeOf(std::string_view name);  ///< nothing: the type that suits the device
 plan::OutputForm outputFormOf(std::string_view name);
 plan::LocalityShape localityShapeOf(std::string_view name);
 run::AttentionDetail attentionDetailOf(std::string_view name);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// How a document is to be run. A new setting is a member here and its entry in settings_table.cpp, and
-// whatever uses it.
+// How a document is run. A new setting needs a member here, an entry in settings_table.cpp, and code that
+// uses it.
 #pragma once
 
 #include "engine/workbench/setting.h"
@@ -13,46 +13,47 @@
 
 namespace spanscope::workbench {
 
-/// Name of the policy of runs for which none was chosen.
+/// Name of the policy for runs that do not choose one.
 std::string standardPolicy();
 
-/// Applied on the next run. What each may be stands in runSettings().
+/// The settings apply to the next run. runSettings() contains their possible values.
 struct RunSettings {
   std::string model;  ///< directory of the checkpoint; empty: the bundled one
-  /// Names of other models, separated by commas, that the checkpoint stands in for without a warning.
+  /// Names of other models, separated by commas. The checkpoint replaces them without a warning.
   std::string standsFor;
   std::string policy = standardPolicy();
   std::string layout = "exact";  ///< of prompts
   std::uint64_t seed = 0;
   std::int32_t blockSize = 16;
-  std::int32_t blockCount = 512;         ///< the null block included
-  std::string kvType = "auto";           ///< "auto": what the device attends to best
-  std::int32_t cacheHostMebibytes = 0;   ///< of blocks that left the pool, in host memory; 0: none
-  std::int32_t cacheDiskMebibytes = 0;   ///< of blocks that outlive the program, in a folder; 0: none
-  std::string device = "auto";           ///< that computes; "auto": the first that can be used
-  bool exact = false;                    ///< rows are bit-equal also where the device need not
-  std::int32_t threads = 0;              ///< 0: one a core
-  std::int32_t maxTokens = 0;            ///< of generates that set none; 0: the model's own
+  std::int32_t blockCount = 512;         ///< including the null block
+  std::string kvType = "auto";           ///< "auto": the type with which the device attends best
+  std::int32_t cacheHostMebibytes = 0;   ///< host memory for blocks that left the pool; 0: none
+  std::int32_t cacheDiskMebibytes = 0;   ///< disk space for blocks that outlive the program; 0: none
+  std::string device = "auto";           ///< "auto": the first usable device
+  bool exact = false;                    ///< rows are bit-equal even if that takes longer
+  std::int32_t threads = 0;              ///< 0: one per core
+  std::int32_t maxTokens = 0;            ///< for generates without a limit; 0: the model's own
   bool observe = true;                   ///< record attention
-  std::vector<std::int32_t> layers;      ///< which layers; empty: all
-  std::string attention = "answer";      ///< how much of it
-  bool observeRows = false;              ///< for every token instead of every block
-  std::int32_t attentionMebibytes = 64;  ///< most of it that a run records
-  std::int32_t keptMebibytes = 512;      ///< of events that the window keeps
+  std::vector<std::int32_t> layers;      ///< the observed layers; empty: all layers
+  std::string attention = "answer";      ///< how much of the attention is recorded
+  bool observeRows = false;              ///< by token instead of by block
+  std::int32_t attentionMebibytes = 64;  ///< most attention that a run records
+  std::int32_t keptMebibytes = 512;      ///< most events that the window keeps
   bool distribute = true;                ///< plus distribution
   std::string outputForm = "anew";
-  /// Attention locality: most entries that one judge reads; 0: the query stays as it is; 1 means 0.
+  /// Attention locality: most entries that one judge reads. 0: the query stays as it is; 1 means 0.
   std::uint32_t locality = 0;
   std::string localityShape = "tree";
-  std::string reducePrompt;    ///< question of every ply but the first; empty: the same all the way up
-  std::int32_t fragments = 5;  ///< that an augment finds
+  std::string reducePrompt;    ///< question of every ply except the first; empty: the same question
+                               ///< everywhere
+  std::int32_t fragments = 5;  ///< most fragments that an augment finds
   std::string ranking = "auto";
-  std::int32_t chunk = 128;   ///< most tokens of a fragment
+  std::int32_t chunk = 128;   ///< most tokens in a fragment
   std::int32_t overlap = 16;  ///< most tokens that fragments share; at most a quarter of `chunk` counts
-  bool summaries = false;     ///< search summaries too, made by the model
-  std::string embeddings = "checkpoint";  ///< whose vectors
+  bool summaries = false;     ///< also search summaries, which the model writes
+  std::string embeddings = "checkpoint";  ///< whose vectors are used
   std::string embeddingsUrl;              ///< of the server's API, e.g. "http://localhost:8000/v1"
-  std::string embeddingsModel;            ///< that embeds there
+  std::string embeddingsModel;            ///< the model that embeds there
 
   bool operator==(const RunSettings&) const = default;
 
@@ -60,13 +61,13 @@ struct RunSettings {
   bool asksServer() const { return embeddings == "server"; }
 };
 
-/// All settings, in the order of documents.
+/// All settings, in the order in which documents have them.
 const std::vector<Setting>& runSettings();
 
-/// The setting of that key; nullptr if there is none.
+/// The setting with this key; nullptr if there is none.
 const Setting* findSetting(std::string_view key);
 
-/// Those settings alone that have one of these effects; the others are as they are by default.
+/// Only the settings with one of these effects; the others have their defaults.
 RunSettings onlyThose(const RunSettings& settings, std::initializer_list<SettingEffect> effects);
 
 }  // namespace spanscope::workbench

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// What a person edits: a query as a tree of nodes with names that stay, how it is laid out, and how it is to
-// be run. A plain value: copying it is cheap (nodes are shared until they change), comparing it is exact.
-// Unlike a query it may be incomplete: a generate may lack its input, and trees may lie about that are not
+// What a person edits: a query as a tree of nodes with permanent names, its layout, and how it is run. It is
+// a plain value: copies are cheap (they share nodes until a node changes), and comparisons are exact. Unlike
+// a query, it may be incomplete: a generate may lack its input, and there may be further trees that are not
 // part of the query yet.
 #pragma once
 
@@ -20,7 +20,7 @@
 
 namespace spanscope::document {
 
-/// Names a node for as long as its document lives, through moves, undo and redo. 0: none.
+/// Names a node as long as its document lives, through moves, undo and redo. 0: no node.
 using NodeId = std::uint32_t;
 inline constexpr NodeId kNoNode = 0;
 
@@ -42,27 +42,28 @@ using query::Arity;
 using query::arityOf;
 using query::mostReplies;
 
-/// What a person decided of a fragment that an augment finds.
+/// A person's decision about a fragment that an augment finds.
 enum class FragmentMark {
-  Pinned,  ///< it is always in the prompt
-  Dropped  ///< it never is
+  Pinned,  ///< the fragment is always in the prompt
+  Dropped  ///< the fragment is never in the prompt
 };
 
 struct DocumentNode {
-  /// The node's own fields; its children are left empty (default nodes in boxes, no elements in a join).
+  /// The node's own fields. Its children are left empty (default nodes in boxes, no elements in a join).
   query::Node own;
-  /// In prompt order. Operators with a fixed number of inputs have as many entries, kNoNode where one is
-  /// missing; joins have one for each child and never kNoNode.
+  /// The children in prompt order. An operator with a fixed number of inputs has as many entries; kNoNode
+  /// stands for a missing input. A join has one entry per child and never kNoNode.
   std::vector<NodeId> children;
   NodeId parent = kNoNode;
-  std::string name;               ///< given by the person; may be empty
-  std::optional<Point> position;  ///< top left; none: placed by the tidy layout
-  bool collapsed = false;         ///< children are not drawn
-  bool muted = false;             ///< left out, with everything under it, when the query is run
-  /// Replies that stand in for running a generate (one), a repeat or a map (one a copy or input, in order);
-  /// none: it is run.
+  std::string name;               ///< chosen by the person; may be empty
+  std::optional<Point> position;  ///< top left; none: the tidy layout places the node
+  bool collapsed = false;         ///< whether the children are hidden
+  bool muted = false;             ///< whether a run leaves out the node and everything under it
+  /// Replies that replace running a generate (one), a repeat or a map (one per copy or input, in order).
+  /// None: the node is run.
   std::vector<std::string> frozen;
-  /// Of an augment: fragments that were decided on, by the hash of their text (32 hexadecimal digits).
+  /// For an augment: the fragments that a person decided about, by the hash of their text (32 hexadecimal
+  /// digits).
   std::map<std::string, FragmentMark> fragments;
   bool isFrozen() const { return !frozen.empty(); }
   bool operator==(const DocumentNode&) const = default;
@@ -73,7 +74,7 @@ struct Frame {
   std::uint32_t id = 0;
   std::string title;
   Rect area;
-  std::uint32_t hue = 0;  ///< segment hue, 0 … 5
+  std::uint32_t hue = 0;  ///< hue of a segment, 0 … 5
   bool operator==(const Frame&) const = default;
 };
 
@@ -89,45 +90,48 @@ using workbench::RunSettings;
 
 class Document {
  public:
-  /// nullptr for an id that is not in the document.
+  /// nullptr if the id is not in the document.
   const DocumentNode* find(NodeId id) const;
-  /// For an id that is in the document.
+  /// The id must be in the document.
   const DocumentNode& at(NodeId id) const;
   bool contains(NodeId id) const { return find(id) != nullptr; }
   std::size_t size() const { return m_nodes.size(); }
   std::vector<NodeId> ids() const;  ///< ascending
 
-  /// Top of the tree that is the query; kNoNode: the document is empty.
+  /// Top of the tree that is the query; kNoNode if the document is empty.
   NodeId root() const { return m_root; }
-  /// Tops of all trees: the root first, then the others by id.
+  /// Tops of all trees: first the root, then the others by id.
   std::vector<NodeId> tops() const;
-  bool inQuery(NodeId id) const;  ///< whether the root stands above it, or it is the root
-  /// The node and everything under it, in prompt order, parents first.
+  bool inQuery(NodeId id) const;  ///< whether the node is the root or below it
+  /// The node and everything under it in prompt order, parents first.
   std::vector<NodeId> subtree(NodeId id) const;
-  /// Place among its parent's children; 0 for a top.
+  /// Index among the children of its parent; 0 for a top.
   std::size_t indexInParent(NodeId id) const;
-  bool isAncestor(NodeId above, NodeId below) const;  ///< true also where both are the same
+  bool isAncestor(NodeId above, NodeId below) const;  ///< also true if both are the same
 
   std::map<std::string, std::string> parameters;  ///< values by name
-  /// What is said of parameters: kind, default, description. No name twice.
+  /// The declarations of parameters: kind, default, description. Names are different.
   std::vector<query::ParameterDeclaration> declarations;
   RunSettings settings;
   std::vector<Frame> frames;
   std::vector<Note> notes;
 
   bool operator==(const Document& other) const;
-  /// The nodes that differ from those of `other`, ascending. Nothing where the two do not have the same nodes
-  /// and the same root.
+  /// The nodes that differ from those of `other`, ascending. Nothing if the two have different ids or
+  /// different roots.
   std::optional<std::vector<NodeId>> nodesUnlike(const Document& other) const;
 
-  // For edits.h only: the one place that changes structure.
-  NodeId insert(DocumentNode node);  ///< a new top with a new id; `parent` is ignored, children are adopted
-  /// A copy of its own to change; the reference holds until the next edit() of the same node.
+  // For edits.h only, which alone changes the structure.
+  NodeId insert(DocumentNode node);  ///< makes a new top with a new id; `parent` is ignored; the children
+                                     ///< become its own
+  /// Gives the document its own copy of the node, for changing. The reference is valid until the next edit()
+  /// of the same node.
   DocumentNode& edit(NodeId id);
-  void erase(NodeId id);  ///< the node alone; it has no parent and no children any more
+  void erase(NodeId id);  ///< erases only this node, which must have neither parent nor children
   void setRoot(NodeId id) { m_root = id; }
   std::uint32_t takeId() { return m_nextId++; }
-  /// Makes the root the top of its tree, or the first other top where it is gone.
+  /// Moves the root to the top of its tree. If the root no longer exists, the first other top becomes the
+  /// root.
   void mendRoot();
 
  private:
@@ -135,10 +139,10 @@ class Document {
     NodeId id = kNoNode;
     std::shared_ptr<const DocumentNode> node;
   };
-  /// nullptr: it is not in the document.
+  /// nullptr if the id is not in the document.
   const Entry* entryOf(NodeId id) const;
 
-  /// Ascending by id: new ones have the highest. A list, for it is copied with every change.
+  /// Ascending by id: new nodes have the highest ids. It is a list because it is copied with every change.
   std::vector<Entry> m_nodes;
   NodeId m_root = kNoNode;
   std::uint32_t m_nextId = 1;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Between documents and queries.
+// Converts between documents and queries.
 #pragma once
 
 #include "engine/base/ids.h"
@@ -12,42 +12,42 @@
 
 namespace spanscope::document {
 
-/// A document of one tree, placed by the tidy layout.
+/// Makes a document with one tree; the tidy layout places its nodes.
 Document fromQuery(const query::Node& query);
 
-/// Which node of a document each place of a query is.
+/// Connects places of a query with nodes of a document.
 struct NodePaths {
   std::map<NodeId, NodePath> byNode;
   std::map<NodePath, NodeId> byPath;
-  /// The node of a path, or of the nearest place above it that has one; kNoNode if none has.
+  /// The node at a path or, if it has none, at the nearest place above that has one; kNoNode if none has.
   NodeId nodeOf(const NodePath& path) const;
   bool operator==(const NodePaths&) const = default;
 };
 
 enum class TakeOut {
-  Nothing,  ///< the tree as it is drawn: what is saved
-  /// Muted branches left out, frozen replies in place of what gave them, as the engine lays replies out
-  /// (those of a repeat or a map as a plus; with the prompt before each where plus distribution would put it
-  /// there, unless something in that prompt would have to run): what is run and exported.
+  Nothing,  ///< the tree as it is drawn: this is saved
+  /// Without muted branches, and with frozen replies in place of their nodes, in the engine's layout: the
+  /// replies of a repeat or a map as a plus, each with the prompt before it if plus distribution would put
+  /// the prompt there, unless something in that prompt would have to run. This is run and exported.
   MutedAndFrozen,
 };
 
 struct QueryOf {
-  std::optional<query::Node> query;  ///< nothing where something is missing
+  std::optional<query::Node> query;  ///< nothing if something is missing
   NodePaths paths;                   ///< into `query`
-  std::vector<NodeId> incomplete;    ///< nodes of the tree that lack an input
+  std::vector<NodeId> incomplete;    ///< nodes of the tree with a missing input
 };
-/// The query below `top` (kNoNode: the root).
+/// The query below `top` (kNoNode: below the root).
 QueryOf toQuery(const Document& document, TakeOut takeOut, NodeId top = kNoNode);
 
-/// The subtree as a query with an empty seq where an input is missing: for the clipboard and drafts.
+/// The subtree as a query, with an empty seq for each missing input: for the clipboard and drafts.
 query::Node toTree(const Document& document, NodeId top);
 
-/// Changes the document's query to this one. Nodes that stay what they were (same place and operator, or the
-/// same subtree elsewhere under the same parent) keep their id, name, position and looks.
+/// Replaces the document's query. A node that does not change (it has the same place and operator, or its
+/// subtree is elsewhere under the same parent) keeps its id, name, position and looks.
 void replaceQuery(Document& document, const query::Node& query);
 
-/// The values that a run takes: those that are given, and defaults where none is.
+/// The values for a run: the given values, and defaults for the others.
 std::map<std::string, std::string> effectiveValues(const Document& document);
 
 }  // namespace spanscope::document

@@ -4,11 +4,11 @@
 //     {"spanscope": {"version": 1}, "query": …, "layout": {"nodes": {PATH: …}, "frames": […], "notes": […]},
 //      "parameters": {NAME: …}, "settings": {…}, "drafts": [{"query": …, "layout": {"nodes": …}}]}
 //
-// "query" and the queries of drafts are the JSON of the language; PATH is the place of a node in them. Where
-// an input is missing, an empty seq stands in the query and the layout says "missing" at its path. Frozen
-// replies stand there as "frozen": one as a text, several as a list of texts. What stands for a parameter is
-// its value, a text, or {"value": …, "type": …, "default": …, "description": …}, each of which may be left
-// out; a type is one of query::parameterKindName().
+// "query" and the queries of drafts are JSON of the language. PATH is the place of a node in them. For a
+// missing input, the query contains an empty seq, and the layout says "missing" at its path. Frozen replies
+// are in the layout as "frozen": one reply is a text, several are a list of texts. A parameter has its value,
+// which is a text, or {"value": …, "type": …, "default": …, "description": …}, in which each member is
+// optional. A type is a query::parameterKindName().
 #pragma once
 
 #include "engine/query/diagnostic.h"
@@ -28,23 +28,23 @@ inline constexpr int kDocumentVersion = 1;
 
 struct OpenedDocument {
   std::optional<Document> document;  ///< nothing if there was an error
-  bool plainQuery = false;           ///< the text is a query alone
+  bool plainQuery = false;           ///< the text is only a query
   std::vector<query::Diagnostic> diagnostics;
-  /// Where the nodes of its query stand, in bytes from `queryBegin`, by their paths in the text: that of
-  /// what is muted too, and without what is missing.
+  /// Where the nodes of the document's query stand, in bytes from `queryBegin`, by their paths in the text.
+  /// Muted nodes are included; missing inputs are not.
   query::SourceMap sources;
-  std::size_t queryBegin = 0;  ///< the byte of the text at which its query begins
+  std::size_t queryBegin = 0;  ///< the byte of the text at which the document's query begins
 };
 
-/// Whether the text is that of a document, right or wrong, and not that of a query alone.
+/// Whether the text is meant as a document, valid or not, as opposed to a query alone.
 bool isDocumentText(std::string_view text);
 
-/// Untrusted text; every field is checked.
+/// The text is untrusted; every field is checked.
 OpenedDocument readDocument(std::string_view text);
-/// Ends with a line break. Reading it gives an equal document with ids counted anew.
+/// The document as text, which ends with a line break. Reading it gives an equal document with new ids.
 std::string writeDocument(const Document& document);
 
-/// The paths of a tree's nodes in toTree(), those of missing inputs with kNoNode.
+/// The paths of a tree's nodes in toTree(). Missing inputs have kNoNode.
 std::vector<std::pair<std::string, NodeId>> pathsInTree(const Document& document, NodeId top);
 
 }  // namespace spanscope::document

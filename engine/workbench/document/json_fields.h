@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Reads the fields of a JSON text from front to back, checks each, and collects all that is wrong.
+// Reads and checks the fields of a JSON text from front to back, and collects all errors.
 #pragma once
 
 #include "engine/query/diagnostic.h"
@@ -17,17 +17,17 @@
 
 namespace spanscope::document {
 
-/// Every reading function takes exactly one value: where it is not what was asked for, that is reported and
-/// the value passed.
+/// Every reading function reads exactly one value. If the value is not the expected one, the function reports
+/// it and skips it.
 class JsonFields : private query::JsonCursor::Listener {
  public:
-  /// `text` is well-formed UTF-8 and outlives this.
+  /// `text` must be well-formed UTF-8 and outlive the object.
   explicit JsonFields(std::string_view text);
 
-  /// Calls `member` for each member; it reads the value, or returns false for a key that it does not know,
-  /// which is then warned of and passed. A key that comes twice is an error.
+  /// Calls `member` for each member. It reads the value, or returns false for an unknown key; the member is
+  /// then skipped with a warning. A key that occurs twice is an error.
   bool object(const std::function<bool(const std::string& key)>& member);
-  /// The same for an object whose keys are anybody's: `member` always reads.
+  /// The same for an object with arbitrary keys: `member` always reads the value.
   bool map(std::size_t most, const std::function<void(const std::string& key)>& member);
   bool array(std::size_t most, const std::function<void(std::size_t index)>& element);
 
@@ -36,13 +36,13 @@ class JsonFields : private query::JsonCursor::Listener {
   std::optional<std::int64_t> whole(std::int64_t least, std::int64_t most);
   std::optional<std::uint64_t> natural();  ///< a whole number of 64 bits without a sign
   std::optional<bool> flag();
-  /// `count` numbers of that range.
+  /// `count` numbers, each from `least` to `most`.
   std::optional<std::vector<double>> numbers(std::size_t count, double least, double most);
-  /// Passes the value, whatever it is, and says where it stands.
+  /// Skips any value and returns its place.
   query::SourceRange raw();
   void expectEnd();
 
-  /// Whether an object comes next.
+  /// Whether the next value is an object.
   bool objectFollows();
   bool listFollows();
   /// Where the next value begins.
@@ -57,7 +57,7 @@ class JsonFields : private query::JsonCursor::Listener {
  private:
   void jsonIssue(query::JsonIssue issue) override;
   void report(Severity severity, query::JsonIssue issue);
-  /// Whether a value of that kind comes next; reports and passes it if not.
+  /// Checks that the next value has the right kind; if not, reports it and skips it.
   bool require(bool holds, const std::string& expected);
 
   std::string_view m_text;

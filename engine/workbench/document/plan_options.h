@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// How a document's query is planned: the same for what is run and for what is checked.
+// How a document's query is planned. Runs and checks use the same options.
 #pragma once
 
 #include "engine/plan/planner.h"

@@ -10,10 +10,10 @@
 
 namespace spanscope::document {
 
-/// How a document's augments retrieve; without the choices, which belong to its nodes.
+/// How a document's augments retrieve, without a person's choices, which belong to the document's nodes.
 retrieve::RetrievalOptions retrievalOptionsOf(const RunSettings& settings);
 
-/// What was decided of the fragments of each augment, by its place in the query that `paths` lead into.
+/// A person's decisions about the fragments of each augment, by the augment's place in the query of `paths`.
 std::map<NodePath, retrieve::FragmentChoice> fragmentChoicesOf(const Document& document,
                                                                const NodePaths& paths);
 

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// A query taken apart into nodes with names, and back.
+// Splits a query into nodes of a document.
 #pragma once
 
 #include "engine/workbench/document/document.h"
 
 namespace spanscope::document {
 
-/// Makes nodes of a whole query; returns its top.
+/// Makes nodes for a whole query and returns their top.
 NodeId addSubtree(Document& document, const query::Node& tree);
 
-/// The same with the looks of the originals, but without their positions under the top.
+/// Copies a subtree with its looks, but without the positions of the nodes below its top.
 NodeId copySubtree(Document& document, NodeId id);
 
 }  // namespace spanscope::document
