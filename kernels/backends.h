@@ -7,8 +7,8 @@
 
 namespace spanscope {
 
-/// The backends that the programs, benchmarks and tests have, in the order in which they are preferred. The
-/// only place that names them. `cudaLibrary`: as cudaKind() takes it.
+/// The backends of the programs, benchmarks and tests, the most preferred first. No other place names them.
+/// `cudaLibrary`: as for cudaKind().
 compute::Backends programBackends(const std::filesystem::path& cudaLibrary = {});
 
 }  // namespace spanscope

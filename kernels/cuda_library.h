@@ -7,17 +7,18 @@
 
 namespace spanscope {
 
-/// NVIDIA cards, computed on by a library of its own, which is opened when the kind is first asked for: the
-/// same program runs where there is no driver. The kind is the one that the library states, whole. Where the
-/// library or a driver is missing, the one device says so. `library`: its file; empty: the one that is found
-/// beside the program, or where it is installed.
+/// NVIDIA cards. A separate library computes on them. It is opened when the kind is first needed, so that the
+/// same program runs without a driver. The library states everything about the kind. If the library or a
+/// driver is missing, the only device of the kind says so. `library`: the file of the library; empty: the
+/// library beside the program, or where it is installed.
 compute::KindEntry cudaKind(const std::filesystem::path& library = {});
 
-/// What the library and whoever opens it have to agree on; changed with what they hand each other.
+/// Version of the interface between the library and the code that opens it. It changes with every change of
+/// what they exchange.
 inline constexpr int kCudaLibraryVersion = 5;
 inline constexpr const char* kCudaLibraryName = "libspanscope_cuda.so";
 inline constexpr const char* kCudaLibraryEntry = "spanscopeCudaKind";
-/// The entry: fills the kind, unless it is of another version.
+/// The library's entry: fills in the kind. False if the version differs.
 using CudaLibraryEntry = bool (*)(int version, compute::BackendKind* kind);
 
 }  // namespace spanscope

@@ -8,16 +8,16 @@
 
 namespace spanscope::cpu {
 
-/// Uninitialised memory for vectors: 64-byte aligned, large buffers on huge pages where the system has them.
-/// After the last byte come kTail more that may be read (never used), so that kernels can load whole vectors
-/// at the end.
+/// Uninitialised memory for vectors: aligned to 64 bytes, large buffers on huge pages if the system has them.
+/// After the last byte there are kTail more bytes that may be read but not used, so that kernels can load
+/// whole vectors at the end.
 class AlignedBuffer {
  public:
   static constexpr std::size_t kAlignment = 64;
   static constexpr std::size_t kTail = 512;
 
   AlignedBuffer() = default;
-  /// Throws Failure, naming `what` and the bytes asked for, if the memory cannot be had.
+  /// Throws Failure that names `what` and the number of bytes, if the memory cannot be allocated.
   AlignedBuffer(std::size_t bytes, const char* what);
 
   std::size_t size() const { return m_size; }
@@ -30,7 +30,7 @@ class AlignedBuffer {
     return reinterpret_cast<const T*>(m_data.get());
   }
 
-  /// At least `bytes` of memory; contents are lost when it grows.
+  /// Makes sure that there are at least `bytes` bytes. If the memory grows, its contents are lost.
   void reserve(std::size_t bytes, const char* what) {
     if (bytes > m_size) *this = AlignedBuffer(bytes, what);
   }
@@ -44,7 +44,7 @@ class AlignedBuffer {
   std::size_t m_size = 0;
 };
 
-/// a · b · c · d as a size in bytes. Throws Failure, naming `what`, if a factor is negative or the product
+/// a · b · c · d as a size in bytes. Throws Failure that names `what`, if a factor is negative or the product
 /// overflows.
 std::size_t checkedBytes(const char* what, std::int64_t a, std::int64_t b, std::int64_t c = 1,
                          std::int64_t d = 1);

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Attention of query rows to key ranges.
 //
-// For each row and head: the query is rotated once per range by its distance from the range's base; the keys
-// of a range go by in tiles that begin at local index 0 of their segment, with a running maximum and sum; the
-// finished result of a range is merged into those before it. Each score is one chain of multiply-adds over
-// the head, each sum of values one chain over the keys the row may see. Of rows that read only some blocks
-// the others' pieces are left out of the tiles. Nothing in a row's arithmetic depends on which rows are
-// computed beside it, on where its blocks lie, or on how many rows a pass has.
+// For each row and head, the query is rotated once per range, by its distance from the range's base. The keys
+// of a range are processed in tiles that begin at local index 0 of their segment, with a running maximum and
+// sum. The finished result of a range is merged into the results of the ranges before it. Each score is one
+// chain of multiply-adds over the head. Each sum of values is one chain over the keys that the row may see.
+// If a row reads only some blocks, the pieces of other blocks are left out of the tiles. The arithmetic of a
+// row does not depend on the rows that are computed beside it, on where its blocks lie, or on the number of
+// rows in a pass.
 #pragma once
 
 #include "kernels/cpu/aligned_buffer.h"
@@ -31,23 +32,24 @@ struct AttentionJob {
   std::int32_t layer = 0;
   const float* queries = nullptr;  ///< [rows][queryHeads · headSize]
   float* out = nullptr;            ///< the same
-  float* weightScale = nullptr;  ///< [rows][queryHeads][2]: maximum score and 1 / sum, for the mass; or null
+  float* weightScale = nullptr;    ///< [rows][queryHeads][2]: maximum score and 1 / sum, for the mass; null:
+                                   ///< not needed
 };
 
 /// Attention mass of one run and one key head.
 struct MassTask {
   std::uint32_t run = 0;
   std::int32_t keyHead = 0;
-  std::int64_t keySpan = 0;    ///< keys of a stretch
-  std::int64_t keyBlocks = 0;  ///< stretches of all ranges together
+  std::int64_t keySpan = 0;    ///< number of keys in a stretch
+  std::int64_t keyBlocks = 0;  ///< number of stretches in all ranges together
   std::int64_t ranges = 0;
   double* sums = nullptr;       ///< [heads of the group][keyBlocks], zeros at first
   double* firstSums = nullptr;  ///< [heads of the group][ranges], zeros at first
 };
 
-/// The code for one instruction set.
+/// The functions for one instruction set.
 struct AttentionKernels {
-  /// Floats of scratch memory a task needs.
+  /// Number of floats of scratch memory that a task needs.
   std::int64_t (*scratchFloats)(std::int64_t queries, std::int64_t headSize) = nullptr;
   void (*attend)(const AttentionJob& job, const AttentionTask& task, float* scratch) = nullptr;
   void (*mass)(const AttentionJob& job, const MassTask& task, float* scratch) = nullptr;
@@ -56,7 +58,7 @@ struct AttentionKernels {
 /// The kernels for the best instruction set of this machine.
 AttentionKernels attentionKernels();
 
-/// The attention operation with its scratch memory.
+/// The attention operation, with its scratch memory.
 class Attention {
  public:
   Attention() : m_kernels(attentionKernels()) {}

@@ -11,13 +11,14 @@
 
 namespace spanscope::cpu {
 
-/// A key range with what rotates the queries that read it.
+/// A key range, and the rotations for the queries that read it.
 struct PlannedRange {
   std::vector<BlockId> blocks;
   std::int64_t begin = 0;
   std::int64_t end = 0;
   bool causal = false;
-  /// By how far a row stands behind the first of the run: its distance from the base of the range's segment.
+  /// Rotations by the number of tokens between the first row of the run and a row. Entry 0 is for the
+  /// distance between the first row and the base of the range's segment.
   RotaryRows rotary;
 };
 
@@ -26,20 +27,20 @@ struct PlannedRun {
   std::int64_t rowCount = 0;
   std::vector<std::int32_t> locals;  ///< of each row, ascending
   std::vector<PlannedRange> ranges;
-  std::int32_t mostBlocks = 0;  ///< as compute::QueryRun has it
+  std::int32_t mostBlocks = 0;  ///< as in compute::QueryRun
 
   std::int64_t local(std::int64_t row) const { return locals[static_cast<std::size_t>(row)]; }
-  /// One past the last local token of `range` that a row of the run reads.
+  /// One past the last local token of `range` that the row reads.
   std::int64_t limit(const PlannedRange& range, std::int64_t row) const {
     return range.causal ? std::min(local(row) + 1, range.end) : range.end;
   }
-  /// What rotates the queries of a row that read `range`.
+  /// The rotation for the row's queries that read `range`.
   const float* rotation(const PlannedRange& range, std::int64_t row) const {
     return range.rotary.row(local(row) - locals.front());
   }
 };
 
-/// Some rows of one run, all query heads of one key head: what a thread does at once.
+/// Some rows of one run, with all query heads of one key head: the work that a thread does at once.
 struct AttentionTask {
   std::uint32_t run = 0;
   std::int64_t firstRow = 0;  ///< in the run
@@ -49,7 +50,7 @@ struct AttentionTask {
 
 class CpuAttentionPlan {
  public:
-  /// Of inputs that were checked (compute::checkPass).
+  /// The inputs must have been checked (compute::checkPass).
   CpuAttentionPlan(const compute::AttentionShape& shape, const compute::RotaryTable& rotary,
                    const compute::PassInputs& inputs, RotaryCache& cache);
 
@@ -57,8 +58,8 @@ class CpuAttentionPlan {
   const std::vector<PlannedRun>& runs() const { return m_runs; }
   const std::vector<AttentionTask>& tasks() const { return m_tasks; }
   std::int64_t rowsPerTask() const { return m_rowsPerTask; }
-  std::int64_t work() const { return m_work; }            ///< multiply-adds of all tasks
-  bool choosesBlocks() const { return m_choosesBlocks; }  ///< whether any run does not read all
+  std::int64_t work() const { return m_work; }            ///< number of multiply-adds of all tasks
+  bool choosesBlocks() const { return m_choosesBlocks; }  ///< whether a run does not read all blocks
 
  private:
   compute::AttentionShape m_shape;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// How the keys of a segment are cut into the tiles that attention goes by.
+// Cuts the keys of a segment into the tiles that attention processes.
 #pragma once
 
 #include "engine/base/ids.h"
@@ -20,8 +20,8 @@ struct KeyTile {
   std::int64_t end = 0;
 };
 
-/// Tiles of at most kMostTileKeys keys, counted from local token 0: as many whole blocks as fit, or even
-/// parts of a large block. They depend on the block size alone.
+/// Tiles of at most kMostTileKeys keys, counted from local token 0: as many whole blocks as fit, or equal
+/// parts of a large block. They depend only on the block size.
 class KeyTiles {
  public:
   explicit KeyTiles(std::int64_t blockSize)
@@ -30,7 +30,7 @@ class KeyTiles {
 
   std::int64_t blockSize() const { return m_blockSize; }
 
-  /// The tile that holds a local token.
+  /// The tile that contains a local token.
   KeyTile tileOf(std::int64_t key) const {
     if (m_blockSize <= kMostTileKeys) {
       const std::int64_t begin = key / m_tileKeys * m_tileKeys;
@@ -46,13 +46,13 @@ class KeyTiles {
   std::int64_t m_tileKeys;
 };
 
-/// Keys of a tile that lie in one block.
+/// The keys of a tile that lie in one block.
 template <class Element>
 struct KeyPiece {
-  const Element* keys = nullptr;    ///< first key's element 0; element i is blockSize · i further
-  const Element* values = nullptr;  ///< first key's value; the next is headSize further
+  const Element* keys = nullptr;    ///< element 0 of the first key; element i is blockSize · i further
+  const Element* values = nullptr;  ///< value of the first key; the next value is headSize further
   std::int64_t count = 0;
-  std::int64_t at = 0;  ///< of the first key in the tile
+  std::int64_t at = 0;  ///< place of the first key in the tile
 };
 
 /// The pieces of one tile, in order.
@@ -64,14 +64,15 @@ class KeyPieces {
 
   bool isEmpty() const { return m_count == 0; }
 
-  /// Lays out local tokens from … to − 1 of a tile that begins at `tileBegin`. `keys` and `values` are those
-  /// of one head in block 0. `chosen`: by virtual block, 0 for those that are left out; null: none is.
+  /// Sets the pieces for the local tokens from … to − 1 of a tile that begins at `tileBegin`. `keys` and
+  /// `values` are those of one head in block 0. `chosen`: by virtual block, 0 for blocks that are left out;
+  /// null: no block is left out.
   void lay(const KeyTiles& tiles, const std::vector<BlockId>& blocks, std::int64_t from, std::int64_t to,
            std::int64_t tileBegin, const Element* keys, const Element* values, std::int64_t blockElements,
            std::int64_t headSize, const std::uint8_t* chosen) {
     const std::int64_t blockSize = tiles.blockSize();
     m_count = 0;
-    // From the start of a block or tile, so that vectors of keys are aligned alike whatever `from` is.
+    // From the start of a block or tile, so that the alignment of vectors of keys does not depend on `from`.
     std::int64_t block = from / blockSize;
     std::int64_t key = std::max(block * blockSize, tileBegin);
     while (key < to) {

@@ -5,13 +5,13 @@
 
 namespace spanscope::cpu {
 
-/// The row "cpu" of the registry of backends. It computes in f32 on the best instruction set of this machine;
-/// weights stay bf16 where the checkpoint has bf16.
+/// The entry "cpu" in the registry of backends. It computes in f32 with the best instruction set of this
+/// machine. Weights stay bf16 if the checkpoint has bf16.
 ///
-/// Rows get the same bits whatever is computed beside them, on any number of threads and wherever their
-/// blocks lie; other instruction sets give other bits, which `numericRevision` says. One operation at a time:
-/// callers on several threads must take turns. Throws Failure where memory cannot be had or shapes make no
-/// sense.
+/// A row gets the same bits whatever is computed beside it, with any number of threads, and wherever its
+/// blocks lie. Another instruction set gives other bits; `numericRevision` names the instruction set. Only
+/// one operation runs at a time: callers on several threads must take turns. Throws Failure if memory cannot
+/// be allocated or shapes make no sense.
 compute::BackendKind cpuBackendKind();
 
 }  // namespace spanscope::cpu

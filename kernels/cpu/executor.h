@@ -10,7 +10,7 @@
 
 namespace spanscope::cpu {
 
-/// The threads of a backend together with the stop token that is in force.
+/// The threads of a backend, and the stop token that currently applies.
 class Executor {
  public:
   explicit Executor(int threads) : m_pool(threads) {}
@@ -20,24 +20,24 @@ class Executor {
   const std::stop_token& stopToken() const { return m_stop; }
   ThreadPool& pool() { return m_pool; }
   const ThreadPool& pool() const { return m_pool; }
-  int threads() const { return m_pool.size(); }  ///< the caller included
+  int threads() const { return m_pool.size(); }  ///< including the caller
 
-  /// tile(index, thread) for every tile, until stopped. `work` counts the multiply-adds of all tiles: where
-  /// there are few, the caller is done before another thread has begun, and on a busy machine before that has
-  /// its turn.
+  /// Calls tile(index, thread) for every tile, until stopped. `work` is the number of multiply-adds in all
+  /// tiles. If there are few, only the caller works: it would be done before another thread has begun, or has
+  /// got its turn on a busy machine.
   template <class Tile>
   void run(std::int64_t tiles, std::int64_t work, const Tile& tile) {
     run(tiles, work, m_stop, tile);
   }
 
-  /// The same to the end: for what is short and whose results count even if a stop is asked for meanwhile.
+  /// The same, but ignores a stop: for short work whose results count even if a stop is requested meanwhile.
   template <class Tile>
   void runWhole(std::int64_t tiles, std::int64_t work, const Tile& tile) {
     run(tiles, work, std::stop_token(), tile);
   }
 
-  /// range(first, last) over 0 … count, cut into chunks of at least kGrain elementary steps where there are
-  /// as many; what is small runs on the caller.
+  /// Calls range(first, last) for chunks of 0 … count. Each chunk has at least kGrain elementary steps if
+  /// there are as many. Small work runs on the caller.
   template <class Range>
   void runRanges(std::int64_t count, std::int64_t workPerItem, const Range& range) {
     constexpr std::int64_t kGrain = 1 << 14;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// What is known of the keys of whole blocks: of each head the least and the greatest of each element. By it
-// rows that read only some blocks choose them (engine/compute/block_choice.h).
+// Bounds of the keys in whole blocks: for each head, the least and the greatest value of each element. Rows
+// that read only some blocks choose them by these bounds (engine/compute/block_choice.h).
 #pragma once
 
 #include "engine/compute/backend.h"
@@ -17,18 +17,18 @@ namespace spanscope::cpu {
 
 class CpuKvStore;
 
-/// Bounds of a store's blocks, [layer][block][head] of [least, greatest][headSize]. It takes no memory before
-/// somebody asks for one.
+/// Bounds of a store's blocks, [layer][block][head] of [least, greatest][headSize]. They take no memory
+/// before they are first needed.
 class KeyBounds {
  public:
   explicit KeyBounds(const compute::KvShape& shape) : m_shape(shape) {}
 
-  /// From now on there is memory for them. Throws Failure if it cannot be had.
+  /// Allocates the memory of the bounds. Throws Failure if that is impossible.
   void open();
 
   bool isKnown(std::int32_t layer, BlockId block) const { return m_known[at(layer, block)] != 0; }
   void know(std::int32_t layer, BlockId block) { m_known[at(layer, block)] = 1; }
-  /// Keys of the block are written anew.
+  /// Call this when keys of the block are overwritten.
   void forget(std::int32_t layer, BlockId block) {
     if (!m_known.empty()) m_known[at(layer, block)] = 0;
   }
@@ -54,7 +54,7 @@ class KeyBounds {
 
   compute::KvShape m_shape;
   AlignedBuffer m_bounds;
-  std::vector<std::uint8_t> m_known;  ///< empty before it is open
+  std::vector<std::uint8_t> m_known;  ///< empty before open()
 };
 
 inline float keyElement(float element) {
@@ -64,8 +64,8 @@ inline float keyElement(std::uint16_t element) {
   return compute::floatFromBf16(element);
 }
 
-/// Of slots begin … end − 1 of one head in one block, whose keys lie [headSize][blockSize]; bounds: [least,
-/// greatest][headSize].
+/// Measures the bounds of the slots begin … end − 1 of one head in one block. The block's keys lie as
+/// [headSize][blockSize]. bounds: [least, greatest][headSize].
 template <class Element>
 void measureBounds(const Element* keys, std::int64_t headSize, std::int64_t blockSize, std::int64_t begin,
                    std::int64_t end, float* bounds) {
@@ -83,8 +83,8 @@ void measureBounds(const Element* keys, std::int64_t headSize, std::int64_t bloc
   }
 }
 
-/// Has the store know the bounds of all blocks in this layer that rows of the plan choose from and read from
-/// end to end.
+/// Measures the bounds of the blocks in this layer that are not known yet: of those from which rows of the
+/// plan choose, and of which they read every slot.
 void learnBounds(Executor& executor, const CpuAttentionPlan& plan, const CpuKvStore& store,
                  std::int32_t layer);
 

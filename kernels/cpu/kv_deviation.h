@@ -12,7 +12,7 @@
 
 namespace spanscope::cpu {
 
-/// compute::Backend::deviations. out: [rows][1].
+/// Implements compute::Backend::deviations. out: [rows][1].
 void measureDeviations(Executor& executor, const RowKernels& kernels, const CpuPass& pass,
                        compute::StoredPart part, const CpuTensor& x, std::int32_t layer,
                        const CpuKvStore& store, CpuTensor& out);

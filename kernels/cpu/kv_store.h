@@ -7,13 +7,13 @@
 
 namespace spanscope::cpu {
 
-/// Keys and values by [layer][block][head]. Within a head of a block, keys lie [headSize][blockSize], so that
-/// scores run over the keys of a block at once, and values [blockSize][headSize], so that sums of values run
-/// over the head. Slots that were never written hold whatever the memory held: kernels may load but never use
-/// them.
+/// Keys and values by [layer][block][head]. Within a head of a block, keys lie as [headSize][blockSize], so
+/// that scores are computed for several keys of a block at once. Values lie as [blockSize][headSize], so that
+/// sums of values run over the head. A slot that was never written has undefined contents: kernels may load
+/// them but must not use them.
 class CpuKvStore final : public compute::KvStore {
  public:
-  /// Throws Failure for a shape that makes no sense or if the memory cannot be had.
+  /// Throws Failure if the shape makes no sense or the memory cannot be allocated.
   explicit CpuKvStore(const compute::KvShape& shape);
 
   const compute::KvShape& shape() const override { return m_shape; }
@@ -23,7 +23,8 @@ class CpuKvStore final : public compute::KvStore {
   void read(std::int32_t layer, std::int64_t slot, std::span<float> key,
             std::span<float> value) const override;
 
-  /// First element of a layer's keys; a head of a block is headElements() long, a block blockElements().
+  /// First element of a layer's keys. A head of a block has headElements() elements, a block has
+  /// blockElements().
   template <class T>
   T* keys(std::int32_t layer) {
     return m_keys.as<T>() + layer * m_layerElements;
@@ -43,7 +44,8 @@ class CpuKvStore final : public compute::KvStore {
   std::int64_t headElements() const { return m_headElements; }
   std::int64_t blockElements() const { return m_headElements * m_shape.heads; }
 
-  /// Of the keys as they are: whoever writes keys other than through this store forgets those of the block.
+  /// Bounds of the current keys. Code that writes keys without this store's functions must forget the bounds
+  /// of the block.
   KeyBounds& keyBounds() const { return m_bounds; }
 
  private:
@@ -61,7 +63,7 @@ class CpuKvStore final : public compute::KvStore {
   std::int64_t m_layerElements = 0;
   AlignedBuffer m_keys;
   AlignedBuffer m_values;
-  mutable KeyBounds m_bounds;  ///< follows from the keys, and is worked out where it is asked for
+  mutable KeyBounds m_bounds;  ///< computed from the keys when it is needed
 };
 
 inline CpuKvStore& cpuKvStore(compute::KvStore& store) {

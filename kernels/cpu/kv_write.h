@@ -12,7 +12,7 @@
 
 namespace spanscope::cpu {
 
-/// Rotates each key row by its local index, rounds keys and values to the store's type and puts them at
+/// Rotates each key row by its local index, rounds keys and values to the store's type, and writes them at
 /// slots[row].
 void writeKeysValues(Executor& executor, const RowKernels& kernels, const CpuPass& pass,
                      const CpuTensor& keys, const CpuTensor& values, std::int32_t layer, CpuKvStore& store);

@@ -5,8 +5,8 @@
 
 namespace spanscope::cpu {
 
-/// Bytes of memory that this machine has, or that the program's control group may take where that is less; 0
-/// where it cannot be found out.
+/// Bytes of memory that this machine has, or that the program's control group may use if that is less. 0 if
+/// this cannot be found out.
 std::uint64_t machineMemory();
 
 }  // namespace spanscope::cpu

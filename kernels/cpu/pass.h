@@ -14,19 +14,19 @@
 
 namespace spanscope::cpu {
 
-/// A pass with everything that its operations look up, and the results as they come to be known.
+/// A pass with the tables of its operations, and its results so far.
 class CpuPass final : public compute::Pass {
  public:
   /// Throws Failure for inputs that do not fit each other or the shapes.
   CpuPass(const compute::AttentionShape& shape, const compute::RotaryTable& rotary,
           const compute::KvShape& store, const compute::PassInputs& inputs, RotaryCache& cache);
 
-  /// See compute::Backend. Throws Failure where the inputs have nothing to narrow by. scores: one a row.
+  /// See compute::Backend. Throws Failure if the inputs have no further narrowing. scores: one per row.
   void narrow(std::span<const float> scores, RotaryCache& cache);
 
   std::span<const TokenId> tokens() const { return m_tokens; }
   std::span<const std::int64_t> slots() const { return m_slots; }
-  /// Cosines and sines by which a row's key is rotated.
+  /// Cosines and sines for rotating the row's key.
   const float* keyRotation(std::int64_t row) const { return m_keyRotations[static_cast<std::size_t>(row)]; }
   const CpuAttentionPlan& attention() const { return m_attention; }
   const compute::MassRequest& mass() const { return m_mass; }
@@ -36,7 +36,7 @@ class CpuPass final : public compute::Pass {
   compute::PassResults results;
 
  private:
-  /// What narrowing needs to know of the inputs.
+  /// The parts of the inputs that narrowing needs.
   struct Wide {
     compute::AttentionShape shape;
     compute::RotaryTable rotary;
@@ -49,15 +49,16 @@ class CpuPass final : public compute::Pass {
 
   std::vector<TokenId> m_tokens;
   std::vector<std::int64_t> m_slots;
-  std::vector<std::shared_ptr<const RotaryPage>> m_rotaryPages;  ///< that m_keyRotations points into
+  std::vector<std::shared_ptr<const RotaryPage>> m_rotaryPages;  ///< keeps the pages alive to which
+                                                                 ///< m_keyRotations points
   std::vector<const float*> m_keyRotations;
   CpuAttentionPlan m_attention;
   compute::MassRequest m_mass;
   std::vector<std::int32_t> m_wantedRows;
-  std::vector<std::int32_t> m_firstRows;  ///< 0, 1, …: of the wanted rows the logit rows stand first
+  std::vector<std::int32_t> m_firstRows;  ///< 0, 1, …: the logit rows come first among the wanted rows
   std::vector<compute::Draw> m_draws;
-  std::optional<Wide> m_wide;              ///< where it is narrowed at all
-  std::vector<std::int32_t> m_chosenRows;  ///< once it is
+  std::optional<Wide> m_wide;              ///< set if the pass is narrowed
+  std::vector<std::int32_t> m_chosenRows;  ///< set after a narrowing
 };
 
 inline CpuPass& cpuPass(compute::Pass& pass) {

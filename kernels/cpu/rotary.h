@@ -11,13 +11,13 @@
 
 namespace spanscope::cpu {
 
-/// Cosines and sines of kRows consecutive distances.
+/// Cosines and sines of kRows distances that follow each other.
 struct RotaryPage {
   static constexpr std::int64_t kRows = 64;
   std::vector<float> cosSin;  ///< [kRows][pairs cosines, pairs sines]
 };
 
-/// Cosines and sines of the consecutive distances first … first + count − 1. Keeps the pages it needs alive.
+/// Cosines and sines of the distances first … first + count − 1. Keeps the necessary pages alive.
 class RotaryRows {
  public:
   RotaryRows() = default;
@@ -25,7 +25,7 @@ class RotaryRows {
              std::int64_t rowElements)
       : m_pages(std::move(pages)), m_offset(offset), m_rowElements(rowElements) {}
 
-  /// `pairs` cosines, then `pairs` sines, of distance first + index.
+  /// `pairs` cosines, then `pairs` sines, of the distance first + index.
   const float* row(std::int64_t index) const {
     const std::int64_t place = m_offset + index;
     return m_pages[static_cast<std::size_t>(place / RotaryPage::kRows)]->cosSin.data() +
@@ -38,8 +38,8 @@ class RotaryRows {
   std::int64_t m_rowElements = 0;
 };
 
-/// Makes pages when they are first asked for. What it gives depends on the table and the distance only,
-/// whatever was asked before. Drops everything when it has grown beyond a bound.
+/// Makes pages when they are first needed. The results depend only on the table and the distance, not on
+/// earlier calls. It drops all pages when it has grown beyond a limit.
 class RotaryCache {
  public:
   RotaryRows rows(const compute::RotaryTable& table, std::int64_t first, std::int64_t count);
@@ -56,7 +56,7 @@ class RotaryCache {
   std::size_t m_bytes = 0;
 };
 
-/// Index of the page that holds a distance, which may be negative.
+/// Index of the page that contains a distance. Distances may be negative.
 constexpr std::int64_t rotaryPageOf(std::int64_t distance) {
   return distance >= 0 ? distance / RotaryPage::kRows
                        : -((-distance + RotaryPage::kRows - 1) / RotaryPage::kRows);

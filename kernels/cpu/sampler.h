@@ -13,25 +13,27 @@
 
 namespace spanscope::cpu {
 
-/// Memory in which one row after the other is sampled.
+/// Memory for sampling one row after the other.
 struct SamplingWorkspace {
-  /// For rows of `logits`, with candidates where tokens are filtered. Throws Failure if it cannot be had.
+  /// For rows of `logits` logits; `candidates`: with memory for filtering tokens. Throws Failure if it cannot
+  /// be allocated.
   void reserve(std::size_t logits, bool candidates);
 
-  AlignedBuffer sums;     ///< of weights, by kSumBlock logits
+  AlignedBuffer sums;     ///< sums of weights, one per block of kSumBlock logits
   AlignedBuffer block;    ///< the weights of one such block
-  AlignedBuffer logits;   ///< of the candidates, by id; they are what follows
+  AlignedBuffer logits;   ///< logits of the candidates, ordered by id; the next members describe the
+                          ///< candidates too
   AlignedBuffer ids;      ///< i32
   AlignedBuffer weights;  ///< u64
   AlignedBuffer bins;     ///< i32
-  AlignedBuffer active;   ///< u32: places among the candidates between which a selection has to decide
+  AlignedBuffer active;   ///< u32: the places of candidates between which a selection still has to decide
 };
 
-/// Draws tokens as compute::sampleRow does, bit for bit, but without sorting: rows side by side on the
-/// threads of the executor, each in time proportional to its logits.
+/// Draws tokens exactly as compute::sampleRow does, but without sorting. The executor's threads work on
+/// several rows at the same time. The time for a row is proportional to its number of logits.
 class Sampler {
  public:
-  /// Throws Failure as compute::checkRow does, or if memory cannot be had.
+  /// Throws Failure as compute::checkRow() does, or if memory cannot be allocated.
   void run(Executor& executor, std::span<const compute::SamplingRow> rows,
            std::span<compute::SampledToken> tokens);
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// What is done to every logit of a row when a token is drawn; see engine/compute/sampling.h for the words and
-// the arithmetic, which is the same on every instruction set.
+// The operations on every logit of a row when a token is drawn. engine/compute/sampling.h defines the words
+// and the arithmetic, which is the same on every instruction set.
 #pragma once
 
 #include <cstddef>
@@ -8,7 +8,7 @@
 
 namespace spanscope::cpu {
 
-/// Logits that are summed up together.
+/// Number of logits that are added up together.
 constexpr std::size_t kSumBlock = 1024;
 
 /// The best logit of a row and the scale of a temperature: y = (logit − best) · scale.
@@ -17,25 +17,25 @@ struct WeightFunction {
   float scale = 0;
 };
 
-/// The code for one instruction set.
+/// The functions for one instruction set.
 struct SamplingKernels {
   struct Largest {
-    float logit = 0;        ///< −∞ where no logit is finite; undefined where one is damaged
-    std::size_t block = 0;  ///< the first of kSumBlock logits that has it
-    bool damaged = false;   ///< a NaN or +∞ is among them
+    float logit = 0;        ///< −∞ if no logit is finite; undefined if a logit is damaged
+    std::size_t block = 0;  ///< the first block of kSumBlock logits that contains it
+    bool damaged = false;   ///< whether a logit is a NaN or +∞
   };
   Largest (*largest)(const float* logits, std::size_t count) = nullptr;
-  /// The weights, one a logit.
+  /// Writes the weights, one per logit.
   void (*weights)(const float* logits, std::size_t count, const WeightFunction& function,
                   std::uint64_t* out) = nullptr;
-  /// sums[b] = sum of the weights of block b; returns the sum of all.
+  /// sums[b] = sum of the weights of block b. Returns the sum of all weights.
   std::uint64_t (*weightSums)(const float* logits, std::size_t count, const WeightFunction& function,
                               std::uint64_t* sums) = nullptr;
-  /// Packs the logits with y ≥ `least`, and their ids, in order of ids. Returns how many they are. Of both
-  /// outputs kPackTail more may be overwritten.
+  /// Packs the logits with y ≥ `least`, and their ids, in the order of ids. Returns their number. In both
+  /// outputs, kPackTail further elements may be overwritten.
   std::size_t (*pack)(const float* logits, std::size_t count, const WeightFunction& function, float least,
                       float* packed, std::int32_t* ids) = nullptr;
-  /// Of undamaged logits.
+  /// The smallest logit; the logits must be undamaged.
   float (*smallest)(const float* logits, std::size_t count) = nullptr;
 };
 constexpr std::size_t kPackTail = 64;

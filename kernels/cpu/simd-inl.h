@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// What the kernels share, compiled once per instruction set.
+// Code that the kernels share. It is compiled once per instruction set.
 
 #if defined(SPANSCOPE_KERNELS_CPU_SIMD_INL_H_) == defined(HWY_TARGET_TOGGLE)
 #ifdef SPANSCOPE_KERNELS_CPU_SIMD_INL_H_
@@ -13,7 +13,7 @@
 #include <cstddef>
 #include <cstdint>
 
-// Loops over arrays of vectors must be unrolled entirely, or the vectors live in memory.
+// Loops over arrays of vectors must be unrolled completely; otherwise the vectors live in memory.
 #undef SPANSCOPE_UNROLL
 #if HWY_COMPILER_CLANG
 #define SPANSCOPE_UNROLL _Pragma("unroll")
@@ -48,18 +48,19 @@ HWY_INLINE FloatVector widen(FloatTag d, const std::uint16_t* source) {
   return hn::BitCast(d, hn::ShiftLeft<16>(hn::PromoteTo(whole, hn::LoadU(half, source))));
 }
 
-/// e^x to within 2 units in the last place for −87 ≤ x ≤ 88; 0 below that, e^88 above, NaN for NaN.
+/// e^x with an error of at most 2 units in the last place for −87 ≤ x ≤ 88. Below that it is 0, above that
+/// e^88, and NaN for NaN.
 HWY_INLINE FloatVector exponential(FloatTag d, FloatVector x) {
   const hn::RebindToSigned<FloatTag> integers;
   const auto lowest = hn::Set(d, -87.0F);
   const auto isNormal = hn::Ge(x, lowest);
   const auto clamped = hn::Min(x, hn::Set(d, 88.0F));
-  // x = n·ln 2 + r with |r| ≤ ln 2 / 2; ln 2 in two parts, the first with so few digits that n times it is
-  // exact.
+  // x = n·ln 2 + r with |r| ≤ ln 2 / 2. ln 2 is split into two parts. The first has so few digits that n
+  // times it is exact.
   const auto n = hn::Round(hn::Mul(clamped, hn::Set(d, 1.44269504F)));
   auto r = hn::NegMulAdd(n, hn::Set(d, 0.69140625F), clamped);
   r = hn::NegMulAdd(n, hn::Set(d, 1.7409305599452862e-3F), r);
-  // (e^r − 1 − r) / r², fitted over that interval.
+  // (e^r − 1 − r) / r², fitted over this interval.
   auto p = hn::Set(d, 1.9790247e-4F);
   p = hn::MulAdd(p, r, hn::Set(d, 1.3944758e-3F));
   p = hn::MulAdd(p, r, hn::Set(d, 8.333498e-3F));

@@ -9,7 +9,7 @@ namespace spanscope::cpu {
 /// Activations: f32, dense rows.
 class CpuTensor final : public compute::Tensor {
  public:
-  /// Throws Failure if the memory cannot be had.
+  /// Throws Failure if the memory cannot be allocated.
   void resize(std::int64_t rows, std::int64_t columns) override {
     m_buffer.reserve(checkedBytes("tensor", rows, columns, sizeof(float)), "tensor");
     m_rows = rows;
@@ -29,7 +29,7 @@ class CpuTensor final : public compute::Tensor {
   std::int64_t m_columns = 0;
 };
 
-// A backend is only ever given what it made itself.
+// A backend only gets tensors that it made itself.
 inline CpuTensor& cpuTensor(compute::Tensor& tensor) {
   return static_cast<CpuTensor&>(tensor);
 }

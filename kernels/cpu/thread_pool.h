@@ -15,20 +15,20 @@
 
 namespace spanscope::cpu {
 
-/// More than this only wait for each other, and starting and ending them takes seconds.
+/// Most threads per core. More threads would only wait for each other, and take seconds to start and end.
 inline constexpr int kMostThreadsACore = 8;
 
-/// Threads that work through the tiles of one job at a time. The caller works too, never waits for a thread
-/// that has not begun, and does without the others for a while where one that had begun kept it waiting: on a
-/// busy machine jobs cost little more than they would alone.
+/// Threads that work through the tiles of one job at a time. The caller works too. It never waits for a
+/// thread that has not begun. If a thread that has begun keeps the caller waiting, the caller works alone for
+/// a while. So on a busy machine a job takes little longer than without threads.
 class ThreadPool {
  public:
-  /// Starts a thread that does `work`; throws what std::jthread() does where the system has none to give.
+  /// Starts a thread that does `work`. Throws what std::jthread() throws if the system cannot start a thread.
   using StartThread = std::function<std::jthread(std::function<void(const std::stop_token&)> work)>;
 
-  /// `threads` counts the caller; 0 means all cores, and more than kMostThreadsACore a core are not started.
-  /// Where not all can be started, half of those that were go
-  /// again: the system is at its limit, and what comes after needs threads and memory, too.
+  /// `threads` includes the caller; 0 means all cores. At most kMostThreadsACore threads per core are
+  /// started. If not all can be started, half of the started threads end again: the system is at its limit,
+  /// and later work needs threads and memory too.
   explicit ThreadPool(int threads);
   ThreadPool(int threads, const StartThread& start);
   ~ThreadPool();
@@ -36,12 +36,13 @@ class ThreadPool {
   ThreadPool& operator=(const ThreadPool&) = delete;
 
   int size() const { return static_cast<int>(m_workers.size()) + 1; }
-  /// Why it has fewer threads than were asked for, as a sentence without its period; empty: it has as many.
+  /// Why there are fewer threads than requested, as a sentence without its period; empty if there are as
+  /// many.
   std::string shortfall() const;
 
-  /// Calls tile(i, thread) for i = 0 … tiles − 1, in any order, thread in 0 … size() − 1. `tile` must not
-  /// throw. Tiles that have not begun when `stop` is requested are left out. One caller at a time, and not
-  /// from within a tile.
+  /// Calls tile(i, thread) for i = 0 … tiles − 1, in any order; thread is in 0 … size() − 1. `tile` must not
+  /// throw. After a request to stop, tiles that have not begun are left out. Only one caller at a time may
+  /// call it, and not from within a tile.
   template <class Tile>
   void run(std::int64_t tiles, const std::stop_token& stop, const Tile& tile) {
     const Job job{[](const void* context, std::int64_t index, int thread) {
@@ -64,15 +65,15 @@ class ThreadPool {
 
   void run(const Job& job);
   static void runAlone(const Job& job);
-  /// Waits for the threads in the job that began then, of which no tile is left.
+  /// Waits for the threads that still work on the job that began at `begin`. The job has no tile left.
   void awaitThreads(Clock::time_point begin);
   void workThrough(const Job& job, int thread);
   void serve(const std::stop_token& end, int thread);
-  /// The state that has a job this thread has not seen, or what it was when the pool ends.
+  /// Waits until the state has another job than `seen`, or the pool ends. Returns the state.
   std::uint64_t awaitJob(const std::stop_token& end, std::uint64_t seen);
 
-  // One word holds the number of the job, whether it takes threads, and how many are in it: so a thread that
-  // comes late can neither read a job that is being replaced nor be forgotten.
+  // One word holds the number of the job, whether it accepts threads, and the number of threads in it. So a
+  // late thread can neither read a job that is being replaced nor be forgotten.
   static constexpr std::uint64_t kThreadMask = 0xFFFF;
   static constexpr std::uint64_t kOpen = 0x10000;
   static constexpr std::uint64_t kJobUnit = 0x20000;
@@ -80,14 +81,14 @@ class ThreadPool {
   alignas(64) std::atomic<std::int64_t> m_next = 0;
   Job m_job;
   int m_asked = 0;
-  int m_tried = 0;                 ///< of those that were asked for
-  Clock::time_point m_aloneUntil;  ///< the caller works alone until then
-  Clock::duration m_alone;         ///< for how long, when it is next kept waiting
+  int m_tried = 0;                 ///< number of threads that the pool tried to start; at most m_asked
+  Clock::time_point m_aloneUntil;  ///< until then the caller works alone
+  Clock::duration m_alone;         ///< how long the caller works alone after the next wait
 
   std::mutex m_mutex;
   std::condition_variable m_wake;
   std::atomic<int> m_sleeping = 0;
-  std::vector<std::jthread> m_workers;  // last: they use all of the above
+  std::vector<std::jthread> m_workers;  // last: the threads use all members above
 };
 
 }  // namespace spanscope::cpu

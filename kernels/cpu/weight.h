@@ -9,14 +9,14 @@
 
 namespace spanscope::cpu {
 
-/// A weight in one of two layouts, bf16 or f32.
+/// A weight in one of two layouts, in bf16 or f32.
 ///
 /// Rows: as in the checkpoint, [rows][columns].
 ///
-/// Panels, for matrix products: [rows / width][columns][width], rounded up and filled with zeros. Arithmetic
-/// runs over one panel's `width` output features at once, walking through memory in order. In a bf16 panel
-/// the two halves of a width are interleaved, so that a load of 32-bit lanes splits into two f32 vectors by a
-/// shift and a mask.
+/// Panels, for matrix products: [rows / width][columns][width], rounded up and filled with zeros. The
+/// arithmetic processes the `width` output features of a panel at once and goes through memory in order. In a
+/// bf16 panel the two halves of a width are interleaved. So a shift and a mask split a load of 32-bit lanes
+/// into two f32 vectors.
 class CpuWeight final : public compute::Weight {
  public:
   enum class Layout : std::uint8_t { Rows, Panels };
@@ -44,11 +44,11 @@ class CpuWeight final : public compute::Weight {
   Layout m_layout = Layout::Rows;
 };
 
-/// Keeps the order of the checkpoint; `type` is BF16 only for a matrix of that type. Throws Failure for
-/// absurd sizes or if the memory cannot be had; so does makePanels.
+/// Keeps the order of the checkpoint. `type` is BF16 only for a matrix of this type. makeRows() and
+/// makePanels() throw Failure for absurd sizes or if the memory cannot be allocated.
 std::unique_ptr<CpuWeight> makeRows(const compute::HostMatrix& matrix, compute::DType type);
 
-/// Packs panels of an even `width`; bf16 if the checkpoint's type is, else f32.
+/// Packs panels of an even `width`: bf16 if the checkpoint's type is bf16, else f32.
 std::unique_ptr<CpuWeight> makePanels(const compute::HostMatrix& matrix, std::int64_t width,
                                       ThreadPool& pool);
 
