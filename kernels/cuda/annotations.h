@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// What a function is compiled for. Files that hosts and kernels both read have this instead of a CUDA header.
+// Says what a function is compiled for. Files for both hosts and kernels include this instead of a CUDA
+// header.
 #pragma once
 
 #if defined(__CUDACC__)

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// All that kernels know of the machine they run on, and the only header of it that they include. It has two
-// implementations: device_cuda.h for nvcc, and tests/support/cuda_emulation/device_emulation.h for every
-// other compiler, where a block's threads are fibers of the host.
+// Everything that kernels know about the machine on which they run. Kernels include no other header about it.
+// It has two implementations: device_cuda.h for nvcc, and tests/support/cuda_emulation/device_emulation.h for
+// every other compiler. In the emulation, the threads of a thread block are fibers of the host.
 //
-// A block has one dimension, a grid up to three. Operations of a warp are met by all lanes of it; where a
-// lane does not come, the emulation fails and a card hangs.
+// A thread block has one dimension, a grid has up to three. All lanes of a warp must call the operations of a
+// warp. If a lane does not, the emulation fails and a card hangs.
 #pragma once
 
 #include "kernels/cuda/annotations.h"
@@ -16,7 +16,7 @@
 
 #if defined(__CUDACC__)
 #define SPANSCOPE_DEVICE __device__ __forceinline__
-/// Before a kernel's name; the arguments bound its registers as KernelBudget says.
+/// Stands before a kernel's name. The arguments limit its registers, see KernelBudget.
 #define SPANSCOPE_KERNEL(budget) __global__ void __launch_bounds__((budget).threads, (budget).blocks)
 #define SPANSCOPE_UNROLL _Pragma("unroll")
 #define SPANSCOPE_ROLLED _Pragma("unroll 1")
@@ -31,17 +31,17 @@ namespace spanscope::cuda {
 
 inline constexpr int kWarpSize = 32;
 
-// ---- Where a thread stands
+// ---- The place of a thread
 
 struct Index3 {
   int x;
   int y;
   int z;
 };
-SPANSCOPE_DEVICE int threadIndex();  ///< in its block
-SPANSCOPE_DEVICE int threadCount();  ///< of a block
+SPANSCOPE_DEVICE int threadIndex();  ///< in its thread block
+SPANSCOPE_DEVICE int threadCount();  ///< of a thread block
 SPANSCOPE_DEVICE Index3 blockIndex();
-SPANSCOPE_DEVICE Index3 gridSize();  ///< in blocks
+SPANSCOPE_DEVICE Index3 gridSize();  ///< in thread blocks
 SPANSCOPE_DEVICE int laneIndex() {
   return threadIndex() % kWarpSize;
 }
@@ -54,8 +54,9 @@ SPANSCOPE_DEVICE int warpCount() {
 
 // ---- Shared memory
 
-/// Gives out the shared memory of the block, array after array, as sharedBytesOf counts it. Every thread
-/// takes the same arrays in the same order, and all that was asked for at the launch; contents are undefined.
+/// Hands out the shared memory of the thread block, array by array, as sharedBytesOf counts it. Every thread
+/// must take the same arrays in the same order, and all of the memory that the launch requested. The contents
+/// are undefined.
 class SharedMemory {
  public:
   SPANSCOPE_DEVICE SharedMemory();
@@ -63,41 +64,43 @@ class SharedMemory {
   SPANSCOPE_DEVICE T* take(int count);
 
  private:
-  std::size_t m_used = 0;  ///< bytes; in the emulation arrays
+  std::size_t m_used = 0;  ///< bytes; in the emulation: number of arrays
 };
 
 // ---- Meeting points
 
-SPANSCOPE_DEVICE void syncBlock();  ///< all threads of the block; what they wrote before can be read after
+SPANSCOPE_DEVICE void syncBlock();  ///< waits for all threads of the block; what they wrote before can be
+                                    ///< read after it
 SPANSCOPE_DEVICE void syncWarp();   ///< the same for all lanes of the warp
 
-/// The value of another lane; T has 4 or 8 bytes.
+/// The value of another lane; T must have 4 or 8 bytes.
 template <class T>
 SPANSCOPE_DEVICE T shuffle(T value, int sourceLane);
 template <class T>
 SPANSCOPE_DEVICE T shuffleXor(T value, int laneMask);
-/// The value of the lane `delta` below; the lowest lanes keep their own.
+/// The value of the lane `delta` below. The lowest lanes keep their own value.
 template <class T>
 SPANSCOPE_DEVICE T shuffleUp(T value, int delta);
-/// Bit i says what lane i was told.
+/// Bit i is the `predicate` of lane i.
 SPANSCOPE_DEVICE std::uint32_t ballot(bool predicate);
 
-// ---- Atomic operations on shared or global memory; each gives what stood there before
+// ---- Atomic operations on shared or global memory; each returns the previous value
 
 SPANSCOPE_DEVICE std::uint32_t atomicAdd(std::uint32_t* target, std::uint32_t value);
 SPANSCOPE_DEVICE std::uint64_t atomicAdd(std::uint64_t* target, std::uint64_t value);
 SPANSCOPE_DEVICE std::uint32_t atomicMin(std::uint32_t* target, std::uint32_t value);
 
-SPANSCOPE_DEVICE int lowestBit(std::uint32_t bits);  ///< number of the lowest bit that is set; there is one
+SPANSCOPE_DEVICE int lowestBit(std::uint32_t bits);  ///< number of the lowest set bit; there must be one
 SPANSCOPE_DEVICE int countBits(std::uint32_t bits);
 
-// ---- Numbers. Exact ones round to nearest, ties to even, keep subnormal numbers and are never fused
+// ---- Numbers. Functions named Exact round to nearest, ties to even, keep subnormal numbers and are never
+// fused
 
 SPANSCOPE_DEVICE float toFloat(Bf16 value);
 SPANSCOPE_DEVICE Bf16 toBf16(float value);  ///< rounds to nearest, ties to even
 SPANSCOPE_DEVICE std::uint32_t bitsOf(float value);
 SPANSCOPE_DEVICE float floatOf(std::uint32_t bits);
-/// Two values rounded to bf16, `low` in the lower half.
+/// Two values rounded to bf16; `low` is in the lower half.
 SPANSCOPE_DEVICE std::uint32_t packBf16(float low, float high);
 SPANSCOPE_DEVICE float addExact(float a, float b);
 SPANSCOPE_DEVICE float multiplyExact(float a, float b);
@@ -106,7 +109,7 @@ SPANSCOPE_DEVICE float roundExact(float value);                ///< to an intege
 SPANSCOPE_DEVICE float scaleExact(float value, int exponent);  ///< value · 2^exponent
 SPANSCOPE_DEVICE float toFloatExact(std::uint64_t value);
 SPANSCOPE_DEVICE std::uint64_t multiplyHigh(std::uint64_t a, std::uint64_t b);  ///< ⌊a · b / 2^64⌋
-SPANSCOPE_DEVICE float multiplyAdd(float a, float b, float c);  ///< a · b + c, the product not rounded
+SPANSCOPE_DEVICE float multiplyAdd(float a, float b, float c);  ///< a · b + c; the product is not rounded
 /// 2^value with a relative error of at most 2^−21; 0 for −∞.
 SPANSCOPE_DEVICE float exp2Fast(float value);
 /// 1 / √value with a relative error of at most 2^−21.
@@ -119,26 +122,26 @@ struct Words4 {
 };
 SPANSCOPE_DEVICE Words4 load16(const void* source);
 SPANSCOPE_DEVICE void store16(void* target, const Words4& value);
-/// The same of global memory that nobody writes while the kernel runs and that nobody else reads: what others
-/// read again stays in the cache instead.
+/// The same for global memory that nobody writes while the kernel runs, and that nobody else reads. So data
+/// that others read again stays in the cache.
 SPANSCOPE_DEVICE Words4 loadOnce16(const void* globalSource);
 
-/// Starts to copy 16 bytes of global memory to shared memory; only the first `bytes` (0 … 16) are read, the
-/// rest becomes 0. What is there may be used after waitCopies by this thread, after a barrier by others.
+/// Starts to copy 16 bytes of global memory to shared memory. It reads only the first `bytes` (0 … 16); the
+/// rest becomes 0. This thread may use the data after waitCopies(), other threads after a barrier.
 SPANSCOPE_DEVICE void copyAsync16(void* sharedTarget, const void* globalSource, int bytes = 16);
-/// Closes a group of the copies that this thread started since the last one; it may be empty.
+/// Closes a group: the copies that this thread started since the last group. The group may be empty.
 SPANSCOPE_DEVICE void commitCopies();
-/// Waits until all but the `Pending` youngest groups of this thread have arrived.
+/// Waits until all groups of this thread have arrived, except the `Pending` youngest.
 template <int Pending>
 SPANSCOPE_DEVICE void waitCopies();
 
 // ---- Tensor cores. PTX ISA: "Matrix Fragments for mma.m16n8k16 with floating point type", "ldmatrix"
 
-/// A fragment of the left factor, 16 rows × 16 columns, two bf16 a register.
+/// A fragment of the left factor, 16 rows × 16 columns, two bf16 per register.
 struct LeftFragment {
   std::uint32_t registers[4];
 };
-/// A fragment of the right factor, 16 rows × 8 columns, two bf16 a register.
+/// A fragment of the right factor, 16 rows × 8 columns, two bf16 per register.
 struct RightFragment {
   std::uint32_t registers[2];
 };
@@ -146,12 +149,12 @@ struct RightFragment {
 struct SumFragment {
   float values[4];
 };
-/// sum += left · right, by all lanes of a warp.
+/// sum += left · right; all lanes of a warp must call it.
 SPANSCOPE_DEVICE void multiplyAccumulate(SumFragment& sum, const LeftFragment& left,
                                          const RightFragment& right);
-/// Loads Count (1, 2 or 4) matrices of 8 × 8 elements of 16 bits. Lane 8·i + r gives the address of row r of
-/// matrix i, 16 bytes in shared memory; registers[i] of lane t gets elements 2·(t mod 4) and the next of row
-/// t / 4 of matrix i, or, if Transposed, of column t / 4.
+/// Loads Count (1, 2 or 4) matrices of 8 × 8 elements of 16 bits. Lane 8·i + r passes the address of row r of
+/// matrix i: 16 bytes in shared memory. In lane t, registers[i] gets two elements of matrix i: the elements
+/// 2·(t mod 4) and the next one of row t / 4 or, if Transposed, of column t / 4.
 template <int Count, bool Transposed>
 SPANSCOPE_DEVICE void loadMatrices(std::uint32_t (&registers)[Count], const void* sharedRow);
 
@@ -160,5 +163,5 @@ SPANSCOPE_DEVICE void loadMatrices(std::uint32_t (&registers)[Count], const void
 #if defined(__CUDACC__)
 #include "kernels/cuda/device_cuda.h"
 #else
-#include "device_emulation.h"  // whoever builds kernels without nvcc says where it lies
+#include "device_emulation.h"  // whoever builds kernels without nvcc sets the include path
 #endif

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// What a kernel may take of a multiprocessor. A budget stands beside each kernel, binds the compiler (the
-// number of blocks bounds the registers) and is held against the compiler's report by a test.
+// How much of a multiprocessor a kernel may use. A budget stands beside each kernel. It binds the compiler
+// (the number of thread blocks limits the registers), and a test compares it with the compiler's report.
 #pragma once
 
 #include "kernels/cuda/annotations.h"
@@ -10,13 +10,14 @@
 namespace spanscope::cuda {
 
 struct KernelBudget {
-  const char* kernel;       ///< without template arguments: it holds for all of them
-  int threads;              ///< of a block
-  int blocks;               ///< that a multiprocessor holds at once, at least
-  std::size_t sharedBytes;  ///< of a block; of the shape named beside it where that varies
+  const char* kernel;       ///< a name without template arguments means the kernel with any of them
+  int threads;              ///< of a thread block
+  int blocks;               ///< least number of thread blocks that a multiprocessor holds at the same time
+  std::size_t sharedBytes;  ///< of a thread block; if it varies: for the shape that the comment beside it
+                            ///< names
 };
 
-/// Bytes that SharedMemory::take<T>(count) uses up: every array starts at a multiple of 16 bytes.
+/// Bytes that SharedMemory::take<T>(count) uses: every array starts at a multiple of 16 bytes.
 template <class T>
 SPANSCOPE_HOST_DEVICE constexpr std::size_t sharedBytesOf(std::size_t count) {
   return (count * sizeof(T) + 15U) / 16U * 16U;

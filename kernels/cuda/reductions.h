@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Sums over the threads of a warp or block, in one order.
+// Sums over the threads of a warp or a thread block, in a fixed order.
 #pragma once
 
 #include "kernels/cuda/device.h"
 
 namespace spanscope::cuda {
 
-/// The same in every lane.
+/// The sum over the warp; every lane gets the same result.
 template <class T>
 SPANSCOPE_DEVICE T warpSum(T value) {
   SPANSCOPE_UNROLL
@@ -14,7 +14,7 @@ SPANSCOPE_DEVICE T warpSum(T value) {
   return value;
 }
 
-/// The same in every lane; NaN is passed over.
+/// The largest value in the warp; every lane gets the same result. NaN is ignored.
 SPANSCOPE_DEVICE float warpLargest(float value) {
   SPANSCOPE_UNROLL
   for (int distance = kWarpSize / 2; distance > 0; distance /= 2) {
@@ -24,8 +24,8 @@ SPANSCOPE_DEVICE float warpLargest(float value) {
   return value;
 }
 
-/// The same in every thread. `scratch` is shared, a place for each warp; it may be used again after the next
-/// barrier.
+/// The sum over the thread block; every thread gets the same result. `scratch` is shared memory with one
+/// place per warp. It may be used again after the next barrier.
 template <class T>
 SPANSCOPE_DEVICE T blockSum(T value, T* scratch) {
   value = warpSum(value);

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// All that host code of the backend knows of a card, and the only header of it that it includes. It has two
-// implementations: runtime_cuda.cpp, and tests/support/cuda_emulation for the host.
+// Everything that the backend's host code knows about a card. The host code includes no other header about
+// it. It has two implementations: runtime_cuda.cpp, and tests/support/cuda_emulation for the host.
 //
-// Work given to a stream runs in order, later: what it reads and writes must live, and host memory must stay
-// as it is, until the stream was waited for. Every error is a Failure that names the call and the sizes; one
-// that a kernel made may be thrown by a later call. Handles are used by one thread at a time.
+// Work that is given to a stream runs later, in order. Until the stream was waited for, everything that the
+// work reads and writes must live, and host memory must not change. Every error is a Failure that names the
+// call and the sizes. A later call may throw the error of a kernel. Only one thread at a time may use a
+// handle.
 #pragma once
 
 #include "kernels/cuda/bf16.h"
@@ -20,34 +21,35 @@
 
 namespace spanscope::cuda {
 
-/// What one card is.
+/// Properties of one card.
 struct DeviceProperties {
   std::string name;
   int major = 0;  ///< of its compute capability
   int minor = 0;
   int multiprocessors = 0;
   std::size_t memoryBytes = 0;
-  std::size_t sharedBytesPerBlock = 0;  ///< at most, for a kernel that asks for it
-  int driverVersion = 0;                ///< 1000 · major + 10 · minor, the newest CUDA the driver knows
-  int runtimeVersion = 0;               ///< the same, of the toolkit this was built with
-  std::string productsVersion = {};     ///< of the library that MatrixProducts calls, "cuBLAS 13.0.0"
-  std::string driverRelease = {};       ///< the driver's own version, "580.65.06"; empty: not known
-  /// The driver was told to compile kernels for the card whatever code of its own they bring.
+  std::size_t sharedBytesPerBlock = 0;  ///< most for a kernel that requests it
+  int driverVersion = 0;                ///< 1000 · major + 10 · minor of the newest CUDA version that the
+                                        ///< driver supports
+  int runtimeVersion = 0;               ///< the same for the toolkit with which this was built
+  std::string productsVersion = {};     ///< of the library behind MatrixProducts, "cuBLAS 13.0.0"
+  std::string driverRelease = {};       ///< the driver's own version, "580.65.06"; empty: unknown
+  /// The driver was told to compile kernels for the card, even if they contain compiled code.
   bool isToldToCompile = false;
 };
 
-/// How many cards there are. Throws Failure where there is no driver, or one too old.
+/// The number of cards. Throws Failure if there is no driver, or if it is too old.
 int deviceCount();
 
-/// A card. Copies are the same card. To open it and to ask what it is takes nothing of it; whatever else is
-/// asked makes a context there, which has some hundred megabytes.
+/// A card. Copies mean the same card. Opening a card and reading its properties uses none of its memory.
+/// Everything else makes a context on the card, which takes some hundred megabytes.
 class Device {
  public:
   /// Throws Failure if there is no such card.
   static Device open(int index);
 
   const DeviceProperties& properties() const;
-  std::size_t freeBytes() const;  ///< beside the context, which is made for it
+  std::size_t freeBytes() const;  ///< without the context, which this call makes
 
   struct State;
   State& state() const { return *m_state; }
@@ -57,12 +59,11 @@ class Device {
   std::shared_ptr<State> m_state;
 };
 
-/// Memory of a card, at a multiple of 256 bytes; its contents are undefined. Waits for the card when it is
-/// given back.
+/// Memory of a card, at a multiple of 256 bytes, with undefined contents. Freeing it waits for the card.
 class DeviceMemory {
  public:
-  DeviceMemory();  ///< of no bytes
-  /// Throws Failure if it cannot be had; `what` it is for is said in the message.
+  DeviceMemory();  ///< without memory
+  /// Throws Failure if the memory cannot be allocated. `what` is its purpose, for the message.
   DeviceMemory(const Device& device, std::size_t bytes, const std::string& what);
   ~DeviceMemory();
   DeviceMemory(DeviceMemory&&) noexcept;
@@ -81,10 +82,10 @@ class DeviceMemory {
   std::unique_ptr<State> m_state;
 };
 
-/// Memory of the host that the card copies from and to without a detour.
+/// Memory of the host that the card can read and write directly.
 class PinnedMemory {
  public:
-  PinnedMemory();  ///< of no bytes
+  PinnedMemory();  ///< without memory
   PinnedMemory(const Device& device, std::size_t bytes, const std::string& what);
   ~PinnedMemory();
   PinnedMemory(PinnedMemory&&) noexcept;
@@ -103,7 +104,7 @@ class PinnedMemory {
   std::unique_ptr<State> m_state;
 };
 
-/// A point in a stream's work.
+/// A point in the work of a stream.
 class Event {
  public:
   explicit Event(const Device& device);
@@ -111,9 +112,9 @@ class Event {
   Event(Event&&) noexcept;
   Event& operator=(Event&&) noexcept;
 
-  bool reached() const;      ///< true if it was never recorded
-  void synchronize() const;  ///< waits until it is reached
-  /// Between two events that were both reached.
+  bool reached() const;      ///< true if the event was never recorded
+  void synchronize() const;  ///< waits until the event is reached
+  /// Milliseconds between two events, which both must have been reached.
   double millisecondsSince(const Event& earlier) const;
 
   struct State;
@@ -130,23 +131,23 @@ struct Grid {
 };
 
 struct LaunchShape {
-  Grid grid = {};  ///< no block at all: nothing happens
+  Grid grid = {};  ///< without thread blocks nothing happens
   int threads = 0;
-  std::size_t sharedBytes = 0;  ///< all of it, as the kernel takes it
+  std::size_t sharedBytes = 0;  ///< all shared memory, as the kernel takes it
 };
 
-/// A launch whose types are gone.
+/// A launch without the types of its kernel and arguments.
 struct KernelCall {
   const char* name = "";
   LaunchShape shape;
-  const void* kernel = nullptr;  ///< what a launch of the CUDA runtime takes
+  const void* kernel = nullptr;  ///< in the form that a launch of the CUDA runtime takes
   const void* arguments = nullptr;
   std::size_t argumentBytes = 0;
   /// Runs the kernel as a function of the host, for one thread.
   void (*call)(const void* kernel, const void* arguments) = nullptr;
 };
 
-/// A recorded list of work. Pointers and sizes in it stay what they were.
+/// A recorded list of work. Pointers and sizes in it do not change.
 class Graph {
  public:
   ~Graph();
@@ -161,7 +162,7 @@ class Graph {
   std::unique_ptr<State> m_state;
 };
 
-/// Work in order.
+/// A list of work for the card, which is done in order.
 class Stream {
  public:
   explicit Stream(const Device& device);
@@ -175,11 +176,11 @@ class Stream {
   void fill(void* target, std::uint8_t value, std::size_t bytes);
   void launch(const KernelCall& call);
   void record(Event& event);
-  void wait(const Event& event);  ///< what follows here runs after the event was reached
-  void synchronize();             ///< waits until all that was given to this stream is done
+  void wait(const Event& event);  ///< later work on this stream runs after the event was reached
+  void synchronize();             ///< waits until all work on this stream is done
 
-  /// Records what `work` gives to this stream instead of running it. `work` may not wait, nor have or give
-  /// back memory.
+  /// Records the work that `work` gives to this stream, instead of running it. `work` must not wait, and must
+  /// not allocate or free memory.
   Graph capture(const std::function<void()>& work);
   void replay(const Graph& graph);
 
@@ -190,7 +191,7 @@ class Stream {
   std::unique_ptr<State> m_state;
 };
 
-/// Gives a kernel to a stream. Its arguments are one plain struct, copied here.
+/// Gives a kernel to a stream. Its arguments are one plain struct, which is copied here.
 template <class Arguments>
 void launch(Stream& stream, const char* name, const LaunchShape& shape, void (*kernel)(Arguments),
             const Arguments& arguments) {
@@ -207,10 +208,10 @@ void launch(Stream& stream, const char* name, const LaunchShape& shape, void (*k
                  }});
 }
 
-/// out = x · weightᵀ (+ out). All row-major, with the distance of rows in elements.
+/// out = x · weightᵀ (+ out). Everything is row-major; strides are in elements.
 struct MatrixProduct {
   int rows = 0;     ///< of x and out
-  int columns = 0;  ///< of out, rows of the weight
+  int columns = 0;  ///< of out; rows of the weight
   int depth = 0;    ///< columns of x and weight
   const Bf16* x = nullptr;
   std::int64_t xStride = 0;
@@ -224,10 +225,11 @@ struct MatrixProduct {
   bool operator==(const MatrixProduct&) const = default;
 };
 
-/// Memory of the card that matrix products work in: cuBLAS asks for this much on Hopper, and for less before.
+/// Bytes of card memory for the workspace of matrix products. cuBLAS needs this much on Hopper, and less on
+/// older cards.
 inline constexpr std::size_t kProductWorkspaceBytes = std::size_t{32} << 20U;
 
-/// Matrix products of one stream, summed in f32.
+/// Matrix products on one stream, with sums in f32.
 class MatrixProducts {
  public:
   explicit MatrixProducts(const Device& device);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Which blocks rows read that may not read all, as engine/compute/block_choice.h specifies: bounds of what
-// the queries could score in each block, then the best of each row. What is known of the keys of a whole
-// block is kept in the pool, if it keeps any; that of others is measured each time.
+// Chooses the blocks for rows that may not read all, as engine/compute/block_choice.h specifies: it bounds
+// the queries' scores in each block, then takes the best blocks of each row. If the pool keeps bounds, the
+// bounds of whole blocks are kept there; bounds of other blocks are measured each time.
 #pragma once
 
 #include "kernels/cuda/attention/decode_plan.h"
@@ -16,19 +16,19 @@ struct BlockChoiceArguments {
   const Bf16* queries =
       nullptr;  ///< [rows] of [queryHeads][headSize], not rotated, `queryStride` elements apart
   std::int64_t queryStride = 0;
-  int queryHeads = 0;  ///< a multiple of the pool's heads, at most 16 to one of them
+  int queryHeads = 0;  ///< a multiple of the pool's heads, at most 16 per pool head
   KeyValuePool pool;
   int layer = 0;
 
-  // Of the plan.
+  // From the plan.
   const ChoiceBlock* blocks = nullptr;
   int blockCount = 0;
   const ChoiceRow* rows = nullptr;
   int rowCount = 0;
   const float* cosSin = nullptr;
 
-  float* bounds = nullptr;         ///< between the kernels: [heads of the pool][blockCount]
-  std::uint8_t* chosen = nullptr;  ///< the same: 1 where the block is read, else 0
+  float* bounds = nullptr;         ///< used between the kernels: [heads of the pool][blockCount]
+  std::uint8_t* chosen = nullptr;  ///< [heads of the pool][blockCount]: 1 for blocks that are read, else 0
 
   bool operator==(const BlockChoiceArguments&) const = default;
 };

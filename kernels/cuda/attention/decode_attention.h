@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Attention of single rows, cut over their keys: a block takes the keys of one item for all query heads of
-// one key head, so that every key is read once; another kernel merges the items of a row.
+// Attention of single rows, cut along their keys. A thread block processes the keys of one item for all query
+// heads of one key head, so that every key is read once. Another kernel merges the items of a row.
 #pragma once
 
 #include "kernels/cuda/attention/decode_plan.h"
@@ -15,15 +15,15 @@ struct DecodeAttentionArguments {
   const Bf16* queries =
       nullptr;  ///< [rows] of [queryHeads][headSize], not rotated, `queryStride` elements apart
   std::int64_t queryStride = 0;
-  int queryHeads = 0;  ///< a multiple of the pool's heads, at most 16 to one of them
+  int queryHeads = 0;  ///< a multiple of the pool's heads, at most 16 per pool head
   float scale = 0;
   KeyValuePool
       pool;  ///< headSize a multiple of 16 up to 256; that of queries, rotations and out is without padding
   int layer = 0;
-  /// By tensor cores, as isForTensorCores says they can: turned queries and weights are rounded to bf16.
+  /// Use tensor cores, if isForTensorCores() allows it. Rotated queries and weights are then rounded to bf16.
   bool onTensorCores = false;
 
-  // Of the plan.
+  // From the plan.
   const DecodeItem* items = nullptr;
   int itemCount = 0;
   const std::int32_t* rowItems = nullptr;
@@ -32,24 +32,25 @@ struct DecodeAttentionArguments {
   const float* cosSin = nullptr;
   int rows = 0;
   int chunkKeys = 0;
-  int itemStretches = 0;  ///< 0: nobody asked for the mass
-  /// [heads of the pool][choiceBlocks]: 0 for blocks that a row does not read; null where all rows read all.
+  int itemStretches = 0;  ///< 0: no mass is needed
+  /// [heads of the pool][choiceBlocks]: 0 for blocks that a row does not read. Null: all rows read all
+  /// blocks.
   const std::uint8_t* chosen = nullptr;
   int choiceBlocks = 0;
 
-  // Between the kernels.
+  // Used between the kernels.
   PartialSum* partialSums = nullptr;  ///< [itemCount][queryHeads]
   float* partialValues = nullptr;     ///< [itemCount][queryHeads][headSize]
-  float* partialMass = nullptr;       ///< [itemCount][queryHeads][itemStretches], where asked for
-  float* partialFirst = nullptr;      ///< [itemCount][queryHeads], where the mass is asked for
+  float* partialMass = nullptr;       ///< [itemCount][queryHeads][itemStretches], if the mass is needed
+  float* partialFirst = nullptr;      ///< [itemCount][queryHeads], if the mass is needed
 
   Bf16* out = nullptr;           ///< [rows][queryHeads · headSize]; 0 for rows without keys
-  PartialSum* totals = nullptr;  ///< [rows][queryHeads], or null if nobody asked for the mass
+  PartialSum* totals = nullptr;  ///< [rows][queryHeads]; null if the mass is not needed
 
   bool operator==(const DecodeAttentionArguments&) const = default;
 };
 
-/// Sums over the rows of a run of the attention weight on each stretch of keys, and on the first key of each
+/// Adds up attention weights over the rows of a run: on each stretch of keys, and on the first key of each
 /// segment.
 struct MassArguments {
   const MassEntry* entries = nullptr;
@@ -63,29 +64,29 @@ struct MassArguments {
   const float* partialMass = nullptr;
   const float* partialFirst = nullptr;
   const PartialSum* totals = nullptr;
-  float* mass = nullptr;   ///< by entry [queryHeads][stretches]
-  float* first = nullptr;  ///< by entry [queryHeads][ranges]
+  float* mass = nullptr;   ///< by entry: [queryHeads][stretches]
+  float* first = nullptr;  ///< by entry: [queryHeads][ranges]
 
   bool operator==(const MassArguments&) const = default;
 };
 
 inline constexpr int kDecodeThreads = 128;
-inline constexpr int kMostGroup = 16;  ///< query heads of a key head
+inline constexpr int kMostGroup = 16;  ///< most query heads per key head
 inline constexpr int kMostHeadSize = 256;
 
-/// Keys that a block of the card has in shared memory at a time, twice: as many as leave room for the
+/// Number of keys in a tile; a thread block has two tiles in shared memory. As many as leave room for the
 /// mass on every card.
 SPANSCOPE_HOST_DEVICE constexpr int decodeTileKeys(std::size_t headBytes, int group) {
   if (headBytes > 512) return headBytes > 768 ? 12 : 16;
   return headBytes == 512 && group == 16 ? 24 : 32;
 }
-/// Bytes between the keys of a tile: 16 more than they have, so that lanes which read one each meet in no
-/// bank.
+/// Bytes from one key of a tile to the next: 16 more than a key has, so that lanes that read one key each do
+/// not conflict in a bank.
 SPANSCOPE_HOST_DEVICE constexpr std::size_t decodeKeyStride(std::size_t headBytes) {
   return headBytes + 16;
 }
-/// Bytes of shared memory that a block takes for `group` query heads, keys and values of `headBytes`; with
-/// the mass of chunks of `massKeys` keys, if it is not 0.
+/// Bytes of shared memory that a thread block needs for `group` query heads, with keys and values of
+/// `headBytes` bytes. If `massKeys` is not 0, it includes the mass of chunks with `massKeys` keys.
 constexpr std::size_t decodeSharedBytes(int group, int headSize, std::size_t headBytes, int massKeys) {
   const auto heads = static_cast<std::size_t>(group);
   const std::size_t tiles =
@@ -96,14 +97,14 @@ constexpr std::size_t decodeSharedBytes(int group, int headSize, std::size_t hea
          2 * sharedBytesOf<std::byte>(tiles);
 }
 
-/// For heads of 128 in bf16, 8 query heads to a key head.
+/// For heads of 128 elements in bf16, with 8 query heads per key head.
 inline constexpr KernelBudget kDecodeBudget{"decodeKernel", kDecodeThreads, 4,
                                             decodeSharedBytes(8, 128, 256, 0)};
 inline constexpr KernelBudget kMergeBudget{"mergeKernel", 128, 12, 0};
 inline constexpr KernelBudget kMassBudget{"massKernel", 128, 12, 0};
 
-/// Fills out and, if there are any, totals, partialMass and partialFirst. Throws Failure for a shape that the
-/// kernels do not have.
+/// Fills out and, if they are set, totals, partialMass and partialFirst. Throws Failure for a shape without a
+/// kernel.
 void attendDecode(Stream& stream, const DecodeAttentionArguments& arguments);
 void sumMass(Stream& stream, const MassArguments& arguments);
 

@@ -5,14 +5,14 @@
 
 namespace spanscope::cuda {
 
-/// Scores are multiplied with it, so that weights are powers of two.
+/// Scores are multiplied by this number, so that weights are powers of two.
 inline constexpr float kLog2E = 1.44269504088896340736F;
 inline constexpr float kMinusInfinity = -std::numeric_limits<float>::infinity();
 
-/// What some keys leave for one row and query head: the sum over them of 2^(score − largest); that sum of
-/// values lies elsewhere. Scores are in units of log 2.
+/// The partial result of some keys for one row and query head: the sum over these keys of 2^(score −
+/// largest). The weighted sum of values is stored elsewhere. Scores are in units of log 2.
 struct PartialSum {
-  float largest;  ///< −∞ and a sum of 0 if no key is read
+  float largest;  ///< −∞, with a sum of 0, if no key is read
   float sum;
 };
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Attention of many rows on tensor cores. A block takes 64 pairs of a row and a query head of one key head,
-// so that few rows fill it where heads share keys, and goes through the segments of its run in view order, 64
-// keys at a time, with one running sum.
+// Attention of many rows on tensor cores. A thread block processes 64 pairs of a row and a query head of one
+// key head, so that few rows fill it if heads share keys. It goes through the segments of its run in view
+// order, 64 keys at a time, with one running sum.
 #pragma once
 
 #include "kernels/cuda/attention/partial_sum.h"
@@ -14,18 +14,18 @@
 
 namespace spanscope::cuda {
 
-/// out[r] = softmax over the keys of row r of (scale · ⟨R(distance) q, k⟩) · values. Turned queries and
-/// weights are rounded to bf16, all sums are f32.
+/// out[r] = softmax over the keys of row r of (scale · ⟨R(distance) q, k⟩) · values. Rotated queries and
+/// weights are rounded to bf16; all sums are f32.
 struct PrefillAttentionArguments {
   const Bf16* queries =
       nullptr;  ///< [rows] of [queryHeads][headSize], not rotated, `queryStride` elements apart
   std::int64_t queryStride = 0;
   int queryHeads = 0;  ///< a multiple of the pool's heads
   float scale = 0;
-  KeyValuePool pool;  ///< as isForTensorCores says; queries, rotations and out are without padding
+  KeyValuePool pool;  ///< as isForTensorCores() requires; queries, rotations and out have no padding
   int layer = 0;
 
-  // Of the plan.
+  // From the plan.
   const PrefillItem* items = nullptr;
   int itemCount = 0;
   const PrefillRun* runs = nullptr;
@@ -35,7 +35,7 @@ struct PrefillAttentionArguments {
   const float* cosSin = nullptr;
 
   Bf16* out = nullptr;           ///< [rows][queryHeads · headSize]; 0 for rows without keys
-  PartialSum* totals = nullptr;  ///< [rows][queryHeads], or null
+  PartialSum* totals = nullptr;  ///< [rows][queryHeads]; or null
 
   bool operator==(const PrefillAttentionArguments&) const = default;
 };
@@ -44,12 +44,12 @@ inline constexpr int kPrefillThreads = 128;
 inline constexpr int kPrefillTilePairs = 64;
 inline constexpr int kPrefillTileKeys = 64;
 
-/// Elements between the rows of a tile: 8 more than they have, so that the rows of a matrix that is loaded
-/// meet in no bank.
+/// Elements from one row of a tile to the next: 8 more than a row has, so that the rows of a loaded matrix do
+/// not conflict in a bank.
 SPANSCOPE_HOST_DEVICE constexpr int prefillRowStride(int headSize) {
   return headSize + 8;
 }
-/// Queries, keys and values.
+/// Shared memory for queries, keys and values.
 constexpr std::size_t prefillSharedBytes(int headSize) {
   const auto stride = static_cast<std::size_t>(prefillRowStride(headSize));
   return sharedBytesOf<Bf16>(kPrefillTilePairs * stride) + 2 * sharedBytesOf<Bf16>(kPrefillTileKeys * stride);
@@ -68,7 +68,7 @@ template <int HeadSize>
 inline constexpr KernelBudget kPrefillBudget =
     kPrefillBudgets[std::ranges::find(kTensorHeadSizes, HeadSize) - kTensorHeadSizes];
 
-/// Throws Failure for a shape that the kernels do not have.
+/// Throws Failure for a shape without a kernel.
 void attendPrefill(Stream& stream, const PrefillAttentionArguments& arguments);
 
 }  // namespace spanscope::cuda

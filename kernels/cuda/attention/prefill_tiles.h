@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Tiles of keys and values on tensor cores, for the kernels that attend with them.
+// Tiles of keys and values for the kernels that attend on tensor cores.
 //
-// Each warp has 16 pairs. In a tile of keys it multiplies
+// Each warp has 16 pairs. For each tile of keys it multiplies:
 //
-//   scores (16 × 64) = queries (16 × headSize) · keysᵀ        keys as they lie are the right factor by
-//   columns sums (16 × headSize) += weights (16 × 64) · values        values are transposed while they are
-//   loaded
+//   scores (16 × 64) = queries (16 × headSize) · keysᵀ. The keys, as they are stored, are the right factor by
+//   columns.
+//   sums (16 × headSize) += weights (16 × 64) · values. The values are transposed when they are loaded.
 //
-// and weights never leave its registers: the layout of a sum is that of a left factor, two tiles of 8 columns
-// making one of 16. Keys are copied while values are multiplied, and the other way round.
+// The weights never leave the warp's registers: the layout of a sum is also the layout of a left factor. Two
+// tiles of a sum with 8 columns each make one tile of a left factor with 16 columns. Keys are copied while
+// values are multiplied, and the other way round.
 #pragma once
 
 #include "kernels/cuda/attention/partial_sum.h"
@@ -18,19 +19,20 @@
 namespace spanscope::cuda {
 
 inline constexpr int kWarpPairs = 16;  ///< rows of a product of tensor cores
-inline constexpr int kWarpKeys = kPrefillTileKeys / (kPrefillThreads / kWarpSize);  ///< that a warp copies
-inline constexpr int kDepth = 16;                                                   ///< of one
-inline constexpr int kColumns = 8;                                                  ///< of one
+inline constexpr int kWarpKeys = kPrefillTileKeys / (kPrefillThreads / kWarpSize);  ///< number of keys that a
+                                                                                    ///< warp copies
+inline constexpr int kDepth = 16;   ///< of a product of tensor cores
+inline constexpr int kColumns = 8;  ///< of a product of tensor cores
 inline constexpr int kKeyColumns = kPrefillTileKeys / kColumns;
-inline constexpr int kVector = 8;  ///< elements that are copied at once
+inline constexpr int kVector = 8;  ///< number of elements that are copied at once
 
-/// Two tiles of sums with 8 columns each as a left factor with 16.
+/// Two tiles of sums with 8 columns each, as a left factor with 16 columns.
 SPANSCOPE_DEVICE LeftFragment leftOf(const SumFragment& low, const SumFragment& high) {
   return {{packBf16(low.values[0], low.values[1]), packBf16(low.values[2], low.values[3]),
            packBf16(high.values[0], high.values[1]), packBf16(high.values[2], high.values[3])}};
 }
 
-/// The work of one block: some pairs of a run and a key head.
+/// The work of one thread block: some pairs of a run and a key head.
 template <int HeadSize>
 struct Prefill {
   static constexpr int kStride = prefillRowStride(HeadSize);
@@ -43,25 +45,25 @@ struct Prefill {
   int group;
 
   // Shared memory.
-  Bf16* queries;  ///< [kPrefillTilePairs][kStride], turned; each warp has rows of its own
+  Bf16* queries;  ///< [kPrefillTilePairs][kStride], rotated; each warp has its own rows
   Bf16* keys;     ///< [kPrefillTileKeys][kStride]
-  Bf16* values;   ///< the same
+  Bf16* values;   ///< [kPrefillTileKeys][kStride]
 
   SPANSCOPE_DEVICE bool isPair(int pair) const { return firstPair + pair < run.rowCount * group; }
   SPANSCOPE_DEVICE int rowOf(int pair) const { return run.firstRow + (firstPair + pair) / group; }
   SPANSCOPE_DEVICE int headOf(int pair) const { return keyHead * group + (firstPair + pair) % group; }
 
-  /// The pairs that the lane has sums of.
+  /// The pairs whose sums this lane has.
   SPANSCOPE_DEVICE static int ownPair(int half) {
     return warpIndex() * kWarpPairs + laneIndex() / 4 + 8 * half;
   }
-  /// Local tokens ascend: the last pair of the block sees the most.
+  /// Local tokens ascend, so the last pair of the thread block sees the most keys.
   SPANSCOPE_DEVICE int lastLocal() const {
     const int left = run.rowCount * group - firstPair;
     return arguments.locals[rowOf((left < kPrefillTilePairs ? left : kPrefillTilePairs) - 1)];
   }
 
-  /// Turns the warp's queries for one range. They can be read after the next barrier.
+  /// Rotates the warp's queries for one range. They can be read after the next barrier.
   SPANSCOPE_DEVICE void turnQueries(const PrefillRange& range) const {
     constexpr int kPairs = HeadSize / 2;
     const int padding = arguments.pool.padding;
@@ -92,8 +94,9 @@ struct Prefill {
       queries[(warpIndex() * kWarpPairs + i / padding) * kStride + size + i % padding] = toBf16(0);
   }
 
-  /// Where the keys of a tile lie that the warp copies: lane i and lane i + 16 know the i-th of 16; less than
-  /// 0 outside of begin … end − 1. Finding a block takes a division and a load, too much for every 16 bytes.
+  /// Where the keys of a tile lie that the warp copies. Lane i and lane i + 16 hold the place of the i-th of
+  /// 16 keys; it is below 0 outside of begin … end − 1. Finding a block takes a division and a load, which is
+  /// too much for every 16 bytes.
   SPANSCOPE_DEVICE std::int64_t findKeys(const PrefillRange& range, int begin, int end, int tile) const {
     const KeyValuePool& pool = arguments.pool;
     const int local = tile * kPrefillTileKeys + warpIndex() * kWarpKeys + laneIndex() % kWarpKeys;
@@ -102,12 +105,12 @@ struct Prefill {
     return pool.placeOf(arguments.layer, block, keyHead) + local % pool.blockSize * HeadSize;
   }
 
-  /// Starts to copy a tile of keys or values; what lies outside of the keys becomes 0.
+  /// Starts to copy a tile of keys or values. Elements outside of the keys become 0.
   SPANSCOPE_DEVICE void startTile(std::int64_t places, const void* memory, Bf16* target) const {
     constexpr int kVectors = HeadSize / kVector;
     static_assert(kWarpKeys * kVectors % kWarpSize == 0, "every lane has as many");
     Bf16* const own = target + warpIndex() * kWarpKeys * kStride;
-    // Addresses of several copies at once would take registers that the sums need.
+    // The addresses of several copies at once would take registers that the sums need.
     SPANSCOPE_ROLLED
     for (int i = 0; i < kWarpKeys * kVectors / kWarpSize; ++i) {
       const int vector = i * kWarpSize + laneIndex();
@@ -160,14 +163,14 @@ struct Prefill {
   }
 };
 
-/// The two rows of a fragment of sums that a lane has elements of: lane / 4 and 8 further on.
+/// The two rows of a sum fragment of which a lane has elements: lane / 4, and 8 rows further.
 struct LaneRows {
   int limits[2];       ///< one past the last key that the row sees
-  PartialSum sums[2];  ///< over all lanes' keys and over the lane's own
+  PartialSum sums[2];  ///< `largest` is over the keys of all lanes, `sum` over the keys of this lane
 };
 
-/// Scores of a tile become weights, and sums so far are scaled to the new largest score. isSeen(key, half):
-/// whether a key of the tile is read by that row of the lane.
+/// Turns the scores of a tile into weights, and scales the sums so far to the new largest score. isSeen(key,
+/// half): whether this row of the lane reads a key of the tile.
 template <int KeyColumns, int Columns, class Seen>
 SPANSCOPE_DEVICE void weigh(SumFragment (&scores)[KeyColumns], float scale, const Seen& isSeen,
                             PartialSum (&rows)[2], SumFragment (&sums)[Columns]) {
@@ -193,7 +196,7 @@ SPANSCOPE_DEVICE void weigh(SumFragment (&scores)[KeyColumns], float scale, cons
     }
     const float before = rows[half].largest;
     const float now = largest[half] > before ? largest[half] : before;
-    // Of a row that saw no key yet every weight is 2^−∞.
+    // If a row has seen no key yet, every weight is 2^−∞.
     largest[half] = now == kMinusInfinity ? 0.0F : now;
     factors[half] = exp2Fast(before - largest[half]);
     rows[half].largest = now;
@@ -215,9 +218,9 @@ SPANSCOPE_DEVICE void weigh(SumFragment (&scores)[KeyColumns], float scale, cons
   }
 }
 
-/// Adds local tokens begin … end − 1 of a range to what the lane's rows have summed up so far. Tiles begin at
-/// local token 0 of the segment, so that what is summed together depends on the keys alone. To be met by the
-/// whole block; copies may be under way when it returns, to places that were read.
+/// Adds the local tokens begin … end − 1 of a range to the sums of the lane's rows. Tiles begin at local
+/// token 0 of the segment, so that the grouping of sums depends only on the keys. The whole thread block must
+/// call it. When it returns, copies may still be running, to places that have been read.
 template <int HeadSize>
 SPANSCOPE_DEVICE void attendRange(const Prefill<HeadSize>& work, const PrefillRange& range, int begin,
                                   int end, LaneRows& rows,
@@ -240,12 +243,12 @@ SPANSCOPE_DEVICE void attendRange(const Prefill<HeadSize>& work, const PrefillRa
   work.turnQueries(range);
   for (int tile = firstTile; tile < tileEnd; ++tile) {
     waitCopies<0>();
-    syncBlock();  // the keys are here, and the values before were read
+    syncBlock();  // the keys are here, and the values before them have been read
     work.startTile(places, pool.values, work.values);
     commitCopies();
     SumFragment scores[kKeyColumns];
     work.multiplyKeys(scores);
-    syncBlock();  // the keys were read
+    syncBlock();  // the keys have been read
     if (tile + 1 < tileEnd) {
       places = work.findKeys(range, begin, end, tile + 1);
       work.startTile(places, pool.keys, work.keys);
@@ -262,7 +265,7 @@ SPANSCOPE_DEVICE void attendRange(const Prefill<HeadSize>& work, const PrefillRa
   }
 }
 
-/// The sums of weights of all keys, where each lane has that of its own keys.
+/// The sums of the weights of all keys; each lane passes the sum of its own keys.
 SPANSCOPE_DEVICE float sumOfLanes(float sum) {
   SPANSCOPE_UNROLL
   for (int distance = 1; distance < 4; distance *= 2) sum += shuffleXor(sum, distance);

@@ -7,36 +7,36 @@
 
 namespace spanscope::cuda {
 
-/// Appends cosines and sines of distances first … end − 1, as Rotations lays them out: angles are distance ·
-/// frequency in double precision, rounded once.
+/// Appends cosines and sines of the distances first … end − 1 in the layout of Rotations. Angles are distance
+/// · frequency in double precision, rounded once.
 void appendRotations(std::int64_t first, std::int64_t end, std::span<const double> frequencies, double scale,
                      std::vector<float>& table);
 
-/// Cosines and sines of the distances that the queries of a pass turn by: those of a stretch of distances lie
-/// one after the other, and stretches that overlap are one.
+/// Cosines and sines of the distances by which the queries of a pass are rotated. The distances of a stretch
+/// follow each other. Overlapping stretches become one.
 class Rotations {
  public:
-  /// Distances first … first + count − 1 will be asked for, as one stretch.
+  /// Adds the distances first … first + count − 1, as one stretch.
   void add(std::int64_t first, std::int64_t count);
-  /// Nothing is added afterwards. There is a table of distances 0 … kept − 1 that outlives the pass: if it
-  /// has all that was added, rows are those of it.
+  /// Call this after the last add(). There is a table of the distances 0 … kept − 1 that outlives the pass.
+  /// If it contains all added distances, the rows refer to that table.
   void close(std::int64_t kept = 0);
 
-  /// Of the table below.
+  /// Number of rows of table(); 0 if the kept table is used.
   std::int64_t rows() const { return m_rows; }
-  /// How many rows are read of the one that is kept; 0 if it is not.
+  /// Number of rows that are needed of the kept table; 0 if it is not used.
   std::int64_t keptRows() const { return m_keptRows; }
-  /// What added to a distance gives its row in the table. Holds for the whole stretch of the distance, which
-  /// was added.
+  /// A distance plus this offset gives the row of the distance in the table. The offset is the same for the
+  /// whole stretch. The distance must have been added.
   std::int64_t offsetOf(std::int64_t distance) const;
-  /// [rows][as many cosines as frequencies, then sines], times `scale`; empty where the other one is read.
+  /// [rows][one cosine per frequency, then the sines], times `scale`. It is empty if the kept table is used.
   std::vector<float> table(std::span<const double> frequencies, double scale) const;
 
  private:
   struct Stretch {
     std::int64_t first;
     std::int64_t end;
-    std::int64_t row;  ///< of the first, in the table
+    std::int64_t row;  ///< row of the first distance in the table
   };
   std::vector<Stretch> m_stretches;
   std::int64_t m_rows = 0;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Attention on tensor cores of the batch-invariant mode: of a row alone and of many rows by the same
-// arithmetic. Blocks take 64 pairs of a row and a query head and the keys of one item; another kernel merges
-// the items of each pair in view order.
+// Attention on tensor cores in the batch-invariant mode: a single row and many rows use the same arithmetic.
+// Each thread block processes 64 pairs of a row and a query head, and the keys of one item. Another kernel
+// merges the items of each pair in view order.
 #pragma once
 
 #include "kernels/cuda/attention/prefill_attention.h"
@@ -10,15 +10,15 @@
 namespace spanscope::cuda {
 
 struct SplitAttentionArguments {
-  /// Without items and totals; those lists are replaced by these.
+  /// Without items and totals; the lists below replace them.
   PrefillAttentionArguments rows;
   const SplitTile* tiles = nullptr;
   const SplitItem* items = nullptr;
   SplitLaunch launch;
 
-  // Between the kernels.
+  // Used between the kernels.
   PartialSum* partialSums = nullptr;  ///< [launch.partials · key heads]
-  float* partialValues = nullptr;     ///< the same, of headSize each
+  float* partialValues = nullptr;     ///< [launch.partials · key heads][headSize]
 
   bool operator==(const SplitAttentionArguments&) const = default;
 };
@@ -37,7 +37,7 @@ template <int HeadSize>
 inline constexpr KernelBudget kSplitBudget =
     kSplitBudgets[std::ranges::find(kTensorHeadSizes, HeadSize) - kTensorHeadSizes];
 
-/// Fills the rows of one launch. Throws Failure for a shape that the kernels do not have.
+/// Fills the rows of one launch. Throws Failure for a shape without a kernel.
 void attendSplit(Stream& stream, const SplitAttentionArguments& arguments);
 
 }  // namespace spanscope::cuda

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Attention of single rows, cut over their keys, on tensor cores: what decodeKernel sums with f32
-// arithmetic. All query heads of a key head are the rows of one product of 16, and each warp takes every
-// fourth slice of 16 keys of an item by itself: it copies, multiplies and waits for nobody until the item's
-// end, where the four results are merged.
+// Attention of single rows on tensor cores, cut along their keys. It computes the sums that decodeKernel
+// computes with f32 arithmetic. All query heads of a key head are the rows of one product of 16 rows. Each
+// warp processes every fourth slice of 16 keys of an item on its own: it copies, multiplies and waits for no
+// other warp until the end of the item, where the four results are merged.
 //
-// For heads of 128 nvcc 13 makes 853 instructions for sm_90 of the loop over slices, those for mass and chosen
-// blocks among them: at most 53 of a warp for each key. How fast that is has not been measured.
+// For heads of 128 elements, nvcc 13 makes 853 sm_90 instructions of the loop over slices, including those
+// for mass and chosen blocks. These are at most 53 instructions of a warp per key. The speed has not been
+// measured.
 #pragma once
 
 #include "kernels/cuda/attention/decode_attention.h"
@@ -20,20 +21,20 @@ inline constexpr int kTensorDecodeThreads = 128;
 inline constexpr int kTensorDecodePairs = kMostGroup;  ///< rows of a product
 inline constexpr int kTensorDecodeSliceKeys = 16;
 
-/// Slices that a warp has in shared memory: one is copied while another is multiplied, where both fit.
+/// Number of slices of a warp in shared memory. If two fit, one is copied while the other is multiplied.
 SPANSCOPE_HOST_DEVICE constexpr int tensorDecodeStages(int headSize) {
   return headSize <= 128 ? 2 : 1;
 }
-/// Elements between the rows of a slice: 8 more than they have, so that the rows of a matrix that is loaded
-/// meet in no bank.
+/// Elements from one row of a slice to the next: 8 more than a row has, so that the rows of a loaded matrix
+/// do not conflict in a bank.
 SPANSCOPE_HOST_DEVICE constexpr int tensorDecodeStride(int headSize) {
   return headSize + 8;
 }
-/// Bf16 elements of one warp's slices, keys and values.
+/// Number of bf16 elements in one warp's slices of keys and values.
 SPANSCOPE_HOST_DEVICE constexpr int tensorDecodeSliceElements(int headSize) {
   return 2 * tensorDecodeStages(headSize) * kTensorDecodeSliceKeys * tensorDecodeStride(headSize);
 }
-/// With the scores of chunks of `massKeys` keys for `group` query heads, if that is not 0.
+/// If `massKeys` is not 0, it includes the scores of chunks of `massKeys` keys for `group` query heads.
 constexpr std::size_t tensorDecodeSharedBytes(int headSize, int group, int massKeys) {
   constexpr std::size_t kWarps = kTensorDecodeThreads / 32;
   const auto stride = static_cast<std::size_t>(tensorDecodeStride(headSize));
@@ -43,7 +44,8 @@ constexpr std::size_t tensorDecodeSharedBytes(int headSize, int group, int massK
          sharedBytesOf<float>(static_cast<std::size_t>(group) * static_cast<std::size_t>(massKeys));
 }
 
-/// Blocks by shared memory on the smallest card; each has up to 64 KB on their way.
+/// The numbers of thread blocks follow from the shared memory of the smallest card. Each thread block has up
+/// to 64 KB under way.
 inline constexpr KernelBudget kTensorDecodeBudgets[] = {
     {"tensorDecodeKernel<16>", kTensorDecodeThreads, 6, tensorDecodeSharedBytes(16, 0, 0)},
     {"tensorDecodeKernel<32>", kTensorDecodeThreads, 6, tensorDecodeSharedBytes(32, 0, 0)},
@@ -57,8 +59,8 @@ template <int HeadSize>
 inline constexpr KernelBudget kTensorDecodeBudget =
     kTensorDecodeBudgets[std::ranges::find(kTensorHeadSizes, HeadSize) - kTensorHeadSizes];
 
-/// Fills partialSums, partialValues and, if they are asked for, partialMass and partialFirst. Throws Failure
-/// for a shape that the kernels do not have.
+/// Fills partialSums, partialValues and, if the mass is needed, partialMass and partialFirst. Throws Failure
+/// for a shape without a kernel.
 void sumOnTensorCores(Stream& stream, const DecodeAttentionArguments& arguments);
 
 }  // namespace spanscope::cuda

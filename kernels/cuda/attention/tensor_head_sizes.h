@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// The sizes of heads that the kernels on tensor cores are compiled for: their loops have to be unrolled.
+// The head sizes for which the kernels on tensor cores are compiled; their loops must be unrolled.
 #pragma once
 
 #include "kernels/cuda/pool/key_value_pool.h"
 
 namespace spanscope::cuda {
 
-/// Padding of the pool included.
+/// The sizes include the pool's padding.
 inline constexpr int kTensorHeadSizes[] = {16, 32, 64, 80, 96, 128, 256};
 
-/// Calls `work` with the head size as its template argument; false if there is none for it.
+/// Calls `work` with the head size as its template argument. False if no kernel has this size.
 template <class Work>
 bool forTensorHeadSize(int headSize, Work work) {
   const auto tryOne = [&]<int HeadSize>() {
@@ -22,7 +22,7 @@ bool forTensorHeadSize(int headSize, Work work) {
          tryOne.template operator()<256>();
 }
 
-/// Whether keys and values lie as the kernels on tensor cores take them.
+/// Whether the kernels on tensor cores support this type and head size.
 constexpr bool isForTensorCores(bool isFloat, int headSize) {
   for (const int size : kTensorHeadSizes) {
     if (headSize == size) return !isFloat;

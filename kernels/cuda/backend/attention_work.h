@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// The attention of a pass as lists of launches: single rows and rows whose mass is asked for by the kernels
-// that take rows one by one, many rows by those on tensor cores, cut over their keys where they are too few
-// for the card. Where rows have to be bit-equal, the store chooses: all rows by one kernel on tensor cores,
-// or all one by one. Rows that may not read all blocks go one by one everywhere.
+// The attention of a pass as lists of launches. Single rows, and rows whose mass is needed, use the kernels
+// that process rows one by one. Many rows use the kernels on tensor cores; if there are too few rows for the
+// card, these cut the work along the keys too. If rows must be bit-equal, the store decides: either one
+// kernel on tensor cores processes all rows, or all rows are processed one by one. Rows that may not read all
+// blocks are always processed one by one.
 #pragma once
 
 #include "engine/compute/backend.h"
@@ -16,17 +17,18 @@
 
 namespace spanscope::cuda {
 
-/// Partial results of one launch; those of others lie in the same memory.
+/// Most bytes for the partial results of one launch. All launches use the same memory.
 inline constexpr std::size_t kMostPartialBytes = std::size_t{128} << 20U;
 
-/// Where the mass of some rows of a run goes.
+/// Where the mass of some rows of a run is stored.
 struct MassPlace {
-  std::size_t entry = 0;  ///< of the mass that was asked for
+  std::size_t entry = 0;  ///< of the requested masses
   MassEntry mass;
 };
 
-/// Rows firstRow … firstRow + rows − 1 of the pass; the plan counts from the first of them. Rows between them
-/// that it knows nothing of get 0: launches on tensor cores come after it.
+/// The rows firstRow … firstRow + rows − 1 of the pass; the plan counts from the first of them. Rows among
+/// them that the plan does not contain get 0. So launches on tensor cores, which compute such rows, come
+/// later.
 struct DecodeWork {
   DecodePlan plan;
   std::int32_t firstRow = 0;
@@ -36,35 +38,35 @@ struct DecodeWork {
 
 struct AttentionWork {
   std::vector<DecodeWork> decodes;
-  PrefillPlan prefill;  ///< without items: nothing for it
-  /// Instead of it. Where rows have to be bit-equal, of all rows: what others computed of them comes before
-  /// it and counts for their mass alone. Without tiles: nothing for it.
+  PrefillPlan prefill;  ///< without items: it is not used
+  /// Used instead of `prefill`. If rows must be bit-equal, it contains all rows; other launches for these
+  /// rows run before it, and only their mass counts. Without tiles: it is not used.
   SplitPlan split;
 };
 
-/// What a block can have on every card from compute capability 8.0 on.
+/// Shared memory of a thread block on every card from compute capability 8.0 on.
 inline constexpr std::size_t kLeastSharedBytes = std::size_t{99} << 10U;
 
-/// What the plan depends on beside the pass.
+/// What the plan depends on besides the pass.
 struct AttentionMode {
-  bool exact = false;                           ///< rows are bit-equal
+  bool exact = false;                           ///< rows must be bit-equal
   int multiprocessors = 1;                      ///< of the card
-  std::int64_t keptRotations = 0;               ///< as Rotations::close takes it
-  std::size_t sharedBytes = kLeastSharedBytes;  ///< of a block of the card, at most
+  std::int64_t keptRotations = 0;               ///< as for Rotations::close()
+  std::size_t sharedBytes = kLeastSharedBytes;  ///< most for one thread block of the card
 };
 
-/// Where tensor cores attend: where the kernels are compiled for the heads of a store, and a block of the
-/// card can have the shared memory that they take.
+/// Where tensor cores are used for attention. The kernels must be compiled for the store's heads, and a
+/// thread block of the card must be able to have the necessary shared memory.
 struct TensorAttention {
-  bool ofMany = false;    ///< rows together
-  bool ofSingle = false;  ///< rows one by one, with their mass or without
+  bool ofMany = false;    ///< for many rows together
+  bool ofSingle = false;  ///< for rows one by one, with or without their mass
 };
-/// Throws Failure where the card has too little for the kernel without tensor cores too.
+/// Throws Failure if the card has too little shared memory even for the kernel without tensor cores.
 TensorAttention tensorAttention(const compute::AttentionShape& shape, const compute::KvShape& store,
                                 std::size_t sharedBytes);
 
-/// Rows whose partial results take too much memory are launched one after the other. `observed`: with the
-/// mass that the inputs ask for. Throws as tensorAttention().
+/// If the partial results of all rows take too much memory, the rows are launched one part after the other.
+/// `observed`: with the mass that the inputs ask for. Throws as tensorAttention().
 AttentionWork planAttention(const compute::AttentionShape& shape, const compute::KvShape& store,
                             const compute::PassInputs& inputs, bool observed, const AttentionMode& mode);
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Memory that passes use in turn: to ask a card for memory, or to give it back, makes it wait.
+// Lends memory to passes, one after the other. Allocating or freeing memory of a card would make the card
+// wait.
 #pragma once
 
 #include "kernels/cuda/runtime.h"
@@ -12,12 +13,12 @@ namespace spanscope::cuda {
 
 class CardBuffers;
 
-/// Memory on loan. What was given to the stream with it may still run when it goes back: whoever takes it
-/// next gives its work to the same stream.
+/// Borrowed memory of the card. When it is returned, work on the stream may still use it. This is safe
+/// because the next borrower gives its work to the same stream.
 class CardBuffer {
  public:
   CardBuffer() = default;
-  /// Of memory that somebody else keeps.
+  /// Uses memory that somebody else owns.
   explicit CardBuffer(std::byte* lent) : m_lent(lent) {}
   CardBuffer(std::shared_ptr<CardBuffers> owner, DeviceMemory memory);
   ~CardBuffer();
@@ -33,11 +34,11 @@ class CardBuffer {
   std::byte* m_lent = nullptr;
 };
 
-/// The same of the host. The stream must have been waited for before it goes back.
+/// Borrowed memory of the host. Before it is returned, wait for the stream.
 class HostBuffer {
  public:
   HostBuffer() = default;
-  /// Of memory that somebody else keeps.
+  /// Uses memory that somebody else owns.
   explicit HostBuffer(std::byte* lent) : m_lent(lent) {}
   HostBuffer(std::shared_ptr<CardBuffers> owner, PinnedMemory memory);
   ~HostBuffer();
@@ -57,7 +58,7 @@ class CardBuffers : public std::enable_shared_from_this<CardBuffers> {
  public:
   explicit CardBuffers(const Device& device) : m_device(device) {}
 
-  /// At least that many bytes; none for 0. Throws Failure if they cannot be had.
+  /// At least `bytes` bytes; no memory for 0. Throws Failure if it cannot be allocated.
   CardBuffer take(std::size_t bytes);
   HostBuffer takeOfHost(std::size_t bytes);
 

@@ -12,19 +12,19 @@ namespace spanscope::cuda {
 
 class CardKeyValueStore final : public compute::KvStore {
  public:
-  /// Throws Failure where the card lacks the memory, or the kernels the shape.
+  /// Throws Failure if the card lacks the memory, or there are no kernels for the shape.
   CardKeyValueStore(const Device& device, std::shared_ptr<CardWork> work, const compute::KvShape& shape);
 
   const compute::KvShape& shape() const override { return m_shape; }
   void read(std::int32_t layer, std::int64_t slot, std::span<float> key,
             std::span<float> value) const override;
 
-  /// Both wait until the copies are done.
+  /// Both functions wait until the copies are done.
   void readBlocks(std::span<const compute::BlockToHost> blocks) const;
   void writeBlocks(std::span<const compute::BlockFromHost> blocks);
 
   const KeyValuePool& pool() const { return m_pool; }
-  /// Has the pool keep bounds of keys from now on. Throws Failure where the card lacks the memory.
+  /// Makes the pool keep bounds of keys from now on. Throws Failure if the card lacks the memory.
   void keepBounds() const;
 
  private:
@@ -36,7 +36,7 @@ class CardKeyValueStore final : public compute::KvStore {
   DeviceMemory m_keys;
   DeviceMemory m_values;
   DeviceMemory m_bounded;
-  mutable DeviceMemory m_bounds;  ///< they follow from the keys, and are worked out where they are asked for
+  mutable DeviceMemory m_bounds;  ///< computed from the keys when they are needed
   mutable KeyValuePool m_pool;
 };
 
@@ -44,12 +44,12 @@ inline const CardKeyValueStore& cardStore(const compute::KvStore& store) {
   return static_cast<const CardKeyValueStore&>(store);
 }
 
-/// Elements of a head in the pool: kernels read whole vectors of it.
+/// Elements of a head in the pool. Kernels read whole vectors, so the size is rounded up.
 constexpr std::int32_t paddedHeadSize(std::int32_t headSize) {
   return (headSize + 15) / 16 * 16;
 }
 
-/// Without memory: what kernels know of a store of this shape.
+/// What kernels know about a store of this shape; it has no memory yet.
 KeyValuePool poolOf(const compute::KvShape& shape);
 
 }  // namespace spanscope::cuda

@@ -5,8 +5,9 @@
 
 namespace spanscope::cuda {
 
-/// What a card takes: matrices and activations are bf16 whatever the checkpoint has, heads of a store are
-/// padded (paddedHeadSize), and passes have partial results, lists and the workspace of matrix products.
+/// The memory that a card needs. Matrices and activations are bf16 whatever the checkpoint's type is. Heads
+/// of a store are padded (paddedHeadSize). Passes also need memory for partial results, lists and the
+/// workspace of matrix products.
 compute::MemoryRules cardMemoryRules();
 
 }  // namespace spanscope::cuda

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// A pass as the card has it: its lists in one piece of memory, uploaded once, and room for what comes back.
+// A pass on the card: its lists in one piece of memory, uploaded once, and memory for its results.
 #pragma once
 
 #include "engine/compute/backend.h"
@@ -33,17 +33,17 @@ struct PassSupplies {
   std::shared_ptr<FixedPlace> place;
   std::shared_ptr<RotationTables> rotations;
   int multiprocessors = 1;
-  std::size_t sharedBytes = kLeastSharedBytes;  ///< of a block of the card, at most
-  bool exact = false;                           ///< rows are bit-equal
+  std::size_t sharedBytes = kLeastSharedBytes;  ///< most for one thread block of the card
+  bool exact = false;                           ///< rows must be bit-equal
 };
 
 class CardPass final : public compute::Pass {
  public:
-  /// Throws Failure for inputs that do not fit. A decode step takes the place, if it is free, and has what
-  /// follows noted.
+  /// Throws Failure for inputs that do not fit each other. A decode step takes the fixed place if it is free,
+  /// and the following work is noted.
   CardPass(PassSupplies supplies, const compute::AttentionShape& shape, const compute::RotaryTable& rotary,
            const compute::KvShape& store, const compute::PassInputs& inputs);
-  /// Waits for the stream if nobody did: host memory goes back.
+  /// Waits for the stream if nobody has, because host memory is returned.
   ~CardPass() override;
   CardPass(const CardPass&) = delete;
   CardPass& operator=(const CardPass&) = delete;
@@ -51,23 +51,23 @@ class CardPass final : public compute::Pass {
   RowCount rows() const { return m_rows; }
   const std::int32_t* tokens() const { return at<std::int32_t>(m_tokens); }
   const std::int64_t* slots() const { return at<std::int64_t>(m_slots); }
-  /// Of keys: rows of keyRotations().
+  /// For keys: indices of rows of keyRotations().
   const std::int32_t* keyIndices() const { return at<std::int32_t>(m_keyIndices); }
   const float* keyRotations() const { return m_rotations.at(m_keyRotations, m_lists.data()); }
   const std::int32_t* list(compute::RowList list) const;
   RowCount count(compute::RowList list) const;
-  /// Whether any row may not read all blocks.
+  /// Whether a row may not read all blocks.
   bool choosesBlocks() const;
 
-  /// See compute::Backend. The host chooses, which waits for the scores. Throws Failure where the inputs have
-  /// nothing to narrow by.
+  /// See compute::Backend. The host chooses the rows, so it waits for the scores. Throws Failure if the
+  /// inputs have no further narrowing.
   void narrow(const void* scores, std::int64_t count, bool isFloat);
   /// Attends in one layer of a pool.
   void attend(const KeyValuePool& pool, std::int32_t layer, const Bf16* queries, bool observed, Bf16* out);
-  /// Draws from logits [rows][count].
+  /// Draws tokens from logits [rows][count].
   void sample(const float* logits, RowCount rows, std::int64_t count);
   void fetch(const void* values, std::int64_t count, bool isFloat);
-  /// Waits. After a stop there are no results.
+  /// Waits for the results. After a stop there are none.
   compute::PassResults finish();
 
  private:
@@ -91,7 +91,7 @@ class CardPass final : public compute::Pass {
     int choiceBlockCount = 0;
     int choiceRowCount = 0;
     std::vector<MassPlace> masses;
-    CardBuffer scratch = {};  ///< between the kernels, for all layers: of a decode step alone
+    CardBuffer scratch = {};  ///< used between the kernels, for all layers; only in a decode step
   };
   struct PrefillLists {
     std::size_t items = 0;
@@ -106,19 +106,20 @@ class CardPass final : public compute::Pass {
     std::vector<DecodeLists> decodes;
     PrefillLists prefill;
     SplitLists split;
-    CardBuffer splitScratch = {};  ///< as that of DecodeLists
+    CardBuffer splitScratch = {};  ///< as DecodeLists::scratch
   };
 
-  /// What narrowing needs to know of the inputs.
+  /// The parts of the inputs that narrowing needs.
   struct Wide {
     compute::KvShape store;
     compute::Narrowing narrowing;
   };
 
-  /// Makes the lists and gives them to the stream. Those of a decode step are padded if the place is free.
+  /// Makes the lists and gives them to the stream. The lists of a decode step are padded if it has the fixed
+  /// place.
   void describe(const compute::KvShape& store, const compute::PassInputs& inputs,
                 const std::vector<std::int32_t>& chosen);
-  /// Waits, and takes what has come.
+  /// Waits, and reads what has arrived.
   void settle();
 
   template <class T>
@@ -132,9 +133,9 @@ class CardPass final : public compute::Pass {
   HostBuffer takeOfHost(std::size_t bytes) {
     return m_lease ? HostBuffer(m_lease.takeOfHost(bytes)) : m_supplies.buffers->takeOfHost(bytes);
   }
-  /// Memory between the kernels of one layer. That of a decode step is `kept` for all layers, and taken here
-  /// the first time; else what is given may go back while the kernels have yet to run: whoever takes it is
-  /// behind them in the stream.
+  /// Memory for use between the kernels of one layer. In a decode step it is `kept`, the same for all layers,
+  /// and taken at the first call. Otherwise the result may be returned before the kernels have run: the next
+  /// borrower's work comes after them in the stream.
   CardBuffer scratchFor(CardBuffer& kept, std::size_t bytes);
   void attendRows(DecodeLists& lists, const KeyValuePool& pool, std::int32_t layer, const Bf16* queries,
                   Bf16* out, compute::LayerMass* mass);
@@ -142,7 +143,7 @@ class CardPass final : public compute::Pass {
                  const PartialSum* totals, compute::LayerMass& into);
 
   PassSupplies m_supplies;
-  CardWork* m_work;    ///< of the supplies
+  CardWork* m_work;    ///< owned by m_supplies
   FixedLease m_lease;  ///< of a decode step
   compute::AttentionShape m_shape;
   TensorAttention m_tensorAttention;
@@ -161,17 +162,18 @@ class CardPass final : public compute::Pass {
   RowCount m_logitCount;
   std::vector<std::int32_t> m_drawn;  ///< by draw: its row of logits
   compute::MassRequest m_massRequest;
-  std::vector<std::vector<std::int32_t>> m_massStretches;  ///< by entry: of each key range
+  std::vector<std::vector<std::int32_t>> m_massStretches;  ///< by entry: number of stretches in each key
+                                                           ///< range
   AttentionLists m_plain;
   AttentionLists m_observed;
-  std::optional<Wide> m_wide;  ///< where it is narrowed at all
+  std::optional<Wide> m_wide;  ///< set if the pass is narrowed
   HostBuffer m_staging;
   CardBuffer m_lists;
 
-  // What comes back. Memory of the host holds it until the stream was waited for.
+  // The results. They arrive in host memory and are read after the stream was waited for.
   compute::PassResults m_results;
   std::vector<HostBuffer> m_arriving;
-  std::vector<std::function<void()>> m_arrivals;  ///< read it then, in order
+  std::vector<std::function<void()>> m_arrivals;  ///< called then, in order; they read the arrived memory
   bool m_isDone = false;
 };
 

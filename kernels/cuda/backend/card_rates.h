@@ -8,14 +8,14 @@
 
 namespace spanscope::cuda {
 
-/// How much is computed and copied for a sample.
+/// How much is computed and copied for one sample.
 struct RateSizes {
-  int side = 4096;                              ///< of square matrices in bf16
+  int side = 4096;                              ///< of square bf16 matrices
   std::size_t bytes = std::size_t{512} << 20U;  ///< of a copy on the card, which reads and writes
   int repeats = 10;
 };
 
-/// What the library of matrix products reaches, and what a copy moves; the best of the repeats.
+/// Measures the rate of the library of matrix products and of a copy; the best of several repeats.
 compute::MachineRates measureCard(const Device& device, const RateSizes& sizes = {});
 
 }  // namespace spanscope::cuda

@@ -12,8 +12,9 @@
 
 namespace spanscope::cuda {
 
-/// Activations: bf16, or f32 for logits, of which equal ones are told from unequal ones. It may have more
-/// rows than it says, which nobody reads the results of: steps of different sizes are the same work then.
+/// Activations in bf16. Logits are in f32, so that different logits stay different. A tensor may have more
+/// rows than it reports, and nobody reads the results of these rows. So steps of different sizes can be the
+/// same work.
 class CardTensor final : public compute::Tensor {
  public:
   CardTensor(const Device& device, std::shared_ptr<CardWork> work)
@@ -39,7 +40,7 @@ class CardTensor final : public compute::Tensor {
   RowCount rowCount() const { return m_rows; }
 
   bool isFloat() const { return m_isFloat; }
-  /// Of its own rows.
+  /// Bytes of the reported rows.
   std::size_t bytes() const {
     return static_cast<std::size_t>(rows() * m_columns) * (m_isFloat ? sizeof(float) : sizeof(Bf16));
   }

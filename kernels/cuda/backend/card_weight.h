@@ -12,13 +12,13 @@
 
 namespace spanscope::cuda {
 
-/// A matrix in bf16, or a vector in f32, row-major as in the checkpoint.
+/// A bf16 matrix or an f32 vector, row-major as in the checkpoint.
 class CardWeight final : public compute::Weight {
  public:
-  /// Copies it a piece at a time through memory that the card reads without a detour.
+  /// Copies the weight piece by piece through pinned memory, from which the card reads directly.
   CardWeight(const Device& device, std::shared_ptr<CardWork> work, CardBuffers& buffers,
              const compute::HostMatrix& matrix, compute::WeightUse use);
-  /// What was given may still read it.
+  /// Work that was given to the stream may still read the memory.
   ~CardWeight() override { m_work->keepForGood(std::move(m_memory)); }
   CardWeight(const CardWeight&) = delete;
   CardWeight& operator=(const CardWeight&) = delete;

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// What a backend gives to its card, in order: at once, or noted first. Notes that equal those of a graph to
-// the last pointer are a replay of it, so that a graph can never read what has moved. Products of few rows
-// wait until something else comes, so that those that follow each other are one launch.
+// The work that a backend gives to its card, in order: either at once, or noted first. If the notes equal
+// those of a recorded graph, down to the last pointer, the graph is replayed; so a graph never reads memory
+// that has moved. Products of few rows wait until other work comes, so that products that follow each other
+// become one launch.
 #pragma once
 
 #include "kernels/cuda/backend/graph_counts.h"
@@ -19,7 +20,7 @@
 
 namespace spanscope::cuda {
 
-/// An operation on a stream with its arguments, of which equal ones do the same.
+/// An operation on a stream, with its arguments. Equal notes do the same.
 class Note {
  public:
   virtual ~Note() = default;
@@ -44,7 +45,7 @@ class NoteOf final : public Note {
   Arguments m_arguments;
 };
 
-/// A copy to memory of the host.
+/// A copy to host memory.
 struct CopyToHost {
   void* target = nullptr;
   const void* source = nullptr;
@@ -53,7 +54,7 @@ struct CopyToHost {
 };
 void copyToHost(Stream& stream, const CopyToHost& copy);
 
-/// Zeros in memory of the card.
+/// Writes zeros to memory of the card.
 struct Zeros {
   void* target = nullptr;
   std::size_t bytes = 0;
@@ -62,11 +63,11 @@ struct Zeros {
 void writeZeros(Stream& stream, const Zeros& zeros);
 
 struct CardWorkOptions {
-  /// How much work may lie ahead of the card; a graph that takes longer is given piece by piece.
+  /// How much work may lie ahead of the card. A graph that takes longer is given piece by piece.
   double mostMilliseconds = 50;
   bool hasGraphs = true;
-  std::size_t mostGraphs = 32;               ///< what was not used for longest gives way
-  std::shared_ptr<GraphCounts> counts = {};  ///< filled, if somebody wants to know
+  std::size_t mostGraphs = 32;               ///< the least recently used graph is dropped for a new one
+  std::shared_ptr<GraphCounts> counts = {};  ///< for callers that want the counts
 };
 
 class CardWork {
@@ -75,11 +76,11 @@ class CardWork {
   CardWork(const CardWork&) = delete;
   CardWork& operator=(const CardWork&) = delete;
 
-  /// Of a pass.
+  /// Call this at the beginning of a pass.
   void begin(std::stop_token stop);
-  /// To be asked between pieces of work, such as layers: waits until little of it lies ahead.
+  /// Call this between pieces of work, such as layers. It waits until little work lies ahead.
   bool stopped();
-  /// Whether that, or what was given since, has found a stop.
+  /// Whether stopped(), or giving work since then, has found a request to stop.
   bool wasStopped() const { return m_stopped; }
   bool isStopRequested() { return m_stopped = m_stopped || m_stop.stop_requested(); }
 
@@ -88,42 +89,43 @@ class CardWork {
     giveJoined();
     giveAlone(operation, arguments);
   }
-  /// The same for a product of few rows, which becomes one launch with those before and behind it where that
-  /// gives the same.
+  /// The same for a product of few rows. It becomes one launch with neighbouring products if the results stay
+  /// the same.
   void giveProduct(const FewRowProduct& product) {
     if (m_joined.join(product)) return;
     giveJoined();
     m_joined.join(product);
   }
 
-  /// From here on what is given is noted. What the notes read must stay until one of the following.
+  /// From here on, work is noted instead of given to the stream. What the notes read must stay valid until
+  /// replay(), flush() or drop().
   void note();
-  /// Gives what was noted to the stream, by a graph: one that is there, else the notes go one by one and are
-  /// recorded for the next time.
+  /// Gives the notes to the stream as a graph, if a graph with equal notes exists. Otherwise it gives them
+  /// one by one and records a graph for the next time.
   void replay();
-  /// Gives what was noted one by one.
+  /// Gives the notes to the stream one by one.
   void flush();
-  /// Forgets what was noted, and nothing else.
+  /// Forgets the notes and does nothing else.
   void drop();
-  /// Keeps memory that notes may use for as long as there are any, and gives it back behind what waits to be
-  /// joined. The card has to be waited for to give it back, which memory does by itself.
+  /// Frees memory that notes may use: it keeps the memory as long as there are notes. Without notes, it first
+  /// gives the waiting products to the stream. Freeing the memory then waits for the card by itself.
   void keep(DeviceMemory memory);
-  /// The same for those who go themselves: what fails is not told.
+  /// The same for destructors: errors are not reported.
   void keepForGood(DeviceMemory memory) noexcept;
 
-  /// The stream, which has all that was given before.
+  /// The stream, after all earlier work was given to it.
   Stream& stream() {
     flush();
     return m_stream;
   }
-  /// Waits for all that was given. Throws what kernels threw.
+  /// Waits for all given work. Throws the errors of kernels.
   void synchronize();
 
  private:
   using Notes = std::vector<std::unique_ptr<Note>>;
   struct Kept {
     Notes notes;
-    std::unique_ptr<Graph> graph;  ///< null: it takes too long, or cannot be recorded
+    std::unique_ptr<Graph> graph;  ///< null: the graph takes too long, or cannot be recorded
     std::uint64_t lastUse = 0;
   };
 
@@ -134,7 +136,7 @@ class CardWork {
     else
       operation(m_stream, arguments);
   }
-  /// To be called before anything else goes to the stream or to the notes.
+  /// Call this before anything else goes to the stream or to the notes.
   void giveJoined() {
     if (!m_joined.isEmpty()) giveAlone(multiplyFewRows, m_joined.take());
   }
@@ -150,13 +152,14 @@ class CardWork {
   bool m_stopped = false;
 
   bool m_isNoting = false;
-  JoinedProducts m_joined;  ///< behind the last note, or behind all that the stream has
+  JoinedProducts m_joined;  ///< products that come after the last note or, without notes, after the work in
+                            ///< the stream
   Notes m_notes;
   std::vector<DeviceMemory> m_keptMemory;
-  std::vector<std::size_t> m_marks;  ///< how many notes there were when `stopped` was asked
+  std::vector<std::size_t> m_marks;  ///< number of notes at each call of stopped()
   std::vector<std::unique_ptr<Kept>> m_kept;
   std::uint64_t m_uses = 0;
-  Kept* m_replayed = nullptr;  ///< between these two events
+  Kept* m_replayed = nullptr;  ///< the graph that was replayed between these two events
   Event m_replayBegin;
   Event m_replayEnd;
 };

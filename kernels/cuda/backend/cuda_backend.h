@@ -10,13 +10,13 @@ namespace spanscope::cuda {
 
 struct CudaOptions {
   int device = 0;
-  bool exact = false;  ///< rows are bit-equal
+  bool exact = false;  ///< rows must be bit-equal
   CardWorkOptions work = {};
 };
-/// Throws Failure where there is no such card, or one that is too old.
+/// Throws Failure if there is no such card, or if it is too old.
 std::unique_ptr<compute::Backend> makeCudaBackend(const CudaOptions& options);
 
-/// Cards of NVIDIA, from compute capability 8.0 on.
+/// NVIDIA cards with compute capability 8.0 or higher.
 compute::BackendKind cudaBackendKind();
 
 }  // namespace spanscope::cuda

@@ -6,7 +6,7 @@
 
 namespace spanscope::cuda {
 
-/// The version that a line of /proc/driver/nvidia/version names, "580.65.06"; empty where it names none.
+/// The driver's version in a line of /proc/driver/nvidia/version, "580.65.06"; empty if the line has none.
 std::string driverReleaseIn(std::string_view line);
 
 }  // namespace spanscope::cuda

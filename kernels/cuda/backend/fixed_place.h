@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Memory that passes lay out anew: whoever takes the same sizes in the same order gets the same addresses, so
-// that the work of one pass can be that of the next.
+// Memory that each pass lays out again from the beginning. Whoever takes the same sizes in the same order
+// gets the same addresses. So the work of one pass can be repeated for the next.
 #pragma once
 
 #include "kernels/cuda/runtime.h"
@@ -12,17 +12,16 @@
 
 namespace spanscope::cuda {
 
-/// Pieces of one kind of memory. What was taken stays where it is until all of it is taken anew.
+/// Pieces of one kind of memory. Memory that was taken stays valid until restart().
 template <class Memory>
 class FixedPieces {
  public:
-  /// Throws Failure if the memory cannot be had.
+  /// Throws Failure if the memory cannot be allocated.
   std::byte* take(const Device& device, std::size_t bytes) {
     constexpr std::size_t kAlignment = 256;
     if (bytes == 0) return nullptr;
     bytes = (bytes + kAlignment - 1) / kAlignment * kAlignment;
-    // What is added later stands behind what there is, so that addresses that were given out before come
-    // again.
+    // New pieces come after the existing ones, so that the same calls give the same addresses again.
     while (m_piece < m_pieces.size() && m_used + bytes > m_pieces[m_piece].bytes()) {
       ++m_piece;
       m_used = 0;
@@ -45,13 +44,13 @@ class FixedPieces {
   }
 
   std::vector<Memory> m_pieces;
-  std::size_t m_piece = 0;  ///< the next one to take from
-  std::size_t m_used = 0;   ///< of it
+  std::size_t m_piece = 0;  ///< the piece to take from next
+  std::size_t m_used = 0;   ///< bytes of this piece that are taken
 };
 
 class FixedPlace;
 
-/// The place, for one pass.
+/// Gives one pass the use of the place.
 class FixedLease {
  public:
   FixedLease() = default;
@@ -63,7 +62,7 @@ class FixedLease {
   explicit operator bool() const { return m_place != nullptr; }
   std::byte* take(std::size_t bytes) const;
   std::byte* takeOfHost(std::size_t bytes) const;
-  /// For the lists of the pass, which vary in size: what else is taken lies elsewhere. Once.
+  /// For the lists of the pass. Their sizes vary, so they lie apart from the other memory. Call it once.
   std::byte* takeForLists(std::size_t bytes) const;
   std::byte* takeForListsOfHost(std::size_t bytes) const;
 
@@ -76,7 +75,7 @@ class FixedPlace : public std::enable_shared_from_this<FixedPlace> {
  public:
   explicit FixedPlace(const Device& device) : m_device(device) {}
 
-  /// Nothing while another pass has it. The stream must have been waited for before it goes back.
+  /// Empty while another pass has the place. Before the lease ends, wait for the stream.
   FixedLease lease() {
     if (m_isTaken) return {};
     m_isTaken = true;

@@ -5,18 +5,18 @@
 
 namespace spanscope::cuda {
 
-/// Products of few rows that wait to become one launch: of the same x, at most kMostFewRowWeights of them.
-/// Those that are joined give to the bit what they would give one after the other: none writes what another
-/// one reads or writes. It holds pointers alone: whoever has it sees to it that they stay good, and that what
-/// comes behind the products does not overtake them.
+/// Products of few rows that wait to become one launch. They have the same x, and their number is at most
+/// kMostFewRowWeights. Joined products give exactly the results that they would give one after the other,
+/// because none writes what another one reads or writes. The object holds only pointers. Its owner must keep
+/// them valid, and must not let later work overtake the products.
 class JoinedProducts {
  public:
-  /// Adds a product that the kernel takes. False, and nothing changed, if it cannot be joined with those that
-  /// wait; one always can be where none waits.
+  /// Adds a product that the kernel can compute. Returns false, and changes nothing, if it cannot be joined
+  /// with the waiting products. If none waits, a product can always be added.
   bool join(const FewRowProduct& product);
 
   bool isEmpty() const { return m_waiting.count == 0; }
-  /// What waits, and waits no more.
+  /// Takes all waiting products out.
   FewRowProduct take();
   void clear() { m_waiting = {}; }
 

@@ -15,7 +15,7 @@
 
 namespace spanscope::cuda {
 
-/// Where the rotations of some work lie: in the lists of its pass, or in the table that is kept.
+/// Where some rotations lie: in the lists of the pass, or in the kept table.
 struct RotationPlace {
   std::size_t list = 0;
   bool isKept = false;
@@ -26,7 +26,7 @@ class PassRotations {
  public:
   explicit PassRotations(const compute::RotaryTable& rotary) : m_rotary(rotary) {}
 
-  /// Closed ones. `padding`: floats that the list has at least, if there is one.
+  /// `rotations` must be closed. `padding`: least number of floats in the list, if there is one.
   RotationPlace add(const Rotations& rotations, UploadList& lists, std::int64_t padding = 0) {
     if (rotations.keptRows() > 0) {
       m_keptRows = std::max(m_keptRows, rotations.keptRows());
@@ -37,7 +37,7 @@ class PassRotations {
     table.resize(std::max(table.size(), static_cast<std::size_t>(padding)));
     return {.list = lists.add(table)};
   }
-  /// Has the table hold what was added. May wait for the card.
+  /// Makes the table contain the added rotations. May wait for the card.
   void keep(RotationTables& table) { m_kept = table.cover(m_rotary, m_keptRows); }
 
   const float* at(RotationPlace place, const std::byte* uploaded) const {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// The rotations that passes read most: those of the distances from 0 on. To work them out for each pass would
-// take a host longer than a decode step may.
+// The rotations that passes read most: those of the distances from 0 on. Computing them for each pass would
+// take the host longer than a decode step may take.
 #pragma once
 
 #include "engine/compute/backend.h"
@@ -16,15 +16,15 @@ namespace spanscope::cuda {
 
 class RotationTables {
  public:
-  /// Distances from here on are nobody's habit: passes bring theirs along.
+  /// Larger distances are rare: passes that need them bring their own rotations.
   static constexpr std::int64_t kMostRows = std::int64_t{1} << 17U;
 
   RotationTables(const Device& device, std::shared_ptr<CardWork> work)
       : m_device(device), m_work(std::move(work)) {}
 
-  /// [at least `rows`][as many cosines as frequencies, then sines] of distance 0 and on, on the card. What
-  /// was given stays as it is for as long as it is held. Waits for the card where it has to grow. `rows` are
-  /// at most kMostRows.
+  /// [at least `rows`][one cosine per frequency, then the sines] of the distances from 0 on, in memory of the
+  /// card. The memory does not change as long as somebody holds it. If the table must grow, this waits for
+  /// the card. `rows` is at most kMostRows.
   std::shared_ptr<const DeviceMemory> cover(const compute::RotaryTable& rotary, std::int64_t rows);
 
  private:
@@ -37,7 +37,7 @@ class RotationTables {
 
   Device m_device;
   std::shared_ptr<CardWork> m_work;
-  std::vector<Table> m_tables;  ///< the one used last comes last
+  std::vector<Table> m_tables;  ///< the most recently used table is last
 };
 
 }  // namespace spanscope::cuda

@@ -5,10 +5,10 @@
 
 namespace spanscope::cuda {
 
-/// Rows of a pass or a tensor, and with those that are computed beside them for nothing.
+/// Number of rows of a pass or a tensor, without and with padding rows, whose results nobody reads.
 struct RowCount {
   std::int64_t own = 0;
-  std::int64_t padded = 0;  ///< at least as many
+  std::int64_t padded = 0;  ///< at least `own`
 };
 
 }  // namespace spanscope::cuda

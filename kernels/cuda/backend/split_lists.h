@@ -14,17 +14,17 @@ namespace spanscope::cuda {
 
 class UploadList;
 
-/// What attendSplit reads of a pass, and its launches.
+/// What attendSplit() reads of a pass, and its launches.
 class SplitLists {
  public:
   SplitLists() = default;  ///< nothing to do
-  /// Adds what goes to the card to `lists`.
+  /// Adds the data for the card to `lists`.
   SplitLists(UploadList& lists, const SplitPlan& plan, PassRotations& rotations);
 
   bool isEmpty() const { return m_launches.empty(); }
-  /// Bytes of partial results: the launches of a layer have them in turn.
+  /// Bytes of partial results. The launches of a layer use them one after the other.
   std::size_t scratchBytes(const KeyValuePool& pool) const;
-  /// Attends in one layer of a pool. `uploaded` is where the lists lie.
+  /// Attends in one layer of a pool. `uploaded` is where the lists lie on the card.
   void attend(CardWork& work, std::byte* scratch, const std::byte* uploaded, const PassRotations& rotations,
               const compute::AttentionShape& shape, const KeyValuePool& pool, std::int32_t layer,
               const Bf16* queries, Bf16* out) const;

@@ -10,10 +10,10 @@ namespace spanscope::cuda {
 
 inline constexpr std::size_t kListAlignment = 256;  ///< bytes
 
-/// Lists that go to the card together.
+/// Lists that are uploaded to the card together.
 class UploadList {
  public:
-  /// Where it will lie.
+  /// Adds a list and returns its offset in the upload.
   template <class T>
   std::size_t add(std::span<const T> values) {
     return addBytes(std::as_bytes(values));

@@ -6,19 +6,19 @@
 
 namespace spanscope::cuda {
 
-/// Copies the first `slots` slots of one physical block to another, in all layers.
+/// An instruction to copy the first `slots` slots of one physical block to another, in all layers.
 struct BlockCopy {
   std::int32_t source = 0;
   std::int32_t target = 0;
-  std::int32_t slots = 0;  ///< 0: nothing
+  std::int32_t slots = 0;  ///< 0: nothing to copy
 };
 
-/// Copies of one launch, which takes them along: a list of its own on the card would have to outlive the call
-/// on the host.
+/// Most copies in one launch. The launch's arguments contain the copies: a separate list on the card would
+/// have to outlive the call on the host.
 inline constexpr int kMostBlockCopies = 128;
 
 struct BlockCopiesArguments {
-  BlockCopy copies[kMostBlockCopies] = {};  ///< no target is the source or target of another
+  BlockCopy copies[kMostBlockCopies] = {};  ///< no target may be the source or target of another copy
   int count = 0;
   KeyValuePool pool;
 };

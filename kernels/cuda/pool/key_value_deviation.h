@@ -6,14 +6,15 @@
 
 namespace spanscope::cuda {
 
-/// How far keys or values of each row are from what its slot holds: the sum of squares over all heads of the
-/// difference, keys rotated by their local index, both rounded as they would be stored.
+/// Computes how far keys or values of each row are from what its slot holds: the sum of squared differences
+/// over all heads. Keys are rotated by their local index, and both are rounded as they would be stored.
 struct KeyValueDeviationArguments {
   const Bf16* rowsOf = nullptr;  ///< keys or values: [rows] of [heads][headSize], `stride` elements apart
   std::int64_t stride = 0;
-  const float* cosSin = nullptr;  ///< [local index][headSize / 2 cosines, as many sines]; null for values
-  const std::int32_t* localIndices = nullptr;  ///< [rows], each in cosSin
-  const std::int64_t* slots = nullptr;         ///< [rows]: block · blockSize + slot; less than 0: gives 0
+  const float* cosSin = nullptr;  ///< [local index][headSize / 2 cosines, headSize / 2 sines]; null for
+                                  ///< values
+  const std::int32_t* localIndices = nullptr;  ///< [rows], each a row of cosSin
+  const std::int64_t* slots = nullptr;  ///< [rows]: block · blockSize + slot; below 0: the result is 0
   KeyValuePool pool;
   int layer = 0;
   int rows = 0;

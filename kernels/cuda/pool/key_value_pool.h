@@ -9,35 +9,36 @@
 
 namespace spanscope::cuda {
 
-/// Keys and values of all layers by physical block: [layer][block][head][slot][headSize], keys and values
-/// alike. The keys of one head in one block lie together, so that they are read in one go. Keys are rotated
-/// by their local index.
+/// Keys and values of all layers by physical block; both lie as [layer][block][head][slot][headSize]. The
+/// keys of one head in one block lie together, so that they are read in one go. Keys are rotated by their
+/// local index.
 struct KeyValuePool {
   void* keys = nullptr;
   void* values = nullptr;
   bool isFloat = false;  ///< elements are f32, else bf16
   int layers = 0;
   int blocks = 0;
-  int blockSize = 0;  ///< slots of a block
+  int blockSize = 0;  ///< slots per block
   int heads = 0;      ///< key/value heads
-  int headSize = 0;   ///< even; padding included
-  int padding = 0;    ///< elements at the end of each head that hold 0 from the start: whole vectors are read
-  /// What is known of the keys of whole blocks, by which rows choose that read only some: of each element the
-  /// least and the greatest, [layer][block][head][least, greatest][headSize], elements like the keys'. Null
-  /// before somebody asked for them.
+  int headSize = 0;   ///< even; includes the padding
+  int padding = 0;    ///< number of elements at the end of each head; they are 0 from the start, because
+                      ///< kernels read whole vectors
+  /// Bounds of the keys of whole blocks. Rows that read only some blocks choose them by these bounds. They
+  /// are the least and the greatest value of each element, [layer][block][head][least, greatest][headSize],
+  /// with the type of the keys. Null before they are first needed.
   void* bounds = nullptr;
-  /// [layer][block][head]: not 0 where the bounds are those of the keys as they are. Whoever writes keys
-  /// writes 0 here.
+  /// [layer][block][head]: not 0 if the bounds are those of the current keys. Whoever writes keys must write
+  /// 0 here.
   std::uint8_t* bounded = nullptr;
 
   SPANSCOPE_HOST_DEVICE std::size_t elementBytes() const { return isFloat ? sizeof(float) : sizeof(Bf16); }
-  /// Elements of a head in tensors.
+  /// Elements of a head in tensors, without the padding.
   SPANSCOPE_HOST_DEVICE int tensorHeadSize() const { return headSize - padding; }
-  /// Elements of a head in a block.
+  /// Elements of a head in one block.
   SPANSCOPE_HOST_DEVICE std::int64_t headElements() const {
     return static_cast<std::int64_t>(blockSize) * headSize;
   }
-  /// Elements of keys, and as many of values.
+  /// Elements of all keys; there are as many elements of values.
   SPANSCOPE_HOST_DEVICE std::int64_t elements() const {
     return static_cast<std::int64_t>(layers) * blocks * heads * headElements();
   }
@@ -46,7 +47,7 @@ struct KeyValuePool {
     return headOf(layer, block, head) * headElements();
   }
 
-  /// The same in `bounded`.
+  /// The place of a head of a block in `bounded`.
   SPANSCOPE_HOST_DEVICE std::int64_t headOf(int layer, std::int64_t block, int head) const {
     return (static_cast<std::int64_t>(layer) * blocks + block) * heads + head;
   }

@@ -6,17 +6,16 @@
 
 namespace spanscope::cuda {
 
-/// Rotates each key row by its local index, rounds keys and values to the pool's type and stores them at
-/// their slots. A rotation turns pairs (i, i + headSize/2); headSize is that of tensors, padding stays as it
-/// is.
+/// Rotates each key row by its local index, rounds keys and values to the pool's type, and stores them at
+/// their slots. A rotation acts on the pairs (i, i + headSize/2). Here headSize is that of tensors; the
+/// padding does not change.
 struct KeyValueWriteArguments {
   const Bf16* keys = nullptr;    ///< [rows] of [heads][headSize], `stride` elements apart
   const Bf16* values = nullptr;  ///< the same
   std::int64_t stride = 0;
   const float* cosSin = nullptr;               ///< [local index][headSize / 2 cosines, headSize / 2 sines]
-  const std::int32_t* localIndices = nullptr;  ///< [rows], each in cosSin
-  const std::int64_t* slots =
-      nullptr;  ///< [rows]: block · blockSize + slot; less than 0: the row is left out
+  const std::int32_t* localIndices = nullptr;  ///< [rows], each a row of cosSin
+  const std::int64_t* slots = nullptr;  ///< [rows]: block · blockSize + slot; below 0: the row is left out
   KeyValuePool pool;
   int layer = 0;
   int rows = 0;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Elements of the pool, float or Bf16, for kernels that have both.
+// Functions for elements of the pool, float or Bf16, for kernels that support both.
 #pragma once
 
 #include "kernels/cuda/device.h"
@@ -17,11 +17,11 @@ SPANSCOPE_DEVICE Bf16 toElement<Bf16>(float value) {
   return toBf16(value);
 }
 
-/// How many of them are 16 bytes.
+/// Number of elements in 16 bytes.
 template <class T>
 inline constexpr int kElementsPer16 = 16 / static_cast<int>(sizeof(T));
 
-/// 16 bytes of elements.
+/// Loads 16 bytes of elements.
 SPANSCOPE_DEVICE void loadElements(const Bf16* source, float (&values)[8]) {
   const Words4 words = load16(source);
   SPANSCOPE_UNROLL
@@ -36,7 +36,7 @@ SPANSCOPE_DEVICE void loadElements(const float* source, float (&values)[4]) {
   for (int i = 0; i < 4; ++i) values[i] = floatOf(words.words[i]);
 }
 
-/// Two neighbouring elements, the first at an even place.
+/// Loads two neighbouring elements; the first must be at an even place.
 SPANSCOPE_DEVICE void loadPair(const Bf16* source, float& first, float& second) {
   const std::uint32_t word = *reinterpret_cast<const std::uint32_t*>(source);
   first = floatOf(word << 16U);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// The matrix product of the batch-invariant mode. One tile and one order of summation for every number of
-// rows: each element is summed over the depth from its beginning to its end, 16 at a time, in one running
-// sum of f32. So a row's bits depend on neither the rows beside it nor their number.
+// The matrix product of the batch-invariant mode. It uses the same tile and the same order of summation for
+// every number of rows. Each element is summed over the depth from beginning to end, 16 at a time, in one
+// running f32 sum. So the bits of a row do not depend on the other rows or on their number.
 #pragma once
 
 #include "kernels/cuda/annotations.h"
@@ -14,19 +14,19 @@ inline constexpr int kExactThreads = 128;
 inline constexpr int kExactTileRows = 64;
 inline constexpr int kExactTileColumns = 64;
 inline constexpr int kExactTileDepth = 64;
-inline constexpr int kExactStages = 3;  ///< tiles of the factors in shared memory at once
-/// Elements between the rows of a tile: 8 more than they have, so that the rows of a matrix that is loaded
-/// meet in no bank.
+inline constexpr int kExactStages = 3;  ///< number of tiles of each factor in shared memory at the same time
+/// Elements from one row of a tile to the next: 8 more than a row has, so that the rows of a loaded matrix do
+/// not conflict in a bank.
 inline constexpr int kExactRowStride = kExactTileDepth + 8;
 
-/// Elements of one stage: rows of x, then rows of the weight.
+/// Elements of one stage: first rows of x, then rows of the weight.
 inline constexpr int kExactStageElements = (kExactTileRows + kExactTileColumns) * kExactRowStride;
 inline constexpr std::size_t kExactSharedBytes = sharedBytesOf<Bf16>(kExactStages * kExactStageElements);
 
 inline constexpr KernelBudget kExactProductBudget{"exactProductKernel", kExactThreads, 2, kExactSharedBytes};
 
-/// Any sizes and strides. Factors whose rows begin at multiples of 16 bytes are copied faster, with the same
-/// bits.
+/// Accepts any sizes and strides. If the rows of a factor begin at multiples of 16 bytes, it is copied
+/// faster, with the same bits.
 void multiplyExactly(Stream& stream, const MatrixProduct& product);
 
 }  // namespace spanscope::cuda

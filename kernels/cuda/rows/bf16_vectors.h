@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Rows of bf16, eight elements at a time: 16 bytes where rows are whole in them, else one by one.
+// Loads and stores rows of bf16, eight elements at a time: as 16 bytes if the row length is a multiple of
+// eight, else one by one.
 #pragma once
 
 #include "kernels/cuda/device.h"
@@ -12,8 +13,8 @@ struct Bf16Vector {
   float elements[kVectorElements];
 };
 
-/// Elements first … first + 7 of a row; those beyond it are 0. `first` is a multiple of 8. Where `columns` is
-/// one too, the row must start at a multiple of 16 bytes.
+/// The elements first … first + 7 of a row; elements beyond the row are 0. `first` must be a multiple of 8.
+/// If `columns` is a multiple of 8 too, the row must start at a multiple of 16 bytes.
 SPANSCOPE_DEVICE Bf16Vector loadVector(const Bf16* row, int first, int columns) {
   Bf16Vector result;
   if (columns % kVectorElements == 0) {
@@ -31,7 +32,7 @@ SPANSCOPE_DEVICE Bf16Vector loadVector(const Bf16* row, int first, int columns) 
   return result;
 }
 
-/// Rounds and stores what lies in the row.
+/// Rounds the values and stores those that lie within the row.
 SPANSCOPE_DEVICE void storeVector(Bf16* row, int first, int columns, const Bf16Vector& values) {
   if (columns % kVectorElements == 0) {
     Words4 words;

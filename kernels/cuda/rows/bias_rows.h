@@ -5,7 +5,7 @@
 
 namespace spanscope::cuda {
 
-/// out[r] = bias, or out[r] + bias: what a matrix product is then added to.
+/// out[r] = bias, or out[r] + bias. A matrix product is added to this later.
 struct BiasRowsArguments {
   const float* bias = nullptr;  ///< [columns]
   void* out = nullptr;          ///< [rows][columns]

@@ -8,7 +8,7 @@ namespace spanscope::cuda {
 /// out[r] = table[ids[r]]
 struct EmbedArguments {
   const Bf16* table = nullptr;        ///< [words][columns]
-  const std::int32_t* ids = nullptr;  ///< [rows], each in the table
+  const std::int32_t* ids = nullptr;  ///< [rows], each a row of the table
   Bf16* out = nullptr;                ///< [rows][columns]
   int rows = 0;
   int columns = 0;

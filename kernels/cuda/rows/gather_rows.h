@@ -5,11 +5,11 @@
 
 namespace spanscope::cuda {
 
-/// out[i] = x[rows[i]]. The indices may have been chosen on the card.
+/// out[i] = x[rows[i]]. The card may have chosen the indices.
 struct GatherRowsArguments {
   const Bf16* x = nullptr;             ///< [any number][columns]
   const std::int32_t* rows = nullptr;  ///< [count], each a row of x
-  Bf16* out = nullptr;                 ///< [count][columns]; shares nothing with x
+  Bf16* out = nullptr;                 ///< [count][columns]; must not overlap x
   int count = 0;
   int columns = 0;
 

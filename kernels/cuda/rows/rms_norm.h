@@ -5,13 +5,13 @@
 
 namespace spanscope::cuda {
 
-/// out[r] = x[r] / √(mean(x[r]²) + epsilon) · weight, where x[r] becomes x[r] + added[r] first, rounded to
-/// bf16 once, if there is something to add.
+/// out[r] = x[r] / √(mean(x[r]²) + epsilon) · weight. If `added` is set, x[r] first becomes x[r] + added[r],
+/// rounded to bf16 once.
 struct RmsNormArguments {
-  Bf16* x = nullptr;              ///< [rows][columns]; written to only if something is added
+  Bf16* x = nullptr;              ///< [rows][columns]; written only if `added` is set
   const Bf16* added = nullptr;    ///< [rows][columns], or null
   const float* weight = nullptr;  ///< [columns]
-  Bf16* out = nullptr;            ///< [rows][columns]; shares nothing with the others
+  Bf16* out = nullptr;            ///< [rows][columns]; must not overlap the others
   int rows = 0;
   int columns = 0;
   float epsilon = 0;

@@ -6,8 +6,8 @@
 
 namespace spanscope::cuda {
 
-/// Copies a row of `columns` elements by all threads of the block. Rows whose columns are a multiple of 8 go
-/// by 16 bytes; they must start at multiples of 16.
+/// Copies a row of `columns` elements; all threads of the thread block take part. If `columns` is a multiple
+/// of 8, 16 bytes are copied at a time; then the rows must start at multiples of 16 bytes.
 SPANSCOPE_DEVICE void copyRow(Bf16* target, const Bf16* source, int columns) {
   if (columns % kVectorElements == 0) {
     for (int i = threadIndex() * kVectorElements; i < columns; i += threadCount() * kVectorElements)

@@ -6,25 +6,25 @@
 
 namespace spanscope::cuda {
 
-/// Settings of a row as the kernel takes them.
+/// Settings of a row in the form that the kernel takes.
 struct SamplingParameters {
   float scale = 0;          ///< compute::exponentScale of the temperature; 0: greedy
   std::int32_t topK = 0;    ///< 0: off
   std::uint64_t share = 0;  ///< ⌊topP · 2^64⌋
   std::uint64_t seed = 0;
-  std::uint64_t index = 0;  ///< of the token in its reply
-  bool cutsWeight = false;  ///< top-p is on
+  std::uint64_t index = 0;  ///< number of the token in its reply
+  bool cutsWeight = false;  ///< whether top-p is on
 };
 SamplingParameters samplingParameters(const compute::SamplingSettings& settings, std::uint64_t index);
 
-/// What the card writes; compute::SampledToken says what it means.
+/// The result that the card writes; see compute::SampledToken.
 struct CardToken {
   std::int32_t token = 0;
   float probability = 0;
   compute::LogitFault fault = compute::LogitFault::None;
 };
 
-/// Draws a token from each row as engine/compute/sampling.h says, to the bit.
+/// Draws a token from each row exactly as engine/compute/sampling.h says.
 struct SampleArguments {
   const float* logits = nullptr;  ///< [rows] of `count`, `stride` elements apart
   std::int64_t stride = 0;
@@ -32,7 +32,7 @@ struct SampleArguments {
   const SamplingParameters* parameters = nullptr;  ///< [rows]
   CardToken* tokens = nullptr;                     ///< [rows]
   int rows = 0;
-  float plainScale = 0;  ///< set by sample
+  float plainScale = 0;  ///< sample() sets it
 
   bool operator==(const SampleArguments&) const = default;
 };

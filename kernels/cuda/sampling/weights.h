@@ -30,7 +30,7 @@ SPANSCOPE_DEVICE float powerOf(float y) {
   return scaleExact(addExact(multiplyExact(p, f), 1.0F), static_cast<int>(n));
 }
 
-/// What makes weights of logits.
+/// The parameters that turn logits into weights.
 struct WeightScale {
   float best;  ///< logit
   float scale;
@@ -41,12 +41,12 @@ struct WeightScale {
   }
 };
 
-/// Larger for what comes earlier in order, but for ties.
+/// Larger for a logit that comes earlier in order; equal for equal logits.
 SPANSCOPE_DEVICE std::uint32_t orderKey(float logit) {
   const std::uint32_t bits = bitsOf(addExact(logit, 0.0F));  // −0 becomes +0
   return (bits & 0x80000000U) != 0 ? ~bits : bits | 0x80000000U;
 }
-/// The logit that has a key.
+/// The logit with this key.
 SPANSCOPE_DEVICE float logitOfKey(std::uint32_t key) {
   return floatOf((key & 0x80000000U) != 0 ? key & 0x7FFFFFFFU : ~key);
 }
@@ -61,7 +61,7 @@ SPANSCOPE_DEVICE std::uint64_t randomBits(std::uint64_t seed, std::uint64_t inde
   return mix(mix(seed) + index * kGamma);
 }
 
-/// How much weight top-p keeps at least.
+/// The least sum of weights that top-p keeps.
 SPANSCOPE_DEVICE std::uint64_t weightToKeep(std::uint64_t total, std::uint64_t share) {
   const std::uint64_t high = multiplyHigh(total, share);
   const std::uint64_t least = total * share == 0 ? high : high + 1;
