@@ -15,8 +15,8 @@ namespace {
 using trace::LookupOutcome;
 using trace::MissReason;
 
-/// Makes one plan. Segments are looked up in order, block by block; the first block that is not found whole
-/// ends what is found of its segment.
+/// Makes one plan. It looks segments up in order, block by block. After the first block that is not found as
+/// a whole, nothing more is found of its segment.
 class Planner {
  public:
   Planner(CacheState& state, const RequestSpec& request, bool usesTiers)
@@ -36,11 +36,11 @@ class Planner {
     return std::move(m_plan);
   }
 
-  /// With an empty pool, of the request that was planned: contents that others could share.
+  /// The contents of the planned request that other requests could share, as if the pool were empty.
   const std::unordered_set<NodeId>& distinctNodes() const { return m_distinctNodes; }
 
  private:
-  /// A block that this request is going to compute and that equal content later in it shares.
+  /// A block that this request is going to compute, and that equal content later in the request shares.
   struct Sibling {
     std::size_t allocation = 0;
     std::size_t segment = 0;
@@ -52,7 +52,7 @@ class Planner {
     std::span<const TokenId> tokens;  ///< of the block
     NodeId node = kNoNode;
     NodeId parent = kNoNode;
-    std::int32_t keepable = 0;  ///< leading tokens that need not be computed where they are stored
+    std::int32_t keepable = 0;  ///< leading tokens that need not be computed if they are stored
 
     bool isKeepable() const { return keepable == static_cast<std::int32_t>(tokens.size()); }
   };
@@ -131,7 +131,8 @@ class Planner {
     }
   }
 
-  /// What it repeats was found, and is copied from there, or there is the reason why it was not.
+  /// A private block gets the lookup of the block that it repeats: either the found block, from which it is
+  /// copied, or the reason of the miss.
   void tellPrivate(const SegmentSpec& spec, std::size_t index, trace::BlockLookedUp& facts) const {
     facts.reason = MissReason::CacheOff;
     if (!spec.repeats) return;
@@ -143,7 +144,7 @@ class Planner {
       facts.outcome = LookupOutcome::Partial;
   }
 
-  /// With an empty pool equal contents of the request share a block, and everything else has its own.
+  /// In an empty pool, equal contents of the request share a block; every other content has its own.
   void countNeed(const Place& place) {
     if (!place.isKeepable() || !canBeKeyed(place)) {
       ++m_privateBlocks;
@@ -159,7 +160,7 @@ class Planner {
     }
   }
 
-  /// Of several blocks with the same content one that is in use already: it costs no free block.
+  /// A block with this content. A block that is in use is preferred, because it costs no free block.
   BlockId blockOf(NodeId node) const {
     const std::vector<BlockId>& blocks = m_state.trie.blocks(node);
     if (blocks.empty()) return kNullBlock;
@@ -227,9 +228,9 @@ class Planner {
     return true;
   }
 
-  /// More than `usable` leading tokens of the block, in a tier: those of the whole one where its last token
-  /// is computed anyway, else those of a tail that it goes on from. Tiers know contents by name alone, so
-  /// each length is asked for.
+  /// Finds more than `usable` leading tokens of the block in a tier. These are tokens of the whole block, if
+  /// its last token is computed anyway; else those of a shorter tail that the block continues. Tiers know
+  /// contents only by name, so each length is looked up.
   bool findPartInTier(const Place& place, std::int32_t usable, PlannedBlock& block) const {
     constexpr std::int32_t kMostLengths = 64;
     if (m_tiers == nullptr || !m_state.config.cacheTails) return false;
@@ -257,7 +258,8 @@ class Planner {
     return false;
   }
 
-  /// The first block that is not found whole: its beginning may be, and there is a reason.
+  /// Handles the first block that is not found as a whole: its beginning may be found, and the rest has a
+  /// reason.
   void findPart(const Place& place, PlannedBlock& block) {
     trace::BlockLookedUp& facts = block.facts;
     if (!canBeKeyed(place)) {
@@ -291,7 +293,8 @@ class Planner {
       facts.contextDiffersAt = other->differsAt;
       tellStored(blockOf(other->node), facts);
     } else if (nearest && !m_state.trie.isPlainRoot(place.parent)) {
-      // At a plain root every other text is a neighbour; anywhere else it is one that began in the same way.
+      // At a plain root every other text is a neighbour. Anywhere else, a neighbour is a text that began in
+      // the same way.
       facts.reason = MissReason::TokensDiffer;
       tellStored(blockOf(nearest->node), facts);
       tellDifference(place, *nearest, facts);
@@ -300,14 +303,14 @@ class Planner {
     }
   }
 
-  /// Leading tokens of the block that need not be computed where so many are stored.
+  /// How many leading tokens of the block need not be computed if `common` of them are stored.
   std::int32_t usableOf(const Place& place, std::int32_t common) const {
     const auto wanted = static_cast<std::int32_t>(place.tokens.size());
     if (!m_state.config.cacheTails) return common == wanted && place.isKeepable() ? wanted : 0;
     return std::min(common, place.keepable);
   }
 
-  /// Waits for a running request that is going to store more of the block than is stored now.
+  /// Waits for a running request if it is going to store more of the block than is stored now.
   void awaitMore(const Place& place, std::int32_t usable) {
     if (m_plan.waitFor.request != 0) return;
     const auto pending = m_state.trie.nearestPending(place.parent, place.tokens);
@@ -348,7 +351,7 @@ class Planner {
   std::int64_t m_privateBlocks = 0;
 };
 
-/// Pool blocks that the plan takes references on.
+/// The pool blocks on which the plan takes references.
 std::unordered_set<BlockId> foundBlocks(const AdmissionPlan& plan) {
   std::unordered_set<BlockId> found;
   for (const PlannedSegment& segment : plan.segments) {
@@ -367,8 +370,8 @@ void countBlocks(const CacheState& state, std::int64_t spareBlocks, AdmissionPla
   for (const BlockId block : found) {
     if (state.pool.references(block) == 0) ++plan.neededBlocks;
   }
-  // A running request copies its tail before it goes on, once somebody else refers to it. One block is kept
-  // for that; it is paid for by the request that starts the sharing.
+  // A running request copies its tail before it continues, if somebody else refers to the tail by then. One
+  // block is kept for this copy. The request that starts the sharing pays for it.
   for (const auto& [id, running] : state.running) {
     plan.availableBlocks -= running.reservedBlocks;
     const BlockId tail = running.growingTail(state.config.blockSize);
@@ -395,7 +398,7 @@ AdmissionPlan withoutCopies(const AdmissionPlan& plan) {
   return without;
 }
 
-/// The free list says which blocks the allocations will give.
+/// Names the blocks of siblings and loads. The free list tells which blocks the allocations will get.
 void nameSiblings(const CacheState& state, AdmissionPlan& plan) {
   const std::unordered_set<BlockId> found = foundBlocks(plan);
   std::vector<BlockId> allocated;

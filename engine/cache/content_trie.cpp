@@ -93,7 +93,7 @@ void ContentTrie::assignNodes(const ContentTrie& other) {
     m_nodes[id].root = &content;
     for (const SeenEnd& entry : content.seen) addHold(entry.end);
   }
-  // The keys of these maps are views of tokens, so they have to be made anew for the nodes of this trie.
+  // The keys of these maps are views of tokens, so they must be made again for the nodes of this trie.
   for (std::size_t index = 0; index < m_nodes.size(); ++index) {
     const auto id = static_cast<NodeId>(index);
     const Node& node = m_nodes[id];
@@ -176,7 +176,8 @@ std::optional<NearestNode> ContentTrie::nearestPending(NodeId parent, std::span<
 }
 
 std::optional<NearestNode> ContentTrie::nearestOf(const Children& children, Tokens tokens) {
-  // In lexicographic order the most alike neighbour stands right before or right after where `tokens` would.
+  // In lexicographic order, the most similar neighbour comes right before or right after the place of
+  // `tokens`.
   if (children.empty()) return std::nullopt;
   NearestNode best;
   best.common = -1;
@@ -258,8 +259,8 @@ void ContentTrie::dropOne(NodeId node, NodeId& unheld) noexcept {
 }
 
 void ContentTrie::dropHold(NodeId node) noexcept {
-  // A chain can be thousands of nodes long, so the nodes that go with this one are linked up instead of
-  // recursed to.
+  // A chain can have thousands of nodes, so the nodes that are freed with this one are linked in a list
+  // instead of being freed recursively.
   NodeId unheld = kNoNode;
   dropOne(node, unheld);
   while (unheld != kNoNode) {

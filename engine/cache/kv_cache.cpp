@@ -65,7 +65,7 @@ struct KvCache::Impl {
   void clear();
 
  private:
-  /// Where events come from and what they are about.
+  /// Where an event comes from, and what it is about.
   struct Origin {
     RunId run = 0;
     RequestId request = 0;
@@ -80,8 +80,8 @@ struct KvCache::Impl {
   }
 
   void share(const Origin& origin, BlockId block, std::uint32_t segment, std::int32_t virtualIndex);
-  /// `isUse`: as what it can be found as. What is only copied from, or holds more than was asked for, might
-  /// have been another block in another pool.
+  /// `isUse`: the request used the block as the content that it can be found as. If the request only copied
+  /// from the block, or the block holds more than was asked for, another pool might have used another block.
   void release(const Origin& origin, BlockId block, bool isUse);
   BlockId allocate(const Origin& origin, std::uint32_t segment, std::int32_t virtualIndex);
   void evict(const Origin& origin, BlockId block);
@@ -94,7 +94,7 @@ struct KvCache::Impl {
   bool storeBlock(const Origin& origin, RunningSegment& segment, std::uint32_t segmentIndex,
                   std::size_t index, std::size_t fill);
 
-  /// A content that was given to a tier and is told of when it is there.
+  /// A content that was given to a tier. Its event is sent when it has arrived there.
   struct KeptBlock {
     RunId run = 0;
     RequestId request = 0;
@@ -103,7 +103,7 @@ struct KvCache::Impl {
   };
 
   trace::Sink& m_sink;
-  BlockId m_nextToKeep = 1;  ///< blocks before were looked at
+  BlockId m_nextToKeep = 1;  ///< all blocks before were examined
   std::unordered_map<ContentName, KeptBlock, ContentNameHasher> m_toTell;
 };
 
@@ -137,7 +137,7 @@ BlockId KvCache::Impl::allocate(const Origin& origin, std::uint32_t segment, std
   return block;
 }
 
-/// Of a block that nobody refers to.
+/// Evicts the content of a block that nobody refers to.
 void KvCache::Impl::evict(const Origin& origin, BlockId block) {
   const NodeId node = content(block)->node.id();
   if (state.tiers) {
@@ -152,7 +152,7 @@ void KvCache::Impl::evict(const Origin& origin, BlockId block) {
   content(block).reset();
 }
 
-/// Only what can no longer be found is worth remembering.
+/// Only contents that can no longer be found are remembered.
 void KvCache::Impl::rememberRemoval(BlockId block, std::uint64_t sequence) {
   const StoredContent& removed = *content(block);
   const std::uint64_t reachedAt = state.reachedAt[static_cast<std::size_t>(block)];
@@ -185,7 +185,7 @@ void KvCache::Impl::tellSpilled(const Origin& origin, const PooledBlock& block, 
                                    .bytes = spilled.bytes});
 }
 
-/// Has the bytes of all loads at hand. False if some are not what they should be.
+/// Fetches the bytes of all loads. False if some bytes are not what they should be.
 bool KvCache::Impl::fetchLoads(AdmissionPlan& plan) {
   for (PlannedSegment& segment : plan.segments) {
     for (PlannedBlock& block : segment.blocks) {
@@ -198,7 +198,7 @@ bool KvCache::Impl::fetchLoads(AdmissionPlan& plan) {
   return true;
 }
 
-/// Fills a block that was just allocated. One that is wholly loaded can be found at once.
+/// Fills a block that was just allocated. A block that is loaded as a whole can be found at once.
 void KvCache::Impl::load(const Origin& origin, const RunningSegment& segment, const PlannedBlock& planned,
                          const NodeRef& node, BlockId block) {
   const PlannedLoad& load = *planned.load;
@@ -260,7 +260,7 @@ bool KvCache::Impl::keepSome(const Patience& patience) {
   return kept == blocks.size() && m_toTell.empty();
 }
 
-/// Of those that are on the disk by now; in the order of their blocks.
+/// Sends the events of contents that have reached the disk, in the order of their blocks.
 void KvCache::Impl::tellKept() {
   std::vector<KeptBlock> kept;
   std::erase_if(m_toTell, [&](auto& entry) {
@@ -290,7 +290,7 @@ Admission KvCache::Impl::admit(const RequestSpec& request, AdmissionPlan& plan) 
   for (std::size_t segment = 0; segment < plan.segments.size(); ++segment) {
     for (const PlannedBlock& block : plan.segments[segment].blocks) send(origin(segment), block.facts);
   }
-  // Whatever was found is taken before anything is allocated, so that no allocation evicts it.
+  // All found blocks are taken before any block is allocated, so that no allocation evicts them.
   for (std::size_t segment = 0; segment < plan.segments.size(); ++segment) {
     for (const PlannedBlock& block : plan.segments[segment].blocks) {
       const BlockId taken = block.source == PlannedBlock::Source::Pool ? block.found : block.copyFrom;
@@ -325,7 +325,7 @@ Admission KvCache::Impl::admit(const RequestSpec& request, AdmissionPlan& plan) 
         try {
           if (block.load) load(origin(index), segment, block, planned.nodes[place], used);
         } catch (...) {
-          // It is given back with all the others, once it is known which.
+          // This block is given back together with all others, once all of them are known.
           lost = std::current_exception();
         }
         if (block.copyFrom != kNullBlock) {
@@ -378,14 +378,14 @@ void KvCache::Impl::releaseCopySources(RequestId id, RunningRequest& request) {
 // ---- storing
 // ---------------------------------------------------------------------------------------------------
 
-/// False if somebody else refers to the shorter content that stands in the block.
+/// False if somebody else refers to the shorter content in the block.
 bool KvCache::Impl::storeBlock(const Origin& origin, RunningSegment& segment, std::uint32_t segmentIndex,
                                std::size_t index, std::size_t fill) {
   const std::size_t begin = index * static_cast<std::size_t>(state.config.blockSize);
   const std::span<const TokenId> tokens = std::span<const TokenId>(segment.tokens).subspan(begin, fill);
   const NodeId parent = index == 0 ? segment.root.id() : segment.nodes[index - 1].id();
-  // The content is what it is even if the block cannot be found as it yet: the next block's chain goes
-  // through it.
+  // The node is needed even if the block cannot be found as it yet: the chain of the next block goes through
+  // it.
   if (index == segment.nodes.size()) {
     segment.nodes.push_back(state.trie.child(parent, tokens));
   } else if (state.trie.tokens(segment.nodes[index].id()).size() != fill) {
@@ -442,7 +442,7 @@ void KvCache::Impl::store(RequestId id, RunningRequest& request, std::uint32_t s
 // ---- growing and ending
 // ----------------------------------------------------------------------------------------
 
-/// Free blocks that requests may take without being asked.
+/// Free blocks that requests may take without asking.
 std::int64_t KvCache::Impl::blocksKept() const {
   std::int64_t kept = 0;
   for (const auto& [id, request] : state.running) {
@@ -471,7 +471,7 @@ std::optional<Slot> KvCache::Impl::append(RequestId id, RunningRequest& request,
   } else {
     slot.block = segment.view.blocks.back();
     if (takesBlock) {
-      // The request's own reference stays on the source until the copy is done.
+      // The request keeps its own reference on the source until the copy is done.
       const BlockId source = slot.block;
       slot.block = allocate(origin, segmentIndex, index);
       slot.copy = BlockCopy{source, slot.block, slot.slot};
@@ -584,7 +584,7 @@ std::vector<SegmentLookup> KvCache::lookup(const RequestSpec& request) const {
 
 std::variant<Admission, Refusal> KvCache::admit(const RequestSpec& request, std::int64_t spareBlocks) {
   if (m_impl->state.running.contains(request.id)) throw std::logic_error("the request is running already");
-  // Each time some bytes are not what they should be, less is found.
+  // Each time that some bytes are not what they should be, fewer contents are found.
   constexpr int kMostPlans = 64;
   if (m_impl->state.tiers) m_impl->state.tiers->refresh();
   AdmissionPlan plan = planAdmission(m_impl->state, request, spareBlocks);

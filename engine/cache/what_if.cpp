@@ -32,7 +32,7 @@ struct StoredSpan {
   std::int32_t begin = 0;
   std::int32_t count = 0;
   std::int32_t cached = 0;
-  BlockId block = kNullBlock;  ///< its first
+  BlockId block = kNullBlock;  ///< the first block of the span
 };
 
 class Advisor {
@@ -79,7 +79,7 @@ class Advisor {
            beginOf(lookup) + lookup.wanted == sizeOf(m_input.segments[lookup.segment].tokens);
   }
   std::int32_t beginOf(const trace::BlockLookedUp& lookup) const { return lookup.virtualIndex * m_size; }
-  /// Of so many stored tokens of the block, those that need not be computed.
+  /// How many of `stored` stored tokens of the block need not be computed.
   std::int32_t usable(const trace::BlockLookedUp& lookup, std::int32_t stored) const {
     return std::min(stored, isLastOfPrompt(lookup) ? lookup.wanted - 1 : lookup.wanted);
   }
@@ -114,7 +114,7 @@ class Advisor {
     const std::int32_t common = lookup.differsAt - beginOf(lookup);
     if (stored == nullptr || lookup.differsAt < 0 || common < 0) return;
     const std::int32_t end = std::min(lookup.wanted, stored->fill);
-    // Where the stored block ends before, no other tokens would make more of it match.
+    // If the stored block ends before, no other tokens would make more of it match.
     if (common >= end) return;
     changes.push_back({.change = Change::OtherTokens,
                        .found = usable(lookup, end),
@@ -129,7 +129,7 @@ class Advisor {
     for (const StoredSpan& span : spans) {
       const std::int32_t from = std::max(begin, span.begin);
       const std::int32_t to = std::min(begin + lookup.wanted, span.begin + span.cached);
-      // The block may stand across the span's end: what is found of it is what the span has of it.
+      // The block may reach beyond the end of the span. Then only the tokens in the span are found.
       if (to - from <= lookup.tokens) continue;
       changes.push_back({.change = Change::OwnSpan,
                          .found = to - from,
@@ -145,7 +145,7 @@ class Advisor {
   void addSameContext(const trace::BlockLookedUp& lookup, std::vector<WhatIf>& changes) const {
     const trace::BlockState* stored = stateOf(lookup.block);
     if (stored == nullptr) return;
-    // What sees nothing is a span, which is said of it.
+    // A context that sees nothing is a span; OwnSpan covers this case.
     if (m_input.plainRoot && stored->parent == *m_input.plainRoot &&
         m_input.segments[lookup.segment].seesOthers)
       return;
@@ -155,13 +155,14 @@ class Advisor {
                        .block = lookup.block});
   }
 
-  /// A content stays as long as there is another block to take, and so does what was evicted after it.
+  /// A content stays in the pool as long as other blocks can be taken instead, and so do the contents that
+  /// were evicted after it.
   void addLargerPool(const trace::BlockLookedUp& lookup, std::vector<WhatIf>& changes) {
     const bool isEvicted = lookup.reason == MissReason::Evicted && m_input.blocksToKeep;
     const auto more = isEvicted ? m_input.blocksToKeep(lookup.evictedBy) : std::nullopt;
     const bool isReachable = !m_firstMissed || m_chainBlocks > 0;
     if (!more || !isReachable) {
-      // What stands behind it is missing for this one's sake.
+      // Blocks after this one are missing because this one is missing.
       m_chainBlocks = -1;
       return;
     }
@@ -172,7 +173,7 @@ class Advisor {
                        .blockCount = static_cast<std::int64_t>(m_input.pool.blocks.size()) + m_chainBlocks});
   }
 
-  /// The longest stored chain that begins at the plain root and has the tokens that begin here.
+  /// The longest stored chain at the plain root whose tokens equal the beginning of `tokens`.
   StoredSpan longestChain(std::span<const TokenId> tokens) const {
     StoredSpan best;
     const auto first = m_children.find(*m_input.plainRoot);
@@ -204,17 +205,18 @@ class Advisor {
     std::vector<StoredSpan> spans;
     if (!m_input.plainRoot) return spans;
     const WhatIfSegment& segment = m_input.segments[index];
-    // The last token of a prompt stands in no span.
+    // The last token of a prompt is in no span.
     const std::int32_t length = sizeOf(segment.tokens) - (index + 1 == m_input.segments.size() ? 1 : 0);
     std::vector<std::int32_t> ends = segment.messages;
     ends.push_back(sizeOf(segment.tokens));
-    std::int32_t from = segment.seesOthers ? 0 : 1;  // what begins a chain of its own is one already
+    std::int32_t from = segment.seesOthers ? 0 : 1;  // a message at the beginning of a chain is a span
+                                                     // already
     for (std::size_t message = 0; message < segment.messages.size(); ++message) {
       const std::int32_t begin = segment.messages[message];
       if (begin < from || begin >= length) continue;
       StoredSpan span = longestChain(
           segment.tokens.subspan(static_cast<std::size_t>(begin), static_cast<std::size_t>(length - begin)));
-      // Whole messages, as many as are stored; or the beginning of the first.
+      // As many whole messages as are stored, or the beginning of the first message.
       std::int32_t end = ends[message + 1];
       for (std::size_t next = message + 1; next < ends.size() && ends[next] <= begin + span.cached; ++next)
         end = ends[next];
@@ -222,7 +224,7 @@ class Advisor {
       span.begin = begin;
       span.count = end - begin;
       span.cached = std::min(span.cached, span.count);
-      // A few words in common are no reason to write a query otherwise.
+      // A few common words are no reason to write the query differently.
       if (span.cached < std::min(m_size, span.count) || span.cached * 2 < m_size) continue;
       spans.push_back(span);
       from = end;
@@ -233,9 +235,10 @@ class Advisor {
   const WhatIfInput& m_input;
   std::int32_t m_size;
   std::unordered_map<trace::BlockKey, std::vector<BlockId>, KeyHasher> m_children;
-  // Of the segment that is looked at:
+  // About the current segment:
   std::optional<std::int32_t> m_firstMissed;  ///< virtual block
-  std::int64_t m_chainBlocks = 0;  ///< blocks more that keep all evicted ones so far; −1: none do
+  std::int64_t m_chainBlocks = 0;  ///< additional blocks that keep all evicted blocks so far; −1: no number
+                                   ///< does
 };
 
 }  // namespace

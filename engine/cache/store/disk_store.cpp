@@ -70,7 +70,7 @@ std::vector<Error> DiskStore::takeProblems() {
 }
 
 void DiskStore::refresh() {
-  // A folder that changed within a tick of the clock may change once more under the same time.
+  // A folder that changed within a tick of the clock may change again with the same time.
   constexpr std::int64_t kTick = 50;
   struct stat status {};
   if (::stat(m_folder.packs().c_str(), &status) != 0) return;
@@ -106,7 +106,7 @@ void DiskStore::add(const std::string& name) {
   }
 }
 
-/// Mapped packs are kept for a while: the blocks of a prompt mostly lie in few of them.
+/// Packs stay mapped for a while, because the blocks of a prompt mostly lie in few packs.
 std::shared_ptr<const Pack> DiskStore::map(const std::string& name, KnownPack& known) {
   constexpr std::size_t kMostMapped = 32;
   if (std::shared_ptr<const Pack> pack = known.mapped.lock()) return pack;
@@ -128,8 +128,8 @@ std::shared_ptr<const Pack> DiskStore::map(const std::string& name, KnownPack& k
   return pack;
 }
 
-/// Where another pack has the same contents, as when two processes computed them at once, they are not found
-/// there before the store is opened anew.
+/// If another pack has the same contents, e.g. because two processes computed them at the same time, they are
+/// not found there until the store is opened again.
 void DiskStore::forget(const std::string& name) {
   const auto known = m_packs.find(name);
   if (known == m_packs.end()) return;
@@ -188,7 +188,8 @@ std::optional<StoredBytes> DiskStore::fetch(const ContentName& name, const Conte
                      .pack = pack.get()};
 }
 
-/// The file's time of change is that of its last use, for all processes; its content never changes.
+/// The file's time of change is the time of its last use, for all processes. The file's content never
+/// changes.
 void DiskStore::tellUses() {
   for (auto& [name, known] : m_packs) {
     if (known.usedAt == 0) continue;
@@ -215,7 +216,7 @@ void DiskStore::leaveOutKnown(std::vector<BlockToKeep>& blocks) {
 bool DiskStore::take(const WrittenPack& written) {
   for (const std::string& name : written.removed) forget(name);
   m_problems.insert(m_problems.end(), written.problems.begin(), written.problems.end());
-  // refresh() may have found it already.
+  // refresh() may have found the pack already.
   if (!written.name.empty() && !m_packs.contains(written.name)) add(written.name);
   return !written.name.empty();
 }

@@ -7,7 +7,7 @@
 namespace spanscope::cache {
 
 std::uint64_t HostStore::bytesOf(const HeldBlock& block) {
-  // Nodes of the list and of the table, and what the allocator adds.
+  // Nodes of the list and of the table, and the overhead of the allocator.
   constexpr std::uint64_t kBesides = sizeof(HeldBlock) + sizeof(ContentName) + 128;
   return block.size() + kBesides;
 }

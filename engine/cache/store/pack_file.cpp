@@ -44,7 +44,7 @@ class Writer {
   std::vector<std::uint8_t> bytes;
 };
 
-/// Reads what was checked to be there.
+/// Reads values whose presence has been checked.
 class Reader {
  public:
   explicit Reader(std::span<const std::byte> bytes) : m_bytes(bytes) {}
@@ -84,7 +84,7 @@ std::string shortened(std::string_view text) {
   return std::string(text.substr(0, kMostTextBytes));
 }
 
-/// What is wrong with the bytes; empty: nothing, and `head` is what they say.
+/// Returns the fault of the bytes; empty if there is none, and then `head` has their contents.
 std::string decode(std::span<const std::byte> bytes, PackHead& head, bool& isOtherVersion) {
   if (bytes.size() < kFixedBytes) return "a file of " + std::to_string(bytes.size()) + " bytes";
   Reader reader(bytes);

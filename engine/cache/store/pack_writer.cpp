@@ -35,7 +35,8 @@ std::int64_t milliseconds(const timespec& time) {
   return std::int64_t{time.tv_sec} * kThousand + time.tv_nsec / kMillion;
 }
 
-/// A file that is written and not yet there under its name. Goes with this unless it was named.
+/// A file that is being written and does not have its final name yet. Unless it gets that name, it is removed
+/// on destruction.
 class Part {
  public:
   explicit Part(fs::path path) : m_path(std::move(path)) {}
@@ -47,12 +48,13 @@ class Part {
   Part(const Part&) = delete;
   Part& operator=(const Part&) = delete;
 
-  /// The number of the error, 0: none; so do the others.
+  /// Returns the number of the error; 0: none. The functions below do the same.
   int create() {
     constexpr mode_t kOwner = 0600;
     m_descriptor = ::open(m_path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, kOwner);
     if (m_descriptor < 0) return errno;
-    // Says to those who look for leftovers that somebody is writing it; they hold it for a moment at most.
+    // The lock tells those who look for leftovers that somebody is writing the file. They hold the lock only
+    // for a moment.
     while (::flock(m_descriptor, LOCK_EX) != 0) {
       if (errno != EINTR) return errno;
     }
@@ -75,7 +77,7 @@ class Part {
     settle(offset);
     return 0;
   }
-  /// Cuts or lengthens what was not reserved to its size.
+  /// Sets the size of the file, which may differ if nothing was reserved.
   int finish(std::uint64_t bytes) const {
     if (::ftruncate(m_descriptor, static_cast<off_t>(bytes)) != 0) return errno;
     return ::fsync(m_descriptor) == 0 || errno == EINVAL ? 0 : errno;
@@ -87,8 +89,8 @@ class Part {
   }
 
  private:
-  /// Has what was written so far go to the disk bit by bit: nothing can end the wait for all of it at once.
-  /// An error shows when the file is finished.
+  /// Brings what was written so far to the disk, bit by bit: nothing can end a wait for all of it at once. An
+  /// error is reported when the file is finished.
   void settle(std::uint64_t end) {
     constexpr std::uint64_t kAtOnce = 1 << 20;
     if (end < m_settled + kAtOnce) return;
@@ -111,7 +113,7 @@ int syncFolder(const fs::path& folder) {
   return error;
 }
 
-/// Whether nobody writes the part any more.
+/// Whether nobody is writing the part any more.
 bool isLeftOver(const fs::path& part) {
   const int descriptor = ::open(part.c_str(), O_RDWR | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
   if (descriptor < 0) return false;
@@ -167,7 +169,7 @@ std::vector<FolderEntry> entriesOf(const fs::path& packs) {
   return entries;
 }
 
-/// Only with the lock, as the next: a part is there before it is locked.
+/// This and makeRoom() need the lock: a new part exists before its writer locks it.
 std::vector<FolderEntry> PackWriter::withoutLeftOvers() const {
   std::vector<FolderEntry> entries = entriesOf(m_folder.packs());
   std::erase_if(entries, [&](const FolderEntry& entry) {
@@ -198,7 +200,7 @@ void PackWriter::makeRoom(std::uint64_t bytes, std::vector<std::string>& removed
 
 void PackWriter::removeLeftOvers() const {
   const std::vector<FolderEntry> entries = entriesOf(m_folder.packs());
-  // Whoever has nothing to remove waits for no writer.
+  // If there is nothing to remove, this does not wait for a writer.
   if (std::none_of(entries.begin(), entries.end(),
                    [&](const FolderEntry& entry) { return entry.isPart && isLeftOver(pathOf(entry.name)); }))
     return;
@@ -243,7 +245,7 @@ WrittenPack PackWriter::write(const PackContent& content, const std::stop_token&
     written.problems.push_back(failure.error());
     return written;
   }
-  // Blocks first: a head without them would have nothing to say.
+  // Blocks come first: a head without its blocks would be useless.
   for (std::size_t i = 0; i < content.blocks.size(); ++i) {
     const std::vector<std::byte>& bytes = *content.blocks[i].bytes;
     if (!attempt(WriteStep::Write,
@@ -254,7 +256,7 @@ WrittenPack PackWriter::write(const PackContent& content, const std::stop_token&
       !attempt(WriteStep::Sync, [&] { return part.finish(size); }))
     return written;
   try {
-    // Whoever counts the bytes of the folder meanwhile might see neither of the two names.
+    // Without the lock, a process that counts the bytes of the folder now might see neither of the two names.
     const StoreLock lock(m_folder.lockFile(), giveUp);
     if (!lock.isHeld() || !attempt(WriteStep::Rename, [&] { return part.name(pathOf(name)); }))
       return written;
@@ -262,7 +264,7 @@ WrittenPack PackWriter::write(const PackContent& content, const std::stop_token&
     written.problems.push_back(failure.error());
     return written;
   }
-  // It is there and whole; that its name outlives a power cut is not certain before this.
+  // The file is there and whole. Only this makes sure that its name survives a power cut.
   attempt(WriteStep::SyncFolder, [&] { return syncFolder(m_folder.packs()); });
   written.name = name;
   return written;

@@ -13,7 +13,8 @@
 namespace spanscope::cache {
 namespace {
 
-/// A pack ends with the chain that makes it so long: files are few, and what is used together goes together.
+/// A pack ends with the chain that makes it this long. So there are few files, and blocks that are used
+/// together lie together.
 constexpr std::uint64_t kPackBytes = 4ULL << 20;
 
 std::int64_t now() {
@@ -22,7 +23,7 @@ std::int64_t now() {
       .count();
 }
 
-/// Names of a store that ends with the process.
+/// The secret for a store that ends with the process.
 std::array<std::uint8_t, 32> randomSecret() {
   std::array<std::uint8_t, 32> secret{};
   if (::getrandom(secret.data(), secret.size(), 0) != static_cast<ssize_t>(secret.size()))
@@ -138,13 +139,13 @@ bool SpanStore::keep(HeldBlock block, const Patience& patience) {
   return await(lock, std::move(block), patience) || (m_disk && m_disk->has(name)) || m_waiting.contains(name);
 }
 
-/// Whether it waits from now on.
+/// Returns whether the block waits from now on.
 bool SpanStore::await(Lock& lock, HeldBlock block, const Patience& patience) {
   if (!m_disk || m_disk->has(block.facts.name) || m_waiting.contains(block.facts.name)) return false;
   const std::uint64_t size = block.bytes->size();
   const auto isRoom = [&] { return m_waiting.empty() || m_waitingBytes + size <= m_config.waitingBytes; };
   if (!isRoom()) {
-    // What is being written makes room by itself.
+    // Blocks that are being written make room when they are done.
     if (m_unwrittenBytes == m_waitingBytes) m_isFlushing = true;
     m_changed.notify_all();
     if (!m_changed.wait_for(lock, patience.stop, patience.most, isRoom)) return false;
@@ -167,14 +168,14 @@ bool SpanStore::flush(const Patience& patience) {
   Lock lock(m_mutex);
   const std::uint64_t failures = m_failures;
   const auto isDone = [&] {
-    // What comes meanwhile goes along.
+    // Blocks that come meanwhile are written too.
     if (m_unwrittenBytes > 0 && !std::exchange(m_isFlushing, true)) m_changed.notify_all();
     return m_waiting.empty();
   };
   return m_changed.wait_for(lock, patience.stop, patience.most, isDone) && m_failures == failures;
 }
 
-/// The writer: a share of what may wait is written at once, so that there is room for more meanwhile.
+/// The writer. It writes a part of what may wait at a time, so that there is room for more meanwhile.
 void SpanStore::work(const std::stop_token& stop) {
   const std::uint64_t batchBytes = m_config.waitingBytes / 4;
   Lock lock(m_mutex);
@@ -186,7 +187,7 @@ void SpanStore::work(const std::stop_token& stop) {
   }
 }
 
-/// Chain by chain.
+/// Ordered by chain.
 std::vector<HeldBlock> SpanStore::takeBatch() {
   std::vector<HeldBlock> blocks;
   for (auto& [name, waiting] : m_waiting) {
@@ -219,7 +220,7 @@ void SpanStore::write(Lock& lock, std::vector<HeldBlock> blocks, const std::stop
       if (isOfOther || (isChainEnd && size >= kPackBytes) || next > most) writePack();
     }
     size += packBytesOfBlock(block.bytes->size());
-    // Its bytes go with its pack.
+    // The bytes of the block are freed together with its pack.
     pack.push_back(std::move(block));
   }
   writePack();
@@ -232,7 +233,7 @@ void SpanStore::writeOne(Lock& lock, const std::vector<HeldBlock>& blocks, const
   m_disk->leaveOutKnown(kept);
   if (!kept.empty()) {
     const StoreOwner& owner = *blocks.front().owner;
-    // Whoever looks something up waits for no disk.
+    // Lookups do not wait for the disk.
     lock.unlock();
     const WrittenPack written =
         m_disk->writer().write({owner.fingerprint, owner.model, owner.slotBytes, kept}, stop);
@@ -242,7 +243,7 @@ void SpanStore::writeOne(Lock& lock, const std::vector<HeldBlock>& blocks, const
   settle(blocks);
 }
 
-/// They are on the disk, or never will be.
+/// The blocks are on the disk, or never will be.
 void SpanStore::settle(const std::vector<HeldBlock>& blocks) {
   for (const HeldBlock& block : blocks) {
     m_waitingBytes -= block.bytes->size();
@@ -268,7 +269,7 @@ trace::StoreReported SpanStore::report(const std::string& fingerprint) {
                             .tokens = m_host.tokens(),
                             .bytes = m_host.bytes(),
                             .limit = m_host.limit()});
-    // Blocks of host memory go one by one; told of together they are those of a model.
+    // Host memory keeps single blocks. The report combines the blocks of each model.
     std::map<std::string, trace::StoredPack> byOwner;
     for (const HeldBlock& block : m_host.blocks()) {
       trace::StoredPack& pack = byOwner[block.owner->fingerprint];

@@ -35,7 +35,7 @@ class Descriptor {
   Descriptor& operator=(const Descriptor&) = delete;
 
   int number() const { return m_number; }
-  /// The number of the error, 0: none.
+  /// Returns the number of the error; 0: none.
   int close() { return ::close(std::exchange(m_number, -1)) == 0 ? 0 : errno; }
 
  private:
@@ -60,10 +60,10 @@ fs::path partNameOf(const fs::path& folder) {
   return folder.parent_path() / (name + ".part");
 }
 
-/// A store while it is copied. Goes with this unless it was named.
+/// A store while it is being copied. Unless it gets its final name, it is removed on destruction.
 class Copy {
  public:
-  /// `folder`: as it is named in the end, and as messages name it.
+  /// `folder`: the final path, which messages contain too.
   Copy(fs::path folder, const StoreCopyRules& rules)
       : m_folder(std::move(folder)), m_part(partNameOf(m_folder)), m_rules(rules) {
     makeFolder({});
@@ -77,7 +77,7 @@ class Copy {
   Copy(const Copy&) = delete;
   Copy& operator=(const Copy&) = delete;
 
-  /// `name`: within the store; so below.
+  /// `name` is relative to the store; so it is in the functions below.
   void makeFolder(const fs::path& name) {
     const fs::path path = name.empty() ? m_part : m_part / name;
     if (::mkdir(path.c_str(), kFolderMode) != 0)
@@ -85,7 +85,7 @@ class Copy {
     note(path);
   }
 
-  /// False: there is no such file.
+  /// False if there is no such file.
   bool add(const fs::path& source, const fs::path& name) {
     const Descriptor from(::open(source.c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW));
     if (from.number() < 0 && errno == ENOENT) return false;
@@ -109,7 +109,7 @@ class Copy {
     return true;
   }
 
-  /// Gives it its name.
+  /// Gives the copy its final name.
   void finish() {
     for (const fs::path& folder : {m_part / "packs", m_part}) syncFolder(folder);
     if (::rename(m_part.c_str(), m_folder.c_str()) != 0)
@@ -140,7 +140,7 @@ class Copy {
     }
   }
 
-  /// Some file systems know nothing of it and say EINVAL.
+  /// Some file systems do not support it and return EINVAL.
   static void sync(const Descriptor& file, const fs::path& name) {
     if (::fsync(file.number()) != 0 && errno != EINVAL)
       refuseOutput(name, errno, "a file that can be brought to the disk");
@@ -182,12 +182,12 @@ std::size_t copyStore(DiskStore& store, const fs::path& folder, const StoreCopyR
   Copy copy(target, rules);
   copy.makeFolder("packs");
   const fs::path& source = store.folder().path();
-  // With the same secret, the names of the packs are those of the copy.
+  // The copy has the same secret, so its packs keep their names.
   for (const char* name : {"secret", "CACHEDIR.TAG", "store"}) copy.add(source / name, name);
   std::size_t copied = 0;
   for (const PackSummary& pack : store.verify()) {
     if (pack.fault != PackFault::None) continue;
-    // Another program may have given it up by now.
+    // Another program may have removed the pack meanwhile.
     if (copy.add(store.folder().packs() / pack.name, fs::path("packs") / pack.name)) ++copied;
   }
   copy.finish();

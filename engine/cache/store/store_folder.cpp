@@ -26,7 +26,7 @@ constexpr mode_t kFolderMode = 0700;
 constexpr mode_t kFileMode = 0600;
 constexpr mode_t kOthers = 077;
 constexpr std::string_view kMarker = "Spanscope span store 1\n";
-// Programs that back up files leave such folders out (bford.info/cachedir).
+// Programs for backups skip folders with this file (bford.info/cachedir).
 constexpr std::string_view kCacheTag = "Signature: 8a477f597d28d172789f06886806bc55\n";
 
 [[noreturn]] void refuse(const fs::path& path, std::string found, std::string expected) {
@@ -44,7 +44,7 @@ std::string octal(mode_t mode) {
   return text;
 }
 
-/// Refuses what others than the owner could read or change.
+/// Refuses anything that others than the owner could read or change.
 void requireOwnStatus(const fs::path& path, const struct stat& status) {
   if (status.st_uid != ::geteuid())
     refuse(path, "something that belongs to somebody else", "a folder of this user's own");
@@ -53,7 +53,7 @@ void requireOwnStatus(const fs::path& path, const struct stat& status) {
            "one that only its owner may enter, as chmod 700 makes it");
 }
 
-/// Gives a file its whole text at once, unless there is one already.
+/// Makes a file with its whole text in one step, unless the file exists already.
 void makeFile(const fs::path& path, std::string_view text) {
   if (fs::exists(path)) return;
   const fs::path part =
@@ -65,7 +65,7 @@ void makeFile(const fs::path& path, std::string_view text) {
       ::write(file, text.data(), text.size()) == static_cast<ssize_t>(text.size()) && ::fsync(file) == 0;
   const int error = errno;
   ::close(file);
-  // Of several that make it at once the first one's stays.
+  // If several processes make it at the same time, the first file stays.
   const bool isNamed = isWritten && (::link(part.c_str(), path.c_str()) == 0 || errno == EEXIST);
   const int linkError = errno;
   ::unlink(part.c_str());
@@ -93,7 +93,7 @@ StoreLock::StoreLock(const fs::path& file, const std::stop_token& giveUp) {
   constexpr std::chrono::milliseconds kPause(2);
   m_descriptor = ::open(file.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, kFileMode);
   if (m_descriptor < 0) refuse(file, errno, "a file that can be locked");
-  // The system's own wait can be ended by no other thread.
+  // No other thread can end the system's own wait.
   const int how = giveUp.stop_possible() ? LOCK_EX | LOCK_NB : LOCK_EX;
   while (!giveUp.stop_requested()) {
     m_isHeld = ::flock(m_descriptor, how) == 0;
@@ -144,7 +144,7 @@ void StoreFolder::requireOwn(const fs::path& path) {
 void StoreFolder::prepare() {
   const fs::path marker = m_path / "store";
   if (!fs::exists(marker)) {
-    // What another process has begun may be there.
+    // Another process may have begun to make the store.
     for (const auto& entry : fs::directory_iterator(m_path)) {
       const std::string name = entry.path().filename().string();
       const bool isOurs = name == "lock" || name == "store" || name == "secret" || name == "packs" ||
@@ -153,7 +153,8 @@ void StoreFolder::prepare() {
     }
   }
   const StoreLock lock(lockFile());
-  // Left by a process that ended while it made the store: nobody else does while this one has the lock.
+  // A process left these parts when it ended while it was making the store. Nobody else makes it while this
+  // process has the lock.
   for (const auto& entry : fs::directory_iterator(m_path)) {
     if (entry.path().extension() == ".part") ::unlink(entry.path().c_str());
   }
