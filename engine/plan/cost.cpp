@@ -20,7 +20,7 @@ class PromptMeter {
   }
 
  private:
-  /// Copies of a generate hold the same texts, and counting tokens means to make them.
+  /// Copies of a generate contain the same texts, and counting tokens needs their encoding.
   std::uint64_t countOf(std::string_view text) const {
     const auto [entry, isNew] = m_counts.try_emplace(text);
     if (isNew) entry->second = m_measure->count(text);
@@ -46,7 +46,7 @@ class PromptMeter {
 
   const Plan* m_plan;
   const TextMeasure* m_measure;
-  mutable std::unordered_map<std::string_view, std::uint64_t> m_counts;  ///< by texts of the plan
+  mutable std::unordered_map<std::string_view, std::uint64_t> m_counts;  ///< by text of the plan
 };
 
 bool isShorter(const PromptLength& a, const PromptLength& b) {

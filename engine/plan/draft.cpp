@@ -15,7 +15,7 @@ namespace {
 
 constexpr std::size_t kShownText = 40;
 
-/// The name in a text that is nothing but "{name}"; empty for any other text.
+/// The name, if the text is exactly "{name}"; empty for any other text.
 std::string_view placeholderName(std::string_view text) {
   if (text.size() < 3 || text.front() != '{' || text.back() != '}') return {};
   const std::string_view name = text.substr(1, text.size() - 2);
@@ -59,7 +59,7 @@ class DraftMaker {
     return draft;
   }
 
-  /// Appends the draft of a child that stands at `step` below this node.
+  /// Appends the draft of a child; `step` leads from this node to it.
   void addChild(Draft& parent, const query::Node& child, const std::string& step) {
     const NodePath path = m_path;
     const std::size_t depth = m_depth;
@@ -119,8 +119,8 @@ class DraftMaker {
     return draft;
   }
 
-  /// Takes over the fields of one node. Texts that have a key and documents belong to operators that were
-  /// resolved before.
+  /// Takes over the fields of one node. Documents and texts with a key belong to operators that were resolved
+  /// before.
   class Fields {
    public:
     Fields(DraftMaker& maker, Draft& draft, std::string step)
@@ -129,7 +129,7 @@ class DraftMaker {
     void operator()(const query::FieldInfo& /*info*/, const std::string& text) { m_draft.text = text; }
     void operator()(const query::FieldInfo& info, const query::GenerateSettings& settings) {
       m_draft.settings = m_maker.settings(settings, m_maker.m_path + pointer(info));
-      // What is wrong with settings comes before what is wrong with their number.
+      // Problems of the settings come before problems of the count.
       if (m_count != nullptr) takeCount();
     }
     void operator()(const query::FieldInfo& info, const query::Generate& generate) {

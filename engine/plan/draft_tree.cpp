@@ -29,7 +29,7 @@ std::string labelOf(const Draft& draft) {
   return label;
 }
 
-/// Whether two drafts read the same; where they came from does not matter.
+/// Whether two drafts read the same. Their places in the query do not matter.
 bool areAlike(const Draft& a, const Draft& b) {
   if (a.op != b.op || a.join != b.join || a.role != b.role || a.text != b.text || a.form != b.form ||
       a.count != b.count || a.inputs != b.inputs || a.settings != b.settings ||

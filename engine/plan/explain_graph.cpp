@@ -11,7 +11,7 @@ namespace {
 
 constexpr std::size_t kShownText = 40;
 
-/// Escapes what ends or changes a quoted string of the DOT language.
+/// Escapes characters that would end or change a quoted string of the DOT language.
 std::string dotText(std::string_view text) {
   std::string result = "\"";
   for (const char c : text) {
@@ -46,7 +46,7 @@ class GraphWriter {
     m_edges += fmt::format("  {} -> step{};\n", root, index);
   }
 
-  /// The name of the graph's node.
+  /// Writes a prompt and returns the name of its node in the graph.
   std::string writePrompt(const PromptNode& node) {
     std::string name = fmt::format("p{}", m_nodes++);
     const auto put = [&](const std::string& label, const char* more) {

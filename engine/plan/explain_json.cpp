@@ -124,7 +124,7 @@ std::string explainJson(const Plan& plan, const ExplainOptions& options) {
   for (std::size_t i = 0; i < plan.steps.size(); ++i) json["steps"].push_back(stepJson(i, plan.steps[i]));
   json["result"] = resultJson(plan);
   json["printed"] = plan.printed;
-  // Text that is not UTF-8 can stand in a query that was not read from a file.
+  // A query that was not read from a file may contain text that is not UTF-8.
   return json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
 }
 

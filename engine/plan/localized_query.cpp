@@ -22,7 +22,7 @@ query::GenerateSettings settingsOf(const DraftSettings& settings) {
   return result;
 }
 
-/// Fills the fields of an operator from a draft of it.
+/// Sets the fields of an operator from its draft.
 class FieldFiller {
  public:
   explicit FieldFiller(const Draft& draft) : m_draft(draft) {}
@@ -64,7 +64,8 @@ LocalizedQuery localizedQuery(const query::Node& query, const LocalityOptions& l
   LocalizedQuery result;
   PlanOptions options;
   options.locality = locality;
-  // A zip that was written out would run what it repeats in every place; flattening is the target's business.
+  // A written-out zip would run its repeated part in every place, so zips stay. Flattening is left to the
+  // target.
   for (const Rule* rule : rules()) {
     options.rules[std::string(rule->name)] = rule == &kLocalityRule || rule == &kExpandRepeatRule ||
                                              rule == &kExpandMapRule || rule == &kFlattenPlusRule;

@@ -43,7 +43,7 @@ class Lowering {
   }
 
  private:
-  /// What gives no tokens may still print or run steps.
+  /// A draft that gives no tokens may still print texts or run steps.
   void runForEffect(const Draft& draft) {
     if (draft.is<query::Print>()) {
       if (m_printed.insert(draft.node).second) m_plan->printed.push_back(draft.text);
@@ -54,7 +54,7 @@ class Lowering {
     }
   }
 
-  /// The prompt nodes that a draft gives to the prompt it stands in; an empty run if it gives nothing.
+  /// The prompt node for a draft; an empty run if the draft gives no tokens.
   PromptNode lowerPrompt(const Draft& draft, bool dropped) {
     PromptNode nothing{draft.node, PromptRun{}};
     if (draft.is<query::Message>()) {
@@ -96,7 +96,7 @@ class Lowering {
     return draft.form == OutputForm::Reused ? OutputForm::Reused : OutputForm::Anew;
   }
 
-  /// The step of a generate, made where it is first met: what it needs comes before it.
+  /// The step of a generate. It is made at its first occurrence, after the steps that it needs.
   StepIndex stepFor(const Draft& draft, bool dropped) {
     if (const auto known = m_stepOfCall.find(draft.call); known != m_stepOfCall.end()) return known->second;
     Step step;

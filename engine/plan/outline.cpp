@@ -15,7 +15,7 @@ std::string_view cut(std::string_view text, std::size_t limit) {
   return text.substr(0, end);
 }
 
-/// Writes an outline and stops once it is too long, so that a huge draft costs no more than a small one.
+/// Writes an outline and stops when it is too long, so that a huge draft takes no longer than a small one.
 class OutlineWriter {
  public:
   std::string write(const Draft& draft) {
@@ -46,7 +46,7 @@ class OutlineWriter {
     addChildren(draft.children);
   }
 
-  /// Neighbours that read the same are written once, with their number.
+  /// Equal neighbours are written once, with their number.
   void addChildren(const std::vector<Draft>& children) {
     m_text += "(";
     std::string last;

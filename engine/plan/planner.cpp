@@ -10,7 +10,7 @@ namespace spanscope::plan {
 PlanResult makePlan(const query::Node& query, const PlanOptions& options) {
   PlanResult result;
   checkRules(options, result.problems);
-  // A closure is made by its rule only.
+  // Only the rule for closures makes closures.
   const OutputForm form = options.outputForm == OutputForm::Reused ? OutputForm::Reused : OutputForm::Anew;
   Draft draft = makeDraft(query, options.temperature, form, options.limits.depth, result.problems);
   if (!result.problems.empty()) return result;

@@ -11,8 +11,8 @@
 namespace spanscope::plan {
 namespace {
 
-/// Each rule terminates, and so do all together; this many passes would be a defect, and an error is better
-/// than no answer.
+/// Each rule terminates, and so do all rules together. So many passes would be a defect; then an error is
+/// better than no answer.
 constexpr std::size_t kMaxPasses = 100'000;
 
 std::uint32_t highestCall(const Draft& draft) {
@@ -27,7 +27,7 @@ class Pass {
   Pass(const Rule& rule, RewriteState& state, std::vector<RuleReport>& reports)
       : m_rule(&rule), m_state(&state), m_reports(&reports) {}
 
-  /// How often the rule was applied.
+  /// Returns how often the rule was applied.
   std::uint32_t run(Draft& draft) {
     visit(draft, {});
     return m_applied;
@@ -42,7 +42,7 @@ class Pass {
   void visit(Draft& draft, const RuleSite& around) {
     RuleSite inside = around;
     if (draft.info().gives == query::Gives::Reply) inside.enclosing = &draft.settings;
-    // What is dropped is part of no prompt.
+    // A dropped step is part of no prompt.
     if (draft.info().gives == query::Gives::Nothing) inside.enclosing = nullptr;
     for (Draft& child : draft.children) visit(child, inside);
     if (m_state->exceeded() || !m_rule->matches(draft, around, *m_state)) return;
@@ -91,8 +91,8 @@ class Rewriter {
       if (isOn(*rule, *m_options)) active.push_back(rule);
     }
     std::size_t passes = 0;
-    // After a change the first rule has its turn again: later rules see a tree that the earlier ones have no
-    // more to say about.
+    // After a change the first rule has its turn again. So later rules see a tree that the earlier rules
+    // cannot change any more.
     for (std::size_t next = 0; next < active.size();) {
       if (++passes > kMaxPasses) {
         m_problems->push_back({"", "", "rules that do not come to an end",
@@ -105,7 +105,7 @@ class Rewriter {
   }
 
  private:
-  /// Whether the rule matched somewhere.
+  /// Returns whether the rule matched somewhere.
   bool runPass(const Rule& rule) {
     Pass pass(rule, m_state, m_plan->rules);
     PassReport report;
@@ -143,10 +143,10 @@ class Rewriter {
   Plan* m_plan;
   std::vector<Error>* m_problems;
   RewriteState m_state;
-  std::vector<TreeLine> m_tree;  ///< as it is now; empty until it is asked for
+  std::vector<TreeLine> m_tree;  ///< the current tree; empty until it is needed
 };
 
-/// What only a rule that was switched off could have turned into steps.
+/// Reports nodes that only a rule which is off could have turned into steps.
 void findLeftovers(const Draft& draft, std::vector<Error>& problems) {
   for (const Rule* rule : rules()) {
     if (rule->writesOut != draft.op) continue;

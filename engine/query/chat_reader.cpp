@@ -42,12 +42,13 @@ constexpr std::array<std::string_view, 22> kRequestFields = {"model",
                                                              "reasoning_effort",
                                                              "metadata"};
 
-/// Fields of a request or of a message that ask for more than text. A reply without them is another one.
+/// Fields of a request or of a message that ask for more than text. Without them the reply would be a
+/// different one.
 constexpr std::array<std::string_view, 8> kTools = {"tools",         "functions",   "tool_calls",
                                                     "function_call", "tool_choice", "response_format",
                                                     "modalities",    "audio"};
 
-/// Fields with a value that says no more than their absence.
+/// Fields with a value that means the same as their absence.
 struct Neutral {
   std::string_view field;
   double value;
@@ -60,8 +61,8 @@ bool isIn(const List& list, std::string_view name) {
   return std::find(list.begin(), list.end(), name) != list.end();
 }
 
-/// Whether the object that comes next has that member, with a value of that kind. Comes to stand somewhere
-/// within the object, or behind it.
+/// Whether the next object has this member, with a value of this kind. Afterwards the cursor is somewhere
+/// within the object, or after it.
 bool hasMember(ValueCursor& cursor, std::string_view name, JsonKind kind) {
   cursor.enterObject();
   std::string key;
@@ -103,7 +104,7 @@ class ChatReader {
     };
     readFields(m_walk, ListForm::Refused, fields,
                [&](const std::string& key, std::size_t offset) { return readOther(key, offset); });
-    // In a request null is as good as nothing; in a query it would be a limit of none.
+    // In a request, null means the same as absence. In a query it would mean no limit.
     forgetNull(generate.settings.maxTokens);
     forgetNull(generate.settings.temperature);
     forgetNull(newerMaxTokens);
@@ -122,7 +123,7 @@ class ChatReader {
     m_sources.close(entry, m_cursor.offset());
   }
 
-  /// A list of messages as a seq.
+  /// Reads a list of messages as a seq.
   void readMessages(Node& node, const std::string& step) {
     if (m_cursor.peek() != JsonKind::Array) {
       m_walk.refuseValue("a list of messages");
@@ -237,7 +238,7 @@ class ChatReader {
     });
     if (m_walk.errors() > errorsBefore || m_cursor.stopped()) return text;
     if (type != "text") {
-      // Its other fields are refused with it.
+      // The other fields of this part are refused together with it.
       m_walk.error(begin, "a part of the type " + inQuotes(*type), "the type text",
                    "a query holds text alone");
       return text;
@@ -247,7 +248,7 @@ class ChatReader {
     return text;
   }
 
-  /// Passes a field that has no place in a query, with what is to be said of it.
+  /// Skips a field that a query cannot contain, and reports it.
   bool readOther(const std::string& key, std::size_t keyOffset) {
     m_walk.within(key, [&] {
       if (isNothing(key)) return;
@@ -265,7 +266,7 @@ class ChatReader {
     m_walk.warning(offset, "the field " + inQuotes(key), "what a query can say", "it is left out");
   }
 
-  /// Passes a value. True: it says nothing: null, false, an empty list or what holds without it.
+  /// Skips a value. Returns true if it has no effect: null, false, an empty list, or the default.
   bool isNothing(std::string_view key) {
     const JsonKind kind = m_cursor.peekNumber();
     if (kind == JsonKind::Number) {

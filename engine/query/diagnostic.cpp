@@ -9,12 +9,12 @@
 namespace spanscope::query {
 namespace {
 
-/// The first byte that a person sees: no editor shows a byte order mark.
+/// The first byte that a person sees: editors do not show a byte order mark.
 std::size_t beginOf(std::string_view text) {
   return text.size() - withoutByteOrderMark(text).size();
 }
 
-/// Moves `position`, the place of byte `from`, on to byte `to`.
+/// Moves `position` from byte `from`, whose place it is, to byte `to`.
 void advance(TextPosition& position, std::string_view text, std::size_t from, std::size_t to) {
   const std::string_view passed = text.substr(from, to - from);
   const std::size_t lastBreak = passed.rfind('\n');

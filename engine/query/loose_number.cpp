@@ -28,13 +28,13 @@ std::string_view takeDigits(std::string_view& text) {
   return digits;
 }
 
-/// The parts of a decimal number: at least one digit before or after the point.
+/// The parts of a decimal number. It has at least one digit before or after the point.
 struct Decimal {
   bool isNegative = false;
   bool hasPoint = false;
   std::string_view whole;
   std::string_view fraction;
-  std::string_view exponent;  ///< with its letter; empty if there is none
+  std::string_view exponent;  ///< includes its letter; empty if there is no exponent
 };
 
 std::optional<Decimal> readDecimal(std::string_view text) {
@@ -60,7 +60,7 @@ std::optional<Decimal> readDecimal(std::string_view text) {
   return decimal;
 }
 
-/// "0x1f" and "0o17", if they fit into 64 bits.
+/// Reads "0x1f" and "0o17", if they fit into 64 bits.
 std::optional<std::int64_t> readBased(std::string_view text) {
   int base = 0;
   if (text.starts_with("0x")) base = 16;

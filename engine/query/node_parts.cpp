@@ -11,14 +11,14 @@
 namespace spanscope::query {
 namespace {
 
-/// Finds the first field of a type, groups searched too.
+/// Finds the first field of a type, also within groups.
 template <class Part>
 struct PartFinder {
   Part* found = nullptr;
 
   template <class Member>
   void operator()(const FieldInfo& info, Member& member) {
-    // A text that has a key is a part of something else.
+    // A text with a key is not the whole value of an operator.
     const bool isPart = !TextField<Member> || !info.hasKey();
     if constexpr (std::same_as<Member, Part>) {
       if (found == nullptr && isPart) found = &member;
@@ -31,7 +31,7 @@ struct PartFinder {
   }
 };
 
-/// Finds the name of a model that is not one of those that generate.
+/// Finds the name of a model that does not generate.
 template <class Text>
 struct ModelFinder {
   Text* found = nullptr;
@@ -124,7 +124,7 @@ class TextCounter {
   void operator()(const FieldInfo& /*info*/, const ChildrenField auto& /*children*/) {}
 };
 
-/// Puts nodes in the places of children, in their order.
+/// Puts nodes into the places of children, in order.
 class ChildSetter {
  public:
   explicit ChildSetter(std::vector<Node>& children) : m_children(children) {}

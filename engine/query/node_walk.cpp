@@ -9,7 +9,7 @@
 namespace spanscope::query {
 namespace {
 
-/// Hands over the queries among the fields of a node, with the steps to them.
+/// Passes on the queries among the fields of a node, with the steps to them.
 template <class AnyNode, class Visit>
 class ChildVisitor {
  public:

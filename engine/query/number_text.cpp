@@ -15,7 +15,7 @@ bool isDigit(char c) {
   return c >= '0' && c <= '9';
 }
 
-/// Takes the digits off the front of `text`; false if there are none.
+/// Removes the digits at the front of `text`; false if there are none.
 bool takeDigits(std::string_view& text) {
   const auto* end = std::find_if_not(text.begin(), text.end(), isDigit);
   const auto count = static_cast<std::size_t>(end - text.begin());
@@ -29,7 +29,7 @@ double doubleValue(std::string_view number) {
   const auto [end, error] = std::from_chars(number.data(), number.data() + number.size(), value);
   if (error == std::errc()) return value;
 
-  // Out of range says nothing about the direction. The power of ten of the first digit that counts does.
+  // An out-of-range error does not tell the direction. The power of ten of the first significant digit does.
   const bool negative = number.starts_with('-');
   if (negative) number.remove_prefix(1);
   const std::size_t exponentAt = number.find_first_of("eE");
@@ -87,7 +87,7 @@ std::optional<std::int64_t> wholeNumberValue(std::string_view number) {
 }
 
 bool isInDoubleRange(std::string_view number) {
-  // Shorter numbers without an exponent cannot reach 1e308.
+  // A shorter number without an exponent cannot reach 1e308.
   constexpr std::size_t kAlwaysInRange = 300;
   if (number.size() < kAlwaysInRange && number.find_first_of("eE") == std::string_view::npos) return true;
   return std::isfinite(doubleValue(number));
@@ -103,7 +103,8 @@ float floatValue(std::string_view number) {
       if (error == std::errc()) return static_cast<float>(value);
     }
   }
-  // From half a step above the largest float on, the nearest float is infinity; a cast does not promise that.
+  // From half a step above the largest float on, the nearest float is infinity. A cast does not guarantee
+  // this.
   constexpr double kBeyondFloat = 0x1.ffffffp127;
   const double value = doubleValue(number);
   if (std::fabs(value) >= kBeyondFloat) return value > 0 ? HUGE_VALF : -HUGE_VALF;
@@ -126,7 +127,7 @@ std::string floatText(float value) {
   std::string digits(1, scientific.front());
   if (exponentAt > 2) digits += scientific.substr(2, exponentAt - 2);
 
-  // Plain from 1e-6 up to, but not including, 1e13: where the reference changes its form.
+  // Plain from 1e-6 up to, but not including, 1e13, where the reference changes its form.
   const int length = static_cast<int>(digits.size());
   std::string text = value < 0 ? "-" : "";
   if (exponent < -6 || exponent > 12) {

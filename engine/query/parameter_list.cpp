@@ -20,7 +20,7 @@ struct KindName {
   const char* name;
 };
 
-/// From the widest to the narrowest: the values of each are values of those before it.
+/// From the widest to the narrowest: the values of a kind are also values of all kinds before it.
 constexpr std::array kKinds = {
     KindName{ParameterKind::Text, "text"},
     KindName{ParameterKind::Temperature, "temperature"},
@@ -196,7 +196,7 @@ std::variant<Node, std::vector<Diagnostic>> resolveParameters(
   std::vector<Diagnostic> problems;
   if (auto* found = std::get_if<std::vector<Diagnostic>>(&resolved)) problems = std::move(*found);
   for (const ParameterInfo& parameter : parameters) {
-    // A wrong value of a number was found where it stands.
+    // The wrong value of a number was already reported at its place.
     if (parameter.uses.empty() || !standsInTextsOnly(parameter)) continue;
     const auto value = effective.find(parameter.name);
     if (value == effective.end() || isParameterValue(parameter.kind, value->second)) continue;

@@ -19,7 +19,7 @@ bool isInName(char c) {
   return beginsName(c) || (c >= '0' && c <= '9') || c == '.' || c == '-';
 }
 
-/// The name of the parameter whose opening brace stands at the front of `text`, or nothing.
+/// The name of the parameter that begins at the front of `text`; nothing if none begins there.
 std::optional<std::string_view> nameAtFront(std::string_view text) {
   if (text.size() < 3 || text[0] != '{' || !beginsName(text[1])) return std::nullopt;
   std::size_t end = 2;
@@ -96,8 +96,8 @@ class Resolver {
   }
 
  private:
-  /// The value for a setting that is a parameter; nullptr if it is none, or after a report if there is no
-  /// value, or one of another kind.
+  /// The value for a setting that is a parameter. nullptr if the setting is no parameter. Also nullptr, after
+  /// a report, if there is no value or the value has another kind.
   const std::string* valueFor(const auto& setting, const std::string& pointer, ParameterKind kind) {
     const auto* parameter = std::get_if<Parameter>(&setting);
     if (parameter == nullptr) return nullptr;

@@ -9,7 +9,7 @@
 namespace spanscope::query {
 namespace {
 
-/// Takes the key off the front of `pointer` if it stands there as a whole reference token.
+/// Removes the key from the front of `pointer`, if it is a whole reference token there.
 bool takeStep(std::string_view& pointer, std::string_view key) {
   if (!pointer.starts_with('/') || !pointer.substr(1).starts_with(key)) return false;
   const std::size_t size = 1 + key.size();
@@ -18,8 +18,8 @@ bool takeStep(std::string_view& pointer, std::string_view key) {
   return true;
 }
 
-/// Takes "/<index>" off the front of `pointer`. Lists can be long, so the index is read instead of being
-/// compared with that of each child.
+/// Removes "/<index>" from the front of `pointer`. Lists can be long, so it reads the index instead of
+/// comparing it with the index of each child.
 const Node* takeElement(const std::vector<Node>& children, std::string_view& pointer) {
   if (!pointer.starts_with('/')) return nullptr;
   const std::string_view digits = pointer.substr(1, pointer.substr(1).find('/'));
@@ -32,13 +32,13 @@ const Node* takeElement(const std::vector<Node>& children, std::string_view& poi
   return &children[index];
 }
 
-/// Finds the child that a pointer into the fields of a node goes to next.
+/// Finds the child on the way of a pointer that begins in the fields of a node.
 class ChildFinder {
  public:
   explicit ChildFinder(std::string_view pointer) : m_pointer(pointer) {}
 
   const Node* child = nullptr;
-  std::string_view rest;  ///< of the pointer, behind the child
+  std::string_view rest;  ///< the part of the pointer after the child
 
   void operator()(const FieldInfo& /*info*/, const LeafField auto& /*field*/) {}
   void operator()(const FieldInfo& info, const GroupField auto& group) {
@@ -67,7 +67,8 @@ class ChildFinder {
   std::string_view m_pointer;
 };
 
-/// The child of `node` that `pointer` goes to next, taken off the front of it; nullptr if there is none.
+/// The next child of `node` on the way of `pointer`, whose step is removed from the pointer; nullptr if there
+/// is none.
 const Node* takeChild(const Node& node, std::string_view& pointer) {
   if (!takeStep(pointer, operatorName(node))) return nullptr;
   ChildFinder finder(pointer);

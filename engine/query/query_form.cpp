@@ -19,7 +19,7 @@ bool endsWith(std::string_view name, std::string_view ending) {
                     [](char a, char b) { return (a >= 'A' && a <= 'Z' ? a - 'A' + 'a' : a) == b; });
 }
 
-/// Whether the text begins with a key of YAML that stands without brackets: `user: …`, `"user": …`.
+/// Whether the text begins with a YAML key without brackets: `user: …`, `"user": …`.
 bool beginsWithKey(std::string_view text) {
   const std::string_view line = text.substr(0, text.find_first_of("\r\n"));
   const bool isQuoted = line.starts_with('"') || line.starts_with('\'');

@@ -14,7 +14,7 @@ namespace {
 
 constexpr const char* kQueryForm = "a query: an object with one operator, such as {\"user\": \"text\"}";
 
-/// Reads in place: `kind` is the place among the operator's kinds, if it has several.
+/// Reads an operator into `node`. If the operator has several kinds, `kind` is the index of its kind.
 template <class Operator>
 void readAs(const ReadContext& context, [[maybe_unused]] std::size_t kind, Node& node) {
   if constexpr (requires { Operator::kKinds; }) {
@@ -26,7 +26,7 @@ void readAs(const ReadContext& context, [[maybe_unused]] std::size_t kind, Node&
 
 }  // namespace
 
-/// How the value of an operator is read, by its key.
+/// How to read the value of an operator, by its key.
 struct QueryReader::OperatorEntry {
   std::string_view key;
   std::size_t kind = 0;
@@ -111,7 +111,7 @@ void QueryReader::readNode(Node& node, std::string step) {
           key == first ? "the operator " + inQuotes(key) + " twice" : "a second key, " + inQuotes(key),
           "one operator in each object", "several queries stand in a list: {\"seq\": […]}");
     }
-    // The query is refused already, but what else is wrong in it is wanted too.
+    // The query is already refused, but its other errors are reported too.
     Node unused;
     if (const OperatorEntry* op = OperatorEntry::find(key)) {
       readOperator(*op, unused);

@@ -10,7 +10,7 @@
 namespace spanscope::query {
 namespace {
 
-/// No key of the language is long, so a very long one is cut: each diagnostic has its own copy.
+/// Cuts a very long key, because each diagnostic has its own copy. The keys of the language are short.
 std::string stepTo(std::string_view key) {
   constexpr std::size_t kLongestKey = 200;
   if (key.size() <= kLongestKey) return pointerStep(key);
@@ -56,7 +56,7 @@ void QueryWalk::report(Severity severity, JsonIssue issue) {
     if (severity == Severity::Warning || count > m_limits.maxDiagnostics + 1) return;
     issue = {issue.offset, "more than " + std::to_string(m_limits.maxDiagnostics) + " errors", "none",
              "what follows was not read"};
-    // The cursor may report what it met while it was made.
+    // The cursor may report issues while it is being made.
     if (m_cursor) m_cursor->stop();
   }
   m_diagnostics.push_back({severity,
@@ -77,8 +77,8 @@ std::string QueryWalk::pointer() const {
 std::vector<Diagnostic> QueryWalk::takeDiagnostics() {
   const auto isEarlier = [](const Diagnostic& a, const Diagnostic& b) { return a.offset < b.offset; };
   std::stable_sort(m_diagnostics.begin(), m_diagnostics.end(), isEarlier);
-  // A repeat's older form is passed once before it is read, so what is wrong within its strings and numbers
-  // is met twice; the second time the place is known better.
+  // The older form of a repeat is skipped once before it is read. So issues within its strings and numbers
+  // are found twice; the second time their place is known better.
   std::vector<Diagnostic> kept;
   for (Diagnostic& diagnostic : m_diagnostics) {
     std::size_t same = kept.size();

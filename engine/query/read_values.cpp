@@ -16,7 +16,7 @@ namespace {
 
 constexpr std::size_t kShownCharacters = 40;
 
-/// A whole number from `least` to `most`; reports and returns nothing if there is something else.
+/// A whole number from `least` to `most`; for anything else, reports an error and returns nothing.
 std::optional<std::int64_t> readWholeNumber(QueryWalk& walk, std::int64_t least, std::int64_t most,
                                             const std::string& expected) {
   if (walk.cursor().peekNumber() != JsonKind::Number) {
@@ -39,7 +39,8 @@ std::optional<std::int64_t> readWholeNumber(QueryWalk& walk, std::int64_t least,
   return value;
 }
 
-/// The parameter that stands in a text where a number belongs, or nothing after a report.
+/// The parameter in a text that stands in the place of a number; otherwise reports an error and returns
+/// nothing.
 std::optional<Parameter> readNumberParameter(QueryWalk& walk, const std::string& expected) {
   const std::size_t begin = walk.cursor().offset();
   const std::size_t errorsBefore = walk.errors();
@@ -51,7 +52,8 @@ std::optional<Parameter> readNumberParameter(QueryWalk& walk, const std::string&
   return std::nullopt;
 }
 
-/// Reads null, or a text that names a parameter. False: what comes is something else and was not read.
+/// Reads null, or a text that names a parameter. False if the next value is something else; it is then not
+/// read.
 template <typename Number>
 bool readNullOrParameter(QueryWalk& walk, const std::string& expected, Setting<Number>& setting) {
   const JsonKind kind = walk.cursor().peekNumber();

@@ -8,7 +8,7 @@
 namespace spanscope::query {
 namespace {
 
-/// A byte that cannot stand where it does, e.g. "the byte 0xff, which is not UTF-8".
+/// Describes a byte at an impossible place, e.g. "the byte 0xff, which is not UTF-8".
 std::string describeByte(char byte) {
   constexpr std::string_view kDigits = "0123456789abcdef";
   const auto value = static_cast<unsigned char>(byte);

@@ -26,7 +26,7 @@ class Outline {
  private:
   static constexpr std::size_t kNameCharacters = 40;
 
-  /// What is shown between the brackets: the queries and texts of a node, and what documents are called.
+  /// The text between the brackets: the queries and texts of a node, and the names of documents.
   class Fields {
    public:
     explicit Fields(const Outline& outline) : m_outline(outline) {}
@@ -47,7 +47,7 @@ class Outline {
     void operator()(const FieldInfo& info, const GroupField auto& group) {
       Fields inside(m_outline);
       visitGroup(group, inside);
-      // A group that holds queries is an operator of its own.
+      // A group that contains queries is shown as an operator.
       const bool isOperator = info.hasKey() && !inside.m_queries.empty();
       if (isOperator) {
         m_queries.push_back(std::string(info.key) + "(" + inside.take() + ")");
@@ -67,8 +67,8 @@ class Outline {
    private:
     const Outline& m_outline;
     std::vector<std::string> m_queries;
-    std::string m_rest;   ///< what is no query
-    std::string m_times;  ///< how often all of it runs
+    std::string m_rest;   ///< everything except queries
+    std::string m_times;  ///< how often the whole runs
   };
 
   std::string quoted(const std::string& text) const {

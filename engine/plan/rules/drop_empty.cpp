@@ -15,7 +15,7 @@ bool matches(const Draft& node, const RuleSite& /*around*/, const RewriteState& 
   return node.is<query::Join>() && std::any_of(node.children.begin(), node.children.end(), isEmpty);
 }
 
-/// There are fewer nodes afterwards.
+/// Terminates: the number of nodes decreases.
 void rewrite(Draft& node, const RuleSite& /*around*/, RewriteState& /*state*/) {
   std::erase_if(node.children, isEmpty);
 }

@@ -9,7 +9,7 @@ bool matches(const Draft& node, const RuleSite& /*around*/, const RewriteState& 
   return node.is<query::Map>();
 }
 
-/// No rule makes maps out of anything else.
+/// Terminates: no rule makes new maps.
 void rewrite(Draft& node, const RuleSite& /*around*/, RewriteState& state) {
   const DraftSize each = {3, 2 * node.node.size() + node.settings.model.size() + 32};
   if (!state.grow(each, node.inputs.size())) return;

@@ -9,7 +9,7 @@ bool matches(const Draft& node, const RuleSite& /*around*/, const RewriteState& 
   return node.is<query::Repeat>();
 }
 
-/// No rule makes repeats out of anything else, and the inner ones are expanded first.
+/// Terminates: no rule makes new repeats, and inner repeats are expanded first.
 void rewrite(Draft& node, const RuleSite& /*around*/, RewriteState& state) {
   if (!state.grow(sizeOf(node), node.count)) return;
   Draft plus = plusInPlaceOf(node);

@@ -5,8 +5,8 @@
 namespace spanscope::plan {
 namespace {
 
-/// Whether a child's own children may stand in its place. A cross is special to some layouts before its last
-/// child, so only there another cross can be taken in.
+/// Whether a child's own children may replace it. Some layouts treat the place before a cross's last child
+/// specially, so another cross can be taken in only there.
 bool isTakenIn(const Draft& parent, const Draft& child, bool last) {
   if (parent.join == query::JoinKind::Plus || !child.isJoin(parent.join)) return false;
   return parent.join != query::JoinKind::Cross || last;
@@ -20,7 +20,8 @@ bool matches(const Draft& node, const RuleSite& /*around*/, const RewriteState& 
   return false;
 }
 
-/// There are fewer nodes afterwards. Where an empty cross is taken in, the entry before it is the last.
+/// Terminates: the number of nodes decreases. After an empty cross is taken in, the entry before it is the
+/// last one.
 void rewrite(Draft& node, const RuleSite& around, RewriteState& state) {
   while (matches(node, around, state)) {
     takeIn(node, [&node](const Draft& child, bool last) { return isTakenIn(node, child, last); });

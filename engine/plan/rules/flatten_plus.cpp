@@ -15,7 +15,7 @@ bool matches(const Draft& node, const RuleSite& /*around*/, const RewriteState& 
   return isPlus(node) && std::any_of(node.children.begin(), node.children.end(), isPlus);
 }
 
-/// There are fewer nodes afterwards.
+/// Terminates: the number of nodes decreases.
 void rewrite(Draft& node, const RuleSite& /*around*/, RewriteState& /*state*/) {
   takeIn(node, [](const Draft& child, bool /*last*/) { return isPlus(child); });
 }

@@ -8,15 +8,15 @@
 namespace spanscope::plan {
 namespace {
 
-/// The places of children that lead from a generate's input to the plus that is judged; empty: the input
-/// itself.
+/// Indices of children on the way from a generate's input to the plus that is judged. Empty: the input itself
+/// is this plus.
 using Route = std::vector<std::size_t>;
 
 bool isRun(const Draft& draft) {
   return draft.is<query::Join>() && draft.join != query::JoinKind::Plus;
 }
 
-/// Whether a plus has more entries than one judge may read. A tree of judges judges what was generated; in
+/// Whether a plus has more entries than one judge may read. A tree of judges judges only generated texts; in
 /// the map/reduce shape documents are entries too.
 bool isTooWide(const Draft& plus, const LocalityOptions& options) {
   std::size_t entries = 0;
@@ -54,7 +54,7 @@ Draft& follow(Draft& input, const Route& route) {
   return *place;
 }
 
-/// The last user message after the plus: the question. nullptr if nothing is asked there.
+/// The question: the last user message after the plus. nullptr if there is none.
 Draft* lastUserMessage(Draft& draft) {
   if (draft.is<query::Message>()) return draft.role == query::Role::User ? &draft : nullptr;
   if (!isRun(draft)) return nullptr;
@@ -72,7 +72,7 @@ Draft* questionAfter(Draft& input, const Route& route, std::size_t step) {
   return questionAfter(input.children[route[step]], route, step + 1);
 }
 
-/// A judge without its entries, and where they go.
+/// A judge without its entries, and the place for them.
 struct Pattern {
   Draft judge;
   Route route;
@@ -84,8 +84,8 @@ struct Pattern {
   }
 };
 
-/// Puts a question in the place of the last user message after the entries, or after everything if there is
-/// none.
+/// Replaces the last user message after the entries by a question. If there is no such message, the question
+/// comes after everything.
 void ask(Pattern& pattern, const std::string& text) {
   Draft& input = pattern.judge.children.front();
   if (Draft* question = questionAfter(input, pattern.route, 0)) {
@@ -121,7 +121,7 @@ class JudgeTree {
     if (m_options.reducePrompt) ask(m_further, *m_options.reducePrompt);
   }
 
-  /// How many judges there will be besides the last, at most.
+  /// The largest number of judges, not counting the last one.
   std::size_t judges() const {
     std::size_t count = 0;
     for (std::size_t width = m_entries.size(); width > m_options.fanIn;) {
@@ -139,7 +139,7 @@ class JudgeTree {
   }
 
   Draft build() {
-    // An entry that is alone answers the question of the first ply only if it is the question of all plies.
+    // A single entry answers the question of the first ply only if all plies have the same question.
     const bool judgeSingles =
         m_options.shape == LocalityShape::MapReduce || m_options.reducePrompt.has_value();
     std::vector<Draft> entries = ply(std::move(m_entries), m_first, judgeSingles);
@@ -155,8 +155,8 @@ class JudgeTree {
  private:
   std::size_t chunksOf(std::size_t width) const { return (width + m_options.fanIn - 1) / m_options.fanIn; }
 
-  /// One ply: chunks of entries that follow each other and differ by one in size at most, one judge each. An
-  /// entry that is alone is handed on as it is, unless it must be judged.
+  /// One ply: entries that follow each other are divided into chunks whose sizes differ by at most one, with
+  /// one judge each. A single entry is passed on unchanged, unless it must be judged.
   std::vector<Draft> ply(std::vector<Draft> entries, const Pattern& pattern, bool judgeSingles) {
     const std::size_t chunks = chunksOf(entries.size());
     std::vector<Draft> judged;
@@ -180,10 +180,10 @@ class JudgeTree {
 
   LocalityOptions m_options;
   RewriteState* m_state;
-  Pattern m_first;    ///< of the first ply
-  Pattern m_further;  ///< of the others
+  Pattern m_first;    ///< for the first ply
+  Pattern m_further;  ///< for the other plies
   std::vector<Draft> m_entries;
-  std::vector<Draft> m_silent;  ///< entries that run for their effect: no tokens come from them
+  std::vector<Draft> m_silent;  ///< entries without tokens, which run for their effect
 };
 
 bool matches(const Draft& node, const RuleSite& /*around*/, const RewriteState& state) {

@@ -7,7 +7,7 @@
 namespace spanscope::plan {
 namespace {
 
-/// A message, or a join of nothing but messages.
+/// Whether the draft is a message, or a join that contains only messages.
 bool isFragment(const Draft& draft) {
   if (draft.is<query::Message>()) return !draft.text.empty();
   return draft.is<query::Join>() && !draft.children.empty() &&
@@ -20,7 +20,7 @@ bool matches(const Draft& node, const RuleSite& around, const RewriteState& /*st
          std::all_of(node.children.begin(), node.children.end(), isFragment);
 }
 
-/// The plus is marked, so it is prepared once.
+/// Terminates: the plus is marked, so it is prepared only once.
 void rewrite(Draft& node, const RuleSite& around, RewriteState& state) {
   DraftSize size = sizeOf(node);
   size.nodes += node.children.size() + 3;

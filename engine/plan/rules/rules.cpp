@@ -6,7 +6,7 @@
 namespace spanscope::plan {
 namespace {
 
-/// Whether `used` plus `times` × `each` stays within `limit`, without overflow.
+/// Whether `used` + `times` · `each` is at most `limit`; computed without overflow.
 bool fits(std::size_t used, std::size_t each, std::size_t times, std::size_t limit) {
   if (used > limit) return false;
   return each == 0 || times <= (limit - used) / each;

@@ -6,7 +6,7 @@
 namespace spanscope::plan {
 namespace {
 
-/// A run of one is its entry. A plus of one is not: it opens a scope.
+/// A run of one entry can be replaced by this entry. A plus of one cannot, because it opens a scope.
 bool isRunOfOne(const Draft& draft) {
   return draft.is<query::Join>() && draft.join != query::JoinKind::Plus && draft.children.size() == 1;
 }
@@ -15,7 +15,7 @@ bool matches(const Draft& node, const RuleSite& /*around*/, const RewriteState& 
   return std::any_of(node.children.begin(), node.children.end(), isRunOfOne);
 }
 
-/// There are fewer nodes afterwards.
+/// Terminates: the number of nodes decreases.
 void rewrite(Draft& node, const RuleSite& /*around*/, RewriteState& /*state*/) {
   for (Draft& child : node.children) {
     while (isRunOfOne(child)) {

@@ -7,14 +7,14 @@
 namespace spanscope::plan {
 namespace {
 
-/// What an element is must be known: the rules that decide it have had their turn.
+/// The elements must be known, so the rules that determine them must have had their turn.
 bool isSettled(const Draft& draft) {
   if (draft.info().resolvedBy == query::ResolvedBy::Rule) return false;
   return std::all_of(draft.children.begin(), draft.children.end(), isSettled);
 }
 
-/// What is zipped does not depend on which rules are switched on: empty entries are no elements, and joins
-/// within joins are taken in.
+/// Makes the elements independent of the rules that are on: removes empty entries, and takes in joins within
+/// joins.
 void tidy(Draft& draft, RewriteState& state) {
   for (Draft& child : draft.children) tidy(child, state);
   for (const Rule* rule : std::array{&kDropEmptyRule, &kUnwrapRule, &kFlattenRule, &kFlattenPlusRule}) {
@@ -26,13 +26,13 @@ bool matches(const Draft& node, const RuleSite& /*around*/, const RewriteState& 
   return node.is<query::Zip>() && isSettled(node.children[0]) && isSettled(node.children[1]);
 }
 
-/// What gives no tokens is no element.
+/// A draft without tokens is no element.
 bool takesFirst(const Draft& element) {
   return !givesNothing(element);
 }
 
-/// `first` is copied with its calls: its generates run once and their output stands in every place. No rule
-/// makes zips out of anything else.
+/// `first` is copied with its calls, so its generates run once and their output is used in every place.
+/// Terminates: no rule makes new zips.
 void rewrite(Draft& node, const RuleSite& /*around*/, RewriteState& state) {
   tidy(node, state);
   const Draft first = std::move(node.children[0]);

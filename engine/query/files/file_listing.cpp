@@ -20,7 +20,7 @@ NotGiven notGiven(const std::string& path, const std::string& what, std::string 
   return {"\"" + cutText(path, kShownCharacters) + "\"" + what, std::move(expected), {}};
 }
 
-/// "a/b" + "c"; nothing is put before a path without a folder.
+/// Joins "a/b" and "c". An empty folder adds nothing.
 std::string joined(const std::string& folder, const std::string& name) {
   return folder.empty() || folder.ends_with('/') ? folder + name : folder + "/" + name;
 }
@@ -30,16 +30,16 @@ struct Entry {
   bool isFolder = false;
 };
 
-/// Goes through a folder and those below it.
+/// Walks through a folder and the folders below it.
 class Walk {
  public:
-  /// `names`: the pattern that paths below the folder fit; none: all do.
+  /// `names`: the pattern for paths below the folder; none: all paths fit.
   Walk(std::string asked, std::vector<std::string_view> names)
       : m_asked(std::move(asked)), m_names(std::move(names)) {}
 
   FileList result;
 
-  /// Nothing, or why it was given up. `shown` is the folder as it is written.
+  /// Returns nothing, or why the walk was given up. `shown` is the folder as the query writes it.
   std::optional<NotGiven> enter(const fs::path& folder, const std::string& shown, const std::string& below,
                                 std::size_t depth) {
     std::error_code error;
@@ -83,7 +83,7 @@ class Walk {
   }
 
  private:
-  /// Whether files so many folders deep can fit.
+  /// Whether files at this depth can fit.
   bool mayHold(std::size_t depth) const {
     return m_names.empty() || depth < m_names.size() ||
            std::find(m_names.begin(), m_names.end(), "**") != m_names.end();
@@ -94,7 +94,7 @@ class Walk {
   std::size_t m_visited = 0;
 };
 
-/// The part of a pattern before its first name with a wildcard: a folder, or nothing.
+/// The part of a pattern before its first name with a wildcard: a folder, or empty.
 std::string folderOf(const std::string& pattern) {
   const std::size_t slash = pattern.rfind('/', pattern.find_first_of("*?"));
   return slash == std::string::npos ? std::string() : pattern.substr(0, slash + 1);

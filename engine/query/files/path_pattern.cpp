@@ -7,7 +7,7 @@
 namespace spanscope::query {
 namespace {
 
-/// The length of the character that begins at `at`: what is not UTF-8 is taken byte by byte.
+/// Length of the character that begins at `at`. If it is not UTF-8, each byte counts as a character.
 std::size_t characterLength(std::string_view text, std::size_t at) {
   std::size_t length = 1;
   if (static_cast<unsigned char>(text[at]) < 0xC0U) return length;
@@ -36,7 +36,7 @@ std::vector<std::string_view> pathNames(std::string_view path) {
 bool nameFits(std::string_view name, std::string_view pattern) {
   std::size_t at = 0;
   std::size_t in = 0;
-  // Only the last star can need to take more: what stands before it fits as early as possible.
+  // Only the last star may need more characters: everything before it fits as early as possible.
   std::size_t star = std::string_view::npos;
   std::size_t taken = 0;
   while (at < name.size()) {
@@ -62,7 +62,7 @@ bool nameFits(std::string_view name, std::string_view pattern) {
 }
 
 bool pathFits(const std::vector<std::string_view>& path, const std::vector<std::string_view>& pattern) {
-  // fits[i]: whether the first i names fit the part of the pattern that was looked at.
+  // fits[i]: whether the first i names fit the part of the pattern so far.
   std::vector<bool> fits(path.size() + 1, false);
   fits[0] = true;
   for (const std::string_view part : pattern) {

@@ -13,8 +13,8 @@ namespace {
 
 constexpr std::size_t kShownCharacters = 40;
 
-/// The run of characters at the front of `text` that someone would take for one word, or the beginning of a
-/// long one.
+/// The characters at the front of `text` that a person would take for one word, or the beginning of a long
+/// word.
 std::string_view wordAt(std::string_view text) {
   constexpr std::string_view kBreaks = " \t\r\n,:{}[]\"";
   text = text.substr(0, 8 * kShownCharacters);
@@ -28,7 +28,7 @@ std::string hexOf(unsigned code) {
   return hex;
 }
 
-/// What people write where JSON has no such thing.
+/// A hint about things that people write but JSON does not have.
 std::string hintForValue(std::string_view rest) {
   if (rest.starts_with('\'')) return "text stands in double quotes";
   if (rest.starts_with('/') || rest.starts_with('#')) return "JSON has no comments";
@@ -97,7 +97,7 @@ std::string JsonCursor::readString() {
     if (c == '\\') {
       readEscape(value);
     } else if (c == '\n' || c == '\r') {
-      // Most likely the quote is missing; what follows would be misread.
+      // Most likely the closing quote is missing. Then everything after it would be misread.
       fail("a closing double quote on the same line", "a line break within text is written \\n");
     } else {
       const std::string escape = c == '\t' ? "\\t" : "\\u" + hexOf(static_cast<unsigned char>(c));

@@ -10,7 +10,7 @@
 namespace spanscope::query {
 namespace {
 
-/// Escapes what JSON cannot hold within quotes, and nothing else.
+/// Escapes only what JSON cannot contain within quotes.
 void appendText(std::string& out, std::string_view text) {
   constexpr std::string_view kDigits = "0123456789abcdef";
   out += '"';
@@ -54,11 +54,11 @@ void appendText(std::string& out, std::string_view text) {
 
 enum class Style {
   Canonical,  ///< one line, defaults written
-  Reference,  ///< the same without what is null
-  Pretty,     ///< indented, only what was given
+  Reference,  ///< the same, without null values
+  Pretty,     ///< indented, only the given values
 };
 
-/// Writes nodes by their lists of fields: as a visitor, the next field.
+/// Writes nodes by their lists of fields. As a visitor, it writes the next field.
 class Writer {
  public:
   explicit Writer(Style style) : m_style(style) {}
@@ -165,7 +165,7 @@ class Writer {
     ++m_indent;
     m_isFirst = true;
   }
-  /// Begins the next element or member of what was opened last.
+  /// Begins the next element or member of the container that was opened last.
   void next() {
     if (!m_isFirst) m_out += ',';
     m_isFirst = false;

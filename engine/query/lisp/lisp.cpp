@@ -12,7 +12,7 @@
 namespace spanscope::query {
 namespace {
 
-/// Enters the nodes of a tree into a map, with their ranges in preorder.
+/// Adds the nodes of a tree to a map; their ranges are in preorder.
 class SourceBuilder {
  public:
   SourceBuilder(SourceMap& sources, const std::vector<SourceRange>& ranges)

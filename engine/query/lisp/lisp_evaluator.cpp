@@ -71,7 +71,7 @@ std::optional<LispQuery> LispEvaluator::evaluate(const LispForm& form) {
 std::vector<Diagnostic> LispEvaluator::takeDiagnostics() {
   const auto isEarlier = [](const Diagnostic& a, const Diagnostic& b) { return a.offset < b.offset; };
   std::stable_sort(m_diagnostics.begin(), m_diagnostics.end(), isEarlier);
-  // A form in a loop says the same each time.
+  // A form in a loop reports the same each time.
   m_diagnostics.erase(std::unique(m_diagnostics.begin(), m_diagnostics.end()), m_diagnostics.end());
   return std::move(m_diagnostics);
 }
@@ -129,7 +129,7 @@ LispEvaluator::Maybe LispEvaluator::evaluateCall(const LispForm& form, const Sco
     const auto meant = nearestName(head.text, names);
     error(head.range, "the unknown form " + inQuotes(head.text), "one of " + known,
           meant ? "did you mean " + inQuotes(*meant) + "?" : "");
-    // What else is wrong is wanted too.
+    // The other arguments may contain further errors.
     for (std::size_t i = 1; i < form.children.size(); ++i) {
       if (form.children[i].kind == LispFormKind::List) evaluate(form.children[i], scope);
     }
@@ -145,7 +145,7 @@ LispEvaluator::Maybe LispEvaluator::evaluateCall(const LispForm& form, const Sco
   return value;
 }
 
-// Values as what they are to be.
+// Values of the expected types.
 
 std::string LispEvaluator::describe(const LispValue& value) {
   if (const auto* query = value.as<LispQuery>()) return std::string("a query, ") + operatorName(query->node);

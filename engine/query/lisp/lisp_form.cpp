@@ -14,7 +14,7 @@ namespace {
 
 constexpr std::string_view kSpace = " \t\r\n\f\v";
 
-/// Numbers have a digit; ".inf" and the like are words here.
+/// A number must contain a digit; ".inf" and similar texts are words here.
 bool isNumber(std::string_view word) {
   return word.find_first_of("0123456789") != std::string_view::npos && isLooseNumber(word);
 }
@@ -58,7 +58,7 @@ class Reader {
     }
   }
 
-  /// The next thing is neither space nor the end.
+  /// Call this only if the next character is neither white space nor the end.
   void readForm(LispForm& form, std::size_t depth) {
     if (++m_forms > m_limits.maxForms) {
       fail({m_offset, "one more form", "at most " + std::to_string(m_limits.maxForms), {}});
@@ -130,7 +130,7 @@ class Reader {
     }
   }
 
-  /// The escapes of a string in Rust.
+  /// Reads an escape of a Rust string.
   void readEscape(std::string& text) {
     constexpr std::string_view kNames = "\"'\\nrt0";
     constexpr std::string_view kValues{"\"'\\\n\r\t\0", 7};
@@ -141,7 +141,7 @@ class Reader {
       text += kValues[known];
       ++m_offset;
     } else if (name == '\n' || name == '\r') {
-      // A backslash at the end of a line takes the line break and the indentation of the next away.
+      // A backslash at the end of a line removes the line break and the indentation of the next line.
       m_offset = std::min(m_text.find_first_not_of(" \t\r\n", m_offset), m_text.size());
     } else if (name == 'x') {
       readCode(text, begin, m_text.substr(m_offset + 1, 2), 3, 0x7F);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// The forms that make lists and texts, and those that take them from outside.
+// The forms that make lists and texts, and the forms that get them from outside.
 #include "engine/query/json_texts.h"
 #include "engine/query/lisp/lisp_evaluator.h"
 #include "engine/query/lisp/rust_format.h"
@@ -106,7 +106,7 @@ LispEvaluator::Maybe LispEvaluator::evaluateTake(const Call& call) {
   if (auto* given = from->as<LispList>()) {
     list = std::move(*given);
   } else {
-    // In the macro it is a JSON text, most often that of a file.
+    // For the macro it is a JSON text, mostly the text of a file.
     const auto text = textOf(from, "a list, or the text of a JSON list of texts");
     if (!text) return std::nullopt;
     const auto texts = readJsonTexts(*text);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// What nodes are put together from, and the forms that are sugar for several of them.
+// Builds nodes, and evaluates the forms that are sugar for several nodes.
 #include "engine/query/lisp/lisp_evaluator.h"
 #include "engine/query/node_parts.h"
 #include "engine/query/number_text.h"
@@ -14,7 +14,8 @@
 namespace spanscope::query {
 namespace {
 
-/// What IBM/spnl asks a model that extracts or combines: part of the form, so every letter of it matters.
+/// The text that IBM/spnl sends to a model that extracts or combines. It is part of the form, so every letter
+/// matters.
 constexpr const char* kCombiner =
     "Your are an AI that combines prior outputs from other AIs, preferring no markdown or other exposition.";
 constexpr const char* kCombine = "Combine and flatten these into one JSON array, preserving order";
@@ -23,12 +24,12 @@ GenerateSettings plainSettings(std::string model) {
   return {std::move(model), std::int32_t{0}, 0.0F};
 }
 
-/// Whether it is {name} without quotes.
+/// Whether the form is {name} without quotes.
 bool bareParameter(const LispForm& form) {
   return form.kind == LispFormKind::Symbol && parameterName(form.text);
 }
 
-/// A setting as it is written today.
+/// A setting in today's notation.
 std::string quotedIfBare(const LispForm& form) {
   if (form.kind == LispFormKind::List) return "(…)";
   const std::string text = cutText(form.text, 40);
@@ -151,7 +152,7 @@ bool LispEvaluator::hasOlderSettings(const Call& call, std::size_t first) {
   if (call.count() < first + 2) return false;
   const LispForm& one = call.argument(first);
   const LispForm& two = call.argument(first + 1);
-  // As the current order has it, the second would be a whole number.
+  // In the current order, the second number would be a whole number.
   const bool isSwapped = one.kind == LispFormKind::Number && isWholeNumber(one.text) &&
                          two.kind == LispFormKind::Number && !isWholeNumber(two.text);
   return isSwapped || bareParameter(one) || bareParameter(two);

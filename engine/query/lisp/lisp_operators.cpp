@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// The forms of the operators. They follow the lists of fields: an argument a field, in their order, but for
-// temperature and max_tokens, which come last and may be left out.
+// The forms of the operators. They follow the lists of fields: one argument per field, in the same order.
+// Only temperature and max_tokens are different: they come last and are optional.
 #include "engine/query/lisp/lisp_evaluator.h"
 #include "engine/query/node_parts.h"
 #include "engine/query/visit_fields.h"
@@ -13,8 +13,8 @@
 
 namespace spanscope::query {
 
-/// Evaluates the arguments of a form into the fields of an operator. All of them are evaluated, whether those
-/// before are right or not.
+/// Evaluates the arguments of a form into the fields of an operator. It evaluates all arguments, even after
+/// an error.
 class LispEvaluator::FieldEvaluator {
  public:
   FieldEvaluator(LispEvaluator& evaluator, const Call& call) : m_evaluator(evaluator), m_call(call) {}
@@ -50,7 +50,7 @@ class LispEvaluator::FieldEvaluator {
     take(m_evaluator.queriesOf(m_call, m_next), children);
   }
 
-  /// Evaluates what is left of the arguments. Whether all fields have a value.
+  /// Evaluates the remaining arguments. Returns whether all fields have a value.
   bool finish(bool isOlder) {
     if (m_settings != nullptr) {
       auto settings =
@@ -90,13 +90,13 @@ class LispEvaluator::FieldEvaluator {
 
 namespace {
 
-/// What a form takes, by the fields of its operator.
+/// The arguments that a form takes, according to its operator's fields.
 class FormDescriber {
  public:
   std::size_t least = 0;
   bool takesAny = false;  ///< any number of queries
   bool answers = false;   ///< temperature and max_tokens may follow
-  bool hasOlder = false;  ///< a whole generate may stand for the fields of one
+  bool hasOlder = false;  ///< a whole generate may replace the fields of one
   std::string arguments;  ///< " model input"
 
   void operator()(const FieldInfo& info, const TextField auto& /*text*/) {
@@ -111,7 +111,7 @@ class FormDescriber {
     visitGroup(group, *this);
   }
   void operator()(const FieldInfo& info, const ChildField auto& /*child*/) {
-    // What a model goes on from is called by its name.
+    // The input of a model is called by the name of its field.
     add(answers ? info.key : "query");
   }
   void operator()(const FieldInfo& /*info*/, const ChildrenField auto& /*children*/) {
@@ -126,7 +126,7 @@ class FormDescriber {
   }
 };
 
-/// In which part of the list of forms an operator stands.
+/// The part of the list of forms in which an operator stands.
 enum class FormPart { Texts, Joins, Answers, Others, Sugar };
 
 FormPart partOf(const OperatorInfo& info, const FormDescriber& form) {
@@ -165,7 +165,7 @@ LispEvaluator::Maybe LispEvaluator::evaluateOlder(const Call& call) {
               "what is repeated is a generate, or written (" + name + " n model input …)");
     return std::nullopt;
   }
-  // The generate is a part of the node, not a node under it.
+  // The generate is a part of the node, not a child of it.
   LispQuery query;
   query.ranges = {call.form.range};
   query.ranges.insert(query.ranges.end(), repeated->ranges.begin() + 1, repeated->ranges.end());
@@ -193,7 +193,7 @@ std::vector<LispEvaluator::Operation> LispEvaluator::operatorForms() {
       FormDescriber form;
       Operator::fields(op, form);
       if (partOf(Operator::kInfo, form) != part) return;
-      // The older order of settings has a flag behind them.
+      // In the older order of settings, a flag follows them.
       std::size_t most = form.least + (form.answers ? 2 : 0);
       if (std::is_same_v<Operator, Generate>) ++most;
       if (form.takesAny) most = kAnyNumber;

@@ -10,7 +10,7 @@
 namespace spanscope::query {
 namespace {
 
-/// In double quotes, with the escapes of Rust where a character would not be seen.
+/// Writes a text in double quotes. Characters that would be invisible are written as Rust's escapes.
 void appendText(std::string& out, std::string_view text) {
   constexpr std::string_view kDigits = "0123456789abcdef";
   out += '"';
@@ -32,8 +32,8 @@ void appendText(std::string& out, std::string_view text) {
   out += '"';
 }
 
-/// Writes forms so that a query stands on a line of its own below the form it belongs to, and everything else
-/// behind the name.
+/// Writes forms. A query stands on its own line below the form that it belongs to. Everything else stands
+/// after the name.
 class Writer {
  public:
   std::string take() { return std::move(m_out); }
@@ -50,8 +50,8 @@ class Writer {
   }
 
  private:
-  /// The fields of one node in the order of their list, but for temperature and max_tokens: they may be left
-  /// out and come last, on a line of their own where queries stand between them and the name.
+  /// The fields of one node in the order of their list, except temperature and max_tokens. These are optional
+  /// and come last. If queries stand between them and the name, they get a line of their own.
   class Fields {
    public:
     explicit Fields(Writer& writer) : m_writer(writer) {}

@@ -18,8 +18,8 @@ struct CodeRange {
   std::uint32_t last;
 };
 
-/// Characters of Unicode's categories Cc, Cf, Co, Zs, Zl and Zp but the space; noncharacters of the first
-/// plane.
+/// The characters in Unicode's categories Cc, Cf, Co, Zs, Zl and Zp, except the space, and the noncharacters
+/// of the first plane.
 constexpr std::array kUnprinted = {
     CodeRange{0x00, 0x1F},       CodeRange{0x7F, 0xA0},       CodeRange{0xAD, 0xAD},
     CodeRange{0x600, 0x605},     CodeRange{0x61C, 0x61C},     CodeRange{0x6DD, 0x6DD},
@@ -36,7 +36,7 @@ bool isUnprinted(std::uint32_t code) {
                      [code](const CodeRange& range) { return code >= range.first && code <= range.last; });
 }
 
-/// The character at the front of well-formed UTF-8, and its length.
+/// Returns the first character of well-formed UTF-8, and its length.
 std::uint32_t decode(std::string_view text, std::size_t& length) {
   const auto byte = [&](std::size_t i) {
     return static_cast<std::uint32_t>(static_cast<unsigned char>(text[i]));
@@ -55,7 +55,7 @@ std::string hexOf(std::uint32_t code) {
   return {digits.data(), end};
 }
 
-/// The inside of a placeholder: "", "0", "name", each with ":?" behind it or not.
+/// Reads the inside of a placeholder: "", "0" or "name", optionally followed by ":?".
 std::optional<RustPlaceholder> readPlaceholder(std::string_view inside, std::size_t& next) {
   RustPlaceholder placeholder;
   if (inside.ends_with(":?")) {
@@ -119,7 +119,7 @@ std::string rustNumber(std::string_view number, bool debug) {
   if (isWholeNumber(number)) return std::string(number);
   double value = 0;
   std::from_chars(number.data(), number.data() + number.size(), value);
-  // Long enough for the largest and the smallest double without an exponent.
+  // Sufficient for the largest and the smallest double without an exponent.
   std::array<char, 1100> buffer{};
   const auto [end, error] =
       std::to_chars(buffer.data(), buffer.data() + buffer.size(), value, std::chars_format::fixed);

@@ -18,7 +18,8 @@ void forEachName(F f) {
   });
 }
 
-/// The key of what other formats, the Lisp form and everyday speech call `name`; empty if nothing is.
+/// The key of the operator that other formats, the Lisp form or everyday speech call `name`; empty if there
+/// is none.
 std::string_view keyOfOtherName(std::string_view name) {
   std::string_view key;
   forEachOperator([&]<class Operator>() {
@@ -39,8 +40,8 @@ std::string lowered(std::string_view text) {
   return lower;
 }
 
-/// Number of characters to insert, drop or replace to turn one into the other; case and underscores count
-/// nothing.
+/// Number of characters to insert, drop or replace to turn one name into the other. Case and underscores do
+/// not count.
 std::size_t editDistance(std::string_view a, std::string_view b) {
   const auto plain = [](std::string_view text) {
     std::string letters = lowered(text);
@@ -95,7 +96,7 @@ std::optional<std::string> nearestName(std::string_view name, const std::vector<
   std::size_t least = 3;
   for (const std::string& candidate : names) {
     const std::size_t distance = editDistance(name, candidate);
-    // Most of a short name must be right, or every word would be near to it.
+    // Most of a short name must match; otherwise every word would be near to it.
     if (distance < least && 2 * distance < candidate.size()) {
       least = distance;
       nearest = candidate;

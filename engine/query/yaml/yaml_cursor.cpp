@@ -25,13 +25,13 @@ std::string describeAt(std::string_view text, std::size_t offset) {
   return line.empty() ? "the end of the line" : inQuotes(line);
 }
 
-/// Ends the reading of events early.
+/// Thrown to end the reading of events early.
 struct Refusal {
   JsonIssue issue;
 };
 
-/// What yaml-cpp makes of the escapes \N and \_ is a byte alone, which is not UTF-8: U+0085 or U+00A0 is
-/// meant.
+/// Corrects yaml-cpp's result for the escapes \N and \_, which is a single byte and not UTF-8. They mean
+/// U+0085 and U+00A0.
 std::string withWholeCharacters(std::string_view text) {
   std::string whole;
   while (!text.empty()) {
@@ -45,8 +45,8 @@ std::string withWholeCharacters(std::string_view text) {
   return whole;
 }
 
-/// The first tab of what indents the line of byte `offset`: of its white space and the signs of lists and
-/// keys within it.
+/// The first tab in the indentation of the line of byte `offset`. The indentation is white space and the
+/// signs of lists and keys within it.
 std::optional<std::size_t> indentingTab(std::string_view text, std::size_t offset) {
   offset = std::min(offset, text.size());
   const std::size_t lineBreak = offset == 0 ? std::string_view::npos : text.rfind('\n', offset - 1);
@@ -57,7 +57,7 @@ std::optional<std::size_t> indentingTab(std::string_view text, std::size_t offse
   return tab;
 }
 
-/// Looks whether there is a document, or whether its syntax is right.
+/// Checks whether there is a document, or whether its syntax is right.
 class Probe final : public YAML::EventHandler {
  public:
   explicit Probe(bool endsAtStart) : m_endsAtStart(endsAtStart) {}
@@ -94,8 +94,8 @@ std::optional<YAML::Exception> syntaxErrorOf(const std::string& text) {
   return std::nullopt;
 }
 
-/// The tab to blame for an error that yaml-cpp found at byte `offset`: one that indents the line, if the
-/// error is gone, or is another, with spaces in its place. Within brackets tabs harm nobody.
+/// The tab that causes an error which yaml-cpp found at byte `offset`. It is a tab in the indentation of that
+/// line, if the error disappears or changes when spaces replace the tab. Within brackets, tabs do no harm.
 std::optional<std::size_t> tabBehind(const YAML::Exception& error, const std::string& text,
                                      std::size_t offset) {
   constexpr int kWidest = 8;
@@ -170,7 +170,7 @@ class YamlCursor::Collector : public YAML::EventHandler {
     Event event;
     event.kind = EventKind::End;
     event.value = JsonKind::End;
-    // yaml-cpp does not say where. It is not before what came last.
+    // yaml-cpp does not tell the place. It is not before the last event.
     event.offset = m_cursor.m_events.empty() ? 0 : m_cursor.m_events.back().offset;
     m_cursor.m_events.push_back(event);
   }
@@ -183,7 +183,7 @@ class YamlCursor::Collector : public YAML::EventHandler {
 
 YamlCursor::YamlCursor(std::string_view text, std::size_t maxDepth, Listener& listener)
     : m_text(text), m_listener(listener) {
-  // Other control characters cannot stand in YAML, and yaml-cpp takes some of them for the end of the text.
+  // YAML allows no other control characters, and yaml-cpp takes some of them for the end of the text.
   const auto control = std::find_if(text.begin(), text.end(), [](char c) {
     const auto byte = static_cast<unsigned char>(c);
     return byte < 0x20 && c != '\t' && c != '\n' && c != '\r';
@@ -195,10 +195,10 @@ YamlCursor::YamlCursor(std::string_view text, std::size_t maxDepth, Listener& li
         JsonIssue{end, "a control character", "text without any, or an escape in double quotes", {}};
   }
   std::string copy(text.substr(0, end));
-  // The reference takes tabs before the first character for spaces.
+  // The reference treats tabs before the first character like spaces.
   const std::size_t first = std::min(copy.find_first_not_of(" \t\r\n"), copy.size());
   std::replace(copy.begin(), copy.begin() + static_cast<std::ptrdiff_t>(first), '\t', ' ');
-  // yaml-cpp does not miss the closing quote of a scalar when white space is the last it sees.
+  // yaml-cpp does not notice a missing closing quote if the text ends with white space.
   if (copy.ends_with('\n')) copy += "...\n";
   if (copy.ends_with(' ') || copy.ends_with('\t')) {
     check(copy + "\n...\n");
@@ -215,14 +215,14 @@ void YamlCursor::collect(const std::string& text, std::size_t maxDepth) {
     YAML::Parser parser(stream);
     parser.HandleNextDocument(collector);
     if (m_syntaxError) return;
-    // What follows is looked at only as far as it takes to see that it is there.
+    // The rest of the text is read only as far as necessary to see whether there is a second document.
     try {
       Probe probe(true);
       parser.HandleNextDocument(probe);
     } catch (const YAML::Mark& mark) {
       m_secondDocument = collector.offsetOf(mark);
     } catch (const YAML::Exception&) {
-      // Behind the first document nothing matters.
+      // Errors after the first document do not matter.
     }
   } catch (const Refusal& refusal) {
     refuse(refusal.issue);
@@ -238,7 +238,7 @@ void YamlCursor::collect(const std::string& text, std::size_t maxDepth) {
 }
 
 void YamlCursor::refuseTab(std::size_t offset) {
-  // What yaml-cpp made of the line is not what was meant.
+  // The events that yaml-cpp made of the line do not have the intended meaning.
   const auto isBehind = [offset](const Event& event) {
     return event.kind != EventKind::End && event.offset >= offset;
   };
@@ -402,7 +402,7 @@ void YamlCursor::skipValue() {
 }
 
 void YamlCursor::expectEnd() {
-  // The events end with the document; what is left to say is what ended them early.
+  // The events end with the document. If a syntax error ended them early, it is reported now.
   hasNext();
 }
 
@@ -414,7 +414,7 @@ void YamlCursor::goTo(Mark mark) {
 std::string YamlCursor::describeNext(JsonKind kind) const {
   switch (kind) {
     case JsonKind::Null: {
-      // Where nothing is written, what follows stands.
+      // If nothing is written here, the text at this place belongs to what follows.
       const std::string_view rest = m_text.substr(m_events[m_next].offset);
       const bool isWritten = rest.starts_with('~') || yamlScalarKind(rest.substr(0, 4)) == JsonKind::Null;
       return isWritten ? "null" : "nothing";

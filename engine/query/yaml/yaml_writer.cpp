@@ -11,8 +11,8 @@
 namespace spanscope::query {
 namespace {
 
-/// Length in bytes of a character that no text may hold outside of an escape, 0 if the front of `text` is
-/// none: control characters, line breaks of Unicode, the byte order mark, noncharacters.
+/// Length in bytes of a character that must be escaped; 0 if the front of `text` is no such character. These
+/// are control characters, Unicode's line breaks, the byte order mark and noncharacters.
 std::size_t unprintableLength(std::string_view text) {
   const auto byte = static_cast<unsigned char>(text.front());
   if (byte < 0x20 || byte == 0x7F) return 1;
@@ -31,7 +31,8 @@ bool isPrintable(std::string_view text) {
   return true;
 }
 
-/// Whether the text means itself without quotes, anywhere. Stricter than YAML is, so that no reader differs.
+/// Whether the text means itself without quotes, in every place. This is stricter than YAML, so that no
+/// reader differs.
 bool isPlain(std::string_view text) {
   constexpr std::size_t kLongest = 100;
   if (text.empty() || text.size() > kLongest || !isPrintable(text)) return false;
@@ -44,7 +45,7 @@ bool isPlain(std::string_view text) {
          !mayMeanOtherInYaml(text);
 }
 
-/// Whether the text can stand as a literal block and still be read by a person as it is.
+/// Whether the text can be written as a literal block that a person can read as it is.
 bool isBlock(std::string_view text) {
   if (text.find('\n') == std::string_view::npos || !isPrintable(text)) return false;
   if (text.front() == '\n' || text.ends_with("\n\n")) return false;
@@ -57,7 +58,7 @@ bool isBlock(std::string_view text) {
   return true;
 }
 
-/// The code point of a sequence of one to three bytes.
+/// Decodes a sequence of one to three bytes.
 unsigned codePoint(std::string_view sequence) {
   const auto byte = [&](std::size_t i) {
     return static_cast<unsigned>(static_cast<unsigned char>(sequence[i]));
@@ -93,12 +94,13 @@ void appendQuoted(std::string& out, std::string_view text) {
   out += '"';
 }
 
-/// Writes nodes by their lists of fields: as a visitor, the next field, `indent` columns in.
+/// Writes nodes by their lists of fields. As a visitor, it writes the next field, indented by `indent`
+/// columns.
 class Writer {
  public:
   std::string take() { return std::move(m_out); }
 
-  /// Writes a node whose first line has begun.
+  /// Writes a node whose first line has already begun.
   void node(const Node& node, std::size_t indent) {
     const std::size_t before = m_indent;
     m_indent = indent + 2;
@@ -185,7 +187,7 @@ class Writer {
  private:
   void begin(std::size_t indent) { m_out.append(indent, ' '); }
 
-  /// A text after "key:" or "-", up to the end of the line.
+  /// Writes a text after "key:" or "-", up to the end of the line.
   void text(std::string_view value, std::size_t indent) {
     m_out += ' ';
     if (isPlain(value)) {
