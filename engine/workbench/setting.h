@@ -20,7 +20,7 @@ constexpr const char* tr(const char* text) {
   return text;
 }
 
-/// What must be renewed when a setting changes. Renewing something also renews everything after it in this
+/// What must be renewed when a setting changes. A change also affects everything that comes later in this
 /// list.
 enum class SettingEffect : std::uint8_t {
   Model,      ///< the checkpoint is loaded again, and a new session begins

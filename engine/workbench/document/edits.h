@@ -39,7 +39,7 @@ bool connect(Document& document, NodeId child, const Place& place);
 /// Makes the subtree a separate tree.
 bool disconnect(Document& document, NodeId child);
 /// Puts a node between a child and its parent (for a top: above it). The node must be new or the top of
-/// another tree, and needs a free input. If the child is the root, the node becomes the root.
+/// another tree, and needs a free input. The root of the document stays the top of its tree.
 bool insertAbove(Document& document, NodeId child, NodeId inserted);
 /// Moves a child of a join to another index.
 bool moveChild(Document& document, NodeId parent, std::size_t from, std::size_t to);
