@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Keeps what has been typed but not saved in a side file, so that it outlives the program.
+// Keeps unsaved changes in a side file, so that they outlive the program.
 //
-// A side file is one line of JSON ({"autosave": 1, "path": …, "title": …, "time": …}) and then the document
-// as writeDocument() gives it. Beside it lies a lock for as long as the program that writes it lives.
+// A side file is one line of JSON ({"autosave": 1, "path": …, "title": …, "time": …}), followed by the
+// document as writeDocument() gives it. A lock file lies beside it for as long as the program that writes it
+// lives.
 #pragma once
 
 #include "engine/base/error.h"
@@ -24,35 +25,37 @@ class QLockFile;
 
 namespace spanscope::document {
 
-/// Where side files are kept unless another place is given: `autosave` in the application's data folder.
+/// The default folder for side files: `autosave` in the application's data folder.
 QString autosaveDirectory();
 
-/// Watches one document, which must outlive it. The side file is written beside the event loop; it is removed
-/// when nothing is left unsaved and on destruction, which is a clean close. A side file that somebody else
-/// left behind is never touched.
+/// Watches one document, which must outlive it. A separate thread writes the side file. The side file is
+/// removed when nothing is left unsaved. The destructor removes it too, because it means a clean close. Side
+/// files that other programs left behind are never touched.
 class Autosave : public QObject {
   Q_OBJECT
  public:
   explicit Autosave(DocumentModel& model, QString directory = autosaveDirectory(), QObject* parent = nullptr);
   ~Autosave() override;
 
-  /// A change is in the side file not later than this after it was made, and the time that writing takes.
+  /// Sets the longest time between a change and the start of writing it to the side file.
   void setInterval(std::chrono::milliseconds interval);
   std::chrono::milliseconds interval() const { return m_interval; }
 
-  QString sideFile() const { return m_sideFile; }  ///< empty: there is none now
-  /// Has the side file hold what is unsaved now, and waits for that: for when saving has failed.
+  QString sideFile() const { return m_sideFile; }  ///< empty: there is no side file now
+  /// Writes unsaved changes to the side file now, and waits until they are written. For use when saving has
+  /// failed.
   void writeNow();
-  /// Forgets what is unsaved: the side file goes.
+  /// Removes the side file: unsaved changes need no more protection.
   void discard();
-  /// Leaves what the document holds now in a side file for a later start of the program, and watches no more.
-  /// Its path; empty where it could not be written, and then an older state may still be there.
+  /// Leaves the present document in a side file for a later start of the program, and stops watching. Returns
+  /// the path of the side file. Returns an empty path if the file could not be written; then an older state
+  /// may still be there.
   QString keep();
 
  Q_SIGNALS:
   void written();  ///< the side file holds another state
   void failed(
-      const spanscope::Error& error);  ///< it could not be written; it is tried again after the next change
+      const spanscope::Error& error);  ///< the side file could not be written; the next change tries again
 
  private:
   void schedule();
@@ -76,7 +79,7 @@ class Autosave : public QObject {
   bool m_isDirty = false;
 };
 
-/// What a program that did not end cleanly left behind.
+/// What a program left behind that did not end cleanly.
 struct Recovery {
   QString sideFile;
   QString filePath;  ///< empty: the document never had one
@@ -85,12 +88,12 @@ struct Recovery {
   Document document;
 };
 
-/// Side files in the directory that no running program writes and that hold something else than the file they
-/// belong to, the newest first.
+/// Finds side files in the directory, the newest first. Leaves out files that a running program is writing,
+/// and files with the same content as the document's own file.
 std::vector<Recovery> findRecoveries(const QString& directory = autosaveDirectory());
-/// That of one side file, under the same conditions.
+/// The same for one side file.
 std::optional<Recovery> findRecovery(const QString& sideFile);
-/// For when the person has taken it or does not want it.
+/// Removes the side file, after the person has taken the document or refused it.
 void removeRecovery(const Recovery& recovery);
 
 }  // namespace spanscope::document

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Documents as files: those of Spanscope, and files that are a query and nothing else, in JSON, YAML or Lisp.
+// Reads and writes documents as files. A file holds a Spanscope document, or only a query, in JSON, YAML or
+// Lisp.
 #pragma once
 
 #include "engine/base/error.h"
@@ -13,16 +14,16 @@
 
 namespace spanscope::document {
 
-/// The form is told by the file's name, else by its text; of a picture, the document that it carries. Files
-/// that a Lisp query names are read if they lie in its folder.
+/// Reads a file. Its name tells the form, or else its text does. From a picture it reads the document that
+/// the picture carries. If a Lisp query names files, they are read if they lie in its folder.
 OpenedDocument openDocument(const QString& path);
-/// Writes all or nothing. A path that ends in ".json", ".yaml", ".yml" or ".lisp" gets the query alone, in
-/// that form. Refuses a document that could not be read again.
+/// Writes the whole file or nothing. If the path ends in ".json", ".yaml", ".yml" or ".lisp", it writes only
+/// the query, in that form. Refuses names of pictures, and documents that could not be read again.
 std::optional<Error> saveDocument(const QString& path, const Document& document);
 
-/// Whether a file of that name holds a query alone.
+/// Whether a file of this name holds only a query.
 bool isQueryPath(const QString& path);
-/// What of the document a file with its query alone does not hold, as a person reads it; empty: nothing.
+/// What is lost if only the document's query is saved, as a person reads it; empty: nothing.
 QStringList lostWhenSavedAsQuery(const Document& document);
 
 }  // namespace spanscope::document

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// A document that is open: its present value, how it came to be (undo), and its file.
+// An open document: its present value, its undo history and its file.
 #pragma once
 
 #include "engine/workbench/document/document.h"
@@ -20,13 +20,13 @@ class DocumentModel : public QObject {
   ~DocumentModel() override;
 
   const Document& document() const { return *m_document; }
-  /// The same value, for views that keep it.
+  /// The same value, shared, for views that keep it.
   std::shared_ptr<const Document> snapshot() const { return m_document; }
 
-  /// The one way to change it: `change` edits a copy; if that differs, it becomes the document and an undo
-  /// command with this name. Consecutive changes with the same non-empty merge key become one command until
-  /// endMerge() or another change comes between. Returns whether anything changed. While an undo or redo is
-  /// being told (changed()), nothing can be changed.
+  /// The only way to change the document. `change` edits a copy. If the copy differs, it becomes the
+  /// document, and an undo command with this name is pushed. Consecutive changes with the same non-empty
+  /// merge key become one command, until endMerge() or another change comes between. Returns whether anything
+  /// changed. While changed() tells of an undo or redo, no change is accepted: it returns false.
   bool change(const QString& name, const std::function<void(Document&)>& change,
               const QString& mergeKey = {});
   void endMerge();
@@ -37,14 +37,14 @@ class DocumentModel : public QObject {
   void setFilePath(const QString& path);
   QString title() const;                ///< file name, or "Untitled"
   void setTitle(const QString& title);  ///< for a document without a file
-  bool isModified() const;              ///< differs from what was saved last
+  bool isModified() const;              ///< the document differs from what was saved last
   void markSaved();
-  /// Its file holds something else: it counts as modified until it is saved.
+  /// To call when the file holds something else: the document counts as modified until it is saved.
   void markUnsaved();
 
  Q_SIGNALS:
   void changed();       ///< the document has another value
-  void stateChanged();  ///< title, path or modified have
+  void stateChanged();  ///< title, path or isModified() has changed
 
  private:
   friend class ChangeCommand;
@@ -55,7 +55,7 @@ class DocumentModel : public QObject {
   QString m_filePath;
   QString m_title;
   int m_mergeSerial = 0;
-  bool m_replaying = false;  ///< an undo or redo is being told
+  bool m_replaying = false;  ///< changed() is telling of an undo or redo
 };
 
 }  // namespace spanscope::document

@@ -8,14 +8,14 @@
 
 namespace spanscope::document {
 
-/// Tells the event loop that the system asks the program to end: SIGTERM (logging out), SIGINT and SIGHUP. A
-/// signal is told once; the next of its kind ends the program as it ends any, so that one that hangs can be
-/// ended, too. What is ignored when this is made (SIGHUP under nohup) stays so. There is one at a time; when
-/// it goes, signals do what they did before.
+/// Tells the event loop that the system asks the program to end: SIGTERM (logging out), SIGINT and SIGHUP.
+/// Each signal is told once. The next signal of that kind ends the program as usual, so that a program that
+/// hangs can be ended too. A signal that is ignored when this object is made (SIGHUP under nohup) stays
+/// ignored. At most one such object may exist. Its destructor restores what the signals did before.
 class EndingSignals final : public QObject {
   Q_OBJECT
  public:
-  /// Nothing is ever told where the system has no room for two more descriptors.
+  /// If the system has no room for two more file descriptors, this object tells nothing.
   explicit EndingSignals(QObject* parent = nullptr);
   ~EndingSignals() override;
 

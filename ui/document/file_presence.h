@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Windows of several processes that have one file open know of each other: each leaves a lock for each file,
-// in a folder that all of them watch.
+// Lets windows of several processes that have the same file open know of each other. Each process leaves a
+// lock for each open file in a folder that all of them watch.
 #pragma once
 
 #include <QFileSystemWatcher>
@@ -19,25 +19,26 @@ namespace spanscope::document {
 class FilePresence : public QObject {
   Q_OBJECT
  public:
-  /// `directory` is made where it is not there. Without one that can be written, nobody knows of anybody.
+  /// Creates `directory` if it does not exist. If it cannot be written, processes do not know of each other.
   explicit FilePresence(QString directory, QObject* parent = nullptr);
   ~FilePresence() override;
 
-  /// Says that the file is open here, under an id of the caller's. An empty path, or leave(), ends it.
+  /// Announces that the file is open here, under an id that the caller chooses. An empty path, or leave(),
+  /// ends that.
   void enter(std::uint32_t id, const QString& path);
   void leave(std::uint32_t id);
 
-  /// Numbers of the processes that have the same file open elsewhere, ascending.
+  /// The process ids of all other places where the same file is open, ascending.
   const std::vector<qint64>& others(std::uint32_t id) const;
-  /// Looks again: a process that was killed leaves without a message.
+  /// Looks again, because a killed process leaves without a message.
   void look();
 
  Q_SIGNALS:
-  void changed(std::uint32_t id);  ///< others() are
+  void changed(std::uint32_t id);  ///< others() has changed
 
  private:
   struct Presence {
-    QString prefix;  ///< of the locks of this file
+    QString prefix;  ///< beginning of the names of this file's locks
     std::unique_ptr<QLockFile> lock;
     std::vector<qint64> others;
   };

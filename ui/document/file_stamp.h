@@ -6,15 +6,16 @@
 
 namespace spanscope::document {
 
-/// What a file held when it was looked at. Two stamps are equal if the file holds the same, whatever was done
-/// to it in between.
+/// What a file held when it was looked at. Two stamps are equal if the file held the same both times,
+/// whatever happened in between.
 struct FileStamp {
-  bool exists = false;  ///< as a regular file that can be read
-  QByteArray content;   ///< SHA-256; of what is larger than any document can be, its size and time instead
+  bool exists = false;  ///< there is a regular file that can be read
+  /// SHA-256 of its bytes; if it is larger than any document may be, its size and time instead.
+  QByteArray content;
   bool operator==(const FileStamp&) const = default;
 };
 
-/// Reads the file, following links. Anything but a regular file counts as not there.
+/// Reads the file and follows links. Anything but a regular file counts as missing.
 FileStamp stampOf(const QString& path);
 
 }  // namespace spanscope::document

@@ -5,9 +5,9 @@
 
 namespace spanscope::document {
 
-/// Why a document could not be saved there, in a sentence for a person; empty if nothing is known that would
-/// keep it from being saved. Looks at permissions also where the system would not keep an administrator from
-/// writing: a file that was made read-only is meant to stay as it is.
+/// Why a document cannot be saved at this path, as a sentence for a person. Empty if nothing is known that
+/// would prevent it. File permissions count even for an administrator, whom the system would let write: a
+/// file that was made read-only is meant to stay as it is.
 QString whyNotWritable(const QString& path);
 
 }  // namespace spanscope::document

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Tells when a file that is open here holds something else than what was read or written last.
+// Tells when an open file holds something else than what was last read from it or written to it.
 #pragma once
 
 #include "ui/document/file_stamp.h"
@@ -15,31 +15,31 @@
 
 namespace spanscope::document {
 
-/// Watches any number of files, each under an id of the caller's. Files are replaced as a whole by editors
-/// and version control, so their folders are watched too. Only content counts: a file that was written again
-/// with what it held has not changed.
+/// Watches any number of files, each under an id that the caller chooses. Editors and version control replace
+/// whole files, so it watches the folders too. Only content counts: a file that was written again with the
+/// same content has not changed.
 class FileWatch : public QObject {
   Q_OBJECT
  public:
   explicit FileWatch(QObject* parent = nullptr);
 
-  /// From here on; `known` is what the caller has of the file. An empty path, or forget(), ends it.
+  /// Starts to watch a file. `known` is what the caller has read of it. An empty path, or forget(), stops it.
   void watch(std::uint32_t id, const QString& path, FileStamp known);
   void forget(std::uint32_t id);
-  /// What the file was found to hold last is what the caller has, or wants to know no more about.
+  /// Takes the last content found in the file as known: the caller has it, or wants to hear no more about it.
   void accept(std::uint32_t id);
-  /// The caller has read this of the file.
+  /// Takes `read` as known: the caller has read this content.
   void accept(std::uint32_t id, FileStamp read);
-  /// Looks at once, where no message of the system can be relied on (network drives).
+  /// Looks at the files now, for places where the system's messages are not reliable (network drives).
   void look();
   void look(std::uint32_t id);
 
-  /// The file holds something else than the caller has.
+  /// Whether the file holds something else than the caller knows.
   bool isChanged(std::uint32_t id) const;
-  bool isGone(std::uint32_t id) const;  ///< and that is: it is not there any more
+  bool isGone(std::uint32_t id) const;  ///< whether the file existed for the caller and is now missing
 
  Q_SIGNALS:
-  /// The file was found to hold something else than when it was looked at before.
+  /// The file holds something else than the last time this object looked at it.
   void changed(std::uint32_t id);
 
  private:
@@ -47,8 +47,8 @@ class FileWatch : public QObject {
     QString path;
     FileStamp known;
     FileStamp found;
-    /// When anything about it changed last, where that was well before it was read: what it holds is read
-    /// no more often than needed. Not valid: it is read.
+    /// The time of the file's last change, if that was well before the file was last read. As long as this
+    /// time stays the same, the file is not read again. Not valid: the file is read.
     QDateTime touched;
   };
   void look(std::uint32_t id, File& file);

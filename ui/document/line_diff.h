@@ -16,8 +16,9 @@ struct DiffLine {
   bool operator==(const DiffLine&) const = default;
 };
 
-/// What becomes of the lines of `before` on the way to `after`, with as few lines removed and added as
-/// possible; where more than some thousand would be, all of what differs in the middle is.
+/// The lines that are the same, removed or added between `before` and `after`, with as few removed and added
+/// lines as possible. If that would take more than 2000 of them, the whole differing middle is removed and
+/// added.
 std::vector<DiffLine> diffLines(const QStringList& before, const QStringList& after);
 
 }  // namespace spanscope::document

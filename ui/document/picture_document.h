@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Pictures that carry the document they were made of: PNG in a text chunk, SVG in its metadata. Every other
-// program shows them as the pictures they are.
+// Pictures that carry the document from which they were made: a PNG in a text chunk, an SVG in its metadata.
+// Other programs show them as ordinary pictures.
 #pragma once
 
 #include "engine/base/error.h"
@@ -14,17 +14,17 @@
 
 namespace spanscope::document {
 
-/// The picture, a whole PNG or SVG as this program writes them, with the document's text (as
-/// writeDocument() gives it) in it. Anything else is given back as it is.
+/// Returns the picture with the document's text in it, as writeDocument() gives it. `picture` is a whole PNG
+/// or SVG as this program writes them; anything else is returned unchanged.
 QByteArray withDocument(const QByteArray& picture, std::string_view documentText);
 
-/// The text of the document that a picture carries, or why there is none. The picture may come from anyone:
-/// it is read no further than its own lengths allow.
+/// The text of the document that a picture carries, or why there is none. The picture may come from anyone,
+/// so it is read no further than its own length fields allow.
 std::variant<std::string, Error> documentOfPicture(const QByteArray& picture);
 
-/// Whether bytes begin as a PNG or an SVG does.
+/// Whether the bytes begin like a PNG or an SVG.
 bool isPicture(const QByteArray& bytes);
-/// Whether a file's name is that of one.
+/// Whether the file's name is that of a PNG or an SVG.
 bool isPicturePath(const QString& path);
 
 }  // namespace spanscope::document

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// What is wrong with a document, or probably not meant, before it is run.
+// Finds what is wrong with a document, or probably not intended, before it is run.
 #pragma once
 
 #include "engine/query/diagnostic.h"
@@ -19,33 +19,37 @@ struct Device;
 namespace spanscope::document {
 
 struct Problem {
-  /// Error: the query cannot be run. Warning: it can, but probably does not do what was meant.
+  /// Error: the query cannot be run. Warning: it can be run, but probably does not do what was intended.
   Severity severity = Severity::Error;
-  NodeId node = kNoNode;  ///< where; kNoNode: the document as a whole
+  NodeId node = kNoNode;  ///< the node that has the problem; kNoNode: the document as a whole
   QString text;           ///< one sentence
-  QString hint;           ///< how to mend it; may be empty
-  /// The model that the query names, where it would run on another: RunSettings::standsFor accepts that.
+  QString hint;           ///< how to fix it; may be empty
+  /// The model that the query names, if the query would run on another one. RunSettings::standsFor holds the
+  /// names for which a person accepts that.
   std::string otherModel{};
-  bool isOfDevice = false;  ///< the document's device cannot be used here: another one has to be chosen
+  bool isOfDevice = false;  ///< the document's device cannot be used here: the person must choose another one
   bool operator==(const Problem&) const = default;
 };
 
-/// What is known of the model that the query would run on, and of the machine.
+/// What is known of the machine, and of the model on which the query would run.
 struct ProblemContext {
-  /// Number of tokens of a text; empty: no tokenizer. Called for every message of every prompt.
+  /// Returns the number of tokens of a text. Empty: there is no tokenizer. It is called for every message of
+  /// every prompt.
   std::function<std::int64_t(const std::string&)> countTokens;
   std::int64_t contextLength = 0;  ///< tokens; 0: unknown
-  /// All devices, those that cannot be used included; null: not known.
+  /// All devices, including devices that cannot be used; null: not known.
   const std::vector<compute::Device>* devices = nullptr;
 };
 
-/// Errors and warnings in prompt order, the document's own first. Where the query can be planned it is, so
-/// that what the planner refuses is told at its node.
+/// Returns errors and warnings: first of the device, then of the query's nodes from the root down, then of
+/// the plan, then of trees outside the query. If nothing prevents it, the query is planned, so that what the
+/// planner refuses is reported at its node.
 std::vector<Problem> findProblems(const Document& document, const ProblemContext& context = {});
 
-/// What a person calls the node: its name, or its operator.
+/// What a person calls the node: its operator, with the node's own name if it has one: "generate · answer".
 QString nodeLabel(const DocumentNode& node);
-/// What a person calls an operator: "generate" for "g", "sequence" for "seq", the rest as they are.
+/// The name of an operator for a person: "generate" for "g", "sequence" for "seq"; other names stay as they
+/// are.
 QString operatorLabel(const std::string& op);
 
 }  // namespace spanscope::document

@@ -9,11 +9,11 @@ namespace spanscope::document {
 
 inline constexpr int kMostRecentFiles = 10;
 
-/// The files opened or saved last, the newest first, kept in the settings. Files that do not exist (now)
-/// stand behind those that do.
+/// The files that were opened or saved last, kept in the settings. The newest stand first, but files that do
+/// not exist now come after all that do.
 class RecentFiles {
  public:
-  /// `settings` must outlive this.
+  /// `settings` must outlive this object.
   explicit RecentFiles(QSettings& settings) : m_settings(&settings) {}
 
   QStringList paths() const;

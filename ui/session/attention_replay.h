@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Attention of a finished answer that is computed again when a person asks for it: what the engine is asked
-// for, and why it cannot be asked now.
+// A person can ask for the attention of a finished answer to be computed again. This file says what the
+// engine is asked for, and why it cannot be asked now.
 #pragma once
 
 #include "engine/base/ids.h"
@@ -23,40 +23,41 @@ namespace spanscope::ui {
 
 struct ViewInput;
 
-/// What is to be computed again: every row of an answer, in one layer.
+/// What to compute again: every row of an answer, in one layer.
 struct ReplayChoice {
   RequestId request = 0;
   std::int32_t layer = 0;
-  std::int32_t head = -1;  ///< −1: all
+  std::int32_t head = -1;  ///< −1: all heads
   bool operator==(const ReplayChoice&) const = default;
 };
 
-/// What of this goes on in the window, for all of its views.
+/// The replays and fidelity measurements of the window, for all of its views.
 struct ReplayState {
   TraceOrigin origin = TraceOrigin::Unknown;
   bool engineIsBusy = false;            ///< with a run or with `running`
-  std::optional<ReplayChoice> running;  ///< is being computed
-  std::optional<ReplayChoice> failed;   ///< the last one, where it could not be
-  QString problem;                      ///< why
-  std::size_t ended = 0;                ///< how many there were
+  std::optional<ReplayChoice> running;  ///< the replay that is being computed
+  std::optional<ReplayChoice> failed;   ///< the last replay, if it failed
+  QString problem;                      ///< why `failed` failed
+  std::size_t ended = 0;                ///< how many replays have ended
   std::vector<RequestId> measuring;     ///< answers whose fidelity is being measured
-  std::vector<RequestId> unmeasured;    ///< those of the last time, where they could not be
-  QString fidelityProblem;              ///< why
+  /// Answers of the last measurement whose fidelity could not be measured.
+  std::vector<RequestId> unmeasured;
+  QString fidelityProblem;  ///< why they could not be measured
   bool operator==(const ReplayState&) const = default;
 };
 
-/// Why nothing that was computed under a policy, as a trace writes it, can be computed again, a sentence;
-/// empty: it can.
+/// Why an answer cannot be computed again under this policy (named as in a trace), as a sentence. Empty if it
+/// can.
 QString policyObstacle(const std::string& policy);
 
-/// Why the answer cannot be computed again now, a sentence; empty: it can.
+/// Why the answer cannot be computed again now, as a sentence. Empty if it can.
 QString replayObstacle(const ViewInput& input, const ReplayChoice& choice);
 
-/// An answer as the engine takes it. Only where there is no obstacle.
+/// The answer in the form that the engine takes. Call it only if replayObstacle() is empty.
 run::FinishedReply finishedReply(const ViewInput& input, RequestId request);
 
-/// As the engine takes it, by key token unless that would be more than one replay gives. Only where there is
-/// no obstacle.
+/// The request in the form that the engine takes. It asks for one value per key token, unless that would
+/// exceed what one replay may return (run::kReplayBytes). Call it only if replayObstacle() is empty.
 run::AttentionReplayRequest replayRequest(const ViewInput& input, const ReplayChoice& choice);
 
 /// "layer 12, head 3", "layer 12, all heads"

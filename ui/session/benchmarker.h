@@ -19,21 +19,23 @@ struct BenchmarkRequest {
   std::int32_t repeats = 7;  ///< 1 … kMostRepeats
   document::RunSettings settings;
   BenchmarkSubject subject;
-  /// What is measured, through every stage before planning; where there is a retrieval, it is of that.
+  /// The query to measure, after every stage before planning. If there is a `retrieval`, that request's query
+  /// is measured instead.
   query::Node query;
   std::optional<RetrievalRequest> retrieval;
 };
 
-/// What has been found out before anything runs.
+/// The benchmark before anything runs: it only holds what was asked for.
 Benchmark beginBenchmark(const BenchmarkRequest& request);
 
-/// Carries a benchmark out on a model that is loaded, on the calling thread, in a session with a pool of its
-/// own: what other sessions on the model have cached stays as it is. `tell` is called whenever `benchmark`
-/// has changed, but for its end. Never throws: what went wrong is in it.
+/// Carries out a benchmark on a loaded model, on the calling thread. It opens a session with a pool of its
+/// own, so it leaves the caches of other sessions on the model as they are. It calls `tell` whenever
+/// `benchmark` has changed, but not at the end. It never throws: `benchmark.problem` says what went wrong.
 void runBenchmark(Benchmark& benchmark, const BenchmarkRequest& request, workbench::ModelBundle& model,
                   const std::function<void(const Benchmark&)>& tell, const std::stop_token& stop);
 
-/// Lengths of documents from 64 tokens, each twice the one before, that fit into a context of so many tokens.
+/// The lengths of documents that fit into a context of `contextLength` tokens: from 64 to 4096 tokens, each
+/// twice the one before.
 std::vector<std::int32_t> measurableLengths(std::int64_t contextLength);
 
 }  // namespace spanscope::ui

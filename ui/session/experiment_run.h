@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// An experiment that runs on the engine's thread, or has: what was asked for and what came of it so far.
+// An experiment that runs, or has run, on the engine's thread: what was asked for and the results so far.
 #pragma once
 
 #include "engine/experiment/experiment.h"
@@ -15,8 +15,8 @@ namespace spanscope::ui {
 enum class ExperimentState : std::uint8_t {
   Running,
   Finished,
-  Stopped,  ///< by a person; what was measured stands
-  Failed,   ///< see `problem`; what was measured stands
+  Stopped,  ///< by a person; the results up to then are kept
+  Failed,   ///< see `problem`; the results up to then are kept
 };
 
 struct ExperimentRun {
@@ -27,13 +27,14 @@ struct ExperimentRun {
 
 /// Everything an experiment needs, as values.
 struct ExperimentRequest {
-  workbench::RunSettings settings;  ///< model and device, and the pool of the sessions it opens
+  workbench::RunSettings settings;  ///< model, device, and the pool of the sessions that the experiment opens
   experiment::ExperimentWish wish;
 };
 
 /// A wish as the argument of the command "run.experiment": "rag;documents=1,2,4;repeats=5".
 QString experimentWishText(const experiment::ExperimentWish& wish);
-/// Nothing where it is none. Values are not checked: experiment::completed() does that.
+/// Returns nothing if the text is no such argument. It does not check the values: experiment::completed()
+/// does that.
 std::optional<experiment::ExperimentWish> readExperimentWish(const QString& text);
 
 }  // namespace spanscope::ui

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Fidelity of a finished answer, measured when a person asks for it: why it cannot be measured now, and what
-// was found.
+// A person can ask for the fidelity of a finished answer to be measured. This file says why it cannot be
+// measured now, and what was measured.
 #pragma once
 
 #include "engine/base/ids.h"
@@ -18,13 +18,14 @@ namespace spanscope::ui {
 struct ListedRun;
 struct ViewInput;
 
-/// Why the fidelity of this answer cannot be measured now, a sentence; empty: it can.
+/// Why the fidelity of this answer cannot be measured now, as a sentence. Empty if it can.
 QString fidelityObstacle(const ViewInput& input, RequestId request);
 
-/// The requests of a run in the trace that is shown whose answers can be measured, in their order.
+/// The requests of a run whose answers can be measured now, in the run's order. The run belongs to the shown
+/// trace.
 std::vector<RequestId> measurableRequests(const ViewInput& input, RunId run);
 
-/// What was measured of an answer last, whenever that was; nullptr: nothing.
+/// The last measurement of an answer, however old; nullptr if there is none.
 const trace::FidelityMeasured* fidelityOf(const ListedRun& run, RequestId request);
 
 }  // namespace spanscope::ui

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// What the next run of a document would find in the cache, said before it runs.
+// A forecast says what the next run of a document would find in the cache, before it runs.
 #pragma once
 
 #include "engine/experiment/layout_comparison.h"
@@ -15,28 +15,31 @@ namespace spanscope::ui {
 
 /// Why there is no prediction.
 enum class ForecastGap : std::uint8_t {
-  None,       ///< there is one
-  Asks,       ///< the query asks a question, which is put when it runs
-  Retrieves,  ///< the query searches documents, which is done when it runs
-  Nothing,    ///< there is no generate
-  Problem,    ///< it could not be run either; see `problem`
+  None,       ///< there is a prediction
+  Asks,       ///< the query asks the person a question when it runs
+  Retrieves,  ///< the query searches documents when it runs
+  Nothing,    ///< the query has no generate node
+  Problem,    ///< the query could not be run; see `problem`
 };
 
 struct Forecast {
   std::uint64_t id = 0;
   ForecastGap gap = ForecastGap::Problem;
   std::string problem;
-  std::string queryJson;  ///< canonical, as its run would report it; empty where there is no whole query
+  std::string queryJson;  ///< canonical, as a run would report it; empty if the query is not complete
   std::string policy;
   std::string layout;
-  document::NodePaths paths;       ///< which node of the document each place of the query is
-  std::optional<plan::Plan> plan;  ///< with the trees around every pass; also where it generates nothing
-  /// Against the cache as it is, or, where a run would start a session, against the one it would start with.
+  document::NodePaths paths;  ///< the document's node for each place of the query
+  /// With the trees before and after every pass; also present if it has no generate step.
+  std::optional<plan::Plan> plan;
+  /// Against the present cache. If a run would start a new session, against the cache with which that session
+  /// would start.
   run::Prediction present;
-  run::Prediction empty;       ///< against an empty cache, with nothing in any tier
-  bool startsEmpty = false;    ///< a run would start a session: nothing has run yet, or its settings differ
+  run::Prediction empty;  ///< against an empty cache, with nothing in any tier
+  /// A run would start a new session, because nothing has run yet or the settings differ.
+  bool startsEmpty = false;
   std::int32_t blockSize = 0;  ///< tokens
-  /// Every layout at several block sizes, each against an empty cache, where that was asked for.
+  /// Every layout at several block sizes, each against an empty cache. Only present if it was asked for.
   std::optional<experiment::LayoutComparison> layouts;
 
   bool isKnown() const { return gap == ForecastGap::None; }

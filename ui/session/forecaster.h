@@ -21,22 +21,22 @@ namespace spanscope::ui {
 
 /// Everything that a forecast needs, as values.
 struct ForecastRequest {
-  std::uint64_t id = 0;  ///< comes back in the forecast
-  query::Node query;     ///< as it is run: muted branches left out, frozen answers in place
+  std::uint64_t id = 0;  ///< the forecast has the same id
+  query::Node query;     ///< as it is run: without muted branches, with frozen answers in place
   document::NodePaths paths;
   std::map<std::string, std::string> parameters;  ///< values by name
   std::vector<query::ParameterDeclaration> declarations{};
   document::RunSettings settings;
   bool comparesLayouts = false;
-  std::shared_ptr<query::Surroundings> surroundings;  ///< where files are read, on another thread; never null
+  std::shared_ptr<query::Surroundings> surroundings;  ///< reads files, on another thread; never null
 };
 
-/// Makes forecasts, on the thread that owns the session.
+/// Makes forecasts. It is used on the thread that owns the session.
 class Forecaster {
  public:
-  /// `session`: the one that a run would go on with; nullptr: it would start one. `loaded` may be null; it
-  /// saves reading the model's description again. Never throws for what is wrong with query or model: that is
-  /// in the forecast. Nothing if it was stopped.
+  /// `session` is the session that a run would continue; nullptr if a run would start a new one. `loaded`
+  /// saves reading the model's description again; it may be null. What is wrong with the query or the model
+  /// is not thrown: the forecast holds it. Returns nothing if it was stopped.
   std::optional<Forecast> forecast(const ForecastRequest& request, const run::Session* session,
                                    const workbench::ModelBundle* loaded, const std::stop_token& stop);
 

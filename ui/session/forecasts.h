@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Keeps the forecast of the document that is shown up to date: asks the engine for a new one when document,
-// settings or cache have changed and the person has paused.
+// Keeps the forecast of the shown document up to date. It asks the engine for a new forecast when the
+// document, its settings or the cache have changed and the person has paused.
 #pragma once
 
 #include "ui/session/engine_host.h"
@@ -22,27 +22,28 @@ namespace spanscope::ui {
 class Forecasts : public QObject {
   Q_OBJECT
  public:
-  /// `engine` must outlive it.
+  /// `engine` must outlive this object.
   explicit Forecasts(EngineHost& engine, QObject* parent = nullptr);
 
-  /// What is shown from now on; to be called whenever that may have changed, as often as wanted. `tab` names
-  /// the document, `document` null: nothing that could run is shown.
+  /// Sets the document that is shown from now on. Call it whenever that may have changed; extra calls do no
+  /// harm. `tab` identifies the document. A null `document` means that nothing is shown that could run.
   void watch(std::uint32_t tab, std::shared_ptr<const document::Document> document, const QString& path);
   void forget(std::uint32_t tab);
-  /// Whether forecasts compare the layouts as well, which takes many times as long; at first they do not.
+  /// Sets whether forecasts also compare the layouts, which takes many times as long. At first they do not.
   void compareLayouts(bool compares);
 
-  std::shared_ptr<const Forecast> newest(std::uint32_t tab) const;  ///< null: none yet
-  /// The last one that was known before the newest, to compare with; null: none.
+  std::shared_ptr<const Forecast> newest(std::uint32_t tab) const;  ///< null: there is none yet
+  /// The last known forecast before the newest, to compare with; null: there is none.
   std::shared_ptr<const Forecast> before(std::uint32_t tab) const;
-  /// Whether the newest one of what is watched is not of the present document, settings or cache.
+  /// Whether the newest forecast of the watched document is out of date: document, settings or cache have
+  /// changed.
   bool isPending() const { return m_isPending; }
 
  Q_SIGNALS:
   void changed();
 
  private:
-  /// What a forecast depends on.
+  /// What the forecast was asked for.
   struct Subject {
     std::shared_ptr<const document::Document> document;
     QString path;
@@ -50,7 +51,7 @@ class Forecasts : public QObject {
     bool comparesLayouts = false;
     bool operator==(const Subject&) const = default;
   };
-  /// What of it makes a difference.
+  /// The parts of the subject that can change the forecast.
   struct Key {
     query::Node query;
     document::NodePaths paths;
@@ -63,7 +64,7 @@ class Forecasts : public QObject {
     bool operator==(const Key&) const = default;
   };
   struct Tab {
-    Subject subject;  ///< that `newest` is of
+    Subject subject;  ///< the subject of `newest`
     std::optional<Key> key;
     std::shared_ptr<const Forecast> newest;
     std::shared_ptr<const Forecast> before;
@@ -89,7 +90,7 @@ class Forecasts : public QObject {
   std::uint32_t m_tab = 0;  ///< 0: nothing is watched
   Subject m_watched;
   std::uint64_t m_lastId = 0;
-  std::optional<Asked> m_asked;  ///< what the engine works on
+  std::optional<Asked> m_asked;  ///< the forecast that the engine is making
   bool m_isPending = false;
   std::map<std::uint32_t, Tab> m_tabs;
 };

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// What loading kept blocks took on this machine beside computing them, as the experiment "load" measured it:
-// remembered by model, so that it can stand where the tiers of the span store are shown.
+// How long it takes on this machine to load kept blocks, compared with computing them. The experiment "load"
+// measures this. The result is remembered by model, so that it can be shown beside the tiers of the span
+// store.
 #pragma once
 
 #include "engine/experiment/experiment.h"
@@ -17,7 +18,7 @@
 
 namespace spanscope::ui {
 
-/// Medians of milliseconds until the logits behind a document are there.
+/// Median times, in milliseconds, until the logits after a document are there.
 struct LoadTiming {
   std::int32_t tokens = 0;
   double computed = 0;
@@ -28,13 +29,13 @@ struct LoadTiming {
 };
 
 struct LoadComparison {
-  std::string model;    ///< its name
+  std::string model;    ///< name of the model
   std::string machine;  ///< device and threads
   QDateTime measured;
-  std::vector<LoadTiming> timings;  ///< by tokens, at least one
+  std::vector<LoadTiming> timings;  ///< ascending by tokens; at least one
   bool operator==(const LoadComparison&) const = default;
 
-  /// The one nearest to so many tokens.
+  /// The timing whose number of tokens is nearest to `tokens`.
   const LoadTiming& near(std::int32_t tokens) const;
 };
 
@@ -42,11 +43,12 @@ struct LoadComparisons {
   std::map<std::string, LoadComparison> byModel;
 };
 
-/// Nothing where it is of another experiment, or no length has all of its figures.
+/// Returns nothing if the result belongs to another experiment, or if no length has all of its figures.
 std::optional<LoadComparison> loadComparisonOf(const experiment::ExperimentResult& result,
                                                const QDateTime& measured);
 
-/// A line each, for settings; what cannot be read is left out.
+/// Writes one line of JSON for each model, for the settings. readLoads() leaves out lines that it cannot
+/// read.
 QStringList loadTexts(const LoadComparisons& loads);
 LoadComparisons readLoads(const QStringList& texts);
 

@@ -15,21 +15,21 @@ struct ModelBundle;
 
 namespace spanscope::ui {
 
-/// What is known of the model that is loaded.
+/// What the window knows of the loaded model.
 struct LoadedModel {
   QString name;
   std::string directory;
   QString device;
   QString deviceKind;           ///< "CPU", "CUDA"
-  bool rowsAreBitEqual = true;  ///< on that device
+  bool rowsAreBitEqual = true;  ///< compute::DeviceInfo::rowsAreBitEqual of that device
   double parameters = 0;        ///< number of weights
   std::int32_t layers = 0;
   std::int64_t contextLength = 0;  ///< tokens
-  bool blockAttention = false;     ///< trained for it
+  bool blockAttention = false;     ///< the model was trained for block attention
   std::shared_ptr<const text::Tokenizer> tokenizer;
 };
 
-/// The tokenizer goes on living with the bundle.
+/// The returned tokenizer keeps the bundle alive.
 LoadedModel loadedModelOf(const std::shared_ptr<workbench::ModelBundle>& bundle);
 
 }  // namespace spanscope::ui

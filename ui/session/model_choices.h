@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// The models that a document can be run on, as every list of them offers.
+// The models on which a document can be run. Every list of models offers these.
 #pragma once
 
 #include "ui/document/document_model.h"
@@ -14,27 +14,27 @@ namespace spanscope::ui {
 
 enum class ModelOrigin {
   Loaded,   ///< in memory
-  Chosen,   ///< the document's, though it is nowhere else
-  Recent,   ///< used before
+  Chosen,   ///< the document names it, and no other list holds it
+  Recent,   ///< a document ran on it before
   Bundled,  ///< comes with the program
 };
 
 struct ModelChoice {
   ModelOrigin origin = ModelOrigin::Bundled;
-  QString name;            ///< of its folder
-  QString value;           ///< as RunSettings::model has it: a directory; empty: the bundled one
-  QString directory;       ///< where it is
+  QString name;            ///< name of the model's folder
+  QString value;           ///< as written in RunSettings::model: a directory; empty: the bundled model
+  QString directory;       ///< path of the model's folder
   bool isCurrent = false;  ///< the document runs on it
   bool operator==(const ModelChoice&) const = default;
 };
 
-/// Each once, in the order of their origins. `current`: RunSettings::model of the document. Recent ones that
-/// are not there any more are left out.
+/// Lists each model once, ordered by origin. `current` is RunSettings::model of the document. Recent models
+/// whose folder is gone are left out.
 std::vector<ModelChoice> modelChoices(const ModelsKnown& known, const std::string& current);
 QString originText(ModelOrigin origin);
 
-/// Makes it the document's model, in one step that can be undone. What the model before stood in for is
-/// forgotten.
+/// Makes the model the document's model, in one undo step. If the model changes, it clears
+/// RunSettings::standsFor, the other models for which the old one stood in.
 void chooseModel(document::DocumentModel& model, const QString& value);
 
 }  // namespace spanscope::ui

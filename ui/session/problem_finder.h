@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Finds the problems of a document with what is known of its model, and remembers what takes long: whoever
-// tells problems tells the same ones.
+// Finds the problems of a document, with what is known of its model. It remembers what takes long to find
+// out. Every place that shows problems uses it, so all show the same ones.
 #pragma once
 
 #include "engine/text/tokenizer.h"
@@ -16,8 +16,9 @@ namespace spanscope::ui {
 
 class ProblemFinder {
  public:
-  /// `tokenizer`: of the document's model; null: prompts are not measured. `counts`: what others have counted
-  /// with it; may be null. `devices`: of this machine; null: not known yet.
+  /// `tokenizer` belongs to the document's model; if null, prompts are not measured. `counts` holds what
+  /// others have counted with that tokenizer; may be null. `devices` are the devices of this machine; null if
+  /// not known yet.
   std::vector<document::Problem> find(const document::Document& document,
                                       const std::shared_ptr<const text::Tokenizer>& tokenizer,
                                       const std::shared_ptr<TokenCounts>& counts = nullptr,
@@ -27,7 +28,7 @@ class ProblemFinder {
   std::int64_t contextLength(const workbench::RunSettings& settings);
 
   std::shared_ptr<TokenCounts> m_counts;
-  std::string m_modelDirectory = "?";  ///< whose context length is known
+  std::string m_modelDirectory = "?";  ///< the model to which `m_contextLength` belongs
   std::int64_t m_contextLength = 0;
 };
 

@@ -8,8 +8,9 @@
 
 namespace spanscope::ui {
 
-/// Tokens of the request's prompt that were found in the cache or have been computed, from the rows of its
-/// passes (BatchComputed): all of them once it is read. What was preempted and is read again counts as read.
+/// How many tokens of the request's prompt have been read: found in the cache, or computed in the rows of a
+/// pass (BatchComputed). Tokens that are computed again after a preemption still count as read. Once the
+/// whole prompt is read, this is the prompt's length.
 inline std::int64_t readTokens(const trace::RequestState& request) {
   return std::min(request.promptTokens, request.cachedTokens + request.computedTokens);
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// What is retrieved for requests of the window, on the engine's thread.
+// Retrieves documents for the requests of the window, on the engine's thread.
 #pragma once
 
 #include "engine/compute/backends.h"
@@ -20,31 +20,33 @@
 
 namespace spanscope::ui {
 
-/// A query whose augments are to be replaced by what they find before it is planned.
+/// A query with augment nodes. Before planning, each augment node is replaced by what it finds.
 struct RetrievalRequest {
-  query::Node query;  ///< parameters, questions and files are resolved
+  query::Node query;  ///< parameters, questions and files are already resolved
   retrieve::RetrievalOptions options;
-  std::shared_ptr<query::Surroundings> files;  ///< used on the engine's thread alone; may be null
+  std::shared_ptr<query::Surroundings> files;  ///< only used on the engine's thread; may be null
   plan::PlanOptions planOptions;
-  std::optional<remote::EmbeddingsServer> embeddings;  ///< embeds instead of the checkpoint
+  /// If given, this server embeds texts instead of the checkpoint.
+  std::optional<remote::EmbeddingsServer> embeddings;
 };
 
-/// The index that requests share: it stays while its file is the same one.
+/// Holds the index that requests share. The index is kept as long as its file stays the same.
 class RequestRetrieval {
  public:
   explicit RequestRetrieval(compute::Backends backends) : m_backends(std::move(backends)) {}
 
-  /// Of the requests from now on; empty: in memory.
+  /// Sets the index file for later requests; empty: the index is kept in memory.
   void setIndexFile(std::string path) { m_wantedFile = std::move(path); }
-  /// What has the request's augments resolved with that model. The query is taken out of the request; what is
-  /// pointed to is valid until the next call.
+  /// Returns the pipeline input that resolves the request's augment nodes with this model. The query is moved
+  /// out of the request. The pointers in the result are valid until the next call, and as long as `asked`
+  /// lives.
   workbench::PipelineInput input(RetrievalRequest& asked,
                                  const std::shared_ptr<workbench::ModelBundle>& model, retrieve::Watch watch);
 
  private:
   compute::Backends m_backends;
   std::optional<workbench::Retrieval> m_retrieval;
-  std::string m_file;  ///< of the index that it uses
+  std::string m_file;  ///< file of the index in `m_retrieval`
   std::string m_wantedFile;
 };
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Runs that stay when the program ends: of each a trace file with its events and a small file with what it
-// was made with and came to, so that a list of them needs no events.
+// Keeps runs after the program has ended. For each run it writes a trace file with the events, and a small
+// file with settings and results. A list of runs can be shown from the small files alone.
 #pragma once
 
 #include "ui/session/run_record.h"
@@ -16,15 +16,15 @@
 
 namespace spanscope::ui {
 
-/// The events of one run, as a trace that begins with the state of its session then.
+/// The events of one run, as a trace that begins with the state that the session had when the run started.
 std::vector<trace::Event> runPart(const TraceStore& trace, RunId run);
 
-/// What the small file holds: everything of the record but its events.
+/// The content of the small file: everything in the record except its events.
 QByteArray recordText(const RunRecord& record);
-/// Nothing where it is none, or one of another version of the program.
+/// Returns nothing if the text is no record, or if another version of the program wrote it.
 std::optional<RunRecord> readRecord(const QByteArray& text);
 
-/// The largest numbers that were given to runs and requests.
+/// The largest numbers given to runs and requests so far.
 struct RunNumbers {
   RunId run = 0;
   RequestId request = 0;
@@ -34,23 +34,25 @@ struct RunNumbers {
 class RunArchive : public QObject {
   Q_OBJECT
  public:
-  /// Of all files together; the oldest runs go first.
+  /// Most bytes of all files together. The oldest runs are removed first.
   static constexpr std::uint64_t kMostBytes = 512ULL << 20;
 
   explicit RunArchive(QString folder, std::uint64_t mostBytes = kMostBytes, QObject* parent = nullptr);
-  ~RunArchive() override;  ///< waits for what is being written
+  ~RunArchive() override;  ///< waits until everything is written
 
-  /// Takes numbers for a run and so many requests: those after what this returns, which are larger than
-  /// `last` and which no other program that keeps its runs here has. Waits for another program that is just
-  /// taking some, at most a second; where none can be taken, it returns `last`.
+  /// Reserves numbers for one run and for `requests` requests: the numbers that follow the returned ones.
+  /// They are larger than `last`, and no other program that keeps its runs in this folder uses them. If
+  /// another program is reserving numbers at the same time, it waits for up to a second. If it cannot reserve
+  /// numbers, it returns `last`.
   RunNumbers reserve(const RunNumbers& last, std::uint32_t requests);
-  /// The runs that are kept, the oldest first, without their traces. Of two with one number, the newer.
+  /// The kept runs, ascending by number, without their traces. If two runs have the same number, only the
+  /// newer one.
   std::vector<RunRecord> load() const;
-  /// Writes a run that has ended and whose trace is there, on a thread of its own.
+  /// Writes a run on a separate thread. The run must have ended and have its trace.
   void save(const RunRecord& record);
-  /// Removes every run that is kept.
+  /// Removes every kept run.
   void clear();
-  /// Waits until everything so far is written.
+  /// Waits until every save() and clear() so far is done.
   void flush();
 
  Q_SIGNALS:

@@ -14,14 +14,14 @@
 
 namespace spanscope::ui {
 
-/// Puts a question of the query to the person; nothing: they would not answer.
+/// Asks the person a question of the query. Returns nothing if the person declines to answer.
 using Asker = std::function<std::optional<QString>(const QString& question)>;
 
-/// What a run of a document is given from outside: the files beside it, and the person's answers. A question
-/// that stands several times is asked once.
+/// Gives a run of a document what it needs from outside: the files beside the document, and the person's
+/// answers. A question that occurs several times in the query is asked once.
 class RunInputs final : public query::Surroundings {
  public:
-  /// `documentPath`: empty for a document that has no file; then no files can be read.
+  /// `documentPath` is empty if the document has no file; then no files can be read.
   RunInputs(const QString& documentPath, Asker asker);
 
   std::variant<std::string, query::NotGiven> readFile(const std::string& path) override;

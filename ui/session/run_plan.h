@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Queries that are to be run, planned; and what is said where they cannot be.
+// Plans queries that are about to be run, and says why a query cannot be run.
 #pragma once
 
 #include "engine/plan/plan.h"
@@ -14,17 +14,17 @@ namespace spanscope::ui {
 
 struct RunPlan {
   workbench::PipelineResult made;
-  std::optional<plan::Plan> plan;  ///< nothing where there is a problem, or it was stopped
+  std::optional<plan::Plan> plan;  ///< nothing if there is a problem or planning was stopped
   std::string queryJson;           ///< canonical
   std::string explain;
-  QString problem;  ///< why it cannot be run, in words
+  QString problem;  ///< why the query cannot be run, in words; empty: it can
 };
 
-/// Plans a query that is to be run: with attention locality, what it would cost without stands beside in
-/// `explain`. A query without a generate node is a problem too.
+/// Plans a query that is about to be run. If the plan uses attention locality, `explain` also shows the cost
+/// without it. A query without a generate node is a problem too.
 RunPlan planRun(workbench::PipelineInput input);
 
-/// The first error of a query that cannot be run, and how many there are.
+/// The first error of a query that cannot be run, and the number of further errors.
 QString firstProblem(const workbench::PipelineResult& made);
 
 }  // namespace spanscope::ui

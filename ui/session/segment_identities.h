@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Which part of a prompt is which, through moves, edits and runs: what gives a document one number and one
-// hue in every view. What a part says decides, then the node it stands in, so that one that is edited stays
-// the same one.
+// Recognises each part of a prompt through moves, edits and runs, so that a part has one number and one hue
+// in every view. A part is recognised by its text first, then by its node; so an edited part stays the same
+// part.
 #pragma once
 
 #include "engine/base/ids.h"
@@ -20,38 +20,42 @@ namespace spanscope::ui {
 
 enum class PartKind : std::uint8_t {
   Document,  ///< a text in a plus
-  Part,      ///< several nodes in a plus that stand together
-  Answer,    ///< in a plus, or of the root
-  Message,   ///< a text that stands for itself
+  Part,      ///< several nodes that form one child of a plus
+  Answer,    ///< a generated reply in a plus, or the answer of the root
+  Message,   ///< a text outside of any plus
 };
 
 struct SegmentIdentity {
   std::size_t hue = 0;     ///< for Theme::segmentInk, from 0
-  std::size_t number = 0;  ///< among those of its kind, from 0, in the order in which they were first seen
+  std::size_t number = 0;  ///< from 0, in the order in which parts of its kind were first seen
   PartKind kind = PartKind::Message;
-  std::size_t copies = 1;  ///< that follow each other with hues of their own: answers of a repeat
+  /// How many answers it stands for (a repeat gives several); each has its own hue, from `hue` on.
+  std::size_t copies = 1;
   bool operator==(const SegmentIdentity&) const = default;
 };
 
 class SegmentIdentities {
  public:
-  /// Of the part of a run's query that the path lies in; nullptr: the run shares nothing with the document.
+  /// The identity of the part of a run's query that holds this path; nullptr: none, or the run shares nothing
+  /// with the document.
   const SegmentIdentity* ofRun(RunId run, const NodePath& path) const;
-  /// Of the part of the document that the node lies in.
+  /// The identity of the part of the document that holds this node; nullptr: none.
   const SegmentIdentity* ofNode(document::NodeId node) const;
-  /// How many of a kind there are.
+  /// How many parts of this kind there are.
   std::size_t count(PartKind kind) const;
   bool operator==(const SegmentIdentities&) const = default;
 
  private:
   friend class SegmentBook;
   std::vector<SegmentIdentity> m_all;
-  std::map<RunId, std::map<NodePath, std::size_t>> m_runs;  ///< every node of a part
-  std::vector<std::size_t> m_nodes;                         ///< by id of the document's node
+  /// By path of every node in a part: index in `m_all`.
+  std::map<RunId, std::map<NodePath, std::size_t>> m_runs;
+  std::vector<std::size_t> m_nodes;  ///< by id of the document's node: index in `m_all`
 };
 
-/// Reads the queries of runs once. Identities are a function of the document, the runs and their order:
-/// those of the document itself and those that share a part with it.
+/// Gives parts their identities, and reads the query of each run only once. The identities depend on nothing
+/// but the document, the runs and their order. The runs that count are those of the document and those that
+/// share a part with it.
 class SegmentBook {
  public:
   SegmentIdentities read(const document::Document& document, const TraceStore& trace,
@@ -62,13 +66,13 @@ class SegmentBook {
     std::uint64_t content = 0;
     PartKind kind = PartKind::Message;
     std::size_t copies = 1;
-    std::size_t top = 0;             ///< in the list of nodes
-    std::vector<std::size_t> nodes;  ///< all that lie in it, in prompt order
+    std::size_t top = 0;             ///< index of its topmost node in the list of nodes
+    std::vector<std::size_t> nodes;  ///< indices of all its nodes, in prompt order
   };
 
  private:
   struct RunParts {
-    std::vector<NodePath> paths;  ///< of all nodes, parents first
+    std::vector<NodePath> paths;  ///< paths of all nodes, parents first
     std::vector<Part> parts;
   };
   const RunParts& partsOf(RunId run, const std::string& queryJson);

@@ -14,23 +14,24 @@ namespace spanscope::ui {
 struct BlockRef {
   RequestId request = 0;
   std::uint32_t segment = 0;
-  std::int32_t virtualIndex = 0;  ///< in its segment
+  std::int32_t virtualIndex = 0;  ///< index within the segment
   bool operator==(const BlockRef&) const = default;
 };
 
 struct TokenRef {
   RequestId request = 0;
   std::uint32_t segment = 0;
-  std::int32_t local = 0;  ///< token of the segment
+  std::int32_t local = 0;  ///< index of the token within the segment
   bool operator==(const TokenRef&) const = default;
 };
 
 struct Selection {
-  std::vector<document::NodeId> nodes;  ///< the last one is the current one
-  std::optional<RequestId> request;     ///< the one that views of one request show; none: the last one
+  std::vector<document::NodeId> nodes;  ///< the last node is the current node
+  /// The request shown by views of one request; none: see ViewInput::shownRequest().
+  std::optional<RequestId> request;
   std::optional<BlockRef> block;
   std::optional<TokenRef> token;
-  BlockId physical = kNullBlock;  ///< block of the pool
+  BlockId physical = kNullBlock;  ///< the selected block of the pool
   bool operator==(const Selection&) const = default;
 
   document::NodeId currentNode() const { return nodes.empty() ? document::kNoNode : nodes.back(); }

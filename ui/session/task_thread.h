@@ -9,8 +9,8 @@
 
 namespace spanscope::ui {
 
-/// A thread that carries out tasks in the order in which they were posted. Tasks that wait when it is
-/// destroyed are dropped; the one that is going on is waited for. Tasks must not throw.
+/// A thread that carries out tasks in the order in which they were posted. Its destructor drops the tasks
+/// that still wait, and waits for the task that is running. Tasks must not throw.
 class TaskThread {
  public:
   TaskThread();

@@ -13,24 +13,25 @@
 
 namespace spanscope::ui {
 
-/// How many tokens texts have, remembered: the canvas, the problems and whoever counts them ask for the same
-/// texts in turn. Of the thread that the window is on, which counts short texts itself.
+/// Counts the tokens of texts and remembers the counts, because the canvas, the problems and other views ask
+/// for the same texts in turn. Used on the window's thread only, which counts short texts itself.
 class TokenCounts {
  public:
-  /// Bytes of a text that is counted at once: that takes a few milliseconds.
+  /// Most bytes of a text that is counted at once; that takes a few milliseconds.
   static constexpr std::size_t kCountedAtOnce = 4096;
 
-  /// `tokenizer`: null, and nothing can be counted.
+  /// If `tokenizer` is null, nothing can be counted.
   explicit TokenCounts(std::shared_ptr<const text::Tokenizer> tokenizer);
   ~TokenCounts();
   TokenCounts(const TokenCounts&) = delete;
   TokenCounts& operator=(const TokenCounts&) = delete;
 
   const std::shared_ptr<const text::Tokenizer>& tokenizer() const { return m_tokenizer; }
-  /// Nothing while a long text is being counted beside the event loop; of several the one that was asked for
-  /// last comes first. Throws Failure as the tokenizer does.
+  /// Returns the number of tokens, or nothing while a long text is still being counted on another thread. If
+  /// several texts wait, the one that was asked for last is counted first. Throws Failure where the tokenizer
+  /// does.
   std::optional<std::int64_t> count(const std::string& text);
-  /// `told` is called on the window's thread when a number has come that was missing.
+  /// Sets the function to call, on the window's thread, when a missing count has come.
   void onCounted(std::function<void()> told);
 
  private:
@@ -44,7 +45,7 @@ class TokenCounts {
   std::stop_source m_stop;
 };
 
-/// `counts` where they are of this tokenizer, else new ones.
+/// Returns `counts` if they belong to this tokenizer, else new counts.
 std::shared_ptr<TokenCounts> countsOf(const std::shared_ptr<const text::Tokenizer>& tokenizer,
                                       const std::shared_ptr<TokenCounts>& counts);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Where the events come from that a document shows, and what can be asked of who sends them.
+// Where the events come from that a document shows, and what can be asked of their source.
 #pragma once
 
 #include "ui/session/run_record.h"
@@ -13,11 +13,11 @@
 
 namespace spanscope::ui {
 
-/// Where the trace that is shown comes from.
+/// Where the shown trace comes from.
 enum class TraceOrigin : std::uint8_t {
-  Unknown,       ///< no window is there that could ask for anything
-  Session,       ///< of the engine, still open
-  EndedSession,  ///< an earlier one of the engine
+  Unknown,       ///< there is no window and so no engine to ask
+  Session,       ///< the engine's open session
+  EndedSession,  ///< an earlier session of the engine
   File,
 };
 
@@ -29,29 +29,32 @@ class TraceSource {
   TraceSource& operator=(const TraceSource&) = delete;
 
   virtual TraceOrigin origin() const = 0;
-  /// What it has told; never null. Where it goes on, more is appended, or another one takes its place.
+  /// The events so far; never null. As the source goes on, it appends events to this trace or replaces it by
+  /// another.
   virtual std::shared_ptr<const TraceStore> trace() const = 0;
-  /// Of its runs; null: the history of the window has them.
+  /// The records of its runs; null: the window's history has them.
   virtual std::shared_ptr<const RunRecords> records() const { return nullptr; }
-  /// Whether a document that shows it can be edited and run here, after which it shows that run.
+  /// Whether a document that shows this source can be edited and run here. After a run the document shows
+  /// that run.
   virtual bool takesRuns() const { return true; }
 };
 
-/// The engine's session that is open.
+/// The engine's open session.
 class LiveSource final : public TraceSource {
  public:
   TraceOrigin origin() const override { return TraceOrigin::Session; }
   std::shared_ptr<const TraceStore> trace() const override { return m_store; }
 
   TraceStore& store() { return *m_store; }
-  /// Lets its oldest events go, so that what stays takes at most so many bytes. Returns how many have gone.
+  /// Drops the oldest events, so that the rest takes at most `bytes` bytes. Returns how many events it
+  /// dropped.
   std::size_t keepNewest(std::uint64_t bytes);
 
  private:
   std::shared_ptr<TraceStore> m_store = std::make_shared<TraceStore>();
 };
 
-/// One that has ended: nothing can be computed again there.
+/// A session that has ended: nothing can be computed again in it.
 class EndedSource final : public TraceSource {
  public:
   explicit EndedSource(std::shared_ptr<const TraceStore> trace);
@@ -62,10 +65,10 @@ class EndedSource final : public TraceSource {
   std::shared_ptr<const TraceStore> m_trace;
 };
 
-/// A file that was opened, with runs of any model and program.
+/// An opened trace file. Its runs may come from any model and program.
 class FileSource final : public TraceSource {
  public:
-  /// `title`: of its document.
+  /// `title` is the title of its document.
   FileSource(std::shared_ptr<const TraceStore> trace, const QString& title);
   TraceOrigin origin() const override { return TraceOrigin::File; }
   std::shared_ptr<const TraceStore> trace() const override { return m_trace; }

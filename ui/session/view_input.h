@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// What a view is a function of: document, trace, selection (and the theme it is drawn in).
+// The input of a view. What a view shows depends only on this: document, trace, selection, theme and the rest
+// below.
 #pragma once
 
 #include "engine/compute/backends.h"
@@ -31,64 +32,68 @@ struct LoadComparisons;
 
 /// What is known of models on this machine.
 struct ModelsKnown {
-  std::string loaded;               ///< directory of the one in memory; empty: none
-  std::vector<std::string> recent;  ///< directories that were used before, the newest first
+  std::string loaded;               ///< directory of the model in memory; empty: none
+  std::vector<std::string> recent;  ///< directories used before, the newest first
   bool operator==(const ModelsKnown&) const = default;
 };
 
-/// How the first key of each command is written, by its id; commands without a key are not in it.
+/// The first key of each command as it is written, by the command's id. Commands without a key are left out.
 using KeyTexts = std::map<QString, QString>;
 
 struct ViewInput {
   std::shared_ptr<const document::Document> document;  ///< never null
   std::shared_ptr<const TraceStore> trace;             ///< never null; may be empty
-  std::size_t position = 0;  ///< how many of its events have happened, for the scrubber; ≤ trace->size()
-  /// Of the runs of this document: which node a NodePath of the trace means. Runs of others are not here.
+  /// How many events of `trace` have happened; the scrubber sets it; ≤ trace->size().
+  std::size_t position = 0;
+  /// For each run of this document: the node that each NodePath of the trace means. Runs of other documents
+  /// are not here.
   std::map<RunId, document::NodePaths> paths;
-  /// All runs that are kept, of this document and others, over all sessions; null: those of `trace` alone.
+  /// All kept runs, of every document and session; null: there are only the runs of `trace`.
   std::shared_ptr<const RunRecords> records;
-  /// Runs of `trace` that begin behind `position` are listed too: nobody went back in time, an older run was
-  /// chosen.
+  /// Whether runs of `trace` that begin after `position` are listed too. True if the person chose an older
+  /// run, rather than going back in time.
   bool listsLater = false;
   ModelsKnown models;
-  /// What could compute, what cannot with why; null: not known yet.
+  /// All devices; one that cannot be used says why. Null: not known yet.
   std::shared_ptr<const std::vector<compute::Device>> devices;
-  /// Of the loaded model; null while there is none.
+  /// The tokenizer of the loaded model; null while no model is loaded.
   std::shared_ptr<const text::Tokenizer> tokenizer;
-  /// What has been counted with it; null: nothing is remembered.
+  /// What has been counted with `tokenizer`; null: no counts are remembered.
   std::shared_ptr<TokenCounts> tokenCounts;
-  std::uint64_t tokensCounted = 0;  ///< grows when counts have come that were missing
+  std::uint64_t tokensCounted = 0;  ///< grows when missing counts have come
   Selection selection;
   Theme theme;
   /// What the document's next run would find; null: not known yet, or a recorded run is shown.
   std::shared_ptr<const Forecast> forecast;
-  /// The one before it that was known, to compare with; may be null.
+  /// The last known forecast before it, to compare with; may be null.
   std::shared_ptr<const Forecast> forecastBefore;
-  bool forecastIsPending = false;  ///< `forecast` is of how things were, and another one is being made
-  /// What was measured of the document last, or is being measured; null: nothing.
+  bool forecastIsPending = false;  ///< `forecast` is out of date, and a new one is being made
+  /// The document's last benchmark, ended or still running; null: none.
   std::shared_ptr<const Benchmark> benchmark;
-  /// What was tried out last, or is being tried out, whatever document is in view; null: nothing.
+  /// The last experiment, ended or still running, whichever document is in view; null: none.
   std::shared_ptr<const ExperimentRun> experiment;
-  /// What loading kept blocks took here beside computing them, by model; null: it was never measured.
+  /// How long loading kept blocks takes on this machine compared with computing them, by model; null: never
+  /// measured.
   std::shared_ptr<const LoadComparisons> loads;
   /// Numbers and hues of the parts of prompts; null: partIdentities() reads them.
   std::shared_ptr<const SegmentIdentities> identities;
   ReplayState replay;
-  std::shared_ptr<const KeyTexts> keys;  ///< as the person has them; null: none are named
+  std::shared_ptr<const KeyTexts> keys;  ///< the person's keys; null: no keys are shown
 
   /// The state at `position`.
   const trace::Replay& state() const { return trace->stateAt(position); }
-  /// The node a path of a run means; kNoNode where it is of another document or has gone.
+  /// The node that a path of a run means; kNoNode if it belongs to another document or is gone.
   document::NodeId nodeOf(RunId run, const NodePath& path) const;
-  /// "Ctrl+Return", as a person reads it; empty where the command has no key.
+  /// "Ctrl+Return", as a person reads it; empty if the command has no key.
   QString keyOf(const QString& command) const;
-  /// The same to stand behind what the command does: " (Ctrl+Return)".
+  /// The same, to follow what the command does: " (Ctrl+Return)".
   QString keyHint(const QString& command) const;
   /// Never null.
   std::shared_ptr<const SegmentIdentities> partIdentities() const;
-  /// The request that views of one request show: the selected one or that of the selected token or block,
-  /// else the last one of the selected node, else the last one of this document that was laid out, else the
-  /// last one; 0: none at all.
+  /// The request that views of one request show. It is the first of these that exists: the selected request;
+  /// the request of the selected token; the request of the selected block; the last request of the selected
+  /// node; the last request of this document; the last request. The last three count only requests that were
+  /// laid out. 0: there is none.
   RequestId shownRequest() const;
 };
 
