@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// The list from which a node is chosen: a search line, and the operators that fit with a short help each.
+// The list from which a person chooses a new node: a search line, and the operators that fit, each with a
+// short help.
 #pragma once
 
 #include "ui/editor/node_paint.h"
@@ -22,7 +23,7 @@ class AddPopup : public QFrame {
  public:
   explicit AddPopup(QWidget* parent);
 
-  /// `caption`: what choosing does. The search line has the focus.
+  /// Opens the list and gives the search line the focus. `caption` says what choosing an operator does.
   void open(const std::vector<std::string>& operators, const QString& caption, QPoint at, const Theme& theme);
 
  Q_SIGNALS:

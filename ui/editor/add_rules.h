@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// What may be added where: pure functions of the document.
+// Which nodes may be added where: pure functions of the document.
 #pragma once
 
 #include "engine/workbench/document/document.h"
@@ -16,38 +16,42 @@ namespace spanscope::ui {
 /// Where a new node goes.
 struct AddPlace {
   enum class Kind {
-    Root,     ///< a tree of its own: the query where there is none, else a draft
-    Child,    ///< into an input
+    Root,     ///< as a new tree: the query if there is none, else a draft
+    Child,    ///< as a new input of a node
     Above,    ///< between a node and its parent
-    Replace,  ///< another operator in place; around it where it could not hold the node's text
+    Replace,  ///< instead of a node; around the node if the new operator could not hold its text
     Wrap,     ///< around `nodes`
   };
   Kind kind = Kind::Root;
-  document::NodeId node = document::kNoNode;  ///< the parent, the node below, the node to replace
-  std::size_t index = 0;                      ///< of the input
-  std::optional<document::Point> at;          ///< where the person pointed
-  std::vector<document::NodeId> nodes = {};   ///< to wrap
+  /// Child: the parent; Above: the node below; Replace: the node to replace.
+  document::NodeId node = document::kNoNode;
+  std::size_t index = 0;                     ///< Child: index of the input
+  std::optional<document::Point> at;         ///< where the person pointed
+  std::vector<document::NodeId> nodes = {};  ///< to wrap
   bool operator==(const AddPlace&) const = default;
 };
 
-/// Where what is added with this node selected goes: into a join or a free input, else as its next sibling,
-/// else above it. Without a node a tree of its own.
+/// Where a new node goes while `selected` is selected: into that node if it is a join or has a free input,
+/// else after it in its parent if that is a join, else above it. If no node is selected, the new node starts
+/// a new tree.
 AddPlace placeFor(const document::Document& document, document::NodeId selected);
 
-/// Keys of the operators that fit the place, those that people want there first.
+/// The names of the operators that fit the place. The usual choices come first.
 std::vector<std::string> fittingOperators(const document::Document& document, const AddPlace& place);
 
-/// Adds (or replaces); the new node, or kNoNode where it does not fit.
+/// Adds the operator at the place, or replaces a node by it. Returns the node, or kNoNode if the operator
+/// does not fit.
 document::NodeId addOperator(document::Document& document, const AddPlace& place, const std::string& op);
 
-/// "Input 2 of cross", "Above user": what the popup says it does.
+/// What the popup says it does: "Input 2 of cross", "Takes user as its input".
 QString describePlace(const document::Document& document, const AddPlace& place);
 
-/// First input that a child can be put into: of a join behind the last one.
+/// The first free input of a node: for a join the one after its last child, for others the first without a
+/// child. Nothing if all are taken.
 std::optional<std::size_t> freeInputOf(const document::DocumentNode& node);
 
-/// Puts a subtree at a place, also another one of the parent it has already. Where the tree is tidy it
-/// becomes part of the tidy layout.
+/// Moves a subtree to a place, which may belong to the parent that it has already. If the parent stands in
+/// the tidy layout, the subtree joins it. Returns false if it does not fit.
 bool connectAt(document::Document& document, document::NodeId child, document::Place place);
 
 }  // namespace spanscope::ui

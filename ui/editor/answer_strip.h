@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// The streaming answer over the canvas, for as long as its card cannot be read there.
+// Shows the streaming answer over the canvas while the answer's card cannot be read there.
 #pragma once
 
 #include "engine/workbench/document/document.h"
@@ -15,11 +15,11 @@ class AnswerStrip : public QFrame {
  public:
   explicit AnswerStrip(QWidget* parent);
   void setTheme(const Theme& theme);
-  /// The end of the answer is shown, as much as fits two lines.
+  /// Shows the end of the answer, as much as fits into two lines.
   void showAnswer(document::NodeId node, const QString& title, const QString& answer);
 
  Q_SIGNALS:
-  /// A click asks for the node itself.
+  /// The person clicked the strip: the canvas should show the node.
   void wanted(spanscope::document::NodeId node);
 
  protected:

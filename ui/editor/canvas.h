@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// The node canvas: a document drawn as a tree that reads like the prompt, and every gesture that edits it.
+// The node canvas draws a document as a tree that reads like the prompt, and handles every gesture that edits
+// it.
 #pragma once
 
 #include "ui/commands/command_handlers.h"
@@ -13,11 +14,12 @@
 
 namespace spanscope::ui {
 
-/// Where the canvas looks: kept with the session, not with the document.
+/// The part of the scene that the canvas shows. It is kept with the session, not in the document.
 struct CanvasPlace {
   double zoom = 1;
   QPointF center;
-  bool isFitted = false;  ///< the whole query is shown in any size, until the person looks elsewhere
+  /// The canvas keeps showing the whole query, whatever its own size, until the person moves the view.
+  bool isFitted = false;
 };
 
 class Canvas : public QWidget {
@@ -33,28 +35,28 @@ class Canvas : public QWidget {
 
   /// The commands that concern nodes and where the canvas looks.
   const CommandHandlers& commands() const;
-  /// Carries out one of them if it can; "node.add:OPERATOR" adds that operator where it fits the selected
-  /// node. False: it is none of the canvas's.
+  /// Carries out a command of the canvas if it can be carried out now. "node.add:OPERATOR" adds that operator
+  /// where it fits the selected node. Returns false if the command is not one of the canvas.
   bool perform(const QString& command);
   /// Whether the command would do something now.
   bool canPerform(const QString& command) const;
 
-  /// Selects the node, opens collapsed nodes above it, and moves it into sight.
+  /// Selects the node, opens collapsed nodes above it, and moves the view to show it.
   void reveal(document::NodeId node);
 
   CanvasPlace place() const;
   void setPlace(const CanvasPlace& place);
 
-  /// The whole query, for pictures.
+  /// Paints the whole query, for pictures.
   void paintTo(QPainter& painter, const QSize& size);
 
  Q_SIGNALS:
   void selectionWanted(const spanscope::ui::Selection& selection);
-  /// A command that is not the canvas's own is asked for (e.g. "run.run").
+  /// The person asks for a command that is not one of the canvas (e.g. "run.run").
   void commandWanted(const QString& id);
-  /// The node's text is to be edited: the inspector should take the focus.
+  /// The person wants to edit the node's text: the inspector should take the focus.
   void editWanted(spanscope::document::NodeId node);
-  /// Files were dropped.
+  /// The person dropped files on the canvas.
   void filesDropped(const QStringList& paths);
   void messageWanted(const QString& text);  ///< for the status bar: why a gesture did nothing
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// The canvas for screen readers and tests: a tree whose items are the nodes, in prompt order.
+// Offers the canvas to screen readers and tests as a tree whose items are the nodes, in prompt order.
 #pragma once
 
 #include "engine/workbench/document/document.h"
@@ -10,7 +10,7 @@ namespace spanscope::ui {
 
 class CanvasCore;
 
-/// Makes canvases accessible; to be called once before the first is shown. Calling it again does nothing.
+/// Makes canvases accessible. Call it before the first canvas is shown; further calls do nothing.
 void installCanvasAccessibility();
 
 /// "user, document 1, 49 tokens, cached 100 %".

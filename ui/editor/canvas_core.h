@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// What the parts of the canvas share: the document as it is drawn, where its nodes stand, what the trace says
-// of them, and what is selected. Every change of the document goes through here.
+// The state that the parts of the canvas share: the document as it is drawn, the layout of its nodes, their
+// state in the trace, and the selection. Every change of the document goes through this class.
 #pragma once
 
 #include "ui/document/document_model.h"
@@ -42,43 +42,46 @@ class CanvasCore : public QObject {
   const ViewInput* input() const { return m_input ? &*m_input : nullptr; }
   const Theme& theme() const { return m_theme; }
 
-  /// The document as it is; an empty one without a model and an input.
+  /// The present document; an empty one if there is neither a model nor an input.
   const document::Document& document() const { return *m_document; }
-  /// As it is drawn: with the gesture that is under way.
+  /// The document as it is drawn: with the effect of the gesture in progress.
   const document::Document& drawn() const { return m_preview ? *m_preview : *m_document; }
   const std::map<document::NodeId, document::Rect>& layout() const { return m_layout; }
   const std::map<document::NodeId, NodeLook>& looks() const { return m_looks; }
   const Stacks& stacks() const { return m_stacks; }
   const document::Rect* rectOf(document::NodeId id) const;  ///< nullptr: not drawn
   const NodeStatus& statusOf(document::NodeId id) const;
-  /// Of everything in a stack together: tokens, how they were served, and whether some of it runs or failed.
+  /// The status of all nodes in a stack together: their tokens, how these were served, and whether a node is
+  /// running or has failed.
   NodeStatus statusOf(const Stack& stack) const;
   const NodeStatuses& statuses() const { return m_statuses; }
-  /// What the next run will find otherwise than the shown one; nullptr: nothing, or it is not shown.
-  /// Forecasts stand beside the newest state only, and not while a run is under way.
+  /// What the next run will find for this node, if that differs from what the shown run found; nullptr if it
+  /// does not differ or forecasts are not shown. Forecasts are shown only beside the newest state, and not
+  /// during a run.
   const NodeForecast* forecastOf(document::NodeId id) const;
   void setForecastsShown(bool shown);
   bool areForecastsShown() const { return m_forecastsShown; }
-  /// What a tool tip says of the node: how its tokens were served and will be; empty: neither is known.
+  /// The tool tip of the node: what its operator does, how its tokens were served, and how the next run will
+  /// serve them. Empty if there is nothing to say.
   QString tipOf(document::NodeId id) const;
 
-  /// The height in scene pixels that trees should keep to by stacking; 0: as high as they like.
+  /// Sets the height in scene pixels within which stacking should keep each tree; 0: no limit.
   void setRoom(double height);
-  /// Draws all inputs of a list node, or stacks them again where there is no room.
+  /// Draws all inputs of a list node one by one, or stacks them again if there is no room.
   void setSpread(document::NodeId list, bool spread);
   bool isSpread(document::NodeId list) const { return m_wishes.opened.contains(list); }
-  /// Stacks again what was spread.
+  /// Undoes every setSpread() and open(): lists are stacked again.
   void stackAll();
-  /// Opens the stack: all its members are drawn.
+  /// Opens the stack: all inputs of its list node are drawn one by one.
   void open(const Stack& stack);
-  /// The stack that is selected as a whole, and nothing else; nullptr: none.
+  /// The stack whose members are exactly the selection; nullptr if there is none.
   const Stack* selectedStack() const;
 
-  /// Shows what a gesture would make of the document; nothing ends it.
+  /// Draws the document that a gesture would result in. An empty `preview` draws the document itself again.
   void setPreview(std::optional<document::Document> preview);
   bool hasPreview() const { return m_preview.has_value(); }
 
-  /// One undoable command. False without a model or where nothing changed.
+  /// Changes the document in one undo step. Returns false if there is no model or nothing changed.
   bool change(const QString& name, const std::function<void(document::Document&)>& change);
 
   const std::vector<document::NodeId>& selection() const { return m_selection; }
@@ -87,19 +90,19 @@ class CanvasCore : public QObject {
   void select(std::vector<document::NodeId> nodes);
   AreaRef selectedArea() const { return m_area; }
   void selectArea(AreaRef area);
-  /// Shows another answer of the node: the next copy of its step.
+  /// Shows the node's next answer: the answer of the next copy of its step.
   void showNextAnswer(document::NodeId node);
 
-  /// Nodes have been added and selected: they should be seen.
+  /// Tells that nodes were added and selected, so that the canvas shows them.
   void tellAdded();
   void say(const QString& text) { Q_EMIT messageWanted(text); }
 
  Q_SIGNALS:
-  void drawnChanged();  ///< another document or layout is drawn
-  /// The same nodes at the same places, but what these say is another.
+  void drawnChanged();  ///< the drawn document or its layout is another
+  /// The drawn nodes stand at the same places, but the content of these nodes changed.
   void looksChanged(const std::vector<spanscope::document::NodeId>& nodes);
-  void statusesChanged();   ///< or forecasts
-  void selectionChanged();  ///< of nodes or areas
+  void statusesChanged();   ///< statuses or forecasts changed
+  void selectionChanged();  ///< selected nodes, or the selected area
   void themeChanged();
   void added();
   void selectionWanted(const spanscope::ui::Selection& selection);
@@ -109,19 +112,19 @@ class CanvasCore : public QObject {
   void takeDocument(std::shared_ptr<const document::Document> document);
   void redraw();
   SegmentIdentities identities();
-  /// Gives nodes the numbers and hues that they have now; the layout stays.
+  /// Gives nodes their present numbers and hues, without a new layout.
   void takeIdentities();
-  /// Decides anew which nodes are stacked. True: others than before.
+  /// Decides again which nodes are stacked. Returns whether the stacks changed.
   bool restack();
-  /// Draws on its own what is selected or runs. True: something else is stacked than before.
+  /// Takes selected and running nodes out of stacks. Returns whether the stacks changed.
   bool showWanted();
   std::set<document::NodeId> wanted() const;
-  /// The nodes that differ where nothing but what single nodes say does.
+  /// The nodes that differ from `before`, if the documents differ in nothing but the content of single nodes.
   std::optional<std::vector<document::NodeId>> editedInPlace(const document::Document& before) const;
   void redrawNodes(const std::vector<document::NodeId>& nodes);
   void takeForecast();
-  /// Gives texts that no run has shown yet the count that they will have in the prompt, with what the
-  /// template puts around them.
+  /// Gives texts that no run has shown yet the number of tokens that they will have in the prompt. That
+  /// includes the tokens that the chat template puts around them.
   void countFromForecast(NodeStatuses& statuses) const;
   void updateStatuses();
   void updateStatuses(const std::vector<document::NodeId>& nodes);
@@ -132,9 +135,9 @@ class CanvasCore : public QObject {
   std::shared_ptr<const document::Document> m_document;
   std::optional<document::Document> m_preview;
   SegmentBook m_book;
-  SegmentIdentities m_identities;  ///< that the looks were made with
-  TraceStore m_noTrace;            ///< before there is an input
-  std::size_t m_runs = 0;          ///< of the trace, when they were read
+  SegmentIdentities m_identities;  ///< the identities from which m_looks were made
+  TraceStore m_noTrace;            ///< stands in until there is an input
+  std::size_t m_runs = 0;          ///< number of runs in the trace when identities were read last
   StackWishes m_wishes;
   std::size_t m_stackLimit = 0;
   Stacks m_stacks;
@@ -142,11 +145,11 @@ class CanvasCore : public QObject {
   std::map<document::NodeId, NodeLook> m_looks;
   NodeStatuses m_statuses;
   NodeStatusCache m_statusCache;
-  std::shared_ptr<const document::Document> m_statusDocument;  ///< that m_statuses was computed for
-  std::shared_ptr<const Forecast> m_forecast;                  ///< that m_forecasts was read from
+  std::shared_ptr<const document::Document> m_statusDocument;  ///< the document of m_statuses
+  std::shared_ptr<const Forecast> m_forecast;                  ///< the forecast of m_forecasts
   NodeForecasts m_forecasts;
-  std::shared_ptr<const Forecast> m_counted;                ///< that m_promptTokens was read from
-  std::map<document::NodeId, std::int64_t> m_promptTokens;  ///< of texts, in the next run's prompt
+  std::shared_ptr<const Forecast> m_counted;                ///< the forecast of m_promptTokens
+  std::map<document::NodeId, std::int64_t> m_promptTokens;  ///< by text: its tokens in the next run's prompt
   bool m_forecastsShown = true;
   std::vector<document::NodeId> m_selection;
   AreaRef m_area;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// What the mouse does on the canvas. A gesture that is under way shows what it would do; its end is one
-// command.
+// What the mouse does on the canvas. A gesture in progress shows what it would do; when it ends, it makes one
+// undo step.
 #pragma once
 
 #include "ui/editor/add_rules.h"
@@ -30,22 +30,22 @@ class CanvasGestures : public QObject {
   void release(const QMouseEvent& event);
   void doubleClick(const QMouseEvent& event);
   void leave();
-  /// Ends what is under way without a change. False: there is nothing.
+  /// Ends the gesture in progress without a change. Returns false if there is none.
   bool cancel();
   bool isActive() const { return m_kind != Kind::None; }
-  /// While it is held, dragging with the left button moves the view.
+  /// While the space key is held, dragging with the left button moves the view.
   void setSpaceHeld(bool held);
-  /// How near, in units of the scene, a pointer is to a port or a wire that it means.
+  /// The `reach` for CanvasScene::hitAt() at the present zoom, in scene pixels.
   double reach() const;
 
   void paintRubberBand(QPainter& painter, const CanvasStyle& style) const;
 
  Q_SIGNALS:
   void pressed();
-  /// The add popup is to be opened at a point of the viewport.
+  /// The add popup should open at a point of the viewport.
   void addWanted(const spanscope::ui::AddPlace& place, QPointF viewportPoint);
   void editWanted(document::NodeId node);
-  /// A stack, given by its first member, is to be opened.
+  /// A stack, given by its first member, should be opened.
   void openWanted(document::NodeId first);
   void restackWanted(document::NodeId list);
   void renameAreaWanted(spanscope::ui::AreaRef area);
@@ -66,12 +66,13 @@ class CanvasGestures : public QObject {
   };
 
   void pressLeft(const QMouseEvent& event, QPointF at);
-  /// What a pointer at this pixel of the viewport does to the gesture in progress.
+  /// Continues the gesture in progress with the pointer at this pixel of the viewport.
   void follow(QPoint pixel, Qt::KeyboardModifiers modifiers);
-  /// Where the pointer asks the view to scroll to while it drags, in pixels a tick.
+  /// How far the view should scroll because the pointer drags something to its edge, in pixels a tick.
   QPoint scrollStep() const;
   void scrollOn();
-  /// Selects the members of a stack, the first one last: it is the one that is drawn.
+  /// Selects the members of a stack. The first member is selected last, because it is the drawn one and so
+  /// becomes the current node.
   void selectStack(document::NodeId first, bool toggles);
   void startNodes();
   void moveNodes(QPointF at, Qt::KeyboardModifiers modifiers);
@@ -96,22 +97,22 @@ class CanvasGestures : public QObject {
   QPoint m_pressedPixel;  ///< viewport
   QPoint m_lastPixel;
   QPointF m_last;                                   ///< scene
-  std::vector<document::NodeId> m_selectionBefore;  ///< the last press on the canvas
+  std::vector<document::NodeId> m_selectionBefore;  ///< the selection at the last press on the canvas
   QElapsedTimer m_sinceCanvas;                      ///< since the last press on the canvas
-  bool m_toggles = false;                           ///< with Ctrl
-  QTimer m_scroll;                                  ///< while something is dragged to the edge
-  Qt::KeyboardModifiers m_modifiers;                ///< of the last move
+  bool m_toggles = false;                           ///< the press was made with Ctrl
+  QTimer m_scroll;                                  ///< runs while something is dragged to the edge
+  Qt::KeyboardModifiers m_modifiers;                ///< modifiers of the last move
 
   // dragging nodes
   document::NodeId m_pressed = document::kNoNode;
   std::vector<document::NodeId> m_dragged;
   std::map<document::NodeId, document::Rect> m_start;
-  std::optional<document::Document> m_result;  ///< what the drop will make of the document
+  std::optional<document::Document> m_result;  ///< the document that a drop will give
   QString m_resultName;
   bool m_onWire = false;
 
   // dragging wires
-  document::NodeId m_wireNode = document::kNoNode;  ///< child or parent
+  document::NodeId m_wireNode = document::kNoNode;  ///< the wire's child (WireUp) or parent (WireDown)
   std::size_t m_wireInput = 0;
   bool m_detached = false;
   CanvasTargets m_fits;

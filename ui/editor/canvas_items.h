@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// What the scene consists of. The items only paint; the canvas handles all events itself.
+// The items of the scene. They only paint; the canvas handles all events itself.
 #pragma once
 
 #include "engine/workbench/document/document.h"
@@ -19,7 +19,7 @@ namespace spanscope::ui {
 using SharedStyle = std::shared_ptr<const CanvasStyle>;
 
 inline constexpr double kFrameTitleHeight = 28;
-inline constexpr double kAreaGrip = 14;  ///< corner at the bottom right that resizes
+inline constexpr double kAreaGrip = 14;  ///< size of the corner at the bottom right that resizes
 
 class NodeItem : public QGraphicsItem {
  public:
@@ -31,7 +31,7 @@ class NodeItem : public QGraphicsItem {
   const NodeLook& look() const { return m_look; }
   void setLook(const NodeLook& look);
   void setStatus(const NodeStatus& status);
-  /// What the next run will find; nullptr: nothing is said of it.
+  /// Sets what the next run will find; nullptr: the card says nothing about it.
   void setForecast(const NodeForecast* forecast);
   void setMarks(const NodeMarks& marks);
   const NodeMarks& marks() const { return m_marks; }
@@ -52,10 +52,10 @@ class NodeItem : public QGraphicsItem {
   NodeMarks m_marks;
   QRectF m_bounds;
   std::optional<NodeTexts> m_texts;
-  double m_scale = 1;  ///< of the texts that were painted last
+  double m_scale = 1;  ///< scale of the texts that were painted last
 };
 
-/// From an output at the left to an input at the right.
+/// A wire from an output at the left to an input at the right.
 class WireItem : public QGraphicsItem {
  public:
   enum { Type = UserType + 2 };
@@ -105,7 +105,7 @@ class AreaItem : public QGraphicsItem {
   bool m_selected = false;
 };
 
-/// The title of a frame, over the nodes that lie in it.
+/// The title of a frame, painted over the nodes in the frame.
 class FrameTitleItem : public QGraphicsItem {
  public:
   enum { Type = UserType + 4 };
@@ -114,7 +114,7 @@ class FrameTitleItem : public QGraphicsItem {
 
   void setContent(const QString& text, const document::Rect& area, std::size_t hue);
   void setStyle(const SharedStyle& style);
-  /// What is painted at a zoom, in scene pixels from the corner of the frame.
+  /// The rectangle of the title at this zoom, in scene pixels from the top left corner of the frame.
   QRectF labelAt(double zoom) const;
 
   QRectF boundingRect() const override;
@@ -127,7 +127,7 @@ class FrameTitleItem : public QGraphicsItem {
   std::size_t m_hue = 0;
 };
 
-/// Scale of a painter that paints a scene.
+/// The zoom at which a painter paints a scene.
 double zoomOf(const QPainter& painter);
 
 }  // namespace spanscope::ui

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// What the canvas is put together from, and how the parts work with each other.
+// Puts the canvas together from its parts, and connects the parts with each other.
 #pragma once
 
 #include "ui/editor/add_popup.h"
@@ -41,9 +41,10 @@ class CanvasParts : public QObject {
   void reveal(document::NodeId id);
   void setPlace(const CanvasPlace& place);
   bool keepsFit() const { return m_keepsFit; }
-  /// Adds an operator without asking: at the selected node, or at what lies under a point of the viewport.
+  /// Adds an operator without asking: at the selected node, or, if a point of the viewport is given, at what
+  /// lies under it.
   void addNamed(const QString& op, std::optional<QPointF> viewportPoint = {});
-  /// Shows everything once there is something to show and room to show it in.
+  /// Fits everything into the view as soon as there are nodes and the view has a size.
   void fitWhenReady();
 
  Q_SIGNALS:
@@ -70,13 +71,14 @@ class CanvasParts : public QObject {
   void rename();
   void renameArea(AreaRef area);
   void bringSelectionIntoSight();
-  /// What is selected and was just added, and the root with it where it was in sight.
+  /// Moves the view to show the nodes that were just added. They are selected. If the root was in sight, it
+  /// stays so.
   void showAdded();
   void openStack(document::NodeId first);
   void restack(document::NodeId list);
-  /// The selected list, or that of the selected node, where it is spread; kNoNode: it is not.
+  /// The spread list node that is selected, or whose child is selected; kNoNode if there is none.
   document::NodeId spreadList() const;
-  /// What should be seen first: what runs, else what is selected, else the root. Null: nothing.
+  /// The area to show first: running nodes, else selected nodes, else the root. Null if there is none.
   QRectF focusRect() const;
   QRectF rectOf(document::NodeId id) const;
   void takeDrawn();
@@ -85,7 +87,7 @@ class CanvasParts : public QObject {
   void updateMinimap();
   void showMinimap();
   void zoomBy(double factor);
-  /// Everything, but not so small that nobody can read it: then what matters most of it.
+  /// Fits everything into the view, unless it would be too small to read; then shows focusRect().
   void fitReadable();
   void fitAll();
   QRectF selectionRect() const;
@@ -111,10 +113,11 @@ class CanvasParts : public QObject {
   std::vector<document::NodeId> m_hits;
   std::size_t m_hit = 0;
   bool m_fitPending = true;
-  bool m_keepsFit = false;  ///< everything is shown, in any size, until the person looks elsewhere
+  /// Everything stays fitted when the size changes, until the person moves the view.
+  bool m_keepsFit = false;
   bool m_wasEmpty = true;
   bool m_minimapOn = true;
-  QRectF m_root;  ///< where the root was drawn last; null: nowhere, or where a person has put it
+  QRectF m_root;  ///< where the root was drawn last; null: it was not drawn, or a person has placed it
   std::size_t m_drawnNodes = 0;
   std::set<document::NodeId> m_running;
 };

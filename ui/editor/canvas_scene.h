@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Items for what the core says is drawn, and what lies at a point.
+// Keeps an item for everything that CanvasCore says is drawn, and finds what lies at a point.
 #pragma once
 
 #include "ui/editor/canvas_core.h"
@@ -18,8 +18,8 @@ struct CanvasHit {
   enum class Kind {
     Nothing,
     Node,
-    Stack,    ///< of which `node` is the first member
-    Restack,  ///< where a list offers to stack its inputs again
+    Stack,    ///< `node` is its first member
+    Restack,  ///< the place where a list node offers to stack its inputs again
     Output,
     Input,
     Picker,
@@ -28,17 +28,17 @@ struct CanvasHit {
     AreaGrip
   };
   Kind kind = Kind::Nothing;
-  document::NodeId node = document::kNoNode;  ///< of a wire: the child
+  document::NodeId node = document::kNoNode;  ///< for a wire: its child
   std::size_t input = 0;
   AreaRef area{};
 };
 
 /// What a gesture points at.
 struct CanvasTargets {
-  document::NodeId wire = document::kNoNode;  ///< the wire above this node takes what is dropped
-  std::map<document::NodeId, int> inputs;     ///< as NodeMarks::inputFits
+  document::NodeId wire = document::kNoNode;  ///< a drop goes into the wire above this node
+  std::map<document::NodeId, int> inputs;     ///< by node: see NodeMarks::inputFits
   std::map<document::NodeId, bool> outputs;
-  document::NodeId detached = document::kNoNode;  ///< its wire is in the hand
+  document::NodeId detached = document::kNoNode;  ///< the pointer drags the wire of this node
   bool operator==(const CanvasTargets&) const = default;
 };
 
@@ -48,18 +48,19 @@ class CanvasScene : public QGraphicsScene {
   CanvasScene(CanvasCore& core, QObject* parent);
 
   const CanvasStyle& style() const { return *m_style; }
-  /// `reach`: how far in scene pixels a port catches the pointer.
+  /// What lies at a point. A port catches the pointer up to `reach` scene pixels away, a wire up to half of
+  /// that.
   CanvasHit hitAt(QPointF point, double reach) const;
-  /// What a tool tip says there; empty: nothing.
+  /// The tool tip at this point; empty: none.
   QString tipAt(QPointF point) const;
-  /// The input of a join nearest to a point, as an index for a new child.
+  /// The index for a new child of the join that is dropped at the point: behind the inputs above the point.
   std::size_t gapAt(document::NodeId join, QPointF point) const;
-  /// The child whose wire lies at the point; kNoNode: none.
+  /// The child whose wire passes within `reach` of the point; kNoNode: none.
   document::NodeId wireAt(QPointF point, double reach) const;
 
   QPointF outputOf(document::NodeId id) const;
   QPointF inputOf(document::NodeId id, std::size_t index) const;
-  /// Around everything that is drawn; null on an empty canvas.
+  /// The rectangle around everything that is drawn; null if the canvas is empty.
   QRectF contentRect() const;
 
   void setTargets(const CanvasTargets& targets);
@@ -73,7 +74,7 @@ class CanvasScene : public QGraphicsScene {
   void syncWires();
   void syncMarks();
   void syncStatuses();
-  double shownZoom() const;  ///< of the view that shows it
+  double shownZoom() const;  ///< zoom of the view that shows this scene
   void restyle();
   void tick();
 

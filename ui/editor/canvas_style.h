@@ -13,7 +13,7 @@
 
 namespace spanscope::ui {
 
-/// Colours, fonts and brushes of a theme, made once.
+/// The colours, fonts and brushes of a theme, made once for many paintings.
 struct CanvasStyle {
   explicit CanvasStyle(const Theme& theme);
   Theme theme;
@@ -21,20 +21,20 @@ struct CanvasStyle {
       errorFill;
   QColor hit, computed, line;
   QFont titleFont, bodyFont, smallFont, monoFont;
-  /// Of the bar of served tokens: the ink of the role with the surface's pattern over it.
+  /// For the bar of served tokens: the ink of a role. servedPattern() lies over it.
   QBrush servedInk(BlockRole role) const;
   QBrush servedPattern(BlockRole role) const;  ///< no brush: plain
   /// As Theme::segmentPattern.
   const QBrush& segmentPattern(std::size_t segment) const;
 
-  /// Sets texts in these fonts.
+  /// Lays out texts in these fonts.
   TextSetter& setter() const { return *m_setter; }
 
  private:
   std::shared_ptr<TextSetter> m_setter = std::make_shared<TextSetter>();
   QBrush m_relocatedPattern;
   QBrush m_computedPattern;
-  std::array<QBrush, 4> m_segmentPatterns;  ///< of each round of hues; the last one goes on
+  std::array<QBrush, 4> m_segmentPatterns;  ///< one for each round of hues; later rounds use the last one
 };
 
 }  // namespace spanscope::ui

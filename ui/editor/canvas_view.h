@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// The scene on the screen: zoom, scrolling, the grid. What the mouse does to nodes is in canvas_gestures.h.
+// Shows the scene on the screen: zoom, scrolling, the grid. canvas_gestures.h holds what the mouse does to
+// nodes.
 #pragma once
 
 #include "ui/editor/canvas_scene.h"
@@ -16,7 +17,7 @@ class CanvasGestures;
 inline constexpr double kLeastZoom = 0.05;
 inline constexpr double kMostZoom = 4;
 inline constexpr double kZoomStep = 1.25;
-/// The least zoom at which a canvas shows itself without being asked to: a card has its title at least.
+/// The least zoom that the canvas chooses by itself: a card still shows at least its title.
 inline constexpr double kLeastFitZoom = 0.53;
 
 class CanvasView : public QGraphicsView {
@@ -24,16 +25,17 @@ class CanvasView : public QGraphicsView {
  public:
   CanvasView(CanvasScene& scene, QWidget* parent);
 
-  /// Takes mouse events before the view's own scrolling.
+  /// Sets the object that gets mouse events first, before the view scrolls.
   void setGestures(CanvasGestures* gestures) { m_gestures = gestures; }
 
   double zoom() const { return transform().m11(); }
-  /// The scene point below `anchor` (pixels of the viewport) stays there.
+  /// Sets the zoom. The scene point below `anchor` (pixels of the viewport) stays there.
   void setZoom(double zoom, QPointF anchor);
   void setZoom(double zoom);
-  /// Shows the rectangle whole, at most at zoom 1 and at least at `least`: then its middle.
+  /// Shows the whole rectangle, at zoom 1 or less. If that would need a zoom below `least`, shows its middle
+  /// at `least`.
   void fit(const QRectF& rect, double least = kLeastZoom);
-  /// Height in scene pixels that there is room for where texts keep their size.
+  /// The height in scene pixels that the view can show while texts keep their size.
   double readableHeight() const;
   QPointF centerPoint() const;
   QRectF visibleRect() const;
@@ -44,7 +46,7 @@ class CanvasView : public QGraphicsView {
 
  Q_SIGNALS:
   void placeChanged();
-  void movedByPerson();  ///< with the wheel or the fingers
+  void movedByPerson();  ///< the person moved the view, with the wheel or the fingers
 
  protected:
   void drawBackground(QPainter* painter, const QRectF& rect) override;
@@ -63,12 +65,12 @@ class CanvasView : public QGraphicsView {
   void dropEvent(QDropEvent* event) override { event->ignore(); }
 
  private:
-  /// Shows by so many pixels elsewhere what stays in sight, and has the rest painted.
+  /// Shifts the part of the picture that stays in sight by (dx, dy) pixels, and paints only the rest again.
   void movePicture(int dx, int dy);
 
   CanvasScene& m_scene;
   CanvasGestures* m_gestures = nullptr;
-  QTransform m_painted;  ///< of what is on the screen
+  QTransform m_painted;  ///< transform of the picture on the screen
 };
 
 }  // namespace spanscope::ui

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Nodes as text and back: the clipboard holds the JSON of queries, so that it can be pasted anywhere.
+// Turns nodes into text and back. The clipboard holds queries as JSON, so that they can be pasted anywhere.
 #pragma once
 
 #include "engine/query/query.h"
@@ -13,17 +13,19 @@
 
 namespace spanscope::ui {
 
-/// The subtrees of the topmost of the nodes: one query, or a list of them.
+/// The subtrees of these nodes as JSON: one query, or a list of queries. A node below another of the nodes
+/// gets no entry of its own.
 std::string nodesToText(const document::Document& document, const std::vector<document::NodeId>& ids);
 
 struct PastedNodes {
   std::vector<query::Node> trees;
-  QString error;  ///< why there are none
+  QString error;  ///< why there are no trees
 };
 PastedNodes nodesFromText(const std::string& text);
 
-/// Puts trees beside a node: into it where it takes inputs, else as its next siblings, else as drafts, at a
-/// place or below it where they cover nothing of what is drawn. The tops of what was added.
+/// Adds trees to the document: into `selected` if it takes inputs, else as its next siblings, else as drafts.
+/// A draft stands at `at` or below, where it covers nothing that is drawn. Returns the tops of the added
+/// trees.
 std::vector<document::NodeId> pasteTrees(document::Document& document, const std::vector<query::Node>& trees,
                                          document::NodeId selected, document::Point at,
                                          const Stacks& stacks = {});

@@ -6,7 +6,7 @@
 
 namespace spanscope::ui {
 
-/// Moves a draft down from where it stands to the first place where none of it covers another node or a note.
+/// Moves a draft down to the first place where no node of it covers another node or a note.
 void moveToFreePlace(document::Document& document, document::NodeId top, const Stacks& stacks = {});
 
 }  // namespace spanscope::ui

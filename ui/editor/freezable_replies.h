@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// The replies of a run that freezing a node keeps.
+// Finds the replies of a run that are kept when a person freezes a node.
 #pragma once
 
 #include "ui/editor/node_status.h"
@@ -12,13 +12,13 @@
 namespace spanscope::ui {
 
 struct FreezableReplies {
-  std::vector<std::string> replies;  ///< in the order of their copies
-  QString problem;                   ///< why there are none, for a person
+  std::vector<std::string> replies;  ///< ordered by copy
+  QString problem;                   ///< why there are no replies, for a person
 };
 
-/// Of a generate the answer that is shown; of a repeat or a map all answers of its newest run, and where it
-/// ran several times over (below a repeat), those of the time that is shown. Replies are only of use where
-/// every one of them has been given.
+/// For a generate, the shown answer. For a repeat or a map, all answers in the run of the shown answer. If
+/// the node ran several times in that run (below a repeat), only the answers of the shown time. If an answer
+/// of these is missing, there are no replies and `problem` says so.
 FreezableReplies freezableReplies(const ViewInput& input, document::NodeId node, const NodeStatus& shown);
 
 }  // namespace spanscope::ui

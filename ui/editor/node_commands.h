@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// What the commands of nodes do.
+// Adds the commands that act on nodes.
 #pragma once
 
 #include "ui/commands/command_handlers.h"
@@ -11,8 +11,8 @@
 
 namespace spanscope::ui {
 
-/// Those that change the document or the selection and need no other widget. `pointer`: the scene point where
-/// what has no better place goes. `core` must outlive them.
+/// Adds the commands that change the document or the selection and need no other widget. `pointer` gives the
+/// scene point for new nodes that have no better place. `core` must outlive the commands.
 void addDocumentCommands(CommandHandlers& commands, CanvasCore& core, std::function<QPointF()> pointer);
 
 }  // namespace spanscope::ui

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// What the forecast says of each node of the document, to be told apart at a glance from what a run has done.
+// What the forecast says of each node of the document. It looks different from what a run has done.
 #pragma once
 
 #include "engine/run/prediction.h"
@@ -14,27 +14,29 @@
 
 namespace spanscope::ui {
 
-/// Tokens of a leaf, or of the prompt of a node that generates.
+/// Counts of tokens of a leaf, or of the prompt of a node that generates.
 struct NodeForecast {
   run::CountRange prompt;
-  run::CountRange cached;  ///< relocated ones included
+  run::CountRange cached;  ///< relocated tokens included
   run::CountRange relocated;
   run::CountRange computed;
-  std::int64_t blocks = 0;       ///< of the prompt, 0 for a leaf; at most, where the counts are bounds
-  std::int64_t foundBlocks = 0;  ///< of these the ones that are wholly there
-  bool isCertain = true;         ///< false: the run may have other counts, or those of a leaf are bounds too
+  /// Blocks of the prompt, 0 for a leaf; the most possible if the counts are bounds.
+  std::int64_t blocks = 0;
+  std::int64_t foundBlocks = 0;  ///< how many of these blocks are found whole
+  bool isCertain = true;         ///< false: the run may have other counts; a leaf's counts are bounds then
   bool operator==(const NodeForecast&) const = default;
 };
 
-/// By copy of the node's step; a leaf has one entry.
+/// For each node one entry by copy of its step; a leaf has one entry.
 using NodeForecasts = std::map<document::NodeId, std::vector<NodeForecast>>;
 
-/// Of a forecast that is known. A leaf that stands in several prompts is shown as the last one of them finds
-/// it, as it is after a run.
+/// The forecast of each node. `forecast` must be known. If a leaf stands in several prompts, the last of them
+/// counts, as it does after a run.
 NodeForecasts nodeForecasts(const Forecast& forecast, const document::Document& document);
 
-/// What is worth showing beside the status of a node; nullptr: nothing is predicted of it, or just what the
-/// shown run had, or that nothing of it is cached where nothing was.
+/// The forecast to show beside the status of a node. Returns nullptr if it is not worth showing: there is
+/// none, it predicts just what the shown run found, or it predicts no cached tokens and the shown run had
+/// none.
 const NodeForecast* forecastBeside(const NodeForecasts& forecasts, document::NodeId node,
                                    const NodeStatus& status);
 

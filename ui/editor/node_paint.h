@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Paints one node. Sizes in scene pixels at zoom 1, the origin at the top left of the node.
+// Paints one node. Sizes are in scene pixels at zoom 1; the origin is the top left corner of the node.
 #pragma once
 
 #include "ui/editor/canvas_style.h"
@@ -19,11 +19,11 @@ inline constexpr double kNumberRadius = 8;
 
 struct NodeMarks {
   bool selected = false;
-  bool focused = false;  ///< the current one while the canvas has the focus
+  bool focused = false;  ///< it is the current node and the canvas has the focus
   bool hovered = false;
   bool outputFits = false;  ///< a wire may begin here
-  int inputFits = -1;       ///< the input that a wire may end at, −2: any of them
-  double motion = 0;        ///< of the moving bar, 0 … 1
+  int inputFits = -1;       ///< the input at which a wire may end; −1: none, −2: any input
+  double motion = 0;        ///< position of the moving bar, 0 … 1
   bool moves = true;        ///< the system allows motion
   bool operator==(const NodeMarks&) const = default;
 };

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// What the trace says of each node of the document: how many tokens it has, how they were served, and for a
-// generate where it stands and what it has answered.
+// What the trace says of each node of the document: the number of its tokens, how they were served, and for a
+// generate its phase and its answer.
 #pragma once
 
 #include "engine/query/query.h"
@@ -21,52 +21,53 @@ enum class NodePhase {
   None,      ///< never ran, or has nothing to run
   Waiting,   ///< planned or deferred
   Running,   ///< prefill or decoding
-  Finished,  ///< by an end token or at its limit
+  Finished,  ///< ended by an end token or at its limit
   Stopped,
   Failed,
 };
 
 struct NodeStatus {
-  std::int64_t tokens = -1;    ///< of a leaf: its tokens; of a generate: its prompt. −1: not known
+  std::int64_t tokens = -1;  ///< for a leaf its own tokens, for a generate those of its prompt; −1: not known
   std::int64_t generated = 0;  ///< tokens of the answer
-  std::int64_t read = 0;       ///< of a generate: tokens of its prompt that were found or computed so far
-  bool fromTrace = false;      ///< `tokens` was reported; else counted by the tokenizer
-  Served served;               ///< by the newest request that holds them; all 0 until something was looked up
+  std::int64_t read = 0;       ///< for a generate: tokens of its prompt that were found or computed so far
+  bool fromTrace = false;  ///< `tokens` comes from the trace; false: the tokenizer or a forecast counted them
+  Served served;  ///< in the newest request that holds the tokens; all 0 until their blocks were looked up
   NodePhase phase = NodePhase::None;
   std::string answer;
   std::uint32_t copy = 0;    ///< which copy of the step is shown, from 0
-  std::uint32_t copies = 0;  ///< how many the newest run has started
-  RequestId request = 0;     ///< that is shown
+  std::uint32_t copies = 0;  ///< how many copies the newest run has started
+  RequestId request = 0;     ///< the shown request
   std::string failure;       ///< first line of the reason
-  std::string advice;        ///< what the engine warned of about the run; empty: nothing
+  std::string advice;        ///< the engine's warnings about the run; empty: none
   std::int32_t fragments =
-      -1;                ///< of an augment: that its newest run put into the prompt; −1: it has not run
-  double bestScore = 0;  ///< of the fragment that ranked first
-  double looked = -1;    ///< what the shown answer read of it, of all it read from sources; −1: not known
+      -1;  ///< for an augment: how many fragments its newest run put into the prompt; −1: it has not run
+  double bestScore = 0;  ///< score of the fragment that ranked first
+  /// Share of this node in what the shown answer read from all sources, 0 … 1; −1: not known.
+  double looked = -1;
   bool operator==(const NodeStatus&) const = default;
 
-  /// Cached share in whole per cent; −1 where nothing was looked up.
+  /// The cached share in whole per cent; −1 if nothing was looked up.
   int cachedPercent() const;
 };
 
 using NodeStatuses = std::map<document::NodeId, NodeStatus>;
 
-/// What nodeStatuses() would compute again and again. Its content never changes a result.
+/// Keeps what nodeStatuses() would otherwise compute again in every call. It never changes a result.
 struct NodeStatusCache {
-  std::map<RunId, std::optional<query::Node>> queries;  ///< the runs' queries, read
+  std::map<RunId, std::optional<query::Node>> queries;  ///< the parsed query of each run
   std::shared_ptr<TokenCounts> counts;                  ///< null: nothing was counted
   const TraceStore* trace = nullptr;
 };
 
-/// The states of all nodes that have one. A leaf whose text is another than the one that ran has no served
-/// tokens: they were those of the old text.
+/// The statuses of all nodes that have one. If the text of a leaf has changed since it ran, the leaf has no
+/// served tokens, because these belonged to the old text.
 NodeStatuses nodeStatuses(const ViewInput& input, NodeStatusCache& cache);
 NodeStatuses nodeStatuses(const ViewInput& input);
-/// Of these nodes alone.
+/// The statuses of only these nodes.
 NodeStatuses nodeStatuses(const ViewInput& input, NodeStatusCache& cache,
                           const std::vector<document::NodeId>& nodes);
 
-/// The requests of the newest run that belong to the node, by copy.
+/// The node's requests in the newest run that has any, by copy.
 std::map<std::uint32_t, RequestId> requestsOfNode(const ViewInput& input, document::NodeId node);
 
 }  // namespace spanscope::ui

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// What a card says, laid out for its room. Sizes in pixels of the texts, the origin at the top left of the
-// node.
+// The texts of a card, laid out for the room they have. Sizes are in scene pixels divided by the scale of the
+// texts; the origin is the top left corner of the node.
 #pragma once
 
 #include "ui/editor/canvas_style.h"
@@ -15,10 +15,10 @@
 
 namespace spanscope::ui {
 
-/// Texts of a node, laid out; made again when look, state or style change.
+/// The laid out texts of a node. They are made again when its look, status or style changes.
 struct NodeTexts {
   TextLine title;
-  TextLine name;  ///< of pills below the title
+  TextLine name;  ///< only of pills, which show it below the title
   TextLine count;
   TextLine share;
   TextLine state;
@@ -32,13 +32,14 @@ struct NodeTexts {
   TextLine looked;
   std::vector<TextLine> body;
   std::vector<TextLine> numbers;
-  double scale = 1;  ///< that they were laid out for
+  double scale = 1;  ///< the scale for which the texts were laid out
 };
-/// "5 fragments, best 8.12": what an augment found; empty for other nodes and before it ran.
+/// What an augment found: "5 fragments, best 8.12". Empty for other nodes and before the augment has run.
 QString fragmentsText(const NodeStatus& status);
-/// "3 200 tokens · 51 % cached" of a stack; empty where neither is known.
+/// The text of a stack: "3 200 tokens · 51 % cached". Empty if neither is known.
 QString stackText(const NodeStatus& status);
-/// `forecast`: nullptr: nothing is said of the next run. `scale` as textScale().
+/// Lays out the texts of a card. If `forecast` is nullptr, the card says nothing of the next run. `scale`
+/// comes from textScale().
 NodeTexts makeNodeTexts(const NodeLook& look, const NodeStatus& status, const NodeForecast* forecast,
                         const CanvasStyle& style, double scale = 1);
 

@@ -9,12 +9,13 @@
 
 namespace spanscope::ui {
 
-/// The text of a note, edited in its place. Ctrl+Enter, Tab and leaving it keep the text, Escape does not.
+/// Edits the text of a note in its place. Ctrl+Enter, Tab and losing the focus keep the new text; Escape
+/// drops it.
 class NoteEdit : public QPlainTextEdit {
   Q_OBJECT
  public:
   explicit NoteEdit(QWidget* parent);
-  /// `area` in the parent's pixels; `done` gets the text if it is kept.
+  /// `area` is in pixels of the parent. `done` gets the text if it is kept.
   void open(const QRect& area, const QString& text, const Theme& theme,
             std::function<void(const QString&)> done);
 

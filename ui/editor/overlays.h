@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Small widgets that lie over the canvas: the find bar, the line edit that renames, the minimap.
+// Small widgets that lie over the canvas: the find bar, the line edit for renaming, the minimap.
 #pragma once
 
 #include "engine/workbench/document/document.h"
@@ -19,7 +19,7 @@ class QLabel;
 
 namespace spanscope::ui {
 
-/// Looks for a text; Enter goes to the next hit.
+/// Searches for a text. Enter goes to the next hit.
 class FindBar : public QFrame {
   Q_OBJECT
  public:
@@ -43,7 +43,8 @@ class FindBar : public QFrame {
   QLabel* m_hits;
 };
 
-/// A line to rename something in its place. Enter and leaving it keep the text, Escape does not.
+/// A line edit that renames something in its place. Enter and losing the focus keep the new text; Escape
+/// drops it.
 class InlineEdit : public QLineEdit {
   Q_OBJECT
  public:
@@ -64,7 +65,7 @@ class InlineEdit : public QLineEdit {
   std::function<void(const QString&)> m_done;
 };
 
-/// The whole canvas small, with the part that is seen.
+/// A small picture of the whole canvas that marks the part in sight.
 class Minimap : public QWidget {
   Q_OBJECT
  public:

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Which children of a list node are drawn as one card where there is no room for all of them: what a person
-// reads stays large enough to read. A pure function of the document, the room and what is wanted on its own.
+// Decides which children of a list node are drawn together as one card, a stack, if there is no room for all
+// of them. So texts stay large enough to read. The result depends only on the document, the room and the
+// nodes that are wanted as separate cards.
 #pragma once
 
 #include "engine/workbench/document/document.h"
@@ -12,10 +13,11 @@
 
 namespace spanscope::ui {
 
-/// Consecutive children of one operator that are drawn as one card, with everything under them.
+/// Consecutive children with the same operator that are drawn as one card, together with everything below
+/// them.
 struct Stack {
   document::NodeId parent = document::kNoNode;
-  std::size_t first = 0;                  ///< place of the first one among the parent's children
+  std::size_t first = 0;                  ///< index of the first member among the parent's children
   std::vector<document::NodeId> members;  ///< in prompt order, two or more
   bool operator==(const Stack&) const = default;
 };
@@ -24,11 +26,11 @@ class Stacks {
  public:
   void add(Stack stack);
   bool empty() const { return m_stacks.empty(); }
-  /// By the first member, which stands for the stack in the layout.
+  /// All stacks by their first member, which stands for the stack in the layout.
   const std::map<document::NodeId, Stack>& all() const { return m_stacks; }
-  /// The stack that this node stands for; nullptr: none.
+  /// The stack whose first member is this node; nullptr: none.
   const Stack* at(document::NodeId first) const;
-  /// The stack that the node itself is a member of; nullptr: none.
+  /// The stack of which this node is a member; nullptr: none.
   const Stack* of(document::NodeId member) const;
   bool operator==(const Stacks&) const = default;
 
@@ -38,20 +40,20 @@ class Stacks {
 };
 
 struct StackWishes {
-  /// Height in scene pixels that each tree should keep to. 0: as high as it likes, nothing is stacked.
+  /// The height in scene pixels that no tree should exceed. 0: no limit, nothing is stacked.
   double height = 0;
-  /// Nodes that are drawn on their own, with those around them in their stack if there is room.
+  /// Nodes that get a card of their own. If there is room, so do other members of their stack.
   std::set<document::NodeId> shown;
-  /// List nodes of which all children are drawn.
+  /// List nodes whose children are all drawn one by one.
   std::set<document::NodeId> opened;
   bool operator==(const StackWishes&) const = default;
 };
 
-/// How many children of each list node may be drawn on their own so that the trees keep to the height; the
-/// largest such number, 0 where none is small enough.
+/// The largest number of children of each list node that may have cards of their own, so that no tree exceeds
+/// the height; 0 if no number is small enough.
 std::size_t stackLimit(const document::Document& document, const StackWishes& wishes);
-/// The stacks where each list node draws so many of its children on their own: the wanted ones, then the
-/// first ones. A child with a position of its own is never in a stack.
+/// The stacks that result if each list node draws `limit` of its children as separate cards: first the wanted
+/// ones, then those at the beginning. A child with an explicit position is never in a stack.
 Stacks stacksOf(const document::Document& document, const StackWishes& wishes, std::size_t limit);
 
 }  // namespace spanscope::ui

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Sets the short texts of cards. Zooming lays the cards out again and again with other room for the same
-// texts, and to shape a text is what takes time: each is shaped once for all the room that it gets.
+// Lays out the short texts of cards. Zooming lays out cards again and again, with the same texts but
+// different room. Shaping a text is what takes time, so each text is shaped only once, whatever room it gets
+// later.
 #pragma once
 
 #include <QCache>
@@ -16,7 +17,7 @@
 
 namespace spanscope::ui {
 
-/// A line of text that has been laid out; its glyphs from the top left.
+/// A laid out line of text. Its glyphs are placed from the top left corner.
 struct TextLine {
   QString text;
   QList<QGlyphRun> runs;
@@ -28,10 +29,11 @@ class TextSetter {
   TextSetter();
 
   double widthOf(const QString& text, const QFont& font);
-  /// With an ellipsis where it is wider than `width`, as QFontMetricsF::elidedText.
+  /// Lays out one line. If the text is wider than `width`, it ends in an ellipsis, as with
+  /// QFontMetricsF::elidedText.
   TextLine line(const QString& text, const QFont& font, double width);
-  /// At most `lines` lines, the last one with an ellipsis where the text goes on; that one may have less
-  /// room.
+  /// Lays out at most `lines` lines. If the text goes on, the last line ends in an ellipsis. `lastWidth` is
+  /// the room of the last line, if it has less.
   std::vector<TextLine> lines(const QString& text, const QFont& font, double width, int lines,
                               std::optional<double> lastWidth = std::nullopt);
 
@@ -43,11 +45,11 @@ class TextSetter {
     double width = 0;
     bool isLeftToRight = true;
   };
-  /// Until the next text is shaped.
+  /// The shaped text. The reference is valid until the next text is shaped.
   const Shaped& shaped(const QString& text, const QFont& font);
   TextLine whole(const QString& text, const QFont& font);
 
-  /// By what was shaped, so that nothing in it can be out of date.
+  /// Shaped texts by font and text, which are all they depend on: so none can be out of date.
   QCache<std::pair<QFont, QString>, Shaped> m_shaped;
 };
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Putting another node around some: between them and what they were the inputs of.
+// Wraps nodes: puts a new node between them and their parent.
 #pragma once
 
 #include "engine/workbench/document/document.h"
@@ -9,12 +9,13 @@
 
 namespace spanscope::ui {
 
-/// Operators that hold all of these as their inputs; none where the nodes have different parents.
+/// The operators that can take all of these nodes as inputs. Nodes below others of them do not count. Empty
+/// if the remaining nodes have different parents.
 std::vector<std::string> wrappingOperators(const document::Document& document,
                                            const std::vector<document::NodeId>& nodes);
 
-/// A new node of that operator in the place of the first of the nodes, with all of them as its inputs, in
-/// prompt order. kNoNode: it does not take them, and nothing has changed.
+/// Adds a new node in the place of the first of the nodes, with all of them as its inputs in prompt order.
+/// Returns kNoNode if the operator cannot take them; then nothing has changed.
 document::NodeId wrapNodes(document::Document& document, const std::vector<document::NodeId>& nodes,
                            const std::string& op);
 
