@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// A view: what one dock shows. A pure function of its input; what the person does in it comes back as
-// signals.
+// A view is what one dock shows. It is a pure function of its input. What a person does in a view comes back
+// as signals.
 #pragma once
 
 #include "ui/document/document_model.h"
@@ -20,40 +20,42 @@ class View : public QWidget {
  public:
   using QWidget::QWidget;
 
-  /// Shows another input. Called often (60 times a second while a query runs): a view that is hidden keeps
-  /// the input and computes when it is shown; one whose part of the input has not changed does nothing.
+  /// Shows another input. It is called often, 60 times a second while a query runs. So a hidden view only
+  /// keeps the input and computes when it is shown, and a view whose part of the input has not changed does
+  /// nothing.
   virtual void setInput(const ViewInput& input) = 0;
 
-  /// For views that edit: the document to change; nullptr: none is open. Changes go through it only.
+  /// For views that edit: sets the document to change; nullptr: none is open. A view changes the document
+  /// only through this model.
   virtual void setModel(document::DocumentModel* /*model*/) {}
 
-  /// Small controls (combo boxes, legends) for the right of the dock's title bar; nullptr: none. Owned by the
-  /// caller once taken.
+  /// Small controls (combo boxes, legends) for the right of the dock's title bar; nullptr: none. The caller
+  /// owns the returned widget.
   virtual QWidget* takeTitleControls() { return nullptr; }
 
-  /// What it shows as comma-separated values, header line first; empty: nothing to export.
+  /// What the view shows, as comma-separated values with a header line; empty: there is nothing to export.
   virtual QString csv() const { return {}; }
-  /// Paints what it shows, whole, into a rectangle of this size (for PNG, SVG, PDF).
+  /// Paints everything that the view shows into a rectangle of this size (for PNG, SVG, PDF).
   virtual void paintTo(QPainter& painter, const QSize& size);
 
  Q_SIGNALS:
   void selectionWanted(const spanscope::ui::Selection& selection);
-  /// The scrubber should go there (number of events).
+  /// The scrubber should go to this position (a number of events).
   void positionWanted(std::size_t position);
-  /// A command of the command table is asked for, e.g. by a link.
+  /// The person asks for a command of the command table, e.g. with a link.
   void commandWanted(const QString& id);
-  /// The title bar's second text (counts) has changed.
+  /// The second text of the title bar (counts) has changed.
   void summaryChanged(const QString& text);
 };
 
-/// One line a view. `id` is used in settings, `--screenshot` and file names.
+/// One entry of the table of views. Settings, `--screenshot` and file names use `id`.
 struct ViewInfo {
   QString id;
   QString title;
-  QString help;  ///< one sentence: what it shows
+  QString help;  ///< one sentence: what the view shows
   std::function<View*(QWidget* parent)> make;
 };
-/// All views of the trace and the document, in the order of the menu.
+/// All views, in the order of the menu.
 const std::vector<ViewInfo>& viewTable();
 
 }  // namespace spanscope::ui

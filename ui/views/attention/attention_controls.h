@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// The small controls in the title of the attention view: layer, head, and the menu of what is shown.
+// The small controls in the title of the attention view: layer, head, and the menu that chooses what is
+// shown.
 #pragma once
 
 #include "ui/views/attention/attention_model.h"
@@ -20,10 +21,10 @@ namespace spanscope::ui {
 class AttentionControls : public QObject {
   Q_OBJECT
  public:
-  /// Puts its widgets into `row`; they may go before it does.
+  /// Puts its widgets into `row`. They may be destroyed before this object.
   AttentionControls(QHBoxLayout& row, QObject* parent);
 
-  /// Offers the layers and heads of the model, with these chosen.
+  /// Offers the layers and heads of the model and shows the given ones as chosen.
   void showChoice(const AttentionModel& model, const std::optional<std::int32_t>& layer,
                   const std::optional<std::int32_t>& head);
   void showHeads(bool shows);
@@ -31,8 +32,8 @@ class AttentionControls : public QObject {
  Q_SIGNALS:
   void choiceMade(const std::optional<std::int32_t>& layer, const std::optional<std::int32_t>& head);
   void headsToggled(bool shows);
-  void ownToggled(bool shows);   ///< question, reply and other text
-  void sinkToggled(bool shows);  ///< first tokens
+  void ownToggled(bool shows);   ///< show question, reply and other text
+  void sinkToggled(bool shows);  ///< show first tokens
   void rowsChosen(spanscope::ui::AttentionRowSet rows);
   void scaleChosen(spanscope::ui::AttentionScale scale);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// The two things an attention plot paints: the cells within its axes and the brackets beside them.
+// The two layers of an attention plot: the cells within its axes, and the brackets beside them.
 #pragma once
 
 #include "ui/theme/theme.h"
@@ -42,7 +42,7 @@ class AttentionBrackets : public QCPLayerable {
   void draw(QCPPainter* painter) override;
 
  private:
-  /// What the answer adds is no part of the prompt and has none of its hues.
+  /// The ink of the answer's own tokens: they are no part of the prompt and have none of its hues.
   QColor replyInk() const;
   void drawColumnNames(QCPPainter* painter, const QRectF& inner, const QFont& plain) const;
   void drawRowNames(QCPPainter* painter, const QRectF& inner, const QFont& plain) const;
@@ -52,10 +52,10 @@ class AttentionBrackets : public QCPLayerable {
   AttentionPlot& m_plot;
 };
 
-/// Marks the column with the first key of the view: a triangle in a rectangle.
+/// Marks the column with the first key of the view: paints a triangle into the rectangle.
 void paintSinkMark(QPainter& painter, const QRectF& area, const QColor& ink);
 
-/// The hatch of what the tree forbids, and the one of what was not recorded.
+/// The hatch of cells that the tree forbids, and the hatch of cells that were not recorded.
 QBrush forbiddenBrush(const Theme& theme);
 QBrush missingBrush(const Theme& theme);
 

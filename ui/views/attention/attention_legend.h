@@ -8,7 +8,7 @@
 
 namespace spanscope::ui {
 
-/// What hatches and pale rows mean, as far as there are any.
+/// Explains the hatches and pale rows that the map has.
 class AttentionLegend : public QWidget {
   Q_OBJECT
  public:
@@ -32,7 +32,7 @@ class AttentionLegend : public QWidget {
     QString text;
     bool operator==(const Sample&) const = default;
   };
-  /// Lays the samples out, painting them where there is a painter; returns the height.
+  /// Lays out the samples, and paints them if `painter` is not null. Returns their height.
   int flow(QPainter* painter, const QRect& area) const;
 
   std::vector<Sample> m_samples;

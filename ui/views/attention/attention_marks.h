@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// What of the attention map is outlined because it is selected somewhere.
+// The parts of the attention map that are outlined because they are selected in some view.
 #pragma once
 
 #include "ui/session/selection.h"

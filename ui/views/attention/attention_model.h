@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Where one request looked: attention mass per query row and key block, as recorded, with the mask that its
-// span table induces.
+// Where one request looked: the recorded attention mass by query row and key block, and the mask that follows
+// from its span table.
 #pragma once
 
 #include "ui/session/view_input.h"
@@ -18,75 +18,79 @@ namespace spanscope::ui {
 /// What a column or a row stands for.
 enum class AttentionGrain : std::uint8_t { Segments, Blocks, Tokens };
 enum class AttentionRowSet : std::uint8_t {
-  Answer,  ///< a row for each token of the answer
-  All,     ///< of the whole prompt, where those were recorded
+  Answer,  ///< one row for each token of the answer
+  All,     ///< rows of the whole prompt, if they were recorded
 };
 
 enum class AttentionScale : std::uint8_t {
   Linear,
   Logarithmic,
-  ByRow,  ///< of the largest of the row
+  ByRow,  ///< relative to the largest mass in the row
 };
 
 struct AttentionOptions {
-  std::optional<std::int32_t> layer;  ///< none: mean of the observed layers
-  std::optional<std::int32_t> head;   ///< none: mean of heads
+  std::optional<std::int32_t> layer;  ///< none: the mean of the observed layers
+  std::optional<std::int32_t> head;   ///< none: the mean of the heads
   AttentionRowSet rowSet = AttentionRowSet::All;
-  AttentionGrain grain = AttentionGrain::Blocks;   ///< of columns, and of rows of the prompt; not tokens
-  std::map<std::uint32_t, AttentionGrain> opened;  ///< segments that are shown in more detail than that
-  /// Of all rows: rows are the tokens of this segment, and columns too where attention on single keys was
-  /// recorded; none: all query blocks.
+  /// For columns and for rows of the prompt; Segments or Blocks.
+  AttentionGrain grain = AttentionGrain::Blocks;
+  std::map<std::uint32_t, AttentionGrain> opened;  ///< segments shown in finer grain than `grain`
+  /// Only with AttentionRowSet::All. If set, rows are the tokens of this segment, and columns are tokens too
+  /// if attention on single keys was recorded. If not set, rows are all query blocks.
   std::optional<std::uint32_t> tokensOf;
-  /// First tokens of segments count, where whole segments are columns and they were recorded apart.
+  /// Whether attention on first tokens of segments counts. It matters only in columns of whole segments, and
+  /// if first tokens were recorded separately.
   bool withFirst = true;
-  std::int32_t answersPerRow = 1;  ///< tokens of the answer that share a row
-  std::size_t mostBlocks = 1000;   ///< above it several blocks share a cell
+  std::int32_t answersPerRow = 1;  ///< how many tokens of the answer share a row
+  std::size_t mostBlocks = 1000;   ///< if there are more, several blocks share a cell
   bool operator==(const AttentionOptions&) const = default;
 };
 
 enum class CellState : std::uint8_t {
-  Blank,      ///< it comes later in the view: there is nothing to see yet
-  Forbidden,  ///< it comes earlier, and the tree says that the row does not see it
-  Missing,    ///< seen, but nothing was recorded
+  Blank,      ///< the key comes later in the view than the row
+  Forbidden,  ///< the key comes earlier, but the tree forbids the row to see it
+  Missing,    ///< the row sees the key, but nothing was recorded
   Measured,
 };
 
 enum class RowSource : std::uint8_t {
   None,      ///< nothing was recorded
-  Computed,  ///< by this request
-  Earlier,   ///< when the block was stored, by another request
+  Computed,  ///< this request recorded it
+  Earlier,   ///< another request recorded it, when it stored the block
 };
 
 struct AttentionSegment {
-  std::uint32_t segment = 0;  ///< its place in the prompt
+  std::uint32_t segment = 0;  ///< index of the segment in the prompt
   QString name;
   std::size_t hue = 0;  ///< for Theme::segmentInk
   NodePath node;
   document::NodeId id = document::kNoNode;
   std::int32_t blocks = 0;
-  AttentionGrain grain = AttentionGrain::Blocks;  ///< of its columns
-  std::vector<QString> texts;                     ///< of its tokens, where columns are tokens
+  AttentionGrain grain = AttentionGrain::Blocks;  ///< grain of its columns
+  std::vector<QString> texts;                     ///< texts of its tokens, if its columns are tokens
   std::int32_t firstColumn = 0;
   std::int32_t columns = 0;
-  /// Of them, the last ones that hold tokens of the answer alone; one that holds both is of the prompt.
+  /// How many of its last columns hold only tokens of the answer. A column that also holds tokens of the
+  /// prompt belongs to the prompt.
   std::int32_t replyColumns = 0;
   std::int32_t firstRow = 0;
-  std::int32_t rows = 0;  ///< 0 where only another segment's tokens are shown
+  std::int32_t rows = 0;  ///< 0 if the rows belong only to other segments
   bool operator==(const AttentionSegment&) const = default;
 };
 
 struct AttentionRow {
   std::uint32_t segment = 0;
-  std::int32_t block = 0;    ///< first virtual block of the row, in its segment
-  std::int32_t blocks = 1;   ///< for which it stands
-  std::int32_t token = -1;   ///< local token, where rows are tokens
-  std::int32_t answer = -1;  ///< index in the answer of the token that was drawn from this row; −1: none
-  std::int32_t answers = 0;  ///< tokens of the answer for which it stands, from that one on
-  QString text;              ///< of that token
+  std::int32_t block = 0;    ///< first virtual block of the row, counted within its segment
+  std::int32_t blocks = 1;   ///< how many blocks the row stands for
+  std::int32_t token = -1;   ///< local token, if rows are tokens
+  std::int32_t answer = -1;  ///< index in the answer of the token drawn from this row; −1: none
+  std::int32_t answers = 0;  ///< how many tokens of the answer the row stands for, from `answer` on
+  QString text;              ///< text of these tokens
   RowSource source = RowSource::None;
-  RunId run = 0;                       ///< that recorded it
-  RequestId request = 0;               ///< that recorded it
-  std::vector<std::uint32_t> again{};  ///< key segments of which its cells were computed again after the run
+  RunId run = 0;          ///< the run that recorded the row
+  RequestId request = 0;  ///< the request that recorded the row
+  /// Key segments whose cells in this row were computed again after the run.
+  std::vector<std::uint32_t> again{};
   bool operator==(const AttentionRow&) const = default;
 };
 
@@ -98,81 +102,83 @@ struct AttentionRegion {
   bool operator==(const AttentionRegion&) const = default;
 };
 
-/// What is known of the answer in the layer and head that are shown.
+/// How much is known of the answer in the shown layer and head.
 struct AnswerKnown {
-  std::int32_t tokens = 0;                           ///< it has
-  std::int32_t withBlocks = 0;                       ///< of which attention by key block is known
-  std::int32_t withKeys = 0;                         ///< and on single keys
-  std::optional<trace::AttentionReplayed> replayed;  ///< by which it is known
+  std::int32_t tokens = 0;                           ///< tokens of the answer
+  std::int32_t withBlocks = 0;                       ///< how many of them have attention by key block
+  std::int32_t withKeys = 0;                         ///< how many of them have attention on single keys
+  std::optional<trace::AttentionReplayed> replayed;  ///< the replay that computed it, if one did
   bool operator==(const AnswerKnown&) const = default;
 };
 
 struct AttentionModel {
-  RequestId request = 0;  ///< 0: there is none
+  RequestId request = 0;  ///< 0: there is no request
   RunId run = 0;
-  bool recorded = false;  ///< anything of this request or of the blocks it reuses
+  bool recorded = false;  ///< something was recorded of this request or of the blocks that it reuses
   AttentionRowSet rowSet = AttentionRowSet::All;
   std::vector<AttentionSegment> segments;
   std::vector<AttentionRow> rows;
   std::int32_t columns = 0;
   std::int32_t blocksPerCell = 1;
   std::int32_t blockSize = 16;
-  bool tokenColumns = false;  ///< every column is a token, not one block or several
-  bool withoutFirst = false;  ///< first tokens of segments are left out of columns of whole segments
-  /// The column with the first key of the view, an attention sink, where it counts; −1: in none.
+  bool tokenColumns = false;  ///< every column is a token
+  bool withoutFirst = false;  ///< columns of whole segments leave out the first tokens of the segments
+  /// The column that counts the first key of the view, an attention sink; −1: no column does.
   std::int32_t sinkColumn = -1;
-  std::vector<float> mass;        ///< [rows][columns]: share of attention, 0 … 1; 0 where not measured
+  std::vector<float> mass;        ///< [rows][columns]: share of attention, 0 … 1; 0 if not measured
   std::vector<CellState> states;  ///< [rows][columns]
-  /// Of rows that see two cells or more: one that sees a single one has all of its attention there. Of rows
-  /// of the answer: what they read outside of their own segment and the sink's column.
+  /// The largest mass that scales are made for. Rows with a single measured cell do not count, because they
+  /// have all of their attention there. In rows of the answer, neither their own segment nor the sink's
+  /// column counts.
   float highest = 0;
-  float lowest = 0;      ///< above 0, of the same cells
-  bool singles = false;  ///< there are rows that see a single cell
+  float lowest = 0;      ///< the smallest mass above 0; rows with a single measured cell count too
+  bool singles = false;  ///< some rows have a single measured cell
   AnswerKnown answer;
-  std::vector<std::int32_t> layers;  ///< observed, or that can be computed again; ascending
+  std::vector<std::int32_t> layers;  ///< layers that were observed or can be computed again, ascending
   std::int32_t heads = 0;
-  bool promptRows = false;                   ///< anything of rows of the prompt was recorded
+  bool promptRows = false;                   ///< something was recorded of rows of the prompt
   bool computedAgain = false;                ///< some cells were computed again after the run
-  std::vector<std::uint32_t> tokenSegments;  ///< segments of which single tokens were recorded, ascending
-  bool singleKeys = false;                   ///< of rows that are shown
-  std::vector<RunId> earlierRuns;            ///< that recorded pale rows, ascending
-  bool earlierHere = false;                  ///< pale rows by another request of the same run
-  std::optional<trace::AttentionLeftOut> leftOut;  ///< of the run, so far
+  std::vector<std::uint32_t> tokenSegments;  ///< segments whose single tokens were recorded, ascending
+  bool singleKeys = false;         ///< attention on single keys is known for rows of the last segment
+  std::vector<RunId> earlierRuns;  ///< runs that recorded pale rows, ascending
+  bool earlierHere = false;        ///< another request of the same run recorded pale rows
+  std::optional<trace::AttentionLeftOut> leftOut;  ///< what the run has left out so far
   bool operator==(const AttentionModel&) const = default;
 
   std::size_t at(std::int32_t row, std::int32_t column) const {
     return static_cast<std::size_t>(row) * static_cast<std::size_t>(columns) +
            static_cast<std::size_t>(column);
   }
-  /// Index in `segments` of a column; nullptr outside.
+  /// The segment of a column; nullptr: there is no such column.
   const AttentionSegment* segmentOfColumn(std::int32_t column) const;
-  /// First virtual block of a column, in its segment.
+  /// The first virtual block of a column, counted within its segment.
   std::int32_t blockOfColumn(std::int32_t column) const;
-  /// Local token of a column; −1 where columns are blocks.
+  /// The local token of a column; −1 if the column is no token.
   std::int32_t tokenOfColumn(std::int32_t column) const;
-  /// Virtual blocks for which a column stands.
+  /// How many virtual blocks a column stands for.
   std::int32_t blocksOfColumn(std::int32_t column) const;
-  /// Cells of one state as few rectangles.
+  /// The cells of one state, joined into few rectangles.
   std::vector<AttentionRegion> regions(CellState state) const;
 };
 
 AttentionModel attentionModel(const ViewInput& input, const AttentionOptions& options = {});
 
-/// What a shade of each scale means: 0 … 1, for every cell, 0 where nothing was measured. Cells above the
-/// scale's top are 1.
+/// The shades of all cells in one scale, 0 … 1. A cell that was not measured has 0; a cell above `top` has 1.
 struct AttentionShades {
-  double top = 1;     ///< mass of shade 1; ByRow: 1
-  double bottom = 0;  ///< mass of shade 0
+  double top = 1;     ///< the mass of shade 1; for ByRow it is 1
+  double bottom = 0;  ///< the mass of shade 0
   std::vector<float> shades;
 };
 AttentionShades attentionShades(const AttentionModel& model, AttentionScale scale);
 
-/// What columns are in so many pixels: blocks where each gets a few of them, else whole segments.
+/// The grain of columns for a map that is `pixels` wide: blocks if each gets a few pixels, else whole
+/// segments.
 AttentionGrain grainFor(const ViewInput& input, double pixels);
-/// How many tokens of the answer share a row, so that each row has room for its name in so many pixels.
+/// How many tokens of the answer must share a row, so that each row has room for its name in a map that is
+/// `pixels` high.
 std::int32_t answersPerRowFor(const ViewInput& input, double pixels);
-/// What a finer look at a segment shows, if there is anything finer: blocks, or tokens where single keys were
-/// recorded.
+/// The next finer grain of a segment: blocks, or tokens if single keys were recorded. Nothing if there is
+/// none.
 std::optional<AttentionGrain> finerGrain(const AttentionModel& model, std::uint32_t segment);
 
 /// "question block 1 → document 1 block 0: 0.31, layer 4, mean of heads"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// The heat map itself: cells, mask, brackets and scale bar, with the mouse and the keys that move in it.
+// The heat map: cells, mask, brackets and scale bar. It handles the mouse and the keys that move within it.
 #pragma once
 
 #include "ui/theme/theme.h"
@@ -15,7 +15,7 @@
 
 namespace spanscope::ui {
 
-/// A cell, by row and column of the model.
+/// A cell, given by row and column of the model.
 struct AttentionCell {
   std::int32_t row = 0;
   std::int32_t column = 0;
@@ -40,20 +40,20 @@ class AttentionPlot : public QCustomPlot {
   void setCursorCell(std::optional<AttentionCell> cell);
 
   void fit();
-  /// Makes room for names and scale in a plot of this size; its own where nothing else is said.
+  /// Makes room for names and scale in a plot of this size.
   void layOut(const QSize& size);
-  /// Shows so much of the width around a segment's columns that its cells can be told apart.
+  /// Zooms in on the columns of a segment until its cells can be told apart.
   void showSegment(std::uint32_t segment);
-  /// Whether the names of columns stand on end, since side by side they have no room.
+  /// Whether the names of columns are turned upright, because they have no room side by side.
   bool hasUprightNames() const { return m_upright; }
-  /// What a plot of this size has for its rows, in pixels.
+  /// The room for rows in a plot of this size, in pixels.
   int rowsHeight(const QSize& size) const;
-  /// Zooms around a place of the widget.
+  /// Zooms around a place in the widget.
   void zoom(double factor, const QPointF& place);
   std::optional<AttentionCell> cellAt(const QPointF& place) const;
-  /// The segment whose name stands there.
+  /// The segment whose name stands at a place.
   std::optional<std::uint32_t> nameAt(const QPointF& place) const;
-  /// Whether a part of the map is shown only.
+  /// Whether only a part of the map is shown.
   bool isZoomed() const;
   QRectF cellRect(const AttentionRegion& region) const;  ///< pixels
 
@@ -61,7 +61,7 @@ class AttentionPlot : public QCustomPlot {
   void cellHovered(int row, int column);  ///< −1: none
   void cellClicked(int row, int column);
   void cellOpened(int row, int column);  ///< double click or Return
-  void segmentClicked(int segment);      ///< its name above the columns or beside the rows
+  void segmentClicked(int segment);      ///< a click on its name, above the columns or beside the rows
   void closed();                         ///< Escape
   void resized();
 

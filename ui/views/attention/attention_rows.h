@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// The recorded attention of a request by query block, sums over it, and where reused blocks were stored.
+// The recorded attention of a request by query block, weighted means of it, and where reused blocks were
+// stored.
 #pragma once
 
 #include "ui/session/view_input.h"
@@ -15,26 +16,28 @@
 
 namespace spanscope::ui {
 
-/// Which layers and heads are added up: none is a mean.
+/// The layer and the head to look at. None: the mean of all.
 struct AttentionChoice {
   std::optional<std::int32_t> layer;
   std::optional<std::int32_t> head;
 };
 
-/// What was recorded of one query block or row by key block or key token.
+/// The recorded attention of one query block or row, by key block or key token.
 struct RecordedMass {
   const trace::AttentionMass* mass = nullptr;
-  const trace::AttentionReplayed* replayed = nullptr;  ///< computed again after the run; nullptr: by the run
+  /// Set if it was computed again after the run; nullptr: the run recorded it.
+  const trace::AttentionReplayed* replayed = nullptr;
 
-  /// The only head it has; −1: all of them, or their mean where the layer is −1.
+  /// The only head that it has; −1: all heads, or their mean if the layer is −1.
   std::int32_t head() const { return replayed == nullptr ? -1 : replayed->head; }
-  /// Whether it is a part of what is chosen. A layer that was computed again by itself is no mean of layers.
+  /// Whether it belongs to this choice. A single layer that was computed again does not stand for the mean of
+  /// layers.
   bool tellsOf(const AttentionChoice& choice) const;
 };
 
-/// The attention events of one request up to the input's position, by query block; what was computed again
-/// belongs to no moment of the run, and is there as soon as the answer is finished. Points into the trace:
-/// valid until that grows.
+/// The attention events of one request up to the input's position, by query block. Attention that was
+/// computed again belongs to no moment of the run: it counts as soon as the answer is finished. This object
+/// points into the trace, so it is valid until the trace grows.
 class RecordedRows {
  public:
   RecordedRows(const ViewInput& input, RequestId request);
@@ -46,15 +49,14 @@ class RecordedRows {
   const std::vector<std::uint32_t>& tokenSegments() const { return m_tokenSegments; }  ///< ascending
   /// Whether attention on single keys is known for rows of this segment.
   bool hasSingleKeys(std::uint32_t segment, const AttentionChoice& choice) const;
-  /// Of how many rows of this segment, from `firstRow` on, attention by key block is known, and of how many
-  /// on single keys.
+  /// How many rows of a segment have known attention, from `firstRow` on.
   struct RowsKnown {
     std::int32_t blocks = 0;
     std::int32_t tokens = 0;
-    const trace::AttentionReplayed* replayed = nullptr;  ///< the last by which one of them is known
+    const trace::AttentionReplayed* replayed = nullptr;  ///< the last replay that computed one of them
   };
   RowsKnown rowsKnown(std::uint32_t segment, std::int32_t firstRow, const AttentionChoice& choice) const;
-  /// Whether there is anything of rows that no token of the answer was drawn from.
+  /// Whether something is known of rows from which no token of the answer was drawn.
   bool hasPromptRows(std::uint32_t own, std::int32_t firstAnswerRow) const;
 
  private:
@@ -69,31 +71,32 @@ class RecordedRows {
   std::int32_t m_heads = 0;
 };
 
-/// Means of attention mass, weighted by the rows that each event stands for; for each row and key segment by
-/// itself, since what is known of a segment may come from another kind of event than its neighbour.
+/// Computes means of attention mass, weighted by the number of rows that each event stands for. Each row and
+/// key segment has a mean of its own, because segments may be known from different kinds of events.
 class AttentionSums {
  public:
-  /// The column of a key token, the first of a stretch; −1: none.
+  /// Gives the column of the key token with which a stretch of keys begins; −1: none.
   using ColumnOf = std::function<std::int32_t(std::uint32_t segment, std::int64_t token)>;
-  /// Whether a key segment is to be added.
+  /// Says whether a key segment should be added.
   using Takes = std::function<bool(std::uint32_t segment)>;
 
   AttentionSums(std::size_t rows, std::size_t columns, std::size_t segments);
 
-  /// `keys`: the segments that the event's key ranges mean here, in their order. False where nothing
-  /// was taken: they do not fit, or the event lacks what is chosen.
+  /// Adds an event to a row. `keys` are the segments that the event's key ranges mean here, in the same
+  /// order. Returns false if nothing was added: `keys` do not fit, or the event lacks what is chosen.
   bool add(std::size_t row, const RecordedMass& recorded, std::span<const std::uint32_t> keys,
            const AttentionChoice& choice, const ColumnOf& columnOf, const Takes& takes);
-  /// `withFirst`: first tokens of segments count.
+  /// The same for an event by segment. `withFirst` says whether first tokens of segments count.
   bool add(std::size_t row, const trace::SegmentAttention& mass, std::span<const std::uint32_t> keys,
            const AttentionChoice& choice, bool withFirst, const ColumnOf& columnOf, const Takes& takes);
-  /// Mass by segment of the whole prompt, as means over layers and heads. False: nothing was taken.
+  /// Adds the mass of each segment of the prompt, as a mean over layers and heads. Returns false if nothing
+  /// was added.
   bool add(std::size_t row, std::span<const float> bySegment, const ColumnOf& columnOf, const Takes& takes);
 
   bool isKnown(std::size_t row, std::uint32_t segment) const {
     return m_weights[row * m_segments + segment] > 0;
   }
-  /// [rows][columns]; `segmentOf`: of each column.
+  /// Returns the means, [rows][columns]. `segmentOf` gives the segment of each column.
   std::vector<float> take(std::span<const std::uint32_t> segmentOf) const;
 
  private:
@@ -105,17 +108,18 @@ class AttentionSums {
   std::vector<float> m_weights;  ///< [rows][segments]
 };
 
-/// Virtual blocks of each segment of a request.
+/// The number of virtual blocks in each segment of a request.
 std::vector<std::int32_t> blockCounts(const trace::RequestState& request, std::int32_t blockSize);
 
-/// A virtual block that was found, and its place in the request that stored it.
+/// A virtual block that was found in the pool, and its place in the request that stored it.
 struct StoredBlock {
   trace::BlockPlace place;
   RunId run = 0;
   RequestId request = 0;
   trace::BlockPlace storedAt;
 };
-/// Of a request's blocks, ascending by place; those whose origin the trace does not know are left out.
+/// The found blocks of a request, ascending by place. Blocks whose origin the trace does not know are left
+/// out.
 std::vector<StoredBlock> storedBlocks(const ViewInput& input, const trace::Progress& progress,
                                       const trace::RequestState& request);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Where the answer looked: a bar for each source, and below a heat map of rows by keys.
+// Shows where the answer looked: a bar for each source, and below it a heat map of rows by keys.
 #pragma once
 
 #include "ui/views/attention/attention_model.h"
@@ -32,19 +32,19 @@ class AttentionView : public RunView {
 
   const AttentionModel& model() const { return m_model; }
   const AttentionOptions& options() const { return m_options; }
-  /// The grain is the view's own choice, by the room that there is.
+  /// Sets all options but the grain, which the view chooses from the room that it has.
   void setOptions(const AttentionOptions& options);
   const ShareOptions& shareOptions() const { return m_shareOptions; }
   void setShareOptions(const ShareOptions& options);
   AttentionScale scale() const { return m_scale; }
   void setScale(AttentionScale scale);
   ShareBars& bars() { return *m_bars; }
-  /// In place of the map: what each head read, to choose one from.
+  /// Whether the view shows what each head read, in place of the map. A person can choose a head there.
   bool showsHeads() const { return m_showsHeads; }
   void setShowsHeads(bool shows);
   HeadGridArea& heads() { return *m_heads; }
   AttentionPlot& plot() { return *m_plot; }
-  /// What could be computed again of what is in view.
+  /// What a replay could compute for the shown layer and head.
   const ReplayOffer& replay() const;
   ReplayStrip& replayStrip() { return *m_strip; }
   QString readout() const;
@@ -59,16 +59,16 @@ class AttentionView : public RunView {
  private:
   void connectControls();
   void connectPlot();
-  /// `plot`: its size in pixels.
+  /// `plot` is the size of the plot in pixels.
   void refreshFor(const QSize& plot);
-  /// With rows and columns as fine as there is room.
+  /// Makes rows and columns as fine as the room allows.
   AttentionOptions fitted(AttentionOptions options, const QSize& plot) const;
   void selectSegment(std::uint32_t segment);
-  /// Of the request in view something is there, or could be.
+  /// Whether there is or could be something to show of the request in view.
   bool isMapShown() const;
   QString hint() const;
   QString noKeysText() const;
-  /// Of the layer and the head that are shown from here on, also after steps back.
+  /// Shows this layer and head from now on, also after steps back.
   void choose(const std::optional<std::int32_t>& layer, const std::optional<std::int32_t>& head);
   void showRows(AttentionRowSet rows);
   void showOffer();
@@ -78,7 +78,7 @@ class AttentionView : public RunView {
   void selectCell(int row, int column);
   void openCell(int row, int column);
   void goBack();
-  /// Another look at the same, from which Escape leads back.
+  /// Shows the request with other options. Escape leads back.
   void open(const AttentionOptions& options);
 
   AttentionOptions m_options;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// The small maps of a HeadGrid, wrapped to the width.
+// Shows the small maps of a HeadGrid, wrapped to the width.
 #pragma once
 
 #include "ui/views/attention/head_grid.h"
@@ -16,7 +16,7 @@ class HeadGridArea : public PaintedScroll {
  public:
   explicit HeadGridArea(QWidget* parent = nullptr);
 
-  /// `chosen`: the layer and head that the large map shows.
+  /// `chosen` is the layer and head that the large map shows.
   void showGrid(const HeadGrid& grid, std::optional<std::pair<std::int32_t, std::int32_t>> chosen,
                 const Theme& theme);
   const HeadGrid& grid() const { return m_grid; }
@@ -41,7 +41,7 @@ class HeadGridArea : public PaintedScroll {
 
   HeadGrid m_grid;
   std::optional<std::pair<std::int32_t, std::int32_t>> m_chosen;
-  std::size_t m_current = 0;  ///< of the keys
+  std::size_t m_current = 0;  ///< the map that the arrow keys move from
 };
 
 }  // namespace spanscope::ui

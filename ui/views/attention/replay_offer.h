@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// What the map lacks of the layer and head in view, and whether a replay of the answer can compute it.
+// What the map lacks for the shown layer and head, and whether a replay of the answer can compute it.
 #pragma once
 
 #include "ui/session/view_input.h"
@@ -12,10 +12,11 @@
 namespace spanscope::ui {
 
 struct ReplayOffer {
-  QString text;  ///< what is missing and why it cannot be computed now, or what was computed; empty: neither
-  std::optional<ReplayChoice> choice;  ///< what would be computed; none: nothing to ask for
+  /// What is missing and why it cannot be computed now, or what was computed; empty: nothing to say.
+  QString text;
+  std::optional<ReplayChoice> choice;  ///< what a replay would compute; none: there is nothing to compute
   bool canCompute = false;
-  bool isComputing = false;  ///< just this
+  bool isComputing = false;  ///< `choice` is being computed now
   bool operator==(const ReplayOffer&) const = default;
 };
 

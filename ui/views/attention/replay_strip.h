@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// A line above the map: what is missing of the layer and head in view, with the button that computes it.
+// A line above the map that says what is missing for the shown layer and head, with a button that computes
+// it.
 #pragma once
 
 #include "ui/theme/theme.h"

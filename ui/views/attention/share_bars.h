@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// A bar for each source of the prompt: how much of the answer's attention it has.
+// Shows a bar for each source of the prompt: its share of the answer's attention.
 #pragma once
 
 #include "ui/theme/theme.h"
@@ -23,9 +23,9 @@ class ShareBars : public QWidget {
   bool hasHeightForWidth() const override { return true; }
   int heightForWidth(int width) const override;
   void paint(QPainter& painter, const QRect& area) const;
-  /// Of a bar with its label, in a widget of this size.
+  /// The rectangle of a bar and its label, in a widget of this size.
   QRect barRect(std::size_t bar, const QRect& area) const;
-  /// What stands under the bars at this width.
+  /// The labels under the bars at this width.
   std::vector<QString> labels(int width) const;
 
  Q_SIGNALS:
@@ -42,13 +42,13 @@ class ShareBars : public QWidget {
  private:
   struct Labels {
     std::vector<QString> texts;
-    bool upright = false;  ///< they stand on end, since side by side they have no room
+    bool upright = false;  ///< labels are turned upright, because they have no room side by side
     int height = 0;
   };
   Labels labelsFor(int width) const;
-  /// The note has room on the line of the sentence, else it has one of its own.
+  /// Whether the note has room on the line of the sentence. If not, it gets a line of its own.
   bool noteStandsBeside(int width) const;
-  int headHeight(int width) const;  ///< of sentence and note
+  int headHeight(int width) const;  ///< height of sentence and note
   std::optional<std::size_t> barAt(const QPoint& place) const;
   void setCurrent(std::size_t bar);
   void paintBar(QPainter& painter, const QRect& area, const Labels& labels, std::size_t bar) const;
@@ -56,8 +56,8 @@ class ShareBars : public QWidget {
 
   ShareModel m_model;
   Theme m_theme;
-  int m_headWidth = 0;                   ///< of sentence and note side by side
-  std::optional<std::size_t> m_current;  ///< of the keys
+  int m_headWidth = 0;                   ///< width of sentence and note side by side
+  std::optional<std::size_t> m_current;  ///< the bar that the arrow keys move from
 };
 
 }  // namespace spanscope::ui

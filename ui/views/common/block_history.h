@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// What happened to each physical block over a trace, by event: for questions that the state at one moment
-// does not answer (what was lost since, how old a block is).
+// Records which events changed each physical block over a trace. It answers questions that the state at one
+// moment cannot answer: when a block was stored, and what was lost since.
 #pragma once
 
 #include "engine/base/ids.h"
@@ -17,16 +17,18 @@ namespace spanscope::ui {
 
 class BlockHistory {
  public:
-  /// Reads on to the end of the trace; from its beginning where it is another one. Costs the new events.
+  /// Reads the trace on to its end, or from its beginning if it is another trace. The time grows with the
+  /// number of new events.
   void follow(const std::shared_ptr<const TraceStore>& trace);
 
-  /// Index of the last event before `position` that stored the block's present content or let it grow;
-  /// nothing where it was stored before the trace began.
+  /// The index of the last event before `position` that stored the block's present content or let it grow.
+  /// Nothing if the content was stored before the trace began, or is lost by then.
   std::optional<std::size_t> storedAt(BlockId block, std::size_t position) const;
-  /// The last one that took or shared it.
+  /// The index of the last event before `position` that allocated or shared the block.
   std::optional<std::size_t> usedAt(BlockId block, std::size_t position) const;
-  /// The first event before `position`, after `request` took or shared the block, after which it does not
-  /// hold any more what the request had in it: it was evicted, cleared, or given to another request.
+  /// The event with which the block lost what `request` had in it: the block was evicted, cleared, or given
+  /// to another request. It is the first such event before `position` after the request last allocated or
+  /// shared the block. Nothing if there is none.
   std::optional<std::size_t> lostAt(BlockId block, RequestId request, std::size_t position) const;
 
  private:
@@ -37,7 +39,7 @@ class BlockHistory {
     Change change = Change::Stored;
   };
   struct Block {
-    trace::BlockKey key;  ///< at the end of what was read; zero: cannot be found
+    trace::BlockKey key;  ///< key after the last event read; zero: lookups cannot find the block
     std::vector<BlockEvent> entries;
   };
 
@@ -47,7 +49,7 @@ class BlockHistory {
   const std::vector<BlockEvent>* entries(BlockId block) const;
   std::optional<std::size_t> last(BlockId block, std::size_t position, bool stored) const;
 
-  std::shared_ptr<const TraceStore> m_trace;  ///< kept, so that another one cannot have its address
+  std::shared_ptr<const TraceStore> m_trace;  ///< kept alive, so that no other trace can get its address
   std::size_t m_read = 0;
   std::vector<Block> m_blocks;  ///< by block id
 };

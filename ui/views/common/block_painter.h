@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// How a block looks: fill, pattern and outline of its state; the same in every view and legend.
+// Paints blocks: the fill, pattern and outline of their state, the same in every view and legend.
 #pragma once
 
 #include "ui/theme/theme.h"
@@ -15,26 +15,26 @@
 
 namespace spanscope::ui {
 
-/// What stands in the middle of a block that plays no part in the shown request.
+/// The mark in the middle of a block that the shown request does not use.
 enum class BlockCore {
   None,
-  Light,  ///< it can be found
-  Dark,   ///< somebody holds it
-  Cross,  ///< it is never handed out
+  Light,  ///< a lookup can find the block
+  Dark,   ///< a request holds the block
+  Cross,  ///< the pool never hands out the block
 };
 
 struct BlockLook {
   BlockRole role = BlockRole::Free;
-  double share = 1;                  ///< of its slots that hold tokens, filled from the bottom
-  double split = 0;                  ///< of those slots, the share that was found, at the left …
-  BlockRole found = BlockRole::Hit;  ///< … and how
-  bool shared = false;               ///< second outline
-  bool loaded = false;               ///< what was found came from a tier: a corner in the ink
+  double share = 1;  ///< share of its slots that hold tokens; they are filled from the bottom
+  double split = 0;  ///< share of those slots that was found in the cache, painted at the left
+  BlockRole found = BlockRole::Hit;  ///< how they were found
+  bool shared = false;               ///< several requests use the block: paints a second outline
+  bool loaded = false;               ///< what was found came from a tier: paints a corner in the ink
   BlockCore core = BlockCore::None;
   bool operator==(const BlockLook&) const = default;
 };
 
-/// Keeps the brushes of one theme, whose patterns are textures.
+/// Paints blocks in one theme. It keeps the theme's brushes, because their patterns are textures.
 class BlockPainter {
  public:
   explicit BlockPainter(const Theme& theme = Theme());
@@ -42,17 +42,17 @@ class BlockPainter {
   const Theme& theme() const { return m_theme; }
   void setTheme(const Theme& theme);
 
-  /// The fill of a state with its pattern.
+  /// Fills a rectangle with the colour and the pattern of a state.
   void fill(QPainter& painter, const QRectF& place, BlockRole role, const QPointF& origin) const;
-  /// A whole block with its outline; corners are rounded from 16 px on.
+  /// Paints a whole block with its outline. Corners are rounded if the block has at least 16 px.
   void block(QPainter& painter, const QRectF& place, const BlockLook& look) const;
-  /// The same from a picture that is kept: for screens full of blocks.
+  /// Paints the same from a cached picture: faster where a screen is full of blocks.
   void stamp(QPainter& painter, const QRect& place, const BlockLook& look) const;
-  /// A line under tokens: solid for a hit, striped or dotted like the state's fill.
+  /// Paints a line under tokens: solid for a hit, else striped or dotted like the state's fill.
   void underline(QPainter& painter, const QRectF& place, BlockRole role) const;
-  /// The ring of what is selected.
+  /// Paints the ring around a selected block.
   void ring(QPainter& painter, const QRectF& place) const;
-  /// A thinner one: the same physical block somewhere else.
+  /// Paints a thinner ring: this is the selected physical block in another place.
   void echo(QPainter& painter, const QRectF& place) const;
 
  private:
@@ -60,11 +60,11 @@ class BlockPainter {
 
   Theme m_theme;
   std::array<QBrush, 5> m_patterns;  ///< by BlockRole
-  std::array<QBrush, 5> m_dashes;    ///< of underlines, by BlockRole
+  std::array<QBrush, 5> m_dashes;    ///< brushes of underlines, by BlockRole
   mutable QHash<quint64, QPixmap> m_stamps;
 };
 
-/// The states with their names, for a title bar. Grows and shrinks with its font only.
+/// Shows the states with their names, in a title bar. Its size depends only on its font.
 class BlockLegend : public QWidget {
   Q_OBJECT
  public:
@@ -75,7 +75,7 @@ class BlockLegend : public QWidget {
   };
   explicit BlockLegend(std::vector<Meaning> entries, QWidget* parent = nullptr);
   void setTheme(const Theme& theme);
-  /// Whether the sample of what came from a tier stands behind the others.
+  /// Sets whether the sample of a block that came from a tier is shown after the others.
   void showLoaded(bool isShown);
   QSize sizeHint() const override;
   QSize minimumSizeHint() const override;

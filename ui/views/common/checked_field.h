@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// A line to type a value into: what does not fit is marked, with the reason below, and not applied.
+// A line edit for a value. It does not apply a value that does not fit, but marks it and shows the reason
+// below.
 #pragma once
 
 #include "ui/theme/theme.h"
@@ -20,15 +21,15 @@ namespace spanscope::ui {
 class CheckedField : public QWidget {
   Q_OBJECT
  public:
-  /// Applies a text, or says why it cannot be (then nothing has been changed).
+  /// Applies a text and returns an empty string, or changes nothing and returns the reason.
   using Apply = std::function<QString(const QString& text)>;
 
   CheckedField(const QString& accessibleName, Apply apply, QWidget* parent);
 
-  /// Shows the value of the document, unless it is what the person is typing.
+  /// Shows the document's value. Does nothing while the person is typing and the value did not change.
   void setText(const QString& text);
   QString text() const;
-  QString reason() const;  ///< empty: the text is in order
+  QString reason() const;  ///< empty: the text fits
   QLineEdit* line() const { return m_line; }
   void setTheme(const Theme& theme);
 
@@ -40,11 +41,12 @@ class CheckedField : public QWidget {
   Theme m_theme;
   QLineEdit* m_line;
   QLabel* m_reason;
-  QString m_shown;  ///< the value of the document, as it spells it
+  QString m_shown;  ///< the document's value as the document writes it
   bool m_isApplying = false;
 };
 
-/// Reading numbers as a person types them; nothing where the text is none.
+/// Reads a number that a person typed. Returns nothing if the text is no number or lies outside `least` …
+/// `most`.
 std::optional<std::int64_t> wholeNumber(const QString& text, std::int64_t least, std::int64_t most);
 std::optional<std::uint64_t> seedNumber(const QString& text);
 std::optional<float> floatNumber(const QString& text);

@@ -6,7 +6,7 @@
 
 namespace spanscope::ui {
 
-/// One line of comma-separated values with its end; fields are quoted where they must be (RFC 4180).
+/// One line of comma-separated values with its line end. Fields are quoted where RFC 4180 requires it.
 QString csvLine(const QStringList& fields);
 
 }  // namespace spanscope::ui

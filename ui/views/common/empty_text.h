@@ -10,7 +10,7 @@ class QRect;
 
 namespace spanscope::ui {
 
-/// The sentence that an empty view shows, in its middle.
+/// Paints the sentence of an empty view in the middle of `area`.
 void paintEmptyText(QPainter& painter, const QRect& area, const QString& text, const Theme& theme);
 
 }  // namespace spanscope::ui

@@ -9,12 +9,12 @@ namespace spanscope::ui {
 
 /// A query that comes with the program.
 struct Example {
-  QString file;  ///< in resources/queries
+  QString file;  ///< file name in resources/queries
   QString title;
   QString description;  ///< one line
 };
 
-/// All of them, the simplest first.
+/// All example queries, the simplest first.
 const std::vector<Example>& exampleTable();
 
 }  // namespace spanscope::ui

@@ -11,9 +11,9 @@ class QRectF;
 
 namespace spanscope::ui {
 
-/// Fills an area with a colour of a segment, its ink or its tint, and over it the pattern that tells hues
-/// beyond the palette from those they repeat. It begins at the area's corner, so that lines of two pixels
-/// have a part of it as well.
+/// Fills an area with a colour of a segment, its ink or its tint. Hues beyond the palette repeat its colours,
+/// so their fill also gets a pattern that tells them apart. The pattern begins at the area's corner, so that
+/// even lines of two pixels show a part of it.
 void fillWithHue(QPainter& painter, const QRectF& area, const Theme& theme, const QColor& color,
                  std::size_t hue);
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// What all views have in common: they keep their input while they are hidden, compute when they are shown and
-// something they read is another, and slow down by themselves where computing takes long.
+// The base of all views. A view keeps its input while it is hidden. It computes when it is visible and
+// something that it reads has changed. If computing takes long, it slows down by itself.
 #pragma once
 
 #include "ui/views/view.h"
@@ -17,27 +17,27 @@ class QHBoxLayout;
 
 namespace spanscope::ui {
 
-/// What of the input a view reads besides selection, theme, tokenizer and keys, which all do.
+/// The parts of the input that a view reads. Every view also reads selection, theme, tokenizer and keys.
 enum class InputPart {
-  Document = 1,    ///< as the input has it
-  Model = 2,       ///< the document as it is edited: of the model where there is one
+  Document = 1,    ///< the document in the input
+  Model = 2,       ///< the document as it is edited: from the model if there is one
   Trace = 4,       ///< up to the position
-  WholeTrace = 8,  ///< events behind the position as well; a live trace grows in place
+  WholeTrace = 8,  ///< events after the position too; a live trace grows without a new pointer
   Forecast = 16,
-  Replay = 32,  ///< attention that is computed again
+  Replay = 32,  ///< attention that is computed again after a run
   Benchmark = 64,
   Experiment = 128,
-  Loads = 256,  ///< what loading took beside computing
+  Loads = 256,  ///< times of loading kept blocks and of computing them
 };
 Q_DECLARE_FLAGS(InputParts, InputPart)
 Q_DECLARE_OPERATORS_FOR_FLAGS(InputParts)
 
-/// What views of runs read.
+/// The parts that views of runs read.
 inline constexpr InputParts kRunParts = InputPart::Document | InputPart::Trace;
 
 enum class Pace {
   EveryInput,  ///< shows every input at once
-  MayWait,     ///< may come later than its input where the last refresh took long
+  MayWait,     ///< may show an input late if the last refresh took long
 };
 
 class InputView : public View {
@@ -51,33 +51,34 @@ class InputView : public View {
   QWidget* takeTitleControls() override { return m_titleControls.release(); }
 
  protected:
-  /// Computes what is shown and repaints what differs. Called with an input, but where the view reads the
-  /// model; while the view is visible only, but for ensureFresh().
+  /// Computes what the view shows and repaints what differs. It is called only if there is an input, unless
+  /// the view reads the model. It is called only while the view is visible, unless ensureFresh() calls it.
   virtual void refresh() = 0;
-  /// Another document is open, or none; where the view reads the model, refresh() follows.
+  /// Called when another document is open, or none. If the view reads the model, refresh() follows.
   virtual void modelChanged() {}
 
-  /// nullptr: none yet.
+  /// nullptr: there is no input yet.
   const ViewInput* input() const { return m_input ? &*m_input : nullptr; }
-  /// nullptr: no document is open that can be changed.
+  /// nullptr: no document that can be changed is open.
   document::DocumentModel* model() const { return m_model; }
-  /// The newest value: of the model where there is one.
+  /// The newest document: from the model if there is one, else from the input.
   const document::Document& document() const;
   std::shared_ptr<const text::Tokenizer> tokenizer() const { return m_input ? m_input->tokenizer : nullptr; }
   std::shared_ptr<TokenCounts> tokenCounts() const { return m_input ? m_input->tokenCounts : nullptr; }
   Selection selection() const { return m_input ? m_input->selection : Selection(); }
   Theme theme() const { return m_input ? m_input->theme : Theme(); }
 
-  /// The present selection with this request shown.
+  /// A selection that shows this request and selects its node, if the document has it; no block and no token.
   Selection selectionOf(RunId run, RequestId request, const NodePath& node) const;
-  /// Asks for this node to be selected, and nothing else.
+  /// Asks the window to select this node and nothing else.
   void wantNode(document::NodeId node);
 
-  /// The row of the small controls in the dock's title bar, which are this view's until they are taken. For
-  /// constructors; its widget is the parent of what goes into it.
+  /// Makes the row for the small controls in the dock's title bar. Constructors of views call it. The row's
+  /// widget is the parent of the controls, and belongs to this view until takeTitleControls().
   QHBoxLayout* titleRow();
 
-  /// Computes now if that is still to be done: before exporting a view that was never shown.
+  /// Computes now if something changed since the last refresh(). Exports need it, because the view may never
+  /// have been shown.
   void ensureFresh();
 
   void showEvent(QShowEvent* event) override;

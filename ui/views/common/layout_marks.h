@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// What the layout of a run did to one of its prompts, token by token: pads, markers, and what was cropped.
+// What the layout of a run did to one of its prompts, token by token: pads, markers and cropped tokens.
 #pragma once
 
 #include "engine/trace/layout_figures.h"
@@ -15,15 +15,15 @@
 namespace spanscope::ui {
 
 struct LayoutMarks {
-  QString layout;  ///< its name; empty: the exact one, which does nothing
+  QString layout;  ///< name of the layout; empty: the exact layout, which changes nothing
   std::map<std::uint32_t, std::vector<trace::LayoutRun>> runs;  ///< by segment, ascending
-  std::vector<trace::CroppedRun> cropped;                       ///< ascending by place
+  std::vector<trace::CroppedRun> cropped;                       ///< cropped tokens, ascending by place
   trace::LayoutFigures figures;
 
   bool isExact() const { return layout.isEmpty(); }
-  /// Nothing for a token of the prompt itself.
+  /// The role of a pad or marker; nothing for a token of the prompt itself.
   std::optional<trace::LayoutRole> roleOf(std::uint32_t segment, std::int32_t local) const;
-  /// How many tokens of local tokens begin … end − 1 are pads, and how many are markers.
+  /// How many of the local tokens begin … end − 1 are pads and how many are markers.
   struct Counts {
     std::int32_t pads = 0;
     std::int32_t markers = 0;
@@ -31,7 +31,7 @@ struct LayoutMarks {
   Counts within(std::uint32_t segment, std::int32_t begin, std::int32_t end) const;
 };
 
-/// As far as the first `input.position` events tell.
+/// What the first `input.position` events tell of it.
 LayoutMarks layoutMarks(const ViewInput& input, RequestId request);
 
 /// "39 pads in 4 blocks · 4 markers · 12 cropped · +51.8 % tokens"; empty for the exact layout.

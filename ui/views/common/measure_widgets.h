@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// What pages that measure have in common.
+// Widgets that the pages for measurements share.
 #pragma once
 
 class QProgressBar;
@@ -13,15 +13,17 @@ namespace spanscope::ui {
 inline constexpr int kProgressSteps = 1000;
 inline constexpr int kFigureRowHeight = 26;
 
-/// A thin bar from 0 to kProgressSteps, hidden.
+/// A thin progress bar from 0 to kProgressSteps. It starts hidden.
 QProgressBar* makeMeasureProgress(QWidget* parent);
 
-/// A frameless area on the ground of the page, which scrolls `results` where they are higher than it.
+/// A scroll area without a frame, in the colour of the page. It scrolls `results` if they are higher than the
+/// area.
 QScrollArea* makeResultScroll(QWidget* results, QWidget* parent);
 
-/// A table of whole rows that shows all of them: what it stands in scrolls.
+/// A table that selects whole rows and shows all of them: the area around it scrolls, not the table.
 QTableWidget* makeFigureTable(const QString& name, QWidget* parent);
-/// As high as its rows; columns as wide as their texts, and together as wide as the room if there is more.
+/// Makes the table as high as its rows, and each column as wide as its texts. If there is more room, the
+/// columns fill it.
 void fitFigureTable(QTableWidget& table);
 
 }  // namespace spanscope::ui

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Numbers as a person reads them.
+// Writes numbers as a person reads them.
 #pragma once
 
 #include <QString>
@@ -10,15 +10,15 @@ namespace spanscope::ui {
 
 /// "0.27 ms", "3.1 ms", "120 ms", "1.25 s"
 QString durationText(double seconds);
-/// "86 %"; "–" where the whole is 0.
+/// "86 %"; "–" if the whole is 0. Only a whole share is "100 %", and only an empty one "0 %".
 QString shareText(std::int64_t part, std::int64_t whole);
-/// "812", "12.4 k"
+/// "812", "12 k", "3.1 M"
 QString countText(double value);
-/// How a number stands to the one before: "▼ 14.8×" where it fell to a fifteenth, "▲ +12 %", "= same"; empty
-/// where there is nothing to compare with.
+/// How a number changed: "▼ 15×" if it fell to a fifteenth, "▲ +12 %", "= same". Empty if the two cannot be
+/// compared, because one of them is not above 0.
 QString changeText(double now, double before);
 
-/// A number with all its digits, with a point in every language.
+/// A number with up to nine significant digits and a decimal point in every language.
 QString csvNumber(double value);
 
 }  // namespace spanscope::ui

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// A scroll area whose content is painted, not made of widgets: only what is in sight is painted, however
+// A scroll area that paints its content instead of holding widgets. It paints only what is in sight, however
 // large the content is.
 #pragma once
 
@@ -20,28 +20,28 @@ class PaintedScroll : public QAbstractScrollArea {
   void setTheme(const Theme& theme);
   const Theme& theme() const { return m_theme; }
 
-  /// Paints the part of the content that `visible` touches; the painter stands in content coordinates.
+  /// Paints the part of the content that `visible` touches. The painter uses content coordinates.
   virtual void paintContent(QPainter& painter, const QRect& visible) = 0;
   virtual QSize contentSize() const = 0;
 
   QPoint offset() const;         ///< content coordinates of the viewport's top left
-  QRect visibleContent() const;  ///< in content coordinates
+  QRect visibleContent() const;  ///< the part in sight, in content coordinates
   void scrollTo(const QPoint& topLeft);
   void makeVisible(const QRect& place, int margin = 2 * kSpace);
-  /// Everything, scaled to fit, without scroll bars.
+  /// Paints the whole content, scaled to fit into `size`, without scroll bars.
   void paintWhole(QPainter& painter, const QSize& size);
 
  protected:
-  /// Whether the content is being painted for a file, where nothing should be made of pixels.
+  /// Whether the content is being painted for a file, where nothing should be painted as pixels.
   bool exporting() const { return m_exporting; }
-  /// The content has another size or look.
+  /// To call when the content has another size or look.
   void contentChanged();
 
-  /// Left or right click at a place of the content.
+  /// Called at a left or right click on a place of the content.
   virtual void pressed(const QPoint& place) = 0;
-  /// What the tool tip says there; empty: nothing.
+  /// The tool tip at a place of the content; empty: none.
   virtual QString tipAt(const QPoint& place) const = 0;
-  /// Painted above the content, in viewport coordinates: what stays while scrolling.
+  /// Paints above the content what stays in place while scrolling, in viewport coordinates.
   virtual void paintFixed(QPainter& painter);
 
   void paintEvent(QPaintEvent* event) override;

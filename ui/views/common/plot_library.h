@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// QCustomPlot spells Qt's keywords in lower case, which the window's code switches off: they are lent to its
-// header alone.
+// QCustomPlot uses Qt's keywords in lower case, which the window's code switches off. Only its header gets
+// them back.
 #pragma once
 
 #pragma push_macro("signals")

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Plots in the window's look, and plots on any painter.
+// Gives plots the look of the window, and paints plots on any painter.
 #pragma once
 
 #include "ui/theme/theme.h"
@@ -7,7 +7,7 @@
 
 namespace spanscope::ui {
 
-/// Hairline grid, small type, colours of the theme, no box around.
+/// Gives the plot a hairline grid, small type, the colours of the theme, and no box around it.
 void stylePlot(QCustomPlot& plot, const Theme& theme);
 
 /// Paints the plot into a rectangle of a painter that need not be QCustomPlot's own.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// The virtual blocks of one request in view order, with how each was served: what the token strip, the block
-// table and the why panel have in common.
+// The virtual blocks of one request in view order, and how each was served. The token strip, the block table
+// and the why panel share these.
 #pragma once
 
 #include "engine/base/ids.h"
@@ -22,15 +22,15 @@ namespace spanscope::ui {
 
 struct VirtualBlockFacts {
   BlockRef place;
-  std::int32_t number = -1;              ///< place in the whole view, from 0; −1: of a hidden segment
-  BlockId physical = kNullBlock;         ///< null: has none yet
-  BlockRole role = BlockRole::Free;      ///< how it was served
+  std::int32_t number = -1;              ///< place in the whole view, from 0; −1: its segment is hidden
+  BlockId physical = kNullBlock;         ///< kNullBlock: it has no physical block yet
+  BlockRole role = BlockRole::Free;      ///< how the block was served
   std::int32_t found = 0;                ///< token slots that were found; all of them for a hit
-  BlockRole foundRole = BlockRole::Hit;  ///< of the slots that were found: Hit or Relocated
+  BlockRole foundRole = BlockRole::Hit;  ///< how the found slots were found: Hit or Relocated
   std::int32_t prompt = 0;               ///< token slots of the prompt
-  std::int32_t tokens = 0;               ///< and of generated tokens that a pass has seen
-  bool allocated = false;                ///< got a block of its own
-  std::uint64_t lookup = 0;              ///< sequence number of its lookup; 0: was not looked up
+  std::int32_t tokens = 0;   ///< token slots of the prompt and of generated tokens that a pass has seen
+  bool allocated = false;    ///< the request got a new physical block for it
+  std::uint64_t lookup = 0;  ///< sequence number of its lookup; 0: it was not looked up
   trace::LookupOutcome outcome = trace::LookupOutcome::Miss;
   trace::MissReason reason = trace::MissReason::None;
   std::uint64_t load = 0;  ///< sequence number of its BlockLoaded; 0: it came from no tier
@@ -55,36 +55,38 @@ struct RequestBlocks {
   std::size_t blockCount() const;
 };
 
-/// Empty where the state knows no such request.
+/// The blocks of a request in this state. Empty if the state does not know the request.
 RequestBlocks requestBlocks(const TraceStore& trace, const trace::Replay& state, RequestId request);
 
 /// The lookup with this sequence number; nullptr: none.
 const trace::BlockLookedUp* lookupEvent(const TraceStore& trace, std::uint64_t sequence);
 
-/// What was loaded from a tier with this sequence number; nullptr: nothing.
+/// The BlockLoaded event with this sequence number; nullptr: none.
 const trace::BlockLoaded* loadEvent(const TraceStore& trace, std::uint64_t sequence);
 
-/// A generated token of the last segment, and its event.
+/// A generated token of the last segment.
 struct GeneratedToken {
   const trace::TokenGenerated* token = nullptr;
   std::size_t event = 0;
 };
-/// Tokens that a request has generated in the first `position` events.
+/// The tokens that a request has generated in the first `position` events.
 std::vector<GeneratedToken> generatedTokens(const TraceStore& trace, RequestId request, std::size_t position);
 
-/// The block of `request` that a physical block serves; nothing if none.
+/// The virtual block of `request` that uses a physical block; nothing if there is none.
 std::optional<BlockRef> placeOf(const trace::Replay& state, RequestId request, BlockId physical);
 
-/// The path of the node that local token `local` of a segment came from; the segment's own where no run has
-/// it (generated tokens: the node of the request).
+/// The path of the node from which local token `local` of a segment came. If no token run holds the token, it
+/// is the segment's path; for a generated token, the path of the request's node.
 NodePath nodeOfToken(const trace::RequestState& request, std::uint32_t segment, std::int32_t local);
 
-/// What selecting a virtual block selects: the block, its request, its physical block and its node.
+/// The selection after a virtual block is selected: the block, its request, its physical block and its node.
 Selection selectionOfBlock(const ViewInput& input, const BlockRef& place);
-/// What selecting a token selects: besides itself its block.
+/// The selection after a token is selected: the token, its node, and its block as selectionOfBlock() selects
+/// it.
 Selection selectionOfToken(const ViewInput& input, const TokenRef& place);
 
-/// A token as people read it: surrounding space taken off, line ends and tabs shown.
+/// A token as a person reads it. The space before a word is left out. Line ends, tabs and other control
+/// characters are shown as symbols. A token of nothing but space is shown as ␣.
 QString shownToken(const std::string& text);
 
 }  // namespace spanscope::ui

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// What the views of runs call the steps of their plans.
+// The names that views of runs give to the steps of a plan.
 #pragma once
 
 #include "ui/session/view_input.h"
@@ -12,19 +12,19 @@
 
 namespace spanscope::ui {
 
-/// A step of a plan as its name depends on it.
+/// What the name of a step depends on.
 struct NamedStep {
   StepIndex step = 0;
   document::NodeId node = document::kNoNode;
   bool isRoot = false;
 };
-/// What the steps of one plan are called, as StepNames says.
+/// The names of all steps of one plan, by the rules of StepNames.
 std::map<StepIndex, QString> stepNames(const document::Document& document,
                                        const std::vector<NamedStep>& steps);
 
-/// What steps are called: the name that the person gave the node, else "generate" for the root and "inner"
-/// for what it needs. Where several steps of a run would be called the same, their place among them follows:
-/// "inner 2". Names of a run are made once, so an object must not outlive the state it reads.
+/// Names steps. A step has the name that the person gave its node. Without one, the root is "generate" and
+/// other steps are "inner". If several steps of a run have the same name, a number follows: "inner 2". An
+/// object makes the names of a run only once, so it must not outlive the state that it reads.
 class StepNames {
   Q_DECLARE_TR_FUNCTIONS(spanscope::ui::StepNames)
  public:

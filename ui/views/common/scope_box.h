@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Chooses whose runs a view of several runs shows.
+// A box in which a person chooses which runs a view of several runs shows.
 #pragma once
 
 #include "ui/session/run_list.h"
@@ -13,12 +13,12 @@ namespace spanscope::ui {
 class ScopeBox : public QComboBox {
   Q_OBJECT
  public:
-  /// Goes into a view's row of title controls.
+  /// Adds itself to `row`, the title controls of a view.
   explicit ScopeBox(QHBoxLayout* row);
 
   RunScope scope() const;
   void setScope(RunScope scope);
-  /// How many runs are left out; it is not shown where there is nothing to choose.
+  /// Sets how many runs the scope Document leaves out. The box is hidden if there is nothing to choose.
   void setOthers(std::size_t others);
 
  Q_SIGNALS:

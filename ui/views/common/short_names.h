@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Names where there is little room: cut in the middle, so that the number at their end stays, and all of one
-// family alike, so that no two of them are told apart by what was cut off.
+// Shortens names where there is little room. A name is cut in the middle, so that the number at its end
+// stays. Names that differ only in that number are all cut in the same way, so that they stay distinct.
 #pragma once
 
 #include <QFontMetrics>
@@ -15,12 +15,13 @@ struct NameRoom {
   double room = 0;  ///< pixels
 };
 
-/// One text a name, in its order. Names that differ in a number at their end ("document 1", "document 2") are
-/// a family: all of them are whole, or all are cut in the middle ("doc…12"), or all are their numbers. Other
-/// names are cut each by itself, down to their first letters. Empty: not even a digit or a letter fits.
+/// Returns one text for each name, in the same order. Names that differ only in a number at their end
+/// ("document 1", "document 2") form a family. The names of a family are all whole, or all cut in the middle
+/// ("doc…12"), or all reduced to their numbers. Any other name is cut by itself, down to its first letters. A
+/// text is empty if not even that fits.
 std::vector<QString> shortNames(const std::vector<NameRoom>& names, const QFontMetrics& metrics);
 
-/// A single name.
+/// Shortens a single name.
 QString shortName(const QString& name, double room, const QFontMetrics& metrics);
 
 }  // namespace spanscope::ui

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// A table on a painter, for pictures of views that show tables or lists in widgets.
+// Paints tables, for pictures of views that show tables or lists in widgets.
 #pragma once
 
 #include "ui/theme/theme.h"
@@ -21,20 +21,21 @@ struct PaintedCell {
 
 struct PaintedTable {
   std::vector<QString> headers;
-  std::vector<int> shares;  ///< of the width, a column
+  std::vector<int> shares;  ///< share of the width for each column
   std::vector<std::vector<PaintedCell>> rows;
 };
 
-/// Height that the table takes at a width.
+/// The height of the table at this width.
 int paintedTableHeight(const PaintedTable& table, const Theme& theme, int width);
-/// As many whole rows as fit; texts are wrapped.
+/// Paints as many whole rows as fit. Texts are wrapped.
 void paintTable(QPainter& painter, const QRect& area, const PaintedTable& table, const Theme& theme);
-/// The whole table, scaled down where it would not fit into `size`.
+/// Paints the whole table, scaled down if it does not fit into `size`.
 void paintTableInto(QPainter& painter, const QSize& size, const PaintedTable& table, const Theme& theme);
 
-/// Style sheet of a table in a view: air beside the text, hairlines between rows.
+/// The style sheet for tables in views: space beside texts, hairlines between rows.
 QString tableStyle(const Theme& theme);
-/// One whole row is selected at a time, rows have a height in pixels, the last column takes what is left.
+/// Lets a person select one whole row at a time, makes rows `rowHeight` pixels high, and gives the last
+/// column the rest of the width.
 void showWholeRows(QTableView& table, int rowHeight);
 
 }  // namespace spanscope::ui

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// What editors of a document's texts share.
+// Helpers for editors of a document's texts.
 #pragma once
 
 #include "ui/document/document_model.h"
@@ -16,17 +16,17 @@ class QPlainTextEdit;
 
 namespace spanscope::ui {
 
-/// Makes the editor hold `text` by replacing what differs, so that the cursor and the place that is looked at
-/// stay where they are.
+/// Gives the editor this text by replacing only what differs, so that the cursor and the scroll position
+/// stay.
 void replaceText(QPlainTextEdit& editor, const QString& text);
 
-/// A label in one of the theme's colours; `Role::Error` for reasons why an input is refused.
+/// Gives a label one of the theme's colours. Reasons why an input is refused use `Role::Error`.
 void colorLabel(QLabel& label, const Theme& theme, Role role);
-/// Sets a style sheet where it differs: setting one is dear.
+/// Sets a style sheet only if it differs, because setting one is slow.
 void setSheet(QWidget& widget, const QString& sheet);
 
-/// Watches an editor: undo and redo there are those of the document, and what is typed before the editor is
-/// left is one command. Owned by the editor.
+/// Watches an editor: undo and redo there act on the document, and all typing until the focus leaves the
+/// editor is one undo step. The editor owns this object.
 class DocumentUndo : public QObject {
   Q_OBJECT
  public:
@@ -39,7 +39,8 @@ class DocumentUndo : public QObject {
   ModelOf m_model;
 };
 
-/// Keeps the wheel from changing a value that the person only scrolls past. Owned by the widget.
+/// Keeps the wheel from changing the value of a widget without focus, which the person only scrolls past. The
+/// widget owns the filter.
 void ignoreWheelWithoutFocus(QWidget* widget);
 
 }  // namespace spanscope::ui

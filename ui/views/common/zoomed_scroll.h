@@ -5,15 +5,15 @@
 
 namespace spanscope::ui {
 
-/// A painted area whose cells have sizes: + and − and the wheel with Ctrl go through them, 0 takes the
-/// largest that fits.
+/// A painted scroll area whose cells have several sizes. The keys + and −, and the wheel with Ctrl, go
+/// through the sizes. The key 0 chooses the largest size that fits.
 class ZoomedScroll : public PaintedScroll {
   Q_OBJECT
  public:
   using PaintedScroll::PaintedScroll;
 
  protected:
-  /// So many sizes up, or down where it is negative; ends at the last one.
+  /// Goes `steps` sizes up, or down if `steps` is negative, but not beyond the last size.
   virtual void zoom(int steps) = 0;
   virtual void zoomToFit() = 0;
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// A text editor for JSON: line numbers, tinted words, a highlighted range and underlined errors.
+// A text editor for JSON with line numbers, coloured words, a highlighted range and underlined errors.
 #pragma once
 
 #include "engine/query/source_map.h"
@@ -21,13 +21,14 @@ class JsonEditor : public QPlainTextEdit {
   explicit JsonEditor(QWidget* parent = nullptr);
 
   void setTheme(const Theme& theme);
-  /// Ranges are in bytes of the text as UTF-8. The range is drawn behind whole lines.
+  /// Highlights the whole lines of a range. Here and below, ranges and offsets count bytes of the text in
+  /// UTF-8.
   void setHighlight(std::optional<query::SourceRange> range);
-  /// What a run leaves out: struck through and quiet.
+  /// Sets the ranges that a run leaves out: they are struck through and pale.
   void setMuted(const std::vector<query::SourceRange>& ranges);
-  /// Where errors begin.
+  /// Sets the offsets where errors begin.
   void setErrors(const std::vector<std::size_t>& offsets);
-  /// Scrolls there unless it is in sight.
+  /// Scrolls to the offset if it is not in sight.
   void showOffset(std::size_t offset);
   void setCursorTo(std::size_t offset);
   std::size_t cursorOffset() const;

@@ -7,7 +7,8 @@
 
 namespace spanscope::ui {
 
-/// Tints JSON: keys as text, values quieter, numbers and words in the accent, brackets quietest.
+/// Colours JSON: keys in the text colour, values paler, numbers and words in the accent colour, brackets
+/// palest.
 class JsonHighlighter : public QSyntaxHighlighter {
   Q_OBJECT
  public:

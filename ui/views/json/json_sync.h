@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// The query of a document as JSON text, and back.
+// Turns the query of a document into JSON text and back.
 #pragma once
 
 #include "engine/query/json/json.h"
@@ -14,33 +14,34 @@
 
 namespace spanscope::ui {
 
-/// A text that was read as a query.
+/// A text and the query that was read from it.
 struct JsonText {
   std::string text;                  ///< UTF-8
-  std::optional<query::Node> query;  ///< nothing where it is none
+  std::optional<query::Node> query;  ///< nothing if the text is no query
   std::vector<query::Diagnostic> diagnostics;
   query::SourceMap sources;
-  bool isEmpty = false;  ///< no text at all, which is an empty document
+  bool isEmpty = false;  ///< there is no text at all, which means an empty document
 };
 
 JsonText readJsonText(std::string text);
-/// The document's query on indented lines, an empty seq where an input is missing; no text without a query.
+/// The document's query as indented JSON, with an empty seq in place of a missing input. Empty if there is no
+/// query.
 std::string jsonOf(const document::Document& document);
-/// Whether the text says what the document says.
+/// Whether the text means the same query as the document.
 bool saysTheSame(const JsonText& text, const document::Document& document);
-/// Makes the document say what the text says, which is a query. Inputs that were missing stay missing where
-/// the text still has an empty seq.
+/// Gives the document this query, which was read from the text. An input that was missing stays missing if
+/// the text still has an empty seq there.
 void applyJson(document::Document& document, const query::Node& query);
 
-/// Where the node stands in the text.
+/// Where the node stands in the text, in bytes. Nothing if it does not.
 std::optional<query::SourceRange> rangeOf(const JsonText& text, const document::Document& document,
                                           document::NodeId node);
-/// Where the nodes stand that are left out of a run, each with everything under it.
+/// Where the nodes stand in the text that a run leaves out, each with everything below it.
 std::vector<query::SourceRange> mutedRanges(const JsonText& text, const document::Document& document);
-/// The innermost node of the document around that byte; kNoNode: none.
+/// The innermost node of the document around this byte; kNoNode: none.
 document::NodeId nodeAtOffset(const JsonText& text, const document::Document& document, std::size_t offset);
 
-/// "in step ✓", "line 7: expected …", with the number of warnings.
+/// A summary: "in step ✓" or "line 7: expected …", and the number of warnings.
 QString jsonSummary(const JsonText& text, bool isInStep);
 
 }  // namespace spanscope::ui

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// The query as JSON, in step with the canvas both ways. Text that is no query is kept as it was typed.
+// Shows the query as JSON. A change of the text changes the canvas, and the other way round. Text that is no
+// query is kept as it was typed.
 #pragma once
 
 #include "ui/views/common/input_view.h"
@@ -32,7 +33,7 @@ class JsonView : public InputView {
   void noteTyping();
   void applyTyped();
   void takeCanvas();
-  /// Takes what a large document has become.
+  /// Shows the present state of a large document.
   void follow();
   void keepTyping();
   void followCursor();
@@ -44,12 +45,12 @@ class JsonView : public InputView {
   QWidget* m_bar;
   QLabel* m_barText;
   QListWidget* m_errors;
-  QTimer m_following;         ///< runs out when a large document has stopped changing
-  QTimer m_typing;            ///< runs out when the person has paused
-  JsonText m_text;            ///< what the editor holds, as it was read last
-  bool m_isOther = true;      ///< another document than the text is of
-  bool m_isTyped = false;     ///< the editor holds something that the document does not
-  bool m_isConflict = false;  ///< and the document has changed meanwhile
+  QTimer m_following;         ///< ends when a large document has stopped changing
+  QTimer m_typing;            ///< ends when the person has paused
+  JsonText m_text;            ///< what was last read from the editor's text
+  bool m_isOther = true;      ///< the text belongs to another document
+  bool m_isTyped = false;     ///< the editor holds changes that the document does not have yet
+  bool m_isConflict = false;  ///< and the document has changed meanwhile too
   bool m_isSetting = false;
   document::NodeId m_shownNode = document::kNoNode;
   QString m_seen;  ///< the editor's text when it changed last
