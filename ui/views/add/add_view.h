@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// The operators, to be dragged to the canvas or added by a double click, and the example queries.
+// Shows the operators, which a person drags to the canvas or adds by a double click, and the example queries.
 #pragma once
 
 #include "ui/views/common/input_view.h"

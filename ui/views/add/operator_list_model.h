@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// The operators as a list that can be dragged from.
+// The operators as a list from which a person can drag.
 #pragma once
 
 #include <QAbstractListModel>
@@ -12,7 +12,7 @@ class OperatorListModel : public QAbstractListModel {
   enum OperatorRole {
     NameRole = Qt::UserRole,  ///< "g"
     HintRole,                 ///< "ask a model"
-    SearchRole,               ///< everything that may be typed to find it
+    SearchRole,               ///< all words by which a person may search for the operator
   };
 
   using QAbstractListModel::QAbstractListModel;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// What a benchmark says, as a table, as sentences and as points of a plot.
+// The results of a benchmark as a table, as sentences and as points of a plot.
 #pragma once
 
 #include "ui/session/benchmark.h"
@@ -15,7 +15,7 @@ namespace spanscope::ui {
 
 enum class RemarkKind {
   Plain,
-  Warning,  ///< the figures are not those of the document as it is, or there are none
+  Warning,  ///< the figures do not belong to the present document, or there are none
 };
 
 struct BenchmarkRemark {
@@ -27,7 +27,7 @@ struct BenchmarkRemark {
 struct BenchmarkRow {
   QString name;
   QString help;
-  QStringList cells;  ///< one a column but the first
+  QStringList cells;  ///< one for each column after the first
   bool operator==(const BenchmarkRow&) const = default;
 };
 
@@ -39,7 +39,7 @@ struct BenchmarkColumn {
 
 /// A repeated measurement, in milliseconds.
 struct MeasuredPoint {
-  double x = 0;  ///< place of the case, or tokens a document
+  double x = 0;  ///< place of the case, or number of tokens of a document
   double median = 0;
   double least = 0;
   double most = 0;
@@ -57,12 +57,12 @@ struct MeasuredSeries {
 
 struct BenchmarkModel {
   BenchmarkKind kind = BenchmarkKind::Query;
-  bool isKnown = false;  ///< something was measured, or is being measured
+  bool isKnown = false;  ///< there is a benchmark, ended or still running
   bool isRunning = false;
   double progress = 0;                   ///< 0 … 1
-  QString doing;                         ///< while it runs: what
+  QString doing;                         ///< what it is doing, while it runs
   QString setup;                         ///< "7 repeats · spanlet · CPU, 2 threads · blocks of 16 tokens"
-  std::vector<BenchmarkColumn> columns;  ///< the first is of the names
+  std::vector<BenchmarkColumn> columns;  ///< the first column has the names of the rows
   std::vector<BenchmarkRow> rows;
   std::vector<BenchmarkRemark> remarks;
   QString xName;
@@ -73,9 +73,9 @@ struct BenchmarkModel {
 
 BenchmarkModel benchmarkModel(const ViewInput& input);
 
-/// Every sample, a line each.
+/// Every sample, one in a line.
 QString benchmarkCsv(const Benchmark& benchmark);
-/// The table as it is shown, with tabs between the cells.
+/// The shown table as text, with tabs between the cells.
 QString benchmarkText(const BenchmarkModel& model);
 
 }  // namespace spanscope::ui

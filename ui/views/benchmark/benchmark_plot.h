@@ -11,8 +11,8 @@
 
 namespace spanscope::ui {
 
-/// Medians with whiskers from least to most on a logarithmic scale: beside each other by case, with every
-/// sample; or as lines over the length of documents.
+/// Plots medians on a logarithmic scale, with whiskers from the least to the most. For a query the cases
+/// stand side by side, with every sample. For lengths there are lines over the length of documents.
 class BenchmarkPlot : public QWidget {
   Q_OBJECT
  public:
@@ -20,7 +20,7 @@ class BenchmarkPlot : public QWidget {
 
   void setContent(const BenchmarkModel& model, const Theme& theme);
   void paint(QPainter& painter, const QRect& area);
-  /// The point nearest to a place of the plot, within reach of the pointer.
+  /// The point nearest to a place of the plot; nullptr if none is within reach of the pointer.
   const MeasuredPoint* pointAt(const QPointF& place) const;
   QCustomPlot& plot() { return *m_plot; }
 

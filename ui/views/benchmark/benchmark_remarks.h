@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// What is to be said beside the figures of a benchmark: what they are worth, and what was not measured.
+// Remarks on the figures of a benchmark: what they are worth, and what was not measured.
 #pragma once
 
 #include "ui/views/benchmark/benchmark_model.h"
@@ -8,10 +8,11 @@
 
 namespace spanscope::ui {
 
-/// Whether its figures are those of the document as it is, how it ended, and which pool it used.
+/// Adds remarks on the benchmark as a whole: whether its figures belong to the present document, how it
+/// ended, and which pool it used.
 void addStateRemarks(const Benchmark& benchmark, const document::Document& document,
                      std::vector<BenchmarkRemark>& remarks);
-/// What may be concluded of the cases, which of them there are not, and where answers differ.
+/// Adds remarks on the cases: what follows from them, which cases are missing, and where answers differ.
 void addCaseRemarks(const Benchmark& benchmark, const std::vector<experiment::CaseSummary>& cases,
                     std::vector<BenchmarkRemark>& remarks);
 void addLengthRemarks(const Benchmark& benchmark, std::vector<BenchmarkRemark>& remarks);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Repeated measurements of the document: what to measure, how far that is, and what came of it.
+// The page for repeated measurements of the document: what to measure, the progress, and the results.
 #pragma once
 
 #include "ui/views/benchmark/benchmark_model.h"
@@ -33,7 +33,7 @@ class BenchmarkView : public InputView {
   const BenchmarkModel& model() const { return m_model; }
   BenchmarkWish wish() const;
   void setWish(const BenchmarkWish& wish);
-  /// Puts the table on the clipboard, as text.
+  /// Copies the table to the clipboard as text.
   void copy() const;
 
  protected:
@@ -52,7 +52,7 @@ class BenchmarkView : public InputView {
   QString remarkText() const;
 
   BenchmarkModel m_model;
-  std::optional<Theme> m_shown;  ///< that the widgets were filled with
+  std::optional<Theme> m_shown;  ///< the theme of the widgets' present content
   QComboBox* m_kind = nullptr;
   QSpinBox* m_repeats = nullptr;
   QPushButton* m_run = nullptr;
@@ -64,7 +64,7 @@ class BenchmarkView : public InputView {
   QLabel* m_remarks = nullptr;
   QTableWidget* m_table = nullptr;
   BenchmarkPlot* m_plot = nullptr;
-  QBoxLayout* m_results = nullptr;  ///< texts and table, and the plot below or beside them
+  QBoxLayout* m_results = nullptr;  ///< texts and table, with the plot below or beside them
 };
 
 }  // namespace spanscope::ui

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// The painted content of the block table.
+// Paints the content of the block table.
 #pragma once
 
 #include "ui/views/block_table/block_table_layout.h"
@@ -21,17 +21,18 @@ class BlockTableArea : public ZoomedScroll {
  public:
   explicit BlockTableArea(QWidget* parent = nullptr);
 
-  /// `table` must outlive the area or the next call; it is laid out only when `changed`.
+  /// Shows a table. `table` must stay valid until the next call or the end of the area. It is laid out again
+  /// only if `changed`.
   void showTable(const BlockTable* table, bool changed, std::optional<CellPlace> current, BlockId physical,
                  const Theme& theme);
   void setTips(std::function<QString(const CellPlace&)> tips) { m_tips = std::move(tips); }
   void reveal(const CellPlace& place);
   void showNewest();
 
-  /// Nothing: the largest that fits.
+  /// Sets the size of cells. Nothing: the largest size that fits.
   void setCellSize(std::optional<CellSize> size);
   const TableLayout& tableLayout() const { return m_layout; }
-  /// What is written above the segments of a row.
+  /// The names written above the segments of a row.
   const std::vector<QString>& segmentNames(std::size_t row) const { return m_names[row]; }
   bool hasOverview() const { return m_overviewShown; }
 
@@ -55,7 +56,7 @@ class BlockTableArea : public ZoomedScroll {
   void layOut();
   void nameSegments();
   QFontMetrics nameMetrics() const;
-  /// Pixels that the names of the segments of each row take.
+  /// The widths of the segment names in each row, in pixels.
   std::vector<std::vector<int>> nameWidths() const;
   void paintLabels(QPainter& painter, int x, std::pair<std::size_t, std::size_t> rows) const;
   void paintBrackets(QPainter& painter, std::size_t row, const QRect& visible) const;
@@ -68,15 +69,15 @@ class BlockTableArea : public ZoomedScroll {
   void paintLink(QPainter& painter, const TableLink& link, std::size_t index) const;
   QRect overviewBar() const;
   void scrollByOverview(int x);
-  /// The row that the overview shows: the current one, else the newest.
+  /// The row that the overview shows: the current row, else the newest.
   std::size_t overviewRow() const;
   const QImage& overviewImage();
   std::optional<CellPlace> target(const QKeyEvent& event) const;
 
   const BlockTable* m_table = nullptr;
   TableLayout m_layout;
-  int m_namesRight = 0;                       ///< of the rightmost name
-  std::vector<std::vector<QString>> m_names;  ///< of the segments of each row, as there is room for them
+  int m_namesRight = 0;                       ///< right edge of the rightmost name
+  std::vector<std::vector<QString>> m_names;  ///< names of the segments in each row, shortened to their room
   BlockPainter m_painter;
   std::optional<CellSize> m_wanted;
   std::optional<CellPlace> m_current;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Where the cells of a block table stand. All in pixels of the content.
+// Computes where the cells of a block table stand. All values are in pixels of the content.
 #pragma once
 
 #include "ui/views/block_table/block_table_model.h"
@@ -21,23 +21,24 @@ enum class CellSize {
 };
 
 inline constexpr int kTableLabel = 136;    ///< width of the labels of rows
-inline constexpr int kTableOverview = 32;  ///< height of the overview above, where there is one
+inline constexpr int kTableOverview = 32;  ///< height of the overview at the top, if there is one
 
 class TableLayout {
  public:
   TableLayout() = default;
-  /// `names`: pixels that the names of the segments of each row take, which they then have room for; empty:
-  /// they have as much as their cells.
-  /// `pitch`: pixels from cell to cell; 0: what cells of this size have at least.
+  /// `names` holds the widths of the segment names in each row, in pixels, and makes room for them. If it is
+  /// empty, a name has as much room as its cells. `pitch` is the distance from cell to cell in pixels; 0: the
+  /// least for cells of this size.
   TableLayout(const BlockTable& table, CellSize size, bool overview,
               const std::vector<std::vector<int>>& names = {}, int pitch = 0);
 
-  /// The largest size at which every row fits in the width, else Strip.
+  /// The largest size at which every row fits into the width, else Strip.
   static CellSize fitting(const BlockTable& table, int width);
 
-  /// The pitch that cells of this size have at least.
+  /// The least pitch of cells of this size.
   static int least(CellSize size);
-  /// The pitch at which cells of this size fill the width, within what looks like them; 0: they do not fit.
+  /// The pitch at which cells of this size fill the width. It stays below the next size. 0: the cells do not
+  /// fit.
   static int filling(const BlockTable& table, CellSize size, int width);
 
   CellSize size() const { return m_size; }
@@ -46,30 +47,30 @@ class TableLayout {
   int top() const { return m_top; }
   int rowHeight() const;
   int rowTop(std::size_t row) const { return m_top + static_cast<int>(row) * rowHeight(); }
-  /// The cells of a row stand at this height.
+  /// The y of the cells in a row.
   int cellTop(std::size_t row) const;
   int cellHeight() const;
   QRect cell(const CellPlace& place) const;
-  /// The bracket of a segment, from its first cell to its last.
+  /// The bracket above a segment, from its first cell to its last.
   QRect bracket(std::size_t row, std::size_t segment) const;
 
   std::optional<CellPlace> at(const QPoint& place) const;
-  /// The cell of a row that is nearest to x; nothing where the row has none.
+  /// The cell in a row nearest to x; nothing if the row has no cells.
   std::optional<CellPlace> nearest(std::size_t row, int x) const;
-  /// First cell and one past the last cell of a row between two x.
+  /// The cells of a row between two x: the first, and one past the last.
   std::pair<std::size_t, std::size_t> between(std::size_t row, int left, int right) const;
   std::size_t rowCount() const { return m_rows.size(); }
-  /// Rows that touch a stretch of heights: first and one past the last.
+  /// The rows that touch a range of y: the first, and one past the last.
   std::pair<std::size_t, std::size_t> rowsBetween(int top, int bottom) const;
 
  private:
   struct Part {
-    std::size_t first = 0;  ///< cell
+    std::size_t first = 0;  ///< its first cell
     std::size_t count = 0;
     int x = 0;
   };
   struct Row {
-    std::vector<Part> parts;  ///< a segment
+    std::vector<Part> parts;  ///< one for each segment
     std::size_t cells = 0;
   };
   const Part* partOf(const Row& row, std::size_t cell) const;

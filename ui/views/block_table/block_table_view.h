@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Shows which physical block serves each virtual block, a row a request.
+// Shows which physical block serves each virtual block, one row for each request.
 #pragma once
 
 #include "ui/views/block_table/block_table_model.h"
@@ -32,7 +32,7 @@ class BlockTableView : public InputView {
 
   BlockHistory m_history;
   BlockTable m_table;
-  Selection m_shown;  ///< the selection that is in sight already
+  Selection m_shown;  ///< the selection that was last moved into sight
   QString m_summary;
   BlockTableArea* m_area;
   QPointer<BlockLegend> m_legend;

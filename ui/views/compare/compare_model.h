@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Two runs side by side.
+// Compares two runs, side by side.
 #pragma once
 
 #include "ui/session/view_input.h"
@@ -20,16 +20,16 @@ enum class Verdict : std::uint8_t { None, Same, Better, Worse, Differs };
 
 struct CompareRow {
   QString name;
-  QString help;  ///< tool tip
+  QString help;  ///< tool tip of the name
   QString left;
   QString right;
-  QString change;  ///< of the right against the left; may be empty
+  QString change;  ///< change from left to right; may be empty
   Verdict verdict = Verdict::None;
-  bool text = false;  ///< words and not numbers: may need several lines
+  bool text = false;  ///< the cells hold words, not numbers, and may need several lines
   bool operator==(const CompareRow&) const = default;
 };
 
-/// How the blocks of one prompt were served, in view order.
+/// How the blocks of one step's prompt were served, in view order.
 struct StepBlocks {
   RequestId request = 0;
   NodePath node{};
@@ -38,7 +38,7 @@ struct StepBlocks {
   std::vector<BlockRole> roles{};
   bool operator==(const StepBlocks&) const = default;
 };
-/// The same step of both runs; one of them may lack it.
+/// The same step of both runs. One of the runs may lack it.
 struct BlockPair {
   std::optional<StepBlocks> left;
   std::optional<StepBlocks> right;
@@ -46,25 +46,26 @@ struct BlockPair {
 };
 
 struct CompareModel {
-  std::vector<RunId> runs;      ///< to choose from, ascending
-  std::vector<QString> labels;  ///< of them: "run 1 · rag20 · prefix · 12:41:07"
+  std::vector<RunId> runs;      ///< runs to choose from, ascending
+  std::vector<QString> labels;  ///< their labels: "run 1 · rag20 · prefix · 12:41"
   RunId left = 0;               ///< 0: there are fewer than two runs
   RunId right = 0;
-  QString leftTitle;  ///< with what tells it from the other
+  QString leftTitle;  ///< label of the left run, with what tells it from the right one
   QString rightTitle;
-  bool isLike = false;      ///< the same document on the same model: times can be held against each other
-  QStringList differences;  ///< what of the right is another than of the left
+  bool isLike = false;      ///< both ran the same document on the same model, so their times can be compared
+  QStringList differences;  ///< how the right run differs from the left one
   std::vector<CompareRow> rows;
-  std::vector<DiffPiece> answers;  ///< of the whole runs
-  std::vector<TreeDiffRow> trees;  ///< of the queries
+  std::vector<DiffPiece> answers;  ///< answers of the whole runs, as a difference
+  std::vector<TreeDiffRow> trees;  ///< queries of the runs, as a difference
   std::vector<BlockPair> blocks;
-  bool hasBlocks = false;  ///< false: the trace of one has been let go
+  bool hasBlocks = false;  ///< false: the events of one run are no longer in memory
   bool operator==(const CompareModel&) const = default;
 };
 
-/// Runs that are 0 or gone become the newest of the document and the one before it on the same model.
+/// Compares two runs. If `right` is 0 or gone, it becomes the document's newest run. If `left` is 0 or gone,
+/// it becomes the last run before that of the same document on the same model.
 CompareModel compareModel(const ViewInput& input, RunId left = 0, RunId right = 0);
-/// Whether like is compared with like, or what differs.
+/// A sentence: whether like is compared with like, and what differs.
 QString likenessText(const CompareModel& model);
 QString compareCsv(const CompareModel& model);
 

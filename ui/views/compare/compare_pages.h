@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// What two runs said, were asked and found, beside each other.
+// Pages that show two runs beside each other: their answers, their queries and their blocks.
 #pragma once
 
 #include "ui/theme/theme.h"
@@ -15,7 +15,7 @@ class QTableWidget;
 
 namespace spanscope::ui {
 
-/// The two answers; words of one side alone are tinted and underlined.
+/// Shows the two answers. Words that stand only on one side are tinted and underlined.
 class AnswerPair : public QWidget {
   Q_OBJECT
  public:
@@ -29,7 +29,7 @@ class AnswerPair : public QWidget {
   QTextEdit* m_right;
 };
 
-/// The two queries, a line a node, with a sign for what differs.
+/// Shows the two queries, one node in a line, with a sign for what differs.
 class TreePair : public QWidget {
   Q_OBJECT
  public:
@@ -40,7 +40,7 @@ class TreePair : public QWidget {
   QTableWidget* m_table;
 };
 
-/// A strip of blocks a step and side, in the colours of their states.
+/// Shows a strip of blocks for each step and side, in the colours of their states.
 class BlockStrips : public QWidget {
   Q_OBJECT
  public:
@@ -53,7 +53,7 @@ class BlockStrips : public QWidget {
   void resizeEvent(QResizeEvent* event) override;
 
  private:
-  /// Paints into this width, or only measures without a painter; returns the height that it takes.
+  /// Paints into this width, or only measures if `painter` is null. Returns the height that it takes.
   int layOut(QPainter* painter, int width) const;
 
   CompareModel m_model;
@@ -62,7 +62,7 @@ class BlockStrips : public QWidget {
 
 /// "12 hit · 3 relocated · 4 computed"
 QString rolesText(const std::vector<BlockRole>& roles);
-/// The sign before a line: "−" on the left alone, "+" on the right alone, "↕" moved.
+/// The sign before a line: "−" stands only on the left, "+" only on the right, "↕" moved.
 QString signOf(DiffKind kind);
 
 }  // namespace spanscope::ui

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Two runs side by side: their figures, answers, queries and blocks.
+// Shows two runs side by side: their figures, answers, queries and blocks.
 #pragma once
 
 #include "ui/views/common/run_view.h"
@@ -32,9 +32,9 @@ class CompareView : public RunView {
   void paintTo(QPainter& painter, const QSize& size) override;
 
   const CompareModel& model() const { return m_model; }
-  /// 0: the last but one, the last.
+  /// Sets the runs to compare. 0: compareModel() chooses.
   void setRuns(RunId left, RunId right);
-  /// 0: figures, 1: answers, 2: queries, 3: blocks.
+  /// Shows a page: 0 figures, 1 answers, 2 queries, 3 blocks.
   void setPage(int page);
 
  protected:
@@ -48,7 +48,7 @@ class CompareView : public RunView {
   PaintedTable painted() const;
 
   CompareModel m_model;
-  std::optional<Theme> m_shown;  ///< theme the table was filled with
+  std::optional<Theme> m_shown;  ///< theme of the table's present content
   RunId m_left = 0;
   RunId m_right = 0;
   QTableWidget* m_table;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Two queries beside each other, a line a node.
+// Compares two queries and lays them beside each other, one node in a line.
 #pragma once
 
 #include "ui/views/compare/text_diff.h"
@@ -11,7 +11,7 @@
 
 namespace spanscope::ui {
 
-/// A row of the two trees: what stands on a side where it has nothing is empty.
+/// A row of the two trees. A side without a node in this row is empty.
 struct TreeDiffRow {
   DiffKind kind = DiffKind::Same;
   int leftDepth = 0;
@@ -21,8 +21,8 @@ struct TreeDiffRow {
   bool operator==(const TreeDiffRow&) const = default;
 };
 
-/// Of two queries in canonical JSON, in prompt order, parents first. A node that stands on both sides at
-/// different places is Moved at both. Empty where one cannot be read.
+/// Compares two queries in canonical JSON. Rows are in prompt order, parents first. A node that stands on
+/// both sides at different places is Moved at both. Empty if one of the queries cannot be read.
 std::vector<TreeDiffRow> treeDiff(const std::string& left, const std::string& right);
 
 }  // namespace spanscope::ui

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// A forecast as a tree for a view: the steps, and under each why it is not exact and the segments of its
-// prompt.
+// A forecast as a tree for a view. Its top rows are steps. Below a step stand a sentence why its counts are
+// not exact, and the segments of its prompt.
 #pragma once
 
 #include "ui/theme/theme.h"
@@ -20,14 +20,14 @@ class ForecastModel : public QAbstractItemModel {
   void setTable(ForecastTable table, const Theme& theme);
   const ForecastTable& table() const { return m_table; }
 
-  /// nullptr where the row is none.
+  /// The step of a row, and the segment of a row; nullptr if the row is none.
   const ForecastStep* step(const QModelIndex& index) const;
   const ForecastSegment* segment(const QModelIndex& index) const;
   /// Whether the row is a sentence that takes all columns.
   bool isSentence(const QModelIndex& index) const;
-  /// What the row stands for in the document; kNoNode: nothing, or it has gone.
+  /// The document's node for which the row stands; kNoNode if there is none, or the node is gone.
   document::NodeId node(const QModelIndex& index) const;
-  /// The first row of a node, a step's before a segment's; invalid: it has none.
+  /// The first row of a node. The row of a step comes before the row of a segment. Invalid if it has none.
   QModelIndex indexOf(document::NodeId node) const;
 
   QModelIndex index(int row, int column, const QModelIndex& parent = {}) const override;

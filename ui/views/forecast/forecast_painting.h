@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// The painted parts of a forecast: the sentence that sums it up, and the blocks of a row.
+// The painted parts of a forecast: the header that sums it up, and the blocks of a row.
 #pragma once
 
 #include "ui/views/common/block_painter.h"
@@ -10,11 +10,11 @@
 
 namespace spanscope::ui {
 
-/// Tokens as one bar: hit, relocated, computed, and what is not known yet as an outline.
+/// Paints tokens as one bar: hit, relocated, computed, and an outline for what is not known yet.
 void paintForecastBar(QPainter& painter, const QRectF& place, const ForecastCounts& counts,
                       const BlockPainter& blocks);
 
-/// Blocks of a segment as cells, of a step as a bar.
+/// Paints the blocks of a segment as cells, and the tokens of a step as a bar.
 class ForecastDelegate : public QStyledItemDelegate {
   Q_OBJECT
  public:
@@ -31,13 +31,13 @@ class ForecastDelegate : public QStyledItemDelegate {
   BlockPainter m_blocks;
 };
 
-/// What the next run costs, in one sentence, what it is compared with, and a bar.
+/// Shows the cost of the next run: a sentence, a line that compares it, and a bar.
 class ForecastHeader : public QWidget {
   Q_OBJECT
  public:
   explicit ForecastHeader(QWidget* parent = nullptr);
 
-  /// `table` must outlive the widget or be replaced.
+  /// Shows a table. `table` must stay valid until the next call or the end of the widget.
   void show(const ForecastTable* table, const Theme& theme);
   QSize sizeHint() const override;
   QSize minimumSizeHint() const override { return {0, sizeHint().height()}; }

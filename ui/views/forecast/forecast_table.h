@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// What the document's next run would find in the cache: steps, their span tables, and how that compares with
-// what was predicted before and with the last run.
+// What the document's next run would find in the cache: its steps and their span tables, compared with the
+// forecast before and with the last run.
 #pragma once
 
 #include "engine/run/prediction.h"
@@ -17,11 +17,11 @@
 
 namespace spanscope::ui {
 
-/// Which cache is predicted against.
+/// The cache against which the run is predicted.
 enum class Against : std::uint8_t { Present, Empty };
 
 struct ForecastCounts {
-  run::CountRange prompt;  ///< tokens, as all but the last
+  run::CountRange prompt;  ///< all counts are tokens, except `evicted`
   run::CountRange cached;
   run::CountRange relocated;
   run::CountRange computed;
@@ -29,7 +29,7 @@ struct ForecastCounts {
   bool operator==(const ForecastCounts&) const = default;
 };
 
-/// What a run of the same plan had, in tokens.
+/// What a run of the same plan found, in tokens.
 struct RanCounts {
   std::int64_t prompt = 0;
   std::int64_t cached = 0;
@@ -43,12 +43,12 @@ struct ForecastSegment {
   std::size_t hue = 0;
   document::NodeId node = document::kNoNode;
   QString kind;             ///< "independent", "dependent", "hidden prefix"
-  std::int64_t tokens = 0;  ///< at most, where it holds a reply
+  std::int64_t tokens = 0;  ///< the most possible, if it holds a reply
   bool holdsReply = false;
-  std::int64_t base = 0;  ///< at most, where a reply stands before it
+  std::int64_t base = 0;  ///< the most possible, if a reply stands before it
   bool isAfterReply = false;
-  QString sees;             ///< names of the segments it sees
-  std::int64_t cached = 0;  ///< relocated ones included
+  QString sees;             ///< names of the segments that it sees
+  std::int64_t cached = 0;  ///< relocated tokens included
   std::int64_t relocated = 0;
   std::vector<BlockLook> blocks;
   QString blockWords;  ///< "2 hit, 1 computed (never seen)"
@@ -60,32 +60,32 @@ struct ForecastStep {
   QString name;
   document::NodeId node = document::kNoNode;
   ForecastCounts counts;
-  std::optional<run::CountRange> computedBefore;  ///< by the forecast before
+  std::optional<run::CountRange> computedBefore;  ///< computed tokens in the forecast before
   std::optional<RanCounts> ran;
-  QString doubt;  ///< why counts are bounds; empty where they are exact
+  QString doubt;  ///< why counts are bounds; empty: they are exact
   std::vector<ForecastSegment> segments;
   bool operator==(const ForecastStep&) const = default;
 };
 
 struct ForecastTable {
-  QString gap;    ///< why there is nothing to show; empty where there is
+  QString gap;    ///< why there is nothing to show; empty: there is something
   QString error;  ///< why the run will or may fail
   bool errorIsCertain = false;
   bool isPending = false;
-  QString cache;  ///< which one it is predicted against, in words
+  QString cache;  ///< the cache against which it is predicted, in words
   ForecastCounts totals;
   std::optional<run::CountRange> computedBefore;
   std::optional<RanCounts> ran;
-  RunId ranRun = 0;  ///< that `ran` is of
+  RunId ranRun = 0;  ///< the run of `ran`
   std::vector<ForecastStep> steps;
   bool operator==(const ForecastTable&) const = default;
 };
 
 ForecastTable forecastTable(const ViewInput& input, Against against);
 
-/// "12", "12–20"
+/// "12", "12–20", "12 or more"
 QString rangeText(const run::CountRange& range);
-/// "83 → 13" where it has changed, else "13".
+/// "83 → 13" if the range has changed, else "13".
 QString changedText(const std::optional<run::CountRange>& before, const run::CountRange& now);
 QString forecastCsv(const ForecastTable& table);
 

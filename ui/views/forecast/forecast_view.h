@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// What the next run will find in the cache, while the query is still being changed.
+// Shows what the next run will find in the cache, while a person is still changing the query.
 #pragma once
 
 #include "ui/views/common/run_view.h"
@@ -30,12 +30,12 @@ class ForecastView : public RunView {
   const ForecastModel& model() const { return *m_model; }
   QTreeView& tree() { return *m_tree; }
   void setAgainst(Against against);
-  /// The layouts side by side take the place of the forecast.
+  /// Sets whether the layouts, side by side, are shown instead of the forecast.
   void showLayouts(bool shows);
   const LayoutPage& layouts() const { return *m_layouts; }
 
  Q_SIGNALS:
-  /// Forecasts are to compare the layouts as well, or need not any more.
+  /// Whether forecasts should also compare the layouts.
   void layoutsWanted(bool wanted);
 
  protected:
@@ -58,7 +58,7 @@ class ForecastView : public RunView {
   ForecastModel* m_model;
   ForecastDelegate* m_delegate;
   LayoutPage* m_layouts;
-  std::set<document::NodeId> m_closed;  ///< steps that the person has folded
+  std::set<document::NodeId> m_closed;  ///< steps that the person has collapsed
   bool m_filling = false;
   QPointer<QComboBox> m_box;
 };

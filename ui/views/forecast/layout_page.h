@@ -13,7 +13,7 @@ class QTableWidget;
 
 namespace spanscope::ui {
 
-/// The layouts side by side, in a table under what it is of.
+/// Shows the layouts side by side in a table. A note above it says what the figures belong to.
 class LayoutPage : public QWidget {
   Q_OBJECT
  public:

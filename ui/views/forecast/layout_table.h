@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// The layouts side by side, of the document's next run: what each does to its prompts and what that costs.
+// Compares the layouts for the document's next run: what each layout does to the prompts, and what that
+// costs.
 #pragma once
 
 #include "ui/session/view_input.h"
@@ -13,18 +14,18 @@
 namespace spanscope::ui {
 
 struct LayoutTableRow {
-  QStringList cells;      ///< one a column
-  bool isChosen = false;  ///< what the document's settings have
-  QString problem;        ///< why it cannot run; then the other cells are empty
+  QStringList cells;      ///< one for each column
+  bool isChosen = false;  ///< the document's settings have this layout and block size
+  QString problem;        ///< why this layout cannot run; then the other cells are empty
   bool operator==(const LayoutTableRow&) const = default;
 };
 
 struct LayoutTable {
-  QString gap;  ///< why there is nothing to show; empty where there is
+  QString gap;  ///< why there is nothing to show; empty: there is something
   QStringList columns;
-  QStringList tips;  ///< one a column
+  QStringList tips;  ///< tool tips of the columns
   std::vector<LayoutTableRow> rows;
-  QString note;  ///< what the figures are of
+  QString note;  ///< what the figures belong to
   bool operator==(const LayoutTable&) const = default;
 };
 

@@ -25,8 +25,8 @@ class FragmentListModel : public QAbstractTableModel {
   QVariant data(const QModelIndex& index, int role = Qt::DisplayRole) const override;
   QVariant headerData(int section, Qt::Orientation orientation, int role) const override;
 
-  /// What the next run will do with a fragment, and what this one did: "in the prompt", "pinned",
-  /// "dropped from the next run", …
+  /// What the run did with a fragment, or what the next run will do: "in the prompt", "pinned", "dropped,
+  /// next run", …
   static QString stateText(const FragmentRow& row);
   static Role stateInk(const FragmentRow& row);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// What the selected augment found, with scores; fragments can be pinned and dropped for the next run.
+// Shows what the selected augment found, with scores. A person can pin and drop fragments for the next run.
 #pragma once
 
 #include "ui/views/common/run_view.h"
@@ -39,7 +39,7 @@ class FragmentsView : public RunView {
   QString whatWillStandHere() const;
   void showControls();
   void showMenu(const QPoint& at);
-  /// Gives the current row this mark or, where it has it already, takes it away.
+  /// Gives the current row this mark, or removes the mark if the row has it already.
   void toggleMark(document::FragmentMark mark);
   void changeSettings(const QString& name, const std::function<void(document::RunSettings&)>& change);
   std::optional<FragmentRow> currentRow() const;
@@ -47,7 +47,7 @@ class FragmentsView : public RunView {
 
   FragmentListModel* m_list;
   QTableView* m_table;
-  std::optional<Theme> m_shown;  ///< theme that the table has
+  std::optional<Theme> m_shown;  ///< the theme of the table's style
   QPointer<QComboBox> m_ranking;
   QPointer<QSpinBox> m_count;
   QPointer<QToolButton> m_pin;

@@ -5,7 +5,7 @@
 
 namespace spanscope::ui {
 
-/// The fields of an augment: the document that is searched and the model that searches.
+/// The fields of an augment: the document to search, and the model that searches.
 class AugmentSection : public QWidget {
   Q_OBJECT
  public:

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Rows of a label and a field, whose labels line up over several forms.
+// A form with rows of a label and a field. Labels line up over several such forms.
 #pragma once
 
 #include "ui/theme/theme.h"
@@ -18,9 +18,9 @@ class FormRows : public QWidget {
  public:
   explicit FormRows(QWidget* parent = nullptr);
 
-  /// Takes the field; an empty label leaves its column free.
+  /// Adds a row and takes the field. An empty label leaves the label's column free.
   QLabel* addRow(const QString& label, QWidget* field);
-  /// Over both columns.
+  /// Adds a widget over both columns.
   void addWide(QWidget* widget);
   void setTheme(const Theme& theme);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// The fields of nodes that generate: how often, on which model, how long, how free.
+// The fields of nodes that generate: count, model, most tokens, temperature, and frozen answers.
 #pragma once
 
 #include "engine/workbench/document/document.h"
@@ -23,7 +23,8 @@ namespace spanscope::ui {
 class NumberField;
 class TextSection;
 
-/// Makes a change to the fields of the current node: what it is called, which field it is of, the change.
+/// Changes the fields of the current node. `name` names the change for undo, `field` is the changed field,
+/// `edit` makes the change.
 using EditOwn = std::function<void(const QString& name, const QString& field,
                                    const std::function<void(query::Node& own)>& edit)>;
 
@@ -37,9 +38,9 @@ class GenerateSection : public QWidget {
   void focusFirst();
 
  Q_SIGNALS:
-  void freezeWanted();  ///< the last answers are to stand in for running it
+  void freezeWanted();  ///< the node's last answers should be used instead of running it
   void unfreezeWanted();
-  /// One of the frozen answers, from 0, says something else now.
+  /// The person has changed the text of the frozen answer with this index, from 0.
   void frozenEdited(std::size_t index, const std::string& text);
 
  private:
@@ -56,10 +57,10 @@ class GenerateSection : public QWidget {
   QPushButton* m_freeze;
   QLabel* m_freezeLabel;
   QLabel* m_whichLabel;
-  QSpinBox* m_which;  ///< of several frozen answers the one that is shown, from 1
+  QSpinBox* m_which;  ///< which of several frozen answers is shown, from 1
   TextSection* m_frozen;
   document::NodeId m_node = document::kNoNode;
-  std::vector<std::string> m_replies;  ///< frozen ones; none: it is run
+  std::vector<std::string> m_replies;  ///< frozen answers; none: the node is run
 };
 
 }  // namespace spanscope::ui

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// What the inspector says about the selected node besides its fields.
+// What the inspector says about the selected node in addition to its fields.
 #pragma once
 
 #include "engine/workbench/document/document.h"
@@ -18,17 +18,17 @@ struct InspectorFacts {
   bool operator==(const InspectorFacts&) const = default;
 };
 
-/// For a node of the document.
+/// The facts of a node of the document.
 InspectorFacts inspectorFacts(const document::Document& document, document::NodeId node);
 
-/// "58 tokens of text": without those that a template adds, which the card of the node counts.
+/// "58 tokens of text": without the tokens that a chat template adds. The card of the node counts those too.
 QString tokenText(std::int64_t tokens);
 
 /// Whether the node is a text: a message, a print, a question.
 bool hasTextSection(const query::Node& own);
-/// Whether its text is a path.
+/// Whether the node's text is a path.
 bool hasPath(const query::Node& own);
-/// What the text is called: "Text", "Message to the console", "Question".
+/// The label of the node's text: "Text", "Message to the console", "Question".
 QString textLabel(const query::Node& own);
 
 }  // namespace spanscope::ui

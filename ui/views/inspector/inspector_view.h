@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// The fields of the selected node.
+// Shows the fields of the selected node.
 #pragma once
 
 #include "ui/views/common/input_view.h"
@@ -31,7 +31,7 @@ class InspectorView : public InputView {
 
   QSize sizeHint() const override { return {380, 460}; }
 
-  /// Puts the cursor into the text of the node, or into its first field.
+  /// Gives the focus to the text of the node, or else to its first field.
   Q_INVOKABLE void focusText();
 
  protected:

@@ -14,7 +14,8 @@ class MapInputsModel : public QAbstractListModel {
  public:
   using QAbstractListModel::QAbstractListModel;
 
-  /// What the document says. Rows that stay are kept, so that a selection or an open editor stays too.
+  /// Sets the inputs from the document. Rows that do not change are kept, so that the selection or an open
+  /// editor stays.
   void setInputs(const std::vector<std::string>& inputs);
   const std::vector<std::string>& inputs() const { return m_inputs; }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// A number of the language that may also be left out, null or a parameter.
+// A field for a number of the query language that may also be left out, null or a parameter.
 #pragma once
 
 #include "engine/query/query.h"
@@ -15,7 +15,7 @@ namespace spanscope::ui {
 
 class CheckedField;
 
-/// A float or an int of 32 bits fits into the double without loss.
+/// A float and an int of 32 bits both fit into the double without loss.
 using NumberValue = std::variant<query::Absent, query::Null, double, query::Parameter>;
 
 class NumberField : public QWidget {
@@ -23,10 +23,10 @@ class NumberField : public QWidget {
  public:
   enum class Kind {
     Count,        ///< 0 … 255, or a parameter
-    MaxTokens,    ///< an int of 32 bits, and all others
-    Temperature,  ///< a finite float, and all others
+    MaxTokens,    ///< an int of 32 bits, null, left out, or a parameter
+    Temperature,  ///< a finite float, null, left out, or a parameter
   };
-  /// `parameter`: the name that is offered for one.
+  /// `parameter` is the name that the field suggests for a parameter.
   NumberField(Kind kind, const QString& accessibleName, const QString& parameter, QWidget* parent);
 
   void setValue(const NumberValue& value);
@@ -37,7 +37,7 @@ class NumberField : public QWidget {
   CheckedField* field() const { return m_field; }
 
  Q_SIGNALS:
-  void edited();  ///< the person has given it another value, which is in order
+  void edited();  ///< the person has entered another valid value
 
  private:
   QString apply(const QString& text);

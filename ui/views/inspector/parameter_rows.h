@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// The parameters of a document, "{n}" or "{topic}", as rows that a person fills in.
+// The parameters of a document, such as "{n}" or "{topic}", as rows that a person fills in.
 #pragma once
 
 #include "engine/query/parameters.h"
@@ -16,31 +16,32 @@ namespace spanscope::ui {
 
 struct ParameterRow {
   std::string name;
-  /// What the strictest of its places takes.
+  /// The kind of value that the strictest of its places takes; of the node's places if the rows are of one
+  /// node.
   query::ParameterKind placesKind = query::ParameterKind::Text;
-  std::optional<std::string> value;  ///< nothing: none is given
-  std::size_t nodes = 0;             ///< nodes of the whole document in which it stands
-  /// What the document says of it; a declaration that says nothing where it does not.
+  std::optional<std::string> value;  ///< nothing: no value is given
+  std::size_t nodes = 0;             ///< how many nodes of the whole document use it
+  /// The document's declaration of the parameter; one with nothing but the name if there is none.
   query::ParameterDeclaration declaration;
 
-  /// What its value must be: what its places take and what is declared.
+  /// The kind that its value must have, from its places and its declaration.
   query::ParameterKind kind() const;
   bool operator==(const ParameterRow&) const = default;
 };
 
-/// Those that stand in the fields of the node, or, for kNoNode, anywhere in the document: in the order of
-/// the tree, and then those of which something is said but which stand nowhere.
+/// The parameters in the fields of the node. For kNoNode: all parameters in the document in the order of the
+/// tree, followed by those that are declared but used nowhere.
 std::vector<ParameterRow> parameterRows(const document::Document& document, document::NodeId node);
 
-/// Why the text cannot be the parameter's value; empty: it can.
+/// Why the text cannot be a value of this kind. Empty if it can.
 QString parameterReason(query::ParameterKind kind, const std::string& text);
 
-/// What is said in the field of a parameter without a value.
+/// What the field of a parameter without a value says.
 QString withoutValueText(const ParameterRow& row);
 
-/// The kinds that may be declared for the parameter: what its places take, and what is narrower.
+/// The kinds that may be declared for the parameter: the kind that its places take, and narrower kinds.
 std::vector<query::ParameterKind> kindChoices(const ParameterRow& row);
-/// What a person calls the kind: "Whole number".
+/// The name of a kind for a person: "Whole number".
 QString kindLabel(query::ParameterKind kind);
 
 }  // namespace spanscope::ui

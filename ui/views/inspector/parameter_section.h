@@ -21,23 +21,24 @@ namespace spanscope::ui {
 class CheckedField;
 class FormRows;
 
-/// What a parameter section does to the document.
+/// How a parameter section changes the document.
 struct ParameterEdits {
-  /// Gives a parameter its value, or takes it away.
+  /// Gives a parameter its value, or removes the value if `value` is empty.
   std::function<void(const std::string& name, const std::optional<std::string>& value)> setValue;
-  /// Says this of a parameter. `command` names the change; changes with the same non-empty key are one.
+  /// Declares a parameter. `command` names the change for undo. Consecutive changes with the same non-empty
+  /// key are one undo step.
   std::function<void(const QString& command, const QString& key, query::ParameterDeclaration declaration)>
       declare;
 };
 
-/// A heading and a field for the value of each parameter; where the person wants to define parameters, also
-/// its type, its default and what it is for.
+/// A heading, and a field for the value of each parameter. If the person wants to define parameters, there
+/// are also fields for type, default and description.
 class ParameterSection : public QWidget {
   Q_OBJECT
  public:
   ParameterSection(ParameterEdits edits, DocumentUndo::ModelOf model, QWidget* parent);
 
-  /// Hidden where there are none.
+  /// Sets the rows. Without rows the section is hidden.
   void setRows(const std::vector<ParameterRow>& rows);
   void setTheme(const Theme& theme);
 
@@ -57,7 +58,7 @@ class ParameterSection : public QWidget {
   void makeDefinition(Field& field, std::size_t index, const QString& shown);
   void showRow(const Field& field, const ParameterRow& row) const;
   void showDefinitions(bool shown);
-  /// Changes what is said of the parameter of that row.
+  /// Changes the declaration of the parameter in this row.
   void declare(std::size_t index, const QString& what, const QString& key,
                const std::function<void(query::ParameterDeclaration&)>& change);
 
@@ -66,7 +67,7 @@ class ParameterSection : public QWidget {
   Theme m_theme;
   QLabel* m_heading;
   QToolButton* m_define;
-  QWidget* m_body = nullptr;  ///< made anew when the names or the kinds that may be chosen change
+  QWidget* m_body = nullptr;  ///< built again when the names or the offered kinds change
   std::vector<ParameterRow> m_rows;
   std::vector<Field> m_fields;
 };

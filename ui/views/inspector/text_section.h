@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// An editor for a long text with the number of its tokens below.
+// An editor for a long text. Below it stands the number of the text's tokens.
 #pragma once
 
 #include "engine/text/tokenizer.h"
@@ -25,7 +25,7 @@ class TextSection : public QWidget {
   ~TextSection() override;
 
   void setLabel(const QString& label);
-  /// The text of the document; what the person typed last is not set again.
+  /// Sets the text of the document. What the person typed last is not set again.
   void setText(const std::string& text);
   std::string text() const;
   void setReadOnly(bool isReadOnly);
@@ -49,11 +49,11 @@ class TextSection : public QWidget {
   QLabel* m_count;
   std::shared_ptr<const text::Tokenizer> m_tokenizer;
   std::string m_shown;
-  std::optional<std::string> m_counted;  ///< text that the count belongs to
+  std::optional<std::string> m_counted;  ///< the text to which the shown count belongs
   bool m_isSetting = false;
   bool m_isCounted = true;
   int m_countSerial = 0;
-  std::stop_source m_counting;  ///< of the count in progress, which the next one ends
+  std::stop_source m_counting;  ///< stops the count in progress when the next one starts
 };
 
 }  // namespace spanscope::ui

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // What a trace says of the cache over a long time: hit rates of the newest requests, and how long contents
-// stay.
+// stay in the pool.
 #pragma once
 
 #include "engine/trace/hit_rate.h"
@@ -14,7 +14,7 @@
 
 namespace spanscope::ui {
 
-/// A share of what was measured that lies at or below a value.
+/// The share of all measured values that are at most `seconds`.
 struct SharePoint {
   double seconds = 0;
   double share = 0;  ///< 0 … 1, rising
@@ -22,9 +22,9 @@ struct SharePoint {
 };
 using ShareCurve = std::vector<SharePoint>;
 
-/// How long contents that were evicted had been in the pool.
+/// How long evicted contents had been in the pool.
 struct ResidencyCurves {
-  static constexpr std::size_t kMostPoints = 64;  ///< of a curve
+  static constexpr std::size_t kMostPoints = 64;  ///< points of a curve
 
   trace::ResidencyFigures figures;
   ShareCurve lifetime;
@@ -33,12 +33,12 @@ struct ResidencyCurves {
   bool operator==(const ResidencyCurves&) const = default;
 };
 
-/// Follows a trace; going on costs the new events only.
+/// Follows a trace. Following on takes time only for the new events.
 class CacheFigureSampler {
  public:
   void follow(const std::shared_ptr<const TraceStore>& trace, std::size_t position);
 
-  /// The hit rate of the newest requests, 0 … 1, right after each one was admitted.
+  /// For each request: the hit rate of the newest requests right after it was admitted, 0 … 1.
   const std::map<RequestId, double>& recentRates() const { return m_rates; }
   const ResidencyCurves& residency() const { return m_curves; }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// A small plot with its title, its newest number and how that changed.
+// A card with a small plot, its title, its newest number and how that number changed.
 #pragma once
 
 #include "ui/theme/theme.h"
@@ -19,23 +19,23 @@ struct PlotPoint {
   double x = 0;
   double y = 0;
   QString text;  ///< for the tool tip
-  int tag = -1;  ///< what a click means; −1: nothing
+  int tag = -1;  ///< what a click on the point sends; −1: nothing
   bool operator==(const PlotPoint&) const = default;
 };
 
 enum class SeriesKind {
-  Markers,  ///< a marker a point
-  Line,     ///< with small markers
-  Bars,     ///< stacked on the bars series before it
+  Markers,  ///< one marker for each point
+  Line,     ///< a line with small markers
+  Bars,     ///< bars, stacked on the series of bars before it
   Area,     ///< steps, filled down to the axis
 };
 
 struct PlotSeries {
   SeriesKind kind = SeriesKind::Line;
   QString name;
-  BlockRole role = BlockRole::Computed;  ///< whose ink, fill and pattern
+  BlockRole role = BlockRole::Computed;  ///< the role whose ink, fill and pattern it has
   bool dashed = false;
-  bool square = false;  ///< square markers; else round ones
+  bool square = false;  ///< square markers, not round ones
   std::vector<PlotPoint> points;
   bool operator==(const PlotSeries&) const = default;
 };
@@ -43,13 +43,13 @@ struct PlotSeries {
 struct CardContent {
   QString title;
   QString explanation;  ///< tool tip of the title
-  QString value;        ///< newest
-  QString change;       ///< against the run before
-  int verdict = 0;      ///< of the change: 1 better, −1 worse
+  QString value;        ///< the newest number
+  QString change;       ///< change since the run before
+  int verdict = 0;      ///< what the change means: 1 better, −1 worse, 0 neither
   QString xName;
   QString yName;
   bool wholeX = true;          ///< x counts runs
-  std::optional<double> yTop;  ///< none: from the data
+  std::optional<double> yTop;  ///< top of the axis; none: it follows from the data
   std::vector<PlotSeries> series;
   bool operator==(const CardContent&) const = default;
 };
@@ -63,7 +63,7 @@ class MetricCard : public QWidget {
   const CardContent& content() const { return m_content; }
   QCustomPlot& plot() { return *m_plot; }
   void paint(QPainter& painter, const QRect& area);
-  /// The point nearest to a place of the plot, within reach of the pointer.
+  /// The point nearest to a place of the plot; nullptr if none is within reach of the pointer.
   const PlotPoint* pointAt(const QPointF& place) const;
 
  Q_SIGNALS:

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Latencies, reuse, speed and memory over the runs of a trace.
+// Latencies, reuse, speed and use of memory over several runs.
 #pragma once
 
 #include "ui/session/run_list.h"
@@ -22,7 +22,8 @@ struct RequestMetrics {
   NodePath node;
   QString name;
   trace::StepMetrics values;
-  /// Hit rate of the newest requests, 0 … 1, right after this one was admitted; none: of another session.
+  /// The hit rate of the newest requests right after this request was admitted, 0 … 1. None: the request
+  /// belongs to another session.
   std::optional<double> recentHitRate;
   bool operator==(const RequestMetrics&) const = default;
 };
@@ -30,16 +31,16 @@ struct RequestMetrics {
 struct RunMetrics {
   RunId run = 0;
   QString policy;
-  QString document;  ///< its title; empty: not known
+  QString document;  ///< title of its document; empty: not known
   QString model;     ///< name of the checkpoint; empty: not known
-  /// The nearest run before of the same document on the same model, which its figures are held against; 0:
+  /// The run to compare its figures with: the last run before it of the same document on the same model. 0:
   /// there is none.
   RunId before = 0;
   std::vector<RequestMetrics> requests;
   std::optional<double> timeToFirstToken;   ///< seconds, median of its requests
-  std::optional<double> interTokenLatency;  ///< seconds, median of those with two tokens or more
+  std::optional<double> interTokenLatency;  ///< seconds, median of its requests with two tokens or more
   std::int64_t promptTokens = 0;
-  std::int64_t hitTokens = 0;  ///< cached where they stood before
+  std::int64_t hitTokens = 0;  ///< cached tokens that were not relocated
   std::int64_t relocatedTokens = 0;
   std::optional<double> prefillRate;  ///< tokens a second, over passes with prompt tokens
   std::optional<double> decodeRate;   ///< tokens a second, over passes that only decode
@@ -49,22 +50,23 @@ struct RunMetrics {
 /// Blocks of the pool at one moment.
 struct BlockUse {
   std::int64_t time = 0;    ///< nanoseconds as in Event::time
-  std::int32_t held = 0;    ///< somebody refers to them
-  std::int32_t shared = 0;  ///< more than one request does
+  std::int32_t held = 0;    ///< blocks that some request uses
+  std::int32_t shared = 0;  ///< blocks that several requests use
   bool operator==(const BlockUse&) const = default;
 };
 
 struct MetricsModel {
-  std::vector<RunMetrics> runs;  ///< those with a request, ascending
+  std::vector<RunMetrics> runs;  ///< runs with at least one request, ascending
   std::vector<BlockUse> use;     ///< by time
-  std::int32_t blockCount = 0;   ///< that can be held; 0: not reported
-  ResidencyCurves residency;     ///< of the contents that were evicted
-  std::size_t others = 0;        ///< runs that are left out, being of other documents
+  std::int32_t blockCount = 0;   ///< blocks that requests can use; 0: not reported
+  ResidencyCurves residency;     ///< how long evicted contents stayed
+  std::size_t others = 0;        ///< runs left out because they belong to other documents
   bool operator==(const MetricsModel&) const = default;
 };
 
-/// Follows the references of every block through a trace; going on costs the new events only. Keeps at most
-/// kMostPoints points: beyond it every two become one with the higher numbers.
+/// Follows the references to every block through a trace. Following on takes time only for the new events. It
+/// keeps at most kMostPoints points: when there are more, every two points become one with the higher
+/// numbers.
 class BlockUseSampler {
  public:
   static constexpr std::size_t kMostPoints = 4096;
@@ -82,13 +84,13 @@ class BlockUseSampler {
   std::vector<std::int32_t> m_references;
   std::int32_t m_held = 0;
   std::int32_t m_shared = 0;
-  std::int64_t m_distance = 0;  ///< nanoseconds that points stand apart at least
+  std::int64_t m_distance = 0;  ///< least distance between two points, nanoseconds
   std::vector<BlockUse> m_points;
 };
 
-/// `scope`: whose runs are in it.
+/// `scope` says which runs are in the model.
 MetricsModel metricsModel(const ViewInput& input, RunScope scope = RunScope::All);
-/// What follows a trace, so that a longer one costs the new events only.
+/// The samplers that follow a trace. If they are kept, a longer trace takes time only for its new events.
 struct MetricsSamplers {
   BlockUseSampler use;
   CacheFigureSampler cache;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Small plots over the runs of the session.
+// Shows small plots over runs.
 #pragma once
 
 #include "ui/views/common/run_view.h"
@@ -17,8 +17,8 @@ namespace spanscope::ui {
 
 class ScopeBox;
 
-/// What the cards say, in their order: time to first token, inter-token latency, share cached, blocks in use,
-/// tokens a second, how long contents stay.
+/// The contents of the cards, in order: time to first token, inter-token latency, cached share, blocks in
+/// use, tokens a second, how long contents stay.
 std::vector<CardContent> metricCards(const MetricsModel& model);
 
 class MetricsView : public RunView {
@@ -49,7 +49,7 @@ class MetricsView : public RunView {
   QGridLayout* m_grid;
   std::vector<MetricCard*> m_cards;
   int m_columns = 0;
-  QPointer<ScopeBox> m_scope;  ///< the dock has it once it took the title controls
+  QPointer<ScopeBox> m_scope;  ///< the dock owns it after takeTitleControls()
 };
 
 }  // namespace spanscope::ui

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// One answer as a card.
+// Shows one answer as a card.
 #pragma once
 
 #include "ui/theme/theme.h"
@@ -47,7 +47,7 @@ class AnswerCard : public QWidget {
   QLabel* m_policy;
   QLabel* m_text;
   QLabel* m_problem;
-  QLabel* m_advice;  ///< what to keep in mind when it is read
+  QLabel* m_advice;  ///< what a person should keep in mind when reading the answer
   QLabel* m_same;
   QLabel* m_facts;
   QLabel* m_full;  ///< what a full prefill answers instead

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// The answers of every step, newest run first.
+// The answers of all steps, the newest run first.
 #pragma once
 
 #include "engine/trace/fidelity_figures.h"
@@ -23,14 +23,14 @@ struct Answer {
   NodePath node;
   QString name;
   QString policy;
-  QString layout;          ///< where it is not the exact one, by its name
-  QString exactness;       ///< of the policy on this checkpoint, in words
-  QString over;            ///< over which tokens, where the layout is not exact: what is said behind it
-  QString model;           ///< name of the checkpoint that answered; empty: not known
-  QString document;        ///< its title, where runs of several are in the list
-  QString time;            ///< when the run started; empty: not known
-  QStringList otherNames;  ///< models that the query names instead of it
-  QStringList advice;      ///< what the engine warned of
+  QString layout;     ///< name of the layout; empty if it is the exact layout
+  QString exactness;  ///< what the policy is exact against on this checkpoint, in words
+  QString over;       ///< said after `exactness`: over which tokens it holds; empty if the layout is exact
+  QString model;      ///< name of the checkpoint that answered; empty: not known
+  QString document;   ///< title of the document, if the list has runs of several documents
+  QString time;       ///< when the run started; empty: not known
+  QStringList otherNames;  ///< other models that the query names
+  QStringList advice;      ///< the engine's warnings
   AnswerState state = AnswerState::Waiting;
   QString text;
   QString problem;                            ///< why it failed or waits
@@ -39,36 +39,36 @@ struct Answer {
   std::int64_t generatedTokens = 0;
   std::int64_t promptTokens = 0;
   std::int64_t cachedTokens = 0;
-  std::optional<trace::FidelityFigures> fidelity;  ///< against a full prefill, where it was measured
-  QString fullText;          ///< what a full prefill answers, where that is another answer
-  bool isMeasuring = false;  ///< its fidelity is being measured
-  QString measureObstacle;   ///< why its fidelity cannot be measured now; empty: it can
-  QString measureProblem;    ///< why it could not be the last time
-  RunId sameAs = 0;          ///< the nearest run before with the same finished answer of this step; 0: none
-  QStringList sameBut;       ///< what else of that run is another
+  std::optional<trace::FidelityFigures> fidelity;  ///< against a full prefill, if it was measured
+  QString fullText;                                ///< answer of a full prefill, if it is another answer
+  bool isMeasuring = false;                        ///< its fidelity is being measured
+  QString measureObstacle;                         ///< why the fidelity cannot be measured now; empty: it can
+  QString measureProblem;                          ///< why the last measurement failed
+  RunId sameAs = 0;     ///< the last run before with the same finished answer of this step; 0: none
+  QStringList sameBut;  ///< how that run differs otherwise
   bool operator==(const Answer&) const = default;
 };
 
 struct OutputModel {
-  std::vector<Answer> answers;  ///< newest run first, its last step first
-  std::size_t left = 0;         ///< older ones that are not in the list
-  std::size_t others = 0;       ///< runs that are left out, being of other documents
+  std::vector<Answer> answers;  ///< the newest run first, and in a run the last step first
+  std::size_t left = 0;         ///< older answers that are not in the list
+  std::size_t others = 0;       ///< runs left out because they belong to other documents
   bool operator==(const OutputModel&) const = default;
 };
 
-/// `scope`: whose runs are in it.
+/// The newest answers, at most `most`. `scope` says which runs are in the list.
 OutputModel outputModel(const ViewInput& input, std::size_t most = 50, RunScope scope = RunScope::All);
 
 /// "TTFT 3.1 ms · 8 tokens · 70 of 83 prompt tokens cached (84 %)"
 QString answerFacts(const Answer& answer);
-/// "block attention ✓ · full prefill ≈ KL 0.012, 23 of 24 tokens agree, same answer"; the policy's exactness
-/// alone where nothing was measured.
+/// "block attention ✓ · full prefill ≈ KL 0.012, 23 of 24 tokens agree, same answer". If nothing was
+/// measured, only the policy's exactness.
 QString exactnessText(const Answer& answer);
-/// What was measured, a figure a line; empty where nothing was.
+/// The measured fidelity, one figure in a line. Empty if nothing was measured.
 QString fidelityDetails(const Answer& answer);
-/// "= same answer as run 2 (there: policy prefix)"; empty where there is no such run.
+/// "= same answer as run 2 (there: policy prefix)". Empty if there is no such run.
 QString sameText(const Answer& answer);
-/// Where the query names another model than the one that answered: that it does.
+/// A sentence if the query names another model than the one that answered; else empty.
 QString modelText(const Answer& answer);
 QString outputCsv(const OutputModel& model);
 

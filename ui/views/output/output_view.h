@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// The answers, newest first.
+// Shows the answers, the newest first.
 #pragma once
 
 #include "ui/views/common/run_view.h"
@@ -27,7 +27,7 @@ class OutputView : public RunView {
   void paintTo(QPainter& painter, const QSize& size) override;
 
   const OutputModel& model() const { return m_model; }
-  /// The cards that are shown, in their order.
+  /// The shown cards, from top to bottom.
   const std::vector<AnswerCard*>& cards() const { return m_cards; }
 
  protected:
@@ -42,7 +42,7 @@ class OutputView : public RunView {
   QVBoxLayout* m_list;
   QPushButton* m_more;
   std::vector<AnswerCard*> m_cards;
-  QPointer<ScopeBox> m_scope;  ///< the dock has it once it took the title controls
+  QPointer<ScopeBox> m_scope;  ///< the dock owns it after takeTitleControls()
 };
 
 }  // namespace spanscope::ui

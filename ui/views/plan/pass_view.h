@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// The passes that make a plan of a query: a list of them, and of the chosen one the tree before and after.
+// Shows the passes that turn a query into a plan: a list of passes, and the tree before and after the chosen
+// pass.
 #pragma once
 
 #include "ui/session/forecast.h"
@@ -23,13 +24,14 @@ class PassView : public QWidget {
  public:
   explicit PassView(QWidget* parent = nullptr);
 
-  /// Null, or without a plan: nothing is shown. `selected`: the node whose lines are marked.
+  /// Shows the passes of a forecast; nothing if it is null or has no plan. `selected` is the node whose lines
+  /// are marked.
   void show(std::shared_ptr<const Forecast> forecast, document::NodeId selected, const Theme& theme);
 
   QListWidget& list() { return *m_list; }
   QTableView& trees() { return *m_trees; }
   const TreePairModel& model() const { return *m_model; }
-  /// What is chosen: 0 for all passes together, else a pass from 1.
+  /// The chosen entry: 0 for all passes together, else the number of a pass, from 1.
   int chosen() const;
 
  protected:

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// The plan of a run: its steps, and what the planner says about them.
+// The plan of a run: its steps, and the planner's own explanation.
 #pragma once
 
 #include "engine/plan/plan.h"
@@ -21,7 +21,7 @@ struct PlanStep {
   QString name;
   std::uint32_t ply = 0;
   std::vector<StepIndex> needs;
-  RequestId request = 0;  ///< 0: not yet
+  RequestId request = 0;  ///< 0: the step has no request yet
   StepState state = StepState::Planned;
   std::int64_t promptTokens = 0;
   std::int64_t cachedTokens = 0;
@@ -30,20 +30,21 @@ struct PlanStep {
 };
 
 struct PlanModel {
-  RunId run = 0;  ///< 0: there is none
+  RunId run = 0;  ///< 0: there is no run
   QString policy;
   std::vector<PlanStep> steps;
   QString explain;
   bool operator==(const PlanModel&) const = default;
 };
 
-/// Of the selected request's run, else of the newest run with a plan.
+/// The plan of the selected request's run. Else of the newest run of the document that has a plan, or of the
+/// newest of all if the document has none.
 PlanModel planModel(const ViewInput& input);
 QString stepStateText(StepState state);
 /// "0, 1, 2"; "nothing"
 QString needsText(const std::vector<StepIndex>& needs);
 QString planCsv(const PlanModel& model);
-/// Every change of every pass.
+/// Every change of every pass, as comma-separated values.
 QString passesCsv(const plan::Plan& plan);
 
 }  // namespace spanscope::ui

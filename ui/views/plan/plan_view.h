@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Two pages: the rules that make a plan of the document's query, and the steps of a run's plan with the
-// planner's own words.
+// Shows plans on two pages: the rules that turn the document's query into a plan, and the steps of a run's
+// plan with the planner's own explanation.
 #pragma once
 
 #include "ui/views/common/run_view.h"
@@ -34,7 +34,7 @@ class PlanView : public RunView {
   const PlanModel& model() const { return m_model; }
   QTableWidget& table() { return *m_table; }
   PassView& passes() { return *m_passes; }
-  /// The one that is shown: the one that was asked for, or the other where that has nothing to show.
+  /// The page that is shown: the page that was asked for, or the other one if that page has nothing to show.
   Page page() const;
   void setPage(Page page);
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Two trees side by side, line by line: what both have stands in one row, what a pass changed is marked.
+// Two trees side by side, line by line. Lines that both trees have stand in one row. Lines that a pass
+// changed are marked.
 #pragma once
 
 #include "engine/plan/plan.h"
@@ -12,15 +13,15 @@
 
 namespace spanscope::ui {
 
-/// A row of both trees; a side that has no line there is empty.
+/// A row of both trees. A side without a line in this row is empty.
 struct TreePairRow {
   std::optional<plan::TreeLine> before;
   std::optional<plan::TreeLine> after;
   bool operator==(const TreePairRow&) const = default;
 };
 
-/// Lines that are the same in both trees stand in one row, in as many rows as can be. What stands in one tree
-/// only counts as changed.
+/// Pairs the lines of two trees. As many equal lines as possible share a row. A line that only one tree has
+/// counts as changed.
 std::vector<TreePairRow> pairTrees(const std::vector<plan::TreeLine>& before,
                                    const std::vector<plan::TreeLine>& after);
 
@@ -33,7 +34,7 @@ class TreePairModel : public QAbstractTableModel {
 
   void setRows(std::vector<TreePairRow> rows, const Theme& theme);
   const std::vector<TreePairRow>& rows() const { return m_rows; }
-  /// nullptr: there is none on that side.
+  /// The line at an index; nullptr: this side has none in this row.
   const plan::TreeLine* line(const QModelIndex& index) const;
 
   int rowCount(const QModelIndex& parent = {}) const override;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// The painted grid of the pool.
+// Paints the blocks of the pool as a grid.
 #pragma once
 
 #include "ui/views/common/block_painter.h"
@@ -16,7 +16,7 @@ class PoolArea : public ZoomedScroll {
  public:
   explicit PoolArea(QWidget* parent = nullptr);
 
-  /// `table` must outlive the area or the next call.
+  /// Shows a table. `table` must stay valid until the next call or the end of the area.
   void showPool(const PoolTable* table, PoolShade shade, BlockId current, const Theme& theme);
   void setTips(std::function<QString(BlockId)> tips) { m_tips = std::move(tips); }
   void reveal(BlockId block);
@@ -28,7 +28,7 @@ class PoolArea : public ZoomedScroll {
 
   void paintContent(QPainter& painter, const QRect& visible) override;
   QSize contentSize() const override;
-  /// All blocks in a picture of this size, which they fill.
+  /// Paints all blocks so that they fill a picture of this size.
   void paintPicture(QPainter& painter, const QSize& size);
 
  Q_SIGNALS:
@@ -54,8 +54,8 @@ class PoolArea : public ZoomedScroll {
   BlockPainter m_painter;
   int m_pitch = 0;
   int m_columns = 1;
-  std::optional<int> m_wanted;  ///< index into the sizes of a cell; nothing: the largest that fits
-  std::size_t m_laidOut = 0;    ///< blocks
+  std::optional<int> m_wanted;  ///< index into the sizes of a cell; nothing: the largest size that fits
+  std::size_t m_laidOut = 0;    ///< number of blocks that were laid out
   std::function<QString(BlockId)> m_tips;
 };
 

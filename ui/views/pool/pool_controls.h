@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// For the title bar of the pool: what its colours say, and the choice between state and age.
+// The controls in the title bar of the pool: a legend of its colours, and the choice between state and age.
 #pragma once
 
 #include "ui/views/pool/pool_model.h"

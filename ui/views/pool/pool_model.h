@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Every block of the pool: what it holds, who holds it, how old it is.
+// Every block of the pool: what it holds, which requests hold it, and how old it is.
 #pragma once
 
 #include "ui/session/view_input.h"
@@ -15,26 +15,27 @@
 namespace spanscope::ui {
 
 enum class PoolBlockState : std::uint8_t {
-  Null,      ///< block 0, never handed out
+  Null,      ///< block 0, which is never handed out
   Free,      ///< holds nothing
-  Cached,    ///< can be found, nobody holds it
-  Held,      ///< can be found, and requests hold it
-  Computing  ///< held, but cannot be found yet
+  Cached,    ///< lookups can find it; no request holds it
+  Held,      ///< lookups can find it; requests hold it
+  Computing  ///< a request holds it; lookups cannot find it yet
 };
 
 struct PoolBlock {
   PoolBlockState state = PoolBlockState::Free;
   std::int32_t references = 0;
-  std::int32_t fill = 0;              ///< token slots
+  std::int32_t fill = 0;              ///< filled token slots
   BlockRole shown = BlockRole::Free;  ///< how it serves the shown request; Free: it does not
-  bool loaded = false;                ///< it came from a tier for the shown request
-  float age = -1;  ///< 0 the newest … 1 the oldest stored one; −1: nothing stored, or not known
+  bool loaded = false;                ///< it was loaded from a tier for the shown request
+  /// 0: newest … 1: oldest of the stored blocks; −1: nothing is stored, or the age is not known.
+  float age = -1;
   bool operator==(const PoolBlock&) const = default;
 };
 
 struct PoolDetail {
-  BlockId block = kNullBlock;  ///< null: nothing is selected
-  QString text;                ///< lines
+  BlockId block = kNullBlock;  ///< kNullBlock: nothing is selected
+  QString text;                ///< several lines of facts
   bool operator==(const PoolDetail&) const = default;
 };
 
@@ -42,10 +43,10 @@ struct PoolTable {
   std::int32_t blockSize = 16;
   std::vector<PoolBlock> blocks;  ///< by block id; empty: the source reports no pool
   std::size_t free = 0;
-  std::size_t cached = 0;  ///< that nobody holds
+  std::size_t cached = 0;  ///< cached blocks that no request holds
   std::size_t held = 0;
-  double oldest = 0;       ///< seconds since the oldest stored block was stored; 0: ages were not asked for
-  bool anyLoaded = false;  ///< of the blocks
+  double oldest = 0;       ///< seconds since the oldest block was stored; 0: ages were not asked for
+  bool anyLoaded = false;  ///< some block is `loaded`
   QString summary;
   bool operator==(const PoolTable&) const = default;
 };
@@ -55,18 +56,19 @@ enum class PoolShade {
   Age,
 };
 
-/// `history` has followed the input's trace. Ages are computed for PoolShade::Age only.
+/// The pool at the input's position. `history` must have followed the input's trace. Ages are only computed
+/// for PoolShade::Age.
 PoolTable poolTable(const ViewInput& input, const BlockHistory& history, PoolShade shade);
 
 QString poolStateName(PoolBlockState state);
 
-/// Owner, key, fill, references, age and place in the order of eviction.
+/// The facts of a block: owner, key, fill, references, age and place in the order of eviction.
 PoolDetail poolDetail(const ViewInput& input, const BlockHistory& history, BlockId block);
-/// The same in short.
+/// A shorter form of these facts.
 QString poolTip(const ViewInput& input, BlockId block);
 
-/// What selecting a block of the pool selects: the block itself, and where the shown request, else the one
-/// that stored it, uses it still.
+/// The selection after a block of the pool is selected: the physical block, and the virtual block of the
+/// shown request that still uses it; else of the request that stored it.
 Selection selectionOfPhysical(const ViewInput& input, const BlockHistory& history, BlockId block);
 
 QString poolCsv(const ViewInput& input);

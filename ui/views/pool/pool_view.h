@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Shows every block of the pool, and the selected one in words.
+// Shows every block of the pool, and describes the selected block in words.
 #pragma once
 
 #include "ui/views/common/block_history.h"

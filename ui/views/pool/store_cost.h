@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Whether the tiers of the span store are worth it: loading beside computing, as it was measured here.
+// Says whether the tiers of the span store are worth it: loading compared with computing, as measured on this
+// machine.
 #pragma once
 
 #include "ui/session/view_input.h"
@@ -15,14 +16,14 @@ namespace spanscope::ui {
 struct StoreCost {
   bool isMeasured = false;
   QString text;     ///< a sentence
-  QString details;  ///< of every length that was measured, a line each; empty where none was
+  QString details;  ///< one line for each measured length; empty if nothing was measured
   bool operator==(const StoreCost&) const = default;
 };
 
-/// Of the model of the document.
+/// The cost for the document's model.
 StoreCost storeCost(const ViewInput& input);
 
-/// Says it, with a button that measures.
+/// Shows a StoreCost, with a button that measures it.
 class StoreCostStrip : public QWidget {
   Q_OBJECT
  public:

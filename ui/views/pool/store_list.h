@@ -8,8 +8,8 @@
 
 namespace spanscope::ui {
 
-/// The tiers of the span store and what lies in them, under the blocks of the pool. Hidden where no tier is
-/// in use; as high as its rows, up to half of what is around it.
+/// Lists the tiers of the span store and what lies in them, below the blocks of the pool. It is hidden if no
+/// tier is in use. It is as high as its rows, but at most half as high as `room`.
 class StoreList : public QTableWidget {
   Q_OBJECT
  public:

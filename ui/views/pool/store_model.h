@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// What the span store holds, as the trace last said: blocks that left the pool, or outlive the program.
+// What the span store holds, by the trace's last report: blocks that have left the pool, or that outlive the
+// program.
 #pragma once
 
 #include "ui/session/view_input.h"
@@ -12,31 +13,32 @@ namespace spanscope::ui {
 
 /// The name of a tier: "host memory", "disk".
 QString tierName(trace::StoreTier tier);
-/// "the disk": where something was loaded from.
+/// The place from which something was loaded: "the disk".
 QString tierPlace(trace::StoreTier tier);
 
 struct StoreRow {
-  bool isTier = false;  ///< all of a tier; else a part of it
+  bool isTier = false;  ///< the row is a whole tier; else a part of one
   trace::StoreTier tier = trace::StoreTier::Host;
-  QString name;             ///< of the tier, or the model that the part is of
+  QString name;             ///< name of the tier, or of the model of the part
   QString blocks;           ///< how many
   QString tokens;           ///< how many
-  QString size;             ///< bytes, of a tier with its bound
-  QString stored;           ///< how long ago; empty for a tier
-  QString used;             ///< how long ago last; empty for a tier
-  bool ofThisModel = true;  ///< the session can find it
+  QString size;             ///< bytes; for a tier also its limit
+  QString stored;           ///< how long ago it was stored; empty for a tier
+  QString used;             ///< how long ago it was last used; empty for a tier
+  bool ofThisModel = true;  ///< lookups of the session can find it
   bool operator==(const StoreRow&) const = default;
 };
 
 struct StoreTable {
-  std::vector<StoreRow> rows;  ///< each tier before its parts; empty: no tier is in use
+  std::vector<StoreRow> rows;  ///< each tier comes before its parts; empty: no tier is in use
   QString summary;             ///< "disk 110 blocks, 2.1 MiB"
   bool operator==(const StoreTable&) const = default;
 };
 
 StoreTable storeTable(const ViewInput& input);
 
-/// Lines for the table of the pool: of each part its name, its tier in place of a state, and what it holds.
+/// Lines to append to poolCsv(). Each has the name of a part, its tier in place of a state, and what it
+/// holds.
 QString storeCsv(const ViewInput& input);
 
 }  // namespace spanscope::ui

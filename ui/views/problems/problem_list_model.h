@@ -9,10 +9,10 @@
 
 namespace spanscope::ui {
 
-/// One problem as it is listed.
+/// One problem in the list.
 struct ProblemRow {
   document::Problem problem;
-  QString node;  ///< what the node is called; empty: the document as a whole
+  QString node;  ///< name of the node; empty: the document as a whole
   bool operator==(const ProblemRow&) const = default;
 };
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// What is wrong with the query, each at its node.
+// Lists the problems of the query, each with its node.
 #pragma once
 
 #include "ui/session/problem_finder.h"
@@ -43,9 +43,9 @@ class ProblemsView : public InputView {
   ProblemListModel* m_model;
   QStackedWidget* m_pages;
   QPushButton* m_fix;
-  QPushButton* m_processor;  ///< takes the document back to it
-  std::string m_otherModel;  ///< that the button accepts; empty: none
-  QTimer m_later;            ///< changes come in bursts
+  QPushButton* m_processor;  ///< makes the CPU the document's device
+  std::string m_otherModel;  ///< model that m_fix accepts; empty: none
+  QTimer m_later;            ///< delays the search, because changes come in bursts
   ProblemFinder m_finder;
 };
 

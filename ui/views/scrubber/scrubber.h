@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Steps and plays through the events of a trace.
+// Lets a person step and play through the events of a trace.
 #pragma once
 
 #include "ui/views/common/run_view.h"
@@ -51,7 +51,7 @@ class Scrubber : public RunView {
   ScrubberModel m_model;
   TickBins m_bins;
   RunChoices m_choices;
-  std::vector<RunChoice> m_offered;  ///< in m_runs
+  std::vector<RunChoice> m_offered;  ///< the runs that m_runs offers
   bool m_drawn = false;
   Theme m_shown;
   QToolButton* m_first;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Where in the trace the window stands, and what happens along it.
+// The position of the window in the trace, and what happens along the trace.
 #pragma once
 
 #include "ui/session/view_input.h"
@@ -18,14 +18,14 @@ namespace spanscope::ui {
 enum class TickKind : std::uint8_t { Computed, Relocated, Hit, Token };
 inline constexpr std::size_t kTickKinds = 4;
 
-/// Events of a stretch of the trace, by kind.
+/// The number of events in a stretch of the trace, by kind.
 struct TickBin {
   std::array<std::uint32_t, kTickKinds> counts{};
   bool operator==(const TickBin&) const = default;
 };
 
-/// Counts the events of a trace by kind in bins of equal numbers of events. New events cost themselves only;
-/// when there are more than kMostBins bins, every two become one.
+/// Counts the events of a trace by kind, in bins of equal numbers of events. Following on takes time only for
+/// the new events. When there are more than kMostBins bins, every two become one.
 class TickBins {
  public:
   static constexpr std::size_t kMostBins = 4096;
@@ -43,7 +43,7 @@ class TickBins {
 
 struct RunLabel {
   RunId run = 0;
-  std::size_t index = 0;  ///< of its RunStarted
+  std::size_t index = 0;  ///< index of its RunStarted event
   bool operator==(const RunLabel&) const = default;
 };
 
@@ -54,14 +54,14 @@ struct ScrubberModel {
   std::size_t eventsPerBin = 1;
   std::vector<RunLabel> runs;
   QString label;                   ///< "event 71 of 96 · 3.1 ms"
-  QString event;                   ///< the last one that has happened, in words
-  RunId run = 0;                   ///< the document's newest that has begun by the position; 0: none
-  std::vector<RunChoice> choices;  ///< the newest first; of very many the newest ones and that which is shown
+  QString event;                   ///< the last event that has happened, in words
+  RunId run = 0;                   ///< the document's newest run that has begun by the position; 0: none
+  std::vector<RunChoice> choices;  ///< see RunChoices::all()
   bool operator==(const ScrubberModel&) const = default;
 };
 
 ScrubberModel scrubberModel(const ViewInput& input);
-/// With what was read of the same inputs before.
+/// The same, with bins and choices that are kept from input to input.
 ScrubberModel scrubberModel(const ViewInput& input, TickBins& bins, RunChoices& choices);
 QString tickName(TickKind kind);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// The line with its ticks and the handle: a slider over the events of a trace.
+// A slider over the events of a trace: a line with ticks and a handle.
 #pragma once
 
 #include "ui/theme/theme.h"
@@ -16,12 +16,12 @@ class ScrubberTrack : public QAbstractSlider {
 
   void setContent(const ScrubberModel& model, const Theme& theme,
                   std::shared_ptr<const TraceStore> trace = nullptr);
-  /// The event at this place and what else happens there, for the tip.
+  /// The text of the tool tip: the event at this place, and what else happens there.
   QString factsAt(double x) const;
   QSize sizeHint() const override { return {400, 48}; }
   QSize minimumSizeHint() const override { return {120, 40}; }
   void paint(QPainter& painter, const QRect& area) const;
-  double xOf(std::size_t position) const;  ///< in this widget
+  double xOf(std::size_t position) const;  ///< x in this widget
 
  Q_SIGNALS:
   void moved(std::size_t position);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// A reuse policy, chosen from the list of all, and the values of its parameters where it has some.
+// A field in which a person chooses a reuse policy from the list of all, and enters the values of its
+// parameters, if it has some.
 #pragma once
 
 #include "engine/policy/choice.h"
@@ -20,12 +21,12 @@ class CheckedField;
 class PolicyField : public QWidget {
   Q_OBJECT
  public:
-  /// `take` is given what the person has chosen or typed.
+  /// `take` gets what the person has chosen or typed.
   using Take = std::function<void(const policy::Choice&)>;
 
   PolicyField(Take take, QWidget* parent);
 
-  /// Shows a policy, as documents write it.
+  /// Shows a policy, given as documents write it.
   void show(const std::string& policy, const Theme& theme);
 
   QComboBox* combo() const { return m_combo; }
@@ -38,7 +39,7 @@ class PolicyField : public QWidget {
   Take m_take;
   policy::Choice m_shown;
   QComboBox* m_combo;
-  QLabel* m_label;  ///< what the values are
+  QLabel* m_label;  ///< label of the values
   CheckedField* m_values;
 };
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// What the dock says below a setting, of what it comes to together with others.
+// The hints below settings: what a setting means together with others.
 #pragma once
 
 #include "engine/compute/backends.h"
@@ -12,15 +12,15 @@
 
 namespace spanscope::ui {
 
-/// What hints tell of: the settings, and the devices of this machine; null: not known yet.
+/// What hints are made from: the settings, and the devices of this machine (null: not known yet).
 struct HintInput {
   const workbench::RunSettings& settings;
   const std::vector<compute::Device>* devices = nullptr;
 };
 using SettingHint = QString (*)(const HintInput&);
 
-/// What gives the text below the setting of that key, empty where there is nothing to say; nullptr: it has
-/// none.
+/// The function that makes the hint of the setting with this key; nullptr if the setting never has one. The
+/// function returns an empty text if there is nothing to say.
 SettingHint hintOf(std::string_view key);
 
 }  // namespace spanscope::ui

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Rows of a form whose fields are settings of the document.
+// The rows of a form whose fields are settings of the document.
 #pragma once
 
 #include "ui/document/document_model.h"
@@ -23,27 +23,30 @@ class SettingsRows : public QObject {
   using ModelOf = std::function<document::DocumentModel*()>;
   using Change = std::function<void(document::RunSettings&)>;
 
-  /// The fields are children of `owner`, which holds the grid. The rows may go before their fields.
+  /// The fields are children of `owner`, which holds the grid. This object may be destroyed before the
+  /// fields.
   SettingsRows(QWidget& owner, QGridLayout& grid, ModelOf model);
 
   QWidget* owner() const { return &m_owner; }
   const ModelOf& modelOf() const { return m_model; }
 
   QLabel* addHeader(const QString& title);
-  /// The label before the field; nullptr without a text: the field says itself what it is for.
+  /// Adds a row and returns its label. Returns nullptr if `label` is empty: the field itself says what it is
+  /// for.
   QLabel* addRow(const QString& label, QWidget* field);
-  /// A text below a field.
+  /// Adds a text below a field.
   QLabel* addHint();
-  /// A text over the whole width.
+  /// Adds a text over the whole width.
   QLabel* addNote(const QString& text);
 
-  /// Changes the document by a command of that name; changes with one key, not empty, are one until
-  /// endMerge(). Not while values are shown.
+  /// Changes the document in an undo step with this name. Changes with the same non-empty key are one undo
+  /// step until endMerge(). Does nothing while a Showing exists.
   void change(const QString& name, const QString& key, const Change& change);
   void endMerge();
 
   void setTheme(const Theme& theme);
-  /// Values come from the document, not from the person, while it lives.
+  /// While an object of this class exists, the values in the fields come from the document and not from the
+  /// person.
   class Showing {
    public:
     explicit Showing(SettingsRows& rows) : m_rows(rows) { m_rows.m_isShowing = true; }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Model and cache settings of the document, for its next run.
+// Shows the settings of the document for its next run: model, cache and the rest.
 #pragma once
 
 #include "ui/views/common/input_view.h"
@@ -28,14 +28,14 @@ class SettingsView : public InputView {
   void refresh() override;
 
  private:
-  /// A setting with what stands around its field.
+  /// A setting with its field, label and hint.
   struct Row {
     SettingField field;
-    QLabel* label = nullptr;  ///< nullptr: the field says itself what it is for
+    QLabel* label = nullptr;  ///< nullptr: the field itself says what it is for
     QLabel* hint = nullptr;   ///< nullptr: it has none
   };
 
-  /// All that the rows depend on.
+  /// Everything on which the rows depend.
   struct Shown {
     workbench::RunSettings settings;
     ModelsKnown models;
@@ -57,10 +57,11 @@ class SettingsView : public InputView {
 
   std::unique_ptr<SettingsRows> m_rows;
   std::vector<Row> m_settings;
-  std::optional<Shown> m_shown;  ///< an input comes with every key that is typed, and seldom changes a row
+  /// What the rows show; an input comes with every typed key, but seldom changes a row.
+  std::optional<Shown> m_shown;
   QComboBox* m_model = nullptr;
   QComboBox* m_device = nullptr;
-  QLabel* m_unused = nullptr;  ///< that there is nothing to retrieve for
+  QLabel* m_unused = nullptr;  ///< says that the query retrieves nothing
 };
 
 }  // namespace spanscope::ui

@@ -5,7 +5,8 @@
 
 namespace spanscope::ui {
 
-/// At most `most` + 1 round numbers (1, 2, 5 × a power of ten apart) within a range, ascending.
+/// At most `most` + 1 round numbers within a range, ascending. Their distance is 1, 2 or 5 times a power of
+/// ten.
 std::vector<double> axisTicks(double begin, double end, int most);
 
 }  // namespace spanscope::ui

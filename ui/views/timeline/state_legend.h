@@ -9,7 +9,7 @@
 
 namespace spanscope::ui {
 
-/// Swatches with words, in one line, for the title bar of a dock.
+/// A legend for the title bar of a dock: colour swatches with words, in one line.
 class StateLegend : public QWidget {
   Q_OBJECT
  public:

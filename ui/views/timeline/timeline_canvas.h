@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// The timeline's drawing: rows, bars, axis; zoomed and scrolled with mouse and keys.
+// Draws the timeline: rows, bars and axis. The mouse and the keys zoom and scroll it.
 #pragma once
 
 #include "ui/theme/theme.h"
@@ -18,15 +18,15 @@ class TimelineCanvas : public QAbstractScrollArea {
 
   void setContent(const TimelineModel& model, const Theme& theme, std::optional<RequestId> selected);
   const TimelineModel& model() const { return m_model; }
-  /// Shown part of the axis in nanoseconds since model().begin.
+  /// The shown part of the axis, in nanoseconds since model().begin.
   double rangeBegin() const { return m_begin; }
   double rangeEnd() const { return m_end; }
   void fit();
   void zoom(double factor, double x);
 
-  QRectF barRect(std::size_t row, const TimelineBar& bar) const;  ///< in the viewport
+  QRectF barRect(std::size_t row, const TimelineBar& bar) const;  ///< rectangle of a bar in the viewport
   QSize contentSize() const;
-  /// Everything, in its own size times `size` / contentSize().
+  /// Paints everything, in its own size times `size` / contentSize().
   void paintAll(QPainter& painter, const QSize& size) const;
   QString factsAt(const QPointF& place) const;
 
@@ -46,13 +46,13 @@ class TimelineCanvas : public QAbstractScrollArea {
   void focusOutEvent(QFocusEvent* event) override;
 
  private:
-  /// Where things go in a drawing of some size.
+  /// Where the parts of a drawing stand.
   struct Frame {
-    int labels = 0;  ///< width of the names
-    int top = 0;     ///< of the first row
-    int width = 0;   ///< of the whole
+    int labels = 0;  ///< width of the column with names
+    int top = 0;     ///< y of the first row
+    int width = 0;   ///< width of the drawing
     int height = 0;
-    int offset = 0;  ///< rows are scrolled up by this
+    int offset = 0;  ///< how far rows are scrolled up, pixels
     double begin = 0;
     double end = 1;
     double x(double nanoseconds) const;
@@ -74,7 +74,7 @@ class TimelineCanvas : public QAbstractScrollArea {
   std::optional<RequestId> m_selected;
   double m_begin = 0;
   double m_end = 1;
-  bool m_fitted = true;  ///< follows the whole
+  bool m_fitted = true;  ///< shows the whole range and follows it as it grows
   std::optional<QPointF> m_pressed;
   bool m_dragged = false;
   double m_beginAtPress = 0;

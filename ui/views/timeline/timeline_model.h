@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// When each request waited, computed its prompt and decoded.
+// The times at which each request waited, computed its prompt and decoded.
 #pragma once
 
 #include "ui/session/view_input.h"
@@ -18,7 +18,7 @@ struct TimelineBar {
   std::int64_t begin = 0;  ///< nanoseconds as in Event::time
   std::int64_t end = 0;
   std::int64_t tokens = 0;
-  std::int64_t passes = 0;  ///< forward passes that it stands for; 0 for waiting
+  std::int64_t passes = 0;  ///< forward passes in the bar; 0 for waiting
   bool operator==(const TimelineBar&) const = default;
 };
 
@@ -30,7 +30,7 @@ struct TimelineRow {
   std::vector<TimelineBar> bars;  ///< by begin
   std::int64_t admittedAt = -1;   ///< −1: not yet
   std::int64_t promptTokens = 0;
-  std::int64_t cachedTokens = 0;  ///< relocated ones included
+  std::int64_t cachedTokens = 0;  ///< relocated tokens included
   std::int64_t relocatedTokens = 0;
   std::int64_t firstTokenAt = -1;
   QString waitReason;
@@ -38,26 +38,27 @@ struct TimelineRow {
   bool operator==(const TimelineRow&) const = default;
 };
 
-/// A step begins that needed others and found their blocks.
+/// The start of a step that needed other steps and found their blocks.
 struct TimelineStart {
   std::int64_t time = 0;
   RequestId request = 0;
-  std::int64_t closures = 0;         ///< steps it needed of which it found blocks
-  std::int64_t relocatedTokens = 0;  ///< of its whole prompt
+  std::int64_t closures = 0;         ///< needed steps whose blocks it found
+  std::int64_t relocatedTokens = 0;  ///< relocated tokens of its whole prompt
   QString text;
   bool operator==(const TimelineStart&) const = default;
 };
 
 struct TimelineModel {
-  std::vector<RunId> runs;  ///< that are shown, ascending
-  std::int64_t begin = 0;   ///< of the first of them; the axis counts from here
+  std::vector<RunId> runs;  ///< the shown runs, ascending
+  std::int64_t begin = 0;   ///< start of the first shown run; the axis counts from here
   std::int64_t end = 0;
   std::vector<TimelineRow> rows;
   std::vector<TimelineStart> starts;
   bool operator==(const TimelineModel&) const = default;
 };
 
-/// The run of the selected request, else the newest one; or all of them.
+/// The timeline of the selected request's run. Else of the newest run of the document, or of the newest of
+/// all if the document has none. If `allRuns`, of all runs.
 TimelineModel timelineModel(const ViewInput& input, bool allRuns = false);
 
 QString barName(BarKind kind);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// The segments of a prompt by name, each on its tint, for a title bar.
+// Shows the names of a prompt's segments in a title bar, each on the tint of its segment.
 #pragma once
 
 #include "ui/theme/theme.h"
@@ -31,7 +31,7 @@ class SegmentChips : public QWidget {
   void mousePressEvent(QMouseEvent* event) override;
 
  private:
-  /// Those that fit in the width; the rest is told as a number.
+  /// The places of the chips that fit into the width. The number of the others is shown after them.
   std::vector<QRect> places(int width) const;
 
   std::vector<SegmentName> m_names;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// The painted content of the token view.
+// Paints the content of the token view.
 #pragma once
 
 #include "ui/views/common/block_painter.h"
@@ -17,7 +17,8 @@ class TokenStripArea : public PaintedScroll {
  public:
   explicit TokenStripArea(QWidget* parent = nullptr);
 
-  /// `strip` must outlive the area or the next call; it is laid out only when `changed`.
+  /// Shows a strip. `strip` must stay valid until the next call or the end of the area. It is laid out again
+  /// only if `changed`.
   void showStrip(const TokenStrip* strip, bool changed, std::size_t current, const Theme& theme);
   void setTips(std::function<QString(std::size_t)> tips) { m_tips = std::move(tips); }
   void reveal(std::size_t token);
@@ -38,15 +39,15 @@ class TokenStripArea : public PaintedScroll {
 
  private:
   void layOut();
-  /// In a viewport of this height, as the strip is scrolled.
+  /// Whether a token is in sight at the present scroll position, in a viewport of this height.
   bool isInSight(std::size_t token, int height) const;
   void paintEmpty(QPainter& painter, const QRect& visible) const;
   void paintRow(QPainter& painter, std::size_t row) const;
-  /// How far a token of the answer looked at the source that is selected: a filling from below.
+  /// Paints how much a token of the answer looked at the selected source, as a filling from below.
   void paintPart(QPainter& painter, const StripToken& token, const QRect& tile) const;
   void paintLook(QPainter& painter, const StripToken& token, const QRect& tile) const;
   void paintToken(QPainter& painter, std::size_t token) const;
-  /// Where a key goes from the current token; tiles.size(): nowhere.
+  /// The token to which a key leads from the current one; tiles.size(): none.
   std::size_t target(const QKeyEvent& event) const;
 
   const TokenStrip* m_strip = nullptr;

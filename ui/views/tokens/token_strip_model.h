@@ -15,36 +15,36 @@
 
 namespace spanscope::ui {
 
-/// What a token is to the layout of its run.
+/// The role of a token in the layout of its run.
 enum class StripPart : std::uint8_t {
-  Own,      ///< of the prompt or the reply
+  Own,      ///< token of the prompt or the reply
   Pad,      ///< fills up a block
-  Marker,   ///< begins what stands under a plus, or the last child of a cross
-  Cropped,  ///< is not there: the layout took it away
+  Marker,   ///< begins a child of a plus, or the last child of a cross
+  Cropped,  ///< the layout removed it, so it is not in the prompt
 };
 
 struct StripToken {
   TokenRef place;
-  QString text;             ///< as it is painted: "Mira", "‹user›"
+  QString text;             ///< text as it is painted: "Mira", "‹user›"
   std::size_t segment = 0;  ///< index in TokenStrip::segments
-  bool joined = false;      ///< continues the word before it: no space between them
-  bool quiet = false;       ///< of the chat template
+  bool joined = false;      ///< it continues the word before it, so no space is painted between them
+  bool quiet = false;       ///< it belongs to the chat template
   bool generated = false;
   StripPart part = StripPart::Own;
-  /// Of a cropped one, which has no place of its own: `place` is that of the token before it, else of the one
-  /// behind.
+  /// Id of a cropped token; −1: the token is not cropped. A cropped token has no place of its own: `place` is
+  /// that of the token before it, or else of the token after it.
   TokenId cropped = -1;
   bool recomputed = false;    ///< in view of the whole prompt, in place of what was copied
   bool computed = true;       ///< a pass has seen it, so a block holds it
   std::int64_t position = 0;  ///< in the view
   std::int32_t block = -1;    ///< number of its block in the view; −1: none holds it
   BlockId physical = kNullBlock;
-  BlockRole role = BlockRole::Free;  ///< how its key and value came to be there
+  BlockRole role = BlockRole::Free;  ///< how its key and value got there
   bool opensBlock = false;
-  std::int32_t tail = 0;  ///< it ends a block that is filled so far only; 0: it does not
-  float probability = 0;  ///< of a generated one
-  /// Of a generated one: what it read of the source that is selected, of all it read from sources; −1: not
-  /// known, or none is selected.
+  std::int32_t tail = 0;  ///< tokens of the partial block that this token ends; 0: it ends none
+  float probability = 0;  ///< for a generated token
+  /// For a generated token: the share of the selected source in what it read from all sources. −1: not known,
+  /// or no source is selected.
   double looked = -1;
   bool operator==(const StripToken&) const = default;
 };
@@ -53,8 +53,8 @@ struct StripSegment {
   std::uint32_t segment = 0;  ///< index in the span table
   QString name;
   std::size_t hue = 0;
-  std::size_t first = 0;  ///< token
-  std::size_t count = 0;  ///< tokens
+  std::size_t first = 0;  ///< index of its first token
+  std::size_t count = 0;  ///< number of its tokens
   bool operator==(const StripSegment&) const = default;
 };
 
@@ -65,24 +65,25 @@ struct TokenStrip {
   std::vector<StripSegment> segments;
   std::vector<StripToken> tokens;
   std::size_t recomputed = 0;  ///< tokens that the policy computed again
-  std::size_t prompt = 0;      ///< tokens of the prompt, cropped ones included; those after it are generated
-  std::size_t cropped = 0;     ///< of those, the ones that the layout took away
+  /// How many tokens are of the prompt, cropped ones included; later tokens are generated.
+  std::size_t prompt = 0;
+  std::size_t cropped = 0;  ///< how many of these the layout removed
   std::int32_t fullBlocks = 0;
   std::int32_t tails = 0;
-  QString layout;                       ///< of the run, by its name; empty: the exact one
+  QString layout;                       ///< name of the run's layout; empty: the exact layout
   QString summary;                      ///< "204 tokens · 11 full blocks · 4 tails"
-  std::optional<std::size_t> lookedAt;  ///< index in `segments` of the source that is selected
+  std::optional<std::size_t> lookedAt;  ///< index in `segments` of the selected source
   double mostLooked = 0;                ///< the largest StripToken::looked
   bool operator==(const TokenStrip&) const = default;
 };
 
-/// Hidden segments and prefixes are left out.
+/// The tokens of the shown request, without hidden segments and prefixes.
 TokenStrip tokenStrip(const ViewInput& input);
 
-/// The token that is selected, else the first one of the selected block; tokens.size(): none.
+/// The selected token, else the first token of the selected block; tokens.size(): none.
 std::size_t selectedToken(const TokenStrip& strip, const Selection& selection);
 
-/// What a tool tip says of a token.
+/// The tool tip of a token.
 QString tokenTip(const ViewInput& input, const TokenStrip& strip, std::size_t token);
 
 QString tokenStripCsv(const ViewInput& input, const TokenStrip& strip);

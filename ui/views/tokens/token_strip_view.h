@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Shows the shown request's tokens, wrapped, with the blocks they fill.
+// Shows the tokens of the shown request, wrapped, with the blocks that they fill.
 #pragma once
 
 #include "ui/views/common/input_view.h"
@@ -33,7 +33,7 @@ class TokenStripView : public InputView {
   void showChips();
 
   TokenStrip m_strip;
-  Selection m_shown;  ///< the selection that is in sight already
+  Selection m_shown;  ///< the selection that was last moved into sight
   TokenStripArea* m_area;
   QPointer<SegmentChips> m_chips;
 };
