@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// The command table as actions: what menus, buttons and keys trigger.
+// The command table as actions, which menus, buttons and keys trigger.
 #pragma once
 
 #include "ui/commands/command_table.h"
@@ -16,7 +16,7 @@ namespace spanscope::ui {
 
 /// The first key as a person reads it; empty without keys.
 QString shownKey(const CommandInfo& info);
-/// All of them, "Ctrl+Shift+Z, Ctrl+Y"; empty without keys.
+/// All keys as a person reads them: "Ctrl+Shift+Z, Ctrl+Y"; empty without keys.
 QString shownKeys(const CommandInfo& info);
 
 class CommandActions : public QObject {
@@ -25,17 +25,18 @@ class CommandActions : public QObject {
   /// Keys of scope Window work in `window`.
   explicit CommandActions(QWidget* window);
 
-  /// Other keys than those of the table, in menus and tool tips too.
+  /// Sets other keys than those of the table, in menus and tool tips too.
   void setKeys(const KeyBindings& keys);
 
-  /// Keys of scope Window work in this widget's window too: a dock may float in one of its own.
+  /// Lets keys of scope Window also work in this widget's window, because a dock may float in a window of its
+  /// own.
   void addWindow(QWidget* widget);
-  /// Keys of scope Canvas work in this widget and its children; there may be several.
+  /// Lets keys of scope Canvas work in this widget and its children. Call it for each canvas.
   void addCanvas(QWidget* canvas);
 
-  /// nullptr for an id that is not in the table.
+  /// The action of a command; nullptr if the id is not in the table.
   QAction* action(const QString& id) const { return m_actions.value(id); }
-  /// What the menu of a category lists, in the order of the table.
+  /// The actions in the menu of a category, in the order of the table.
   QList<QAction*> actions(CommandCategory category) const;
 
   bool eventFilter(QObject* watched, QEvent* event) override;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// What commands do, and when they can: a row a command, kept by whoever can carry it out (the window, the
-// canvas). What they are called, their help and keys stand in command_table.h under the same id.
+// What commands do, and when they can. The window and the canvas each keep rows for the commands that they
+// carry out. The names, help and keys of commands are in command_table.h, under the same ids.
 #pragma once
 
 #include <QString>
@@ -11,15 +11,15 @@
 namespace spanscope::ui {
 
 struct CommandHandler {
-  QString id;                  ///< of the command table, or of linkCommands()
-  std::function<bool()> when;  ///< it would do something now
+  QString id;                  ///< id from the command table or from linkCommands()
+  std::function<bool()> when;  ///< whether the command would do something now
   std::function<void(const QString& argument)> does;
-  std::function<QString()> title;  ///< what the menu calls it now; none: as the table does
+  std::function<QString()> title;  ///< the present title in the menu; none: the title of the table
 };
 
 class CommandHandlers {
  public:
-  /// Can whenever what it acts on is there (CommandInfo::subject).
+  /// Adds a command that can be carried out whenever its CommandInfo::subject is there.
   void add(const char* id, std::function<void()> does);
   void add(const char* id, std::function<bool()> when, std::function<void()> does,
            std::function<QString()> title = {});
@@ -27,19 +27,19 @@ class CommandHandlers {
                        std::function<void(const QString& argument)> does);
 
   const std::vector<CommandHandler>& rows() const { return m_rows; }
-  /// nullptr: somebody else's.
+  /// The row of a command; nullptr if the command is not one of these.
   const CommandHandler* find(const QString& id) const;
 
-  /// Whether `command`, an id or "id:argument", is one of these and can do something now.
+  /// Whether `command`, an id or "id:argument", is one of these commands and can do something now.
   bool can(const QString& command) const;
-  /// Carries the command out if it can. False: it is none of these.
+  /// Carries out the command if it can do something now. Returns false if it is not one of these commands.
   bool perform(const QString& command) const;
 
  private:
   std::vector<CommandHandler> m_rows;
 };
 
-/// "node.add" of "node.add:plus".
+/// The id of a command with an argument: "node.add" for "node.add:plus".
 QString commandId(const QString& command);
 
 }  // namespace spanscope::ui

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// The popup that finds a command by its name.
+// A popup in which a person finds a command by its name.
 #pragma once
 
 #include "ui/commands/palette_model.h"
@@ -24,7 +24,7 @@ class CommandPalette : public QFrame {
   explicit CommandPalette(QWidget* parent);
 
   void setTheme(const Theme& theme);
-  /// Shows these commands with nothing typed yet.
+  /// Opens the popup with these commands and an empty search line.
   void open(std::vector<PaletteEntry> entries);
 
   QLineEdit* field() const { return m_field; }
@@ -32,7 +32,7 @@ class CommandPalette : public QFrame {
   const PaletteModel& model() const { return *m_model; }
 
  Q_SIGNALS:
-  /// Sent after the popup has closed.
+  /// The person has chosen a command. Sent after the popup has closed.
   void chosen(const QString& id);
 
  protected:

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// The one table of what a person can do: menus, tool tips, keys, the command palette and the key sheet are
-// made from it. What a command does, and when it can, is a row of the same id in command_handlers.h.
+// The one table of everything that a person can do. Menus, tool tips, keys, the command palette and the key
+// sheet are made from it. What a command does, and when it can, is in a row with the same id of
+// CommandHandlers (command_handlers.h).
 #pragma once
 
 #include <QString>
@@ -11,10 +12,10 @@
 
 namespace spanscope::ui {
 
-/// The menu that a command stands in.
+/// The menu in which a command stands.
 enum class CommandCategory { File, Edit, Node, Run, View, Help };
 
-/// In the order of the menus.
+/// All categories, in the order of the menus.
 inline constexpr std::array kCommandCategories{CommandCategory::File, CommandCategory::Edit,
                                                CommandCategory::Node, CommandCategory::Run,
                                                CommandCategory::View, CommandCategory::Help};
@@ -23,7 +24,7 @@ QString categoryTitle(CommandCategory category);
 
 /// What a command acts on.
 enum class CommandSubject {
-  Program,   ///< works whatever is open
+  Program,   ///< works even if no document is open
   Document,  ///< needs an open document; menus and keys offer it while one is in sight
 };
 
@@ -39,15 +40,15 @@ struct CommandInfo {
   CommandSubject subject = CommandSubject::Document;
   QString text;      ///< "Open…"
   QString help;      ///< one sentence
-  QStringList keys;  ///< portable key sequences, the first one is shown; may be empty
+  QStringList keys;  ///< portable key sequences, of which the first is shown; may be empty
   CommandScope scope = CommandScope::Window;
 };
 
 const std::vector<CommandInfo>& commandTable();
 const CommandInfo* findCommand(const QString& id);
 
-/// Ids that stand in no menu, as they mean nothing without an argument: "file.open-example:rag.json". Links
-/// and buttons ask for them.
+/// Ids of commands that stand in no menu, because they mean nothing without an argument:
+/// "file.open-example:rag.json". Links and buttons ask for them.
 const QStringList& linkCommands();
 
 }  // namespace spanscope::ui

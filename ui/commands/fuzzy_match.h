@@ -9,14 +9,15 @@
 namespace spanscope::ui {
 
 struct FuzzyMatch {
-  int score = 0;                     ///< larger is better; of use only for comparing
-  std::vector<qsizetype> positions;  ///< of the characters of the text that were matched, ascending
+  int score = 0;                     ///< larger is better; only useful for comparison
+  std::vector<qsizetype> positions;  ///< indices of the matched characters of the text, ascending
   bool operator==(const FuzzyMatch&) const = default;
 };
 
-/// Whether the letters of `wanted` occur in `text` in this order, whatever stands between them, and how well:
-/// the best of all ways to place them, where the beginnings of words and unbroken runs count most. Case and
-/// the spaces of `wanted` do not matter. Nothing wanted matches everything with score 0.
+/// Whether the letters of `wanted` occur in `text` in this order, with anything between them, and how well.
+/// The result is the best of all ways to place the letters; beginnings of words and unbroken runs count most.
+/// Case does not matter, nor do spaces in `wanted`. An empty `wanted` matches every text with score 0.
+/// Returns nothing if there is no match.
 std::optional<FuzzyMatch> fuzzyMatch(QStringView wanted, QStringView text);
 
 }  // namespace spanscope::ui

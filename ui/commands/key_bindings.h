@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// The keys of commands as a person has changed them: those of the table, but for what the settings say.
+// The keys of commands: those of the table, except where a person has changed them in the settings.
 #pragma once
 
 #include "ui/commands/command_table.h"
@@ -16,28 +16,31 @@ namespace spanscope::ui {
 
 class KeyBindings {
  public:
-  /// Those of the table.
+  /// The keys of the table.
   KeyBindings() = default;
-  /// Those of the table but for what the settings hold under "keys/ID". What is no key there is left out.
+  /// The keys of the table, except where the settings hold others under "keys/ID". Texts in the settings that
+  /// are no keys are left out.
   explicit KeyBindings(const QSettings& settings);
 
-  /// Portable key sequences, the first one is shown; empty: the command has none.
+  /// The keys of a command as portable key sequences, of which the first is shown; empty: the command has no
+  /// keys.
   QStringList keys(const CommandInfo& info) const;
-  /// Whether they are others than those of the table.
+  /// Whether the command has other keys than in the table.
   bool isChanged(const CommandInfo& info) const;
   bool isAnyChanged() const { return !m_changed.isEmpty(); }
 
   void set(const CommandInfo& info, const QStringList& keys);
   void reset(const CommandInfo& info);
   void resetAll() { m_changed.clear(); }
-  /// Takes the key from every command that has it, and gives it to this one beside those it has.
+  /// Adds the key to the command's keys, and removes it and every key that conflicts with it from other
+  /// commands.
   void assign(const CommandInfo& info, const QString& key);
 
-  /// Commands other than `info` that have the key, or a key that begins with it or that it begins with: of
-  /// two such commands neither would be carried out.
+  /// Other commands than `info` whose keys conflict with `key`: a key that is the same, begins with `key`, or
+  /// is the beginning of `key`. With such a conflict neither command would be carried out.
   std::vector<const CommandInfo*> conflicts(const CommandInfo& info, const QString& key) const;
 
-  /// The table with these keys: for menus, palette and key sheet.
+  /// The command table with these keys, for menus, palette and key sheet.
   std::vector<CommandInfo> table() const;
   void save(QSettings& settings) const;
 
@@ -47,7 +50,7 @@ class KeyBindings {
   QHash<QString, QStringList> m_changed;  ///< by id
 };
 
-/// Why no command can have the key, as something else in the window has it; empty: one can.
+/// What the window itself uses this key for, so that no command can have it; empty: a command can have it.
 QString fixedUseOf(const QString& key);
 
 }  // namespace spanscope::ui

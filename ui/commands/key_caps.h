@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Keys drawn as caps, as the command palette and the key sheet show them.
+// Paints keys as key caps, for the command palette and the key sheet.
 #pragma once
 
 #include "ui/theme/theme.h"
@@ -13,7 +13,7 @@ namespace spanscope::ui {
 inline constexpr double kKeyCapHeight = 20;  ///< pixels
 
 double keyCapWidth(const QString& key, const Theme& theme);
-/// With its left edge at `left`, centred on `middle`.
+/// Paints a key cap with its left edge at `left`, vertically centred on `middle`.
 void paintKeyCap(QPainter& painter, double left, double middle, const QString& key, const Theme& theme);
 
 }  // namespace spanscope::ui

@@ -15,8 +15,8 @@ class QTreeWidgetItem;
 
 namespace spanscope::ui {
 
-/// The command table to look through, with the keys to change. What is changed holds once the dialog is
-/// accepted.
+/// A dialog in which a person looks through the command table and changes keys. The changes take effect when
+/// the dialog is accepted.
 class KeyEditor : public QDialog {
   Q_OBJECT
  public:

@@ -11,11 +11,11 @@ class QLabel;
 
 namespace spanscope::ui {
 
-/// All keys on one sheet, to read, print and keep.
+/// A dialog that shows all keys on one sheet, to read, print and save.
 class KeySheet : public QDialog {
   Q_OBJECT
  public:
-  /// `table`: the commands with the keys that they have now.
+  /// `table` holds the commands with their present keys.
   KeySheet(const std::vector<CommandInfo>& table, const Theme& theme, QWidget* parent = nullptr);
 
  private:

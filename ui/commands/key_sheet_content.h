@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// What stands on the key sheet, and how it is drawn: on the screen, on paper, in a PDF file.
+// The content of the key sheet, and how it is painted on the screen, on paper and in a PDF file.
 #pragma once
 
 #include "engine/base/error.h"
@@ -17,9 +17,9 @@
 namespace spanscope::ui {
 
 struct KeyRow {
-  QStringList keys;  ///< as a person reads them; any of them
+  QStringList keys;  ///< as a person reads them; any of these keys works
   QString text;
-  bool onCanvas = false;  ///< only while the canvas has the focus
+  bool onCanvas = false;  ///< the keys work only while the canvas has the focus
   bool operator==(const KeyRow&) const = default;
 };
 
@@ -29,22 +29,22 @@ struct KeySection {
   bool operator==(const KeySection&) const = default;
 };
 
-/// A section a category of the table, with its commands that have keys, and one for keys and gestures of the
-/// canvas that are no commands.
+/// One section for each category of the table, with its commands that have keys, and one section for keys and
+/// gestures of the canvas that are no commands.
 std::vector<KeySection> keySheetSections(const std::vector<CommandInfo>& table);
 
-/// The sections in columns of about equal height, without breaking a section.
+/// Arranges the sections in columns of about equal height, without breaking a section.
 std::vector<std::vector<KeySection>> keySheetColumns(std::vector<KeySection> sections, int columns);
 
-/// Pixels that the columns take with this theme's fonts.
+/// The size of the columns in pixels with this theme's fonts.
 QSize keySheetSize(const std::vector<std::vector<KeySection>>& columns, const Theme& theme);
 void paintKeySheet(QPainter& painter, const std::vector<std::vector<KeySection>>& columns,
                    const Theme& theme);
 
-/// The same as text, a line a key.
+/// The key sheet as text, one row in a line.
 QString keySheetText(const std::vector<KeySection>& sections);
 
-/// One page, as large as the sheet. Either the whole file is there afterwards or nothing has changed.
+/// Writes a PDF file with one page that is as large as the sheet. Writes the whole file or changes nothing.
 std::optional<Error> writeKeySheetPdf(const QString& path,
                                       const std::vector<std::vector<KeySection>>& columns);
 

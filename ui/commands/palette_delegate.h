@@ -7,8 +7,8 @@
 
 namespace spanscope::ui {
 
-/// A row of the command palette: the command with the matched letters marked, its help below, its category
-/// and keys at the right.
+/// Paints a row of the command palette: the command with the matched letters marked, its help below, its
+/// category and keys at the right.
 class PaletteDelegate : public QStyledItemDelegate {
   Q_OBJECT
  public:

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// What the command palette lists: the commands that fit what was typed, the best first.
+// The list of the command palette: the commands that match the typed text, the best first.
 #pragma once
 
 #include "ui/commands/command_table.h"
@@ -13,10 +13,10 @@ namespace spanscope::ui {
 
 struct PaletteEntry {
   CommandInfo info;
-  bool enabled = true;  ///< would do something now
+  bool enabled = true;  ///< the command would do something now
 };
 
-/// Entries with the present state of enabling asked of `enabled`.
+/// Makes entries from the table. `enabled` says of each id whether the command would do something now.
 template <class Predicate>
 std::vector<PaletteEntry> paletteEntries(const std::vector<CommandInfo>& table, Predicate enabled) {
   std::vector<PaletteEntry> entries;
@@ -31,7 +31,7 @@ class PaletteModel : public QAbstractListModel {
   enum PaletteRole {
     IdRole = Qt::UserRole,
     CategoryRole,
-    KeysRole,  ///< as a person reads them, e.g. "Ctrl+K"; a QStringList
+    KeysRole,  ///< QStringList: keys as a person reads them, e.g. "Ctrl+K"
     HelpRole,
     MatchedRole,  ///< QList<int>: the matched characters of the display text
   };
@@ -42,7 +42,7 @@ class PaletteModel : public QAbstractListModel {
   void setFilter(const QString& wanted);
   QString filter() const { return m_filter; }
 
-  /// Empty where there is no such row.
+  /// The id of the command in a row; empty if there is no such row.
   QString idAt(int row) const;
   bool isEnabledAt(int row) const;
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// What the window says of each operator, and its sign: one row each (operator_table.cpp).
+// The words of the window for each operator, and its icon. The table is in operator_table.cpp, one row for
+// each operator.
 #pragma once
 
 #include <QPainterPath>
@@ -12,28 +13,28 @@
 namespace spanscope::ui {
 
 struct OperatorWords {
-  QString label;           ///< "generate"
-  QString hint;            ///< two words at most: "an answer"
-  QString help;            ///< one sentence
-  QString promise = {};    ///< of joins and zip: what holds of the order of their inputs; else empty
-  QString textLabel = {};  ///< what its text is called, where it is not just that
+  QString label;         ///< "generate"
+  QString hint;          ///< at most two words: "an answer"
+  QString help;          ///< one sentence
+  QString promise = {};  ///< for joins and zip: what they promise about the order of their inputs; else empty
+  QString textLabel = {};  ///< label of its text, if that is not just "Text"
 };
 
 struct OperatorRow : OperatorWords {
   std::string name;  ///< "g"
 };
 
-/// In the order of the palette.
+/// All operators, in the order of the palette.
 const std::vector<OperatorRow>& operatorTable();
-/// For a name that is in the table; else the first entry.
+/// The row of an operator by its name; the first row if the name is not in the table.
 const OperatorRow& operatorInfo(std::string_view name);
 
-/// What a person calls an operator; the name itself where it is none.
+/// What a person calls an operator; `name` itself if it is no operator.
 QString operatorLabel(std::string_view name);
-/// Whether the text of the operator is a path: a line, not a text.
+/// Whether the text of the operator is a path, which is edited as a line.
 bool hasPath(std::string_view name);
 
-/// The sign of an operator, to be stroked, in a square of 16 × 16 from the origin.
+/// The icon of an operator as a path to stroke, in a square of 16 × 16 from the origin.
 QPainterPath operatorIcon(std::string_view op);
 
 }  // namespace spanscope::ui

@@ -15,7 +15,8 @@ struct AboutFact {
   QString value;
   bool operator==(const AboutFact&) const = default;
 };
-/// Versions, and the device that the engine computes on, as the engine words it; empty: not known yet.
+/// Versions, and the device on which the engine computes. `device` is the engine's own text; empty: not known
+/// yet.
 std::vector<AboutFact> aboutFacts(const QString& device);
 
 class AboutBox : public QDialog {
@@ -23,7 +24,7 @@ class AboutBox : public QDialog {
  public:
   AboutBox(const QString& device, const Theme& theme, QWidget* parent = nullptr);
 
-  /// What Copy puts on the clipboard, for a report of a problem.
+  /// The text that Copy puts on the clipboard, for the report of a problem.
   QString text() const;
 
  private:

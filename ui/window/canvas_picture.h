@@ -8,8 +8,8 @@
 
 namespace spanscope::ui {
 
-/// The canvas with this input, in whatever theme is asked for. Makes a canvas of its own each time, so that
-/// what is on the screen stays as it is.
+/// The canvas with this input, to be painted in any theme. Each painting makes a new canvas, so that the
+/// canvas on the screen does not change.
 ExportItem canvasItem(const ViewInput& input, const QSize& size);
 
 }  // namespace spanscope::ui

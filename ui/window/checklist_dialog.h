@@ -12,7 +12,7 @@
 
 namespace spanscope::ui {
 
-/// One question about several things, each of which can be left out.
+/// A dialog with one question about several things. A person can leave out each of them.
 class ChecklistDialog : public QDialog {
   Q_OBJECT
  public:
@@ -23,17 +23,17 @@ class ChecklistDialog : public QDialog {
   struct Choice {
     QString id;
     QString text;
-    bool needsChecked = true;  ///< it does something to what is checked
+    bool needsChecked = true;  ///< the choice acts on the checked items, so it needs one
     bool isDefault = false;
   };
 
-  /// `question` in one sentence, `explanation` of what becomes of what is not checked; everything is checked
-  /// at first. A button for each choice, and Cancel.
+  /// `question` is one sentence. `explanation` says what happens to items that are not checked. At first
+  /// every item is checked. There is a button for each choice, and Cancel.
   ChecklistDialog(const QString& title, const QString& question, const QString& explanation,
                   const std::vector<Item>& items, const std::vector<Choice>& choices,
                   const QString& cancelText, const Theme& theme, QWidget* parent = nullptr);
 
-  /// Of the button that was pressed; empty: cancelled.
+  /// The id of the chosen button; empty: cancelled.
   const QString& choice() const { return m_choice; }
   std::vector<std::size_t> checked() const;  ///< indices of items, ascending
 

@@ -11,18 +11,18 @@
 
 namespace spanscope::ui {
 
-/// Where two texts differ, line by line: removed lines with a minus, added ones with a plus, and a few lines
-/// around them.
+/// Shows where two texts differ, line by line: removed lines with a minus, added lines with a plus, and a few
+/// lines around them.
 class DifferenceDialog : public QDialog {
   Q_OBJECT
  public:
-  /// `sentence` says which is which.
+  /// `sentence` says which text is which.
   DifferenceDialog(const QString& title, const QString& sentence, const QString& before, const QString& after,
                    const Theme& theme, QWidget* parent = nullptr);
 };
 
-/// The lines with at most `around` of those that stay on each side of a change; an ellipsis stands for the
-/// rest.
+/// Keeps the changed lines and, on each side of a change, at most `around` unchanged lines. An ellipsis
+/// stands for the rest.
 std::vector<document::DiffLine> withoutDistantLines(const std::vector<document::DiffLine>& lines,
                                                     std::size_t around);
 

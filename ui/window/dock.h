@@ -20,24 +20,25 @@ class Dock : public QDockWidget {
  public:
   using MakeView = std::function<View*()>;
 
-  /// Around a view, which is made when the dock is first shown: most docks of a layout never are in a
-  /// session, and a view takes a millisecond. `titled`: with a title bar of its own.
+  /// A dock around a view. The view is made when the dock is first shown, because a view takes a millisecond
+  /// and most docks are never shown in a session. If `titled`, the dock has a title bar of its own.
   Dock(const QString& id, const QString& title, MakeView make, bool titled, QWidget* parent = nullptr);
-  /// Around any other widget.
+  /// A dock around any other widget.
   Dock(const QString& id, const QString& title, QWidget* content, QWidget* parent = nullptr);
 
   const QString& id() const { return m_id; }
-  View* view() const { return m_view; }  ///< nullptr: not made yet, or the content is none
-  View* openView();  ///< the same, made now where it was not; nullptr: the content is none
+  View* view() const { return m_view; }  ///< nullptr: the view is not made yet, or the content is no view
+  View* openView();  ///< the same, but makes the view now if needed; nullptr: the content is no view
   void setSummary(const QString& text);
-  /// Whether it has the place of all docks, which its button and menu then give back.
+  /// Sets whether the dock takes the place of all docks. If so, its button and menu offer to put it back.
   void setMaximised(bool maximised);
 
   bool event(QEvent* event) override;
   bool eventFilter(QObject* watched, QEvent* event) override;
 
  Q_SIGNALS:
-  /// It was closed, shown again, floated or put back; not: covered by a tab, or hidden with its window.
+  /// The dock was closed, shown again, floated or put back. It is not sent when a tab covers the dock or its
+  /// window is hidden.
   void rearranged();
   void exportWanted(const QString& id);
   void maximiseWanted(const QString& id);
@@ -45,21 +46,22 @@ class Dock : public QDockWidget {
  private:
   Dock(const QString& id, const QString& title, bool titled, QWidget* parent);
   QWidget* makeTitleBar(const QString& title);
-  /// A window of its own has the frame of the desktop: it can be moved, sized, and found in the task bar.
+  /// Gives a floating dock the frame of the desktop, so that it can be moved, sized, and found in the task
+  /// bar.
   void frameWindow();
 
   QString m_id;
-  MakeView m_make;  ///< empty: it was made
+  MakeView m_make;  ///< empty: the view was made
   View* m_view = nullptr;
   QVBoxLayout* m_content = nullptr;
-  QHBoxLayout* m_title = nullptr;  ///< nullptr: without
+  QHBoxLayout* m_title = nullptr;  ///< nullptr: there is no title bar
   QLabel* m_summary = nullptr;
-  QWidget* m_titleBar = nullptr;  ///< nullptr: without
+  QWidget* m_titleBar = nullptr;  ///< nullptr: there is no title bar
   QToolButton* m_maximise = nullptr;
   QAction* m_maximiseAction = nullptr;
   QAction* m_floatAction = nullptr;
-  bool m_isPressed = false;   ///< the mouse holds it
-  bool m_wasDragged = false;  ///< out of the window, to where it is
+  bool m_isPressed = false;   ///< the mouse button is down on the dock
+  bool m_wasDragged = false;  ///< the mouse dragged the dock out of the window to its place
 };
 
 }  // namespace spanscope::ui

@@ -14,46 +14,46 @@ namespace spanscope::ui {
 
 enum class LayoutId { Author, Explain, Measure };
 
-/// "author", "explain", "measure": in settings and on the command line.
+/// The name of a layout in settings and on the command line: "author", "explain", "measure".
 QString layoutName(LayoutId layout);
 
-/// Holds the docks and arranges them in one of the three layouts; how a person has changed a layout is kept
-/// while another one is shown.
+/// Holds the docks and arranges them in one of the three layouts. It keeps a person's changes to a layout
+/// while another layout is shown.
 class DockHost : public QMainWindow {
   Q_OBJECT
  public:
   explicit DockHost(QWidget* parent = nullptr);
 
-  /// Takes ownership. The order of calls is that of the View menu.
+  /// Adds a dock and takes ownership of it. The order of calls is the order in the View menu.
   void add(Dock* dock);
   const std::vector<Dock*>& docks() const { return m_docks; }
-  Dock* dock(const QString& id) const;  ///< nullptr: there is none
+  Dock* dock(const QString& id) const;  ///< nullptr: there is no dock with this id
 
   LayoutId layout() const { return m_layout; }
   void setLayout(LayoutId layout);
-  /// The present layout as it comes.
+  /// Restores the present layout to its original state.
   void resetLayout();
-  /// Brings a dock to the front, in whatever layout.
+  /// Brings a dock to the front, in the present layout.
   void reveal(const QString& id);
 
-  /// Gives one dock the room of all, until restore() or another layout; the docks that float stay. What is
-  /// maximised is put back instead. A dock that floats is put into the window first.
+  /// Gives one dock the room of all docks, until restore() or another layout. Floating docks stay; if `dock`
+  /// floats, it is put into the window first. If a dock is maximised already, it is put back instead.
   void toggleMaximised(Dock* dock);
   void restore();
-  const Dock* maximised() const { return m_maximised; }  ///< nullptr: none is
-  /// The dock that holds the widget; nullptr: none does.
+  const Dock* maximised() const { return m_maximised; }  ///< nullptr: no dock is maximised
+  /// The dock that holds the widget; nullptr: no dock does.
   Dock* dockOf(QWidget* widget) const;
 
-  /// By layoutName; those that are as they come are not among them.
+  /// The states of layouts that a person has changed, by layoutName().
   std::map<QString, QByteArray> layoutStates() const;
-  /// Shows this layout, as it was kept.
+  /// Takes kept states and shows this layout as it was kept.
   void setLayoutStates(std::map<QString, QByteArray> states, LayoutId layout);
-  /// Whether a person has arranged the present layout otherwise than it comes.
+  /// Whether a person has changed the arrangement of the present layout.
   bool isRearranged() const { return !m_sizesWanted; }
 
  Q_SIGNALS:
   void layoutChanged();
-  void settled();  ///< the docks have the sizes that they will keep
+  void settled();  ///< the docks have their final sizes
 
  protected:
   bool event(QEvent* event) override;
@@ -62,12 +62,12 @@ class DockHost : public QMainWindow {
 
  private:
   void arrange();
-  /// The docks that are seen: of those that share a place as tabs the one in front.
+  /// The docks in sight. Of docks that share a place as tabs, only the front one.
   std::vector<Dock*> fronts() const;
   void raiseFronts();
-  /// Which docks are shown, and where.
+  /// The present arrangement as bytes: which docks are shown, and where.
   QByteArray arrangement() const;
-  /// What is no arrangement changes nothing.
+  /// Applies an arrangement. Bytes that are no arrangement change nothing.
   void arrangeAs(const QByteArray& arrangement);
   void applySizes();
   void resizeAll();
@@ -75,18 +75,18 @@ class DockHost : public QMainWindow {
   std::vector<Dock*> m_docks;
   LayoutId m_layout = LayoutId::Author;
   std::map<QString, QByteArray> m_states;
-  std::map<LayoutId, std::vector<Dock*>> m_fronts;  ///< of the layouts that were shown before
+  std::map<LayoutId, std::vector<Dock*>> m_fronts;  ///< front docks of the layouts that were shown before
   Dock* m_maximised = nullptr;
-  QByteArray m_unmaximised;  ///< the layout as it was before
+  QByteArray m_unmaximised;  ///< the arrangement before a dock was maximised
   struct Place {
     Dock* dock = nullptr;
     QSize size;
-    bool isFront = false;  ///< of the tabs that share its place
+    bool isFront = false;  ///< it is in front of the tabs that share its place
   };
-  std::vector<Place> m_places;  ///< of the docks that were hidden for it
-  bool m_sizesWanted = true;    ///< the layout is as it comes: sizes follow the window
-  bool m_applying = false;      ///< the docks are moved by the host itself
-  bool m_isSizing = false;      ///< a person drags the line between docks
+  std::vector<Place> m_places;  ///< places of the docks when m_maximised was maximised
+  bool m_sizesWanted = true;    ///< the layout is in its original state, so sizes follow the window
+  bool m_applying = false;      ///< the host itself is moving docks
+  bool m_isSizing = false;      ///< a person is dragging the line between docks
 };
 
 }  // namespace spanscope::ui

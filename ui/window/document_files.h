@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// What happens to the files of open documents outside of this window, and what the window says about it.
+// Notices what other programs do to the files of open documents, and says what the window tells the person
+// about it.
 #pragma once
 
 #include "ui/document/document_model.h"
@@ -15,26 +16,27 @@
 
 namespace spanscope::ui {
 
-/// How a document and its file stand to each other.
+/// The relation between a document and its file.
 struct FileSituation {
-  QString name;                ///< of the file
-  bool isModified = false;     ///< the document has changes that are not saved
-  bool isChanged = false;      ///< another program wrote the file since it was read or written here
-  bool isGone = false;         ///< or removed or renamed it
-  std::vector<qint64> others;  ///< processes that have it open too, and that the person was not told of yet
+  QString name;             ///< name of the file
+  bool isModified = false;  ///< the document has changes that are not saved
+  bool isChanged = false;   ///< another program wrote the file since it was read or written here
+  bool isGone = false;      ///< another program removed or renamed the file
+  /// Other processes that have the file open and of which the person was not told yet.
+  std::vector<qint64> others;
 };
 
 /// What a person can do about it.
 enum class FileAnswer {
-  Reload,   ///< take what the file holds; can be undone
-  Compare,  ///< see what differs
-  Keep,     ///< leave what is here as it is, and say no more of that change
-  Save,     ///< write the file anew
+  Reload,   ///< take the content of the file; can be undone
+  Compare,  ///< show what differs
+  Keep,     ///< keep the document as it is, and say no more about this change
+  Save,     ///< write the file again
   SaveAs,
   Dismiss,
 };
 
-/// A sentence and its answers; without a text there is nothing to say.
+/// A sentence and the answers to it. If the text is empty, there is nothing to say.
 struct FileNotice {
   QString text;
   std::vector<FileAnswer> answers;
@@ -42,33 +44,35 @@ struct FileNotice {
 };
 
 FileNotice noticeOf(const FileSituation& situation);
-/// What the button says.
+/// The text of the button for an answer.
 QString answerText(FileAnswer answer);
 
 class DocumentFiles : public QObject {
   Q_OBJECT
  public:
-  /// `directory`: where processes leave word for each other.
+  /// `directory` is the folder in which processes leave messages for each other.
   explicit DocumentFiles(const QString& directory, QObject* parent = nullptr);
 
-  /// Follows the document's file, also to another name. `read` is what the file held as it was read; the
-  /// model must outlive remove().
+  /// Follows the document's file, also if the document gets another file. `read` is what the file held when
+  /// it was read. The model must live until remove().
   void add(std::uint32_t id, const document::DocumentModel& model, document::FileStamp read);
   void remove(std::uint32_t id);
 
-  /// The document is what the file holds now, or is to be kept as it is.
+  /// To call when the document equals the file's present content, or the person wants to keep the document as
+  /// it is.
   void accept(std::uint32_t id);
-  /// The document is this, which was read from the file; it may hold something else by now.
+  /// To call when the document is what `read` says was read from the file. The file may hold something else
+  /// by now.
   void accept(std::uint32_t id, document::FileStamp read);
-  /// The person knows who else has the file open.
+  /// To call when the person knows who else has the file open.
   void dismiss(std::uint32_t id);
-  /// Looks at the files, where no message of the system can be relied on.
+  /// Looks at the files now, because the system's messages are not reliable everywhere.
   void look();
 
   FileSituation situation(std::uint32_t id) const;
 
  Q_SIGNALS:
-  void changed(std::uint32_t id);  ///< the situation has
+  void changed(std::uint32_t id);  ///< situation() has changed
 
  private:
   void follow(std::uint32_t id);
@@ -76,7 +80,7 @@ class DocumentFiles : public QObject {
   struct Entry {
     const document::DocumentModel* model = nullptr;
     QString path;
-    std::vector<qint64> told;  ///< of whom the person knows
+    std::vector<qint64> told;  ///< processes of which the person knows
   };
   document::FileWatch m_watch;
   document::FilePresence m_presence;

@@ -10,7 +10,7 @@
 
 namespace spanscope::ui {
 
-/// What a tab says.
+/// What a tab shows.
 struct TabLabel {
   QString title;
   QString path;  ///< empty: never saved
@@ -18,17 +18,17 @@ struct TabLabel {
   bool operator==(const TabLabel&) const = default;
 };
 
-/// The tabs of documents. They keep a width at which their names can be read; where there is no room for all
-/// of them they scroll, and a button lists them.
+/// The tabs of documents. Tabs stay wide enough to read their names. If there is no room for all, the tabs
+/// scroll and a button lists them.
 class DocumentTabs : public QWidget {
   Q_OBJECT
  public:
   explicit DocumentTabs(QWidget* parent = nullptr);
 
   void setTabs(const std::vector<TabLabel>& labels, int current);
-  /// All documents as a menu below the button.
+  /// Shows the menu of all documents below the button.
   void showList();
-  /// The tab `step` places further, going round.
+  /// Goes to the tab `step` places further, round the end.
   void go(int step);
 
  Q_SIGNALS:

@@ -5,8 +5,8 @@
 
 namespace spanscope::ui {
 
-/// A line of plain text that never asks for room: what does not fit ends in an ellipsis, and
-/// its tool tip begins with the whole line then.
+/// A label for a line of plain text that never asks for room. If the text does not fit, it ends in an
+/// ellipsis and the tool tip begins with the whole line.
 class ElidedLabel : public QLabel {
  public:
   explicit ElidedLabel(QWidget* parent = nullptr);

@@ -10,7 +10,7 @@ namespace spanscope::ui {
 
 inline constexpr int kCardHeight = 84;  ///< pixels
 
-/// A button with a title and a line of text below.
+/// A button for an example query, with its title and a line of text below.
 class ExampleCard : public QAbstractButton {
   Q_OBJECT
  public:

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// The window: joins workspace, canvas, docks, commands and files.
+// The window. It connects workspace, canvas, docks, commands and files.
 #pragma once
 
 #include "engine/compute/backends.h"
@@ -39,42 +39,43 @@ class NoticeBar;
 class MainWindow : public QMainWindow {
   Q_OBJECT
  public:
-  /// `settings` keeps layouts, theme and recent files, and must outlive the window; `autosaveDirectory` is
-  /// where unsaved work goes.
+  /// `settings` keeps layouts, theme and recent files, and must outlive the window. `autosaveDirectory` is
+  /// the folder for unsaved work.
   MainWindow(QSettings& settings, QString autosaveDirectory, compute::Backends backends,
              QWidget* parent = nullptr);
   ~MainWindow() override;
 
-  /// Opens a document, a query, or a recorded run in a tab (or goes to the tab that has it). Says what was
-  /// wrong in the window.
+  /// Opens a document, a query or a recorded run in a tab, or goes to the tab that has it. If something is
+  /// wrong with the file, the window says so. Returns whether it is open.
   bool openFile(const QString& path);
-  /// A copy of a bundled example, without a file of its own.
+  /// Opens a copy of a bundled example, without a file of its own.
   bool openExample(const QString& fileName);
   void newDocument();
-  /// Offers what an earlier run of the program could not save.
+  /// Offers unsaved work that an earlier run of the program left behind.
   void offerRecovery();
-  /// Opens what was open when the window was closed last.
+  /// Opens the documents that were open when the window was last closed.
   void restoreSession();
-  /// Keeps what is open, with the changes that no file has, for the next start of the program, and stops what
-  /// runs. Asks nothing: for when there is nobody to answer any more.
+  /// Keeps the open documents with their unsaved changes for the next start of the program, and stops the
+  /// engine. It asks nothing, because there may be nobody to answer.
   void leave();
 
   void setScheme(Scheme scheme);
-  /// Takes the desktop's scheme, now and when it changes, unless a person has chosen one.
+  /// Takes the desktop's scheme now and whenever it changes, unless the person has chosen a scheme.
   void followSystemScheme();
   Scheme scheme() const { return m_workspace.input().theme.scheme(); }
 
-  /// Carries out a command of the table, or one with an argument ("node.add:plus",
-  /// "file.open-example:rag.json", "view.dock:settings", "help.manual:numbers.md"); nothing if it cannot now.
+  /// Carries out a command of the table, or a command with an argument ("node.add:plus",
+  /// "file.open-example:rag.json", "view.dock:settings", "help.manual:numbers.md"). Does nothing if the
+  /// command cannot be carried out now.
   void perform(const QString& command);
-  /// The window's own; those of nodes are the canvas's.
+  /// The commands that the window itself carries out. The canvas has those of nodes.
   const CommandHandlers& commands() const { return m_commands; }
 
   Workspace& workspace() { return m_workspace; }
   DockHost& docks() { return *m_docks; }
   Canvas& canvas() { return *m_canvas; }
   bool isWelcome() const { return m_pages->currentIndex() == 0; }
-  /// Leaves the welcome page, if anything is open.
+  /// Leaves the welcome page, if a document is open.
   void showDocuments();
 
  protected:
@@ -92,14 +93,14 @@ class MainWindow : public QMainWindow {
   void refresh();
   void refreshCommands();
   void addCommands();
-  /// Whether what the command acts on is there.
+  /// Whether the thing on which the command acts is there.
   bool hasSubject(const CommandInfo& info) const;
-  /// Whether menus and keys offer it.
+  /// Whether menus and keys offer the command.
   bool isOffered(const CommandInfo& info) const;
   void showInput();
   void showCurrent();
   void say(const QString& text);
-  void complain(const QString& text);  ///< stays until the next run or message
+  void complain(const QString& text);  ///< the text stays until the next run or message
   QString problemText();
   void countProblems();
   void rememberModel();
@@ -108,21 +109,23 @@ class MainWindow : public QMainWindow {
   bool save(OpenDocument& document, bool askForPath);
   bool mayClose(OpenDocument& document);
   void closeTab(OpenDocument& document);
-  /// `read`: what its file held when it was read.
+  /// Watches the document's file. `read` is what the file held when it was read.
   void watch(OpenDocument& document, document::FileStamp read = {});
-  /// Whether the file may be written over where another program has written it.
+  /// Asks whether to overwrite a file that another program has written.
   enum class SaveOver { Yes, SaveAs, No };
   SaveOver maySaveOver(OpenDocument& document);
   void answer(FileAnswer answer);
   void reload(OpenDocument& document);
   void compareWithFile(const OpenDocument& document);
-  /// Asks about what is not saved. False: the window stays.
+  /// Asks about unsaved changes. Returns false if the window should stay.
   bool settleUnsaved();
-  /// Writes down what is open; at the end with what is to be kept though it was not saved.
+  /// Writes the list of open documents to the settings. If `atEnd`, unsaved changes that should be kept are
+  /// written to side files.
   void keepTabs(bool atEnd);
-  /// Whether this window is the one whose tabs are kept: the first of those that run.
+  /// Whether the tabs of this window are kept. Only the first of several running windows keeps its tabs.
   bool ownsSession();
-  /// `isModified` false: it was kept because it has no file, not because of changes.
+  /// Opens a recovered document. If `isModified` is false, it was kept because it has no file, not because of
+  /// changes.
   void openRecovered(const document::Recovery& recovery, bool isModified);
   void remember(const QString& path);
   void openDialog();
@@ -135,30 +138,32 @@ class MainWindow : public QMainWindow {
   void changeKeys();
   void useKeys();
   void showAbout();
-  /// At a page, or where `page` is empty at the page on the dock that has the focus.
+  /// Opens the manual at a page. If `page` is empty, at the page about the dock that has the focus.
   void openManual(const QString& page);
   void fitOnce();
-  void notePlace();  ///< where the canvas looks in the tab that it shows
+  void notePlace();  ///< remembers the place of the canvas for its tab
   void run(bool selectedOnly);
-  /// `wish`: as benchmarkWish() writes it; empty: shows where it is set up.
+  /// Runs a benchmark. `wish` is a text of benchmarkWish(); if it is empty, shows the page where a person
+  /// sets up a benchmark.
   void benchmark(const QString& wish);
-  /// Brings the page of experiments to the front, and carries out what is wished for, if anything.
+  /// Brings the page of experiments to the front. If `wish` is not empty, runs that experiment.
   void experiment(const QString& wish);
-  /// Asks the person; what they answered to the same question before is offered again.
+  /// Asks the person a question, and offers the person's last answer to the same question. Returns nothing if
+  /// the person declines.
   std::optional<QString> answerTo(const QString& question);
-  /// Whether texts may be sent to a server; a person who says yes is not asked again.
+  /// Asks whether texts may be sent to a server. A person who has agreed is not asked again.
   bool consentTo(const QString& endpoint);
   void step(int events);
-  const AttentionView* shownAttention() const;  ///< nullptr: not in sight
+  const AttentionView* shownAttention() const;  ///< nullptr: the view is not in sight
 
   QSettings& m_settings;
   QString m_autosaveDirectory;
   Workspace m_workspace;
   std::map<std::uint32_t, std::unique_ptr<document::Autosave>>
-      m_autosaves;  ///< by tab; end before their models
+      m_autosaves;  ///< by tab; they are destroyed before their models
   DocumentFiles m_files;
-  std::map<std::uint32_t, QString> m_tracePaths;  ///< of tabs that show a recorded run
-  std::set<std::uint32_t> m_dropped;              ///< tabs whose changes are not to be kept at the end
+  std::map<std::uint32_t, QString> m_tracePaths;  ///< trace files of tabs that show a recorded run
+  std::set<std::uint32_t> m_dropped;              ///< tabs whose unsaved changes will not be kept
   std::unique_ptr<QLockFile> m_sessionLock;
   QTimer m_keepTabs;
   std::unique_ptr<QMenu> m_menu;
@@ -172,24 +177,24 @@ class MainWindow : public QMainWindow {
   DockHost* m_docks = nullptr;
   Canvas* m_canvas = nullptr;
   CommandPalette* m_palette = nullptr;
-  ManualWindow* m_manual = nullptr;  ///< nullptr: not opened yet
+  ManualWindow* m_manual = nullptr;  ///< nullptr: the manual was not opened yet
   QLabel* m_status = nullptr;
   QLabel* m_statusRight = nullptr;
   QString m_lastFolder;
-  QHash<QString, QString> m_answers;                    ///< to the questions of queries, as given last
-  std::uint32_t m_shown = 0;                            ///< tab that the canvas shows
-  std::map<std::uint32_t, CanvasPlace> m_places;        ///< where it looked in each tab
-  std::shared_ptr<const document::Document> m_checked;  ///< whose problems were counted
+  QHash<QString, QString> m_answers;                    ///< last answers to the questions of queries
+  std::uint32_t m_shown = 0;                            ///< tab that the canvas shows now
+  std::map<std::uint32_t, CanvasPlace> m_places;        ///< place of the canvas in each tab
+  std::shared_ptr<const document::Document> m_checked;  ///< the document whose problems were counted last
   std::shared_ptr<const text::Tokenizer> m_checkedWith;
   std::uint64_t m_checkedCounts = 0;
   std::shared_ptr<const std::vector<compute::Device>> m_checkedDevices;
   ProblemFinder m_finder;
-  QString m_problems;  ///< how many of what kind
+  QString m_problems;  ///< text with the number of problems of each kind
   QTimer m_countProblems;
-  bool m_fitWanted = false;  ///< the canvas shows the whole query once the docks have their sizes
+  bool m_fitWanted = false;  ///< the canvas should show the whole query once the docks have their sizes
 };
 
-/// What was wrong with a file, a line each.
+/// The problems of a file as text, one in a line.
 QString diagnosticsText(const std::vector<query::Diagnostic>& diagnostics, const QString& file);
 
 }  // namespace spanscope::ui

@@ -10,14 +10,14 @@ class QHBoxLayout;
 
 namespace spanscope::ui {
 
-/// A strip above the docks that says something about the document's file and offers what to do. It takes no
-/// focus and waits as long as it likes: whoever types is not interrupted.
+/// A strip above the docks that tells something about the document's file and offers what to do. It takes no
+/// focus and stays until it is answered, so it does not interrupt a person who types.
 class NoticeBar : public QFrame {
   Q_OBJECT
  public:
   explicit NoticeBar(QWidget* parent = nullptr);
 
-  /// Hides itself where there is nothing to say.
+  /// Shows a notice. Hides the strip if there is nothing to say.
   void setNotice(const FileNotice& notice);
   const FileNotice& notice() const { return m_notice; }
 

@@ -3,8 +3,8 @@
 
 namespace spanscope::ui {
 
-/// Has Qt's messages written to standard error as ever, but for one that the platform without a display
-/// repeats for every window and that means nothing there: it has no hints of size to pass on.
+/// Installs a handler that writes Qt's messages to standard error as usual, except one. The platform without
+/// a display repeats that message for every window: it cannot pass on hints of size. It means nothing there.
 void installMessageHandler();
 
 }  // namespace spanscope::ui

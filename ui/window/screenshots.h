@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Pictures of the window and its views without a person: opens files, runs them, and saves what is seen.
+// Takes pictures of the window and its views without a person: opens files, runs them, and saves what is in
+// sight.
 #pragma once
 
 #include "ui/theme/theme.h"
@@ -19,11 +20,12 @@ struct ScreenshotOptions {
   QString view = QStringLiteral("all");  ///< id of a view or a layout, "canvas", "welcome", or "all"
   QSize size{1280, 800};
   QString folder = QStringLiteral(".");
-  /// Run one after the other in the same session; the last one is shown, for its benchmark measured as well.
+  /// The files to run, one after the other in the same session. The last one is shown. For pictures of the
+  /// benchmark it is also measured.
   QStringList files;
 };
 
-/// The names that `view` may have.
+/// The possible values of ScreenshotOptions::view.
 QStringList screenshotNames();
 
 class Screenshots : public QObject {
@@ -31,7 +33,7 @@ class Screenshots : public QObject {
  public:
   Screenshots(MainWindow& window, ScreenshotOptions options, QObject* parent = nullptr);
 
-  /// Begins; finished() follows.
+  /// Starts taking pictures. finished() is sent at the end.
   void start();
 
  Q_SIGNALS:

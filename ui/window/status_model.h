@@ -10,20 +10,21 @@
 
 namespace spanscope::ui {
 
-/// What the status line says of the newest run of the document that has begun by the position, each figure
-/// from its events and as everywhere else.
+/// What the status line says of the document's newest run that has begun by the position. The figures come
+/// from the run's events and equal those of the views.
 struct StatusModel {
-  RunId run = 0;  ///< 0: nothing has run
+  RunId run = 0;  ///< 0: there is no such run
   std::optional<trace::RunOutcome> outcome;
-  std::int64_t read = 0;    ///< tokens of prompts that were found or computed, of steps that read theirs now
-  std::int64_t toRead = 0;  ///< tokens that those prompts have; 0: no step reads its prompt
-  std::size_t event = 0;    ///< the state is that after so many events …
-  std::size_t events = 0;   ///< … of so many; 0: the newest is shown
-  bool isOfSteps = false;   ///< several, so that latencies are medians
-  double timeToFirstToken = 0;  ///< seconds, median over its steps; 0: not yet
-  RunId previous = 0;           ///< the run before of the same document on the same model; 0: there is none
-  double previousTimeToFirstToken = 0;  ///< of it; 0: none
-  double interTokenLatency = 0;         ///< seconds, median over its steps; 0: none made two tokens
+  /// Of steps that are reading their prompts: prompt tokens that were found or computed so far.
+  std::int64_t read = 0;
+  std::int64_t toRead = 0;      ///< all tokens of those prompts; 0: no step is reading its prompt
+  std::size_t event = 0;        ///< number of events that have happened, if an older state is shown …
+  std::size_t events = 0;       ///< … of this many in all; 0: the newest state is shown
+  bool isOfSteps = false;       ///< the run has several steps, so that latencies are medians
+  double timeToFirstToken = 0;  ///< seconds, median over its steps; 0: not known yet
+  RunId previous = 0;  ///< the last run before it of the same document on the same model; 0: there is none
+  double previousTimeToFirstToken = 0;  ///< seconds; 0: none
+  double interTokenLatency = 0;         ///< seconds, median over its steps; 0: no step has made two tokens
   std::int64_t promptTokens = 0;
   std::int64_t cachedTokens = 0;
   std::size_t blocksInUse = 0;  ///< cached or referenced
@@ -33,7 +34,7 @@ struct StatusModel {
 };
 
 StatusModel makeStatusModel(const ViewInput& input);
-/// The model as the left part of the line.
+/// The text of the left part of the status line.
 QString statusText(const StatusModel& status);
 
 }  // namespace spanscope::ui

@@ -26,10 +26,10 @@ class TopBar : public QWidget {
  public:
   TopBar(Workspace& workspace, QMenu* menu, QWidget* parent = nullptr);
 
-  /// Shows what is open, which layout is on and what the engine does.
+  /// Shows the open documents, the present layout and what the engine is doing.
   void refresh(LayoutId layout, bool welcome);
   DocumentTabs& tabs() { return *m_tabs; }
-  /// Tool tips say these.
+  /// Sets the keys that tool tips name.
   void setKeys(const KeyBindings& keys);
 
  Q_SIGNALS:
@@ -42,7 +42,7 @@ class TopBar : public QWidget {
   void fillPolicies();
   void fillModels();
   void fillDevices(QMenu& menu, const document::DocumentModel* model);
-  /// "spans: block attention ✓ · full prefill ≈", as it is on the device of the model.
+  /// What a policy is exact against on the model's device: "spans: block attention ✓ · full prefill ≈".
   QString policyText(const policy::Choice& policy) const;
   QToolButton* makeMenuButton(QMenu* menu);
   QToolButton* makeDropDown(const QString& name, const QString& help);

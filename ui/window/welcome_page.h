@@ -20,14 +20,13 @@ namespace spanscope::ui {
 
 class ExampleCard;
 
-/// What the window shows while no document is open: the examples, the files of the last days, and how to
-/// begin.
+/// The page that the window shows while no document is open: the examples, recent files, and how to begin.
 class WelcomePage : public QWidget {
   Q_OBJECT
  public:
   explicit WelcomePage(const std::vector<Example>& examples, QWidget* parent = nullptr);
 
-  /// Paths, the newest first.
+  /// Sets the paths of recent files, the newest first.
   void setRecentFiles(const QStringList& paths);
   void setTheme(const Theme& theme);
   void setKeys(const KeyTexts& keys);

@@ -7,8 +7,8 @@ namespace spanscope::ui {
 
 class MainWindow;
 
-/// The whole window as it stands, in whatever theme is asked for, without dialogs and docks that float. The
-/// window must outlive it.
+/// The whole window as it is now, to be painted in any theme, without dialogs and floating docks. The window
+/// must outlive the item.
 ExportItem windowItem(MainWindow& window);
 
 }  // namespace spanscope::ui
