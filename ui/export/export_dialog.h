@@ -21,35 +21,35 @@ namespace spanscope::ui {
 class ExportSettings;
 class JsonHighlighter;
 
-/// The query of a document for a target that is chosen at the left: its settings, the text that will be
-/// written, and what is to be said about it.
+/// A dialog that exports the query of a document. A person chooses a target at the left. The dialog shows the
+/// target's settings, the text that will be written, and remarks on the export.
 class ExportDialog : public QDialog {
   Q_OBJECT
  public:
-  /// `name`: what the file names begin with, e.g. "rag".
+  /// `name` is the beginning of proposed file names, e.g. "rag".
   ExportDialog(const document::Document& document, const QString& name, const Theme& theme,
                QWidget* parent = nullptr);
 
   void setTarget(const exports::ExportTarget& target);
   const exports::ExportTarget& target() const;
 
-  /// What Copy and Save take; empty where there is nothing, or not yet. The preview shows at most the
+  /// The text that Copy and Save take; empty if there is none, or none yet. The preview shows only the
   /// beginning of a long text.
   QByteArray text() const;
-  /// "rag.json", "rag.yaml", "rag.lisp", "rag.sh", "rag.py", "rag-chat.json", "rag-tokens.json"; "rag.jsonl"
-  /// and so on for lines of JSON.
+  /// The file name that Save proposes: "rag.json", "rag.yaml", "rag.lisp", "rag.sh", "rag.py",
+  /// "rag-chat.json", "rag-tokens.json"; "rag.jsonl" and so on for lines of JSON.
   QString proposedName() const;
-  /// The dialog's Save button asks for the path and calls this.
+  /// Writes the text to a file. The Save button asks for the path and calls this.
   std::optional<Error> saveTo(const QString& path) const;
 
-  /// The endpoint and the model that were filled in, to be offered again.
+  /// The endpoint and the model that the person entered, to offer them again.
   QString endpoint() const;
   QString model() const;
   void setEndpoint(const QString& endpoint);
   void setModel(const QString& model);
 
  Q_SIGNALS:
-  /// A remark was activated: show that node.
+  /// The person activated a remark: the window should show its node.
   void nodeWanted(spanscope::document::NodeId node);
 
  private:
@@ -61,7 +61,7 @@ class ExportDialog : public QDialog {
   void chooseTarget();
   void refresh();
   void tokensMade(const TokenText& made);
-  /// `instead`: what is shown where the text is empty.
+  /// Shows the text, or `instead` if the text is empty.
   void showText(std::string text, const QString& instead);
   void showRemarks(const std::vector<ExportRemark>& remarks);
 

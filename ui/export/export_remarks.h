@@ -8,9 +8,9 @@
 
 namespace spanscope::ui {
 
-/// What is to be said about exporting this query of the document: what its target does with it, the endpoint,
-/// and what stays in the document; the gravest first. `query` has its parameters and models as they will be
-/// sent, `paths` leads from its nodes to the document's.
+/// The remarks on exporting this query of the document, the most serious first: what the target does with the
+/// query, remarks on the endpoint, and what stays in the document. `query` has the parameters and models that
+/// will be sent. `paths` leads from its nodes to the document's nodes.
 std::vector<ExportRemark> exportRemarks(const document::Document& document, const query::Node& query,
                                         const document::NodePaths& paths, const QueryExportOptions& options);
 

@@ -15,8 +15,8 @@ class QSpinBox;
 
 namespace spanscope::ui {
 
-/// The settings of an export: those that the target has, and no others, are shown. What was filled in stays
-/// from target to target.
+/// The settings of an export. It shows only the settings that the target has. What a person has entered stays
+/// when the target changes.
 class ExportSettings : public QWidget {
   Q_OBJECT
  public:
@@ -24,7 +24,7 @@ class ExportSettings : public QWidget {
 
   void setTarget(const exports::ExportTarget& target);
   QueryExportOptions options() const;
-  /// What is needed besides to make tokens of a query.
+  /// The request that makes tokens from the query.
   TokenRequest tokenRequest(query::Node query) const;
 
   spnl::PromptTokenOptions tokenOptions() const;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// A document's query in the forms that other programs take.
+// Writes a document's query in the forms that other programs take.
 #pragma once
 
 #include "engine/base/error.h"
@@ -17,24 +17,24 @@ namespace spanscope::ui {
 
 struct QueryExportOptions {
   const exports::ExportTarget* target = exports::findExportTarget("spnl");
-  std::string model{};  ///< takes the place of every model that the query names; empty: they stay
+  std::string model{};  ///< replaces every model that the query names; empty: these stay
   exports::ExportSettings settings{};
 };
 
 struct ExportRemark {
   exports::Effect effect = exports::Effect::Note;
   QString text;
-  document::NodeId node = document::kNoNode;  ///< the first one it is about
+  document::NodeId node = document::kNoNode;  ///< the first node that the remark is about
   bool operator==(const ExportRemark&) const = default;
 };
 
 struct QueryExport {
-  query::Node query;  ///< as it is written, parameters resolved where they could be
-  std::string text;   ///< empty where nothing can be written, and for tokens, which take a tokenizer
-  std::vector<ExportRemark> remarks;  ///< the gravest first
+  query::Node query;  ///< as it is written, with parameters resolved where possible
+  std::string text;   ///< empty if nothing can be written, and for tokens, which need a tokenizer
+  std::vector<ExportRemark> remarks;  ///< the most serious first
 };
 
-/// The export, or what is missing in the document.
+/// Exports the query. Returns an error if something is missing in the document.
 std::variant<QueryExport, Error> exportQuery(const document::Document& document,
                                              const QueryExportOptions& options = {});
 

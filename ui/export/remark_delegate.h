@@ -8,10 +8,10 @@
 
 namespace spanscope::ui {
 
-/// "Refused", "Differs", "Note".
+/// The word for an effect: "Refused", "Differs", "Note".
 QString effectWord(exports::Effect effect);
 
-/// A remark with its shape and word in front, its text wrapped beside it.
+/// Paints a remark: a shape and the word for its effect in front, the wrapped text beside them.
 class RemarkDelegate : public QStyledItemDelegate {
   Q_OBJECT
  public:

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Prompt tokens for the export dialog, made beside the window: a long query takes its time.
+// Makes prompt tokens for the export dialog on another thread, because a long query takes time.
 #pragma once
 
 #include "engine/base/error.h"
@@ -21,13 +21,14 @@ namespace spanscope::ui {
 
 struct TokenRequest {
   query::Node query;
-  std::filesystem::path modelDirectory;  ///< of the tokenizer; empty: the bundled model
-  std::string chatTemplate;              ///< by name; empty: the directory's own
+  /// Directory of the model with the tokenizer; empty: the bundled model.
+  std::filesystem::path modelDirectory;
+  std::string chatTemplate;  ///< name of the template; empty: the model's own
   spnl::PromptTokenOptions options;
 };
 
 struct TokenText {
-  exports::ExportedText made;  ///< JSON with a block a line; empty where no call can be sent
+  exports::ExportedText made;  ///< JSON with one block in a line; empty if no call can be sent
   std::optional<Error> problem;
 };
 
@@ -37,7 +38,7 @@ class TokenExport : public QObject {
   explicit TokenExport(QObject* parent = nullptr);
   ~TokenExport() override;
 
-  /// Makes the tokens and sends them with ready(); what was asked for before is given up.
+  /// Makes the tokens and sends them with ready(). Drops an earlier request.
   void start(TokenRequest request);
   void cancel();
 
@@ -47,7 +48,7 @@ class TokenExport : public QObject {
  private:
   struct Loaded;
 
-  std::shared_ptr<Loaded> m_loaded;  ///< touched on the thread alone
+  std::shared_ptr<Loaded> m_loaded;  ///< only used on the thread
   std::stop_source m_stop;
   std::uint64_t m_asked = 0;
   std::unique_ptr<TaskThread> m_thread;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// What a view shows as a file or on the clipboard.
+// Writes what a view shows to a file or the clipboard.
 #pragma once
 
 #include "engine/base/error.h"
@@ -28,25 +28,26 @@ enum class PictureFormat { Png, Svg, Pdf };
 QString suffixOf(PictureFormat format);
 
 struct PictureOptions {
-  double scale = 1;   ///< PNG: pixels a pixel of the view, 0.25 … 8
-  QColor background;  ///< behind what is painted; invalid: nothing (PNG: transparent)
-  QString title;      ///< of the picture, in the file
-  /// Text of the document that PNG and SVG files carry, so that they can be opened again; empty: none.
+  double scale = 1;   ///< PNG: pixels of the picture for each pixel of the view, 0.25 … 8
+  QColor background;  ///< colour of the background; invalid: none (PNG: transparent)
+  QString title;      ///< title of the picture in the file
+  /// The text of the document to put into a PNG or SVG file, so that the program can open the document from
+  /// it again. Empty: none.
   std::string document = {};
 };
 
-/// The bytes of a picture, or why there is none: a size that is empty or too large.
+/// Returns the bytes of a picture. Returns an error if the size is empty or too large.
 std::variant<QByteArray, Error> makePicture(const PaintFunction& paint, QSize size, PictureFormat format,
                                             const PictureOptions& options = {});
 
-/// Either the whole picture is in the file afterwards, or the file is what it was and the error says why.
+/// Writes a picture to a file. If that fails, the file is unchanged and the error says why.
 std::optional<Error> exportPicture(const PaintFunction& paint, QSize size, PictureFormat format,
                                    const QString& path, const PictureOptions& options = {});
-/// The same for any bytes.
+/// Writes bytes to a file in the same way.
 std::optional<Error> writeFile(const QString& path, const QByteArray& bytes);
 
-/// For the clipboard: a picture in its own type and as an image besides, so that every program finds one it
-/// knows.
+/// Makes clipboard data that holds the picture in its own format and as an image, so that every program finds
+/// a format it knows.
 std::variant<std::unique_ptr<QMimeData>, Error> pictureForClipboard(const PaintFunction& paint, QSize size,
                                                                     PictureFormat format,
                                                                     const PictureOptions& options = {});

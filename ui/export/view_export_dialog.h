@@ -19,19 +19,20 @@ class QSpinBox;
 
 namespace spanscope::ui {
 
-/// Chooses a view, a format and a size, and writes the picture or the table to a file or the clipboard.
+/// A dialog in which a person chooses a view, a format and a size. It writes the picture or the table to a
+/// file or the clipboard.
 class ViewExportDialog : public QDialog {
   Q_OBJECT
  public:
-  /// `current`: id of the item that is chosen at first. `items` is not empty.
-  /// `documentText`: what PNG and SVG files can carry; empty: nothing.
+  /// `items` must not be empty. `current` is the id of the item that is chosen at first. `documentText` is
+  /// the document that PNG and SVG files can carry; empty: none.
   ViewExportDialog(std::vector<ExportItem> items, const QString& current, const Theme& theme,
                    QWidget* parent = nullptr, std::string documentText = {});
 
-  /// Writes what is chosen; the dialog's Save button asks for the path and calls this.
+  /// Writes the chosen item to a file. The Save button asks for the path and calls this.
   std::optional<Error> saveTo(const QString& path);
   std::optional<Error> copy();
-  /// "block-table.png": what Save proposes.
+  /// The file name that Save proposes: "block-table.png".
   QString proposedName() const;
 
  private:

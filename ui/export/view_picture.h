@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Views without a window: for pictures, for `--screenshot`, for tests that look.
+// Paints views without a window, for exported pictures, `--screenshot` and tests of pictures.
 #pragma once
 
 #include "ui/export/view_export.h"
@@ -15,20 +15,20 @@
 
 namespace spanscope::ui {
 
-/// Something that can be exported: a view, the canvas.
+/// Something that can be exported, such as a view or the canvas.
 struct ExportItem {
-  QString id;  ///< for the file name
+  QString id;  ///< beginning of the file name
   QString title;
-  QSize size;  ///< as it stands in the window
+  QSize size;  ///< its size in the window
   std::function<void(QPainter&, const QSize&, const Theme&)> paint;
-  std::function<QString()> csv;  ///< none, or gives an empty text: nothing to export as a table
+  std::function<QString()> csv;  ///< none, or it returns an empty text: there is no table to export
 };
 
-/// A view of the table with this input, in whatever theme is asked for. Makes a view of its own each time, so
-/// that what is on the screen stays as it is.
+/// A view from the table of views with this input, to be painted in any theme. Each painting makes a new
+/// view, so that the view on the screen does not change.
 ExportItem exportItem(const ViewInfo& info, const ViewInput& input, const QSize& size);
 
-/// The item as an image of `size` × `scale` pixels; `scale` is 1 or more.
+/// Paints the item into an image of `size` × `scale` pixels. `scale` is at least 1.
 QImage renderItem(const ExportItem& item, const QSize& size, const Theme& theme, double scale = 1);
 
 }  // namespace spanscope::ui

@@ -8,7 +8,7 @@
 
 namespace spanscope::ui {
 
-/// One page of the manual, as it is read.
+/// Shows one page of the manual.
 class ManualBrowser : public QTextBrowser {
   Q_OBJECT
  public:
@@ -16,10 +16,10 @@ class ManualBrowser : public QTextBrowser {
 
   void setTheme(const Theme& theme);
   void showPage(const ManualPage& page);
-  /// Marks every place of the words, and goes to the one in `line` (a line of shownLine); to the first one if
-  /// the line is empty.
+  /// Marks every place of the words, and goes to the place in `line` (as shownLine() gives it). If `line` is
+  /// empty, goes to the first place.
   void mark(const QStringList& words, const QString& line);
-  /// Larger or smaller text, by steps; kept from page to page.
+  /// Makes the text larger or smaller by steps. The size stays from page to page.
   void zoom(int steps);
 
   QVariant loadResource(int type, const QUrl& name) override;

@@ -8,17 +8,17 @@
 
 namespace spanscope::ui {
 
-/// What has been read, to go back and forward in.
+/// The pages that a person has read, to go back and forward.
 class ManualHistory {
  public:
   struct Place {
     QString page;
-    int scroll = 0;  ///< pixels from the top, as it was left
+    int scroll = 0;  ///< pixels from the top when the person left the page
   };
 
-  /// Opens a page behind the present one; what was ahead is forgotten.
+  /// Adds a page after the present one, and forgets the pages ahead.
   void open(const QString& page);
-  /// Where the present page is scrolled to.
+  /// Remembers the scroll position of the present page.
   void leaveAt(int scroll);
 
   bool canGoBack() const { return m_now > 1; }

@@ -13,18 +13,19 @@ namespace spanscope::ui {
 
 struct ManualHit {
   std::size_t page = 0;
-  int line = 0;  ///< of the page's Markdown, from 1
+  int line = 0;  ///< line of the page's Markdown, from 1
   QString text;  ///< the line as it is shown
   bool operator==(const ManualHit&) const = default;
 };
 
-/// The words of what a person typed: separated by blanks.
+/// The words in what a person typed, separated by blanks.
 QStringList searchWords(const QString& typed);
 
-/// Every line that holds all words, in any case: headings first, else in the order of pages and lines.
+/// Every line that holds all words; case does not matter. Headings come first; otherwise lines keep the order
+/// of the pages.
 std::vector<ManualHit> searchManual(const std::vector<ManualPage>& pages, const QString& typed);
 
-/// A line of Markdown without its marks, as the page shows it. Cells of a table stand apart by two blanks.
+/// A line of Markdown without its markup, as the page shows it. Two blanks separate the cells of a table.
 QString shownLine(const QString& markdown);
 
 }  // namespace spanscope::ui

@@ -7,8 +7,8 @@ class QTextDocument;
 
 namespace spanscope::ui {
 
-/// Gives a page as Qt read it from Markdown the fonts, colours and distances of the theme, and each heading
-/// its anchor. Once a page. `larger`: pixels that every font is larger than usual.
+/// Gives a page that Qt has read from Markdown the fonts, colours and distances of the theme, and gives each
+/// heading its anchor. Call it once for each page. `larger` makes every font that many pixels larger.
 void styleManual(QTextDocument& page, const Theme& theme, int larger = 0);
 
 }  // namespace spanscope::ui

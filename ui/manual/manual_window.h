@@ -21,7 +21,8 @@ namespace spanscope::ui {
 
 class ManualBrowser;
 
-/// The manual in a window of its own: contents or what a search found on the left, the page on the right.
+/// A window of its own for the manual. The contents or the hits of a search stand on the left, the page on
+/// the right.
 class ManualWindow : public QWidget {
   Q_OBJECT
  public:
@@ -29,14 +30,14 @@ class ManualWindow : public QWidget {
   explicit ManualWindow(const QString& folder, QWidget* parent = nullptr);
 
   void setTheme(const Theme& theme);
-  /// Goes to a page ("docks/pool.md", "numbers.md#cached"); to the contents where there is none of that name.
+  /// Goes to a page ("docks/pool.md", "numbers.md#cached"). If there is no such page, goes to the contents.
   void openPage(const QString& page);
 
   QString page() const { return m_page; }
   const std::vector<ManualPage>& pages() const { return m_pages; }
 
  Q_SIGNALS:
-  /// Links ask for a dock, by its id, or for an example, by the name of its file.
+  /// A link asks for a dock by its id, or for an example by the name of its file.
   void dockWanted(const QString& id);
   void exampleWanted(const QString& fileName);
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Every colour, pattern, font and distance of the window, by role. Views ask by role and hold no literal
-// colour. One role has one meaning everywhere.
+// Every colour, pattern, font and distance of the window, by role. Views ask for a role and never use a
+// literal colour. A role has the same meaning everywhere.
 #pragma once
 
 #include <QBrush>
@@ -22,13 +22,13 @@ enum class Role {
   Grid,     ///< dots of the canvas, hairlines of plots
   Line,     ///< borders of docks, rules of tables
   Outline,  ///< controls, nodes
-  Wire,     ///< wires and ports of the canvas, which have to be followed
+  Wire,     ///< wires and ports of the canvas, which the eye has to follow
   Text,
   TextSecond,  ///< labels, text in nodes
   TextThird,   ///< counts, hints
   Accent,      ///< selection, focus, the one primary button
-  AccentText,  ///< on the accent
-  AccentFill,  ///< behind what is selected
+  AccentText,  ///< text on the accent colour
+  AccentFill,  ///< background of what is selected
   HitInk,
   HitFill,
   RelocatedInk,
@@ -41,7 +41,7 @@ enum class Role {
   ErrorFill,
 };
 
-/// How a block came to be in its place, or what became of it.
+/// How a block got its content, or what happened to the content.
 enum class BlockRole {
   Free,
   Hit,
@@ -64,22 +64,22 @@ class Theme {
 
   Scheme scheme() const { return m_scheme; }
   QColor color(Role role) const;
-  QColor segmentInk(std::size_t segment) const;  ///< by the segment's identity, from 0
+  QColor segmentInk(std::size_t segment) const;  ///< by the hue of the segment's identity, from 0
   QColor segmentTint(std::size_t segment) const;
-  /// Over the ink or the tint of segments beyond the first kSegmentHues, which have the hues of those; a
-  /// brush with a texture in the colour of the surface. None for the first ones.
+  /// The pattern to paint over the ink or the tint of a segment. Segments beyond the first kSegmentHues
+  /// repeat the hues of the first; the pattern tells them apart. It is a textured brush in the colour of the
+  /// surface. The first kSegmentHues segments have no pattern.
   QBrush segmentPattern(std::size_t segment) const;
 
   QColor ink(BlockRole role) const;
   QColor fill(BlockRole role) const;
-  /// Lines or dots over the fill, so that the state does not hang on colour alone: none for Hit and Free,
-  /// diagonals for Relocated, dots for Computed, counter-diagonals for Evicted. A brush with a texture for
-  /// painting over `fill`.
+  /// The pattern to paint over fill(), so that the state does not depend on colour alone. Hit and Free have
+  /// none, Relocated has diagonals, Computed dots, Evicted counter-diagonals. It is a textured brush.
   QBrush pattern(BlockRole role) const;
-  /// What a person calls the state: "hit", "relocated hit", "computed", "evicted", "free".
+  /// The name of a state for a person: "hit", "relocated hit", "computed", "evicted", "free".
   static QString name(BlockRole role);
 
-  /// Cividis at t = 0 … 1.
+  /// The colour map Cividis at t = 0 … 1.
   static QColor heat(double t);
 
   QFont interfaceFont() const;  ///< Inter 13 px
@@ -88,7 +88,7 @@ class Theme {
   QFont monoFont() const;       ///< JetBrains Mono 11 px: tokens, numbers in tables, JSON
 
   QPalette palette() const;
-  /// Style sheet of the whole application: controls, docks, tabs, tables, menus.
+  /// The style sheet of the whole application: controls, docks, tabs, tables, menus.
   QString styleSheet() const;
 
   bool operator==(const Theme&) const = default;
@@ -97,8 +97,8 @@ class Theme {
   Scheme m_scheme;
 };
 
-/// The scheme that the desktop asks for: its portal's word (org.freedesktop.appearance color-scheme, over
-/// D-Bus), else what the palette's lightness says.
+/// The scheme that the desktop asks for. The desktop's portal tells it (org.freedesktop.appearance
+/// color-scheme, over D-Bus); if it does not, the lightness of the palette decides.
 Scheme systemScheme();
 
 }  // namespace spanscope::ui

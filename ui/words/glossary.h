@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Every word that a newcomer would not know, said once: tool tips take it from here, and the manual's page
-// of the same words is held to it by a test.
+// Explains every word that a newcomer would not know, in one place. Tool tips use these texts. A test checks
+// that the manual's page of these words says the same.
 #pragma once
 
 #include <QString>
@@ -11,18 +11,18 @@
 namespace spanscope::ui {
 
 struct Term {
-  QString id;       ///< "ttft": in code
-  QString word;     ///< "TTFT": as the window writes it
-  QString meaning;  ///< one or two sentences, without the word itself before it
+  QString id;       ///< the term in code: "ttft"
+  QString word;     ///< the term in the window: "TTFT"
+  QString meaning;  ///< one or two sentences that do not begin with the word itself
 };
 
-/// In the order of the page: by what they are about.
+/// All terms, grouped by subject as on the manual's page.
 const std::vector<Term>& glossary();
 
-/// nullptr: there is no such term.
+/// The term with this id; nullptr: there is none.
 const Term* findTerm(QStringView id);
 
-/// "TTFT: time to first token, …", for a tool tip; the id itself for what is not in the table.
+/// The text for a tool tip: "TTFT: time to first token, …". Returns the id itself if it is no term.
 QString explain(QStringView id);
 
 }  // namespace spanscope::ui

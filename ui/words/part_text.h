@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Parts of a whole to two significant figures, where what is not zero never reads as zero.
+// Writes parts of a whole with two significant figures. A part that is not zero never reads as zero.
 #pragma once
 
 #include <QString>
@@ -9,10 +9,10 @@
 
 namespace spanscope::ui {
 
-/// Sums of floats that are all there is come out a little below 1.
+/// From here on a part counts as the whole, because sums of floats come out a little below 1.
 inline constexpr double kWholePart = 1 - 1e-5;
 
-/// Digits behind the point that make two significant figures of a number below 100.
+/// The number of decimal places with which a number below 100 has two significant figures.
 inline int decimalsForTwoFigures(double value) {
   const double size = std::abs(value);
   // 9.96 reads as 10, not as 10.0.
@@ -20,7 +20,7 @@ inline int decimalsForTwoFigures(double value) {
   return std::max(0, 1 - static_cast<int>(std::floor(std::log10(rounded))));
 }
 
-/// "31 %", "3.1 %", "0.12 %", "<0.1 %"; "0 %" and "100 %" only of nothing and of all.
+/// "31 %", "3.1 %", "0.12 %", "<0.1 %". Only nothing is "0 %", and only the whole is "100 %".
 inline QString partText(double part) {
   const double percent = 100 * part;
   constexpr double kSmallest = 0.1;
@@ -38,7 +38,7 @@ inline QString partText(double part) {
   return text + QStringLiteral("\u00A0%");
 }
 
-/// "0.31", "0.0012", "<0.0001"; "0" and "1" only of nothing and of all.
+/// "0.31", "0.0012", "<0.0001". Only nothing is "0", and only the whole is "1".
 inline QString massText(double mass) {
   constexpr double kSmallest = 1e-4;
   constexpr double kMost = 0.995;

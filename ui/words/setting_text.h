@@ -6,7 +6,7 @@
 
 namespace spanscope::ui {
 
-/// A text of the engine's list of settings in the person's language.
+/// Translates a text of the engine's list of settings.
 inline QString settingText(const char* text) {
   return *text == '\0' ? QString() : QCoreApplication::translate("spanscope::workbench", text);
 }

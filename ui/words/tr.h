@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Texts for people, where no class with a tr() of its own is at hand. The contexts are those that lupdate
-// gives to a tr() in these namespaces, so every text stands as a literal in a call.
+// Translates texts for people, where there is no class with a tr() of its own. The contexts are the ones that
+// lupdate gives to a tr() in these namespaces. So every text must be a literal in the call.
 #pragma once
 
 #include <QCoreApplication>
@@ -8,7 +8,7 @@
 
 namespace spanscope::ui {
 
-/// `n`: the count that %n stands for.
+/// `n` is the number for %n.
 inline QString tr(const char* text, int n = -1) {
   return QCoreApplication::translate("spanscope::ui", text, nullptr, n);
 }
