@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Pages for man, in roff, which both programs write of themselves: what is installed is made from the values
-// that their help is made from.
+// Man pages in roff. Both programs write their own pages, so that the installed pages are made from the same
+// values as the help.
 #pragma once
 
 #include <string>
@@ -9,32 +9,32 @@
 
 namespace spanscope {
 
-/// An option or an argument as a page shows it.
+/// An option or an argument on a page.
 struct ManOption {
-  std::vector<std::string> names;  ///< with their dashes; of an argument its name alone
-  std::string value;               ///< what stands behind the names, "FILE"; may be empty
+  std::vector<std::string> names;  ///< with their dashes; for an argument only its name
+  std::string value;               ///< what follows the names, "FILE"; may be empty
   std::string help;
 };
 
-/// All texts are plain: what means something to roff comes out as it was given.
+/// Builds a page. All texts are plain: characters that mean something to roff are escaped.
 class ManPage {
  public:
-  /// `name`: "spanq-run"; `summary`: what stands behind it in lists of pages, on one line; `version` of the
-  /// program.
+  /// `name` is the name of the page, "spanq-run". `summary` follows it in lists of pages, on one line.
+  /// `version` is the program's.
   ManPage(std::string_view name, std::string_view summary, std::string_view version);
 
   void heading(std::string_view title);
   void subheading(std::string_view title);
-  /// An empty line begins another paragraph.
+  /// Adds text. An empty line begins a new paragraph.
   void paragraph(std::string_view text);
-  /// How the program is called: its name, or that of a command, bold, and the rest.
+  /// Adds a line that shows how to call the program: `name`, the program or a command, in bold, then `rest`.
   void usage(std::string_view name, std::string_view rest);
   void option(const ManOption& option);
-  /// A word and what it means.
+  /// Adds a word and what it means.
   void entry(std::string_view word, std::string_view text);
-  /// Lines as they stand.
+  /// Adds lines without filling.
   void lines(std::string_view text);
-  /// Other pages, by the names that they are called with: "spanq-run".
+  /// Adds references to other pages by their names: "spanq-run".
   void seeAlso(const std::vector<std::string>& names);
 
   const std::string& text() const { return m_text; }

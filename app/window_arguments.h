@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// What may stand behind "spanscope" on a command line: options, help and the page for man are one list.
+// What may follow "spanscope" on a command line. Parser, help and man page are made from one list.
 #pragma once
 
 #include <QCommandLineOption>
@@ -16,13 +16,14 @@ class WindowArguments {
 
   QCommandLineParser& parser() { return m_parser; }
   const QCommandLineOption& versionOption() const { return m_options.at(1); }
-  /// Whether the page for man is asked for: an option for those who build packages, which no help shows.
+  /// Whether the man page is asked for. The option is for people who build packages; the help does not show
+  /// it.
   bool asksForManPage() const;
   std::string manPage() const;
 
  private:
   QCommandLineParser m_parser;
-  QList<QCommandLineOption> m_options;  ///< those that the help shows
+  QList<QCommandLineOption> m_options;  ///< the options that the help shows
 };
 
 }  // namespace spanscope

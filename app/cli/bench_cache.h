@@ -6,7 +6,7 @@
 
 namespace spanscope::cli {
 
-/// `spanq bench cache`.
+/// Adds `spanq bench cache`.
 void addCacheBenchCommand(CLI::App& group, Context& context);
 
 }  // namespace spanscope::cli

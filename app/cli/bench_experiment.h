@@ -6,7 +6,7 @@
 
 namespace spanscope::cli {
 
-/// A command for each experiment there is (experiment/experiment.h).
+/// Adds a command for each experiment (experiment/experiment.h).
 void addExperimentCommands(CLI::App& group, Context& context);
 
 }  // namespace spanscope::cli

@@ -6,7 +6,7 @@
 
 namespace spanscope::cli {
 
-/// `spanq bench needle`.
+/// Adds `spanq bench needle`.
 void addNeedleCommand(CLI::App& group, Context& context);
 
 }  // namespace spanscope::cli

@@ -6,7 +6,7 @@
 
 namespace spanscope::cli {
 
-/// `spanq bench run`.
+/// Adds `spanq bench run`.
 void addRepeatCommand(CLI::App& group, Context& context);
 
 }  // namespace spanscope::cli

@@ -6,7 +6,7 @@
 
 namespace spanscope::cli {
 
-/// `spanq bench sources`.
+/// Adds `spanq bench sources`.
 void addSourcesCommand(CLI::App& group, Context& context);
 
 }  // namespace spanscope::cli

@@ -6,7 +6,7 @@
 
 namespace spanscope::cli {
 
-/// `spanq cache warm`.
+/// Adds `spanq cache warm`.
 void addWarmCommand(CLI::App& group, Context& context);
 
 }  // namespace spanscope::cli

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// The command line as a function: everything `spanq` does, with its streams passed in.
+// The command line as a function: everything that `spanq` does, with its streams as arguments.
 #pragma once
 
 #include "engine/base/output_file.h"
@@ -15,9 +15,9 @@ class DescriptorOutput;
 
 enum class ExitCode : int {
   Fine = 0,
-  WrongInput = 1,  ///< a file is wrong; one line an error on standard error
+  WrongInput = 1,  ///< a file is wrong; standard error has one line for each error
   Usage = 2,
-  RunFailed = 3,  ///< or what it gave could not be written
+  RunFailed = 3,  ///< a run failed, or its output could not be written
   Stopped = 130
 };
 
@@ -25,22 +25,22 @@ struct Streams {
   std::istream& in;
   std::ostream& out;
   std::ostream& err;
-  /// Where `err` is a terminal, the same one: for progress, which is shown and wiped again; else nullptr.
+  /// The terminal of `err`, for progress that is shown and wiped again; nullptr if `err` is no terminal.
   std::ostream* terminal = nullptr;
-  bool outIsTerminal = false;                ///< `out` is one
-  bool canAsk = false;                       ///< `in` is one, where a person answers questions
-  const DescriptorOutput* output = nullptr;  ///< behind `out`, where it can tell what went wrong
-  UnfinishedFiles* unfinished = nullptr;     ///< is told of files while they are written
-  /// Set by a command from where on it ends by itself when it is stopped, and has something to bring to an
-  /// end: a trace that must be whole. Before that, while a query is planned or a model is loaded, an
-  /// interrupt may end the program at any place.
+  bool outIsTerminal = false;                ///< `out` is a terminal
+  bool canAsk = false;                       ///< `in` is a terminal, where a person can answer questions
+  const DescriptorOutput* output = nullptr;  ///< the output behind `out`, if it can tell what went wrong
+  UnfinishedFiles* unfinished = nullptr;     ///< is told which files are being written
+  /// A command sets this when it has something to finish (a trace that must be complete) and will end by
+  /// itself when it is stopped. Before that, while a query is planned or a model is loaded, an interrupt may
+  /// end the program anywhere.
   std::atomic<bool>* endsByItself = nullptr;
-  std::stop_token stop{};  ///< of runCli(), which sets it: ends the reading of files
+  std::stop_token stop{};  ///< runCli() sets it: a stop request ends the reading of files
 };
 
-/// Runs one command. On a terminal and on `err`, control characters of what it shows are spelled out. Returns
-/// the exit code as a number. Never throws. Where `out` takes nothing more, the command ends as soon as it
-/// can, unless it records a trace as well; a reader who has left is no mistake.
+/// Runs one command and returns the exit code as a number. It never throws. On a terminal and on `err` it
+/// shows control characters as visible text. If `out` takes no more output, the command ends as soon as it
+/// can, unless it also records a trace. A reader that has gone away is no error.
 int runCli(int argc, const char* const* argv, const Streams& streams, const compute::Backends& backends,
            std::stop_token stop);
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// The names of CLI11 that headers need: all of it takes seconds to read, and only sources use it.
+// Forward declarations of CLI11 for headers. The whole of CLI11 takes seconds to compile, so only source
+// files include it.
 #pragma once
 
 namespace CLI {  // NOLINT(readability-identifier-naming): the library's own name

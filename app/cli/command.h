@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// The commands: each adds itself to the parser with its options, and sets what is to be done once it was
-// chosen and all options were understood.
+// The commands. Each adds itself to the parser with its options. When it is chosen and all options are
+// understood, it sets the action to carry out.
 #pragma once
 
 #include "app/cli/cli.h"
@@ -15,8 +15,9 @@ struct Context {
   const Streams& streams;
   const compute::Backends& backends;
   std::stop_token stop;
-  std::function<ExitCode()> action;  ///< set by the command that was chosen
-  bool recordsTrace = false;         ///< what it does is of use even where nobody takes its output
+  std::function<ExitCode()> action;  ///< set by the chosen command
+  /// The command records a trace, so it is useful even if nobody takes its output.
+  bool recordsTrace = false;
 };
 
 void addValidate(CLI::App& app, Context& context);

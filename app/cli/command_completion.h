@@ -5,7 +5,7 @@
 
 namespace spanscope::cli {
 
-/// `completion bash`, `zsh` and `fish`. The scripts know what `app` has when the command is performed.
+/// Adds `completion bash`, `zsh` and `fish`. The scripts know what `app` has when the command runs.
 void addCompletion(CLI::App& app, Context& context);
 
 }  // namespace spanscope::cli

@@ -5,7 +5,7 @@
 
 namespace spanscope::cli {
 
-/// `man` and `man COMMAND`. The pages know what `app` has when the command is performed.
+/// Adds `man` and `man COMMAND`. The pages describe what `app` has when the command runs.
 void addMan(CLI::App& app, Context& context);
 
 }  // namespace spanscope::cli

@@ -8,10 +8,10 @@
 
 namespace spanscope::cli {
 
-/// A script that has bash complete what follows "spanq": commands, options, words, names of files. Begins
-/// with what it is.
+/// A script with which bash completes what follows "spanq": commands, options, words, names of files. A
+/// comment at its beginning says what it is.
 std::string bashCompletion(const std::vector<CompletedCommand>& table);
-/// The same for zsh, as the file "_spanq" in a folder of its function path.
+/// The same for zsh, to be the file "_spanq" in a folder of its function path.
 std::string zshCompletion(const std::vector<CompletedCommand>& table);
 std::string fishCompletion(const std::vector<CompletedCommand>& table);
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// What may be typed behind each command, as the parser knows it: completions of all shells are made from it.
+// What may follow each command on the command line, from what the parser knows. The completions of all shells
+// are made from this table.
 #pragma once
 
 #include "app/cli/cli11_forward.h"
@@ -9,10 +10,10 @@
 
 namespace spanscope::cli {
 
-/// What stands behind an option, or in the place of an argument.
+/// What an option or an argument takes.
 enum class Taken {
   Nothing,  ///< the option is a flag, or there is no argument
-  Text,     ///< something that nobody can guess
+  Text,     ///< a text that cannot be completed
   Words,    ///< one of `words`
   Files,
   Folders,
@@ -20,29 +21,29 @@ enum class Taken {
 
 struct CompletedValue {
   Taken taken = Taken::Nothing;
-  std::string name;                ///< of the value, "FILE"
+  std::string name;                ///< name of the value, "FILE"
   std::vector<std::string> words;  ///< in the order of the help
 };
 
 struct CompletedOption {
   std::vector<std::string> names;  ///< with their dashes, "-r" and "--repeats"
-  std::string help;                ///< the beginning of it, in a line
+  std::string help;                ///< beginning of the help, on one line
   CompletedValue value;
 };
 
 struct CompletedCommand {
   std::vector<std::string> path;  ///< {"trace", "show"}; empty: the program itself
   std::string help;
-  std::vector<std::string> commands;  ///< that may follow; then there is no argument
+  std::vector<std::string> commands;  ///< commands that may follow; then there is no argument
   std::vector<CompletedOption> options;
   CompletedValue argument;
   bool isLast = true;  ///< whether no second argument may follow the first
 
-  /// "trace show", with any sign between the words.
+  /// The words of `path` with this character between them: "trace show".
   std::string joined(char between) const;
 };
 
-/// The program and all its commands, each behind the one that it belongs to.
+/// The program and all its commands. Each command follows the one to which it belongs.
 std::vector<CompletedCommand> completionTable(const CLI::App& app);
 
 }  // namespace spanscope::cli

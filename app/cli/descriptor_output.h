@@ -7,16 +7,16 @@
 
 namespace spanscope::cli {
 
-/// Writes to a file descriptor and keeps what went wrong first, which no stream does: a full disk is told
-/// apart from a reader that has seen enough.
+/// Writes to a file descriptor and keeps the first error, which streams do not. So a full disk can be told
+/// apart from a reader that has gone away.
 class DescriptorOutput final : public std::streambuf {
  public:
-  /// The descriptor stays open and belongs to the caller. What is left to write is written by flushing.
+  /// The descriptor stays open and belongs to the caller. Flushing writes what is left.
   explicit DescriptorOutput(int descriptor);
 
-  /// The number (errno) of the first error; from then on nothing more is written. 0: all is well.
+  /// The number (errno) of the first error, after which nothing more is written. 0: no error.
   int error() const { return m_error; }
-  /// Asked to stop with the first error.
+  /// A stop token that the first error triggers.
   std::stop_token lost() const { return m_lost.get_token(); }
 
  protected:
@@ -24,7 +24,7 @@ class DescriptorOutput final : public std::streambuf {
   int sync() override;
 
  private:
-  /// Writes what waits; false: it could not all be written.
+  /// Writes the buffered bytes. Returns false if not all could be written.
   bool writeAll();
 
   int m_descriptor;

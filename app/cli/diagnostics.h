@@ -10,12 +10,13 @@
 
 namespace spanscope::cli {
 
-/// Writes one line each: "file:line:column: pointer: message", a warning with the word before its message.
+/// Writes one line for each diagnostic: "file:line:column: pointer: message". A warning has the word
+/// "warning" before its message.
 void writeDiagnostics(std::ostream& err, const std::string& name,
                       const std::vector<query::Diagnostic>& diagnostics);
 
-/// Warns where the query of that name asks for another model than the one that it runs on, and that is none
-/// of those accepted.
+/// Warns if the query asks for another model than `loaded`, on which it runs, and that model is not among
+/// `accepted`. `name` names the query in the warning.
 void warnOfOtherModels(std::ostream& err, const std::string& name, const plan::Plan& plan,
                        const std::string& loaded, const std::vector<std::string>& accepted = {});
 

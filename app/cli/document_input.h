@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Spanscope documents (.span) where a command reads queries.
+// Reads Spanscope documents (.span) where a command takes queries.
 #pragma once
 
 #include "engine/base/ids.h"
@@ -18,34 +18,34 @@
 
 namespace spanscope::cli {
 
-/// Where the query that a document runs stands in the document's text.
+/// Where the query of a document stands in the document's text.
 struct DocumentPlaces {
-  /// The path of each node in the query as it is written, where what is muted stands too, by its path in the
-  /// query that is run.
+  /// From the path of a node in the query that is run to its path in the query as it is written, which also
+  /// holds muted nodes.
   std::map<NodePath, NodePath> written;
-  query::SourceMap sources;    ///< of the query as it is written, in bytes from `queryBegin`
-  std::size_t queryBegin = 0;  ///< the byte of the text at which the query begins
+  query::SourceMap sources;    ///< places in the query as it is written, in bytes from `queryBegin`
+  std::size_t queryBegin = 0;  ///< byte of the text at which the query begins
 };
 
-/// Has a diagnostic of the query that is run, unless it has a position, point into the document: at the node
-/// that its pointer leads to or, for a field, at the node around it.
+/// Gives a diagnostic of the query that is run a position in the document, unless it has one. The position is
+/// that of the node to which its pointer leads, or, for a field, of the node around it.
 void locate(query::Diagnostic& diagnostic, const DocumentPlaces& places, std::string_view text);
 
-/// The query of a document with what belongs to it. Its layout is the window's; document_settings.h has its
-/// settings.
+/// The query of a document and what belongs to it. It leaves out the layout, which only the window uses, and
+/// the settings, which document_settings.h reads.
 struct DocumentInput {
-  /// As it is run: muted branches left out, frozen answers in place of what gave them. Nothing if there was
-  /// an error.
+  /// The query as it is run: without muted branches, and with frozen answers in place of the nodes that gave
+  /// them. Nothing if there was an error.
   std::optional<query::Node> query;
   std::vector<query::Diagnostic> diagnostics;
-  std::map<std::string, std::string> values;  ///< of parameters
+  std::map<std::string, std::string> values;  ///< values of parameters
   std::vector<query::ParameterDeclaration> declarations;
-  /// Fragments that are pinned or dropped, by the place of their augment in `query`.
+  /// Pinned and dropped fragments, by the path of their augment in `query`.
   std::map<NodePath, retrieve::FragmentChoice> choices;
   DocumentPlaces places;
 };
 
-/// Nothing: the text is no document.
+/// Reads a document. Returns nothing if the text is no document.
 std::optional<DocumentInput> readDocumentInput(std::string_view text);
 
 }  // namespace spanscope::cli

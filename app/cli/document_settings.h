@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// The settings of documents, where a command runs them.
+// Decides which settings count when a command runs documents: the document's or the options'.
 #pragma once
 
 #include "app/cli/cli.h"
@@ -12,31 +12,32 @@
 
 namespace spanscope::cli {
 
-/// A file as a command reads it.
+/// A file that a command has read.
 struct InputFile {
   std::string name;
   std::string text;
-  std::optional<workbench::RunSettings> settings;  ///< of a document without errors
+  /// Settings of the document, if the file is one without errors.
+  std::optional<workbench::RunSettings> settings;
 };
 
-/// Reads each of them once. Throws as readInput().
+/// Reads each file once. Throws as readInput().
 std::vector<InputFile> readInputFiles(const std::vector<std::string>& names, const Streams& streams);
 
-/// What options gave, and of a document its own settings where they gave nothing. What is recorded, and
-/// whether texts are sent to a server for their vectors, is for options alone to say: nobody opens a document
-/// for its own sake here.
+/// The settings of a command: options that were given come first, then a document's own settings. Only
+/// options decide what is recorded, and whether texts are sent to a server for their vectors: a document that
+/// somebody else wrote must not decide that.
 class CommandSettings {
  public:
-  /// `session` and `query`: what the options of the command write to, of the planning and retrieval in
-  /// `query`. All three outlive this.
+  /// The options of the command write to `session` and `query`; those for planning and retrieval write to
+  /// `query`. All three must outlive this object.
   CommandSettings(const CLI::App& command, const workbench::RunSettings& session,
                   const workbench::RunSettings& query)
       : m_command(command), m_session(session), m_query(query) {}
 
   workbench::RunSettings of(const InputFile& file) const;
-  /// What all files share: model and cache. Throws Failure where documents ask for different ones.
+  /// The settings that all files share: model and cache. Throws Failure if documents ask for different ones.
   workbench::RunSettings ofSession(const std::vector<InputFile>& files) const;
-  /// Throws Failure where the document's own settings have a server give vectors and no option allows it.
+  /// Throws Failure if the document's own settings want vectors from a server and no option allows it.
   void checkServer(const InputFile& file) const;
 
  private:

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Options of requests to a server: a curl line, a program, chat completions.
+// The options for requests to a server: a curl line, a program, chat completions.
 #pragma once
 
 #include "app/cli/cli11_forward.h"

@@ -12,7 +12,7 @@ namespace spanscope::cli {
 
 void addStageOption(CLI::App& command, std::string& stage);
 
-/// The query with attention locality, if it is on; `name` is the file in messages. Throws Failure.
+/// The query after attention locality, if that is on. `name` names the file in messages. Throws Failure.
 query::Node localized(const query::Node& query, const plan::LocalityOptions& locality,
                       const std::string& name);
 

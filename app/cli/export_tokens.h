@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Options of the prompt tokens that a span server is sent: tokenizer, template, markers, padding.
+// The options for prompt tokens that are sent to a span server: tokenizer, template, markers, padding.
 #pragma once
 
 #include "app/cli/cli11_forward.h"
@@ -17,7 +17,7 @@ inline constexpr const char* kTokenGroup = "With --to tokens";
 
 struct TokenExportOptions {
   std::string tokenizer;     ///< a model directory
-  std::string chatTemplate;  ///< by name; empty: the directory's own
+  std::string chatTemplate;  ///< name of the template; empty: the model's own
   std::int32_t blockSize = 16;
   std::optional<TokenId> pad;
   std::optional<TokenId> plus;
@@ -26,10 +26,10 @@ struct TokenExportOptions {
 
 void addTokenOptions(CLI::App& command, TokenExportOptions& options);
 
-/// What --tokenizer, --template and the ids name.
+/// The tokenizer, the chat template and the ids that the options name.
 class TokenMaker {
  public:
-  /// --tokenizer and --pad were given. Throws Failure.
+  /// Requires --tokenizer and --pad. Throws Failure.
   explicit TokenMaker(const TokenExportOptions& options);
 
   void put(exports::ExportSettings& settings) const;

@@ -24,17 +24,18 @@ struct MeasuredStep {
   trace::FidelityMeasured fidelity;
 };
 
-/// Measures the replies of the session's last run, one after the other, and sends the events of what was
-/// found. What cannot be measured goes to standard error; those behind a stop are left out.
+/// Measures the replies of the session's last run, one after the other, and sends an event for each. If a
+/// reply cannot be measured, standard error says why. After a stop request the remaining replies are left
+/// out.
 std::vector<MeasuredStep> measureReplies(run::Session& session, workbench::ModelBundle& bundle,
                                          experiment::FinishedReplies& gathered, const Context& context,
                                          trace::Sink& sink);
 
-/// A row a step and, under them, the run as a whole.
+/// A table with one row for each step, and below them the run as a whole.
 std::string fidelityReport(const plan::Plan& plan, const run::RunResult& result,
                            const std::vector<MeasuredStep>& measured);
 
-/// The run's figures, and every step with every token.
+/// The figures of the run, and every step with every token, as JSON.
 nlohmann::ordered_json fidelityJson(const plan::Plan& plan, const run::RunResult& result,
                                     const std::vector<MeasuredStep>& measured);
 

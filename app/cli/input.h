@@ -7,12 +7,12 @@
 
 namespace spanscope::cli {
 
-/// The bytes of a file, which may be a pipe or a terminal, or of standard input for "-": never more than one
-/// byte beyond what a query may have, so that the reader of queries can say that it is too long. Throws
-/// Failure if it cannot be read, or if the program is asked to stop before all of it was.
+/// Reads the bytes of a file, which may be a pipe or a terminal; "-" is standard input. It reads at most one
+/// byte more than a query may have, so that the parser can say that the query is too long. Throws Failure if
+/// the file cannot be read, or if the program is asked to stop before all of it was read.
 std::string readInput(const std::string& file, const Streams& streams);
 
-/// What a file is called in messages, on one line: "-" is standard input.
+/// The name of a file in messages, on one line. "-" becomes "standard input".
 std::string inputName(const std::string& file);
 
 }  // namespace spanscope::cli

@@ -7,19 +7,19 @@
 
 namespace spanscope::cli {
 
-/// Reads a file descriptor, and ends when it is asked to stop while it waits: a person who is asked a
-/// question, or a pipe that nobody writes to, can be left. Where the descriptor cannot be read, reading
-/// throws std::system_error, from which a stream goes bad.
+/// Reads a file descriptor. A stop request ends the reading while it waits, so that the program need not wait
+/// for a person's answer or for a pipe to which nobody writes. If the descriptor cannot be read, reading
+/// throws std::system_error, which sets the stream's badbit.
 class InterruptibleInput final : public std::streambuf {
  public:
-  /// The descriptor stays open and belongs to the caller; it may be one that never blocks.
+  /// The descriptor stays open and belongs to the caller. It may be non-blocking.
   InterruptibleInput(int descriptor, std::stop_token stop);
 
  protected:
   int_type underflow() override;
 
  private:
-  /// Waits for input; false: it was asked to stop.
+  /// Waits for input. Returns false if it was asked to stop.
   bool wait() const;
 
   int m_descriptor;

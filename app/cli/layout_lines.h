@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// What `spanq explain --layouts` says: what each layout does to the prompts of a plan, side by side; and what
-// `spanq run` says of the layout that a run had.
+// What `spanq explain --layouts` says: what each layout does to the prompts of a plan, side by side. And what
+// `spanq run` says of the layout of a run.
 #pragma once
 
 #include "engine/experiment/layout_comparison.h"
@@ -12,15 +12,15 @@
 
 namespace spanscope::cli {
 
-/// ", layout padded", behind the policy of a run; empty for the exact one.
+/// ", layout padded", to follow the policy of a run; empty for the exact layout.
 std::string layoutWords(layout::Layout layout);
 
-/// A table with a line a layout and block size. Lines of text, each ended by a newline.
+/// A table with one line for each layout and block size, each ended by a newline.
 std::string layoutTable(const experiment::LayoutComparison& comparison);
-/// The same for programs.
+/// The same as JSON.
 nlohmann::ordered_json layoutsJson(const experiment::LayoutComparison& comparison);
 
-/// What a layout did to the prompts of a run.
+/// What a layout did to the prompts of a run, as JSON.
 nlohmann::ordered_json layoutJson(const trace::LayoutFigures& figures);
 
 }  // namespace spanscope::cli

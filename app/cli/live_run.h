@@ -12,9 +12,9 @@
 
 namespace spanscope::cli {
 
-/// Runs a plan on a thread of its own and shows its events as they come, so that the engine never waits for
-/// the terminal. Returns when the run has ended and all of its events were shown. `replies`, where there are
-/// any, take them too.
+/// Runs a plan on a separate thread and shows its events as they come, so that the engine never waits for the
+/// terminal. Returns when the run has ended and all its events were shown. If `replies` is not null, it gets
+/// the events too.
 run::RunResult runLive(run::Session& session, const plan::Plan& plan, const run::RunOptions& options,
                        trace::Recorder& recorder, RunPrinter& view, std::stop_token stop,
                        experiment::FinishedReplies* replies = nullptr);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// What man shows of the program and its commands, as the parser knows them.
+// The man pages of the program and its commands, made from what the parser knows.
 #pragma once
 
 #include "app/cli/cli11_forward.h"
@@ -10,12 +10,13 @@
 namespace spanscope::cli {
 
 struct CommandPage {
-  std::string name;     ///< that man knows it by: "spanq", "spanq-run"
-  std::string command;  ///< that it is about; empty: the program itself
+  std::string name;     ///< name of the page: "spanq", "spanq-run"
+  std::string command;  ///< the command that the page describes; empty: the program itself
   std::string text;     ///< roff
 };
 
-/// One of the program, then one of each of its commands; those of a group ("bench run") share the group's.
+/// One page for the program, then one for each command. The commands of a group ("bench run") share the
+/// group's page.
 std::vector<CommandPage> manPages(const CLI::App& app);
 
 }  // namespace spanscope::cli

@@ -12,10 +12,10 @@
 
 namespace spanscope::cli {
 
-/// One line each: what the value must be, what it is by default, where it stands, what it is for.
+/// One line for each parameter: what its value must be, its default, where it stands, and what it is for.
 std::string parameterLines(const std::vector<query::ParameterInfo>& parameters);
 
-/// A table of the values that are taken and where they come from; empty without parameters.
+/// A table of the values used and where they come from; empty without parameters.
 std::string parameterTable(const std::vector<query::ParameterInfo>& parameters,
                            const std::map<std::string, std::string>& values);
 

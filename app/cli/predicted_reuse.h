@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// What `spanq explain --predict` says: what runs of the queries, one after the other with one cache, will
-// find in it.
+// What `spanq explain --predict` says: what the queries will find in the cache if they run one after the
+// other with one cache.
 #pragma once
 
 #include "app/cli/cli11_forward.h"
@@ -23,29 +23,29 @@ namespace spanscope::cli {
 
 struct PredictionOptions {
   bool isWanted = false;
-  bool why = false;      ///< what would make hits is wanted too
-  bool layouts = false;  ///< the layouts side by side are wanted, with or without a prediction
+  bool why = false;      ///< --why: also say what would make hits
+  bool layouts = false;  ///< --layouts: compare the layouts, with or without a prediction
   SessionOptions session;
 };
 
-/// --predict, --why and --layouts, and with them what `spanq run` has to say model, policy and cache.
+/// Adds --predict, --why and --layouts, and the options of `spanq run` for model, policy and cache.
 void addPredictionOptions(CLI::App& command, PredictionOptions& options);
 
-/// Refuses options of a prediction where none is wanted. --why wants one.
+/// Refuses options of a prediction if there is none. --why implies a prediction.
 void checkPredictionOptions(const CLI::App& command, PredictionOptions& options);
 
-/// Predicts plans for a cache that is empty at first.
+/// Predicts plans, one after the other, for a cache that is empty at first.
 class ReusePrediction {
  public:
-  /// Reads what is needed of the model, not its weights. Throws Failure.
+  /// Reads what it needs of the model, but not the weights. Throws Failure.
   ReusePrediction(const PredictionOptions& options, std::uint64_t seed);
 
-  /// Against what the plans before will have left behind; nothing where one of them will fail, because no
-  /// other is run then.
+  /// Predicts a plan for the cache that the plans before will leave behind. Returns nothing if one of them
+  /// will fail, because no other plan is run then.
   std::optional<run::Prediction> predict(const plan::Plan& plan, const std::stop_token& stop);
 
-  /// Every layout at the block sizes of kComparedBlockSizes, each with an empty cache of as many tokens.
-  /// Nothing if it was stopped.
+  /// Compares every layout at the block sizes of kComparedBlockSizes, each with an empty cache for the same
+  /// number of tokens. Returns nothing if it was stopped.
   std::optional<experiment::LayoutComparison> compareLayouts(const plan::Plan& plan,
                                                              const std::stop_token& stop) const;
 
@@ -63,12 +63,12 @@ class ReusePrediction {
   bool m_hasFailed = false;
 };
 
-/// Tables of a prediction's steps and of their span tables. Lines of text, each ended by a newline.
-/// `tokenizer`: to say why, null where that is not wanted.
+/// Tables of a prediction's steps and of their span tables, as lines of text, each ended by a newline. With a
+/// `tokenizer` it also says why blocks are not found; null: it does not.
 std::string predictionText(const plan::Plan& plan, const std::optional<run::Prediction>& prediction,
                            const text::Tokenizer* tokenizer = nullptr);
 
-/// The same for programs. Null where nothing was predicted.
+/// The same as JSON. Null if nothing was predicted.
 nlohmann::ordered_json predictionJson(const plan::Plan& plan,
                                       const std::optional<run::Prediction>& prediction);
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// What queries on the command line are given: answers from options and the terminal, files beside the query.
+// What queries on the command line get from outside: answers from options and the terminal, and files beside
+// the query.
 #pragma once
 
 #include "app/cli/cli.h"
@@ -18,25 +19,26 @@
 
 namespace spanscope::cli {
 
-/// What the queries of one command share.
+/// What all queries of one command share.
 struct AnswerBook {
-  std::vector<std::string> given;                ///< by --answer, in the order of the questions
-  std::size_t used = 0;                          ///< of them
-  std::map<std::string, std::string> answers;    ///< by question
-  std::set<std::string> readFolders;             ///< of those allowed by --read-from, as they were given
-  std::vector<query::ParameterInfo> parameters;  ///< of all queries so far
-  std::vector<FileIdentity> files;               ///< that were read
-  bool isComplete = true;                        ///< whether all of them could be read
-  bool isFinished = true;                        ///< whether all of them came to their end without an error
-  bool hasAugment = false;                       ///< whether one of them has
+  std::vector<std::string> given;              ///< answers from --answer, in the order of the questions
+  std::size_t used = 0;                        ///< how many of `given` were used
+  std::map<std::string, std::string> answers;  ///< answers by question
+  /// Folders of --read-from from which something was read, as they were given.
+  std::set<std::string> readFolders;
+  std::vector<query::ParameterInfo> parameters;  ///< parameters of all queries so far
+  std::vector<FileIdentity> files;               ///< files that were read
+  bool isComplete = true;                        ///< whether all queries could be read
+  bool isFinished = true;                        ///< whether all queries came to their end without an error
+  bool hasAugment = false;                       ///< whether a query has an augment
 };
 
-/// The surroundings of one query file. A question is answered from the book, else asked on the terminal if
-/// there is one; both is kept in the book.
+/// The surroundings of one query file. The book answers a question if it can; else the person is asked on the
+/// terminal, if there is one. The book keeps the answers in both cases.
 class QueryInputs final : public query::Surroundings {
  public:
-  /// `file` as on the command line; "-" lies in the working folder. The book and the streams outlive it. The
-  /// book keeps which files were read, this one among them.
+  /// `file` is the name on the command line; "-" counts as lying in the working folder. The book and the
+  /// streams must outlive this object. The book notes the files that were read, `file` included.
   QueryInputs(const std::string& file, const std::vector<std::string>& folders, AnswerBook& book,
               const Streams& streams);
 

@@ -11,7 +11,7 @@
 
 namespace spanscope::cli {
 
-/// One run for other programs: outcome, answer, and each step with its tokens and times (milliseconds).
+/// One run as JSON: outcome, answer, and each step with its tokens and times (milliseconds).
 nlohmann::ordered_json runToJson(const std::string& file, const plan::Plan& plan,
                                  const run::RunResult& result, const SpanCounts& spans,
                                  const LoadCounts& loads);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// What a person sees of a run in a terminal, drawn from its events: the text of every step as it comes, then
-// a table.
+// What a person sees of a run in a terminal. It is made from the run's events: the text of every step as it
+// comes, then a table.
 #pragma once
 
 #include "app/cli/cli.h"
@@ -17,10 +17,10 @@
 
 namespace spanscope::cli {
 
-/// Independent segments of a run by what the cache gave for them.
+/// Numbers of independent segments of a run, by what was found of them in the cache.
 struct SpanCounts {
-  std::int64_t relocated = 0;  ///< wholly found, at another base position
-  std::int64_t plain = 0;      ///< wholly found, where they stood before
+  std::int64_t relocated = 0;  ///< found whole, at another base position
+  std::int64_t plain = 0;      ///< found whole, at the same base position
   std::int64_t partial = 0;    ///< found in part
   std::int64_t computed = 0;   ///< not found at all
   bool operator==(const SpanCounts&) const = default;
@@ -32,32 +32,32 @@ struct TierCounts {
   std::uint64_t bytes = 0;
   std::int64_t nanoseconds = 0;
 };
-/// By trace::StoreTier.
+/// What a run loaded, by tier.
 using LoadCounts = std::map<trace::StoreTier, TierCounts>;
 
-/// Streams one run. Steps run at the same time, but a terminal has one cursor: the first step that has not
-/// ended is shown live, the others wait for their turn, so every text stands in one piece, in the order of
-/// the plan.
+/// Shows one run as it goes on. Steps run at the same time, but a terminal has only one cursor. So the first
+/// step that has not ended is shown live, and the others wait for their turn. Every text stands in one piece,
+/// in the order of the plan.
 class RunPrinter {
  public:
-  /// `quiet`: only messages and progress, nothing on standard output. `name`: of the query's file, with which
-  /// messages begin.
+  /// If `quiet`, it shows only messages and progress, and nothing on standard output. `name` is the name of
+  /// the query's file, with which messages begin.
   RunPrinter(const Streams& streams, const plan::Plan& plan, bool quiet, std::string name);
 
   void take(const trace::Event& event);
-  /// Ends the text. Call it when all events were taken, before the tables.
+  /// Ends the text. Call it after all events, before the tables.
   void finish();
 
   const SpanCounts& spans() const { return m_spans; }
   const LoadCounts& loads() const { return m_loads; }
-  /// What a layout that is not exact did to all prompts.
+  /// What the layout did to all prompts, if it is not the exact one.
   const trace::LayoutFigures& layoutFigures() const { return m_layout; }
 
  private:
   struct Reply {
-    std::string waiting;     ///< text whose turn has not come
-    std::size_t length = 0;  ///< bytes taken so far, shown or waiting
-    bool started = false;    ///< its heading was shown
+    std::string waiting;     ///< text that waits for the step's turn
+    std::size_t length = 0;  ///< bytes of text so far, shown or waiting
+    bool started = false;    ///< the heading of the step was shown
     bool ended = false;
   };
   struct Segment {
@@ -85,7 +85,7 @@ class RunPrinter {
   bool m_midLine = false;
   SpanCounts m_spans;
   LoadCounts m_loads;
-  SharedList<trace::SegmentInfo> m_table;  ///< the last one that was laid out
+  SharedList<trace::SegmentInfo> m_table;  ///< the segments of the last span table
   std::int32_t m_layoutBlock = 1;          ///< tokens
   trace::LayoutFigures m_layout;
   std::int64_t m_toCompute = 0;
@@ -97,12 +97,13 @@ class RunPrinter {
 /// "/g/input/plus/0, copy 1"; the root of the query is "the root".
 std::string stepName(const plan::Step& step);
 
-/// One row a step: prompt, cached, relocated, computed and generated tokens, time to first token, latency.
+/// A table with one row for each step: prompt, cached, relocated, computed and generated tokens, time to
+/// first token, latency.
 std::string stepTable(const plan::Plan& plan, const run::RunResult& result);
 
-/// One line that says what reuse did: spans and tokens.
+/// One line that says what was reused: spans and tokens.
 std::string reuseSummary(const run::RunResult& result, const SpanCounts& spans);
-/// One line that says which of the hits came from a tier; empty: none.
+/// One line that says which hits came from a tier; empty: none did.
 std::string loadSummary(const LoadCounts& loads);
 
 }  // namespace spanscope::cli

@@ -10,12 +10,13 @@
 
 namespace spanscope::cli {
 
-/// Token ids written as "1,2,3". Throws as refuseOption().
+/// Reads token ids written as "1,2,3". Throws as refuseOption().
 std::vector<TokenId> parseIds(std::string_view text);
 
-/// A span table over `ids` from segments written as "i5,i4,d3": independent (it sees only itself) or
-/// dependent (it sees everything before), and how many tokens. Empty text: one dependent segment of all ids.
-/// Throws as refuseOption() if the lengths do not add up to the ids.
+/// Makes a span table over `ids` from segments written as "i5,i4,d3". Each is independent (i: it sees only
+/// itself) or dependent (d: it sees everything before), followed by its number of tokens. An empty text means
+/// one dependent segment of all ids. Throws as refuseOption() if the lengths do not add up to the number of
+/// ids.
 layout::SpanTable parseSegments(std::string_view text, const std::vector<TokenId>& ids);
 
 }  // namespace spanscope::cli

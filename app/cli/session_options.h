@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// The options that say which model runs and with what cache.
+// The options that choose the model and its cache.
 #pragma once
 
 #include "app/cli/cli11_forward.h"
@@ -16,13 +16,14 @@
 namespace spanscope::cli {
 
 struct SessionOptions {
-  static constexpr std::uint64_t kUsualDiskBytes = 4ULL << 30;  ///< of a folder that was given without
+  /// Limit of a folder that was given without one.
+  static constexpr std::uint64_t kUsualDiskBytes = 4ULL << 30;
 
   workbench::RunSettings settings = commandSettings();
-  std::string chatTemplate;  ///< by its name; empty: the model's own
-  std::string cacheFolder;   ///< of the span store; empty: the user's own, where it is in use
+  std::string chatTemplate;  ///< name of the template; empty: the model's own
+  std::string cacheFolder;   ///< folder of the span store; empty: the user's own, if the store is in use
 
-  /// With the blocks that are usual where none were asked for.
+  /// The configuration, with the usual number of blocks if none was asked for.
   run::SessionConfig config() const;
   /// Refuses options that do not fit together. Throws as refuseOption().
   void check() const;
@@ -31,28 +32,28 @@ struct SessionOptions {
 /// The model that was chosen, or the bundled one. Throws Failure.
 std::filesystem::path modelDirectory(const SessionOptions& options);
 
-/// The files in a model's directory that a model is made of.
+/// The files of a model in its directory.
 std::vector<FileIdentity> modelFiles(const std::filesystem::path& directory);
 
-/// That a text is the name of a chat template.
+/// Checks that a text is the name of a chat template.
 CLI::Validator isTemplateName();
-/// --template.
+/// Adds --template.
 void addTemplateOption(CLI::App& command, std::string& chatTemplate);
-/// The chat template of that name, or the directory's own for an empty one. Throws Failure that names the
-/// known ones, and how to choose one.
+/// The chat template with this name; if the name is empty, the model's own. Throws a Failure that names the
+/// known templates and says how to choose one.
 const text::ChatTemplate& chosenTemplate(const std::filesystem::path& directory, const std::string& name);
 
-/// --cache-dir, --cache-disk-mib and --cache-host-mib.
+/// Adds --cache-dir, --cache-disk-mib and --cache-host-mib.
 void addStoreOptions(CLI::App& command, SessionOptions& options);
-/// --cache-dir alone.
+/// Adds only --cache-dir.
 void addStoreFolderOption(CLI::App& command, std::string& folder, const std::string& help);
 
-/// How a model is loaded whose cache is that of the options.
+/// How to load a model for the cache that the options ask for.
 workbench::ModelOptions modelOptions(const SessionOptions& options);
 
 /// The model that was chosen, or the bundled one. Throws Failure.
 workbench::ModelBundle loadChosenModel(const SessionOptions& options, const compute::Backends& backends);
-/// The same without weights: enough to predict.
+/// The same without weights, which is enough for a prediction.
 workbench::ModelBundle describeChosenModel(const SessionOptions& options);
 
 }  // namespace spanscope::cli

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Settings as options: names, ranges and help are those of the list of settings.
+// Settings as options. Names, ranges and help come from the list of settings.
 #pragma once
 
 #include "app/cli/cli11_forward.h"
@@ -11,14 +11,17 @@
 
 namespace spanscope::cli {
 
-/// What commands begin with. As documents, but for the number of blocks, which is 0: as many as are usual.
+/// The settings with which commands begin. They are those of a new document, except that the number of blocks
+/// is 0, which means the usual number.
 workbench::RunSettings commandSettings();
 
-/// Adds the options of these settings, by their keys, in that order. The default is what `settings` has now.
+/// Adds options for the settings with these keys, in this order. The defaults are the present values of
+/// `settings`.
 std::vector<CLI::Option*> addSettings(CLI::App& command, workbench::RunSettings& settings,
                                       std::initializer_list<std::string_view> keys);
 
-/// Adds those of the effects that the command does not have yet, in the order of the list.
+/// Adds options for all settings with these effects that the command does not have yet, in the order of the
+/// list of settings.
 std::vector<CLI::Option*> addOtherSettings(CLI::App& command, workbench::RunSettings& settings,
                                            std::initializer_list<workbench::SettingEffect> effects);
 

@@ -15,12 +15,13 @@ struct Outgoing {
   const query::Node& query;
   const exports::ExportTarget& target;
   exports::ExportSettings settings{};
-  const std::string& name;  ///< of the file, in messages
-  /// The file, if the places of the query are those of its text still; else nullptr.
+  const std::string& name;  ///< name of the file in messages
+  /// The file, if the query's paths still lead to places of its text; else nullptr.
   const QueryFile* file = nullptr;
 };
 
-/// Says on standard error what the target refuses or does otherwise, a line each. True if nothing is refused.
+/// Writes to standard error what the target refuses or does differently, one in a line. Returns true if it
+/// refuses nothing.
 bool warnOfTarget(const Outgoing& outgoing, const Streams& streams);
 
 }  // namespace spanscope::cli

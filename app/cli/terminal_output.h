@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// What stands between the commands and the streams that they write to: nothing that a model, a file or a name
-// holds reaches a terminal as a command.
+// Stands between the commands and the streams to which they write, so that nothing in a model, a file or a
+// name reaches a terminal as a control sequence.
 #pragma once
 
 #include "app/cli/cli.h"
@@ -11,7 +11,7 @@
 
 namespace spanscope::cli {
 
-/// Writes text as VisibleText shows it into another buffer, which outlives it.
+/// Writes text into another buffer as VisibleText shows it. The other buffer must outlive this one.
 class VisibleBuffer final : public std::streambuf {
  public:
   explicit VisibleBuffer(std::streambuf& target) : m_target(target) {}
@@ -29,11 +29,11 @@ class VisibleBuffer final : public std::streambuf {
   VisibleText m_text;
 };
 
-/// The streams as commands use them. Standard error, which people read, always shows visible text; standard
-/// output does on a terminal, and is as it is given elsewhere.
+/// The streams that commands use. Standard error, which people read, always shows visible text. Standard
+/// output does so on a terminal; elsewhere it gets the bytes unchanged.
 class CommandStreams {
  public:
-  /// `given` outlives it.
+  /// `given` must outlive this object.
   explicit CommandStreams(const Streams& given);
 
   const Streams& streams() const { return m_streams; }

@@ -18,7 +18,8 @@ class TextTable {
 
   explicit TextTable(std::vector<Column> columns) : m_columns(std::move(columns)) {}
 
-  /// One cell a column, shown on one line; missing ones are empty, further ones are left out.
+  /// Adds a row with one cell for each column, shown on one line. Missing cells are empty; surplus cells are
+  /// left out.
   void addRow(std::vector<std::string> cells);
   /// The titles, if there are any, and all rows, each line indented by two blanks and ended by a newline.
   std::string text() const;
@@ -28,11 +29,11 @@ class TextTable {
   std::vector<std::vector<std::string>> m_rows;
 };
 
-/// A number with so many digits after the point.
+/// A number with `digits` digits after the point.
 std::string fixed(double value, int digits);
-/// Characters, not bytes, of UTF-8.
+/// The number of characters, not bytes, of a text in UTF-8.
 std::size_t characterCount(std::string_view text);
-/// 1234567 as "1.23 M", for counts of things and rates; 1000-based.
+/// 1234567 as "1.23 M", for counts and rates. The units are powers of 1000.
 std::string shortNumber(double value);
 
 }  // namespace spanscope::cli

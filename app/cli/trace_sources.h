@@ -11,15 +11,15 @@
 
 namespace spanscope::cli {
 
-/// A document of a prompt, with its share of what the reply read.
+/// A document of a prompt, with its share in what the reply read.
 struct TraceSource {
   NodePath node;
-  std::string text;  ///< as its tokens are shown
+  std::string text;  ///< text of its tokens as they are shown
   std::int64_t tokens = 0;
   double share = 0;  ///< as in engine/trace/source_shares.h
 };
 
-/// The documents of one request whose attention was recorded.
+/// The documents of one request, if its attention was recorded.
 struct RequestSources {
   RunId run = 0;
   RequestId request = 0;
@@ -28,7 +28,7 @@ struct RequestSources {
   std::vector<TraceSource> sources;  ///< the largest share first
 };
 
-/// Of every request of which there is something to say, in order.
+/// The sources of every request for which attention was recorded, in order.
 std::vector<RequestSources> sourcesOf(std::span<const trace::Event> events);
 
 std::string sourcesText(const std::vector<RequestSources>& requests);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// What `spanq explain --why` says of the blocks that a step will not find: why, and what would make hits of
-// them.
+// What `spanq explain --why` says of the blocks that a step will not find: why, and what would make them
+// hits.
 #pragma once
 
 #include "engine/cache/what_if.h"
@@ -13,11 +13,12 @@
 
 namespace spanscope::cli {
 
-/// A table of the blocks that are not found, neighbours of one cause together; empty where all are. Lines of
-/// text, each ended by a newline. Predicted runs are numbered as the queries are, from 1.
+/// A table of the blocks that are not found, as lines of text, each ended by a newline. Neighbouring blocks
+/// with the same cause share a line. Empty if all blocks are found. Predicted runs have the numbers of the
+/// queries, from 1.
 std::string whyTable(const run::StepPrediction& step, const text::Tokenizer& tokenizer);
 
-/// The changes that would make a hit of one block.
+/// The changes that would make one block a hit, as JSON.
 nlohmann::ordered_json changesJson(const run::StepPrediction& step,
                                    const std::vector<cache::WhatIf>& changes);
 
