@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Random attention problems: segments of stored tokens, requests that read them, and the ways in which the
-// same problem can be put to a backend.
+// Random attention problems: segments of stored tokens, requests that read them, and the ways in which one
+// problem can be given to a backend.
 #pragma once
 
 #include "engine/compute/backend.h"
@@ -20,9 +20,9 @@ struct SceneShape {
   std::int32_t blockSize = 16;
   compute::DType type = compute::DType::F32;
   std::int32_t segments = 3;
-  std::int32_t mostTokens = 60;  ///< of a segment
+  std::int32_t mostTokens = 60;  ///< most tokens of a segment
   std::int32_t rows = 20;        ///< query rows: the last tokens of the last segment
-  std::int32_t mostBlocks = 0;   ///< that a row reads, as in compute::QueryRun
+  std::int32_t mostBlocks = 0;   ///< most blocks that a row reads, as in compute::QueryRun
 };
 
 /// Tokens of one segment, with their keys (not rotated) and values: [tokens][keyHeads · headSize].
@@ -47,31 +47,32 @@ struct Scene {
 };
 
 Scene makeScene(const SceneShape& shape, Random& random);
-/// A shape with everything drawn at random.
+/// A random shape.
 SceneShape randomShape(Random& random);
 
-/// How a scene is put to a backend: none of it may matter.
+/// How a scene is given to a backend. None of this may change the results.
 struct Presentation {
   std::uint64_t blockSeed = 1;            ///< which physical blocks are used
-  std::int64_t shift = 0;                 ///< of all bases
+  std::int64_t shift = 0;                 ///< added to all bases
   std::vector<std::int32_t> chunks = {};  ///< rows of each run; empty: one run
-  bool onePassPerChunk = false;           ///< and what comes later is not yet stored
-  bool reversed = false;                  ///< the runs stand in the batch in reverse order
-  /// Only these rows, ascending, in one run; results of the others are 0. Empty: all. Without chunks.
+  bool onePassPerChunk = false;           ///< and later tokens are not stored yet
+  bool reversed = false;                  ///< the batch holds the runs in reverse order
+  /// Only these rows, ascending, in one run; the results of others are 0. Empty: all rows. Not together with
+  /// `chunks`.
   std::vector<std::int32_t> rows = {};
-  bool observed = true;  ///< the attention mass is asked for, which some devices have other kernels for
+  bool observed = true;  ///< the attention mass is asked for; some devices use other kernels then
 };
 
 struct SceneResult {
   std::vector<float> out;  ///< [rows][queryHeads · headSize]
-  /// Of all passes, in the order of the rows; `run` counts chunks.
+  /// The attention mass of all passes, in the order of the rows. `run` counts chunks.
   std::vector<compute::RunMass> mass;
 };
 
-/// Slots that the scene does not fill hold NaN.
+/// Runs a scene on a backend. Slots that the scene does not fill hold NaN.
 SceneResult runScene(compute::Backend& backend, const Scene& scene, const Presentation& presentation = {});
 
-/// Bounds of the error on this scene of arithmetic in f32 on tensors with unit round-off `unit`.
+/// Bounds of the error in this scene, for arithmetic in f32 on tensors with unit round-off `unit`.
 double outTolerance(const Scene& scene, double unit = 0x1p-24);
 double weightTolerance(const Scene& scene, double unit = 0x1p-24);
 

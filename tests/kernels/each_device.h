@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Running a test of an operation on every device that is present: on the CPU with each of its instruction
-// sets, on others as they are and exact.
+// Runs a test of an operation on every device that is present: on the CPU with each of its instruction sets,
+// on other devices once as usual and once exact.
 #pragma once
 
 #include "engine/base/error.h"
@@ -20,7 +20,7 @@
 namespace spanscope::testing {
 
 constexpr std::string_view kCpu = "cpu";
-constexpr std::int64_t kExactTarget = -1;  ///< in the place of an instruction set: rows are bit-equal
+constexpr std::int64_t kExactTarget = -1;  ///< stands in place of an instruction set: rows are bit-equal
 
 inline void addDeviceColumns() {
   QTest::addColumn<QString>("device");
@@ -30,7 +30,7 @@ inline void addDeviceColumns() {
 /// A device, or the CPU with one instruction set.
 struct DeviceVariant {
   std::string device;
-  std::int64_t target = 0;  ///< 0: what it takes by itself
+  std::int64_t target = 0;  ///< 0: the device's own choice
   std::string name;
 };
 
@@ -48,7 +48,7 @@ inline std::vector<DeviceVariant> deviceVariants() {
   return variants;
 }
 
-/// The data of a test that runs once on each of them.
+/// Adds the data of a test that runs once on each variant.
 inline void addDevices() {
   addDeviceColumns();
   for (const DeviceVariant& variant : deviceVariants()) {
@@ -57,8 +57,8 @@ inline void addDevices() {
   }
 }
 
-/// The device of the row of test data that is being run, by the columns above; what it makes computes with it
-/// while this lives.
+/// The device of the current row of test data, read from the columns above. Backends that this object makes
+/// use that device's variant as long as it lives.
 class DeviceInUse {
  public:
   DeviceInUse() {
@@ -73,8 +73,8 @@ class DeviceInUse {
     return test::makeBackend(m_device, threads, m_isExact);
   }
 
-  /// Of `most` random problems as many as take no more than some seconds: what is no processor may be an
-  /// emulated card.
+  /// How many of `most` random problems to run so that they take only some seconds. A device other than the
+  /// CPU may be an emulated card.
   int rounds(int most) const { return m_device == kCpu ? most : (most + 5) / 6; }
 
  private:
@@ -83,7 +83,7 @@ class DeviceInUse {
   std::optional<UseInstructionSet> m_set;
 };
 
-/// Unit round-off of what tensors hold on it.
+/// The unit round-off of the values in tensors of this backend.
 inline double activationUnit(const compute::Backend& backend) {
   switch (backend.info().activations) {
     case compute::DType::F32:
@@ -96,7 +96,7 @@ inline double activationUnit(const compute::Backend& backend) {
   return 0;
 }
 
-/// Values as a tensor of the backend holds them.
+/// The values as a tensor of the backend holds them.
 inline std::vector<float> heldBy(const compute::Backend& backend, std::vector<float> values) {
   if (backend.info().activations != compute::DType::BF16) return values;
   for (float& value : values) value = compute::floatFromBf16(compute::bf16FromFloat(value));

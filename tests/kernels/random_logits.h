@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Rows of logits and settings that try what sampling may go wrong with.
+// Random logits and settings that try cases in which sampling may go wrong.
 #pragma once
 
 #include "engine/compute/sampling.h"
@@ -19,13 +19,13 @@ namespace spanscope::testing {
 inline constexpr float kInfinity = std::numeric_limits<float>::infinity();
 inline constexpr float kLargest = std::numeric_limits<float>::max();
 
-/// One element of `values`.
+/// A random element of `values`.
 template <class T>
 T oneOf(Random& random, std::initializer_list<T> values) {
   return values.begin()[random.below(values.size())];
 }
 
-/// Ties, zeros of both signs, rows in order, rows with little that is possible, and plain ones.
+/// A row of logits: with many ties, with zeros of both signs, in order, with few possible tokens, or plain.
 inline std::vector<float> randomLogits(Random& random, std::size_t count) {
   std::vector<float> logits(count);
   const double width = oneOf(random, {0.0, 1e-42, 1e-3, 1.0, 3.0, 10.0, 300.0, 1e38});
@@ -59,7 +59,7 @@ inline std::vector<float> randomLogits(Random& random, std::size_t count) {
   return logits;
 }
 
-/// For rows of `count` logits; values beyond what settings mean among them.
+/// Random settings for rows of `count` logits. Some values lie beyond the useful range.
 inline compute::SamplingSettings randomSettings(Random& random, std::size_t count) {
   compute::SamplingSettings settings;
   settings.temperature =

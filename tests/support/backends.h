@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// The backends of the programs, as tests take them. What only one of them can be right about says so.
+// The backends that tests use: those of the programs. A test of something that only one backend can get right
+// names that backend.
 #pragma once
 
 #include "engine/compute/backends.h"
@@ -13,8 +14,8 @@
 
 namespace spanscope::test {
 
-/// The programs' backends with the processor as the only one that can be used: for tests of results that were
-/// recorded on it.
+/// The programs' backends, of which only the CPU can be used: for tests of results that were recorded on the
+/// CPU.
 inline compute::Backends cpuBackends() {
   std::vector<compute::KindEntry> kinds = programBackends().entries();
   for (compute::KindEntry& kind : kinds) {
@@ -23,7 +24,7 @@ inline compute::Backends cpuBackends() {
   return compute::Backends(std::move(kinds));
 }
 
-/// Names of the devices that can be used here.
+/// The names of the devices that can be used on this machine.
 inline std::vector<std::string> presentDevices() {
   std::vector<std::string> names;
   for (compute::Device& device : programBackends().devices()) {

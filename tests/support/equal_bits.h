@@ -8,7 +8,7 @@
 
 namespace spanscope::testing {
 
-/// Also tells NaN from NaN, and 0 from −0.
+/// Whether two vectors are equal bit for bit. It also distinguishes different NaNs, and 0 from −0.
 inline bool equalBits(const std::vector<float>& a, const std::vector<float>& b) {
   return std::equal(a.begin(), a.end(), b.begin(), b.end(), [](float x, float y) {
     return std::bit_cast<std::uint32_t>(x) == std::bit_cast<std::uint32_t>(y);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Pictures that are kept beside a test, as a person has looked at and accepted them.
+// Compares pictures with golden pictures that are kept beside a test. A person has looked at each golden
+// picture and accepted it.
 #pragma once
 
 #include <QImage>
@@ -7,10 +8,10 @@
 
 namespace spanscope::test {
 
-/// What is wrong with `found`, held to the image in the file `golden`; empty: nothing.
+/// What is wrong with `found`, compared with the image in the file `golden`; empty: nothing.
 ///
-/// With SPANSCOPE_WRITE_GOLDEN set, the file becomes `found` instead: look at it before it is committed.
-/// Where the two differ and SPANSCOPE_PICTURE_DIFFERENCES names a folder, NAME-found.png and
+/// If SPANSCOPE_WRITE_GOLDEN is set, `found` is written to the file instead: look at it before you commit it.
+/// If the pictures differ and SPANSCOPE_PICTURE_DIFFERENCES names a folder, NAME-found.png and
 /// NAME-difference.png are written there.
 QString goldenProblem(const QImage& found, const QString& golden);
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Passes for tests of single operations, which have no model: everything that an operation does not look at
-// is as simple as can be.
+// Passes for tests of single operations, which have no model. Everything that an operation does not look at
+// is as simple as possible.
 #pragma once
 
 #include "engine/compute/backend.h"
@@ -13,7 +13,7 @@
 
 namespace spanscope::testing {
 
-/// Rows with token 0, in slot 0 at local index 0.
+/// Inputs with rows of token 0, in slot 0 at local index 0.
 inline compute::PassInputs plainRows(std::size_t rows) {
   compute::PassInputs inputs;
   inputs.tokens.assign(rows, 0);
@@ -22,14 +22,14 @@ inline compute::PassInputs plainRows(std::size_t rows) {
   return inputs;
 }
 
-/// A pass that nothing attends in.
+/// A pass in which nothing attends.
 inline std::unique_ptr<compute::Pass> makePlainPass(compute::Backend& backend,
                                                     const compute::PassInputs& inputs) {
   const compute::KvShape store{1, 1, 1, 1, 2, compute::DType::F32};
   return backend.makePass({1, 1, 2, 1.0F}, {{1.0}, 1.0F}, store, inputs);
 }
 
-/// Stores keys and values [tokens][heads · headSize] with these local indices in these slots of a layer.
+/// Stores keys and values [tokens][heads · headSize] with these local indices into these slots of a layer.
 inline void storeTokens(compute::Backend& backend, const compute::RotaryTable& rotary,
                         const compute::Tensor& keys, const compute::Tensor& values,
                         std::vector<std::int32_t> locals, std::vector<std::int64_t> slots, std::int32_t layer,

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Makes what is painted depend on nothing of the machine but its versions of Qt, FreeType and the pinned
-// fonts.
+// Makes painting depend on nothing of the machine except its versions of Qt, FreeType and the pinned fonts.
 #pragma once
 
 #include <QString>
@@ -12,15 +11,16 @@ namespace spanscope::test {
 
 struct PinnedFont {
   QString family;
-  QString package;  ///< of Debian, as packaging/dependencies.txt has it
-  QString folder;   ///< where that package puts it
+  QString package;  ///< Debian package, as named in packaging/dependencies.txt
+  QString folder;   ///< folder into which that package installs the font
 };
 
-/// The theme's fonts and those behind them; there are no others in a pinned program.
+/// The theme's fonts and their fallbacks. A pinned program has no others.
 const std::vector<PinnedFont>& pinnedFonts();
 
-/// Made before the application object, and outlives it: the offscreen platform at scale 1 and 96 dpi, the
-/// pinned fonts without hinting and subpixels, whatever the person's desktop says; UTC.
+/// Sets the offscreen platform at scale 1 and 96 dpi, the pinned fonts without hinting and subpixels, and
+/// UTC, whatever the person's desktop says. Make it before the application object; it must outlive that
+/// object.
 class PinnedPlatform {
  public:
   PinnedPlatform();
@@ -29,10 +29,10 @@ class PinnedPlatform {
   QTemporaryDir m_folder;  ///< configuration and cache of fontconfig
 };
 
-/// For the application object: Fusion, nothing that moves or blinks, English.
+/// Sets up the application object: style Fusion, nothing moves or blinks, English.
 void pinApplication();
 
-/// Which fonts are not there, and their packages; empty: all are. Pictures cannot be compared without them.
+/// The missing fonts and their packages; empty: all are there. Without them pictures cannot be compared.
 QString missingFonts();
 
 }  // namespace spanscope::test

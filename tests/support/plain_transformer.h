@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// A Llama in double precision over plain vectors: no cache, no blocks, no segments. Which keys a row sees,
-// and which of several sets of them, is said row by row, so that a test can write down a policy as it is
-// defined.
+// A Llama in double precision over plain vectors: no cache, no blocks, no segments. The caller says for each
+// row which keys it sees, and from which of several sets. So a test can write down a policy as it is defined.
 #pragma once
 
 #include "engine/base/ids.h"
@@ -17,7 +16,8 @@ namespace spanscope::testing {
 
 using Numbers = std::vector<double>;
 
-/// Key and value of one token in one layer: all key heads after each other, the key turned to its position.
+/// The key and value of one token in one layer, all key heads one after another. The key is rotated to its
+/// position.
 struct KeyValue {
   Numbers key;
   Numbers value;
@@ -30,21 +30,21 @@ class PlainTransformer {
   std::int32_t layers() const { return m_config.layers; }
 
   Numbers embed(TokenId token) const;
-  /// Of a row that enters a layer.
+  /// The key and value of a row that enters a layer.
   KeyValue keyValue(std::int32_t layer, const Numbers& hidden, std::int64_t position) const;
-  /// All query heads of a row that enters a layer, turned to its position.
+  /// All query heads of a row that enters a layer, rotated to its position.
   Numbers query(std::int32_t layer, const Numbers& hidden, std::int64_t position) const;
-  /// The row that leaves the layer, having seen these.
+  /// The row that leaves the layer after it has seen these keys and values.
   Numbers next(std::int32_t layer, const Numbers& hidden, std::int64_t position,
                const std::vector<const KeyValue*>& seen) const;
-  /// The same where each key head has seen others.
+  /// The same, but each key head has seen its own set.
   Numbers next(std::int32_t layer, const Numbers& hidden, std::int64_t position,
                const std::vector<std::vector<const KeyValue*>>& seenByHead) const;
   Numbers logits(const Numbers& hidden) const;
 
-  /// All rows of a prompt through all layers: row i stands at positions[i] and sees the rows of sees[i], its
-  /// own included. Gives keys and values [layer][row], the rows that enter each layer, and those
-  /// that leave the last.
+  /// The result of all rows of a prompt in all layers. Row i stands at positions[i] and sees the rows of
+  /// sees[i], itself included. It holds keys and values [layer][row], the rows that enter each layer, and the
+  /// rows that leave the last layer.
   struct Forward {
     std::vector<std::vector<KeyValue>> keyValues;
     std::vector<Numbers> hidden;

@@ -5,8 +5,8 @@
 
 namespace spanscope::test {
 
-/// Measures work: the time of this process on processors, which a busy machine does not stretch as it does
-/// the time on the clock. For tests that something ends, or is not quadratic.
+/// Measures work as the processor time of this process. Unlike time on the clock, a busy machine does not
+/// stretch it. It is for tests that something ends, or is not quadratic.
 class ProcessorTimer {
  public:
   void start() { m_start = std::clock(); }

@@ -10,11 +10,12 @@
 
 namespace spanscope::testing {
 
-/// The seed in the environment variable SPANSCOPE_TEST_SEED, else `fallback`. Print it where a test uses it.
+/// The seed in the environment variable SPANSCOPE_TEST_SEED, else `fallback`. A test that uses it should
+/// print it.
 std::uint64_t testSeed(std::uint64_t fallback);
 
-/// A small generator (SplitMix64: Steele, Lea, Flood 2014). The standard distributions differ between
-/// libraries.
+/// A small generator (SplitMix64: Steele, Lea, Flood 2014). It is needed because the standard distributions
+/// differ between libraries.
 class Random {
  public:
   explicit Random(std::uint64_t seed) : m_state(seed) {}
@@ -36,7 +37,7 @@ class Random {
 /// `count` normal values times `scale`.
 std::vector<float> randomValues(Random& random, std::size_t count, double scale = 1.0);
 
-/// A weight in host memory that owns its bytes. Movable; the view moves along.
+/// A weight in host memory that owns its bytes. It can be moved; its view moves along.
 class HostWeight {
  public:
   /// Rounds `values`, row-major [rows][columns], to `type`. The data starts `misalignment` bytes after an
@@ -45,7 +46,7 @@ class HostWeight {
              std::size_t misalignment = 0);
 
   compute::HostMatrix view() const;
-  /// The values as they are after rounding.
+  /// The values after rounding.
   std::vector<float> values() const;
 
  private:
@@ -56,7 +57,7 @@ class HostWeight {
   compute::DType m_type;
 };
 
-/// Normal values times `scale`, as a weight.
+/// A weight of normal values times `scale`.
 HostWeight randomWeight(Random& random, std::int64_t rows, std::int64_t columns, compute::DType type,
                         double scale = 1.0, std::size_t misalignment = 0);
 

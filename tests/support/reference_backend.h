@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Every operation of a backend in double precision, by the most direct loops: what other backends are held
-// against.
+// Implements every operation of a backend in double precision, by the most direct loops. Other backends are
+// compared with it.
 #pragma once
 
 #include "engine/compute/backend.h"
@@ -12,14 +12,15 @@ namespace spanscope::testing {
 
 /// How the reference keeps keys.
 enum class KeyLayout {
-  LocalRotation,  ///< rotated by local index when stored; queries turn by their distance from each segment's
-                  ///< base
-  Raw             ///< un-rotated; keys and queries turn by their positions in the view when read
+  /// Keys are rotated by local index when stored; queries are rotated by their distance from each segment's
+  /// base.
+  LocalRotation,
+  Raw  ///< keys are stored un-rotated; keys and queries are rotated by their positions in the view when read
 };
 
-/// Slow and strict. Activations, weights and F32 keys and values are held in double precision; a BF16 store
-/// rounds to bf16. Misuse (an id out of range, shapes that do not fit) throws std::logic_error. Slots that
-/// were never written hold NaN, so reading one shows in the results.
+/// A slow and strict backend. It holds activations, weights and F32 keys and values in double precision; a
+/// BF16 store rounds to bf16. Misuse (an id out of range, shapes that do not fit) throws std::logic_error.
+/// Unwritten slots hold NaN, so that reading one shows in the results.
 class ReferenceBackend : public compute::Backend {
  public:
   explicit ReferenceBackend(KeyLayout layout = KeyLayout::LocalRotation) : m_layout(layout) {}
@@ -31,7 +32,7 @@ class ReferenceBackend : public compute::Backend {
   std::unique_ptr<compute::Tensor> makeTensor() override;
   std::unique_ptr<compute::Weight> prepare(const compute::HostMatrix& matrix,
                                            compute::WeightUse use) override;
-  /// `KvStore::read` of it gives keys as the layout keeps them.
+  /// `KvStore::read` of the store gives keys as the layout keeps them.
   std::unique_ptr<compute::KvStore> makeKvStore(const compute::KvShape& shape) override;
 
   std::unique_ptr<compute::Pass> makePass(const compute::AttentionShape& shape,

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// One program holds the tests of a folder: each file ends with SPANSCOPE_TEST, and the program's list, which
-// CMake writes, calls the one that is asked for.
+// One program holds the tests of a folder. Each file of tests ends with SPANSCOPE_TEST. CMake writes the
+// program's list of tests, which calls the test that is asked for.
 #pragma once
 
 #include <QCoreApplication>
@@ -10,17 +10,17 @@
 
 namespace spanscope::test_program {
 
-/// A file of tests: `tst_x` of tst_x.cpp.
+/// A file of tests: `tst_x` for tst_x.cpp.
 struct NamedTest {
   const char* name = nullptr;
-  int (*run)(int argc, char** argv) = nullptr;  ///< its exit status, as that of QTest::qExec
+  int (*run)(int argc, char** argv) = nullptr;  ///< returns the exit status of QTest::qExec
 };
 
-/// `argv`: the program, the name of a test, and arguments of Qt Test. Without a name, or with one that is not
-/// there, says what there is and gives 2.
+/// Runs one test. `argv` holds the program, the name of a test, and arguments for Qt Test. If the name is
+/// missing or unknown, it lists the tests and returns 2.
 int runNamedTest(std::span<const NamedTest> tests, int argc, char** argv);
 
-/// Of tests that need no application.
+/// The application of tests that need none.
 struct NoApplication {
   NoApplication(int& /*argc*/, char** /*argv*/) {}
 };
@@ -35,8 +35,8 @@ int runTest(int argc, char** argv) {
 
 }  // namespace spanscope::test_program
 
-/// SPANSCOPE_TEST(tst_x, Class[, Application]): the tests of tst_x.cpp. Application: what they need of Qt,
-/// e.g. QCoreApplication for an event loop.
+/// SPANSCOPE_TEST(tst_x, Class[, Application]) declares the tests of tst_x.cpp. Application is what they need
+/// of Qt, e.g. QCoreApplication for an event loop.
 #define SPANSCOPE_TEST(name, ...)                                     \
   int name(int argc, char** argv);                                    \
   int name(int argc, char** argv) {                                   \

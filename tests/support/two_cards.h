@@ -10,8 +10,8 @@
 
 namespace spanscope::test {
 
-/// The processor, and a kind of device of which there are two. `made`: which of those were asked to compute,
-/// one after the other; the processor does it for them.
+/// Backends with the CPU and a kind of device of which there are two. `made` lists in order which of the two
+/// were asked to compute; the CPU computes for them.
 inline compute::Backends twoCards(const std::shared_ptr<std::vector<int>>& made = nullptr) {
   compute::BackendKind cpu = cpuBackends().choose("cpu").kind;
   compute::BackendKind cards = cpu;

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// The examples in README and manual, as they stand in fenced blocks:
+// Reads the examples in README and manual. They stand in fenced blocks:
 //
-//   ```console           each line "$ spanq …" is run, in order, in one folder a page; what follows it is its
-//                        output: standard error, then standard output
-//   ```console exit=1    the same, and the last command ends with that code
-//   ```console no-test   shown, not run: what takes long, or whose figures are the machine's
-//   ```json file=a.json  a file of that name lies in the folder
+//   ```console           each line "$ spanq …" is run, in order, in one folder for each page; after it stands
+//                        its output: standard error, then standard output
+//   ```console exit=1    the same, but the last command ends with this code
+//   ```console no-test   shown but not run, because it takes long or its figures depend on the machine
+//   ```json file=a.json  a file with this name lies in the folder
 //
-// A line "…" stands for any lines, a "…" at the end of a line for the rest of it. Numbers with a decimal
-// point and the name of the device are taken for any other.
+// A line "…" stands for any number of lines, and a "…" at the end of a line for its rest. A number with a
+// decimal point matches any other such number; so does the name of the device.
 #pragma once
 
 #include <QString>
@@ -19,12 +19,12 @@
 namespace spanscope::test {
 
 struct ConsoleExample {
-  int line = 0;         ///< of the command, from 1
-  QStringList command;  ///< its words, "spanq" first; without what stands behind ">"
+  int line = 0;         ///< line of the command, from 1
+  QStringList command;  ///< words of the command, "spanq" first, without what follows ">"
   QStringList output;
   bool isRun = true;
-  bool isQuiet = false;  ///< its standard output goes to /dev/null
-  bool isWhole = true;   ///< nothing but that stood behind it
+  bool isQuiet = false;  ///< standard output goes to /dev/null
+  bool isWhole = true;   ///< nothing else stood behind the command
   int exitCode = 0;
 };
 
@@ -40,7 +40,7 @@ struct ExamplePage {
 
 ExamplePage examplesIn(const QString& markdown);
 
-/// Where what was written by the program differs from what is shown, in a sentence; empty where it does not.
+/// A sentence that says where the program's output differs from the shown output; empty if it does not.
 QString differenceOf(const QStringList& shown, const QStringList& written);
 
 }  // namespace spanscope::test

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-// What Qt Test asks of values of JSON before it compares them.
+// Qt Test needs this type to compare JSON values.
 #include <qfloat16.h>
 
 #include <stop_token>
@@ -16,8 +16,8 @@ struct SpanqResult {
   std::string err;
 };
 
-/// Runs the command line in this process, without the program's name in `arguments`. `canAsk`: as if the
-/// input came from a terminal.
+/// Runs the command line in this process. `arguments` does not hold the program's name. `canAsk` makes the
+/// command treat the input as a terminal.
 SpanqResult spanq(const std::vector<std::string>& arguments, const std::string& input = {},
                   std::stop_token stop = {}, bool canAsk = false);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// A scheduler with a cache and without a model: what is drawn depends on nothing but the place in the reply.
+// A scheduler with a cache and without a model. Each drawn token depends only on its place in the reply.
 #pragma once
 
 #include "engine/layout/span_table.h"
@@ -25,7 +25,7 @@ class QuietModel final : public run::Computation, public run::RequestListener {
     sink.onEvent = [this](const trace::Event& event) { rates.take(event); };
   }
 
-  /// A prompt of one segment.
+  /// Submits a prompt of one segment.
   RequestId submit(RunId run, std::vector<TokenId> tokens, std::int32_t maxNewTokens) {
     layout::SpanTable table;
     table.segments.resize(1);
@@ -36,7 +36,7 @@ class QuietModel final : public run::Computation, public run::RequestListener {
     options.maxNewTokens = maxNewTokens;
     return scheduler.submit(std::move(table), std::move(options));
   }
-  /// Passes until nothing is left to do.
+  /// Runs passes until nothing is left to do.
   void runAll() {
     while (scheduler.pass({}) == run::Scheduler::Progress::Computed) {
     }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// A row of the behaviour table: what servers' caches do in a case, as it holds here.
+// Rows of the behaviour table. A row says what the caches of servers do in some case, and tests that ours
+// does the same.
 #pragma once
 
 #include "engine/trace/hit_rate.h"
@@ -23,12 +24,12 @@ inline std::ostream& operator<<(std::ostream& out, const LookupSums& sums) {
 namespace spanscope::behaviour {
 
 struct TableRow {
-  std::string name;            ///< begins with its number in the table: "A8 …"
-  std::function<void()> play;  ///< throws where it does not find what the row says
+  std::string name;            ///< begins with the row's number in the table: "A8 …"
+  std::function<void()> play;  ///< throws if it does not find what the row says
 };
 using TableRows = std::vector<TableRow>;
 
-/// Rows A and D, and those of B and C about the cache itself: what it finds, takes, gives back and tells.
+/// Rows A and D, and the rows B and C about the cache itself: what it finds, takes, gives back and tells.
 TableRows cacheRows();
 /// Rows S: spans.
 TableRows spanRows();
@@ -36,11 +37,11 @@ TableRows spanRows();
 TableRows poolRows();
 /// Rows B about keys and sizes.
 TableRows keyRows();
-/// B12 and rows C about what is counted.
+/// Row B12, and rows C about what is counted.
 TableRows figureRows();
 /// Rows about requests that run on a model: B15, C2, C4, C6, C8.
 TableRows requestRows();
-/// D1 to D7 of the reference server's span patch.
+/// Rows D1 to D7 about the span patch of the reference server.
 TableRows defectRows();
 
 using cache::test::same;
@@ -49,7 +50,7 @@ inline void require(bool condition, const std::string& what) {
   if (!condition) throw std::runtime_error(what);
 }
 
-/// A row that is a script for the cache.
+/// Makes a row from a script for the cache.
 inline TableRow scripted(std::string name, cache::CacheConfig config, cache::test::Script script) {
   return {std::move(name), [config = std::move(config), script = std::move(script)] {
             cache::test::CacheDriver driver(config);

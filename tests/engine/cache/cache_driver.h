@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Drives a cache as a scheduler would, and writes down for every token slot of the pool what a model would
-// have written there: not values but the identity of everything those values depend on. Whatever the cache
-// hands out is held against that.
+// Drives a cache as a scheduler would. For every token slot of the pool it notes what a model would have
+// written there: not values, but the identity of everything on which these values depend. Everything that the
+// cache hands out is checked against these notes.
 #pragma once
 
 #include "tests/engine/cache/cache_fixture.h"
@@ -13,8 +13,8 @@
 
 namespace spanscope::cache::test {
 
-/// Names everything that a key and value depend on: salt, what is seen, and all tokens up to this one. 0:
-/// unwritten.
+/// Stands for everything on which a key and a value depend: salt, the segments seen, and all tokens up to
+/// this one. 0: unwritten.
 using Identity = std::int32_t;
 using Identities = std::vector<Identity>;
 
@@ -45,7 +45,8 @@ class IdentityBook {
   std::vector<TokenId> m_token{-1};
 };
 
-/// Throws std::runtime_error with a sentence where the cache does something wrong.
+/// Drives and checks a cache. If the cache does something wrong, it throws std::runtime_error with a
+/// sentence.
 class CacheDriver {
  public:
   explicit CacheDriver(const CacheConfig& config, KeyHash hash = xxh3Key)
@@ -56,12 +57,12 @@ class CacheDriver {
 
   struct Live {
     RequestSpec spec;
-    std::vector<Identities> identities;      ///< by segment, one a token
+    std::vector<Identities> identities;      ///< by segment, one for each token
     std::vector<Identity> roots;             ///< by segment
-    std::vector<std::int32_t> computed;      ///< by segment: local tokens that are in their blocks
-    std::vector<std::int32_t> promptTokens;  ///< by segment, without appended ones
+    std::vector<std::int32_t> computed;      ///< by segment: how many local tokens are in their blocks
+    std::vector<std::int32_t> promptTokens;  ///< by segment, without appended tokens
     std::int32_t remaining = 0;
-    std::vector<BlockId> copySources;  ///< of copies not yet confirmed
+    std::vector<BlockId> copySources;  ///< sources of copies that are not confirmed yet
   };
 
   ReplayingSink sink;
@@ -70,7 +71,7 @@ class CacheDriver {
   const std::map<RequestId, Live>& live() const { return m_live; }
   std::optional<Refusal> lastRefusal;
 
-  /// False if refused.
+  /// Admits a request. Returns false if the cache refuses it.
   bool admit(const RequestSpec& spec) {
     const trace::PoolState before = cache.dump();
     const std::size_t contents = cache.contentCount();
@@ -120,7 +121,8 @@ class CacheDriver {
     check();
   }
 
-  /// Computes up to `rows` tokens of the first segment that is not done. False if all are.
+  /// Computes up to `rows` tokens of the first segment that is not done. Returns false if all segments are
+  /// done.
   bool compute(RequestId id, std::int32_t rows) {
     Live& entry = m_live.at(id);
     for (std::size_t segment = 0; segment < entry.identities.size(); ++segment) {
@@ -143,7 +145,8 @@ class CacheDriver {
     return false;
   }
 
-  /// Saying that a segment is computed which was found whole is nothing new.
+  /// Tells the cache that a segment is computed that was found whole, and checks that nothing is stored
+  /// again.
   void confirmFound(RequestId id, std::size_t segment) {
     const Live& entry = m_live.at(id);
     if (segment + 1 == entry.identities.size()) return;
@@ -157,8 +160,8 @@ class CacheDriver {
     }
   }
 
-  /// The model would have to be run for the token before the next one is appended; `compute` does that. False
-  /// if there is no room.
+  /// Appends a generated token. Before the next append, compute() must run, as a model would have to run for
+  /// this token. Returns false if there is no room.
   bool append(RequestId id, TokenId token) {
     Live& entry = m_live.at(id);
     const trace::PoolState before = cache.dump();
@@ -188,7 +191,7 @@ class CacheDriver {
     return true;
   }
 
-  /// The request's specification with what was appended.
+  /// Finishes a request. Returns its specification with the appended tokens.
   RequestSpec finish(RequestId id) {
     RequestSpec spec = m_live.at(id).spec;
     cache.finish(id);
@@ -197,7 +200,8 @@ class CacheDriver {
     return spec;
   }
 
-  /// Takes a running request out; what it is to be resumed with, nothing kept for it any more.
+  /// Takes out a running request. Returns the specification with which it is resumed; nothing is kept for the
+  /// request any more.
   RequestSpec preempt(RequestId id) {
     const std::vector<std::int32_t> computed = m_live.at(id).computed;
     RequestSpec spec = finish(id);
@@ -206,7 +210,7 @@ class CacheDriver {
     return spec;
   }
 
-  /// Admits, computes and finishes.
+  /// Admits, computes and finishes a request.
   void run(const RequestSpec& spec) {
     require(admit(spec), "the request is admitted");
     copied(spec.id);
@@ -214,7 +218,7 @@ class CacheDriver {
     finish(spec.id);
   }
 
-  /// What must hold between any two calls.
+  /// Checks what must hold between any two calls.
   void check() const {
     const trace::PoolState pool = cache.dump();
     require(pool == sink.pool(), "replaying the events gives the pool");
@@ -258,7 +262,7 @@ class CacheDriver {
     std::copy_n(source.begin(), copy.slots, m_slots[static_cast<std::size_t>(copy.target)].begin());
   }
 
-  /// Everything that the segment has so far is in its blocks.
+  /// Checks that all computed tokens of a segment are in its blocks.
   void verifySegment(RequestId id, std::size_t segment) {
     const Live& entry = m_live.at(id);
     const SegmentBlocks& view = cache.blocks(id, static_cast<std::uint32_t>(segment));
@@ -292,7 +296,7 @@ class CacheDriver {
     return entry;
   }
 
-  /// Leading tokens of `wanted` that some cached block holds.
+  /// The largest number of leading tokens of `wanted`, from `begin` on, that one cached block holds.
   std::int32_t bestInPool(const Identities& wanted, std::size_t begin, std::int32_t count) const {
     std::int32_t best = 0;
     for (const auto& [block, stored] : m_stored) {
@@ -306,7 +310,8 @@ class CacheDriver {
     return best;
   }
 
-  /// Works out anew, from nothing but what stands in the pool, what each segment must find.
+  /// Works out what each segment must find, from nothing but the content of the pool, and compares it with
+  /// the lookups.
   void checkLookups(const Live& entry, const std::vector<SegmentLookup>& lookups) const {
     const CacheConfig& config = cache.config();
     std::map<std::pair<Identity, std::int32_t>, std::size_t> computedBefore;
@@ -376,7 +381,7 @@ class CacheDriver {
     require(!(someCopied && someDropped), "copies are all made or all left out");
   }
 
-  /// A running request that computes more of a block than is stored and this one needs, or 0.
+  /// A running request that is computing more of a block than is stored, if this request needs that; else 0.
   RequestId computingOther(const Live& entry, const std::vector<SegmentLookup>& lookups) const {
     const std::int32_t size = cache.config().blockSize;
     if (!cache.config().enabled) return 0;
@@ -390,7 +395,7 @@ class CacheDriver {
         const std::int32_t end = begin + facts.wanted;
         const bool last =
             segment + 1 == entry.identities.size() && end == static_cast<std::int32_t>(chain.size());
-        // Where room was too short for a copy, what is stored is known from the place where it differs.
+        // If there was no room for a copy, the place where the tokens differ tells how much is stored.
         std::int32_t stored = facts.tokens;
         if (facts.differsAt >= begin) stored = std::max(stored, facts.differsAt - begin);
         if (facts.reason == trace::MissReason::LastToken) stored = facts.wanted - 1;
@@ -462,7 +467,7 @@ class CacheDriver {
             "the event that evicted it is one");
   }
 
-  /// Free blocks that running requests may still take.
+  /// The number of free blocks that running requests may still take.
   std::int64_t keptBlocks() const {
     const std::int64_t size = cache.config().blockSize;
     std::int64_t kept = 0;
@@ -579,7 +584,7 @@ class CacheDriver {
     } else if (std::holds_alternative<trace::CacheCleared>(event.payload)) {
       m_stored.clear();
     } else if (const auto* allocated = std::get_if<trace::BlockAllocated>(&event.payload)) {
-      // Nobody may rely on what stood in a block before it was handed out.
+      // No request may rely on what a block held before it was handed out.
       Identities& slots = m_slots[static_cast<std::size_t>(allocated->block)];
       std::fill(slots.begin(), slots.end(), 0);
     }

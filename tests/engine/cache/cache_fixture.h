@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// What the cache tests share: a sink that replays what it gets, and short ways to write requests.
+// What the cache tests share: a sink that replays its events, and short ways to write requests.
 #pragma once
 
 #include "engine/cache/kv_cache.h"
@@ -110,8 +110,8 @@ class PoolReplayer {
   trace::PoolState m_pool;
 };
 
-/// Keeps every event and replays it at once: with the replay above, which knows nothing but the meaning of
-/// the events, and with the one that views use.
+/// Keeps every event and replays it at once in two ways: with PoolReplayer, which knows only the meaning of
+/// the events, and with the replay that views use.
 class ReplayingSink : public trace::Sink {
  public:
   explicit ReplayingSink(const CacheConfig& config) : m_replayer(config), m_viewed(m_replayer.pool()) {}
@@ -134,7 +134,7 @@ class ReplayingSink : public trace::Sink {
   const trace::PoolState& pool() const { return m_replayer.pool(); }
   trace::PoolState viewedPool() const { return m_viewed.state(); }
 
-  /// Payloads of one type from event index `from` on.
+  /// The payloads of one type from event index `from` on.
   template <class Payload>
   std::vector<Payload> all(std::size_t from = 0) const {
     std::vector<Payload> found;
@@ -152,7 +152,7 @@ class ReplayingSink : public trace::Sink {
   std::vector<trace::Event> m_events;
 };
 
-/// `count` tokens first, first + 1, …
+/// `count` tokens: first, first + 1, …
 inline std::vector<TokenId> range(TokenId first, std::int32_t count) {
   std::vector<TokenId> tokens(static_cast<std::size_t>(count));
   for (std::int32_t index = 0; index < count; ++index)
@@ -165,7 +165,7 @@ inline std::vector<TokenId> operator+(std::vector<TokenId> a, const std::vector<
   return a;
 }
 
-/// One plain segment at base 0.
+/// A request with one plain segment at base 0.
 inline RequestSpec prompt(RequestId id, std::vector<TokenId> tokens, std::int32_t lookahead = 0) {
   RequestSpec request;
   request.id = id;
@@ -178,9 +178,8 @@ inline RequestSpec prompt(RequestId id, std::vector<TokenId> tokens, std::int32_
   return request;
 }
 
-/// Independent spans one after the other, then a question that sees them all. The span at index i stands for
-/// node
-/// "/span/i", the question for "/question".
+/// A request with independent spans one after the other, then a question that sees all of them. The span at
+/// index i has the node "/span/i", the question "/question".
 inline RequestSpec spans(RequestId id, const std::vector<std::vector<TokenId>>& documents,
                          std::vector<TokenId> question, std::int32_t lookahead = 0) {
   RequestSpec request = prompt(id, std::move(question), lookahead);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Steps of which the rows of the behaviour tables are made. A step throws std::runtime_error where it does
-// not find what the row says.
+// Steps from which the rows of the behaviour table are made. A step throws std::runtime_error if it does not
+// find what the row says.
 #pragma once
 
 #include "tests/engine/cache/cache_driver.h"
@@ -20,9 +20,9 @@ inline Script operator+(Script a, const Script& b) {
   return a;
 }
 
-/// Lookups in short: segments parted by "|", blocks by blanks. H hit, R relocated, P5 five slots copied, -
-/// miss; after a P or - the reason: n never seen, t tokens differ, c context differs, e evicted, a after a
-/// miss, l last token, o cache off.
+/// Writes lookups in short form. "|" separates segments, blanks separate blocks. H is a hit, R relocated, P5
+/// five copied slots, - a miss. After P or - stands the reason: n never seen, t tokens differ, c context
+/// differs, e evicted, a after a miss, l last token, o cache off.
 inline std::string inShort(const std::vector<trace::BlockLookedUp>& lookups) {
   constexpr const char* kReasons = " ntcealo";
   std::string text;
@@ -68,8 +68,8 @@ void same(const T& found, const T& expected, const char* what) {
   throw std::runtime_error(text.str());
 }
 
-/// Admits; the lookups and, if given, the blocks of all segments in order are as said. Copies are not
-/// confirmed.
+/// Admits a request, and checks its lookups and, if given, the blocks of all segments in order. It does not
+/// confirm copies.
 inline Step admit(RequestSpec spec, std::string lookups, Blocks blocks = {}) {
   return [=](CacheDriver& driver) {
     const std::size_t before = driver.sink.events().size();
@@ -107,7 +107,7 @@ inline Step hasNoRoom(RequestId id, TokenId token) {
     CacheDriver::require(!driver.append(id, token), "there is no room for the token");
   };
 }
-/// Takes a request out and admits it again with `more` tokens, for which nothing was computed.
+/// Takes out a request and admits it again with `more` tokens, for which nothing was computed yet.
 inline Step resume(RequestId id, Tokens more, std::string lookups, std::int64_t recomputed) {
   return [=](CacheDriver& driver) {
     RequestSpec spec = driver.preempt(id);
@@ -123,7 +123,7 @@ inline Step finish(RequestId id) {
   return [=](CacheDriver& driver) { driver.finish(id); };
 }
 
-/// Admits, confirms copies and computes.
+/// Admits a request, confirms its copies and computes it.
 inline Step start(const RequestSpec& spec, const std::string& lookups, const Blocks& blocks = {}) {
   return [=](CacheDriver& driver) {
     admit(spec, lookups, blocks)(driver);
@@ -131,7 +131,7 @@ inline Step start(const RequestSpec& spec, const std::string& lookups, const Blo
     driver.computeAll(spec.id);
   };
 }
-/// The same, and finishes.
+/// The same, and then finishes the request.
 inline Step run(const RequestSpec& spec, const std::string& lookups, const Blocks& blocks = {}) {
   return [=](CacheDriver& driver) {
     start(spec, lookups, blocks)(driver);
@@ -162,7 +162,7 @@ inline Step freeOrder(Blocks order) {
 inline Step freeCount(std::int64_t count) {
   return [=](CacheDriver& driver) { same(driver.cache.freeBlocks(), count, "free blocks"); };
 }
-/// References of blocks 1, 2, …
+/// Checks the references to blocks 1, 2, …
 inline Step references(std::vector<std::int32_t> expected) {
   return [=](CacheDriver& driver) {
     std::vector<std::int32_t> found;
@@ -172,7 +172,7 @@ inline Step references(std::vector<std::int32_t> expected) {
     same(found, expected, "references");
   };
 }
-/// Cached token slots of blocks 1, 2, …
+/// Checks the numbers of cached token slots of blocks 1, 2, …
 inline Step fills(std::vector<std::int32_t> expected) {
   return [=](CacheDriver& driver) {
     std::vector<std::int32_t> found;
@@ -189,7 +189,7 @@ inline Step clear(bool done) {
   };
 }
 
-/// Names of the events that the step sends, without lookups.
+/// Runs a step and checks the names of the events that it sends, without lookups.
 inline Step sending(Step step, std::string expected) {
   return [=](CacheDriver& driver) {
     const std::size_t before = driver.sink.events().size();

@@ -38,7 +38,7 @@ class GgufWriter {
     beginList(key, 6, values.size());
     for (const float value : values) add(std::bit_cast<std::uint32_t>(value), 4);
   }
-  /// A value of a type by its number: 1, true, "1", or a list with the one text "1".
+  /// Writes a value of the type with this number: 1, true, "1", or a list that holds the text "1".
   void anyValue(const std::string& key, std::uint32_t type) {
     if (type == 8) return text(key, "1");
     if (type == 9) return texts(key, {"1"});
@@ -46,7 +46,7 @@ class GgufWriter {
     constexpr std::string_view kWidths = "1122444100888";
     add(1, static_cast<std::size_t>(kWidths[type] - '0'));
   }
-  /// A list in a list, and so on, that holds nothing.
+  /// Writes lists nested `depth` deep, of which the innermost is empty.
   void nestedList(const std::string& key, int depth) {
     begin(key, 9);
     for (int i = 1; i < depth; ++i) {
@@ -91,7 +91,7 @@ class GgufWriter {
   std::string m_values;
 };
 
-/// A piece for every byte, in order: the id of a byte is its value.
+/// One piece for every byte, in order, so that the id of a byte is its value.
 inline std::vector<std::string> byteLevelPieces() {
   std::vector<std::string> pieces;
   for (int byte = 0; byte < 256; ++byte) pieces.push_back(byteLetter(static_cast<unsigned char>(byte)));

@@ -12,17 +12,17 @@
 
 namespace spanscope::test {
 
-/// Random prompts over replies of earlier steps.
+/// Makes random prompts that hold replies of earlier steps.
 class RandomPrompts {
  public:
-  /// A text is fewer than `mostWords` of these.
+  /// Texts have fewer than `mostWords` of these words.
   RandomPrompts(std::uint64_t seed, std::vector<std::string> words, std::size_t mostWords)
       : m_random(seed), m_words(std::move(words)), m_mostWords(mostWords) {}
 
   std::size_t below(std::size_t limit) { return m_random() % limit; }
 
   plan::PromptNode prompt(std::size_t steps, int depth, bool top = true) {
-    // Not a leaf at the top, or half of the trees would show nothing.
+    // The top is no leaf, or half of the trees would test nothing.
     const std::size_t kind = top ? 5 + below(5) : below(depth > 0 ? 10 : 5);
     const NodePath node = "/n" + std::to_string(m_node++);
     if (kind < 4 || (kind == 4 && steps == 0))

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Plans in short form, and what a stub generator answers to them.
+// Writes plans in short form, and gives the answers of a stub generator to them.
 #pragma once
 
 #include "engine/plan/plan.h"
@@ -12,22 +12,24 @@
 
 namespace spanscope::plan::testing {
 
-/// u:text, [in order], {each in a scope of its own}, >0 a reply that continues its prompt, =0 one computed
-/// anew, ~0 one reused.
+/// Writes a prompt tree. u:text is a message, [ ] holds nodes in order, { } holds nodes that each have a
+/// scope of their own. >0 is the reply of step 0 that continues its prompt, =0 the reply computed anew, ~0
+/// the reply reused.
 std::string show(const PromptNode& node);
 
-/// The answers of a generator that says a hash of the exact prompt: the text of every message and reply with
-/// its role, and the scopes they stand in (a scope that holds nothing but scopes is none). By step.
+/// The answers, by step, of a generator that answers with a hash of the exact prompt. The hash covers the
+/// text of every message and reply with its role, and the scopes in which they stand. A scope that holds only
+/// scopes does not count.
 std::vector<std::string> stubAnswers(const Plan& plan);
 
-/// What the query yields with these answers: messages and answers, in order.
+/// What the query yields with these answers: its messages and answers, in order.
 std::vector<std::string> stubResult(const Plan& plan);
 
 /// The answers of the dropped steps, sorted.
 std::vector<std::string> stubSideEffects(const Plan& plan);
 
-/// A query that can be planned: no parameters, documents or questions; repeats of at most three. Empty
-/// messages and joins are among it.
+/// A random query that can be planned. It has no parameters, documents or questions, and repeats at most
+/// three times. It may have empty messages and joins.
 query::Node randomPlannable(std::mt19937& random, int depth);
 
 }  // namespace spanscope::plan::testing

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// What tests of policies have in common: small pools, references that know no segments, and how far results
-// may be from them.
+// What tests of policies share: small pools, references that know no segments, and how far results may be
+// from them.
 #pragma once
 
 #include "engine/plan/planner.h"
@@ -26,10 +26,10 @@
 
 namespace spanscope::test {
 
-/// Of what is computed in f32 to what is in double precision, as a share of its norm.
+/// Largest distance of f32 results from results in double precision, relative to the norm of the latter.
 inline constexpr double kClose = 1e-5;
 
-/// The seed of a test, or that of the environment; printed.
+/// The seed of a test: SPANSCOPE_TEST_SEED if it is set, else `standard`. It is printed.
 inline std::uint64_t policyTestSeed(std::uint64_t standard) {
   const std::uint64_t seed = testing::testSeed(standard);
   qInfo("SPANSCOPE_TEST_SEED=%llu", static_cast<unsigned long long>(seed));
@@ -44,7 +44,7 @@ inline run::SessionConfig poolOf(std::int32_t blocks, std::int32_t rowsPerPass, 
   return config;
 }
 
-/// Norm of the difference over the norm of what is expected.
+/// The norm of the difference divided by the norm of `expected`.
 inline double relative(const std::vector<float>& found, const testing::Numbers& expected) {
   double difference = 0;
   double norm = 0;
@@ -58,7 +58,7 @@ inline double relative(const std::vector<float>& found, const testing::Numbers& 
 
 using testing::equalBits;
 
-/// Logits of the last row of a full prefill.
+/// The logits of the last row of a full prefill.
 inline testing::Numbers causalReference(const testing::PlainTransformer& plain, const PromptRows& rows) {
   std::vector<std::vector<std::size_t>> sees(rows.count());
   for (std::size_t i = 0; i < rows.count(); ++i) {
@@ -67,7 +67,7 @@ inline testing::Numbers causalReference(const testing::PlainTransformer& plain, 
   return plain.logits(plain.forward(rows.tokens, rows.positions, sees).hidden.back());
 }
 
-/// The plan of one of the bundled queries.
+/// The plan of a bundled query.
 inline plan::Plan bundledPlan(const QString& query) {
   QFile file(QStringLiteral(SPANSCOPE_SOURCE_DIR "/resources/queries/") + query);
   if (!file.open(QIODevice::ReadOnly)) return {};
@@ -75,8 +75,8 @@ inline plan::Plan bundledPlan(const QString& query) {
   return *plan::makePlan(*parsed.query).plan;
 }
 
-/// Replies to random queries on a random model under a policy, with so many blocks; nothing where the pool is
-/// too small for one request alone. Adds the times that somebody gave way to `preemptions`.
+/// The replies to a random query on a random model under a policy, with a pool of `blocks` blocks. Empty if
+/// the pool is too small for a single request. Adds the number of preemptions to `preemptions`.
 inline std::vector<std::vector<TokenId>> randomReplies(const std::string& policy, std::uint32_t seed,
                                                        std::int32_t blocks, std::int64_t& preemptions) {
   RandomQueries queries(seed, 40);

@@ -10,7 +10,7 @@
 
 namespace spanscope::test {
 
-/// Of a table whose segments are all visible from their first token on.
+/// The rows of a table whose segments are all visible from their first token on.
 struct PromptRows {
   explicit PromptRows(const layout::SpanTable& table) {
     std::vector<std::size_t> begins;
@@ -38,10 +38,11 @@ struct PromptRows {
 
   std::vector<TokenId> tokens;
   std::vector<std::int64_t> positions;
-  std::vector<std::int32_t> locals;  ///< in their segments
-  std::vector<bool> isOuter;         ///< of the outermost scope
+  std::vector<std::int32_t> locals;  ///< local index of each row in its segment
+  std::vector<bool> isOuter;         ///< the row belongs to the outermost scope
   std::vector<std::size_t> segments;
-  std::vector<std::vector<std::size_t>> sees;  ///< rows, their own included, in view order
+  /// For each row: the rows that it sees, itself included, in view order.
+  std::vector<std::vector<std::size_t>> sees;
 };
 
 }  // namespace spanscope::test

@@ -12,7 +12,8 @@ namespace spanscope::query::testing {
 /// can be repeated.
 std::uint32_t testSeed(std::uint32_t fallback);
 
-/// A query of every kind of node, the older forms and parameters included, at most `depth` nodes deep.
+/// A random query that may hold every kind of node, older forms and parameters included. It is at most
+/// `depth` nodes deep.
 Node randomQuery(std::mt19937& random, int depth);
 
 /// A tree that holds every kind of node at least once.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// A server of a test's own, which answers what it is told to.
+// A server for tests that gives the answers that the test wants.
 #pragma once
 
 #include <QByteArray>
@@ -13,16 +13,16 @@
 
 namespace spanscope::remote::test {
 
-/// A reply with this body.
+/// An HTTP reply with this body.
 QByteArray http(int status, const QByteArray& body);
 
-/// A port at which nobody listens.
+/// A port at which no server listens.
 quint16 closedPort();
 
-/// Answers one request after the other, from a thread of its own.
+/// Answers one request after the other on a separate thread.
 class Server {
  public:
-  /// From a whole request to the bytes of its reply; none: it says nothing until it ends.
+  /// Makes the bytes of a reply from a whole request. None: the server says nothing until it ends.
   using Answer = std::function<QByteArray(const QByteArray& request)>;
 
   explicit Server(Answer answer);
@@ -48,7 +48,7 @@ class Server {
   std::thread m_thread;
 };
 
-/// Answers with a vector for each text, of `dimensions` numbers, in which each letter counts.
+/// A reply with one vector of `dimensions` numbers for each text, in which every letter counts.
 QByteArray letterVectors(const QByteArray& request, std::size_t dimensions = 26);
 
 }  // namespace spanscope::remote::test

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Documents that are alike, but for one item that each alone holds.
+// Generates documents that are alike, except that each holds one item that no other has.
 #pragma once
 
 #include "engine/retrieve/fragment.h"
@@ -11,7 +11,7 @@
 
 namespace spanscope::retrieve::test {
 
-/// A word of three syllables for a number below 8000.
+/// A word of three syllables for each number below 8000.
 inline std::string wordOf(std::size_t number) {
   static const std::vector<std::string> kSyllables = {"ba",  "ke",  "li",  "mo",  "nu",  "pra", "sta",
                                                       "te",  "vo",  "wi",  "zu",  "gra", "del", "fin",
@@ -26,10 +26,10 @@ struct KnownItem {
 
 struct GeneratedDocuments {
   std::vector<SourceDocument> documents;
-  std::vector<KnownItem> items;  ///< one a document
+  std::vector<KnownItem> items;  ///< one for each document
 };
 
-/// Words of the items are shared between documents; their pairs are not.
+/// Generates documents. They share the words of the items, but no pair of these words.
 inline GeneratedDocuments generateDocuments(std::size_t count, std::uint64_t seed) {
   static const std::vector<std::string> kFiller = {"The lamp gave little light.",
                                                    "The train was late again.",

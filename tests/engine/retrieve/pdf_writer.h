@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// A PDF of lines of plain text, a line a page, with the least that the format asks for.
+// Writes a PDF of plain text with one line on each page, and with no more than the format requires.
 #pragma once
 
 #include <cstddef>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// An embedder and a summarizer without a model.
+// An embedder and a summariser without a model.
 #pragma once
 
 #include "engine/retrieve/embedder.h"
@@ -14,7 +14,8 @@
 
 namespace spanscope::retrieve::test {
 
-/// The number of each word, in as many dimensions as there may be words: like BM25 without its weights.
+/// Embeds a text as the counts of its words, one dimension for each possible word: like BM25 without its
+/// weights.
 class WordEmbedder final : public Embedder {
  public:
   explicit WordEmbedder(std::string name = "words", std::size_t size = 256)
@@ -32,7 +33,7 @@ class WordEmbedder final : public Embedder {
       for (std::string word; words >> word;) {
         while (!word.empty() && std::string_view(".,!?").find(word.back()) != std::string_view::npos)
           word.pop_back();
-        // A hash of its own, so that vectors are the same with every library.
+        // Its own hash, so that vectors are the same with every library.
         std::size_t hash = 1469598103934665603U;
         for (const char letter : word) hash = (hash ^ static_cast<unsigned char>(letter)) * 1099511628211U;
         vector[hash % m_size] += 1;
@@ -42,14 +43,14 @@ class WordEmbedder final : public Embedder {
     return vectors;
   }
 
-  std::size_t embedded = 0;  ///< texts so far
+  std::size_t embedded = 0;  ///< texts embedded so far
 
  private:
   std::string m_name;
   std::size_t m_size;
 };
 
-/// Sums up by the first two words of each text.
+/// Makes a summary from the first two words of each text.
 class FirstWords final : public Summarizer {
  public:
   explicit FirstWords(std::size_t group = 3) : m_group(group) {}
@@ -73,7 +74,7 @@ class FirstWords final : public Summarizer {
     return summaries;
   }
 
-  std::size_t made = 0;  ///< summaries so far
+  std::size_t made = 0;  ///< summaries made so far
 
  private:
   std::size_t m_group;

@@ -7,10 +7,10 @@
 
 namespace spanscope::test {
 
-/// Queries over a few texts, so that they have much in common.
+/// Makes random queries over a few texts, so that they have much in common.
 class RandomQueries {
  public:
-  /// `longestReply`: the most that a max_tokens says.
+  /// `longestReply` is the largest max_tokens.
   explicit RandomQueries(std::uint32_t seed, int longestReply = 12)
       : m_random(seed), m_longestReply(longestReply) {}
 
@@ -26,7 +26,7 @@ class RandomQueries {
     return json + "]}";
   }
 
-  /// A judge over several replies: its prompt holds what is sampled.
+  /// A judge over several replies, so that its prompt holds sampled tokens.
   std::string nested() {
     return judge([this] { return generate(prompt()); });
   }
@@ -36,7 +36,7 @@ class RandomQueries {
     return judge([this] { return below(2) == 0 ? nested() : generate(prompt()); });
   }
 
-  /// A reply in the middle of a prompt, with documents behind it or without.
+  /// A reply in the middle of a prompt, with or without documents after it.
   std::string continued() {
     const std::string json = R"({"cross":[)" + system() + "," + (below(2) == 0 ? single() : nested());
     const std::string documents = below(2) == 0 ? R"(,{"plus":[)" + document() + "," + document() + "]}" : "";

@@ -9,14 +9,13 @@
 
 namespace spanscope::test {
 
-/// A store of token runs from which random prompts are put together, so that they share spans, prefixes and
-/// tails.
+/// Makes random prompts from a store of token runs, so that they share spans, prefixes and tails.
 class RandomTables {
  public:
   RandomTables(std::uint64_t seed, std::int32_t vocabulary, std::int32_t longestRun);
 
-  /// A span table with scopes nested up to `depth` deep that ends in a dependent segment of the outermost
-  /// scope.
+  /// A random span table with scopes nested up to `depth` deep. It ends in a dependent segment of the
+  /// outermost scope.
   layout::SpanTable next(int depth, layout::Visibility visibility = layout::Visibility::Spans);
 
  private:
@@ -36,7 +35,7 @@ class RandomTables {
   std::vector<std::vector<TokenId>> m_runs;
 };
 
-/// That a table takes where none are shared.
+/// The number of blocks that a table takes if none are shared.
 inline std::int64_t blocksOf(const layout::SpanTable& table, int blockSize) {
   std::int64_t blocks = 0;
   for (const layout::Segment& segment : table.segments)

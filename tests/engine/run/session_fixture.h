@@ -32,10 +32,10 @@ class RecordingSink final : public trace::Sink {
   std::function<void(const trace::Event&)> onEvent;
 };
 
-/// A Llama of a few thousand random parameters.
+/// The configuration of a Llama with a few thousand parameters.
 model::ModelConfig tinyConfig();
 
-/// A session on a random tiny model, without tokenizer.
+/// A session on a random tiny model, without a tokenizer.
 struct TinySession {
   TinySession(int threads, const run::SessionConfig& config, const model::ModelConfig& shape = tinyConfig());
 
@@ -48,7 +48,7 @@ struct TinySession {
 
 /// A session on the bundled checkpoint.
 struct SpanletSession {
-  /// `maxPositions`: of its context; 0: as many as it has.
+  /// `maxPositions` limits the context; 0: the checkpoint's own limit.
   explicit SpanletSession(const run::SessionConfig& config = {}, int threads = 2, bool blockAttention = true,
                           std::int32_t maxPositions = 0);
 
@@ -63,8 +63,8 @@ struct SpanletSession {
 
 /// A session on a random model with the tokenizer and template of the bundled checkpoint.
 struct RandomSession {
-  /// `endTokens`: replies of all lengths come up; else each is as long as it may be. `maxPositions`: of the
-  /// model's context; 0: as many as it has.
+  /// If `endTokens`, replies of all lengths occur; else each is as long as it may be. `maxPositions` limits
+  /// the model's context; 0: its own limit.
   RandomSession(const run::SessionConfig& config, bool endTokens, std::int32_t maxPositions = 0);
 
   model::ModelConfig shape;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// The recorded results of the reference program.
+// Reads the recorded results of the reference program.
 #pragma once
 
 #include "engine/query/json/json.h"
@@ -14,18 +14,19 @@ namespace spanscope::plan::testing {
 struct GoldenRow {
   std::string id;
   query::Node query;
-  std::string simplified;      ///< as writeCanonical() would write it, with null where a value was none
-  std::string optimized;       ///< the same
-  bool serverAccepts = false;  ///< the text as it was given, so false for YAML
+  std::string simplified;      ///< as writeCanonical() would write it, with null for a missing value
+  std::string optimized;       ///< in the same form
+  bool serverAccepts = false;  ///< for the text as it was given, so false for YAML
 };
 
-/// Those of the file of this name in tests/engine/query/data; empty if it is missing.
+/// The rows of the file with this name in tests/engine/query/data; empty if it is missing.
 std::vector<GoldenRow> goldenRows(const std::string& name);
 
-/// Those whose query was given as YAML, from its canonical text; empty if the golden folder is missing.
+/// The rows whose query was given as YAML, read from its canonical text; empty if the golden folder is
+/// missing.
 std::vector<GoldenRow> goldenYamlRows();
 
-/// The canonical text in the way the rows are written: an infinite temperature is null there, too.
+/// The canonical text in the form of the rows, which also write an infinite temperature as null.
 std::string comparable(const query::Node& query);
 
 }  // namespace spanscope::plan::testing

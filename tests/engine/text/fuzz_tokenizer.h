@@ -15,7 +15,8 @@ inline void require(bool holds) {
   if (!holds) std::abort();
 }
 
-/// Encodes texts that are hard, with every id's spelling and some of the tokenizer's own pieces among them.
+/// Encodes texts that are hard for a tokenizer. They also hold the spelling of every id and some of the
+/// tokenizer's own pieces.
 inline void useTokenizer(const Tokenizer& tokenizer) {
   std::vector<std::string> texts = {
       "",

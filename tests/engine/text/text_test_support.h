@@ -43,8 +43,8 @@ inline std::uint64_t testSeed() {
   return seed;
 }
 
-/// Valid UTF-8 out of fragments that are hard for a tokenizer: markers and parts of them, white space, the
-/// character with which sentencepiece writes a space, several scripts, emoji, control characters.
+/// Random valid UTF-8 from fragments that are hard for a tokenizer: markers and parts of markers, white
+/// space, the character with which sentencepiece writes a space, several scripts, emoji, control characters.
 inline std::string randomText(std::mt19937_64& random, std::size_t fragments) {
   static const std::vector<std::string> kFragments = {"<|user|>",
                                                       "<|system|>",

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Random values of anything that has a field list.
+// Makes random values of any type that has a field list.
 #pragma once
 
 #include "engine/trace/binary_codec.h"
@@ -15,7 +15,7 @@
 
 namespace spanscope::trace::test {
 
-/// How far random numbers reach: everything their types hold, or small ones that are likely to mean
+/// The range of random numbers: everything that their types hold, or small numbers that are likely to mean
 /// something.
 enum class Range { Whole, Small };
 
@@ -60,7 +60,7 @@ class RandomValue {
     }
   }
 
-  /// The payload with this place in the variant.
+  /// A random payload of the alternative with this index in the variant.
   Payload payload(std::size_t index) {
     Payload result;
     fillAlternative(result, index, std::make_index_sequence<std::variant_size_v<Payload>>());

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Something that sends the events an engine sends, and keeps its own account of the pool by the plainest
-// means.
+// Simulates an engine: it sends the events that an engine sends, and keeps its own simple account of the
+// pool.
 #pragma once
 
 #include "engine/trace/event.h"
@@ -14,7 +14,7 @@
 
 namespace spanscope::trace::test {
 
-/// Keeps every event; ten microseconds pass between two.
+/// Keeps every event. Ten microseconds lie between two events.
 class ListSink : public Sink {
  public:
   std::uint64_t send(RunId run, RequestId request, const NodePath& node, Payload payload) override {
@@ -31,8 +31,8 @@ class SimulatedEngine {
  public:
   SimulatedEngine(Sink& sink, std::uint64_t seed, std::int32_t blockCount, std::int32_t blockSize = 4);
 
-  void start();          ///< the session
-  void step();           ///< something that can happen now: a few events
+  void start();          ///< starts the session
+  void step();           ///< sends a few events of something that can happen now
   void drainRequests();  ///< ends all requests and runs
 
   const PoolState& pool() const { return m_pool; }
@@ -73,7 +73,7 @@ class SimulatedEngine {
 /// The events of `steps` steps.
 std::vector<Event> simulatedTrace(std::uint64_t seed, int steps, std::int32_t blockCount = 24);
 
-/// SPANSCOPE_TEST_SEED, or `otherwise`; printed.
+/// The value of SPANSCOPE_TEST_SEED, else `otherwise`. It is printed.
 std::uint64_t testSeed(std::uint64_t otherwise);
 
 }  // namespace spanscope::trace::test

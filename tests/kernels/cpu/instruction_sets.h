@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Running a test on each instruction set that this machine has and the kernels are compiled for.
+// Runs a test on each instruction set that this machine has and for which the kernels are compiled.
 #pragma once
 
 #include "hwy/targets.h"
@@ -9,7 +9,7 @@
 
 namespace spanscope::testing {
 
-/// Best first. The last needs no vectors at all.
+/// The available instruction sets, the best first. The last needs no vectors at all.
 inline std::vector<std::int64_t> availableInstructionSets() {
   std::vector<std::int64_t> available;
   hwy::SetSupportedTargetsForTest(0);
@@ -21,7 +21,7 @@ inline std::vector<std::int64_t> availableInstructionSets() {
   return available;
 }
 
-/// Backends made while it lives use one instruction set.
+/// While an object of this class exists, new backends use one instruction set.
 class UseInstructionSet {
  public:
   explicit UseInstructionSet(std::int64_t target) { set(target); }
@@ -36,7 +36,7 @@ class UseInstructionSet {
   }
 };
 
-/// Whether a multiply-add rounds once on it.
+/// Whether a multiply-add rounds only once with this instruction set.
 inline bool hasFusedMultiplyAdd(std::int64_t target) {
   return target != HWY_SSE4 && target != HWY_SCALAR;
 }

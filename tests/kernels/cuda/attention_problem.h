@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Random attention problems on the emulated card, and what is right in double precision.
+// Random attention problems on the emulated card, and their results in double precision.
 #pragma once
 
 #include "kernels/cuda/attention/span_table.h"
@@ -15,9 +15,9 @@
 namespace spanscope::testing {
 
 struct ProblemShape {
-  int rows = 1;      ///< of the last run
-  int keys = 100;    ///< that the last run sees, about
-  int segments = 3;  ///< that the last run sees, its own included
+  int rows = 1;      ///< rows of the last run
+  int keys = 100;    ///< keys that the last run sees, about
+  int segments = 3;  ///< segments that the last run sees, its own included
   int keyHeads = 2;
   int group = 4;  ///< query heads of a key head
   int headSize = 64;
@@ -27,10 +27,11 @@ struct ProblemShape {
   std::string text() const;
 };
 
-/// What the emulation has to multiply, some ten million products a second.
+/// The number of products that the emulation has to compute. It does some ten million a second.
 std::int64_t productsOf(const ProblemShape& shape);
 
-/// Choices of which pairwiseShapes() has every two values of two of them in some shape.
+/// The choices for each field of a shape. pairwiseShapes() combines them so that any two values of two fields
+/// occur together in some shape.
 struct ShapeChoices {
   std::vector<int> rows;
   std::vector<int> keys;
@@ -39,24 +40,25 @@ struct ShapeChoices {
   std::vector<int> groups;
   std::vector<int> blockSizes;
 };
-/// In bf16; rows are halved where there are more products than `mostProducts`, down to 16.
+/// The combined shapes, in bf16. If a shape has more products than `mostProducts`, its rows are halved, down
+/// to 16.
 std::vector<ProblemShape> pairwiseShapes(const ShapeChoices& choices, std::int64_t mostProducts,
                                          Random& random);
 
-/// What a row's attention should be, and how far f32 arithmetic may be off.
+/// The expected attention of rows, and how far f32 arithmetic may be off.
 struct ProblemResult {
-  std::vector<double> out;                 ///< [rows][queryHeads · headSize]
-  std::vector<double> magnitude;           ///< of each element of out: the same sum of absolute values
+  std::vector<double> out;        ///< [rows][queryHeads · headSize]
+  std::vector<double> magnitude;  ///< for each element of `out`: the sum of the absolute values of its terms
   std::vector<std::vector<double>> mass;   ///< by run: [queryHeads][stretches]
   std::vector<std::vector<double>> first;  ///< by run: [queryHeads][segments]
   std::vector<double> logSums;  ///< [rows][queryHeads]: logarithm of the sum of e^score; −∞ without keys
-  /// Relative to a weight, in f32. An element of out is off by at most this times its magnitude.
+  /// Tolerance in f32, relative to a weight. An element of `out` is off by at most this times its magnitude.
   double weightTolerance = 0;
-  double scoreNorm = 0;  ///< scale · largest norms of queries and keys: no score is larger
+  double scoreNorm = 0;  ///< scale times the largest norms of queries and keys; no score is larger
 };
 
-/// A pool with keys and values at random blocks, and two runs of rows: a single row that sees the first
-/// segment only, and rows that see all.
+/// A pool with keys and values in random blocks, and two runs of rows: a single row that sees only the first
+/// segment, and rows that see all segments.
 class AttentionProblem {
  public:
   AttentionProblem(EmulatedCard& card, const ProblemShape& shape, Random& random);
@@ -74,35 +76,34 @@ class AttentionProblem {
   std::vector<cuda::RowRun>& runs() { return m_runs; }
   const std::vector<cuda::RowRun>& runs() const { return m_runs; }
 
-  /// Gives a token of the last run's own segment values that stand out: whoever reads it is far from whoever
-  /// does not.
+  /// Gives a token of the last run's own segment values that stand out, so that results with it are far from
+  /// results without it.
   void markKey(std::int32_t token);
 
-  /// Makes all queries positive, and of the last run's own segment the first `count` keys such that, not
-  /// turned, their weight is 0 beside any other's.
+  /// Makes all queries positive. Sets the first `count` keys of the last run's own segment so that, without
+  /// rotation, their weight is 0 beside that of any other key.
   void ignoreKeys(std::int32_t count);
 
-  /// By the most direct loops over what the pool holds.
+  /// Computes the results by the most direct loops over the pool.
   ProblemResult reference() const;
 
  private:
-  /// Where a token of the last run's own segment begins.
+  /// The place in the pool where a token of the last run's own segment begins.
   std::size_t placeOfOwn(std::int32_t token, int head) const;
 
   ProblemShape m_shape;
   RotaryAngles m_angles;
   std::unique_ptr<CardPool> m_pool;
-  std::vector<float> m_keys;    ///< what the pool holds
-  std::vector<float> m_values;  ///< the same
+  std::vector<float> m_keys;    ///< keys in the pool
+  std::vector<float> m_values;  ///< values in the pool
   std::vector<cuda::Bf16> m_queries;
   std::vector<cuda::RowRun> m_runs;
 };
 
-/// How far a score may be off where turned queries are rounded to bf16.
+/// How far a score may be off if rotated queries are rounded to bf16.
 double scoreToleranceOnTensorCores(const AttentionProblem& problem, const ProblemResult& expected);
 
-/// What is wrong with results of tensor cores, where queries and weights are rounded to bf16; empty if
-/// nothing is.
+/// What is wrong with results of tensor cores, which round queries and weights to bf16; empty: nothing.
 std::string differsOnTensorCores(const AttentionProblem& problem, const std::vector<cuda::Bf16>& out,
                                  const ProblemResult& expected);
 

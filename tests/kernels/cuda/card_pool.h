@@ -17,7 +17,7 @@ namespace spanscope::testing {
 /// The angles of a rotary embedding.
 class RotaryAngles {
  public:
-  /// Tables for distances 0 … count − 1.
+  /// Makes tables for the distances 0 … count − 1.
   RotaryAngles(int headSize, int count, double theta) : m_pairs(static_cast<std::size_t>(headSize / 2)) {
     for (std::size_t pair = 0; pair < m_pairs; ++pair)
       m_frequencies.push_back(std::pow(theta, -2.0 * static_cast<double>(pair) / headSize));
@@ -51,7 +51,7 @@ class RotaryAngles {
   std::vector<float> m_cosSin;
 };
 
-/// Memory for a pool, of exactly its size.
+/// Memory on the card for a pool, of exactly its size.
 class CardPool {
  public:
   CardPool(EmulatedCard& card, const cuda::KeyValuePool& shape)
@@ -64,7 +64,7 @@ class CardPool {
   }
 
   const cuda::KeyValuePool& shape() const { return m_shape; }
-  /// Of element 0, counted in elements; `slot` counts through the blocks.
+  /// The place of element 0, counted in elements. `slot` counts through all blocks.
   std::size_t placeOf(int layer, std::int64_t slot, int head) const {
     return static_cast<std::size_t>(m_shape.placeOf(layer, slot / m_shape.blockSize, head) +
                                     slot % m_shape.blockSize * m_shape.headSize);
@@ -72,7 +72,7 @@ class CardPool {
 
   std::vector<float> downloadKeys() { return download(m_keys); }
   std::vector<float> downloadValues() { return download(m_values); }
-  /// All elements; those of a pool of bf16 are rounded.
+  /// Uploads all elements. For a pool of bf16 they are rounded.
   void upload(const std::vector<float>& keys, const std::vector<float>& values) {
     upload(keys, m_keys);
     upload(values, m_values);

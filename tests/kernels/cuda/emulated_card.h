@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// A card with a stream, and arrays on it, for tests of kernels.
+// An emulated card with a stream, and arrays on it, for tests of kernels.
 #pragma once
 
 #include "engine/compute/half.h"
@@ -15,11 +15,11 @@
 
 namespace spanscope::testing {
 
-/// An array in memory of the card, of exactly its size.
+/// An array in the card's memory, of exactly its size.
 template <class T>
 class CardArray {
  public:
-  /// Holds NaN or −1.
+  /// Makes an array that holds NaN or −1.
   CardArray(const cuda::Device& device, std::size_t count)
       : m_count(count), m_memory(device, count * sizeof(T), "a test") {}
 
@@ -74,7 +74,7 @@ inline std::vector<float> toFloats(std::span<const cuda::Bf16> values) {
   return result;
 }
 
-/// Runs `work` with threads in every order. It should give the same each time.
+/// Runs `work` with threads in every order. The results should be the same each time.
 inline void inEveryOrder(EmulatedCard& card, const std::function<void(const char* order)>& work) {
   using cuda::emulation::ThreadOrder;
   for (const ThreadOrder order : cuda::emulation::kThreadOrders) {

@@ -22,7 +22,7 @@
 
 namespace spanscope::testing {
 
-/// What every kernel of kernels/cuda may take.
+/// The resources that each kernel of kernels/cuda may use.
 inline std::vector<cuda::KernelBudget> kernelBudgets() {
   std::vector<cuda::KernelBudget> budgets{cuda::kBiasRowsBudget,
                                           cuda::kBlockBoundBudget,

@@ -8,9 +8,9 @@
 
 namespace spanscope::testing {
 
-/// A sample of all combinations of choices in which every two values of any two dimensions stand together at
-/// least once: `counts[d]` choices in dimension d, each combination a choice by dimension. Greedy: each
-/// combination is the best of some random ones.
+/// A sample of all combinations of choices. Dimension d has `counts[d]` choices; a combination has one choice
+/// for each dimension. In the sample any two choices of two dimensions occur together at least once. It is
+/// made greedily: each combination is the best of some random ones.
 inline std::vector<std::vector<std::size_t>> pairwiseSample(const std::vector<std::size_t>& counts,
                                                             Random& random) {
   struct Pair {

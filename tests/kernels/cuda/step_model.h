@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// A small model on the emulated card whose requests decode step by step, without a scheduler.
+// A small model on the emulated card. Its requests decode step by step, without a scheduler.
 #pragma once
 
 #include "engine/model/decoder.h"
@@ -27,10 +27,10 @@ inline model::ModelConfig stepModelConfig() {
   return config;
 }
 
-/// A reply that grows behind a document which all replies share.
+/// A reply that grows after a document that all replies share.
 struct StepReply {
   std::uint64_t number = 0;
-  std::vector<TokenId> tokens;  ///< question and reply; the last one is not computed yet
+  std::vector<TokenId> tokens;  ///< question and reply; the last token is not computed yet
   std::vector<BlockId> blocks;
   float temperature = 0;
 };
@@ -38,15 +38,16 @@ struct StepReply {
 struct StepOptions {
   bool logitsWanted = false;
   bool observed = false;
-  std::vector<std::size_t> observedReplies = {};  ///< those alone, if any
+  std::vector<std::size_t> observedReplies = {};  ///< if not empty, only these replies are observed
   std::stop_token stop = {};
-  std::int32_t mostBlocks = 0;  ///< that a row reads; 0: all
+  std::int32_t mostBlocks = 0;  ///< most blocks that a row reads; 0: all
 };
 
 class StepModel {
  public:
   static constexpr std::int32_t kBlockSize = 4;
-  static constexpr std::int32_t kDocument = 16;  ///< tokens; with as many rows nothing grows any more
+  /// Tokens of the document; with as many rows in a pass, no buffer grows any more.
+  static constexpr std::int32_t kDocument = 16;
 
   explicit StepModel(cuda::CardWorkOptions options, bool exact = false)
       : counts(std::make_shared<cuda::GraphCounts>()) {
@@ -57,7 +58,7 @@ class StepModel {
     m_decoder = std::make_unique<model::Decoder>(config, *weights, *m_backend);
     takeStore();
   }
-  /// Graphs are never too slow: an emulated card is.
+  /// Options with which graphs never count as too slow, because an emulated card is slow.
   static cuda::CardWorkOptions patient() {
     return {.mostMilliseconds = std::numeric_limits<double>::infinity()};
   }
@@ -67,7 +68,7 @@ class StepModel {
   model::Decoder& decoder() { return *m_decoder; }
   compute::KvStore& store() { return *m_store; }
 
-  /// Another one in another place, with the document.
+  /// Takes another store in another place, and computes the document into it.
   void takeStore() {
     auto other = m_backend->makeKvStore(m_decoder->kvShape(400, kBlockSize, compute::DType::BF16));
     m_store = std::move(other);
@@ -78,7 +79,8 @@ class StepModel {
     m_document = document.blocks;
   }
 
-  /// A reply whose question of so many tokens, which are not 2, is computed, but for the last.
+  /// Begins a reply. All tokens of its question but the last are computed. `question` is the number of these
+  /// tokens and must not be 2.
   StepReply begin(std::uint64_t number, std::int32_t question, float temperature = 0) {
     StepReply reply{.number = number, .tokens = {}, .blocks = {}, .temperature = temperature};
     for (std::int32_t i = 0; i < question; ++i)
@@ -90,7 +92,7 @@ class StepModel {
     return reply;
   }
 
-  /// The next token of each.
+  /// Computes the next token of each reply.
   model::ForwardResult step(const std::vector<StepReply*>& replies, const StepOptions& options = {}) {
     model::Batch batch;
     batch.logitsWanted = options.logitsWanted;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// One block of a kernel at a time: its threads are fibers that run until they have to meet.
+// Runs a kernel one block at a time. The threads of a block are fibers that run until they have to meet.
 #pragma once
 
 #include "kernels/cuda/runtime.h"
@@ -21,7 +21,7 @@ namespace spanscope::cuda::emulation {
 
 inline constexpr int kLanes = 32;
 
-/// A copy of 16 bytes that was started and did not arrive.
+/// A copy of 16 bytes that has started and not arrived yet.
 struct PendingCopy {
   std::byte* target = nullptr;
   const std::byte* source = nullptr;
@@ -35,16 +35,16 @@ struct Thread {
   int index = 0;
   State state = State::Ready;
   std::unique_ptr<Fiber> fiber;
-  // The operation of the warp it has come to.
+  // The warp operation that the thread has reached.
   const char* operation = "";
   void* operand = nullptr;
   void (*complete)(void* const* operands) = nullptr;
-  // Copies that are under way, the oldest group first; the last group is still open.
+  // Copies that have not arrived, the oldest group first. The last group is still open.
   std::deque<std::vector<PendingCopy>> copies;
 };
 
-/// A meeting point that orders what is done before it and after it. Two places take turns: who leaves one
-/// meeting late shall not see what others did before the next.
+/// A meeting point: what threads do before it comes before what they do after it. Two places take turns, so
+/// that a thread that leaves one meeting late does not see what others did before the next.
 class OrderingPoint {
  public:
   SPANSCOPE_UNSEEN void* place() { return &m_places[m_meetings % 2]; }
@@ -55,8 +55,8 @@ class OrderingPoint {
   char m_places[2] = {};
 };
 
-/// Runs launches, block after block. What goes wrong in a kernel is a Failure that names kernel, block and
-/// thread.
+/// Runs launches, block after block. If something goes wrong in a kernel, it throws a Failure that names
+/// kernel, block and thread.
 class BlockRunner {
  public:
   BlockRunner();
@@ -66,17 +66,17 @@ class BlockRunner {
 
   void run(const KernelCall& call, const EmulationOptions& options);
 
-  /// The one that runs the calling kernel.
+  /// The runner of the calling kernel.
   static BlockRunner& current();
 
-  // For device_emulation.h, called by the thread that is running.
+  // For device_emulation.h. The running thread calls these.
   int threadIndex() const;
   int threadCount() const;
-  Grid place() const;  ///< of the block
+  Grid place() const;  ///< place of the block
   Grid grid() const;
   void* takeShared(std::size_t number, std::size_t bytes);
   void barrier();
-  /// Waits for the other lanes of the warp; the last one calls complete(operands by lane).
+  /// Waits for the other lanes of the warp. The last lane to come calls complete(operands by lane).
   void meetWarp(const char* operation, void* operand, void (*complete)(void* const* operands));
   void syncWarp();
   void startCopy(void* target, const void* source, int bytes);
@@ -88,8 +88,8 @@ class BlockRunner {
   static void enter(void* thread);
   void runThread(Thread& thread);
   void endThread(Thread& thread);
-  void endBlock(Thread& thread);  ///< with the exception that is being handled
-  /// True if it is the last lane to come: then the operation is done.
+  void endBlock(Thread& thread);  ///< ends the block with the exception that is being handled
+  /// Returns true for the last lane to come: then the operation is done.
   bool arriveAtWarp(const char* operation, void* operand, void (*complete)(void* const* operands));
   void runBlock();
   void makeThreads(int count);
@@ -100,10 +100,10 @@ class BlockRunner {
   void checkThatAllEnded() const;
 
   Fiber m_host;
-  std::vector<std::unique_ptr<Thread>> m_threads;  ///< as many as any block had
+  std::vector<std::unique_ptr<Thread>> m_threads;  ///< as many as the largest block had
   std::vector<std::unique_ptr<GuardedMemory>> m_shared;
-  std::size_t m_sharedTaken = 0;  ///< arrays of this block
-  std::size_t m_sharedBytes = 0;  ///< of them
+  std::size_t m_sharedTaken = 0;  ///< number of arrays that this block has taken
+  std::size_t m_sharedBytes = 0;  ///< bytes of these arrays
   const KernelCall* m_call = nullptr;
   Grid m_place;
   int m_threadCount = 0;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// device.h on the host. Included by it alone.
+// Implements device.h on the host. Only device.h includes it.
 #pragma once
 
 #include "tests/support/cuda_emulation/block.h"
@@ -40,7 +40,7 @@ struct ShuffleOperand {
   int source;
   T result;
 };
-/// Every lane gets the value of the lane it names.
+/// Gives every lane the value of the lane that it names.
 template <class T>
 T shuffleFrom(const char* name, T value, int source) {
   static_assert(sizeof(T) == 4 || sizeof(T) == 8);
@@ -69,7 +69,7 @@ void completeProduct(void* const* operands);
 
 struct MatricesOperand {
   std::uint32_t* registers;
-  alignas(16) std::uint16_t row[8];  ///< of the lane, if it gives one
+  alignas(16) std::uint16_t row[8];  ///< row of the lane, if it gives one
 };
 /// The element `element` (0 or 1) of register `index` of lane `lane`; see loadMatrices.
 std::uint16_t loadedElement(void* const* operands, int index, int lane, int element, bool transposed);
@@ -183,7 +183,7 @@ inline std::uint64_t multiplyHigh(std::uint64_t a, std::uint64_t b) {
   return static_cast<std::uint64_t>(static_cast<Wide>(a) * b >> 64U);
 }
 inline float multiplyAdd(float a, float b, float c) {
-  // The product of two f32 is exact in double, so that only the sum rounds, and then the result.
+  // The product of two f32 is exact in double, so that only the sum rounds, and then the result again.
   return static_cast<float>(static_cast<double>(a) * static_cast<double>(b) + static_cast<double>(c));
 }
 inline float exp2Fast(float value) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// What stands behind the handles of runtime.h on the host.
+// The host's state behind the handles of runtime.h.
 #pragma once
 
 #include "tests/support/cuda_emulation/block.h"
@@ -44,7 +44,7 @@ struct PinnedMemory::State {
 };
 
 struct Event::State {
-  std::shared_ptr<emulation::Point> point;  ///< null until it is recorded
+  std::shared_ptr<emulation::Point> point;  ///< null until the event is recorded
 };
 
 struct Graph::State {
@@ -58,7 +58,7 @@ struct Stream::State {
   State& operator=(const State&) = delete;
 
   void add(emulation::Operation operation);
-  bool step();  ///< runs the oldest operation; false if there is none
+  bool step();  ///< runs the oldest operation; returns false if there is none
   void finish();
 
   Device owner;
@@ -70,20 +70,20 @@ struct Device::State {
   DeviceProperties properties;
   emulation::EmulationOptions options;
   emulation::BlockRunner runner;
-  bool isInUse = false;  ///< it has a context
+  bool isInUse = false;  ///< the card has a context
   std::set<Stream::State*> streams;
   std::set<DeviceMemory::State*> memories;
   std::size_t usedBytes = 0;
   std::size_t launches = 0;
-  int recordings = 0;  ///< streams that record
+  int recordings = 0;  ///< number of streams that are recording
 
-  /// Makes the context where there is none yet.
+  /// Makes the context if there is none yet.
   void use();
-  /// Throws Failure if a stream records.
+  /// Throws Failure if a stream is recording.
   void checkThatNobodyRecords(const std::string& call) const;
-  /// Throws Failure unless the bytes lie in memory of the card.
+  /// Throws Failure unless the bytes lie in the card's memory.
   void checkRange(const std::string& call, const void* begin, std::size_t bytes) const;
-  /// Throws Failure if something was written beside memory of the card.
+  /// Throws Failure if something was written outside the card's memory.
   void checkGuards() const;
   void finishAll();
 };

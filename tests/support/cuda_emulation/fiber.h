@@ -6,20 +6,20 @@
 
 namespace spanscope::cuda::emulation {
 
-/// A thread of control with a stack of its own that runs where another one steps aside. Sanitizers are told
-/// of every switch.
+/// A thread of control with a stack of its own. It runs when another fiber switches to it. Sanitizers are
+/// told of every switch.
 class Fiber {
  public:
-  /// The one that is running already: what calls switchTo first.
+  /// The fiber that is running already, which calls switchTo() first.
   Fiber();
-  /// One that calls entry(argument) when it is switched to first. `entry` never returns.
+  /// A fiber that calls entry(argument) at the first switch to it. `entry` must never return.
   Fiber(void (*entry)(void*), void* argument);
-  /// What stands on its stack is forgotten, not unwound.
+  /// Forgets the fiber's stack without unwinding it.
   ~Fiber();
   Fiber(const Fiber&) = delete;
   Fiber& operator=(const Fiber&) = delete;
 
-  /// Goes on with `to`, until somebody switches back to `from`, which must be running.
+  /// Continues `to`, until another fiber switches back to `from`. `from` must be running.
   static void switchTo(Fiber& from, Fiber& to);
 
  private:

@@ -7,14 +7,14 @@
 
 namespace spanscope::cuda::emulation {
 
-/// What memory holds that nobody wrote: a NaN as f32, f64 and bf16, −1 as an integer.
+/// The byte of unwritten memory: it makes a NaN as f32, f64 and bf16, and −1 as an integer.
 inline constexpr std::uint8_t kUnwritten = 0xFF;
 
-/// Memory of exactly `bytes` bytes between two guards: the address sanitizer reports whoever touches them,
-/// and without it what was written there is found later.
+/// Memory of exactly `bytes` bytes between two guards. The address sanitizer reports every access to a guard.
+/// Without it, isIntact() finds what was written there.
 class GuardedMemory {
  public:
-  /// At a multiple of 256 bytes, filled with kUnwritten. Throws std::bad_alloc.
+  /// Takes memory at a multiple of 256 bytes, filled with kUnwritten. Throws std::bad_alloc.
   explicit GuardedMemory(std::size_t bytes);
   ~GuardedMemory();
   GuardedMemory(const GuardedMemory&) = delete;
@@ -25,7 +25,7 @@ class GuardedMemory {
   bool holds(const void* pointer, std::size_t bytes) const;
 
   void forget();          ///< fills it with kUnwritten again
-  bool isIntact() const;  ///< nobody wrote to the guards
+  bool isIntact() const;  ///< nothing was written to the guards
 
  private:
   static constexpr std::size_t kGuardBytes = 256;

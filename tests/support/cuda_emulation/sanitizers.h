@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// What the emulation tells the address and the thread sanitizer; nothing where there is none.
+// What the emulation tells the address sanitizer and the thread sanitizer. Without them it does nothing.
 #pragma once
 
 #include <cstddef>
@@ -41,15 +41,15 @@ void AnnotateIgnoreWritesEnd(const char* file, int line);
 }
 #endif
 
-/// Of a function of the emulation that reads what other fibers write.
+/// Marks a function of the emulation that reads what other fibers write.
 #define SPANSCOPE_UNSEEN __attribute__((no_sanitize("thread")))
-/// Of a function that runs on two stacks: no sanitizer may keep a record of it.
+/// Marks a function that runs on two stacks: no sanitizer may keep a record of it.
 #define SPANSCOPE_BETWEEN_STACKS __attribute__((noinline, no_sanitize("address"), no_sanitize("thread")))
 
 namespace spanscope::cuda::emulation {
 
-/// What 16 bytes of memory are read and written by: the compiler makes of memcpy what the thread sanitizer
-/// does not see.
+/// The type with which 16 bytes of memory are read and written. The thread sanitizer would not see what the
+/// compiler makes of memcpy.
 using Word [[gnu::may_alias]] = std::uint64_t;
 inline void copy16(void* target, const void* source) {
   static_cast<Word*>(target)[0] = static_cast<const Word*>(source)[0];
@@ -60,7 +60,7 @@ inline void fill16(void* target, std::uint64_t word) {
   static_cast<Word*>(target)[1] = word;
 }
 
-/// Whoever reads or writes there is reported.
+/// Makes the sanitizer report every read and write there.
 inline void poison([[maybe_unused]] const void* begin, [[maybe_unused]] std::size_t bytes) {
 #if SPANSCOPE_ADDRESS_SANITIZER
   __asan_poison_memory_region(begin, bytes);
@@ -85,7 +85,7 @@ inline void finishSwitch([[maybe_unused]] void* fakeStack, [[maybe_unused]] cons
 #endif
 }
 
-// The thread sanitizer takes fibers for threads: a switch orders nothing, a barrier does.
+// The thread sanitizer treats fibers as threads: a switch orders nothing, but a barrier does.
 
 inline void* makeThreadRecord() {
 #if SPANSCOPE_THREAD_SANITIZER
@@ -112,7 +112,7 @@ inline void switchThreadRecord([[maybe_unused]] void* record) {
 #endif
 }
 
-/// What was done before comes before what is done after an `acquire` of the same place.
+/// What was done before this call comes before what is done after an `acquire` of the same place.
 inline void release([[maybe_unused]] void* place) {
 #if SPANSCOPE_THREAD_SANITIZER
   __tsan_release(place);
@@ -124,7 +124,8 @@ inline void acquire([[maybe_unused]] void* place) {
 #endif
 }
 
-/// As long as it lives, what the calling fiber reads and writes is the emulation's own and no race.
+/// While an object of this class exists, reads and writes of the calling fiber belong to the emulation and
+/// are no races.
 class Unseen {
  public:
   Unseen() {

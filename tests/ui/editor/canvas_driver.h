@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// A canvas in a window with the keys of the command table, driven by real mouse and key events. Nodes are
-// found through the accessible tree, as a screen reader finds them.
+// Drives a canvas in a window with the keys of the command table, by real mouse and key events. It finds
+// nodes through the accessible tree, as a screen reader does.
 #pragma once
 
 #include "ui/document/document_model.h"
@@ -27,12 +27,12 @@ class CanvasDriver {
   void setInput(const ui::ViewInput& input) { m_canvas->setInput(input); }
 
   QAccessibleInterface* accessible(document::NodeId id);
-  /// In pixels of the canvas.
+  /// The rectangle of a node in pixels of the canvas.
   QRect rect(document::NodeId id);
   QPoint center(document::NodeId id) { return rect(id).center(); }
   QPoint output(document::NodeId id);
-  QPoint input(document::NodeId id);  ///< of nodes with one input
-  QPoint emptyPoint();                ///< far from everything
+  QPoint input(document::NodeId id);  ///< the input of a node with one input
+  QPoint emptyPoint();                ///< a point far from everything
   std::vector<document::NodeId> selection();
 
   void click(QPoint at, Qt::KeyboardModifiers modifiers = {});
@@ -43,20 +43,20 @@ class CanvasDriver {
   void drag(QPoint from, QPoint to, Qt::KeyboardModifiers modifiers = {},
             Qt::MouseButton button = Qt::LeftButton);
 
-  /// Drops the operator of the list to add from.
+  /// Drops an operator from the list of operators.
   void dropOperator(const QString& op, QPoint at);
 
-  /// To whatever has the focus.
+  /// Sends a key to the widget with the focus.
   void key(Qt::Key key, Qt::KeyboardModifiers modifiers = {});
   void type(const QString& text);
 
   bool popupIsOpen();
   QStringList popupItems();
   void clickInPopup(const QString& title);
-  /// Tab, a name, Return.
+  /// Adds a node with the keys Tab, a name, Return.
   void addByKeys(const QString& title);
 
-  std::vector<ui::Selection> selections;  ///< all that were wanted
+  std::vector<ui::Selection> selections;  ///< all selections that the canvas asked for
   std::vector<document::NodeId> edits;
   QStringList messages;
   QStringList dropped;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Documents of the example queries, and runs of them on the bundled model.
+// Makes documents of the example queries, and runs them on the bundled model.
 #pragma once
 
 #include "engine/run/session.h"
@@ -13,7 +13,7 @@
 
 namespace spanscope::test {
 
-/// A query of resources/queries, e.g. "rag.json".
+/// A document with a query of resources/queries, e.g. "rag.json".
 document::Document exampleDocument(const std::string& name);
 document::Document documentFromJson(const std::string& json);
 /// The node at a path of the document's query.
@@ -22,13 +22,14 @@ document::NodeId nodeAtPath(const document::Document& document, const NodePath& 
 class QueryRecorder {
  public:
   QueryRecorder();
-  /// Runs the document; throws std::runtime_error where it is not complete.
+  /// Runs the document. Throws std::runtime_error if the document is not complete.
   void run(const document::Document& document);
-  /// What running it now would find.
+  /// What a run of the document would find now.
   std::shared_ptr<const ui::Forecast> forecast(const document::Document& document);
-  /// The whole trace so far with the document that ran last. `withTokenizer`: the model is loaded.
+  /// An input with the whole trace so far and the document that ran last. `withTokenizer` makes it look as if
+  /// the model is loaded.
   ui::ViewInput input(bool withTokenizer = false) const;
-  /// The same after its first `count` events.
+  /// The same after the first `count` events.
   ui::ViewInput inputAt(std::size_t count) const;
 
  private:

@@ -1,22 +1,23 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// What golden pictures show: an example, run, two of its documents exchanged, and run again, at set times.
+// The inputs that golden pictures show: an example is run, two of its documents are exchanged, and it is run
+// again. All times are fixed.
 #pragma once
 
 #include "ui/session/view_input.h"
 
 namespace spanscope::test {
 
-/// Made from a run on the bundled model, whose answers are the same on every machine; times, speeds,
-/// versions and the names of folders and the machine are replaced by set ones. A block that was found again
-/// elsewhere is selected, and the next run is forecast. Without a tokenizer.
+/// An input made from a run on the bundled model, whose answers are the same on every machine. Times, speeds,
+/// versions and the names of folders and the machine are replaced by fixed ones. A relocated block is
+/// selected, and the next run is forecast. There is no tokenizer.
 ui::ViewInput pictureScene();
-/// The same of a query with twenty documents, more than there is room for.
+/// The same for a query with twenty documents, for which there is not enough room.
 ui::ViewInput twentyDocumentsScene();
-/// The same of a query with generates inside.
+/// The same for a query with generates inside.
 ui::ViewInput stepsScene();
-/// A query that cannot run, with things that are probably not meant besides.
+/// A query that cannot run and also has warnings.
 ui::ViewInput mistakenScene();
-/// Runs that retrieved; one fragment is pinned.
+/// Runs that retrieved fragments, of which one is pinned.
 ui::ViewInput fragmentsScene();
 
 }  // namespace spanscope::test

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// The pictures that are held to golden ones: the canvas and every view, at two sizes.
+// The table of golden pictures: the canvas and every view, at two sizes.
 #pragma once
 
 #include "ui/session/view_input.h"
@@ -14,10 +14,10 @@ namespace spanscope::test {
 
 enum class Scene {
   Example,          ///< pictureScene()
-  TwentyDocuments,  ///< twentyDocuments(), with one of them selected
+  TwentyDocuments,  ///< twentyDocuments(), with one document selected
   TwentyCards,      ///< twentyDocumentsScene()
   Steps,            ///< stepsScene()
-  NotForecast,      ///< stepsScene(), without what its next run would find
+  NotForecast,      ///< stepsScene() without a forecast
   Experiment,       ///< pictureScene() with sampleExperiment()
   Benchmark,        ///< pictureScene() with sampleBenchmark()
   Lengths,          ///< pictureScene() with sampleLengths()
@@ -25,7 +25,7 @@ enum class Scene {
   Fragments,        ///< fragmentsScene()
 };
 
-/// One line a picture: its name, and "canvas" or the id of a view of viewTable().
+/// One entry for each picture: its name, and "canvas" or the id of a view in viewTable().
 struct Picture {
   QString name;
   QString id;
@@ -34,12 +34,12 @@ struct Picture {
 };
 
 const std::vector<Picture>& pictureTable();
-/// The row of this name, which there must be.
+/// The index of the entry with this name, which must exist.
 std::size_t pictureIndex(const QString& name);
 
 ui::ViewInput sceneOf(Scene scene);
 QImage renderPicture(const Picture& picture, const ui::ViewInput& input, ui::Scheme scheme);
-/// "canvas-wide-dark"
+/// The name of the picture's file, e.g. "canvas-wide-dark".
 QString pictureName(const Picture& picture, ui::Scheme scheme);
 
 }  // namespace spanscope::test

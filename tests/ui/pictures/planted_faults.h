@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// What must not pass as the golden picture: faults of painting, and other things that are shown.
+// Faults that must not pass as the golden picture: errors of painting, and wrong content.
 #pragma once
 
 #include "tests/ui/pictures/picture_table.h"
@@ -11,33 +11,33 @@
 
 namespace spanscope::test {
 
-/// Every pixel of one colour has the other one, and the other way round.
+/// Exchanges two colours in all pixels.
 QImage exchanged(QImage image, const QColor& one, const QColor& other);
-/// What stands out most in the part is painted in another colour, its smooth edges too.
+/// Paints what stands out most in the part in another colour, smooth edges included.
 QImage withAnotherInk(QImage image, const QRect& part, const QColor& ink);
-/// The part stands elsewhere, over what was there.
+/// Moves the part elsewhere, over what was there.
 QImage moved(const QImage& image, const QRect& part, QPoint by);
-/// The part of this size in which the most changes from pixel to pixel.
+/// The part of this size in which pixels change most from one to the next.
 QRect busiestPart(const QImage& image, QSize size);
-/// The part has the colour that most of its pixels have.
+/// Fills the part with its most frequent colour.
 QImage without(QImage image, const QRect& part);
-/// As if every channel had been rounded the other way, by turns.
+/// Changes the picture as if every channel had been rounded the other way, alternately up and down.
 QImage roundedOtherwise(QImage image);
 
-/// The same answer over other documents: what the first needed one of twentyDocuments() had, its neighbour
-/// has.
+/// The same answer over other documents: the first needed document of twentyDocuments() and its neighbour
+/// exchange their attention.
 ui::ViewInput withOtherShares(const ui::ViewInput& input);
 ui::ViewInput withoutTheSelection(const ui::ViewInput& input);
 ui::ViewInput withoutTheLastDocument(const ui::ViewInput& input);
-/// The first token of every step took twice as long.
+/// An input in which the first token of every step took twice as long.
 ui::ViewInput withOtherLatency(const ui::ViewInput& input);
-/// The swapped order took as long as computing all.
+/// An input in which the swapped order took as long as computing everything.
 ui::ViewInput withSlowSwaps(const ui::ViewInput& input);
-/// What the same order took stands beside the swapped one.
+/// An input in which the times of the same order and of the swapped order are exchanged.
 ui::ViewInput withExchangedCases(const ui::ViewInput& input);
-/// Nothing has run.
+/// An input in which nothing has run.
 ui::ViewInput withoutEvents(const ui::ViewInput& input);
-/// The last run is not there yet.
+/// An input without the last run.
 ui::ViewInput withoutTheLastRun(const ui::ViewInput& input);
 
 }  // namespace spanscope::test

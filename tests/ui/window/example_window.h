@@ -8,11 +8,12 @@
 
 namespace spanscope::test {
 
-/// A fresh window with an example of the program in it, and the view that a test is about.
+/// A fresh window that shows a bundled example and the view that a test is about.
 template <class ShownView>
 class ExampleWindow : public FreshWindow {
  public:
-  /// `layout`: the command of the layout that has the dock. False: something of it did not come up.
+  /// Opens the example and the dock. `layout` is the command of the layout that has the dock. Returns false
+  /// if something did not appear.
   bool open(const char* example, const char* layout, const char* dock) {
     if (!show({1440, 900}) || !window().openExample(QLatin1String(example))) return false;
     window().perform(QLatin1String(layout));
@@ -23,7 +24,7 @@ class ExampleWindow : public FreshWindow {
   ShownView* view() const { return m_view; }
 
  private:
-  ShownView* m_view = nullptr;  ///< the window's
+  ShownView* m_view = nullptr;  ///< the window owns it
 };
 
 }  // namespace spanscope::test

@@ -15,8 +15,8 @@
 
 namespace spanscope::test {
 
-/// A window as a person sees it who starts the program for the first time: settings and unsaved work lie in a
-/// folder of its own, which goes with it.
+/// A window as a person sees it at the first start of the program. Settings and unsaved work lie in a
+/// temporary folder, which is removed with the window.
 class FreshWindow {
  public:
   explicit FreshWindow(compute::Backends backends = cpuBackends())
@@ -24,13 +24,13 @@ class FreshWindow {
         m_settings(path(QStringLiteral("settings.ini")), QSettings::IniFormat),
         m_window(make()) {}
 
-  /// False: it did not come up.
+  /// Shows the window. Returns false if it did not appear.
   bool show(QSize size = {1280, 800}) {
     m_window->resize(size);
     m_window->show();
     return QTest::qWaitForWindowExposed(m_window.get());
   }
-  /// The program is started again.
+  /// Closes the window and opens a new one, as if the program was started again.
   bool reopen(QSize size = {1280, 800}) {
     m_window->close();
     m_window.reset();
@@ -39,7 +39,7 @@ class FreshWindow {
   }
   ui::MainWindow& window() { return *m_window; }
   QSettings& settings() { return m_settings; }
-  /// Of a file in its folder.
+  /// The path of a file in the window's folder.
   QString path(const QString& name) const { return m_folder.filePath(name); }
 
  private:
@@ -50,7 +50,7 @@ class FreshWindow {
   compute::Backends m_backends;
   QTemporaryDir m_folder;
   QSettings m_settings;
-  std::unique_ptr<ui::MainWindow> m_window;  ///< ends before what it uses
+  std::unique_ptr<ui::MainWindow> m_window;  ///< destroyed before the objects that it uses
 };
 
 }  // namespace spanscope::test

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// What the tests of the span store share: a folder of their own, and blocks whose bytes follow from their
-// names, so that a wrong hit shows.
+// What the tests of the span store share: a temporary folder, and blocks whose bytes follow from their names,
+// so that a wrong hit is noticed.
 #pragma once
 
 #include "engine/cache/store/disk_store.h"
@@ -23,7 +23,7 @@ namespace spanscope::cache::test {
 
 inline constexpr std::uint32_t kSlotBytes = 96;
 
-/// A name made of a number.
+/// Makes a content name from a number.
 inline ContentName nameOf(std::uint64_t number) {
   ContentName name;
   for (std::size_t i = 0; i < name.bytes.size(); ++i)
@@ -35,7 +35,7 @@ inline StoredFacts factsOf(std::uint64_t number, std::int32_t tokens = 16) {
   return {.name = nameOf(number), .parent = nameOf(number + 1'000'000), .tokens = tokens, .base = 7};
 }
 
-/// The only bytes that block `number` may ever be found with.
+/// The bytes of block `number`: a lookup must never find others for it.
 inline std::vector<std::byte> bytesOf(std::uint64_t number, std::int32_t tokens = 16) {
   std::vector<std::byte> bytes(static_cast<std::size_t>(tokens) * kSlotBytes);
   for (std::size_t i = 0; i < bytes.size(); ++i)
@@ -60,7 +60,7 @@ inline bool put(DiskStore& store, std::uint64_t first, std::uint64_t count) {
 
 enum class Seen { Right, Missing, Wrong };
 
-/// Whether the store has a block, and if so with the bytes it was stored with.
+/// Whether the store has a block, and whether it has the bytes that were stored.
 inline Seen look(DiskStore& store, std::uint64_t number, std::int32_t tokens = 16) {
   const StoredFacts facts = factsOf(number, tokens);
   const std::optional<StoredBytes> found = store.fetch(facts.name, facts.parent, tokens, kSlotBytes);
@@ -71,7 +71,7 @@ inline Seen look(DiskStore& store, std::uint64_t number, std::int32_t tokens = 1
   return isEqual ? Seen::Right : Seen::Wrong;
 }
 
-/// Holds a writer up until it is opened; opened before the store ends.
+/// Holds up a writer until the gate is opened. It must be opened before the store ends.
 class Gate {
  public:
   void pass() {
@@ -83,7 +83,7 @@ class Gate {
     m_isOpen = true;
     m_opened.notify_all();
   }
-  /// Before a step that writers pass then.
+  /// A hook that makes writers pass the gate before this step.
   std::function<int(WriteStep)> before(WriteStep step) {
     return [this, step](WriteStep now) {
       if (now == step) pass();

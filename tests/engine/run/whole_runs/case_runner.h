@@ -12,9 +12,9 @@
 
 namespace spanscope::test {
 
-/// What was seen of what cases are made to show.
+/// Counts of what the cases have shown.
 struct Seen {
-  std::int64_t pairs = 0;  ///< warm runs held against cold ones
+  std::int64_t pairs = 0;  ///< warm runs that were compared with cold ones
   std::int64_t failed = 0;
   std::int64_t stopped = 0;
   std::int64_t preemptions = 0;
@@ -23,20 +23,21 @@ struct Seen {
   std::int64_t evictedBlocks = 0;
   std::int64_t loadedBlocks = 0;
   std::int64_t teams = 0;
-  std::int64_t replays = 0;                      ///< replies put through the model once more
-  std::int64_t exactSteps = 0;                   ///< predicted without a doubt
-  std::int64_t boundedSteps = 0;                 ///< predicted with bounds
-  std::map<std::string, std::int64_t> policies;  ///< pairs under each
-  std::map<std::string, std::int64_t> layouts;   ///< and in each
+  std::int64_t replays = 0;                      ///< replies that were replayed through the model
+  std::int64_t exactSteps = 0;                   ///< steps predicted exactly
+  std::int64_t boundedSteps = 0;                 ///< steps predicted with bounds
+  std::map<std::string, std::int64_t> policies;  ///< pairs under each policy
+  std::map<std::string, std::int64_t> layouts;   ///< pairs in each layout
 };
 
-/// Runs cases: each run of a case in its session, and again in one that has seen nothing.
+/// Runs cases. It runs each run of a case in the case's session, and again in a session that has seen
+/// nothing.
 class CaseRunner {
  public:
-  /// Stores are put under this folder, which must be there, and removed again.
+  /// Stores are made below `folder`, which must exist, and removed again.
   explicit CaseRunner(std::filesystem::path folder) : m_folder(std::move(folder)) {}
 
-  /// Everything that is not as promised, of all runs of the case up to the first in which something is not.
+  /// Everything that breaks a promise. It checks the runs of the case up to the first with such a difference.
   Differences run(const RunCase& all);
 
   const Seen& seen() const { return m_seen; }

@@ -8,25 +8,25 @@
 
 namespace spanscope::test {
 
-/// What a warm run and what it is held against do not agree in.
+/// What differs between a warm run and what it is compared with.
 enum class Subject : std::uint8_t {
-  Exception,    ///< something was thrown that is no Failure for the caller
-  Outcome,      ///< one of them failed, or another way
+  Exception,    ///< something was thrown that is no Failure
+  Outcome,      ///< one of the runs failed, or they failed in different ways
   Prompt,       ///< span tables
   Reply,        ///< sampled tokens and how the reply ended
   Probability,  ///< bits of the probabilities of sampled tokens
-  Text,         ///< of replies and answer
+  Text,         ///< texts of replies and of the answer
   Attention,    ///< what tokens looked at, bit for bit
-  Figures,      ///< of the run itself: they do not add up
-  Forecast,     ///< what was predicted did not come
-  Trace,        ///< the events give another state than the engine's
-  Replay,       ///< replies put through the model once more are others
-  Leak          ///< somebody still holds blocks
+  Figures,      ///< the run's own figures do not add up
+  Forecast,     ///< a prediction was wrong
+  Trace,        ///< the events lead to another state than the engine's
+  Replay,       ///< replayed replies differ
+  Leak          ///< blocks are still held
 };
 const char* nameOf(Subject subject);
 
 struct Difference {
-  std::size_t run = 0;  ///< of the case
+  std::size_t run = 0;  ///< index of the run in the case
   Subject subject = Subject::Outcome;
   std::string text;
 };

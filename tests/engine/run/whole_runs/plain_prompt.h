@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Prompts and replies in double precision, as policies and layouts are defined: row by row, from the plan's
-// tree. Nothing here knows segments, span tables, blocks or a cache.
+// Computes prompts and replies in double precision straight from the definitions of policies and layouts: row
+// by row, from the plan's tree. Nothing here knows segments, span tables, blocks or a cache.
 #pragma once
 
 #include "engine/layout/message_renderer.h"
@@ -15,56 +15,58 @@ namespace spanscope::test {
 
 /// Which rows see which.
 enum class PlainMask : std::uint8_t {
-  Causal,        ///< all before
-  Spans,         ///< the children of a plus see themselves alone
-  BehindPrefix,  ///< and what stands before their plus
-  Linked         ///< as Spans; then the first of each child, and what stands around, once more in full view
+  Causal,        ///< a row sees all rows before it
+  Spans,         ///< a child of a plus sees only itself
+  BehindPrefix,  ///< a child of a plus also sees what stands before the plus
+  Linked  ///< as Spans; then the first tokens of each child, and what stands around, again in full view
 };
 
 struct PlainPolicy {
   PlainMask mask = PlainMask::Spans;
-  std::int32_t linked = 0;  ///< tokens of each child, for Linked
+  std::int32_t linked = 0;  ///< for Linked: tokens of each child that are computed again
 };
 
-/// One row of a prompt or reply, as it is seen.
+/// One row of a prompt or a reply.
 struct PlainRow {
   TokenId token = 0;
   std::int64_t position = 0;
-  /// The children of plus around it, from the outermost. A reply that is reused is like one of a plus of its
-  /// own.
+  /// The children of plus around the row, from the outermost. A reused reply counts as the child of a plus of
+  /// its own.
   struct Child {
     std::size_t plus = 0;
     std::size_t child = 0;
-    bool isClosure = false;  ///< it began as a conversation and sees nothing before it
+    bool isClosure = false;  ///< it began a conversation of its own and sees nothing before it
     bool operator==(const Child&) const = default;
   };
   std::vector<Child> path;
-  std::int32_t local = 0;              ///< among rows of one path that follow each other
-  std::optional<std::size_t> reply{};  ///< a reply that is reused, of PlainPrompts
-  std::size_t replyRow = 0;            ///< of its rows
+  std::int32_t local = 0;              ///< index among successive rows with the same path
+  std::optional<std::size_t> reply{};  ///< index of the reused reply in PlainPrompts, if the row is of one
+  std::size_t replyRow = 0;            ///< index among the rows of that reply
 };
 
 /// The prompts and replies of one plan.
 class PlainPrompts {
  public:
-  /// All must outlive it. `replies[i]`: the sampled tokens of step i. The renderer has the layout.
+  /// All arguments must outlive this object. `replies[i]` are the sampled tokens of step i. The renderer
+  /// knows the layout.
   PlainPrompts(const plan::Plan& plan, const std::vector<std::vector<TokenId>>& replies,
                layout::MessageRenderer& renderer, const testing::PlainTransformer& plain, PlainPolicy policy);
 
   /// The rows of a step's prompt.
   const std::vector<PlainRow>& prompt(StepIndex step) const { return m_prompts[step]; }
-  /// What each token of a step's reply was drawn from.
+  /// The logits from which each token of a step's reply was drawn.
   std::vector<testing::Numbers> logits(StepIndex step) const;
 
  private:
   friend class PlainLayout;
 
-  /// A reply that stands in a prompt with the values that it had under its own.
+  /// A reply that stands in a prompt with the keys and values that it had under its own prompt.
   struct Reused {
     StepIndex step = 0;
-    std::vector<TokenId> tokens;  ///< from the generation prompt to pads behind it, as far as it is there
+    /// From the generation prompt to the pads after the reply, as far as they exist.
+    std::vector<TokenId> tokens;
   };
-  /// Rows as they enter each layer, and as they leave the last: [layer][row].
+  /// The rows that enter each layer, [layer][row], and the rows that leave the last layer.
   struct Passed {
     std::vector<std::vector<testing::Numbers>> entering;
     std::vector<testing::Numbers> hidden;
@@ -80,7 +82,7 @@ class PlainPrompts {
   const testing::PlainTransformer& m_plain;
   PlainPolicy m_policy;
   const std::vector<std::vector<TokenId>>& m_replies;
-  std::size_t m_generationPrompt = 0;  ///< tokens of it
+  std::size_t m_generationPrompt = 0;  ///< number of its tokens
   std::vector<std::vector<PlainRow>> m_prompts;
   std::vector<Reused> m_reused;
 };

@@ -10,7 +10,7 @@
 
 namespace spanscope::test {
 
-/// Numbers from a seed, the same with every library.
+/// Random numbers from a seed, the same with every library.
 class Dice {
  public:
   explicit Dice(std::uint64_t seed) : m_random(seed) {}
@@ -27,8 +27,8 @@ class Dice {
   std::mt19937_64 m_random;
 };
 
-/// Query trees of every operator that can be planned as it stands. They are put together from few texts and
-/// from parts of earlier trees, so that their prompts have much in common.
+/// Makes random query trees of every operator that can be planned as it is. They are made from a few texts
+/// and from parts of earlier trees, so that their prompts have much in common.
 class RandomTrees {
  public:
   explicit RandomTrees(Dice& dice);
@@ -46,8 +46,8 @@ class RandomTrees {
 
   Dice& m_dice;
   std::vector<std::string> m_texts;
-  std::vector<query::Node> m_parts;  ///< of earlier trees
-  int m_left = 0;                    ///< generates that the tree may still have
+  std::vector<query::Node> m_parts;  ///< parts of earlier trees
+  int m_left = 0;                    ///< how many more generates the tree may have
 };
 
 }  // namespace spanscope::test

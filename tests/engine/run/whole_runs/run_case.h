@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// One random case of whole runs: a session with a history, and how each of its runs is to be held against a
-// twin that has seen nothing. A plain value, made from its seed alone, so that a number repeats it; it can be
-// printed in full and made smaller.
+// One random case of whole runs: a session with a history, and how each of its runs is compared with a cold
+// twin, a session that has seen nothing. A case is a plain value that follows from its seed, so that one
+// number repeats it. It can be printed in full and made smaller.
 #pragma once
 
 #include "engine/layout/layouts.h"
@@ -16,10 +16,10 @@
 
 namespace spanscope::test {
 
-/// Where blocks go that leave the pool.
+/// The tiers to which blocks go that leave the pool.
 enum class Tiers : std::uint8_t { None, Host, LittleHost, Disk, DiskBehindLittleHost };
 
-/// Of a session and its model.
+/// The settings of a session and its model.
 struct SessionChoice {
   std::int32_t blockSize = 16;
   std::int32_t blocks = 400;  ///< the null block included
@@ -29,11 +29,11 @@ struct SessionChoice {
   bool tails = true;
   Tiers tiers = Tiers::None;
   Endings endings = Endings::Many;
-  std::int32_t positions = 4096;  ///< of the model's context
+  std::int32_t positions = 4096;  ///< context of the model, tokens
   bool operator==(const SessionChoice&) const = default;
 };
 
-/// What attention a run records.
+/// How much attention a run records.
 enum class Observed : std::uint8_t { Nothing, Answer, Everything };
 
 struct QueryRun {
@@ -42,26 +42,27 @@ struct QueryRun {
   layout::Layout layout = layout::Layout::Exact;
   plan::OutputForm outputForm = plan::OutputForm::Anew;
   bool distribute = true;
-  std::uint32_t fanIn = 0;  ///< of attention locality; 0: off
-  bool mapReduce = false;   ///< its shape
+  std::uint32_t fanIn = 0;  ///< fan-in of attention locality; 0: off
+  bool mapReduce = false;   ///< shape of attention locality
   std::uint64_t seed = 0;
   std::int32_t maxTokens = 6;
   std::int32_t topK = 0;
   float topP = 1;
   Observed observed = Observed::Nothing;
-  bool isFirstOfSession = false;  ///< the session before has ended; its stores are there
-  bool isCacheEmptied = false;    ///< before the run
-  std::int32_t emptyEvery = 0;    ///< passes, before which the cache is emptied, a few times; 0: never
-  std::int32_t stopAfter = 0;     ///< passes; 0: it is not stopped
-  bool isReplayed = false;        ///< its replies are put through the model once more
-  bool isPredictedAhead = false;  ///< by the predictor that predicted the run before, if there is one
+  bool isFirstOfSession = false;  ///< a new session starts here; the stores of the session before are there
+  bool isCacheEmptied = false;    ///< the cache is emptied before the run
+  /// The cache is emptied a few times, each time after this many passes; 0: never.
+  std::int32_t emptyEvery = 0;
+  std::int32_t stopAfter = 0;     ///< number of passes after which the run is stopped; 0: it is not
+  bool isReplayed = false;        ///< its replies are replayed through the model
+  bool isPredictedAhead = false;  ///< it is predicted by the predictor of the run before, if there is one
   bool operator==(const QueryRun&) const = default;
 };
 
 struct RunCase {
   std::uint64_t seed = 0;
   SessionChoice warm;
-  /// What the cold twins have otherwise; they have room for everything and no tiers.
+  /// The settings in which the cold twins differ. They also have room for everything and no tiers.
   std::int32_t coldRowsPerPass = 512;
   int coldThreads = 1;
   std::vector<QueryRun> runs;
@@ -70,10 +71,10 @@ struct RunCase {
 
 RunCase makeRunCase(std::uint64_t seed);
 
-/// All of it, one line for the session and one or two for each run.
+/// The whole case as text: one line for the session and one or two for each run.
 std::string describe(const RunCase& all);
 
-/// Blocks of a pool in which nothing is ever evicted.
+/// The number of blocks of a pool in which nothing is ever evicted.
 std::int32_t roomyBlocks(std::int32_t blockSize);
 
 }  // namespace spanscope::test

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// What one run of a session gave and told.
+// The result of one run of a session, and what its events told.
 #pragma once
 
 #include "engine/run/finished_reply.h"
@@ -20,12 +20,12 @@ class WatchingSink final : public trace::Sink {
  public:
   std::uint64_t send(RunId run, RequestId request, const NodePath& node, trace::Payload payload) override;
 
-  /// Forgets the events so far. `stopAfter`: passes; 0: never.
+  /// Forgets the events so far. Stops the run after `stopAfter` passes; 0: never.
   void beginRun(std::int32_t stopAfter);
 
   const std::vector<trace::Event>& events() const { return m_events; }
   const trace::Replay& replay() const { return m_replay; }
-  /// Why an event did not fit those before it; the first.
+  /// The error of the first event that did not fit the events before it.
   const std::optional<Error>& error() const { return m_error; }
   std::stop_token stopToken() const { return m_stop.get_token(); }
 
@@ -38,18 +38,18 @@ class WatchingSink final : public trace::Sink {
   std::stop_source m_stop;
 };
 
-/// One reply, as the events tell of it.
+/// One reply as the events tell it.
 struct ToldReply {
   std::vector<trace::SegmentInfo> prompt;
   std::vector<TokenId> tokens;
   std::vector<float> probabilities;
-  std::string text;                                        ///< of the tokens
+  std::string text;                                        ///< text of the tokens
   std::map<std::int32_t, trace::SegmentAttention> looked;  ///< by token
   std::map<std::int32_t, std::vector<float>> onTeammates;  ///< by token
   std::map<std::tuple<std::int32_t, std::uint32_t, std::int32_t>, trace::AttentionMass>
       rows;                                   ///< by layer, segment and row
-  std::vector<trace::BlockLookedUp> lookups;  ///< of its first admission
-  std::int64_t evicted = 0;                   ///< blocks that it had evicted
+  std::vector<trace::BlockLookedUp> lookups;  ///< lookups of its first admission
+  std::int64_t evicted = 0;                   ///< blocks that were evicted for it
   bool isInOrder = true;                      ///< its tokens count up from 0
 };
 
@@ -58,17 +58,17 @@ struct RunRecord {
 
   run::RunResult result;
   std::map<RequestId, ToldReply> replies;
-  std::vector<RequestId> admitted;  ///< in this order, each once
+  std::vector<RequestId> admitted;  ///< requests in order of admission, each once
   std::vector<std::vector<RequestId>> teams;
   std::int64_t preemptions = 0;
-  std::int64_t loaded = 0;  ///< blocks from tiers
-  /// How long things took decided what was looked for in the tiers.
+  std::int64_t loaded = 0;  ///< blocks loaded from tiers
+  /// The time that loading took decided what was looked up in the tiers.
   bool isTimed = false;
 
   const ToldReply& replyOf(const run::StepResult& step) const { return replies.at(step.request); }
 };
 
-/// The reply of a step as it can be put through the model once more.
+/// The reply of a step in the form in which it can be replayed.
 run::FinishedReply finishedReply(const RunRecord& record, const run::StepResult& step,
                                  const policy::Choice& policy);
 

@@ -7,8 +7,8 @@
 
 namespace spanscope::test {
 
-/// A case made smaller for as long as `stillFails` says so of what is left: runs are left out, settings put
-/// to the ordinary, trees cut. It is asked at most `tries` times.
+/// Makes a failing case smaller: it leaves out runs, resets settings to the usual values and cuts trees. It
+/// keeps a step only if `stillFails` says that the smaller case still fails. It asks at most `tries` times.
 RunCase smallerCase(RunCase failing, const std::function<bool(const RunCase&)>& stillFails, int tries = 600);
 
 }  // namespace spanscope::test

@@ -17,15 +17,15 @@ namespace spanscope::test {
 
 /// How replies of a random model end.
 enum class Endings : std::uint8_t {
-  None,  ///< each is as long as it may be
+  None,  ///< every reply is as long as it may be
   Few,
   Many
 };
 
-/// Random weights of a few thousand parameters with the tokenizer and template of the bundled checkpoint.
-/// Some tokens are likelier than others: the marks of the padded and cropped layouts, the words of the
-/// template, and a few more, so that replies hold them and begin alike. Everything is made once and shared by
-/// all sessions.
+/// Models of a few thousand random weights, with the tokenizer and template of the bundled checkpoint. Some
+/// tokens are more likely than others: the markers of the padded and cropped layouts, the words of the
+/// template, and a few more. So replies hold these tokens and begin alike. Each model is made once and shared
+/// by all sessions.
 class TinyModels {
  public:
   TinyModels();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Runs of example queries on the bundled model, as views get them.
+// Runs example queries on the bundled model, and makes the inputs that views get.
 #pragma once
 
 #include "engine/policy/policies.h"
@@ -18,13 +18,13 @@
 
 namespace spanscope::test {
 
-/// A document and which of its nodes the runs mean.
+/// A document, and the nodes of it that the runs mean.
 struct Recorded {
   std::shared_ptr<const document::Document> document;
   std::map<RunId, document::NodePaths> paths;
   std::vector<trace::Event> events;
 
-  /// Of the first `count` events of the whole trace.
+  /// An input with the first `count` events of the whole trace.
   ui::ViewInput input(std::size_t count, ui::Scheme scheme = ui::Scheme::Light) const;
   ui::ViewInput input(ui::Scheme scheme = ui::Scheme::Light) const { return input(events.size(), scheme); }
 };
@@ -33,15 +33,15 @@ class RunRecorder {
  public:
   explicit RunRecorder(const run::SessionConfig& session = {});
 
-  /// The next run of the session. `observeRows`: attention of every token.
+  /// Makes the next run of the session. `observeRows` records the attention of every token.
   void run(const document::Document& document, const policy::Policy& policy = policy::standardPolicy(),
            bool observeRows = false);
-  /// What the next run of the document would find.
+  /// What a run of the document would find now.
   std::shared_ptr<const ui::Forecast> forecast(const document::Document& document,
                                                bool comparesLayouts = false);
-  /// Nothing can be reused after it.
+  /// Empties the cache, so that nothing can be reused.
   void clearCache() { m_session->clearCache(); }
-  /// Starts over with the paths: the runs so far were of another document.
+  /// Forgets the paths, as if the runs so far belonged to another document.
   void forgetPaths() { m_paths.clear(); }
   Recorded recorded() const;
 
@@ -55,9 +55,9 @@ class RunRecorder {
   ui::Forecaster m_forecaster;
 };
 
-/// resources/queries/NAME
+/// The document of the file resources/queries/NAME.
 document::Document exampleDocument(const std::string& name);
-/// The first plus of the document with its first two children exchanged.
+/// The document with the first two children of its first plus exchanged.
 document::Document swapped(document::Document document);
 
 }  // namespace spanscope::test

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Runs documents on the bundled model and keeps what a view is a function of.
+// Runs documents on the bundled model and makes the inputs of views.
 #pragma once
 
 #include "engine/policy/policies.h"
@@ -20,14 +20,14 @@ class Recording {
  public:
   explicit Recording(std::int32_t blockCount, std::int32_t blockSize = 16);
 
-  /// Throws std::runtime_error where the document cannot be run.
+  /// Runs a document. Throws std::runtime_error if it cannot be run.
   void run(const document::Document& document, const policy::Policy& policy = policy::standardPolicy());
   void clearCache() { m_session->clearCache(); }
 
-  /// The whole trace so far, with the last document that was run.
+  /// An input with the whole trace so far and the last document that was run.
   ui::ViewInput input(ui::Scheme scheme = ui::Scheme::Light);
 
-  /// A query of this repository's resources/queries.
+  /// A document with a query of this repository's resources/queries.
   static document::Document example(const std::string& name);
   static document::Document fromJson(const std::string& json);
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Two runs of a query with one augment, as the engine tells of them. Made by hand: every score is known.
+// Two runs of a query with one augment, as the engine would report them. They are made by hand, so that every
+// score is known.
 #pragma once
 
 #include "engine/query/query.h"
@@ -10,7 +11,7 @@
 
 namespace spanscope::test {
 
-/// Of the fragments that were found, the best first.
+/// The hashes of the found fragments, the best first.
 inline constexpr const char* kFragmentHashes[] = {"00000000000000000000000000000001",
                                                   "00000000000000000000000000000002",
                                                   "00000000000000000000000000000003"};
@@ -20,7 +21,7 @@ class RetrievingRuns {
   RetrievingRuns();
 
   document::NodeId augment() const;
-  /// After the first `events` events.
+  /// The input after the first `events` events.
   ui::ViewInput input(std::size_t events = 100) const;
 
   query::Node model;

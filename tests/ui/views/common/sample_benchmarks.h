@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Benchmarks with set figures, so that what is said of them is always the same.
+// Benchmarks with fixed figures, so that views always say the same of them.
 #pragma once
 
 #include "engine/workbench/document/document.h"
@@ -10,10 +10,11 @@ namespace spanscope::test {
 
 /// Seven finished turns of a query with one step: cold, same order, swapped and floor, far apart.
 ui::Benchmark sampleBenchmark(const document::Document& document);
-/// Three lengths of documents, of which the last is not measured yet.
+/// Three lengths of documents. The last is not measured yet.
 ui::Benchmark sampleLengths(const document::Document& document);
 
-/// A finished experiment of four lines: time to first token of RAG, by policy, cold and with documents seen.
+/// A finished experiment with four lines: the time to first token of RAG by policy, cold and with seen
+/// documents.
 ui::ExperimentRun sampleExperiment();
 
 }  // namespace spanscope::test

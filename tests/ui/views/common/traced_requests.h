@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Traces made by hand: a pool, and requests whose blocks are looked up, allocated and stored as told.
+// Traces made by hand: a pool, and requests whose blocks are looked up, allocated and stored as the test
+// says.
 #pragma once
 
 #include "engine/trace/event.h"
@@ -12,7 +13,7 @@
 
 namespace spanscope::test {
 
-/// A lookup of block `index` of a segment: a miss of that many tokens.
+/// A lookup of block `index` of a segment: a miss of `wanted` tokens.
 trace::BlockLookedUp lookupOf(std::int32_t wanted, std::uint32_t segment = 0, std::int32_t index = 0,
                               std::int64_t base = 0);
 
@@ -20,22 +21,22 @@ class TraceMaker {
  public:
   explicit TraceMaker(std::int32_t blockSize = 4, std::int32_t blockCount = 16);
 
-  /// Sends an event of a run and request; returns its sequence number.
+  /// Sends an event of a run and request. Returns its sequence number.
   std::uint64_t send(RunId run, RequestId request, trace::Payload payload, const NodePath& node = {});
 
   /// Starts a run with one request and its span table.
   void startRun(RunId run, RequestId request, std::vector<trace::SegmentInfo> segments,
                 const std::string& queryJson = "");
   void finish(RunId run, RequestId request);
-  /// A request with one segment of that many tokens, every block of which is computed and stored into the
+  /// Makes a request with one segment of `tokens` tokens. Every block of it is computed and stored, in the
   /// blocks from `firstBlock` on.
   void computedRequest(RunId run, RequestId request, std::int32_t tokens, BlockId firstBlock);
 
   const std::shared_ptr<ui::TraceStore>& trace() const { return m_trace; }
-  /// The whole trace. A contradiction in it fails the test program.
+  /// An input with the whole trace. A contradiction in the trace ends the test program.
   ui::ViewInput input() const;
 
-  /// A segment with tokens 100, 101, … that are shown as words.
+  /// A segment with the tokens 100, 101, …, which are shown as words.
   static trace::SegmentInfo segment(std::int32_t tokens, std::int64_t base, const NodePath& node,
                                     TokenId firstToken = 100);
 

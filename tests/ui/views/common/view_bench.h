@@ -9,8 +9,8 @@
 
 namespace spanscope::ui::testing {
 
-/// Does for one view what the window does: gives it the document, the selection and the theme, and follows
-/// its wishes.
+/// Does for one view what the window does: it gives the view document, selection and theme, and follows its
+/// wishes.
 class ViewBench : public QObject {
   Q_OBJECT
  public:
