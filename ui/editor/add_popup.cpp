@@ -130,7 +130,7 @@ void AddPopup::open(const std::vector<std::string>& operators, const QString& ca
 bool AddPopup::eventFilter(QObject* watched, QEvent* event) {
   if (watched != m_search) return QFrame::eventFilter(watched, event);
   if (event->type() == QEvent::ShortcutOverride) {
-    // The keys of the canvas are not for its search line.
+    // While the search line is open, its keys are not those of the canvas.
     event->accept();
     return true;
   }
@@ -181,7 +181,7 @@ void AddPopup::paintEvent(QPaintEvent* /*event*/) {
 void AddPopup::filter(const QString& text) {
   m_list->clear();
   const QString wanted = text.trimmed();
-  // Those whose name begins with it come first, then those that have it anywhere.
+  // Operators whose name begins with the text come first, then operators that hold it anywhere.
   std::vector<QString> first;
   std::vector<QString> rest;
   for (const std::string& op : m_operators) {

@@ -23,7 +23,7 @@ bool isJoin(const DocumentNode& node) {
   return arityOf(node.own).most == Arity::kMany;
 }
 
-/// Operators in the order in which they are offered: `first` before the others of the palette.
+/// The operators in the order in which they are offered: `first`, then the others of the palette.
 std::vector<std::string> ordered(const std::vector<std::string>& first, bool needInput,
                                  const std::string& without = {}) {
   std::vector<std::string> result;
@@ -91,7 +91,7 @@ NodeId addOperator(Document& document, const AddPlace& place, const std::string&
   const query::Node own = document::makeOperator(op);
   switch (place.kind) {
     case AddPlace::Kind::Root: {
-      // The first node is where the tidy layout begins; a draft stays where it was put.
+      // The first node stands where the tidy layout begins. A draft stays where the person put it.
       return document::addNode(document, own, document.size() == 0 ? std::nullopt : place.at);
     }
     case AddPlace::Kind::Child: {
@@ -107,7 +107,7 @@ NodeId addOperator(Document& document, const AddPlace& place, const std::string&
     }
     case AddPlace::Kind::Above: {
       if (!document.contains(place.node)) return kNoNode;
-      // A tree that was put somewhere stays there: its new top stands where the old one did.
+      // A tree that a person has placed stays there: its new top stands where the old top did.
       const auto position =
           document.at(place.node).parent == kNoNode ? document.at(place.node).position : std::nullopt;
       const NodeId added = document::addNode(document, own, position);

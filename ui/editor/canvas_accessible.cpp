@@ -81,7 +81,8 @@ class AccessibleCanvas : public QAccessibleWidget {
     for (const auto& [id, interface] : m_nodes) QAccessible::deleteAccessibleInterface(interface);
   }
 
-  // Looked for when asked: the interface may be older than the parts of the canvas and outlive them.
+  // The core is looked up at each call, because the interface may be older than the parts of the canvas and
+  // may outlive them.
   CanvasCore* core() const { return widget()->findChild<CanvasCore*>(QString(), Qt::FindDirectChildrenOnly); }
   CanvasView* view() const { return widget()->findChild<CanvasView*>(QString(), Qt::FindDirectChildrenOnly); }
   Canvas& canvas() const { return *static_cast<Canvas*>(widget()); }
@@ -94,7 +95,7 @@ class AccessibleCanvas : public QAccessibleWidget {
     return made;
   }
 
-  /// Trees, then what lies over the canvas at the moment.
+  /// Children are the trees, then the widgets that lie over the canvas at the moment.
   int childCount() const override {
     return static_cast<int>(tops().size()) + static_cast<int>(overlays().size());
   }
@@ -103,7 +104,7 @@ class AccessibleCanvas : public QAccessibleWidget {
     const std::vector<NodeId> trees = tops();
     const auto count = static_cast<int>(trees.size());
     if (index < 0) return nullptr;
-    // Interfaces of nodes are made when somebody asks for them.
+    // The interface of a node is made when it is asked for.
     if (index < count)
       // NOLINTNEXTLINE(cppcoreguidelines-pro-type-const-cast): Qt asks a const one for what may be changed.
       return const_cast<AccessibleCanvas*>(this)->node(trees[static_cast<std::size_t>(index)]);
@@ -227,7 +228,7 @@ QString AccessibleNode::text(QAccessible::Text type) const {
 QRect AccessibleNode::rect() const {
   if (!isValid()) return {};
   const document::Rect* rect = m_canvas.core()->rectOf(m_id);
-  // What lies in a stack is where the stack is.
+  // A node in a stack is where the stack is.
   const Stack* stack = m_canvas.core()->stacks().of(m_id);
   if (rect == nullptr && stack != nullptr) rect = m_canvas.core()->rectOf(stack->members.front());
   const CanvasView* view = m_canvas.view();

@@ -129,7 +129,7 @@ void CanvasParts::openAdd(const AddPlace& place, QPointF viewportPoint) {
 }
 
 void CanvasParts::openAddForSelection() {
-  // Nobody points anywhere: what has no parent is placed by the tidy layout, clear of the others.
+  // The person points nowhere, so the tidy layout places a node without a parent, clear of the others.
   const AddPlace place = placeFor(m_core.document(), m_core.current());
   QPointF at = m_view->centerPoint();
   if (const Rect* rect = m_core.rectOf(m_core.current()))
@@ -268,7 +268,7 @@ void CanvasParts::find(const QString& text) {
         if (nodeSearchText(document.at(id)).contains(text, Qt::CaseInsensitive)) m_hits.push_back(id);
       }
     }
-    // From where the person is, so that typing on does not jump about.
+    // The search goes on from the current node, so that typing more does not jump about.
     const auto at = std::find(m_hits.begin(), m_hits.end(), m_core.current());
     if (at != m_hits.end()) m_hit = static_cast<std::size_t>(at - m_hits.begin());
   }

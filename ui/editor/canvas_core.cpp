@@ -63,7 +63,8 @@ void CanvasCore::setInput(const ViewInput& input) {
   m_runs = runs;
   if (!sameRuns) updateStatuses();
   takeForecast();
-  // The selection made here is told outside and comes back; one that is older must not undo it meanwhile.
+  // A selection made here is told to the window and comes back with an input. An older selection that comes
+  // before it must not undo it.
   if ((!before || before->selection.nodes != input.selection.nodes) && input.selection.nodes != m_selection) {
     m_selection.clear();
     for (const NodeId id : input.selection.nodes) {
@@ -162,7 +163,7 @@ void CanvasCore::takeIdentities() {
 }
 
 SegmentIdentities CanvasCore::identities() {
-  // Those of the window are read once for all views, where they are of what is drawn.
+  // The window reads identities once for all views. They can be used if they belong to the drawn document.
   if (m_input && m_input->identities && m_input->document == m_document && &drawn() == m_document.get())
     return *m_input->identities;
   return m_input ? m_book.read(drawn(), *m_input->trace, m_input->paths)
@@ -188,7 +189,7 @@ void CanvasCore::tellAdded() {
 
 std::set<NodeId> CanvasCore::wanted() const {
   std::set<NodeId> wanted;
-  // A stack that is selected as a whole stays one.
+  // A stack that is selected as a whole stays a stack.
   if (current() != document::kNoNode && m_selection.size() == 1) wanted.insert(current());
   for (const auto& [id, status] : m_statuses) {
     if (status.phase == NodePhase::Running && m_document->contains(id)) wanted.insert(id);
@@ -204,7 +205,7 @@ bool CanvasCore::showWanted() {
     }
     return true;
   });
-  // What is drawn anyway moves nothing.
+  // If all wanted nodes are drawn already, nothing moves.
   if (isDrawn) return false;
   m_wishes.shown = std::move(wanted);
   return restack();
@@ -223,7 +224,7 @@ QString CanvasCore::tipOf(NodeId id) const {
   QStringList lines;
   const NodeStatus& status = statusOf(id);
   const auto look = m_looks.find(id);
-  // Joins promise something that their names do not say.
+  // The tool tip of a join says what it promises, because its name does not.
   if (look != m_looks.end()) {
     if (look->second.pill && findTerm(QString::fromStdString(look->second.op)) != nullptr)
       lines.append(explain(QString::fromStdString(look->second.op)));
@@ -249,7 +250,7 @@ QString CanvasCore::tipOf(NodeId id) const {
 void CanvasCore::setPreview(std::optional<Document> preview) {
   if (!preview && !m_preview) return;
   m_preview = std::move(preview);
-  // As many on their own as before, so that a gesture moves nothing else.
+  // As many nodes as before have cards of their own, so that a gesture moves nothing else.
   m_stacks = stacksOf(drawn(), m_wishes, m_stackLimit);
   redraw();
 }
@@ -313,7 +314,8 @@ void CanvasCore::takeDocument(std::shared_ptr<const Document> document) {
   const std::optional<std::vector<NodeId>> edited = isDrawn ? editedInPlace(*before) : std::nullopt;
   if (edited) {
     redrawNodes(*edited);
-    // A text that has become that of another document is the same one now; a window says so with its input.
+    // If a text now equals that of another document, both are the same part. A window tells that with its
+    // input.
     if (!m_input || !m_input->identities) takeIdentities();
   } else {
     m_wishes.shown = wanted();
@@ -345,7 +347,7 @@ void CanvasCore::redraw() {
 }
 
 std::optional<std::vector<NodeId>> CanvasCore::editedInPlace(const Document& before) const {
-  // Parameters decide whether the text of a run counts as that of the document.
+  // Parameters decide whether the text of a run counts as the document's text.
   if (m_document->frames != before.frames || m_document->notes != before.notes ||
       m_document->parameters != before.parameters || m_document->declarations != before.declarations ||
       m_document->settings.model != before.settings.model) {
@@ -368,7 +370,7 @@ void CanvasCore::redrawNodes(const std::vector<NodeId>& nodes) {
   const std::string checkpoint = workbench::modelNameOf(m_document->settings);
   for (const NodeId id : nodes) {
     const auto look = m_looks.find(id);
-    if (look == m_looks.end() || look->second.stacked > 0) continue;  // not drawn itself
+    if (look == m_looks.end() || look->second.stacked > 0) continue;  // the node is not drawn itself
     setOwnLook(look->second, m_document->at(id), checkpoint);
     changed.push_back(id);
   }
@@ -390,7 +392,7 @@ void CanvasCore::takeForecast() {
       m_input->position == m_input->trace->size()) {
     const auto& runs = m_input->state().progress().runs;
     const auto newest = m_input->paths.empty() ? runs.end() : runs.find(m_input->paths.rbegin()->first);
-    // An older run in view, of another session, is not what the next one is held against.
+    // If an older run of another session is shown, the next run is not compared with it.
     const bool isOlder =
         newest == runs.end() && std::any_of(m_input->paths.begin(), m_input->paths.end(),
                                             [&runs](const auto& run) { return runs.contains(run.first); });

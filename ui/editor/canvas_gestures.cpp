@@ -28,7 +28,7 @@ namespace {
 constexpr double kReorderReach = 100;
 constexpr double kSnap = 4;
 constexpr double kLeastArea = 60;
-/// Dragging this near to the edge of the viewport, or beyond it, scrolls.
+/// The view scrolls if something is dragged this near to the edge of the viewport, or beyond it.
 constexpr int kScrollEdge = 24;
 constexpr int kMostScroll = 24;  ///< pixels a tick
 constexpr int kScrollTick = 16;  ///< milliseconds
@@ -381,7 +381,7 @@ void CanvasGestures::startNodes() {
   for (const NodeId id : m_core.selection()) {
     const Rect* rect = m_core.rectOf(id);
     if (rect == nullptr || m_core.stacks().of(id) != nullptr) continue;
-    // A top takes what is placed by the layout along.
+    // If a top moves, the nodes that the layout places move with it.
     const bool comesAlong =
         tops.count(id) == 0 && !document.at(id).position &&
         std::any_of(tops.begin(), tops.end(), [&](NodeId top) { return document.isAncestor(top, id); });
@@ -409,7 +409,7 @@ Document CanvasGestures::reordered(QPointF at, bool swap) {
   const std::size_t from = document.indexInParent(id);
   const Rect start = m_start.at(id);
   const double middle = start.y + start.height / 2 + at.y() - m_pressedAt.y();
-  // Against where the siblings stand without the gesture, so that nothing flickers.
+  // Compares with where the siblings stand without the gesture, so that nothing flickers.
   const Stacks& stacks = m_core.stacks();
   const std::map<NodeId, Rect> layout = tidyLayout(document, stacks);
   std::size_t to = from;
@@ -421,7 +421,7 @@ Document CanvasGestures::reordered(QPointF at, bool swap) {
     const double center = rect->second.y + rect->second.height / 2;
     const Stack* stack = stacks.at(children[i]);
     if (i != from && center < middle) before += stack == nullptr ? 1 : stack->members.size();
-    if (stack != nullptr) continue;  // what is exchanged with one of them would vanish in it
+    if (stack != nullptr) continue;  // a node exchanged with a member of the stack would vanish in it
     if (std::abs(center - middle) < nearest) {
       nearest = std::abs(center - middle);
       if (swap) to = i;
@@ -507,7 +507,7 @@ void CanvasGestures::setArea(Document& document, QPointF delta) const {
     const Rect before = frame.area;
     change(frame.area);
     if (m_kind == Kind::AreaSize) continue;
-    // A frame takes the nodes within along.
+    // The nodes in a frame move with it.
     const double dx = frame.area.x - before.x;
     const double dy = frame.area.y - before.y;
     for (const auto& [id, rect] : tidyLayout(m_core.document(), m_core.stacks())) {

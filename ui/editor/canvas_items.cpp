@@ -12,7 +12,7 @@
 namespace spanscope::ui {
 namespace {
 
-/// Rings, ports and chips stand out of a node.
+/// How far rings, ports and chips stand out of a node.
 constexpr double kAround = 12;
 
 }  // namespace
@@ -32,7 +32,7 @@ void NodeItem::setLook(const NodeLook& look) {
   NodeLook same = look;
   same.rect.x = m_look.rect.x;
   same.rect.y = m_look.rect.y;
-  if (same == m_look) {  // only moved
+  if (same == m_look) {  // the node has only moved
     m_look = look;
     return;
   }
@@ -104,7 +104,7 @@ void WireItem::setEnds(QPointF from, QPointF to) {
     m_path.lineTo(to);
   } else {
     const double reach = std::max(24.0, std::min(std::abs(to.x() - from.x()) / 2, 90.0));
-    // The bend is at the input: long wires run level, so that they do not cross what stands between.
+    // The bend is at the input. Long wires run level, so that they do not cross nodes in between.
     const double bend = to.x() - std::max(0.0, std::min(to.x() - from.x(), 72.0));
     if (bend > from.x() + 1) m_path.lineTo(bend, from.y());
     const QPointF start = m_path.currentPosition();

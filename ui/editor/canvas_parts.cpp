@@ -34,7 +34,7 @@ QRectF toRect(const Rect& rect) {
 
 CanvasParts::CanvasParts(Canvas& canvas)
     : m_canvas(canvas),
-      m_core(&canvas),  // found there by the accessible canvas
+      m_core(&canvas),  // the accessible canvas finds it as a child
       m_scene(m_core, nullptr),
       m_view(new CanvasView(m_scene, &canvas)),
       m_gestures(m_core, m_scene, *m_view, nullptr),
@@ -97,7 +97,7 @@ void CanvasParts::connectParts() {
   });
   connect(&m_core, &CanvasCore::selectionChanged, this, [this] {
     updateMinimap();
-    // What was selected in another view should be seen here too.
+    // Nodes that were selected in another view should come into sight here too.
     if (!m_gestures.isActive() && m_canvas.isVisible() && !m_canvas.hasFocus() &&
         m_core.selection().size() == 1)
       m_view->bringIntoSight(rectOf(m_core.current()));
@@ -123,11 +123,11 @@ void CanvasParts::takeDrawn() {
   if (m_fitPending) {
     fitWhenReady();
   } else if (m_core.layout().size() <= m_drawnNodes) {
-    // What a person moves or takes out stays under their hand.
+    // The view does not move when a person moves or removes nodes.
   } else if (m_keepsFit) {
     if (!m_view->visibleRect().contains(m_scene.contentRect())) fitReadable();
   } else if (!before.isNull() && !m_root.isNull() && m_view->visibleRect().intersects(before)) {
-    // The tree grows around its root: that stays where the person sees it.
+    // The tree grows around its root, so the root stays where the person sees it.
     m_view->centerOn(m_view->centerPoint() + m_root.topLeft() - before.topLeft());
   }
   m_drawnNodes = m_core.layout().size();
@@ -147,10 +147,10 @@ void CanvasParts::takeStatuses() {
 }
 
 void CanvasParts::updateStrip() {
-  // The last one that began to answer is what a person waits for.
+  // A person waits for the node that began to answer last.
   NodeId shown = kNoNode;
   for (const NodeId id : m_running) {
-    // Until statuses are taken anew, it may be a node of the tab before, or one that has gone.
+    // Until statuses are taken again, it may be a node of the previous tab, or a node that is gone.
     if (!m_core.document().contains(id)) continue;
     const NodeStatus& status = m_core.statusOf(id);
     if (shown == kNoNode || status.request > m_core.statusOf(shown).request) shown = id;
@@ -174,8 +174,8 @@ void CanvasParts::setModel(document::DocumentModel* model) {
   m_lineEdit->hide();
   m_noteEdit->hide();
   m_fitPending = true;
-  // A canvas that has not been shown knows no room: all nodes of a large document would be drawn, to be
-  // stacked when it is.
+  // A canvas that was never shown has no size. It would draw all nodes of a large document, only to stack
+  // them when it is shown.
   if (!m_canvas.isVisible()) m_core.setRoom(m_view->readableHeight());
   m_core.setModel(model);
 }
@@ -191,13 +191,13 @@ void CanvasParts::fitReadable() {
   m_keepsFit = true;
   m_view->fit(content, kLeastFitZoom);
   if (m_view->visibleRect().contains(content)) return;
-  // The end of the query is at the right: what comes out of it.
+  // The end of the query, its result, is at the right.
   m_view->bringIntoSight(rectOf(m_core.document().root()));
   m_view->bringIntoSight(focusRect());
 }
 
 void CanvasParts::fitAll() {
-  // Once what can be read, once more everything.
+  // The first call shows what can be read, a second call shows everything.
   const bool again = m_keepsFit && m_view->zoom() <= kLeastFitZoom;
   m_core.stackAll();
   fitReadable();
@@ -229,7 +229,7 @@ void CanvasParts::openStack(NodeId first) {
   const QPointF held = m_view->mapFromScene(rectOf(first).topLeft());
   m_core.open(stack);
   m_core.select({first});
-  // The first one appears where the stack was.
+  // The first member appears where the stack was.
   if (m_view->zoom() < kReadableZoom) m_view->setZoom(kReadableZoom, held);
   const QPointF now = m_view->mapFromScene(rectOf(first).topLeft());
   m_view->panBy((held - now).toPoint());
@@ -339,7 +339,7 @@ bool CanvasParts::keyPress(const QKeyEvent& event) {
     if (next == kNoNode) return true;
     std::vector<NodeId> nodes;
     if (const Stack* stack = m_core.stacks().at(next); stack != nullptr && !extends) {
-      // All of it, the first one last: that one is drawn.
+      // All members are selected, the first one last, because it is the drawn one.
       m_core.select({stack->members.rbegin(), stack->members.rend()});
       bringSelectionIntoSight();
       return true;
@@ -373,7 +373,7 @@ bool CanvasParts::keyPress(const QKeyEvent& event) {
       return true;
     case Qt::Key_Tab:
     case Qt::Key_Backtab:
-      // The add command has this key: the focus stays.
+      // The add command has this key, so the focus stays here.
       return true;
     default:
       return false;
@@ -405,7 +405,7 @@ void CanvasParts::updateMinimap() {
 }
 
 void CanvasParts::showMinimap() {
-  // What is seen whole needs no map, and a small canvas has no room for one.
+  // A query in sight as a whole needs no map, and a small canvas has no room for a map.
   constexpr int kLeastHeight = 260;
   const bool helps = m_core.document().size() > 0 && m_canvas.height() >= kLeastHeight &&
                      !m_view->visibleRect().contains(m_scene.contentRect());
@@ -437,7 +437,7 @@ void CanvasParts::showContextMenu(const QContextMenuEvent& event) {
     if (info == nullptr) return;
     QAction* action = menu->addAction(info->text);
     action->setToolTip(info->help);
-    // The keys are the window's; here they are only shown.
+    // The window handles these keys; the menu only shows them.
     const QString key = m_core.input() == nullptr ? QString() : m_core.input()->keyOf(id);
     if (!key.isEmpty()) action->setText(info->text + QLatin1Char('\t') + key);
     const CommandHandler* own = m_commands.find(id);

@@ -20,7 +20,7 @@ using document::NodeId;
 
 constexpr int kMotionInterval = 33;  // milliseconds
 constexpr double kMotionStep = 0.03;
-/// Room around what is drawn before the index of the scene is made again.
+/// Room around the drawn items; the scene's index is made again only when items leave it.
 constexpr double kIndexMargin = 2000;
 
 bool near(QPointF a, QPointF b, double reach) {
@@ -219,7 +219,7 @@ CanvasHit CanvasScene::hitAt(QPointF point, double reach) const {
     if (near(outputOf(node->id()), point, reach)) return {.kind = Kind::Output, .node = node->id()};
   }
   for (const auto& [frame, title] : m_titles) {
-    // It lies over nodes, so it is what a click on it means.
+    // A title lies over nodes, so a click on it means the title.
     if (title->labelAt(shownZoom()).translated(title->pos()).contains(point))
       return {.kind = Kind::Area, .area = {AreaRef::Kind::Frame, frame}};
   }

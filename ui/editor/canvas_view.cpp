@@ -22,7 +22,7 @@ namespace {
 constexpr double kGridStep = 20;       // scene pixels
 constexpr double kLeastGridStep = 14;  // pixels of the screen
 constexpr double kFitMargin = 16;
-/// Larger than any document, so that the canvas can be pushed about freely.
+/// Larger than any document, so that a person can push the canvas about freely.
 constexpr double kFreeSpace = 1e6;
 constexpr double kWheelZoom = 1.0015;  // for each unit of the wheel's angle
 
@@ -129,7 +129,8 @@ void CanvasView::drawBackground(QPainter* painter, const QRectF& rect) {
   m_painted = transform();
   const CanvasStyle& style = m_scene.style();
   const double scale = zoomOf(*painter);
-  // Nothing lies under it that a pixel covered in part could be mixed with.
+  // The rectangle is enlarged, because nothing lies under it with which a partly covered pixel could be
+  // mixed.
   painter->fillRect(rect.adjusted(-1 / scale, -1 / scale, 1 / scale, 1 / scale), style.canvas);
   if (scale < kShapeZoom) return;
   double step = kGridStep;
@@ -218,13 +219,13 @@ void CanvasView::mouseDoubleClickEvent(QMouseEvent* event) {
 }
 
 void CanvasView::contextMenuEvent(QContextMenuEvent* event) {
-  // Handled by the canvas around it.
+  // The canvas around the view handles the event.
   event->ignore();
 }
 
 void CanvasView::scrollContentsBy(int dx, int dy) {
-  // Qt paints the whole viewport again where a widget lies over it. So it only keeps its books here, and what
-  // stays in sight is moved piece by piece.
+  // Qt paints the whole viewport again if a widget lies over it. So Qt only updates its scroll state here,
+  // and movePicture() moves what stays in sight piece by piece.
   viewport()->setAttribute(Qt::WA_UpdatesDisabled, true);
   QGraphicsView::scrollContentsBy(dx, dy);
   viewport()->setAttribute(Qt::WA_UpdatesDisabled, false);
@@ -241,7 +242,8 @@ void CanvasView::movePicture(int dx, int dy) {
     viewport()->update();
     return;
   }
-  // Pieces as long as can be in the direction of the move, since each is painted anew at one of its ends.
+  // Pieces are as long as possible in the direction of the move, because each is painted again at one of its
+  // ends.
   const bool columns = dx == 0;
   const auto turned = [columns](const QRect& rect) {
     return columns ? QRect(rect.y(), rect.x(), rect.height(), rect.width()) : rect;

@@ -17,8 +17,8 @@ using document::Document;
 using document::kNoNode;
 using document::NodeId;
 
-/// The elements of a JSON list as they stand. Only brackets and strings matter: what is wrong within an
-/// element is found when it is read.
+/// The texts of the elements of a JSON list. Only brackets and strings matter here: errors within an element
+/// are found when the element is read.
 std::optional<std::vector<std::string>> listElements(const std::string& text) {
   const std::size_t first = text.find_first_not_of(" \t\r\n");
   if (first == std::string::npos || text[first] != '[') return std::nullopt;
@@ -117,7 +117,7 @@ std::vector<NodeId> pasteTrees(Document& document, const std::vector<query::Node
       drafts.push_back(top);
     }
   }
-  // Last: what was connected has moved the others.
+  // Drafts come last, because connected nodes have moved the others.
   for (const NodeId draft : drafts) moveToFreePlace(document, draft, stacks);
   if (!wasEmpty && root != kNoNode) document::makeRoot(document, root);
   return added;

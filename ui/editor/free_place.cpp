@@ -18,7 +18,7 @@ bool covers(const Rect& a, const Rect& b) {
   return a.x < b.x + b.width && b.x < a.x + a.width && a.y < b.y + b.height && b.y < a.y + a.height;
 }
 
-/// With the distance that nodes keep around them.
+/// The rectangle with the distance that nodes keep around it.
 Rect withGap(const Rect& rect) {
   return {.x = rect.x - kRowGap,
           .y = rect.y - kRowGap,
@@ -53,7 +53,7 @@ void moveToFreePlace(document::Document& document, NodeId top, const Stacks& sta
     }
   }
   for (const document::Note& note : document.notes) taken.push_back(withGap(note.area));
-  // From the top: what was passed is not met again further down.
+  // The search goes from the top, so that a rectangle that was passed does not come again further down.
   std::sort(taken.begin(), taken.end(), [](const Rect& a, const Rect& b) { return a.y < b.y; });
   const double before = area.y;
   for (const Rect& rect : taken) {

@@ -17,8 +17,8 @@ namespace {
 using document::NodeId;
 using document::NodePaths;
 
-/// Steps of the node that are there for another of its steps: attention locality makes several judges of one,
-/// and only the last one's reply is the node's.
+/// The steps of the node that only serve another of its steps. Attention locality makes several judges of
+/// one, and only the reply of the last judge is the node's.
 std::set<StepIndex> innerSteps(const trace::RunState& run, const NodePaths& paths, NodeId node) {
   std::set<StepIndex> own;
   for (const trace::PlannedStep& step : run.plan->steps) {
@@ -34,7 +34,7 @@ std::set<StepIndex> innerSteps(const trace::RunState& run, const NodePaths& path
   return inner;
 }
 
-/// How many replies the node gave each time it ran, as the run's query says; 0: not known.
+/// The number of replies that the node gave each time it ran, from the run's query; 0: not known.
 std::size_t repliesEachTime(const trace::RunState& run, const NodePath& path) {
   const query::ParseResult read = query::parseJson(*run.queryJson);
   const query::Node* then = read.query ? query::nodeAt(*read.query, path) : nullptr;

@@ -17,7 +17,7 @@ double middle(const Rect& rect) {
   return rect.y + rect.height / 2;
 }
 
-/// The drawn child that stands most level with its parent.
+/// The drawn child at the height nearest to its parent.
 NodeId nearestChild(const Document& document, const std::map<NodeId, Rect>& layout, NodeId from) {
   NodeId best = kNoNode;
   double least = 0;
@@ -62,7 +62,7 @@ NodeId cousin(const Document& document, const std::map<NodeId, Rect>& layout, No
 
 NodeId walk(const Document& document, const std::map<NodeId, Rect>& layout, NodeId from, Walk to) {
   if (!document.contains(from) || layout.count(from) == 0) {
-    if (document.contains(from)) {  // hidden below a collapsed one
+    if (document.contains(from)) {  // it is hidden below a collapsed node
       for (NodeId at = from; at != kNoNode; at = document.at(at).parent) {
         if (layout.count(at) != 0) return at;
       }
@@ -86,7 +86,7 @@ NodeId walk(const Document& document, const std::map<NodeId, Rect>& layout, Node
     auto next = at;
     while (down ? ++next != siblings.end() : next != siblings.begin()) {
       if (!down) --next;
-      // Members of a stack behind its first one are not drawn.
+      // Only the first member of a stack is drawn.
       if (*next != kNoNode && layout.count(*next) != 0) return *next;
     }
   }

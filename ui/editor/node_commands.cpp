@@ -29,7 +29,7 @@ using document::Point;
 using document::Rect;
 
 constexpr double kFrameMargin = 20;
-constexpr std::size_t kFrameHues = 6;  // that files hold
+constexpr std::size_t kFrameHues = 6;  // the number of hues that files can hold
 constexpr double kNoteWidth = 200;
 constexpr double kNoteHeight = 80;
 
@@ -78,13 +78,13 @@ class DocumentCommands {
       const std::vector<NodeId> originals = document::topmost(next, m_core.selection());
       copies = document::duplicate(next, originals);
       for (std::size_t i = 0; i < copies.size() && i < originals.size(); ++i) {
-        // A copy that found no place in the parent stands beside its original.
+        // A copy that has no place in the parent stands beside its original.
         const auto rect = layout.find(originals[i]);
         if (next.at(copies[i]).parent != kNoNode || rect == layout.end()) continue;
         document::setPosition(next, copies[i], Point{.x = rect->second.x + 40, .y = rect->second.y + 40});
         drafts.push_back(copies[i]);
       }
-      // Last: what has found a place in its parent has moved the others.
+      // Drafts come last, because copies with a place in their parent have moved the others.
       for (const NodeId draft : drafts) moveToFreePlace(next, draft, m_core.stacks());
     });
     m_core.select(copies);
@@ -113,7 +113,7 @@ class DocumentCommands {
     m_core.selectArea({});
   }
 
-  /// What is selected when these are gone: the next sibling, else the one before, else the parent.
+  /// The node to select when these are gone: the next sibling, else the previous one, else the parent.
   NodeId neighbour(const std::vector<NodeId>& gone) const {
     if (gone.empty()) return kNoNode;
     const NodeId parent = document().at(gone.back()).parent;

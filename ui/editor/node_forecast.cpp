@@ -31,7 +31,7 @@ class Reader {
     const std::vector<run::StepPrediction>& steps = m_forecast.present.steps;
     std::map<StepIndex, const run::StepPrediction*> byStep;
     for (const run::StepPrediction& step : steps) byStep[step.step] = &step;
-    // The last prompt that holds a leaf first.
+    // Steps are read from the last to the first, because the last prompt that holds a leaf counts.
     const std::vector<StepIndex>& order = m_forecast.present.order;
     for (auto step = order.rbegin(); step != order.rend(); ++step) {
       const auto found = byStep.find(*step);
@@ -65,7 +65,8 @@ class Reader {
 
   void takeLeaves(const run::StepPrediction& step) {
     // A prompt may hold a leaf several times (inner prompts of several answers): the first one counts.
-    std::map<NodeId, std::pair<std::size_t, std::int64_t>> here;  // segment and end of what was taken
+    // By leaf: segment and end of the tokens taken so far.
+    std::map<NodeId, std::pair<std::size_t, std::int64_t>> here;
     std::map<NodeId, Served> served;
     std::vector<std::vector<FoundTokens>> found(step.table.segments.size());
     for (const trace::BlockLookedUp& block : step.blocks) {
@@ -101,12 +102,12 @@ class Reader {
 
   const Forecast& m_forecast;
   const Document& m_document;
-  std::set<NodeId> m_leaves;  ///< that a later prompt has shown
+  std::set<NodeId> m_leaves;  ///< leaves that a later prompt has shown
   NodeForecasts m_result;
 };
 
-/// In whole per cent, rounded to the inside: 100 % and 0 % are said only of what is wholly or not at all
-/// there.
+/// A share in whole per cent. Only a whole is 100 % and only nothing is 0 %: other shares are rounded to 1 …
+/// 99.
 int percent(std::int64_t part, std::int64_t whole) {
   if (whole <= 0 || part <= 0) return 0;
   if (part >= whole) return 100;

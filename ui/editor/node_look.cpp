@@ -20,7 +20,7 @@ using document::DocumentNode;
 using document::kNoNode;
 using document::NodeId;
 
-/// Characters of a text that may matter for two lines of a card.
+/// The number of characters of a text that may be seen on the two lines of a card.
 constexpr qsizetype kShownCharacters = 200;
 
 QString shortened(const std::string& text) {
@@ -28,7 +28,7 @@ QString shortened(const std::string& text) {
   return QString::fromStdString(text.substr(0, kShownCharacters * 4)).left(kShownCharacters).simplified();
 }
 
-/// The number as it is written, or nothing where the setting says none.
+/// The number as the query writes it; empty if the setting has none.
 template <class T>
 QString written(const query::Setting<T>& setting) {
   if (const auto* value = std::get_if<T>(&setting)) return QString::number(*value);
@@ -38,7 +38,7 @@ QString written(const query::Setting<T>& setting) {
   return {};
 }
 
-/// What a card says besides its title: by the fields of the operator.
+/// The text of a card below its title, from the fields of the operator.
 QString textOf(const DocumentNode& node) {
   const query::Node& own = node.own;
   if (const std::string* text = query::textOf(own)) return shortened(*text);
@@ -67,7 +67,8 @@ QString titleOf(const DocumentNode& node) {
   return title;
 }
 
-/// "3" and for a stack "4–20"; the members behind its first one have none.
+/// The labels of inputs: "3", and for a stack "4–20" at its first member; its other members have empty
+/// labels.
 QStringList labelsOf(const DocumentNode& node, const Stacks& stacks, std::size_t inputs) {
   QStringList labels;
   for (std::size_t i = 0; i < inputs; ++i) {
@@ -87,7 +88,7 @@ QStringList labelsOf(const DocumentNode& node, const Stacks& stacks, std::size_t
   return labels;
 }
 
-/// Makes the look of its first member that of a stack.
+/// Turns the look of a stack's first member into the look of the stack.
 void setStackLook(NodeLook& look, const Document& document, const Stack& stack,
                   const std::map<NodeId, int>& hues) {
   look.stacked = static_cast<int>(stack.members.size());
@@ -113,7 +114,7 @@ void setStackLook(NodeLook& look, const Document& document, const Stack& stack,
   look.muted = muted;
 }
 
-/// Hues of the texts, and of what the roots answer.
+/// The hues of texts, and of the answers of roots.
 std::map<NodeId, int> huesOf(const Document& document, const SegmentIdentities& identities) {
   std::map<NodeId, int> hues;
   for (const NodeId id : document.ids()) {
@@ -127,7 +128,7 @@ std::map<NodeId, int> huesOf(const Document& document, const SegmentIdentities& 
   return hues;
 }
 
-/// The number of a document, where there are several.
+/// The number of a document, if there are several documents.
 QString identityOf(NodeId id, const SegmentIdentities& identities) {
   const SegmentIdentity* identity = identities.ofNode(id);
   if (identity == nullptr || identity->kind != PartKind::Document) return {};

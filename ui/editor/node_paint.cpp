@@ -19,10 +19,10 @@ constexpr double kStripe = 8;
 constexpr double kRadius = 6;
 constexpr double kPillRadius = 14;
 
-/// From a place on the grid that Qt puts glyphs on, so that those of equal lines are rounded alike wherever
-/// the lines stand.
+/// Moves a place onto the grid on which Qt puts glyphs, so that the glyphs of equal lines are rounded alike
+/// wherever the lines stand.
 QPointF onGlyphGrid(const QPainter& painter, QPointF place) {
-  constexpr double kGrid = 64;           // to the pixel
+  constexpr double kGrid = 64;           // steps of the grid in a pixel
   constexpr double kAbove = 1.0 / 4096;  // pixels, so that no place is rounded to the one before
   const QTransform& device = painter.deviceTransform();
   if (device.type() > QTransform::TxScale) return place;
@@ -96,7 +96,7 @@ void paintChip(QPainter& painter, const TextLine& line, double right, double top
   drawLine(painter, line, area.left() + 6, area.top() + 2, ink);
 }
 
-/// A triangle with an exclamation mark, 12 wide, from the top left.
+/// Paints a triangle with an exclamation mark, 12 wide, from its top left corner.
 void paintWarning(QPainter& painter, double x, double y, const QColor& ink) {
   QPainterPath path;
   path.moveTo(x + 6, y + 1);
@@ -143,7 +143,8 @@ void paintAnswer(QPainter& painter, const NodeLook& look, const NodeStatus& stat
   drawLine(painter, texts.picker, box.right() - 8 - texts.picker.width, bottom, style.accent);
 }
 
-/// Hangs on the lower edge; the broken outline tells what is expected from what has been.
+/// Paints the forecast as a chip on the lower edge. Its broken outline tells what is expected from what has
+/// happened.
 void paintForecast(QPainter& painter, const NodeTexts& texts, double bottom, const CanvasStyle& style) {
   if (texts.forecast.width <= 0) return;
   const QRectF area(kCardLeft - 6, bottom - 6.5, texts.forecast.width + 14, 17);
@@ -155,7 +156,7 @@ void paintForecast(QPainter& painter, const NodeTexts& texts, double bottom, con
   drawLine(painter, texts.forecast, area.left() + 7, area.top() + 1.5, style.textSecond);
 }
 
-/// Hangs on the lower edge as well, filled as far as the answer looked here.
+/// Paints a chip on the lower edge too, filled as far as the answer looked at this node.
 void paintLooked(QPainter& painter, const NodeLook& look, const NodeStatus& status, const NodeTexts& texts,
                  QPointF corner, const CanvasStyle& style) {
   if (texts.looked.width <= 0) return;
@@ -200,7 +201,7 @@ void paintCardTexts(QPainter& painter, const NodeLook& look, const NodeStatus& s
     paintWarning(painter, kCardLeft, bottom + 2, style.error);
     drawLine(painter, texts.problem, kCardLeft + 16, bottom, style.error);
   }
-  if (texts.scale > kNumberScale) return;  // what stands out of the card would reach its neighbours
+  if (texts.scale > kNumberScale) return;  // chips that stand out of the card would reach its neighbours
   double right = plan.width - 8;
   if (look.muted || look.isFrozen()) {
     paintChip(painter, texts.chip, right, -9, style.textSecond, style.surface);
@@ -211,8 +212,8 @@ void paintCardTexts(QPainter& painter, const NodeLook& look, const NodeStatus& s
     paintChip(painter, texts.hidden, right, plan.height - 9, style.textSecond, style.surface);
     lower -= texts.hidden.width + 20;
   }
-  // Beside the cached share that stands over the corner. What was tells more than what is expected where
-  // there is no room for both.
+  // The chip ends before the cached share, which stands over the corner. If there is no room for both, past
+  // figures matter more than the forecast.
   if (texts.share.width > 0) lower = std::min(lower, plan.bar.right());
   const double besideForecast = kCardLeft + texts.forecast.width + 9;
   if (texts.looked.width <= 0 || lower - texts.looked.width - 14 >= besideForecast)
@@ -266,7 +267,7 @@ void paintPorts(QPainter& painter, const NodeLook& look, const NodeTexts& texts,
       continue;
     }
     const TextLine& number = texts.numbers[i];
-    if (number.width > 2 * kNumberRadius - 2) {  // of a stack: "4–20"
+    if (number.width > 2 * kNumberRadius - 2) {  // a stack's label such as "4–20"
       const double half = number.width / 2 + 5;
       painter.setPen(QPen(fits ? style.accent : style.wire, fits ? 2 : 1.2));
       painter.setBrush(fits ? style.accentFill : style.surface);
@@ -278,7 +279,7 @@ void paintPorts(QPainter& painter, const NodeLook& look, const NodeTexts& texts,
     drawLine(painter, number, -number.width / 2, look.inputs[i] - 7.5,
              look.taken[i] ? style.text : style.textThird);
   }
-  // Nothing stands above a top: its output shows when one is about to use it.
+  // Nothing stands above a top, so its output shows only when a person is about to use it.
   if (look.hasParent || marks.outputFits || marks.hovered || marks.selected || look.draft) {
     port(look.rect.width, look.rect.height / 2, kPortRadius, marks.outputFits);
   }
@@ -297,10 +298,10 @@ void paintStripe(QPainter& painter, const QRectF& area, int hue, const CanvasSty
   painter.fillRect(area, pattern);
 }
 
-/// Along the left edge of a card, under its surface. In slices: Qt hands a patterned fill of more rows to
-/// other threads, whose waking takes ten times as long as the fill.
+/// Paints the pattern along the left edge of a card, under its surface. It does so in slices, because Qt
+/// hands a patterned fill of more rows to other threads, and waking them takes ten times as long as the fill.
 void paintPattern(QPainter& painter, const QRectF& rect, const QBrush& pattern) {
-  constexpr double kMostRows = 30;  // of the screen, each in up to three pieces where zoomed
+  constexpr double kMostRows = 30;  // rows of the screen; each may come in up to three pieces if zoomed
   const QTransform& device = painter.deviceTransform();
   const double zoom = device.m22();
   // Slices meet between two rows of the screen, so that no row is painted by both.
@@ -308,7 +309,7 @@ void paintPattern(QPainter& painter, const QRectF& rect, const QBrush& pattern) 
   const double width = 2 * kRadius;
   const double first = below(rect.top() + kRadius);
   const double last = std::max(first, below(rect.bottom() - kRadius) - 1 / zoom);
-  QPainterPath ends;  // with the rounded corners
+  QPainterPath ends;  // the ends with the rounded corners
   ends.moveTo(rect.left(), first);
   ends.arcTo(QRectF(rect.left(), rect.top(), width, width), 180, -180);
   ends.lineTo(rect.left() + width, first);
@@ -325,12 +326,13 @@ void paintPattern(QPainter& painter, const QRectF& rect, const QBrush& pattern) 
     painter.fillRect(QRectF(rect.left(), top, width, std::min(rows, last - top)), pattern);
 }
 
-/// The surface of a card with its stripe: of a stack the hues of all its members, from top to bottom.
+/// Paints the surface of a card with its stripe. The stripe of a stack has the hues of all its members, from
+/// top to bottom.
 void paintCard(QPainter& painter, const QRectF& rect, const NodeLook& look, const CanvasStyle& style) {
   const std::vector<int> hues = look.hues.empty() ? std::vector<int>{look.hue} : look.hues;
   painter.setPen(Qt::NoPen);
   if (hues.size() == 1 && !look.muted) {
-    // The card's own shape in its hue, with the surface over the rest of it: quicker than a clip.
+    // Paints the whole card in its hue and the surface over the rest, which is quicker than a clip.
     const int hue = hues.front();
     painter.setBrush(hue < 0 ? style.outline : style.theme.segmentInk(static_cast<std::size_t>(hue)));
     painter.drawRoundedRect(rect, kRadius, kRadius);

@@ -22,7 +22,7 @@ using document::kNoNode;
 using document::NodeId;
 using document::NodePaths;
 
-/// The text that becomes tokens of the node itself; nullptr: it has none.
+/// The text of the node that becomes its own tokens; nullptr: it has none.
 const std::string* ownText(const query::Node& node) {
   return query::infoOf(node).gives == query::Gives::Text ? query::textOf(node) : nullptr;
 }
@@ -172,7 +172,8 @@ class StatusBuilder {
 
   void takeLeaves(RunId run, const trace::RequestState& request, const NodePaths& paths) {
     // A prompt may hold a leaf several times (inner prompts of several answers): the first one is shown.
-    std::map<NodeId, std::pair<std::size_t, std::int64_t>> here;  // segment and end of what was taken
+    // By leaf: segment and end of the tokens taken so far.
+    std::map<NodeId, std::pair<std::size_t, std::int64_t>> here;
     for (std::size_t segment = 0; segment < request.segments.size(); ++segment) {
       std::optional<std::vector<FoundTokens>> lookups;
       std::int64_t begin = 0;
@@ -198,8 +199,9 @@ class StatusBuilder {
     for (const auto& [node, taken] : here) m_leavesLeft.erase(node);
   }
 
-  /// Whether the run had the text that the document has now. A text with a parameter has its value in the
-  /// run, and so has a question or a file, so only its place says that it is the same.
+  /// Whether the run had the same text as the document now. In a run a text holds the values of its
+  /// parameters, and a question or a file holds what it became. For such a text only its place can tell that
+  /// it is the same.
   bool isTextOfRun(RunId run, const NodePath& path, NodeId node) {
     if (query::isSugar(m_document.at(node).own)) return true;
     const std::string& now = *ownText(m_document.at(node).own);
@@ -216,8 +218,8 @@ class StatusBuilder {
     return text == nullptr || *text == now;
   }
 
-  /// Where the answer that views show has looked. A leaf that shares its segment with others has none of its
-  /// own.
+  /// Takes where the answer that views show has looked. A leaf that shares its segment with others has no
+  /// share of its own.
   void takeShares(const std::vector<NodeId>& nodes) {
     const std::shared_ptr<const AnswerShares> shares = answerShares(m_input, m_input.shownRequest());
     const auto paths = m_input.paths.find(shares->run);
@@ -267,7 +269,7 @@ int NodeStatus::cachedPercent() const {
   const std::int64_t all = served.total();
   if (all <= 0) return -1;
   const double share = static_cast<double>(served.hit + served.relocated) / static_cast<double>(all);
-  // Rounded to the inside: 100 % and 0 % are said only of what is wholly or not at all cached.
+  // Only a whole is 100 % and only nothing is 0 %: other shares are rounded to 1 … 99.
   const int percent = static_cast<int>(std::lround(share * 100));
   if (percent == 100 && served.computed > 0) return 99;
   if (percent == 0 && share > 0) return 1;

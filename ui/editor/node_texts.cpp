@@ -38,7 +38,7 @@ QString stateText(const NodeLook& look, const NodeStatus& status) {
     case NodePhase::Failed:
       return tr("failed");
     case NodePhase::Finished:
-      // A run that the engine warned of is not ticked off.
+      // A run with a warning of the engine gets no tick.
       return status.advice.empty() ? tr("✓ finished") : tr("⚠ finished");
     case NodePhase::None:
       return {};
@@ -46,21 +46,21 @@ QString stateText(const NodeLook& look, const NodeStatus& status) {
   return {};
 }
 
-/// "3 200" with a space that no line is broken at.
+/// "3 200", with a space at which no line is broken.
 QString grouped(std::int64_t count) {
   QString digits = QString::number(count);
   for (qsizetype at = digits.size() - 3; at > 0; at -= 3) digits.insert(at, QChar(0x202F));
   return digits;
 }
 
-/// The end of a text, as much as fits so many lines.
+/// The end of a text, as much as fits into `lines` lines.
 QString endOf(const QString& text, const QFont& font, double width, int lines) {
   const QFontMetricsF metrics(font);
   // Words are not broken, so a line is not always full.
   return metrics.elidedText(text, Qt::ElideLeft, width * lines - (lines - 1) * 48);
 }
 
-/// Of several frozen replies the first ones, a line each.
+/// The first of several frozen replies, one in a line.
 std::vector<TextLine> frozenLines(TextSetter& setter, const QStringList& replies, const QFont& font,
                                   double width) {
   std::vector<TextLine> lines;
@@ -114,7 +114,7 @@ NodeTexts makeNodeTexts(const NodeLook& look, const NodeStatus& status, const No
     }
     const double whole = width - plan.titleLeft - kCardRight - 8;
     const auto fits = [&](double room) { return setter.widthOf(title, style.titleFont) <= room; };
-    // The number tells more than the role where there is no room for both, and the title more than the count.
+    // If there is no room for both, the number tells more than the role, and the title more than the count.
     if (look.name.isEmpty() && !more.isEmpty() && !fits(whole - texts.count.width)) title = more;
     if (look.stacked == 0 && !fits(whole - texts.count.width) && fits(whole)) texts.count = {};
     const double room = whole - texts.count.width;
@@ -124,7 +124,7 @@ NodeTexts makeNodeTexts(const NodeLook& look, const NodeStatus& status, const No
     if (forecast != nullptr)
       texts.forecast = setter.line(forecastBadge(*forecast), style.smallFont, width / 2);
     if (status.looked >= 0) {
-      // Beside a forecast in few words, so that cards of one list have room for both alike.
+      // Beside a forecast the text is shorter, so that all cards of a list have room for both.
       const QString looked = forecast != nullptr ? tr("looked %1") : tr("looked at %1");
       texts.looked = setter.line(looked.arg(partText(status.looked)), style.smallFont, width / 2);
     }
@@ -138,7 +138,7 @@ NodeTexts makeNodeTexts(const NodeLook& look, const NodeStatus& status, const No
         answer = QString::fromStdString(status.failure);
       }
       const bool streams = status.phase == NodePhase::Running && !look.isFrozen();
-      // While it streams, the end of the answer is what is new.
+      // While the answer streams, its end is what is new.
       const QString flat = answer.simplified();
       const int lines = plan.bodyLines;
       texts.body = setter.lines(streams && lines > 0 ? endOf(flat, style.bodyFont, inner, lines) : flat,
@@ -154,9 +154,9 @@ NodeTexts makeNodeTexts(const NodeLook& look, const NodeStatus& status, const No
       const double inner = width - kCardLeft - kCardRight;
       const QString found = look.stacked > 0 ? stackText(status) : fragmentsText(status);
       const int lines = std::max(0, plan.bodyLines - (found.isEmpty() ? 0 : 1));
-      // Of a stack the first text stands for all where nothing is known of their tokens.
+      // If nothing is known of the tokens of a stack, the text of its first member stands for all.
       const QString text = look.stacked > 0 && !found.isEmpty() ? QString() : look.text;
-      // The cached share stands over the end of a line that reaches down to it.
+      // The cached share covers the end of a line that reaches down to it.
       const bool besideShare =
           texts.share.width > 0 && plan.bodyTop + lines * kCardLine > plan.shareTop + kShareRise;
       texts.body = setter.lines(text, style.bodyFont, inner, lines,

@@ -42,7 +42,7 @@ void NoteEdit::open(const QRect& area, const QString& text, const Theme& theme,
 }
 
 bool NoteEdit::event(QEvent* event) {
-  // Every key belongs to the text while it is open, also those that are commands of the canvas.
+  // While the text is open it gets every key, even the keys of the canvas's commands.
   if (event->type() == QEvent::ShortcutOverride) {
     event->accept();
     return true;

@@ -166,7 +166,7 @@ void Minimap::setSeen(const QRectF& seen) {
 }
 
 QRectF Minimap::world() const {
-  // All of the content, and the part that is seen as far as it is not miles away.
+  // The whole content, and the part in sight unless it is far away from the content.
   QRectF all = m_content;
   if (all.isNull()) all = m_seen;
   const double wide = all.width();

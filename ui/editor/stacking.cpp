@@ -31,7 +31,7 @@ std::vector<NodeId> listsOf(const Document& document, const StackWishes& wishes)
   return lists;
 }
 
-/// The wanted nodes with everything above them.
+/// The wanted nodes and all nodes above them.
 std::set<NodeId> pathsTo(const Document& document, const std::set<NodeId>& wanted) {
   std::set<NodeId> paths;
   for (const NodeId id : wanted) {
@@ -42,7 +42,7 @@ std::set<NodeId> pathsTo(const Document& document, const std::set<NodeId>& wante
   return paths;
 }
 
-/// Which children of a list are drawn on their own.
+/// Which children of a list get a card of their own.
 std::vector<bool> ownCards(const Document& document, NodeId list, const std::set<NodeId>& wanted,
                            std::size_t limit) {
   const std::vector<NodeId>& children = document.at(list).children;
@@ -121,7 +121,7 @@ std::size_t stackLimit(const Document& document, const StackWishes& wishes) {
     return highestTree(document, stacksOf(document, wishes, limit)) <= wishes.height;
   };
   if (fits(most)) return most;
-  // The more are drawn, the higher the trees.
+  // The more cards are drawn, the higher the trees are, so a binary search works.
   std::size_t good = 0;
   std::size_t bad = most;
   while (bad - good > 1) {

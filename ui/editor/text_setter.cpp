@@ -13,13 +13,13 @@
 namespace spanscope::ui {
 namespace {
 
-constexpr qsizetype kMostCost = 40'000;  ///< of the texts that are kept, in characters
-constexpr qsizetype kTextCost = 40;      ///< of a text however short
-constexpr double kUnit = 1.0 / 64;       ///< that Qt measures texts in
-/// Pixels that a character takes: fewer than most texts need, and fewer than any text needs.
+constexpr qsizetype kMostCost = 40'000;  ///< of all kept texts together, in characters
+constexpr qsizetype kTextCost = 40;      ///< least cost of a text, however short it is
+constexpr double kUnit = 1.0 / 64;       ///< the unit in which Qt measures texts
+/// Pixels for one character: first fewer than most texts need, then fewer than any text needs.
 constexpr std::array kAdvances{5.0, 2.0};
 
-/// Whether characters stand in the order in which they are read.
+/// Whether the characters stand from left to right as they are read.
 bool isLeftToRight(const QString& text) {
   return std::none_of(text.begin(), text.end(), [](QChar c) {
     if (c.unicode() < 0x590) return false;
@@ -49,7 +49,7 @@ TextSetter::Shaped::Shaped(const QString& text, const QFont& font)
   layout.setCacheEnabled(true);
   layout.beginLayout();
   QTextLine line = layout.createLine();
-  // What is read from the right ends at the left, and begins where the room for the line ends.
+  // Text that is read from the right ends at the left, and begins where the room for the line ends.
   if (!isLeftToRight) {
     width = QFontMetricsF(font).horizontalAdvance(text);
     line.setLineWidth(width);
@@ -87,7 +87,7 @@ TextLine TextSetter::line(const QString& text, const QFont& font, double width) 
   const QString ellipsis(QChar(0x2026));
   const double beforeEllipsis = room - widthOf(ellipsis, font);
   for (const double advance : kAdvances) {
-    // No more than could be seen is shaped.
+    // Only the part that could be seen is shaped.
     const auto most = static_cast<qsizetype>(std::max(0.0, width) / advance) + 2;
     const bool isAll = text.size() <= most || advance == kAdvances.back();
     const QString seen = isAll ? text : text.left(most);
@@ -113,11 +113,11 @@ std::vector<TextLine> TextSetter::lines(const QString& text, const QFont& font, 
   std::vector<TextLine> result;
   if (text.isEmpty() || lines <= 0) return result;
   for (const double advance : kAdvances) {
-    // No more than could be seen is shaped: a document of thousands of words has a card of a few lines.
+    // Only the part that could be seen is shaped: a document of thousands of words has a card of a few lines.
     const QString seen = text.left(static_cast<qsizetype>(width / advance * (lines + 1)));
     const bool isAll = seen.size() == text.size() || advance == kAdvances.back();
     QTextLayout layout(seen, font);
-    std::vector<std::pair<int, int>> places;  // from, length
+    std::vector<std::pair<int, int>> places;  // first character and length
     bool goesOn = false;
     layout.beginLayout();
     while (static_cast<int>(places.size()) < lines) {
@@ -128,7 +128,7 @@ std::vector<TextLine> TextSetter::lines(const QString& text, const QFont& font, 
       goesOn = line.textStart() + line.textLength() < seen.size();
     }
     layout.endLayout();
-    // What does not fill the lines might go on where it was cut off.
+    // A text that does not fill the lines might go on where it was cut off.
     if (!isAll && !goesOn) continue;
     for (std::size_t i = 0; i < places.size(); ++i) {
       const auto [from, length] = places[i];

@@ -18,14 +18,14 @@ using document::Rect;
 
 using Layout = std::map<NodeId, Rect>;
 
-/// Bytes of a text that fit one line of a card for sure.
+/// A text of at most this many bytes fits into one line of a card for certain.
 constexpr std::size_t kOneLine = 30;
 
 bool hasInputs(const DocumentNode& node) {
   return !node.children.empty() || isPill(node.own);
 }
 
-/// A stack is drawn as its first member.
+/// The drawn children of a node. A stack is drawn as its first member.
 std::vector<NodeId> drawnChildren(const DocumentNode& node, const Stacks& stacks) {
   std::vector<NodeId> children;
   if (node.collapsed) return children;
@@ -37,7 +37,7 @@ std::vector<NodeId> drawnChildren(const DocumentNode& node, const Stacks& stacks
   return children;
 }
 
-/// Inputs that are drawn, with the free one of a list.
+/// The number of drawn inputs, with the free input of a list.
 std::size_t portCount(const DocumentNode& node, std::size_t drawn) {
   const bool isList = document::arityOf(node.own).most == document::Arity::kMany;
   return std::max<std::size_t>(1, isList ? drawn + 1 : node.children.size());
@@ -58,7 +58,7 @@ double ownWidth(const DocumentNode& node) {
   return isPill(node.own) ? kPillWidth : kCardWidth;
 }
 
-/// One tree, its top left corner at the origin.
+/// The layout of one tree, with its top left corner at the origin.
 class TreeLayout {
  public:
   TreeLayout(const Document& document, NodeId top, const Stacks& stacks)
@@ -91,7 +91,7 @@ class TreeLayout {
     double height = 0;
     double extent = 0;  ///< height of the subtree
     double y = 0;       ///< top of the subtree
-    double top = 0;     ///< of the node
+    double top = 0;     ///< top of the node
   };
 
   void collect(NodeId top) {
@@ -149,7 +149,7 @@ class TreeLayout {
     }
   }
 
-  /// `y` of the node is known; puts the node and its children's subtrees in the middle of its extent.
+  /// Puts the node and its children's subtrees into the middle of the node's extent. Its `y` must be known.
   void place(NodeId id) {
     const Place own = m_places[id];
     const std::vector<NodeId> children = childrenOf(id);
@@ -236,9 +236,9 @@ std::vector<double> inputHeights(const Document& document, NodeId node, const La
   if (rect == layout.end() || own.collapsed || !hasInputs(own)) return {};
   const double height = rect->second.height;
   if (!isPill(own.own) || own.children.empty()) return {height / 2};
-  // What is not drawn though it is there lies in the stack before it.
-  std::vector<std::size_t> ports;  // for each child its port
-  std::vector<NodeId> ends;        // for each port the child that is drawn there, if any
+  // A child that is not drawn lies in the stack before it.
+  std::vector<std::size_t> ports;  // for each child: its port
+  std::vector<NodeId> ends;        // for each port: the child drawn there, if any
   for (const NodeId child : own.children) {
     if (ends.empty() || child == kNoNode || layout.contains(child)) ends.push_back(child);
     ports.push_back(ends.size() - 1);
@@ -251,7 +251,7 @@ std::vector<double> inputHeights(const Document& document, NodeId node, const La
       count > 1 ? std::min(kPortDistance, (last - first) / static_cast<double>(count - 1)) : 0;
   std::vector<double> heights(count);
   for (std::size_t i = 0; i < count; ++i) {
-    // Where an input is missing, between its neighbours; the free one of a list at the end.
+    // A missing input stands between its neighbours, and the free input of a list at the end.
     const bool isFree = i >= ports.back() + 1;
     heights[i] =
         isFree ? last : first + (last - first) * (static_cast<double>(i) + 0.5) / static_cast<double>(count);

@@ -61,7 +61,7 @@ void CanvasGestures::moveWire(QPointF at) {
         m_target->input = static_cast<std::size_t>(fits->second);
         loose = m_scene.inputOf(hit.node, m_target->input);
       } else {
-        // On a number: before that child; elsewhere at the gap the pointer is in.
+        // On a number the wire goes before that child, elsewhere into the gap where the pointer is.
         const auto& look = m_core.looks().at(hit.node);
         const bool onChild = hit.kind == CanvasHit::Kind::Input && look.taken[hit.input];
         m_target->input = onChild ? hit.input : m_scene.gapAt(hit.node, at);

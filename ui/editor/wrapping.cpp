@@ -13,7 +13,7 @@ using document::Document;
 using document::kNoNode;
 using document::NodeId;
 
-/// The nodes without those below others, if they all stand in one parent.
+/// The nodes without nodes below others of them. Empty if they have different parents.
 std::vector<NodeId> siblings(const Document& document, const std::vector<NodeId>& nodes) {
   std::vector<NodeId> tops = document::topmost(document, nodes);
   const bool areOne = std::all_of(tops.begin(), tops.end(), [&](NodeId id) {
@@ -43,7 +43,7 @@ NodeId wrapNodes(Document& document, const std::vector<NodeId>& nodes, const std
   const query::Node own = document::makeOperator(op);
   if (inner.empty() || document::arityOf(own).most < inner.size()) return kNoNode;
   const Document before = document;
-  // What was put somewhere by hand stays where it is: the new node stands in its place.
+  // A node that a person has placed stays there: the new node takes its place.
   std::optional<document::Point> position;
   if (document.at(inner.front()).parent == kNoNode) position = document.at(inner.front()).position;
   const NodeId added = document::addNode(document, own, position);

@@ -22,10 +22,10 @@ namespace {
 constexpr QPoint kStep(48, 48);
 constexpr QSize kLeastFloating(420, 320);
 
-/// The widget and all in it that takes the focus by Tab, in that order.
+/// The widget and all widgets in it that take the focus by Tab, in that order.
 std::vector<QWidget*> tabbedInside(QWidget* widget) {
   std::vector<QWidget*> inside;
-  std::set<QWidget*> seen;  // a chain that Qt has mended need not lead back to where it was entered
+  std::set<QWidget*> seen;  // a focus chain that Qt has repaired need not lead back to its start
   QWidget* at = widget;
   do {
     if ((at->focusPolicy() & Qt::TabFocus) != 0) inside.push_back(at);
@@ -154,11 +154,11 @@ void Dock::setMaximised(bool maximised) {
 void Dock::frameWindow() {
   if (!isFloating() || m_isPressed) return;
   if (windowType() == Qt::Window && (windowFlags() & Qt::FramelessWindowHint) == 0) return;
-  // Beside where it stood, so that it is seen to have left, and large enough to be of use.
+  // It floats beside its old place, so that a person sees that it has left, and is large enough to be useful.
   const QRect place(pos() + kStep, size().expandedTo(kLeastFloating));
   const bool wasDragged = m_wasDragged;
-  // Another native window: one that is hidden and shown again before the window manager has seen the first
-  // showing may stay hidden.
+  // This makes another native window. A window that is hidden and shown again before the window manager has
+  // seen it may stay hidden.
   hide();
   destroy();
   setWindowFlags(Qt::Window | Qt::WindowTitleHint | Qt::WindowSystemMenuHint | Qt::WindowMinMaxButtonsHint |
@@ -173,7 +173,7 @@ bool Dock::event(QEvent* event) {
   if (event->type() == QEvent::MouseButtonPress) m_isPressed = true;
   if (event->type() == QEvent::MouseButtonRelease) m_isPressed = false;
   const bool handled = QDockWidget::event(event);
-  // A drag sets the flags of a window without a frame again.
+  // A drag sets the flags of a frameless window again.
   if (event->type() == QEvent::MouseButtonRelease && isFloating())
     QTimer::singleShot(0, this, &Dock::frameWindow);
   return handled;

@@ -22,7 +22,7 @@ struct Column {
   std::vector<Cell> cells;
   int share = 1;
 };
-/// Columns over one row that goes through.
+/// A layout: columns, and below them one row over the whole width.
 struct LayoutPlan {
   std::vector<Column> columns;
   std::vector<Cell> below;
@@ -63,7 +63,7 @@ LayoutPlan planOf(LayoutId layout) {
 
 constexpr int kScrubberHeight = 46;
 
-/// What an arrangement in the settings begins with.
+/// The beginning of an arrangement in the settings.
 const QString kArrangement = QStringLiteral("docks 1");
 
 }  // namespace
@@ -128,7 +128,8 @@ std::vector<Dock*> DockHost::fronts() const {
   return found;
 }
 
-/// A layout as it comes has the first tab of each place in front; to have chosen another is to stay.
+/// In an unchanged layout the first tab of each place is in front. If a person has chosen another tab, it
+/// stays in front.
 void DockHost::raiseFronts() {
   m_applying = true;
   for (Dock* front : m_fronts[m_layout]) {
@@ -166,7 +167,7 @@ void DockHost::restore() {
   if (m_maximised == nullptr) return;
   m_maximised->setMaximised(false);
   m_maximised = nullptr;
-  // Not from the state, which would show docks that it does not know.
+  // Which docks are shown is not taken from the state, which would show docks that it does not know.
   m_applying = true;
   for (const Place& place : m_places) place.dock->show();
   QList<QDockWidget*> docks;
@@ -233,7 +234,7 @@ void DockHost::arrange() {
     removeDockWidget(dock);
   }
   const LayoutPlan plan = planOf(m_layout);
-  // The room that docks are given depends on what is in them.
+  // The room that a dock gets depends on its content, so views are made first.
   const auto open = [this](const Cell& cell) {
     for (const char* id : cell.docks) {
       if (Dock* own = dock(QString::fromLatin1(id))) own->openView();
@@ -247,8 +248,8 @@ void DockHost::arrange() {
     return first;
   };
 
-  // The columns by their topmost cells, then the cells below, and the tabs last: a dock that has tabs cannot
-  // be split any more, what is put beside it becomes one of them.
+  // The topmost cells of the columns come first, then the cells below, and tabs last. A dock with tabs cannot
+  // be split any more: a dock put beside it would become a tab.
   Dock* left = nullptr;
   for (const Column& column : plan.columns) {
     Dock* head = firstOf(column.cells.front());
@@ -308,7 +309,7 @@ void DockHost::arrangeAs(const QByteArray& arrangement) {
   }
   if (restoreState(state)) {
     m_sizesWanted = false;
-    // A state shows the docks that it does not know.
+    // restoreState() shows docks that the state does not know.
     for (Dock* dock : m_docks) {
       if (!shown.contains(dock->id())) dock->hide();
     }

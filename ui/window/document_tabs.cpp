@@ -27,7 +27,7 @@ QString toolTipOf(const TabLabel& label) {
 
 }  // namespace
 
-/// Qt would shrink tabs to a few letters before it scrolls.
+/// Tabs that keep their width. Qt would shrink them to a few letters before it scrolls.
 class DocumentTabs::Bar : public QTabBar {
  public:
   using QTabBar::QTabBar;
@@ -82,7 +82,7 @@ void DocumentTabs::setTabs(const std::vector<TabLabel>& labels, int current) {
     const QFontMetrics metrics(m_bar->font());
     for (int i = 0; i < count; ++i) {
       const TabLabel& label = labels[static_cast<std::size_t>(i)];
-      // The mark stands outside of what is shortened.
+      // The mark of unsaved changes is added after shortening, so that it stays.
       QString text = plain(metrics.elidedText(label.title, Qt::ElideMiddle, kMostName));
       if (label.isModified) text += QStringLiteral(" •");
       if (m_bar->tabText(i) != text) m_bar->setTabText(i, text);

@@ -25,7 +25,7 @@ void ExampleCard::setTheme(const Theme& theme) {
 }
 
 void ExampleCard::keyPressEvent(QKeyEvent* event) {
-  // Return as well as Space: a card stands for opening something.
+  // Return works like Space, because a card opens something.
   if (event->key() == Qt::Key_Return || event->key() == Qt::Key_Enter) {
     click();
     return;

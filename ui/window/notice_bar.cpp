@@ -31,7 +31,7 @@ void NoticeBar::setNotice(const FileNotice& notice) {
   if (notice == m_notice) return;
   m_notice = notice;
   while (QLayoutItem* item = m_buttons->takeAt(0)) {
-    // A button may be the one that was just pressed.
+    // This may be the button that was just pressed, so it is not deleted at once.
     item->widget()->hide();
     item->widget()->deleteLater();
     delete item;

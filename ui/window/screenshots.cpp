@@ -32,7 +32,8 @@ void settle() {
   while (timer.elapsed() < kSettle) QCoreApplication::processEvents(QEventLoop::AllEvents, 20);
 }
 
-/// Why a picture could not be written; empty if it was. Never over what is shown in it.
+/// Writes a picture. Returns why it could not be written; empty: it was. It never overwrites a file that is
+/// shown in the picture.
 QString write(const QImage& image, const QString& path, const QStringList& shown) {
   QByteArray bytes;
   QBuffer buffer(&bytes);
@@ -95,7 +96,8 @@ void Screenshots::next() {
   if (const QString problem = m_window.workspace().run(); !problem.isEmpty()) Q_EMIT finished(problem);
 }
 
-/// Whether a benchmark was started, after whose end it goes on.
+/// Starts a benchmark if one is wanted. Returns whether it did; then taking pictures goes on at the
+/// benchmark's end.
 bool Screenshots::measure() {
   Workspace& workspace = m_window.workspace();
   const bool isWanted = m_options.view == QLatin1String("benchmark") && workspace.current() != nullptr &&
@@ -113,7 +115,7 @@ void Screenshots::waitForForecast() {
 }
 
 void Screenshots::selectSomething() {
-  // A block that was found elsewhere says the most; else the first block there is.
+  // A relocated block tells the most; else the first block is selected.
   settle();
   waitForForecast();
   const ViewInput& input = m_window.workspace().input();

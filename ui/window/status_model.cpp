@@ -34,7 +34,7 @@ StatusModel makeStatusModel(const ViewInput& input) {
       if (block.cached || block.references > 0) ++status.blocksInUse;
     }
   }
-  // What happens behind the position is told all the same, if the newest run is followed or one was chosen.
+  // The list may hold runs that begin after the position; only runs that have begun by then count.
   const std::vector<ListedRun> runs = listRuns(input);
   const auto isShown = [&](const ListedRun& run) { return run.isOwn && progress.runs.contains(run.run); };
   const auto shown = std::find_if(runs.rbegin(), runs.rend(), isShown);
@@ -70,7 +70,7 @@ QString statusText(const StatusModel& status) {
   QStringList parts;
   if (status.events > 0) parts << tr("Looking back: event %1 of %2").arg(status.event).arg(status.events);
   if (status.run == 0) {
-    // Looking back to before the first run: something has run.
+    // If an older state from before the first run is shown, something has run after all.
     if (parts.isEmpty()) parts << tr("Nothing has run yet");
     return parts.join(kGap);
   }

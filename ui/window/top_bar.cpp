@@ -28,12 +28,12 @@ QString countText(double parameters) {
   return TopBar::tr("%1 k").arg(parameters / 1e3, 0, 'f', 0);
 }
 
-/// Menus and buttons take "&" for the mark of a key.
+/// Escapes "&", which menus and buttons take as the mark of a key.
 QString plain(QString text) {
   return text.replace(QLatin1Char('&'), QStringLiteral("&&"));
 }
 
-/// The model that the next run of the current document uses, whether it is in memory yet or not.
+/// The name of the model that the next run of the current document uses, in memory or not.
 QString modelText(const Workspace& workspace, const EngineHost& engine) {
   const LoadedModel& loaded = engine.model();
   const OpenDocument* current = workspace.current();
@@ -75,7 +75,7 @@ TopBar::TopBar(Workspace& workspace, QMenu* menu, QWidget* parent) : QWidget(par
   auto* layout = new QHBoxLayout(this);
   layout->setContentsMargins(8, 0, 8, 0);
   layout->setSpacing(8);
-  // The switch of layouts keeps the middle, however many documents are open.
+  // The switch of layouts stays in the middle, however many documents are open.
   auto* left = new QWidget;
   left->setSizePolicy(QSizePolicy::Ignored, QSizePolicy::Preferred);
   auto* leftRow = new QHBoxLayout(left);
@@ -132,7 +132,7 @@ TopBar::TopBar(Workspace& workspace, QMenu* menu, QWidget* parent) : QWidget(par
   rightRow->addWidget(m_run);
 }
 
-/// Each policy with its standard values; the document's own with those that it has there.
+/// Lists each policy with its standard values, but the document's policy with the document's values.
 void TopBar::fillPolicies() {
   QMenu& menu = *m_policy->menu();
   menu.clear();
@@ -158,7 +158,7 @@ void TopBar::fillPolicies() {
 void TopBar::fillModels() {
   QMenu& menu = *m_model->menu();
   menu.clear();
-  // Menus within are not cleared with their entries.
+  // Clearing a menu does not delete its submenus.
   qDeleteAll(menu.findChildren<QMenu*>(QString(), Qt::FindDirectChildrenOnly));
   document::DocumentModel* model = m_workspace.model();
   const std::string current = model == nullptr ? std::string() : model->document().settings.model;
