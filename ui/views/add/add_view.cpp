@@ -21,7 +21,7 @@ namespace {
 
 constexpr int kRowHeight = 28;
 
-/// Icon, word, and the hint at the right.
+/// Paints an operator: icon, word, and the hint at the right.
 class OperatorDelegate : public QStyledItemDelegate {
  public:
   using QStyledItemDelegate::QStyledItemDelegate;
@@ -59,7 +59,7 @@ class OperatorDelegate : public QStyledItemDelegate {
     painter->setFont(m_theme.smallFont());
     painter->setPen(m_theme.color(Role::TextThird));
     const QString hint = index.data(OperatorListModel::HintRole).toString();
-    // A stub of it would say nothing; the tip has it.
+    // A hint that was cut off would say nothing; the tool tip has it.
     if (painter->fontMetrics().horizontalAdvance(hint) <= text.width())
       painter->drawText(text, Qt::AlignRight | Qt::AlignVCenter, hint);
     painter->restore();

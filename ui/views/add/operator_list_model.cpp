@@ -51,7 +51,7 @@ QStringList OperatorListModel::mimeTypes() const {
 
 QMimeData* OperatorListModel::mimeData(const QModelIndexList& indexes) const {
   if (indexes.isEmpty()) return nullptr;
-  // The view that asked for it owns it.
+  // The view that asked for the data owns it.
   auto data = std::make_unique<QMimeData>();
   data->setData(QLatin1String(document::kOperatorMimeType),
                 indexes.first().data(NameRole).toString().toUtf8());

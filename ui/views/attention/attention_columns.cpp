@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// What rows and columns of the map stand for, and how fine they are.
+// The part of the attention model that says what rows and columns of the map stand for, and how fine they
+// are.
 #include "ui/views/attention/attention_model.h"
 #include "ui/views/attention/attention_rows.h"
 
@@ -9,7 +10,7 @@
 namespace spanscope::ui {
 namespace {
 
-/// A cell narrower than this is no longer seen as one.
+/// A person no longer sees a cell that is narrower than this.
 constexpr double kNarrowestCell = 5;
 /// A row lower than this has no room for its name.
 constexpr double kLowestRow = 9;

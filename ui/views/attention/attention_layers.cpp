@@ -21,7 +21,8 @@ constexpr double kBracketWidth = 2;
 constexpr double kNameHeight = 14;
 constexpr int kSmallestName = 8;  ///< pixels
 
-/// The pixels between rounded edges: what lies side by side leaves none out and covers none twice.
+/// The pixels between the rounded edges of an area. Neighbouring areas leave out no pixel and cover none
+/// twice.
 QRect pixelsOf(const QRectF& area) {
   const auto left = static_cast<int>(std::lround(area.left()));
   const auto top = static_cast<int>(std::lround(area.top()));
@@ -232,7 +233,7 @@ void AttentionBrackets::drawRowNames(QCPPainter* painter, const QRectF& inner, c
     area.setBottom(std::min(area.bottom(), inner.bottom()));
     if (area.height() > 2) shown.emplace_back(&segment, area);
   }
-  // All of them get smaller before one is left out.
+  // All names get smaller before one is left out.
   QFont font = plain;
   font.setPixelSize(std::clamp(static_cast<int>(lowest), kSmallestName, plain.pixelSize()));
   std::vector<NameRoom> names;

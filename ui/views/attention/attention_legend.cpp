@@ -49,7 +49,7 @@ void AttentionLegend::setContent(const AttentionModel& model, const Theme& theme
                           : tr("pale: recorded in runs %1, reused here").arg(runs.join(tr(", ")))});
   }
   if (model.earlierHere) samples.push_back({Hatch::Pale, tr("pale: recorded for another step of this run")});
-  // The scale then ends below 1.
+  // With such rows the scale ends below 1.
   if (model.singles && model.highest <= 0.8F)
     samples.push_back({Hatch::None, tr("1 where a row sees one block only")});
   if (model.blocksPerCell > 1 && !model.tokenColumns)

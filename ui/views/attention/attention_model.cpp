@@ -13,7 +13,7 @@
 namespace spanscope::ui {
 namespace {
 
-/// How the tokens of a segment are shown, those that were generated into it included.
+/// The shown texts of a segment's tokens, generated tokens included.
 std::vector<QString> tokenTexts(const ViewInput& input, const trace::RequestState& request, RequestId id,
                                 std::size_t segment) {
   const trace::SegmentInfo& info = request.segments[segment];
@@ -108,7 +108,7 @@ class ModelMaker {
     }
   }
 
-  /// Columns that hold a token of the prompt, before those of the answer.
+  /// The number of columns that hold a token of the prompt. They come before those of the answer.
   std::int32_t promptColumns(const AttentionSegment& segment) const {
     const auto tokens = static_cast<std::int32_t>(m_request.segments[segment.segment].tokens.size());
     if (segment.grain == AttentionGrain::Segments) return segment.columns;
@@ -153,7 +153,8 @@ class ModelMaker {
     }
   }
 
-  /// A row for each token of the answer: the one it was drawn from, which is that of the token before it.
+  /// Adds a row for each token of the answer: the row from which it was drawn, which is the row of the token
+  /// before it.
   void addAnswerRows() {
     for (AttentionSegment& segment : m_model.segments) segment.firstRow = 0;
     const std::uint32_t own = lastSegment();
@@ -185,9 +186,10 @@ class ModelMaker {
     return column < key.columns ? key.firstColumn + static_cast<std::int32_t>(column) : -1;
   }
 
-  /// Adds what one request recorded of a query block: for whole segments what was recorded by segment, else
-  /// what was recorded by block. `wantedRow`: of a single row, by its local token; −1: of all. `answer`: of
-  /// the row that this token of the answer was drawn from.
+  /// Adds what one request recorded of a query block. Whole segments take what was recorded by segment,
+  /// others what was recorded by block. `wantedRow` limits it to one row, given by its local token; −1: all
+  /// rows. `answer` limits what was recorded by segment to the row from which this token of the answer was
+  /// drawn; −1: it does not.
   bool addBlock(AttentionSums& sums, std::size_t r, const RecordedRows& rows, const trace::BlockPlace& place,
                 std::int32_t wantedRow, std::int32_t answer, const std::vector<std::uint32_t>* keys) {
     const auto column = [this](std::uint32_t segment, std::int64_t token) {
@@ -224,13 +226,13 @@ class ModelMaker {
     return found;
   }
 
-  /// What is to be added up for the chosen layer and head: the mean that was recorded where no choice was
-  /// made, else the layers; never both, and of one layer not twice.
+  /// The masses to add up for the chosen layer and head: the recorded mean if there is no choice, else the
+  /// layers. It never takes both, and never a layer twice.
   std::vector<const RecordedMass*> massesOf(const RecordedRows& rows, const trace::BlockPlace& place,
                                             std::int32_t wantedRow) const {
     std::vector<const RecordedMass*> means;
     std::vector<const RecordedMass*> layers;
-    std::map<std::pair<std::int32_t, std::int32_t>, std::size_t> last;  // by row and layer, in `layers`
+    std::map<std::pair<std::int32_t, std::int32_t>, std::size_t> last;  // by row and layer: index in `layers`
     for (const RecordedMass& recorded : rows.at(place)) {
       const trace::AttentionMass& mass = *recorded.mass;
       if ((wantedRow >= 0 && mass.row != wantedRow) || !recorded.tellsOf(choice())) continue;
@@ -248,7 +250,7 @@ class ModelMaker {
     return means.empty() ? layers : means;
   }
 
-  /// Adds the recorded rows of this request, then those of the requests that stored what it reuses.
+  /// Adds the recorded rows of this request, then the rows of the requests that stored the blocks it reuses.
   void fillMass() {
     AttentionSums sums(m_model.rows.size(), static_cast<std::size_t>(m_model.columns),
                        m_model.segments.size());
@@ -285,7 +287,8 @@ class ModelMaker {
             others.try_emplace(source->request, m_input, source->request).first->second;
         layers.insert(rows.layers().begin(), rows.layers().end());
         m_model.heads = std::max(m_model.heads, rows.heads());
-        // What a reused block sees is the same list of segments under other numbers: places in it correspond.
+        // A reused block sees the same list of segments under other numbers, so places in the two lists
+        // correspond.
         std::vector<std::uint32_t> keys = m_request.segments[row.segment].sees;
         keys.push_back(row.segment);
         if (!addBlock(sums, r, rows, source->storedAt, row.token, -1, &keys)) continue;
@@ -307,7 +310,7 @@ class ModelMaker {
     fillStates(sums);
   }
 
-  /// What was not recorded can be computed again.
+  /// Offers every layer, because a layer that was not recorded can be computed again.
   void offerEveryLayer(std::set<std::int32_t>& layers) {
     const trace::Progress& progress = m_input.state().progress();
     for (std::int32_t layer = 0; layer < progress.layers; ++layer) layers.insert(layer);
@@ -320,8 +323,8 @@ class ModelMaker {
     row.request = m_model.request;
   }
 
-  /// The row that a token of the answer was drawn from is that of the token before it. Where nothing else was
-  /// recorded of it, the means do that the token carries.
+  /// Adds the row from which a token of the answer was drawn, which is the row of the token before it. If
+  /// nothing else was recorded of that row, it adds the means that the token's own event carries.
   void addAnswer(AttentionSums& sums, std::size_t r, std::int32_t answer, std::int32_t token) {
     AttentionRow& row = m_model.rows[r];
     const trace::BlockPlace place{row.segment, std::max(0, token - 1) / m_model.blockSize};
@@ -342,7 +345,7 @@ class ModelMaker {
     }
   }
 
-  /// Whether a row sees any of the tokens of segment `key` before `end`.
+  /// Whether the rows of segment `row` see any token of segment `key` before `end`.
   bool sees(std::uint32_t row, std::uint32_t key, std::int32_t end) const {
     const auto& list = m_request.segments[row].sees;
     return std::find(list.begin(), list.end(), key) != list.end() &&
@@ -378,7 +381,8 @@ class ModelMaker {
                ? column + 1
                : std::min((column + 1) * m_model.blocksPerCell * m_model.blockSize, all);
   }
-  /// The last local token of its own segment that a row sees, in whole blocks where the row stands for some.
+  /// The last local token of its own segment that a row sees. If the row stands for blocks, these count as a
+  /// whole.
   std::int32_t lastSeen(const AttentionSegment& key, const AttentionRow& row) const {
     if (row.answer >= 0) return row.token + row.answers - 2;
     return key.grain == AttentionGrain::Tokens && row.token >= 0 ? row.token : row.block * m_model.blockSize;
@@ -426,7 +430,7 @@ class ModelMaker {
   RecordedRows m_own;
   std::vector<StoredBlock> m_stored;
   std::shared_ptr<const AnswerShares> m_shares;
-  std::vector<std::uint32_t> m_segmentOf;  ///< of each column
+  std::vector<std::uint32_t> m_segmentOf;  ///< segment of each column
   AttentionModel m_model;
 };
 

@@ -20,11 +20,11 @@ constexpr double kFewestCells = 2;
 /// How much of the surface shines through rows that another request recorded.
 constexpr double kPale = 0.55;
 constexpr int kWidestNames = 120;
-constexpr int kNamesHeight = 28;   ///< above the columns, the brackets included
-constexpr int kUprightNames = 72;  ///< most height of names on end
+constexpr int kNamesHeight = 28;   ///< names above the columns, brackets included
+constexpr int kUprightNames = 72;  ///< greatest height of upright names
 constexpr int kBelow = 4;
 constexpr double kNameGap = 0.5;
-constexpr int kScaleRoom = 64;  ///< for the scale at the right
+constexpr int kScaleRoom = 64;  ///< room for the scale at the right
 
 QColor blend(const QColor& ink, const QColor& ground, double share) {
   const auto mix = [share](int a, int b) { return static_cast<int>(std::lround(a + (b - a) * share)); };
@@ -53,7 +53,7 @@ AttentionPlot::AttentionPlot(QWidget* parent) : QCustomPlot(parent) {
   axisRect()->setupFullAxesBox(false);
   for (QCPAxis* axis : {xAxis, yAxis, xAxis2, yAxis2}) axis->setVisible(false);
 
-  // Both belong to the plot, which deletes them.
+  // The plot owns both and deletes them.
   new AttentionCells(*this, xAxis, yAxis);
   new AttentionBrackets(*this);
   m_scale = new QCPColorScale(this);
@@ -96,8 +96,8 @@ void AttentionPlot::buildImage() {
   const auto rows = static_cast<int>(m_model.rows.size());
   m_image = QImage(std::max(1, m_model.columns), std::max(1, rows), QImage::Format_ARGB32_Premultiplied);
   m_image.fill(Qt::transparent);
-  // A table of colours, since asking the theme for each of a million cells would take longer than drawing
-  // them.
+  // Uses a table of colours, because asking the theme for each of a million cells would take longer than
+  // drawing them.
   constexpr int kShades = 256;
   std::vector<QRgb> full(kShades);
   std::vector<QRgb> pale(kShades);
@@ -165,7 +165,7 @@ void AttentionPlot::layOut(const QSize& size) {
   m_upright = above.upright;
   const int top = above.height;
   axisRect()->setMargins(QMargins(left, top, 4, kBelow));
-  // Automatic margins of a scale grow only.
+  // The automatic margins of a scale never shrink.
   m_scale->setAutoMargins(QCP::msNone);
   m_scale->setMargins(QMargins(0, top, 0, kBelow));
   layOutScale();
@@ -206,7 +206,7 @@ void AttentionPlot::layOutScale() {
     constexpr int kTicks = 4;
     for (int i = 0; i <= kTicks; ++i) {
       const double value = m_shades.top * i / kTicks;
-      // Cells that stand aside may lie above the top.
+      // Cells that do not count for the scale may lie above its top.
       const bool open = i == kTicks && m_model.rowSet == AttentionRowSet::Answer && m_shades.top < 1;
       ticker->addTick(value, (open ? QStringLiteral("≥") : QString()) + massText(value));
     }
@@ -215,7 +215,7 @@ void AttentionPlot::layOutScale() {
 }
 
 void AttentionPlot::resizeEvent(QResizeEvent* event) {
-  // Sizes of names depend on the room that there is.
+  // The sizes of names depend on the room.
   if (!m_model.segments.empty()) layOut(event->size());
   QCustomPlot::resizeEvent(event);
   Q_EMIT resized();
@@ -233,7 +233,7 @@ void AttentionPlot::fit() {
 }
 
 void AttentionPlot::showSegment(std::uint32_t segment) {
-  constexpr double kWidth = 7;  // of a cell, in pixels
+  constexpr double kWidth = 7;  // width of a cell in pixels
   if (segment >= m_model.segments.size()) return;
   const AttentionSegment& shown = m_model.segments[segment];
   const double room = std::max(1, axisRect()->width());

@@ -230,8 +230,8 @@ std::vector<StoredBlock> storedBlocks(const ViewInput& input, const trace::Progr
     }
     const auto found = places->second.find(lookup->block);
     if (found == places->second.end()) continue;
-    // The same block may stand in several places of the request that stored it; its index in the chain is the
-    // same in all of them, and the first one is where it was computed.
+    // The same block may stand in several places of the request that stored it. Its index in the chain is the
+    // same in all of them, and it was computed in the first.
     const auto same =
         std::find_if(found->second.begin(), found->second.end(),
                      [&](const trace::BlockPlace& at) { return at.virtualIndex == lookup->virtualIndex; });

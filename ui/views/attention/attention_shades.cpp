@@ -7,10 +7,10 @@
 namespace spanscope::ui {
 namespace {
 
-/// Decades that a logarithmic scale shows at most.
+/// The most decades that a logarithmic scale shows.
 constexpr double kDecades = 4;
 
-/// The next of 1, 1.5, 2, 3, 4, 5, 6, 8 × a power of ten.
+/// Rounds up to the next of 1, 1.5, 2, 3, 4, 5, 6, 8 times a power of ten.
 double roundUp(double value) {
   if (value <= 0) return 1;
   const double power = std::pow(10, std::floor(std::log10(value)));
@@ -20,7 +20,7 @@ double roundUp(double value) {
   return 10 * power;
 }
 
-/// The largest mass of a row among the cells that a scale is made for.
+/// The largest mass of a row among the cells that count for a scale.
 double highestOf(const AttentionModel& model, std::int32_t row) {
   double highest = 0;
   const bool answer = model.rowSet == AttentionRowSet::Answer;
@@ -43,7 +43,7 @@ AttentionShades attentionShades(const AttentionModel& model, AttentionScale scal
   result.top = roundUp(static_cast<double>(model.highest));
   if (scale == AttentionScale::ByRow) result.top = 1;
   if (scale == AttentionScale::Logarithmic) {
-    // Whole decades, so that the scale's numbers are powers of ten.
+    // The scale covers whole decades, so that its numbers are powers of ten.
     result.top = std::min(1.0, std::pow(10, std::ceil(std::log10(result.top) - 1e-9)));
     const double lowest = model.lowest > 0 ? static_cast<double>(model.lowest) : result.top / 10;
     const double decade = std::pow(10, std::floor(std::log10(lowest) + 1e-9));

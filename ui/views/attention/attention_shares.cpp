@@ -17,7 +17,7 @@ namespace spanscope::ui {
 namespace {
 
 constexpr std::size_t kMostTops = 3;
-/// How far above an even division a bar has to be to stand out.
+/// How far above an even division a bar must be to stand out.
 constexpr double kAboveEven = 1.25;
 
 std::vector<const ShareBar*> tops(const ShareModel& model) {
@@ -35,7 +35,8 @@ ShareKind shareKind(SourceKind kind) {
   return kind == SourceKind::Own ? ShareKind::Own : ShareKind::Context;
 }
 
-/// Sources alone have the shares that all views give them; beside other things it is plain mass.
+/// Sets the parts of the bars. If only sources are shown, they have the shares that all views show. Beside
+/// other bars they have parts of plain mass.
 void fillParts(ShareModel& model, const AnswerShares& shares, std::optional<std::size_t> token, bool mixed) {
   double whole = 0;
   for (const ShareBar& bar : model.bars) whole += bar.mass;
@@ -95,7 +96,7 @@ ShareModel shareModel(const ViewInput& input, const ShareOptions& options) {
   const std::vector<SegmentName> names = segmentNames(input, shares->run, request.segments);
   const std::optional<std::uint32_t> selected = selectedSource(input, *shares);
   double sink = 0;
-  std::optional<std::uint32_t> linked;  // of the next segment
+  std::optional<std::uint32_t> linked;  // the linked beginning of the next segment
   for (std::size_t s = 0; s < shares->kinds.size(); ++s) {
     const SourceKind kind = shares->kinds[s];
     sink += firstOf(s);

@@ -23,7 +23,7 @@
 namespace spanscope::ui {
 namespace {
 
-/// Pixels of the plot's width that names and scale take, about.
+/// About how many pixels of the plot's width names and scale take.
 constexpr int kNamesAndScale = 160;
 
 }  // namespace
@@ -83,7 +83,7 @@ void AttentionView::connectControls() {
   connect(m_controls, &AttentionControls::scaleChosen, this, &AttentionView::setScale);
   connect(m_strip, &ReplayStrip::computeWanted, this, [this] {
     Q_EMIT commandWanted(QStringLiteral("run.attention"));
-    // The map may come later; that it was pressed is seen at once.
+    // The map may come later, but the person sees at once that the button was pressed.
     showOffer();
   });
   connect(m_strip, &ReplayStrip::stopWanted, this,
@@ -203,7 +203,7 @@ void AttentionView::refreshFor(const QSize& plot) {
   AttentionOptions options = fitted(m_options, plot);
   AttentionModel model = attentionModel(now, options);
   if (model.request != m_model.request) {
-    // Another request need not have what was opened in the last one.
+    // Another request may lack what was opened in the previous one.
     m_back.clear();
     options.opened.clear();
     options.tokensOf.reset();
@@ -224,7 +224,7 @@ void AttentionView::refreshFor(const QSize& plot) {
   showAround();
   if (same) return;
   m_plot->setContent(m_model, now.theme, marks, m_scale);
-  // The names of other columns take another height from the rows.
+  // Names of other columns take another part of the height, so the rows may have to change.
   const AttentionOptions refitted = fitted(m_options, plot);
   if (refitted != m_options) {
     m_options = refitted;
@@ -383,7 +383,7 @@ void AttentionView::paintTo(QPainter& painter, const QSize& size) {
   if (paintIfEmpty(painter, size)) return;
   painter.fillRect(area, theme().color(Role::Surface));
   const int bars = m_bars->model().isEmpty() ? 0 : m_bars->heightForWidth(inner.width());
-  // How much room there is for the map is known once bars and legend are.
+  // The room for the map is known only when bars and legend have their heights.
   if (input() != nullptr)
     refreshFor({inner.width(), inner.height() - bars - m_legend->heightForWidth(inner.width()) - kSpace});
   if (bars > 0) m_bars->paint(painter, QRect(inner.left(), inner.top(), inner.width(), bars));

@@ -17,7 +17,7 @@ namespace {
 
 using trace::SegmentAttention;
 
-/// The rows of the request that tokens of the answer were drawn from, by token.
+/// The rows from which the tokens of the answer were drawn, by token.
 std::map<std::int32_t, const SegmentAttention*> answerRows(const ViewInput& input,
                                                            const AnswerShares& shares) {
   std::map<std::int32_t, const SegmentAttention*> rows;
@@ -32,7 +32,7 @@ std::map<std::int32_t, const SegmentAttention*> answerRows(const ViewInput& inpu
   return rows;
 }
 
-/// Adds one row of a layer and head to the map, beside first tokens.
+/// Adds one row of a layer and head to the map, without first tokens.
 void addRow(HeadMap& map, std::size_t token, const SegmentAttention& row, std::size_t layer,
             const std::vector<std::size_t>& placeOf, std::size_t sources) {
   const std::size_t width = row.keySegments.size();

@@ -13,8 +13,8 @@
 namespace spanscope::ui {
 namespace {
 
-constexpr int kTitle = 20;      ///< of the whole grid
-constexpr int kMapWidth = 104;  ///< least
+constexpr int kTitle = 20;      ///< height of the title of the whole grid
+constexpr int kMapWidth = 104;  ///< least width of a map
 constexpr int kMapHeight = 44;
 constexpr int kCaption = 16;
 constexpr int kGap = 2 * kSpace;

@@ -51,7 +51,7 @@ ReplayOffer replayOffer(const ViewInput& input, const AttentionModel& model,
     offer.text = tr("Computing %1 again: the answer is replayed over the cached blocks…").arg(name);
     return offer;
   }
-  // Where all keys would be too many, blocks are all that can be had.
+  // If single keys would be too many, a replay gives only blocks.
   const bool isCoarse = known.replayed && !known.replayed->singleKeys;
   if (known.withKeys >= known.tokens || (isCoarse && known.withBlocks >= known.tokens)) {
     if (!known.replayed) return offer;

@@ -22,10 +22,10 @@ constexpr int kNote = 15;
 constexpr int kValues = 15;
 constexpr int kBars = 30;
 constexpr int kLabels = 15;
-constexpr int kFrame = 3;           ///< below the labels, for the frame of what is selected
-constexpr int kUprightLabels = 64;  ///< most height of labels on end
+constexpr int kFrame = 3;           ///< room below the labels for the frame of the selected bar
+constexpr int kUprightLabels = 64;  ///< greatest height of upright labels
 constexpr int kWidestBar = 88;
-constexpr int kSeparator = 12;  ///< before what is no source
+constexpr int kSeparator = 12;  ///< room before bars that are no sources
 
 QFont boldSmall(const Theme& theme) {
   QFont font = theme.smallFont();
@@ -50,7 +50,7 @@ void ShareBars::setContent(const ShareModel& model, const Theme& theme) {
   if (m_current && *m_current >= m_model.bars.size()) m_current.reset();
   const QString sentence = shareSentence(m_model);
   const QString note = shareNote(m_model);
-  // Every bar asks for it.
+  // It is computed once, because every bar asks for it.
   m_headWidth = QFontMetrics(m_theme.titleFont()).horizontalAdvance(sentence) + 4 * kSpace +
                 QFontMetrics(m_theme.smallFont()).horizontalAdvance(note);
   setAccessibleDescription(sentence + QStringLiteral(". ") + note);
@@ -124,7 +124,7 @@ void ShareBars::paintBar(QPainter& painter, const QRect& area, const Labels& lab
   const QColor ink = source ? m_theme.segmentInk(bar.hue) : m_theme.color(Role::TextSecond);
   double most = 0;
   for (const ShareBar& other : m_model.bars) most = std::max(most, other.part);
-  // What is not zero is to be seen.
+  // A value that is not zero must be visible.
   const int height =
       bar.part <= 0 || most <= 0 ? 0 : std::max(1, static_cast<int>(std::lround(kBars * bar.part / most)));
   const QRect filled(room.left(), room.bottom() + 1 - height, room.width(), height);
@@ -169,7 +169,7 @@ void ShareBars::paintBar(QPainter& painter, const QRect& area, const Labels& lab
 
 void ShareBars::paintValues(QPainter& painter, const QRect& area) const {
   QFont font = m_theme.smallFont();
-  // The largest first: what runs into them is left to the tool tip.
+  // The largest bars come first. A value that would run into theirs is only in the tool tip.
   std::vector<std::size_t> order(m_model.bars.size());
   for (std::size_t i = 0; i < order.size(); ++i) order[i] = i;
   std::stable_sort(order.begin(), order.end(), [this](std::size_t a, std::size_t b) {
@@ -177,7 +177,7 @@ void ShareBars::paintValues(QPainter& painter, const QRect& area) const {
   });
   double most = 0;
   for (const ShareBar& bar : m_model.bars) most = std::max(most, bar.part);
-  // Beside those that stand out all have theirs, or none.
+  // Bars that stand out have their values. Of the others all have them, or none.
   const QFontMetrics plain(m_theme.smallFont());
   const bool all = std::all_of(order.begin(), order.end(), [&](std::size_t index) {
     return plain.horizontalAdvance(partText(m_model.bars[index].part)) + 4 < barRect(index, area).width();

@@ -22,7 +22,8 @@ using experiment::Summary;
 
 constexpr double kMilliseconds = 1000;
 
-/// Digits behind the point with which the shortest of several times, in seconds, keeps two figures.
+/// The number of decimal places with which the shortest of several times, in seconds, keeps two significant
+/// figures.
 int decimalsFor(const std::vector<const Summary*>& times) {
   double least = 0;
   for (const Summary* time : times) {
@@ -88,7 +89,7 @@ QString setupText(const Benchmark& benchmark) {
   return parts.join(tr(" · "));
 }
 
-/// Where a query has one step, its time is that of the run.
+/// Whether a query has several steps. With one step, the step's time is the run's.
 bool hasSteps(const std::vector<CaseSummary>& cases) {
   return std::any_of(cases.begin(), cases.end(), [](const CaseSummary& each) {
     return each.firstToken.samples != each.lastFirstToken.samples;
@@ -112,7 +113,7 @@ QString caseHelp(RunCase runCase) {
   return {};
 }
 
-/// The beginning of what its first run said.
+/// The beginning of the answer of the case's first run.
 QString answerText(const CaseSummary& each) {
   constexpr qsizetype kMost = 300;
   const QString answer = QString::fromStdString(each.answer);

@@ -15,15 +15,15 @@ namespace {
 
 using experiment::RunCase;
 
-constexpr double kReach = 14;  // pixels from a point at which the pointer still means it
+constexpr double kReach = 14;  // pixels from a point within which the pointer means the point
 constexpr double kMark = 8;
 constexpr double kSampleMark = 3;
 constexpr double kWhisker = 9;
-/// Samples stand beside the median of their case, so far apart in cases.
+/// How far samples stand beside the median of their case, in units of the distance between cases.
 constexpr double kBeside = 0.16;
-constexpr double kThin = 0.001;   ///< of a row's stretch: as high as it must be
-constexpr double kMostLines = 6;  ///< octaves of the scale that each have a line
-constexpr double kAir = 0.5;  ///< octaves between the outermost points and the ends of the scale, at least
+constexpr double kThin = 0.001;   ///< stretch of a row that gets no more height than it needs
+constexpr double kMostLines = 6;  ///< most octaves of the scale of which each has a line
+constexpr double kAir = 0.5;      ///< least octaves between the outermost points and the ends of the scale
 
 Role inkOf(RunCase runCase) {
   switch (runCase) {
@@ -92,7 +92,7 @@ void BenchmarkPlot::rebuild() {
   m_plot->replot(QCustomPlot::rpQueuedReplot);
 }
 
-/// Above the lines, which leave no room among them.
+/// Places the legend above the lines, which leave no room between them.
 void BenchmarkPlot::placeLegend(bool isWanted) {
   QCPLegend& legend = *m_plot->legend;
   QCPLayoutGrid& rows = *m_plot->plotLayout();
@@ -161,7 +161,7 @@ void BenchmarkPlot::setAxes() {
     }
   }
   if (low <= 0 || high <= 0) return;
-  // Lines at whole powers of two, of four or of sixteen: as many as can be read, and two at least.
+  // Lines stand at whole powers of two, four or sixteen: as many as can be read, but at least two.
   const double octaves = std::log2(high / low);
   const double base = octaves <= kMostLines ? 2 : octaves <= 2 * kMostLines ? 4 : 16;
   m_plot->yAxis->setScaleType(QCPAxis::stLogarithmic);

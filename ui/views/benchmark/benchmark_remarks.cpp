@@ -14,7 +14,7 @@ using experiment::CaseSummary;
 using experiment::RunCase;
 using experiment::Standing;
 
-/// A sentence that may begin with the name of a case.
+/// Adds a sentence, which may begin with the name of a case.
 void add(std::vector<BenchmarkRemark>& remarks, RemarkKind kind, QString text) {
   if (!text.isEmpty()) text[0] = text[0].toUpper();
   remarks.push_back({.kind = kind, .text = std::move(text)});
@@ -62,7 +62,7 @@ QString unclearText(RunCase first, RunCase second) {
       .arg(caseText(first), caseText(second));
 }
 
-/// What `swapped` says of relocation: against computing all, and against the least that is possible.
+/// Adds what `swapped` says of relocation, compared with computing everything and with the least possible.
 void addVerdicts(const std::vector<CaseSummary>& cases, std::vector<BenchmarkRemark>& remarks) {
   const CaseSummary* cold = find(cases, RunCase::Cold);
   const CaseSummary* swapped = find(cases, RunCase::Swapped);
@@ -92,7 +92,7 @@ void addVerdicts(const std::vector<CaseSummary>& cases, std::vector<BenchmarkRem
 void addAnswers(const std::vector<CaseSummary>& cases, std::vector<BenchmarkRemark>& remarks) {
   bool isSame = true;
   for (const CaseSummary& each : cases) {
-    // Without its documents it cannot but say something else.
+    // The floor has no documents, so its answer always differs.
     if (each.otherAnswers == 0 || each.runCase == RunCase::Floor) continue;
     isSame = false;
     warn(remarks, tr("%1: another answer than the first cold run in %2 of %3 runs.")

@@ -30,7 +30,7 @@ namespace spanscope::ui {
 namespace {
 
 constexpr int kGap = 2 * kSpace;
-/// From this width on, and below this height, the plot stands beside the table.
+/// The plot stands beside the table if the page is at least this wide and lower than this.
 constexpr int kWide = 1100;
 constexpr int kTall = 620;
 constexpr int kPlotHeight = 150;

@@ -34,8 +34,8 @@ void BlockTableArea::layOut() {
   const CellSize size = m_wanted.value_or(TableLayout::fitting(*m_table, width));
   const int pitch = TableLayout::filling(*m_table, size, width);
   m_overviewShown = pitch == 0;
-  // Names are cut only where the table would not fit for them; one that is wider than its view anyway cuts
-  // none.
+  // Names are cut only if the table would not fit because of them. If the table is wider than its view
+  // anyway, no name is cut.
   m_layout = TableLayout(*m_table, size, m_overviewShown, nameWidths(), pitch);
   for (int less = pitch; m_layout.contentSize().width() > width && less >= TableLayout::least(size); --less)
     m_layout = TableLayout(*m_table, size, false, nameWidths(), less);
@@ -103,7 +103,7 @@ void BlockTableArea::zoom(int steps) {
 void BlockTableArea::reveal(const CellPlace& place) {
   QRect cell = m_layout.cell(place);
   if (cell.isNull()) return;
-  // The labels at the left and the overview above cover content.
+  // The labels at the left and the overview at the top cover content.
   cell.adjust(-kTableLabel, m_overviewShown ? -kTableOverview - 28 : -28, 0, 20);
   makeVisible(cell);
 }
@@ -115,7 +115,7 @@ void BlockTableArea::showNewest() {
 QSize BlockTableArea::contentSize() const {
   if (m_table == nullptr || m_table->rows.empty()) return viewport()->size();
   const QSize layout = m_layout.contentSize();
-  // The last name of a row may stand out, where there is room for it.
+  // The last name of a row may stand out if there is room for it.
   return {std::max(layout.width(), std::min(viewport()->width(), m_namesRight)), layout.height()};
 }
 
@@ -168,7 +168,7 @@ QString BlockTableArea::tipAt(const QPoint& place) const {
 std::optional<CellPlace> BlockTableArea::target(const QKeyEvent& event) const {
   if (m_table == nullptr || m_table->rows.empty()) return std::nullopt;
   const std::size_t rows = m_table->rows.size();
-  // Nothing is selected yet: any of the keys starts with the newest request.
+  // If nothing is selected yet, every key starts at the newest request.
   const CellPlace from = m_current.value_or(CellPlace{rows - 1, 0});
   const std::size_t cells = m_table->rows[from.row].cells.size();
   if (cells == 0) return std::nullopt;

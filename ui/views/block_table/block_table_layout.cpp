@@ -53,7 +53,7 @@ CellSize TableLayout::fitting(const BlockTable& table, int width) {
 }
 
 int TableLayout::filling(const BlockTable& table, CellSize size, int width) {
-  // Cells of the next size would begin there.
+  // Above this pitch, cells of the next size would begin.
   const int most = size == CellSize::Strip ? 3 * TableLayout::least(size) : TableLayout::least(size);
   for (int pitch = most; pitch >= TableLayout::least(size); --pitch) {
     if (widthOf(table, size, pitch) <= width) return pitch;
@@ -99,7 +99,7 @@ int TableLayout::cellHeight() const {
 }
 
 int TableLayout::rowHeight() const {
-  // Below the cells: virtual numbers, then room for the links.
+  // Below the cells stand the virtual numbers, then there is room for the links.
   return kBracketZone + cellHeight() + 20 + (m_size == CellSize::Large ? 36 : 28);
 }
 

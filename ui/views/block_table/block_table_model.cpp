@@ -97,7 +97,7 @@ class TableMaker {
     m_table.rows.push_back(std::move(row));
   }
 
-  /// What of a block only the layout put there.
+  /// Counts the tokens of a block that only the layout put there.
   void mark(TableCell& cell, const LayoutMarks& marks) const {
     if (marks.isExact()) return;
     const std::int32_t begin = cell.facts.place.virtualIndex * m_table.blockSize;
@@ -107,7 +107,7 @@ class TableMaker {
     cell.markers = counts.markers;
   }
 
-  /// Cropped tokens count with the block that holds what they stood behind.
+  /// Counts cropped tokens with the block that holds the token before them.
   void markCropped(TableRow& row, const LayoutMarks& marks, const trace::RequestState& request) const {
     for (const trace::CroppedRun& cropped : marks.cropped) {
       std::int64_t left = std::max<std::int64_t>(0, cropped.before - 1);
@@ -136,10 +136,10 @@ class TableMaker {
     const auto& pool = m_state.pool().blocks();
     const auto index = static_cast<std::size_t>(facts.physical);
     const bool known = index < pool.size();
-    // What was never stored cannot be found once its request has let it go.
+    // A block that was never stored cannot be found after its request has released it.
     const bool dropped = known && request.phase == trace::RequestPhase::Finished && !pool[index].cached &&
                          pool[index].references == 0;
-    // What could be found is removed before its block is given to another.
+    // Content that can be found is removed before its block is given to another request.
     const bool isGiven = cell.lostAt && std::holds_alternative<trace::BlockAllocated>(
                                             m_input.trace->event(*cell.lostAt).payload);
     if (isGiven || (dropped && !cell.lostAt)) {

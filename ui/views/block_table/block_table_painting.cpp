@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// How BlockTableArea looks.
+// The part of BlockTableArea that paints.
 #include "ui/views/block_table/block_table_area.h"
 #include "ui/views/common/hue_painting.h"
 #include "ui/views/common/short_names.h"
@@ -92,13 +92,14 @@ const QImage& BlockTableArea::overviewImage() {
   m_overview.fill(theme().color(Role::Canvas));
   const TableRow& row = m_table->rows[overviewRow()];
   QPainter painter(&m_overview);
-  // Several blocks share a column of pixels: each state gets its share of the height.
+  // If several blocks share a column of pixels, each state gets its share of the height.
   const int content = std::max(1, m_layout.contentSize().width() - kTableLabel);
   for (int x = 0; x < bar.width(); ++x) {
     const int left = kTableLabel + static_cast<int>(std::int64_t{content} * x / bar.width());
     const int right = kTableLabel + static_cast<int>(std::int64_t{content} * (x + 1) / bar.width());
     const std::optional<CellPlace> last = m_layout.nearest(overviewRow(), right);
-    if (!last || m_layout.cell(*last).right() < left) continue;  // between two segments, or past the row
+    // The column lies between two segments, or past the row.
+    if (!last || m_layout.cell(*last).right() < left) continue;
     const auto [begin, end] = m_layout.between(overviewRow(), left, right);
     std::array<int, 5> counts{};
     for (std::size_t i = begin; i < end; ++i) ++counts[static_cast<std::size_t>(row.cells[i].role)];
@@ -153,7 +154,7 @@ void BlockTableArea::paintBrackets(QPainter& painter, std::size_t row, const QRe
       fillWithHue(painter, line, theme(), ink, segment.hue);
     painter.fillRect(QRect(place.left(), y, 2, 6), ink);
     painter.fillRect(QRect(place.right() - 1, y, 2, 6), ink);
-    // One that is partly out of sight stays readable.
+    // A name that is partly out of sight is moved so that it stays readable.
     const QString& name = m_names[row][i];
     const int whole = std::max(place.width(), metrics.horizontalAdvance(name));
     QRect text(place.left(), place.top(), whole, place.height() - 6);
@@ -179,7 +180,8 @@ void BlockTableArea::paintCells(QPainter& painter, std::size_t row, const QRect&
     paintMarks(painter, own.cells[i], place);
     if (m_layout.size() == CellSize::Large) paintNumbers(painter, own.cells[i], place);
   }
-  // Virtual numbers: below every large cell, else below the first one of a segment.
+  // Virtual numbers stand below every large cell. For smaller cells they stand only below the first cell of a
+  // segment.
   painter.setFont(theme().monoFont());
   painter.setPen(theme().color(Role::TextThird));
   const QFontMetrics metrics(theme().monoFont());
@@ -199,7 +201,8 @@ void BlockTableArea::paintCells(QPainter& painter, std::size_t row, const QRect&
   }
 }
 
-/// A marker is a bar at the left, pads are hatched from the right, what was cropped is a broken right edge.
+/// Paints what the layout did: markers as a bar at the left, pads hatched from the right, cropped tokens as a
+/// broken right edge.
 void BlockTableArea::paintMarks(QPainter& painter, const TableCell& cell, const QRect& place) const {
   if (cell.pads == 0 && cell.markers == 0 && cell.cropped == 0) return;
   const QRect inner = place.adjusted(1, 1, -1, -1);

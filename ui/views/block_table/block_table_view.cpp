@@ -14,7 +14,7 @@ namespace spanscope::ui {
 
 namespace {
 
-/// Whether a block of it came from a tier of the span store.
+/// Whether a block of the table came from a tier of the span store.
 bool showsLoaded(const BlockTable& table) {
   return std::any_of(table.rows.begin(), table.rows.end(), [](const TableRow& row) {
     return std::any_of(row.cells.begin(), row.cells.end(),

@@ -19,11 +19,12 @@
 namespace spanscope::ui {
 namespace {
 
-constexpr int kSwatch = 14;  // pixels of a legend's sample
+constexpr int kSwatch = 14;  // size of a legend's sample in pixels
 constexpr std::array<BlockRole, 5> kRoles{BlockRole::Free, BlockRole::Hit, BlockRole::Relocated,
                                           BlockRole::Computed, BlockRole::Evicted};
 
-/// Long dashes for Relocated, short ones for Computed, else solid; they go on from token to token.
+/// Long dashes for Relocated, short dashes for Computed, else a solid line. Dashes continue from token to
+/// token.
 QBrush dashes(BlockRole role, const QColor& ink) {
   const int period = role == BlockRole::Relocated ? 8 : 4;
   const int dash = role == BlockRole::Relocated ? 6 : 2;
@@ -106,7 +107,7 @@ void BlockPainter::block(QPainter& painter, const QRectF& place, const BlockLook
     painter.drawRect(place.adjusted(0, 0, -1, -1));
     if (look.shared && place.width() >= 10) painter.drawRect(place.adjusted(2, 2, -3, -3));
   } else {
-    // Too narrow for an outline: a foot in the ink carries the state.
+    // A cell that is too narrow for an outline shows its state by a foot in the ink.
     painter.fillRect(QRectF(place.left(), place.bottom() - 3, place.width() - 1, 3), m_theme.ink(look.role));
     if (look.shared)
       painter.fillRect(QRectF(place.left(), place.top(), place.width() - 1, 2), m_theme.ink(look.role));
@@ -210,7 +211,7 @@ void BlockLegend::setTheme(const Theme& theme) {
 void BlockLegend::showLoaded(bool isShown) {
   if (m_showsLoaded == isShown) return;
   m_showsLoaded = isShown;
-  // Behind hits and what was computed, where a narrow title bar still has room for it.
+  // It stands after hits and computed blocks, where even a narrow title bar has room for it.
   const auto place = m_entries.begin() + std::min<std::ptrdiff_t>(3, std::ssize(m_entries));
   if (isShown) {
     m_entries.insert(place, {{.role = BlockRole::Hit, .loaded = true},
@@ -243,7 +244,7 @@ void BlockLegend::paintEvent(QPaintEvent* /*event*/) {
   painter.setFont(m_painter.theme().smallFont());
   int x = 0;
   for (const Meaning& entry : m_entries) {
-    // The last one needs no room behind it; half a word says nothing.
+    // The last sample needs no room after it. Half a word would say nothing.
     if (x + widthOf(entry) - 3 * kSpace > width()) break;
     const QRect swatch(x, (height() - kSwatch) / 2, kSwatch + 2, kSwatch + 2);
     m_painter.block(painter, swatch, entry.look);

@@ -25,7 +25,7 @@ CheckedField::CheckedField(const QString& accessibleName, Apply apply, QWidget* 
   layout->addWidget(m_reason);
   setFocusProxy(m_line);
   connect(m_line, &QLineEdit::textEdited, this, &CheckedField::check);
-  // What was refused gives way to what holds once the person turns away.
+  // When the focus leaves, a refused text is replaced by the document's value.
   connect(m_line, &QLineEdit::editingFinished, this, [this] {
     if (m_line->hasFocus()) return;
     m_line->setText(m_shown);
@@ -36,7 +36,7 @@ CheckedField::CheckedField(const QString& accessibleName, Apply apply, QWidget* 
 void CheckedField::setText(const QString& text) {
   const bool isSame = text == m_shown;
   m_shown = text;
-  // What the person types may be spelled in another way than the document spells it.
+  // The person may write a value differently than the document does.
   if (m_isApplying || (isSame && m_line->hasFocus())) return;
   if (m_line->text() != text) m_line->setText(text);
   setReason({});

@@ -11,7 +11,7 @@
 namespace spanscope::ui {
 namespace {
 
-/// Above this a refresh would take more than a fair part of a frame.
+/// A refresh that takes longer would use more than its fair part of a frame.
 constexpr qint64 kCalmMilliseconds = 6;
 constexpr int kPauseFactor = 4;
 constexpr qint64 kLongestPause = 1000;  // milliseconds
@@ -25,7 +25,8 @@ InputView::InputView(InputParts parts, Pace pace, QWidget* parent)
 }
 
 InputView::~InputView() {
-  // The editors are destroyed after this, and lose the focus as they go: nothing may come back here then.
+  // The editors are destroyed after this object and lose the focus then. No signal of theirs may come back
+  // here.
   qDeleteAll(findChildren<DocumentUndo*>());
   for (QWidget* child : findChildren<QWidget*>()) child->disconnect(this);
 }
@@ -58,7 +59,7 @@ bool InputView::isShown(const ViewInput& input) const {
 
 void InputView::setInput(const ViewInput& input) {
   const bool isOther = !isShown(input);
-  // A document that the model hides is read once the model has gone.
+  // A document that the model hides now is needed when the model is gone.
   if (isOther || m_parts.testFlag(InputPart::Model)) {
     m_input = input;
     m_traceSize = input.trace->size();

@@ -8,7 +8,7 @@
 namespace spanscope::ui {
 namespace {
 
-/// Two to three significant digits.
+/// Writes a number with two to three significant digits.
 QString shortNumber(double value) {
   const double size = std::abs(value);
   return QString::number(value, 'f', size < 1 ? 2 : size < 10 ? 1 : 0);
@@ -25,7 +25,7 @@ QString durationText(double seconds) {
 QString shareText(std::int64_t part, std::int64_t whole) {
   if (whole <= 0) return QStringLiteral("–");
   auto percent = std::lround(100.0 * static_cast<double>(part) / static_cast<double>(whole));
-  // Rounded to the inside: 100 % and 0 % are said only of all and of nothing.
+  // Only a whole is 100 % and only nothing is 0 %: other shares are rounded to 1 … 99.
   if (percent >= 100 && part < whole) percent = 99;
   if (percent <= 0 && part > 0) percent = 1;
   return tr("%1\u00A0%").arg(percent);

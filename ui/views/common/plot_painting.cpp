@@ -26,8 +26,8 @@ void stylePlot(QCustomPlot& plot, const Theme& theme) {
 }
 
 void paintPlot(QCustomPlot& plot, QPainter& painter, const QRect& area) {
-  // QCustomPlot paints with its own kind of painter only; a picture carries that over, as lines and not as
-  // dots.
+  // QCustomPlot paints only with its own kind of painter. A QPicture carries the result over, as lines and
+  // not as pixels.
   QPicture picture;
   QCPPainter own(&picture);
   plot.toPainter(&own, area.width(), area.height());

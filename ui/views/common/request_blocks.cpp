@@ -56,7 +56,7 @@ const trace::BlockLoaded* loadEvent(const TraceStore& trace, std::uint64_t seque
 
 namespace {
 
-/// By place, the last load up to the state.
+/// The last load of each place, up to the state.
 std::map<trace::BlockPlace, std::uint64_t> loadsOf(const TraceStore& trace, const trace::Replay& state,
                                                    RequestId request) {
   std::map<trace::BlockPlace, std::uint64_t> loads;
@@ -111,7 +111,7 @@ RequestBlocks requestBlocks(const TraceStore& trace, const trace::Replay& state,
         facts.outcome = state_.outcome;
         facts.reason = state_.reason;
         if (state_.block != kNullBlock) facts.role = roleOf(state_.outcome);
-        // A request that is resumed is looked up anew.
+        // A resumed request is looked up again, so an older load does not count.
         const auto load = loads.find(place);
         if (load != loads.end() && load->second > state_.lookup) facts.load = load->second;
         if (const trace::BlockLookedUp* lookup = lookupEvent(trace, state_.lookup)) {

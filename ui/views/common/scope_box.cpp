@@ -24,7 +24,7 @@ void ScopeBox::setScope(RunScope scope) {
 }
 
 void ScopeBox::setOthers(std::size_t others) {
-  // What was chosen can be taken back.
+  // A choice of all documents must stay visible, so that it can be undone.
   setVisible(others > 0 || scope() == RunScope::All);
 }
 

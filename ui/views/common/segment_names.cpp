@@ -16,8 +16,8 @@
 namespace spanscope::ui {
 namespace {
 
-/// The nodes of one run, or of the next one: those of the document where it knows them, else those of the
-/// query that was or will be run.
+/// Finds the nodes of a run or of the next run: in the document if it knows them, else in the query that was
+/// or will be run.
 class RunNodes {
  public:
   RunNodes(const ViewInput& input, RunId run) : m_input(input), m_run(run) {}
@@ -29,7 +29,7 @@ class RunNodes {
     return id == document::kNoNode ? nullptr : m_input.document->find(id);
   }
 
-  /// nullptr where neither knows the path.
+  /// The node at a path; nullptr if neither knows the path.
   const query::Node* find(const NodePath& path) {
     if (const document::DocumentNode* node = inDocument(path)) return &node->own;
     if (!m_read) {
@@ -78,8 +78,8 @@ QString roleOf(const trace::SegmentInfo& segment, const query::Node* node, bool 
   return node == nullptr ? tr("part") : operatorLabel(*node);
 }
 
-/// Whether the next segment begins with the same tokens, which others do not see there but here, where they
-/// were computed again: the policy link.
+/// Whether this segment is the beginning of the next one, computed again (policy link). The next segment
+/// begins with the same tokens, but others see them here and not there.
 bool isLinked(const std::vector<trace::SegmentInfo>& segments, std::size_t index) {
   if (index + 1 >= segments.size()) return false;
   const trace::SegmentInfo& segment = segments[index];
@@ -90,8 +90,7 @@ bool isLinked(const std::vector<trace::SegmentInfo>& segments, std::size_t index
          segment.scope == rest.scope && segment.node == rest.node && rest.base + rest.visibleBegin == end;
 }
 
-/// The visible segment that stands where a hidden one does and began as a copy of it: the policies blend and
-/// relay.
+/// The visible segment that stands in the place of a hidden segment and began as a copy of it (policy blend).
 std::optional<std::size_t> copyOf(const std::vector<trace::SegmentInfo>& segments, std::size_t index) {
   const trace::SegmentInfo& stored = segments[index];
   for (std::size_t i = index + 1; stored.hidden && i < segments.size(); ++i) {
@@ -103,10 +102,11 @@ std::optional<std::size_t> copyOf(const std::vector<trace::SegmentInfo>& segment
   return std::nullopt;
 }
 
-/// What tells the parts of a prompt apart; nullptr: nothing is known of the one that the path lies in.
+/// Gives the identity of the part that holds a path; nullptr: it is not known.
 using IdentityOf = std::function<const SegmentIdentity*(const NodePath&)>;
 
-/// "document 3": the number of the part itself, wherever it stands; empty: its role has a counter.
+/// "document 3", with the part's own number, wherever the part stands. Empty if its role is numbered by a
+/// counter.
 QString numberedName(const QString& role, const SegmentIdentity* identity, const SegmentIdentities& all) {
   if (identity == nullptr) return {};
   const bool isDocument = identity->kind == PartKind::Document && role == tr("document");
@@ -176,7 +176,7 @@ std::vector<SegmentName> namesOf(const std::vector<trace::SegmentInfo>& segments
   return names;
 }
 
-/// What names depend on.
+/// The fields of a segment on which names depend.
 trace::SegmentInfo infoOf(const layout::Segment& segment) {
   trace::SegmentInfo info;
   info.node = segment.node;

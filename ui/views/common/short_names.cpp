@@ -8,11 +8,11 @@
 namespace spanscope::ui {
 namespace {
 
-/// Fewer letters before the cut say nothing.
+/// Fewer letters before the cut would say nothing.
 constexpr qsizetype kFewestLetters = 2;
 
 struct NameParts {
-  QString family;  ///< without the space before the number
+  QString family;  ///< name without the number at its end and the space before it
   QString number;  ///< digits at the end; may be empty
 };
 
@@ -31,7 +31,7 @@ QString cutBeforeNumber(const NameParts& parts, qsizetype letters) {
   return parts.family.left(letters).trimmed() + QChar(0x2026) + parts.number;
 }
 
-/// Letters before the cut of "doc…12" that fit; 0: too few would be left.
+/// How many letters before the cut of "doc…12" fit; 0: too few would be left.
 qsizetype lettersFor(const NameParts& parts, double room, const QFontMetrics& metrics) {
   for (qsizetype letters = parts.family.size() - 1; letters >= kFewestLetters; --letters) {
     if (fits(cutBeforeNumber(parts, letters), room, metrics)) return letters;

@@ -21,7 +21,8 @@ QFont fontOf(const PaintedCell& cell, const Theme& theme) {
   return cell.mono ? theme.monoFont() : theme.interfaceFont();
 }
 
-/// What is not broken into lines if it can be helped: short texts whole, of longer ones the longest word.
+/// The width below which a text should not be wrapped: the whole width of a short text, the longest word of a
+/// longer one.
 int leastTextWidth(const QString& text, const QFont& font) {
   constexpr int kShort = 12;  // characters
   const QFontMetrics metrics(font);
@@ -33,7 +34,7 @@ int leastTextWidth(const QString& text, const QFont& font) {
   return width;
 }
 
-/// Of each column: what its header and its short texts need.
+/// The width that each column needs for its header and its short texts.
 std::vector<int> leastWidths(const PaintedTable& table, const Theme& theme) {
   std::vector<int> least(table.shares.size(), 0);
   for (std::size_t c = 0; c < least.size(); ++c) {
@@ -46,21 +47,22 @@ std::vector<int> leastWidths(const PaintedTable& table, const Theme& theme) {
   return least;
 }
 
-/// By how much the whole table is made smaller, where its columns need more than the width.
+/// The factor by which the whole table is made smaller, if its columns need more than the width.
 double shrinkOf(const PaintedTable& table, const Theme& theme, int width) {
   const std::vector<int> least = leastWidths(table, theme);
   return std::min(1.0, double(width) / std::max(1, std::accumulate(least.begin(), least.end(), 0)));
 }
 
-/// Left edges of the columns and the right one of the last: by their shares, but none narrower than it needs
-/// while another has more than that.
+/// The left edges of the columns, and the right edge of the last. Widths follow the shares, but no column is
+/// narrower than it needs while another has more than it needs.
 std::vector<int> edgesOf(const PaintedTable& table, const Theme& theme, int width) {
   const std::size_t columns = table.shares.size();
   const std::vector<int> least = leastWidths(table, theme);
   const int needed = std::accumulate(least.begin(), least.end(), 0);
   std::vector<int> widths(columns, 0);
   std::vector<bool> isLeast(columns, needed > width);
-  // Columns whose share is too small take what they need; the others share what is left, until it is enough.
+  // Columns whose share is too small take what they need, and the others share the rest. This repeats until
+  // every share is large enough.
   for (bool settled = false; !settled;) {
     settled = true;
     int left = width;
@@ -159,7 +161,7 @@ void paintTableInto(QPainter& painter, const QSize& size, const PaintedTable& ta
   int height = paintedTableHeight(table, theme, width);
   double scale = std::min(1.0 * size.width() / width, 1.0 * size.height() / std::max(1, height));
   scale = std::min(1.0, scale);
-  // Wider lines where it had to shrink, so that the width is used.
+  // If the table was shrunk, its lines are made wider, so that the width is used.
   width = std::max(width, static_cast<int>(size.width() / scale));
   painter.save();
   painter.scale(scale, scale);

@@ -36,7 +36,7 @@ void replaceText(QPlainTextEdit& editor, const QString& text) {
   while (front < shorter && old[front] == text[front]) ++front;
   qsizetype back = 0;
   while (back < shorter - front && old[old.size() - 1 - back] == text[text.size() - 1 - back]) ++back;
-  // Halves of a character must not be parted.
+  // The two halves of a surrogate pair must stay together.
   if (front > 0 && old[front - 1].isHighSurrogate()) --front;
   if (back > 0 && old[old.size() - back].isLowSurrogate()) --back;
 

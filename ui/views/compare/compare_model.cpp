@@ -58,7 +58,7 @@ CompareRow counts(const QString& name, const QString& help, std::int64_t left, s
   return row;
 }
 
-/// `isLike`: whether less is better, and not merely something else.
+/// A row with times. `isLike` says whether a shorter time is better, or only different.
 CompareRow times(const QString& name, const QString& help, const std::optional<double>& left,
                  const std::optional<double>& right, bool isLike) {
   const QString none = QStringLiteral("–");
@@ -108,7 +108,7 @@ std::vector<StepBlocks> blocksOf(const ViewInput& input, const ListedRun& run) {
   return steps;
 }
 
-/// Steps of the same node beside each other.
+/// Pairs the steps of the same node.
 std::vector<BlockPair> pairsOf(std::vector<StepBlocks> left, std::vector<StepBlocks> right) {
   std::vector<BlockPair> pairs;
   for (StepBlocks& step : left) {
@@ -142,7 +142,7 @@ CompareModel compareModel(const ViewInput& input, RunId left, RunId right) {
   const auto find = [&runs](RunId run) {
     return std::find_if(runs.begin(), runs.end(), [run](const ListedRun& other) { return other.run == run; });
   };
-  // The newest of the document, and the one before it that is most like it.
+  // The right run is the document's newest, the left one the last run before it that is like it.
   auto b = find(right);
   if (b == runs.end()) {
     const auto own = std::find_if(runs.rbegin(), runs.rend(), [](const auto& run) { return run.isOwn; });

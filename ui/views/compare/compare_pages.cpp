@@ -15,9 +15,9 @@
 namespace spanscope::ui {
 namespace {
 
-constexpr int kCell = 12;  ///< a block, gap included
+constexpr int kCell = 12;  ///< pitch of blocks, gap included
 constexpr int kIndent = 3;
-constexpr int kTreeColumns = 4;  ///< sign and line, left and right
+constexpr int kTreeColumns = 4;  ///< a sign and a line on each side
 
 QTextEdit* makeText(QWidget* parent, const QString& name) {
   auto* text = new QTextEdit(parent);

@@ -160,7 +160,7 @@ void CompareView::fillChoices() {
     if (!same) {
       box->clear();
       for (std::size_t i = 0; i < m_model.runs.size(); ++i) {
-        // What does not fit into the closed box stands in the tip of its entry.
+        // A label that does not fit into the closed box is in the tool tip of its entry.
         const int room = box->fontMetrics().averageCharWidth() * (kBoxCharacters - 5);
         box->addItem(box->fontMetrics().elidedText(m_model.labels[i], Qt::ElideRight, room), m_model.runs[i]);
         box->setItemData(box->count() - 1, m_model.labels[i], Qt::ToolTipRole);

@@ -47,7 +47,7 @@ std::vector<DiffStep> diffOf(const QStringList& left, const QStringList& right) 
   std::size_t i = 0;
   std::size_t j = 0;
   if (rows > 0 && columns > 0 && rows * columns <= kMostCells) {
-    // lengths[i][j]: of the longest common part of what follows.
+    // lengths[i][j] is the length of the longest common subsequence from i and j on.
     const std::size_t width = columns + 1;
     std::vector<std::uint32_t> lengths((rows + 1) * width, 0);
     for (std::size_t r = rows; r-- > 0;) {

@@ -18,7 +18,7 @@ struct Line {
   QString text;
 };
 
-/// The operator with its own text, model and limits: what a person tells it by.
+/// The line of a node: the operator with its own text, model and limits, by which a person recognises it.
 QString lineOf(const query::Node& node) {
   QStringList parts{operatorLabel(query::operatorName(node))};
   if (const query::GenerateSettings* settings = query::settingsOf(node)) {
@@ -73,7 +73,7 @@ std::vector<TreeDiffRow> treeDiff(const std::string& left, const std::string& ri
     }
     rows.push_back(std::move(row));
   }
-  // What went on one side and came back on the other was moved.
+  // A node that is missing on one side and new on the other was moved.
   for (TreeDiffRow& row : rows) {
     if (row.kind != DiffKind::Left) continue;
     const auto other = std::find_if(rows.begin(), rows.end(), [&row](const TreeDiffRow& candidate) {

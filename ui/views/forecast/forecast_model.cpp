@@ -6,7 +6,7 @@
 namespace spanscope::ui {
 namespace {
 
-// The internal id of a row below a step is the step's row and 1; of a step it is 0.
+// The internal id of a row below a step is the step's row plus 1. The internal id of a step is 0.
 int parentRow(const QModelIndex& index) {
   return static_cast<int>(index.internalId()) - 1;
 }

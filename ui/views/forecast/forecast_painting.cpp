@@ -9,8 +9,8 @@ namespace spanscope::ui {
 namespace {
 
 constexpr int kRow = 24;
-constexpr int kCell = 14;      // pixels of a block where there is room
-constexpr int kLeastCell = 3;  // and where there is none
+constexpr int kCell = 14;      // pixels of a block, if there is room
+constexpr int kLeastCell = 3;  // least pixels of a block
 constexpr int kCellGap = 2;
 constexpr int kBar = 8;
 constexpr int kMargin = 3 * kSpace;
@@ -48,7 +48,7 @@ void ForecastDelegate::paintCells(QPainter& painter, const QRect& area,
   const int shown = std::min(count, area.width() / step);
   const int top = area.top() + (area.height() - kCell) / 2;
   for (int i = 0; i < shown; ++i) {
-    // Of more blocks than there are pixels, each cell stands for the first of a few.
+    // If there are too many blocks, each cell shows the first of several.
     const auto look = static_cast<std::size_t>(static_cast<std::int64_t>(i) * count / shown);
     m_blocks.block(painter, QRect(area.left() + i * step, top, step - gap, kCell), looks[look]);
   }

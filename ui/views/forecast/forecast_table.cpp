@@ -93,7 +93,7 @@ BlockLook lookOf(const trace::BlockLookedUp& block, std::int32_t blockSize) {
 
 void addBlocks(const run::StepPrediction& step, std::int32_t blockSize,
                std::vector<ForecastSegment>& segments) {
-  // Words of a segment's blocks, equal neighbours counted once.
+  // The words for the blocks of each segment, with the number of equal neighbours.
   std::vector<std::vector<std::pair<QString, int>>> words(segments.size());
   for (const trace::BlockLookedUp& block : step.blocks) {
     if (block.segment >= segments.size()) continue;
@@ -160,7 +160,7 @@ const run::Prediction& predictionOf(const Forecast& forecast, Against against) {
   return against == Against::Present ? forecast.present : forecast.empty;
 }
 
-/// Copies of a step and its node, which stay the same while a query is edited.
+/// Identifies a step by its node and copy, which stay the same while a query is edited.
 using StepKey = std::pair<document::NodeId, std::uint32_t>;
 
 StepKey keyOf(const Forecast& forecast, StepIndex step) {
@@ -175,7 +175,7 @@ std::map<StepKey, run::CountRange> computedOf(const Forecast& forecast, Against 
   return computed;
 }
 
-/// Whether a run that is over was of this plan.
+/// Whether a run has ended and had this plan.
 bool isRunOf(const trace::RunState& run, const Forecast& forecast) {
   const std::vector<plan::Step>& steps = forecast.plan->steps;
   return run.outcome && *run.queryJson == forecast.queryJson && run.policy == forecast.policy &&

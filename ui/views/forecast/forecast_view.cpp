@@ -18,12 +18,12 @@
 namespace spanscope::ui {
 namespace {
 
-/// With more rows than this, steps are folded: what each costs comes first.
+/// With more rows than this, steps are collapsed, so that the cost of each step is seen first.
 constexpr int kMostOpenRows = 60;
 constexpr int kNameWidth = 150;
 constexpr int kNumberWidth = 76;
 constexpr int kComputedWidth = 104;
-constexpr int kLayoutsItem = 2;  ///< of the box in the title
+constexpr int kLayoutsItem = 2;  ///< item of the box in the title bar
 
 }  // namespace
 
@@ -170,7 +170,7 @@ void ForecastView::showSelected() {
     m_tree->selectionModel()->clear();
     return;
   }
-  // Several rows can be of one node: the one that was clicked stays.
+  // Several rows can belong to one node; the clicked row stays current.
   const QModelIndex now = m_tree->currentIndex();
   if (now.isValid() && m_tree->selectionModel()->isRowSelected(now.row(), now.parent()) &&
       m_model->node(now) == m_model->node(wanted))

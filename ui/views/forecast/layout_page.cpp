@@ -39,7 +39,7 @@ void LayoutPage::showTable(LayoutTable table, const Theme& theme) {
   m_table = std::move(table);
   m_shown = theme;
   m_widget->setStyleSheet(tableStyle(theme));
-  // A style sheet of the window would win over a palette.
+  // Uses a style sheet, because the window's style sheet would win over a palette.
   m_note->setStyleSheet(
       QStringLiteral("color: %1; font-weight: normal;").arg(theme.color(Role::TextSecond).name()));
   m_note->setFont(theme.smallFont());

@@ -14,7 +14,7 @@ void FragmentListModel::setContent(FragmentsContent content) {
   const bool sameRows = content.run == m_content.run && content.node == m_content.node &&
                         content.rows.size() == m_content.rows.size();
   if (sameRows) {
-    // Marks change while a row is selected, which must stay so.
+    // The rows are not reset, because marks change while a row is selected and the selection must stay.
     m_content = std::move(content);
     if (rowCount() > 0) Q_EMIT dataChanged(index(0, 0), index(rowCount() - 1, ColumnCount - 1));
     return;

@@ -30,14 +30,14 @@ QString sourceOf(const trace::FragmentInfo& fragment) {
                                 : QStringLiteral("%1, %2").arg(name, QString::fromStdString(fragment.place));
 }
 
-/// Where something was retrieved: the run, and the augment's entry in it.
+/// A retrieval: the run, and the augment's entry in it.
 struct Found {
   RunId run = 0;
   document::NodeId node = document::kNoNode;
   const trace::FragmentsRetrieved* retrieved = nullptr;
 };
 
-/// Of `wanted`, or of the first there is; the last run that has it.
+/// The retrieval of `wanted`, or of any augment, in the last run that has one.
 std::optional<Found> lastOf(const ViewInput& input, std::optional<document::NodeId> wanted) {
   std::optional<Found> last;
   for (const auto& [id, run] : input.state().progress().runs) {

@@ -25,7 +25,7 @@ QLabel* FormRows::addRow(const QString& label, QWidget* field) {
   const int row = m_grid->rowCount();
   auto* text = new QLabel(label, this);
   text->setBuddy(field);
-  // Level with the first line of the field, however tall that is.
+  // The label stands level with the first line of the field, however high the field is.
   if (qobject_cast<QLabel*>(field) == nullptr) text->setContentsMargins(0, kSpace, 0, 0);
   m_grid->addWidget(text, row, 0, Qt::AlignTop);
   m_grid->addWidget(field, row, 1);

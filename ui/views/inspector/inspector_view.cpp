@@ -191,7 +191,7 @@ void InspectorView::modelChanged() {
 void InspectorView::refresh() {
   const document::NodeId wanted = selection().currentNode();
   const document::NodeId node = document().contains(wanted) ? wanted : document::kNoNode;
-  // What is typed into one node is never part of the command of another.
+  // Typing into one node never joins the undo step of another.
   if (node != m_node && model() != nullptr) model()->endMerge();
   m_node = node;
   applyTheme();
@@ -297,7 +297,7 @@ ParameterEdits InspectorView::parameterEdits() {
 void InspectorView::setParameter(const std::string& name, const std::optional<std::string>& value) {
   if (model() == nullptr) return;
   const QString shown = QString::fromStdString(name);
-  // Typing a value is one command; taking it away is one of its own.
+  // Typing a value is one undo step; removing it is another.
   const QString key = value ? QStringLiteral("parameter:") + shown : QString();
   model()->change(
       tr("Value of {%1}").arg(shown),

@@ -67,7 +67,7 @@ bool MapInputsModel::moveRows(const QModelIndex& sourceParent, int from, int cou
                               const QModelIndex& targetParent, int to) {
   if (sourceParent.isValid() || targetParent.isValid() || count != 1) return false;
   if (from < 0 || from >= rowCount() || to < 0 || to > rowCount()) return false;
-  // Refuses moves that change nothing.
+  // beginMoveRows() refuses moves that change nothing.
   if (!beginMoveRows({}, from, from, {}, to)) return false;
   const std::string moved = m_inputs[static_cast<std::size_t>(from)];
   m_inputs.erase(m_inputs.begin() + from);

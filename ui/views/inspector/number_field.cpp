@@ -17,7 +17,7 @@
 namespace spanscope::ui {
 namespace {
 
-/// By index of NumberValue's alternatives.
+/// The modes, numbered as the alternatives of NumberValue.
 enum Mode { Left = 0, None = 1, Number = 2, Named = 3 };
 
 double firstNumber(NumberField::Kind kind) {
@@ -52,7 +52,7 @@ NumberField::NumberField(Kind kind, const QString& accessibleName, const QString
   m_modes->addItem(tr("number"), Number);
   m_modes->addItem(tr("{parameter}"), Named);
   m_modes->setAccessibleName(tr("%1: kind of value").arg(accessibleName));
-  // In a narrow dock the value is what has to be seen; the list of kinds opens as wide as it needs.
+  // In a narrow dock the value must be visible. The list of modes opens as wide as it needs.
   m_modes->setSizeAdjustPolicy(QComboBox::AdjustToMinimumContentsLengthWithIcon);
   m_modes->setMinimumContentsLength(3);
   m_field->line()->setMinimumWidth(10 * kSpace);

@@ -151,7 +151,7 @@ void ParameterSection::makeDefinition(Field& field, std::size_t index, const QSt
   for (const query::ParameterKind kind : kindChoices(row)) {
     field.kind->addItem(kindLabel(kind), static_cast<int>(kind));
   }
-  // What its places take leaves no choice where nothing is narrower.
+  // There is no choice if no kind is narrower than the one that the places take.
   field.kind->setEnabled(field.kind->count() > 1);
   ignoreWheelWithoutFocus(field.kind);
   connect(field.kind, &QComboBox::activated, this, [this, index, kind = field.kind](int item) {
@@ -184,7 +184,7 @@ void ParameterSection::makeDefinition(Field& field, std::size_t index, const QSt
             [&text](query::ParameterDeclaration& said) { said.description = text.toStdString(); });
   });
   for (QLineEdit* line : {field.defaultValue->line(), field.description}) new DocumentUndo(line, m_model);
-  // What belongs to one parameter stands together.
+  // Space below keeps the fields of one parameter together.
   field.definition->layout()->setContentsMargins(0, 0, 0, 4 * kSpace);
   field.definition->addRow(tr("Type"), field.kind);
   field.definition->addRow(tr("Default"), field.defaultValue);

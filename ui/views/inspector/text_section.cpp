@@ -16,7 +16,7 @@
 namespace spanscope::ui {
 namespace {
 
-/// Longer texts are counted beside the event loop.
+/// Longer texts are counted on another thread.
 constexpr std::size_t kCountedAtOnce = 128;
 
 }  // namespace
@@ -111,9 +111,9 @@ void TextSection::count() {
     try {
       tokens = static_cast<std::int64_t>(tokenizer->count(text, {.stop = stop}));
     } catch (const Failure&) {
-      return;  // another text came, or this one cannot be encoded, which a run tells
+      return;  // another text came, or this text cannot be encoded, which a run reports
     }
-    // The section may be gone by then; the application outlives the pool's work.
+    // The section may be gone by then, but the application outlives the pool's work.
     if (context == nullptr) return;
     QMetaObject::invokeMethod(
         context.data(),

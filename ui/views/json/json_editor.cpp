@@ -13,7 +13,7 @@
 
 namespace spanscope::ui {
 
-/// The strip left of the text; its painting is the editor's.
+/// The strip left of the text. The editor paints it.
 class LineNumbers : public QWidget {
  public:
   explicit LineNumbers(JsonEditor& editor) : QWidget(&editor), m_editor(editor) {}
@@ -79,7 +79,7 @@ void JsonEditor::showOffset(std::size_t offset) {
   centerCursor();
   setTextCursor(before);
   blockSignals(wasBlocked);
-  // The cursor's own line must not pull the view back.
+  // The line of the cursor must not pull the view back.
   verticalScrollBar()->setValue(block.firstLineNumber() -
                                 viewport()->height() / std::max(1, fontMetrics().height()) / 3);
 }
@@ -114,11 +114,11 @@ int JsonEditor::gutterWidth() const {
 
 void JsonEditor::updateGutter() {
   m_gutter->setFont(m_theme.monoFont());
-  // Setting them lays the editor out again, and scroll bars that come and go with each other would never
-  // settle.
+  // Margins are set only if they change. Setting them lays out the editor again, and scroll bars that appear
+  // and vanish in turn would never settle.
   if (viewportMargins().left() != gutterWidth()) setViewportMargins(gutterWidth(), 0, 0, 0);
   const QRect area = contentsRect();
-  // As high as the text: below lies the scroll bar.
+  // The strip is as high as the text, because the scroll bar lies below.
   m_gutter->setGeometry(area.left(), viewport()->y(), gutterWidth(), viewport()->height());
 }
 

@@ -4,7 +4,7 @@
 namespace spanscope::ui {
 namespace {
 
-/// Behind the closing quote of the text that begins at `begin`, or the end of the line.
+/// The position after the closing quote of the text that begins at `begin`, or the end of the line.
 qsizetype endOfText(const QString& line, qsizetype begin) {
   for (qsizetype i = begin + 1; i < line.size(); ++i) {
     if (line[i] == QLatin1Char('\\'))

@@ -75,7 +75,7 @@ std::vector<query::SourceRange> mutedRanges(const JsonText& text, const document
   std::vector<query::SourceRange> ranges;
   if (!text.query || document.root() == document::kNoNode) return ranges;
   for (const auto& [path, id] : document::pathsInTree(document, document.root())) {
-    // An input that is missing has a path and no node.
+    // A missing input has a path but no node.
     if (!document.contains(id) || !document.at(id).muted) continue;
     bool isOutermost = true;
     for (document::NodeId at = document.at(id).parent; at != document::kNoNode; at = document.at(at).parent)

@@ -21,7 +21,8 @@ namespace spanscope::ui {
 namespace {
 
 constexpr int kPause = 200;  ///< milliseconds without a key before typed text is read
-/// Above it the text follows the document when that pauses: writing and reading it takes milliseconds.
+/// With more nodes, the text follows the document only when changes pause, because writing and reading it
+/// takes milliseconds.
 constexpr std::size_t kManyNodes = 200;
 constexpr int kMostErrorRows = 4;
 constexpr int kErrorRowHeight = 22;
@@ -98,7 +99,7 @@ QWidget* JsonView::takeTitleControls() {
 }
 
 void JsonView::modelChanged() {
-  // Another document: what was typed for the last one is not for this one.
+  // Text that was typed for the previous document does not belong to this one.
   m_typing.stop();
   m_following.stop();
   m_isOther = true;
@@ -115,7 +116,7 @@ void JsonView::refresh() {
                        .arg(theme().color(Role::ComputedFill).name(), theme().color(Role::Line).name()));
 
   if (m_isTyped) {
-    // m_text still holds the query that the document was when the typing began.
+    // m_text still holds the query that the document had when typing began.
     const bool wasConflict = std::exchange(m_isConflict, !saysTheSame(m_text, document()));
     if (m_isConflict) m_typing.stop();
     if (wasConflict && !m_isConflict) m_typing.start();
@@ -138,7 +139,7 @@ void JsonView::follow() {
 }
 
 void JsonView::noteTyping() {
-  // Tinting the text is told as a change of it, too.
+  // textChanged() is also sent when the text is only coloured.
   const QString now = m_editor->toPlainText();
   if (std::exchange(m_seen, now) == now || m_isSetting || model() == nullptr) return;
   if (!m_isTyped) m_editor->setHighlight(std::nullopt);
@@ -152,7 +153,7 @@ void JsonView::applyTyped() {
   JsonText typed = readJsonText(m_editor->toPlainText().toStdString());
   const bool isNothing = typed.isEmpty && document().root() == document::kNoNode;
   if (!typed.query && !isNothing) {
-    // What the document said last stays the measure for changes from elsewhere.
+    // The document's last query is kept, because changes from elsewhere are compared with it.
     typed.query.swap(m_text.query);
     typed.isEmpty = m_text.isEmpty;
     m_text = std::move(typed);
@@ -172,7 +173,7 @@ void JsonView::applyTyped() {
   m_isTyped = false;
   m_isConflict = false;
   if (!isNothing) {
-    // A copy: the change makes refresh() look at the text.
+    // This is a copy, because the change makes refresh() use m_text.
     const query::Node wanted = *m_text.query;
     model()->change(
         tr("Edit JSON"), [&wanted](document::Document& value) { applyJson(value, wanted); },
@@ -191,7 +192,7 @@ void JsonView::takeCanvas() {
   m_isSetting = true;
   replaceText(*m_editor, QString::fromStdString(m_text.text));
   m_isSetting = false;
-  // Undo from here on is the document's.
+  // From here on undo belongs to the document.
   m_editor->document()->clearUndoRedoStacks();
   m_shownNode = document::kNoNode;
   showState();
@@ -246,7 +247,7 @@ void JsonView::showSelection() {
   }
   const std::optional<query::SourceRange> range = rangeOf(m_text, document(), node);
   m_editor->setHighlight(range);
-  // The place that the person looks at is theirs while they are in the text.
+  // The view does not scroll while the person is in the text.
   if (range && node != m_shownNode && !m_editor->hasFocus()) m_editor->showOffset(range->begin);
   m_shownNode = node;
 }
@@ -261,7 +262,8 @@ bool JsonView::eventFilter(QObject* watched, QEvent* event) {
   if (watched != m_editor || model() == nullptr) return InputView::eventFilter(watched, event);
   if (event->type() == QEvent::FocusOut) model()->endMerge();
   if (event->type() == QEvent::KeyPress && isInStep()) {
-    // In step, undo is the document's; text that is no query yet has the editor's own.
+    // If text and document are in step, undo belongs to the document. Text that is no query yet has the
+    // editor's own undo.
     const auto* key = static_cast<QKeyEvent*>(event);
     if (key->matches(QKeySequence::Undo)) {
       model()->undoStack().undo();

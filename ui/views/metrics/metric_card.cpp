@@ -16,8 +16,8 @@
 namespace spanscope::ui {
 namespace {
 
-constexpr double kReach = 14;  ///< pixels from a point at which the pointer still means it
-/// Marks of a series beyond which they lie on each other: shapes and outlines cannot be told any more, and
+constexpr double kReach = 14;  ///< pixels from a point within which the pointer means the point
+/// With more marks in a series, they lie on each other: shapes and outlines cannot be told apart, and
 /// painting them takes most of the time.
 constexpr std::size_t kMostMarks = 400;
 
@@ -93,7 +93,7 @@ void MetricCard::rebuild() {
     m_plot->xAxis->setNumberFormat(QStringLiteral("g"));
     m_plot->xAxis->setNumberPrecision(4);
   }
-  // Few enough for a low card: labels must not touch.
+  // Ticks are few enough that labels do not touch in a low card.
   m_plot->yAxis->ticker()->setTickStepStrategy(QCPAxisTicker::tssMeetTickCount);
   m_plot->yAxis->ticker()->setTickCount(3);
   m_plot->yAxis->setNumberFormat(QStringLiteral("g"));
@@ -190,7 +190,7 @@ void MetricCard::paintHeader(QPainter& painter, const QRect& area) const {
                                                        : Role::TextThird));
   painter.drawText(QRect(x, area.top() + 24, std::max(0, right - x), 20), Qt::AlignLeft | Qt::AlignVCenter,
                    m_content.change);
-  // Legend from the right, as far as it fits beside the title.
+  // The legend starts at the right and takes what fits beside the title.
   const int titleEnd = left + title.horizontalAdvance(m_content.title) + 2 * kSpace;
   int end = right;
   for (auto series = m_content.series.rbegin(); series != m_content.series.rend(); ++series) {

@@ -15,7 +15,7 @@ namespace {
 
 using RunValue = std::optional<double> RunMetrics::*;
 
-/// The run that this one is held against: the same document on the same model.
+/// The run with which this run is compared: the same document on the same model.
 const RunMetrics* runBefore(const MetricsModel& model, const RunMetrics& run) {
   const auto found = std::find_if(model.runs.begin(), model.runs.end(),
                                   [&run](const RunMetrics& other) { return other.run == run.before; });
@@ -31,7 +31,7 @@ QString titleOf(const RunMetrics& run) {
   return parts.join(tr(" · "));
 }
 
-/// Lines that join only runs that can be held against each other; the first has the name.
+/// Lines that join only runs that can be compared with each other. The first line has the name.
 class GroupedLines {
  public:
   explicit GroupedLines(PlotSeries look) : m_look(std::move(look)) { m_lines.push_back(m_look); }
@@ -54,7 +54,7 @@ class GroupedLines {
   std::map<std::pair<QString, QString>, std::size_t> m_byGroup;  ///< index of its line
 };
 
-/// The newest value, and how it stands to the run before that is like it and has one.
+/// Sets the newest value, and its change since the last run before that is like it and has a value.
 void setNewest(CardContent& card, const MetricsModel& model, RunValue value, QString (*format)(double),
                bool lessIsBetter) {
   const RunMetrics* last = nullptr;
@@ -177,7 +177,7 @@ CardContent residencyCard(const MetricsModel& model) {
   card.xName = tr("s");
   card.yName = tr("% of evicted");
   card.wholeX = false;
-  card.yTop = 104;  // so that marks at the whole are not cut
+  card.yTop = 104;  // so that marks at 100 % are not cut
   const auto add = [&card](const QString& name, const QString& sentence, BlockRole role, bool dashed,
                            const ShareCurve& curve) {
     PlotSeries series{.kind = SeriesKind::Line, .name = name, .role = role, .dashed = dashed, .points = {}};
@@ -224,7 +224,7 @@ CardContent blocksCard(const MetricsModel& model) {
     most = std::max(most, use.held);
   }
   if (!model.use.empty()) {
-    // Where all have ended nobody holds any: what they needed at most is the figure to know.
+    // When all runs have ended, no block is held. So the card shows the most that they needed.
     card.value = model.blockCount > 0 ? tr("at most %1 of %2").arg(most).arg(model.blockCount)
                                       : tr("at most %1").arg(most);
     card.change = tr("%1 at this moment").arg(model.use.back().held);

@@ -74,7 +74,7 @@ void BlockUseSampler::note(std::int64_t time) {
                         .held = std::max(m_points[i].held, m_points[i + 1].held),
                         .shared = std::max(m_points[i].shared, m_points[i + 1].shared)};
   }
-  // The newest stays as it is: it is what holds now.
+  // The newest point stays as it is, because it shows the present.
   m_points[kept++] = m_points.back();
   m_points.resize(kept);
   m_distance = (m_points.back().time - m_points.front().time) / static_cast<std::int64_t>(kMostPoints);
@@ -82,7 +82,7 @@ void BlockUseSampler::note(std::int64_t time) {
 
 namespace {
 
-/// Of runs of few traces, each of which is looked through once.
+/// The speeds of runs. The runs belong to few traces, and each trace is read only once.
 class Speeds {
  public:
   RunRates of(const ListedRun& listed) {
@@ -147,7 +147,7 @@ MetricsModel metricsModel(const ViewInput& input, MetricsSamplers& samplers, Run
       run.prefillRate = rates.prefill;
       run.decodeRate = rates.decode;
     }
-    // The nearest one before that it can be held against.
+    // The last run before it with which it can be compared.
     for (auto before = model.runs.rbegin(); before != model.runs.rend() && run.before == 0; ++before) {
       if (before->document == run.document && before->model == run.model) run.before = before->run;
     }

@@ -18,9 +18,9 @@ constexpr int kCards = 6;
 constexpr int kCardWidth = 280;
 constexpr int kLeastCardHeight = 130;
 constexpr int kGap = 2 * kSpace;
-constexpr int kSteepest = 2;  ///< most of a card's height by its width
+constexpr int kSteepest = 2;  ///< greatest ratio of a card's height to its width
 
-/// "3 runs · rag20 · smollm2, spanlet": of which document and models the figures are.
+/// "3 runs · rag20 · smollm2, spanlet": the document and models to which the figures belong.
 QString summaryOf(const MetricsModel& model) {
   if (model.runs.empty()) return {};
   QStringList parts{model.runs.size() == 1 ? MetricsView::tr("1 run")
@@ -69,7 +69,7 @@ MetricsView::MetricsView(QWidget* parent) : RunView(parent), m_scroll(new QScrol
 
 int MetricsView::columnsFor(QSize size) const {
   const int fitting = std::clamp(size.width() / kCardWidth, 1, kCards);
-  // As few rows as fit, unless the cards would be towers; evenly filled.
+  // Takes as few rows as fit, unless the cards would be too high for their width. Rows are evenly filled.
   int rows = (kCards + fitting - 1) / fitting;
   const auto columnsOf = [](int count) { return (kCards + count - 1) / count; };
   while (columnsOf(rows) > 1 && size.height() / rows > kSteepest * size.width() / columnsOf(rows)) ++rows;
@@ -129,7 +129,7 @@ void MetricsView::paintTo(QPainter& painter, const QSize& size) {
   if (input() != nullptr) refresh();
   if (paintIfEmpty(painter, size)) return;
   painter.fillRect(QRect(QPoint(), size), theme().color(Role::Surface));
-  // Where the cards would be too low for their texts, they are painted higher and scaled down.
+  // If the cards would be too low for their texts, they are painted higher and scaled down.
   const auto rowsIn = [this](QSize room) { return (kCards + columnsFor(room) - 1) / columnsFor(room); };
   const auto missing = [&rowsIn](QSize room) {
     return double(rowsIn(room) * (kLeastCardHeight + kGap) + kGap) / std::max(1, room.height());

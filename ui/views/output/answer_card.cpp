@@ -17,14 +17,14 @@ namespace spanscope::ui {
 namespace {
 
 void setInk(QLabel& label, const QColor& ink, const QFont& font) {
-  // The window's style sheet overrules palettes.
+  // Uses a style sheet, because the window's style sheet overrules palettes.
   const QString style = QStringLiteral("color: %1").arg(ink.name());
   if (label.styleSheet() != style) label.setStyleSheet(style);
   label.setFont(font);
 }
 
 void setTextIfNew(QLabel& label, const QString& text) {
-  // A label that is set again forgets what a person has selected in it.
+  // Setting a label's text again would drop the person's selection in it.
   if (label.text() != text) label.setText(text);
   label.setVisible(!text.isEmpty());
 }

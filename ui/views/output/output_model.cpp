@@ -37,8 +37,8 @@ AnswerState stateOf(const trace::RequestState& request, const trace::RunState& r
   return request.phase == trace::RequestPhase::Running ? AnswerState::Computing : AnswerState::Waiting;
 }
 
-/// Error messages of a run up to the position: what the engine said when something failed. Of one request, or
-/// (0) those that name none.
+/// The error messages of a run up to the position. If `request` is 0, only messages that name no request;
+/// else those of this request.
 QString errorsOf(const ListedRun& run, RequestId request) {
   if (!run.trace) return tr("What was said of it went with the trace of its session.");
   QStringList lines;
@@ -53,7 +53,7 @@ QString errorsOf(const ListedRun& run, RequestId request) {
   return lines.join(QLatin1Char('\n'));
 }
 
-/// The answer of the same step, from the nearest earlier run of the same query node of the same document.
+/// The last earlier run of the same document in which the same step gave the same answer.
 const ListedRun* sameAnswer(const std::vector<ListedRun>& runs, const ListedRun& run,
                             const trace::RequestState& request) {
   if (!request.outcome || request.text.empty()) return nullptr;
@@ -71,7 +71,8 @@ const ListedRun* sameAnswer(const std::vector<ListedRun>& runs, const ListedRun&
   return nullptr;
 }
 
-/// What is exact on this device and checkpoint: what it was not trained for is not ticked off.
+/// What the policy is exact against on this device and checkpoint. What the checkpoint was not trained for
+/// gets no tick.
 QString exactnessOf(const policy::Choice& policy, bool isClose, const QString& untrainedModel) {
   QString text = QString::fromStdString(policy::exactnessOn(policy, !isClose));
   if (untrainedModel.isEmpty()) return text;
@@ -84,7 +85,7 @@ QString exactnessOf(const policy::Choice& policy, bool isClose, const QString& u
   return parts.join(QStringLiteral(" · "));
 }
 
-/// The run with nothing of its steps.
+/// An answer with the facts of the run and nothing of its steps.
 Answer blankOf(const ListedRun& listed, const std::vector<ListedRun>& runs) {
   const trace::RunState& run = listed.state();
   Answer blank;
@@ -120,8 +121,8 @@ Answer blankOf(const ListedRun& listed, const std::vector<ListedRun>& runs) {
   return blank;
 }
 
-/// What is cheap to know of an answer that may be measured; what else stands in the way is said when it is
-/// asked for.
+/// Why an answer cannot be measured, as far as that is cheap to know. Other obstacles are told when a person
+/// asks for the measurement.
 QString obstacleOf(const Answer& answer, const ViewInput& input, const ListedRun& listed) {
   if (input.replay.origin == TraceOrigin::File)
     return tr("This is a recorded run: only the session that gave an answer can measure it.");
@@ -167,7 +168,7 @@ OutputModel outputModel(const ViewInput& input, std::size_t most, RunScope scope
     StepNames names(input, progress);
     Answer blank = room ? blankOf(listed, runs) : Answer();
     const bool runProblem = run.outcome == trace::RunOutcome::Failed;
-    // What failed a run before or beside its steps.
+    // The error that failed a run before or beside its steps.
     const QString problem = runProblem && room ? errorsOf(listed, 0) : QString();
     bool told = false;
     for (auto requestId = run.requests.rbegin(); requestId != run.requests.rend(); ++requestId) {
@@ -244,7 +245,7 @@ QString exactnessText(const Answer& answer) {
   };
   if (!answer.fidelity) return over(answer.exactness);
   const trace::FidelityFigures& figures = *answer.fidelity;
-  // What no one can tell from nothing is not spelled out here; the details have every digit.
+  // A divergence that is practically nothing is not written out here; the details have every digit.
   constexpr double kTold = 0.001;
   const bool isTold = figures.meanDivergence == 0 || figures.meanDivergence >= kTold;
   QString measured =

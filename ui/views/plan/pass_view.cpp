@@ -21,7 +21,7 @@ namespace {
 constexpr int kLine = 20;
 constexpr int kListWidth = 200;
 
-/// The table's style sheet would leave out the ground of what has changed.
+/// Paints the background of changed lines, which the table's style sheet would leave out.
 class LineDelegate final : public QStyledItemDelegate {
  public:
   using QStyledItemDelegate::QStyledItemDelegate;
@@ -33,7 +33,8 @@ class LineDelegate final : public QStyledItemDelegate {
   }
 };
 
-/// Without the marks of single passes: what has changed in all is what the trees do not share.
+/// The tree without the marks of single passes. For all passes together, lines that the trees do not share
+/// are the changes.
 std::vector<plan::TreeLine> unmarked(std::vector<plan::TreeLine> tree) {
   for (plan::TreeLine& line : tree) line.changed = false;
   return tree;
@@ -100,7 +101,8 @@ PassView::PassView(QWidget* parent)
 
 void PassView::resizeEvent(QResizeEvent* event) {
   QWidget::resizeEvent(event);
-  // Beside the list, two trees of a narrow dock would have no room for their words.
+  // In a narrow dock the trees stand below the list, because beside it two trees would have no room for their
+  // words.
   const Qt::Orientation wanted = width() < 3 * kListWidth ? Qt::Vertical : Qt::Horizontal;
   if (m_splitter->orientation() == wanted) return;
   m_splitter->setOrientation(wanted);

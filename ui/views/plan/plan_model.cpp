@@ -37,7 +37,7 @@ PlanModel planModel(const ViewInput& input) {
   auto shown = progress.runs.end();
   for (auto run = progress.runs.begin(); run != progress.runs.end(); ++run) {
     if (run->second.plan->steps.empty() && run->second.plan->explain.empty()) continue;
-    // The newest of the document; of others only where there is none.
+    // Takes the document's newest run, or the newest of others if the document has none.
     const bool isOwn = input.paths.contains(run->first);
     if (shown == progress.runs.end() || isOwn || !input.paths.contains(shown->first)) shown = run;
   }

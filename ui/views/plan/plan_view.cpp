@@ -57,7 +57,7 @@ QStringList headers() {
           PlanView::tr("Prompt"), PlanView::tr("Cached"), PlanView::tr("Generated")};
 }
 
-/// Terms of the glossary that explain them.
+/// The glossary's terms that explain the headers.
 constexpr std::array kHeaderTerms{"step", "", "", "", "prompt", "cached", ""};
 
 QString whatWillStandHere() {

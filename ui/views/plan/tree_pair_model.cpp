@@ -11,7 +11,8 @@ namespace {
 
 using Lines = std::vector<plan::TreeLine>;
 
-/// Trees of more lines than this are not matched line by line: it would take longer than a person waits.
+/// If the lines of the two trees multiply to more than this, they are not matched line by line, which would
+/// take longer than a person waits.
 constexpr std::size_t kMostMatches = 4'000'000;
 
 bool isSame(const plan::TreeLine& a, const plan::TreeLine& b) {
@@ -54,7 +55,7 @@ class Pairing {
   }
 
  private:
-  /// What went and what came in its place stand beside each other.
+  /// Puts removed lines and the lines in their place beside each other.
   void flush() {
     for (std::size_t i = 0; i < std::max(m_before.size(), m_after.size()); ++i) {
       TreePairRow row;

@@ -105,7 +105,8 @@ QSize PoolArea::contentSize() const {
 void PoolArea::paintPicture(QPainter& painter, const QSize& size) {
   const int columns = m_columns;
   if (count() > 0 && contentSize().height() > size.height()) {
-    // More than fits is scaled down: in the shape of the picture, it fills it.
+    // If there is more than fits, it is laid out in the shape of the picture and scaled down, so that it
+    // fills the picture.
     const double shape = double(size.width()) / std::max(1, size.height());
     m_columns = std::max(m_columns, static_cast<int>(std::lround(std::sqrt(count() * shape))));
   }

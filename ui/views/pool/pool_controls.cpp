@@ -10,7 +10,7 @@
 
 namespace spanscope::ui {
 
-/// The ramp of ages with its ends in numbers.
+/// The colour ramp of ages, with numbers at its ends.
 class AgeScale : public QWidget {
  public:
   using QWidget::QWidget;

@@ -69,7 +69,7 @@ QString ownerText(const ViewInput& input, const trace::BlockState& block) {
       .arg(block.virtualIndex);
 }
 
-/// The requests that hold a block at present.
+/// The requests that hold a block now.
 QStringList holders(const ViewInput& input, BlockId block) {
   QStringList names;
   for (const auto& [id, request] : input.state().progress().requests) {

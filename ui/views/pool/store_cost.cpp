@@ -34,7 +34,7 @@ QString sentence(const LoadTiming& timing) {
       .arg(number(timing.host), number(timing.disk), number(timing.coldDisk), number(timing.computed));
 }
 
-/// From how the dearest tier stands to computing.
+/// The verdict, from how the slowest tier compares with computing.
 QString verdict(const LoadTiming& timing) {
   if (timing.coldDisk < timing.computed)
     return tr("Loading was %1 to %2 times as fast.")

@@ -9,7 +9,7 @@
 namespace spanscope::ui {
 namespace {
 
-/// The last report at the shown moment, and how many milliseconds have passed since.
+/// The last report before the shown moment, and the milliseconds since then.
 const trace::StoreReported* lastReport(const ViewInput& input, std::int64_t& passed) {
   const std::vector<std::size_t>& reports = input.trace->storeReports();
   const auto next = std::lower_bound(reports.begin(), reports.end(), input.position);

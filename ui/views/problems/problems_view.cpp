@@ -23,11 +23,12 @@ namespace spanscope::ui {
 namespace {
 
 constexpr int kRowHeight = 28;
-/// Milliseconds after which a person who types has paused. Finding takes milliseconds in a large query.
+/// A person who types has paused after this many milliseconds. In a large query finding problems takes
+/// milliseconds.
 constexpr int kPause = 150;
 constexpr int kSeverityWidth = 56;
 
-/// Shape, severity in words, what is wrong, how to mend it; the node at the right.
+/// Paints a problem: shape, severity in words, what is wrong, how to fix it; the node at the right.
 class ProblemDelegate : public QStyledItemDelegate {
  public:
   using QStyledItemDelegate::QStyledItemDelegate;
@@ -91,7 +92,7 @@ class ProblemDelegate : public QStyledItemDelegate {
     }
   }
 
-  /// A disc with a bar for an error, a triangle for a warning.
+  /// Paints a disc with a bar for an error, a triangle for a warning.
   void paintSign(QPainter& painter, const QRectF& area, bool isError, const QColor& ink) const {
     QPainterPath path;
     if (isError) {
@@ -206,8 +207,8 @@ const ProblemRow* ProblemsView::rowAt(const QModelIndex& index) const {
   return &m_model->rows().at(static_cast<std::size_t>(index.row()));
 }
 
-/// The buttons under the list take the CPU where the device cannot be used, and accept the first model that
-/// is another.
+/// Shows the buttons below the list. One chooses the CPU if the device cannot be used. The other accepts the
+/// first other model that the query names.
 void ProblemsView::showFix(const std::vector<ProblemRow>& rows) {
   const bool isOfDevice =
       std::any_of(rows.begin(), rows.end(), [](const ProblemRow& row) { return row.problem.isOfDevice; });

@@ -16,7 +16,7 @@ constexpr std::size_t kMostChoices = 200;
 void RunChoices::list(const ViewInput& input) {
   m_shown = 0;
   m_all.clear();
-  // Going back in time hides no run from the choice.
+  // Going back in time hides no run from this list.
   std::vector<ListedRun> runs = listRuns(input, true);
   std::erase_if(runs, [](const ListedRun& run) { return !run.isOwn; });
   const auto& begun = input.state().progress().runs;
@@ -27,7 +27,7 @@ void RunChoices::list(const ViewInput& input) {
   if (shown != nullptr) m_shown = shown->run;
   const RunLabels labels(runs);
   for (auto run = runs.rbegin(); run != runs.rend(); ++run) {
-    // Nobody chooses from more; older ones are found by going back in time.
+    // No person chooses from more. Older runs can be found by going back in time.
     if (m_all.size() >= kMostChoices && &*run != shown) continue;
     QString text = labels.of(*run);
     if (const QString time = runTime(*run); !time.isEmpty()) text = tr("%1 · %2").arg(text, time);

@@ -20,16 +20,16 @@
 namespace spanscope::ui {
 namespace {
 
-/// An event every so many milliseconds, but a whole trace in no more than kLongest.
+/// Playing shows one event every kBeat milliseconds, but a whole trace takes no longer than kLongest.
 constexpr int kBeat = 80;
 constexpr int kLongest = 30'000;
-constexpr int kLeastHeight = 44;  // marks, track and the numbers of runs, also where there are none yet
+constexpr int kLeastHeight = 44;  // room for marks, track and the numbers of runs, even if there are none yet
 constexpr int kIcon = 16;
 
 }  // namespace
 
 Scrubber::Scrubber(QWidget* parent)
-    // Steps count from the position that is shown.
+    // Every input is shown at once, because steps count from the shown position.
     : RunView(parent, InputPart::WholeTrace, Pace::EveryInput),
       m_track(new ScrubberTrack(this)),
       m_label(new QLabel(this)) {
@@ -188,11 +188,11 @@ void Scrubber::fillRuns() {
   if (m_model.choices != m_offered) {
     m_offered = m_model.choices;
     m_runs->clear();
-    QString longest;  // to measure each takes longer than all the rest
+    QString longest;  // only the longest is measured, because measuring each takes longer than all the rest
     for (const RunChoice& choice : m_offered) {
       m_runs->addItem(choice.text, choice.run);
       m_runs->setItemData(m_runs->count() - 1, choice.help, Qt::ToolTipRole);
-      // Without its trace there is nothing to show but its figures, in other views.
+      // Without its trace a run cannot be shown; other views have its figures.
       if (!choice.hasTrace) m_runs->setItemData(m_runs->count() - 1, 0, Qt::UserRole - 1);
       if (choice.text.size() > longest.size()) longest = choice.text;
     }

@@ -20,9 +20,9 @@
 namespace spanscope::ui {
 namespace {
 
-constexpr int kEdge = 10;   ///< room for the handle at both ends
-constexpr int kTick = 10;   ///< height
-constexpr int kHandle = 7;  ///< radius
+constexpr int kEdge = 10;   ///< room for the handle at each end
+constexpr int kTick = 10;   ///< height of a tick
+constexpr int kHandle = 7;  ///< radius of the handle
 constexpr int kWheel = 1;
 
 QColor inkOf(TickKind kind, const Theme& theme) {
@@ -92,7 +92,7 @@ void ScrubberTrack::go(std::int64_t position) {
 void ScrubberTrack::paintTicks(QPainter& painter, const QRect& area) const {
   const int bottom = lineOf(area) - 5;
   const double perBin = static_cast<double>(m_model.eventsPerBin);
-  // One column of pixels shows what all bins in it hold, each kind as a part of its height.
+  // A column of pixels shows all bins in it, each kind as a part of the height.
   int column = std::numeric_limits<int>::min();
   std::array<std::uint64_t, kTickKinds> sums{};
   bool ahead = false;
@@ -147,7 +147,7 @@ void ScrubberTrack::paint(QPainter& painter, const QRect& area) const {
   double free = area.left();
   for (const RunLabel& run : m_model.runs) {
     const double x = xIn(area, run.index, m_model.total);
-    // Thousands of runs share a line that has room for a few names: most need not be measured.
+    // Thousands of runs may share a line that has room for a few names, so most names need not be measured.
     if (x < free) continue;
     const QString text = tr("run %1").arg(run.run);
     const int width = metrics.horizontalAdvance(text);

@@ -20,7 +20,7 @@
 namespace spanscope::ui {
 namespace {
 
-/// "tokens of each document", or of several "share, layer, by"
+/// The label of the values: "tokens of each document", or for several parameters "share, layer, by".
 QString labelOf(const policy::Policy& policy) {
   if (policy.parameters.size() == 1) return policyWord(policy.parameters.front().label);
   QStringList names;
@@ -81,7 +81,7 @@ void PolicyField::choose(int index) {
   if (&chosen != &m_shown.policy()) m_take(chosen);
 }
 
-/// What is wrong with the values; else they are taken.
+/// Takes the values. Returns what is wrong with them, and then does not take them.
 QString PolicyField::takeValues(const QString& text) {
   const auto read = policy::readValues(m_shown.policy(), text.trimmed().toStdString());
   if (const auto* problem = std::get_if<policy::ChoiceProblem>(&read))

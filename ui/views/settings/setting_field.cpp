@@ -30,7 +30,7 @@ using workbench::SettingRow;
 using workbench::TextKind;
 using workbench::WholeRange;
 
-/// Steps to the next power of two.
+/// A spin box that steps to the next power of two.
 class PowerSpinBox : public QSpinBox {
  public:
   using QSpinBox::QSpinBox;
@@ -51,7 +51,7 @@ class PowerSpinBox : public QSpinBox {
   }
 };
 
-/// A field for each type of a setting's member.
+/// Makes the field for each type of a setting's member.
 class FieldMaker {
  public:
   FieldMaker(const Setting& setting, SettingsRows& rows)
@@ -189,14 +189,14 @@ class FieldMaker {
   }
 
   static QString problemOf(TextKind kind, const std::string& text) {
-    // None is no mistake while the person has not typed it yet.
+    // An empty address is no error, because the person has not typed it yet.
     if (kind != TextKind::Address || text.empty()) return {};
     const auto address = remote::readServerAddress(text);
     const auto* problem = std::get_if<Error>(&address);
     return problem == nullptr ? QString() : tr("Expected %1").arg(QString::fromStdString(problem->expected));
   }
 
-  /// `read` gives what is wrong with a text, and the change that it means where nothing is.
+  /// `read` returns what is wrong with a text, or the change that the text means.
   template <class Read>
   CheckedField* makeChecked(Read read) {
     const auto apply = [&rows = m_rows, title = m_title, name = m_name, read](const QString& text) {

@@ -23,7 +23,7 @@ using workbench::RunSettings;
 QString exactness(const HintInput& input) {
   const RunSettings& settings = input.settings;
   const std::optional<policy::Choice> policy = policy::findChoice(settings.policy);
-  // Of other devices nobody knows before they are asked whether their rows are bit-equal by themselves.
+  // Of other devices it is not known, before they are asked, whether their rows are bit-equal by themselves.
   const bool isEqual = settings.exact || settings.device == compute::kAutoDevice || settings.device == "cpu";
   const layout::Layout layout = workbench::layoutOf(settings.layout);
   return policy ? QString::fromStdString(layout::exactnessOver(policy::exactnessOn(*policy, isEqual), layout))

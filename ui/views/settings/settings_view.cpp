@@ -30,7 +30,7 @@ using workbench::SettingGroup;
 
 constexpr int kLabelWidth = 112;
 
-/// From top to bottom.
+/// The groups from top to bottom.
 constexpr std::array kGroups = {SettingGroup::Model,    SettingGroup::Cache,     SettingGroup::Run,
                                 SettingGroup::Locality, SettingGroup::Retrieval, SettingGroup::Recording};
 
@@ -59,7 +59,7 @@ bool hasAugment(const document::Document& document) {
   });
 }
 
-/// Of entries that are as long as they are.
+/// Makes a combo box whose width does not depend on the length of its entries.
 QComboBox* makeComboOf(QWidget* owner, const Setting& setting, const char* title) {
   auto* const combo = new QComboBox(owner);
   combo->setObjectName(QString::fromLatin1(setting.name));
@@ -154,7 +154,7 @@ void SettingsView::showDevices() {
     m_device->setCurrentIndex(m_device->count() - 1);
     m_device->setToolTip(choice.text);
   }
-  // The list is as wide as what is in it, however narrow the dock is.
+  // The list is as wide as its entries, however narrow the dock is.
   m_device->view()->setMinimumWidth(m_device->view()->sizeHintForColumn(0) + 4 * kSpace);
 }
 
@@ -186,7 +186,8 @@ void SettingsView::chooseModel(int index) {
   showModels();
 }
 
-/// What does not count now is greyed out; what is retrieved with is hidden instead, being many rows.
+/// Greys out a setting that has no effect now. Settings of retrieval are hidden instead, because they are
+/// many rows.
 void SettingsView::showRow(const Row& row, bool isRetrieving) {
   const Setting& setting = *row.field.setting;
   const RunSettings& settings = document().settings;

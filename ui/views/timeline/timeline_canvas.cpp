@@ -24,7 +24,7 @@ constexpr int kAxis = 28;
 constexpr int kRight = 20;
 constexpr int kMargin = 12;
 constexpr double kWheelStep = 1.25;
-constexpr double kShortest = 1000;  ///< nanoseconds that fill the width at most zoom
+constexpr double kShortest = 1000;  ///< nanoseconds across the width at the largest zoom
 
 }  // namespace
 
@@ -211,7 +211,7 @@ void TimelineCanvas::paintRow(QPainter& painter, const Frame& frame, std::size_t
       if (area.width() <= 3) painter.fillRect(area, ink);
     }
     const QRectF shown = area.intersected(QRectF(frame.labels, y, frame.width - frame.labels, kRow));
-    // The first token of a reply comes from the last pass over the prompt.
+    // The last pass over the prompt gives the first token of a reply, so decoding adds the others.
     const QString tokens = bar.kind == BarKind::Decode ? tr("%1 more tokens").arg(bar.tokens)
                            : bar.tokens == 1           ? tr("1 token")
                                                        : tr("%1 tokens").arg(bar.tokens);
@@ -227,7 +227,8 @@ void TimelineCanvas::paintRow(QPainter& painter, const Frame& frame, std::size_t
     }
   }
   if (row.admittedAt >= 0 && row.relocatedTokens > 0) {
-    // Reading takes no time of its own in the trace: a mark of fixed size at admission.
+    // Reading from the cache takes no time of its own in the trace, so it is a mark of fixed size at
+    // admission.
     const double x = frame.x(static_cast<double>(row.admittedAt - m_model.begin));
     const QRectF mark(x - 4, y + (kRow - kBar) / 2.0 - 3, 8, kBar + 6);
     painter.setPen(QPen(m_theme.ink(BlockRole::Relocated), 1));
@@ -249,7 +250,7 @@ void TimelineCanvas::paintStarts(QPainter& painter, const Frame& frame) const {
     painter.setPen(QPen(m_theme.color(Role::Accent), 1, Qt::DashLine));
     painter.drawLine(QPointF(x, kSpace), QPointF(x, frame.height - kAxis));
     const double width = metrics.horizontalAdvance(start.text) + 2 * kSpace;
-    // To the left where the right has no room.
+    // The text stands at the left if there is no room at the right.
     const double left = x + 6 + width > frame.width ? std::max(0.0, x - 6 - width) : x + 6;
     if (left < used) continue;
     used = left + width;

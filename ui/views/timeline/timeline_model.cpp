@@ -21,7 +21,7 @@ void addPass(TimelineRow& row, const trace::BatchEntry& entry, std::int64_t begi
   const BarKind kind = entry.decode ? BarKind::Decode : BarKind::Prefill;
   TimelineBar* last = row.bars.empty() ? nullptr : &row.bars.back();
   if (last != nullptr && last->kind == kind && (entry.decode || last->end == end)) {
-    // Decoding passes follow each other closely; entries of one pass are one bar.
+    // Decoding passes follow each other closely, so they form one bar. Entries of the same pass count once.
     if (last->end != end) ++last->passes;
     last->end = end;
     last->tokens += entry.count;
@@ -54,7 +54,7 @@ TimelineStart startOf(const ViewInput& input, const trace::RunState& run, const 
   return start;
 }
 
-/// Events until the runs have finished: many others may follow them in a trace.
+/// The number of events until the runs have finished. Many other events may follow in a trace.
 std::size_t countUntilFinished(const ViewInput& input, const std::vector<RunId>& runs) {
   const trace::Progress& progress = input.state().progress();
   std::int64_t finished = 0;
@@ -85,7 +85,7 @@ TimelineModel timelineModel(const ViewInput& input, bool allRuns) {
     if (allRuns) {
       model.runs.push_back(id);
     } else if (shown == 0 || shown == id) {
-      // The newest of the document; of others only where there is none.
+      // Takes the document's newest run, or the newest of others if the document has none.
       const bool isOwn = input.paths.contains(id);
       if (model.runs.empty() || isOwn || !input.paths.contains(model.runs.front())) model.runs = {id};
     }

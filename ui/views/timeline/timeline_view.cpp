@@ -57,7 +57,7 @@ void TimelineView::refresh() {
   QString summary = m_model.runs.size() == 1 ? tr("run %1").arg(m_model.runs.front())
                     : m_model.runs.empty()   ? QString()
                                              : tr("%1 runs").arg(m_model.runs.size());
-  // A document that has not run shows what ran last, which is another one's.
+  // If the document has not run, the shown run belongs to another document.
   if (m_model.runs.size() == 1 && !input()->paths.contains(m_model.runs.front()))
     summary += tr(" · of another document");
   Q_EMIT summaryChanged(summary);

@@ -50,7 +50,7 @@ QSize TokenStripArea::contentSize() const {
 }
 
 void TokenStripArea::resizeEvent(QResizeEvent* event) {
-  // What is selected stays in sight where it was: other rows hold it at another width.
+  // A selected token that was in sight stays in sight, because another width puts it into another row.
   const bool wasSeen = isInSight(m_current, event->oldSize().height());
   if (m_layout.width != viewport()->width()) layOut();
   PaintedScroll::resizeEvent(event);
@@ -83,8 +83,8 @@ void TokenStripArea::paintRow(QPainter& painter, std::size_t row) const {
   const std::size_t end = m_layout.rowEnd(row);
   for (std::size_t i = begin; i < end; ++i) paintToken(painter, i);
 
-  // Rules and labels of blocks come last, above the tiles; a label that would run into the one before it is
-  // left out.
+  // Rules and labels of blocks are painted last, over the tiles. A label that would run into the previous one
+  // is left out.
   const QFont small = theme().smallFont();
   const QFontMetrics metrics(small);
   painter.setFont(small);
@@ -106,7 +106,7 @@ void TokenStripArea::paintRow(QPainter& painter, std::size_t row) const {
                    .arg(m_strip->segments[*m_strip->lookedAt].name, partText(m_strip->mostLooked));
     }
     if (x + 3 < free) continue;
-    // Where the next label comes soon, the number alone has to do.
+    // If the next label comes soon, only the number is written.
     if (token.opensBlock && m_strip->blockSize <= 4) label = QString::number(token.block);
     label = metrics.elidedText(label, Qt::ElideRight, std::max(0, contentSize().width() - x - 8));
     painter.setPen(theme().color(Role::TextThird));
@@ -170,7 +170,7 @@ void TokenStripArea::paintToken(QPainter& painter, std::size_t index) const {
   }
 }
 
-/// A marker is inverted, a pad is hatched, and what was cropped is an empty outline with its text struck out.
+/// Paints a marker inverted, a pad hatched, and a cropped token as an empty outline with its text struck out.
 void TokenStripArea::paintPart(QPainter& painter, const StripToken& token, const QRect& tile) const {
   switch (token.part) {
     case StripPart::Own:
@@ -254,7 +254,7 @@ std::size_t TokenStripArea::target(const QKeyEvent& event) const {
 void TokenStripArea::keyPressEvent(QKeyEvent* event) {
   const std::size_t count = m_layout.tiles.size();
   std::size_t next = count == 0 ? count : target(*event);
-  // What was cropped has no place that could be selected.
+  // A cropped token has no place that could be selected, so keys skip it.
   const bool isBack = m_current < count && next < m_current;
   while (next < count && m_strip->tokens[next].part == StripPart::Cropped)
     next = isBack ? (next == 0 ? count : next - 1) : next + 1;

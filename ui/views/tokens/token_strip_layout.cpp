@@ -10,12 +10,12 @@
 namespace spanscope::ui {
 namespace {
 
-constexpr int kPadding = 4;   // left and right of a token's text
-constexpr int kWordGap = 4;   // before a token that starts a word
-constexpr int kJoinGap = 1;   // before one that continues it
-constexpr int kBlockGap = 6;  // before one that opens a block
+constexpr int kPadding = 4;   // space left and right of a token's text
+constexpr int kWordGap = 4;   // gap before a token that starts a word
+constexpr int kJoinGap = 1;   // gap before a token that continues a word
+constexpr int kBlockGap = 6;  // gap before a token that opens a block
 constexpr int kSegmentGap = 12;
-constexpr int kTailGap = 2;  // before the open rest of a block
+constexpr int kTailGap = 2;  // gap before the open rest of a block
 constexpr int kLeastTile = 12;
 
 bool isPlain(const QString& text) {

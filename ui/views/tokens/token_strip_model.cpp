@@ -75,7 +75,8 @@ class StripMaker {
   }
 
  private:
-  /// Of a request that was computed twice, after a preemption, what came last.
+  /// Takes which tokens the policy computed again. If a request was computed twice because of a preemption,
+  /// the last time counts.
   void takeRecomputed() {
     const RequestEvents* events = m_input.trace->request(m_strip.request);
     if (events == nullptr) return;
@@ -128,7 +129,7 @@ class StripMaker {
     }
   }
 
-  /// As it is painted, whatever token stands for it.
+  /// The painted text of a role, whatever token stands for it.
   static QString markText(trace::LayoutRole role) {
     switch (role) {
       case trace::LayoutRole::Pad:
@@ -141,7 +142,7 @@ class StripMaker {
     return {};
   }
 
-  /// Those whose place has been reached.
+  /// Adds the cropped tokens whose place has been reached.
   void addCropped(const StripSegment& segment, std::int32_t local) {
     for (; m_cropped < m_marks.cropped.size() && m_marks.cropped[m_cropped].before <= m_visible;
          ++m_cropped) {
@@ -204,7 +205,7 @@ class StripMaker {
     m_strip.tokens.push_back(std::move(token));
   }
 
-  /// Which tokens of the answer looked at the source that is selected.
+  /// Adds how much each token of the answer looked at the selected source.
   void addLooks() {
     const std::shared_ptr<const AnswerShares> shares = answerShares(m_input, m_strip.request);
     const std::optional<std::uint32_t> source = selectedSource(m_input, *shares);
@@ -246,13 +247,13 @@ class StripMaker {
   const trace::RequestState* m_request = nullptr;
   RequestBlocks m_blocks;
   LayoutMarks m_marks;
-  std::int64_t m_visible = 0;  ///< tokens of the prompt so far that stand in the view
-  std::size_t m_cropped = 0;   ///< runs of cropped tokens so far
+  std::int64_t m_visible = 0;                                       ///< visible tokens of the prompt so far
+  std::size_t m_cropped = 0;                                        ///< runs of cropped tokens so far
   std::map<std::uint32_t, std::vector<std::int32_t>> m_recomputed;  ///< local tokens by segment, ascending
   TokenStrip m_strip;
 };
 
-/// "Looked at document 7 (41 %), document 3 (22 %)"; empty where nothing was recorded.
+/// "Looked at document 7 (41 %), document 3 (22 %)". Empty if nothing was recorded.
 QString lookText(const ViewInput& input, const TokenStrip& strip, const StripToken& own) {
   constexpr std::size_t kMost = 3;
   const std::shared_ptr<const AnswerShares> shares = answerShares(input, strip.request);
@@ -277,7 +278,7 @@ QString lookText(const ViewInput& input, const TokenStrip& strip, const StripTok
   return {};
 }
 
-/// Exact text and id of a token of the strip.
+/// The exact text and the id of a token of the strip.
 std::pair<QString, TokenId> exactToken(const ViewInput& input, const StripToken& token) {
   if (token.part == StripPart::Cropped) return {token.text, token.cropped};
   const auto& requests = input.state().progress().requests;

@@ -34,8 +34,8 @@ struct StripToken {
   /// Id of a cropped token; −1: the token is not cropped. A cropped token has no place of its own: `place` is
   /// that of the token before it, or else of the token after it.
   TokenId cropped = -1;
-  bool recomputed = false;    ///< in view of the whole prompt, in place of what was copied
-  bool computed = true;       ///< a pass has seen it, so a block holds it
+  bool recomputed = false;    ///< it was computed again in view of the whole prompt, in place of a copied one
+  bool computed = true;       ///< a pass has seen the token, so a block holds it
   std::int64_t position = 0;  ///< in the view
   std::int32_t block = -1;    ///< number of its block in the view; −1: none holds it
   BlockId physical = kNullBlock;

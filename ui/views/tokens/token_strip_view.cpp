@@ -54,7 +54,7 @@ void TokenStripView::refresh() {
   if (m_strip.summary != before) Q_EMIT summaryChanged(m_strip.summary);
   m_area->setAccessibleDescription(current < m_strip.tokens.size() ? tokenTip(*input(), m_strip, current)
                                                                    : m_strip.summary);
-  // What was selected elsewhere comes into sight; scrolling away from it later is left alone.
+  // A new selection comes into sight. Later the person may scroll away from it.
   if (m_shown != input()->selection) {
     m_shown = input()->selection;
     m_area->reveal(current);
