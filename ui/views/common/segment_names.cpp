@@ -90,7 +90,7 @@ bool isLinked(const std::vector<trace::SegmentInfo>& segments, std::size_t index
          segment.scope == rest.scope && segment.node == rest.node && rest.base + rest.visibleBegin == end;
 }
 
-/// The visible segment that stands in the place of a hidden segment and began as a copy of it (policy blend).
+/// The visible segment that stands in the place of a hidden segment and began as a copy of it (blend, relay).
 std::optional<std::size_t> copyOf(const std::vector<trace::SegmentInfo>& segments, std::size_t index) {
   const trace::SegmentInfo& stored = segments[index];
   for (std::size_t i = index + 1; stored.hidden && i < segments.size(); ++i) {
