@@ -6,17 +6,17 @@
 
 namespace spanscope::run {
 
-/// The attention of longer prompts is recorded for key blocks only: single keys take memory that grows with
-/// the square of the tokens.
+/// In prompts with more tokens than this, attention is recorded for key blocks only: attention to single keys
+/// takes memory that grows with the square of the tokens.
 inline constexpr std::int64_t kMostTokensForSingleKeys = 1024;
 
 /// How much of the observed attention is recorded.
 enum class AttentionDetail : std::uint8_t {
-  /// Of each row that a token of the reply is drawn from: segments by layer and head, and key blocks as the
-  /// mean over layers and heads.
+  /// Only the rows from which tokens of the reply are drawn. Attention to segments is recorded by layer and
+  /// head, attention to key blocks as the mean over layers and heads.
   Answer,
-  Prompt,  ///< The same of the prompt's rows as well, by query block.
-  Heads    ///< Of all rows segments and key blocks by layer and head; for key blocks that is a great deal.
+  Prompt,  ///< The same, and also the rows of the prompt, by query block.
+  Heads    ///< All rows: segments and key blocks, both by layer and head, which is a lot of data.
 };
 
 }  // namespace spanscope::run

@@ -11,33 +11,34 @@
 
 namespace spanscope::run {
 
-/// Bytes of attention that a run records, unless it is told otherwise.
+/// Most bytes of attention that a run records by default.
 inline constexpr std::uint64_t kAttentionBytes = 64ULL << 20;
 
-/// Passes events on, and of each run's attention only as much as its limit allows. As the room grows scarce,
-/// layers are left out evenly: with half of it gone every second observed layer is recorded, with half of the
-/// rest gone every fourth, and so on to the last layer alone, so that later requests are not without any. The
-/// trace is told what was left out. What a replay sends is for its caller to bound.
+/// Passes events on, but only as many attention events of each run as the limit of the run allows. As the
+/// room becomes scarce, layers are left out evenly: when half of it is used, every second observed layer is
+/// recorded, when half of the rest is used, every fourth, and so on. In the end only the last layer is
+/// recorded, so that later requests still have some attention. The trace is told what was left out. The
+/// events of a replay are not limited: the caller must do that.
 class AttentionLimit final : public trace::Sink {
  public:
-  /// The sink must outlive it.
+  /// `sink` must outlive this object.
   explicit AttentionLimit(trace::Sink& sink) : m_sink(sink) {}
 
-  /// From here on the attention of this run is bounded: it is that of these layers, and may take so many
-  /// bytes in memory.
+  /// From here on, the attention of the run is limited. `layers`: the layers that the run observes. `limit`:
+  /// most bytes that its attention may take in memory.
   void begin(RunId run, std::vector<std::int32_t> layers, std::uint64_t limit);
-  /// The run has ended: says what was left out of it, if anything was.
+  /// The run has ended: tells the trace what was left out of it, if anything was.
   void end(RunId run);
 
   std::uint64_t send(RunId run, RequestId request, const NodePath& node, trace::Payload payload) override;
 
  private:
-  /// What one run has left.
+  /// How much attention one run may still record.
   class Room {
    public:
     Room(std::vector<std::int32_t> layers, std::uint64_t limit);
 
-    /// False where it is left out, of the layers in `looked` all of them.
+    /// Whether the event is recorded. Removes the layers that are left out from `looked`.
     bool takes(const trace::AttentionMass& mass);
     bool takes(trace::SegmentAttention& looked);
 
@@ -48,10 +49,10 @@ class AttentionLimit final : public trace::Sink {
     void spare();
     bool isKept(std::int32_t layer) const;
 
-    std::vector<std::int32_t> m_layers;  ///< ascending
-    std::uint64_t m_left = 0;            ///< bytes
-    std::size_t m_step = 1;              ///< of the layers that are recorded, counted from the last
-    std::int32_t m_lastLayer = -1;       ///< of the attention that came last
+    std::vector<std::int32_t> m_layers;  ///< the observed layers, ascending
+    std::uint64_t m_left = 0;            ///< bytes that the run may still record
+    std::size_t m_step = 1;              ///< one layer of so many is recorded, counted from the last
+    std::int32_t m_lastLayer = -1;       ///< layer of the last event about a single layer; −1: none yet
   };
 
   void report(RunId run, const Room& room);

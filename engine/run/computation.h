@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// What the scheduler asks of whoever computes. The model does it for a run; a prediction goes the same way
-// through scheduler and cache with one that computes nothing.
+// What the scheduler asks to have computed. In a run, the model computes it. A prediction goes through the
+// same scheduler and cache, with an implementation that computes nothing.
 #pragma once
 
 #include "engine/cache/kv_cache.h"
@@ -22,17 +22,17 @@ using compute::SamplingSettings;
 class Computation {
  public:
   virtual ~Computation() = default;
-  /// Draw number i of the batch is for a reply of at most most[i] tokens.
+  /// Computes a batch. `most[i]`: most tokens of the reply that draw i of the batch is for.
   virtual model::ForwardResult forward(const model::Batch& batch, std::span<const std::int32_t> most,
                                        std::stop_token stop) = 0;
-  /// One after the other, before whatever is computed later.
+  /// Copies blocks one after the other, before anything that is computed later.
   virtual void copyBlocks(std::span<const cache::BlockCopy> copies) = 0;
-  virtual std::int32_t vocabularySize() const = 0;  ///< logits a row
+  virtual std::int32_t vocabularySize() const = 0;  ///< logits of one row
   virtual std::int32_t heads() const = 0;
 };
 
-/// A decoder with the backend that it computes on and the store of its keys and values, all of which must
-/// outlive it.
+/// Computes with a decoder on a backend; `store` holds the keys and values. All three must outlive this
+/// object.
 class ModelComputation final : public Computation {
  public:
   ModelComputation(model::Decoder& decoder, compute::Backend& backend, compute::KvStore& store)

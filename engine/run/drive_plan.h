@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// The loop that has the steps of plans computed, of one or of several at once. A run and its rehearsal go
-// through the same one.
+// The loop that computes the steps of one plan, or of several plans at once. A run and its rehearsal use the
+// same loop.
 #pragma once
 
 #include "engine/base/error.h"
@@ -21,47 +21,49 @@
 
 namespace spanscope::run {
 
-/// A plan whose steps a scheduler asks for.
+/// A plan as a source of requests: the scheduler asks it for its steps.
 class PlanSteps : public RequestSource {
  public:
-  virtual bool done() const = 0;                          ///< all steps have ended
-  virtual std::size_t ended() const = 0;                  ///< so many have
-  virtual const std::optional<Error>& error() const = 0;  ///< why one failed
+  virtual bool done() const = 0;                          ///< whether all steps have ended
+  virtual std::size_t ended() const = 0;                  ///< number of steps that have ended
+  virtual const std::optional<Error>& error() const = 0;  ///< why a step failed; nothing if none failed
 };
 
-/// What is done on the way; each may be empty.
+/// Functions that are called while a plan is driven; each may be empty.
 struct DriveHooks {
   std::function<void()> beforePass;
   std::function<void()> afterPass;
-  std::function<void(const Error&)> onThrown;  ///< before the steps are aborted that are left
+  std::function<void(const Error&)> onThrown;  ///< called before the remaining steps are aborted
 };
 
 struct DrivenPlan {
   RunId run = 0;
   trace::RunOutcome outcome = trace::RunOutcome::Finished;
-  std::optional<Error> error;  ///< where it failed
+  std::optional<Error> error;  ///< set if the plan failed
 };
 
-/// Drives plans through one scheduler. Each pass computes rows of all of them; each ends by itself when its
-/// steps have ended, one failed or it was stopped, and what is left of it then is aborted. What one of them
-/// throws while it is laid out is its own error, what a pass throws is that of all.
+/// Drives several plans through one scheduler. Each pass computes rows of all plans. A plan ends by itself
+/// when all its steps have ended, when one of them failed, or when the plan was stopped; its remaining steps
+/// are then aborted. What is thrown while a step is laid out is an error of its plan alone. What is thrown by
+/// a pass is an error of all plans.
 class PlanDriver final : private RequestSource {
  public:
-  /// `passBegins`, if given, is told what stops each pass. The scheduler must outlive it.
+  /// `passBegins`, if given, is called before each pass with the token that stops the pass. `scheduler` must
+  /// outlive the driver.
   explicit PlanDriver(Scheduler& scheduler, std::function<void(const std::stop_token&)> passBegins = nullptr);
   ~PlanDriver() override;
   PlanDriver(const PlanDriver&) = delete;
   PlanDriver& operator=(const PlanDriver&) = delete;
 
-  /// `steps`, the scheduler's requests of `run`, must outlive their being driven. Of several plans those with
-  /// the larger priority are asked for steps first, of equal ones those that began earlier. A stop is
-  /// answered within the pass where all have been stopped, and else when the pass has ended, since the others
-  /// go on with it.
+  /// Begins to drive a plan. `steps`, whose requests have the number `run` in the scheduler, must live until
+  /// the plan has ended. Plans with a larger priority are asked for steps first; of equal ones, those that
+  /// began earlier. If all plans are stopped, the stop takes effect within the pass. Otherwise it takes
+  /// effect when the pass has ended, because the other plans go on with it.
   void begin(PlanSteps& steps, RunId run, std::int32_t priority, std::stop_token stop, DriveHooks hooks);
 
   bool isIdle() const { return m_plans.empty(); }
 
-  /// Does one pass for all plans. Returns those that ended. Throws nothing.
+  /// Computes one pass for all plans. Returns the plans that ended. Throws nothing.
   std::vector<DrivenPlan> advance();
 
  private:
@@ -82,10 +84,10 @@ class PlanDriver final : private RequestSource {
   Scheduler& m_scheduler;
   std::function<void(const std::stop_token&)> m_passBegins;
   Plans m_plans;                         ///< in the order in which they are served
-  Driven* m_asked = nullptr;             ///< the one that lays out a step
-  int m_idlePasses = 0;                  ///< in a row
-  std::mutex m_stopMutex;                ///< of the next two
-  std::stop_source m_passStop;           ///< of the pass that goes on
+  Driven* m_asked = nullptr;             ///< the plan that lays out a step now; else null
+  int m_idlePasses = 0;                  ///< passes in a row that computed nothing and ended no step
+  std::mutex m_stopMutex;                ///< guards the next two members
+  std::stop_source m_passStop;           ///< stops the current pass
   std::vector<std::stop_token> m_stops;  ///< of all plans
 };
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// A reply of a run that has ended, to be put through the model once more.
+// A reply of a run that has ended, with all that is needed to put it through the model once more.
 #pragma once
 
 #include "engine/base/ids.h"
@@ -11,44 +11,44 @@
 
 namespace spanscope::run {
 
-/// What a reply was written beside and in view of, where its policy has requests generate together: in the
-/// order of their places the members of its team, as the trace tells of them (TeamFormed).
+/// The team of a reply, if its policy has requests generate together and read each other. The members stand
+/// in the order of their places, as the trace tells of them (TeamFormed).
 struct Teammates {
   struct Member {
     RequestId request = 0;
-    std::vector<trace::SegmentInfo> segments;  ///< of SpanTableLaidOut
-    std::vector<TokenId> reply;                ///< of TokenGenerated, in order
+    std::vector<trace::SegmentInfo> segments;  ///< from SpanTableLaidOut
+    std::vector<TokenId> reply;                ///< from TokenGenerated, in order
   };
-  std::vector<Member> members;  ///< the reply's own request among them; empty: it was written by itself
+  std::vector<Member> members;  ///< include the reply's own request; empty: the reply was generated alone
 };
 
-/// A finished reply, as the trace tells of it.
+/// A finished reply, as the trace describes it.
 struct FinishedReply {
-  RunId run = 0;  ///< for the events that tell of it, as the next two
+  RunId run = 0;  ///< run, request and node of the events that tell of a replay
   RequestId request = 0;
   NodePath node;
-  std::vector<trace::SegmentInfo> segments;  ///< of SpanTableLaidOut
-  std::vector<TokenId> tokens;               ///< of TokenGenerated, in order
-  policy::Choice policy{};                   ///< of RunStarted
+  std::vector<trace::SegmentInfo> segments;  ///< from SpanTableLaidOut
+  std::vector<TokenId> tokens;               ///< from TokenGenerated, in order
+  policy::Choice policy{};                   ///< from RunStarted
   Teammates teammates{};
 };
 
-/// A finished reply whose attention is to be seen more closely.
+/// Asks for the attention of a finished reply in more detail.
 struct AttentionReplayRequest {
   FinishedReply reply;
   std::int32_t layer = 0;
-  std::int32_t head = -1;   ///< −1: all
-  bool singleKeys = false;  ///< by key token; else by key block
+  std::int32_t head = -1;   ///< −1: all heads
+  bool singleKeys = false;  ///< true: attention by key token; false: by key block
 };
 
-/// What a finished reply was drawn from, as its policy has it.
+/// What the tokens of a finished reply were drawn from, computed again under the policy of the reply.
 struct ReplayedReply {
-  /// [tokens of the reply][vocabularySize]: each row is the one from which the token was drawn.
+  /// [tokens of the reply][vocabularySize]: row i holds the logits from which token i was drawn.
   std::vector<std::vector<float>> logits;
-  /// By key token, for the first rows alone; of one row after the other in each layer.
+  /// Attention by key token, for the first rows only. In each layer, the rows follow each other in order.
   std::vector<trace::AttentionMass> attention;
-  std::int64_t cachedTokens = 0;      ///< of the prompt, whose keys and values were still there
-  std::int64_t recomputedTokens = 0;  ///< and those that had been evicted and were computed again
+  std::int64_t cachedTokens = 0;      ///< tokens of the prompt whose keys and values were still in the cache
+  std::int64_t recomputedTokens = 0;  ///< tokens of the prompt that had been evicted and were computed again
 };
 
 /// Most bytes of attention that one replay gives.

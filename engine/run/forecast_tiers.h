@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// The tiers of the span store as a rehearsal meets them: host memory with its bound and its order, by the
-// same code, and of the disk what its tables say. Nothing is read, written or moved.
+// The tiers of the span store as a rehearsal meets them. The code of the store itself simulates host memory,
+// with its limit and its order. Of the disk, only its tables are asked. Nothing is read, written or moved.
 #pragma once
 
 #include "engine/cache/block_tiers.h"
@@ -18,10 +18,11 @@ namespace spanscope::run {
 
 class ForecastTiers final : public cache::BlockTiers {
  public:
-  /// Of a session: host memory as it is now, the disk as it is whenever it is asked. `slotBytes`: of a token.
+  /// The tiers of a session: host memory as it is now, the disk as it is whenever it is asked. `slotBytes`:
+  /// bytes of one token.
   ForecastTiers(std::shared_ptr<cache::SpanStore> store, std::shared_ptr<const TierRates> rates,
                 std::uint32_t slotBytes);
-  /// Of a session that has yet to begin: host memory is empty, and nobody looks at the disk.
+  /// The tiers of a session that has not begun: host memory is empty, and nobody looks at the disk.
   ForecastTiers(const cache::SpanStoreConfig& config, std::uint32_t slotBytes);
 
   const cache::ContentNaming& naming() const override;
@@ -34,7 +35,7 @@ class ForecastTiers final : public cache::BlockTiers {
   std::size_t keep(
       std::span<const cache::PooledBlock> blocks, const cache::Patience& patience,
       const std::function<void(const cache::PooledBlock&, const cache::Spilled&)>& taken) override;
-  /// What was put on the disk here counts as written there.
+  /// A content that this forecast put on the disk counts as written there.
   cache::KeptState stateOf(const cache::ContentName& name) const override;
   bool finishKeeping(const cache::Patience& /*patience*/) override { return true; }
   void clear() override { m_host.clear(); }
@@ -45,18 +46,18 @@ class ForecastTiers final : public cache::BlockTiers {
   ForecastTiers(const ForecastTiers& other);
 
   bool isWorthIt(trace::StoreTier tier) const { return !m_rates || m_rates->isWorthIt(tier); }
-  /// What waits in memory to be written counts as on the disk.
+  /// A content that waits in memory to be written counts as on the disk.
   std::optional<cache::TierHit> findOnDisk(const cache::ContentName& name) const;
   void putOnDisk(const cache::StoredFacts& facts);
 
-  std::shared_ptr<cache::SpanStore> m_store;  ///< null where there is none yet
-  std::shared_ptr<const TierRates> m_rates;   ///< the same
-  cache::ContentNaming m_ownNaming;           ///< for want of the store's
+  std::shared_ptr<cache::SpanStore> m_store;  ///< null if the session has not begun
+  std::shared_ptr<const TierRates> m_rates;   ///< null if the session has not begun
+  cache::ContentNaming m_ownNaming;           ///< used if there is no store
   bool m_usesDisk;
   std::uint32_t m_slotBytes;
   cache::HostStore m_host;
   std::unordered_map<cache::ContentName, cache::TierHit, cache::ContentNameHasher>
-      m_written;                      ///< to the disk
+      m_written;                      ///< contents that this forecast wrote to the disk
   std::int64_t m_loadedFromHost = 0;  ///< tokens
   bool m_gaveUp = false;
 };

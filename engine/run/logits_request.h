@@ -10,14 +10,14 @@
 
 namespace spanscope::run {
 
-/// Logits of chosen tokens of one span table.
+/// Asks for the logits of chosen tokens of one span table.
 struct LogitsRequest {
   layout::SpanTable table;
-  policy::RowPlan rows{};   ///< of the table
-  bool everyToken = false;  ///< of every token that has to be computed; else only of the very last one
+  policy::RowPlan rows{};   ///< row plan of the table
+  bool everyToken = false;  ///< true: of every token that has to be computed; false: of the last token only
 };
 struct LogitsResult {
-  std::vector<std::vector<float>> logits;  ///< [vocabularySize] each, in view order
+  std::vector<std::vector<float>> logits;  ///< one row of [vocabularySize] a token, in view order
   std::int64_t cachedTokens = 0;
 };
 

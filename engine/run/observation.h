@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// From the backend's sums of attention weights to what the trace says about attention.
+// Makes the attention events of the trace from the backend's sums of attention weights.
 #pragma once
 
 #include "engine/compute/backend.h"
@@ -14,32 +14,33 @@
 
 namespace spanscope::run {
 
-/// A query run of a pass whose attention mass was asked for: part of one query block of one request.
+/// A query run for which a pass computes attention mass. It is a part of one query block of one request.
 struct ObservedRun {
   std::uint32_t run = 0;       ///< index of the query run in the pass
-  std::size_t part = 0;        ///< which request's rows
+  std::size_t part = 0;        ///< index of the pass's part that the rows belong to
   std::int32_t begin = 0;      ///< first local token
   std::int32_t count = 0;      ///< rows
   std::int32_t keySpan = 0;    ///< as in compute::MassRequest
-  bool joinsPrevious = false;  ///< what is told of it is told with the run before it, of the same query block
-  std::int32_t reply = -1;     ///< index of the reply's token that is drawn from it, a single row; −1: none
+  bool joinsPrevious = false;  ///< shares an event with the run before it, which is of the same query block
+  std::int32_t reply = -1;     ///< index of the reply's token that is drawn from this single row; −1: none
 };
 
-/// One observed run, or two that follow each other and are of one query block.
+/// One observed run, or two that follow each other and belong to one query block.
 struct ObservedRows {
-  ObservedRun rows;        ///< the first of them, with the rows of both
-  std::size_t first = 0;   ///< index in the list of observed runs
-  std::size_t number = 1;  ///< of runs
+  ObservedRun rows;        ///< the first run, but with the rows of both
+  std::size_t first = 0;   ///< index of the first run in the list of observed runs
+  std::size_t number = 1;  ///< number of runs
 };
 
-/// What a query block belongs to.
+/// Where a query block stands, and what its rows see.
 struct QueryPlace {
   std::uint32_t segment = 0;
-  std::span<const std::uint32_t> sees;  ///< the segments that its rows see before their own
+  std::span<const std::uint32_t> sees;  ///< segments that the rows see before their own segment
   std::int32_t blockSize = 0;
 };
 
-/// Attention of the rows by segment, at these of the layers that `mass` has.
+/// Attention of the rows to each segment, by layer and head. Reports those layers of `mass` that are in
+/// `layers`. `singleRow`: if the rows are one row, the event names that row.
 trace::SegmentAttention segmentAttention(const QueryPlace& place, const ObservedRows& observed,
                                          bool singleRow, std::span<const std::int32_t> layers,
                                          std::span<const model::LayerMass> mass);

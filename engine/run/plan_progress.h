@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// How far a plan has come: which steps can start, and what they are given. A run and its prediction share it.
+// How far a plan has come: which steps can start, and what they are given. A run and its prediction share
+// this code.
 #pragma once
 
 #include "engine/base/error.h"
@@ -22,10 +23,10 @@
 
 namespace spanscope::run {
 
-/// Why a step cannot run whose prompt leaves no room for an answer.
+/// The error of a step whose prompt leaves no room for an answer.
 Error tooLong(const plan::Step& step, std::int64_t promptTokens, const model::ModelConfig& model);
 
-/// When the layout of a step's prompt is let go of: on a stop, or where it is too long by far.
+/// When to give up laying out a step's prompt: on a stop, or where the prompt is far too long.
 layout::PromptBounds layoutBounds(const plan::Step& step, const model::ModelConfig& model,
                                   std::stop_token stop);
 
@@ -36,33 +37,34 @@ class PlanProgress {
  public:
   using Clock = std::chrono::steady_clock;
 
-  /// All references must outlive it; the renderer is told the layout of the options. `blockSize`: of the
-  /// session. After a stop next() throws. Throws as layout::MessageRenderer::useLayout() and
-  /// policy::Choice::checkFor().
+  /// All references must outlive this object. `renderer` is set to the layout of the options. `blockSize`:
+  /// block size of the session. After a stop, next() throws. Throws as layout::MessageRenderer::useLayout()
+  /// and policy::Choice::checkFor() do.
   PlanProgress(RunId run, const plan::Plan& plan, const RunOptions& options, const model::ModelConfig& model,
                layout::MessageRenderer& renderer, std::int32_t blockSize, std::stop_token stop);
 
   struct Ready {
     StepIndex step = 0;
-    Clock::time_point since;  ///< when the last step that it needs had ended
+    Clock::time_point since;  ///< when the last step that this step needs ended
     layout::SpanTable table;
     RequestOptions options;
   };
-  /// Lays out the step that has been ready longest, of several the first in the order of the plan; nothing if
-  /// none is. Throws Failure if it cannot be laid out or does not fit the model's context.
+  /// Lays out the step that has been ready longest; of several such steps, the first in the order of the
+  /// plan. Returns nothing if no step is ready. Throws Failure if the step cannot be laid out or does not fit
+  /// the model's context.
   std::optional<Ready> next();
 
-  /// Whether one is.
+  /// Whether a step is ready.
   bool hasNext() const { return !m_ready.empty() || !m_unblocked.empty(); }
 
-  /// The step that next() lays out, of those that were ready when it was last called.
+  /// The step that next() lays out, among the steps that were ready when next() was last called.
   std::optional<StepIndex> nextStep() const;
 
-  /// The step has ended with these tokens, the end token included if one was sampled.
+  /// Tells that the step has ended with these tokens. They include the end token if one was sampled.
   void end(StepIndex step, std::vector<TokenId> tokens);
 
   bool done() const { return m_ended == m_outputs.size(); }
-  std::size_t ended() const { return m_ended; }  ///< steps
+  std::size_t ended() const { return m_ended; }  ///< number of steps that have ended
 
  private:
   RequestOptions optionsOf(const plan::Step& step, std::int64_t promptTokens) const;
@@ -74,12 +76,12 @@ class PlanProgress {
   layout::MessageRenderer& m_renderer;
   std::stop_token m_stop;
   std::vector<layout::StepOutput> m_outputs;
-  std::vector<std::size_t> m_missing;                ///< by step: needs that have not ended
-  std::vector<std::vector<StepIndex>> m_dependents;  ///< by step: those that need it
-  std::set<StepIndex> m_unblocked;                   ///< ready since the last call of next()
-  std::deque<StepIndex> m_ready;                     ///< before them
-  std::vector<std::optional<TeamPlace>> m_teams;     ///< by step
-  std::vector<Clock::time_point> m_readySince;       ///< by step, once it is ready
+  std::vector<std::size_t> m_missing;                ///< by step: how many steps that it needs have not ended
+  std::vector<std::vector<StepIndex>> m_dependents;  ///< by step: the steps that need it
+  std::set<StepIndex> m_unblocked;                ///< steps that became ready since the last call of next()
+  std::deque<StepIndex> m_ready;                  ///< steps that were ready before, in order
+  std::vector<std::optional<TeamPlace>> m_teams;  ///< by step
+  std::vector<Clock::time_point> m_readySince;    ///< by step, once it is ready
   std::size_t m_ended = 0;
 };
 

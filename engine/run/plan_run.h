@@ -25,20 +25,20 @@
 
 namespace spanscope::run {
 
-/// Gives the steps of a plan to a scheduler when it asks for them and gathers what comes back.
+/// Gives the steps of a plan to a scheduler when the scheduler asks for them, and gathers the results.
 class PlanRun final : public PlanSteps {
  public:
-  /// Throws Failure if the tokenizer lacks what the layout of the options needs, or the model what its policy
-  /// needs.
+  /// Throws Failure if the tokenizer lacks what the layout of the options needs, or if the model lacks what
+  /// the policy of the options needs.
   PlanRun(RunId run, const plan::Plan& plan, const RunOptions& options, const model::ModelConfig& model,
           const text::Tokenizer& tokenizer, const text::ChatTemplate& chat, std::int32_t blockSize,
           trace::Sink& sink, std::stop_token stop);
 
-  /// Lays out and submits the step that has been ready longest, unless one has failed. Throws Failure if it
-  /// cannot be laid out or does not fit the model's context, and on a stop.
+  /// Lays out and submits the step that has been ready longest, unless a step has failed. Throws Failure if
+  /// the step cannot be laid out or does not fit the model's context, and on a stop.
   bool submitNext(Scheduler& scheduler) override;
   bool hasNext() const override { return !m_error && m_progress.hasNext(); }
-  /// Whether it submitted this request.
+  /// Whether this run submitted the request.
   bool has(RequestId request) const { return m_byRequest.contains(request); }
 
   void onAdmitted(RequestId request, const cache::Admission& admission);
@@ -64,7 +64,7 @@ class PlanRun final : public PlanSteps {
     bool ended = false;
     bool atStart = true;  ///< nothing of the answer has been seen yet
     text::StreamDecoder decoder;
-    std::string leading;  ///< what the reply began with, while it may still be the template's leading text
+    std::string leading;  ///< the beginning of the reply, while it may still be the template's leading text
     StepResult result;
     Clock::time_point ready;
     Clock::time_point firstToken;

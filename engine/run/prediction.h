@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// What a run of a plan will find in the cache, said beforehand.
+// Predicted reuse: what a run of a plan will find in the cache.
 #pragma once
 
 #include "engine/base/error.h"
@@ -16,12 +16,12 @@
 
 namespace spanscope::run {
 
-/// A count that is known, or the bounds it will be within.
+/// A count that is known exactly, or its bounds.
 struct CountRange {
   static constexpr std::int64_t kUnbounded = std::numeric_limits<std::int64_t>::max();
 
   std::int64_t least = 0;
-  std::int64_t most = 0;  ///< kUnbounded: nobody knows
+  std::int64_t most = 0;  ///< kUnbounded: no bound is known
   bool bounded() const { return most != kUnbounded; }
   bool known() const { return least == most; }
   bool holds(std::int64_t count) const { return least <= count && count <= most; }
@@ -33,24 +33,24 @@ struct CountRange {
   bool operator==(const CountRange&) const = default;
 };
 
-/// Why the counts of a step are bounds.
+/// Why the counts of a step are only bounds.
 enum class Doubt : std::uint8_t {
-  None,            ///< they are not: the run will have these counts, token for token
+  None,            ///< the counts are exact: the run will have them, token for token
   HoldsReply,      ///< the prompt holds a reply that has yet to be sampled
-  ContinuesReply,  ///< a segment goes on or ends where a reply to an earlier prompt will stand
-  FullPool,        ///< how long replies get decides what is evicted, or who gives way
-  Tiers            ///< what a tier still has, or is left alone for being slow, turns out when it runs
+  ContinuesReply,  ///< a segment goes on or ends at a place where a reply to an earlier prompt will stand
+  FullPool,        ///< the length of replies decides what is evicted, or which request gives way
+  Tiers            ///< only the run shows what a tier still has, or whether a slow tier is left alone
 };
 const char* doubtName(Doubt doubt);  ///< "none", "holds_reply", "continues_reply", "full_pool", "tiers"
 /// Half a sentence for a person: "the prompt holds a reply that has yet to be sampled"; empty for None.
 const char* doubtReason(Doubt doubt);
 
-/// Tokens of a predicted span table that stand for sampled ones are negative.
+/// In a predicted span table, negative tokens stand for tokens that have yet to be sampled.
 constexpr bool isUnknown(TokenId token) {
   return token < 0;
 }
 
-/// Who stored a content.
+/// The request that stored a content.
 struct StoredBy {
   RunId run = 0;
   RequestId request = 0;
@@ -64,27 +64,28 @@ struct StepPrediction {
   CountRange cached;
   CountRange relocated;
   CountRange computed;
-  CountRange evicted;  ///< contents that admission, reply and being resumed take out of the cache
-  /// The span table and what is looked up, one entry a virtual block, where every reply gets as long as it
-  /// may. A block that this prediction evicted has `evictedBy` 0.
+  CountRange evicted;  ///< contents that leave the cache when the step is admitted, replies and is resumed
+  /// The span table and what is looked up, one entry a virtual block, for the case that every reply gets as
+  /// long as it may. If this prediction evicted a block, the `evictedBy` of the block is 0.
   layout::SpanTable table;
   std::vector<trace::BlockLookedUp> blocks;
-  /// Whether the reasons of blocks that are not found are sure where the counts are. A reply that is sampled
-  /// before may say by chance what a block holds, or end before that is stored: it counts for the reason
-  /// alone.
+  /// Whether the reasons of misses are sure if the counts are sure. A reply that is sampled before may by
+  /// chance hold the tokens of a block, or may end before a block is stored. This changes the reason, not the
+  /// counts.
   bool reasonsAreSure = false;
-  /// For each of `blocks`, what would make a hit of it, where that was asked for; blocks that `change.block`
-  /// names are those of the rehearsed cache, whose contents `servedBy` names.
+  /// For each of `blocks`, what would make a hit of it, if that was asked for. WhatIf::block names a block of
+  /// the rehearsed cache; `servedBy` says who stored its content.
   std::vector<std::vector<cache::WhatIf>> whatIf;
   std::map<BlockId, StoredBy> servedBy;
 };
 
 struct Prediction {
-  std::vector<StepPrediction> steps;  ///< those that will be admitted, by step
-  std::vector<StepIndex> order;  ///< the same in the order of admission, with replies as long as they may
-  std::optional<Error> error;    ///< why the run will fail
-  bool errorIsCertain = false;   ///< false: only if replies get long, or only if they are short
-  bool stopped = false;          ///< on request; then nothing else is defined
+  std::vector<StepPrediction> steps;  ///< the steps that will be admitted, ascending
+  std::vector<StepIndex>
+      order;                    ///< the same in the order of admission, if replies are as long as they may be
+  std::optional<Error> error;   ///< why the run will fail
+  bool errorIsCertain = false;  ///< false: only if replies get long, or only if they are short
+  bool stopped = false;         ///< on request; then nothing else here is defined
 };
 
 }  // namespace spanscope::run

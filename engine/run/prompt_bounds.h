@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// How long the prompts of a plan can get and how long its replies, whatever these say. It is worked out from
-// layouts alone: a rehearsal has all replies short or all of them long, and one may make room for another.
+// Bounds of the lengths of a plan's prompts and replies, whatever the replies say. They are computed from
+// layouts alone. Rehearsals would not do: a rehearsal has only short replies or only long ones, but a short
+// reply may make room for a long one.
 #pragma once
 
 #include "engine/layout/message_renderer.h"
@@ -19,16 +20,16 @@ namespace spanscope::run {
 
 struct PromptBounds {
   CountRange prompt;            ///< tokens, as in trace::StepMetrics
-  CountRange view;              ///< tokens that stand in the view, SpanTable::tokenCount()
+  CountRange view;              ///< tokens in the view, SpanTable::tokenCount()
   CountRange reply;             ///< tokens
-  std::int64_t mostBlocks = 0;  ///< that prompt and reply can take, nothing shared
+  std::int64_t mostBlocks = 0;  ///< most blocks that prompt and reply can take if nothing is shared
 };
 
-/// Blocks that a request can take, nothing shared, one for the copy of a shared tail included.
+/// Most blocks that a request can take if nothing is shared, including one for the copy of a shared tail.
 std::int64_t mostBlocksOf(const layout::SpanTable& table, std::int32_t maxNewTokens, std::int32_t blockSize);
 
-/// By step; nothing for those behind one that cannot be laid out, and nothing at all where no prompt holds a
-/// reply: then lengths are what they are. The renderer is told the layout of the options.
+/// The bounds by step. Steps have none from the first one on that cannot be laid out. No step has bounds if
+/// no prompt holds a reply: the lengths are then known. `renderer` is set to the layout of the options.
 std::vector<std::optional<PromptBounds>> promptBounds(const plan::Plan& plan, const RunOptions& options,
                                                       const model::ModelConfig& model,
                                                       layout::MessageRenderer& renderer,

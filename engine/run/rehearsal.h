@@ -26,10 +26,10 @@
 
 namespace spanscope::run {
 
-/// Which replies are made up: the fewest or the most tokens that they can add to a later prompt.
+/// How long made-up replies are: each adds the fewest tokens that it can to a later prompt, or the most.
 enum class ReplyLength : std::uint8_t { Shortest, Longest };
 
-/// What everything that is rehearsed has in common. All references outlive the rehearsal.
+/// What all rehearsed plans have in common. All references must outlive the rehearsal.
 struct RehearsalSetting {
   SessionConfig session;
   const model::ModelConfig& model;
@@ -40,7 +40,7 @@ struct RehearsalSetting {
 struct RehearsedStep {
   RequestId request = 0;
   layout::SpanTable table;
-  policy::RowPlan rows;  ///< of the table
+  policy::RowPlan rows;  ///< row plan of the table
   std::int32_t maxNewTokens = 0;
   cache::Admission admission;
   std::vector<trace::BlockLookedUp> blocks;
@@ -50,44 +50,45 @@ struct RehearsedStep {
   std::int64_t evicted = 0;
   bool continuesReply = false;        ///< see Doubt::ContinuesReply
   bool endsWhereReplyBegins = false;  ///< see ReplyPlaces::Reach::ends
-  /// When it was admitted, had something happened that depends on how long replies are or what they say and
-  /// that decides what a full pool evicts next?
+  /// Whether something had happened before the step was admitted that decides what a full pool evicts next,
+  /// and that depends on the lengths of replies (`lengthsMattered`) or on what they say (`contentsMattered`).
   bool lengthsMattered = false;
   bool contentsMattered = false;
-  bool followsReply = false;  ///< a reply had begun when it was admitted
-  /// By block: it was loaded from a tier that a run may not find it in, or who stored it may store another.
+  bool followsReply = false;  ///< a reply had begun before the step was admitted
+  /// By block: it was loaded from a tier in which a run may not find it, or the request that stored it may
+  /// store another content in a run.
   std::vector<bool> isUnsure;
   bool anyUnsure = false;
-  bool mayFindMore = false;  ///< a run may find in a tier what this one did not
+  bool mayFindMore = false;  ///< a run may find contents in a tier that this rehearsal did not find
 };
 
 struct Rehearsed {
   RunId run = 0;
-  std::vector<std::optional<RehearsedStep>> steps;  ///< by step; those that were admitted
-  std::vector<StepIndex> order;                     ///< of admission
-  std::int64_t mostBlocks = 0;                      ///< that the steps can take in all, nothing shared
+  std::vector<std::optional<RehearsedStep>> steps;  ///< by step; nothing: the step was not admitted
+  std::vector<StepIndex> order;                     ///< steps in the order of admission
+  std::int64_t mostBlocks = 0;  ///< most blocks that all steps together can take if nothing is shared
   std::optional<Error> error;
-  std::optional<StepIndex> failed;  ///< the step that the error is about, where it is about one
+  std::optional<StepIndex> failed;  ///< the step that caused the error, if a step did
   bool stopped = false;
 };
 
 class Rehearsal final : private RequestListener, private PlanSteps {
  public:
-  /// With a copy of a cache, or with an empty one.
+  /// Begins with a copy of `cache`, or with an empty cache if `cache` is null.
   Rehearsal(const RehearsalSetting& setting, ReplyLength length, const cache::KvCache* cache, RunId lastRun);
 
   void sayWhatIf() { m_witness.saysWhatIf = true; }
 
-  /// What the cache holds afterwards is what the next plan meets.
+  /// The next plan is rehearsed against the cache that this plan leaves behind.
   Rehearsed run(const plan::Plan& plan, const RunOptions& options, layout::MessageRenderer& renderer,
                 const std::stop_token& stop);
 
-  /// Blocks that nobody refers to and nothing can be found in.
+  /// Number of blocks that nobody refers to and in which nothing can be found.
   std::int64_t emptyBlocks() const;
 
  private:
-  /// Counts what happens to each request of the plan that is rehearsed. Its numbers of events are larger than
-  /// those of any session, so that what the rehearsal evicted is told from what was before.
+  /// Counts what happens to each request of the plan that is rehearsed. The numbers of its events are larger
+  /// than those of any session. So evictions by the rehearsal can be told from evictions before it.
   class Witness final : public trace::Sink {
    public:
     static constexpr std::uint64_t kFirst = std::uint64_t{1} << 62U;
@@ -100,16 +101,16 @@ class Rehearsal final : private RequestListener, private PlanSteps {
     std::map<RequestId, std::int64_t> evicted;
     bool saysWhatIf = false;
     const cache::KvCache* cache = nullptr;
-    /// The pool as it was when the last request was looked up, and how many blocks more would have kept what
-    /// an event took.
+    /// The pool as it was when the last request was looked up.
     trace::PoolState pool;
+    /// By the number of an eviction event: how many more blocks would have kept what the event evicted.
     std::map<std::uint64_t, std::optional<std::uint64_t>> blocksToKeep;
 
    private:
     std::uint64_t m_sequence = kFirst;
   };
 
-  /// Computes nothing and makes up replies.
+  /// Takes the place of the model: computes nothing and makes up replies.
   class Silence final : public Computation {
    public:
     Silence(const RehearsalSetting& setting, ReplyLength length);
@@ -123,8 +124,8 @@ class Rehearsal final : private RequestListener, private PlanSteps {
     SampledToken makeUp(std::uint64_t index, std::int32_t most);
 
     ReplyLength m_length;
-    std::optional<TokenId> m_end;   ///< ends a reply so that the template adds least
-    std::vector<TokenId> m_suffix;  ///< with which the template closes a reply
+    std::optional<TokenId> m_end;   ///< ends a short reply so that the template adds least to it
+    std::vector<TokenId> m_suffix;  ///< tokens with which the template closes a reply
     TokenId m_lastUnknown = 0;      ///< counts down, so that no two unknown tokens are equal
   };
 
@@ -158,19 +159,20 @@ class Rehearsal final : private RequestListener, private PlanSteps {
   Silence m_silence;
   Scheduler m_scheduler;
   RunId m_lastRun;
-  ReplyPlaces m_replied;  ///< of steps that were admitted
+  ReplyPlaces m_replied;  ///< places of replies, from the steps that were admitted
   bool m_anySampled = false;
   bool m_lengthsMatter = false;
   bool m_hasFailed = false;
   bool m_contentsMatter = false;
-  bool m_pads = false;  ///< the layout of the plan that is rehearsed does
-  /// Who was admitted with replies in a layout that pads.
+  bool m_pads = false;  ///< the layout of the plan that is rehearsed adds pads
+  /// Requests that were admitted with replies in their prompts, in a layout that adds pads.
   std::set<std::pair<RunId, RequestId>> m_shapeless;
-  bool m_tiersMatter = false;  ///< what a run has loaded, and so what its tiers keep, may be something else
+  /// A run may have loaded other contents, and so its tiers may keep other contents.
+  bool m_tiersMatter = false;
   bool m_hasRun = false;
 
-  std::map<RequestId, Submitted> m_submitted;  ///< of the plan that is rehearsed
-  const plan::Plan* m_plan = nullptr;          ///< it
+  std::map<RequestId, Submitted> m_submitted;  ///< requests of the plan that is rehearsed
+  const plan::Plan* m_plan = nullptr;          ///< the plan that is rehearsed; else null
   PlanProgress* m_progress = nullptr;
   Rehearsed m_result;
 };

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Where in the cache sampled tokens stand or will stand, so that a prediction can say which prompts reach
-// there.
+// The places in the cache where sampled tokens stand or will stand. A prediction asks which prompts reach
+// such a place.
 #pragma once
 
 #include "engine/layout/span_table.h"
@@ -13,39 +13,41 @@
 
 namespace spanscope::run {
 
-/// Span tables whose unknown tokens are negative, and what of another table may be found where those stand.
-/// Adding and comparing take time as the tokens of the table do, however many there are. A wrong yes is
-/// possible, and only makes a prediction more careful; a wrong no is not.
+/// Holds span tables whose unknown tokens are negative, and says what another table may find where the
+/// unknown tokens stand. The time to add or to compare a table grows with the tokens of that table, not with
+/// the number of tables. A wrong yes is possible and only makes a prediction more careful. A wrong no is not
+/// possible.
 class ReplyPlaces {
  public:
   explicit ReplyPlaces(std::int32_t blockSize) : m_blockSize(blockSize) {}
 
-  /// A prompt that will be in the cache; its last segment will be continued by a reply.
+  /// Adds a prompt that will be in the cache. A reply will continue its last segment.
   void add(const layout::SpanTable& table);
 
   struct Reach {
-    /// A segment goes on where an unknown token stands, or sees what may turn out to be the same.
+    /// A segment goes on where an unknown token stands. Or the segments that it sees may turn out to be the
+    /// same as segments with unknown tokens.
     bool continues = false;
-    /// A segment ends inside the block in which the unknown tokens begin: which one of several blocks it is
-    /// found in, and so whether that counts as relocated, depends on what they are. Or it is found as one
-    /// that stood behind unknown tokens, so that nobody knows at which base it was stored.
+    /// A segment ends inside the block in which unknown tokens begin. The unknown tokens decide in which of
+    /// several blocks it is found, and so whether it counts as relocated. Or the segment is found as one that
+    /// stood behind unknown tokens, so that nobody knows at which base it was stored.
     bool ends = false;
   };
   Reach reach(const layout::SpanTable& table) const;
 
  private:
-  /// What one segment of a table sees, as far as it is known.
+  /// What is known of a segment of a table and of what the segment sees.
   struct Context {
-    bool known = true;             ///< no unknown token is seen, however far down
-    std::uint64_t identity = 0;    ///< equal where the same is seen at the same distances; only if `known`
-    std::uint64_t content = 0;     ///< of the segment itself and what it sees; only if both are known
-    std::int32_t knownTokens = 0;  ///< of the segment, before the first unknown one
+    bool known = true;             ///< no unknown token is seen, not even through other segments
+    std::uint64_t identity = 0;    ///< equal if the same is seen at the same distances; only if `known`
+    std::uint64_t content = 0;     ///< of the segment and what it sees; only if all tokens of both are known
+    std::int32_t knownTokens = 0;  ///< tokens of the segment before its first unknown token
   };
   /// A segment that sees unknown tokens.
   struct Uncertain {
-    std::vector<std::vector<TokenId>> seen;  ///< the known tokens with which each seen segment begins
-    std::vector<bool> whole;                 ///< whether that is all of it
-    std::vector<TokenId> tokens;             ///< its own, to the first unknown one
+    std::vector<std::vector<TokenId>> seen;  ///< known tokens at the beginning of each seen segment
+    std::vector<bool> whole;                 ///< whether these are all tokens of the seen segment
+    std::vector<TokenId> tokens;             ///< tokens of this segment before its first unknown token
   };
 
   static std::vector<Context> contextsOf(const layout::SpanTable& table);
@@ -55,10 +57,13 @@ class ReplyPlaces {
   bool meetsUncertain(const layout::SpanTable& table, const layout::Segment& segment) const;
 
   std::int32_t m_blockSize;
-  std::unordered_set<std::uint64_t> m_continued;  ///< contexts with the tokens before an unknown one
-  std::unordered_set<std::uint64_t> m_ended;      ///< the same cut anywhere in the block of the unknown one
-  std::unordered_set<std::uint64_t> m_moved;      ///< contexts with the beginnings of what stood behind some
-  std::map<std::size_t, std::vector<Uncertain>> m_uncertain;  ///< by how many segments they see
+  /// Hashes of a context and the tokens before an unknown token.
+  std::unordered_set<std::uint64_t> m_continued;
+  /// The same, but cut at any token of the block of the unknown token.
+  std::unordered_set<std::uint64_t> m_ended;
+  /// Hashes of a context and each beginning of a segment behind a reply.
+  std::unordered_set<std::uint64_t> m_moved;
+  std::map<std::size_t, std::vector<Uncertain>> m_uncertain;  ///< by the number of segments that they see
 };
 
 }  // namespace spanscope::run

@@ -17,19 +17,20 @@ struct Admission;
 
 namespace spanscope::run {
 
-/// What the scheduler tells about a request. Called on the thread that calls `pass`.
+/// Receives what the scheduler tells about requests, on the thread that calls `pass`.
 class RequestListener {
  public:
   virtual ~RequestListener() = default;
-  /// Once more after every preemption.
+  /// The request was admitted. Called again after every preemption, when the request is resumed.
   virtual void onAdmitted(RequestId request, const cache::Admission& admission) = 0;
   virtual void onPreempted(RequestId request) = 0;
-  /// Logits of one token of the prompt, in view order; the last call is for the last token of the prompt.
+  /// Logits of one token of the prompt. The calls come in view order; the last call is for the last token of
+  /// the prompt.
   virtual void onLogits(RequestId request, std::span<const float> logits) = 0;
   /// `segmentMass`: see trace::TokenGenerated.
   virtual void onToken(RequestId request, std::int32_t index, const compute::SampledToken& token,
                        std::vector<float> segmentMass) = 0;
-  /// One row of RequestOptions::replay, in order.
+  /// Attention of one row of RequestOptions::replay in one layer. In each layer, the rows come in order.
   virtual void onReplayed(RequestId request, trace::AttentionMass mass);
   virtual void onFinished(RequestId request, trace::StepOutcome outcome) = 0;
   virtual void onFailed(RequestId request, const Error& error) = 0;

@@ -17,7 +17,7 @@
 
 namespace spanscope::run {
 
-/// What was retrieved for an augment of the query, for the trace.
+/// What was retrieved for one augment of the query. It goes into the trace.
 struct RetrievalReport {
   NodePath node;  ///< of the augment
   trace::FragmentsRetrieved found;
@@ -28,20 +28,20 @@ struct RunOptions {
   policy::Choice policy{};
   layout::Layout layout = layout::Layout::Exact;
   std::uint64_t seed = 0;
-  std::optional<std::string> salt;  ///< tenant: finds nothing of others; nothing: that of the session
-  std::int32_t priority = 0;        ///< of several runs in progress those with a larger one are served first
-  std::int32_t maxTokens = 0;       ///< limit for generates that have none; 0: the model's own, else 256
+  std::optional<std::string> salt;  ///< tenant: finds nothing of other tenants; nothing: the session's salt
+  std::int32_t priority = 0;        ///< among runs in progress, those with a larger priority are served first
+  std::int32_t maxTokens = 0;       ///< limit of generates that have none; 0: the model's limit, else 256
   std::int32_t topK = 0;            ///< 0: off
   float topP = 1;                   ///< 1: off
-  std::vector<std::int32_t> observedLayers;  ///< attention is recorded for these
+  std::vector<std::int32_t> observedLayers;  ///< layers whose attention is recorded
   AttentionDetail attentionDetail = AttentionDetail::Answer;
-  /// For every row of the prompt instead of every query block, and, in a prompt of at most
-  /// kMostTokensForSingleKeys tokens, on every key instead of every key block.
+  /// Record attention for every row of the prompt instead of every query block. In a prompt of at most
+  /// kMostTokensForSingleKeys tokens, also record it for every key instead of every key block.
   bool observeRows = false;
-  /// Asked before every pass, if given. True: the cache is emptied there, and what the requests that run have
-  /// in it is computed anew; answers stay the same.
+  /// If given, it is called before every pass. If it returns true, the cache is emptied. What running
+  /// requests had in the cache is then computed again; answers stay the same.
   std::function<bool()> emptyCache;
-  /// Most attention that is recorded; the trace says what was left out.
+  /// Most bytes of attention that are recorded. The trace says what was left out.
   std::uint64_t attentionBytes = kAttentionBytes;
   std::vector<RetrievalReport> retrieved;  ///< for the trace
   std::string queryJson;                   ///< canonical, for the trace

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// What came of a run.
+// The result of a run.
 #pragma once
 
 #include "engine/base/error.h"
@@ -16,15 +16,15 @@ struct StepResult {
   StepIndex step = 0;
   RequestId request = 0;
   trace::StepOutcome outcome = trace::StepOutcome::EndToken;
-  std::vector<TokenId> tokens;  ///< sampled ids, the end token included if one was
-  std::string text;             ///< the answer without what the chat template adds
+  std::vector<TokenId> tokens;  ///< sampled ids, with the end token if one was sampled
+  std::string text;             ///< the answer, without what the chat template adds
   trace::StepMetrics metrics;
 };
 
 struct RunResult {
   trace::RunOutcome outcome = trace::RunOutcome::Finished;
-  std::optional<Error> error;     ///< where outcome is Failed
-  std::vector<StepResult> steps;  ///< those that ended, by step
+  std::optional<Error> error;     ///< set if outcome is Failed
+  std::vector<StepResult> steps;  ///< steps that have ended, ascending
   std::string answer;             ///< text of the result items, joined by newlines
   double seconds = 0;
 };

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// What the scheduler knows of a request.
+// What the scheduler knows about a request.
 #pragma once
 
 #include "engine/base/ids.h"
@@ -15,7 +15,7 @@
 
 namespace spanscope::run {
 
-/// A request from when it is submitted until it has ended.
+/// A request, from its submission until it has ended.
 struct ScheduledRequest {
   enum class State : std::uint8_t { Waiting, Prefill, Decode, Ended };
 
@@ -23,51 +23,53 @@ struct ScheduledRequest {
   layout::SpanTable table;
   RequestOptions options;
   State state = State::Waiting;
-  std::optional<cache::Refusal> lastRefusal;  ///< since it began to wait
-  std::uint64_t releasesAtRefusal = 0;        ///< m_releases then
+  std::optional<cache::Refusal> lastRefusal;  ///< the last refusal since the request began to wait
+  std::uint64_t releasesAtRefusal = 0;        ///< value of m_releases at that refusal
   std::vector<std::int32_t> computed;         ///< per segment: local tokens [0, computed) are in the store
-  std::vector<std::int32_t> computedBefore;   ///< the same when it was preempted; empty: never was
-  std::vector<std::uint32_t> prefillOrder;    ///< all segments: those that are not joint, then the joint ones
-  std::uint32_t prefillPlace = 0;             ///< in that order: the segment that the prefill has come to
-  std::vector<TokenId> generated;             ///< sampled so far; the last one has not been computed yet
-  std::int32_t placed = 0;  ///< tokens of the last segment that have a slot; of members of teams
-  bool isOver = false;      ///< the reply has ended; others of a team may still read it
-  bool isTold = false;      ///< that its team has formed
+  std::vector<std::int32_t> computedBefore;  ///< per segment: largest `computed` at a preemption; empty: none
+  std::vector<std::uint32_t> prefillOrder;   ///< all segments: first those not joint, then the joint ones
+  std::uint32_t prefillPlace = 0;  ///< index in prefillOrder: the segment that the prefill has come to
+  std::vector<TokenId> generated;  ///< tokens sampled so far; the last one has not been computed yet
+  std::int32_t placed = 0;         ///< for members of teams: tokens of the last segment that have a slot
+  bool isOver = false;             ///< the reply has ended; others of the team may still read it
+  bool isTold = false;             ///< the trace was told that the team has formed
 
   bool running() const { return state == State::Prefill || state == State::Decode; }
   std::uint32_t lastSegment() const { return static_cast<std::uint32_t>(table.segments.size() - 1); }
-  /// Tokens of a segment, those of the reply included.
+  /// Tokens of a segment, including those of the reply.
   std::int32_t length(std::uint32_t index) const {
     const std::int32_t prompt = table.segments[index].length();
     return index == lastSegment() ? prompt + static_cast<std::int32_t>(generated.size()) : prompt;
   }
-  /// Local token of the last segment from which on they are generated ones.
+  /// Local token of the last segment at which the generated tokens begin.
   std::int32_t generatedFrom() const {
     return options.replay ? options.replay->firstRow + 1 : table.segments.back().length();
   }
-  /// Keys and values of the reply are not those that its tokens have elsewhere.
+  /// Whether keys and values of the reply differ from those that the same tokens have elsewhere.
   bool replyIsItsOwn() const { return options.rows.reply != nullptr; }
-  /// Local token `begin` of the segment is a generated one whose row reads in its policy's own way.
+  /// Whether local token `begin` of the segment is a generated token whose row reads as the policy says.
   bool readsAsReply(std::uint32_t index, std::int32_t begin) const {
     return replyIsItsOwn() && index == lastSegment() && begin >= generatedFrom();
   }
-  /// Tokens of a segment that are computed before any is generated, or once more after it gave way.
+  /// Tokens of a segment that are computed before any token is generated, or again after the request gave
+  /// way.
   std::int32_t prefillLength(std::uint32_t index) const {
     return options.team && index == lastSegment() ? table.segments[index].length() : length(index);
   }
-  /// Of a member of a team: so many of its generated tokens are computed, and so many are to be.
+  /// For a member of a team: how many of its generated tokens are computed.
   std::int32_t repliedRows() const { return computed.back() - generatedFrom(); }
+  /// For a member of a team: how many of its generated tokens are to be computed.
   std::int32_t wantedRows() const {
-    const bool hasLast = isOver || !options.given.empty();  // nothing comes after it
+    const bool hasLast = isOver || !options.given.empty();  // no token comes after the last one
     return static_cast<std::int32_t>(generated.size()) - (hasLast ? 1 : 0);
   }
-  /// Of the local tokens [0, end) of a segment that are computed so many may be found by others.
+  /// Of the computed local tokens [0, end) of a segment: how many may be found by other requests.
   std::int32_t storable(std::uint32_t index, std::int32_t end) const {
     if (index != lastSegment()) return end;
     if (options.replay) end = std::min(end, options.replay->firstRow);
     return replyIsItsOwn() ? std::min(end, generatedFrom()) : end;
   }
-  /// The next row of this segment at `begin` was computed before, and so are those up to here.
+  /// Local tokens before this one were already computed once, before a preemption.
   std::int32_t repeatedEnd(std::uint32_t index) const {
     return computedBefore.empty() ? 0 : computedBefore[index];
   }

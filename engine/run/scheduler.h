@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Continuous batching: every forward pass takes one row of each request that decodes and fills up with
-// prefill chunks of the others, in the order in which they are served: by their priority, of equal ones as
-// they were submitted.
+// Continuous batching: every forward pass takes one row of each request that decodes, and fills up with
+// prefill chunks of the other requests. Requests are served in the order of their priority; of equal
+// priority, in the order in which they were submitted.
 //
-// A request is admitted when there is room for its prompt, not for the longest reply it may give. Where a
-// running one needs a block and none is free, another gives its blocks back and waits to be resumed (see
-// givesWayTo): what it had computed is mostly found again, and its reply goes on token for token. Requests
-// are admitted in that order, whatever they wait for, so that what each finds does not depend on how passes
-// fall. For want of blocks none fails but one that an empty pool would be too small for, of a team
-// all together.
+// A request is admitted when there is room for its prompt. Room for the longest reply that it may give is not
+// required. If a running request needs a block and none is free, another request gives its blocks back and
+// waits to be resumed (see givesWayTo). Most of what that request had computed is found again, and its reply
+// goes on token for token. Requests are admitted in the order in which they are served, whatever they wait
+// for. So what each request finds does not depend on how the work is divided into passes. A request fails for
+// want of blocks only if an empty pool would be too small for it. A team fails only if an empty pool would be
+// too small for all its members together.
 #pragma once
 
 #include "engine/base/error.h"
@@ -56,15 +57,15 @@ class Computation;
 class Scheduler;
 struct ScheduledRequest;
 
-/// Where requests come from, one at a time, so that none is laid out long before it can begin.
+/// Where requests come from, one at a time, so that no request is laid out long before it can begin.
 class RequestSource {
  public:
   virtual ~RequestSource() = default;
   /// Whether a request is ready to be submitted.
   virtual bool hasNext() const = 0;
-  /// Its priority (RequestOptions).
+  /// Priority of the next request (RequestOptions).
   virtual std::int32_t nextPriority() const { return 0; }
-  /// Submits it. False, and nothing is submitted, if there is none. May throw Failure.
+  /// Submits the next request. Returns false and submits nothing if there is none. May throw Failure.
   virtual bool submitNext(Scheduler& scheduler) = 0;
 };
 
@@ -73,35 +74,35 @@ class Scheduler {
   enum class Progress : std::uint8_t { Idle, Computed, Stopped };
 
   /// All references must outlive the scheduler. `salt` enters every root of the cache, unless a request has
-  /// one of its own.
-  /// Requests are numbered from the one after `lastRequest`.
+  /// its own salt. The first request gets the number `lastRequest` + 1.
   Scheduler(Computation& computation, cache::KvCache& cache, trace::Sink& sink, RequestListener& listener,
             std::int32_t rowsPerPass, std::string salt, RequestId lastRequest = 0);
   ~Scheduler();
   Scheduler(const Scheduler&) = delete;
   Scheduler& operator=(const Scheduler&) = delete;
 
-  /// Puts a request behind all that are served before it.
+  /// Adds a request behind all requests that are served before it.
   RequestId submit(layout::SpanTable table, RequestOptions options);
 
-  /// Admits what fits, taking requests from `source` as long as the pass has rows left for them, and does one
-  /// forward pass. Idle if there is nothing to do. After Stopped nothing of the interrupted pass counts;
-  /// after Stopped and after an exception the requests are still there until `abort`.
+  /// Admits the requests that fit, and takes requests from `source` as long as the pass has rows left for
+  /// them. Then computes one forward pass. Returns Idle if there is nothing to compute. After Stopped,
+  /// nothing of the interrupted pass counts. After Stopped and after an exception, the requests are still
+  /// there until `abort`.
   Progress pass(std::stop_token stop, RequestSource* source = nullptr);
 
-  /// Ends every request of the run, waiting or running, with outcome Stopped.
+  /// Ends every request of the run with outcome Stopped, whether it waits or runs.
   void abort(RunId run);
 
-  /// What becomes of running requests when the cache is emptied.
+  /// What happens to running requests when the cache is emptied.
   enum class Running : std::uint8_t {
-    Keep,    ///< nothing is emptied while there are any
-    Preempt  ///< they all go back to waiting, in order, and are computed anew when they are resumed
+    Keep,    ///< nothing is emptied while a request runs
+    Preempt  ///< all of them go back to waiting, in order, and are computed again when they are resumed
   };
-  /// Empties the cache; only between passes. False if it was not.
+  /// Empties the cache. May only be called between passes. Returns whether the cache was emptied.
   bool clearCache(Running running);
 
   RequestId lastRequest() const { return m_lastRequest; }
-  /// Requests from now on have larger numbers than this.
+  /// Later requests have larger numbers than this.
   void countFrom(RequestId lastRequest) { m_lastRequest = std::max(m_lastRequest, lastRequest); }
 
  private:
@@ -164,7 +165,7 @@ class Scheduler {
   std::string m_salt;
   RequestId m_lastRequest;
   std::uint64_t m_releases = 0;     ///< how often a request gave its blocks back
-  std::uint64_t m_preemptions = 0;  ///< how often it did so to go on later
+  std::uint64_t m_preemptions = 0;  ///< how often a request did so to go on later
   std::uint64_t m_failures = 0;
   std::vector<std::unique_ptr<Request>> m_requests;  ///< in the order in which they are served
 };

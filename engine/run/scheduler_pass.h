@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// One forward pass while the scheduler puts it together, until what it gave was told.
+// One forward pass, from when the scheduler puts it together until its results have been told.
 #pragma once
 
 #include "engine/model/decoder.h"
@@ -15,10 +15,11 @@
 
 namespace spanscope::run {
 
-/// What a row plan is told of the replies that are generated in step, in the order of their places.
+/// What a row plan is given about the replies that are generated in step. They stand in the order of their
+/// places.
 struct Scheduler::RepliesInStep {
   std::vector<policy::Reply> replies;
-  std::size_t own = 0;  ///< index of the one that is asked about
+  std::size_t own = 0;  ///< index of the reply that is asked about
 };
 
 struct Scheduler::Pass {
@@ -28,25 +29,25 @@ struct Scheduler::Pass {
     std::int32_t begin = 0;
     std::int32_t count = 0;
     bool decode = false;
-    bool repeated = false;         ///< computed before a preemption
-    std::int32_t firstLogit = -1;  ///< index in the pass's logits, −1: none asked for
+    bool repeated = false;         ///< computed before: before a preemption, or as the original of a copy
+    std::int32_t firstLogit = -1;  ///< index of its first logits in those of the pass; −1: none are asked for
     std::int32_t logitCount = 0;
     bool drawn = false;  ///< whether a token is drawn from the last of its logits
   };
-  /// Computed rows of a copy (policy::SegmentRows::copyOf), some of which may be left out on the way.
+  /// Computed rows of a copy (policy::SegmentRows::copyOf). Later layers may leave some of them out.
   struct Copy {
-    std::size_t run = 0;   ///< their query run
-    std::size_t part = 0;  ///< which of the parts they are
+    std::size_t run = 0;   ///< index of their query run
+    std::size_t part = 0;  ///< index of their part
     std::uint32_t group = 0;
   };
-  /// The joint segments of a request. A pass has those of one request at most.
+  /// The joint segments of a request. A pass computes the joint segments of at most one request.
   struct Joint {
     const Request* request = nullptr;
     std::vector<Copy> copies;  ///< in the order of their rows
   };
   model::Batch batch;
   std::optional<Joint> joint;
-  std::vector<std::int32_t> mostTokens;  ///< of the reply that each draw is for
+  std::vector<std::int32_t> mostTokens;  ///< by draw: most tokens of its reply
   std::vector<Part> parts;
   std::vector<ObservedRun> observed;
 

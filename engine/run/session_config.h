@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// What a session is made with.
+// The settings of a session.
 #pragma once
 
 #include "engine/base/ids.h"
@@ -15,16 +15,16 @@ namespace spanscope::run {
 struct SessionConfig {
   std::int32_t blockSize = 16;
   std::int32_t blockCount = 2048;  ///< physical blocks, the null block included
-  /// F32 or BF16. Nothing: what the device attends to best, as workbench::suited() knows; f32 where nobody
-  /// asked it.
+  /// F32 or BF16. Nothing: the type that suits the device's attention best, as workbench::suited() knows; F32
+  /// if nobody asked the device.
   std::optional<compute::DType> kvType = {};
   bool cacheTails = true;
   std::string salt;                ///< tenant
   std::int32_t rowsPerPass = 512;  ///< most rows of one forward pass; at least 1
-  /// Where keys and values go that leave the pool or are to outlive the session; off as it is here.
+  /// The store of keys and values that leave the pool or are to outlive the session. By default it is off.
   cache::SpanStoreConfig store = {};
-  /// The last numbers that runs and requests of sessions before had: those of this one go on from there, so
-  /// that a number means one run among all of them.
+  /// The last numbers of runs and requests in earlier sessions. The numbers of this session go on from there,
+  /// so that a number means one run among all sessions.
   RunId lastRun = 0;
   RequestId lastRequest = 0;
 };

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Joins the span store to a device: what the cache gives up or lacks goes between the store's tiers and the
-// blocks of a pool.
+// Connects the span store to a device: moves contents that the cache gives up or lacks between the tiers of
+// the store and the blocks of a pool.
 #pragma once
 
 #include "engine/cache/block_tiers.h"
@@ -18,7 +18,7 @@ namespace spanscope::run {
 
 class StoreTiers final : public cache::BlockTiers {
  public:
-  /// Backend and pool must outlive it.
+  /// `backend` and `pool` must outlive this object.
   StoreTiers(std::shared_ptr<cache::SpanStore> store, compute::Backend& backend, compute::KvStore& pool,
              std::string fingerprint, std::string model);
 
@@ -37,11 +37,12 @@ class StoreTiers final : public cache::BlockTiers {
   void clear() override { m_store->clearHost({.stop = m_stop}); }
   std::shared_ptr<cache::BlockTiers> forecast() const override;
 
-  /// What leaves the pool from now on is not waited for beyond a stop: it is lost where there is no room.
+  /// From now on, a stop ends the wait for room in the store. A content that leaves the pool and finds no
+  /// room is then lost.
   void setStop(std::stop_token stop) { m_stop = std::move(stop); }
 
-  /// What decides whether a tier is still looked into. Where loading turns out to take longer than computing,
-  /// nothing more is found there.
+  /// Decides whether a tier is still searched. Once loading from a tier takes longer than computing, nothing
+  /// more is found in that tier.
   const std::shared_ptr<TierRates>& rates() const { return m_rates; }
 
  private:

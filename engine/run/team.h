@@ -12,16 +12,16 @@ namespace spanscope::run {
 
 class Team {
  public:
-  /// That of `member`, of those that have been submitted.
+  /// The team of `member`, among the submitted requests that have not ended.
   Team(const std::vector<std::unique_ptr<ScheduledRequest>>& requests, const ScheduledRequest& member);
 
-  /// In the order of their places.
+  /// The members in the order of their places.
   const std::vector<ScheduledRequest*>& members() const { return m_members; }
-  /// All of them have been submitted, and none has failed.
+  /// Whether all members have been submitted and none has failed.
   bool isWhole() const { return m_members.size() == m_size; }
-  /// They have, and are past their prompts.
+  /// Whether the team is whole and all members have computed their prompts.
   bool isReady() const;
-  /// No reply goes on.
+  /// Whether the team is whole and all replies have ended.
   bool isOver() const;
 
  private:

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Whether loading from a tier is worth it on this machine with this model, as a session measures it.
+// Measures in a session whether loading from a tier takes less time than computing, on this machine with this
+// model.
 #pragma once
 
 #include "engine/trace/event.h"
@@ -15,21 +16,23 @@ namespace spanscope::run {
 /// Any thread may call any function.
 class TierRates {
  public:
-  /// Tokens that have to be loaded from a tier, and computed, before one is held against the other.
+  /// Tokens that must have been loaded from a tier, and tokens that must have been computed, before the two
+  /// times are compared.
   static constexpr std::int64_t kFewestTokens = 1024;
 
   void noteLoaded(trace::StoreTier tier, std::int64_t tokens, std::int64_t nanoseconds);
-  /// Rows of passes that compute prompts. Single rows of replies take longer and say nothing here.
+  /// Notes a pass that computed rows of prompts. A pass with single rows of replies takes longer a row, so it
+  /// says nothing about prompts and is not noted.
   void noteComputed(std::int64_t rows, std::int64_t nanoseconds);
 
-  /// False once a token took longer to load from the tier than to compute, on average so far; it stays so:
-  /// what is not loaded is not measured again.
+  /// False once loading a token from the tier took longer on average than computing one. It then stays false,
+  /// because a tier that is not loaded from is not measured again.
   bool isWorthIt(trace::StoreTier tier) const;
 
   /// Tokens that were loaded from the tier so far.
   std::int64_t loadedTokens(trace::StoreTier tier) const;
 
-  /// What was found since the last call, in words.
+  /// Sentences about what was found since the last call.
   std::vector<std::string> takeVerdicts();
 
  private:

@@ -10,7 +10,8 @@
 
 namespace spanscope::run {
 
-/// Computes as another one does, and measures how long a row of a prompt takes. `rates` may be null.
+/// Passes everything on to another computation, and measures how long a row of a prompt takes. `rates` may be
+/// null.
 class TimedComputation final : public Computation {
  public:
   TimedComputation(Computation& computation, std::shared_ptr<TierRates> rates)
@@ -18,7 +19,7 @@ class TimedComputation final : public Computation {
 
   model::ForwardResult forward(const model::Batch& batch, std::span<const std::int32_t> most,
                                std::stop_token stop) override {
-    constexpr std::int64_t kFewestRows = 16;  // of a pass that is about prompts
+    constexpr std::int64_t kFewestRows = 16;  // of a pass that counts as computing prompts
     const auto begin = std::chrono::steady_clock::now();
     model::ForwardResult result = m_computation.forward(batch, most, std::move(stop));
     const auto rows = static_cast<std::int64_t>(batch.tokens.size());

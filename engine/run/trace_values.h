@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// The engine's own values in the words of the trace.
+// Conversions between values of the engine and events of the trace.
 #pragma once
 
 #include "engine/layout/layouts.h"
@@ -10,15 +10,16 @@
 
 namespace spanscope::run {
 
-/// `tokenizer` may be null: then tokens are shown by their ids.
+/// `tokenizer` may be null: tokens are then shown by their ids.
 trace::SpanTableLaidOut spanTableEvent(const layout::SpanTable& table, const text::Tokenizer* tokenizer);
 
-/// What a layout that is not exact did to a table, and which one it is.
+/// What a layout that is not exact did to a table.
 trace::LayoutApplied layoutEvent(const layout::SpanTable& table, const text::Tokenizer* tokenizer);
+/// Which layout was chosen, with its block size and marker tokens.
 trace::LayoutChosen layoutEvent(const layout::LayoutRules& rules);
 
-/// The table that such an event says, for a model of so many tokens. Throws Failure where it is no table that
-/// a request could have.
+/// The span table that the segments of an event describe. `vocabularySize`: tokens of the model. Throws
+/// Failure if no request could have such a table.
 layout::SpanTable spanTableOf(const std::vector<trace::SegmentInfo>& segments, std::int32_t vocabularySize);
 
 trace::PlanMade planEvent(const plan::Plan& plan, std::string explain);
