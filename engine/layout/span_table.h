@@ -11,9 +11,9 @@
 
 namespace spanscope::layout {
 
-/// Where a run of a segment's tokens came from.
+/// A run of a segment's tokens, and where the tokens came from.
 struct TokenRun {
-  /// The last three are of the padded and cropped layouts alone.
+  /// The last three occur in the padded and cropped layouts only.
   enum class Source { Template, Text, Output, Pad, PlusMarker, CrossMarker };
   std::int32_t count = 0;  ///< tokens; the runs of a segment follow each other and cover it
   Source source = Source::Text;
@@ -23,14 +23,17 @@ struct TokenRun {
 
 /// A token run that is computed as one sequence. Its token j stands at position base + j of the view.
 struct Segment {
-  bool independent =
-      false;  ///< it opens a scope and sees nothing: first of a plus child, or of a reused output
-  std::uint32_t scope = 0;  ///< 0 is the request's own scope; numbered in the order in which they open
-  std::uint32_t depth = 0;  ///< how many plus stand around it
+  /// The segment opens a scope and sees nothing. It is the first of a plus child, or of a reused output.
+  bool independent = false;
+  std::uint32_t scope = 0;  ///< 0 is the request's own scope; numbered in the order in which scopes open
+  std::uint32_t depth = 0;  ///< number of plus nodes around the segment
   std::vector<TokenId> tokens;
-  std::int64_t base = 0;  ///< position of local token 0; negative only where a hidden prefix stands before 0
-  std::int32_t visibleBegin = 0;  ///< first local token that others see; those before it are a hidden prefix
-  bool hidden = false;  ///< stands in nobody's view: only carries the chain of a reused output or a rest
+  std::int64_t base = 0;  ///< position of local token 0; negative only if a hidden prefix stands before 0
+  /// First local token that other segments see. The tokens before it are a hidden prefix.
+  std::int32_t visibleBegin = 0;
+  /// The segment stands in nobody's view. It only carries the chain of a reused output or a rest, or is the
+  /// source of a copy.
+  bool hidden = false;
   std::vector<std::uint32_t> sees;  ///< earlier segments in view order; a row sees their visible tokens, then
                                     ///< its own segment up to itself
   std::vector<TokenRun> runs;
@@ -40,22 +43,23 @@ struct Segment {
   std::int32_t length() const { return static_cast<std::int32_t>(tokens.size()); }
 };
 
-/// Tokens that a layout took away: the end of what the assistant says.
+/// Tokens that a layout took away from the end of what the assistant says.
 struct Cropped {
-  std::int64_t before = 0;  ///< visible tokens of the table, in view order, that stand before their place
+  /// Visible tokens of the table, in view order, before the place of the cropped tokens.
+  std::int64_t before = 0;
   std::vector<TokenId> tokens;
-  NodePath node;  ///< of the message or reply
+  NodePath node;  ///< node of the message or reply
   bool operator==(const Cropped&) const = default;
 };
 
-/// Segments stand in view order. The last one ends with the generation prompt and is continued by what is
-/// generated.
+/// The segments stand in view order. The last segment ends with the generation prompt, and the generated
+/// tokens continue it.
 struct SpanTable {
   std::vector<Segment> segments;
-  std::vector<Cropped> cropped{};  ///< ascending by place; nothing that is computed depends on it
+  std::vector<Cropped> cropped{};  ///< ascending by place; nothing that is computed depends on them
   bool operator==(const SpanTable&) const = default;
 
-  /// Tokens that stand in the view: everything but hidden prefixes.
+  /// Number of tokens in the view: all but hidden segments and hidden prefixes.
   std::int64_t tokenCount() const {
     std::int64_t count = 0;
     for (const Segment& segment : segments) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// A policy with the values of its parameters: what a run is given, and what documents, options and traces
-// write as "spans", "link(16)" or "blend(0.15,by=values)".
+// A policy with the values of its parameters. A run is given such a choice. Documents, options and traces
+// write it as "spans", "link(16)" or "blend(0.15,by=values)".
 #pragma once
 
 #include "engine/policy/policy.h"
@@ -17,17 +17,17 @@ namespace spanscope::policy {
 
 class Choice {
  public:
-  /// The standard policy.
+  /// The standard policy with the standard values of its parameters.
   Choice();
-  /// With the standard values of its parameters.
+  /// The policy with the standard values of its parameters.
   Choice(const Policy& policy);  // NOLINT(google-explicit-constructor): a policy is such a choice.
-  /// `values`: one for each parameter, each in its range (std::logic_error else).
+  /// `values`: one for each parameter, in its range. Else throws std::logic_error.
   Choice(const Policy& policy, std::vector<double> values);
 
   const Policy& policy() const { return *m_policy; }
   std::span<const double> values() const { return m_values; }
 
-  /// As it is written: the first parameter always, others where they are not the standard.
+  /// The choice as people write it: the first parameter always, the others only if they are not standard.
   std::string name() const;
   /// As Policy::exactness, for these values.
   const char* exactness() const;
@@ -36,7 +36,7 @@ class Choice {
     return m_policy->layOut(step, outputs, renderer, m_values);
   }
 
-  /// Throws Failure where a model of so many layers cannot run with these values.
+  /// Throws Failure if a model with so many layers cannot run with these values.
   void checkFor(std::int32_t layers) const;
 
   /// As Policy::planRows.
@@ -51,23 +51,25 @@ class Choice {
   std::vector<double> m_values;
 };
 
-/// Why a text is no choice.
+/// Why a text does not name a choice.
 struct ChoiceProblem {
-  /// The policy that it begins with; nullptr if there is none of that name.
+  /// The policy that the text begins with; nullptr if there is no policy of that name.
   const Policy* policy = nullptr;
   /// What was expected: "link(n): a whole number from 0, or all".
   std::string expected;
 };
 
-/// What `name()` writes and people type: a policy's name, and in brackets the values of its parameters in
-/// their order, later ones also as name=value. What is left out is as the standard.
+/// Reads what `name()` writes and what people type: the name of a policy, and in brackets the values of its
+/// parameters in their order. Later values may also be written as name=value. A parameter that is left out
+/// has its standard value.
 std::variant<Choice, ChoiceProblem> readChoice(std::string_view text);
 
-/// The same; nothing where the text is no choice.
+/// Like readChoice(), but returns nothing if the text does not name a choice.
 std::optional<Choice> findChoice(std::string_view text);
 
-/// Values as they are written between the brackets, and read from there.
+/// The values as they are written between the brackets.
 std::string valuesText(const Choice& choice);
+/// Reads values as they are written between the brackets.
 std::variant<Choice, ChoiceProblem> readValues(const Policy& policy, std::string_view text);
 
 }  // namespace spanscope::policy

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// What policies have in common that compute a share of some stored tokens again: their parameters, the span
-// table with copies of segments in it, and the row plan of such a table.
+// What the policies share that compute some stored tokens again: their parameters, the span table with copies
+// of segments, and the row plan of such a table.
 #pragma once
 
 #include "engine/base/translation.h"
@@ -19,19 +19,19 @@ namespace spanscope::policy {
 
 /// How many rows of copies are computed again, and how they are chosen.
 struct Recomputation {
-  double share = 0;  ///< of the rows, 0 … 1, rounded down to whole rows
-  std::int32_t layer =
-      0;  ///< the check layer: the first one in which rows are left out; before it all are computed
-  std::int32_t steps =
-      1;  ///< in so many layers, from the check layer on, rows are left out, each time by the same ratio
-  compute::StoredPart by = compute::StoredPart::Keys;  ///< what is compared with what is stored
+  double share = 0;  ///< share of the rows, 0 … 1, rounded down to whole rows
+  /// The check layer: the first layer that leaves rows out. All layers before it compute all rows.
+  std::int32_t layer = 0;
+  /// How many layers leave rows out, from the check layer on. Each leaves out rows by the same ratio.
+  std::int32_t steps = 1;
+  compute::StoredPart by = compute::StoredPart::Keys;  ///< the part that is compared with the stored one
 
   bool operator==(const Recomputation&) const = default;
 };
 
 inline constexpr std::array<const char*, 2> kDeviatingParts{"keys", "values"};
 
-// The parameters behind the share, in this order.
+// The parameters that follow the share, in this order.
 
 inline constexpr Parameter kCheckLayer = {
     .name = "layer",
@@ -64,27 +64,29 @@ inline constexpr Parameter kFilteringLayers = {
     .most = 10'000,
     .isWhole = true};
 
-/// The values of a share and of the three parameters above.
+/// Reads the values of a share and of the three parameters above.
 Recomputation recomputationOf(std::span<const double> values);
 
-/// As Policy::expectedOn, of such values. Where all rows are computed again, none are chosen, in no layer.
+/// As Policy::expectedOn, for such values. If all rows are computed again, no layer chooses rows, and every
+/// model can run.
 std::optional<std::string> expectedOfRecomputation(std::span<const double> values, std::int32_t layers);
 
-/// For each segment of a table the hidden one that it is a copy of: the nearest earlier one at the same
-/// place, with the same tokens, of the same scope, of which the same part is visible.
+/// For each segment of a table, the hidden segment that it is a copy of; nothing if it is no copy. The hidden
+/// segment is the nearest earlier one with the same base, the same tokens, the same scope and the same
+/// visible part.
 std::vector<std::optional<std::uint32_t>> copiesIn(const layout::SpanTable& table);
 
-/// The table with the copied segments visible in place of their copies.
+/// The table without copies: the copied segments are visible in their place.
 layout::SpanTable withoutCopies(const layout::SpanTable& table);
 
-/// What is chosen among the rows of copies.
+/// Among which rows the recomputed ones are chosen.
 enum class ChosenAmong : std::uint8_t {
-  AllCopies,  ///< the share is one of all rows of all copies, which follow each other in the table
-  EachCopy    ///< each copy keeps the share of its own rows
+  AllCopies,  ///< among the rows of all copies together; the copies follow each other in the table
+  EachCopy    ///< among the rows of each copy by itself
 };
 
-/// The row plan of a table with copies. Joint are the copies, every segment that sees a joint one, and the
-/// last segment. The default plan where the table has no copies.
+/// The row plan of a table with copies. The copies are joint, and so are every segment that sees a joint one,
+/// and the last segment. Without copies, this is the default plan.
 RowPlan planOfCopies(const layout::SpanTable& table, const Recomputation& recomputation, ChosenAmong among);
 
 }  // namespace spanscope::policy

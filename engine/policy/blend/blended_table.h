@@ -5,10 +5,11 @@
 
 namespace spanscope::policy {
 
-/// A span table in which documents are computed by themselves and stand in the prompt as copies, of which
-/// some tokens are computed again. `spans` with everything from its first document to its last segment
-/// hidden, and after that a copy of each of these segments that sees the whole prompt before it; then the
-/// last segment, which sees these copies. It is `spans` itself where nothing stands in a document.
+/// A span table in which documents are computed by themselves and stand in the prompt as copies. Some tokens
+/// of the copies are computed again. The table begins as `spans`, but everything from the first document up
+/// to the last segment is hidden. Then comes a copy of each of these segments that had visible tokens. The
+/// copy sees the whole prompt before it. Then comes the last segment, which sees the copies. If nothing
+/// stands in a document, the table is `spans` itself.
 layout::SpanTable blendedTable(const layout::SpanTable& spans);
 
 }  // namespace spanscope::policy

@@ -5,10 +5,10 @@
 
 namespace spanscope::policy {
 
-/// Block attention whose documents are linked: of each run of tokens that was computed by itself, the first n
-/// are computed once more, in view of everything before them, and read in place of the others. That is what
-/// EPIC's LegoLink does (arXiv 2410.15332, n = 16) against the sink that every document by itself grows at
-/// its beginning.
+/// Block attention with linked documents. Of each run of tokens that was computed by itself, the first n
+/// tokens are computed once more, in view of everything before them. They are read in place of the original
+/// tokens. EPIC's LegoLink does this (arXiv 2410.15332, n = 16), because every document that is computed by
+/// itself grows an attention sink at its beginning.
 extern const Policy kLink;
 
 }  // namespace spanscope::policy

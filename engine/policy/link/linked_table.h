@@ -9,14 +9,15 @@
 
 namespace spanscope::policy {
 
-/// As many tokens as a document has.
+/// A count for linkedTable(): as many tokens as a document has.
 inline constexpr std::int32_t kWholeDocuments = std::numeric_limits<std::int32_t>::max();
 
-/// `spans` with, before the rest of every segment that does not see the whole prompt before it, a segment of
-/// its own for the first `count` of its visible tokens: they see the whole prompt before them, linked as it
-/// is, and take the places of the tokens that they repeat. The rest keeps the keys and
-/// values of the whole segment, which is computed as it was: what it holds is found wherever it was found.
-/// Segments within a document go on seeing each other unlinked. What stands first sees all that there is.
+/// Adds a segment to `spans` for each segment that does not see the whole prompt before it. The added segment
+/// holds the first `count` visible tokens of that segment and stands before the rest of it. It sees the whole
+/// prompt before it, with the links, and takes the places of the tokens that it repeats. The rest keeps the
+/// keys and values of the whole segment. The whole segment is computed as it was, so its contents are found
+/// wherever they were found before. Segments within a document go on seeing each other unlinked. The first
+/// visible segment is not linked: it already sees all that is before it.
 layout::SpanTable linkedTable(const layout::SpanTable& spans, std::int32_t count);
 
 }  // namespace spanscope::policy

@@ -5,20 +5,21 @@
 
 namespace spanscope::policy {
 
-/// The replies of a team read each other. In the view of a reply its own prompt is followed by what the
-/// others have generated, in the order of their places, each behind the words of the template that ask for
-/// it; then by its own words that ask for it, and by itself. Keys stay where they are: the query says at
-/// which positions a view has them (DESIGN: a key is rotated by its local index).
+/// The replies of a team read each other. The view of a reply begins with its own prompt. Then follows what
+/// the others have generated, in the order of their places, each behind the words of the template that ask
+/// for it. Then follow the words that ask for the reply itself, and the reply. Keys stay where they are
+/// stored: the query says at which positions a view has them (DESIGN: a key is rotated by its local index).
 class ViewOfOthers final : public ReplyRows {
  public:
-  /// All replies that go on; after some gave their blocks back, those that are behind.
+  /// All replies that go on. If some have given their blocks back, only the replies that are behind the
+  /// others.
   std::vector<std::size_t> next(std::span<const Reply> replies) const override;
   std::int64_t positionOf(std::span<const Reply> replies, std::size_t own, std::int32_t row) const override;
-  /// A row sees as many rows of each other reply as it has of its own, itself counted.
+  /// A row sees as many rows of each other reply as it has of its own, including itself.
   void addKeys(compute::QueryRun& run, std::span<const Reply> replies, std::size_t own, std::int32_t row,
                std::int32_t count) const override;
   std::vector<double> joinMass(compute::RunMass& mass, std::size_t sees) const override;
-  /// The share that went to each of the others (trace::TeammateAttention).
+  /// Tells the share of attention that each of the other replies got (trace::TeammateAttention).
   std::optional<trace::Payload> tell(std::int32_t index, std::span<const Reply> replies, std::size_t own,
                                      std::span<const float> shares) const override;
 };

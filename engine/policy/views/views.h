@@ -5,10 +5,10 @@
 
 namespace spanscope::policy {
 
-/// Hogwild! (arXiv 2504.06261) and AsyncReasoning (arXiv 2512.10931): the generates of one plus that need
-/// nothing of each other run in step, over one set of keys and values; each reads its own prompt, then what
-/// the others have written, that of the same step included, then its own reply. A prompt is computed as spans
-/// has it. One generate by itself is exactly that; of several each reply depends on all.
+/// Hogwild! (arXiv 2504.06261) and AsyncReasoning (arXiv 2512.10931): the generates of one plus that do not
+/// need each other run in step, over one set of keys and values. Each reads its own prompt, then what the
+/// others have written, including their tokens of the same step, then its own reply. A prompt is computed as
+/// under `spans`. A single generate is exactly `spans`. Among several, each reply depends on all replies.
 extern const Policy kViews;
 
 }  // namespace spanscope::policy

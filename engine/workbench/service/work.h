@@ -25,12 +25,12 @@ enum class WorkState : std::uint8_t {
   Waiting,
   Working,
   Finished,
-  Stopped,  ///< whether it had begun or not
+  Stopped,  ///< before or after it had begun
   Failed
 };
 
-/// Everything is called on the service's thread. What begin() throws is how it has failed, or, after a stop,
-/// how it was stopped.
+/// All functions are called on the service's thread. If begin() throws, the work has failed with that
+/// exception; after a stop, the work was stopped.
 class Work {
  public:
   virtual ~Work() = default;
@@ -38,16 +38,16 @@ class Work {
   Work(const Work&) = delete;
   Work& operator=(const Work&) = delete;
 
-  /// Does it. Or begins a run in the session of `place` and returns its number: the service has that one go
-  /// on beside others, and the work has ended when it has.
+  /// Does the work and returns nothing. Or begins a run in the session of `place` and returns its number: the
+  /// service then has the run go on beside others, and the work ends when the run ends.
   virtual std::optional<RunId> begin(Workplace& place, const std::stop_token& stop) = 0;
-  /// Whether it may begin while runs are in progress in the session of `place`.
+  /// Whether the work may begin while runs are in progress in the session of `place`.
   virtual bool canBeginBeside(const Workplace& place) const;
-  /// The run that it began has ended; throws what makes a failure of it.
+  /// Called when the run that begin() began has ended. The work fails if this function throws.
   virtual void runEnded(run::RunResult result);
 };
 
-/// That one function does. It begins when no run is in progress.
+/// A work that one function does. It begins when no run is in progress.
 class FunctionWork final : public Work {
  public:
   using Function = std::function<void(Workplace&, const std::stop_token&)>;
@@ -59,29 +59,30 @@ class FunctionWork final : public Work {
   Function m_function;
 };
 
-/// A run of a plan, in the session that belongs to its settings; where there is none, one is opened.
+/// A work that runs a plan in the session that belongs to its settings. If there is no such session, one is
+/// opened.
 class RunWork final : public Work {
  public:
   struct Prepared {
     std::shared_ptr<const plan::Plan> plan;  ///< not null
     run::RunOptions options;
   };
-  /// What is to be run, made when the model is there. Where it takes long, as with something to retrieve, it
-  /// does so while no other run is in progress.
+  /// Makes what is to be run, once the model is loaded. If this takes long, e.g. because something is
+  /// retrieved, it is only done while no other run is in progress.
   struct Preparation {
     std::function<Prepared(Workplace&, const std::stop_token&)> prepare;
     bool takesLong = false;
   };
 
-  /// `lastRun`, `lastRequest`: numbers that those of the run are to be larger than.
+  /// The numbers of the run and its requests will be larger than `lastRun` and `lastRequest`.
   RunWork(RunSettings settings, Preparation preparation, RunId lastRun = 0, RequestId lastRequest = 0);
 
   std::optional<RunId> begin(Workplace& place, const std::stop_token& stop) override;
   bool canBeginBeside(const Workplace& place) const override;
-  /// Throws Failure for a run that failed; one that was stopped is known by its result.
+  /// Throws Failure if the run failed. A run that was stopped is known by its result.
   void runEnded(run::RunResult result) override;
 
-  /// Once it has ended, unless it never began.
+  /// The result, once the run has ended; nothing before, or if the run never began.
   const std::optional<run::RunResult>& result() const { return m_result; }
 
  private:

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// The engine as a service, on a thread of its own: whoever has work submits it, and has a handle that says
-// how far it is and stops it. Runs go on beside each other over one scheduler and one pool; any other kind of
-// work is done by itself. The window is its client.
+// The engine as a service on a thread of its own. Whoever has work submits it, and gets a handle that says
+// how far the work is and can stop it. Runs go on beside each other over one scheduler and one pool. Any
+// other kind of work is done by itself. The window is a client of the service.
 #pragma once
 
 #include "engine/compute/backends.h"
@@ -22,19 +22,19 @@
 
 namespace spanscope::workbench {
 
-/// Of a work that was submitted. Copies are of the same one; any thread may use them, also when the service
-/// has gone.
+/// Refers to a work that was submitted. Copies refer to the same work. Any thread may use a handle, even
+/// after the service is gone.
 class WorkHandle {
  public:
-  WorkHandle() = default;  ///< of none, which is stopped
+  WorkHandle() = default;  ///< refers to no work; its state is Stopped
 
-  /// Ends it within milliseconds where it waits or computes by itself, and else behind the pass that it
-  /// shares with other runs.
+  /// Stops the work. A work that waits or computes by itself ends within milliseconds. A run ends after the
+  /// pass that it shares with other runs.
   void stop();
   WorkState state() const;
-  /// Why it failed; empty unless it did.
+  /// Why the work failed; empty unless it failed.
   std::string problem() const;
-  /// Until it has ended, whatever its end is told to included.
+  /// Waits until the work has ended and SubmitOptions::ended, if it is called, has returned.
   void wait() const;
 
  private:
@@ -44,26 +44,26 @@ class WorkHandle {
 };
 
 struct SubmitOptions {
-  /// Of works that wait, those with a larger one begin first, of equal ones those that came earlier. One that
-  /// begins when no run is in progress holds up what would begin after it. What a run's own passes do is said
-  /// by run::RunOptions.
+  /// Of the works that wait, those with a larger priority begin first; of equal ones, those that were
+  /// submitted earlier. A work that can only begin when no run is in progress holds up the works behind it.
+  /// run::RunOptions says the priority of a run's own passes.
   std::int32_t priority = 0;
-  /// Called on the service's thread when it has ended; must not throw.
+  /// Called on the service's thread when the work has ended. Must not throw.
   std::function<void(WorkState state, const std::string& problem)> ended = {};
 };
 
 class WorkService {
  public:
-  /// The watcher must outlive it.
+  /// `watcher` must outlive the service.
   WorkService(compute::Backends backends, WorkplaceWatcher& watcher);
-  /// Stops what is going on and drops what waits: of that nobody is told.
+  /// Stops the works that are going on and drops those that wait. For a dropped work, `ended` is not called.
   ~WorkService();
   WorkService(const WorkService&) = delete;
   WorkService& operator=(const WorkService&) = delete;
 
   WorkHandle submit(std::shared_ptr<Work> work, SubmitOptions options = {});
-  /// Empties the cache before anything that is submitted from now on begins; before the next pass, where runs
-  /// are in progress.
+  /// Empties the cache before anything begins that is submitted from now on. If runs are in progress, the
+  /// cache is emptied before the next pass.
   void clearCache();
 
  private:
@@ -79,10 +79,10 @@ class WorkService {
   void carryOut(Item& item, const Step& step);
   static void end(Item& item, WorkState state, const std::string& problem);
 
-  Workplace m_place;                              ///< of the thread
-  std::map<RunId, std::unique_ptr<Item>> m_runs;  ///< in progress; of the thread
-  bool m_isKept = true;                           ///< nothing is left to be kept; of the thread
-  mutable std::mutex m_mutex;                     ///< of all that follows
+  Workplace m_place;                              ///< used by the thread only, but for askToClear()
+  std::map<RunId, std::unique_ptr<Item>> m_runs;  ///< runs in progress; used by the thread only
+  bool m_isKept = true;                           ///< nothing is left to be kept; used by the thread only
+  mutable std::mutex m_mutex;                     ///< guards all members that follow
   std::condition_variable m_wake;
   Items m_waiting;  ///< in the order in which they begin
   std::list<std::shared_ptr<WorkHandle::Shared>> m_working;

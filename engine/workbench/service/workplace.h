@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Where works are done: one model, and one session on it with its cache, which stay from work to work.
+// The place where works are done: one model, and one session on it with its cache. Both stay from work to
+// work.
 #pragma once
 
 #include "engine/base/ids.h"
@@ -19,7 +20,7 @@
 
 namespace spanscope::workbench {
 
-/// Is told what happens at a workplace, on the service's thread.
+/// Receives what happens at a workplace. All functions are called on the service's thread.
 class WorkplaceWatcher {
  public:
   virtual ~WorkplaceWatcher() = default;
@@ -27,23 +28,23 @@ class WorkplaceWatcher {
   WorkplaceWatcher(const WorkplaceWatcher&) = delete;
   WorkplaceWatcher& operator=(const WorkplaceWatcher&) = delete;
 
-  /// The model of a directory begins to be loaded.
+  /// A model begins to be loaded from its directory.
   virtual void loadingBegins() {}
-  /// So many of its tensors have been read.
+  /// `read` of `all` tensors of the model have been read.
   virtual void loading(const std::string& model, std::size_t read, std::size_t all) {
     static_cast<void>(model), static_cast<void>(read), static_cast<void>(all);
   }
-  /// It is there, or could not be loaded.
+  /// The model is there, or it could not be loaded.
   virtual void loadingEnds() {}
   virtual void modelLoaded(const std::shared_ptr<ModelBundle>& model) { static_cast<void>(model); }
-  /// Events from now on are those of a new session.
+  /// A session opens. Its events, from now on, go to `recorder`.
   virtual void sessionOpens(const std::shared_ptr<trace::Recorder>& recorder) { static_cast<void>(recorder); }
 };
 
-/// Of one thread, but for askToClear().
+/// May be used by one thread only, except for askToClear().
 class Workplace {
  public:
-  /// The watcher must outlive it.
+  /// `watcher` must outlive the workplace.
   Workplace(compute::Backends backends, WorkplaceWatcher& watcher);
   ~Workplace();
   Workplace(const Workplace&) = delete;
@@ -51,36 +52,39 @@ class Workplace {
 
   const compute::Backends& backends() const { return m_backends; }
 
-  /// The model of the settings, which is loaded in place of the one before where it is another. That one, and
-  /// its session, go only when the new one is there. Throws Failure, on a stop as well.
+  /// The model of the settings. If another model is loaded, it is replaced: the old model and its session go
+  /// only when the new model is there. Throws Failure, also on a stop.
   ModelBundle& modelFor(const RunSettings& settings, const std::stop_token& stop = {});
-  /// Null: none is loaded.
+  /// Null if no model is loaded.
   const std::shared_ptr<ModelBundle>& model() const { return m_model; }
-  /// Another one beside it. Throws as modelFor().
+  /// Loads another model beside the present one. Throws as modelFor() does.
   ModelBundle loadBeside(const RunSettings& settings, const std::stop_token& stop = {});
 
-  /// The session of the settings; where model or cache differ, the one before is closed and another opened,
-  /// with an empty cache and a new recorder. Not while a run is in progress in another. Throws as modelFor().
+  /// The session of the settings. If the open session has another model or other settings of the cache, it is
+  /// closed, and a new session is opened with an empty cache and a new recorder. Must not be called while a
+  /// run is in progress in another session. Throws as modelFor() does.
   run::Session& sessionFor(const RunSettings& settings, const std::stop_token& stop = {});
-  /// The one that is open, if it is that of the settings; else null.
+  /// The open session, if it is the session of the settings; else null.
   run::Session* openSessionFor(const RunSettings& settings) const;
-  /// The one that is open. Throws Failure where there is none.
+  /// The open session. Throws Failure if there is none.
   run::Session& openSession() const;
-  /// Whether one is.
+  /// Whether a session is open.
   bool hasSession() const { return m_session != nullptr; }
-  /// Of the session that was opened last; null before that.
+  /// Recorder of the session that was opened last; null before the first one.
   const std::shared_ptr<trace::Recorder>& recorder() const { return m_recorder; }
 
-  /// Numbers of runs and requests go on from these in the sessions that are opened from now on.
+  /// In sessions that are opened from now on, the numbers of runs and requests go on from these.
   void countFrom(RunId lastRun, RequestId lastRequest);
 
-  /// From any thread: the cache is to be emptied, by the runs in progress or else by clearIfAsked().
+  /// Asks to have the cache emptied, by the runs in progress or else by clearIfAsked(). Any thread may call
+  /// it.
   void askToClear() { m_isToBeCleared = true; }
-  /// True once for each time somebody asked.
+  /// Whether somebody has asked since the last call.
   bool takeClearing() { return m_isToBeCleared.exchange(false); }
   void clearIfAsked();
 
-  /// Has what the session's runs left go to its span store for so long. True: there is nothing left to do.
+  /// Moves what the session's runs left to the span store, for at most this long. Returns true when nothing
+  /// is left to do.
   bool keepFor(std::chrono::milliseconds most);
 
  private:
@@ -89,12 +93,12 @@ class Workplace {
   const compute::Backends m_backends;
   WorkplaceWatcher& m_watcher;
   std::shared_ptr<ModelBundle> m_model;
-  RunSettings m_modelIdentity;  ///< with which it was loaded
+  RunSettings m_modelIdentity;  ///< the settings with which it was loaded
   std::shared_ptr<trace::Recorder> m_recorder;
   std::unique_ptr<run::Session> m_session;
   RunSettings m_sessionIdentity;
   std::uint32_t m_sessions = 0;
-  RunId m_lastRun = 0;  ///< of the sessions that have ended
+  RunId m_lastRun = 0;  ///< the last run of the sessions that have ended
   RequestId m_lastRequest = 0;
   std::atomic<bool> m_isToBeCleared = false;
 };
