@@ -33,7 +33,7 @@ bool isValue(const Parameter& parameter, double value) {
          (!parameter.isWhole || value == std::floor(value));
 }
 
-/// The shortest that reads back as the same.
+/// The shortest text that reads back as the same value.
 std::string numberText(double value) {
   std::array<char, 32> text{};
   const auto end = std::to_chars(text.data(), text.data() + text.size(), value, std::chars_format::fixed);
@@ -71,7 +71,7 @@ std::string expectedOf(const Policy& policy) {
   return text;
 }
 
-/// A zero before another digit stands for an octal number elsewhere, so that nobody knows what is meant.
+/// Elsewhere, a zero before another digit means an octal number, so nobody knows what is meant here.
 bool hasLeadingZero(std::string_view text) {
   return text.size() > 1 && text[0] == '0' && text[1] >= '0' && text[1] <= '9';
 }

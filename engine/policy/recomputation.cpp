@@ -41,7 +41,7 @@ std::vector<std::optional<std::uint32_t>> copiesIn(const layout::SpanTable& tabl
       before.push_back(i);
       continue;
     }
-    // What is generated continues the last segment, which is no copy.
+    // The generated tokens continue the last segment, which is no copy.
     if (i + 1 == table.segments.size()) break;
     const auto found = std::find_if(before.rbegin(), before.rend(), [&](std::uint32_t other) {
       return table.segments[other].tokens == segment.tokens;
@@ -55,7 +55,7 @@ layout::SpanTable withoutCopies(const layout::SpanTable& table) {
   const std::vector<std::optional<std::uint32_t>> copies = copiesIn(table);
   layout::SpanTable result;
   result.cropped = table.cropped;
-  std::vector<std::uint32_t> places;  // by segment of the table, in the result
+  std::vector<std::uint32_t> places;  // by segment of the table: its place in the result
   for (std::size_t i = 0; i < table.segments.size(); ++i) {
     if (copies[i]) {
       places.push_back(places[*copies[i]]);
@@ -97,7 +97,7 @@ RowPlan planOfCopies(const layout::SpanTable& table, const Recomputation& recomp
   const bool leavesOut = std::any_of(rows.begin(), rows.end(),
                                      [&](std::int64_t all) { return kept(recomputation.share, all) < all; });
   for (std::int32_t step = 1; leavesOut && step <= recomputation.steps; ++step) {
-    // Of n rows with a share r to be kept in k steps, step i keeps n · r^(i/k).
+    // If the share r of n rows is left after k steps, step i leaves n · r^(i/k) rows.
     const double share = std::pow(recomputation.share, static_cast<double>(step) / recomputation.steps);
     Narrowing& narrowing = plan.narrowings.emplace_back();
     narrowing.layer = recomputation.layer + step - 1;

@@ -50,7 +50,7 @@ std::uint64_t AttentionLimit::send(RunId run, RequestId request, const NodePath&
   return m_sink.send(run, request, node, std::move(payload));
 }
 
-/// Leaves out more layers from here on where the room has become scarce.
+/// Leaves out more layers from here on if the room has become scarce.
 void AttentionLimit::Room::spare() {
   for (std::uint64_t part = leftOut.limit / 2 / m_step; m_step < m_layers.size() && m_left < part;
        part /= 2) {
@@ -71,7 +71,7 @@ bool AttentionLimit::Room::takesBytes(std::uint64_t bytes) {
 
 bool AttentionLimit::Room::takes(const trace::AttentionMass& mass) {
   const bool isMean = mass.layer < 0;
-  // A pass sends its attention layer by layer, and should have the same layers of all its rows.
+  // A pass sends its attention layer by layer, and all its rows should have the same layers.
   if (!isMean && mass.layer < m_lastLayer) spare();
   if (!isMean) m_lastLayer = mass.layer;
   if (!isMean && !isKept(mass.layer)) return false;

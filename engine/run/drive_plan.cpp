@@ -10,8 +10,8 @@
 namespace spanscope::run {
 namespace {
 
-/// A pass may have nothing to compute, as where it only ended replies for which the context has no more room;
-/// the next one goes on from there. So many of them that end nothing mean that none ever will.
+/// A pass may have nothing to compute, e.g. if it only ended replies for which the context has no more room.
+/// The next pass then goes on from there. If this many passes in a row end no step, no pass ever will.
 constexpr int kMostIdlePasses = 16;
 
 Error unexpected(const std::string& found) {
@@ -23,7 +23,7 @@ struct Thrown {
   bool isForeseen = true;
 };
 
-/// What `work` throws.
+/// What `work` throws; nothing if it throws nothing.
 template <class Work>
 std::optional<Thrown> thrownBy(const Work& work) {
   try {
@@ -53,7 +53,7 @@ struct PlanDriver::Driven {
   std::int32_t priority = 0;
   std::stop_token stop;
   DriveHooks hooks;
-  /// Ends the pass with the last plan that is stopped.
+  /// Stops the pass if all plans have been stopped.
   std::optional<std::stop_callback<std::function<void()>>> whenStopped;
 
   bool isStopped() const { return stop.stop_requested(); }
@@ -139,7 +139,7 @@ void PlanDriver::end(Plans::iterator plan, DrivenPlan result, std::vector<Driven
   ended.push_back(std::move(result));
 }
 
-/// Ends the plans for which `take` gives how they ended.
+/// Ends the plans for which `take` returns how they ended.
 template <class Take>
 void PlanDriver::endWhere(const Take& take, std::vector<DrivenPlan>& ended) {
   for (auto plan = m_plans.begin(); plan != m_plans.end();) {
@@ -151,7 +151,7 @@ void PlanDriver::endWhere(const Take& take, std::vector<DrivenPlan>& ended) {
 
 std::vector<DrivenPlan> PlanDriver::advance() {
   std::vector<DrivenPlan> ended;
-  // A text that was being encoded is let go of by a failure.
+  // After a stop, the encoding of a text is given up by a Failure.
   const auto failed = [](const Driven& plan, const Thrown& thrown) {
     if (plan.isStopped() && thrown.isForeseen)
       return DrivenPlan{.outcome = trace::RunOutcome::Stopped, .error = {}};

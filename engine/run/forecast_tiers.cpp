@@ -6,7 +6,7 @@
 namespace spanscope::run {
 namespace {
 
-/// Contents of forecasts alone have names by it.
+/// The secret for names of contents in forecasts that have no store.
 constexpr std::array<std::uint8_t, 1> kSecret{};
 
 }  // namespace
@@ -51,7 +51,7 @@ std::optional<cache::TierHit> ForecastTiers::findOnDisk(const cache::ContentName
     }
   }
   const auto written = m_written.find(name);
-  // A run may meet it before or after it is written.
+  // A run may look for the content before or after it is written.
   if (written == m_written.end() || !(isWorthIt(StoreTier::Host) || isWorthIt(StoreTier::Disk)))
     return std::nullopt;
   return written->second;

@@ -13,11 +13,11 @@
 namespace spanscope::run {
 namespace {
 
-/// Tokens a reply may have where neither the query, nor the run, nor the model says anything.
+/// Most tokens of a reply if neither the query, nor the run, nor the model says a limit.
 constexpr std::int32_t kReplyLimit = 256;
 
-/// Tokens of a prompt that are counted although they cannot fit, beside twice those that could: to say by how
-/// much it is too long, without encoding all of what is too long by far.
+/// How many tokens of a prompt are counted beyond twice the tokens that could fit. So an error can say by how
+/// much a prompt is too long, without encoding all of a prompt that is far too long.
 constexpr std::int64_t kCountedBeyond = 65'536;
 
 Error tooLong(const plan::Step& step, const std::string& atLeast, std::int64_t tokens, std::int64_t most) {
@@ -96,7 +96,7 @@ std::optional<PlanProgress::Ready> PlanProgress::next() {
   RequestOptions options = optionsOf(step, table.tokenCount());
   options.team = m_teams[i];
   options.rows = m_options.policy.planRows(table, options.team.has_value());
-  // Only a step whose output is put into another prompt is asked for its table.
+  // The table is needed only if the output of the step is put into another prompt.
   if (!m_dependents[i].empty()) m_outputs[i].table = table;
   m_ready.pop_front();
   return Ready{.step = i, .since = m_readySince[i], .table = std::move(table), .options = std::move(options)};

@@ -17,7 +17,7 @@
 namespace spanscope::run {
 namespace {
 
-/// Every step whose reply the step's prompt depends on.
+/// All steps on whose replies the step's prompt depends.
 std::set<StepIndex> neededSteps(const plan::Plan& plan, StepIndex step) {
   std::set<StepIndex> needed;
   std::vector<StepIndex> open = plan.steps[step].needs;
@@ -30,7 +30,7 @@ std::set<StepIndex> neededSteps(const plan::Plan& plan, StepIndex step) {
   return needed;
 }
 
-/// Local tokens of every segment that stand before any reply and see none.
+/// By segment: how many of its local tokens stand before any reply and see no reply.
 std::vector<std::int32_t> tokensBeforeReplies(const layout::SpanTable& table) {
   std::vector<std::int32_t> known;
   for (const layout::Segment& segment : table.segments) {
@@ -47,7 +47,7 @@ std::vector<std::int32_t> tokensBeforeReplies(const layout::SpanTable& table) {
   return known;
 }
 
-/// By segment, the first tokens that both tables have, up to the first reply or token that differs.
+/// By segment: how many first tokens both tables have in common, up to the first reply or different token.
 std::vector<std::int32_t> agreedTokens(const layout::SpanTable& a, const layout::SpanTable& b) {
   const std::vector<std::int32_t> known = tokensBeforeReplies(a);
   std::vector<std::int32_t> agreed;
@@ -63,8 +63,8 @@ std::vector<std::int32_t> agreedTokens(const layout::SpanTable& a, const layout:
   return agreed;
 }
 
-/// Tokens that have to be computed whatever the replies say. `wholeBlocks`: a block that goes on with a reply
-/// may be found with it, though its beginning alone is not.
+/// Tokens that have to be computed, whatever the replies say. `wholeBlocks`: a block that goes on with a
+/// reply may be found together with the reply, although its beginning alone is not found.
 std::int64_t certainlyComputed(const RehearsedStep& step, std::int32_t blockSize, bool wholeBlocks) {
   const std::vector<std::int32_t> known = tokensBeforeReplies(step.table);
   std::int64_t computed = 0;
@@ -78,19 +78,20 @@ std::int64_t certainlyComputed(const RehearsedStep& step, std::int32_t blockSize
   return computed;
 }
 
-/// A segment by what it is, however long the replies are that other segments hold: its node, whether it is
-/// hidden, whether a part of it is, and which one of several it is.
+/// Names a segment by what does not depend on the lengths of the replies in other segments: its node, whether
+/// it is hidden, whether a part of it is hidden, and its number among the segments that are alike in these.
 using SegmentName = std::tuple<NodePath, bool, bool, std::size_t>;
 
 /// What is surely found of a segment.
 struct SurelyFound {
   std::int64_t length = 0;
-  std::int64_t known = 0;  ///< of its tokens that stand before any reply
-  std::int64_t found = 0;  ///< of all
-  std::int64_t old = 0;    ///< of both, what earlier runs stored
-  /// How far behind what it sees it stands, as which it is found: a reply may stand between.
+  std::int64_t known = 0;  ///< tokens that are found, of those before any reply
+  std::int64_t found = 0;  ///< tokens that are found, of all
+  std::int64_t old = 0;    ///< tokens that are found and that earlier runs stored
+  /// Distances to the segments that it sees. The segment is found at these distances. A reply may stand
+  /// between.
   std::vector<std::int64_t> distances;
-  bool seesReply = false;  ///< then what it is found as hangs on the reply itself
+  bool seesReply = false;  ///< then the reply decides what the segment is found as
 };
 
 }  // namespace
@@ -104,13 +105,13 @@ struct Predictor::Impl {
         longest(setting, ReplyLength::Longest, cache, lastRun),
         spareBlocks(longest.emptyBlocks()) {}
 
-  /// One plan, rehearsed both ways.
+  /// One plan, rehearsed with the shortest and with the longest replies.
   struct Rehearsals {
     const plan::Plan& plan;
     std::vector<std::optional<PromptBounds>> bounds;  ///< by step
     Rehearsed shortest;
     Rehearsed longest;
-    std::int64_t mostBlocks = 0;  ///< that the steps can take in all, nothing shared
+    std::int64_t mostBlocks = 0;  ///< most blocks that all steps together can take if nothing is shared
   };
 
   void boundBlocks(Rehearsals& both) const;
@@ -118,11 +119,11 @@ struct Predictor::Impl {
   Doubt doubtOf(const RehearsedStep& step, bool holdsReply) const;
   StepPrediction predictStep(const Rehearsals& both, StepIndex index) const;
   static CountRange promptRange(const Rehearsals& both, StepIndex index);
-  /// Of a prompt.
+  /// Bounds of what is found of a prompt.
   struct FoundBounds {
-    std::int64_t known = 0;                    ///< tokens that are surely found, of those before replies
-    std::int64_t found = 0;                    ///< and of all
-    std::optional<std::int64_t> mostComputed;  ///< nothing where segments come and go with the lengths
+    std::int64_t known = 0;                    ///< tokens before replies that are surely found
+    std::int64_t found = 0;                    ///< all tokens that are surely found
+    std::optional<std::int64_t> mostComputed;  ///< nothing if segments come and go with the lengths
   };
   std::map<SegmentName, SurelyFound> surelyFound(
       const Rehearsed& rehearsed, StepIndex index, const std::set<StepIndex>& needed,
@@ -132,9 +133,9 @@ struct Predictor::Impl {
   void bound(const Rehearsals& both, StepPrediction& prediction) const;
   void boundEvictions(const Rehearsals& both, const RehearsedStep& step, StepPrediction& prediction) const;
 
-  /// Nothing can have been evicted, and nothing had to wait for room, however long replies get.
+  /// Whether nothing can have been evicted and nothing had to wait for room, however long replies get.
   bool hasRoom() const { return spareBlocks >= 0; }
-  /// Nobody can have to give its blocks back.
+  /// Whether no request can have to give its blocks back.
   bool holdsAll(const Rehearsals& both) const {
     return !both.longest.error && both.mostBlocks < session.blockCount;
   }
@@ -144,7 +145,7 @@ struct Predictor::Impl {
   layout::MessageRenderer renderer;
   Rehearsal shortest;
   Rehearsal longest;
-  std::int64_t spareBlocks;  ///< empty ones, less those that the plans so far can have taken
+  std::int64_t spareBlocks;  ///< empty blocks, less those that the plans so far can have taken
 };
 
 Doubt Predictor::Impl::doubtOf(const RehearsedStep& step, bool holdsReply) const {
@@ -184,7 +185,8 @@ StepPrediction Predictor::Impl::predictStep(const Rehearsals& both, StepIndex in
   return prediction;
 }
 
-/// What is not known of a prompt that holds no reply is how much of it is found.
+/// The length of the prompt. If the prompt holds no reply, its length is known, and only how much of it is
+/// found is not.
 CountRange Predictor::Impl::promptRange(const Rehearsals& both, StepIndex index) {
   if (both.bounds[index]) return both.bounds[index]->prompt;
   const std::optional<RehearsedStep>& shown =
@@ -192,10 +194,11 @@ CountRange Predictor::Impl::promptRange(const Rehearsals& both, StepIndex index)
   return {shown->admission.promptTokens, shown->admission.promptTokens};
 }
 
-/// What has been stored before the step can begin will be found, unless it is evicted: of what stands before
-/// replies all that is found here, and replies as far as their own steps stored them. What others store
-/// meanwhile may or may not be found, and so may a reply that happens to be one that was given before.
-/// `agreed`: tokens of each segment that are there however long replies are, where lengths decide what is.
+/// What is surely found of each segment. What was stored before the step can begin will be found, unless it
+/// is evicted. For the tokens before replies, that is all that the rehearsal found. For replies, it is what
+/// their own steps stored. What other steps store in the meantime may or may not be found, and the same holds
+/// for a reply that happens to equal an earlier one. `agreed`: tokens of each segment that are there whatever
+/// the lengths of replies; given if the lengths decide which tokens are there.
 std::map<SegmentName, SurelyFound> Predictor::Impl::surelyFound(
     const Rehearsed& rehearsed, StepIndex index, const std::set<StepIndex>& needed,
     const std::optional<std::vector<std::int32_t>>& agreed) const {
@@ -208,8 +211,8 @@ std::map<SegmentName, SurelyFound> Predictor::Impl::surelyFound(
   };
   for (std::size_t i = 0; agreed && i < known.size(); ++i)
     known[i] = i < agreed->size() ? std::min(known[i], (*agreed)[i]) : 0;
-  // Who stored a block by replying, not by holding a reply that came out alike: the block goes on where the
-  // prompt of its step ends.
+  // Whether a request stored a block by replying, and not by holding a reply that came out alike. If so, the
+  // block goes on where the prompt of the request's step ends.
   std::map<std::pair<std::uint32_t, RequestId>, bool> areSteps;
   const auto isStoredByItsStep = [&](const trace::BlockLookedUp& block) {
     const auto [own, isNew] = areSteps.try_emplace({block.segment, block.storedByRequest}, false);
@@ -224,7 +227,7 @@ std::map<SegmentName, SurelyFound> Predictor::Impl::surelyFound(
     return own->second;
   };
   std::vector<SurelyFound> found(known.size());
-  std::vector<bool> isLost(known.size());  // the rest of the segment
+  std::vector<bool> isLost(known.size());  // whether the rest of the segment is not surely found
   for (std::size_t i = 0; i < step->blocks.size(); ++i) {
     const trace::BlockLookedUp& block = step->blocks[i];
     if (!step->isUnsure.empty() && step->isUnsure[i]) isLost[block.segment] = true;
@@ -257,10 +260,11 @@ std::map<SegmentName, SurelyFound> Predictor::Impl::surelyFound(
   return all;
 }
 
-/// Each reply may be short while others are long, so that segments are bounded one by one.
+/// Bounds segments one by one, because each reply may be short while others are long.
 Predictor::Impl::FoundBounds Predictor::Impl::foundBounds(const Rehearsals& both, StepIndex index) const {
   const std::set<StepIndex> needed = neededSteps(both.plan, index);
-  // Pads and marks come and go with the lengths, and inner prompts with replies that are cropped away.
+  // Pads and marks come and go with the lengths of replies. Inner prompts come and go with replies that are
+  // cropped away.
   std::optional<std::vector<std::int32_t>> agreed;
   if (renderer.rules().marks() && both.shortest.steps[index] && both.longest.steps[index])
     agreed = agreedTokens(both.shortest.steps[index]->table, both.longest.steps[index]->table);
@@ -294,8 +298,9 @@ Predictor::Impl::FoundBounds Predictor::Impl::foundBounds(const Rehearsals& both
   return bounds;
 }
 
-/// Whether a segment is moved by replies that it does not see: an earlier run may have stored it where these
-/// put it, however many tokens of it the shortest and the longest ones leave to be computed.
+/// Whether replies move a segment that does not see them. An earlier run may have stored the segment where
+/// these replies put it. Then fewer of its tokens may have to be computed than with the shortest or the
+/// longest replies.
 bool Predictor::Impl::repliesMoveOthers(const Rehearsals& both, StepIndex index) const {
   const std::set<StepIndex> needed = neededSteps(both.plan, index);
   const std::map<SegmentName, SurelyFound> few = surelyFound(both.shortest, index, needed, std::nullopt);
@@ -312,7 +317,7 @@ void Predictor::Impl::bound(const Rehearsals& both, StepPrediction& prediction) 
   const std::optional<RehearsedStep>& many = both.longest.steps[prediction.step];
   prediction.prompt = promptRange(both, prediction.step);
   prediction.computed.most = prediction.prompt.most;
-  // A request that does not fit besides what it finds gives that up, too.
+  // A request that does not fit beside what it finds gives up what it finds, too.
   const std::optional<PromptBounds>& lengths = both.bounds[prediction.step];
   const RehearsedStep& shown = many ? *many : *few;
   const std::int64_t blocks =
@@ -321,7 +326,7 @@ void Predictor::Impl::bound(const Rehearsals& both, StepPrediction& prediction) 
   if (few && many && fits && prediction.doubt != Doubt::FullPool) {
     const FoundBounds bounds = foundBounds(both, prediction.step);
     if (renderer.rules().marks()) {
-      // Of replies that are cropped nothing may be left.
+      // If replies are cropped, nothing of them may be left.
       prediction.cached.least =
           std::max<std::int64_t>(0, std::min(bounds.known, prediction.prompt.least - 1));
       prediction.computed.most = prediction.prompt.most - prediction.cached.least;
@@ -338,14 +343,14 @@ void Predictor::Impl::bound(const Rehearsals& both, StepPrediction& prediction) 
   const bool alone = needed.size() + 1 == both.plan.steps.size();
   const bool wholeBlocks = !session.cacheTails || session.store.isOn();
   const bool mayFindMore = (few && few->mayFindMore) || (many && many->mayFindMore);
-  // Where a reply may be cropped away, what is left of its prompt may all be found.
+  // If a reply may be cropped away, all that is left of its prompt may be found.
   if (few && many && alone && prediction.doubt == Doubt::HoldsReply && !many->continuesReply &&
       !mayFindMore && !renderer.rules().marks() && !repliesMoveOthers(both, prediction.step)) {
     prediction.computed.least =
         std::max<std::int64_t>(1, std::min(certainlyComputed(*few, session.blockSize, wholeBlocks),
                                            certainlyComputed(*many, session.blockSize, wholeBlocks)));
   }
-  // What is not loaded after all is computed.
+  // What is not loaded in the end has to be computed.
   const cache::Admission& admission = (many ? *many : *few).admission;
   const bool isMost = prediction.doubt == Doubt::Tiers && !mayFindMore;
   if (isMost) prediction.computed.least = admission.promptTokens - admission.cachedTokens;
@@ -357,7 +362,7 @@ void Predictor::Impl::boundEvictions(const Rehearsals& both, const RehearsedStep
                                      StepPrediction& prediction) const {
   if (hasRoom()) return;
   if (!holdsAll(both)) {
-    // Who is resumed evicts once more, and so may those that gave way to it.
+    // A request that is resumed evicts once more, and so may the requests that gave way to it.
     const bool known = prediction.doubt == Doubt::None;
     prediction.evicted = {known ? step.evictedAtAdmission : 0, CountRange::kUnbounded};
     return;
@@ -368,7 +373,7 @@ void Predictor::Impl::boundEvictions(const Rehearsals& both, const RehearsedStep
   const std::int64_t growth = (reply + blockSize - 1) / blockSize + 1;
   if (prediction.doubt == Doubt::None) {
     prediction.evicted = {step.evictedAtAdmission, step.evictedAtAdmission + growth};
-    // A model that has no end tokens always says as much as it may.
+    // A model without end tokens always says as much as it may.
     const bool anyNeeds = std::any_of(both.plan.steps.begin(), both.plan.steps.end(),
                                       [](const plan::Step& other) { return !other.needs.empty(); });
     const bool anyDoubt =
@@ -396,7 +401,7 @@ void Predictor::Impl::foreseeFailure(const Rehearsals& both, Prediction& predict
   const auto boundsOf = [&](const std::optional<StepIndex>& step) {
     return step ? both.bounds[*step] : std::nullopt;
   };
-  // Replies that come out alike share blocks, which nobody can know before: then a pool may be large enough.
+  // Replies that come out alike share blocks, which nobody can know before. Then a pool may be large enough.
   const bool anyHoldsReplies = std::any_of(both.plan.steps.begin(), both.plan.steps.end(),
                                            [](const plan::Step& step) { return !step.needs.empty(); });
   const auto shortestBounds = boundsOf(both.shortest.failed);
@@ -409,7 +414,7 @@ void Predictor::Impl::foreseeFailure(const Rehearsals& both, Prediction& predict
     prediction.errorIsCertain = false;
   if (prediction.error) return;
 
-  // Neither rehearsal came so far.
+  // The bounds may be larger than what either rehearsal reached.
   for (StepIndex i = 0; i < both.bounds.size() && !prediction.error; ++i) {
     const std::optional<PromptBounds>& bounds = both.bounds[i];
     if (!bounds) continue;
@@ -417,7 +422,7 @@ void Predictor::Impl::foreseeFailure(const Rehearsals& both, Prediction& predict
     const std::optional<RehearsedStep>& many = both.longest.steps[i];
     const bool isLonger = many && (bounds->prompt.most > many->admission.promptTokens ||
                                    bounds->reply.most > many->maxNewTokens);
-    // Where marks and pads stand hangs on the replies: fewer tokens may take more blocks.
+    // Where marks and pads stand depends on the replies: fewer tokens may take more blocks.
     const bool isElse = !step.needs.empty() && renderer.rules().marks();
     const std::int64_t usable = std::int64_t{session.blockCount} - 1;
     if (bounds->view.most >= model.maxPositions) {
@@ -456,7 +461,7 @@ Prediction Predictor::predict(const plan::Plan& plan, const RunOptions& options,
       .shortest = impl.shortest.run(plan, options, impl.renderer, stop),
       .longest = impl.longest.run(plan, options, impl.renderer, stop)};
   impl.boundBlocks(both);
-  // Where it failed, there are steps whose blocks have not been counted.
+  // If the rehearsal failed, the blocks of some steps have not been counted.
   impl.spareBlocks = both.longest.error ? -1 : impl.spareBlocks - both.mostBlocks;
 
   Prediction prediction;

@@ -21,7 +21,7 @@ using layout::TokenRun;
 /// Stands for a token of a reply.
 constexpr TokenId kAny = -1;
 
-/// Of all segments, those that are copied once.
+/// Tokens of all segments. A segment that is copied counts once.
 std::int64_t promptTokens(const SpanTable& table, const policy::RowPlan& rows) {
   std::int64_t tokens = 0;
   for (std::size_t i = 0; i < table.segments.size(); ++i) {
@@ -30,8 +30,8 @@ std::int64_t promptTokens(const SpanTable& table, const policy::RowPlan& rows) {
   return tokens;
 }
 
-/// Whether a reply can say what the last mark before the generation prompt is. Marks are told by their token,
-/// wherever it comes from.
+/// Whether a reply can decide which mark is the last one before the generation prompt. Marks are recognised
+/// by their token, wherever it comes from.
 bool endsWithMarkOfReply(const SpanTable& table, const layout::MarkerTokens& markers) {
   bool isOpen = false;
   const Segment& last = table.segments.back();
@@ -41,7 +41,7 @@ bool endsWithMarkOfReply(const SpanTable& table, const layout::MarkerTokens& mar
     for (const TokenRun& run : segment.runs) {
       const std::int32_t from = std::max(begin, segment.visibleBegin);
       begin += run.count;
-      // The mark of the generation prompt is what this is about.
+      // The mark of the generation prompt itself does not count.
       const bool isFinal = &segment == &last && begin + last.runs.back().count == last.length() &&
                            run.source == TokenRun::Source::PlusMarker;
       if (from >= begin || isFinal || run.source == TokenRun::Source::Pad) continue;
@@ -58,17 +58,17 @@ bool endsWithMarkOfReply(const SpanTable& table, const layout::MarkerTokens& mar
   return isOpen;
 }
 
-/// A policy that cuts segments in two may keep a whole one beside them.
+/// Most segments that stand for one: a policy that cuts a segment in two may also keep the whole segment.
 constexpr std::int64_t kMostCopies = 3;
 
 struct FinalMark {
-  std::int64_t view = 0;    ///< tokens of the mark and the pads before it; 0: there is none
+  std::int64_t view = 0;    ///< tokens of the mark and of the pads before it; 0: there is no mark
   std::int64_t prompt = 0;  ///< the same, counted as often as they stand in the table
 };
 
-/// What would not be there, had the last mark been another one.
+/// What would not be there if the last mark were another one.
 FinalMark finalMarkOf(const SpanTable& table) {
-  std::int64_t pads = 0;  // right before the run that is looked at
+  std::int64_t pads = 0;  // number of pads right before the current run
   const Segment& last = table.segments.back();
   bool isSplit = false;
   for (const Segment& segment : table.segments) {
@@ -84,7 +84,8 @@ FinalMark finalMarkOf(const SpanTable& table) {
   return {};
 }
 
-/// Steps whose replies go in with the keys and values that they were generated with, as often as they do.
+/// Adds the steps whose replies stand in the prompt with the keys and values with which they were generated.
+/// A step is added as often as its reply stands there.
 void addReused(const plan::PromptNode& prompt, const policy::Policy& policy, std::vector<StepIndex>& steps) {
   if (const auto* output = std::get_if<plan::PromptOutput>(&prompt.value)) {
     const bool isReused = output->form == plan::OutputForm::Reused ||
@@ -131,7 +132,7 @@ class Bounding {
     bounds.prompt = {tokensOf(few), tokensOf(many)};
     bounds.view = {few.tokenCount(), many.tokenCount()};
     const layout::LayoutRules& rules = m_renderer.rules();
-    // Which mark is the last hangs on replies, and on what is cropped of the texts behind them.
+    // Which mark is the last depends on replies, and on what is cropped of the texts behind them.
     const bool crops = !step.needs.empty() && rules.crops();
     if (crops || (!step.needs.empty() && rules.marks() && endsWithMarkOfReply(many, rules.markers))) {
       const FinalMark mark = finalMarkOf(few);
@@ -145,7 +146,7 @@ class Bounding {
     }
     if (rules.marks() && m_options.policy.policy().hasIndependentSpans) boundHidden(step, few, many, bounds);
     bounds.prompt.least = std::max<std::int64_t>(1, bounds.prompt.least);
-    // What is admitted fits the context.
+    // A prompt that is admitted fits the context.
     const std::int64_t mostView = std::max(bounds.view.least, m_model.maxPositions - 1);
     if (bounds.view.most > mostView) {
       const std::int64_t besides = bounds.prompt.most - bounds.view.most;
@@ -155,7 +156,7 @@ class Bounding {
     bounds.mostBlocks += mostBlocksOf(many, static_cast<std::int32_t>(bounds.reply.most), m_blockSize);
     if (m_isNeeded[index]) {
       m_few[index].tokens = fewestTokens(bounds.reply);
-      // A mark at its end makes the prompt that it stands in longest.
+      // A mark at the end of the reply makes the prompt that holds the reply longest.
       m_many[index].tokens.assign(static_cast<std::size_t>(bounds.reply.most),
                                   rules.marks() ? rules.markers.plus : kAny);
       m_few[index].table = std::move(few);
@@ -166,12 +167,12 @@ class Bounding {
   }
 
  private:
-  /// Of a table that the policy laid out.
+  /// Tokens of a table that the policy laid out.
   std::int64_t tokensOf(const SpanTable& table) const {
     return promptTokens(table, m_options.policy.planRows(table, false));
   }
 
-  /// Whether the policy makes other segments of the step than block attention does.
+  /// Whether the policy makes other segments for the step than block attention does.
   bool changesSegments(const plan::Step& step, const SpanTable& few, const SpanTable& many) {
     const auto plain = [&](const std::vector<layout::StepOutput>& outputs) {
       return promptTokens(layout::layOut(step, outputs, m_renderer, layout::Visibility::Spans), {});
@@ -179,10 +180,10 @@ class Bounding {
     return plain(m_few) != tokensOf(few) || plain(m_many) != tokensOf(many);
   }
 
-  /// What stands in the prompt without being seen, of which the tables of the shortest and of the longest
-  /// replies do not tell: of a reused reply, whether its inner prompt has a mark, and whether it is cropped
-  /// away, that prompt with it, which hangs on where in a block it begins; and what else a policy keeps, or
-  /// leaves out.
+  /// Bounds what stands in the prompt without being seen. The tables with the shortest and with the longest
+  /// replies do not tell it. They do not tell whether the inner prompt of a reused reply has a mark. Nor do
+  /// they tell whether the reply is cropped away together with that prompt, which depends on where in a block
+  /// it begins. And a policy may keep more, or leave something out.
   void boundHidden(const plan::Step& step, const SpanTable& few, const SpanTable& many,
                    PromptBounds& bounds) {
     std::vector<StepIndex> reused;
@@ -222,14 +223,14 @@ class Bounding {
     return {mayEnd ? 1 : within(view.most), within(view.least)};
   }
 
-  /// A reply that adds as few tokens as any to the prompt that it stands in: what it ends with the template
-  /// does not add once more.
+  /// A reply that adds the fewest tokens to the prompt that holds it. The template does not add again the
+  /// tokens with which the reply ends.
   std::vector<TokenId> fewestTokens(const CountRange& reply) {
     const std::vector<TokenId>& suffix = m_renderer.replySuffix();
     const auto isEnd = [this](TokenId token) {
       return std::find(m_ends.begin(), m_ends.end(), token) != m_ends.end();
     };
-    // It ends where it has the template's own end, or where it may not get longer.
+    // The reply ends with the template's own end, or where it may not get longer.
     const auto end = std::find_if(suffix.begin(), suffix.end(), isEnd);
     const auto own = static_cast<std::int64_t>(end - suffix.begin()) + (end == suffix.end() ? 0 : 1);
     if (reply.least == 1 && !suffix.empty()) {
@@ -283,7 +284,7 @@ std::vector<std::optional<PromptBounds>> promptBounds(const plan::Plan& plan, co
       bounds[i] = bounding.bound(i);
     }
   } catch (const Failure&) {
-    // A run fails there too, and the rehearsals say with what.
+    // A run fails there too, and the rehearsals tell the error.
   }
   return bounds;
 }

@@ -44,7 +44,7 @@ std::uint64_t Rehearsal::Witness::send(RunId /*run*/, RequestId request, const N
                                        trace::Payload payload) {
   ++m_sequence;
   if (auto* lookup = std::get_if<trace::BlockLookedUp>(&payload)) {
-    // All lookups of a request are told before anything is done.
+    // All lookups of a request are told before anything else is done for it.
     std::vector<trace::BlockLookedUp>& own = lookups[request];
     if (own.empty() && cache->tiers() != nullptr) foresight = cache->tiers()->foresight();
     if (saysWhatIf && own.empty()) {
@@ -69,7 +69,7 @@ Rehearsal::Silence::Silence(const RehearsalSetting& setting, ReplyLength length)
     : m_length(length), m_suffix(text::renderPieces(setting.chat.replySuffix, setting.tokenizer)) {
   const std::vector<TokenId> ends = setting.model.endTokenIds();
   if (ends.empty()) return;
-  // A reply that ends as the template closes replies is not closed once more.
+  // If a reply ends as the template closes replies, the template does not close it again.
   const bool closes = !m_suffix.empty() && std::find(ends.begin(), ends.end(), m_suffix[0]) != ends.end();
   m_end = closes ? m_suffix[0] : ends[0];
 }
@@ -138,14 +138,14 @@ Rehearsed Rehearsal::run(const plan::Plan& plan, const RunOptions& options, layo
     m_result.stopped = stop.stop_requested();
     if (!m_result.stopped) m_result.error = failure.error();
   } catch (const std::exception& exception) {
-    // What nobody foresaw ends the run that is forecast, too.
+    // An exception that nobody foresaw also ends the run that is forecast.
     m_result.error = Error{.file = {},
                            .place = "forecast",
                            .found = exception.what(),
                            .expected = "a run that can be rehearsed"};
   }
   m_hasFailed = m_hasFailed || m_result.error;
-  // The run may go on where this one ended.
+  // The run itself may go on where this rehearsal ended.
   if (m_result.error) m_lengthsMatter = m_contentsMatter = true;
   for (auto& [request, submitted] : m_submitted) {
     std::optional<RehearsedStep>& step = m_result.steps[submitted.step];
@@ -189,7 +189,7 @@ void Rehearsal::onAdmitted(RequestId request, const cache::Admission& admission)
   }
   facts.evictedAtAdmission = m_witness.evicted[request];
   const ReplyPlaces::Reach reach = m_replied.reach(facts.table);
-  // Where pads and marks stand, and what is cropped, hangs on the lengths of replies.
+  // Where pads and marks stand, and what is cropped, depends on the lengths of replies.
   facts.continuesReply = reach.continues || !m_shapeless.empty();
   facts.endsWhereReplyBegins = reach.ends;
   facts.lengthsMattered = m_lengthsMatter;
@@ -202,7 +202,7 @@ void Rehearsal::onAdmitted(RequestId request, const cache::Admission& admission)
     if (m_shapeless.contains({block.storedByRun, block.storedByRequest})) facts.isUnsure[i] = true;
   }
   if (submitted.holdsReply && m_pads) m_shapeless.emplace(m_result.run, request);
-  // Of several blocks that begin alike, what they go on with decides which one is copied from, and that one
+  // Several blocks may begin alike. What they go on with decides from which of them is copied, and that block
   // is evicted later.
   const bool copies = std::any_of(facts.blocks.begin(), facts.blocks.end(), [](const auto& block) {
     return block.outcome == trace::LookupOutcome::Partial;
@@ -218,7 +218,7 @@ void Rehearsal::onAdmitted(RequestId request, const cache::Admission& admission)
 
 void Rehearsal::noteTiers(RequestId request, RehearsedStep& facts) {
   if (m_cache->tiers() == nullptr) return;
-  // Two replies may turn out to be the same, and host memory keeps one of them.
+  // Two replies may turn out to be the same. Host memory then keeps one of them.
   const cache::BlockTiers::Foresight& foresight = m_witness.foresight;
   const bool matter = m_tiersMatter || (foresight.gaveUp && m_anySampled);
   facts.isUnsure.resize(facts.blocks.size());
@@ -232,7 +232,7 @@ void Rehearsal::noteTiers(RequestId request, RehearsedStep& facts) {
     const bool isSure = isLoaded && load->tier == trace::StoreTier::Host && foresight.isHostSure && !matter;
     facts.isUnsure[i] = isLoaded && !isSure;
     facts.anyUnsure = facts.anyUnsure || facts.isUnsure[i];
-    // A tier is asked for what the pool lacks; the last token of a prompt is nobody asked for.
+    // A tier is asked for what the pool lacks. The last token of a prompt is not asked for.
     const bool isWhole = block.tokens == block.wanted || block.reason == trace::MissReason::LastToken;
     const bool isAsked = isLoaded || !isWhole;
     facts.mayFindMore = facts.mayFindMore || (isAsked && foresight.mayFind && (matter || foresight.isUnread));
@@ -247,7 +247,7 @@ void Rehearsal::explainMisses(RehearsedStep& facts) const {
                            .cacheTails = m_setting.session.cacheTails,
                            .plainRoot = m_cache->plainRoot(m_setting.session.salt),
                            .blocksToKeep = [this](std::uint64_t evictedBy) {
-                             // A larger pool would have been asked for what failed in this one.
+                             // A larger pool would also have had to serve what failed in this one.
                              if (m_hasFailed) return std::optional<std::uint64_t>();
                              const auto found = m_witness.blocksToKeep.find(evictedBy);
                              return found == m_witness.blocksToKeep.end() ? std::nullopt : found->second;
@@ -268,7 +268,8 @@ void Rehearsal::explainMisses(RehearsedStep& facts) const {
 }
 
 void Rehearsal::onPreempted(RequestId /*request*/) {
-  // Who gives way depends on how long replies are, and how much it finds again on whether two say the same.
+  // Which request gives way depends on how long replies are. How much it finds again depends on whether two
+  // replies say the same.
   m_lengthsMatter = true;
   m_contentsMatter = true;
 }

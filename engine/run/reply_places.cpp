@@ -8,10 +8,10 @@
 namespace spanscope::run {
 namespace {
 
-/// With more segments that see unknown tokens than this, any other one is taken to be alike.
+/// If more segments than this see unknown tokens, every other segment is taken to be like one of them.
 constexpr std::size_t kMostUncertain = 64;
 
-/// The step of SplitMix64 over what came before.
+/// One step of SplitMix64, applied to the state so far and the next value.
 std::uint64_t mixed(std::uint64_t state, std::uint64_t value) {
   state += 0x9E3779B97F4A7C15ULL + value;
   state = (state ^ (state >> 30U)) * 0xBF58476D1CE4E5B9ULL;
@@ -27,7 +27,8 @@ std::int32_t knownBeginning(const std::vector<TokenId>& tokens) {
   return static_cast<std::int32_t>(std::find_if(tokens.begin(), tokens.end(), isUnknown) - tokens.begin());
 }
 
-/// Hashes of the context with each beginning of the tokens are compared, so they are made token by token.
+/// The hash of a context before its tokens. The context is compared with each beginning of the tokens, so
+/// hashes are made token by token.
 std::uint64_t beginning(std::uint64_t identity) {
   return mixed(identity, std::uint64_t{1});
 }

@@ -18,8 +18,8 @@ namespace spanscope::run {
 
 namespace {
 
-/// Prompt tokens that are laid out and looked up for new requests before a pass. Looking one up takes well
-/// under a microsecond, so this bounds how long the requests that run already have to wait.
+/// Most prompt tokens that are laid out and looked up for new requests before a pass. Looking one up takes
+/// well under a microsecond, so this bounds how long running requests have to wait.
 constexpr std::int64_t kMostTokensLaidOut = 1 << 20;
 
 }  // namespace
@@ -64,7 +64,7 @@ bool Scheduler::isServedBefore(const Request& a, const Request& b) {
   return priorityOfA != priorityOfB ? priorityOfA > priorityOfB : a.id < b.id;
 }
 
-/// The one that was submitted last.
+/// The request that was submitted last.
 Scheduler::Request& Scheduler::newest() const {
   const auto found = std::find_if(m_requests.rbegin(), m_requests.rend(),
                                   [this](const auto& request) { return request->id == m_lastRequest; });
@@ -84,13 +84,13 @@ Scheduler::Progress Scheduler::pass(std::stop_token stop, RequestSource* source)
     collectPrefills(pass);
     if (!pass.parts.empty()) break;
     removeEnded();
-    // Where everybody gave way, somebody can begin again.
+    // If all requests gave way, one of them can begin again.
     if (m_preemptions == preemptions || m_failures != failures) return Progress::Idle;
   }
   narrow(pass);
   if (!pass.observed.empty()) {
-    // Every request of a pass is observed at the union of the layers asked for; what was not asked for is not
-    // sent.
+    // Every request of a pass is observed at all layers that any request asks for. What a request did not ask
+    // for is not sent.
     for (const ObservedRun& run : pass.observed) {
       pass.batch.mass.runs.push_back(run.run);
       pass.batch.mass.keySpans.push_back(run.keySpan);
@@ -143,7 +143,7 @@ bool Scheduler::clearCache(Running running) {
   return m_cache.clear();
 }
 
-/// Rows that the running requests would take of a pass.
+/// How many rows of a pass the running requests would take.
 std::int64_t Scheduler::wantedRows() const {
   std::int64_t rows = 0;
   for (const auto& request : m_requests) {
@@ -157,7 +157,8 @@ std::int64_t Scheduler::wantedRows() const {
   return rows;
 }
 
-/// Admits requests in order as long as the pass has rows for them: those that wait, then new ones.
+/// Admits requests in the order in which they are served, as long as the pass has rows for them. Of equal
+/// priority, those that wait come before new ones.
 void Scheduler::admit(const std::stop_token& stop, RequestSource* source) {
   std::int64_t rows = wantedRows();
   std::int64_t laidOut = 0;
@@ -171,7 +172,7 @@ void Scheduler::admit(const std::stop_token& stop, RequestSource* source) {
       rows += std::max(0, request.prefillLength(i) - request.computed[i]);
     return true;
   };
-  // False: nobody else is to be tried.
+  // Returns false if no other request may be tried.
   const auto takeNew = [&](const auto& mayBeTaken) {
     while (source != nullptr && hasTime() && source->hasNext() && mayBeTaken(source->nextPriority())) {
       if (!source->submitNext(*this)) break;
@@ -191,10 +192,10 @@ void Scheduler::admit(const std::stop_token& stop, RequestSource* source) {
   takeNew([](std::int32_t) { return true; });
 }
 
-/// False if it has to wait for requests that go on; those behind it must not be tried then.
+/// False if the request has to wait for requests that go on. The requests behind it must not be tried then.
 bool Scheduler::tryAdmit(Request& request) {
-  // Asking the cache costs time that grows with the prompt, so it is asked when the answer can be another
-  // one.
+  // The time to ask the cache grows with the prompt. So the cache is asked only if its answer can have
+  // changed.
   if (request.lastRefusal && othersGoOn(request)) {
     const cache::Refusal& last = *request.lastRefusal;
     if (last.reason == cache::Refusal::Reason::NoRoomNow && request.releasesAtRefusal == m_releases)
@@ -203,7 +204,7 @@ bool Scheduler::tryAdmit(Request& request) {
       return false;
   }
   const cache::RequestSpec spec = specOf(request);
-  // One that was preempted would be again, did it not leave the others some room to grow.
+  // A request that was preempted would be preempted again if it left the others no room to grow.
   std::int64_t spareBlocks = 0;
   if (!request.computedBefore.empty() && othersGoOn(request)) {
     spareBlocks = std::count_if(m_requests.begin(), m_requests.end(),
@@ -239,11 +240,11 @@ bool Scheduler::tryAdmit(Request& request) {
                                                          : "not enough free blocks while others run",
                                          .waitFor = refusal->waitFor.request});
     }
-    // Whoever runs waits for somebody who may be behind it.
+    // If nobody goes on, those that run wait for a request that may be behind this one.
     return waitsInVain;
   }
 
-  // From here on it has blocks to give back, whatever else goes wrong.
+  // From here on, the request has blocks to give back, whatever else goes wrong.
   const auto& admission = std::get<cache::Admission>(answer);
   request.state = Request::State::Prefill;
   request.lastRefusal.reset();
@@ -259,8 +260,8 @@ bool Scheduler::tryAdmit(Request& request) {
   return true;
 }
 
-/// A member of a team whose prompt is computed and whose reply has begun, be it that it gave way, waits for
-/// the others from here on.
+/// A member of a team waits for the others as soon as its prompt is computed and its reply has begun. That
+/// includes a member that gave way and is resumed.
 void Scheduler::settle(Request& request) {
   if (!request.options.team || request.state != Request::State::Prefill || request.generated.empty()) return;
   for (std::uint32_t i = 0; i <= request.lastSegment(); ++i) {
@@ -269,7 +270,7 @@ void Scheduler::settle(Request& request) {
   request.state = Request::State::Decode;
 }
 
-/// Replies that were given end when all of them is computed.
+/// Ends the replies that were given, once all of their tokens are computed.
 void Scheduler::endGivenReplies() {
   for (const auto& request : m_requests) {
     const bool isDone = !request->options.given.empty() && !request->isOver &&

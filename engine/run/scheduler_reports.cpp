@@ -13,7 +13,7 @@
 
 namespace spanscope::run {
 
-/// Which rows of copies were computed in all layers.
+/// Tells which rows of copies were computed in all layers.
 void Scheduler::reportCopies(const Pass& pass, const model::ForwardResult& result) {
   if (!pass.joint) return;
   const Request& request = *pass.joint->request;
@@ -35,8 +35,8 @@ void Scheduler::reportCopies(const Pass& pass, const model::ForwardResult& resul
   m_sink.send(request.options.run, request.id, request.options.node, std::move(event));
 }
 
-/// Of rows that read in their policy's own way the events tell the row's own segment as one range; what else
-/// such a row reads is the policy's to tell.
+/// For rows that read in the way of their policy, the events on attention tell the row's own segment as one
+/// range. The policy itself tells what else such a row reads.
 void Scheduler::reportReplyMass(const Pass& pass, model::ForwardResult& result) const {
   if (result.mass.empty()) return;
   for (std::size_t i = 0; i < pass.observed.size(); ++i) {
@@ -97,7 +97,7 @@ void Scheduler::reportMass(const Pass& pass, const model::ForwardResult& result)
   for (const ObservedRows& rows : told) {
     if (pass.parts[rows.rows.part].request->options.replay) continue;
     reportRows(pass, result, rows);
-    // The row that a token is drawn from is told of alone, too.
+    // The row from which a token is drawn is also told by itself.
     const std::size_t last = rows.first + rows.number - 1;
     if (rows.number > 1 && pass.observed[last].reply >= 0) {
       reportRows(pass, result, {.rows = pass.observed[last], .first = last});

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Whose blocks a request gets where none is free, and which requests no pool of this size can hold.
+// Which request gives blocks to another one when none is free, and which requests no pool of this size can
+// hold.
 #include "engine/base/counted.h"
 #include "engine/run/computation.h"
 #include "engine/run/scheduled_request.h"
@@ -21,8 +22,8 @@ bool areTeammates(const ScheduledRequest& a, const ScheduledRequest& b) {
 
 }  // namespace
 
-/// With the reply so far, with which a preempted request goes on; of a member of a team what is computed of
-/// it.
+/// What the cache is asked for. It includes the reply so far, with which a preempted request goes on. For a
+/// member of a team, it includes only the tokens of the reply that are to be computed.
 cache::RequestSpec Scheduler::specOf(const Request& request) const {
   const layout::SpanTable& table = request.table;
   cache::RequestSpec spec;
@@ -59,27 +60,27 @@ cache::RequestSpec Scheduler::specOf(const Request& request) const {
   return spec;
 }
 
-/// It runs, and does not wait for others of its team.
+/// Whether the request runs and does not wait for others of its team.
 bool Scheduler::goesOn(const Request& request) const {
   if (!request.running()) return false;
   const bool mayWait = request.options.team && request.state == Request::State::Decode;
   return !mayWait || Team(m_requests, request).isReady();
 }
 
-/// Somebody else's blocks may yet come free.
+/// Whether another request goes on, so that its blocks may yet come free.
 bool Scheduler::othersGoOn(const Request& request) const {
   return std::any_of(m_requests.begin(), m_requests.end(),
                      [&](const auto& other) { return other.get() != &request && goesOn(*other); });
 }
 
-/// Those that have to have room together with it, itself among them.
+/// The requests that must have room together with this one, including this one.
 std::vector<Scheduler::Request*> Scheduler::unitOf(Request& request) const {
   if (!request.options.team) return {&request};
   return Team(m_requests, request).members();
 }
 
-/// Blocks that it needs, of a team all members together, with what is to be computed now and in a pool that
-/// nothing else is in.
+/// Blocks that the request needs, with what is to be computed now, in a pool that holds nothing else. For a
+/// member of a team: the blocks that all members need together.
 std::int64_t Scheduler::needOf(Request& request) const {
   std::vector<cache::RequestSpec> specs;
   for (const Request* each : unitOf(request)) specs.push_back(specOf(*each));
@@ -90,8 +91,9 @@ std::int64_t Scheduler::usableBlocks() const {
   return std::int64_t{m_cache.config().blockCount} - 1;
 }
 
-/// While nobody goes on: whether it belongs to the first of those to be served that can, once they have
-/// blocks. A team cannot as long as one of it has not been submitted.
+/// Called while nobody goes on. Whether the request, or a member of its team, is the first in the order of
+/// serving that can go on once it has blocks. A team cannot go on as long as one of its members has not been
+/// submitted.
 bool Scheduler::isNext(const Request& request) const {
   const auto first = std::find_if(m_requests.begin(), m_requests.end(), [this](const auto& each) {
     return each->state != Request::State::Ended && (!each->options.team || Team(m_requests, *each).isWhole());
@@ -99,9 +101,9 @@ bool Scheduler::isNext(const Request& request) const {
   return first != m_requests.end() && (first->get() == &request || areTeammates(**first, request));
 }
 
-/// Gets blocks for a request that is next: from those that wait with their blocks for
-/// others, from what is merely found, and at last from its own team, which then begins again. False where
-/// there is nothing to be had.
+/// Gets blocks for a request that is next. They come from requests that wait with their blocks for others,
+/// then from contents that nobody uses, and at last from the request's own team, which then begins again.
+/// Returns false if there is nothing to get.
 bool Scheduler::makeWay(Request& request, const cache::RequestSpec& spec) {
   for (auto other = m_requests.rbegin(); other != m_requests.rend(); ++other) {
     if (!(*other)->running() || areTeammates(**other, request)) continue;
@@ -111,8 +113,8 @@ bool Scheduler::makeWay(Request& request, const cache::RequestSpec& spec) {
   return m_cache.evictUnused(spec) > 0 || restart(request);
 }
 
-/// Has it, of a team all members, give everything back and the cache keep nothing: what is admitted from then
-/// on holds no content twice. False if none of them was running.
+/// Has the request, or all members of its team, give back all blocks, and has the cache forget what nobody
+/// uses. So what is admitted from then on holds no content twice. Returns false if none of them was running.
 bool Scheduler::restart(Request& request) {
   bool anyRan = false;
   const std::vector<Request*> unit = unitOf(request);
@@ -125,12 +127,17 @@ bool Scheduler::restart(Request& request) {
   return anyRan;
 }
 
-/// Who gives way to a running request that needs a block; null if nobody else has any.
+/// The request that gives way to a running request that needs a block; null if nobody else has blocks.
 ///
-/// The last of those without a team in the order in which they are served does, be it the one that asks; for
-/// a team any, since all of a team would have to wait for its members. Then members of other teams that wait
-/// for somebody anyway. Then, to a team, a later one; a team that is the last itself gives way with its own
-/// last member. So the first team always goes on, or where there is none the first request.
+/// Requests give way in this order:
+/// 1. The last request without a team, in the order of serving. To a request without a team, only later
+/// requests give way. To a member of a team, any request without a team does, because otherwise the whole
+/// team would have to wait for its member.
+/// 2. A member of another team that waits for somebody anyway.
+/// 3. To a member of a team: a member of a later team.
+/// 4. The asking request itself; for a team, the last of its members.
+///
+/// So the first team always goes on, or the first request if there is no team.
 Scheduler::Request* Scheduler::givesWayTo(Request& request) const {
   const auto last = [this](const auto& may) -> Request* {
     const auto found = std::find_if(m_requests.rbegin(), m_requests.rend(),
@@ -164,8 +171,9 @@ Scheduler::Request* Scheduler::givesWayTo(Request& request) const {
   return othersRun ? last(isInUnit) : nullptr;
 }
 
-/// Makes room for a token that was sampled, taking it from others. Nothing if the request or one of its team
-/// had to give way, or if it ended because even the whole pool is too small for it.
+/// Makes room for a sampled token, with blocks of other requests if necessary. Returns nothing if the request
+/// or a member of its team had to give way, or if the request failed because even the whole pool is too small
+/// for it.
 std::optional<cache::Slot> Scheduler::place(Request& request, TokenId token) {
   while (true) {
     std::optional<cache::Slot> slot = m_cache.append(request.id, token);
@@ -180,7 +188,7 @@ std::optional<cache::Slot> Scheduler::place(Request& request, TokenId token) {
   }
 }
 
-/// Whether there is a slot for the next row of a reply.
+/// Makes room for the next row of a reply. Returns whether there is a slot for it.
 bool Scheduler::makeRoom(Request& request, TokenId token) {
   const std::optional<cache::Slot> slot = place(request, token);
   if (slot && slot->copy) {
@@ -209,7 +217,7 @@ void Scheduler::preempt(Request& request, const Request& requester) {
   m_listener.onPreempted(request.id);
 }
 
-/// What it needs with its team, or alone, and what an empty pool has.
+/// The error for a request that, alone or with its team, needs more blocks than an empty pool has.
 Error Scheduler::tooLarge(Request& request) const {
   const std::int64_t blockSize = m_cache.config().blockSize;
   const std::int64_t usable = usableBlocks();

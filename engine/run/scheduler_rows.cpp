@@ -28,16 +28,17 @@ void Scheduler::collectDecodes(Pass& pass) {
       chosen.push_back(&request);
     }
   }
-  // Some may have given way to others since they were chosen.
+  // Some requests may have given way to others since they were chosen.
   for (Request* each : chosen) {
     if (each->state == Request::State::Decode && goesOn(*each))
       addRows(pass, *each, each->lastSegment(), each->computed.back(), 1);
   }
 }
 
-/// The members of a team that have a row in its next step, each with room for that row. They may be more than
-/// the pass has rows left: each of them reads what the others store in the step. Empty where somebody has to
-/// wait, and for every member but the first one, which is asked for all.
+/// The members of a team that have a row in the team's next step, each with room for that row. They may be
+/// more than the rows that the pass has left, because each of them reads what the others store in the step.
+/// Empty if a member has to wait. Also empty for every member but the first: the first one is asked for all
+/// of them.
 std::vector<Scheduler::Request*> Scheduler::nextOfTeam(Request& member) {
   const Team team(m_requests, member);
   if (team.members().front() != &member || !team.isReady()) return {};
@@ -51,10 +52,10 @@ std::vector<Scheduler::Request*> Scheduler::nextOfTeam(Request& member) {
   const policy::ReplyRows& reply = *member.options.rows.reply;
   for (const std::size_t index : reply.next(repliesOf(team.members()))) {
     Request* const each = team.members()[index];
-    // With the last reply that ends all of the team does.
+    // When the last reply of a team ends, all members end.
     if (each->state != Request::State::Decode) return {};
     const std::int32_t row = each->repliedRows();
-    // A reply that ends here changes what those behind it see.
+    // A reply that ends here changes what the replies behind it see.
     const std::int64_t position = reply.positionOf(repliesOf(team.members()), index, row);
     if (each->options.given.empty() && position >= each->options.team->positions) {
       end(*each, trace::StepOutcome::ContextLimit);
@@ -86,7 +87,8 @@ void Scheduler::collectPrefills(Pass& pass) {
         continue;
       }
       if (request.options.rows.isJoint(segment) && begin == 0) {
-        // What is copied has to be there before the pass begins, and a pass is narrowed for one request.
+        // What is copied has to be computed before the pass begins, and a pass is narrowed for one request
+        // only.
         const bool isPassFree =
             !pass.joint && std::none_of(pass.parts.begin(), pass.parts.end(),
                                         [&](const Pass::Part& part) { return part.request == &request; });
@@ -102,8 +104,8 @@ void Scheduler::collectPrefills(Pass& pass) {
   }
 }
 
-/// All joint segments of the request. They may be more rows than the pass has left, since rows are chosen
-/// among all of them.
+/// Adds all joint segments of the request. They may have more rows than the pass has left, because rows are
+/// chosen among all of them.
 void Scheduler::addJoint(Pass& pass, Request& request) {
   pass.joint = Pass::Joint{.request = &request, .copies = {}};
   std::vector<cache::BlockCopy> copies;
@@ -122,7 +124,7 @@ void Scheduler::addJoint(Pass& pass, Request& request) {
   request.prefillPlace = static_cast<std::uint32_t>(request.prefillOrder.size()) - 1;
 }
 
-/// The visible rows of a segment that begins as a copy of another; adds the blocks that are to be copied.
+/// Adds the visible rows of a segment that begins as a copy of another segment, and the blocks to be copied.
 void Scheduler::addCopy(Pass& pass, Request& request, std::uint32_t segment,
                         std::vector<cache::BlockCopy>& copies) {
   const std::int32_t blockSize = m_cache.config().blockSize;
@@ -149,15 +151,15 @@ void Scheduler::addCopy(Pass& pass, Request& request, std::uint32_t segment,
   addRun(pass, request, segment, first, count, firstRow);
 }
 
-/// Says of the whole pass in which layers which rows go on: all but those of copies, and of these as many as
-/// the row plan says.
+/// Says for the whole pass which rows go on in which layers: all rows except those of copies, and of the rows
+/// of copies as many as the row plan says.
 void Scheduler::narrow(Pass& pass) {
   if (!pass.joint) return;
   const policy::RowPlan& plan = pass.joint->request->options.rows;
   pass.batch.narrowedBy = plan.comparedPart;
   for (const policy::Narrowing& narrowing : plan.narrowings) {
     std::vector<compute::RowGroup>& groups = pass.batch.narrowings.emplace_back();
-    std::optional<std::uint32_t> group;  // of the run before
+    std::optional<std::uint32_t> group;  // group of the run before
     auto copy = pass.joint->copies.begin();
     for (std::size_t run = 0; run < pass.batch.runs.size(); ++run) {
       const bool isCopy = copy != pass.joint->copies.end() && copy->run == run;
@@ -171,7 +173,7 @@ void Scheduler::narrow(Pass& pass) {
   }
 }
 
-/// Puts a row into the pass; `blocks`: of its segment.
+/// Puts a row into the pass. `blocks`: the blocks of the row's segment.
 void Scheduler::addRow(Pass& pass, TokenId token, std::int32_t local,
                        const std::vector<BlockId>& blocks) const {
   const std::int32_t blockSize = m_cache.config().blockSize;
@@ -218,7 +220,7 @@ void Scheduler::addRows(Pass& pass, Request& request, std::uint32_t segment, std
   }
   pass.parts.push_back(part);
 
-  // What was computed before has been reported.
+  // Rows that were computed before have been reported before.
   if (request.options.observedLayers.empty() || part.repeated) {
     addRun(pass, request, segment, begin, count, firstRow);
     return;
@@ -255,7 +257,7 @@ void Scheduler::addRows(Pass& pass, Request& request, std::uint32_t segment, std
   for (std::int32_t j = begin; j < end;) {
     const std::int32_t blockEnd = (j / blockSize + 1) * blockSize;
     std::int32_t next = request.options.observeRows ? j + 1 : std::min(blockEnd, end);
-    // The row that the first token is drawn from is looked at alone, too, and reported with its block.
+    // The row from which the first token is drawn is also observed by itself, and reported with its block.
     const bool drawsFrom = segment == request.lastSegment() && next == length;
     if (drawsFrom && next - j > 1) --next;
     observe(j, next, !request.options.observeRows && j > begin && j % blockSize != 0);
@@ -263,9 +265,9 @@ void Scheduler::addRows(Pass& pass, Request& request, std::uint32_t segment, std
   }
 }
 
-/// The next run of the pass is observed.
+/// Marks the next run of the pass as observed.
 void Scheduler::addObservedRun(Pass& pass, const Request& request, ObservedRun run) {
-  // Single keys only where they are not too many: their number grows with the square of the tokens.
+  // Single keys are observed only if they are not too many: their number grows with the square of the tokens.
   const bool singleKeys = request.options.replay ? request.options.replay->singleKeys
                                                  : request.options.observeRows &&
                                                        request.table.tokenCount() <= kMostTokensForSingleKeys;
@@ -325,7 +327,8 @@ std::vector<policy::Reply> Scheduler::repliesOf(const std::vector<Request*>& mem
   return replies;
 }
 
-/// The replies that are generated in step with that of the request, which without a team is alone.
+/// The replies that are generated in step with the reply of the request. Without a team, that reply is the
+/// only one.
 Scheduler::RepliesInStep Scheduler::repliesInStepWith(const Request& request) const {
   if (!request.options.team) return {.replies = {replyOf(request)}, .own = 0};
   const Team team(m_requests, request);

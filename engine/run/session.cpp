@@ -33,7 +33,7 @@ cache::CacheConfig cacheConfig(const SessionConfig& config, const std::string& m
   out.blockSize = config.blockSize;
   out.blockCount = config.blockCount;
   out.cacheTails = config.cacheTails;
-  // Everything that keys and values depend on besides tokens and what they see.
+  // Everything that keys and values depend on, besides the tokens and what the tokens see.
   out.fingerprint = "model=" + modelFingerprint + ";kv=" + compute::nameOf(*config.kvType) +
                     ";keys=local;block=" + std::to_string(config.blockSize) +
                     ";backend=" + backend.info().numericRevision;
@@ -52,7 +52,7 @@ std::string nameInStore(const std::string& model) {
   return begin == std::string::npos ? path : path.substr(begin + 1);
 }
 
-/// The prompt of a reply that is put through the model once more, without the reply.
+/// The prompt of a reply that is put through the model once more. The table does not hold the reply.
 layout::SpanTable replayedTable(const std::vector<trace::SegmentInfo>& segments,
                                 const std::vector<TokenId>& reply, const model::ModelConfig& model) {
   if (reply.empty()) refuse("reply", "no tokens", "at least one");
@@ -69,7 +69,7 @@ layout::SpanTable replayedTable(const std::vector<trace::SegmentInfo>& segments,
   return table;
 }
 
-/// Of all segments, those that are copied once.
+/// Tokens of all segments. A segment that is copied counts once.
 std::int64_t allTokens(const layout::SpanTable& table, const policy::RowPlan& rows) {
   std::int64_t tokens = 0;
   for (std::size_t i = 0; i < table.segments.size(); ++i) {
@@ -78,7 +78,7 @@ std::int64_t allTokens(const layout::SpanTable& table, const policy::RowPlan& ro
   return tokens;
 }
 
-/// From when it is begun until its result is there.
+/// A run, from its beginning until its result is there.
 struct RunInProgress {
   std::shared_ptr<const plan::Plan> plan;
   RunOptions options;
@@ -136,7 +136,7 @@ struct Session::Impl final : RequestListener {
     tellStore(0);
   }
 
-  /// What was wrong with the span store, as warnings.
+  /// Tells the trace what was wrong with the span store, as warnings, and what was found about its tiers.
   void tellProblems(RunId run) {
     if (!spans) return;
     for (const Error& error : spans->takeProblems()) {
@@ -160,7 +160,7 @@ struct Session::Impl final : RequestListener {
     try {
       finishKeeping({});
     } catch (const std::exception&) {
-      // What was computed can be computed again, and nobody is left to be told.
+      // What was computed can be computed again, and nobody is left who could be told of the error.
     }
   }
   Impl(const Impl&) = delete;
@@ -172,7 +172,7 @@ struct Session::Impl final : RequestListener {
     handOver(patience);
   }
 
-  /// Goes on with what was started.
+  /// Goes on with the keeping that was started.
   void handOver(const cache::Patience& patience) {
     try {
       isKeeping = !cache.keepSome(patience) && !patience.stop.stop_requested();
@@ -190,8 +190,8 @@ struct Session::Impl final : RequestListener {
     if (!isKeeping) tellStore(0);
   }
 
-  /// At the end of a run, whose requests nobody waits for any more. While others are in progress, what it
-  /// left stays where they may find it, and goes with what they leave.
+  /// Called at the end of a run, whose requests nobody waits for any more. While other runs are in progress,
+  /// what this run left stays where they may find it. It is kept together with what they leave.
   void keepInBackground(RunId run, trace::RunOutcome outcome) {
     leavesSomething = leavesSomething || outcome != trace::RunOutcome::Stopped;
     if (runs.empty()) {
@@ -201,7 +201,7 @@ struct Session::Impl final : RequestListener {
     tellStore(run);
   }
 
-  /// The run that a request belongs to; null: none.
+  /// The run that a request belongs to; null if it belongs to none.
   PlanRun* runOf(RequestId request) const {
     for (const auto& [number, run] : runs) {
       if (run->steps->has(request)) return run->steps.get();
@@ -235,8 +235,9 @@ struct Session::Impl final : RequestListener {
     }
   }
 
-  /// Has the other members of a reply's team computed beside it, which is to be computed next: `table` is
-  /// then that of its prompt alone, and the options say the rest. Nothing where it was written by itself.
+  /// Prepares a reply that was written in a team, and that is to be computed next: submits the other members,
+  /// so that they are computed beside it, cuts `table` down to the reply's prompt and completes `options`.
+  /// Does nothing if the reply was written by itself.
   void submitTeam(const FinishedReply& finished, layout::SpanTable& table, RequestOptions& options) {
     const Teammates& teammates = finished.teammates;
     if (teammates.members.empty()) return;
@@ -271,7 +272,8 @@ struct Session::Impl final : RequestListener {
     for (auto& [otherTable, given] : others) scheduler.submit(std::move(otherTable), std::move(given));
   }
 
-  /// Computes one request outside of any plan. Throws Failure if it does not fit or was stopped.
+  /// Computes one request outside of any plan. Throws Failure if a run is in progress, if the request does
+  /// not fit, or if it was stopped.
   void compute(layout::SpanTable table, RequestOptions options, const std::stop_token& stop) {
     if (!runs.empty()) refuse("session", counted(runs.size(), "run") + " in progress", "none");
     if (tiers) tiers->setStop(stop);
@@ -301,7 +303,7 @@ struct Session::Impl final : RequestListener {
               trace::MessageLogged{.severity = Severity::Error, .text = error.message()});
   }
 
-  /// What the trace is told of a run before its first step.
+  /// Tells the trace all that it is told of a run before the first step.
   void tellBeginning(RunId run, const plan::Plan& plan, const RunOptions& options) {
     const auto warn = [&](const NodePath& node, const std::string& text) {
       sink.send(run, 0, node, trace::MessageLogged{.severity = Severity::Warning, .text = text});
@@ -346,7 +348,7 @@ struct Session::Impl final : RequestListener {
       own.steps = std::make_unique<PlanRun>(run, *own.plan, own.options, decoder.config(), *tokenizer, *chat,
                                             config.blockSize, sink, stop);
     } catch (const Failure& failure) {
-      // The vocabulary lacks what the layout needs, or the model what the policy needs.
+      // The vocabulary lacks what the layout needs, or the model lacks what the policy needs.
       failAtOnce(failure.error());
       return run;
     }
@@ -392,7 +394,7 @@ struct Session::Impl final : RequestListener {
   trace::Sink& sink;
   AttentionLimit attention;
   std::unique_ptr<compute::KvStore> store;
-  std::shared_ptr<cache::SpanStore> spans;  ///< null while it is off
+  std::shared_ptr<cache::SpanStore> spans;  ///< null if the store is off
   std::shared_ptr<StoreTiers> tiers;
   cache::KvCache cache;
   ModelComputation modelComputation;
@@ -402,9 +404,9 @@ struct Session::Impl final : RequestListener {
   PlanDriver driver;
 
   RunId lastRun;
-  std::map<RunId, RunResult> results;  ///< that nobody has taken yet
-  bool isKeeping = false;              ///< something is still to be handed over, or to be written
-  bool leavesSomething = false;        ///< a run that has ended does, and nothing was done about it yet
+  std::map<RunId, RunResult> results;  ///< results that nobody has taken yet
+  bool isKeeping = false;              ///< something still has to be handed over or written
+  bool leavesSomething = false;        ///< an ended run left something, and keeping it has not been started
   std::vector<std::vector<float>> logits;
   std::int64_t cachedTokens = 0;
   std::optional<Error> logitsError;
@@ -420,7 +422,7 @@ Session::Session(SessionConfig config, model::Decoder& decoder, compute::Backend
 Session::~Session() = default;
 
 RunResult Session::run(const plan::Plan& plan, const RunOptions& options, std::stop_token stop) {
-  // Lives as long as this call.
+  // The plan lives as long as this call.
   const std::shared_ptr<const plan::Plan> lent(std::shared_ptr<void>(), &plan);
   const RunId run = m_impl->begin(lent, options, stop);
   while (m_impl->runs.contains(run)) m_impl->advance();
@@ -522,7 +524,7 @@ trace::AttentionReplayed Session::replayAttention(const AttentionReplayRequest& 
   impl.replayed.clear();
   impl.submitTeam(reply, table, options);
   impl.compute(std::move(table), std::move(options), stop);
-  // The row of the prompt's last token is one of those that are told of.
+  // The row of the prompt's last token is among the rows that are told.
   said.cachedTokens = impl.cachedTokens;
   said.recomputedTokens = tokens - 1 - impl.cachedTokens;
   impl.sink.send(reply.run, reply.request, reply.node, said);
@@ -561,7 +563,7 @@ ReplayedReply Session::replayReply(const FinishedReply& reply, std::int32_t obse
   impl.replayed.clear();
   impl.submitTeam(reply, table, options);
   impl.compute(std::move(table), std::move(options), stop);
-  // The row of the prompt's last token is one of those that are given.
+  // The row of the prompt's last token is among the rows that are returned.
   return {.logits = std::exchange(impl.logits, {}),
           .attention = std::exchange(impl.replayed, {}),
           .cachedTokens = impl.cachedTokens,

@@ -66,7 +66,7 @@ cache::HeldBlock StoreTiers::read(const cache::PooledBlock& block) const {
 }
 
 std::optional<cache::Spilled> StoreTiers::spill(const cache::PooledBlock& block) {
-  // Where only the disk is in use, what lies there need not be read.
+  // If only the disk is in use, a block that lies there already need not be read.
   if (m_store->config().hostBytes == 0 && m_store->isOnDisk(block.facts.name)) return std::nullopt;
   cache::HeldBlock held = read(block);
   const std::uint64_t bytes = held.bytes->size();

@@ -30,8 +30,8 @@ const char* exactnessAt(std::span<const double> values) {
 
 layout::SpanTable layOut(const plan::Step& step, std::span<const layout::StepOutput> outputs,
                          layout::MessageRenderer& renderer, std::span<const double> /*values*/) {
-  // A reply that stands in this prompt is a document of it, and is first computed as one is by itself: what
-  // blending made of its own prompt belonged to that request alone.
+  // A reply in this prompt is a document of the prompt, and is first computed as a document is by itself.
+  // What blending made of the reply's own prompt belonged to that request alone.
   std::vector<layout::StepOutput> documents(outputs.size());
   for (const StepIndex need : step.needs) {
     if (need >= outputs.size()) continue;

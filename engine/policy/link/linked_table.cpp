@@ -16,9 +16,9 @@ using layout::TokenRun;
 
 /// What becomes of a segment of the original table.
 struct Fate {
-  std::int32_t linked = 0;  ///< visible tokens that a segment of their own takes the place of
-  bool hasRest = false;     ///< visible tokens are left
-  bool isRead = false;      ///< something that is computed as before reads all of it
+  std::int32_t linked = 0;  ///< visible tokens that a segment of their own replaces
+  bool hasRest = false;     ///< whether more visible tokens are left
+  bool isRead = false;      ///< whether something that is computed as before reads all of it
 };
 
 /// Runs of local tokens begin … end − 1.
@@ -46,7 +46,7 @@ class Linking {
       hasView = hasView || visible > 0;
     }
     for (std::size_t i = m_fates.size(); i-- > 0;) {
-      // The outermost scope reads what was linked in the place of what was not.
+      // The outermost scope reads the linked tokens in the place of the original ones.
       if (isOuter(spans.segments[i]) || !isComputed(i)) continue;
       for (const std::uint32_t seen : spans.segments[i].sees) m_fates[seen].isRead = true;
     }
@@ -88,7 +88,7 @@ class Linking {
   }
 
  private:
-  /// It stands in the outermost scope, and so sees the whole prompt before it.
+  /// Whether the segment stands in the outermost scope, and so sees the whole prompt before it.
   static bool isOuter(const Segment& segment) { return segment.scope == 0 && !segment.hidden; }
 
   /// Whether keys and values of the original segment are needed at all.
@@ -97,8 +97,8 @@ class Linking {
     return fate.hasRest || fate.isRead;
   }
 
-  /// A copy that sees what the original saw: in the outermost scope the view so far, elsewhere the unlinked
-  /// segments.
+  /// A copy that sees what the original saw. In the outermost scope that is the view so far, elsewhere it is
+  /// the unlinked segments.
   Segment withView(const Segment& segment) const {
     Segment copy = segment;
     if (isOuter(segment)) {
@@ -117,7 +117,7 @@ class Linking {
   const SpanTable& m_spans;
   std::vector<Fate> m_fates;
   SpanTable m_table;
-  std::vector<std::optional<std::uint32_t>> m_unlinked;  ///< by original segment, where it is in the table
+  std::vector<std::optional<std::uint32_t>> m_unlinked;  ///< by original segment: its place, if it has one
   std::vector<std::uint32_t> m_view;                     ///< what the prompt sees so far, in view order
 };
 

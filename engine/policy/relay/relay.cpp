@@ -37,7 +37,7 @@ const char* exactnessAt(std::span<const double> values) {
   return values[0] == 1 ? "block attention ✓ · full prefill ≈" : nullptr;
 }
 
-/// Has outputs that are computed anew take another form.
+/// Gives this form to all outputs except continuations.
 void quoteAs(plan::OutputForm form, plan::PromptNode& prompt) {
   if (auto* output = std::get_if<plan::PromptOutput>(&prompt.value)) {
     if (output->form != plan::OutputForm::Continuation) output->form = form;
@@ -59,8 +59,8 @@ SpanTable layOut(const plan::Step& step, std::span<const layout::StepOutput> out
     quoteAs(form, quoted.prompt);
     if (form == plan::OutputForm::Anew)
       return layout::layOut(quoted, outputs, renderer, layout::Visibility::Spans);
-    // What was computed again for an inner prompt belonged to that request alone: a reply's keys are those
-    // that it has behind the replies that its own prompt quotes as they were generated.
+    // What was computed again for an inner prompt belonged to that request alone. So the keys of a reply are
+    // those that it has if the replies quoted in its own prompt stand there as they were generated.
     std::vector<layout::StepOutput> inner(outputs.size());
     for (const StepIndex need : step.needs) {
       if (need >= outputs.size()) continue;
@@ -86,10 +86,10 @@ std::optional<std::string> expectedOn(std::span<const double> values, std::int32
 SpanTable relayedTable(const SpanTable& reused, const SpanTable& anew) {
   SpanTable table;
   table.cropped = reused.cropped;
-  std::vector<std::uint32_t> places;  // by segment of `reused`, in the table
-  // Both tables have the same visible tokens in the same order, and a visible segment of `reused` lies within
-  // one of `anew`: `within[i]` are those of `reused`, by their places in the table, that lie in segment i of
-  // `anew`.
+  std::vector<std::uint32_t> places;  // by segment of `reused`: its place in the table
+  // Both tables have the same visible tokens in the same order, and each visible segment of `reused` lies
+  // within one segment of `anew`. `within[i]`: the segments of `reused` that lie in segment i of `anew`, by
+  // their places in the table.
   std::vector<std::vector<std::uint32_t>> within(anew.segments.size());
   std::size_t outer = 0;
   std::int64_t left = anew.segments.empty() ? 0 : visibleTokens(anew.segments.front());
@@ -111,7 +111,7 @@ SpanTable relayedTable(const SpanTable& reused, const SpanTable& anew) {
       copy.independent = view.empty();
       copy.sees = std::move(view);
       table.segments.push_back(std::move(copy));
-      // Whoever sees the reply sees the copy.
+      // Whatever sees the reply sees the copy instead.
       places.back() = static_cast<std::uint32_t>(table.segments.size() - 1);
     }
     within[outer].push_back(places.back());

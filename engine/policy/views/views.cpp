@@ -12,7 +12,7 @@
 namespace spanscope::policy {
 namespace {
 
-/// What stands around the generates that belong together: their plus, or a repeat or map.
+/// The node around the generates that belong together: their plus, or a repeat or map.
 NodePath listAround(const plan::Step& step) {
   static constexpr std::string_view kPlus = "/plus/";
   const std::size_t at = step.node.rfind(kPlus);
