@@ -3,6 +3,7 @@
 
 #include "engine/base/error.h"
 #include "engine/layout/layout.h"
+#include "engine/policy/recomputation.h"
 #include "engine/run/plan_progress.h"
 #include "engine/run/run_options.h"
 
@@ -159,8 +160,9 @@ class Bounding {
       // A mark at the end of the reply makes the prompt that holds the reply longest.
       m_many[index].tokens.assign(static_cast<std::size_t>(bounds.reply.most),
                                   rules.marks() ? rules.markers.plus : kAny);
-      m_few[index].table = std::move(few);
-      m_many[index].table = std::move(many);
+      // A prompt that quotes the reply does not hold the copies of this prompt.
+      m_few[index].table = policy::withoutCopies(few);
+      m_many[index].table = policy::withoutCopies(many);
     }
     m_bounds[index] = bounds;
     return bounds;
