@@ -24,7 +24,9 @@ struct Teammates {
 
 /// A finished reply, as the trace describes it.
 struct FinishedReply {
-  RunId run = 0;  ///< run, request and node of the events that tell of a replay
+  /// The run of the session that replays the reply: a replay finds the blocks that this run stored under its
+  /// salt. The events of a replay carry this run, request and node.
+  RunId run = 0;
   RequestId request = 0;
   NodePath node;
   std::vector<trace::SegmentInfo> segments;  ///< from SpanTableLaidOut

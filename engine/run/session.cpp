@@ -254,6 +254,7 @@ struct Session::Impl final : RequestListener {
         RequestOptions given;
         given.run = options.run;
         given.node = options.node;
+        given.salt = options.salt;
         given.team = place;
         given.given = member.reply;
         layout::SpanTable prompt = replayedTable(member.segments, member.reply, decoder.config());
@@ -298,6 +299,19 @@ struct Session::Impl final : RequestListener {
     }
   }
 
+  /// Replays find the blocks of their run only under its salt, which no trace tells. After very many salted
+  /// runs the oldest are forgotten: a replay then computes what it does not find.
+  void rememberSalt(RunId run, const std::optional<std::string>& salt) {
+    constexpr std::size_t kMostSalts = 4096;
+    if (!salt) return;
+    salts.emplace(run, *salt);
+    if (salts.size() > kMostSalts) salts.erase(salts.begin());
+  }
+  std::optional<std::string> saltOf(RunId run) const {
+    const auto found = salts.find(run);
+    return found == salts.end() ? std::nullopt : std::optional(found->second);
+  }
+
   void logError(RunId run, const Error& error) {
     sink.send(run, 0, error.place,
               trace::MessageLogged{.severity = Severity::Error, .text = error.message()});
@@ -329,6 +343,7 @@ struct Session::Impl final : RequestListener {
                                                               .begin = std::chrono::steady_clock::now(),
                                                               .steps = nullptr});
     RunInProgress& own = *made;
+    rememberSalt(run, own.options.salt);
     tellBeginning(run, *own.plan, own.options);
     const auto failAtOnce = [&](Error error) {
       logError(run, error);
@@ -405,6 +420,7 @@ struct Session::Impl final : RequestListener {
 
   RunId lastRun;
   std::map<RunId, RunResult> results;  ///< results that nobody has taken yet
+  std::map<RunId, std::string> salts;  ///< salts of the runs that had one of their own
   bool isKeeping = false;              ///< something still has to be handed over or written
   bool leavesSomething = false;        ///< an ended run left something, and keeping it has not been started
   std::vector<std::vector<float>> logits;
@@ -519,6 +535,7 @@ trace::AttentionReplayed Session::replayAttention(const AttentionReplayRequest& 
   last.insert(last.end(), reply.tokens.begin(), reply.tokens.end() - 1);
 
   options.node = reply.node;
+  options.salt = impl.saltOf(reply.run);
   options.observedLayers = {request.layer};
   options.replay = ReplayedRows{.firstRow = said.firstRow, .singleKeys = request.singleKeys};
   impl.replayed.clear();
@@ -551,6 +568,7 @@ ReplayedReply Session::replayReply(const FinishedReply& reply, std::int32_t obse
   const std::int64_t tokens = allTokens(table, options.rows);
   std::vector<TokenId>& last = table.segments.back().tokens;
   options.node = reply.node;
+  options.salt = impl.saltOf(reply.run);
   options.logits = LogitReport::Replayed;
   options.replay = ReplayedRows{.firstRow = static_cast<std::int32_t>(last.size()) - 1,
                                 .singleKeys = true,

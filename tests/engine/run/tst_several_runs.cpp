@@ -3,6 +3,7 @@
 #include "engine/plan/planner.h"
 #include "engine/policy/policies.h"
 #include "engine/query/json/json.h"
+#include "engine/run/finished_reply.h"
 #include "engine/run/logits_request.h"
 #include "engine/run/run_options.h"
 #include "engine/run/run_result.h"
@@ -193,6 +194,29 @@ class TestSeveralRuns : public QObject {
     QCOMPARE(stranger.answer, first.answer);
     // The session's own is a tenant as well.
     QVERIFY(cachedOf(spanlet.session->run(*plan, {})) > 0);
+  }
+
+  /// What is computed again of an answer finds what its run stored, whoever's tenant that was.
+  void replaysFindBlocksOfTheirRun() {
+    SpanletSession spanlet;
+    const auto plan = planOf(ask("Mira lives in Lisbon. Mira plays the cello. The lamp gave little light."));
+    RunOptions blue;
+    blue.salt = "blue";
+    run::FinishedReply reply;
+    const RunResult salted = spanlet.session->run(*plan, blue);
+    reply.run = spanlet.session->lastRun();
+    reply.segments = spanlet.sink.all<trace::SpanTableLaidOut>().back().segments;
+    reply.tokens = salted.steps.front().tokens;
+    const std::int64_t prompt = salted.steps.front().metrics.promptTokens;
+    const run::ReplayedReply replayed = spanlet.session->replayReply(reply, 0);
+    QCOMPARE(replayed.recomputedTokens, std::int64_t{0});
+    QCOMPARE(replayed.cachedTokens, prompt - 1);
+    const trace::AttentionReplayed seen = spanlet.session->replayAttention({.reply = reply, .layer = 1});
+    QCOMPARE(seen.recomputedTokens, 0);
+    // As a stranger would: of another tenant nothing is found.
+    run::FinishedReply stranger = reply;
+    stranger.run = 0;
+    QCOMPARE(spanlet.session->replayReply(stranger, 0).cachedTokens, std::int64_t{0});
   }
 
   /// At once, too: neither waits for what the other computes.
