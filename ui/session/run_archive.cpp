@@ -287,12 +287,10 @@ QStringList textsOf(const QJsonValue& value) {
 }  // namespace
 
 std::vector<trace::Event> runPart(const TraceStore& trace, RunId run) {
-  const std::vector<std::size_t>& starts = trace.runs();
-  const auto start = std::find_if(starts.begin(), starts.end(),
-                                  [&](std::size_t index) { return trace.event(index).run == run; });
-  if (start == starts.end()) return {};
+  const std::optional<std::size_t> start = trace.startOf(run);
+  if (!start) return {};
   const std::size_t first = *start;
-  const std::size_t end = std::next(start) == starts.end() ? trace.size() : *std::next(start);
+  const std::size_t end = trace.endOf(run);
   std::vector<trace::Event> events;
   events.reserve(end - first + 1);
   if (first > 0) events.push_back(trace.beginningAt(first));

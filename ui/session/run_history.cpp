@@ -52,18 +52,14 @@ QStringList otherNames(const std::string& queryJson, const QString& model) {
 /// Tokens and times of the passes of one run.
 class RateSums {
  public:
-  void add(const trace::Event& event) {
-    const auto* pass = std::get_if<trace::BatchComputed>(&event.payload);
-    if (pass == nullptr) return;
-    std::int64_t prefill = 0;
-    std::int64_t decode = 0;
-    for (const trace::BatchEntry& entry : pass->entries) (entry.decode ? decode : prefill) += entry.count;
+  /// A pass with so many tokens of the run.
+  void add(std::int64_t prefill, std::int64_t decode, std::int64_t nanoseconds) {
     if (prefill > 0) {
       m_prefillRows += prefill;
-      m_prefillTime += pass->nanoseconds;
+      m_prefillTime += nanoseconds;
     } else {
       m_decodeRows += decode;
-      m_decodeTime += pass->nanoseconds;
+      m_decodeTime += nanoseconds;
     }
   }
   RunRates rates() const {
@@ -76,6 +72,27 @@ class RateSums {
   std::int64_t m_decodeRows = 0;
   std::int64_t m_decodeTime = 0;  ///< nanoseconds
 };
+
+using RunRateSums = std::map<RunId, RateSums>;
+
+/// Adds a pass to the sums of every run that has tokens in it.
+void addPass(const TraceStore& trace, std::size_t index, RunRateSums& sums) {
+  const auto* pass = std::get_if<trace::BatchComputed>(&trace.event(index).payload);
+  if (pass == nullptr) return;
+  struct Tokens {
+    std::int64_t prefill = 0;
+    std::int64_t decode = 0;
+  };
+  std::map<RunId, Tokens> byRun;
+  for (const trace::BatchEntry& entry : pass->entries) {
+    const RequestEvents* request = trace.request(entry.request);
+    // A trace that begins in the middle may not tell whose it is.
+    if (request == nullptr || request->run == 0) continue;
+    Tokens& tokens = byRun[request->run];
+    (entry.decode ? tokens.decode : tokens.prefill) += entry.count;
+  }
+  for (const auto& [run, tokens] : byRun) sums[run].add(tokens.prefill, tokens.decode, pass->nanoseconds);
+}
 
 void finish(RunRecord& record) {
   const TraceStore& trace = *record.trace;
@@ -90,23 +107,22 @@ void finish(RunRecord& record) {
 }  // namespace
 
 RunRates ratesOf(const TraceStore& trace, std::size_t position, RunId run) {
-  RateSums sums;
+  RunRateSums sums;
   const std::vector<std::size_t>& passes = trace.passes();
-  // Runs of a session follow each other: those of the newest stand at the end.
-  for (auto index = passes.rbegin(); index != passes.rend(); ++index) {
-    if (*index >= position) continue;
-    const trace::Event& event = trace.event(*index);
-    if (event.run != 0 && event.run < run) break;
-    if (event.run == run) sums.add(event);
+  const std::size_t start = trace.startOf(run).value_or(0);
+  for (auto pass = std::lower_bound(passes.begin(), passes.end(), start); pass != passes.end(); ++pass) {
+    if (*pass >= position) break;
+    addPass(trace, *pass, sums);
   }
-  return sums.rates();
+  const auto own = sums.find(run);
+  return own == sums.end() ? RunRates() : own->second.rates();
 }
 
 std::map<RunId, RunRates> ratesOfRuns(const TraceStore& trace, std::size_t position) {
-  std::map<RunId, RateSums> sums;
+  RunRateSums sums;
   for (const std::size_t index : trace.passes()) {
     if (index >= position) break;
-    sums[trace.event(index).run].add(trace.event(index));
+    addPass(trace, index, sums);
   }
   std::map<RunId, RunRates> rates;
   for (const auto& [run, sum] : sums) rates.emplace_hint(rates.end(), run, sum.rates());

@@ -13,10 +13,11 @@
 
 namespace spanscope::ui {
 
-/// The speed of one run, from the passes in its trace.
+/// The speed of one run, from the passes that it was in. A pass counts with its whole time, also where it
+/// computed tokens of other runs: that is how long this run waited for its own.
 struct RunRates {
-  std::optional<double> prefill;  ///< tokens a second, over passes with prompt tokens
-  std::optional<double> decode;   ///< tokens a second, over passes that only decode
+  std::optional<double> prefill;  ///< tokens a second, over passes with prompt tokens of the run
+  std::optional<double> decode;   ///< tokens a second, over passes that only decode for the run
   bool operator==(const RunRates&) const = default;
 };
 

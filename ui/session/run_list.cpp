@@ -76,7 +76,8 @@ std::vector<ListedRun> listRuns(const ViewInput& input, bool listsLater) {
   if (input.records) {
     for (const auto& record : *input.records) {
       std::optional<ListedRun> run = listed(input, now, *record, listsLater);
-      if (record->trace == input.trace) known.insert(record->run);
+      // Where a run was read again, the trace also has parts of the runs that were in progress beside it.
+      if (run || record->trace == input.trace) known.insert(record->run);
       if (run) runs.push_back(std::move(*run));
     }
   }

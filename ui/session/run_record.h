@@ -38,11 +38,9 @@ struct RunRecord {
   QString file{};
   /// Once the run has ended: the run with its requests, without their blocks and tokens.
   std::shared_ptr<const trace::Progress> figures{};
-  QStringList warnings{};  ///< the engine's warnings about the run as a whole, once it has ended
-  /// Tokens a second over passes with prompt tokens, once the run has ended.
-  std::optional<double> prefillRate{};
-  /// Tokens a second over passes that only decode, once the run has ended.
-  std::optional<double> decodeRate{};
+  QStringList warnings{};               ///< the engine's warnings about the run as a whole, once it has ended
+  std::optional<double> prefillRate{};  ///< as RunRates has it, once the run has ended
+  std::optional<double> decodeRate{};   ///< as RunRates has it, once the run has ended
   /// How close its answers are to a full prefill: the last measurement of each measured request.
   std::map<RequestId, std::shared_ptr<const trace::FidelityMeasured>> fidelity{};
   bool hasEvents() const { return trace != nullptr || !file.isEmpty(); }

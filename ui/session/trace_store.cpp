@@ -169,6 +169,25 @@ const RequestEvents* TraceStore::request(RequestId request) const {
   return found == m_requests.end() ? nullptr : &found->second;
 }
 
+std::optional<std::size_t> TraceStore::startOf(RunId run) const {
+  const auto found = std::find_if(m_runs.begin(), m_runs.end(),
+                                  [&](std::size_t index) { return m_events[index].run == run; });
+  return found == m_runs.end() ? std::nullopt : std::optional(*found);
+}
+
+std::size_t TraceStore::endOf(RunId run) const {
+  const auto own = m_ends.find(run);
+  if (own == m_ends.end()) return size();
+  const std::size_t end = own->second;
+  const auto next = std::upper_bound(m_runs.begin(), m_runs.end(), end);
+  const bool isAlone = std::all_of(m_runs.begin(), next, [&](std::size_t start) {
+    const auto other = m_ends.find(m_events[start].run);
+    return other != m_ends.end() && other->second <= end;
+  });
+  if (!isAlone) return end + 1;
+  return next == m_runs.end() ? size() : *next;
+}
+
 const trace::LayoutChosen* TraceStore::layoutOf(RunId run) const {
   const auto found = m_layouts.find(run);
   return found == m_layouts.end() ? nullptr
@@ -220,6 +239,8 @@ void TraceStore::note(std::size_t index) {
     m_messages.push_back(index);
   } else if (std::holds_alternative<trace::RunStarted>(event.payload)) {
     m_runs.push_back(index);
+  } else if (std::holds_alternative<trace::RunFinished>(event.payload)) {
+    m_ends[event.run] = index;
   } else if (std::holds_alternative<trace::StepStarted>(event.payload)) {
     ofRequest();
   }

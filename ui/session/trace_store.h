@@ -78,6 +78,11 @@ class TraceStore {
   const std::vector<std::size_t>& messages() const { return m_messages; }
   const std::vector<std::size_t>& passes() const { return m_passes; }
   const std::vector<std::size_t>& runs() const { return m_runs; }  ///< RunStarted
+  /// Index of the RunStarted of this run; nothing: it is not here.
+  std::optional<std::size_t> startOf(RunId run) const;
+  /// So many events tell of the trace until this run has ended and, where no other run was in progress then,
+  /// of what followed it until the next run. All events where its end is not here.
+  std::size_t endOf(RunId run) const;
   const std::vector<std::size_t>& storeReports() const { return m_storeReports; }
   /// The layout of a run, whenever the trace told it; nullptr: the exact layout.
   const trace::LayoutChosen* layoutOf(RunId run) const;
@@ -110,6 +115,7 @@ class TraceStore {
   std::vector<std::size_t> m_messages;
   std::vector<std::size_t> m_passes;
   std::vector<std::size_t> m_runs;
+  std::map<RunId, std::size_t> m_ends;  ///< RunFinished
   std::vector<std::size_t> m_storeReports;
   std::map<RunId, std::size_t> m_layouts;  ///< LayoutChosen
   std::vector<Error> m_contradictions;

@@ -7,6 +7,7 @@
 #include <QTest>
 
 #include <array>
+#include <map>
 #include <set>
 #include <thread>
 #include <vector>
@@ -109,6 +110,54 @@ class TestRunHistory : public QObject {
     QVERIFY(history.find(4) == nullptr);
     const RunFigures figures = figuresOf(*history.find(2)->figures, history.find(2)->figures->runs.at(2));
     QCOMPARE(figures.timeToFirstToken, std::optional<double>(0.25));
+  }
+
+  /// A pass that runs share is as long for each of them as it is; what it computed of the others counts for
+  /// them. Each run has its own end.
+  void runsInProgressAtOnceHaveRatesOfTheirOwn() {
+    TraceStore trace;
+    std::uint64_t sequence = 0;
+    const auto add = [&](RunId run, RequestId request, trace::Payload payload) {
+      trace.append(::event(++sequence, run, request, std::move(payload)));
+    };
+    const auto pass = [&](RunId first, std::vector<trace::BatchEntry> entries) {
+      add(first, 0, trace::BatchComputed{.entries = std::move(entries), .nanoseconds = 1'000'000'000});
+    };
+    trace::SessionStarted session;
+    session.pool.blockSize = 16;
+    session.pool.blocks.resize(4);
+    session.pool.freeOrder = {1, 2, 3};
+    add(0, 0, session);
+    add(1, 0, trace::RunStarted{.queryJson = "{}", .policy = "spans"});
+    add(1, 1, trace::StepStarted{.step = 0, .copy = 0});
+    pass(1, {{.request = 1, .count = 40}});
+    add(2, 0, trace::RunStarted{.queryJson = "{}", .policy = "spans"});
+    add(2, 2, trace::StepStarted{.step = 0, .copy = 0});
+    pass(1, {{.request = 1, .count = 1, .decode = true}, {.request = 2, .count = 60}});
+    pass(1, {{.request = 1, .count = 1, .decode = true}, {.request = 2, .count = 1, .decode = true}});
+    add(1, 0, trace::RunFinished{.outcome = trace::RunOutcome::Finished, .answer = {}});
+    const std::size_t firstEnd = trace.size();
+    pass(2, {{.request = 2, .count = 1, .decode = true}});
+    add(2, 0, trace::RunFinished{.outcome = trace::RunOutcome::Finished, .answer = {}});
+    add(3, 0, trace::RunStarted{.queryJson = "{}", .policy = "spans"});
+    add(3, 0, trace::RunFinished{.outcome = trace::RunOutcome::Finished, .answer = {}});
+    QVERIFY(trace.contradictions().empty());
+
+    const auto areRates = [](const RunRates& rates, double prefill, double decode) {
+      return rates.prefill == prefill && rates.decode == decode;
+    };
+    QVERIFY(areRates(ratesOf(trace, trace.size(), 1), 40, 1));
+    QVERIFY(areRates(ratesOf(trace, trace.size(), 2), 60, 1));
+    const std::map<RunId, RunRates> all = ratesOfRuns(trace, trace.size());
+    QCOMPARE(all.size(), std::size_t{2});
+    QVERIFY(all.at(1) == ratesOf(trace, trace.size(), 1));
+    QVERIFY(all.at(2) == ratesOf(trace, trace.size(), 2));
+
+    QCOMPARE(trace.endOf(1), firstEnd);
+    QCOMPARE(trace.endOf(2), *trace.startOf(3));
+    QCOMPARE(trace.endOf(3), trace.size());
+    QCOMPARE(trace.endOf(4), trace.size());
+    QVERIFY(!trace.startOf(4));
   }
 
   /// A list that was handed out does not change under its reader.

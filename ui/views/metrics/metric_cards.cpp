@@ -238,7 +238,7 @@ CardContent speedCard(const MetricsModel& model) {
   card.title = tr("Speed");
   card.explanation =
       tr("Tokens a second: of prompts, over the passes that compute some; decoded, over the passes that "
-         "only decode.");
+         "only decode. A pass that a run shares with others counts for each of them with its whole time.");
   card.xName = tr("run");
   card.yName = tr("tokens/s");
   const auto addLines = [&](RunValue value, const PlotSeries& look) {

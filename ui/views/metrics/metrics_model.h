@@ -42,8 +42,8 @@ struct RunMetrics {
   std::int64_t promptTokens = 0;
   std::int64_t hitTokens = 0;  ///< cached tokens that were not relocated
   std::int64_t relocatedTokens = 0;
-  std::optional<double> prefillRate;  ///< tokens a second, over passes with prompt tokens
-  std::optional<double> decodeRate;   ///< tokens a second, over passes that only decode
+  std::optional<double> prefillRate;  ///< as RunRates has it
+  std::optional<double> decodeRate;   ///< the same
   bool operator==(const RunMetrics&) const = default;
 };
 

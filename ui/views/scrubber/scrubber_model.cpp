@@ -80,7 +80,8 @@ ScrubberModel scrubberModel(const ViewInput& input, TickBins& bins, RunChoices& 
   for (const std::size_t index : input.trace->runs()) {
     const trace::Event& event = input.trace->event(index);
     model.runs.push_back({.run = event.run, .index = index});
-    if (index < input.position) since = event.time;
+    // Of several runs in progress, times are those of the one in view.
+    if (index < input.position && (model.run == 0 || event.run == model.run)) since = event.time;
   }
   if (model.total == 0) return model;
   if (input.position == 0) {
