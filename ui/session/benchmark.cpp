@@ -1,11 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "ui/session/benchmark.h"
 
-#include "engine/workbench/document/document_query.h"
 #include "ui/words/tr.h"
-
-#include <algorithm>
-#include <utility>
 
 namespace spanscope::ui {
 
@@ -17,51 +13,6 @@ constexpr QLatin1String kQuery("query");
 constexpr QLatin1String kLengths("lengths");
 
 }  // namespace
-
-BenchmarkSubject benchmarkSubject(const document::Document& document, BenchmarkKind kind) {
-  using workbench::SettingEffect;
-  BenchmarkSubject subject;
-  subject.settings =
-      kind == BenchmarkKind::Lengths
-          ? workbench::onlyThose(document.settings, {SettingEffect::Model, SettingEffect::Session})
-          : workbench::onlyThose(document.settings,
-                                 {SettingEffect::Model, SettingEffect::Session, SettingEffect::Plan,
-                                  SettingEffect::Retrieval, SettingEffect::Run});
-  if (kind == BenchmarkKind::Lengths) {
-    // They bring a pool of the size that they need.
-    subject.settings.blockCount = document::RunSettings().blockCount;
-    return subject;
-  }
-  if (document.root() == document::kNoNode) return subject;
-  subject.query = document::toQuery(document, document::TakeOut::MutedAndFrozen).query;
-  subject.parameters = document.parameters;
-  subject.declarations = document.declarations;
-  for (query::ParameterDeclaration& declaration : subject.declarations) declaration.description.clear();
-  return subject;
-}
-
-std::size_t Benchmark::measuredLengths() const {
-  return static_cast<std::size_t>(std::count_if(
-      lengths.begin(), lengths.end(), [](const MeasuredLength& length) { return length.row.has_value(); }));
-}
-
-double Benchmark::progress() const {
-  if (state == BenchmarkState::Finished) return 1;
-  if (kind == BenchmarkKind::Lengths) {
-    // A row takes about as long as all shorter ones together.
-    double done = 0;
-    double all = 0;
-    for (const MeasuredLength& length : lengths) {
-      all += length.documentTokens;
-      if (length.row) done += length.documentTokens;
-    }
-    return all > 0 ? done / all : 0;
-  }
-  const auto cases = static_cast<double>(
-      std::max<std::ptrdiff_t>(1, std::count(gaps.begin(), gaps.end(), experiment::CaseGap::None)));
-  const double inTurn = static_cast<double>(runCase) / cases;
-  return std::min(1.0, (turn + inTurn) / (repeats + 1.0));
-}
 
 QString benchmarkWish(const BenchmarkWish& wish) {
   return (wish.kind == BenchmarkKind::Query ? kQuery : kLengths) + QLatin1Char(':') +
@@ -93,7 +44,7 @@ QString caseText(RunCase runCase) {
 }
 
 QString progressText(const Benchmark& benchmark) {
-  if (benchmark.model.isEmpty()) return tr("Benchmark: getting ready");
+  if (benchmark.model.empty()) return tr("Benchmark: getting ready");
   if (benchmark.kind == BenchmarkKind::Query) {
     if (benchmark.turn == 0) return tr("Benchmark: warming up, %1").arg(caseText(benchmark.runCase));
     return tr("Benchmark: turn %1 of %2, %3")

@@ -1,58 +1,30 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// The embedded engine on a thread of its own: loads models, keeps one session with its cache from run to run,
-// and hands its events over. The engine never waits for the window, nor the window for the engine.
+// The embedded engine as the window has it: works are submitted and followed by their tab, and the events of
+// the session that is open are handed over. The engine, on a thread of its own, never waits for the window,
+// nor the window for the engine. What kinds of work there are is not known here.
 #pragma once
 
 #include "engine/base/ids.h"
 #include "engine/compute/backends.h"
-#include "engine/plan/plan.h"
-#include "engine/run/finished_reply.h"
 #include "engine/text/tokenizer.h"
 #include "engine/trace/event.h"
 #include "engine/trace/recorder.h"
-#include "engine/workbench/document/document.h"
-#include "ui/session/forecaster.h"
+#include "engine/workbench/service/work.h"
+#include "engine/workbench/service/work_state.h"
+#include "engine/workbench/settings.h"
 #include "ui/session/loaded_model.h"
-#include "ui/session/request_retrieval.h"
 
 #include <QObject>
 #include <QString>
 
 #include <cstdint>
 #include <functional>
+#include <list>
 #include <memory>
-#include <optional>
 #include <string>
 #include <vector>
 
-namespace spanscope::run {
-struct AttentionReplayRequest;
-struct FinishedReply;
-}  // namespace spanscope::run
-
-namespace spanscope::workbench {
-class Work;
-}
-
 namespace spanscope::ui {
-
-struct Benchmark;
-struct BenchmarkRequest;
-struct ExperimentRequest;
-struct ExperimentRun;
-
-/// Everything a run needs, as values.
-struct RunRequest {
-  document::RunSettings settings;
-  /// Where there is one, plan, queryJson and explain are made from it on the engine's thread.
-  std::optional<RetrievalRequest> retrieval;
-  plan::Plan plan;
-  std::string queryJson;  ///< canonical, for the trace
-  std::string explain;    ///< for the trace
-  /// Numbers that the run and its requests are to be larger than.
-  RunId lastRun = 0;
-  RequestId lastRequest = 0;
-};
 
 enum class EngineState {
   Idle,
@@ -60,66 +32,66 @@ enum class EngineState {
   Running,
 };
 
+/// A work, and how the window follows it.
+struct EngineJob {
+  std::shared_ptr<workbench::Work> work;
+  /// The tab that asks for it; a tab has one job at a time. kProgram: it belongs to no tab.
+  std::uint32_t tab = kProgram;
+  /// What the work does now, in words for people. Asked whenever it is further; may be empty.
+  std::function<QString()> activity{};
+  /// Called when the work begins, whenever it is further, and when it has ended; `problem` says why it
+  /// failed, in words for people, and is empty otherwise: who stops it knows why there is no result. May be
+  /// empty.
+  std::function<void(workbench::WorkState state, const QString& problem)> changed{};
+  /// It is nothing that a person waits for: it is stopped when any other job is submitted.
+  bool givesWay = false;
+  /// Who asks for it shows why it failed, and nobody else need be told.
+  bool showsProblem = false;
+
+  static constexpr std::uint32_t kProgram = 0;
+};
+
+/// Everything is called on the window's thread, and so is what it calls.
 class EngineHost : public QObject {
   Q_OBJECT
  public:
   /// `backends`: those that models are loaded on.
   explicit EngineHost(compute::Backends backends, QObject* parent = nullptr);
-  ~EngineHost() override;  ///< stops a run that is going on
+  ~EngineHost() override;  ///< stops all works
+
+  /// Has a work done, beside others where they are runs in the same session, else when its turn comes. False,
+  /// and it is not: its tab has a job that has not ended.
+  bool submit(EngineJob job);
+  /// Ends the job of a tab, if it has one: at once where it waits.
+  void stop(std::uint32_t tab);
+  void stopAll();
+
+  /// Whether a job of the tab has not ended, a model that is loaded for it included.
+  bool isBusy(std::uint32_t tab) const;
+  /// Whether any job that a person asked for has not ended.
+  bool isBusy() const;
+  /// What the job of a tab is busy with: that it waits, what is loaded for it, or what it says itself; where
+  /// the tab has none, the same of the program's job. Empty: there is nothing to say.
+  QString activity(std::uint32_t tab) const;
+
+  /// What the engine's thread does, for people to see.
+  EngineState state() const { return m_state; }
+  const LoadedModel& model() const { return m_model; }  ///< no name: none is loaded
+  /// Of all kinds, those that cannot be used included; null: they were not found yet.
+  const std::shared_ptr<const std::vector<compute::Device>>& devices() const { return m_devices; }
 
   /// Loads a model ahead of the first run, so that tokens can be counted.
-  void prepare(const document::RunSettings& settings);
-  /// Runs a plan, after it was made where there is something to retrieve. Settings of model or cache that
-  /// differ from the session's start a new session, with an empty cache and a new trace. False: something is
-  /// running already.
-  bool run(RunRequest request);
-  /// Replays a reply of the session that is open (Session::replayAttention in engine/run/session.h): its
-  /// events are drained like those of a run, and attentionReplayed() says when. It is stopped like a run.
-  /// False: something is running already.
-  bool replayAttention(run::AttentionReplayRequest request);
-  /// Measures how close replies of the session that is open are to a full prefill, one after the other
-  /// (engine/experiment/fidelity.h): its events are drained like those of a run, and fidelityMeasured() says
-  /// when. It is stopped like a run. False: something is running already.
-  bool measureFidelity(std::vector<run::FinishedReply> replies);
-  /// Measures, on the model of the request, which is loaded if it is not yet, and in a session of its own:
-  /// the one that is open keeps its cache and its trace. benchmarkChanged() says how far it is, and at last
-  /// how it ended. It is stopped like a run. False: something is running already.
-  bool benchmark(BenchmarkRequest request);
-  /// Carries an experiment out, on the model of the request and in sessions of its own, as benchmark() does;
-  /// experimentChanged() says how far it is. It is stopped like a run. False: something is running already.
-  bool experiment(ExperimentRequest request);
-  /// Has any other kind of work done as a run is: what is forecast gives way to it, and it is stopped like a
-  /// run. `answer` is called on this thread when it has ended, with why it failed or nothing. False, and it
-  /// is not: something is running already.
-  bool carryOut(std::shared_ptr<workbench::Work> work, std::function<void(const QString& error)> answer);
-  /// Ends the run that is going on within a tile's time.
-  void stop();
-  void clearCache();
-  /// Numbers of runs and requests go on from these in the sessions that begin from now on.
-  void countFrom(RunId lastRun, RequestId lastRequest);
+  void prepare(const workbench::RunSettings& settings);
   /// Looks which devices there are; devicesFound() answers. A card takes a while to open.
   void findDevices();
   /// Reads the tokenizer of a checkpoint that need not be loaded; tokenizerRead() answers, unless there is
   /// none.
   void readTokenizer(const std::string& directory);
-
-  /// Says what a run would find, by forecastMade(). Gives way at once to what is asked later: another
-  /// forecast or a run takes its place, and it is not answered.
-  void forecast(ForecastRequest request);
-  /// Keeps what is indexed for retrieval in a file from the next run on; empty: in memory.
+  void clearCache();
+  /// In sessions that begin from now on, the numbers of runs and requests go on from these.
+  void countFrom(RunId lastRun, RequestId lastRequest);
+  /// Keeps what is indexed for retrieval in a file from the next work on; empty: in memory.
   void setIndexFile(const QString& path);
-
-  /// What the engine's thread does, for people to see.
-  EngineState state() const { return m_state; }
-  /// Whether something goes on that a person asked for and can stop, a model that is loaded for it included;
-  /// nothing else is begun meanwhile.
-  bool isBusy() const { return m_isBusy; }
-  /// What a run is busy with before it starts to compute, "Indexing: 20 of 1000 documents", or what is
-  /// computed again after it; else empty.
-  const QString& activity() const { return m_activity; }
-  const LoadedModel& model() const { return m_model; }  ///< no name: none is loaded
-  /// Of all kinds, those that cannot be used included; null: they were not found yet.
-  const std::shared_ptr<const std::vector<compute::Device>>& devices() const { return m_devices; }
 
   /// Appends the events that have waited to `into`. To be called 30 to 60 times a second.
   void drain(std::vector<trace::Event>& into);
@@ -137,38 +109,33 @@ class EngineHost : public QObject {
   void devicesFound();
   void tokenizerRead(const std::string& directory,
                      const std::shared_ptr<const spanscope::text::Tokenizer>& tokenizer);
-  /// The run that was asked for last has ended; all of its events can be drained. `error` is empty unless it
-  /// could not be started or failed.
-  void runEnded(const QString& error);
-  /// The replay that was asked for has ended; `error` is empty unless there is no session or it failed; so it
-  /// is where it was stopped.
-  void attentionReplayed(const QString& error);
-  /// All that was asked for was measured, or nothing after what could not be; `error` as in
-  /// attentionReplayed().
-  void fidelityMeasured(const QString& error);
-  void benchmarkChanged(const std::shared_ptr<const spanscope::ui::Benchmark>& benchmark);
-  void experimentChanged(const std::shared_ptr<const spanscope::ui::ExperimentRun>& run);
-  void forecastMade(const std::shared_ptr<const spanscope::ui::Forecast>& forecast);
-  /// The cache will have been emptied before anything that is asked from now on.
+  /// A job that a person asked for has ended; all of its events can be drained. `problem`: as in EngineJob,
+  /// but empty where the job shows it.
+  void workEnded(const QString& problem, std::uint32_t tab);
+  /// A model could not be loaded ahead.
+  void preparingFailed(const QString& problem);
+  /// The cache will have been emptied before anything that is submitted from now on.
   void cacheCleared();
 
  private:
   class Worker;
+  struct Job;
 
-  void setState(EngineState state);
-  bool beginWork();
-  void endWork();
-  void endLoading();
-  void setActivity(const QString& activity);
+  void changeJob(std::uint64_t id, workbench::WorkState state, const QString& problem);
+  Job* jobOf(std::uint32_t tab) const;
+  void showLoading(bool isLoading, const QString& text);
+  void showState();
 
-  std::unique_ptr<Worker> m_worker;
+  std::list<std::unique_ptr<Job>> m_jobs;  ///< that have not ended, in the order in which they came
+  std::uint64_t m_lastJob = 0;
   std::shared_ptr<trace::Recorder> m_recorder;  ///< of the session whose events are drained
   EngineState m_state = EngineState::Idle;
   LoadedModel m_model;
   std::shared_ptr<const std::vector<compute::Device>> m_devices;
-  QString m_activity;
-  bool m_isBusy = false;
+  bool m_isLoading = false;
+  QString m_loading;  ///< how far the model is that is being loaded
   bool m_recording = false;
+  std::unique_ptr<Worker> m_worker;  ///< ends first: its thread posts to the rest
 };
 
 }  // namespace spanscope::ui

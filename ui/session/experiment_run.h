@@ -1,34 +1,20 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// An experiment that runs, or has run, on the engine's thread: what was asked for and the results so far.
+// An experiment that the engine carries out, or has: what was asked for and what came of it so far.
 #pragma once
 
 #include "engine/experiment/experiment.h"
-#include "engine/workbench/settings.h"
+#include "engine/workbench/service/work_state.h"
 
 #include <QString>
 
-#include <cstdint>
 #include <optional>
 
 namespace spanscope::ui {
 
-enum class ExperimentState : std::uint8_t {
-  Running,
-  Finished,
-  Stopped,  ///< by a person; the results up to then are kept
-  Failed,   ///< see `problem`; the results up to then are kept
-};
-
 struct ExperimentRun {
-  ExperimentState state = ExperimentState::Running;
+  workbench::WorkState state = workbench::WorkState::Waiting;
   experiment::ExperimentResult result;
-  QString problem{};
-};
-
-/// Everything an experiment needs, as values.
-struct ExperimentRequest {
-  workbench::RunSettings settings;  ///< model, device, and the pool of the sessions that the experiment opens
-  experiment::ExperimentWish wish;
+  QString problem{};  ///< why it failed; what was measured by then stands
 };
 
 /// A wish as the argument of the command "run.experiment": "rag;documents=1,2,4;repeats=5".

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "ui/session/forecasts.h"
 
-#include "ui/session/benchmark.h"
+#include "ui/session/forecast_work.h"
 #include "ui/session/run_inputs.h"
 
 #include <utility>
@@ -16,12 +16,8 @@ constexpr int kPause = 250;  // milliseconds after which a person who edits has 
 Forecasts::Forecasts(EngineHost& engine, QObject* parent) : QObject(parent), m_engine(engine) {
   m_pause.setSingleShot(true);
   connect(&m_pause, &QTimer::timeout, this, &Forecasts::ask);
-  connect(&engine, &EngineHost::forecastMade, this, &Forecasts::take);
-  connect(&engine, &EngineHost::runEnded, this, &Forecasts::nextEpoch);
-  connect(&engine, &EngineHost::benchmarkChanged, this,
-          [this](const std::shared_ptr<const Benchmark>& benchmark) {
-            if (benchmark->state != BenchmarkState::Running) nextEpoch();
-          });
+  connect(&engine, &EngineHost::workEnded, this, &Forecasts::nextEpoch);
+  connect(&engine, &EngineHost::preparingFailed, this, &Forecasts::nextEpoch);
   connect(&engine, &EngineHost::cacheCleared, this, &Forecasts::nextEpoch);
 }
 
@@ -71,7 +67,7 @@ std::shared_ptr<const Forecast> Forecasts::before(std::uint32_t tab) const {
 
 void Forecasts::nextEpoch() {
   ++m_epoch;
-  // A run has the engine drop what it was asked before.
+  // Any other work has the engine drop what it was asked before.
   m_asked.reset();
   if (m_tab == 0) return;
   m_watched.epoch = m_epoch;
@@ -86,7 +82,7 @@ void Forecasts::schedule(int pause) {
 }
 
 void Forecasts::ask() {
-  // The end of the run is a new epoch.
+  // The end of what goes on is a new epoch.
   if (m_tab == 0 || m_engine.isBusy()) return;
   const document::Document& document = *m_watched.document;
   if (document.root() == document::kNoNode) return refuse(tr("The query is empty."));
@@ -115,14 +111,19 @@ void Forecasts::ask() {
     return;
   }
   m_asked = Asked{.id = ++m_lastId, .tab = m_tab, .subject = m_watched, .key = key};
-  m_engine.forecast({.id = m_lastId,
-                     .query = std::move(key.query),
-                     .paths = std::move(key.paths),
-                     .parameters = std::move(key.parameters),
-                     .declarations = std::move(key.declarations),
-                     .settings = std::move(key.settings),
-                     .comparesLayouts = key.comparesLayouts,
-                     .surroundings = std::make_shared<RunInputs>(m_watched.path, Asker{})});
+  const auto work = std::make_shared<ForecastWork>(
+      m_forecaster, ForecastRequest{.id = m_lastId,
+                                    .query = std::move(key.query),
+                                    .paths = std::move(key.paths),
+                                    .parameters = std::move(key.parameters),
+                                    .declarations = std::move(key.declarations),
+                                    .settings = std::move(key.settings),
+                                    .comparesLayouts = key.comparesLayouts,
+                                    .surroundings = std::make_shared<RunInputs>(m_watched.path, Asker{})});
+  const auto changed = [this, work](workbench::WorkState state, const QString&) {
+    if (workbench::hasEnded(state) && work->forecast()) take(work->forecast());
+  };
+  m_engine.submit({.work = work, .changed = changed, .givesWay = true});
 }
 
 void Forecasts::refuse(const QString& problem) {

@@ -5,6 +5,7 @@
 
 #include "ui/session/engine_host.h"
 #include "ui/session/forecast.h"
+#include "ui/session/forecaster.h"
 
 #include <QObject>
 #include <QString>
@@ -84,6 +85,7 @@ class Forecasts : public QObject {
   void take(std::shared_ptr<const Forecast> forecast);
 
   EngineHost& m_engine;
+  std::shared_ptr<Forecaster> m_forecaster = std::make_shared<Forecaster>();  ///< of the engine's thread
   QTimer m_pause;
   std::uint64_t m_epoch = 1;
   bool m_comparesLayouts = false;

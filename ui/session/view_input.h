@@ -24,9 +24,12 @@
 #include <string>
 #include <vector>
 
+namespace spanscope::workbench {
+struct Benchmark;
+}
+
 namespace spanscope::ui {
 
-struct Benchmark;
 struct ExperimentRun;
 struct LoadComparisons;
 
@@ -69,7 +72,7 @@ struct ViewInput {
   std::shared_ptr<const Forecast> forecastBefore;
   bool forecastIsPending = false;  ///< `forecast` is out of date, and a new one is being made
   /// The document's last benchmark, ended or still running; null: none.
-  std::shared_ptr<const Benchmark> benchmark;
+  std::shared_ptr<const workbench::Benchmark> benchmark;
   /// The last experiment, ended or still running, whichever document is in view; null: none.
   std::shared_ptr<const ExperimentRun> experiment;
   /// How long loading kept blocks takes on this machine compared with computing them, by model; null: never

@@ -15,6 +15,7 @@
 #include "ui/views/problems/problem_list_model.h"
 #include "ui/views/view.h"
 #include "ui/window/elided_label.h"
+#include "ui/window/engine_jobs.h"
 #include "ui/window/notice_bar.h"
 #include "ui/window/status_model.h"
 #include "ui/words/glossary.h"
@@ -129,14 +130,11 @@ MainWindow::MainWindow(QSettings& settings, QString autosaveDirectory, compute::
   connect(&m_workspace, &Workspace::loadsMeasured, this, [this] {
     m_settings.setValue(QString::fromLatin1(kLoads), loadTexts(*m_workspace.input().loads));
   });
-  connect(&m_workspace, &Workspace::attentionReplayed, this, [this](const QString& error) {
-    if (!error.isEmpty()) complain(error);
-  });
-  connect(&m_workspace, &Workspace::fidelityMeasured, this, [this](const QString& error) {
-    if (!error.isEmpty()) complain(error);
-  });
-  connect(&m_workspace, &Workspace::runEnded, this, [this](const QString& error) {
-    if (!error.isEmpty()) complain(error);
+  connect(&m_workspace, &Workspace::workEnded, this, [this](const QString& problem, std::uint32_t tab) {
+    if (problem.isEmpty()) return;
+    const OpenDocument* other = m_workspace.find(tab);
+    if (other == m_workspace.current()) other = nullptr;
+    complain(other == nullptr ? problem : tr("%1: %2").arg(other->model->title(), problem));
   });
 
   std::map<QString, QByteArray> layouts;
@@ -281,10 +279,11 @@ void MainWindow::showInput() {
     if (dock->view() != nullptr) dock->view()->setInput(input);
   }
   const StatusModel status = makeStatusModel(input);
-  const QString& activity = m_workspace.engine().activity();
+  const OpenDocument* shown = m_workspace.current();
+  const QString activity = m_workspace.engine().activity(shown == nullptr ? EngineJob::kProgram : shown->id);
   m_status->setText(activity.isEmpty() ? statusText(status) : activity);
-  if (const OpenDocument* current = m_workspace.current()) {
-    const document::RunSettings& settings = current->model->document().settings;
+  if (shown != nullptr) {
+    const document::RunSettings& settings = shown->model->document().settings;
     m_statusRight->setText(problemText() +
                            tr("     block %1     seed %2").arg(settings.blockSize).arg(settings.seed));
   } else {
@@ -430,7 +429,7 @@ void MainWindow::experiment(const QString& wish) {
     }
   }
   statusBar()->clearMessage();
-  if (const QString problem = m_workspace.experiment(*wanted); !problem.isEmpty()) complain(problem);
+  if (const QString problem = startExperiment(m_workspace, *wanted); !problem.isEmpty()) complain(problem);
 }
 
 void MainWindow::benchmark(const QString& wish) {
@@ -440,8 +439,8 @@ void MainWindow::benchmark(const QString& wish) {
   if (!wanted) return;
   m_workspace.current()->model->endMerge();
   statusBar()->clearMessage();
-  const QString problem = m_workspace.benchmark(
-      wanted->kind, wanted->repeats, [this](const QString& question) { return answerTo(question); });
+  const QString problem =
+      startBenchmark(m_workspace, *wanted, [this](const QString& question) { return answerTo(question); });
   if (!problem.isEmpty()) complain(problem);
 }
 

@@ -8,6 +8,7 @@
 #include "ui/views/attention/attention_view.h"
 #include "ui/views/attention/replay_offer.h"
 #include "ui/views/view.h"
+#include "ui/window/engine_jobs.h"
 #include "ui/window/main_window.h"
 
 #include <QAction>
@@ -19,8 +20,10 @@ namespace spanscope::ui {
 
 void MainWindow::addCommands() {
   CommandHandlers& rows = m_commands;
-  const auto isRunning = [this] { return m_workspace.engine().isBusy(); };
-  const auto isIdle = [isRunning] { return !isRunning(); };
+  const auto tab = [this] {
+    return m_workspace.current() == nullptr ? EngineJob::kProgram : m_workspace.current()->id;
+  };
+  const auto isIdle = [this, tab] { return !m_workspace.engine().isBusy(tab()); };
   const auto undoStack = [this]() -> QUndoStack& { return m_workspace.model()->undoStack(); };
 
   rows.add("file.new", [this] { newDocument(); });
@@ -54,12 +57,17 @@ void MainWindow::addCommands() {
 
   rows.add("run.run", isIdle, [this] { run(false); });
   rows.add("run.run-selected", isIdle, [this] { run(true); });
-  rows.add("run.stop", isRunning, [this] { m_workspace.engine().stop(); });
+  rows.addWithArgument(
+      "run.stop", [this, isIdle] { return !isIdle() || m_workspace.engine().isBusy(EngineJob::kProgram); },
+      [this, tab, isIdle](const QString& what) {
+        const bool isOfProgram = isIdle() || what == QLatin1String("experiment");
+        m_workspace.engine().stop(isOfProgram ? EngineJob::kProgram : tab());
+      });
   rows.add(
       "run.attention",
       [this] { return shownAttention() != nullptr && shownAttention()->replay().canCompute; },
       [this] {
-        const QString problem = m_workspace.replayAttention(*shownAttention()->replay().choice);
+        const QString problem = startReplay(m_workspace, *shownAttention()->replay().choice);
         if (!problem.isEmpty()) complain(problem);
       });
   rows.addWithArgument(
@@ -69,7 +77,7 @@ void MainWindow::addCommands() {
         const std::vector<RequestId> wanted =
             request.isEmpty() ? measurableRequests(m_workspace.input(), m_workspace.shownRun())
                               : std::vector<RequestId>{request.toUInt()};
-        const QString problem = m_workspace.measureFidelity(wanted);
+        const QString problem = startFidelity(m_workspace, wanted);
         if (!problem.isEmpty()) complain(problem);
       });
   rows.addWithArgument(

@@ -100,7 +100,7 @@ void MainWindow::leave() {
     m_settings.setValue(QStringLiteral("layouts/") + name, state);
   m_settings.setValue(QStringLiteral("window/layout"), layoutName(m_docks->layout()));
   for (auto& [id, autosave] : m_autosaves) autosave->discard();
-  m_workspace.engine().stop();
+  m_workspace.engine().stopAll();
 }
 
 bool MainWindow::ownsSession() {

@@ -5,6 +5,7 @@
 #include "ui/export/view_picture.h"
 #include "ui/session/benchmark.h"
 #include "ui/views/view.h"
+#include "ui/window/engine_jobs.h"
 #include "ui/window/main_window.h"
 
 #include <QBuffer>
@@ -68,12 +69,8 @@ Screenshots::Screenshots(MainWindow& window, ScreenshotOptions options, QObject*
 void Screenshots::start() {
   m_window.resize(m_options.size);
   m_window.show();
-  connect(&m_window.workspace(), &Workspace::runEnded, this,
+  connect(&m_window.workspace(), &Workspace::workEnded, this,
           [this] { QTimer::singleShot(0, this, &Screenshots::next); });
-  connect(&m_window.workspace().engine(), &EngineHost::benchmarkChanged, this,
-          [this](const std::shared_ptr<const Benchmark>& benchmark) {
-            if (benchmark->state != BenchmarkState::Running) QTimer::singleShot(0, this, &Screenshots::next);
-          });
   QTimer::singleShot(0, this, &Screenshots::next);
 }
 
@@ -103,8 +100,7 @@ bool Screenshots::measure() {
   const bool isWanted = m_options.view == QLatin1String("benchmark") && workspace.current() != nullptr &&
                         workspace.current()->source->takesRuns();
   if (!isWanted || std::exchange(m_isMeasured, true)) return false;
-  const BenchmarkWish usual;
-  return workspace.benchmark(usual.kind, usual.repeats).isEmpty();
+  return startBenchmark(workspace, BenchmarkWish()).isEmpty();
 }
 
 void Screenshots::waitForForecast() {

@@ -291,8 +291,8 @@ void TopBar::refresh(LayoutId layout, bool welcome) {
                                     explain(u"policy"), explain(u"exactness"), explain(u"block-attention"),
                                     explain(u"full-prefill")})
                            .join(QLatin1Char('\n')));
-  const bool running = engine.isBusy();
-  m_stop->setEnabled(running);
+  const bool running = current != nullptr && engine.isBusy(current->id);
+  m_stop->setEnabled(running || engine.isBusy(EngineJob::kProgram));
   m_run->setEnabled(current != nullptr && !running && current->source->takesRuns());
   m_policy->setEnabled(current != nullptr);
 }

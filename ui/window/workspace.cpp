@@ -6,20 +6,19 @@
 #include "engine/query/json/json.h"
 #include "engine/query/surroundings.h"
 #include "engine/remote/server_address.h"
-#include "engine/run/finished_reply.h"
-#include "engine/run/session.h"
 #include "engine/trace/trace_file.h"
 #include "engine/workbench/document/plan_options.h"
 #include "engine/workbench/document/retrieval_options.h"
 #include "engine/workbench/model_names.h"
 #include "engine/workbench/pipeline.h"
 #include "engine/workbench/run_options.h"
-#include "ui/session/benchmarker.h"
+#include "engine/workbench/service/run_work.h"
 #include "ui/session/experiment_run.h"
-#include "ui/session/fidelity_request.h"
+#include "ui/session/index_progress.h"
 #include "ui/session/load_comparison.h"
 #include "ui/session/run_list.h"
 #include "ui/session/run_plan.h"
+#include "ui/session/run_request.h"
 
 #include <QCoreApplication>
 #include <QDateTime>
@@ -77,46 +76,9 @@ Workspace::Workspace(compute::Backends backends, QObject* parent)
             m_tokenizers[directory] = tokenizer;
             invalidate();
           });
-  connect(&m_engine, &EngineHost::benchmarkChanged, this,
-          [this](const std::shared_ptr<const Benchmark>& benchmark) {
-            for (const auto& document : m_documents) {
-              if (document->id == m_measured) document->benchmark = benchmark;
-            }
-            invalidate();
-          });
-  connect(&m_engine, &EngineHost::experimentChanged, this,
-          [this](const std::shared_ptr<const ExperimentRun>& run) {
-            m_input.experiment = run;
-            keepLoads(*run);
-            invalidate();
-          });
-  connect(&m_engine, &EngineHost::runEnded, this, [this](const QString& error) {
-    drain();
-    m_pending.reset();
-    for (const auto& document : m_documents) {
-      if (document->id == m_runner) document->failure = error;
-    }
-    invalidate();
-    Q_EMIT runEnded(error);
-  });
-  connect(&m_engine, &EngineHost::attentionReplayed, this, [this](const QString& error) {
-    drain();
-    m_replay.failed = error.isEmpty() ? std::nullopt : m_replay.running;
-    m_replay.problem = error;
-    m_replay.running.reset();
-    ++m_replay.ended;
-    update();
-    Q_EMIT attentionReplayed(error);
-  });
-  connect(&m_engine, &EngineHost::fidelityMeasured, this, [this](const QString& error) {
-    drain();
-    m_replay.unmeasured = error.isEmpty() ? std::vector<RequestId>() : std::exchange(m_replay.measuring, {});
-    m_replay.fidelityProblem = error;
-    m_replay.measuring.clear();
-    ++m_replay.ended;
-    update();
-    Q_EMIT fidelityMeasured(error);
-  });
+  connect(&m_engine, &EngineHost::preparingFailed, this,
+          [this](const QString& problem) { Q_EMIT workEnded(problem, EngineJob::kProgram); });
+  connect(&m_engine, &EngineHost::workEnded, this, &Workspace::workEnded);
 }
 
 Workspace::~Workspace() {
@@ -133,18 +95,28 @@ void Workspace::endSession() {
     if (document->source != live) continue;
     const bool hasRun = std::any_of(document->paths.begin(), document->paths.end(),
                                     [&runs](const auto& run) { return runs.contains(run.first); });
-    if (hasRun && document->id != m_runner) {
+    if (hasRun)
       document->source = ended;
-      continue;
-    }
-    document->source = m_live;
-    document->position = 0;
-    document->following = true;
-    document->chosen = 0;
-    forgetSelection(*document);
+    else
+      showLive(*document);
   }
   boundHistory();
   invalidate();
+}
+
+/// Shows the session that is open, as it goes on.
+void Workspace::showLive(OpenDocument& document) const {
+  document.source = m_live;
+  document.position = 0;
+  document.following = true;
+  document.chosen = 0;
+  forgetSelection(document);
+}
+
+OpenDocument* Workspace::find(std::uint32_t tab) const {
+  const auto found = std::find_if(m_documents.begin(), m_documents.end(),
+                                  [tab](const auto& document) { return document->id == tab; });
+  return found == m_documents.end() ? nullptr : found->get();
 }
 
 void Workspace::setCurrent(OpenDocument* document) {
@@ -272,6 +244,8 @@ void Workspace::close(OpenDocument* document) {
   const std::unique_ptr<OpenDocument> gone = std::move(*found);
   m_documents.erase(found);
   m_forecasts.forget(gone->id);
+  // Nobody could stop it any more.
+  m_engine.stop(gone->id);
   if (m_current == document) {
     setCurrent(m_documents.empty() ? nullptr : m_documents[std::min(index, m_documents.size() - 1)].get());
   }
@@ -329,13 +303,9 @@ void Workspace::showRun(RunId run) {
     else
       document.source = std::make_shared<const EndedSource>(trace);
   }
-  const std::vector<std::size_t>& starts = trace->runs();
-  const auto start = std::find_if(starts.begin(), starts.end(),
-                                  [&](std::size_t index) { return trace->event(index).run == run; });
-  if (start == starts.end()) return;
-  const bool isLast = std::next(start) == starts.end();
-  document.position = isLast ? trace->size() : *std::next(start);
-  document.following = isLast;
+  if (!trace->startOf(run)) return;
+  document.position = trace->endOf(run);
+  document.following = document.position == trace->size();
   document.chosen = run;
   forgetSelection(document);
   // A run of another document is shown by its request.
@@ -391,11 +361,26 @@ QString Workspace::refusal() const {
   if (m_current == nullptr) return tr("No query is open.");
   if (!m_current->source->takesRuns())
     return tr("This is a recorded run: open its query in a new tab to run it.");
-  if (m_engine.isBusy()) return tr("A query is running: stop it first.");
+  if (m_engine.isBusy(m_current->id)) return tr("A query is running: stop it first.");
   return {};
 }
 
-QString Workspace::prepare(document::NodeId top, const Asker& asker, Prepared& prepared) {
+QString Workspace::submit(EngineJob job) {
+  job.changed = [this, changed = std::move(job.changed)](workbench::WorkState state, const QString& problem) {
+    const bool isOver = workbench::hasEnded(state);
+    if (isOver) drain();
+    if (changed) changed(state, problem);
+    if (isOver)
+      update();
+    else
+      invalidate();
+  };
+  if (!m_engine.submit(std::move(job))) return tr("A query is running: stop it first.");
+  update();
+  return {};
+}
+
+QString Workspace::prepare(document::NodeId top, const Asker& asker, PreparedQuery& prepared) {
   const document::Document& document = m_current->model->document();
   if (document.root() == document::kNoNode)
     return tr("The query is empty: add a node on the canvas first%1.")
@@ -418,7 +403,7 @@ QString Workspace::prepare(document::NodeId top, const Asker& asker, Prepared& p
   prepared.paths = std::move(taken.paths);
   if (!retrieve::hasAugment(prepared.query)) return {};
   // Indexing may take long: it is the engine's work, and so is the plan, which depends on what is found.
-  RetrievalRequest& retrieval = prepared.retrieval.emplace();
+  workbench::RetrievalRequest& retrieval = prepared.retrieval.emplace();
   retrieval.query = prepared.query;
   retrieval.options = document::retrievalOptionsOf(document.settings);
   retrieval.options.choices = document::fragmentChoicesOf(document, prepared.paths);
@@ -429,7 +414,7 @@ QString Workspace::prepare(document::NodeId top, const Asker& asker, Prepared& p
 
 QString Workspace::run(document::NodeId top, const Asker& asker) {
   if (QString problem = refusal(); !problem.isEmpty()) return problem;
-  Prepared prepared;
+  PreparedQuery prepared;
   if (QString problem = prepare(top, asker, prepared); !problem.isEmpty()) return problem;
   const document::Document& document = m_current->model->document();
   RunRequest request;
@@ -444,21 +429,6 @@ QString Workspace::run(document::NodeId top, const Asker& asker) {
     request.explain = std::move(planned.explain);
     request.queryJson = std::move(planned.queryJson);
   }
-  m_runner = m_current->id;
-  m_pending = RunRecord{.tab = m_current->id,
-                        .document = m_current->model->title(),
-                        .path = m_current->model->filePath(),
-                        .model = QString::fromStdString(workbench::modelNameOf(document.settings)),
-                        .settings = document.settings,
-                        .startedAt = QDateTime::currentMSecsSinceEpoch(),
-                        .paths = std::move(prepared.paths)};
-  m_lastModel = document.settings.model;
-  m_keptBytes = keptBytesOf(document.settings);
-  m_current->failure.clear();
-  m_current->source = m_live;
-  m_current->chosen = 0;
-  m_current->following = true;
-  forgetSelection(*m_current);
   if (m_archive) {
     // How many requests there will be is not known before something was retrieved.
     constexpr std::uint32_t kMany = 4096;
@@ -467,35 +437,38 @@ QString Workspace::run(document::NodeId top, const Asker& asker) {
     request.lastRun = numbers.run;
     request.lastRequest = numbers.request;
   }
-  if (!m_engine.run(std::move(request))) return tr("A query is running: stop it first.");
-  invalidate();
-  return {};
-}
-
-QString Workspace::replayAttention(const ReplayChoice& choice) {
-  if (QString problem = replayObstacle(m_input, choice); !problem.isEmpty()) return problem;
-  if (!m_engine.replayAttention(replayRequest(m_input, choice)))
-    return tr("A query is running: stop it first.");
-  m_replay.running = choice;
-  m_replay.failed.reset();
-  m_replay.problem.clear();
-  update();
-  return {};
-}
-
-QString Workspace::measureFidelity(const std::vector<RequestId>& requests) {
-  std::vector<run::FinishedReply> replies;
-  for (const RequestId request : requests) {
-    if (QString problem = fidelityObstacle(m_input, request); !problem.isEmpty()) return problem;
-    replies.push_back(finishedReply(m_input, request));
+  const std::shared_ptr<workbench::RunWork> work = runWork(std::move(request));
+  const std::uint32_t tab = m_current->id;
+  EngineJob job{.work = work, .tab = tab};
+  job.activity = [work] {
+    const auto indexing = work->indexing();
+    return indexing ? progressText(*indexing) : QString();
+  };
+  job.changed = [this, work, tab](workbench::WorkState state, const QString& failure) {
+    if (!workbench::hasEnded(state)) return;
+    std::erase_if(m_pending, [&work](const PendingRun& run) { return run.work == work; });
+    if (OpenDocument* own = find(tab)) own->failure = failure;
+  };
+  // Before the engine may tell of the run.
+  m_pending.push_back({.work = work,
+                       .record = {.tab = tab,
+                                  .document = m_current->model->title(),
+                                  .path = m_current->model->filePath(),
+                                  .model = QString::fromStdString(workbench::modelNameOf(document.settings)),
+                                  .settings = document.settings,
+                                  .startedAt = QDateTime::currentMSecsSinceEpoch(),
+                                  .paths = std::move(prepared.paths)}});
+  m_lastModel = document.settings.model;
+  m_keptBytes = keptBytesOf(document.settings);
+  m_current->failure.clear();
+  if (m_current->source == m_live) {
+    m_current->chosen = 0;
+    m_current->following = true;
+    forgetSelection(*m_current);
   }
-  if (replies.empty()) return tr("There is no answer to measure.");
-  if (!m_engine.measureFidelity(std::move(replies))) return tr("A query is running: stop it first.");
-  m_replay.measuring = requests;
-  m_replay.unmeasured.clear();
-  m_replay.fidelityProblem.clear();
-  update();
-  return {};
+  QString problem = submit(std::move(job));
+  if (!problem.isEmpty()) m_pending.pop_back();
+  return problem;
 }
 
 void Workspace::setLoads(LoadComparisons loads) {
@@ -504,7 +477,7 @@ void Workspace::setLoads(LoadComparisons loads) {
 }
 
 void Workspace::keepLoads(const ExperimentRun& run) {
-  if (run.state == ExperimentState::Running) return;
+  if (!workbench::hasEnded(run.state)) return;
   std::optional<LoadComparison> load = loadComparisonOf(run.result, QDateTime::currentDateTimeUtc());
   if (!load) return;
   LoadComparisons loads = m_input.loads ? *m_input.loads : LoadComparisons{};
@@ -513,41 +486,13 @@ void Workspace::keepLoads(const ExperimentRun& run) {
   Q_EMIT loadsMeasured();
 }
 
-QString Workspace::experiment(const experiment::ExperimentWish& wish) {
-  if (m_current == nullptr) return tr("No query is open.");
-  ExperimentRequest request;
-  request.settings = m_current->model->document().settings;
-  try {
-    request.wish = experiment::completed(wish);
-  } catch (const Failure& failure) {
-    return QString::fromUtf8(failure.what());
-  }
-  if (!m_engine.experiment(std::move(request))) return tr("A query is running: stop it first.");
-  return {};
-}
-
-QString Workspace::benchmark(BenchmarkKind kind, std::int32_t repeats, const Asker& asker) {
-  if (QString problem = refusal(); !problem.isEmpty()) return problem;
-  const document::Document& document = m_current->model->document();
-  BenchmarkRequest request{.kind = kind,
-                           .repeats = std::clamp(repeats, 1, kMostRepeats),
-                           .settings = document.settings,
-                           .subject = benchmarkSubject(document, kind),
-                           .query = {},
-                           .retrieval = std::nullopt};
-  if (kind == BenchmarkKind::Query) {
-    Prepared prepared;
-    if (QString problem = prepare(document::kNoNode, asker, prepared); !problem.isEmpty()) return problem;
-    request.query = std::move(prepared.query);
-    request.retrieval = std::move(prepared.retrieval);
-  }
-  m_measured = m_current->id;
-  if (!m_engine.benchmark(std::move(request))) return tr("A query is running: stop it first.");
+void Workspace::setExperiment(std::shared_ptr<const ExperimentRun> run) {
+  keepLoads(*run);
+  m_input.experiment = std::move(run);
   invalidate();
-  return {};
 }
 
-QString Workspace::findEmbeddings(const query::Node& query, RetrievalRequest& request) const {
+QString Workspace::findEmbeddings(const query::Node& query, workbench::RetrievalRequest& request) const {
   const document::RunSettings& settings = m_current->model->document().settings;
   // Also where no texts are sent: an augment may name the server's model.
   request.embeddings = workbench::embeddingsServerOf(settings);
@@ -604,13 +549,18 @@ void Workspace::drain() {
   boundTrace();
 }
 
+/// Where a run of the window begins, its document shows it.
 void Workspace::takeStart(const trace::Event& event) {
   const auto* started = std::get_if<trace::RunStarted>(&event.payload);
-  if (started == nullptr || !m_pending) return;
-  RunRecord record = std::move(*m_pending);
-  m_pending.reset();
-  for (const auto& document : m_documents) {
-    if (document->id == record.tab) document->paths[event.run] = record.paths;
+  if (started == nullptr) return;
+  const auto pending = std::find_if(m_pending.begin(), m_pending.end(),
+                                    [&event](const PendingRun& run) { return run.work->run() == event.run; });
+  if (pending == m_pending.end()) return;
+  RunRecord record = std::move(pending->record);
+  m_pending.erase(pending);
+  if (OpenDocument* document = find(record.tab)) {
+    document->paths[event.run] = record.paths;
+    if (document->source != m_live) showLive(*document);
   }
   record.run = event.run;
   record.trace = m_live->trace();
@@ -725,8 +675,9 @@ void Workspace::readIdentitiesAnew() {
 }
 
 ReplayState Workspace::replayState() const {
-  ReplayState state = m_replay;
-  state.engineIsBusy = m_engine.isBusy();
+  ReplayState state;
+  if (m_current != nullptr) state = m_current->replay;
+  state.engineIsBusy = m_current != nullptr && m_engine.isBusy(m_current->id);
   state.origin = m_current == nullptr ? m_live->origin() : m_current->source->origin();
   return state;
 }

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// What is open and what is shown of it: documents in tabs, the one engine they share, its trace, the
-// selection, the scrubber. From these it makes the input of every view.
+// What is open and what is shown of it: documents in tabs, the one engine that they share, its trace, the
+// selection, the scrubber. The workspace makes the input of every view from these.
 #pragma once
 
 #include "engine/compute/backends.h"
 #include "engine/workbench/document/document_query.h"
+#include "engine/workbench/service/request_retrieval.h"
 #include "ui/document/document_model.h"
 #include "ui/session/engine_host.h"
 #include "ui/session/forecasts.h"
@@ -28,13 +29,13 @@
 #include <utility>
 #include <vector>
 
-namespace spanscope::experiment {
-struct ExperimentWish;
-}
+namespace spanscope::workbench {
+class RunWork;
+struct Benchmark;
+}  // namespace spanscope::workbench
 
 namespace spanscope::ui {
 
-enum class BenchmarkKind;
 struct ExperimentRun;
 struct LoadComparisons;
 
@@ -49,7 +50,15 @@ struct OpenDocument {
   std::size_t position = 0;  ///< of the scrubber
   bool following = true;     ///< the newest event is shown
   QString failure;           ///< why the last run could not start or failed; empty otherwise
-  std::shared_ptr<const Benchmark> benchmark;  ///< the last one of it; null: none
+  ReplayState replay;        ///< what is computed again, or measured, of its answers
+  std::shared_ptr<const workbench::Benchmark> benchmark;  ///< the last one of it; null: none
+};
+
+/// The query of a document that is to be run, up to where the engine goes on.
+struct PreparedQuery {
+  query::Node query;
+  document::NodePaths paths;
+  std::optional<workbench::RetrievalRequest> retrieval;  ///< of the query, where it has an augment
 };
 
 class Workspace : public QObject {
@@ -63,6 +72,7 @@ class Workspace : public QObject {
   const std::vector<std::unique_ptr<OpenDocument>>& documents() const { return m_documents; }
   OpenDocument* current() { return m_current; }  ///< nullptr: nothing is open
   const OpenDocument* current() const { return m_current; }
+  OpenDocument* find(std::uint32_t tab) const;  ///< nullptr: it was closed
   document::DocumentModel* model() { return m_current == nullptr ? nullptr : m_current->model.get(); }
   void setCurrent(OpenDocument* document);
 
@@ -70,6 +80,7 @@ class Workspace : public QObject {
   OpenDocument& open(std::unique_ptr<document::DocumentModel> model);
   /// Opens a recorded trace with the query of its last run. Throws Failure.
   OpenDocument& openTrace(const QString& path);
+  /// Closes a tab and stops its job.
   void close(OpenDocument* document);
 
   /// What the views of the current document are a function of.
@@ -77,53 +88,52 @@ class Workspace : public QObject {
 
   void select(const Selection& selection);
   void setTheme(const Theme& theme);
-  /// For hints that name keys.
+  /// The keys that hints name.
   void setKeys(KeyTexts keys);
-  /// Whether texts of documents and questions may be sent to this endpoint; asked before a run that would.
-  /// What is on this machine is not asked about, and without an answer nothing is sent elsewhere.
+  /// Whether texts of documents and questions may be sent to this endpoint. It is asked before a run that
+  /// would send them to another machine; without it, nothing is sent there.
   using ServerConsent = std::function<bool(const QString& endpoint)>;
   void setServerConsent(ServerConsent consent) { m_consent = std::move(consent); }
-  /// Shows the state after so many events; the newest one is followed from then on.
+  /// Shows the state after so many events; where these are all, the newest event is followed from then on.
   void setPosition(std::size_t position);
-  /// Forecasts compare the layouts as well from now on, or do not.
+  /// Says whether forecasts compare the layouts as well from now on.
   void compareLayouts(bool compares) { m_forecasts.compareLayouts(compares); }
-  /// Shows a run as it was at its end, and the state of its session then; the newest run of the document is
+  /// Shows a run as it was at its end, and the state of its session then; a run whose end is not there yet is
   /// followed. Nothing happens where its trace has been let go.
   void showRun(RunId run);
-  /// The run of the current document so many before (negative) or after the one in view whose trace is there;
-  /// 0: there is none.
+  /// Of the current document's runs whose trace is there, the one that stands so many places before
+  /// (negative) or after the one in view; 0: there is none.
   RunId runBeside(int steps) const;
   /// The run of the current document that is in view; 0: none.
   RunId shownRun() const;
   const RunHistory& history() const { return m_history; }
-  /// Keeps runs in this folder, those so far included, and takes in what earlier programs kept there. To be
-  /// called before the first run for the latter.
+  /// Keeps runs in this folder, those so far included. Before the first run, it also takes in what earlier
+  /// programs kept there.
   void keepRuns(const QString& folder);
   /// Removes what is kept and keeps no more.
   void forgetKeptRuns();
   bool keepsRuns() const { return m_archive != nullptr; }
-  /// What a new document is to run on, as RunSettings::model has it: the model of the current one, else that
-  /// of the last run.
+  /// The model that a new document is to run on, as RunSettings::model has it: that of the current document,
+  /// else that of the last run.
   std::string modelInUse() const;
-  /// Directory of the checkpoint that the document runs on; empty where the bundled one is not there.
+  /// The directory of the checkpoint that the document runs on; empty where the bundled one is not there.
   static std::string runsOn(const OpenDocument& document);
-  /// Directories of models that were used before, the newest first.
+  /// The directories of models that were used before, the newest first.
   void setRecentModels(std::vector<std::string> directories);
 
   /// Runs the document, or the subtree of a node; `asker` answers its questions. Returns why not, in words;
   /// nothing if it was started.
   QString run(document::NodeId top = document::kNoNode, const Asker& asker = {});
-  /// Computes the attention of an answer again. Returns why not, in words; nothing if it was started.
-  QString replayAttention(const ReplayChoice& choice);
-  /// Measures how close these answers are to a full prefill. Returns why not, in words; nothing if it was
-  /// started.
-  QString measureFidelity(const std::vector<RequestId>& requests);
-  /// Measures the document: its query, or made-up documents on its model. Returns why not, in words; nothing
-  /// if it was started.
-  QString benchmark(BenchmarkKind kind, std::int32_t repeats, const Asker& asker = {});
-  /// Carries an experiment out on the model of the current document. Returns why not, in words; nothing if it
-  /// was started.
-  QString experiment(const experiment::ExperimentWish& wish);
+  /// Has a job done for its tab. When it has ended, its events are shown and workEnded() is said, after
+  /// EngineJob::changed was called. Returns why not, in words; nothing if it was submitted.
+  QString submit(EngineJob job);
+  /// Why nothing of the current document can be run or measured now, in words; nothing: it can.
+  QString refusal() const;
+  /// Takes the query of the current document, or of the subtree of a node, through every stage before
+  /// retrieving. Returns why not, in words; nothing where `prepared` holds it.
+  QString prepare(document::NodeId top, const Asker& asker, PreparedQuery& prepared);
+  /// The experiment that all views show from now on.
+  void setExperiment(std::shared_ptr<const ExperimentRun> run);
   /// What is remembered of loading beside computing; loadsMeasured() says when it changes.
   void setLoads(LoadComparisons loads);
   /// Writes the events of the current document's trace to a file; what was wrong, or nothing.
@@ -133,24 +143,19 @@ class Workspace : public QObject {
   void currentChanged();
   void documentsChanged();  ///< tabs or their titles
   void inputChanged();      ///< at most once a frame
-  void runEnded(const QString& error);
-  void attentionReplayed(const QString& error);
-  void fidelityMeasured(const QString& error);
+  /// A job of a tab, or of the program, has ended; `problem` is empty unless it failed and does not show that
+  /// itself. Or a model could not be loaded ahead.
+  void workEnded(const QString& problem, std::uint32_t tab);
   void keepingFailed(const QString& problem);
   void loadsMeasured();  ///< input().loads has another comparison
 
  private:
-  /// A query of the current document that is to be run, up to where the engine goes on.
-  struct Prepared {
-    query::Node query;
-    document::NodePaths paths;
-    std::optional<RetrievalRequest> retrieval;  ///< of the query, where it has an augment
+  /// A run that was submitted, until its RunStarted event has come.
+  struct PendingRun {
+    std::shared_ptr<workbench::RunWork> work;
+    RunRecord record;
   };
   void keepLoads(const ExperimentRun& run);
-  /// Why nothing of the current document can be run now, in words.
-  QString refusal() const;
-  /// Why not, in words; nothing where `prepared` holds it.
-  QString prepare(document::NodeId top, const Asker& asker, Prepared& prepared);
   void invalidate();
   void drain();
   /// The largest numbers of runs and requests that this program knows.
@@ -159,6 +164,7 @@ class Workspace : public QObject {
   void boundHistory();
   void takeStart(const trace::Event& event);
   void bindHistory(OpenDocument& document) const;
+  void showLive(OpenDocument& document) const;
   void endSession();
   void showTokenizer();
   void update();
@@ -167,8 +173,8 @@ class Workspace : public QObject {
   bool isTyped() const;
   void readIdentities();
   void readIdentitiesAnew();
-  /// The server that a run of the query takes vectors from, if any; why it may not, in words.
-  QString findEmbeddings(const query::Node& query, RetrievalRequest& request) const;
+  /// Finds the server that a run of the query takes vectors from, if any. Returns why it may not, in words.
+  QString findEmbeddings(const query::Node& query, workbench::RetrievalRequest& request) const;
   void bindRuns(OpenDocument& document) const;
 
   EngineHost m_engine;
@@ -180,10 +186,7 @@ class Workspace : public QObject {
   OpenDocument* m_current = nullptr;
   std::uint32_t m_nextId = 1;
 
-  ReplayState m_replay;
-  std::uint32_t m_runner = 0;          ///< tab whose run was started last
-  std::uint32_t m_measured = 0;        ///< tab whose benchmark was started last
-  std::optional<RunRecord> m_pending;  ///< of that run, until its RunStarted event came
+  std::vector<PendingRun> m_pending;
   RunHistory m_history;
   std::unique_ptr<RunArchive> m_archive;  ///< null: runs end with the program
   std::string m_lastModel;                ///< RunSettings::model of the last run

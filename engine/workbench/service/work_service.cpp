@@ -5,18 +5,23 @@
 
 #include <algorithm>
 #include <chrono>
+#include <condition_variable>
 #include <exception>
+#include <mutex>
+#include <optional>
 #include <utility>
 
 namespace spanscope::workbench {
 
 struct WorkHandle::Shared {
   std::stop_source stop;
+  std::weak_ptr<WorkService::Queue> queue;
   mutable std::mutex mutex;
   mutable std::condition_variable hasEnded;
   WorkState state = WorkState::Waiting;
   std::string problem;
-  bool isOver = false;  ///< and everybody has been told
+  std::exception_ptr failure;  ///< null unless it has failed
+  bool isOver = false;         ///< the work has ended and its client has been told
 
   void set(WorkState to) {
     const std::lock_guard lock(mutex);
@@ -24,8 +29,45 @@ struct WorkHandle::Shared {
   }
 };
 
+struct WorkService::Item {
+  std::shared_ptr<Work> work;
+  SubmitOptions options;
+  std::shared_ptr<WorkHandle::Shared> shared = std::make_shared<WorkHandle::Shared>();
+
+  void tell(WorkState state, const std::string& problem = {}) const {
+    if (options.changed) options.changed(state, problem);
+  }
+};
+
+/// What the service shares with handles: they outlive it.
+struct WorkService::Queue {
+  std::mutex mutex;  ///< of all that follows
+  std::condition_variable wake;
+  Items waiting;  ///< in the order in which they begin
+  std::list<std::shared_ptr<WorkHandle::Shared>> working;
+  bool isEnding = false;
+
+  /// Takes the work of a handle out, if it waits.
+  std::unique_ptr<Item> take(const WorkHandle::Shared& shared) {
+    const std::lock_guard lock(mutex);
+    const auto found = std::find_if(waiting.begin(), waiting.end(),
+                                    [&shared](const auto& item) { return item->shared.get() == &shared; });
+    if (found == waiting.end()) return nullptr;
+    std::unique_ptr<Item> item = std::move(*found);
+    waiting.erase(found);
+    return item;
+  }
+};
+
 void WorkHandle::stop() {
-  if (m_shared) m_shared->stop.request_stop();
+  if (!m_shared) return;
+  m_shared->stop.request_stop();
+  const std::shared_ptr<WorkService::Queue> queue = m_shared->queue.lock();
+  if (!queue) return;
+  if (const std::unique_ptr<WorkService::Item> item = queue->take(*m_shared))
+    WorkService::end(*item, WorkState::Stopped);
+  // Those behind it may be able to begin now.
+  queue->wake.notify_all();
 }
 
 WorkState WorkHandle::state() const {
@@ -46,28 +88,41 @@ void WorkHandle::wait() const {
   m_shared->hasEnded.wait(lock, [this] { return m_shared->isOver; });
 }
 
-struct WorkService::Item {
-  std::shared_ptr<Work> work;
-  SubmitOptions options;
-  std::shared_ptr<WorkHandle::Shared> shared = std::make_shared<WorkHandle::Shared>();
-};
+bool WorkHandle::waitFor(std::chrono::milliseconds most) const {
+  if (!m_shared) return true;
+  std::unique_lock lock(m_shared->mutex);
+  return m_shared->hasEnded.wait_for(lock, most, [this] { return m_shared->isOver; });
+}
+
+void WorkHandle::rethrow() const {
+  if (!m_shared) return;
+  std::unique_lock lock(m_shared->mutex);
+  if (const std::exception_ptr failure = m_shared->failure) std::rethrow_exception(failure);
+}
 
 WorkService::WorkService(compute::Backends backends, WorkplaceWatcher& watcher)
-    : m_place(std::move(backends), watcher), m_thread([this] { serve(); }) {}
+    : m_place(std::move(backends), watcher),
+      m_queue(std::make_shared<Queue>()),
+      m_thread([this] { serve(); }) {}
+
+WorkService::WorkService(compute::Backends backends, WorkplaceWatcher& watcher, OwnModel own)
+    : m_place(std::move(backends), watcher, std::move(own)),
+      m_queue(std::make_shared<Queue>()),
+      m_thread([this] { serve(); }) {}
 
 WorkService::~WorkService() {
   Items dropped;
   {
-    const std::lock_guard lock(m_mutex);
-    m_isEnding = true;
-    dropped.swap(m_waiting);
-    for (const auto& working : m_working) working->stop.request_stop();
+    const std::lock_guard lock(m_queue->mutex);
+    m_queue->isEnding = true;
+    dropped.swap(m_queue->waiting);
+    for (const auto& working : m_queue->working) working->stop.request_stop();
   }
-  m_wake.notify_all();
+  m_queue->wake.notify_all();
   m_thread.join();
   for (const auto& item : dropped) {
-    item->options.ended = nullptr;
-    end(*item, WorkState::Stopped, {});
+    item->options.changed = nullptr;
+    end(*item, WorkState::Stopped);
   }
 }
 
@@ -75,16 +130,20 @@ WorkHandle WorkService::submit(std::shared_ptr<Work> work, SubmitOptions options
   auto item = std::make_unique<Item>();
   item->work = std::move(work);
   item->options = std::move(options);
+  item->shared->queue = m_queue;
+  if (item->options.changed) {
+    item->work->m_progressed = [changed = item->options.changed] { changed(WorkState::Working, {}); };
+  }
   WorkHandle handle;
   handle.m_shared = item->shared;
   {
-    const std::lock_guard lock(m_mutex);
-    const auto place = std::find_if(m_waiting.begin(), m_waiting.end(), [&](const auto& other) {
+    const std::lock_guard lock(m_queue->mutex);
+    const auto place = std::find_if(m_queue->waiting.begin(), m_queue->waiting.end(), [&](const auto& other) {
       return other->options.priority < item->options.priority;
     });
-    m_waiting.insert(place, std::move(item));
+    m_queue->waiting.insert(place, std::move(item));
   }
-  m_wake.notify_all();
+  m_queue->wake.notify_all();
   return handle;
 }
 
@@ -94,32 +153,27 @@ void WorkService::clearCache() {
       std::make_shared<FunctionWork>([](Workplace& place, const std::stop_token&) { place.clearIfAsked(); }));
 }
 
-/// The next that may begin now, if any.
+/// The next work that may begin now, if any.
 std::unique_ptr<WorkService::Item> WorkService::takeNext() {
-  const std::lock_guard lock(m_mutex);
-  if (m_waiting.empty()) return nullptr;
-  const Item& next = *m_waiting.front();
-  const bool mayBegin =
-      m_runs.empty() || next.shared->stop.stop_requested() || next.work->canBeginBeside(m_place);
+  const std::lock_guard lock(m_queue->mutex);
+  if (m_queue->waiting.empty()) return nullptr;
+  const bool mayBegin = m_runs.empty() || m_queue->waiting.front()->work->canBeginBeside(m_place);
   if (!mayBegin) return nullptr;
-  std::unique_ptr<Item> item = std::move(m_waiting.front());
-  m_waiting.pop_front();
-  m_working.push_back(item->shared);
+  std::unique_ptr<Item> item = std::move(m_queue->waiting.front());
+  m_queue->waiting.pop_front();
+  m_queue->working.push_back(item->shared);
   return item;
-}
-
-/// Nothing is to be done before somebody submits something; called with the mutex.
-bool WorkService::mayRest() const {
-  return !m_isEnding && m_waiting.empty() && m_runs.empty() && m_isKept;
 }
 
 void WorkService::serve() {
   constexpr std::chrono::milliseconds kTurn{20};
   while (true) {
     {
-      std::unique_lock lock(m_mutex);
-      m_wake.wait(lock, [this] { return !mayRest(); });
-      if (m_isEnding && m_runs.empty()) return;
+      std::unique_lock lock(m_queue->mutex);
+      m_queue->wake.wait(lock, [this] {
+        return m_queue->isEnding || !m_queue->waiting.empty() || !m_runs.empty() || !m_isKept;
+      });
+      if (m_queue->isEnding && m_runs.empty()) return;
     }
     if (std::unique_ptr<Item> item = takeNext()) {
       begin(std::move(item));
@@ -138,9 +192,10 @@ void WorkService::carryOut(Item& item, const Step& step) {
   try {
     step();
   } catch (const std::exception& failure) {
-    const bool isStopped = item.shared->stop.stop_requested();
-    end(item, isStopped ? WorkState::Stopped : WorkState::Failed,
-        isStopped ? std::string() : std::string(failure.what()));
+    if (item.shared->stop.stop_requested())
+      end(item, WorkState::Stopped);
+    else
+      end(item, WorkState::Failed, failure.what(), std::current_exception());
   }
 }
 
@@ -150,16 +205,17 @@ void WorkService::begin(std::unique_ptr<Item> item) {
     std::optional<RunId> run;
     if (!stop.stop_requested()) {
       item->shared->set(WorkState::Working);
+      item->tell(WorkState::Working);
       run = item->work->begin(m_place, stop);
     }
     if (run) {
       m_runs.emplace(*run, std::move(item));
     } else {
-      end(*item, stop.stop_requested() ? WorkState::Stopped : WorkState::Finished, {});
+      end(*item, stop.stop_requested() ? WorkState::Stopped : WorkState::Finished);
     }
   });
-  const std::lock_guard lock(m_mutex);
-  m_working.remove_if([](const auto& working) {
+  const std::lock_guard lock(m_queue->mutex);
+  m_queue->working.remove_if([](const auto& working) {
     const std::lock_guard shared(working->mutex);
     return working->isOver;
   });
@@ -178,18 +234,21 @@ void WorkService::advance() {
     carryOut(*item, [&] {
       const bool isStopped = result->outcome == trace::RunOutcome::Stopped;
       item->work->runEnded(std::move(*result));
-      end(*item, isStopped ? WorkState::Stopped : WorkState::Finished, {});
+      end(*item, isStopped ? WorkState::Stopped : WorkState::Finished);
     });
   }
 }
 
-void WorkService::end(Item& item, WorkState state, const std::string& problem) {
+void WorkService::end(Item& item, WorkState state, const std::string& problem, std::exception_ptr failure) {
   {
     const std::lock_guard lock(item.shared->mutex);
     item.shared->state = state;
     item.shared->problem = problem;
+    item.shared->failure = std::move(failure);
   }
-  if (item.options.ended) item.options.ended(state, problem);
+  item.tell(state, problem);
+  // Who is told may hold the work.
+  item.work->m_progressed = nullptr;
   const std::lock_guard lock(item.shared->mutex);
   item.shared->isOver = true;
   item.shared->hasEnded.notify_all();

@@ -1,41 +1,45 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// The engine as a service on a thread of its own. Whoever has work submits it, and gets a handle that says
-// how far the work is and can stop it. Runs go on beside each other over one scheduler and one pool. Any
-// other kind of work is done by itself. The window is a client of the service.
+// The engine as a service, on a thread of its own. Whoever has work submits it and gets a handle, which says
+// how far the work is and stops it. Runs go on beside each other over one scheduler and one pool; any other
+// kind of work is done alone. The window and the command line are clients.
 #pragma once
 
 #include "engine/compute/backends.h"
 #include "engine/workbench/service/work.h"
+#include "engine/workbench/service/work_state.h"
 #include "engine/workbench/service/workplace.h"
 
-#include <condition_variable>
+#include <chrono>
 #include <cstdint>
+#include <exception>
 #include <functional>
 #include <list>
 #include <map>
 #include <memory>
-#include <mutex>
-#include <optional>
 #include <stop_token>
 #include <string>
 #include <thread>
 
 namespace spanscope::workbench {
 
-/// Refers to a work that was submitted. Copies refer to the same work. Any thread may use a handle, even
-/// after the service is gone.
+/// The handle of a work that was submitted. Copies are handles of the same work. Any thread may use them,
+/// also when the service has gone.
 class WorkHandle {
  public:
-  WorkHandle() = default;  ///< refers to no work; its state is Stopped
+  WorkHandle() = default;  ///< the handle of no work; its state is Stopped
 
-  /// Stops the work. A work that waits or computes by itself ends within milliseconds. A run ends after the
-  /// pass that it shares with other runs.
+  /// A work that waits ends at once, one that computes alone within milliseconds, and a run that shares
+  /// passes with others behind the pass that goes on.
   void stop();
   WorkState state() const;
   /// Why the work failed; empty unless it failed.
   std::string problem() const;
-  /// Waits until the work has ended and SubmitOptions::ended, if it is called, has returned.
+  /// Waits until the work has ended and its client has been told.
   void wait() const;
+  /// Whether it ends within so long.
+  bool waitFor(std::chrono::milliseconds most) const;
+  /// Throws what the work threw, if it has failed.
+  void rethrow() const;
 
  private:
   friend class WorkService;
@@ -43,50 +47,54 @@ class WorkHandle {
   std::shared_ptr<Shared> m_shared;
 };
 
+/// A state of a work, and why the work failed; empty unless it did.
+using WorkChanged = std::function<void(WorkState state, const std::string& problem)>;
+
 struct SubmitOptions {
-  /// Of the works that wait, those with a larger priority begin first; of equal ones, those that were
-  /// submitted earlier. A work that can only begin when no run is in progress holds up the works behind it.
-  /// run::RunOptions says the priority of a run's own passes.
+  /// Of works that wait, those with a larger priority begin first; of equal ones, those that came earlier. A
+  /// work that must wait until no run is in progress holds up those behind it. In which order the passes
+  /// serve the requests of runs is said by run::RunOptions::priority.
   std::int32_t priority = 0;
-  /// Called on the service's thread when the work has ended. Must not throw.
-  std::function<void(WorkState state, const std::string& problem)> ended = {};
+  /// Called when the work begins, whenever it is further, and when it has ended. It must not throw. It is
+  /// called on the service's thread; where the work is stopped while it waits, on the thread that stops it.
+  WorkChanged changed = {};
 };
 
 class WorkService {
  public:
-  /// `watcher` must outlive the service.
+  /// The watcher must outlive the service. `own`: as Workplace has it.
   WorkService(compute::Backends backends, WorkplaceWatcher& watcher);
-  /// Stops the works that are going on and drops those that wait. For a dropped work, `ended` is not called.
+  WorkService(compute::Backends backends, WorkplaceWatcher& watcher, OwnModel own);
+  /// Stops the works that go on and drops those that wait, without a call of SubmitOptions::changed for
+  /// these.
   ~WorkService();
   WorkService(const WorkService&) = delete;
   WorkService& operator=(const WorkService&) = delete;
 
   WorkHandle submit(std::shared_ptr<Work> work, SubmitOptions options = {});
-  /// Empties the cache before anything begins that is submitted from now on. If runs are in progress, the
-  /// cache is emptied before the next pass.
+  /// Empties the cache before any work begins that is submitted from now on. Where runs are in progress, it
+  /// is emptied before their next pass.
   void clearCache();
 
  private:
+  friend class WorkHandle;
   struct Item;
+  struct Queue;
   using Items = std::list<std::unique_ptr<Item>>;
 
   void serve();
   std::unique_ptr<Item> takeNext();
-  bool mayRest() const;
   void begin(std::unique_ptr<Item> item);
   void advance();
   template <class Step>
   void carryOut(Item& item, const Step& step);
-  static void end(Item& item, WorkState state, const std::string& problem);
+  static void end(Item& item, WorkState state, const std::string& problem = {},
+                  std::exception_ptr failure = nullptr);
 
-  Workplace m_place;                              ///< used by the thread only, but for askToClear()
-  std::map<RunId, std::unique_ptr<Item>> m_runs;  ///< runs in progress; used by the thread only
-  bool m_isKept = true;                           ///< nothing is left to be kept; used by the thread only
-  mutable std::mutex m_mutex;                     ///< guards all members that follow
-  std::condition_variable m_wake;
-  Items m_waiting;  ///< in the order in which they begin
-  std::list<std::shared_ptr<WorkHandle::Shared>> m_working;
-  bool m_isEnding = false;
+  Workplace m_place;                              ///< of the thread
+  std::map<RunId, std::unique_ptr<Item>> m_runs;  ///< in progress; of the thread
+  bool m_isKept = true;                           ///< nothing is left to be kept; of the thread
+  std::shared_ptr<Queue> m_queue;
   std::thread m_thread;
 };
 

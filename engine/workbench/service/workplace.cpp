@@ -2,21 +2,31 @@
 #include "engine/workbench/service/workplace.h"
 
 #include "engine/base/error.h"
+#include "engine/base/translation.h"
 #include "engine/run/session_config.h"
 #include "engine/workbench/run_options.h"
 #include "engine/workbench/setting_values.h"
 
 #include <algorithm>
+#include <stdexcept>
 #include <utility>
 
 namespace spanscope::workbench {
 
 Workplace::Workplace(compute::Backends backends, WorkplaceWatcher& watcher)
-    : m_backends(std::move(backends)), m_watcher(watcher) {}
+    : m_backends(std::move(backends)), m_watcher(watcher), m_retrieval(m_backends) {}
+
+Workplace::Workplace(compute::Backends backends, WorkplaceWatcher& watcher, OwnModel own)
+    : m_backends(std::move(backends)),
+      m_watcher(watcher),
+      m_own(std::move(own)),
+      m_retrieval(m_backends),
+      m_model(m_own->model) {}
 
 Workplace::~Workplace() = default;
 
 ModelBundle Workplace::loadBeside(const RunSettings& settings, const std::stop_token& stop) {
+  if (m_own) return m_own->loadBeside(settings);
   const RunSettings identity = modelIdentityOf(settings);
   return loadModelBundle(identity.model, m_backends,
                          {.threads = identity.threads,
@@ -30,6 +40,7 @@ ModelBundle Workplace::loadBeside(const RunSettings& settings, const std::stop_t
 }
 
 ModelBundle& Workplace::modelFor(const RunSettings& settings, const std::stop_token& stop) {
+  if (m_own) return *m_model;
   RunSettings identity = modelIdentityOf(settings);
   if (m_model && m_modelIdentity == identity) return *m_model;
   m_watcher.loadingBegins();
@@ -43,7 +54,7 @@ ModelBundle& Workplace::modelFor(const RunSettings& settings, const std::stop_to
 }
 
 run::Session* Workplace::openSessionFor(const RunSettings& settings) const {
-  if (!m_session) return nullptr;
+  if (!m_session || m_own) return m_session.get();
   try {
     return m_sessionIdentity == sessionIdentityOf(settings) ? m_session.get() : nullptr;
   } catch (const Failure&) {
@@ -51,21 +62,38 @@ run::Session* Workplace::openSessionFor(const RunSettings& settings) const {
   }
 }
 
+run::SessionConfig Workplace::configFor(const RunSettings& settings) const {
+  return m_own ? m_own->session : sessionConfigOf(settings);
+}
+
 run::Session& Workplace::openSession() const {
   if (!m_session) throw Failure(errorAt("session", "none that is open", "a run before"));
   return *m_session;
 }
 
+run::Session& Workplace::sessionOf(RunId run) const {
+  // Runs of a session have larger numbers than all those of the sessions before it.
+  const bool isThere = m_session && run > m_session->config().lastRun && run <= m_session->lastRun();
+  if (!isThere)
+    throw std::runtime_error(forTranslation("Works", "The session that gave this answer has ended."));
+  return *m_session;
+}
+
 run::Session& Workplace::sessionFor(const RunSettings& settings, const std::stop_token& stop) {
   modelFor(settings, stop);
-  RunSettings identity = sessionIdentityOf(settings);
-  if (m_session && m_sessionIdentity == identity) return *m_session;
-  closeSession(stop);
-  m_sessionIdentity = std::move(identity);
-  m_recorder =
-      std::make_shared<trace::Recorder>(trace::RecorderOptions{.session = ++m_sessions, .clock = {}});
+  if (m_own) {
+    if (m_session) return *m_session;
+    m_recorder = m_own->recorder;
+  } else {
+    RunSettings identity = sessionIdentityOf(settings);
+    if (m_session && m_sessionIdentity == identity) return *m_session;
+    closeSession(stop);
+    m_sessionIdentity = std::move(identity);
+    m_recorder =
+        std::make_shared<trace::Recorder>(trace::RecorderOptions{.session = ++m_sessions, .clock = {}});
+  }
   m_watcher.sessionOpens(m_recorder);
-  run::SessionConfig config = sessionConfigOf(settings);
+  run::SessionConfig config = configFor(settings);
   config.lastRun = m_lastRun;
   config.lastRequest = m_lastRequest;
   m_session = makeSession(*m_model, config, *m_recorder);

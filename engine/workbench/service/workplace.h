@@ -6,21 +6,25 @@
 #include "engine/base/ids.h"
 #include "engine/compute/backends.h"
 #include "engine/run/session.h"
+#include "engine/run/session_config.h"
 #include "engine/trace/recorder.h"
 #include "engine/workbench/model_bundle.h"
+#include "engine/workbench/service/request_retrieval.h"
 #include "engine/workbench/settings.h"
 
 #include <atomic>
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <memory>
+#include <optional>
 #include <stop_token>
 #include <string>
 
 namespace spanscope::workbench {
 
-/// Receives what happens at a workplace. All functions are called on the service's thread.
+/// Is told on the service's thread what happens at a workplace.
 class WorkplaceWatcher {
  public:
   virtual ~WorkplaceWatcher() = default;
@@ -28,63 +32,79 @@ class WorkplaceWatcher {
   WorkplaceWatcher(const WorkplaceWatcher&) = delete;
   WorkplaceWatcher& operator=(const WorkplaceWatcher&) = delete;
 
-  /// A model begins to be loaded from its directory.
+  /// A model begins to be loaded.
   virtual void loadingBegins() {}
-  /// `read` of `all` tensors of the model have been read.
+  /// So many of the model's tensors have been read; `model`: its directory.
   virtual void loading(const std::string& model, std::size_t read, std::size_t all) {
     static_cast<void>(model), static_cast<void>(read), static_cast<void>(all);
   }
-  /// The model is there, or it could not be loaded.
+  /// The model is there, or could not be loaded.
   virtual void loadingEnds() {}
   virtual void modelLoaded(const std::shared_ptr<ModelBundle>& model) { static_cast<void>(model); }
-  /// A session opens. Its events, from now on, go to `recorder`.
+  /// A new session opens; its events go to this recorder.
   virtual void sessionOpens(const std::shared_ptr<trace::Recorder>& recorder) { static_cast<void>(recorder); }
 };
 
-/// May be used by one thread only, except for askToClear().
+/// What a client says itself of model and session, in place of what settings say.
+struct OwnModel {
+  std::shared_ptr<ModelBundle> model;         ///< of all works; not null
+  run::SessionConfig session;                 ///< of all sessions
+  std::shared_ptr<trace::Recorder> recorder;  ///< of the session; not null
+  /// Loads another model of settings beside it. Throws Failure.
+  std::function<ModelBundle(const RunSettings& settings)> loadBeside;
+};
+
+/// It is used by one thread; askToClear() alone may be called by others.
 class Workplace {
  public:
   /// `watcher` must outlive the workplace.
   Workplace(compute::Backends backends, WorkplaceWatcher& watcher);
+  /// One model and one session, whatever settings say.
+  Workplace(compute::Backends backends, WorkplaceWatcher& watcher, OwnModel own);
   ~Workplace();
   Workplace(const Workplace&) = delete;
   Workplace& operator=(const Workplace&) = delete;
 
   const compute::Backends& backends() const { return m_backends; }
 
-  /// The model of the settings. If another model is loaded, it is replaced: the old model and its session go
-  /// only when the new model is there. Throws Failure, also on a stop.
+  /// The model of the settings. Where another one is loaded, it is replaced: that one and its session go only
+  /// when the new one is there. Throws Failure, also on a stop.
   ModelBundle& modelFor(const RunSettings& settings, const std::stop_token& stop = {});
-  /// Null if no model is loaded.
+  /// The model that is loaded; null: none is.
   const std::shared_ptr<ModelBundle>& model() const { return m_model; }
-  /// Loads another model beside the present one. Throws as modelFor() does.
+  /// Loads another model beside it. Throws as modelFor().
   ModelBundle loadBeside(const RunSettings& settings, const std::stop_token& stop = {});
 
-  /// The session of the settings. If the open session has another model or other settings of the cache, it is
-  /// closed, and a new session is opened with an empty cache and a new recorder. Must not be called while a
-  /// run is in progress in another session. Throws as modelFor() does.
+  /// How sessions of the settings are opened.
+  run::SessionConfig configFor(const RunSettings& settings) const;
+  /// The session of the settings. Where the settings of model or cache are not those of the open session,
+  /// that one is closed and another opened, with an empty cache and a new recorder; then no run may be in
+  /// progress. Throws as modelFor().
   run::Session& sessionFor(const RunSettings& settings, const std::stop_token& stop = {});
-  /// The open session, if it is the session of the settings; else null.
+  /// The session that is open, if it is the one of the settings; else null.
   run::Session* openSessionFor(const RunSettings& settings) const;
-  /// The open session. Throws Failure if there is none.
+  /// The session that is open. Throws Failure where there is none.
   run::Session& openSession() const;
-  /// Whether a session is open.
-  bool hasSession() const { return m_session != nullptr; }
-  /// Recorder of the session that was opened last; null before the first one.
+  /// The session that is open, if this run was one of its runs. Else throws a std::runtime_error: a sentence
+  /// for people, marked for translation in the context "Works".
+  run::Session& sessionOf(RunId run) const;
+  /// The recorder of the session that was opened last; null: none was.
   const std::shared_ptr<trace::Recorder>& recorder() const { return m_recorder; }
+
+  /// What works retrieve with.
+  RequestRetrieval& retrieval() { return m_retrieval; }
 
   /// In sessions that are opened from now on, the numbers of runs and requests go on from these.
   void countFrom(RunId lastRun, RequestId lastRequest);
 
-  /// Asks to have the cache emptied, by the runs in progress or else by clearIfAsked(). Any thread may call
-  /// it.
+  /// Asks for the cache to be emptied: the runs in progress do it, or else clearIfAsked(). On any thread.
   void askToClear() { m_isToBeCleared = true; }
   /// Whether somebody has asked since the last call.
   bool takeClearing() { return m_isToBeCleared.exchange(false); }
   void clearIfAsked();
 
-  /// Moves what the session's runs left to the span store, for at most this long. Returns true when nothing
-  /// is left to do.
+  /// For so long, writes what the session's runs left to its span store. True: there is nothing left to
+  /// write.
   bool keepFor(std::chrono::milliseconds most);
 
  private:
@@ -92,6 +112,8 @@ class Workplace {
 
   const compute::Backends m_backends;
   WorkplaceWatcher& m_watcher;
+  const std::optional<OwnModel> m_own;
+  RequestRetrieval m_retrieval;
   std::shared_ptr<ModelBundle> m_model;
   RunSettings m_modelIdentity;  ///< the settings with which it was loaded
   std::shared_ptr<trace::Recorder> m_recorder;

@@ -13,6 +13,7 @@
 #include "ui/document/document_file.h"
 #include "ui/session/engine_host.h"
 #include "ui/session/run_inputs.h"
+#include "ui/session/run_request.h"
 
 #include <QCoreApplication>
 #include <QObject>
@@ -55,15 +56,15 @@ std::string runInWindow(const document::Document& document) {
   document::QueryOf taken = document::toQuery(document, document::TakeOut::MutedAndFrozen);
   ui::RunRequest request;
   request.settings = document.settings;
-  ui::RetrievalRequest& retrieval = request.retrieval.emplace();
+  workbench::RetrievalRequest& retrieval = request.retrieval.emplace();
   retrieval.query = std::move(*taken.query);
   retrieval.options = document::retrievalOptionsOf(document.settings);
   retrieval.options.choices = document::fragmentChoicesOf(document, taken.paths);
   retrieval.files = std::make_shared<ui::RunInputs>(QString(), ui::Asker());
   retrieval.planOptions = document::planOptionsOf(document.settings);
   ui::EngineHost host{test::cpuBackends()};
-  QSignalSpy ended(&host, &ui::EngineHost::runEnded);
-  if (!host.run(std::move(request)) || !ended.wait(kPatience)) return {};
+  QSignalSpy ended(&host, &ui::EngineHost::workEnded);
+  if (!host.submit({.work = ui::runWork(std::move(request))}) || !ended.wait(kPatience)) return {};
   std::vector<trace::Event> events;
   host.drain(events);
   for (const trace::Event& event : events) {

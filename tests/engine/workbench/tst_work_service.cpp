@@ -6,6 +6,7 @@
 #include "engine/query/json/json.h"
 #include "engine/run/session.h"
 #include "engine/workbench/run_options.h"
+#include "engine/workbench/service/run_work.h"
 #include "engine/workbench/service/work.h"
 #include "engine/workbench/service/work_service.h"
 #include "engine/workbench/service/workplace.h"
@@ -50,7 +51,7 @@ RunSettings tinySettings() {
 
 std::shared_ptr<RunWork> runOf(const std::string& document, int tokens = 16,
                                const RunSettings& settings = tinySettings(), std::int32_t priority = 0) {
-  const auto prepare = [=](Workplace&, const std::stop_token&) {
+  const auto prepare = [=](Workplace&, const retrieve::Watch&) {
     RunWork::Prepared prepared{.plan = planOf(document, tokens), .options = runOptionsOf(settings)};
     prepared.options.priority = priority;
     return prepared;
@@ -197,19 +198,21 @@ class TestWorkService : public QObject {
     Notes notes;
     WorkService service(test::cpuBackends(), notes);
     std::vector<std::pair<WorkState, std::string>> told;
-    const auto ended = [&](WorkState state, const std::string& problem) {
-      told.emplace_back(state, problem);
+    const auto changed = [&](WorkState state, const std::string& problem) {
+      if (hasEnded(state)) told.emplace_back(state, problem);
     };
-    WorkHandle fine = service.submit(functionOf([](Workplace&, const std::stop_token&) {}), {.ended = ended});
+    WorkHandle fine =
+        service.submit(functionOf([](Workplace&, const std::stop_token&) {}), {.changed = changed});
     WorkHandle broken = service.submit(
         functionOf([](Workplace&, const std::stop_token&) { throw std::runtime_error("no luck"); }),
-        {.ended = ended});
-    WorkHandle sessionless = service.submit(
-        functionOf([](Workplace& place, const std::stop_token&) { place.openSession(); }), {.ended = ended});
+        {.changed = changed});
+    WorkHandle sessionless =
+        service.submit(functionOf([](Workplace& place, const std::stop_token&) { place.openSession(); }),
+                       {.changed = changed});
     RunSettings nowhere = tinySettings();
     nowhere.model = "/nowhere";
-    WorkHandle modelless = service.submit(runOf("Mira.", 4, nowhere), {.ended = ended});
-    WorkHandle fineAgain = service.submit(runOf("Mira lives in Lisbon.", 4), {.ended = ended});
+    WorkHandle modelless = service.submit(runOf("Mira.", 4, nowhere), {.changed = changed});
+    WorkHandle fineAgain = service.submit(runOf("Mira lives in Lisbon.", 4), {.changed = changed});
     for (const WorkHandle& handle : {fine, broken, sessionless, modelless, fineAgain}) handle.wait();
     QCOMPARE(told.size(), std::size_t{5});
     QCOMPARE(fine.state(), WorkState::Finished);
@@ -231,7 +234,7 @@ class TestWorkService : public QObject {
     WorkHandle first;
     // By itself, when it is about to begin.
     const auto stoppedRun = std::make_shared<RunWork>(
-        tinySettings(), RunWork::Preparation{.prepare = [&first](Workplace&, const std::stop_token&) {
+        tinySettings(), RunWork::Preparation{.prepare = [&first](Workplace&, const retrieve::Watch&) {
           first.stop();
           return RunWork::Prepared{.plan = planOf("Tarek is a baker.", 200), .options = {}};
         }});
@@ -251,6 +254,74 @@ class TestWorkService : public QObject {
     QVERIFY(!hasBegun);
   }
 
+  /// It ends at once, whatever goes on, and those behind it come nearer.
+  void stopEndsWhatWaits() {
+    Notes notes;
+    WorkService service(test::cpuBackends(), notes);
+    Gate gate;
+    service.submit(gate.work());
+    std::vector<WorkState> told;
+    bool hasBegun = false;
+    WorkHandle waiting =
+        service.submit(functionOf([&](Workplace&, const std::stop_token&) { hasBegun = true; }),
+                       {.changed = [&](WorkState state, const std::string&) { told.push_back(state); }});
+    waiting.stop();
+    QCOMPARE(waiting.state(), WorkState::Stopped);
+    waiting.wait();
+    QCOMPARE(told, std::vector<WorkState>{WorkState::Stopped});
+    gate.open();
+    service.submit(functionOf([](Workplace&, const std::stop_token&) {})).wait();
+    QVERIFY(!hasBegun);
+    QCOMPARE(told.size(), std::size_t{1});
+  }
+
+  /// A run of another session that is taken out of the queue no longer holds up those of this one.
+  void whatWasStoppedHoldsNobodyUp() {
+    Notes notes;
+    WorkService service(test::cpuBackends(), notes);
+    Gate gate;
+    service.submit(gate.work());
+    RunSettings small = tinySettings();
+    small.blockSize = 8;
+    const auto first = runOf("Mira lives in Lisbon.", 60);
+    const auto second = runOf("Mira lives in Oslo.", 4, small);
+    const auto third = runOf("Mira lives in Porto.", 4);
+    WorkHandle a = service.submit(first);
+    WorkHandle b = service.submit(second);
+    WorkHandle c = service.submit(third);
+    b.stop();
+    gate.open();
+    for (const WorkHandle& handle : {a, b, c}) handle.wait();
+    QCOMPARE(c.state(), WorkState::Finished);
+    QCOMPARE(notes.sessions(), std::size_t{1});
+    QVERIFY(!second->result());
+    QCOMPARE(second->run(), RunId{0});
+    QVERIFY(third->run() > first->run());
+  }
+
+  /// Who hears of the first event of a run knows already whose it is.
+  void runsAreKnownByTheirNumber() {
+    Notes notes;
+    WorkService service(test::cpuBackends(), notes);
+    const auto run = runOf("Mira lives in Lisbon.", 4);
+    service.submit(run).wait();
+    QCOMPARE(run->run(), RunId{1});
+    const auto later = std::make_shared<RunWork>(
+        tinySettings(),
+        RunWork::Preparation{.prepare =
+                                 [](Workplace&, const retrieve::Watch&) {
+                                   return RunWork::Prepared{.plan = planOf("Mira.", 4), .options = {}};
+                                 }},
+        40, 90);
+    service.submit(later).wait();
+    QCOMPARE(later->run(), RunId{41});
+    std::set<RunId> started;
+    for (const trace::Event& event : notes.events()) {
+      if (std::holds_alternative<trace::RunStarted>(event.payload)) started.insert(event.run);
+    }
+    QCOMPARE(started, (std::set<RunId>{1, 41}));
+  }
+
   /// What goes on is stopped, what waits is dropped, and nobody who waits for it waits for ever.
   void endsWhileThereIsWork() {
     Notes notes;
@@ -264,7 +335,7 @@ class TestWorkService : public QObject {
       QTRY_COMPARE(handles.back().state(), WorkState::Working);
       handles.push_back(service.submit(runOf("Mira lives in Lisbon.")));
       handles.push_back(service.submit(functionOf([](Workplace&, const std::stop_token&) {}),
-                                       {.ended = [&](WorkState, const std::string&) { ++told; }}));
+                                       {.changed = [&](WorkState, const std::string&) { ++told; }}));
     }
     for (WorkHandle& handle : handles) {
       handle.wait();

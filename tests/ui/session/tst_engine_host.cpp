@@ -4,11 +4,13 @@
 #include "engine/run/finished_reply.h"
 #include "engine/run/session.h"
 #include "engine/workbench/pipeline.h"
+#include "engine/workbench/service/fidelity_work.h"
+#include "engine/workbench/service/replay_work.h"
 #include "engine/workbench/service/work.h"
 #include "tests/support/backends.h"
 #include "tests/support/test_program.h"
-#include "ui/session/benchmarker.h"
 #include "ui/session/engine_host.h"
+#include "ui/session/run_request.h"
 #include "ui/session/trace_store.h"
 
 #include <QCoreApplication>
@@ -22,9 +24,10 @@
 #include <QTemporaryDir>
 #include <QTest>
 
-#include <algorithm>
 #include <chrono>
+#include <cstdint>
 #include <functional>
+#include <map>
 #include <memory>
 #include <stdexcept>
 #include <stop_token>
@@ -52,41 +55,47 @@ RunRequest requestFor(const QString& example, document::RunSettings settings = {
   return request;
 }
 
+constexpr std::uint32_t kTab = 1;
+constexpr std::uint32_t kOtherTab = 2;
+
+bool submitRun(EngineHost& host, RunRequest request, std::uint32_t tab = kTab) {
+  return host.submit({.work = runWork(std::move(request)), .tab = tab});
+}
+
 /// Runs to the end and gives the events since the last call.
 std::vector<trace::Event> runToEnd(EngineHost& host, RunRequest request, QString* error = nullptr) {
-  QSignalSpy ended(&host, &EngineHost::runEnded);
-  if (!host.run(std::move(request)) || !ended.wait(kPatience)) return {};
+  QSignalSpy ended(&host, &EngineHost::workEnded);
+  if (!submitRun(host, std::move(request)) || !ended.wait(kPatience)) return {};
   if (error != nullptr) *error = ended.front().front().toString();
   std::vector<trace::Event> events;
   host.drain(events);
   return events;
 }
 
-BenchmarkRequest benchmarkOf(const QString& example, std::int32_t repeats,
-                             document::RunSettings settings = {}) {
-  QFile file(QStringLiteral(SPANSCOPE_SOURCE_DIR "/resources/queries/") + example);
-  if (!file.open(QIODevice::ReadOnly)) return {};
-  const query::ParseResult parsed = query::parseJson(file.readAll().toStdString());
-  BenchmarkRequest request;
-  request.repeats = repeats;
-  request.settings = std::move(settings);
-  request.query = parsed.query.value_or(query::Node{});
+/// A run that goes on for long.
+RunRequest longRequest(document::RunSettings settings = {}) {
+  RunRequest request = requestFor(QStringLiteral("chat.json"), std::move(settings));
+  for (plan::Step& step : request.plan.steps) step.temperature = 5;  // noise ends late
+  request.plan.steps.resize(1);
+  request.plan.steps.front().maxTokens = 400;
   return request;
 }
 
-/// The benchmark as it is at its end, or null. `changed` is called whenever it has.
-std::shared_ptr<const Benchmark> measure(EngineHost& host, BenchmarkRequest request,
-                                         const std::function<void(const Benchmark&)>& changed = {}) {
-  std::shared_ptr<const Benchmark> newest;
-  QObject guard;
-  QObject::connect(&host, &EngineHost::benchmarkChanged, &guard,
-                   [&](const std::shared_ptr<const Benchmark>& now) {
-                     newest = now;
-                     if (changed) changed(*now);
-                   });
-  const auto hasEnded = [&] { return newest && newest->state != BenchmarkState::Running; };
-  if (!host.benchmark(std::move(request)) || !QTest::qWaitFor(hasEnded, kPatience)) return nullptr;
-  return newest;
+/// The reply of the last request, as its events tell of it.
+run::FinishedReply replyOf(const std::vector<trace::Event>& events) {
+  run::FinishedReply reply;
+  for (const trace::Event& event : events) {
+    if (const auto* table = std::get_if<trace::SpanTableLaidOut>(&event.payload)) {
+      reply = run::FinishedReply();
+      reply.run = event.run;
+      reply.request = event.request;
+      reply.node = event.node;
+      reply.segments = table->segments;
+    }
+    if (const auto* token = std::get_if<trace::TokenGenerated>(&event.payload))
+      reply.tokens.push_back(token->token);
+  }
+  return reply;
 }
 
 template <class T>
@@ -146,88 +155,6 @@ class TestEngineHost : public QObject {
     QCOMPARE(lastOf<trace::StepMetrics>(third)->cachedTokens, std::int64_t(0));
   }
 
-  void benchmarksLeaveTheSessionAlone() {
-    EngineHost host{test::cpuBackends()};
-    QSignalSpy sessions(&host, &EngineHost::sessionStarted);
-    runToEnd(host, requestFor(QStringLiteral("rag.json")));
-    int turns = 0;
-    bool isRefused = false;
-    QStringList activities;
-    const auto benchmark =
-        measure(host, benchmarkOf(QStringLiteral("rag.json"), 2), [&](const Benchmark& now) {
-          turns = std::max(turns, now.turn);
-          if (now.state != BenchmarkState::Running) return;
-          isRefused |= !host.run(requestFor(QStringLiteral("rag.json")));
-          activities += host.activity();
-        });
-    QVERIFY(benchmark != nullptr);
-    QCOMPARE(benchmark->problem, QString());
-    QCOMPARE(benchmark->state, BenchmarkState::Finished);
-    QCOMPARE(benchmark->turns.size(), std::size_t(2));
-    QCOMPARE(benchmark->model, QStringLiteral("spanlet"));
-    QCOMPARE(benchmark->blockCount, document::RunSettings().blockCount);
-    QCOMPARE(benchmark->gaps.size(), experiment::kRunCases.size());
-    QVERIFY(turns == 2 && isRefused);
-    QVERIFY(activities.contains(QStringLiteral("Benchmark: turn 2 of 2, order swapped")));
-    QCOMPARE(host.state(), EngineState::Idle);
-    QCOMPARE(host.activity(), QString());
-    // No event of it reaches the trace, and the cache is as the run before left it.
-    std::vector<trace::Event> events;
-    host.drain(events);
-    QVERIFY(events.empty());
-    const auto again = runToEnd(host, requestFor(QStringLiteral("rag.json")));
-    QCOMPARE(sessions.size(), 1);
-    QCOMPARE(lastOf<trace::StepMetrics>(again)->computedTokens, std::int64_t(1));
-  }
-
-  void benchmarksAreStoppedAndFail() {
-    EngineHost host{test::cpuBackends()};
-    const auto stopped =
-        measure(host, benchmarkOf(QStringLiteral("rag.json"), kMostRepeats), [&host](const Benchmark& now) {
-          if (now.turns.size() == 1) host.stop();
-        });
-    QVERIFY(stopped != nullptr);
-    QCOMPARE(stopped->state, BenchmarkState::Stopped);
-    QVERIFY(!stopped->turns.empty());
-    QVERIFY(stopped->turns.size() < std::size_t(kMostRepeats));
-
-    document::RunSettings small;
-    small.blockCount = 4;
-    const auto failed = measure(host, benchmarkOf(QStringLiteral("rag.json"), 1, small));
-    QVERIFY(failed != nullptr);
-    QCOMPARE(failed->state, BenchmarkState::Failed);
-    QVERIFY(!failed->problem.isEmpty());
-    document::RunSettings nowhere;
-    nowhere.model = "/nowhere";
-    const auto missing = measure(host, benchmarkOf(QStringLiteral("rag.json"), 1, nowhere));
-    QVERIFY(missing != nullptr);
-    QCOMPARE(missing->state, BenchmarkState::Failed);
-    QVERIFY(missing->problem.contains(QStringLiteral("/nowhere")));
-    QCOMPARE(host.state(), EngineState::Idle);
-    // What was wrong with one is not with the next.
-    QCOMPARE(measure(host, benchmarkOf(QStringLiteral("chat.json"), 1))->state, BenchmarkState::Finished);
-  }
-
-  void lengthsThatFitAreMeasured() {
-    const std::vector<std::int32_t> few = measurableLengths(500);
-    QVERIFY((few == std::vector<std::int32_t>{64, 128}));
-    QCOMPARE(measurableLengths(1'000'000).back(), 4096);
-    EngineHost host{test::cpuBackends()};
-    BenchmarkRequest request;
-    request.kind = BenchmarkKind::Lengths;
-    request.repeats = 1;
-    const auto stopped = measure(host, std::move(request), [&host](const Benchmark& now) {
-      if (now.measuredLengths() == 2) host.stop();
-    });
-    QVERIFY(stopped != nullptr);
-    QCOMPARE(stopped->state, BenchmarkState::Stopped);
-    QVERIFY(stopped->measuredLengths() >= 2);
-    const experiment::AbbaRow& row = *stopped->lengths.front().row;
-    QCOMPARE(row.documentTokens, 64);
-    QCOMPARE(row.cold.cachedTokens, std::int64_t(0));
-    QCOMPARE(row.swapped.cachedTokens, row.expectedCachedTokens);
-  }
-
   void otherCacheSettingsBeginANewSession() {
     EngineHost host{test::cpuBackends()};
     QSignalSpy sessions(&host, &EngineHost::sessionStarted);
@@ -261,32 +188,26 @@ class TestEngineHost : public QObject {
 
   void replaysAnAnswerOnRequest() {
     EngineHost host{test::cpuBackends()};
-    QSignalSpy replayed(&host, &EngineHost::attentionReplayed);
+    QSignalSpy ended(&host, &EngineHost::workEnded);
     run::AttentionReplayRequest request;
-    QVERIFY(host.replayAttention(request));
-    QVERIFY(!host.replayAttention(request));
-    QVERIFY(replayed.wait(kPatience));
-    QCOMPARE(replayed.back().front().toString(),
-             QStringLiteral("The session that gave this answer has ended."));
+    const auto submit = [&] {
+      return host.submit({.work = std::make_shared<workbench::ReplayWork>(request), .tab = kTab});
+    };
+    QVERIFY(submit());
+    QVERIFY(!submit());
+    QVERIFY(ended.wait(kPatience));
+    QCOMPARE(ended.back().front().toString(), QStringLiteral("The session that gave this answer has ended."));
     QCOMPARE(host.state(), EngineState::Idle);
 
     const auto events = runToEnd(host, requestFor(QStringLiteral("rag.json")));
     QVERIFY(lastOf<trace::SegmentAttention>(events) != nullptr);
     QCOMPARE(lastOf<trace::AttentionMass>(events)->layer, -1);
-    for (const trace::Event& event : events) {
-      if (const auto* table = std::get_if<trace::SpanTableLaidOut>(&event.payload)) {
-        request.reply.run = event.run;
-        request.reply.request = event.request;
-        request.reply.node = event.node;
-        request.reply.segments = table->segments;
-      }
-      if (const auto* token = std::get_if<trace::TokenGenerated>(&event.payload))
-        request.reply.tokens.push_back(token->token);
-    }
+    request.reply = replyOf(events);
     request.layer = 4;
-    QVERIFY(host.replayAttention(request));
-    QVERIFY(replayed.wait(kPatience));
-    QCOMPARE(replayed.back().front().toString(), QString());
+    ended.clear();
+    QVERIFY(submit());
+    QVERIFY(ended.wait(kPatience));
+    QCOMPARE(ended.back().front().toString(), QString());
     std::vector<trace::Event> finer;
     host.drain(finer);
     QCOMPARE(lastOf<trace::AttentionReplayed>(finer)->layer, 4);
@@ -294,26 +215,36 @@ class TestEngineHost : public QObject {
              static_cast<std::int32_t>(request.reply.tokens.size()) - 1);
 
     request.layer = 40;
-    QVERIFY(host.replayAttention(request));
-    QVERIFY(replayed.wait(kPatience));
-    QCOMPARE(replayed.back().front().toString(), QStringLiteral("layer: found 40, expected 0 to 5"));
+    QVERIFY(submit());
+    QVERIFY(ended.wait(kPatience));
+    QCOMPARE(ended.back().front().toString(), QStringLiteral("layer: found 40, expected 0 to 5"));
+
+    // Nothing of another session is taken for it.
+    document::RunSettings other;
+    other.blockSize = 8;
+    runToEnd(host, requestFor(QStringLiteral("chat.json"), other));
+    ended.clear();
+    request.layer = 4;
+    QVERIFY(submit());
+    QVERIFY(ended.wait(kPatience));
+    QCOMPARE(ended.back().front().toString(), QStringLiteral("The session that gave this answer has ended."));
   }
 
   /// While the model is loaded for a run, that run is in progress: it is the only one, and can be stopped.
   void loadingForARunIsPartOfIt() {
     EngineHost host{test::cpuBackends()};
-    QSignalSpy ended(&host, &EngineHost::runEnded);
+    QSignalSpy ended(&host, &EngineHost::workEnded);
     int loads = 0;
     EngineState before = EngineState::Idle;
     QList<bool> taken;
     connect(&host, &EngineHost::stateChanged, &host, [&] {
       // It is said of every activity, too.
       if (std::exchange(before, host.state()) == host.state() || host.state() != EngineState::Loading) return;
-      if (loads++ == 0) taken += host.run(requestFor(QStringLiteral("rag.json")));
-      taken += host.isBusy();
+      if (loads++ == 0) taken += submitRun(host, requestFor(QStringLiteral("rag.json")));
+      taken += host.isBusy(kTab);
     });
     QVERIFY(!host.isBusy());
-    QVERIFY(host.run(requestFor(QStringLiteral("rag.json"))));
+    QVERIFY(submitRun(host, requestFor(QStringLiteral("rag.json"))));
     QVERIFY(ended.wait(kPatience));
     QCOMPARE(loads, 1);
     QCOMPARE(taken, (QList<bool>{false, true}));
@@ -331,11 +262,11 @@ class TestEngineHost : public QObject {
 
   void aRunIsStoppedWhileItsModelIsLoaded() {
     EngineHost host{test::cpuBackends()};
-    QSignalSpy ended(&host, &EngineHost::runEnded);
+    QSignalSpy ended(&host, &EngineHost::workEnded);
     connect(&host, &EngineHost::stateChanged, &host, [&] {
-      if (host.state() == EngineState::Loading) host.stop();
+      if (host.state() == EngineState::Loading) host.stop(kTab);
     });
-    QVERIFY(host.run(requestFor(QStringLiteral("rag.json"))));
+    QVERIFY(submitRun(host, requestFor(QStringLiteral("rag.json"))));
     QVERIFY(ended.wait(kPatience));
     QCOMPARE(ended.front().front().toString(), QString());
     QCOMPARE(host.state(), EngineState::Idle);
@@ -346,28 +277,91 @@ class TestEngineHost : public QObject {
     QVERIFY(finished == nullptr || finished->outcome == trace::RunOutcome::Stopped);
   }
 
-  /// Works that the host knows nothing of.
-  void carriesOutOtherWorks() {
+  /// One at a time for a tab, whatever kind of work it is; what it does now is said.
+  void carriesOutWorksOfAnyKind() {
     EngineHost host{test::cpuBackends()};
     const auto work = [](std::function<void(const std::stop_token&)> part) {
       return std::make_shared<workbench::FunctionWork>(
           [part = std::move(part)](workbench::Workplace&, const std::stop_token& stop) { part(stop); });
     };
     QStringList answers;
-    const auto answer = [&answers](const QString& error) { answers += error; };
+    const auto changed = [&answers](workbench::WorkState state, const QString& problem) {
+      if (workbench::hasEnded(state)) answers += problem;
+    };
     const auto untilStopped = [](const std::stop_token& stop) {
       while (!stop.stop_requested()) std::this_thread::sleep_for(std::chrono::milliseconds(1));
     };
-    QVERIFY(host.carryOut(work(untilStopped), answer));
+    const auto activity = [] { return QStringLiteral("doing nothing"); };
+    QVERIFY(host.submit({.work = work(untilStopped), .tab = kTab, .activity = activity, .changed = changed}));
     QCOMPARE(host.state(), EngineState::Running);
-    QVERIFY(!host.carryOut(work(untilStopped), answer));
-    QVERIFY(!host.run(requestFor(QStringLiteral("rag.json"))));
-    host.stop();
+    QVERIFY(!host.submit({.work = work(untilStopped), .tab = kTab, .changed = changed}));
+    QVERIFY(!submitRun(host, requestFor(QStringLiteral("rag.json"))));
+    QTRY_COMPARE_WITH_TIMEOUT(host.activity(kTab), QStringLiteral("doing nothing"), kPatience);
+    QCOMPARE(host.activity(kOtherTab), QString());
+    // Another tab waits, and can go before its turn has come.
+    QVERIFY(submitRun(host, requestFor(QStringLiteral("rag.json")), kOtherTab));
+    QCOMPARE(host.activity(kOtherTab), QStringLiteral("Waiting until other work has ended"));
+    host.stop(kOtherTab);
+    QTRY_VERIFY_WITH_TIMEOUT(!host.isBusy(kOtherTab), kPatience);
+    QVERIFY(host.isBusy(kTab));
+    host.stop(kTab);
     QTRY_COMPARE_WITH_TIMEOUT(answers, QStringList{QString()}, kPatience);
     QCOMPARE(host.state(), EngineState::Idle);
-    QVERIFY(host.carryOut(work([](const std::stop_token&) { throw std::runtime_error("no luck"); }), answer));
+    QVERIFY(host.submit({.work = work([](const std::stop_token&) { throw std::runtime_error("no luck"); }),
+                         .tab = kTab,
+                         .changed = changed}));
     QTRY_COMPARE_WITH_TIMEOUT(answers, (QStringList{QString(), QStringLiteral("no luck")}), kPatience);
     QCOMPARE(runToEnd(host, requestFor(QStringLiteral("rag.json"))).empty(), false);
+  }
+
+  /// Stop ends the run of its tab alone.
+  void runsOfTabsGoOnBesideEachOther() {
+    EngineHost host{test::cpuBackends()};
+    std::map<std::uint32_t, int> ended;
+    connect(&host, &EngineHost::workEnded, &host,
+            [&ended](const QString&, std::uint32_t tab) { ++ended[tab]; });
+    runToEnd(host, requestFor(QStringLiteral("chat.json")));
+    ended.clear();
+    QVERIFY(submitRun(host, longRequest()));
+    QVERIFY(submitRun(host, longRequest(), kOtherTab));
+    std::vector<trace::Event> events;
+    const auto areBothThere = [&] {
+      host.drain(events);
+      std::map<RunId, int> tokens;
+      for (const trace::Event& event : events)
+        tokens[event.run] += std::holds_alternative<trace::TokenGenerated>(event.payload) ? 1 : 0;
+      return tokens[2] > 0 && tokens[3] > 0;
+    };
+    QVERIFY(QTest::qWaitFor(areBothThere, kPatience));
+    host.stop(kOtherTab);
+    QTRY_COMPARE_WITH_TIMEOUT(ended[kOtherTab], 1, kPatience);
+    host.drain(events);
+    const auto* finished = lastOf<trace::RunFinished>(events);
+    QVERIFY(finished != nullptr);
+    host.stop(kTab);
+    QTRY_COMPARE_WITH_TIMEOUT(ended[kTab], 1, kPatience);
+    QVERIFY(!host.isBusy());
+  }
+
+  /// What is forecast gives way to what a person asks for.
+  void givesWay() {
+    EngineHost host{test::cpuBackends()};
+    workbench::WorkState state = workbench::WorkState::Waiting;
+    QSignalSpy ended(&host, &EngineHost::workEnded);
+    QVERIFY(host.submit({.work = std::make_shared<workbench::FunctionWork>(
+                             [](workbench::Workplace&, const std::stop_token& stop) {
+                               while (!stop.stop_requested())
+                                 std::this_thread::sleep_for(std::chrono::milliseconds(1));
+                             }),
+                         .changed = [&state](workbench::WorkState now, const QString&) { state = now; },
+                         .givesWay = true}));
+    QTRY_COMPARE_WITH_TIMEOUT(state, workbench::WorkState::Working, kPatience);
+    QVERIFY(!host.isBusy());
+    QCOMPARE(host.state(), EngineState::Idle);
+    QVERIFY(submitRun(host, requestFor(QStringLiteral("chat.json"))));
+    QTRY_COMPARE_WITH_TIMEOUT(state, workbench::WorkState::Stopped, kPatience);
+    QVERIFY(ended.count() == 1 || ended.wait(kPatience));
+    QCOMPARE(ended.front().at(1).toUInt(), kTab);
   }
 
   void saysWhatAModelLacks() {
@@ -395,19 +389,15 @@ class TestEngineHost : public QObject {
   void stops() {
     EngineHost host{test::cpuBackends()};
     runToEnd(host, requestFor(QStringLiteral("chat.json")));  // the model is there from now on
-    RunRequest request = requestFor(QStringLiteral("chat.json"));
-    for (plan::Step& step : request.plan.steps) step.temperature = 5;  // noise ends late
-    request.plan.steps.resize(1);
-    request.plan.steps.front().maxTokens = 400;
-    QSignalSpy ended(&host, &EngineHost::runEnded);
-    QVERIFY(host.run(request));
-    QVERIFY(!host.run(request));  // one at a time
+    QSignalSpy ended(&host, &EngineHost::workEnded);
+    QVERIFY(submitRun(host, longRequest()));
+    QVERIFY(!submitRun(host, longRequest()));  // one at a time
     std::vector<trace::Event> events;
     while (lastOf<trace::TokenGenerated>(events) == nullptr) {
       QTest::qWait(1);
       host.drain(events);
     }
-    host.stop();
+    host.stop(kTab);
     QVERIFY(ended.count() == 1 || ended.wait(kPatience));
     host.drain(events);
     const auto* finished = lastOf<trace::RunFinished>(events);
@@ -419,7 +409,7 @@ class TestEngineHost : public QObject {
 
   void endsWhileRunning() {
     EngineHost host{test::cpuBackends()};
-    QVERIFY(host.run(requestFor(QStringLiteral("list-and-combine.json"))));
+    QVERIFY(submitRun(host, requestFor(QStringLiteral("list-and-combine.json"))));
     QTest::qWait(20);
     // The destructor stops the run and waits for it.
   }

@@ -8,6 +8,7 @@
 #include "tests/support/test_program.h"
 #include "ui/document/document_file.h"
 #include "ui/session/forecasts.h"
+#include "ui/session/run_request.h"
 #include "ui/session/trace_store.h"
 
 #include <QByteArray>
@@ -71,8 +72,8 @@ struct Bench {
     request.settings = shown->settings;
     request.plan = *forecast.plan;
     request.queryJson = forecast.queryJson;
-    QSignalSpy ended(&host, &EngineHost::runEnded);
-    if (!host.run(std::move(request)) || !ended.wait(kPatience)) return {};
+    QSignalSpy ended(&host, &EngineHost::workEnded);
+    if (!host.submit({.work = runWork(std::move(request)), .tab = kTab}) || !ended.wait(kPatience)) return {};
     std::vector<trace::Event> events;
     host.drain(events);
     std::vector<trace::StepMetrics> metrics;

@@ -44,7 +44,7 @@ class TestAttentionAgain : public QObject {
   const QAction& command() const { return *m_window->findChild<QAction*>(QStringLiteral("run.attention")); }
 
   void run() {
-    QSignalSpy ended(&m_window->workspace(), &Workspace::runEnded);
+    QSignalSpy ended(&m_window->workspace(), &Workspace::workEnded);
     m_window->perform(QStringLiteral("run.run"));
     QVERIFY(ended.wait(kPatience));
     QCOMPARE(ended.front().front().toString(), QString());
@@ -65,7 +65,7 @@ class TestAttentionAgain : public QObject {
   }
 
   void press() {
-    QSignalSpy computed(&m_window->workspace(), &Workspace::attentionReplayed);
+    QSignalSpy computed(&m_window->workspace(), &Workspace::workEnded);
     QTRY_VERIFY(button().isVisible() && button().isEnabled());
     QTest::mouseClick(&button(), Qt::LeftButton);
     QVERIFY(offered().contains(QStringLiteral("replayed over the cached blocks")));
@@ -146,7 +146,7 @@ class TestAttentionAgain : public QObject {
     run();
     choose(0, std::nullopt);
     QTRY_VERIFY(command().isEnabled());
-    QSignalSpy computed(&m_window->workspace(), &Workspace::attentionReplayed);
+    QSignalSpy computed(&m_window->workspace(), &Workspace::workEnded);
     m_window->perform(QStringLiteral("run.attention"));
     QVERIFY(computed.wait(kPatience));
     QTRY_VERIFY2(offered().startsWith(QStringLiteral("Layer 0, all heads was computed again")),
@@ -206,7 +206,7 @@ class TestAttentionAgain : public QObject {
       QVERIFY(m_window->openExample(QStringLiteral("chat.json")));
       workspace.model()->change(QStringLiteral("Blocks"),
                                 [](document::Document& document) { document.settings.blockSize = 8; });
-      QSignalSpy ended(&workspace, &Workspace::runEnded);
+      QSignalSpy ended(&workspace, &Workspace::workEnded);
       m_window->perform(QStringLiteral("run.run"));
       QVERIFY(ended.wait(kPatience));
       workspace.setCurrent(workspace.documents().front().get());
@@ -223,7 +223,7 @@ class TestAttentionAgain : public QObject {
       constexpr int kMostRuns = 50;
       bool isSeen = false;
       for (int i = 0; i < kMostRuns && !isSeen; ++i) {
-        QSignalSpy ended(&workspace, &Workspace::runEnded);
+        QSignalSpy ended(&workspace, &Workspace::workEnded);
         m_window->perform(QStringLiteral("run.run"));
         workspace.select(shown);
         QTRY_VERIFY((isSeen = offered().contains(words)) || !ended.isEmpty());
@@ -233,7 +233,7 @@ class TestAttentionAgain : public QObject {
       QVERIFY2(isSeen, qPrintable(offered()));
       return;
     } else if (which == 4) {
-      QSignalSpy computed(&workspace, &Workspace::attentionReplayed);
+      QSignalSpy computed(&workspace, &Workspace::workEnded);
       QTRY_VERIFY(button().isEnabled());
       QTest::mouseClick(&button(), Qt::LeftButton);
       choose(1, 1);
@@ -257,7 +257,7 @@ class TestAttentionAgain : public QObject {
   void stopLeavesTheOffer() {
     run();
     choose(kLayer, 2);
-    QSignalSpy computed(&m_window->workspace(), &Workspace::attentionReplayed);
+    QSignalSpy computed(&m_window->workspace(), &Workspace::workEnded);
     QTRY_VERIFY(button().isEnabled());
     QTest::mouseClick(&button(), Qt::LeftButton);
     QTest::mouseClick(&button(), Qt::LeftButton);  // it says Stop

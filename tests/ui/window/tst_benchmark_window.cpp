@@ -5,6 +5,7 @@
 #include "tests/ui/window/fresh_window.h"
 #include "ui/session/benchmark.h"
 #include "ui/views/benchmark/benchmark_view.h"
+#include "ui/window/engine_jobs.h"
 
 #include <QObject>
 #include <QPushButton>
@@ -40,7 +41,7 @@ class TestBenchmarkWindow : public QObject {
   }
   bool hasEnded() {
     const std::shared_ptr<const Benchmark> benchmark = workspace().input().benchmark;
-    return benchmark && benchmark->state != BenchmarkState::Running;
+    return benchmark && workbench::hasEnded(benchmark->state);
   }
   /// Whether so many runs are in the input, all of them ended.
   bool hasShownRuns(std::size_t count) {
@@ -77,7 +78,7 @@ class TestBenchmarkWindow : public QObject {
 
   void aQueryIsMeasuredAndKeptWithItsTab() {
     QVERIFY(m_window->openExample(QStringLiteral("rag.json")));
-    QSignalSpy ended(&workspace(), &Workspace::runEnded);
+    QSignalSpy ended(&workspace(), &Workspace::workEnded);
     m_window->perform(QStringLiteral("run.run"));
     QVERIFY(!ended.isEmpty() || ended.wait(kPatience));
     QTRY_VERIFY(hasShownRuns(1));
@@ -89,7 +90,7 @@ class TestBenchmarkWindow : public QObject {
     QTest::mouseClick(view().findChild<QPushButton*>(), Qt::LeftButton);
     QTRY_VERIFY_WITH_TIMEOUT(hasEnded(), kPatience);
     const std::shared_ptr<const Benchmark> benchmark = workspace().input().benchmark;
-    QCOMPARE(benchmark->problem, QString());
+    QCOMPARE(benchmark->problem, std::string());
     QCOMPARE(benchmark->turns.size(), std::size_t(3));
     QTRY_COMPARE(view().model().rows.size(), std::size_t(4));
     QVERIFY(!isOutdated());
@@ -128,10 +129,10 @@ class TestBenchmarkWindow : public QObject {
                              kPatience);
     // Meanwhile nothing else runs.
     QVERIFY(!workspace().run().isEmpty());
-    QVERIFY(!workspace().benchmark(BenchmarkKind::Query, 1).isEmpty());
+    QVERIFY(!startBenchmark(workspace(), BenchmarkWish()).isEmpty());
     m_window->perform(QStringLiteral("run.stop"));
     QTRY_VERIFY_WITH_TIMEOUT(hasEnded(), kPatience);
-    QCOMPARE(workspace().input().benchmark->state, BenchmarkState::Stopped);
+    QCOMPARE(workspace().input().benchmark->state, workbench::WorkState::Stopped);
     QVERIFY(!workspace().input().benchmark->turns.empty());
   }
 
@@ -140,8 +141,8 @@ class TestBenchmarkWindow : public QObject {
     m_window->perform(QStringLiteral("run.benchmark:query:1"));
     QTRY_VERIFY_WITH_TIMEOUT(hasEnded(), kPatience);
     const std::shared_ptr<const Benchmark> benchmark = workspace().input().benchmark;
-    QCOMPARE(benchmark->problem, QString());
-    QCOMPARE(benchmark->state, BenchmarkState::Finished);
+    QCOMPARE(benchmark->problem, std::string());
+    QCOMPARE(benchmark->state, workbench::WorkState::Finished);
     const experiment::RepeatTurn& turn = benchmark->turns.front();
     const auto& cold = *turn[static_cast<std::size_t>(experiment::RunCase::Cold)];
     const auto& swapped = *turn[static_cast<std::size_t>(experiment::RunCase::Swapped)];

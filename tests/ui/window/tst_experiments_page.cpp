@@ -34,9 +34,7 @@ class TestExperimentsPage : public QObject {
   ExperimentsView* m_view = nullptr;  ///< its
 
   std::shared_ptr<const ExperimentRun> run() const { return m_window->workspace().input().experiment; }
-  bool hasEnded() const {
-    return run() && run()->state != ExperimentState::Running && !m_view->model().isRunning;
-  }
+  bool hasEnded() const { return run() && workbench::hasEnded(run()->state) && !m_view->model().isRunning; }
 
  private Q_SLOTS:
   void init() {
@@ -59,7 +57,7 @@ class TestExperimentsPage : public QObject {
     QVERIFY(m_view->runButton().isEnabled());
     QTest::keyClick(m_view->field(QStringLiteral("documents")), Qt::Key_Return);
     QTRY_VERIFY_WITH_TIMEOUT(hasEnded(), kPatience);
-    QCOMPARE(run()->state, ExperimentState::Finished);
+    QCOMPARE(run()->state, workbench::WorkState::Finished);
     const ExperimentsModel& model = m_view->model();
     QTRY_COMPARE(model.rows.size(), run()->result.points.size());
     QCOMPARE(model.lines.front().name, QStringLiteral("spans, empty cache"));
@@ -77,7 +75,7 @@ class TestExperimentsPage : public QObject {
          .repeats = 2});
     m_view->runButton().click();
     QTRY_VERIFY_WITH_TIMEOUT(hasEnded(), kPatience);
-    QCOMPARE(run()->state, ExperimentState::Finished);
+    QCOMPARE(run()->state, workbench::WorkState::Finished);
     QTRY_COMPARE(m_view->model().heatMap.panels.size(), std::size_t{2});
     CellChart& map = m_view->heatMap();
     QTRY_VERIFY(map.isVisible());
@@ -125,7 +123,7 @@ class TestExperimentsPage : public QObject {
   void loadingIsRemembered() {
     m_window->perform(QStringLiteral("run.experiment:load;tokens=32;repeats=2"));
     QTRY_VERIFY_WITH_TIMEOUT(hasEnded(), kPatience);
-    QCOMPARE(run()->state, ExperimentState::Finished);
+    QCOMPARE(run()->state, workbench::WorkState::Finished);
     QCOMPARE(m_view->wish().experiment, std::string("load"));
     QCOMPARE(m_view->field(QStringLiteral("tokens"))->text(), QStringLiteral("32"));
     const auto loads = m_window->workspace().input().loads;
@@ -144,7 +142,7 @@ class TestExperimentsPage : public QObject {
     QTRY_COMPARE(m_view->runButton().text(), QStringLiteral("Stop"));
     m_view->runButton().click();
     QTRY_VERIFY_WITH_TIMEOUT(hasEnded(), kPatience);
-    QCOMPARE(run()->state, ExperimentState::Stopped);
+    QCOMPARE(run()->state, workbench::WorkState::Stopped);
     QTRY_VERIFY(!m_view->model().rows.empty());
     QVERIFY(m_view->model().remarks.front().startsWith(QStringLiteral("Stopped")));
   }

@@ -40,7 +40,7 @@ class TestFidelityButton : public QObject {
 
   void run() {
     const RunId before = m_view->model().answers.empty() ? 0 : answer().run;
-    QSignalSpy ended(&m_window->workspace(), &Workspace::runEnded);
+    QSignalSpy ended(&m_window->workspace(), &Workspace::workEnded);
     m_window->perform(QStringLiteral("run.run"));
     QVERIFY(ended.wait(kPatience));
     QCOMPARE(ended.front().front().toString(), QString());
@@ -51,7 +51,7 @@ class TestFidelityButton : public QObject {
   }
 
   void measure() {
-    QSignalSpy measured(&m_window->workspace(), &Workspace::fidelityMeasured);
+    QSignalSpy measured(&m_window->workspace(), &Workspace::workEnded);
     QVERIFY(button().isVisible() && button().isEnabled());
     button().click();
     QTRY_VERIFY_WITH_TIMEOUT(!measured.isEmpty(), kPatience);

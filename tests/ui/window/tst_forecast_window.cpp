@@ -49,7 +49,7 @@ class TestForecastWindow : public QObject {
     QTRY_VERIFY_WITH_TIMEOUT(!workspace().input().forecastIsPending, kPatience);
   }
   void run() {
-    QSignalSpy ended(&workspace(), &Workspace::runEnded);
+    QSignalSpy ended(&workspace(), &Workspace::workEnded);
     m_window->perform(QStringLiteral("run.run"));
     QVERIFY(!ended.isEmpty() || ended.wait(kPatience));
     QCOMPARE(ended.front().front().toString(), QString());

@@ -177,7 +177,7 @@ class TestMonkey : public QObject {
         while (model.undoStack().canUndo() && model.document().size() > 50) model.undoStack().undo();
       }
     }
-    window.workspace().engine().stop();
+    window.workspace().engine().stopAll();
     QTRY_COMPARE_WITH_TIMEOUT(window.workspace().engine().state(), EngineState::Idle, 60'000);
     qInfo("%zu steps", steps);
 

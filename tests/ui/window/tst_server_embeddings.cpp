@@ -47,7 +47,7 @@ void set(Workspace& workspace, const std::function<void(document::RunSettings&)>
 
 /// The problem in words if there was one.
 QString runToEnd(Workspace& workspace) {
-  QSignalSpy ended(&workspace, &Workspace::runEnded);
+  QSignalSpy ended(&workspace, &Workspace::workEnded);
   const QString problem = workspace.run();
   if (!problem.isEmpty()) return problem;
   if (!ended.wait(kPatience)) return QStringLiteral("it did not end");
@@ -115,12 +115,12 @@ class TestServerEmbeddings : public QObject {
     const Server server{QByteArray()};
     Workspace workspace{test::cpuBackends()};
     workspace.open(retrieving(server.address(), "embedding"));
-    QSignalSpy ended(&workspace, &Workspace::runEnded);
+    QSignalSpy ended(&workspace, &Workspace::workEnded);
     QCOMPARE(workspace.run(), QString());
     QVERIFY(QTest::qWaitFor([&] { return server.requests() == 1; }, kPatience));
     QElapsedTimer clock;
     clock.start();
-    workspace.engine().stop();
+    workspace.engine().stop(workspace.current()->id);
     QVERIFY(ended.count() == 1 || ended.wait(kPatience));
     qInfo("answered after %lld ms", clock.elapsed());
     // What a person is promised is 100 ms; a machine with other work may take longer.
@@ -160,9 +160,9 @@ class TestServerEmbeddings : public QObject {
     QCOMPARE(asked, QStringList{QStringLiteral("http://192.0.2.1/v1/embeddings")});
     QCOMPARE(workspace.engine().state(), EngineState::Idle);
     answer = true;
-    QSignalSpy ended(&workspace, &Workspace::runEnded);
+    QSignalSpy ended(&workspace, &Workspace::workEnded);
     QCOMPARE(workspace.run(), QString());
-    workspace.engine().stop();
+    workspace.engine().stop(workspace.current()->id);
     QVERIFY(ended.count() == 1 || ended.wait(kPatience));
     // Not where nothing would be sent.
     asked.clear();

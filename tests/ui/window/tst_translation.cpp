@@ -130,7 +130,7 @@ class TestTranslation : public QObject {
     QVERIFY(QTest::qWaitForWindowExposed(&window));
     checkTexts(window);
     QVERIFY(window.openFile(QStringLiteral(SPANSCOPE_SOURCE_DIR "/resources/queries/rag.json")));
-    QSignalSpy ended(&window.workspace(), &Workspace::runEnded);
+    QSignalSpy ended(&window.workspace(), &Workspace::workEnded);
     window.perform(QStringLiteral("run.run"));
     QVERIFY(ended.wait(kPatience));
     for (const char* layout : {"view.author", "view.explain", "view.measure"}) {

@@ -38,7 +38,7 @@ std::unique_ptr<document::DocumentModel> example(const QString& name) {
 
 /// Runs the current document to its end; the problem in words if there was one.
 QString runToEnd(Workspace& workspace, document::NodeId top = document::kNoNode) {
-  QSignalSpy ended(&workspace, &Workspace::runEnded);
+  QSignalSpy ended(&workspace, &Workspace::workEnded);
   const RunRecords& known = *workspace.history().records();
   const RunId before = known.empty() ? 0 : known.back()->run;
   const QString problem = workspace.run(top);
@@ -360,7 +360,7 @@ class TestWorkspace : public QObject {
     Workspace workspace{test::cpuBackends()};
     workspace.open(std::move(model));
     QStringList questions;
-    QSignalSpy ended(&workspace, &Workspace::runEnded);
+    QSignalSpy ended(&workspace, &Workspace::workEnded);
     QCOMPARE(workspace.run(document::kNoNode,
                            [&questions](const QString& question) -> std::optional<QString> {
                              questions += question;
@@ -453,19 +453,19 @@ class TestWorkspace : public QObject {
     model->setFilePath(folder.filePath(QStringLiteral("query.span")));
     Workspace workspace{test::cpuBackends()};
     workspace.open(std::move(model));
-    QSignalSpy ended(&workspace, &Workspace::runEnded);
+    QSignalSpy ended(&workspace, &Workspace::workEnded);
     QStringList told;
     connect(&workspace.engine(), &EngineHost::stateChanged, this, [&] {
-      const QString& activity = workspace.engine().activity();
+      const QString activity = workspace.engine().activity(workspace.current()->id);
       if (!activity.isEmpty()) told << activity;
-      if (activity.startsWith(QStringLiteral("Embedding"))) workspace.engine().stop();
+      if (activity.startsWith(QStringLiteral("Embedding"))) workspace.engine().stop(workspace.current()->id);
     });
     QCOMPARE(workspace.run(), QString());
     QVERIFY(ended.wait(kPatience));
     QCOMPARE(ended.front().front().toString(), QString());
     QVERIFY2(told.join('\n').contains(QStringLiteral("of 300 documents")), qPrintable(told.join('\n')));
     QVERIFY(told.back().startsWith(QStringLiteral("Embedding")));
-    QVERIFY(workspace.engine().activity().isEmpty());
+    QVERIFY(workspace.engine().activity(workspace.current()->id).isEmpty());
     QVERIFY(workspace.input().state().progress().runs.empty());
     // What a run cannot find is said when it ends.
     workspace.model()->change(QStringLiteral("Name"), [](document::Document& document) {
@@ -590,6 +590,120 @@ class TestWorkspace : public QObject {
     QCOMPARE(listRuns(workspace.input()).size(), std::size_t(1));
     QVERIFY(makeStatusModel(workspace.input()).events > 0);
     QVERIFY(statusText(makeStatusModel(workspace.input())).startsWith(QStringLiteral("Looking back")));
+  }
+
+  /// Runs of several tabs are in progress at once: each tab shows, and stops, its own.
+  void tabsRunAtOnce() {
+    const QTemporaryDir folder;
+    Workspace workspace{test::cpuBackends()};
+    workspace.keepRuns(folder.path());
+    // Hundreds of answers of noise, which end when they are stopped.
+    const auto openLong = [&workspace](const QString& title) {
+      const query::ParseResult parsed = query::parseJson(
+          R"({"plus":[{"repeat":{"n":250,"g":{"model":"m","max_tokens":900,"temperature":5.0,
+              "input":{"user":")" +
+          title.toStdString() + R"("}}}},{"repeat":{"n":250,"g":{"model":"m","max_tokens":900,
+              "temperature":5.0,"input":{"user":"Where does Mira live?"}}}}]})");
+      auto model = std::make_unique<document::DocumentModel>(document::fromQuery(*parsed.query));
+      model->setTitle(title);
+      return &workspace.open(std::move(model));
+    };
+    OpenDocument* const one = openLong(QStringLiteral("one"));
+    QCOMPARE(workspace.run(), QString());
+    OpenDocument* const two = openLong(QStringLiteral("two"));
+    QCOMPARE(workspace.run(), QString());
+    QVERIFY(!workspace.run().isEmpty());  // one at a time in each
+    EngineHost& engine = workspace.engine();
+    const auto tokensOf = [&workspace](const OpenDocument& document) {
+      const trace::Progress& progress = workspace.input().trace->newest().progress();
+      std::int64_t tokens = 0;
+      for (const auto& [run, paths] : document.paths) {
+        for (const RequestId request : progress.runs.at(run).requests)
+          tokens += progress.requests.at(request).generatedTokens;
+      }
+      return tokens;
+    };
+    QTRY_VERIFY_WITH_TIMEOUT(tokensOf(*one) > 0 && tokensOf(*two) > 0, kPatience);
+    QVERIFY(engine.isBusy(one->id) && engine.isBusy(two->id));
+    const RunId first = one->paths.begin()->first;
+    const RunId second = two->paths.begin()->first;
+    // Each shows its own, though the events of both are in one trace.
+    for (const auto& [document, run] : {std::pair{one, first}, std::pair{two, second}}) {
+      workspace.setCurrent(document);
+      QCOMPARE(workspace.shownRun(), run);
+      const RequestId request = workspace.input().shownRequest();
+      QCOMPARE(workspace.input().state().progress().requests.at(request).run, run);
+      QCOMPARE(makeStatusModel(workspace.input()).run, run);
+      QVERIFY(workspace.input().replay.engineIsBusy);
+    }
+    // A third one with another cache waits, and is taken out of the queue.
+    OpenDocument* const three = openLong(QStringLiteral("three"));
+    workspace.model()->change(QStringLiteral("Blocks"),
+                              [](document::Document& document) { document.settings.blockSize = 8; });
+    QCOMPARE(workspace.run(), QString());
+    QCOMPARE(engine.activity(three->id), QStringLiteral("Waiting until other work has ended"));
+    engine.stop(three->id);
+    QTRY_VERIFY_WITH_TIMEOUT(!engine.isBusy(three->id), kPatience);
+    QVERIFY(three->paths.empty() && three->failure.isEmpty());
+
+    const auto outcomeOf = [&workspace](RunId run) {
+      return workspace.input().trace->newest().progress().runs.at(run).outcome;
+    };
+    workspace.setCurrent(two);
+    engine.stop(two->id);
+    QTRY_VERIFY_WITH_TIMEOUT(!engine.isBusy(two->id), kPatience);
+    QVERIFY(outcomeOf(second));
+    QVERIFY(!workspace.input().replay.engineIsBusy);
+    engine.stop(one->id);
+    QTRY_VERIFY_WITH_TIMEOUT(!engine.isBusy(one->id), kPatience);
+    QVERIFY(outcomeOf(first));
+    // As each was at its end.
+    for (const auto& [document, run] : {std::pair{one, first}, std::pair{two, second}}) {
+      workspace.setCurrent(document);
+      workspace.showRun(run);
+      QVERIFY(workspace.input().state().progress().runs.at(run).outcome.has_value());
+      QCOMPARE(workspace.shownRun(), run);
+    }
+    // What is kept of each is whole, with parts of the other beside it.
+    for (const RunId run : {first, second}) {
+      QTRY_VERIFY_WITH_TIMEOUT(!workspace.history().find(run)->file.isEmpty(), kPatience);
+      const TraceStore kept = TraceStore::open(workspace.history().find(run)->file.toStdString());
+      QVERIFY2(kept.contradictions().empty(),
+               kept.contradictions().empty() ? "" : kept.contradictions().front().message().c_str());
+      QCOMPARE(kept.newest().progress().runs.at(run).answer,
+               workspace.input().trace->newest().progress().runs.at(run).answer);
+    }
+  }
+
+  /// The run of a tab that waited for another session is shown where that one begins; the tab that ran before
+  /// goes on showing its own.
+  void aWaitingRunBeginsItsOwnSession() {
+    Workspace workspace{test::cpuBackends()};
+    OpenDocument& one = workspace.open(example(QStringLiteral("rag.json")));
+    QCOMPARE(workspace.run(), QString());
+    OpenDocument& two = workspace.open(example(QStringLiteral("rag.json")));
+    two.model->change(QStringLiteral("Blocks"),
+                      [](document::Document& document) { document.settings.blockSize = 8; });
+    QCOMPARE(workspace.run(), QString());
+    QTRY_VERIFY_WITH_TIMEOUT(!workspace.engine().isBusy(), kPatience);
+    QCOMPARE(one.paths.size(), std::size_t{1});
+    QCOMPARE(two.paths.size(), std::size_t{1});
+    QCOMPARE(one.source->origin(), TraceOrigin::EndedSession);
+    QCOMPARE(two.source->origin(), TraceOrigin::Session);
+    QCOMPARE(workspace.input().state().pool().blockSize(), 8);
+    QCOMPARE(workspace.shownRun(), RunId{2});
+    workspace.setCurrent(&one);
+    QCOMPARE(workspace.shownRun(), RunId{1});
+    QCOMPARE(newestRequest(workspace).cachedTokens, std::int64_t{0});
+  }
+
+  /// Nobody could stop what a closed tab runs.
+  void closingATabStopsItsRun() {
+    Workspace workspace{test::cpuBackends()};
+    OpenDocument& document = workspace.open(example(QStringLiteral("list-and-combine.json")));
+    QCOMPARE(workspace.run(), QString());
+    workspace.close(&document);
+    QTRY_VERIFY_WITH_TIMEOUT(!workspace.engine().isBusy(), kPatience);
   }
 
   /// Two programs at once that keep their runs in one folder: each run has a number of its own, and the next

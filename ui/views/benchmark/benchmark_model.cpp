@@ -81,8 +81,8 @@ QString setupText(const Benchmark& benchmark) {
     parts += tr("%1 of %2 repeats").arg(done).arg(benchmark.repeats);
   else
     parts += benchmark.repeats == 1 ? tr("1 repeat") : tr("%1 repeats").arg(benchmark.repeats);
-  if (!benchmark.model.isEmpty()) parts += benchmark.model;
-  if (!benchmark.device.isEmpty()) parts += benchmark.device;
+  if (!benchmark.model.empty()) parts += QString::fromStdString(benchmark.model);
+  if (!benchmark.device.empty()) parts += QString::fromStdString(benchmark.device);
   const document::RunSettings& settings = benchmark.subject.settings;
   if (isQuery) parts += tr("policy %1").arg(QString::fromStdString(settings.policy));
   parts += tr("block size %1").arg(settings.blockSize);
@@ -238,7 +238,7 @@ BenchmarkModel benchmarkModel(const ViewInput& input) {
   const Benchmark& benchmark = *input.benchmark;
   model.kind = benchmark.kind;
   model.isKnown = true;
-  model.isRunning = benchmark.state == BenchmarkState::Running;
+  model.isRunning = !workbench::hasEnded(benchmark.state);
   model.progress = benchmark.progress();
   if (model.isRunning) model.doing = progressText(benchmark);
   model.setup = setupText(benchmark);

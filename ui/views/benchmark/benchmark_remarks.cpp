@@ -116,9 +116,9 @@ void addStateRemarks(const Benchmark& benchmark, const document::Document& docum
                      std::vector<BenchmarkRemark>& remarks) {
   if (benchmark.subject != benchmarkSubject(document, benchmark.kind))
     warn(remarks, tr("Measured before the last edit: the query or its settings have changed."));
-  if (benchmark.state == BenchmarkState::Failed)
-    warn(remarks, tr("It could not go on: %1").arg(benchmark.problem));
-  if (benchmark.state == BenchmarkState::Stopped) {
+  if (benchmark.state == workbench::WorkState::Failed)
+    warn(remarks, tr("It could not go on: %1").arg(QString::fromStdString(benchmark.problem)));
+  if (benchmark.state == workbench::WorkState::Stopped) {
     const bool isQuery = benchmark.kind == BenchmarkKind::Query;
     say(remarks,
         isQuery ? tr("Stopped after %1 of %2 repeats.").arg(benchmark.turns.size()).arg(benchmark.repeats)

@@ -68,7 +68,7 @@ QString chartKindTitle(experiment::ChartKind kind) {
 ExperimentsModel experimentsModel(const ViewInput& input, const QString& name, const ExperimentLook& look) {
   ExperimentsModel model;
   const std::shared_ptr<const ExperimentRun>& run = input.experiment;
-  model.isRunning = run && run->state == ExperimentState::Running;
+  model.isRunning = run && !workbench::hasEnded(run->state);
   const experiment::Experiment* chosen = experiment::findExperiment(name.toStdString());
   if (chosen == nullptr) return model;
   for (const experiment::Measure& one : chosen->measures) model.measures += nameOf(one);
@@ -88,9 +88,9 @@ ExperimentsModel experimentsModel(const ViewInput& input, const QString& name, c
   model.progress = result.progress();
   model.doing = QString::fromStdString(result.doing);
   if (!result.model.empty()) model.setup = QString::fromStdString(experiment::experimentSetup(result));
-  model.isProblem = run->state == ExperimentState::Failed;
+  model.isProblem = run->state == workbench::WorkState::Failed;
   if (model.isProblem) model.remarks += run->problem;
-  if (run->state == ExperimentState::Stopped)
+  if (run->state == workbench::WorkState::Stopped)
     model.remarks += tr("Stopped: what was measured by then stands.");
   for (const std::string& remark : result.remarks) model.remarks += QString::fromStdString(remark);
   if (result.points.empty()) return model;

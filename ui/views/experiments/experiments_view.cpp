@@ -238,7 +238,7 @@ void ExperimentsView::checkWish() {
 }
 
 void ExperimentsView::runOrStop() {
-  Q_EMIT commandWanted(m_model.isRunning ? QStringLiteral("run.stop")
+  Q_EMIT commandWanted(m_model.isRunning ? QStringLiteral("run.stop:experiment")
                                          : QStringLiteral("run.experiment:") + experimentWishText(wish()));
 }
 

@@ -198,20 +198,20 @@ class TestBenchmarkView : public QObject {
   void endsThatWereNotWantedAreSaid() {
     Benchmark benchmark = test::sampleBenchmark(m_rag);
     benchmark.turns.resize(3);
-    benchmark.state = BenchmarkState::Stopped;
+    benchmark.state = workbench::WorkState::Stopped;
     const BenchmarkModel stopped = benchmarkModel(inputOf(m_rag, benchmark));
     QVERIFY(says(stopped, QStringLiteral("Stopped after 3 of 7 repeats.")));
     QVERIFY(stopped.setup.startsWith(QStringLiteral("3 of 7 repeats")));
     QCOMPARE(stopped.rows.size(), std::size_t(4));
-    benchmark.state = BenchmarkState::Failed;
-    benchmark.problem = QStringLiteral("the pool is too small");
+    benchmark.state = workbench::WorkState::Failed;
+    benchmark.problem = "the pool is too small";
     QVERIFY(warns(benchmarkModel(inputOf(m_rag, benchmark)),
                   QStringLiteral("It could not go on: the pool is too small")));
   }
 
   void progressIsTold() {
     Benchmark benchmark = test::sampleBenchmark(m_rag);
-    benchmark.state = BenchmarkState::Running;
+    benchmark.state = workbench::WorkState::Working;
     benchmark.turns.resize(1);
     benchmark.turn = 2;
     benchmark.runCase = RunCase::Swapped;
@@ -291,7 +291,7 @@ class TestBenchmarkView : public QObject {
     QCOMPARE(commands.takeFirst().front().toString(), QStringLiteral("run.benchmark:lengths:12"));
 
     Benchmark benchmark = test::sampleBenchmark(m_rag);
-    benchmark.state = BenchmarkState::Running;
+    benchmark.state = workbench::WorkState::Working;
     input.benchmark = std::make_shared<const Benchmark>(benchmark);
     view.setInput(input);
     QTRY_VERIFY(table->isVisible());

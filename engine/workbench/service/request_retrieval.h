@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Retrieves documents for the requests of the window, on the engine's thread.
+// What is retrieved for works of a service, on its thread.
 #pragma once
 
 #include "engine/compute/backends.h"
@@ -11,46 +11,40 @@
 #include "engine/workbench/pipeline.h"
 #include "engine/workbench/retrieval.h"
 
-#include <QString>
-
 #include <memory>
 #include <optional>
 #include <string>
 #include <utility>
 
-namespace spanscope::ui {
+namespace spanscope::workbench {
 
 /// A query with augment nodes. Before planning, each augment node is replaced by what it finds.
 struct RetrievalRequest {
   query::Node query;  ///< parameters, questions and files are already resolved
   retrieve::RetrievalOptions options;
-  std::shared_ptr<query::Surroundings> files;  ///< only used on the engine's thread; may be null
+  std::shared_ptr<query::Surroundings> files;  ///< used on the service's thread alone; may be null
   plan::PlanOptions planOptions;
   /// If given, this server embeds texts instead of the checkpoint.
   std::optional<remote::EmbeddingsServer> embeddings;
 };
 
-/// Holds the index that requests share. The index is kept as long as its file stays the same.
+/// The index that all works share. It stays as long as its file is the same one.
 class RequestRetrieval {
  public:
   explicit RequestRetrieval(compute::Backends backends) : m_backends(std::move(backends)) {}
 
-  /// Sets the index file for later requests; empty: the index is kept in memory.
+  /// The file of the index from the next request on; empty: in memory.
   void setIndexFile(std::string path) { m_wantedFile = std::move(path); }
-  /// Returns the pipeline input that resolves the request's augment nodes with this model. The query is moved
-  /// out of the request. The pointers in the result are valid until the next call, and as long as `asked`
-  /// lives.
-  workbench::PipelineInput input(RetrievalRequest& asked,
-                                 const std::shared_ptr<workbench::ModelBundle>& model, retrieve::Watch watch);
+  /// For runPipeline(): it resolves the request's augments with that model. The query is taken out of the
+  /// request. What the input points to is valid until the next call.
+  PipelineInput input(RetrievalRequest& asked, const std::shared_ptr<ModelBundle>& model,
+                      retrieve::Watch watch);
 
  private:
   compute::Backends m_backends;
-  std::optional<workbench::Retrieval> m_retrieval;
-  std::string m_file;  ///< file of the index in `m_retrieval`
+  std::optional<Retrieval> m_retrieval;
+  std::string m_file;  ///< of the index that m_retrieval uses
   std::string m_wantedFile;
 };
 
-/// "Indexing: 20 of 1000 documents, 3 new".
-QString progressText(const retrieve::IndexProgress& now);
-
-}  // namespace spanscope::ui
+}  // namespace spanscope::workbench

@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "engine/workbench/service/benchmark_work.h"
+
+#include "engine/base/error.h"
+#include "engine/run/session_config.h"
+#include "engine/trace/no_sink.h"
+#include "engine/workbench/document/plan_options.h"
+#include "engine/workbench/model_bundle.h"
+#include "engine/workbench/run_options.h"
+#include "engine/workbench/service/workplace.h"
+
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace spanscope::workbench {
+
+BenchmarkWork::BenchmarkWork(BenchmarkRequest request) : m_request(std::move(request)) {
+  m_now.kind = m_request.kind;
+  m_now.repeats = m_request.repeats;
+  m_now.subject = m_request.subject;
+  m_published.set(m_now);
+}
+
+std::optional<RunId> BenchmarkWork::begin(Workplace& place, const std::stop_token& stop) {
+  const std::shared_ptr<void> atEnd(nullptr, [this](void*) { m_published.set(m_now); });
+  ModelBundle& model = place.modelFor(m_request.settings, stop);
+  if (m_request.retrieve) {
+    m_request.query = m_request.retrieve(place, m_indexing.watch(stop, [this] { tellProgress(); }));
+    m_indexing.end();
+  }
+  m_now.model = model.name;
+  m_now.device = model.backend->info().name;
+  if (m_request.kind == BenchmarkKind::Lengths)
+    measureLengths(model, stop);
+  else
+    measureQuery(model, stop);
+  return std::nullopt;
+}
+
+void BenchmarkWork::measureQuery(ModelBundle& model, const std::stop_token& stop) {
+  const std::vector<experiment::PlannedCase> cases =
+      experiment::planCases(m_request.query, document::planOptionsOf(m_request.settings));
+  for (const experiment::PlannedCase& planned : cases) m_now.gaps.push_back(planned.gap);
+  run::SessionConfig config = sessionConfigOf(m_request.settings);
+  config.store = {};  // cold is to be computed, not loaded
+  m_now.blockCount = config.blockCount;
+  experiment::RunFigureSink sink;
+  const std::unique_ptr<run::Session> session = makeSession(model, config, sink);
+  experiment::RepeatWatch watch;
+  watch.runs = [this](std::int32_t turn, experiment::RunCase runCase) {
+    m_now.turn = turn;
+    m_now.runCase = runCase;
+    tell();
+  };
+  watch.turnEnded = [this](const experiment::RepeatTurn& turn) { m_now.turns.push_back(turn); };
+  experiment::measureRepeats(*session, sink, cases,
+                             {.run = runOptionsOf(m_request.settings), .repeats = m_request.repeats}, watch,
+                             stop);
+}
+
+void BenchmarkWork::measureLengths(ModelBundle& model, const std::stop_token& stop) {
+  experiment::AbbaOptions options{
+      .repeats = m_request.repeats, .seconds = 0, .coldRepeats = m_request.repeats};
+  options.documentTokens = measurableLengths(model.config.maxPositions);
+  if (options.documentTokens.empty())
+    throw Failure(errorAt("context", std::to_string(model.config.maxPositions) + " tokens",
+                          "room for two documents of 64 tokens and a question"));
+  for (const std::int32_t tokens : options.documentTokens)
+    m_now.lengths.push_back({.documentTokens = tokens, .row = std::nullopt});
+  run::SessionConfig config = sessionConfigOf(m_request.settings);
+  config.store = {};
+  config.blockCount = experiment::abbaBlocks(options, config.blockSize);
+  m_now.blockCount = config.blockCount;
+  trace::NoSink sink;
+  const std::unique_ptr<run::Session> session = makeSession(model, config, sink);
+  // What comes into being once, such as the weights in memory, belongs to no length.
+  const experiment::AbbaOptions once{
+      .documentTokens = options.documentTokens, .repeats = 1, .seconds = 0, .coldRepeats = 1};
+  tell();
+  experiment::measureAbba(*session, model.config.vocabularySize, once, options.documentTokens.front(), stop);
+  for (MeasuredLength& length : m_now.lengths) {
+    tell();
+    length.row =
+        experiment::measureAbba(*session, model.config.vocabularySize, options, length.documentTokens, stop);
+  }
+}
+
+void BenchmarkWork::tell() {
+  m_published.set(m_now);
+  tellProgress();
+}
+
+}  // namespace spanscope::workbench

@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "engine/workbench/service/fidelity_work.h"
+
+#include "engine/experiment/fidelity.h"
+#include "engine/run/session.h"
+#include "engine/workbench/service/workplace.h"
+
+#include <utility>
+
+namespace spanscope::workbench {
+
+FidelityWork::FidelityWork(std::vector<run::FinishedReply> replies) : m_replies(std::move(replies)) {}
+
+std::optional<RunId> FidelityWork::begin(Workplace& place, const std::stop_token& stop) {
+  for (const run::FinishedReply& reply : m_replies) {
+    run::Session& session = place.sessionOf(reply.run);
+    const ModelBundle& bundle = *place.model();
+    const experiment::FidelityModel model{
+        .decoder = *bundle.decoder, .backend = *bundle.backend, .tokenizer = bundle.tokenizer.get()};
+    m_found.push_back(experiment::measureFidelity(session, model, reply, stop));
+    place.recorder()->send(reply.run, reply.request, reply.node, m_found.back());
+    ++m_measured;
+    tellProgress();
+  }
+  return std::nullopt;
+}
+
+}  // namespace spanscope::workbench

@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include "engine/base/ids.h"
+#include "engine/retrieve/fragment.h"
+#include "engine/run/run_options.h"
+#include "engine/run/run_result.h"
+#include "engine/workbench/service/indexing.h"
+#include "engine/workbench/service/work.h"
+#include "engine/workbench/settings.h"
+
+#include <atomic>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <stop_token>
+
+namespace spanscope::plan {
+struct Plan;
+}
+
+namespace spanscope::workbench {
+
+/// A run of a plan, in the session that belongs to its settings; where there is none, one is opened.
+class RunWork final : public Work {
+ public:
+  struct Prepared {
+    std::shared_ptr<const plan::Plan> plan;  ///< not null
+    run::RunOptions options;
+  };
+  struct Preparation {
+    /// Makes what is to be run, when the model is there. It tells `watch` how far an index is.
+    std::function<Prepared(Workplace& place, const retrieve::Watch& watch)> prepare;
+    /// Whether that may take long, as retrieving does: then the run begins when no other is in progress.
+    bool takesLong = false;
+  };
+
+  /// The numbers of the run and of its requests will be larger than `lastRun` and `lastRequest`.
+  RunWork(RunSettings settings, Preparation preparation, RunId lastRun = 0, RequestId lastRequest = 0);
+
+  std::optional<RunId> begin(Workplace& place, const std::stop_token& stop) override;
+  bool canBeginBeside(const Workplace& place) const override;
+  /// Throws Failure for a run that failed; one that was stopped is known by its result.
+  void runEnded(run::RunResult result) override;
+
+  /// The number of the run, from before its first event on; 0: it has not begun.
+  RunId run() const { return m_run; }
+  /// How far the index is that the run waits for, if it waits for one.
+  std::optional<retrieve::IndexProgress> indexing() const { return m_indexing.progress(); }
+  /// The result, once the run has ended; nothing where it never began.
+  const std::optional<run::RunResult>& result() const { return m_result; }
+
+ private:
+  RunSettings m_settings;
+  Preparation m_preparation;
+  RunId m_lastRun;
+  RequestId m_lastRequest;
+  std::atomic<RunId> m_run = 0;
+  Indexing m_indexing;
+  std::optional<run::RunResult> m_result;
+};
+
+}  // namespace spanscope::workbench

@@ -1,0 +1,245 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// The kinds of work beside runs: what each tells on its way, what it leaves alone, and how it ends.
+#include "engine/experiment/fidelity.h"
+#include "engine/plan/plan.h"
+#include "engine/plan/planner.h"
+#include "engine/query/json/json.h"
+#include "engine/run/finished_reply.h"
+#include "engine/workbench/run_options.h"
+#include "engine/workbench/service/benchmark_work.h"
+#include "engine/workbench/service/experiment_work.h"
+#include "engine/workbench/service/fidelity_work.h"
+#include "engine/workbench/service/replay_work.h"
+#include "engine/workbench/service/run_work.h"
+#include "engine/workbench/service/work_service.h"
+#include "engine/workbench/service/workplace.h"
+#include "engine/workbench/settings.h"
+#include "tests/support/backends.h"
+#include "tests/support/test_program.h"
+
+#include <QFile>
+#include <QTest>
+
+#include <functional>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+using namespace spanscope;
+using namespace spanscope::workbench;
+
+namespace {
+
+query::Node queryOf(const QString& example) {
+  QFile file(QStringLiteral(SPANSCOPE_SOURCE_DIR "/resources/queries/") + example);
+  if (!file.open(QIODevice::ReadOnly)) return {};
+  return query::parseJson(file.readAll().toStdString()).query.value_or(query::Node{});
+}
+
+RunSettings oneThread() {
+  RunSettings settings;
+  settings.threads = 1;
+  return settings;
+}
+
+/// Keeps the recorder of the newest session, from the service's thread.
+class Newest final : public WorkplaceWatcher {
+ public:
+  void sessionOpens(const std::shared_ptr<trace::Recorder>& opened) override {
+    recorder = opened;
+    ++sessions;
+  }
+  std::vector<trace::Event> events() const {
+    std::vector<trace::Event> found;
+    if (recorder) recorder->drain(found);
+    return found;
+  }
+  std::shared_ptr<trace::Recorder> recorder;
+  int sessions = 0;
+};
+
+struct Bench {
+  Newest newest;
+  WorkService service{test::cpuBackends(), newest};
+
+  /// Has a work done to its end; `told` is called on its way.
+  WorkHandle finish(std::shared_ptr<Work> work, std::function<void(WorkState)> told = {}) {
+    WorkHandle handle = service.submit(
+        std::move(work), {.changed = [told = std::move(told)](WorkState state, const std::string&) {
+          if (told) told(state);
+        }});
+    handle.wait();
+    return handle;
+  }
+
+  std::shared_ptr<RunWork> run(const QString& example) {
+    const auto work = std::make_shared<RunWork>(
+        oneThread(), RunWork::Preparation{.prepare = [example](Workplace&, const retrieve::Watch&) {
+          auto made = plan::makePlan(queryOf(example), {});
+          return RunWork::Prepared{.plan = std::make_shared<const plan::Plan>(std::move(*made.plan)),
+                                   .options = runOptionsOf(oneThread())};
+        }});
+    finish(work);
+    return work;
+  }
+
+  /// The replies of a run whose events were not drained yet.
+  std::vector<run::FinishedReply> replies(RunId run) const {
+    experiment::FinishedReplies gathered;
+    for (const trace::Event& event : newest.events()) gathered.take(event);
+    return gathered.takeRun(run);
+  }
+};
+
+BenchmarkRequest benchmarkOf(const QString& example, std::int32_t repeats,
+                             RunSettings settings = oneThread()) {
+  BenchmarkRequest request;
+  request.repeats = repeats;
+  request.settings = std::move(settings);
+  request.query = queryOf(example);
+  return request;
+}
+
+template <class T>
+int countOf(const std::vector<trace::Event>& events) {
+  int count = 0;
+  for (const trace::Event& event : events) count += std::holds_alternative<T>(event.payload) ? 1 : 0;
+  return count;
+}
+
+}  // namespace
+
+class TestWorks : public QObject {
+  Q_OBJECT
+
+ private Q_SLOTS:
+  void fidelityIsToldReplyByReply() {
+    Bench bench;
+    const RunId run = bench.run(QStringLiteral("judge-2.json"))->run();
+    const std::vector<run::FinishedReply> replies = bench.replies(run);
+    QVERIFY(replies.size() > 1);
+    const auto work = std::make_shared<FidelityWork>(replies);
+    std::vector<std::size_t> measured;
+    const WorkHandle handle = bench.finish(work, [&](WorkState state) {
+      if (!hasEnded(state)) measured.push_back(work->measured());
+    });
+    QCOMPARE(handle.state(), WorkState::Finished);
+    QCOMPARE(work->measured(), replies.size());
+    QCOMPARE(measured.size(), replies.size() + 1);
+    QCOMPARE(measured.front(), std::size_t{0});
+    QCOMPARE(countOf<trace::FidelityMeasured>(bench.newest.events()), static_cast<int>(replies.size()));
+  }
+
+  /// Of a reply that another session gave, or none at all, nothing is computed.
+  void replaysAreOfTheSessionThatIsOpen() {
+    Bench bench;
+    run::AttentionReplayRequest request{.reply = {}, .layer = 1};
+    QCOMPARE(bench.finish(std::make_shared<ReplayWork>(request)).problem(),
+             std::string("The session that gave this answer has ended."));
+    const RunId run = bench.run(QStringLiteral("rag.json"))->run();
+    request.reply = bench.replies(run).front();
+    QCOMPARE(bench.finish(std::make_shared<ReplayWork>(request)).state(), WorkState::Finished);
+    QCOMPARE(countOf<trace::AttentionReplayed>(bench.newest.events()), 1);
+    RunSettings other = oneThread();
+    other.blockSize = 8;
+    bench.finish(std::make_shared<FunctionWork>(
+        [other](Workplace& place, const std::stop_token& stop) { place.sessionFor(other, stop); }));
+    QCOMPARE(bench.newest.sessions, 2);
+    QCOMPARE(bench.finish(std::make_shared<FidelityWork>(std::vector{request.reply})).problem(),
+             std::string("The session that gave this answer has ended."));
+  }
+
+  void benchmarksLeaveTheSessionAlone() {
+    Bench bench;
+    bench.run(QStringLiteral("rag.json"));
+    bench.newest.events();
+    const auto work = std::make_shared<BenchmarkWork>(benchmarkOf(QStringLiteral("rag.json"), 2));
+    std::vector<std::int32_t> turns;
+    const WorkHandle handle = bench.finish(work, [&](WorkState) { turns.push_back(work->benchmark().turn); });
+    QCOMPARE(handle.problem(), std::string());
+    QCOMPARE(handle.state(), WorkState::Finished);
+    const Benchmark measured = work->benchmark();
+    QCOMPARE(measured.turns.size(), std::size_t(2));
+    QCOMPARE(measured.model, std::string("spanlet"));
+    QCOMPARE(measured.blockCount, RunSettings().blockCount);
+    QCOMPARE(measured.gaps.size(), experiment::kRunCases.size());
+    QCOMPARE(turns.front(), 0);
+    QCOMPARE(turns.back(), 2);
+    // No event of it reaches the trace, and the cache is as the run before left it.
+    QVERIFY(bench.newest.events().empty());
+    const auto again = bench.run(QStringLiteral("rag.json"));
+    QCOMPARE(bench.newest.sessions, 1);
+    QCOMPARE(again->result()->steps.front().metrics.computedTokens, 1);
+  }
+
+  void benchmarksAreStoppedAndFail() {
+    Bench bench;
+    const auto stopped = std::make_shared<BenchmarkWork>(benchmarkOf(QStringLiteral("rag.json"), 100'000));
+    WorkHandle handle;
+    const auto hasTurn = [&stopped] { return !stopped->benchmark().turns.empty(); };
+    handle = bench.service.submit(stopped);
+    QVERIFY(QTest::qWaitFor(hasTurn, 60'000));
+    handle.stop();
+    handle.wait();
+    QCOMPARE(handle.state(), WorkState::Stopped);
+    QVERIFY(!stopped->benchmark().turns.empty());
+
+    RunSettings small = oneThread();
+    small.blockCount = 4;
+    const WorkHandle failed =
+        bench.finish(std::make_shared<BenchmarkWork>(benchmarkOf(QStringLiteral("rag.json"), 1, small)));
+    QCOMPARE(failed.state(), WorkState::Failed);
+    QVERIFY(!failed.problem().empty());
+    RunSettings nowhere = oneThread();
+    nowhere.model = "/nowhere";
+    const WorkHandle missing =
+        bench.finish(std::make_shared<BenchmarkWork>(benchmarkOf(QStringLiteral("rag.json"), 1, nowhere)));
+    QCOMPARE(missing.state(), WorkState::Failed);
+    QVERIFY(missing.problem().find("/nowhere") != std::string::npos);
+    // What was wrong with one is not with the next.
+    QCOMPARE(
+        bench.finish(std::make_shared<BenchmarkWork>(benchmarkOf(QStringLiteral("chat.json"), 1))).state(),
+        WorkState::Finished);
+  }
+
+  void lengthsThatFitAreMeasured() {
+    const std::vector<std::int32_t> few = measurableLengths(500);
+    QVERIFY((few == std::vector<std::int32_t>{64, 128}));
+    QCOMPARE(measurableLengths(1'000'000).back(), 4096);
+    Bench bench;
+    BenchmarkRequest request;
+    request.kind = BenchmarkKind::Lengths;
+    request.repeats = 1;
+    request.settings = oneThread();
+    const auto work = std::make_shared<BenchmarkWork>(std::move(request));
+    WorkHandle handle = bench.service.submit(work);
+    QVERIFY(QTest::qWaitFor([&work] { return work->benchmark().measuredLengths() >= 2; }, 60'000));
+    handle.stop();
+    handle.wait();
+    QCOMPARE(handle.state(), WorkState::Stopped);
+    const Benchmark measured = work->benchmark();
+    const experiment::AbbaRow& row = *measured.lengths.front().row;
+    QCOMPARE(row.documentTokens, 64);
+    QCOMPARE(row.cold.cachedTokens, std::int64_t(0));
+    QCOMPARE(row.swapped.cachedTokens, row.expectedCachedTokens);
+  }
+
+  void experimentsSayHowFarTheyAre() {
+    Bench bench;
+    bench.run(QStringLiteral("rag.json"));
+    const auto wish = experiment::completed(
+        {.experiment = "rag", .values = {{"documents", "1,2"}, {"words", "12"}}, .repeats = 1});
+    const auto work = std::make_shared<ExperimentWork>(oneThread(), wish);
+    QCOMPARE(work->result().wish, wish);
+    const WorkHandle handle = bench.finish(work);
+    QCOMPARE(handle.problem(), std::string());
+    const experiment::ExperimentResult result = work->result();
+    QVERIFY(!result.points.empty());
+    QCOMPARE(result.progress(), 1.0);
+    QCOMPARE(bench.newest.sessions, 1);
+  }
+};
+
+SPANSCOPE_TEST(tst_works, TestWorks)
+#include "tst_works.moc"

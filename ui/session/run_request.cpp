@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "ui/session/run_request.h"
+
+#include "engine/workbench/model_bundle.h"
+#include "engine/workbench/retrieval_report.h"
+#include "engine/workbench/run_options.h"
+#include "engine/workbench/service/workplace.h"
+#include "engine/workbench/setting_values.h"
+#include "ui/session/run_plan.h"
+
+#include <cstdint>
+#include <numeric>
+#include <stdexcept>
+#include <utility>
+#include <vector>
+
+namespace spanscope::ui {
+namespace {
+
+using workbench::RunWork;
+using workbench::Workplace;
+
+std::vector<std::int32_t> observedLayers(const document::RunSettings& settings,
+                                         const workbench::ModelBundle& model) {
+  std::vector<std::int32_t> layers;
+  for (const std::int32_t layer : settings.layers) {
+    if (layer >= 0 && layer < model.config.layers) layers.push_back(layer);
+  }
+  if (settings.layers.empty()) {
+    layers.resize(static_cast<std::size_t>(model.config.layers));
+    std::iota(layers.begin(), layers.end(), 0);
+  }
+  return layers;
+}
+
+/// Makes the plan of a request that retrieves.
+void retrieveFor(RunRequest& request, run::RunOptions& options, Workplace& place,
+                 const retrieve::Watch& watch) {
+  RunPlan planned = planRun(place.retrieval().input(*request.retrieval, place.model(), watch));
+  if (!planned.plan) throw std::runtime_error(planned.problem.toStdString());
+  request.plan = std::move(*planned.plan);
+  request.explain = std::move(planned.explain);
+  request.queryJson = std::move(planned.queryJson);
+  options.retrieved = workbench::retrievalReports(planned.made.retrieved, planned.made.diagnostics);
+}
+
+RunWork::Prepared prepareRun(RunRequest& request, Workplace& place, const retrieve::Watch& watch) {
+  run::RunOptions options = workbench::runOptionsOf(request.settings);
+  if (request.retrieval) retrieveFor(request, options, place, watch);
+  options.queryJson = request.queryJson;
+  options.explain = request.explain;
+  options.attentionDetail = workbench::attentionDetailOf(request.settings.attention);
+  options.observeRows = request.settings.observeRows;
+  options.attentionBytes = std::uint64_t(request.settings.attentionMebibytes) << 20;
+  if (request.settings.observe) options.observedLayers = observedLayers(request.settings, *place.model());
+  return {.plan = std::make_shared<const plan::Plan>(std::move(request.plan)), .options = std::move(options)};
+}
+
+}  // namespace
+
+std::shared_ptr<RunWork> runWork(RunRequest asked) {
+  const document::RunSettings settings = asked.settings;
+  const RunId lastRun = asked.lastRun;
+  const RequestId lastRequest = asked.lastRequest;
+  const auto request = std::make_shared<RunRequest>(std::move(asked));
+  RunWork::Preparation preparation{
+      .prepare = [request](Workplace& place,
+                           const retrieve::Watch& watch) { return prepareRun(*request, place, watch); },
+      .takesLong = request->retrieval.has_value()};
+  return std::make_shared<RunWork>(settings, std::move(preparation), lastRun, lastRequest);
+}
+
+}  // namespace spanscope::ui

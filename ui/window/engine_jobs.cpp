@@ -1,0 +1,163 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "ui/window/engine_jobs.h"
+
+#include "engine/base/error.h"
+#include "engine/workbench/service/benchmark_work.h"
+#include "engine/workbench/service/experiment_work.h"
+#include "engine/workbench/service/fidelity_work.h"
+#include "engine/workbench/service/replay_work.h"
+#include "engine/workbench/service/workplace.h"
+#include "ui/session/experiment_run.h"
+#include "ui/session/fidelity_request.h"
+#include "ui/session/index_progress.h"
+#include "ui/session/run_plan.h"
+#include "ui/window/workspace.h"
+#include "ui/words/tr.h"
+
+#include <algorithm>
+#include <cstdint>
+#include <memory>
+#include <stdexcept>
+#include <utility>
+
+namespace spanscope::ui {
+namespace {
+
+using workbench::WorkState;
+
+/// A query whose augments are replaced by what they find, on the engine's thread.
+query::Node retrieved(workbench::RetrievalRequest& request, workbench::Workplace& place,
+                      const retrieve::Watch& watch) {
+  workbench::PipelineResult found = workbench::runPipeline(
+      place.retrieval().input(request, place.model(), watch), workbench::Stage::Retrieve);
+  if (!found.isReached()) throw std::runtime_error(firstProblem(found).toStdString());
+  return found.takeQuery();
+}
+
+}  // namespace
+
+QString startReplay(Workspace& workspace, const ReplayChoice& choice) {
+  if (QString problem = replayObstacle(workspace.input(), choice); !problem.isEmpty()) return problem;
+  const std::uint32_t tab = workspace.current()->id;
+  const auto changed = [&workspace, tab, choice](WorkState state, const QString& problem) {
+    OpenDocument* document = workspace.find(tab);
+    if (document == nullptr || !workbench::hasEnded(state)) return;
+    ReplayState& replay = document->replay;
+    replay.failed = problem.isEmpty() ? std::nullopt : std::optional(choice);
+    replay.problem = problem;
+    replay.running.reset();
+    ++replay.ended;
+  };
+  const auto activity = [name = layerAndHead(choice.layer, choice.head)] {
+    return tr("Computing the attention of %1 again").arg(name);
+  };
+  const auto work = std::make_shared<workbench::ReplayWork>(replayRequest(workspace.input(), choice));
+  ReplayState& replay = workspace.current()->replay;
+  const ReplayState before = replay;
+  replay.running = choice;
+  replay.failed.reset();
+  replay.problem.clear();
+  QString refused = workspace.submit({.work = work, .tab = tab, .activity = activity, .changed = changed});
+  if (!refused.isEmpty()) replay = before;
+  return refused;
+}
+
+QString startFidelity(Workspace& workspace, const std::vector<RequestId>& requests) {
+  std::vector<run::FinishedReply> replies;
+  for (const RequestId request : requests) {
+    if (QString problem = fidelityObstacle(workspace.input(), request); !problem.isEmpty()) return problem;
+    replies.push_back(finishedReply(workspace.input(), request));
+  }
+  if (replies.empty()) return tr("There is no answer to measure.");
+  const std::uint32_t tab = workspace.current()->id;
+  const auto work = std::make_shared<workbench::FidelityWork>(std::move(replies));
+  const auto activity = [work] {
+    if (work->replies() == 1) return tr("Measuring fidelity against a full prefill");
+    return tr("Measuring fidelity: answer %1 of %2")
+        .arg(std::min(work->measured() + 1, work->replies()))
+        .arg(work->replies());
+  };
+  const auto changed = [&workspace, tab](WorkState state, const QString& problem) {
+    OpenDocument* document = workspace.find(tab);
+    if (document == nullptr || !workbench::hasEnded(state)) return;
+    ReplayState& replay = document->replay;
+    replay.unmeasured = problem.isEmpty() ? std::vector<RequestId>() : std::exchange(replay.measuring, {});
+    replay.fidelityProblem = problem;
+    replay.measuring.clear();
+    ++replay.ended;
+  };
+  ReplayState& replay = workspace.current()->replay;
+  const ReplayState before = replay;
+  replay.measuring = requests;
+  replay.unmeasured.clear();
+  replay.fidelityProblem.clear();
+  QString refused = workspace.submit({.work = work, .tab = tab, .activity = activity, .changed = changed});
+  if (!refused.isEmpty()) replay = before;
+  return refused;
+}
+
+QString startBenchmark(Workspace& workspace, const BenchmarkWish& wish, const Asker& asker) {
+  if (QString problem = workspace.refusal(); !problem.isEmpty()) return problem;
+  const document::Document& document = workspace.current()->model->document();
+  workbench::BenchmarkRequest request{.kind = wish.kind,
+                                      .repeats = std::clamp(wish.repeats, 1, kMostRepeats),
+                                      .settings = document.settings,
+                                      .subject = benchmarkSubject(document, wish.kind),
+                                      .query = {}};
+  if (wish.kind == BenchmarkKind::Query) {
+    PreparedQuery prepared;
+    if (QString problem = workspace.prepare(document::kNoNode, asker, prepared); !problem.isEmpty())
+      return problem;
+    request.query = std::move(prepared.query);
+    if (prepared.retrieval) {
+      request.retrieve = [retrieval = std::make_shared<workbench::RetrievalRequest>(*prepared.retrieval)](
+                             workbench::Workplace& place, const retrieve::Watch& watch) {
+        return retrieved(*retrieval, place, watch);
+      };
+    }
+  }
+  const auto work = std::make_shared<workbench::BenchmarkWork>(std::move(request));
+  const std::uint32_t tab = workspace.current()->id;
+  const auto activity = [work] {
+    const auto indexing = work->indexing();
+    return indexing ? progressText(*indexing) : progressText(work->benchmark());
+  };
+  const auto changed = [&workspace, tab, work](WorkState state, const QString& problem) {
+    OpenDocument* own = workspace.find(tab);
+    if (own == nullptr) return;
+    Benchmark now = work->benchmark();
+    now.state = state;
+    now.problem = problem.toStdString();
+    own->benchmark = std::make_shared<const Benchmark>(std::move(now));
+  };
+  QString refused = workspace.submit(
+      {.work = work, .tab = tab, .activity = activity, .changed = changed, .showsProblem = true});
+  if (refused.isEmpty()) changed(WorkState::Waiting, {});
+  return refused;
+}
+
+QString startExperiment(Workspace& workspace, const experiment::ExperimentWish& wish) {
+  if (workspace.current() == nullptr) return tr("No query is open.");
+  if (workspace.engine().isBusy(EngineJob::kProgram)) return tr("An experiment is running: stop it first.");
+  experiment::ExperimentWish whole;
+  try {
+    whole = experiment::completed(wish);
+  } catch (const Failure& failure) {
+    return QString::fromUtf8(failure.what());
+  }
+  const auto work = std::make_shared<workbench::ExperimentWork>(
+      workspace.current()->model->document().settings, std::move(whole));
+  const auto activity = [work] {
+    return tr("Experiment: %1 %").arg(static_cast<int>(100 * work->result().progress()));
+  };
+  const auto changed = [&workspace, work](WorkState state, const QString& problem) {
+    workspace.setExperiment(std::make_shared<const ExperimentRun>(
+        ExperimentRun{.state = state, .result = work->result(), .problem = problem}));
+  };
+  QString refused =
+      workspace.submit({.work = work, .activity = activity, .changed = changed, .showsProblem = true});
+  if (refused.isEmpty()) changed(WorkState::Waiting, {});
+  return refused;
+}
+
+}  // namespace spanscope::ui

@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// What a person asks the engine for besides runs: a function a kind of work. Each returns why not, in words;
+// nothing if the work was submitted.
+#pragma once
+
+#include "engine/base/ids.h"
+#include "engine/experiment/experiment.h"
+#include "ui/session/attention_replay.h"
+#include "ui/session/benchmark.h"
+#include "ui/session/run_inputs.h"
+
+#include <QString>
+
+#include <vector>
+
+namespace spanscope::ui {
+
+class Workspace;
+
+/// Computes the attention of an answer of the current document again.
+QString startReplay(Workspace& workspace, const ReplayChoice& choice);
+/// Measures how close these answers of the current document are to a full prefill.
+QString startFidelity(Workspace& workspace, const std::vector<RequestId>& requests);
+/// Measures the current document: its query, or made-up documents on its model. `asker` answers questions of
+/// the query.
+QString startBenchmark(Workspace& workspace, const BenchmarkWish& wish, const Asker& asker = {});
+/// Carries an experiment out on the model of the current document. It is the program's: every tab shows it,
+/// and there is one at a time.
+QString startExperiment(Workspace& workspace, const experiment::ExperimentWish& wish);
+
+}  // namespace spanscope::ui
