@@ -2,6 +2,7 @@
 #include "app/cli/bench_experiment.h"
 
 #include "app/cli/bench_report.h"
+#include "app/cli/command_service.h"
 #include "app/cli/number_option.h"
 #include "app/cli/session_options.h"
 #include "app/cli/text_table.h"
@@ -12,7 +13,11 @@
 #include "engine/experiment/experiment.h"
 #include "engine/experiment/experiment_chart.h"
 #include "engine/experiment/experiment_table.h"
-#include "engine/workbench/experiment_model.h"
+#include "engine/trace/recorder.h"
+#include "engine/workbench/model_bundle.h"
+#include "engine/workbench/service/experiment_work.h"
+#include "engine/workbench/service/work_service.h"
+#include "engine/workbench/service/workplace.h"
 
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
@@ -23,6 +28,7 @@
 #include <optional>
 #include <ostream>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace spanscope::cli {
@@ -129,38 +135,42 @@ experiment::ExperimentDrawing drawingOf(const Experiment& experiment, const Benc
 }
 
 ExitCode runOne(const Context& context, const Experiment& experiment, const BenchExperimentOptions& options) {
-  ExperimentResult result;
+  experiment::ExperimentWish wish;
   try {
-    result.wish = experiment::completed(options.wish);
+    wish = experiment::completed(options.wish);
   } catch (const Failure& failure) {
     refuseOption("--" + failure.error().place, failure.error().found, failure.error().expected);
   }
-  workbench::ModelBundle bundle = loadChosenModel(options.session, context.backends);
-  const auto tell = [&context](const ExperimentResult& now) {
+  const auto model =
+      std::make_shared<workbench::ModelBundle>(loadChosenModel(options.session, context.backends));
+  const workbench::ModelBundle& bundle = *model;
+  const auto loadBeside = [&](const workbench::RunSettings& settings) {
+    SessionOptions session = options.session;
+    session.settings = settings;
+    session.chatTemplate.clear();  // that of the first model
+    return loadChosenModel(session, context.backends);
+  };
+  CommandService service(context, {.model = model,
+                                   .session = options.session.config(),
+                                   .recorder = std::make_shared<trace::Recorder>(),
+                                   .loadBeside = loadBeside});
+  const auto work = std::make_shared<workbench::ExperimentWork>(options.session.settings, std::move(wish));
+  const workbench::WorkHandle handle = service.carryOut(work, [&] {
+    const ExperimentResult now = work->result();
     showProgress(context, now.doing.empty() ? std::string()
                                             : fmt::format("{:.0f} %: {}", 100 * now.progress(), now.doing));
-  };
+  });
   // What was measured before a stop stands.
-  ExitCode code = ExitCode::Fine;
+  const ExperimentResult result = work->result();
+  ExitCode code = handle.state() == workbench::WorkState::Stopped ? ExitCode::Stopped : ExitCode::Fine;
   try {
-    const std::vector<std::string> further = experiment::furtherModels(result.wish);
-    std::optional<workbench::ModelBundle> other;
-    const auto load = [&](std::size_t index) {
-      if (index == 0) return workbench::experimentModelOf(bundle, options.session.config());
-      SessionOptions session = options.session;
-      session.settings.model = further[index - 1];
-      session.chatTemplate.clear();  // that of the first model
-      other.reset();
-      other.emplace(loadChosenModel(session, context.backends));
-      return workbench::experimentModelOf(*other, options.session.config());
-    };
-    experiment::runOnModels(result, 1 + further.size(), load, tell, context.stop);
+    handle.rethrow();
   } catch (const Failure& failure) {
     showProgress(context, "");
     // What is wrong with a file shows before anything is measured.
-    if (!context.stop.stop_requested() && !failure.error().file.empty() && result.points.empty()) throw;
-    code = context.stop.stop_requested() ? ExitCode::Stopped : ExitCode::RunFailed;
-    if (code == ExitCode::RunFailed) context.streams.err << failure.what() << '\n';
+    if (!failure.error().file.empty() && result.points.empty()) throw;
+    code = ExitCode::RunFailed;
+    context.streams.err << failure.what() << '\n';
   }
   showProgress(context, "");
   if (options.json) {

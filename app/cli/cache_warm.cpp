@@ -2,26 +2,26 @@
 #include "app/cli/cache_warm.h"
 
 #include "app/cli/bench_report.h"
+#include "app/cli/command_service.h"
 #include "app/cli/session_options.h"
 #include "app/cli/text_table.h"
 #include "engine/base/counted.h"
 #include "engine/base/error.h"
 #include "engine/base/utf8.h"
 #include "engine/checkpoint/file_bytes.h"
-#include "engine/run/logits_request.h"
 #include "engine/run/session_config.h"
 #include "engine/trace/event.h"
-#include "engine/trace/sink.h"
-#include "engine/workbench/document_spans.h"
+#include "engine/trace/recorder.h"
 #include "engine/workbench/model_bundle.h"
 #include "engine/workbench/run_options.h"
-#include "engine/workbench/setting_values.h"
+#include "engine/workbench/service/warm_work.h"
+#include "engine/workbench/service/workplace.h"
 
 #include <CLI/CLI.hpp>
 #include <nlohmann/json.hpp>
 
 #include <algorithm>
-#include <chrono>
+#include <cstddef>
 #include <cstdint>
 #include <filesystem>
 #include <memory>
@@ -42,30 +42,6 @@ struct CacheWarmOptions {
   std::vector<std::string> files;
   SessionOptions session;
   bool json = false;
-};
-
-/// Keeps what the store says of itself, and shows warnings.
-class StoreSink final : public trace::Sink {
- public:
-  explicit StoreSink(std::ostream& err) : m_err(err) {}
-
-  std::uint64_t send(RunId, RequestId, const NodePath&, trace::Payload payload) override {
-    if (auto* report = std::get_if<trace::StoreReported>(&payload)) last = std::move(*report);
-    if (const auto* spilled = std::get_if<trace::BlockSpilled>(&payload)) storedBytes += spilled->bytes;
-    if (const auto* message = std::get_if<trace::MessageLogged>(&payload)) {
-      if (message->severity != Severity::Note) m_err << message->text << '\n';
-      failed = failed || message->severity != Severity::Note;
-    }
-    return ++m_sequence;
-  }
-
-  std::optional<trace::StoreReported> last;
-  std::uint64_t storedBytes = 0;
-  bool failed = false;
-
- private:
-  std::ostream& m_err;
-  std::uint64_t m_sequence = 0;
 };
 
 /// The files that were named, and all in the folders that were, by their names.
@@ -89,11 +65,11 @@ std::vector<fs::path> documentsOf(const std::vector<std::string>& given) {
   return documents;
 }
 
-/// The text as a `file` node gives it; nothing if it is none.
-std::optional<std::string> textOf(const fs::path& path) {
+/// The text as a `file` node gives it. Throws Failure.
+std::string textOf(const fs::path& path) {
   constexpr std::string_view kByteOrderMark = "\xef\xbb\xbf";
   std::string text = checkpoint::readFileBytes(path, kMostDocumentBytes, "a document");
-  if (!isValidUtf8(text)) return std::nullopt;
+  if (!isValidUtf8(text)) throw Failure({path.string(), {}, "bytes that are no text", "UTF-8"});
   if (text.starts_with(kByteOrderMark)) text.erase(0, kByteOrderMark.size());
   return text;
 }
@@ -101,7 +77,7 @@ std::optional<std::string> textOf(const fs::path& path) {
 class WarmCommand {
  public:
   WarmCommand(const Context& context, const CacheWarmOptions& options)
-      : m_context(context), m_options(options), m_sink(context.streams.err) {}
+      : m_context(context), m_options(options) {}
 
   ExitCode run() {
     const std::vector<fs::path> documents = documentsOf(m_options.files);
@@ -111,64 +87,72 @@ class WarmCommand {
       config.store.diskBytes = SessionOptions::kUsualDiskBytes;
     }
     m_model =
-        std::make_unique<workbench::ModelBundle>(loadChosenModel(m_options.session, m_context.backends));
-    m_session = workbench::makeSession(*m_model, config, m_sink);
-    for (const fs::path& document : documents) {
-      if (m_context.stop.stop_requested()) break;
-      showProgress(m_context, document.string());
-      warm(document);
-      m_session->startKeeping();
-    }
-    m_session->keepAll(m_context.stop);
+        std::make_shared<workbench::ModelBundle>(loadChosenModel(m_options.session, m_context.backends));
+    CommandService service(m_context,
+                           {.model = m_model, .session = config, .recorder = m_recorder, .loadBeside = {}});
+    std::vector<workbench::WarmDocument> texts;
+    for (const fs::path& path : documents)
+      texts.push_back({.name = path.string(), .text = [path] { return textOf(path); }});
+    const auto work = std::make_shared<workbench::WarmWork>(m_options.session.settings, std::move(texts));
+    const workbench::WorkHandle handle = service.carryOut(work, [&] { look(*work, documents); });
     showProgress(m_context, "");
+    handle.rethrow();
     write(config);
     if (m_context.stop.stop_requested()) return ExitCode::Stopped;
-    if (m_sink.failed) return ExitCode::RunFailed;
+    if (m_hasStoreFailed) return ExitCode::RunFailed;
     return m_wrong ? ExitCode::WrongInput : ExitCode::Fine;
   }
 
  private:
-  void warm(const fs::path& document) {
-    try {
-      const std::optional<std::string> text = textOf(document);
-      if (!text) throw Failure({document.string(), {}, "bytes that are no text", "UTF-8"});
-      const auto begin = std::chrono::steady_clock::now();
-      std::int64_t tokens = 0;
-      std::int64_t stored = 0;
-      for (const layout::SpanTable& span :
-           workbench::documentSpans(*text, *m_model->tokenizer, *m_model->chat,
-                                    workbench::layoutOf(m_options.session.settings.layout),
-                                    m_options.session.config().blockSize)) {
-        const run::LogitsResult result = m_session->logits({.table = span}, m_context.stop);
-        tokens += span.tokenCount();
-        // A prompt's last token is computed whatever is stored.
-        const bool wasThere = span.tokenCount() > 1 && result.cachedTokens + 1 == span.tokenCount();
-        stored += wasThere ? span.tokenCount() : result.cachedTokens;
-      }
-      const std::chrono::duration<double> seconds = std::chrono::steady_clock::now() - begin;
-      m_table.addRow({document.string(), std::to_string(tokens), std::to_string(stored),
-                      fixed(seconds.count() * kMilliseconds, 1)});
-      m_rows.push_back({{"document", document.string()},
-                        {"tokens", tokens},
-                        {"stored_before", stored},
-                        {"milliseconds", seconds.count() * kMilliseconds}});
-    } catch (const Failure& failure) {
-      if (m_context.stop.stop_requested()) return;
-      m_context.streams.err << failure.what() << '\n';
+  /// Shows what is new: the document that is being computed, what was wrong, what was found.
+  void look(const workbench::WarmWork& work, const std::vector<fs::path>& documents) {
+    takeEvents();
+    const std::vector<workbench::WarmedDocument> warmed = work.warmed();
+    for (; m_shown < warmed.size(); ++m_shown)
+      show(warmed[m_shown], documents[warmed[m_shown].document].string());
+    const std::size_t next = warmed.empty() ? 0 : warmed.back().document + 1;
+    if (next < documents.size()) showProgress(m_context, documents[next].string());
+  }
+
+  void show(const workbench::WarmedDocument& warmed, const std::string& name) {
+    if (!warmed.problem.empty()) {
+      m_context.streams.err << warmed.problem << '\n';
       m_wrong = true;
+      return;
+    }
+    m_table.addRow({name, std::to_string(warmed.tokens), std::to_string(warmed.storedTokens),
+                    fixed(warmed.seconds * kMilliseconds, 1)});
+    m_rows.push_back({{"document", name},
+                      {"tokens", warmed.tokens},
+                      {"stored_before", warmed.storedTokens},
+                      {"milliseconds", warmed.seconds * kMilliseconds}});
+  }
+
+  /// Keeps what the store says of itself, and shows warnings.
+  void takeEvents() {
+    std::vector<trace::Event> events;
+    m_recorder->drain(events);
+    for (const trace::Event& event : events) {
+      if (const auto* report = std::get_if<trace::StoreReported>(&event.payload)) m_last = *report;
+      if (const auto* spilled = std::get_if<trace::BlockSpilled>(&event.payload))
+        m_storedBytes += spilled->bytes;
+      const auto* message = std::get_if<trace::MessageLogged>(&event.payload);
+      if (message == nullptr || message->severity == Severity::Note) continue;
+      m_context.streams.err << message->text << '\n';
+      m_hasStoreFailed = true;
     }
   }
 
   void write(const run::SessionConfig& config) const {
     std::ostream& out = m_context.streams.out;
     const trace::StoreTierState disk =
-        m_sink.last && !m_sink.last->tiers.empty() ? m_sink.last->tiers.back() : trace::StoreTierState{};
+        m_last && !m_last->tiers.empty() ? m_last->tiers.back() : trace::StoreTierState{};
     if (m_options.json) {
       nlohmann::ordered_json json{{"model", m_model->name},
                                   {"device", m_model->backend->info().name},
                                   {"folder", config.store.folder.string()},
                                   {"documents", m_rows},
-                                  {"stored_bytes", m_sink.storedBytes},
+                                  {"stored_bytes", m_storedBytes},
                                   {"blocks", disk.blocks},
                                   {"bytes", disk.bytes},
                                   {"limit", disk.limit}};
@@ -177,7 +161,7 @@ class WarmCommand {
     }
     constexpr double kMebibyte = 1 << 20;
     out << m_table.text() << "  " << m_model->name << ", " << m_model->backend->info().name << ": "
-        << fixed(static_cast<double>(m_sink.storedBytes) / kMebibyte, 1) << " MiB stored in "
+        << fixed(static_cast<double>(m_storedBytes) / kMebibyte, 1) << " MiB stored in "
         << config.store.folder.string() << ", which has " << counted(disk.blocks, "block") << " in "
         << fixed(static_cast<double>(disk.bytes) / kMebibyte, 1) << " MiB of "
         << fixed(static_cast<double>(disk.limit) / kMebibyte, 0) << " MiB\n";
@@ -185,11 +169,14 @@ class WarmCommand {
 
   const Context& m_context;
   const CacheWarmOptions& m_options;
-  StoreSink m_sink;
-  std::unique_ptr<workbench::ModelBundle> m_model;
-  std::unique_ptr<run::Session> m_session;
+  std::shared_ptr<trace::Recorder> m_recorder = std::make_shared<trace::Recorder>();
+  std::shared_ptr<workbench::ModelBundle> m_model;
   TextTable m_table{{{"document", TextTable::Align::Left}, {"tokens"}, {"stored before"}, {"ms"}}};
   nlohmann::ordered_json m_rows = nlohmann::ordered_json::array();
+  std::size_t m_shown = 0;  ///< of the documents that were warmed
+  std::optional<trace::StoreReported> m_last;
+  std::uint64_t m_storedBytes = 0;
+  bool m_hasStoreFailed = false;
   bool m_wrong = false;
 };
 

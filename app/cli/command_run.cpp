@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/cli/command.h"
+#include "app/cli/command_service.h"
 #include "app/cli/diagnostics.h"
 #include "app/cli/document_settings.h"
 #include "app/cli/fidelity_report.h"
 #include "app/cli/input.h"
 #include "app/cli/layout_lines.h"
-#include "app/cli/live_run.h"
 #include "app/cli/number_option.h"
 #include "app/cli/query_options.h"
 #include "app/cli/run_json.h"
+#include "app/cli/run_printer.h"
 #include "app/cli/session_options.h"
 #include "app/cli/usage.h"
 #include "engine/base/error.h"
@@ -17,13 +18,15 @@
 #include "engine/plan/explain.h"
 #include "engine/policy/policies.h"
 #include "engine/query/json/json.h"
-#include "engine/run/finished_reply.h"
 #include "engine/run/run_options.h"
 #include "engine/run/run_result.h"
 #include "engine/trace/recorder.h"
 #include "engine/workbench/model_names.h"
 #include "engine/workbench/retrieval_report.h"
 #include "engine/workbench/run_options.h"
+#include "engine/workbench/service/run_work.h"
+#include "engine/workbench/service/work.h"
+#include "engine/workbench/service/workplace.h"
 #include "engine/workbench/setting_values.h"
 
 #include <CLI/CLI.hpp>
@@ -32,11 +35,13 @@
 #include <algorithm>
 #include <chrono>
 #include <cstdint>
+#include <functional>
 #include <limits>
 #include <map>
 #include <memory>
 #include <optional>
 #include <ostream>
+#include <stop_token>
 #include <string>
 #include <utility>
 #include <vector>
@@ -118,7 +123,11 @@ class RunCommand {
         m_model(model != nullptr ? std::move(model)
                                  : std::make_shared<workbench::ModelBundle>(
                                        loadChosenModel(options.session, context.backends))),
-        m_bundle(*m_model) {
+        m_bundle(*m_model),
+        m_service(context, {.model = m_model,
+                            .session = options.session.config(),
+                            .recorder = m_recorder,
+                            .loadBeside = {}}) {
     for (const std::int32_t layer : options.session.settings.layers) {
       if (layer < m_bundle.config.layers) continue;
       refuseOption(
@@ -131,10 +140,10 @@ class RunCommand {
     if (m_context.streams.endsByItself != nullptr) *m_context.streams.endsByItself = true;
     if (!startRecording()) return m_context.stop.stop_requested() ? ExitCode::Stopped : ExitCode::RunFailed;
     try {
-      m_session = workbench::makeSession(m_bundle, m_options.session.config(), m_recorder);
+      inSession([](run::Session&, const std::stop_token&) {});
     } catch (...) {
       // A recording of nothing must not take the place of another.
-      m_recorder.discardFile();
+      m_recorder->discardFile();
       throw;
     }
 
@@ -147,9 +156,9 @@ class RunCommand {
     if (m_options.json) writeJson(std::move(runs));
     m_context.streams.out.flush();
     // What the runs leave for the next ones; a stop ends the wait.
-    m_session->finishKeeping(m_context.stop);
+    inSession([](run::Session& session, const std::stop_token& stop) { session.finishKeeping(stop); });
     if (code == ExitCode::Fine && m_context.stop.stop_requested()) code = ExitCode::Stopped;
-    if (const std::optional<Error> error = m_recorder.finishFile()) {
+    if (const std::optional<Error> error = m_recorder->finishFile()) {
       m_context.streams.err << error->message() << '\n';
       if (code == ExitCode::Fine) code = ExitCode::RunFailed;
     }
@@ -162,9 +171,10 @@ class RunCommand {
     if (m_options.trace.empty()) return true;
     const auto now = std::chrono::system_clock::now().time_since_epoch();
     try {
-      m_recorder.startFile(OutputFile(m_options.trace, traceRules()),
-                           {.program = "spanq " SPANSCOPE_VERSION,
-                            .createdAt = std::chrono::duration_cast<std::chrono::milliseconds>(now).count()});
+      m_recorder->startFile(
+          OutputFile(m_options.trace, traceRules()),
+          {.program = "spanq " SPANSCOPE_VERSION,
+           .createdAt = std::chrono::duration_cast<std::chrono::milliseconds>(now).count()});
     } catch (const Failure& failure) {
       m_context.streams.err << failure.what() << '\n';
       return false;
@@ -179,6 +189,37 @@ class RunCommand {
     for (const FileIdentity& file : modelFiles(m_bundle.directory)) rules.inputs.push_back(file);
     if (const auto index = identityOf(m_options.query.retrieval.indexFile)) rules.inputs.push_back(*index);
     return rules;
+  }
+
+  /// Does something with the session, which is opened where it is not open yet.
+  void inSession(std::function<void(run::Session&, const std::stop_token&)> does) {
+    const auto work = std::make_shared<workbench::FunctionWork>(
+        [does = std::move(does)](workbench::Workplace& place, const std::stop_token& stop) {
+          does(place.sessionFor({}), stop);
+        });
+    m_service.carryOut(work).rethrow();
+  }
+
+  /// Runs a plan and shows its events as they come.
+  std::shared_ptr<workbench::RunWork> runLive(const Job& job, const run::RunOptions& options,
+                                              RunPrinter& view, experiment::FinishedReplies& gathered) {
+    const std::shared_ptr<const plan::Plan> plan(job.planned, &job.planned->plan);
+    const auto work = std::make_shared<workbench::RunWork>(
+        job.planned->settings,
+        workbench::RunWork::Preparation{.prepare = [&](workbench::Workplace&, const retrieve::Watch&) {
+          return workbench::RunWork::Prepared{.plan = plan, .options = options};
+        }});
+    const workbench::WorkHandle handle = m_service.carryOut(work, [&] {
+      std::vector<trace::Event> events;
+      m_recorder->drain(events);
+      for (const trace::Event& event : events) {
+        view.take(event);
+        if (m_options.fidelity) gathered.take(event);
+      }
+    });
+    view.finish();
+    if (!work->result()) handle.rethrow();
+    return work;
   }
 
   ExitCode runOne(const Job& job, nlohmann::ordered_json& runs) {
@@ -203,13 +244,15 @@ class RunCommand {
     options.explain = plan::explain(plan);
     RunPrinter view(streams, plan, m_options.json, inputName(job.file));
     experiment::FinishedReplies gathered;
-    const run::RunResult result = runLive(*m_session, plan, options, m_recorder, view, m_context.stop,
-                                          m_options.fidelity ? &gathered : nullptr);
+    const std::shared_ptr<workbench::RunWork> work = runLive(job, options, view, gathered);
+    // Nothing where the run was stopped before it began.
+    run::RunResult result{.outcome = trace::RunOutcome::Stopped, .error = {}, .steps = {}, .answer = {}};
+    if (work->result()) result = *work->result();
 
     std::vector<MeasuredStep> measured;
     bool isStopped = false;
     if (m_options.fidelity && result.outcome == trace::RunOutcome::Finished) {
-      measured = measureReplies(*m_session, m_bundle, gathered, m_context, m_recorder);
+      measured = measureReplies(m_service, work->run(), gathered, m_context);
       isStopped = m_context.stop.stop_requested();
     }
 
@@ -273,10 +316,10 @@ class RunCommand {
   const Context& m_context;
   const Options& m_options;
   std::vector<Job> m_jobs;
-  trace::Recorder m_recorder;
+  std::shared_ptr<trace::Recorder> m_recorder = std::make_shared<trace::Recorder>();
   std::shared_ptr<workbench::ModelBundle> m_model;
   workbench::ModelBundle& m_bundle;
-  std::unique_ptr<run::Session> m_session;
+  CommandService m_service;
 };
 
 ExitCode runFiles(const Context& context, Options options) {

@@ -10,10 +10,12 @@
 #include "engine/run/finished_reply.h"
 #include "engine/run/run_result.h"
 #include "engine/trace/fidelity_figures.h"
+#include "engine/workbench/service/fidelity_work.h"
 
 #include <nlohmann/json.hpp>
 
 #include <algorithm>
+#include <memory>
 #include <ostream>
 #include <span>
 
@@ -73,30 +75,28 @@ nlohmann::ordered_json figuresJson(const trace::FidelityFigures& figures) {
 
 }  // namespace
 
-std::vector<MeasuredStep> measureReplies(run::Session& session, workbench::ModelBundle& bundle,
-                                         experiment::FinishedReplies& gathered, const Context& context,
-                                         trace::Sink& sink) {
+std::vector<MeasuredStep> measureReplies(CommandService& service, RunId run,
+                                         experiment::FinishedReplies& gathered, const Context& context) {
   std::vector<MeasuredStep> measured;
   std::vector<run::FinishedReply> replies;
   try {
-    replies = gathered.takeRun(session.lastRun());
+    replies = gathered.takeRun(run);
   } catch (const Failure& failure) {
     context.streams.err << failure.what() << '\n';
   }
-  const experiment::FidelityModel model{
-      .decoder = *bundle.decoder, .backend = *bundle.backend, .tokenizer = bundle.tokenizer.get()};
   for (const run::FinishedReply& reply : replies) {
     showProgress(context, "measuring fidelity: " + std::to_string(measured.size() + 1) + " of " +
                               counted(replies.size(), "answer"));
+    const auto work = std::make_shared<workbench::FidelityWork>(std::vector{reply});
     try {
-      trace::FidelityMeasured found = experiment::measureFidelity(session, model, reply, context.stop);
-      sink.send(reply.run, reply.request, reply.node, found);
-      measured.push_back({.request = reply.request, .fidelity = std::move(found)});
+      service.carryOut(work).rethrow();
     } catch (const Failure& failure) {
       showProgress(context, "");
-      if (context.stop.stop_requested()) break;
       context.streams.err << reply.node << ": " << failure.what() << '\n';
     }
+    if (context.stop.stop_requested() && work->found().empty()) break;
+    for (const trace::FidelityMeasured& found : work->found())
+      measured.push_back({.request = reply.request, .fidelity = found});
   }
   showProgress(context, "");
   return measured;

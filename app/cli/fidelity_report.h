@@ -3,14 +3,11 @@
 #pragma once
 
 #include "app/cli/command.h"
+#include "app/cli/command_service.h"
 #include "engine/experiment/fidelity.h"
 #include "engine/plan/plan.h"
-#include "engine/run/finished_reply.h"
 #include "engine/run/run_result.h"
-#include "engine/run/session.h"
 #include "engine/trace/event.h"
-#include "engine/trace/sink.h"
-#include "engine/workbench/model_bundle.h"
 
 #include <nlohmann/json_fwd.hpp>
 
@@ -24,12 +21,10 @@ struct MeasuredStep {
   trace::FidelityMeasured fidelity;
 };
 
-/// Measures the replies of the session's last run, one after the other, and sends an event for each. If a
-/// reply cannot be measured, standard error says why. After a stop request the remaining replies are left
-/// out.
-std::vector<MeasuredStep> measureReplies(run::Session& session, workbench::ModelBundle& bundle,
-                                         experiment::FinishedReplies& gathered, const Context& context,
-                                         trace::Sink& sink);
+/// Measures the replies of a run of the service, one after the other. What cannot be measured goes to
+/// standard error; those behind a stop are left out.
+std::vector<MeasuredStep> measureReplies(CommandService& service, RunId run,
+                                         experiment::FinishedReplies& gathered, const Context& context);
 
 /// A table with one row for each step, and below them the run as a whole.
 std::string fidelityReport(const plan::Plan& plan, const run::RunResult& result,

@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include "app/cli/command.h"
+#include "engine/workbench/service/work.h"
+#include "engine/workbench/service/work_service.h"
+#include "engine/workbench/service/workplace.h"
+
+#include <functional>
+#include <memory>
+
+namespace spanscope::cli {
+
+/// The run service as a command uses it: with the model that was loaded for the command, one work at a time.
+class CommandService {
+ public:
+  /// The context must outlive it.
+  CommandService(const Context& context, workbench::OwnModel own);
+
+  /// Has a work done, on the service's thread, so that the engine never waits for the terminal. `look` is
+  /// called as often as a person can see, and once more when the work has ended. What stops the command stops
+  /// the work. Returns the handle of the work, which has ended.
+  workbench::WorkHandle carryOut(std::shared_ptr<workbench::Work> work,
+                                 const std::function<void()>& look = {});
+
+ private:
+  const Context& m_context;
+  workbench::WorkplaceWatcher m_nobody;
+  workbench::WorkService m_service;
+};
+
+}  // namespace spanscope::cli

@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include "engine/layout/layouts.h"
+#include "engine/workbench/service/published.h"
+#include "engine/workbench/service/work.h"
+#include "engine/workbench/settings.h"
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <stop_token>
+#include <string>
+#include <vector>
+
+namespace spanscope::workbench {
+
+/// A text that queries may have as a user's message under plus.
+struct WarmDocument {
+  std::string name;
+  /// Reads the text. Throws what is wrong with it.
+  std::function<std::string()> text;
+};
+
+/// What warming found of one document.
+struct WarmedDocument {
+  std::size_t document = 0;       ///< index
+  std::int64_t tokens = 0;        ///< that queries will find
+  std::int64_t storedTokens = 0;  ///< that were there before
+  double seconds = 0;
+  std::string problem{};  ///< why it could not be warmed; empty otherwise
+};
+
+/// Computes documents ahead of any question, in the session of the settings, and stores them: queries that
+/// have one of them find it then. What is wrong with one document leaves the others.
+class WarmWork final : public Work {
+ public:
+  WarmWork(RunSettings settings, std::vector<WarmDocument> documents);
+
+  std::optional<RunId> begin(Workplace& place, const std::stop_token& stop) override;
+
+  /// What was found so far, in the order of the documents.
+  std::vector<WarmedDocument> warmed() const { return m_warmed.get(); }
+
+ private:
+  std::optional<WarmedDocument> warm(std::size_t index, Workplace& place, const std::stop_token& stop) const;
+
+  RunSettings m_settings;
+  std::vector<WarmDocument> m_documents;
+  Published<std::vector<WarmedDocument>> m_warmed;
+};
+
+}  // namespace spanscope::workbench
