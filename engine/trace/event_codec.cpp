@@ -27,9 +27,7 @@ constexpr std::array<PayloadReader, kPayloadCount> makeReaders(std::index_sequen
 
 template <std::size_t... I>
 constexpr std::array<const char*, kPayloadCount> makeNames(std::index_sequence<I...>) {
-  static_assert(((kEventName<std::variant_alternative_t<I, Payload>> != nullptr) && ...),
-                "a payload has no name");
-  return {kEventName<std::variant_alternative_t<I, Payload>>...};
+  return {Facts<std::variant_alternative_t<I, Payload>>::kName...};
 }
 
 constexpr auto kReaders = makeReaders(std::make_index_sequence<kPayloadCount>());

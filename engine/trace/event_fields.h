@@ -1,200 +1,116 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// What every payload is made of, said once: `fields(visit, value)` calls visit(name, member) for each member
-// in file order. The binary codec, the JSON form, the schema fingerprint and the tests' random values are
-// made from it. A new payload needs its struct and variant entry in event.h, and here a fields() and a name.
+// What is known of every kind of event, said once: a row of facts and, below it, its fields, where
+// `fields(visit, value)` calls visit(name, member) for each member in file order. The binary codec, the JSON
+// form, the fingerprint of the file format, the tests' random values, the recorder, the replay, the indices
+// of the window's store, the log and the command line are made from these rows. A new event needs its struct
+// and variant entry in event.h, and here its row.
 #pragma once
 
+#include "engine/base/counted.h"
+#include "engine/base/error.h"
+#include "engine/base/severity.h"
+#include "engine/base/translation.h"
 #include "engine/trace/event.h"
+#include "engine/trace/event_words.h"
+#include "engine/trace/fidelity_figures.h"
+#include "engine/trace/line_pieces.h"
+#include "engine/trace/part_fields.h"
 
-#include <array>
-#include <concepts>
-#include <string_view>
-#include <type_traits>
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <limits>
+#include <optional>
+#include <span>
+#include <string>
 
 namespace spanscope::trace {
 
-/// `T` is `X` or `const X`: one fields() serves reading and writing.
-template <class T, class X>
-concept Is = std::same_as<std::remove_const_t<T>, X>;
-
-// ---- enumerations: the names in the order of their values
-// ------------------------------------------------------
-
-template <class E>
-struct EnumNames;
-
-template <>
-struct EnumNames<RunOutcome> {
-  static constexpr std::array<std::string_view, 3> kNames{"finished", "stopped", "failed"};
-};
-template <>
-struct EnumNames<FragmentRanking> {
-  static constexpr std::array<std::string_view, 3> kNames{"lexical", "embedding", "hybrid"};
-};
-template <>
-struct EnumNames<StepOutcome> {
-  static constexpr std::array<std::string_view, 5> kNames{"end_token", "token_limit", "context_limit",
-                                                          "stopped", "failed"};
-};
-template <>
-struct EnumNames<TokenSource> {
-  static constexpr std::array<std::string_view, 3> kNames{"template", "text", "output"};
-};
-template <>
-struct EnumNames<LookupOutcome> {
-  static constexpr std::array<std::string_view, 4> kNames{"hit", "relocated", "partial", "miss"};
-};
-template <>
-struct EnumNames<MissReason> {
-  static constexpr std::array<std::string_view, 8> kNames{
-      "none",    "never_seen", "tokens_differ", "context_differs",
-      "evicted", "after_miss", "last_token",    "cache_off"};
-};
-template <>
-struct EnumNames<RemovalReason> {
-  static constexpr std::array<std::string_view, 3> kNames{"evicted", "grown", "cleared"};
-};
-template <>
-struct EnumNames<StoreTier> {
-  static constexpr std::array<std::string_view, 2> kNames{"host", "disk"};
-};
-template <>
-struct EnumNames<LayoutRole> {
-  static constexpr std::array<std::string_view, 3> kNames{"pad", "plus_marker", "cross_marker"};
-};
-template <>
-struct EnumNames<Severity> {
-  static constexpr std::array<std::string_view, 3> kNames{"note", "warning", "error"};
+/// What an event of a kind must name beside its payload; a reader refuses one that does not.
+enum class About : std::uint8_t {
+  Anything,      ///< it may name nothing
+  Run,           ///< Event::run
+  Request,       ///< Event::request, of which this may be the first that is heard
+  KnownRequest,  ///< Event::request, which an earlier event introduced
 };
 
-/// The name of an enumeration's value; "?" for a value it does not have.
-template <class E>
-constexpr std::string_view enumName(E value) {
-  const auto index = static_cast<std::size_t>(value);
-  return index < EnumNames<E>::kNames.size() ? EnumNames<E>::kNames[index] : std::string_view("?");
-}
+/// What an event of a kind does to the pool (engine/trace/pool_replay.h).
+enum class PoolEffect : std::uint8_t {
+  None,
+  Changes,  ///< so that the state before it must be known
+  Replaces  ///< by a state that it brings along
+};
 
-// ---- nested structs
-// --------------------------------------------------------------------------------------------
+/// By what a reader looks up the events of a kind, so that it need not walk through all of them.
+struct Indexed {
+  bool inSession = false;
+  bool byRun = false;      ///< Event::run
+  bool byRequest = false;  ///< the requests that Facts::visitRequests names
+};
 
-template <class V, Is<BlockKey> X>
-void fields(V&& v, X& x) {
-  v("high", x.high);
-  v("low", x.low);
-}
-template <class V, Is<BlockState> X>
-void fields(V&& v, X& x) {
-  v("references", x.references);
-  v("cached", x.cached);
-  v("key", x.key);
-  v("parent", x.parent);
-  v("fill", x.fill);
-  v("base", x.base);
-  v("virtualIndex", x.virtualIndex);
-  v("storedByRun", x.storedByRun);
-  v("storedByRequest", x.storedByRequest);
-  v("storedByNode", x.storedByNode);
-  v("tokens", x.tokens);
-}
-template <class V, Is<PoolState> X>
-void fields(V&& v, X& x) {
-  v("blockSize", x.blockSize);
-  v("blocks", x.blocks);
-  v("freeOrder", x.freeOrder);
-}
-template <class V, Is<PlannedStep> X>
-void fields(V&& v, X& x) {
-  v("step", x.step);
-  v("node", x.node);
-  v("copy", x.copy);
-  v("ply", x.ply);
-  v("needs", x.needs);
-}
-template <class V, Is<FragmentInfo> X>
-void fields(V&& v, X& x) {
-  v("hash", x.hash);
-  v("source", x.source);
-  v("place", x.place);
-  v("level", x.level);
-  v("text", x.text);
-  v("rank", x.rank);
-  v("score", x.score);
-  v("lexicalRank", x.lexicalRank);
-  v("lexicalScore", x.lexicalScore);
-  v("embeddingRank", x.embeddingRank);
-  v("embeddingScore", x.embeddingScore);
-  v("pinned", x.pinned);
-  v("dropped", x.dropped);
-  v("inPrompt", x.inPrompt);
-}
-template <class V, Is<TokenRunInfo> X>
-void fields(V&& v, X& x) {
-  v("count", x.count);
-  v("source", x.source);
-  v("node", x.node);
-}
-template <class V, Is<SegmentInfo> X>
-void fields(V&& v, X& x) {
-  v("node", x.node);
-  v("independent", x.independent);
-  v("hidden", x.hidden);
-  v("scope", x.scope);
-  v("depth", x.depth);
-  v("base", x.base);
-  v("visibleBegin", x.visibleBegin);
-  v("sees", x.sees);
-  v("tokens", x.tokens);
-  v("texts", x.texts);
-  v("runs", x.runs);
-}
-template <class V, Is<FidelityToken> X>
-void fields(V&& v, X& x) {
-  v("token", x.token);
-  v("divergence", x.divergence);
-  v("policyBest", x.policyBest);
-  v("fullBest", x.fullBest);
-  v("policyProbability", x.policyProbability);
-  v("fullProbability", x.fullProbability);
-}
-template <class V, Is<BatchEntry> X>
-void fields(V&& v, X& x) {
-  v("request", x.request);
-  v("segment", x.segment);
-  v("begin", x.begin);
-  v("count", x.count);
-  v("decode", x.decode);
-  v("repeated", x.repeated);
-}
+/// The facts of a kind of event that says nothing else. A row says, beside kName:
+///
+///   kIsDetail        whether it is left out of what the window is sent when the window does not keep up,
+///                    because a snapshot of the pool makes up for it or nothing but a view of it needs it
+///   kPool            what it does to the pool
+///   kAbout           what it must name
+///   kIndexed         how readers find it
+///   IndexedAs        the kind of event among which it is indexed: its own, unless it follows another
+///   visitRequests()  the requests that it is indexed by: the one that it names, unless there are several
+///   fault()          what is wrong with a payload in itself; nothing: it is sound
+///   line()           what happened, in one line of a listing, after name, run, request and node
+///   severity()       how severe it is in the log; nothing: it has no line of its own there
+///   words()          that line, where severity() gives something
+struct UsualFacts {
+  static constexpr bool kIsDetail = false;
+  static constexpr PoolEffect kPool = PoolEffect::None;
+  static constexpr About kAbout = About::Anything;
+  static constexpr Indexed kIndexed{};
 
-template <class V, Is<StoreTierState> X>
-void fields(V&& v, X& x) {
-  v("tier", x.tier);
-  v("blocks", x.blocks);
-  v("tokens", x.tokens);
-  v("bytes", x.bytes);
-  v("limit", x.limit);
-}
-template <class V, Is<StoredPack> X>
-void fields(V&& v, X& x) {
-  v("tier", x.tier);
-  v("name", x.name);
-  v("model", x.model);
-  v("ofThisModel", x.ofThisModel);
-  v("blocks", x.blocks);
-  v("tokens", x.tokens);
-  v("bytes", x.bytes);
-  v("age", x.age);
-  v("unused", x.unused);
-}
+  template <class Payload, class Visit>
+  static void visitRequests(const Payload& /*payload*/, const Event& event, Visit visit) {
+    visit(event.request);
+  }
+  template <class Payload>
+  static std::optional<Error> fault(const Payload& /*payload*/) {
+    return std::nullopt;
+  }
+  template <class Payload>
+  static std::optional<Severity> severity(const Payload& /*payload*/) {
+    return std::nullopt;
+  }
+};
 
-// ---- payloads
-// --------------------------------------------------------------------------------------------------
-
+/// The row of a kind of event.
 template <class Payload>
-inline constexpr const char* kEventName = nullptr;
+struct Facts;
+
+/// The kind of event among which one is indexed.
+template <class Payload>
+struct IndexedAs {
+  using Kind = Payload;
+};
+template <class Payload>
+requires requires {
+  typename Facts<Payload>::IndexedAs;
+}
+struct IndexedAs<Payload> {
+  using Kind = typename Facts<Payload>::IndexedAs;
+};
 
 template <>
-inline constexpr const char* kEventName<SessionStarted> = "session_started";
+struct Facts<SessionStarted> : UsualFacts {
+  static constexpr const char* kName = "session_started";
+  static constexpr PoolEffect kPool = PoolEffect::Replaces;
+  static std::string line(const SessionStarted& e) {
+    return escaped(e.program) + ", model " + escaped(e.model) + ", " + escaped(e.backend) + ", " +
+           counted(e.threads, "thread") + ", " + poolText(e.pool);
+  }
+  static std::optional<Severity> severity(const SessionStarted&) { return Severity::Note; }
+  static EventWords words(const SessionStarted& e, const Event&) {
+    return {forTranslation("Events", "Session started: %1, %2"), {e.model, e.backend}};
+  }
+};
 template <class V, Is<SessionStarted> X>
 void fields(V&& v, X& x) {
   v("program", x.program);
@@ -207,7 +123,19 @@ void fields(V&& v, X& x) {
 }
 
 template <>
-inline constexpr const char* kEventName<RunStarted> = "run_started";
+struct Facts<RunStarted> : UsualFacts {
+  static constexpr const char* kName = "run_started";
+  static constexpr About kAbout = About::Run;
+  static constexpr Indexed kIndexed{.inSession = true};
+  static std::string line(const RunStarted& e) {
+    return "policy " + escaped(e.policy) + ", seed " + std::to_string(e.seed) + ", query " +
+           inQuotes(e.queryJson);
+  }
+  static std::optional<Severity> severity(const RunStarted&) { return Severity::Note; }
+  static EventWords words(const RunStarted& e, const Event& event) {
+    return {forTranslation("Events", "Run %1 started: policy %2, seed %3"), {event.run, e.policy, e.seed}};
+  }
+};
 template <class V, Is<RunStarted> X>
 void fields(V&& v, X& x) {
   v("queryJson", x.queryJson);
@@ -216,7 +144,30 @@ void fields(V&& v, X& x) {
 }
 
 template <>
-inline constexpr const char* kEventName<RunFinished> = "run_finished";
+struct Facts<RunFinished> : UsualFacts {
+  static constexpr const char* kName = "run_finished";
+  static constexpr About kAbout = About::Run;
+  static constexpr Indexed kIndexed{.byRun = true};
+  static std::string line(const RunFinished& e) {
+    return std::string(enumName(e.outcome)) + ": " + inQuotes(e.answer);
+  }
+  static std::optional<Severity> severity(const RunFinished& e) {
+    return e.outcome == RunOutcome::Failed    ? Severity::Error
+           : e.outcome == RunOutcome::Stopped ? Severity::Warning
+                                              : Severity::Note;
+  }
+  static EventWords words(const RunFinished& e, const Event& event) {
+    switch (e.outcome) {
+      case RunOutcome::Finished:
+        break;
+      case RunOutcome::Stopped:
+        return {forTranslation("Events", "Run %1 was stopped"), {event.run}};
+      case RunOutcome::Failed:
+        return {forTranslation("Events", "Run %1 failed"), {event.run}};
+    }
+    return {forTranslation("Events", "Run %1 finished: %2"), {event.run, ShortText{e.answer}}};
+  }
+};
 template <class V, Is<RunFinished> X>
 void fields(V&& v, X& x) {
   v("outcome", x.outcome);
@@ -224,7 +175,16 @@ void fields(V&& v, X& x) {
 }
 
 template <>
-inline constexpr const char* kEventName<PlanMade> = "plan_made";
+struct Facts<PlanMade> : UsualFacts {
+  static constexpr const char* kName = "plan_made";
+  static constexpr About kAbout = About::Run;
+  static std::string line(const PlanMade& e) { return counted(e.steps.size(), "step"); }
+  static std::optional<Severity> severity(const PlanMade&) { return Severity::Note; }
+  static EventWords words(const PlanMade& e, const Event&) {
+    if (e.steps.size() == 1) return {forTranslation("Events", "Plan made: 1 step"), {}};
+    return {forTranslation("Events", "Plan made: %1 steps"), {std::uint64_t{e.steps.size()}}};
+  }
+};
 template <class V, Is<PlanMade> X>
 void fields(V&& v, X& x) {
   v("steps", x.steps);
@@ -232,7 +192,18 @@ void fields(V&& v, X& x) {
 }
 
 template <>
-inline constexpr const char* kEventName<StepStarted> = "step_started";
+struct Facts<StepStarted> : UsualFacts {
+  static constexpr const char* kName = "step_started";
+  static constexpr About kAbout = About::Request;
+  static constexpr Indexed kIndexed{.byRequest = true};
+  static std::string line(const StepStarted& e) {
+    return "step " + std::to_string(e.step) + ", copy " + std::to_string(e.copy);
+  }
+  static std::optional<Severity> severity(const StepStarted&) { return Severity::Note; }
+  static EventWords words(const StepStarted& e, const Event& event) {
+    return {forTranslation("Events", "%1 started as request %2"), {StepName{e.step}, event.request}};
+  }
+};
 template <class V, Is<StepStarted> X>
 void fields(V&& v, X& x) {
   v("step", x.step);
@@ -240,7 +211,34 @@ void fields(V&& v, X& x) {
 }
 
 template <>
-inline constexpr const char* kEventName<StepFinished> = "step_finished";
+struct Facts<StepFinished> : UsualFacts {
+  static constexpr const char* kName = "step_finished";
+  static std::string line(const StepFinished& e) {
+    return "step " + std::to_string(e.step) + ", " + std::string(enumName(e.outcome)) + ": " +
+           inQuotes(e.text);
+  }
+  static std::optional<Severity> severity(const StepFinished& e) {
+    return e.outcome == StepOutcome::Failed    ? Severity::Error
+           : e.outcome == StepOutcome::Stopped ? Severity::Warning
+                                               : Severity::Note;
+  }
+  static EventWords words(const StepFinished& e, const Event&) {
+    const StepName step{e.step};
+    switch (e.outcome) {
+      case StepOutcome::EndToken:
+        break;
+      case StepOutcome::TokenLimit:
+        return {forTranslation("Events", "%1 reached its token limit: %2"), {step, ShortText{e.text}}};
+      case StepOutcome::ContextLimit:
+        return {forTranslation("Events", "%1 filled the model's context: %2"), {step, ShortText{e.text}}};
+      case StepOutcome::Stopped:
+        return {forTranslation("Events", "%1 was stopped"), {step}};
+      case StepOutcome::Failed:
+        return {forTranslation("Events", "%1 failed"), {step}};
+    }
+    return {forTranslation("Events", "%1 finished: %2"), {step, ShortText{e.text}}};
+  }
+};
 template <class V, Is<StepFinished> X>
 void fields(V&& v, X& x) {
   v("step", x.step);
@@ -249,14 +247,54 @@ void fields(V&& v, X& x) {
 }
 
 template <>
-inline constexpr const char* kEventName<SpanTableLaidOut> = "span_table_laid_out";
+struct Facts<SpanTableLaidOut> : UsualFacts {
+  static constexpr const char* kName = "span_table_laid_out";
+  static constexpr About kAbout = About::Request;
+  static std::string line(const SpanTableLaidOut& e) {
+    std::uint64_t tokens = 0;
+    std::uint64_t independent = 0;
+    for (const SegmentInfo& segment : e.segments) {
+      tokens += segment.tokens.size();
+      independent += segment.independent ? 1 : 0;
+    }
+    return counted(e.segments.size(), "segment") + " (" + std::to_string(independent) + " independent), " +
+           counted(tokens, "token");
+  }
+};
 template <class V, Is<SpanTableLaidOut> X>
 void fields(V&& v, X& x) {
   v("segments", x.segments);
 }
 
 template <>
-inline constexpr const char* kEventName<BlockLookedUp> = "block_looked_up";
+struct Facts<BlockLookedUp> : UsualFacts {
+  static constexpr const char* kName = "block_looked_up";
+  static constexpr bool kIsDetail = true;
+  static constexpr About kAbout = About::Request;
+  static constexpr Indexed kIndexed{.byRequest = true};
+  static std::string line(const BlockLookedUp& e) {
+    std::string out = placeText(e.segment, e.virtualIndex) + ": " + std::string(enumName(e.outcome)) + ", " +
+                      std::to_string(e.tokens) + " of " + counted(e.wanted, "token");
+    if (e.outcome != LookupOutcome::Miss) {
+      out += " in " + physicalText(e.block) + ", stored ";
+      out += e.storedByRequest == 0 ? "elsewhere"
+                                    : "by run " + std::to_string(e.storedByRun) + " request " +
+                                          std::to_string(e.storedByRequest) + " " + escaped(e.storedByNode);
+      if (e.outcome == LookupOutcome::Relocated) {
+        out += ", from position " + std::to_string(e.storedBase) + " to " + std::to_string(e.base);
+      }
+    }
+    if (e.reason != MissReason::None) out += ", " + std::string(enumName(e.reason));
+    if (e.reason == MissReason::TokensDiffer) {
+      out += " at token " + std::to_string(e.differsAt) + " (wanted " + std::to_string(e.tokenWanted) +
+             ", stored " + std::to_string(e.tokenStored) + ")";
+    }
+    if (e.reason == MissReason::Evicted) out += " by event " + std::to_string(e.evictedBy);
+    if (e.reason == MissReason::ContextDiffers)
+      out += " from seen segment " + std::to_string(e.contextDiffersAt);
+    return out;
+  }
+};
 template <class V, Is<BlockLookedUp> X>
 void fields(V&& v, X& x) {
   v("segment", x.segment);
@@ -279,7 +317,14 @@ void fields(V&& v, X& x) {
 }
 
 template <>
-inline constexpr const char* kEventName<BlockAllocated> = "block_allocated";
+struct Facts<BlockAllocated> : UsualFacts {
+  static constexpr const char* kName = "block_allocated";
+  static constexpr bool kIsDetail = true;
+  static constexpr PoolEffect kPool = PoolEffect::Changes;
+  static std::string line(const BlockAllocated& e) {
+    return physicalText(e.block) + " for " + placeText(e.segment, e.virtualIndex);
+  }
+};
 template <class V, Is<BlockAllocated> X>
 void fields(V&& v, X& x) {
   v("block", x.block);
@@ -288,7 +333,15 @@ void fields(V&& v, X& x) {
 }
 
 template <>
-inline constexpr const char* kEventName<BlockShared> = "block_shared";
+struct Facts<BlockShared> : UsualFacts {
+  static constexpr const char* kName = "block_shared";
+  static constexpr bool kIsDetail = true;
+  static constexpr PoolEffect kPool = PoolEffect::Changes;
+  static std::string line(const BlockShared& e) {
+    return physicalText(e.block) + " for " + placeText(e.segment, e.virtualIndex) + ", " +
+           counted(e.references, "reference");
+  }
+};
 template <class V, Is<BlockShared> X>
 void fields(V&& v, X& x) {
   v("block", x.block);
@@ -298,7 +351,15 @@ void fields(V&& v, X& x) {
 }
 
 template <>
-inline constexpr const char* kEventName<BlockStored> = "block_stored";
+struct Facts<BlockStored> : UsualFacts {
+  static constexpr const char* kName = "block_stored";
+  static constexpr bool kIsDetail = true;
+  static constexpr PoolEffect kPool = PoolEffect::Changes;
+  static std::string line(const BlockStored& e) {
+    return physicalText(e.block) + " with " + counted(e.tokens.size(), "token") + " of " +
+           placeText(e.segment, e.virtualIndex) + ", key " + keyText(e.key);
+  }
+};
 template <class V, Is<BlockStored> X>
 void fields(V&& v, X& x) {
   v("block", x.block);
@@ -311,7 +372,14 @@ void fields(V&& v, X& x) {
 }
 
 template <>
-inline constexpr const char* kEventName<BlockRemoved> = "block_removed";
+struct Facts<BlockRemoved> : UsualFacts {
+  static constexpr const char* kName = "block_removed";
+  static constexpr bool kIsDetail = true;
+  static constexpr PoolEffect kPool = PoolEffect::Changes;
+  static std::string line(const BlockRemoved& e) {
+    return physicalText(e.block) + ", key " + keyText(e.key) + ", " + std::string(enumName(e.reason));
+  }
+};
 template <class V, Is<BlockRemoved> X>
 void fields(V&& v, X& x) {
   v("block", x.block);
@@ -320,7 +388,14 @@ void fields(V&& v, X& x) {
 }
 
 template <>
-inline constexpr const char* kEventName<BlockCopied> = "block_copied";
+struct Facts<BlockCopied> : UsualFacts {
+  static constexpr const char* kName = "block_copied";
+  static constexpr bool kIsDetail = true;
+  static constexpr PoolEffect kPool = PoolEffect::Changes;
+  static std::string line(const BlockCopied& e) {
+    return counted(e.slots, "slot") + " of " + physicalText(e.source) + " to " + physicalText(e.target);
+  }
+};
 template <class V, Is<BlockCopied> X>
 void fields(V&& v, X& x) {
   v("source", x.source);
@@ -329,7 +404,14 @@ void fields(V&& v, X& x) {
 }
 
 template <>
-inline constexpr const char* kEventName<BlockReleased> = "block_released";
+struct Facts<BlockReleased> : UsualFacts {
+  static constexpr const char* kName = "block_released";
+  static constexpr bool kIsDetail = true;
+  static constexpr PoolEffect kPool = PoolEffect::Changes;
+  static std::string line(const BlockReleased& e) {
+    return physicalText(e.block) + ", " + counted(e.references, "reference");
+  }
+};
 template <class V, Is<BlockReleased> X>
 void fields(V&& v, X& x) {
   v("block", x.block);
@@ -337,12 +419,31 @@ void fields(V&& v, X& x) {
 }
 
 template <>
-inline constexpr const char* kEventName<CacheCleared> = "cache_cleared";
+struct Facts<CacheCleared> : UsualFacts {
+  static constexpr const char* kName = "cache_cleared";
+  static constexpr bool kIsDetail = true;
+  static constexpr PoolEffect kPool = PoolEffect::Changes;
+  static std::string line(const CacheCleared&) { return "nothing can be found any more"; }
+  static std::optional<Severity> severity(const CacheCleared&) { return Severity::Note; }
+  static EventWords words(const CacheCleared&, const Event&) {
+    return {forTranslation("Events", "The cache was emptied"), {}};
+  }
+};
 template <class V, Is<CacheCleared> X>
 void fields(V&&, X&) {}
 
 template <>
-inline constexpr const char* kEventName<RequestAdmitted> = "request_admitted";
+struct Facts<RequestAdmitted> : UsualFacts {
+  static constexpr const char* kName = "request_admitted";
+  static constexpr About kAbout = About::Request;
+  static std::string line(const RequestAdmitted& e) {
+    const std::string found = ", " + std::to_string(e.cachedTokens) + " cached, " +
+                              std::to_string(e.relocatedTokens) + " of them relocated";
+    if (!e.resumed) return counted(e.promptTokens, "prompt token") + found;
+    return "resumed with " + counted(e.promptTokens, "token") + found + ", " +
+           std::to_string(e.recomputedTokens) + " computed again";
+  }
+};
 template <class V, Is<RequestAdmitted> X>
 void fields(V&& v, X& x) {
   v("promptTokens", x.promptTokens);
@@ -353,7 +454,27 @@ void fields(V&& v, X& x) {
 }
 
 template <>
-inline constexpr const char* kEventName<RequestPreempted> = "request_preempted";
+struct Facts<RequestPreempted> : UsualFacts {
+  static constexpr const char* kName = "request_preempted";
+  static constexpr About kAbout = About::KnownRequest;
+  static std::optional<Error> fault(const RequestPreempted& e) {
+    if (e.blocks < 0 || e.computedTokens < 0) return errorAt("counts", "a negative one", "at least 0");
+    return std::nullopt;
+  }
+  static std::string line(const RequestPreempted& e) {
+    return "gives back " + counted(e.blocks, "block") + " with " +
+           counted(e.computedTokens, "computed token") + ", request " + std::to_string(e.requester) +
+           " needs room";
+  }
+  static std::optional<Severity> severity(const RequestPreempted&) { return Severity::Note; }
+  static EventWords words(const RequestPreempted& e, const Event& event) {
+    if (e.requester == event.request)
+      return {forTranslation("Events", "Request %1 gave its blocks back: older requests need them"),
+              {event.request}};
+    return {forTranslation("Events", "Request %1 gave its blocks back: request %2 needs room"),
+            {event.request, e.requester}};
+  }
+};
 template <class V, Is<RequestPreempted> X>
 void fields(V&& v, X& x) {
   v("requester", x.requester);
@@ -362,7 +483,17 @@ void fields(V&& v, X& x) {
 }
 
 template <>
-inline constexpr const char* kEventName<RequestDeferred> = "request_deferred";
+struct Facts<RequestDeferred> : UsualFacts {
+  static constexpr const char* kName = "request_deferred";
+  static constexpr About kAbout = About::Request;
+  static std::string line(const RequestDeferred& e) {
+    return escaped(e.reason) + (e.waitFor != 0 ? ", waits for request " + std::to_string(e.waitFor) : "");
+  }
+  static std::optional<Severity> severity(const RequestDeferred&) { return Severity::Note; }
+  static EventWords words(const RequestDeferred& e, const Event& event) {
+    return {forTranslation("Events", "Request %1 waits: %2"), {event.request, e.reason}};
+  }
+};
 template <class V, Is<RequestDeferred> X>
 void fields(V&& v, X& x) {
   v("reason", x.reason);
@@ -370,7 +501,26 @@ void fields(V&& v, X& x) {
 }
 
 template <>
-inline constexpr const char* kEventName<BatchComputed> = "batch_computed";
+struct Facts<BatchComputed> : UsualFacts {
+  static constexpr const char* kName = "batch_computed";
+  static constexpr bool kIsDetail = true;
+  static constexpr Indexed kIndexed{.inSession = true, .byRequest = true};
+  template <class Visit>
+  static void visitRequests(const BatchComputed& e, const Event&, Visit visit) {
+    for (const BatchEntry& entry : e.entries) visit(entry.request);
+  }
+  static std::string line(const BatchComputed& e) {
+    std::int64_t rows = 0;
+    std::int64_t decodes = 0;
+    for (const BatchEntry& entry : e.entries) {
+      rows += entry.count;
+      decodes += entry.decode ? 1 : 0;
+    }
+    return counted(rows, "row") + " of " + counted(e.entries.size(), "entry", "entries") + " (" +
+           counted(decodes, "decode") + ") in " + fixedPoint(static_cast<double>(e.nanoseconds) / 1e6, 3) +
+           " ms";
+  }
+};
 template <class V, Is<BatchComputed> X>
 void fields(V&& v, X& x) {
   v("entries", x.entries);
@@ -378,7 +528,15 @@ void fields(V&& v, X& x) {
 }
 
 template <>
-inline constexpr const char* kEventName<TokenGenerated> = "token_generated";
+struct Facts<TokenGenerated> : UsualFacts {
+  static constexpr const char* kName = "token_generated";
+  static constexpr About kAbout = About::KnownRequest;
+  static constexpr Indexed kIndexed{.byRequest = true};
+  static std::string line(const TokenGenerated& e) {
+    return "token " + std::to_string(e.index) + ": " + std::to_string(e.token) + " " + inQuotes(e.shown) +
+           ", probability " + fixedPoint(static_cast<double>(e.probability), 4);
+  }
+};
 template <class V, Is<TokenGenerated> X>
 void fields(V&& v, X& x) {
   v("index", x.index);
@@ -390,7 +548,16 @@ void fields(V&& v, X& x) {
 }
 
 template <>
-inline constexpr const char* kEventName<AttentionMass> = "attention_mass";
+struct Facts<AttentionMass> : UsualFacts {
+  static constexpr const char* kName = "attention_mass";
+  static constexpr bool kIsDetail = true;
+  static constexpr About kAbout = About::Request;
+  static constexpr Indexed kIndexed{.byRequest = true};
+  static std::string line(const AttentionMass& e) {
+    return (e.layer < 0 ? "mean of the layers" : "layer " + std::to_string(e.layer)) + ", " + queryText(e) +
+           ", " + counted(e.heads, "head") + ", " + counted(e.keySegments.size(), "key segment");
+  }
+};
 template <class V, Is<AttentionMass> X>
 void fields(V&& v, X& x) {
   v("layer", x.layer);
@@ -406,7 +573,17 @@ void fields(V&& v, X& x) {
 }
 
 template <>
-inline constexpr const char* kEventName<SegmentAttention> = "segment_attention";
+struct Facts<SegmentAttention> : UsualFacts {
+  static constexpr const char* kName = "segment_attention";
+  static constexpr bool kIsDetail = true;
+  static constexpr About kAbout = About::Request;
+  static constexpr Indexed kIndexed{.byRequest = true};
+  static std::string line(const SegmentAttention& e) {
+    return (e.index >= 0 ? "of token " + std::to_string(e.index) + ", " : std::string()) + queryText(e) +
+           ", " + counted(e.layers.size(), "layer") + ", " + counted(e.heads, "head") + ", " +
+           counted(e.keySegments.size(), "key segment");
+  }
+};
 template <class V, Is<SegmentAttention> X>
 void fields(V&& v, X& x) {
   v("index", x.index);
@@ -422,7 +599,27 @@ void fields(V&& v, X& x) {
 }
 
 template <>
-inline constexpr const char* kEventName<AttentionReplayed> = "attention_replayed";
+struct Facts<AttentionReplayed> : UsualFacts {
+  static constexpr const char* kName = "attention_replayed";
+  static constexpr bool kIsDetail = true;
+  static constexpr About kAbout = About::KnownRequest;
+  static constexpr Indexed kIndexed{.byRequest = true};
+  static std::optional<Error> fault(const AttentionReplayed& e) {
+    if (e.rows < 0 || e.firstRow < 0) {
+      return errorAt("rows", std::to_string(e.rows) + " from " + std::to_string(e.firstRow), "none negative");
+    }
+    if (e.cachedTokens < 0 || e.recomputedTokens < 0)
+      return errorAt("token counts", "a negative one", "at least 0");
+    return std::nullopt;
+  }
+  static std::string line(const AttentionReplayed& e) {
+    return "layer " + std::to_string(e.layer) + ", " +
+           (e.head < 0 ? std::string("all heads") : "head " + std::to_string(e.head)) + " by " +
+           (e.singleKeys ? "token" : "block") + ", " + counted(e.rows, "row") + " computed again over " +
+           counted(e.cachedTokens, "cached token") + " and " + std::to_string(e.recomputedTokens) +
+           " computed again";
+  }
+};
 template <class V, Is<AttentionReplayed> X>
 void fields(V&& v, X& x) {
   v("layer", x.layer);
@@ -434,21 +631,49 @@ void fields(V&& v, X& x) {
   v("recomputedTokens", x.recomputedTokens);
 }
 
-template <class V, Is<RecomputedTokens> X>
-void fields(V&& v, X& x) {
-  v("segment", x.segment);
-  v("tokens", x.tokens);
-}
 template <>
-inline constexpr const char* kEventName<TokensRecomputed> = "tokens_recomputed";
+struct Facts<TokensRecomputed> : UsualFacts {
+  static constexpr const char* kName = "tokens_recomputed";
+  static constexpr bool kIsDetail = true;
+  static constexpr About kAbout = About::KnownRequest;
+  static constexpr Indexed kIndexed{.byRequest = true};
+  static std::optional<Error> fault(const TokensRecomputed& e) {
+    for (const RecomputedTokens& segment : e.segments) {
+      for (const std::int32_t token : segment.tokens) {
+        if (token < 0) return errorAt("token computed again", std::to_string(token), "at least 0");
+      }
+    }
+    return std::nullopt;
+  }
+  static std::string line(const TokensRecomputed& e) {
+    std::size_t count = 0;
+    for (const RecomputedTokens& segment : e.segments) count += segment.tokens.size();
+    return std::to_string(count) + " of " + counted(e.tokens, "token") + " computed again, chosen in layer " +
+           std::to_string(e.layer);
+  }
+};
 template <class V, Is<TokensRecomputed> X>
 void fields(V&& v, X& x) {
   v("layer", x.layer);
   v("tokens", x.tokens);
   v("segments", x.segments);
 }
+
 template <>
-inline constexpr const char* kEventName<ReplayedMass> = "replayed_mass";
+struct Facts<ReplayedMass> : UsualFacts {
+  static constexpr const char* kName = "replayed_mass";
+  static constexpr bool kIsDetail = true;
+  static constexpr About kAbout = About::Request;
+  static constexpr Indexed kIndexed{.byRequest = true};
+  using IndexedAs = AttentionReplayed;
+  static std::optional<Error> fault(const ReplayedMass& e) {
+    if (e.index < 0) return errorAt("token index", std::to_string(e.index), "at least 0");
+    return std::nullopt;
+  }
+  static std::string line(const ReplayedMass& e) {
+    return "of token " + std::to_string(e.index) + ", " + Facts<AttentionMass>::line(e.mass);
+  }
+};
 template <class V, Is<ReplayedMass> X>
 void fields(V&& v, X& x) {
   v("index", x.index);
@@ -456,7 +681,33 @@ void fields(V&& v, X& x) {
 }
 
 template <>
-inline constexpr const char* kEventName<FidelityMeasured> = "fidelity_measured";
+struct Facts<FidelityMeasured> : UsualFacts {
+  static constexpr const char* kName = "fidelity_measured";
+  static constexpr About kAbout = About::KnownRequest;
+  static constexpr Indexed kIndexed{.byRequest = true};
+  static std::optional<Error> fault(const FidelityMeasured& e) {
+    if (e.promptTokens < 0 || e.cachedTokens < 0 || e.recomputedTokens < 0 || e.attentionRows < 0)
+      return errorAt("token counts", "a negative one", "at least 0");
+    const auto isNone = [](double number) { return !(number >= 0) || std::isinf(number); };
+    for (const FidelityToken& token : e.tokens) {
+      if (isNone(token.divergence))
+        return errorAt("divergence", std::to_string(token.divergence), "a number of at least 0");
+    }
+    for (const double deviation : e.attentionDeviation) {
+      if (isNone(deviation))
+        return errorAt("attention deviation", std::to_string(deviation), "a number of at least 0");
+    }
+    return std::nullopt;
+  }
+  static std::string line(const FidelityMeasured& e) {
+    const FidelityMeasured* one = &e;
+    return fidelityText(fidelityOf(std::span(&one, 1)));
+  }
+  static std::optional<Severity> severity(const FidelityMeasured&) { return Severity::Note; }
+  static EventWords words(const FidelityMeasured& e, const Event& event) {
+    return {forTranslation("Events", "Fidelity of run %1 measured: %2"), {event.run, line(e)}};
+  }
+};
 template <class V, Is<FidelityMeasured> X>
 void fields(V&& v, X& x) {
   v("promptTokens", x.promptTokens);
@@ -470,22 +721,19 @@ void fields(V&& v, X& x) {
   v("attentionDeviation", x.attentionDeviation);
 }
 
-template <class V, Is<LayoutRun> X>
-void fields(V&& v, X& x) {
-  v("segment", x.segment);
-  v("begin", x.begin);
-  v("count", x.count);
-  v("role", x.role);
-}
-template <class V, Is<CroppedRun> X>
-void fields(V&& v, X& x) {
-  v("before", x.before);
-  v("node", x.node);
-  v("tokens", x.tokens);
-  v("texts", x.texts);
-}
 template <>
-inline constexpr const char* kEventName<LayoutChosen> = "layout_chosen";
+struct Facts<LayoutChosen> : UsualFacts {
+  static constexpr const char* kName = "layout_chosen";
+  static constexpr Indexed kIndexed{.byRun = true};
+  static std::optional<Error> fault(const LayoutChosen& e) {
+    if (e.blockSize < 1) return errorAt("block size", std::to_string(e.blockSize), "at least 1");
+    return std::nullopt;
+  }
+  static std::string line(const LayoutChosen& e) {
+    return escaped(e.layout) + " in blocks of " + counted(e.blockSize, "token") + ", pad " +
+           std::to_string(e.pad) + ", plus " + std::to_string(e.plus) + ", cross " + std::to_string(e.cross);
+  }
+};
 template <class V, Is<LayoutChosen> X>
 void fields(V&& v, X& x) {
   v("layout", x.layout);
@@ -494,8 +742,37 @@ void fields(V&& v, X& x) {
   v("plus", x.plus);
   v("cross", x.cross);
 }
+
 template <>
-inline constexpr const char* kEventName<LayoutApplied> = "layout_applied";
+struct Facts<LayoutApplied> : UsualFacts {
+  static constexpr const char* kName = "layout_applied";
+  static constexpr About kAbout = About::KnownRequest;
+  static constexpr Indexed kIndexed{.byRequest = true};
+  static std::optional<Error> fault(const LayoutApplied& e) {
+    for (const LayoutRun& run : e.runs) {
+      if (run.begin < 0 || run.count < 0 || run.count > std::numeric_limits<std::int32_t>::max() - run.begin)
+        return errorAt("tokens of the layout",
+                       std::to_string(run.count) + " from " + std::to_string(run.begin), "none negative");
+    }
+    std::int64_t before = 0;
+    for (const CroppedRun& run : e.cropped) {
+      if (run.before < before)
+        return errorAt("place of cropped tokens", std::to_string(run.before),
+                       "at least " + std::to_string(before));
+      before = run.before;
+    }
+    return std::nullopt;
+  }
+  static std::string line(const LayoutApplied& e) {
+    std::int64_t pads = 0;
+    std::int64_t markers = 0;
+    std::size_t cropped = 0;
+    for (const LayoutRun& run : e.runs) (run.role == LayoutRole::Pad ? pads : markers) += run.count;
+    for (const CroppedRun& run : e.cropped) cropped += run.tokens.size();
+    return counted(pads, "pad") + ", " + counted(markers, "marker") + ", " + counted(cropped, "token") +
+           " cropped";
+  }
+};
 template <class V, Is<LayoutApplied> X>
 void fields(V&& v, X& x) {
   v("runs", x.runs);
@@ -503,13 +780,42 @@ void fields(V&& v, X& x) {
 }
 
 template <>
-inline constexpr const char* kEventName<TeamFormed> = "team_formed";
+struct Facts<TeamFormed> : UsualFacts {
+  static constexpr const char* kName = "team_formed";
+  static constexpr About kAbout = About::KnownRequest;
+  static constexpr Indexed kIndexed{.byRequest = true};
+  template <class Visit>
+  static void visitRequests(const TeamFormed& e, const Event&, Visit visit) {
+    for (const RequestId request : e.requests) visit(request);
+  }
+  static std::string line(const TeamFormed& e) {
+    return "requests " + requestsText(e.requests) + " read each other's replies as they are written";
+  }
+};
 template <class V, Is<TeamFormed> X>
 void fields(V&& v, X& x) {
   v("requests", x.requests);
 }
+
 template <>
-inline constexpr const char* kEventName<TeammateAttention> = "teammate_attention";
+struct Facts<TeammateAttention> : UsualFacts {
+  static constexpr const char* kName = "teammate_attention";
+  static constexpr bool kIsDetail = true;
+  static constexpr About kAbout = About::KnownRequest;
+  static constexpr Indexed kIndexed{.byRequest = true};
+  static std::optional<Error> fault(const TeammateAttention& e) {
+    if (e.index < 0) return errorAt("token index", std::to_string(e.index), "at least 0");
+    if (e.mass.size() == e.requests.size()) return std::nullopt;
+    return errorAt("attention on replies", std::to_string(e.mass.size()) + " shares",
+                   std::to_string(e.requests.size()) + ", one a request");
+  }
+  static std::string line(const TeammateAttention& e) {
+    float share = 0;
+    for (const float mass : e.mass) share += mass;
+    return "of token " + std::to_string(e.index) + ", " + fixedPoint(static_cast<double>(share) * 100, 1) +
+           " % on the replies of requests " + requestsText(e.requests);
+  }
+};
 template <class V, Is<TeammateAttention> X>
 void fields(V&& v, X& x) {
   v("index", x.index);
@@ -518,7 +824,21 @@ void fields(V&& v, X& x) {
 }
 
 template <>
-inline constexpr const char* kEventName<StepMetrics> = "step_metrics";
+struct Facts<StepMetrics> : UsualFacts {
+  static constexpr const char* kName = "step_metrics";
+  static std::string line(const StepMetrics& e) {
+    std::string out = "step " + std::to_string(e.step) + ": prompt " + std::to_string(e.promptTokens) +
+                      ", cached " + std::to_string(e.cachedTokens) + ", relocated " +
+                      std::to_string(e.relocatedTokens) + ", computed " + std::to_string(e.computedTokens) +
+                      ", generated " + std::to_string(e.generatedTokens);
+    if (e.preemptions != 0) {
+      out += ", preempted " + counted(e.preemptions, "time") + ", " + std::to_string(e.recomputedTokens) +
+             " computed again";
+    }
+    return out + ", first token after " + fixedPoint(e.timeToFirstToken * 1e3, 2) + " ms, then " +
+           fixedPoint(e.interTokenLatency * 1e3, 2) + " ms a token";
+  }
+};
 template <class V, Is<StepMetrics> X>
 void fields(V&& v, X& x) {
   v("step", x.step);
@@ -535,7 +855,15 @@ void fields(V&& v, X& x) {
 }
 
 template <>
-inline constexpr const char* kEventName<MessageLogged> = "message_logged";
+struct Facts<MessageLogged> : UsualFacts {
+  static constexpr const char* kName = "message_logged";
+  static constexpr Indexed kIndexed{.inSession = true};
+  static std::string line(const MessageLogged& e) {
+    return std::string(enumName(e.severity)) + ": " + escaped(e.text);
+  }
+  static std::optional<Severity> severity(const MessageLogged& e) { return e.severity; }
+  static EventWords words(const MessageLogged& e, const Event&) { return {"%1", {e.text}}; }
+};
 template <class V, Is<MessageLogged> X>
 void fields(V&& v, X& x) {
   v("severity", x.severity);
@@ -543,7 +871,19 @@ void fields(V&& v, X& x) {
 }
 
 template <>
-inline constexpr const char* kEventName<Snapshot> = "snapshot";
+struct Facts<Snapshot> : UsualFacts {
+  static constexpr const char* kName = "snapshot";
+  static constexpr PoolEffect kPool = PoolEffect::Replaces;
+  static std::string line(const Snapshot& e) {
+    return counted(e.lost, "event") + " not delivered; " + poolText(e.pool);
+  }
+  static std::optional<Severity> severity(const Snapshot& e) {
+    return e.lost == 0 ? std::nullopt : std::optional(Severity::Warning);
+  }
+  static EventWords words(const Snapshot& e, const Event&) {
+    return {forTranslation("Events", "%1 events were lost; a snapshot stands for them"), {e.lost}};
+  }
+};
 template <class V, Is<Snapshot> X>
 void fields(V&& v, X& x) {
   v("pool", x.pool);
@@ -551,7 +891,24 @@ void fields(V&& v, X& x) {
 }
 
 template <>
-inline constexpr const char* kEventName<AttentionLeftOut> = "attention_left_out";
+struct Facts<AttentionLeftOut> : UsualFacts {
+  static constexpr const char* kName = "attention_left_out";
+  static constexpr About kAbout = About::Run;
+  static std::string line(const AttentionLeftOut& e) {
+    return counted(e.leftOut, "record") + " of attention left out beside " + std::to_string(e.recorded) +
+           ": limit of " + bytesText(e.limit) + " a run";
+  }
+  static std::optional<Severity> severity(const AttentionLeftOut&) { return Severity::Warning; }
+  static EventWords words(const AttentionLeftOut& e, const Event&) {
+    constexpr double kMebibyte = 1 << 20;
+    const double limit = static_cast<double>(e.limit) / kMebibyte;
+    if (e.leftOut == 1) {
+      return {forTranslation("Events", "1 record of attention left out: limit of %1 MiB a run"), {limit}};
+    }
+    return {forTranslation("Events", "%1 records of attention left out: limit of %2 MiB a run"),
+            {e.leftOut, limit}};
+  }
+};
 template <class V, Is<AttentionLeftOut> X>
 void fields(V&& v, X& x) {
   v("leftOut", x.leftOut);
@@ -560,7 +917,38 @@ void fields(V&& v, X& x) {
 }
 
 template <>
-inline constexpr const char* kEventName<FragmentsRetrieved> = "fragments_retrieved";
+struct Facts<FragmentsRetrieved> : UsualFacts {
+  static constexpr const char* kName = "fragments_retrieved";
+  static constexpr About kAbout = About::Run;
+  static std::optional<Error> fault(const FragmentsRetrieved& e) {
+    for (const FragmentInfo& fragment : e.fragments) {
+      for (const double score : {fragment.score, fragment.lexicalScore, fragment.embeddingScore}) {
+        if (!std::isfinite(score)) return errorAt("score", "no finite number", "one");
+      }
+    }
+    return std::nullopt;
+  }
+  static std::uint64_t inPrompt(const FragmentsRetrieved& e) {
+    std::uint64_t count = 0;
+    for (const FragmentInfo& fragment : e.fragments) count += fragment.inPrompt ? 1 : 0;
+    return count;
+  }
+  static std::string line(const FragmentsRetrieved& e) {
+    std::string out = counted(inPrompt(e), "fragment") + " of " + counted(e.documents, "document") + " (" +
+                      std::string(enumName(e.ranking)) + ") for " + inQuotes(e.question);
+    if (!e.fragments.empty()) {
+      const FragmentInfo& first = e.fragments.front();
+      out += ", first " + inQuotes(first.text) + " of " + inQuotes(first.source) + ", score " +
+             fixedPoint(first.score, 4);
+    }
+    return out;
+  }
+  static std::optional<Severity> severity(const FragmentsRetrieved&) { return Severity::Note; }
+  static EventWords words(const FragmentsRetrieved& e, const Event&) {
+    return {forTranslation("Events", "Retrieved %1 fragments of %2 documents for %3"),
+            {inPrompt(e), e.documents, ShortText{e.question}}};
+  }
+};
 template <class V, Is<FragmentsRetrieved> X>
 void fields(V&& v, X& x) {
   v("question", x.question);
@@ -570,7 +958,23 @@ void fields(V&& v, X& x) {
 }
 
 template <>
-inline constexpr const char* kEventName<BlockLoaded> = "block_loaded";
+struct Facts<BlockLoaded> : UsualFacts {
+  static constexpr const char* kName = "block_loaded";
+  static constexpr bool kIsDetail = true;
+  static constexpr About kAbout = About::Request;
+  static constexpr Indexed kIndexed{.byRequest = true};
+  static std::optional<Error> fault(const BlockLoaded& e) {
+    if (e.tokens >= 0 && e.nanoseconds >= 0) return std::nullopt;
+    return errorAt("block loaded",
+                   std::to_string(e.tokens) + " tokens in " + std::to_string(e.nanoseconds) + " ns",
+                   "no negative numbers");
+  }
+  static std::string line(const BlockLoaded& e) {
+    return counted(e.tokens, "token") + " of " + placeText(e.segment, e.virtualIndex) + " into " +
+           physicalText(e.block) + " from " + tierText(e.tier) + ", " + bytesText(e.bytes) + " in " +
+           fixedPoint(static_cast<double>(e.nanoseconds) / 1e6, 3) + " ms, key " + keyText(e.key);
+  }
+};
 template <class V, Is<BlockLoaded> X>
 void fields(V&& v, X& x) {
   v("block", x.block);
@@ -584,7 +988,14 @@ void fields(V&& v, X& x) {
 }
 
 template <>
-inline constexpr const char* kEventName<BlockSpilled> = "block_spilled";
+struct Facts<BlockSpilled> : UsualFacts {
+  static constexpr const char* kName = "block_spilled";
+  static constexpr bool kIsDetail = true;
+  static std::string line(const BlockSpilled& e) {
+    return counted(e.tokens, "token") + " of " + physicalText(e.block) + " to " + tierText(e.tier) + ", " +
+           bytesText(e.bytes) + ", key " + keyText(e.key);
+  }
+};
 template <class V, Is<BlockSpilled> X>
 void fields(V&& v, X& x) {
   v("block", x.block);
@@ -595,7 +1006,19 @@ void fields(V&& v, X& x) {
 }
 
 template <>
-inline constexpr const char* kEventName<StoreReported> = "store_reported";
+struct Facts<StoreReported> : UsualFacts {
+  static constexpr const char* kName = "store_reported";
+  static constexpr Indexed kIndexed{.inSession = true};
+  static std::string line(const StoreReported& e) {
+    std::string out;
+    for (const StoreTierState& tier : e.tiers) {
+      if (!out.empty()) out += "; ";
+      out += tierText(tier.tier) + ": " + counted(tier.blocks, "block") + " with " +
+             counted(tier.tokens, "token") + ", " + bytesText(tier.bytes) + " of " + bytesText(tier.limit);
+    }
+    return out.empty() ? "no tier is in use" : out;
+  }
+};
 template <class V, Is<StoreReported> X>
 void fields(V&& v, X& x) {
   v("tiers", x.tiers);

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "engine/trace/recorder.h"
 
+#include "engine/trace/event_fields.h"
 #include "engine/trace/memory_bytes.h"
 
 #include <algorithm>
 #include <chrono>
 #include <exception>
-#include <type_traits>
 #include <utility>
 #include <variant>
 
@@ -28,21 +28,8 @@ RecorderOptions completed(RecorderOptions options) {
   return options;
 }
 
-/// Events that a snapshot of the pool makes up for, or that nothing but a view of them needs.
 bool isDetail(const Payload& payload) {
-  return std::visit(
-      []<class T>(const T&) {
-        return std::is_same_v<T, BlockLookedUp> || std::is_same_v<T, BlockAllocated> ||
-               std::is_same_v<T, BlockShared> || std::is_same_v<T, BlockStored> ||
-               std::is_same_v<T, BlockRemoved> || std::is_same_v<T, BlockCopied> ||
-               std::is_same_v<T, BlockReleased> || std::is_same_v<T, CacheCleared> ||
-               std::is_same_v<T, BatchComputed> || std::is_same_v<T, AttentionMass> ||
-               std::is_same_v<T, SegmentAttention> || std::is_same_v<T, AttentionReplayed> ||
-               std::is_same_v<T, ReplayedMass> || std::is_same_v<T, BlockLoaded> ||
-               std::is_same_v<T, BlockSpilled> || std::is_same_v<T, TokensRecomputed> ||
-               std::is_same_v<T, TeammateAttention>;
-      },
-      payload);
+  return std::visit([]<class T>(const T&) { return Facts<T>::kIsDetail; }, payload);
 }
 
 }  // namespace

@@ -2,13 +2,12 @@
 #include "engine/trace/replay.h"
 
 #include "engine/base/counted.h"
+#include "engine/trace/event_fields.h"
 #include "engine/trace/memory_bytes.h"
 
 #include <algorithm>
-#include <cmath>
 #include <limits>
 #include <string>
-#include <type_traits>
 #include <utility>
 #include <variant>
 
@@ -66,15 +65,6 @@ Result checkCounts(std::int64_t prompt, std::int64_t cached, std::int64_t reloca
   return std::nullopt;
 }
 
-template <class T>
-constexpr bool kChangesPool =
-    std::is_same_v<T, BlockAllocated> || std::is_same_v<T, BlockShared> || std::is_same_v<T, BlockStored> ||
-    std::is_same_v<T, BlockRemoved> || std::is_same_v<T, BlockCopied> || std::is_same_v<T, BlockReleased> ||
-    std::is_same_v<T, CacheCleared>;
-
-template <class T>
-constexpr bool kBringsPool = std::is_same_v<T, SessionStarted> || std::is_same_v<T, Snapshot>;
-
 /// What is wrong with an event, given what came before; changes nothing.
 struct Checker {
   const Progress& progress;
@@ -98,6 +88,27 @@ struct Checker {
     if (!whole || find(id) != nullptr) return std::nullopt;
     return errorAt("request", std::to_string(id), "one that an earlier event introduced");
   }
+  Result names(About about) const {
+    switch (about) {
+      case About::Anything:
+        return std::nullopt;
+      case About::Run:
+        return event.run != 0 ? std::nullopt : Result(errorAt("run", "0", "a run"));
+      case About::Request:
+      case About::KnownRequest:
+        if (event.request == 0) return errorAt("request", "0", "a request");
+        return about == About::KnownRequest ? known(event.request) : std::nullopt;
+    }
+    return std::nullopt;
+  }
+
+  /// What the row of its kind says of it, and what its kind's function below adds to that.
+  template <class T>
+  Result check(const T& payload) const {
+    if (Result error = names(Facts<T>::kAbout)) return error;
+    if (Result error = Facts<T>::fault(payload)) return error;
+    return (*this)(payload);
+  }
 
   Result operator()(const Snapshot& payload) const {
     if (pool.blockCount() != 0 && payload.pool.blocks.size() != pool.blockCount()) {
@@ -106,32 +117,10 @@ struct Checker {
     }
     return std::nullopt;
   }
-  Result operator()(const RunStarted&) const { return hasRun(); }
-  Result operator()(const PlanMade&) const { return hasRun(); }
-  Result operator()(const FragmentsRetrieved& payload) const {
-    for (const FragmentInfo& fragment : payload.fragments) {
-      for (const double score : {fragment.score, fragment.lexicalScore, fragment.embeddingScore}) {
-        if (!std::isfinite(score)) return errorAt("score", "no finite number", "one");
-      }
-    }
-    return hasRun();
-  }
-  Result operator()(const AttentionLeftOut&) const { return hasRun(); }
   Result operator()(const RunFinished&) const {
-    if (Result error = hasRun()) return error;
     if (!whole || progress.runs.contains(event.run)) return std::nullopt;
     return errorAt("run", std::to_string(event.run), "one that has started");
   }
-  Result hasRun() const {
-    if (event.run != 0) return std::nullopt;
-    return errorAt("run", "0", "a run");
-  }
-  Result hasRequest() const {
-    if (event.request != 0) return std::nullopt;
-    return errorAt("request", "0", "a request");
-  }
-
-  Result operator()(const StepStarted&) const { return hasRequest(); }
   Result operator()(const StepFinished&) const {
     return event.request == 0 ? std::nullopt : known(event.request);
   }
@@ -145,7 +134,6 @@ struct Checker {
     return event.request == 0 ? std::nullopt : known(event.request);
   }
   Result operator()(const SpanTableLaidOut& payload) const {
-    if (Result error = hasRequest()) return error;
     const RequestState* request = find(event.request);
     if (request != nullptr && !request->blocks.empty() &&
         request->blocks.rbegin()->first.segment >= payload.segments.size()) {
@@ -155,7 +143,6 @@ struct Checker {
     return checkSegments(payload.segments);
   }
   Result operator()(const BlockLookedUp& payload) const {
-    if (Result error = hasRequest()) return error;
     if (Result error = place(payload.segment, payload.virtualIndex)) return error;
     if (payload.block < 0 || (payload.block != kNullBlock && !progress.gap &&
                               static_cast<std::size_t>(payload.block) >= pool.blockCount())) {
@@ -174,31 +161,12 @@ struct Checker {
   Result operator()(const BlockShared& payload) const { return place(payload.segment, payload.virtualIndex); }
   Result operator()(const BlockStored& payload) const { return place(payload.segment, payload.virtualIndex); }
   Result operator()(const RequestAdmitted& payload) const {
-    if (Result error = hasRequest()) return error;
     if (payload.recomputedTokens < 0) {
       return errorAt("recomputed tokens", std::to_string(payload.recomputedTokens), "at least 0");
     }
     return checkCounts(payload.promptTokens, payload.cachedTokens, payload.relocatedTokens);
   }
-  Result operator()(const BlockLoaded& payload) const {
-    if (payload.tokens < 0 || payload.nanoseconds < 0) {
-      return errorAt(
-          "block loaded",
-          std::to_string(payload.tokens) + " tokens in " + std::to_string(payload.nanoseconds) + " ns",
-          "no negative numbers");
-    }
-    if (Result error = hasRequest()) return error;
-    return place(payload.segment, payload.virtualIndex);
-  }
-  Result operator()(const RequestDeferred&) const { return hasRequest(); }
-  Result operator()(const RequestPreempted& payload) const {
-    if (Result error = hasRequest()) return error;
-    if (Result error = known(event.request)) return error;
-    if (payload.blocks < 0 || payload.computedTokens < 0) {
-      return errorAt("counts", "a negative one", "at least 0");
-    }
-    return std::nullopt;
-  }
+  Result operator()(const BlockLoaded& payload) const { return place(payload.segment, payload.virtualIndex); }
   Result operator()(const BatchComputed& payload) const {
     for (const BatchEntry& entry : payload.entries) {
       if (entry.request == 0) return errorAt("request", "0", "a request");
@@ -213,8 +181,6 @@ struct Checker {
     return std::nullopt;
   }
   Result operator()(const TokenGenerated& payload) const {
-    if (Result error = hasRequest()) return error;
-    if (Result error = known(event.request)) return error;
     const RequestState* request = find(event.request);
     if (payload.index < 0) return errorAt("token index", std::to_string(payload.index), "at least 0");
     if (whole && request->complete && payload.index != request->generatedTokens) {
@@ -223,7 +189,6 @@ struct Checker {
     return std::nullopt;
   }
   Result operator()(const AttentionMass& payload) const {
-    if (Result error = hasRequest()) return error;
     if (Result error = place(payload.segment, payload.virtualIndex)) return error;
     if (payload.keySpan < 0) return errorAt("key span", std::to_string(payload.keySpan), "at least 0");
     std::uint64_t width = 0;
@@ -249,7 +214,6 @@ struct Checker {
   }
 
   Result operator()(const SegmentAttention& payload) const {
-    if (Result error = hasRequest()) return error;
     if (Result error = place(payload.segment, payload.virtualIndex)) return error;
     for (const std::uint32_t segment : payload.keySegments) {
       if (Result error = place(segment, 0)) return error;
@@ -268,87 +232,13 @@ struct Checker {
     }
     return std::nullopt;
   }
-  Result operator()(const AttentionReplayed& payload) const {
-    if (Result error = hasRequest()) return error;
-    if (Result error = known(event.request)) return error;
-    if (payload.rows < 0 || payload.firstRow < 0) {
-      return errorAt("rows", std::to_string(payload.rows) + " from " + std::to_string(payload.firstRow),
-                     "none negative");
-    }
-    if (payload.cachedTokens < 0 || payload.recomputedTokens < 0) {
-      return errorAt("token counts", "a negative one", "at least 0");
-    }
-    return std::nullopt;
-  }
-  Result operator()(const ReplayedMass& payload) const {
-    if (payload.index < 0) return errorAt("token index", std::to_string(payload.index), "at least 0");
-    return (*this)(payload.mass);
-  }
-  Result operator()(const TokensRecomputed& payload) const {
-    if (Result error = hasRequest()) return error;
-    if (Result error = known(event.request)) return error;
-    for (const RecomputedTokens& segment : payload.segments) {
-      for (const std::int32_t token : segment.tokens) {
-        if (token < 0) return errorAt("token computed again", std::to_string(token), "at least 0");
-      }
-    }
-    return std::nullopt;
-  }
+  Result operator()(const ReplayedMass& payload) const { return (*this)(payload.mass); }
 
   Result operator()(const TeamFormed& payload) const { return team(payload.requests); }
-  Result operator()(const TeammateAttention& payload) const {
-    if (payload.index < 0) return errorAt("token index", std::to_string(payload.index), "at least 0");
-    if (payload.mass.size() != payload.requests.size()) {
-      return errorAt("attention on replies", std::to_string(payload.mass.size()) + " shares",
-                     std::to_string(payload.requests.size()) + ", one a request");
-    }
-    return team(payload.requests);
-  }
+  Result operator()(const TeammateAttention& payload) const { return team(payload.requests); }
   Result team(const std::vector<RequestId>& requests) const {
-    if (Result error = hasRequest()) return error;
-    if (Result error = known(event.request)) return error;
     for (const RequestId request : requests) {
       if (Result error = known(request)) return error;
-    }
-    return std::nullopt;
-  }
-  Result operator()(const LayoutChosen& payload) const {
-    if (payload.blockSize < 1) return errorAt("block size", std::to_string(payload.blockSize), "at least 1");
-    return std::nullopt;
-  }
-  Result operator()(const LayoutApplied& payload) const {
-    if (Result error = hasRequest()) return error;
-    if (Result error = known(event.request)) return error;
-    for (const LayoutRun& run : payload.runs) {
-      if (run.begin < 0 || run.count < 0 || run.count > std::numeric_limits<std::int32_t>::max() - run.begin)
-        return errorAt("tokens of the layout",
-                       std::to_string(run.count) + " from " + std::to_string(run.begin), "none negative");
-    }
-    std::int64_t before = 0;
-    for (const CroppedRun& run : payload.cropped) {
-      if (run.before < before)
-        return errorAt("place of cropped tokens", std::to_string(run.before),
-                       "at least " + std::to_string(before));
-      before = run.before;
-    }
-    return std::nullopt;
-  }
-
-  Result operator()(const FidelityMeasured& payload) const {
-    if (Result error = hasRequest()) return error;
-    if (Result error = known(event.request)) return error;
-    if (payload.promptTokens < 0 || payload.cachedTokens < 0 || payload.recomputedTokens < 0 ||
-        payload.attentionRows < 0) {
-      return errorAt("token counts", "a negative one", "at least 0");
-    }
-    const auto isNone = [](double number) { return !(number >= 0) || std::isinf(number); };
-    for (const FidelityToken& token : payload.tokens) {
-      if (isNone(token.divergence))
-        return errorAt("divergence", std::to_string(token.divergence), "a number of at least 0");
-    }
-    for (const double deviation : payload.attentionDeviation) {
-      if (isNone(deviation))
-        return errorAt("attention deviation", std::to_string(deviation), "a number of at least 0");
     }
     return std::nullopt;
   }
@@ -396,7 +286,8 @@ Result checkKeyframe(const Keyframe& keyframe) {
 
 }  // namespace
 
-/// What an event changes besides the pool. It has been checked.
+/// What an event changes besides the pool, with a function for each kind that changes more than that the
+/// request is known from now on. It has been checked.
 struct Replay::Updater {
   Replay& replay;
   Progress& progress;
@@ -498,9 +389,7 @@ struct Replay::Updater {
     if (payload.reason == RemovalReason::Evicted) ++progress.evicted;
   }
   void operator()(const BlockCopied&) const { ++progress.copied; }
-  void operator()(const BlockLoaded&) const {}
-  void operator()(const BlockSpilled&) const {}
-  void operator()(const StoreReported&) const {}
+  void operator()(const BlockLoaded&) const {}  // its lookup has made the request known
   void operator()(const RequestAdmitted& payload) const {
     RequestState& state = request();
     if (state.phase != RequestPhase::Finished) state.phase = RequestPhase::Running;
@@ -553,23 +442,17 @@ struct Replay::Updater {
     if (state.firstTokenAt < 0 && payload.index == 0) state.firstTokenAt = event.time;
     state.lastTokenAt = event.time;
   }
-  void operator()(const AttentionMass&) const { request(); }
-  void operator()(const SegmentAttention&) const { request(); }
-  void operator()(const AttentionReplayed&) const { request(); }
-  void operator()(const ReplayedMass&) const { request(); }
-  void operator()(const TokensRecomputed&) const { request(); }
-  void operator()(const FidelityMeasured&) const { request(); }
-  void operator()(const TeamFormed&) const { request(); }
-  void operator()(const TeammateAttention&) const { request(); }
   void operator()(const LayoutChosen&) const { run(event.run); }
-  void operator()(const LayoutApplied&) const { request(); }
   void operator()(const AttentionLeftOut& payload) const { run(event.run).attentionLeftOut = payload; }
   void operator()(const MessageLogged& payload) const {
     if (payload.severity == Severity::Warning) ++progress.warnings;
     if (payload.severity == Severity::Error) ++progress.errors;
   }
-  void operator()(const CacheCleared&) const {}
-  void operator()(const BlockReleased&) const {}
+  template <class Other>
+  void operator()(const Other&) const {
+    constexpr About kAbout = Facts<Other>::kAbout;
+    if constexpr (kAbout == About::Request || kAbout == About::KnownRequest) request();
+  }
 };
 
 Replay::Replay(Keyframe keyframe) {
@@ -700,13 +583,14 @@ std::optional<Error> Replay::apply(const Event& event) {
   }
 
   const bool jump = event.sequence - last > 1;
-  const bool bringsPool = std::visit([]<class T>(const T&) { return kBringsPool<T>; }, event.payload);
-  const bool changesPool = std::visit([]<class T>(const T&) { return kChangesPool<T>; }, event.payload);
-  if (changesPool && (jump || m_progress.gap)) {
+  const PoolEffect effect = std::visit([]<class T>(const T&) { return Facts<T>::kPool; }, event.payload);
+  if (effect == PoolEffect::Changes && (jump || m_progress.gap)) {
     return named(errorAt("pool", "a change after events that are missing", "a snapshot before it"));
   }
   const bool whole = m_progress.whole && !jump;
-  if (Result error = std::visit(Checker{m_progress, m_pool, event, whole}, event.payload)) {
+  const Checker checker{m_progress, m_pool, event, whole};
+  if (Result error =
+          std::visit([&checker](const auto& payload) { return checker.check(payload); }, event.payload)) {
     return named(std::move(*error));
   }
   if (Result error = m_pool.apply(event)) return named(std::move(*error));
@@ -718,7 +602,7 @@ std::optional<Error> Replay::apply(const Event& event) {
     }
   }
   m_progress.whole = whole;
-  m_progress.gap = (m_progress.gap || jump) && !bringsPool;
+  m_progress.gap = (m_progress.gap || jump) && effect != PoolEffect::Replaces;
   m_progress.sequence = event.sequence;
   m_progress.time = event.time;
   std::visit(Updater{*this, m_progress, event}, event.payload);

@@ -2,11 +2,14 @@
 // What a trace says, as text for people.
 #pragma once
 
+#include "engine/base/severity.h"
 #include "engine/trace/event.h"
+#include "engine/trace/event_words.h"
 #include "engine/trace/hit_rate.h"
 #include "engine/trace/residency.h"
 
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
 
@@ -16,6 +19,11 @@ namespace spanscope::trace {
 /// characters and line ends of texts are escaped, so that a trace cannot drive the terminal that shows it;
 /// long texts are cut.
 std::string describe(const Event& event);
+
+/// Whether an event has a line of its own in the log, and how severe it is.
+std::optional<Severity> severityOf(const Event& event);
+/// That line; empty where it has none.
+EventWords wordsOf(const Event& event);
 
 /// Sums over a trace. Tokens of a request are those of its StepMetrics where it has any, else what its
 /// admission, passes and tokens say. Times are seconds.

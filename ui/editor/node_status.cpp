@@ -142,7 +142,7 @@ class StatusBuilder {
   }
 
   std::string failureOf(RequestId id, RunId run) const {
-    const auto& messages = m_input.trace->messages();
+    const auto& messages = m_input.trace->indicesOf<trace::MessageLogged>();
     std::string ofRun;
     for (auto index = messages.rbegin(); index != messages.rend(); ++index) {
       if (*index >= m_input.position) continue;

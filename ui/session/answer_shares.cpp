@@ -100,8 +100,9 @@ std::shared_ptr<const AnswerShares> answerShares(const ViewInput& input, Request
   const RequestEvents* events = input.trace->request(request);
   if (found == requests.end() || events == nullptr || found->second.segments.empty())
     return std::make_shared<const AnswerShares>();
-  const auto end = std::lower_bound(events->tokens.begin(), events->tokens.end(), input.position);
-  const auto seen = static_cast<std::size_t>(end - events->tokens.begin());
+  const std::vector<std::size_t>& tokens = events->of<trace::TokenGenerated>();
+  const auto end = std::lower_bound(tokens.begin(), tokens.end(), input.position);
+  const auto seen = static_cast<std::size_t>(end - tokens.begin());
   // Several views ask for the same in turn.
   std::shared_ptr<const AnswerShares>& memo = input.trace->answerSharesMemo();
   if (memo && memo->request == request && memo->seen == seen) return memo;
@@ -114,18 +115,18 @@ std::shared_ptr<const AnswerShares> answerShares(const ViewInput& input, Request
   result->seen = seen;
   if (memo && memo->request == request && memo->seen < seen) result->tokens = memo->tokens;
   std::map<std::int32_t, const SegmentAttention*> rows;
-  for (const std::size_t index : events->segmentAttention) {
+  for (const std::size_t index : events->of<trace::SegmentAttention>()) {
     if (index >= input.position) break;
     const auto& row = std::get<SegmentAttention>(input.trace->event(index).payload);
     if (row.index >= 0 && !row.mass.empty()) rows[row.index] = &row;
   }
   std::map<std::int32_t, float> beside;
-  for (const std::size_t index : events->teammates) {
+  for (const std::size_t index : events->of<trace::TeammateAttention>()) {
     if (index >= input.position) break;
     const auto& others = std::get<trace::TeammateAttention>(input.trace->event(index).payload);
     beside[others.index] = std::accumulate(others.mass.begin(), others.mass.end(), 0.0F);
   }
-  for (auto index = events->tokens.begin(); index != end; ++index) {
+  for (auto index = tokens.begin(); index != end; ++index) {
     const auto* token = std::get_if<trace::TokenGenerated>(&input.trace->event(*index).payload);
     const bool isThere = !result->tokens.empty() && *index <= result->tokens.back().event;
     if (token == nullptr || isThere) continue;

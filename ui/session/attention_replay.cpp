@@ -23,7 +23,7 @@ std::vector<TokenId> replyOf(const ViewInput& input, RequestId id) {
   std::vector<TokenId> reply;
   const RequestEvents* events = input.trace->request(id);
   if (events == nullptr) return reply;
-  for (const std::size_t index : events->tokens) {
+  for (const std::size_t index : events->of<trace::TokenGenerated>()) {
     if (index >= input.position) break;
     if (const auto* token = std::get_if<trace::TokenGenerated>(&input.trace->event(index).payload))
       reply.push_back(token->token);
@@ -35,8 +35,9 @@ std::vector<TokenId> replyOf(const ViewInput& input, RequestId id) {
 run::Teammates teammatesOf(const ViewInput& input, RequestId id) {
   run::Teammates team;
   const RequestEvents* events = input.trace->request(id);
-  if (events == nullptr || !events->team) return team;
-  const auto* formed = std::get_if<trace::TeamFormed>(&input.trace->event(*events->team).payload);
+  if (events == nullptr || events->of<trace::TeamFormed>().empty()) return team;
+  const auto* formed =
+      std::get_if<trace::TeamFormed>(&input.trace->event(events->of<trace::TeamFormed>().back()).payload);
   if (formed == nullptr) return team;
   for (const RequestId member : formed->requests) {
     const trace::RequestState* request = requestOf(input, member);

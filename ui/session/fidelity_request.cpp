@@ -27,8 +27,9 @@ std::vector<RequestId> measurableRequests(const ViewInput& input, RunId run) {
 const trace::FidelityMeasured* fidelityOf(const ListedRun& run, RequestId request) {
   if (run.trace) {
     const RequestEvents* events = run.trace->request(request);
-    if (events != nullptr && !events->fidelity.empty())
-      return std::get_if<trace::FidelityMeasured>(&run.trace->event(events->fidelity.back()).payload);
+    if (events != nullptr && !events->of<trace::FidelityMeasured>().empty())
+      return std::get_if<trace::FidelityMeasured>(
+          &run.trace->event(events->of<trace::FidelityMeasured>().back()).payload);
   }
   if (run.record == nullptr) return nullptr;
   const auto found = run.record->fidelity.find(request);

@@ -108,7 +108,7 @@ void finish(RunRecord& record) {
 
 RunRates ratesOf(const TraceStore& trace, std::size_t position, RunId run) {
   RunRateSums sums;
-  const std::vector<std::size_t>& passes = trace.passes();
+  const std::vector<std::size_t>& passes = trace.indicesOf<trace::BatchComputed>();
   const std::size_t start = trace.startOf(run).value_or(0);
   for (auto pass = std::lower_bound(passes.begin(), passes.end(), start); pass != passes.end(); ++pass) {
     if (*pass >= position) break;
@@ -120,7 +120,7 @@ RunRates ratesOf(const TraceStore& trace, std::size_t position, RunId run) {
 
 std::map<RunId, RunRates> ratesOfRuns(const TraceStore& trace, std::size_t position) {
   RunRateSums sums;
-  for (const std::size_t index : trace.passes()) {
+  for (const std::size_t index : trace.indicesOf<trace::BatchComputed>()) {
     if (index >= position) break;
     addPass(trace, index, sums);
   }
@@ -131,7 +131,7 @@ std::map<RunId, RunRates> ratesOfRuns(const TraceStore& trace, std::size_t posit
 
 QStringList warningsOf(const TraceStore& trace, std::size_t position, RunId run) {
   QStringList warnings;
-  for (const std::size_t index : trace.messages()) {
+  for (const std::size_t index : trace.indicesOf<trace::MessageLogged>()) {
     if (index >= position) break;
     const trace::Event& event = trace.event(index);
     const auto* message = std::get_if<trace::MessageLogged>(&event.payload);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "ui/session/trace_store.h"
 
+#include "engine/trace/event_fields.h"
 #include "engine/trace/memory_bytes.h"
 #include "engine/trace/trace_file.h"
 #include "ui/words/tr.h"
@@ -92,8 +93,8 @@ TraceStore TraceStore::newestPart(std::uint64_t bytes) const {
     if (taken > bytes) break;
     --first;
   }
-  const auto run = std::lower_bound(m_runs.begin(), m_runs.end(), first);
-  if (run != m_runs.end()) first = *run;
+  const auto run = std::lower_bound(runs().begin(), runs().end(), first);
+  if (run != runs().end()) first = *run;
   // Two events stand for what is left out.
   if (first < 2 || m_events[first - 1].sequence < 2) return *this;
 
@@ -170,80 +171,55 @@ const RequestEvents* TraceStore::request(RequestId request) const {
 }
 
 std::optional<std::size_t> TraceStore::startOf(RunId run) const {
-  const auto found = std::find_if(m_runs.begin(), m_runs.end(),
+  const auto found = std::find_if(runs().begin(), runs().end(),
                                   [&](std::size_t index) { return m_events[index].run == run; });
-  return found == m_runs.end() ? std::nullopt : std::optional(*found);
+  return found == runs().end() ? std::nullopt : std::optional(*found);
 }
 
 std::size_t TraceStore::endOf(RunId run) const {
-  const auto own = m_ends.find(run);
-  if (own == m_ends.end()) return size();
-  const std::size_t end = own->second;
-  const auto next = std::upper_bound(m_runs.begin(), m_runs.end(), end);
-  const bool isAlone = std::all_of(m_runs.begin(), next, [&](std::size_t start) {
-    const auto other = m_ends.find(m_events[start].run);
-    return other != m_ends.end() && other->second <= end;
+  const auto finishedAt = [this](RunId each) -> std::optional<std::size_t> {
+    const auto found = m_ofRuns.find(each);
+    if (found == m_ofRuns.end()) return std::nullopt;
+    const std::vector<std::size_t>& ends = found->second.of<trace::RunFinished>();
+    return ends.empty() ? std::nullopt : std::optional(ends.back());
+  };
+  const std::optional<std::size_t> end = finishedAt(run);
+  if (!end) return size();
+  const auto next = std::upper_bound(runs().begin(), runs().end(), *end);
+  const bool isAlone = std::all_of(runs().begin(), next, [&](std::size_t start) {
+    const std::optional<std::size_t> other = finishedAt(m_events[start].run);
+    return other && *other <= *end;
   });
-  if (!isAlone) return end + 1;
-  return next == m_runs.end() ? size() : *next;
+  if (!isAlone) return *end + 1;
+  return next == runs().end() ? size() : *next;
 }
 
 const trace::LayoutChosen* TraceStore::layoutOf(RunId run) const {
-  const auto found = m_layouts.find(run);
-  return found == m_layouts.end() ? nullptr
-                                  : std::get_if<trace::LayoutChosen>(&m_events[found->second].payload);
+  const auto found = m_ofRuns.find(run);
+  if (found == m_ofRuns.end()) return nullptr;
+  const std::vector<std::size_t>& chosen = found->second.of<trace::LayoutChosen>();
+  return chosen.empty() ? nullptr : std::get_if<trace::LayoutChosen>(&m_events[chosen.back()].payload);
 }
 
 void TraceStore::note(std::size_t index) {
   const trace::Event& event = m_events[index];
   m_heapBytes += trace::memoryBytes(event) - sizeof(trace::Event);
-  const auto ofRequest = [&]() -> RequestEvents& {
-    RequestEvents& events = m_requests[event.request];
-    if (event.run != 0) events.run = event.run;
-    return events;
-  };
-  if (std::holds_alternative<trace::BlockLookedUp>(event.payload)) {
-    ofRequest().lookups.push_back(index);
-  } else if (std::holds_alternative<trace::BlockLoaded>(event.payload)) {
-    ofRequest().loads.push_back(index);
-  } else if (std::holds_alternative<trace::StoreReported>(event.payload)) {
-    m_storeReports.push_back(index);
-  } else if (std::holds_alternative<trace::TokenGenerated>(event.payload)) {
-    ofRequest().tokens.push_back(index);
-  } else if (std::holds_alternative<trace::AttentionMass>(event.payload)) {
-    ofRequest().attention.push_back(index);
-  } else if (std::holds_alternative<trace::SegmentAttention>(event.payload)) {
-    ofRequest().segmentAttention.push_back(index);
-  } else if (std::holds_alternative<trace::AttentionReplayed>(event.payload) ||
-             std::holds_alternative<trace::ReplayedMass>(event.payload)) {
-    ofRequest().replays.push_back(index);
-  } else if (std::holds_alternative<trace::TokensRecomputed>(event.payload)) {
-    ofRequest().recomputed.push_back(index);
-  } else if (std::holds_alternative<trace::TeammateAttention>(event.payload)) {
-    ofRequest().teammates.push_back(index);
-  } else if (const auto* formed = std::get_if<trace::TeamFormed>(&event.payload)) {
-    for (const RequestId request : formed->requests) m_requests[request].team = index;
-  } else if (std::holds_alternative<trace::FidelityMeasured>(event.payload)) {
-    ofRequest().fidelity.push_back(index);
-  } else if (std::holds_alternative<trace::LayoutApplied>(event.payload)) {
-    ofRequest().layouts.push_back(index);
-  } else if (std::holds_alternative<trace::LayoutChosen>(event.payload)) {
-    m_layouts[event.run] = index;
-  } else if (const auto* pass = std::get_if<trace::BatchComputed>(&event.payload)) {
-    m_passes.push_back(index);
-    for (const trace::BatchEntry& entry : pass->entries) {
-      std::vector<std::size_t>& passes = m_requests[entry.request].passes;
-      if (passes.empty() || passes.back() != index) passes.push_back(index);
-    }
-  } else if (std::holds_alternative<trace::MessageLogged>(event.payload)) {
-    m_messages.push_back(index);
-  } else if (std::holds_alternative<trace::RunStarted>(event.payload)) {
-    m_runs.push_back(index);
-  } else if (std::holds_alternative<trace::RunFinished>(event.payload)) {
-    m_ends[event.run] = index;
-  } else if (std::holds_alternative<trace::StepStarted>(event.payload)) {
-    ofRequest();
-  }
+  std::visit(
+      [&]<class T>(const T& payload) {
+        using Facts = trace::Facts<T>;
+        using Kind = typename trace::IndexedAs<T>::Kind;
+        constexpr trace::Indexed kIndexed = Facts::kIndexed;
+        if constexpr (kIndexed.inSession) m_ofSession.add<Kind>(index);
+        if constexpr (kIndexed.byRun) m_ofRuns[event.run].template add<Kind>(index);
+        if constexpr (kIndexed.byRequest) {
+          Facts::visitRequests(payload, event, [&](RequestId request) {
+            RequestEvents& events = m_requests[request];
+            if (request == event.request && event.run != 0) events.run = event.run;
+            events.template add<Kind>(index);
+          });
+        }
+      },
+      event.payload);
 }
 
 }  // namespace spanscope::ui

@@ -5,8 +5,10 @@
 
 #include "engine/base/error.h"
 #include "engine/trace/event.h"
+#include "engine/trace/event_kind.h"
 #include "engine/trace/replay.h"
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <filesystem>
@@ -19,21 +21,29 @@ namespace spanscope::ui {
 
 struct AnswerShares;
 
-/// The events of one request, as indices into all events, from 0.
-struct RequestEvents {
+/// Where events stand among all events of a trace, by their kinds.
+class EventIndices {
+ public:
+  /// Of one kind the places from 0, ascending; empty for a kind that is not indexed so
+  /// (engine/trace/event_fields.h).
+  template <class Payload>
+  const std::vector<std::size_t>& of() const {
+    return m_ofKind[trace::kEventKind<Payload>];
+  }
+  /// A place that was added before, or one behind all of them.
+  template <class Payload>
+  void add(std::size_t index) {
+    std::vector<std::size_t>& places = m_ofKind[trace::kEventKind<Payload>];
+    if (places.empty() || places.back() != index) places.push_back(index);
+  }
+
+ private:
+  std::array<std::vector<std::size_t>, trace::kEventKinds> m_ofKind;
+};
+
+/// Where the events of one request stand.
+struct RequestEvents : EventIndices {
   RunId run = 0;
-  std::vector<std::size_t> lookups;    ///< BlockLookedUp
-  std::vector<std::size_t> loads;      ///< BlockLoaded
-  std::vector<std::size_t> passes;     ///< BatchComputed with an entry of this request
-  std::vector<std::size_t> tokens;     ///< TokenGenerated
-  std::vector<std::size_t> attention;  ///< AttentionMass
-  std::vector<std::size_t> segmentAttention;
-  std::vector<std::size_t> replays;     ///< AttentionReplayed and the ReplayedMass events after each
-  std::vector<std::size_t> recomputed;  ///< TokensRecomputed
-  std::vector<std::size_t> fidelity;    ///< FidelityMeasured
-  std::vector<std::size_t> teammates;   ///< TeammateAttention
-  std::optional<std::size_t> team;      ///< the TeamFormed that names this request
-  std::vector<std::size_t> layouts;     ///< LayoutApplied
 };
 
 class TraceStore {
@@ -74,16 +84,18 @@ class TraceStore {
   std::size_t countAt(std::int64_t time) const;
 
   const RequestEvents* request(RequestId request) const;  ///< nullptr: none
-  /// Indices of all events of one kind: log messages, passes, starts of runs, reports of the span store.
-  const std::vector<std::size_t>& messages() const { return m_messages; }
-  const std::vector<std::size_t>& passes() const { return m_passes; }
-  const std::vector<std::size_t>& runs() const { return m_runs; }  ///< RunStarted
+  /// Where the events of one kind stand that is indexed over the whole session.
+  template <class Payload>
+  const std::vector<std::size_t>& indicesOf() const {
+    return m_ofSession.of<Payload>();
+  }
+  /// Where runs start.
+  const std::vector<std::size_t>& runs() const { return indicesOf<trace::RunStarted>(); }
   /// Index of the RunStarted of this run; nothing: it is not here.
   std::optional<std::size_t> startOf(RunId run) const;
   /// So many events tell of the trace until this run has ended and, where no other run was in progress then,
   /// of what followed it until the next run. All events where its end is not here.
   std::size_t endOf(RunId run) const;
-  const std::vector<std::size_t>& storeReports() const { return m_storeReports; }
   /// The layout of a run, whenever the trace told it; nullptr: the exact layout.
   const trace::LayoutChosen* layoutOf(RunId run) const;
   const std::vector<Error>& contradictions() const { return m_contradictions; }
@@ -111,13 +123,9 @@ class TraceStore {
   std::size_t m_nextMark = 1024;
   std::uint64_t m_markBytes = 0;  ///< memory of all marks
   mutable std::optional<Mark> m_cursor;
+  EventIndices m_ofSession;
+  std::map<RunId, EventIndices> m_ofRuns;
   std::map<RequestId, RequestEvents> m_requests;
-  std::vector<std::size_t> m_messages;
-  std::vector<std::size_t> m_passes;
-  std::vector<std::size_t> m_runs;
-  std::map<RunId, std::size_t> m_ends;  ///< RunFinished
-  std::vector<std::size_t> m_storeReports;
-  std::map<RunId, std::size_t> m_layouts;  ///< LayoutChosen
   std::vector<Error> m_contradictions;
   mutable std::shared_ptr<const AnswerShares> m_answerShares;
 };

@@ -205,7 +205,7 @@ class TestManual : public QObject {
 
   /// The list of events is whole, and what numbers come from is on it.
   void eventsExist() {
-    static const QRegularExpression name(QStringLiteral("kEventName<\\w+> = \"(\\w+)\""));
+    static const QRegularExpression name(QStringLiteral("kName = \"(\\w+)\";"));
     QStringList events;
     const QString fields = linesOf(QStringLiteral("engine/trace/event_fields.h")).join(QLatin1Char('\n'));
     for (auto found = name.globalMatch(fields); found.hasNext();) events.append(found.next().captured(1));

@@ -94,13 +94,14 @@ class TestTraceStore : public QObject {
     const RequestEvents* second = store.request(2);
     QVERIFY(second != nullptr);
     QCOMPARE(second->run, RunId(2));
-    QCOMPARE(second->lookups.size(), std::size_t(1));
-    QCOMPARE(second->passes.size(), std::size_t(1));
-    QCOMPARE(second->tokens.size(), std::size_t(1));
-    QVERIFY(std::holds_alternative<trace::TokenGenerated>(store.event(second->tokens.front()).payload));
+    QCOMPARE(second->of<trace::BlockLookedUp>().size(), std::size_t(1));
+    QCOMPARE(second->of<trace::BatchComputed>().size(), std::size_t(1));
+    QCOMPARE(second->of<trace::TokenGenerated>().size(), std::size_t(1));
+    QVERIFY(std::holds_alternative<trace::TokenGenerated>(
+        store.event(second->of<trace::TokenGenerated>().front()).payload));
     QCOMPARE(store.runs().size(), std::size_t(3));
-    QCOMPARE(store.messages().size(), std::size_t(3));
-    QCOMPARE(store.passes().size(), std::size_t(3));
+    QCOMPARE(store.indicesOf<trace::MessageLogged>().size(), std::size_t(3));
+    QCOMPARE(store.indicesOf<trace::BatchComputed>().size(), std::size_t(3));
   }
 
   /// Any place of the trace gives the state that its first events alone give, in whatever order one goes

@@ -213,7 +213,8 @@ class TestAttentionAgain : public QObject {
     } else if (which == 2) {
       // Back to the moment before the last tokens came.
       const RequestEvents* events = workspace.input().trace->request(m_view->model().request);
-      workspace.setPosition(events->tokens.at(events->tokens.size() / 2));
+      workspace.setPosition(
+          events->of<trace::TokenGenerated>().at(events->of<trace::TokenGenerated>().size() / 2));
     } else if (which == 3) {
       workspace.model()->change(QStringLiteral("Long"),
                                 [](document::Document& document) { document.settings.seed = 7; });

@@ -4,6 +4,8 @@
 #include "engine/experiment/experiment.h"
 #include "engine/export/export_target.h"
 #include "engine/policy/policies.h"
+#include "engine/trace/event_kind.h"
+#include "engine/trace/report.h"
 #include "tests/support/backends.h"
 #include "tests/support/test_program.h"
 #include "ui/commands/command_table.h"
@@ -34,6 +36,9 @@
 #include <QTemporaryDir>
 #include <QTest>
 #include <QTranslator>
+
+#include <utility>
+#include <variant>
 
 using namespace spanscope;
 using namespace spanscope::ui;
@@ -109,6 +114,7 @@ class TestTranslation : public QObject {
         check(policyWord(parameter.help));
       }
     }
+    checkEvents(std::make_index_sequence<trace::kEventKinds>());
     for (const experiment::Experiment* one : experiment::experiments()) {
       for (const char* text : {one->title, one->brief, one->xName}) check(experimentWord(text));
       if (*one->yName != '\0') check(experimentWord(one->yName));
@@ -167,6 +173,18 @@ class TestTranslation : public QObject {
     translated += text.mid(end);
     QVERIFY(file.open(QIODevice::WriteOnly));
     file.write(translated.toUtf8());
+  }
+
+  template <std::size_t... I>
+  void checkEvents(std::index_sequence<I...> /*kinds*/) {
+    (checkEvent(std::variant_alternative_t<I, trace::Payload>()), ...);
+  }
+  template <class T>
+  void checkEvent(const T& payload) {
+    trace::Event event;
+    event.payload = payload;
+    const trace::EventWords words = trace::wordsOf(event);
+    if (*words.text != '\0') check(QCoreApplication::translate("Events", words.text));
   }
 
   void check(const QString& text) {

@@ -22,7 +22,7 @@ std::vector<QString> tokenTexts(const ViewInput& input, const trace::RequestStat
     texts.push_back(i < info.texts.size() ? QString::fromStdString(info.texts[i]) : QString());
   const RequestEvents* events = input.trace->request(id);
   if (events == nullptr || segment + 1 != request.segments.size()) return texts;
-  for (const std::size_t index : events->tokens) {
+  for (const std::size_t index : events->of<trace::TokenGenerated>()) {
     if (index >= input.position) break;
     const auto* token = std::get_if<trace::TokenGenerated>(&input.trace->event(index).payload);
     if (token != nullptr) texts.push_back(QString::fromStdString(token->shown));

@@ -25,20 +25,20 @@ RecordedRows::RecordedRows(const ViewInput& input, RequestId request) {
   const auto payload = [&](std::size_t index) -> const trace::Payload& {
     return input.trace->event(index).payload;
   };
-  for (const std::size_t index : events->attention) {
+  for (const std::size_t index : events->of<trace::AttentionMass>()) {
     if (index >= input.position) break;
     if (const auto* mass = std::get_if<AttentionMass>(&payload(index)))
       add({.mass = mass, .replayed = nullptr});
   }
   if (isFinished(input, request)) {
     const trace::AttentionReplayed* replayed = nullptr;
-    for (const std::size_t index : events->replays) {
+    for (const std::size_t index : events->of<trace::AttentionReplayed>()) {
       if (const auto* begun = std::get_if<trace::AttentionReplayed>(&payload(index))) replayed = begun;
       const auto* row = std::get_if<trace::ReplayedMass>(&payload(index));
       if (row != nullptr && replayed != nullptr) add({.mass = &row->mass, .replayed = replayed});
     }
   }
-  for (const std::size_t index : events->segmentAttention) {
+  for (const std::size_t index : events->of<trace::SegmentAttention>()) {
     if (index >= input.position) break;
     const auto* mass = std::get_if<SegmentAttention>(&payload(index));
     if (mass == nullptr) continue;

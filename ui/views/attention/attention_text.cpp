@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
+#include "engine/trace/report.h"
 #include "ui/views/attention/attention_model.h"
 #include "ui/views/common/csv_line.h"
 #include "ui/views/common/number_text.h"
+#include "ui/words/event_text.h"
 #include "ui/words/part_text.h"
 #include "ui/words/tr.h"
 
@@ -63,11 +65,9 @@ QString attentionReadout(const AttentionModel& model, const AttentionOptions& op
 }
 
 QString leftOutText(const trace::AttentionLeftOut& leftOut) {
-  constexpr double kMebibyte = 1 << 20;
-  const QString limit = QString::number(static_cast<double>(leftOut.limit) / kMebibyte, 'g', 6);
-  return leftOut.leftOut == 1
-             ? tr("1 record of attention left out: limit of %1 MiB a run").arg(limit)
-             : tr("%1 records of attention left out: limit of %2 MiB a run").arg(leftOut.leftOut).arg(limit);
+  trace::Event event;
+  event.payload = leftOut;
+  return eventText(trace::wordsOf(event));
 }
 
 QString attentionCsv(const AttentionModel& model) {

@@ -23,7 +23,7 @@ std::map<std::int32_t, const SegmentAttention*> answerRows(const ViewInput& inpu
   std::map<std::int32_t, const SegmentAttention*> rows;
   const RequestEvents* events = input.trace->request(shares.request);
   if (events == nullptr || shares.tokens.empty()) return rows;
-  for (const std::size_t index : events->segmentAttention) {
+  for (const std::size_t index : events->of<trace::SegmentAttention>()) {
     if (index >= input.position) break;
     const auto& row = std::get<SegmentAttention>(input.trace->event(index).payload);
     if (row.index >= 0 && row.index <= shares.tokens.back().index && !row.mass.empty())

@@ -41,7 +41,7 @@ LayoutMarks layoutMarks(const ViewInput& input, RequestId request) {
   const trace::LayoutChosen* chosen = input.trace->layoutOf(events->run);
   if (chosen == nullptr) return marks;
   marks.layout = QString::fromStdString(chosen->layout);
-  for (const std::size_t index : events->layouts) {
+  for (const std::size_t index : events->of<trace::LayoutApplied>()) {
     if (index >= input.position) break;
     const auto* applied = std::get_if<trace::LayoutApplied>(&input.trace->event(index).payload);
     if (applied == nullptr) continue;

@@ -62,7 +62,7 @@ std::map<trace::BlockPlace, std::uint64_t> loadsOf(const TraceStore& trace, cons
   std::map<trace::BlockPlace, std::uint64_t> loads;
   const RequestEvents* events = trace.request(request);
   if (events == nullptr) return loads;
-  for (const std::size_t index : events->loads) {
+  for (const std::size_t index : events->of<trace::BlockLoaded>()) {
     const trace::Event& event = trace.event(index);
     if (event.sequence > state.progress().sequence) break;
     const auto* loaded = std::get_if<trace::BlockLoaded>(&event.payload);
@@ -131,7 +131,7 @@ std::vector<GeneratedToken> generatedTokens(const TraceStore& trace, RequestId r
   std::vector<GeneratedToken> tokens;
   const RequestEvents* events = trace.request(request);
   if (events == nullptr) return tokens;
-  for (const std::size_t index : events->tokens) {
+  for (const std::size_t index : events->of<trace::TokenGenerated>()) {
     if (index >= position) break;
     if (const auto* token = std::get_if<trace::TokenGenerated>(&trace.event(index).payload))
       tokens.push_back({token, index});

@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "ui/views/log/log_model.h"
 
-#include "engine/trace/fidelity_figures.h"
 #include "engine/trace/report.h"
-#include "ui/views/attention/attention_model.h"
 #include "ui/views/common/csv_line.h"
 #include "ui/views/common/request_names.h"
+#include "ui/words/event_text.h"
 #include "ui/words/tr.h"
 
 #include <QFont>
@@ -13,175 +12,9 @@
 #include <QPixmap>
 
 #include <algorithm>
-#include <span>
 
 namespace spanscope::ui {
 namespace {
-
-/// A text on one line, cut where it gets long.
-QString shortText(const std::string& text) {
-  constexpr qsizetype kMost = 160;
-  QString line = QString::fromStdString(text).simplified();
-  if (line.size() > kMost) line = line.left(kMost - 1) + QStringLiteral("…");
-  return line;
-}
-
-QString stepOf(const ViewInput& input, const trace::Event& event, StepIndex step) {
-  return StepNames(input, input.state().progress()).of(event.run, step);
-}
-
-/// What a lifecycle event says; the severity is set where it is more than a note.
-struct Teller {
-  const ViewInput& input;
-  const trace::Event& event;
-  LogLine& line;
-
-  bool operator()(const trace::SessionStarted& payload) const {
-    line.text = tr("Session started: %1, %2")
-                    .arg(QString::fromStdString(payload.model), QString::fromStdString(payload.backend));
-    return true;
-  }
-  bool operator()(const trace::RunStarted& payload) const {
-    line.text = tr("Run %1 started: policy %2, seed %3")
-                    .arg(event.run)
-                    .arg(QString::fromStdString(payload.policy))
-                    .arg(payload.seed);
-    return true;
-  }
-  bool operator()(const trace::RunFinished& payload) const {
-    switch (payload.outcome) {
-      case trace::RunOutcome::Finished:
-        line.text = tr("Run %1 finished: %2").arg(event.run).arg(shortText(payload.answer));
-        break;
-      case trace::RunOutcome::Stopped:
-        line.text = tr("Run %1 was stopped").arg(event.run);
-        line.severity = Severity::Warning;
-        break;
-      case trace::RunOutcome::Failed:
-        line.text = tr("Run %1 failed").arg(event.run);
-        line.severity = Severity::Error;
-        break;
-    }
-    return true;
-  }
-  bool operator()(const trace::PlanMade& payload) const {
-    line.text = payload.steps.size() == 1 ? tr("Plan made: 1 step")
-                                          : tr("Plan made: %1 steps").arg(payload.steps.size());
-    return true;
-  }
-  bool operator()(const trace::FragmentsRetrieved& payload) const {
-    const auto inPrompt =
-        std::count_if(payload.fragments.begin(), payload.fragments.end(),
-                      [](const trace::FragmentInfo& fragment) { return fragment.inPrompt; });
-    line.text = tr("Retrieved %1 fragments of %2 documents for %3")
-                    .arg(inPrompt)
-                    .arg(payload.documents)
-                    .arg(shortText(payload.question));
-    return true;
-  }
-  bool operator()(const trace::StepStarted& payload) const {
-    line.text = tr("%1 started as request %2").arg(stepOf(input, event, payload.step)).arg(event.request);
-    return true;
-  }
-  bool operator()(const trace::StepFinished& payload) const {
-    const QString name = stepOf(input, event, payload.step);
-    switch (payload.outcome) {
-      case trace::StepOutcome::EndToken:
-        line.text = tr("%1 finished: %2").arg(name, shortText(payload.text));
-        break;
-      case trace::StepOutcome::TokenLimit:
-        line.text = tr("%1 reached its token limit: %2").arg(name, shortText(payload.text));
-        break;
-      case trace::StepOutcome::ContextLimit:
-        line.text = tr("%1 filled the model's context: %2").arg(name, shortText(payload.text));
-        break;
-      case trace::StepOutcome::Stopped:
-        line.text = tr("%1 was stopped").arg(name);
-        line.severity = Severity::Warning;
-        break;
-      case trace::StepOutcome::Failed:
-        line.text = tr("%1 failed").arg(name);
-        line.severity = Severity::Error;
-        break;
-    }
-    return true;
-  }
-  bool operator()(const trace::RequestDeferred& payload) const {
-    line.text = tr("Request %1 waits: %2").arg(event.request).arg(QString::fromStdString(payload.reason));
-    return true;
-  }
-  bool operator()(const trace::RequestPreempted& payload) const {
-    line.text = payload.requester == event.request
-                    ? tr("Request %1 gave its blocks back: older requests need them").arg(event.request)
-                    : tr("Request %1 gave its blocks back: request %2 needs room")
-                          .arg(event.request)
-                          .arg(payload.requester);
-    return true;
-  }
-  bool operator()(const trace::CacheCleared& /*payload*/) const {
-    line.text = tr("The cache was emptied");
-    return true;
-  }
-  bool operator()(const trace::FidelityMeasured& payload) const {
-    const trace::FidelityMeasured* one = &payload;
-    line.text = tr("Fidelity of run %1 measured: %2")
-                    .arg(event.run)
-                    .arg(QString::fromStdString(trace::fidelityText(trace::fidelityOf(std::span(&one, 1)))));
-    return true;
-  }
-  bool operator()(const trace::MessageLogged& payload) const {
-    line.text = QString::fromStdString(payload.text);
-    line.severity = payload.severity;
-    return true;
-  }
-  bool operator()(const trace::Snapshot& payload) const {
-    if (payload.lost == 0) return false;
-    line.text = tr("%1 events were lost; a snapshot stands for them").arg(payload.lost);
-    line.severity = Severity::Warning;
-    return true;
-  }
-  bool operator()(const trace::AttentionLeftOut& payload) const {
-    line.text = leftOutText(payload);
-    line.severity = Severity::Warning;
-    return true;
-  }
-  template <class T>
-  bool operator()(const T& /*payload*/) const {
-    return false;
-  }
-
-  Q_DECLARE_TR_FUNCTIONS(spanscope::ui::Teller)
-};
-
-/// Whether an event has a line of its own, and how severe, without making its text.
-std::optional<Severity> severityOf(const trace::Event& event) {
-  if (const auto* message = std::get_if<trace::MessageLogged>(&event.payload)) return message->severity;
-  if (const auto* run = std::get_if<trace::RunFinished>(&event.payload)) {
-    return run->outcome == trace::RunOutcome::Failed    ? Severity::Error
-           : run->outcome == trace::RunOutcome::Stopped ? Severity::Warning
-                                                        : Severity::Note;
-  }
-  if (const auto* step = std::get_if<trace::StepFinished>(&event.payload)) {
-    return step->outcome == trace::StepOutcome::Failed    ? Severity::Error
-           : step->outcome == trace::StepOutcome::Stopped ? Severity::Warning
-                                                          : Severity::Note;
-  }
-  if (const auto* snapshot = std::get_if<trace::Snapshot>(&event.payload)) {
-    if (snapshot->lost == 0) return std::nullopt;
-    return Severity::Warning;
-  }
-  if (std::holds_alternative<trace::AttentionLeftOut>(event.payload)) return Severity::Warning;
-  const bool told = std::holds_alternative<trace::SessionStarted>(event.payload) ||
-                    std::holds_alternative<trace::RunStarted>(event.payload) ||
-                    std::holds_alternative<trace::PlanMade>(event.payload) ||
-                    std::holds_alternative<trace::FragmentsRetrieved>(event.payload) ||
-                    std::holds_alternative<trace::StepStarted>(event.payload) ||
-                    std::holds_alternative<trace::RequestDeferred>(event.payload) ||
-                    std::holds_alternative<trace::RequestPreempted>(event.payload) ||
-                    std::holds_alternative<trace::FidelityMeasured>(event.payload) ||
-                    std::holds_alternative<trace::CacheCleared>(event.payload);
-  return told ? std::optional<Severity>(Severity::Note) : std::nullopt;
-}
 
 /// Severities differ by shape: a dot, a triangle, a cross.
 QPixmap severityPicture(Severity severity, const Theme& theme) {
@@ -214,9 +47,15 @@ QPixmap severityPicture(Severity severity, const Theme& theme) {
 }  // namespace
 
 std::optional<LogLine> logLine(const ViewInput& input, const trace::Event& event) {
-  LogLine line{.time = event.time, .run = event.run, .text = {}};
-  if (!std::visit(Teller{input, event, line}, event.payload)) return std::nullopt;
-  return line;
+  const std::optional<Severity> severity = trace::severityOf(event);
+  if (!severity) return std::nullopt;
+  const auto stepName = [&input, &event](StepIndex step) {
+    return StepNames(input, input.state().progress()).of(event.run, step);
+  };
+  return LogLine{.time = event.time,
+                 .severity = *severity,
+                 .run = event.run,
+                 .text = eventText(trace::wordsOf(event), stepName)};
 }
 
 LogLine eventLine(const trace::Event& event) {
@@ -226,7 +65,7 @@ LogLine eventLine(const trace::Event& event) {
   const qsizetype second = first < 0 ? -1 : text.indexOf(QLatin1Char(' '), first + 1);
   if (second > 0) text = text.left(first) + text.mid(second);
   return {.time = event.time,
-          .severity = severityOf(event).value_or(Severity::Note),
+          .severity = trace::severityOf(event).value_or(Severity::Note),
           .run = event.run,
           .text = text};
 }
@@ -246,7 +85,7 @@ QString severityText(Severity severity) {
 LogModel::LogModel(QObject* parent) : QAbstractTableModel(parent) {}
 
 bool LogModel::isShown(const trace::Event& event) const {
-  const std::optional<Severity> severity = severityOf(event);
+  const std::optional<Severity> severity = trace::severityOf(event);
   return severity && *severity >= m_options.least;
 }
 

@@ -42,7 +42,7 @@ AnswerState stateOf(const trace::RequestState& request, const trace::RunState& r
 QString errorsOf(const ListedRun& run, RequestId request) {
   if (!run.trace) return tr("What was said of it went with the trace of its session.");
   QStringList lines;
-  for (const std::size_t index : run.trace->messages()) {
+  for (const std::size_t index : run.trace->indicesOf<trace::MessageLogged>()) {
     if (index >= run.position) break;
     const trace::Event& event = run.trace->event(index);
     const auto* message = std::get_if<trace::MessageLogged>(&event.payload);

@@ -11,7 +11,7 @@ namespace {
 
 /// The last report before the shown moment, and the milliseconds since then.
 const trace::StoreReported* lastReport(const ViewInput& input, std::int64_t& passed) {
-  const std::vector<std::size_t>& reports = input.trace->storeReports();
+  const std::vector<std::size_t>& reports = input.trace->indicesOf<trace::StoreReported>();
   const auto next = std::lower_bound(reports.begin(), reports.end(), input.position);
   if (next == reports.begin()) return nullptr;
   const trace::Event& event = input.trace->event(*(next - 1));

@@ -37,7 +37,7 @@ TimelineStart startOf(const ViewInput& input, const trace::RunState& run, const 
   std::set<RequestId> found;
   const RequestEvents* events = input.trace->request(row.request);
   if (events == nullptr) return start;
-  for (const std::size_t index : events->lookups) {
+  for (const std::size_t index : events->of<trace::BlockLookedUp>()) {
     if (index >= input.position) break;
     const auto* lookup = std::get_if<trace::BlockLookedUp>(&input.trace->event(index).payload);
     if (lookup == nullptr || lookup->tokens == 0) continue;
@@ -127,7 +127,7 @@ TimelineModel timelineModel(const ViewInput& input, bool allRuns) {
     }
   }
 
-  const std::vector<std::size_t>& passes = input.trace->passes();
+  const std::vector<std::size_t>& passes = input.trace->indicesOf<trace::BatchComputed>();
   const std::size_t first = model.begin > 0 ? input.trace->countAt(model.begin - 1) : 0;
   const std::size_t behind = countUntilFinished(input, model.runs);
   for (auto pass = std::lower_bound(passes.begin(), passes.end(), first); pass != passes.end(); ++pass) {

@@ -80,7 +80,7 @@ class StripMaker {
   void takeRecomputed() {
     const RequestEvents* events = m_input.trace->request(m_strip.request);
     if (events == nullptr) return;
-    for (const std::size_t index : events->recomputed) {
+    for (const std::size_t index : events->of<trace::TokensRecomputed>()) {
       if (index >= m_input.position) break;
       const auto* recomputed = std::get_if<trace::TokensRecomputed>(&m_input.trace->event(index).payload);
       if (recomputed == nullptr) continue;

@@ -66,7 +66,7 @@ class TestLayoutMarks : public QObject {
     QVERIFY(layoutSummary(marks).contains(QStringLiteral("cropped")));
     // Before they were told, nothing is known of them.
     ViewInput early = m_input;
-    early.position = m_input.trace->request(2)->layouts.front();
+    early.position = m_input.trace->request(2)->of<trace::LayoutApplied>().front();
     QVERIFY(layoutMarks(early, 2).runs.empty());
   }
 

@@ -281,11 +281,11 @@ class TestRunViews : public QObject {
     const ViewInput whole = m_rag.input();
     ViewInput input = whole;
     const RequestEvents* events = whole.trace->request(1);
-    input.position = events->tokens[2] + 1;
+    input.position = events->of<trace::TokenGenerated>()[2] + 1;
     show(view, input, {500, 400});
     QCOMPARE(view.model().answers[0].state, AnswerState::Streaming);
     const QString text = view.model().answers[0].text;
-    input.position = events->tokens[4] + 1;
+    input.position = events->of<trace::TokenGenerated>()[4] + 1;
     view.setInput(input);
     QTRY_VERIFY(view.model().answers[0].text.size() > text.size());
     QVERIFY(view.model().answers[0].text.startsWith(text));

@@ -83,8 +83,8 @@ void TestTokenStrip::roles() {
 void TestTokenStrip::positionBeforeGeneration() {
   ui::ViewInput input = m_recording->input();
   const ui::RequestEvents* events = input.trace->request(2);
-  QVERIFY(events != nullptr && !events->tokens.empty());
-  input.position = events->lookups.front();
+  QVERIFY(events != nullptr && !events->of<trace::TokenGenerated>().empty());
+  input.position = events->of<trace::BlockLookedUp>().front();
   const ui::TokenStrip early = ui::tokenStrip(input);
   QCOMPARE(early.tokens.size(), early.prompt);
   QCOMPARE(early.tokens.front().role, ui::BlockRole::Free);

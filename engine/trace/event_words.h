@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// What an event says to a person, before it is translated.
+#pragma once
+
+#include "engine/base/ids.h"
+
+#include <cstdint>
+#include <string>
+#include <variant>
+#include <vector>
+
+namespace spanscope::trace {
+
+/// A text of any length, of which a line shows the beginning.
+struct ShortText {
+  std::string text;
+  bool operator==(const ShortText&) const = default;
+};
+
+/// A step of the event's run, by whatever name it is shown.
+struct StepName {
+  StepIndex step = 0;
+  bool operator==(const StepName&) const = default;
+};
+
+struct EventWords {
+  using Value = std::variant<std::uint32_t, std::uint64_t, double, std::string, ShortText, StepName>;
+
+  const char* text = "";      ///< marked by forTranslation("Events", …), with %1, %2, … in it
+  std::vector<Value> values;  ///< what they stand for, in this order
+  bool operator==(const EventWords&) const = default;
+};
+
+}  // namespace spanscope::trace

@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "engine/trace/line_pieces.h"
+
+#include <algorithm>
+#include <cstdio>
+
+namespace spanscope::trace {
+namespace {
+
+constexpr std::size_t kLongestText = 60;  // bytes
+
+bool isContinuation(char c) {
+  return (static_cast<unsigned char>(c) & 0xC0) == 0x80;
+}
+
+void escape(std::string& out, std::string_view text) {
+  constexpr std::string_view kDigits = "0123456789abcdef";
+  const auto hex = [&out, kDigits](unsigned char byte) {
+    out += "\\x";
+    out += kDigits[byte >> 4];
+    out += kDigits[byte & 15];
+  };
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    const auto byte = static_cast<unsigned char>(text[i]);
+    // U+0080 … U+009F are control characters too.
+    const bool secondSet =
+        byte == 0xC2 && i + 1 < text.size() && static_cast<unsigned char>(text[i + 1]) < 0xA0;
+    if (byte == '\n') {
+      out += "\\n";
+    } else if (byte == '\t') {
+      out += "\\t";
+    } else if (byte == '"' || byte == '\\') {
+      out += '\\';
+      out += text[i];
+    } else if (byte < 0x20 || byte == 0x7F) {
+      hex(byte);
+    } else if (secondSet) {
+      hex(byte);
+      hex(static_cast<unsigned char>(text[++i]));
+    } else {
+      out += text[i];
+    }
+  }
+}
+
+}  // namespace
+
+std::string fixedPoint(double value, int digits) {
+  char text[64];
+  const int size = std::snprintf(text, sizeof(text), "%.*f", digits, value);
+  return std::string(text, static_cast<std::size_t>(std::clamp(size, 0, 63)));
+}
+
+std::string inQuotes(std::string_view text) {
+  std::string out = "\"";
+  if (text.size() <= kLongestText) {
+    escape(out, text);
+    return out + "\"";
+  }
+  std::size_t end = kLongestText;
+  while (end > 0 && isContinuation(text[end])) --end;
+  escape(out, text.substr(0, end));
+  return out + "…\"";
+}
+
+std::string escaped(std::string_view text) {
+  std::string out;
+  escape(out, text.substr(0, 4 * kLongestText));
+  return out;
+}
+
+std::string placeText(std::uint32_t segment, std::int32_t virtualIndex) {
+  return "segment " + std::to_string(segment) + ", block " + std::to_string(virtualIndex);
+}
+
+std::string physicalText(BlockId block) {
+  return "physical block " + std::to_string(block);
+}
+
+std::string keyText(const BlockKey& key) {
+  char text[32];
+  std::snprintf(text, sizeof(text), "%08llx", static_cast<unsigned long long>(key.high >> 32));
+  return text;
+}
+
+std::string bytesText(std::uint64_t bytes) {
+  constexpr double kMebibyte = 1 << 20;
+  const auto mebibytes = static_cast<double>(bytes) / kMebibyte;
+  return mebibytes < 1 ? std::to_string(bytes) + " bytes" : fixedPoint(mebibytes, 0) + " MiB";
+}
+
+std::string tierText(StoreTier tier) {
+  return tier == StoreTier::Disk ? "the disk" : "host memory";
+}
+
+std::string poolText(const PoolState& pool) {
+  return counted(pool.blocks.size(), "block") + " of " + counted(pool.blockSize, "token") + ", " +
+         std::to_string(pool.freeOrder.size()) + " free";
+}
+
+std::string requestsText(const std::vector<RequestId>& requests) {
+  std::string text;
+  for (const RequestId request : requests) text += (text.empty() ? "" : ", ") + std::to_string(request);
+  return text;
+}
+
+}  // namespace spanscope::trace

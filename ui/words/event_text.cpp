@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "ui/words/event_text.h"
+
+#include <QCoreApplication>
+
+#include <type_traits>
+#include <variant>
+
+namespace spanscope::ui {
+namespace {
+
+/// A text on one line, cut where it gets long.
+QString shortened(const std::string& text) {
+  constexpr qsizetype kMost = 160;
+  QString line = QString::fromStdString(text).simplified();
+  if (line.size() > kMost) line = line.left(kMost - 1) + QStringLiteral("…");
+  return line;
+}
+
+}  // namespace
+
+QString eventText(const trace::EventWords& words, const std::function<QString(StepIndex)>& stepName) {
+  QStringList values;
+  for (const trace::EventWords::Value& value : words.values) {
+    values.append(std::visit(
+        [&stepName]<class T>(const T& one) {
+          if constexpr (std::is_arithmetic_v<T>) {
+            return QString::number(one);
+          } else if constexpr (std::is_same_v<T, trace::ShortText>) {
+            return shortened(one.text);
+          } else if constexpr (std::is_same_v<T, trace::StepName>) {
+            return stepName ? stepName(one.step) : QString::number(one.step);
+          } else {
+            return QString::fromStdString(one);
+          }
+        },
+        value));
+  }
+  const QString text = QCoreApplication::translate("Events", words.text);
+  // All at once: a "%1" in what a person or a model wrote is no place to fill in.
+  switch (values.size()) {
+    case 0:
+      return text;
+    case 1:
+      return text.arg(values[0]);
+    case 2:
+      return text.arg(values[0], values[1]);
+    default:
+      return text.arg(values[0], values[1], values[2]);
+  }
+}
+
+}  // namespace spanscope::ui
