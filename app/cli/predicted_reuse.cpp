@@ -82,11 +82,7 @@ std::string blockText(const trace::BlockLookedUp& block) {
   std::string text(trace::enumName(block.outcome));
   if (block.outcome == trace::LookupOutcome::Partial)
     text += " " + std::to_string(block.tokens) + " of " + std::to_string(block.wanted);
-  if (block.reason != trace::MissReason::None) {
-    std::string reason(trace::enumName(block.reason));
-    std::replace(reason.begin(), reason.end(), '_', ' ');
-    text += " (" + reason + ")";
-  }
+  if (block.reason != trace::MissReason::None) text += " (" + trace::listedName(block.reason) + ")";
   return text;
 }
 

@@ -3,11 +3,10 @@
 
 #include "app/cli/text_table.h"
 #include "engine/base/counted.h"
-#include "engine/trace/event_fields.h"
+#include "engine/trace/miss_reasons.h"
 
 #include <nlohmann/json.hpp>
 
-#include <algorithm>
 #include <cstddef>
 #include <vector>
 
@@ -64,8 +63,7 @@ class Teller {
     return m_step.table.segments[segment].tokens;
   }
   std::string causeOf(const trace::BlockLookedUp& block) const {
-    std::string reason(trace::enumName(block.reason));
-    std::replace(reason.begin(), reason.end(), '_', ' ');
+    std::string reason = trace::listedName(block.reason);
     if (block.reason == trace::MissReason::TokensDiffer)
       reason += " from token " + std::to_string(block.differsAt) + " on";
     const std::vector<std::uint32_t>& sees = m_step.table.segments[block.segment].sees;

@@ -4,9 +4,11 @@
 #pragma once
 
 #include "engine/trace/event.h"
+#include "engine/trace/miss_reasons.h"
 
 #include <array>
 #include <concepts>
+#include <cstddef>
 #include <string_view>
 #include <type_traits>
 
@@ -44,9 +46,11 @@ struct EnumNames<LookupOutcome> {
 };
 template <>
 struct EnumNames<MissReason> {
-  static constexpr std::array<std::string_view, 8> kNames{
-      "none",    "never_seen", "tokens_differ", "context_differs",
-      "evicted", "after_miss", "last_token",    "cache_off"};
+  static constexpr std::array<std::string_view, kMissReasons.size()> kNames = [] {
+    std::array<std::string_view, kMissReasons.size()> names;
+    for (std::size_t i = 0; i < names.size(); ++i) names[i] = kMissReasons[i].name;
+    return names;
+  }();
 };
 template <>
 struct EnumNames<RemovalReason> {

@@ -5,6 +5,7 @@
 #include "engine/export/export_target.h"
 #include "engine/policy/policies.h"
 #include "engine/trace/event_kind.h"
+#include "engine/trace/miss_reasons.h"
 #include "engine/trace/report.h"
 #include "tests/support/backends.h"
 #include "tests/support/test_program.h"
@@ -13,6 +14,7 @@
 #include "ui/views/view.h"
 #include "ui/window/main_window.h"
 #include "ui/words/experiment_words.h"
+#include "ui/words/miss_words.h"
 #include "ui/words/policy_words.h"
 
 #include <QAbstractButton>
@@ -113,6 +115,10 @@ class TestTranslation : public QObject {
         check(policyWord(parameter.label));
         check(policyWord(parameter.help));
       }
+    }
+    for (const trace::MissReasonInfo& info : trace::kMissReasons) {
+      for (const char* text : {info.words, info.forecast, info.sentence, info.shortBlock})
+        if (*text != '\0') check(missWord(text));
     }
     checkEvents(std::make_index_sequence<trace::kEventKinds>());
     for (const experiment::Experiment* one : experiment::experiments()) {

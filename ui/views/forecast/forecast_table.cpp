@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "ui/views/forecast/forecast_table.h"
 
+#include "engine/trace/miss_reasons.h"
 #include "ui/views/common/csv_line.h"
 #include "ui/views/common/request_names.h"
 #include "ui/views/common/segment_names.h"
+#include "ui/words/miss_words.h"
 #include "ui/words/tr.h"
 
 #include <algorithm>
@@ -58,24 +60,7 @@ QString outcomeText(const trace::BlockLookedUp& block) {
     case trace::LookupOutcome::Miss:
       break;
   }
-  switch (block.reason) {
-    case trace::MissReason::NeverSeen:
-      return tr("computed (never seen)");
-    case trace::MissReason::TokensDiffer:
-      return tr("computed (tokens differ)");
-    case trace::MissReason::ContextDiffers:
-      return tr("computed (sees something else)");
-    case trace::MissReason::Evicted:
-      return tr("computed (was evicted)");
-    case trace::MissReason::AfterMiss:
-      return tr("computed (after a miss)");
-    case trace::MissReason::LastToken:
-      return tr("computed (the last token always is)");
-    case trace::MissReason::None:
-    case trace::MissReason::CacheOff:
-      break;
-  }
-  return tr("computed");
+  return missWord(trace::infoOf(block.reason).forecast);
 }
 
 BlockLook lookOf(const trace::BlockLookedUp& block, std::int32_t blockSize) {

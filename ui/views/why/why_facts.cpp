@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // The table of facts in the why model.
+#include "engine/trace/miss_reasons.h"
 #include "ui/views/pool/store_model.h"
 #include "ui/views/why/why_context.h"
 #include "ui/words/tr.h"
@@ -76,9 +77,7 @@ class FactMaker {
     const trace::BlockLookedUp& lookup = *m_context.lookup;
     if (lookup.storedByRequest == 0) return;
     const bool served = lookup.outcome != trace::LookupOutcome::Miss;
-    const bool same = lookup.reason == trace::MissReason::ContextDiffers ||
-                      lookup.reason == trace::MissReason::AfterMiss ||
-                      lookup.reason == trace::MissReason::LastToken;
+    const bool same = trace::infoOf(lookup.reason).tokensAreStored;
     const QString label = served ? tr("Stored by") : same ? tr("Same tokens in") : tr("Nearest block");
     WhyLink link;
     link.block = m_context.storedPlace();

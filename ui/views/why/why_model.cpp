@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "ui/views/why/why_model.h"
 
+#include "engine/trace/miss_reasons.h"
 #include "ui/views/common/csv_line.h"
 #include "ui/views/common/request_blocks.h"
 #include "ui/views/why/why_context.h"
+#include "ui/words/miss_words.h"
 #include "ui/words/tr.h"
 
 #include <algorithm>
@@ -16,28 +18,6 @@ using trace::MissReason;
 
 QString bold(const QString& text) {
   return QStringLiteral("<b>%1</b>").arg(text.toHtmlEscaped());
-}
-
-QString reasonName(MissReason reason) {
-  switch (reason) {
-    case MissReason::None:
-      return {};
-    case MissReason::NeverSeen:
-      return tr("never seen");
-    case MissReason::TokensDiffer:
-      return tr("tokens differ");
-    case MissReason::ContextDiffers:
-      return tr("it sees something else");
-    case MissReason::Evicted:
-      return tr("evicted");
-    case MissReason::AfterMiss:
-      return tr("after a miss");
-    case MissReason::LastToken:
-      return tr("last token");
-    case MissReason::CacheOff:
-      break;
-  }
-  return tr("caching is off");
 }
 
 std::optional<BlockRef> selectedBlock(const ViewInput& input) {
@@ -126,46 +106,12 @@ class Sentence {
 
   QString reason() const {
     const trace::BlockLookedUp& lookup = *m_context.lookup;
-    switch (lookup.reason) {
-      case MissReason::None:
-        return {};
-      case MissReason::NeverSeen:
-        return tr("Nothing like this block of %1 was known behind the same beginning, so it was computed.")
-            .arg(name());
-      case MissReason::TokensDiffer:
-        return lookup.tokenStored < 0 ? tr("The nearest stored block behind the same beginning ends where "
-                                           "this block of %1 goes on.")
-                                            .arg(name())
-                                      : tr("The nearest stored block behind the same beginning has other "
-                                           "tokens than this block of "
-                                           "%1 from token %2 on.")
-                                            .arg(name())
-                                            .arg(lookup.differsAt);
-      case MissReason::ContextDiffers:
-        return tr("The same tokens are stored, but they were computed seeing something else than %1 sees "
-                  "here. "
-                  "Keys and values depend on what is seen, so they cannot serve it.")
-            .arg(name());
-      case MissReason::Evicted:
-        return tr("This block of %1 was stored, but it was taken from the pool before it was needed again.")
-            .arg(name());
-      case MissReason::AfterMiss:
-        return tr("An earlier block of %1 was not found. Keys and values depend on everything before them, "
-                  "so "
-                  "this one was computed too.")
-            .arg(name());
-      case MissReason::LastToken:
-        return tr("All of this block of %1 is stored, but it holds the last token of the prompt, which is "
-                  "always "
-                  "computed: the answer goes on from its result.")
-            .arg(name());
-      case MissReason::CacheOff:
-        break;
-    }
-    return lookup.wanted < m_context.blocks.blockSize
-               ? tr("The cache keeps no blocks of this kind: caching is off, or off for blocks that are not "
-                    "full.")
-               : tr("Caching is off, so every block is computed.");
+    if (lookup.reason == MissReason::None) return {};
+    const QString sentence = missWord(trace::sentenceOf(lookup, m_context.blocks.blockSize));
+    return lookup.reason == MissReason::TokensDiffer && lookup.tokenStored >= 0
+               ? sentence.arg(name(), QString::number(lookup.differsAt))
+           : sentence.contains(QLatin1String("%1")) ? sentence.arg(name())
+                                                    : sentence;
   }
 
   const WhyContext& m_context;
@@ -177,7 +123,7 @@ void judge(const WhyContext& context, Why& why) {
     why.verdict = context.facts->prompt == 0 ? tr("generated") : tr("not looked up yet");
     return;
   }
-  const QString reason = reasonName(context.lookup->reason);
+  const QString reason = missWord(trace::infoOf(context.lookup->reason).words);
   switch (context.lookup->outcome) {
     case LookupOutcome::Hit:
       why.verdict = tr("hit");

@@ -1,0 +1,126 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// Why virtual blocks were not wholly found: what files call each reason, and what people read of it.
+#pragma once
+
+#include "engine/base/translation.h"
+#include "engine/trace/event.h"
+
+#include <array>
+#include <cstddef>
+#include <string>
+#include <string_view>
+
+namespace spanscope::trace {
+
+/// Texts of the window are marked by forTranslation("Misses", …); %1 is the block's segment.
+struct MissReasonInfo {
+  MissReason reason = MissReason::None;
+  std::string_view name;        ///< in files, and without its underscores in listings
+  const char* words = "";       ///< in short: "evicted"
+  const char* forecast = "";    ///< what a forecast says of such a block: "computed (was evicted)"
+  const char* sentence = "";    ///< %2: the token from which on another is stored, for TokensDiffer
+  const char* shortBlock = "";  ///< the sentence where the nearest block ends sooner, or this one is not full
+  bool tokensAreStored = false;  ///< the same tokens stand in a block, which cannot serve this one
+};
+
+/// In the order of MissReason.
+inline constexpr std::array kMissReasons = {
+    MissReasonInfo{
+        .reason = MissReason::None, .name = "none", .forecast = forTranslation("Misses", "computed")},
+    MissReasonInfo{
+        .reason = MissReason::NeverSeen,
+        .name = "never_seen",
+        .words = forTranslation("Misses", "never seen"),
+        .forecast = forTranslation("Misses", "computed (never seen)"),
+        .sentence = forTranslation(
+            "Misses",
+            "Nothing like this block of %1 was known behind the same beginning, so it was computed.")},
+    MissReasonInfo{
+        .reason = MissReason::TokensDiffer,
+        .name = "tokens_differ",
+        .words = forTranslation("Misses", "tokens differ"),
+        .forecast = forTranslation("Misses", "computed (tokens differ)"),
+        .sentence = forTranslation("Misses",
+                                   "The nearest stored block behind the same beginning has other tokens than "
+                                   "this block of %1 from token %2 on."),
+        .shortBlock =
+            forTranslation("Misses",
+                           "The nearest stored block behind the same beginning ends where this block "
+                           "of %1 goes on.")},
+    MissReasonInfo{.reason = MissReason::ContextDiffers,
+                   .name = "context_differs",
+                   .words = forTranslation("Misses", "it sees something else"),
+                   .forecast = forTranslation("Misses", "computed (sees something else)"),
+                   .sentence = forTranslation(
+                       "Misses",
+                       "The same tokens are stored, but they were computed seeing something else "
+                       "than %1 sees here. Keys and values depend on what is seen, so they cannot "
+                       "serve it."),
+                   .tokensAreStored = true},
+    MissReasonInfo{
+        .reason = MissReason::Evicted,
+        .name = "evicted",
+        .words = forTranslation("Misses", "evicted"),
+        .forecast = forTranslation("Misses", "computed (was evicted)"),
+        .sentence = forTranslation(
+            "Misses",
+            "This block of %1 was stored, but it was taken from the pool before it was needed again.")},
+    MissReasonInfo{.reason = MissReason::AfterMiss,
+                   .name = "after_miss",
+                   .words = forTranslation("Misses", "after a miss"),
+                   .forecast = forTranslation("Misses", "computed (after a miss)"),
+                   .sentence = forTranslation(
+                       "Misses",
+                       "An earlier block of %1 was not found. Keys and values depend on everything "
+                       "before them, so this one was computed too."),
+                   .tokensAreStored = true},
+    MissReasonInfo{
+        .reason = MissReason::LastToken,
+        .name = "last_token",
+        .words = forTranslation("Misses", "last token"),
+        .forecast = forTranslation("Misses", "computed (the last token always is)"),
+        .sentence = forTranslation("Misses",
+                                   "All of this block of %1 is stored, but it holds the last token of the "
+                                   "prompt, which is always computed: the answer goes on from its result."),
+        .tokensAreStored = true},
+    MissReasonInfo{.reason = MissReason::CacheOff,
+                   .name = "cache_off",
+                   .words = forTranslation("Misses", "caching is off"),
+                   .forecast = forTranslation("Misses", "computed"),
+                   .sentence = forTranslation("Misses", "Caching is off, so every block is computed."),
+                   .shortBlock = forTranslation(
+                       "Misses",
+                       "The cache keeps no blocks of this kind: caching is off, or off for blocks "
+                       "that are not full.")},
+};
+
+static_assert([] {
+  for (std::size_t i = 0; i < kMissReasons.size(); ++i)
+    if (kMissReasons[i].reason != static_cast<MissReason>(i)) return false;
+  return kMissReasons.size() == static_cast<std::size_t>(MissReason::CacheOff) + 1;
+}());
+
+/// Of a value that a file may have made up, the row of None.
+constexpr const MissReasonInfo& infoOf(MissReason reason) {
+  const auto index = static_cast<std::size_t>(reason);
+  return kMissReasons[index < kMissReasons.size() ? index : 0];
+}
+
+/// The sentence that fits a lookup, where full blocks have so many token slots.
+constexpr const char* sentenceOf(const BlockLookedUp& lookup, std::int32_t blockSize) {
+  const MissReasonInfo& info = infoOf(lookup.reason);
+  const bool isShort = lookup.reason == MissReason::TokensDiffer ? lookup.tokenStored < 0
+                       : lookup.reason == MissReason::CacheOff   ? lookup.wanted < blockSize
+                                                                 : false;
+  return isShort ? info.shortBlock : info.sentence;
+}
+
+/// "tokens differ": the name as listings have it.
+inline std::string listedName(MissReason reason) {
+  std::string name(infoOf(reason).name);
+  for (char& letter : name)
+    if (letter == '_') letter = ' ';
+  return name;
+}
+
+}  // namespace spanscope::trace
