@@ -16,9 +16,8 @@ struct DiffLine {
   bool operator==(const DiffLine&) const = default;
 };
 
-/// The lines that are the same, removed or added between `before` and `after`, with as few removed and added
-/// lines as possible. If that would take more than 2000 of them, the whole differing middle is removed and
-/// added.
+/// What becomes of the lines of `before` on the way to `after`, with as few lines removed and added as
+/// possible (engine/base/difference.h).
 std::vector<DiffLine> diffLines(const QStringList& before, const QStringList& after);
 
 }  // namespace spanscope::document

@@ -8,6 +8,7 @@
 #include "ui/words/tr.h"
 
 #include <algorithm>
+#include <cstddef>
 #include <variant>
 
 namespace spanscope::ui {
@@ -44,12 +45,6 @@ void addLines(const query::Node& node, int depth, std::vector<Line>& lines) {
       node, [&](const query::Node& child, const std::string&) { addLines(child, depth + 1, lines); });
 }
 
-QStringList keysOf(const std::vector<Line>& lines) {
-  QStringList keys;
-  for (const Line& line : lines) keys += QString(line.depth, QLatin1Char(' ')) + line.text;
-  return keys;
-}
-
 }  // namespace
 
 std::vector<TreeDiffRow> treeDiff(const std::string& left, const std::string& right) {
@@ -61,13 +56,16 @@ std::vector<TreeDiffRow> treeDiff(const std::string& left, const std::string& ri
   addLines(*first.query, 0, leftLines);
   addLines(*second.query, 0, rightLines);
   std::vector<TreeDiffRow> rows;
-  for (const DiffStep& step : diffOf(keysOf(leftLines), keysOf(rightLines))) {
-    TreeDiffRow row{.kind = step.kind, .left = {}, .right = {}};
-    if (step.kind != DiffKind::Right) {
+  const auto isSame = [&](std::size_t i, std::size_t j) {
+    return leftLines[i].depth == rightLines[j].depth && leftLines[i].text == rightLines[j].text;
+  };
+  for (const DifferenceStep& step : differenceOf(leftLines.size(), rightLines.size(), isSame)) {
+    TreeDiffRow row{.kind = kindOf(step.on), .left = {}, .right = {}};
+    if (step.on != StandsOn::Right) {
       row.leftDepth = leftLines[step.left].depth;
       row.left = leftLines[step.left].text;
     }
-    if (step.kind != DiffKind::Left) {
+    if (step.on != StandsOn::Left) {
       row.rightDepth = rightLines[step.right].depth;
       row.right = rightLines[step.right].text;
     }

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "ui/views/plan/tree_pair_model.h"
 
+#include "engine/base/difference.h"
+
 #include <algorithm>
 #include <cstddef>
-#include <cstdint>
 #include <utility>
 
 namespace spanscope::ui {
@@ -11,27 +12,8 @@ namespace {
 
 using Lines = std::vector<plan::TreeLine>;
 
-/// If the lines of the two trees multiply to more than this, they are not matched line by line, which would
-/// take longer than a person waits.
-constexpr std::size_t kMostMatches = 4'000'000;
-
 bool isSame(const plan::TreeLine& a, const plan::TreeLine& b) {
   return a.label == b.label && a.node == b.node && a.depth == b.depth;
-}
-
-/// Lengths of the longest common subsequences of the lines from i and j on, row by row.
-std::vector<std::uint32_t> commonLengths(const Lines& before, const Lines& after, std::size_t begin,
-                                         std::size_t beforeEnd, std::size_t afterEnd) {
-  const std::size_t width = afterEnd - begin + 1;
-  std::vector<std::uint32_t> lengths((beforeEnd - begin + 1) * width, 0);
-  for (std::size_t i = beforeEnd; i-- > begin;) {
-    for (std::size_t j = afterEnd; j-- > begin;) {
-      const std::size_t here = (i - begin) * width + (j - begin);
-      lengths[here] = isSame(before[i], after[j]) ? lengths[here + width + 1] + 1
-                                                  : std::max(lengths[here + width], lengths[here + 1]);
-    }
-  }
-  return lengths;
 }
 
 class Pairing {
@@ -75,36 +57,22 @@ class Pairing {
 }  // namespace
 
 std::vector<TreePairRow> pairTrees(const Lines& before, const Lines& after) {
-  std::size_t begin = 0;
-  const std::size_t shorter = std::min(before.size(), after.size());
-  while (begin < shorter && isSame(before[begin], after[begin])) ++begin;
-  std::size_t tail = 0;
-  while (tail < shorter - begin && isSame(before[before.size() - 1 - tail], after[after.size() - 1 - tail]))
-    ++tail;
-  const std::size_t beforeEnd = before.size() - tail;
-  const std::size_t afterEnd = after.size() - tail;
-
   Pairing pairing;
-  for (std::size_t i = 0; i < begin; ++i) pairing.addBoth(before[i], after[i]);
-  std::size_t i = begin;
-  std::size_t j = begin;
-  if ((beforeEnd - begin + 1) * (afterEnd - begin + 1) <= kMostMatches) {
-    const std::size_t width = afterEnd - begin + 1;
-    const std::vector<std::uint32_t> lengths = commonLengths(before, after, begin, beforeEnd, afterEnd);
-    while (i < beforeEnd && j < afterEnd) {
-      const std::size_t here = (i - begin) * width + (j - begin);
-      if (isSame(before[i], after[j])) {
-        pairing.addBoth(before[i++], after[j++]);
-      } else if (lengths[here + width] >= lengths[here + 1]) {
-        pairing.addBefore(before[i++]);
-      } else {
-        pairing.addAfter(after[j++]);
-      }
+  for (const DifferenceStep& step :
+       differenceOf(before.size(), after.size(),
+                    [&](std::size_t i, std::size_t j) { return isSame(before[i], after[j]); })) {
+    switch (step.on) {
+      case StandsOn::Both:
+        pairing.addBoth(before[step.left], after[step.right]);
+        break;
+      case StandsOn::Left:
+        pairing.addBefore(before[step.left]);
+        break;
+      case StandsOn::Right:
+        pairing.addAfter(after[step.right]);
+        break;
     }
   }
-  while (i < beforeEnd) pairing.addBefore(before[i++]);
-  while (j < afterEnd) pairing.addAfter(after[j++]);
-  for (std::size_t k = 0; k < tail; ++k) pairing.addBoth(before[beforeEnd + k], after[afterEnd + k]);
   return pairing.take();
 }
 

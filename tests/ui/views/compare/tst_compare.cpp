@@ -72,28 +72,6 @@ class TestCompare : public QObject {
     QCOMPARE(textDiff(QStringLiteral("a"), QStringLiteral("a")).size(), std::size_t(1));
   }
 
-  /// Both sides can be put together again from the steps, whatever the lists are.
-  void stepsHoldBothLists() {
-    quint32 state = 7;
-    const auto next = [&state] { return (state = state * 1664525 + 1013904223) >> 16; };
-    for (int round = 0; round < 200; ++round) {
-      QStringList left;
-      QStringList right;
-      for (quint32 i = next() % 12; i > 0; --i) left += QString::number(next() % 4);
-      for (quint32 i = next() % 12; i > 0; --i) right += QString::number(next() % 4);
-      QStringList gotLeft;
-      QStringList gotRight;
-      for (const DiffStep& step : diffOf(left, right)) {
-        if (step.kind != DiffKind::Right) gotLeft += left[static_cast<qsizetype>(step.left)];
-        if (step.kind != DiffKind::Left) gotRight += right[static_cast<qsizetype>(step.right)];
-        if (step.kind == DiffKind::Same)
-          QCOMPARE(left[static_cast<qsizetype>(step.left)], right[static_cast<qsizetype>(step.right)]);
-      }
-      QCOMPARE(gotLeft, left);
-      QCOMPARE(gotRight, right);
-    }
-  }
-
   /// Documents that changed places are told as moved, not as gone and new.
   void treesTellWhatMoved() {
     const ViewInput input = m_runs.input();
