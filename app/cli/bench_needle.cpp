@@ -10,7 +10,7 @@
 #include "engine/base/error.h"
 #include "engine/base/output_failure.h"
 #include "engine/base/output_file.h"
-#include "engine/experiment/charts.h"
+#include "engine/experiment/chart_svg.h"
 #include "engine/experiment/needle.h"
 #include "engine/policy/policies.h"
 #include "engine/trace/no_sink.h"
@@ -195,24 +195,31 @@ std::string underTitle(const Report& report, const std::string& model) {
 
 /// Attention locality over hay, as in figure 17 of the paper.
 std::string localityPicture(const Report& report, const std::string& model) {
-  experiment::ShareChart chart;
+  experiment::LineChart chart;
   chart.texts = {.title = "Attention locality: runs that find the names",
                  .subtitle = underTitle(report, model) + "; bars: 95 % interval",
                  .xLabel = "hay, words in each document",
                  .yLabel = fmt::format("good runs: {} of {} names or more", report.goodCount(),
                                        report.options.needle.documents)};
+  std::vector<double> places;
   for (const std::int32_t portion : report.options.needle.portions) {
-    experiment::ShareSeries series{.name = portionName(portion), .points = {}};
+    experiment::ChartSeries series{.name = portionName(portion), .points = {}};
     for (const NeedleRow* row : report.rowsOf(portion)) {
       const experiment::ShareInterval range = experiment::wilsonInterval(row->good, row->trials);
       series.points.push_back({.x = static_cast<double>(row->hayWords),
-                               .y = static_cast<double>(row->good) / row->trials,
-                               .low = range.low,
-                               .high = range.high});
+                               .figure = {.value = static_cast<double>(row->good) / row->trials,
+                                          .low = range.low,
+                                          .high = range.high,
+                                          .samples = static_cast<std::size_t>(row->trials)}});
+      places.push_back(static_cast<double>(row->hayWords));
     }
     chart.series.push_back(std::move(series));
   }
-  return experiment::shareChartSvg(chart);
+  const double most = places.empty() ? 1 : std::max(1.0, *std::max_element(places.begin(), places.end()));
+  chart.x = experiment::placesAxis(std::move(places), false);
+  chart.x.high = most;
+  chart.y = experiment::shareAxis();
+  return experiment::chartSvg(chart);
 }
 
 /// Depth of the needle over length, as needle-in-a-haystack tests are drawn.
@@ -224,23 +231,25 @@ std::string depthPicture(const Report& report, const std::string& model) {
                  .xLabel = "hay, words in each document",
                  .yLabel = "depth of the document"};
   for (std::int32_t i = 0; i < documents; ++i) {
-    chart.rowNames.push_back(fmt::format("{:.0f} %", 100.0 * i / (documents - 1)));
+    chart.rows.push_back(fmt::format("{:.0f} %", 100.0 * i / (documents - 1)));
   }
   for (const std::int32_t words : report.options.needle.hayWords)
-    chart.columnNames.push_back(std::to_string(words));
+    chart.columns.push_back(std::to_string(words));
   for (const std::int32_t portion : report.options.needle.portions) {
-    experiment::HeatPanel panel{.title = portionName(portion), .cells = {}};
+    experiment::HeatMapPanel panel{.title = portionName(portion), .cells = {}};
     for (std::size_t document = 0; document < static_cast<std::size_t>(documents); ++document) {
-      std::vector<std::optional<double>>& cells = panel.cells.emplace_back();
+      std::vector<std::optional<experiment::HeatMapCell>>& cells = panel.cells.emplace_back();
       for (const NeedleRow* row : report.rowsOf(portion)) {
         const bool hasRun = !row->seconds.samples.empty();
-        cells.push_back(hasRun ? std::optional(static_cast<double>(row->foundAt[document]) / row->trials)
+        cells.push_back(hasRun ? std::optional(experiment::shareCell(
+                                     static_cast<double>(row->foundAt[document]) / row->trials))
                                : std::nullopt);
       }
     }
     chart.panels.push_back(std::move(panel));
   }
-  return experiment::heatChartSvg(chart);
+  chart.scale = experiment::shareScale();
+  return experiment::chartSvg(chart);
 }
 
 void writePicture(const std::filesystem::path& file, const std::string& svg, const OutputRules& rules) {

@@ -10,7 +10,7 @@
 #include "engine/base/error.h"
 #include "engine/base/output_failure.h"
 #include "engine/base/output_file.h"
-#include "engine/experiment/charts.h"
+#include "engine/experiment/chart_svg.h"
 #include "engine/experiment/sources.h"
 
 #include <CLI/CLI.hpp>
@@ -181,14 +181,14 @@ std::string picture(const BenchSourcesOptions& options, const Report& report, co
                                          counted(options.questions, "question"), options.reportSeed),
                  .xLabel = "documents that are needed",
                  .yLabel = "measure"};
-  chart.columnNames = {"one", "two", "both"};
-  for (const Found& found : report.found) chart.rowNames.push_back(found.measure.name);
+  chart.columns = {"one", "two", "both"};
+  for (const Found& found : report.found) chart.rows.push_back(found.measure.name);
   for (std::size_t i = 0; i < report.asked.size(); ++i) {
     const SourceCount right = experiment::countRight(report.asked[i].reportedOn);
     const auto share = [](std::int32_t count, std::int32_t of) {
-      return of == 0 ? std::nullopt : std::optional(static_cast<double>(count) / of);
+      return of == 0 ? std::nullopt : std::optional(experiment::shareCell(static_cast<double>(count) / of));
     };
-    experiment::HeatPanel panel{.title = counted(report.asked[i].documents, "document"), .cells = {}};
+    experiment::HeatMapPanel panel{.title = counted(report.asked[i].documents, "document"), .cells = {}};
     for (const Found& found : report.found) {
       const SourceCount count = found.reportedOn[i];
       panel.cells.push_back(
@@ -196,7 +196,8 @@ std::string picture(const BenchSourcesOptions& options, const Report& report, co
     }
     chart.panels.push_back(std::move(panel));
   }
-  return experiment::heatChartSvg(chart);
+  chart.scale = experiment::shareScale();
+  return experiment::chartSvg(chart);
 }
 
 void checkDocuments(const BenchSourcesOptions& options) {

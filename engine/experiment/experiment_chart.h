@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// The picture of an experiment, as SVG: lines with their spread, a heat map, or histograms.
+// The chart of an experiment: lines with their spread, a heat map, or histograms.
 #pragma once
 
+#include "engine/experiment/chart.h"
 #include "engine/experiment/experiment.h"
 #include "engine/experiment/experiment_maps.h"
 
 #include <cstddef>
+#include <functional>
 #include <optional>
 #include <string>
-#include <vector>
 
 namespace spanscope::experiment {
 
@@ -19,22 +20,17 @@ struct ExperimentDrawing {
   std::optional<double> place{};  ///< of the first axis, for histograms; nothing: all of them together
 };
 
-/// Empty where there is no point.
+/// A text of an experiment in the language of who reads the chart; unset: as it stands.
+using ChartWords = std::function<std::string(const char*)>;
+
+/// Nothing where there is no point.
+Chart experimentChart(const ExperimentResult& result, const ExperimentDrawing& drawing,
+                      const ChartWords& words = nullptr);
+
+/// The same as a picture; empty where there is no point.
 std::string experimentSvg(const ExperimentResult& result, const ExperimentDrawing& drawing = {});
-std::string experimentLinesSvg(const ExperimentResult& result, std::size_t measure);
 
 /// "time to first token, ms"
-std::string measureTitle(const Measure& measure);
-
-struct AxisTick {
-  double place = 0;  ///< 0 … 1 of the axis
-  double value = 0;
-};
-/// Round numbers on the axis of histograms, few enough to be written beside each other.
-std::vector<AxisTick> histogramTicks(const Histograms& histograms);
-
-/// Places of lines and numbers on an axis from `low` to `high`, both included in what it spans: round
-/// numbers, or powers of two on a logarithmic one.
-std::vector<double> axisTicks(double low, double high, bool isLogarithmic);
+std::string measureTitle(const Measure& measure, const ChartWords& words = nullptr);
 
 }  // namespace spanscope::experiment

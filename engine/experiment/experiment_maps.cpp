@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "engine/experiment/experiment_maps.h"
 
+#include "engine/experiment/experiment_table.h"
+
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -26,38 +28,52 @@ std::size_t placeIn(const std::set<double>& values, double value) {
   return static_cast<std::size_t>(std::distance(values.begin(), values.find(value)));
 }
 
-double shadeOf(const HeatMap& map, double value) {
-  if (!(map.high > map.low)) return 0;
-  const double share = map.isLogarithmic ? std::log(value / map.low) / std::log(map.high / map.low)
-                                         : (value - map.low) / (map.high - map.low);
-  return std::clamp(share, 0.0, 1.0);
-}
+/// What the colours of a map reach over.
+struct Scale {
+  double low = 0;
+  double high = 100;
+  bool isLogarithmic = false;
 
-/// What the colours reach over: all of a share, else from the least to the most.
-void setScale(HeatMap& map, const Measure& measure) {
-  if (measure.figure == FigureKind::Share) {
-    map.high = 100;
-  } else {
-    map.low = std::numeric_limits<double>::infinity();
-    map.high = -map.low;
-    for (const HeatMapPanel& panel : map.panels) {
-      for (const auto& row : panel.cells) {
-        for (const std::optional<HeatMapCell>& cell : row) {
-          if (!cell) continue;
-          map.low = std::min(map.low, cell->figure.value);
-          map.high = std::max(map.high, cell->figure.value);
-        }
-      }
-    }
-    map.isLogarithmic = measure.isLogarithmic && map.low > 0;
+  double shadeOf(double value) const {
+    if (!(high > low)) return 0;
+    const double share =
+        isLogarithmic ? std::log(value / low) / std::log(high / low) : (value - low) / (high - low);
+    return std::clamp(share, 0.0, 1.0);
   }
+  double at(double share) const {
+    return isLogarithmic ? low * std::pow(high / low, share) : low + (high - low) * share;
+  }
+};
+
+template <class Visit>
+void forEachCell(HeatChart& map, Visit visit) {
   for (HeatMapPanel& panel : map.panels) {
     for (auto& row : panel.cells) {
       for (std::optional<HeatMapCell>& cell : row) {
-        if (cell) cell->shade = shadeOf(map, cell->figure.value);
+        if (cell) visit(*cell);
       }
     }
   }
+}
+
+/// All of a share, else from the least to the most.
+void setScale(HeatChart& map, const Measure& measure) {
+  Scale scale;
+  if (measure.figure != FigureKind::Share) {
+    scale.low = std::numeric_limits<double>::infinity();
+    scale.high = -scale.low;
+    forEachCell(map, [&scale](const HeatMapCell& cell) {
+      scale.low = std::min(scale.low, cell.figure.value);
+      scale.high = std::max(scale.high, cell.figure.value);
+    });
+    scale.isLogarithmic = measure.isLogarithmic && scale.low > 0;
+  }
+  forEachCell(map, [&scale](HeatMapCell& cell) {
+    cell.shade = scale.shadeOf(cell.figure.value);
+    cell.text = shortNumber(cell.figure.value);
+  });
+  for (const double share : {0.0, 0.5, 1.0})
+    map.scale.push_back({.at = share, .text = shortNumber(scale.at(share))});
 }
 
 /// Rice's rule, within what can still be told apart.
@@ -85,27 +101,9 @@ std::vector<ChartKind> chartKindsOf(const Experiment& experiment) {
   return {ChartKind::Lines, ChartKind::HeatMap, ChartKind::Histograms};
 }
 
-std::string shortNumber(double value) {
-  const double size = std::abs(value);
-  if (size == 0) return "0";
-  if (size >= 1e6 || size < 1e-3) {
-    std::string text = fmt::format("{:.1e}", value);
-    if (const std::size_t tenth = text.find(".0e"); tenth != std::string::npos) text.erase(tenth, 2);
-    return text;
-  }
-  if (size >= 99.95) return fmt::format("{:.0f}", value);
-  std::string text = fmt::format("{:.{}f}", value, size >= 9.995 ? 1 : size >= 0.0995 ? 2 : 4);
-  text.erase(text.find_last_not_of('0') + 1);
-  if (text.ends_with('.')) text.pop_back();
-  return text;
-}
-
-double HeatMap::at(double share) const {
-  return isLogarithmic ? low * std::pow(high / low, share) : low + (high - low) * share;
-}
-
-HeatMap heatMapOf(const ExperimentResult& result, std::size_t measureIndex) {
-  HeatMap map;
+HeatChart heatCellsOf(const ExperimentResult& result, std::size_t measureIndex) {
+  HeatChart map;
+  map.isSpread = true;
   const Measure* measure = measureOf(result, measureIndex);
   if (measure == nullptr || result.points.empty()) return map;
   const bool hasRows = *findExperiment(result.wish.experiment)->yName != '\0';
@@ -132,15 +130,16 @@ HeatMap heatMapOf(const ExperimentResult& result, std::size_t measureIndex) {
     const Figure figure = figureOf(point, measureIndex, *measure);
     if (figure.samples == 0) continue;
     map.panels[hasRows ? line : 0].cells[hasRows ? placeIn(rows, point.y) : line][placeIn(columns, point.x)] =
-        HeatMapCell{.figure = figure, .shade = 0};
+        HeatMapCell{.figure = figure, .shade = 0, .text = {}};
   }
   setScale(map, *measure);
   return map;
 }
 
-Histograms histogramsOf(const ExperimentResult& result, std::size_t measure, std::optional<double> place) {
+HistogramChart histogramsOf(const ExperimentResult& result, std::size_t measure,
+                            std::optional<double> place) {
   constexpr double kWide = 100;  // from this factor between least and most on, bins are of equal factor
-  Histograms found;
+  HistogramChart found;
   if (measureOf(result, measure) == nullptr) return found;
   std::vector<std::vector<double>> samples;
   double least = std::numeric_limits<double>::infinity();
@@ -191,6 +190,7 @@ Histograms histogramsOf(const ExperimentResult& result, std::size_t measure, std
     }
     found.hasZeros = found.hasZeros || part.zeros > 0;
   }
+  found.ticks = histogramTicks(found);
   return found;
 }
 

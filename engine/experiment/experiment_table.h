@@ -2,6 +2,7 @@
 // The results of an experiment as a table and as comma-separated values.
 #pragma once
 
+#include "engine/experiment/chart.h"
 #include "engine/experiment/experiment.h"
 
 #include <string>
@@ -25,14 +26,7 @@ std::string experimentCsv(const ExperimentResult& result);
 /// The points in the order of the table.
 std::vector<const ExperimentPoint*> sortedPoints(const ExperimentResult& result);
 
-/// The figure of one measure at a point.
-struct Figure {
-  double value = 0;
-  double low = 0;  ///< lower end of its spread
-  double high = 0;
-  std::size_t samples = 0;
-  bool operator==(const Figure&) const = default;
-};
+/// What is said of one measure of a point.
 Figure figureOf(const ExperimentPoint& point, std::size_t index, const Measure& measure);
 
 /// The setup of the measurement: "SmolLM2-135M, AMD EPYC, AVX3, 2 threads; 5 repeats, seed 0; words 100".

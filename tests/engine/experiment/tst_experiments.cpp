@@ -19,6 +19,7 @@
 #include <filesystem>
 #include <numeric>
 #include <set>
+#include <variant>
 
 using namespace spanscope;
 using spanscope::experiment::Experiment;
@@ -401,6 +402,29 @@ class TestExperiments : public QObject {
     QVERIFY(experiment::experimentSvg({}).empty());
   }
 
+  /// What the window and a file draw is one value, its words in the language of the window.
+  void chartsAreValues() {
+    ExperimentResult result;
+    result.wish = experiment::completed({.experiment = "rag", .values = {}});
+    result.points = {{.series = "a", .x = 2, .samples = {{3, 1, 2}, {0, 0, 0}}},
+                     {.series = "a", .x = 1, .samples = {{5}, {50}}},
+                     {.series = "b", .x = 4, .samples = {{7}, {50}}}};
+    const auto loud = [](const char* text) { return "<" + std::string(text) + ">"; };
+    const experiment::Chart chart = experiment::experimentChart(result, {}, loud);
+    const auto* lines = std::get_if<experiment::LineChart>(&chart);
+    QVERIFY(lines != nullptr);
+    QVERIFY(lines->texts.title.starts_with("<") && lines->texts.xLabel.starts_with("<"));
+    QCOMPARE(lines->series.size(), std::size_t{2});
+    QCOMPARE(lines->series[0].points[0].x, 1.0);
+    QCOMPARE(lines->series[0].points[1].figure.value, 2.0);
+    QCOMPARE(lines->x.ticks.size(), std::size_t{3});
+    QCOMPARE(lines->x.ticks[2].text, std::string("4"));
+    QVERIFY(lines->y.low <= 1 && lines->y.high >= 7);
+    for (const experiment::ChartTick& tick : lines->y.ticks)
+      QVERIFY(tick.at >= lines->y.low && tick.at <= lines->y.high);
+    QVERIFY(std::holds_alternative<std::monostate>(experiment::experimentChart({}, {})));
+  }
+
   void depthsAreCells() {
     Bench bench;
     const ExperimentResult result = bench.run(
@@ -409,12 +433,12 @@ class TestExperiments : public QObject {
          .repeats = 2});
     QCOMPARE(result.done, result.total);
     QCOMPARE(result.points.size(), std::size_t{12});
-    const experiment::HeatMap map = experiment::heatMapOf(result, 0);
+    const experiment::HeatChart map = experiment::heatCellsOf(result, 0);
     QCOMPARE(map.rows, (std::vector<std::string>{"0", "50", "100"}));
     QCOMPARE(map.columns, (std::vector<std::string>{"10", "20"}));
     QCOMPARE(map.panels.size(), std::size_t{2});
     QCOMPARE(map.panels[1].title, std::string("k = 2"));
-    QCOMPARE(map.high, 100.0);
+    QCOMPARE(map.scale.back().text, std::string("100"));
     const std::string svg = experiment::experimentSvg(result, {.kind = experiment::ChartKind::HeatMap});
     QVERIFY(svg.find("depth, %") != std::string::npos);
     const experiment::ExperimentTable table = experiment::experimentTable(result);
@@ -430,17 +454,17 @@ class TestExperiments : public QObject {
     result.points = {{.series = "a", .x = 1, .samples = {{1}, {0}}},
                      {.series = "a", .x = 2, .samples = {{10}, {50}}},
                      {.series = "b", .x = 2, .samples = {{100}, {}}}};
-    const experiment::HeatMap times = experiment::heatMapOf(result, 0);
-    QVERIFY(times.isLogarithmic);
+    const experiment::HeatChart times = experiment::heatCellsOf(result, 0);
     QCOMPARE(times.rows, (std::vector<std::string>{"a", "b"}));
     QCOMPARE(times.panels.front().cells[0][0]->shade, 0.0);
     QVERIFY(std::abs(times.panels.front().cells[0][1]->shade - 0.5) < 1e-9);
     QCOMPARE(times.panels.front().cells[1][1]->shade, 1.0);
     QVERIFY(!times.panels.front().cells[1][0]);
-    QVERIFY(std::abs(times.at(0.5) - 10) < 1e-9);
+    QCOMPARE(times.panels.front().cells[1][1]->text, std::string("100"));
+    QCOMPARE(times.scale, (std::vector<experiment::ChartTick>{{0, "1"}, {0.5, "10"}, {1, "100"}}));
     // A measure without a sample has no cell.
-    QVERIFY(!experiment::heatMapOf(result, 1).panels.front().cells[1][1]);
-    QVERIFY(experiment::heatMapOf({}, 0).panels.empty());
+    QVERIFY(!experiment::heatCellsOf(result, 1).panels.front().cells[1][1]);
+    QVERIFY(experiment::heatCellsOf({}, 0).panels.empty());
   }
 
   void histogramsCountEverySample() {
@@ -452,7 +476,7 @@ class TestExperiments : public QObject {
     const auto sum = [](const experiment::Histogram& part) {
       return std::accumulate(part.counts.begin(), part.counts.end(), part.zeros);
     };
-    const experiment::Histograms all = experiment::histogramsOf(result, 0, {});
+    const experiment::HistogramChart all = experiment::histogramsOf(result, 0, {});
     QVERIFY(!all.isLogarithmic && !all.hasZeros);
     QCOMPARE(all.edges.front(), 1.0);
     QCOMPARE(all.edges.back(), 5.0);
@@ -460,15 +484,14 @@ class TestExperiments : public QObject {
     QCOMPARE(sum(all.parts[0]), std::size_t{5});
     QCOMPARE(all.parts[0].median, 3.0);
     QCOMPARE(all.parts[1].counts.back(), std::size_t{3});
-    const experiment::Histograms one = experiment::histogramsOf(result, 0, 1.0);
+    const experiment::HistogramChart one = experiment::histogramsOf(result, 0, 1.0);
     QCOMPARE(one.parts[0].total, std::size_t{4});
     QCOMPARE(one.parts[1].total, std::size_t{0});
-    const experiment::Histograms wide = experiment::histogramsOf(result, 1, {});
+    const experiment::HistogramChart wide = experiment::histogramsOf(result, 1, {});
     QVERIFY(wide.isLogarithmic && wide.hasZeros);
     QCOMPARE(wide.parts[0].zeros, std::size_t{2});
     QCOMPARE(sum(wide.parts[0]), std::size_t{5});
-    for (const experiment::AxisTick& tick : experiment::histogramTicks(wide))
-      QVERIFY(tick.place >= -1e-9 && tick.place <= 1 + 1e-9);
+    for (const experiment::ChartTick& tick : wide.ticks) QVERIFY(tick.at >= -1e-9 && tick.at <= 1 + 1e-9);
     QVERIFY(experiment::histogramsOf(result, 0, 7.0).edges.empty());
     const experiment::ExperimentDrawing drawing{.kind = experiment::ChartKind::Histograms};
     QVERIFY(experiment::experimentSvg(result, drawing).find("5 samples, median 3") != std::string::npos);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // The needle experiment's documents, how its answers are read, and the pictures of benchmarks.
-#include "engine/experiment/charts.h"
+#include "engine/experiment/chart_svg.h"
 #include "engine/experiment/needle.h"
 #include "engine/experiment/statistics.h"
 #include "engine/query/json/json.h"
@@ -36,7 +36,7 @@ class TestNeedle : public QObject {
   void wilsonIntervals_data();
   void wilsonIntervals();
   void sharesEndAtTheirEnds();
-  void shareChartHasItsMarks();
+  void lineChartHasItsMarks();
   void heatChartHasItsCells();
   void heatChartHasRoomForNames();
 };
@@ -181,13 +181,16 @@ void TestNeedle::sharesEndAtTheirEnds() {
   }
 }
 
-void TestNeedle::shareChartHasItsMarks() {
-  experiment::ShareChart chart;
+void TestNeedle::lineChartHasItsMarks() {
+  experiment::LineChart chart;
   chart.texts = {.title = "a < b & \"c\"", .subtitle = "s", .xLabel = "x", .yLabel = "y"};
-  chart.series = {{.name = "one", .points = {{0, 0.5, 0.4, 0.6}, {10, 0.2, 0.1, 0.3}, {20, 0, 0, 0.1}}},
-                  {.name = "two", .points = {{0, 1, 0.9, 1}, {10, 0.9, 0.8, 1}}},
-                  {.name = "alone", .points = {{10, 0.1, 0, 0.2}}}};
-  Picture picture = parse(experiment::shareChartSvg(chart));
+  chart.series = {
+      {.name = "one", .points = {{0, {0.5, 0.4, 0.6, 9}}, {10, {0.2, 0.1, 0.3, 9}}, {20, {0, 0, 0.1, 9}}}},
+      {.name = "two", .points = {{0, {1, 0.9, 1, 9}}, {10, {0.9, 0.8, 1, 9}}}},
+      {.name = "alone", .points = {{10, {0.1, 0, 0.2, 9}}}}};
+  chart.x = experiment::placesAxis({0, 10, 20}, false);
+  chart.y = experiment::shareAxis();
+  Picture picture = parse(experiment::chartSvg(chart));
   QVERIFY(picture.wellFormed);
   QCOMPARE(picture.elements["polyline"], 2);      // a line needs two points
   QCOMPARE(picture.elements["circle"], 3 + 1);    // the first series' marks, and its own in the legend
@@ -201,11 +204,14 @@ void TestNeedle::shareChartHasItsMarks() {
 void TestNeedle::heatChartHasItsCells() {
   experiment::HeatChart chart;
   chart.texts = {.title = "t", .subtitle = "s", .xLabel = "x", .yLabel = "y"};
-  chart.rowNames = {"0 %", "100 %"};
-  chart.columnNames = {"5", "6", "7"};
-  const std::vector<std::vector<std::optional<double>>> cells{{0.0, 0.5, 1.0}, {0.25, std::nullopt, 0.755}};
+  chart.rows = {"0 %", "100 %"};
+  chart.columns = {"5", "6", "7"};
+  const auto cell = experiment::shareCell;
+  const std::vector<std::vector<std::optional<experiment::HeatMapCell>>> cells{
+      {cell(0), cell(0.5), cell(1)}, {cell(0.25), std::nullopt, cell(0.755)}};
+  chart.scale = experiment::shareScale();
   chart.panels = {{.title = "left", .cells = cells}, {.title = "right", .cells = cells}};
-  const Picture picture = parse(experiment::heatChartSvg(chart));
+  const Picture picture = parse(experiment::chartSvg(chart));
   QVERIFY(picture.wellFormed);
   for (const char* text : {"0", "50", "100", "25", "76", "–", "left", "right", "5"}) {
     QVERIFY2(picture.texts.contains(QString::fromUtf8(text)), text);
@@ -216,10 +222,11 @@ void TestNeedle::heatChartHasItsCells() {
 /// Names of rows stand right of the label of their axis, however long they are.
 void TestNeedle::heatChartHasRoomForNames() {
   experiment::HeatChart chart;
-  chart.rowNames = {"a", "a measure of eighteen", "b"};
-  chart.columnNames = {"5"};
-  chart.panels = {{.title = {}, .cells = {{0.5}, {0.5}, {0.5}}}};
-  QXmlStreamReader xml(QByteArray::fromStdString(experiment::heatChartSvg(chart)));
+  const experiment::HeatMapCell cell = experiment::shareCell(0.5);
+  chart.rows = {"a", "a measure of eighteen", "b"};
+  chart.columns = {"5"};
+  chart.panels = {{.title = {}, .cells = {{cell}, {cell}, {cell}}}};
+  QXmlStreamReader xml(QByteArray::fromStdString(experiment::chartSvg(chart)));
   double end = 0;
   while (!xml.atEnd()) {
     if (xml.readNext() != QXmlStreamReader::StartElement || xml.name() != QLatin1String("text")) continue;

@@ -29,6 +29,11 @@ class TestExperimentsPage : public QObject {
   Q_OBJECT
 
  private:
+  /// What is drawn, if it is of this kind.
+  template <class Drawn>
+  const Drawn* shown() const {
+    return std::get_if<Drawn>(&m_view->model().chart);
+  }
   std::unique_ptr<test::ExampleWindow<ExperimentsView>> m_fresh;
   MainWindow* m_window = nullptr;     ///< its
   ExperimentsView* m_view = nullptr;  ///< its
@@ -60,8 +65,10 @@ class TestExperimentsPage : public QObject {
     QCOMPARE(run()->state, workbench::WorkState::Finished);
     const ExperimentsModel& model = m_view->model();
     QTRY_COMPARE(model.rows.size(), run()->result.points.size());
-    QCOMPARE(model.lines.front().name, QStringLiteral("spans, empty cache"));
-    QCOMPARE(model.lines.front().places.size(), std::size_t{2});
+    const auto* chart = shown<experiment::LineChart>();
+    QVERIFY(chart != nullptr);
+    QCOMPARE(chart->series.front().name, std::string("spans, empty cache"));
+    QCOMPARE(chart->series.front().points.size(), std::size_t{2});
     QVERIFY(model.setup.contains(QStringLiteral("2 repeats, seed 0; words 12")));
     QVERIFY(m_view->csv().startsWith(QStringLiteral("experiment,model,machine")));
     QCOMPARE(m_view->runButton().text(), QStringLiteral("Run"));
@@ -76,7 +83,8 @@ class TestExperimentsPage : public QObject {
     m_view->runButton().click();
     QTRY_VERIFY_WITH_TIMEOUT(hasEnded(), kPatience);
     QCOMPARE(run()->state, workbench::WorkState::Finished);
-    QTRY_COMPARE(m_view->model().heatMap.panels.size(), std::size_t{2});
+    QTRY_VERIFY(shown<experiment::HeatChart>() != nullptr);
+    QCOMPARE(shown<experiment::HeatChart>()->panels.size(), std::size_t{2});
     CellChart& map = m_view->heatMap();
     QTRY_VERIFY(map.isVisible());
     QTRY_COMPARE(map.count(), std::size_t{8});
@@ -103,17 +111,19 @@ class TestExperimentsPage : public QObject {
                      .repeats = 2});
     m_view->runButton().click();
     QTRY_VERIFY_WITH_TIMEOUT(hasEnded(), kPatience);
-    QTRY_COMPARE(m_view->model().lines.size(), std::size_t{2});
+    QTRY_VERIFY(shown<experiment::LineChart>() != nullptr);
+    QTRY_COMPARE(shown<experiment::LineChart>()->series.size(), std::size_t{2});
     m_view->setChart(experiment::ChartKind::HeatMap);
     QTRY_COMPARE(m_view->heatMap().count(), std::size_t{4});
     QVERIFY(m_view->heatMap().isVisible());
     m_view->setChart(experiment::ChartKind::Histograms, 5);
-    const experiment::Histograms& histograms = m_view->model().histograms;
-    QCOMPARE(histograms.parts.size(), std::size_t{2});
-    QCOMPARE(histograms.parts.front().total, std::size_t{2});
+    const auto* histograms = shown<experiment::HistogramChart>();
+    QVERIFY(histograms != nullptr);
+    QCOMPARE(histograms->parts.size(), std::size_t{2});
+    QCOMPARE(histograms->parts.front().total, std::size_t{2});
     QTRY_VERIFY(m_view->histograms().isVisible());
     m_view->setChart(experiment::ChartKind::Histograms);
-    QCOMPARE(m_view->model().histograms.parts.front().total, std::size_t{4});
+    QCOMPARE(shown<experiment::HistogramChart>()->parts.front().total, std::size_t{4});
     QTest::keyClick(&m_view->histograms(), Qt::Key_Home);
     QVERIFY2(m_view->histograms().readout().contains(QStringLiteral("of 4 samples")),
              qPrintable(m_view->histograms().readout()));

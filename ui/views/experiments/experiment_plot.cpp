@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "ui/views/experiments/experiment_plot.h"
 
-#include "engine/experiment/experiment_chart.h"
 #include "ui/views/common/plot_painting.h"
 
 #include <QHelpEvent>
@@ -58,13 +57,13 @@ ExperimentPlot::ExperimentPlot(QWidget* parent) : QWidget(parent), m_plot(new QC
   legend.setWrap(2);
 }
 
-void ExperimentPlot::setContent(const ExperimentsModel& model, const Theme& theme) {
-  if (m_theme == theme && model.lines == m_model.lines && model.measure == m_model.measure) return;
-  m_model = model;
+void ExperimentPlot::setContent(const experiment::LineChart& chart, const QString& name, const Theme& theme) {
+  if (m_theme == theme && chart == m_chart) return;
+  m_chart = chart;
   m_theme = theme;
   stylePlot(*m_plot, theme);
-  m_plot->xAxis->setLabel(model.xName);
-  m_plot->yAxis->setLabel(model.yName);
+  m_plot->xAxis->setLabel(QString::fromStdString(chart.texts.xLabel));
+  m_plot->yAxis->setLabel(QString::fromStdString(chart.texts.yLabel));
   QCPLegend& legend = *m_plot->legend;
   legend.setVisible(true);
   legend.setFont(theme.smallFont());
@@ -72,27 +71,36 @@ void ExperimentPlot::setContent(const ExperimentsModel& model, const Theme& them
   legend.setBrush(Qt::NoBrush);
   legend.setBorderPen(Qt::NoPen);
   QStringList said;
-  for (const ExperimentLine& line : m_model.lines) {
-    for (const ExperimentPlace& place : line.places) said += place.text;
+  for (const experiment::ChartSeries& line : m_chart.series) {
+    for (const experiment::ChartPoint& place : line.points) said += textOf(line, place);
   }
-  setAccessibleName(model.title);
+  setAccessibleName(name);
   setAccessibleDescription(said.join(QLatin1Char('\n')));
   rebuild();
+}
+
+QString ExperimentPlot::textOf(const experiment::ChartSeries& line,
+                               const experiment::ChartPoint& place) const {
+  const auto number = [](double value) { return QString::number(value, 'g', 4); };
+  return tr("%1, %2 %3: %4 (%5 … %6, %7 samples)")
+      .arg(QString::fromStdString(line.name), number(place.x), QString::fromStdString(m_chart.texts.xLabel),
+           number(place.figure.value), number(place.figure.low), number(place.figure.high))
+      .arg(place.figure.samples);
 }
 
 void ExperimentPlot::rebuild() {
   m_plot->clearPlottables();
   int index = 0;
-  for (const ExperimentLine& line : m_model.lines) addLine(line, index++);
+  for (const experiment::ChartSeries& line : m_chart.series) addLine(line, index++);
   setAxes();
   m_plot->replot(QCustomPlot::rpQueuedReplot);
 }
 
-void ExperimentPlot::addLine(const ExperimentLine& line, int index) {
+void ExperimentPlot::addLine(const experiment::ChartSeries& line, int index) {
   const auto look = static_cast<std::size_t>(index);
   const QColor ink = m_theme->color(kInks[look % kInks.size()]);
   QCPGraph* graph = m_plot->addGraph();
-  graph->setName(line.name);
+  graph->setName(QString::fromStdString(line.name));
   QPen pen(ink, 1.5);
   if (const QVector<qreal> dash = dashOf(index); !dash.isEmpty()) pen.setDashPattern(dash);
   graph->setPen(pen);
@@ -104,48 +112,32 @@ void ExperimentPlot::addLine(const ExperimentLine& line, int index) {
   whiskers->setPen(QPen(ink, 1));
   whiskers->setWhiskerWidth(kWhisker);
   whiskers->setSymbolGap(kMark + 2);
-  for (const ExperimentPlace& place : line.places) {
-    graph->addData(place.x, place.value);
-    whiskers->addData(std::max(0.0, place.value - place.low), std::max(0.0, place.high - place.value));
+  for (const auto& [x, figure] : line.points) {
+    graph->addData(x, figure.value);
+    whiskers->addData(std::max(0.0, figure.value - figure.low), std::max(0.0, figure.high - figure.value));
   }
 }
 
 void ExperimentPlot::setAxes() {
-  double xLow = 0;
-  double xHigh = 0;
-  double yLow = 0;
-  double yHigh = 0;
-  bool isFirst = true;
-  QMap<double, QString> places;
-  for (const ExperimentLine& line : m_model.lines) {
-    for (const ExperimentPlace& place : line.places) {
-      xLow = isFirst ? place.x : std::min(xLow, place.x);
-      yLow = isFirst ? place.low : std::min(yLow, place.low);
-      xHigh = std::max(xHigh, place.x);
-      yHigh = std::max(yHigh, place.high);
-      places[place.x] = QString::number(place.x);
-      isFirst = false;
-    }
-  }
-  if (isFirst) return;
-  const bool isXLogarithmic = m_model.isXLogarithmic && xLow > 0;
-  const bool isYLogarithmic = m_model.isYLogarithmic && yLow > 0;
-  m_plot->xAxis->setScaleType(isXLogarithmic ? QCPAxis::stLogarithmic : QCPAxis::stLinear);
-  m_plot->yAxis->setScaleType(isYLogarithmic ? QCPAxis::stLogarithmic : QCPAxis::stLinear);
-  auto xTicks = QSharedPointer<QCPAxisTickerText>::create();
-  xTicks->setTicks(places);
-  m_plot->xAxis->setTicker(xTicks);
-  const double beside = isXLogarithmic ? 0 : std::max(1.0, (xHigh - xLow) * 0.04);
-  m_plot->xAxis->setRange(isXLogarithmic ? xLow / kAir : std::max(0.0, xLow - beside),
-                          isXLogarithmic ? xHigh * kAir : xHigh + beside);
-  auto yTicks = QSharedPointer<QCPAxisTickerText>::create();
-  const std::vector<double> ticks = isYLogarithmic ? experiment::axisTicks(yLow, yHigh, true)
-                                                   : experiment::axisTicks(0, yHigh > 0 ? yHigh : 1, false);
-  for (const double tick : ticks) yTicks->addTick(tick, QString::number(tick, 'g', 4));
-  m_plot->yAxis->setTicker(yTicks);
-  const double top = std::max(ticks.back(), yHigh);
-  const double bottom = isYLogarithmic ? std::min(ticks.front(), yLow) : 0;
-  m_plot->yAxis->setRange(bottom, isYLogarithmic ? top * kAir : top * 1.02);
+  if (m_chart.series.empty()) return;
+  const auto style = [](QCPAxis& axis, const experiment::ChartAxis& chart) {
+    axis.setScaleType(chart.isLogarithmic ? QCPAxis::stLogarithmic : QCPAxis::stLinear);
+    auto ticks = QSharedPointer<QCPAxisTickerText>::create();
+    for (const experiment::ChartTick& tick : chart.ticks)
+      ticks->addTick(tick.at, QString::fromStdString(tick.text));
+    axis.setTicker(ticks);
+  };
+  style(*m_plot->xAxis, m_chart.x);
+  style(*m_plot->yAxis, m_chart.y);
+  // From the first place to the last; a file has room for the whole axis.
+  const double left = m_chart.x.ticks.front().at;
+  const double right = m_chart.x.ticks.back().at;
+  const double beside = std::max(1.0, (right - left) * 0.04);
+  if (m_chart.x.isLogarithmic)
+    m_plot->xAxis->setRange(left / kAir, right * kAir);
+  else
+    m_plot->xAxis->setRange(std::max(0.0, left - beside), right + beside);
+  m_plot->yAxis->setRange(m_chart.y.low, m_chart.y.high * (m_chart.y.isLogarithmic ? kAir : 1.02));
 }
 
 void ExperimentPlot::paint(QPainter& painter, const QRect& area) {
@@ -155,21 +147,21 @@ void ExperimentPlot::paint(QPainter& painter, const QRect& area) {
 bool ExperimentPlot::eventFilter(QObject* watched, QEvent* event) {
   if (watched != m_plot || event->type() != QEvent::ToolTip) return QWidget::eventFilter(watched, event);
   const auto* help = static_cast<QHelpEvent*>(event);
-  const ExperimentPlace* nearest = nullptr;
+  QString nearest;
   double least = kReach;
-  for (const ExperimentLine& line : m_model.lines) {
-    for (const ExperimentPlace& place : line.places) {
-      const QPointF at(m_plot->xAxis->coordToPixel(place.x), m_plot->yAxis->coordToPixel(place.value));
+  for (const experiment::ChartSeries& line : m_chart.series) {
+    for (const experiment::ChartPoint& place : line.points) {
+      const QPointF at(m_plot->xAxis->coordToPixel(place.x), m_plot->yAxis->coordToPixel(place.figure.value));
       const double distance = std::hypot(at.x() - help->pos().x(), at.y() - help->pos().y());
       if (distance >= least) continue;
       least = distance;
-      nearest = &place;
+      nearest = textOf(line, place);
     }
   }
-  if (nearest == nullptr)
+  if (nearest.isEmpty())
     QToolTip::hideText();
   else
-    QToolTip::showText(help->globalPos(), nearest->text, m_plot);
+    QToolTip::showText(help->globalPos(), nearest, m_plot);
   return true;
 }
 

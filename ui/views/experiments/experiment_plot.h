@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
+#include "engine/experiment/chart.h"
 #include "ui/theme/theme.h"
 #include "ui/views/common/plot_library.h"
-#include "ui/views/experiments/experiments_model.h"
 
 #include <QWidget>
 
@@ -17,7 +17,8 @@ class ExperimentPlot : public QWidget {
  public:
   explicit ExperimentPlot(QWidget* parent = nullptr);
 
-  void setContent(const ExperimentsModel& model, const Theme& theme);
+  /// `name`: for screen readers.
+  void setContent(const experiment::LineChart& chart, const QString& name, const Theme& theme);
   void paint(QPainter& painter, const QRect& area);
 
  protected:
@@ -25,10 +26,13 @@ class ExperimentPlot : public QWidget {
 
  private:
   void rebuild();
-  void addLine(const ExperimentLine& line, int index);
+  void addLine(const experiment::ChartSeries& line, int index);
   void setAxes();
 
-  ExperimentsModel m_model;
+  /// What a place says, for the tool tip and for screen readers.
+  QString textOf(const experiment::ChartSeries& line, const experiment::ChartPoint& place) const;
+
+  experiment::LineChart m_chart;
   std::optional<Theme> m_theme;
   QCustomPlot* m_plot;
 };

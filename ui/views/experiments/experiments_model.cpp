@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "ui/views/experiments/experiments_model.h"
 
+#include "engine/experiment/experiment_chart.h"
 #include "engine/experiment/experiment_table.h"
 #include "ui/words/experiment_words.h"
 #include "ui/words/tr.h"
@@ -10,45 +11,8 @@
 namespace spanscope::ui {
 namespace {
 
-QString nameOf(const experiment::Measure& measure) {
-  const QString name = experimentWord(measure.name);
-  const QString unit = QString::fromUtf8(measure.unit);
-  return unit.isEmpty() ? name : tr("%1, %2").arg(name, unit);
-}
-
-void addLines(ExperimentsModel& model, const experiment::ExperimentResult& result,
-              const experiment::Measure& measure) {
-  for (const experiment::ExperimentPoint* point : experiment::sortedPoints(result)) {
-    const QString name = QString::fromStdString(point->series);
-    if (model.lines.empty() || model.lines.back().name != name)
-      model.lines.push_back({.name = name, .places = {}});
-    const experiment::Figure figure = experiment::figureOf(*point, model.measure, measure);
-    const auto number = [&](double value) { return QString::number(value, 'g', 4); };
-    model.lines.back().places.push_back(
-        {.x = point->x,
-         .value = figure.value,
-         .low = figure.low,
-         .high = figure.high,
-         .text = tr("%1, %2 %3: %4 (%5 … %6, %7 samples)")
-                     .arg(name, number(point->x), model.xName, number(figure.value), number(figure.low),
-                          number(figure.high))
-                     .arg(figure.samples)});
-  }
-}
-
-void addChart(ExperimentsModel& model, const experiment::ExperimentResult& result,
-              const experiment::Measure& measure) {
-  switch (model.kind) {
-    case experiment::ChartKind::Lines:
-      addLines(model, result, measure);
-      return;
-    case experiment::ChartKind::HeatMap:
-      model.heatMap = experiment::heatMapOf(result, model.measure);
-      return;
-    case experiment::ChartKind::Histograms:
-      model.histograms = experiment::histogramsOf(result, model.measure, model.place);
-      return;
-  }
+std::string translated(const char* text) {
+  return experimentWord(text).toStdString();
 }
 
 }  // namespace
@@ -71,7 +35,8 @@ ExperimentsModel experimentsModel(const ViewInput& input, const QString& name, c
   model.isRunning = run && !workbench::hasEnded(run->state);
   const experiment::Experiment* chosen = experiment::findExperiment(name.toStdString());
   if (chosen == nullptr) return model;
-  for (const experiment::Measure& one : chosen->measures) model.measures += nameOf(one);
+  for (const experiment::Measure& one : chosen->measures)
+    model.measures += QString::fromStdString(experiment::measureTitle(one, translated));
   model.measure = std::min(look.measure, chosen->measures.size() - 1);
   model.title = experimentWord(chosen->title);
   model.xName = experimentWord(chosen->xName);
@@ -80,8 +45,6 @@ ExperimentsModel experimentsModel(const ViewInput& input, const QString& name, c
   const auto wanted = std::find(model.kinds.begin(), model.kinds.end(), look.kind);
   model.kind = wanted == model.kinds.end() ? model.kinds.front() : *wanted;
   model.yName = model.measures.value(static_cast<qsizetype>(model.measure));
-  model.isXLogarithmic = chosen->isXLogarithmic;
-  model.isYLogarithmic = chosen->measures[model.measure].isLogarithmic;
   if (!run || run->result.wish.experiment != chosen->name) return model;
   const experiment::ExperimentResult& result = run->result;
   model.isKnown = true;
@@ -109,7 +72,8 @@ ExperimentsModel experimentsModel(const ViewInput& input, const QString& name, c
   model.places.erase(std::unique(model.places.begin(), model.places.end()), model.places.end());
   if (look.place && std::binary_search(model.places.begin(), model.places.end(), *look.place))
     model.place = look.place;
-  addChart(model, result, chosen->measures[model.measure]);
+  model.chart = experiment::experimentChart(
+      result, {.measure = model.measure, .kind = model.kind, .place = model.place}, translated);
   return model;
 }
 

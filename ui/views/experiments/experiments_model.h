@@ -3,6 +3,7 @@
 // run its table, its lines and its remarks.
 #pragma once
 
+#include "engine/experiment/chart.h"
 #include "engine/experiment/experiment_maps.h"
 #include "ui/session/experiment_run.h"
 #include "ui/session/view_input.h"
@@ -15,21 +16,6 @@
 #include <vector>
 
 namespace spanscope::ui {
-
-struct ExperimentPlace {
-  double x = 0;
-  double value = 0;
-  double low = 0;
-  double high = 0;
-  QString text;  ///< for the tool tip and for screen readers
-  bool operator==(const ExperimentPlace&) const = default;
-};
-
-struct ExperimentLine {
-  QString name;
-  std::vector<ExperimentPlace> places;  ///< ascending
-  bool operator==(const ExperimentLine&) const = default;
-};
 
 struct ExperimentsModel {
   bool isRunning = false;  ///< some experiment is
@@ -45,18 +31,13 @@ struct ExperimentsModel {
   QString xName;
   QString rowName;  ///< of the second axis; empty: there is none
   QString yName;    ///< of what is drawn
-  bool isXLogarithmic = false;
-  bool isYLogarithmic = false;
   QStringList columns;
   std::vector<QStringList> rows;
   std::vector<experiment::ChartKind> kinds;  ///< in which it can be drawn
   experiment::ChartKind kind = experiment::ChartKind::Lines;
   std::vector<double> places;  ///< that histograms may be of
   std::optional<double> place;
-  // Of these the one that is drawn.
-  std::vector<ExperimentLine> lines;
-  experiment::HeatMap heatMap;
-  experiment::Histograms histograms;
+  experiment::Chart chart;  ///< of this kind, its words in the language of the window
   bool operator==(const ExperimentsModel&) const = default;
 };
 

@@ -323,15 +323,21 @@ void ExperimentsView::fillChoices() {
 }
 
 void ExperimentsView::showChart() {
+  const auto contentOf = [this]<class Drawn>(const Drawn& none) {
+    const auto* drawn = std::get_if<Drawn>(&m_model.chart);
+    return drawn == nullptr ? none : *drawn;
+  };
   switch (m_model.kind) {
     case experiment::ChartKind::Lines:
-      m_plot->setContent(m_model, theme());
+      m_plot->setContent(contentOf(experiment::LineChart()), m_model.title, theme());
       return;
     case experiment::ChartKind::HeatMap:
-      m_heatMap->setContent(m_model, theme());
+      m_heatMap->setContent(contentOf(experiment::HeatChart()),
+                            tr("%1: %2").arg(m_model.title, m_model.yName), theme());
       return;
     case experiment::ChartKind::Histograms:
-      m_histograms->setContent(m_model, theme());
+      m_histograms->setContent(contentOf(experiment::HistogramChart()),
+                               tr("%1: %2").arg(m_model.title, m_model.yName), theme());
       return;
   }
 }

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "ui/views/experiments/heat_map_chart.h"
 
-#include "ui/views/experiments/experiments_model.h"
-
 #include <QFontMetricsF>
 #include <QPainter>
 
@@ -47,7 +45,7 @@ HeatMapChart::Grid HeatMapChart::gridOf(double width) const {
   const QFontMetricsF metrics(theme().smallFont());
   for (const std::string& row : m_map.rows)
     grid.left = std::max(grid.left, metrics.horizontalAdvance(QString::fromStdString(row)));
-  grid.left = std::min(std::max(grid.left, metrics.horizontalAdvance(m_yName)) + 3 * kSpace, width * 0.4);
+  grid.left = std::min(std::max(grid.left, metrics.horizontalAdvance(yName())) + 3 * kSpace, width * 0.4);
   const auto columns = static_cast<double>(std::max<std::size_t>(1, m_map.columns.size()));
   const double room = width - grid.left - kBesideScale;
   for (grid.beside = std::max<std::size_t>(1, m_map.panels.size()); grid.beside > 1; --grid.beside) {
@@ -88,10 +86,10 @@ std::vector<CellChart::Cell> HeatMapChart::layOut(const QRectF& area) const {
     for (std::size_t row = 0; row < m_map.rows.size(); ++row) {
       for (std::size_t column = 0; column < m_map.columns.size(); ++column) {
         const QString rowName = QString::fromStdString(m_map.rows[row]);
-        QString place = tr("%1 %2").arg(QString::fromStdString(m_map.columns[column]), m_xName);
+        QString place = tr("%1 %2").arg(QString::fromStdString(m_map.columns[column]), xName());
         place = map.title.empty()
                     ? tr("%1, %2").arg(rowName, place)
-                    : tr("%1, %2, %3 %4").arg(QString::fromStdString(map.title), place, rowName, m_yName);
+                    : tr("%1, %2, %3 %4").arg(QString::fromStdString(map.title), place, rowName, yName());
         const std::optional<experiment::HeatMapCell>& cell = map.cells[row][column];
         const QString text = cell ? tr("%1: %2 (%3 … %4, %5 samples)")
                                         .arg(place, numberOf(cell->figure.value), numberOf(cell->figure.low),
@@ -130,7 +128,7 @@ void HeatMapChart::drawPanel(QPainter& painter, const Grid& grid, const QRectF& 
       const std::optional<experiment::HeatMapCell>& cell = map.cells[row][column];
       const QColor fill = cell ? Theme::heat(cell->shade) : theme().color(Role::Canvas);
       painter.fillRect(place, fill);
-      const QString text = cell ? numberOf(cell->figure.value) : QStringLiteral("–");
+      const QString text = cell ? QString::fromStdString(cell->text) : QStringLiteral("–");
       if (metrics.horizontalAdvance(text) > place.width() - 2) continue;
       painter.setPen(cell ? inkOn(fill) : theme().color(Role::TextThird));
       painter.drawText(place, Qt::AlignCenter, text);
@@ -156,11 +154,13 @@ void HeatMapChart::drawScale(QPainter& painter, const QRectF& place) const {
   }
   painter.setPen(theme().color(Role::TextSecond));
   const double line = QFontMetricsF(painter.font()).height();
-  for (const double share : place.height() > 3 * line ? std::vector{0.0, 0.5, 1.0} : std::vector{0.0, 1.0}) {
+  const bool hasRoom = place.height() > 3 * line;
+  for (const experiment::ChartTick& tick : m_map.scale) {
+    if (!hasRoom && tick.at > 0 && tick.at < 1) continue;
     const double y =
-        std::clamp(place.bottom() - place.height() * share - line / 2, place.top(), place.bottom() - line);
+        std::clamp(place.bottom() - place.height() * tick.at - line / 2, place.top(), place.bottom() - line);
     painter.drawText(QRectF(place.right() + kSpace, y, kBesideScale - kScale - 2 * kSpace, line),
-                     Qt::AlignVCenter | Qt::AlignLeft, numberOf(m_map.at(share)));
+                     Qt::AlignVCenter | Qt::AlignLeft, QString::fromStdString(tick.text));
   }
 }
 
@@ -175,21 +175,18 @@ void HeatMapChart::draw(QPainter& painter, const QRectF& area) const {
       cellAt(grid, area, std::min(grid.beside, m_map.panels.size()) - 1, 0, m_map.columns.size() - 1);
   painter.setPen(theme().color(Role::TextSecond));
   painter.drawText(QRectF(area.left(), first.top() - kTitle, grid.left - 2 * kSpace, kTitle),
-                   Qt::AlignVCenter | Qt::AlignRight, m_yName);
+                   Qt::AlignVCenter | Qt::AlignRight, yName());
   painter.drawText(QRectF(first.left(), last.bottom() + kColumns, right.right() - first.left(), kAxis),
-                   Qt::AlignCenter, m_xName);
+                   Qt::AlignCenter, xName());
   const double bottom = cellAt(grid, area, 0, m_map.rows.size() - 1, 0).bottom();
   drawScale(painter, {right.right() + 3 * kSpace, first.top(), kScale, bottom - first.top()});
 }
 
-void HeatMapChart::setContent(const ExperimentsModel& model, const Theme& theme) {
-  if (m_drawn == theme && model.heatMap == m_map && model.yName == m_valueName) return;
-  m_map = model.heatMap;
-  m_xName = model.xName;
-  m_yName = model.rowName;
-  m_valueName = model.yName;
+void HeatMapChart::setContent(const experiment::HeatChart& chart, const QString& name, const Theme& theme) {
+  if (m_drawn == theme && chart == m_map) return;
+  m_map = chart;
   m_drawn = theme;
-  setAccessibleName(tr("%1: %2").arg(model.title, model.yName));
+  setAccessibleName(name);
   contentChanged(theme);
 }
 

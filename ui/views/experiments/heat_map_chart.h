@@ -1,12 +1,10 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-#include "engine/experiment/experiment_maps.h"
+#include "engine/experiment/chart.h"
 #include "ui/views/experiments/cell_chart.h"
 
 namespace spanscope::ui {
-
-struct ExperimentsModel;
 
 /// A colour and a number for each place of an experiment, with the scale beside them; a map a line where
 /// there is a second axis.
@@ -15,7 +13,8 @@ class HeatMapChart : public CellChart {
  public:
   explicit HeatMapChart(QWidget* parent = nullptr) : CellChart(parent) {}
 
-  void setContent(const ExperimentsModel& model, const Theme& theme);
+  /// `name`: for screen readers.
+  void setContent(const experiment::HeatChart& chart, const QString& name, const Theme& theme);
   int heightFor(int width) const override;
 
  protected:
@@ -30,10 +29,10 @@ class HeatMapChart : public CellChart {
   void drawPanel(QPainter& painter, const Grid& grid, const QRectF& area, std::size_t panel) const;
   void drawScale(QPainter& painter, const QRectF& place) const;
 
-  experiment::HeatMap m_map;
-  QString m_xName;
-  QString m_yName;
-  QString m_valueName;
+  QString xName() const { return QString::fromStdString(m_map.texts.xLabel); }
+  QString yName() const { return QString::fromStdString(m_map.texts.yLabel); }
+
+  experiment::HeatChart m_map;
   std::optional<Theme> m_drawn;
 };
 

@@ -1,9 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "ui/views/experiments/histogram_chart.h"
 
-#include "engine/experiment/experiment_chart.h"
-#include "ui/views/experiments/experiments_model.h"
-
 #include <QFontMetricsF>
 #include <QPainter>
 
@@ -27,59 +24,40 @@ QString numberOf(double value) {
 
 }  // namespace
 
-std::size_t HistogramChart::bins() const {
-  return m_histograms.edges.size() - 1 + (m_histograms.hasZeros ? 1 : 0);
-}
-
-std::size_t HistogramChart::countOf(const experiment::Histogram& part, std::size_t bin) const {
-  if (!m_histograms.hasZeros) return part.counts[bin];
-  return bin == 0 ? part.zeros : part.counts[bin - 1];
-}
-
 int HistogramChart::heightFor(int) const {
-  return static_cast<int>((kTitle + kLow + kGap) * static_cast<double>(m_histograms.parts.size()) + kAxis);
+  return static_cast<int>((kTitle + kLow + kGap) * static_cast<double>(m_chart.parts.size()) + kAxis);
 }
 
 QRectF HistogramChart::partAt(const QRectF& area, std::size_t part) const {
-  const auto parts = static_cast<double>(m_histograms.parts.size());
+  const auto parts = static_cast<double>(m_chart.parts.size());
   const double height = std::clamp((area.height() - kAxis) / parts - kTitle - kGap, kLow / 6, kHigh);
   return {area.left() + kLeft, area.top() + (kTitle + height + kGap) * static_cast<double>(part) + kTitle,
           std::max(1.0, area.width() - kLeft - kRight), height};
 }
 
-QRectF HistogramChart::binAt(const QRectF& part, std::size_t bin) const {
-  if (m_histograms.hasZeros && bin == 0) return {part.left(), part.top(), kZero, part.height()};
-  const double before = m_histograms.hasZeros ? 2 * kZero : 0;
-  const double width = (part.width() - before) / static_cast<double>(m_histograms.edges.size() - 1);
-  const auto index = static_cast<double>(bin - (m_histograms.hasZeros ? 1 : 0));
+QRectF HistogramChart::barAt(const QRectF& part, std::size_t bar) const {
+  if (m_chart.isZeroBar(bar)) return {part.left(), part.top(), kZero, part.height()};
+  const double before = m_chart.hasZeros ? 2 * kZero : 0;
+  const double width = (part.width() - before) / static_cast<double>(m_chart.edges.size() - 1);
+  const auto index = static_cast<double>(m_chart.binOf(bar));
   return {part.left() + before + width * index, part.top(), width, part.height()};
-}
-
-/// The largest share of any part in one bin.
-double HistogramChart::highest() const {
-  double most = 0;
-  for (const experiment::Histogram& part : m_histograms.parts) {
-    for (std::size_t bin = 0; bin < bins() && part.total > 0; ++bin)
-      most = std::max(most, static_cast<double>(countOf(part, bin)) / static_cast<double>(part.total));
-  }
-  return most;
 }
 
 std::vector<CellChart::Cell> HistogramChart::layOut(const QRectF& area) const {
   std::vector<Cell> cells;
-  if (m_histograms.edges.empty()) return cells;
-  for (std::size_t i = 0; i < m_histograms.parts.size(); ++i) {
-    const experiment::Histogram& part = m_histograms.parts[i];
-    for (std::size_t bin = 0; bin < bins(); ++bin) {
-      const bool isZero = m_histograms.hasZeros && bin == 0;
-      const std::size_t edge = bin - (m_histograms.hasZeros ? 1 : 0);
-      const QString range = isZero ? tr("0")
-                                   : tr("%1 … %2").arg(numberOf(m_histograms.edges[edge]),
-                                                       numberOf(m_histograms.edges[edge + 1]));
+  if (m_chart.edges.empty()) return cells;
+  const QString valueName = QString::fromStdString(m_chart.texts.xLabel);
+  for (std::size_t i = 0; i < m_chart.parts.size(); ++i) {
+    const experiment::Histogram& part = m_chart.parts[i];
+    for (std::size_t bar = 0; bar < m_chart.bars(); ++bar) {
+      const std::size_t edge = m_chart.binOf(bar);
+      const QString range = m_chart.isZeroBar(bar) ? tr("0")
+                                                   : tr("%1 … %2").arg(numberOf(m_chart.edges[edge]),
+                                                                       numberOf(m_chart.edges[edge + 1]));
       cells.push_back(
-          {binAt(partAt(area, i), bin), tr("%1, %2 %3: %4 of %5 samples")
-                                            .arg(QString::fromStdString(part.series), m_valueName, range)
-                                            .arg(countOf(part, bin))
+          {barAt(partAt(area, i), bar), tr("%1, %2 %3: %4 of %5 samples")
+                                            .arg(QString::fromStdString(part.series), valueName, range)
+                                            .arg(m_chart.countOf(part, bar))
                                             .arg(part.total)});
     }
   }
@@ -87,17 +65,16 @@ std::vector<CellChart::Cell> HistogramChart::layOut(const QRectF& area) const {
 }
 
 void HistogramChart::draw(QPainter& painter, const QRectF& area) const {
-  if (m_histograms.edges.empty()) return;
+  if (m_chart.edges.empty()) return;
   painter.setFont(theme().smallFont());
   const QFontMetricsF metrics(painter.font());
-  const double most = highest();
-  const std::vector<experiment::AxisTick> ticks = experiment::histogramTicks(m_histograms);
-  const double before = m_histograms.hasZeros ? 2 * kZero : 0;
+  const double most = m_chart.highestShare();
+  const double before = m_chart.hasZeros ? 2 * kZero : 0;
   const auto xOf = [&](const QRectF& place, double share) {
     return place.left() + before + (place.width() - before) * share;
   };
-  for (std::size_t i = 0; i < m_histograms.parts.size(); ++i) {
-    const experiment::Histogram& part = m_histograms.parts[i];
+  for (std::size_t i = 0; i < m_chart.parts.size(); ++i) {
+    const experiment::Histogram& part = m_chart.parts[i];
     const QRectF place = partAt(area, i);
     const QRectF title(place.left(), place.top() - kTitle, place.width(), kTitle);
     painter.setPen(theme().color(Role::TextThird));
@@ -108,16 +85,17 @@ void HistogramChart::draw(QPainter& painter, const QRectF& area) const {
                      metrics.elidedText(QString::fromStdString(part.series), Qt::ElideMiddle,
                                         title.width() - metrics.horizontalAdvance(said) - 2 * kSpace));
     painter.setPen(theme().color(Role::Grid));
-    for (const experiment::AxisTick& tick : ticks)
-      painter.drawLine(QPointF(xOf(place, tick.place), place.top()),
-                       QPointF(xOf(place, tick.place), place.bottom()));
+    for (const experiment::ChartTick& tick : m_chart.ticks)
+      painter.drawLine(QPointF(xOf(place, tick.at), place.top()),
+                       QPointF(xOf(place, tick.at), place.bottom()));
     painter.drawLine(place.topLeft(), place.topRight());
-    for (std::size_t bin = 0; bin < bins() && part.total > 0; ++bin) {
-      const double share = static_cast<double>(countOf(part, bin)) / static_cast<double>(part.total);
+    for (std::size_t bar = 0; bar < m_chart.bars(); ++bar) {
+      const double share = m_chart.shareOf(part, bar);
       if (share <= 0) continue;
-      QRectF bar = binAt(place, bin);
-      bar.setTop(bar.bottom() - place.height() * share / most);
-      painter.fillRect(bar.adjusted(0, 0, bar.width() > 3 ? -1 : 0, 0), theme().color(Role::RelocatedInk));
+      QRectF column = barAt(place, bar);
+      column.setTop(column.bottom() - place.height() * share / most);
+      painter.fillRect(column.adjusted(0, 0, column.width() > 3 ? -1 : 0, 0),
+                       theme().color(Role::RelocatedInk));
     }
     painter.setPen(theme().color(Role::Outline));
     painter.drawLine(place.bottomLeft(), place.bottomRight());
@@ -129,25 +107,26 @@ void HistogramChart::draw(QPainter& painter, const QRectF& area) const {
     painter.drawText(QRectF(area.left(), place.bottom() - line / 2, room, line),
                      Qt::AlignVCenter | Qt::AlignRight, QStringLiteral("0"));
   }
-  const QRectF last = partAt(area, m_histograms.parts.size() - 1);
+  const QRectF last = partAt(area, m_chart.parts.size() - 1);
   painter.setPen(theme().color(Role::TextSecond));
   const auto mark = [&](double x, const QString& text) {
     const double half = metrics.horizontalAdvance(text) / 2 + 2;
     const double left = std::min(x - half, area.right() - 2 * half);
     painter.drawText(QRectF(left, last.bottom() + 2, 2 * half, kAxis / 2 - 2), Qt::AlignCenter, text);
   };
-  for (const experiment::AxisTick& tick : ticks) mark(xOf(last, tick.place), numberOf(tick.value));
-  if (m_histograms.hasZeros) mark(binAt(last, 0).center().x(), QStringLiteral("0"));
+  for (const experiment::ChartTick& tick : m_chart.ticks)
+    mark(xOf(last, tick.at), QString::fromStdString(tick.text));
+  if (m_chart.hasZeros) mark(barAt(last, 0).center().x(), QStringLiteral("0"));
   painter.drawText(QRectF(last.left(), last.bottom() + kAxis / 2, last.width(), kAxis / 2), Qt::AlignCenter,
-                   m_valueName);
+                   QString::fromStdString(m_chart.texts.xLabel));
 }
 
-void HistogramChart::setContent(const ExperimentsModel& model, const Theme& theme) {
-  if (m_drawn == theme && model.histograms == m_histograms && model.yName == m_valueName) return;
-  m_histograms = model.histograms;
-  m_valueName = model.yName;
+void HistogramChart::setContent(const experiment::HistogramChart& chart, const QString& name,
+                                const Theme& theme) {
+  if (m_drawn == theme && chart == m_chart) return;
+  m_chart = chart;
   m_drawn = theme;
-  setAccessibleName(tr("%1: %2").arg(model.title, model.yName));
+  setAccessibleName(name);
   contentChanged(theme);
 }
 

@@ -1,12 +1,10 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-#include "engine/experiment/experiment_maps.h"
+#include "engine/experiment/chart.h"
 #include "ui/views/experiments/cell_chart.h"
 
 namespace spanscope::ui {
-
-struct ExperimentsModel;
 
 /// How the samples of each line of an experiment are spread, in the same bins, one below the other.
 class HistogramChart : public CellChart {
@@ -14,7 +12,8 @@ class HistogramChart : public CellChart {
  public:
   explicit HistogramChart(QWidget* parent = nullptr) : CellChart(parent) {}
 
-  void setContent(const ExperimentsModel& model, const Theme& theme);
+  /// `name`: for screen readers.
+  void setContent(const experiment::HistogramChart& chart, const QString& name, const Theme& theme);
   int heightFor(int width) const override;
 
  protected:
@@ -23,14 +22,10 @@ class HistogramChart : public CellChart {
 
  private:
   QRectF partAt(const QRectF& area, std::size_t part) const;
-  /// The column of a bin, as high as its part; bin 0 is that of zeros where there is one.
-  QRectF binAt(const QRectF& part, std::size_t bin) const;
-  std::size_t bins() const;
-  std::size_t countOf(const experiment::Histogram& part, std::size_t bin) const;
-  double highest() const;
+  /// The column of a bar, as high as its part.
+  QRectF barAt(const QRectF& part, std::size_t bar) const;
 
-  experiment::Histograms m_histograms;
-  QString m_valueName;
+  experiment::HistogramChart m_chart;
   std::optional<Theme> m_drawn;
 };
 
