@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "kernels/cuda_library.h"
 
+#include "engine/compute/device_kinds.h"
+
 #include <dlfcn.h>
 
 #include <filesystem>
@@ -23,24 +25,26 @@ std::filesystem::path findLibrary() {
 }
 
 compute::BackendKind open(const std::filesystem::path& path) {
-  if (path.empty()) return compute::absentKind("cuda", "not built into this program");
+  if (path.empty()) return compute::absentKind(compute::kNvidiaCards.name, "not built into this program");
   // It stays open: the kind's functions are its.
   void* const library = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
   if (library == nullptr) {
     const char* const reason = dlerror();
-    return compute::absentKind("cuda", reason != nullptr ? reason : path.string() + " cannot be opened");
+    return compute::absentKind(compute::kNvidiaCards.name,
+                               reason != nullptr ? reason : path.string() + " cannot be opened");
   }
   const auto entry = reinterpret_cast<CudaLibraryEntry>(dlsym(library, kCudaLibraryEntry));
   compute::BackendKind kind;
   if (entry == nullptr || !entry(kCudaLibraryVersion, &kind))
-    return compute::absentKind("cuda", path.string() + " belongs to another version of this program");
+    return compute::absentKind(compute::kNvidiaCards.name,
+                               path.string() + " belongs to another version of this program");
   return kind;
 }
 
 }  // namespace
 
 compute::KindEntry cudaKind(const std::filesystem::path& library) {
-  return {"cuda", [library] { return open(library.empty() ? findLibrary() : library); }};
+  return {compute::kNvidiaCards.name, [library] { return open(library.empty() ? findLibrary() : library); }};
 }
 
 }  // namespace spanscope

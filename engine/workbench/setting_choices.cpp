@@ -2,6 +2,7 @@
 #include "engine/workbench/setting_choices.h"
 
 #include "engine/compute/backends.h"
+#include "engine/compute/device_kinds.h"
 #include "engine/layout/layouts.h"
 #include "engine/retrieve/ranking.h"
 #include "engine/run/attention_detail.h"
@@ -67,9 +68,10 @@ T valueOf(const std::array<Named<T>, N>& table, std::string_view name) {
 }  // namespace
 
 Choices deviceChoices() {
-  return {{.name = std::string(compute::kAutoDevice), .label = tr("the first that can be used")},
-          {.name = "cpu", .label = tr("processor")},
-          {.name = "cuda", .label = tr("NVIDIA GPU (CUDA)")}};
+  Choices choices{{.name = std::string(compute::kAutoDevice), .label = tr("the first that can be used")}};
+  for (const compute::DeviceKind* kind : compute::kDeviceKinds)
+    choices.push_back({.name = kind->name, .label = kind->label});
+  return choices;
 }
 
 Choices policyChoices() {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // What is said of each setting.
 #include "engine/cache/pool_limits.h"
+#include "engine/compute/device_kinds.h"
 #include "engine/compute/thread_limit.h"
 #include "engine/retrieve/retrieval_limits.h"
 #include "engine/workbench/setting_choices.h"
@@ -153,7 +154,11 @@ const std::vector<Setting>& runSettings() {
        .member = &RunSettings::exact,
        .effect = SettingEffect::Model,
        .onlyWhereChosen = true,
-       .isUsed = [](const RunSettings& settings) { return settings.device != "cpu"; },
+       .isUsed =
+           [](const RunSettings& settings) {
+             const compute::DeviceKind* kind = compute::deviceKindOf(settings.device);
+             return kind == nullptr || !kind->rowsAreBitEqual;
+           },
        .row = {.group = Group::Model,
                .label = tr("Bit-identical results on a GPU"),
                .help = tr("What a token gives does not depend on what is computed beside it: a reused block "

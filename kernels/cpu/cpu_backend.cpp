@@ -2,6 +2,7 @@
 #include "kernels/cpu/cpu_backend.h"
 
 #include "engine/base/error.h"
+#include "engine/compute/device_kinds.h"
 #include "engine/compute/half.h"
 #include "kernels/cpu/attention.h"
 #include "kernels/cpu/executor.h"
@@ -58,7 +59,7 @@ class CpuBackend final : public compute::Backend {
     info.threads = threads;
     info.remark = m_executor.pool().shortfall();
     info.numericRevision = std::string(kNumericRevision) + "/" + info.instructionSet;
-    info.rowsAreBitEqual = true;
+    info.rowsAreBitEqual = compute::kProcessor.rowsAreBitEqual;
     return info;
   }
 
@@ -256,7 +257,7 @@ class CpuBackend final : public compute::Backend {
 };
 
 std::vector<compute::Device> probe() {
-  return {{.name = "cpu",
+  return {{.name = compute::kProcessor.name,
            .description = processorName() + ", " + rowKernels().instructionSet,
            .memoryBytes = machineMemory(),
            .obstacle = {}}};
@@ -274,7 +275,7 @@ compute::RateMeter meter(const compute::BackendOptions& options) {
 
 compute::BackendKind cpuBackendKind() {
   return {
-      .name = "cpu",
+      .name = compute::kProcessor.name,
       .probe = probe,
       .make = [](const compute::BackendOptions& options) { return std::make_unique<CpuBackend>(options); },
       .meter = meter};

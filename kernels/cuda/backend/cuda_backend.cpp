@@ -2,6 +2,7 @@
 #include "kernels/cuda/backend/cuda_backend.h"
 
 #include "engine/base/error.h"
+#include "engine/compute/device_kinds.h"
 #include "engine/compute/half.h"
 #include "kernels/cuda/backend/card_buffers.h"
 #include "kernels/cuda/backend/card_key_value_store.h"
@@ -426,7 +427,7 @@ std::vector<compute::Device> probe() {
     const int count = deviceCount();
     for (int index = 0; index < count; ++index) {
       compute::Device& device = devices.emplace_back();
-      device.name = "cuda:" + std::to_string(index);
+      device.name = std::string(compute::kNvidiaCards.name) + ":" + std::to_string(index);
       try {
         const Device card = Device::open(index);
         const DeviceProperties& properties = card.properties();
@@ -439,10 +440,15 @@ std::vector<compute::Device> probe() {
       }
     }
     if (devices.empty())
-      devices.push_back(
-          {.name = "cuda", .description = {}, .memoryBytes = 0, .obstacle = "no card is there"});
+      devices.push_back({.name = compute::kNvidiaCards.name,
+                         .description = {},
+                         .memoryBytes = 0,
+                         .obstacle = "no card is there"});
   } catch (const Failure& failure) {
-    devices.push_back({.name = "cuda", .description = {}, .memoryBytes = 0, .obstacle = obstacleOf(failure)});
+    devices.push_back({.name = compute::kNvidiaCards.name,
+                       .description = {},
+                       .memoryBytes = 0,
+                       .obstacle = obstacleOf(failure)});
   }
   return devices;
 }
@@ -454,7 +460,7 @@ std::unique_ptr<compute::Backend> makeCudaBackend(const CudaOptions& options) {
 }
 
 compute::BackendKind cudaBackendKind() {
-  return {.name = "cuda",
+  return {.name = compute::kNvidiaCards.name,
           .probe = probe,
           .make =
               [](const compute::BackendOptions& options) {

@@ -15,6 +15,7 @@
 #include <QTest>
 
 #include <memory>
+#include <variant>
 
 using namespace spanscope;
 using namespace spanscope::ui;
@@ -34,6 +35,7 @@ class TestExperimentsPage : public QObject {
   const Drawn* shown() const {
     return std::get_if<Drawn>(&m_view->model().chart);
   }
+
   std::unique_ptr<test::ExampleWindow<ExperimentsView>> m_fresh;
   MainWindow* m_window = nullptr;     ///< its
   ExperimentsView* m_view = nullptr;  ///< its

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "ui/views/problems/problems_view.h"
 
+#include "engine/compute/device_kinds.h"
 #include "engine/workbench/model_names.h"
 #include "ui/session/device_choices.h"
 #include "ui/views/common/csv_line.h"
@@ -232,7 +233,7 @@ void ProblemsView::acceptModel() {
 }
 
 void ProblemsView::useProcessor() {
-  if (model() != nullptr) chooseDevice(*model(), QStringLiteral("cpu"));
+  if (model() != nullptr) chooseDevice(*model(), QString::fromLatin1(compute::kProcessor.name));
 }
 
 QString ProblemsView::csv() const {

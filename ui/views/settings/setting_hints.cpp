@@ -2,6 +2,7 @@
 #include "ui/views/settings/setting_hints.h"
 
 #include "engine/compute/backends.h"
+#include "engine/compute/device_kinds.h"
 #include "engine/policy/policies.h"
 #include "engine/workbench/setting_values.h"
 #include "ui/session/device_choices.h"
@@ -23,8 +24,9 @@ using workbench::RunSettings;
 QString exactness(const HintInput& input) {
   const RunSettings& settings = input.settings;
   const std::optional<policy::Choice> policy = policy::findChoice(settings.policy);
-  // Of other devices it is not known, before they are asked, whether their rows are bit-equal by themselves.
-  const bool isEqual = settings.exact || settings.device == compute::kAutoDevice || settings.device == "cpu";
+  const compute::DeviceKind* kind = compute::deviceKindOf(settings.device);
+  const bool isEqual =
+      settings.exact || settings.device == compute::kAutoDevice || (kind != nullptr && kind->rowsAreBitEqual);
   const layout::Layout layout = workbench::layoutOf(settings.layout);
   return policy ? QString::fromStdString(layout::exactnessOver(policy::exactnessOn(*policy, isEqual), layout))
                 : QString();
