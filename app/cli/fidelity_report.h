@@ -21,8 +21,8 @@ struct MeasuredStep {
   trace::FidelityMeasured fidelity;
 };
 
-/// Measures the replies of a run of the service, one after the other. What cannot be measured goes to
-/// standard error; those behind a stop are left out.
+/// Measures the replies of a run of the service, one after the other. If a reply cannot be measured, standard
+/// error says why. After a stop the remaining replies are left out.
 std::vector<MeasuredStep> measureReplies(CommandService& service, RunId run,
                                          experiment::FinishedReplies& gathered, const Context& context);
 

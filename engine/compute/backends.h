@@ -64,8 +64,8 @@ struct MemoryRules {
 /// One kind of backend.
 struct BackendKind {
   std::string name;  ///< that of its DeviceKind (engine/compute/device_kinds.h): "cpu"
-  /// What there is of it on this machine, at least one entry: where there is no device, one that says why.
-  /// Takes nothing of a device.
+  /// The devices of this kind on this machine; at least one entry. If there is no device, the entry says why.
+  /// The call takes no memory of a device.
   std::function<std::vector<Device>()> probe;
   /// Throws Failure if the device is missing or lacks memory.
   std::function<std::unique_ptr<Backend>(const BackendOptions&)> make;

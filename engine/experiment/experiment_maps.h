@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// What an experiment found as cells and bars, for its charts.
+// The results of an experiment as the cells of a heat map and the bars of histograms, for its charts.
 #pragma once
 
 #include "engine/experiment/chart.h"
@@ -25,15 +25,15 @@ std::optional<ChartKind> chartKindOf(std::string_view name);
 /// The kinds of chart that an experiment can have, the usual one first.
 std::vector<ChartKind> chartKindsOf(const Experiment& experiment);
 
-/// The cells and the scale of a heat map of one measure, without its texts; empty where there is no point.
-/// With a second axis a panel a series, whose rows are that axis; without, one panel whose rows are the
-/// series. Columns are the first axis. Shades go from the least to the most of the map, those of shares from
-/// 0 to 100.
+/// The cells and the scale of a heat map of one measure, without its texts. It is empty if there is no point.
+/// With a second axis there is one panel per series, with this axis as its rows. Without, there is one panel
+/// with the series as its rows. The columns are the first axis. Shades go from the least to the greatest
+/// value of the map; for shares they go from 0 to 100.
 HeatChart heatCellsOf(const ExperimentResult& result, std::size_t measure);
 
-/// The bars and the axis of histograms of the samples of one measure, without their texts. At one place of
-/// the first axis, or with none given at all of them together. Bins are of equal width, or of equal factor
-/// where the samples reach over more than two powers of ten.
+/// The bars and the axis of histograms of the samples of one measure, without their texts: at one place of
+/// the first axis or, without `place`, of all places together. Bins have equal widths. If the samples span
+/// more than two powers of ten, the bins have equal factors instead.
 HistogramChart histogramsOf(const ExperimentResult& result, std::size_t measure, std::optional<double> place);
 
 }  // namespace spanscope::experiment

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// What is retrieved for works of a service, on its thread.
+// Retrieves documents for the works of a service, on the thread of the service.
 #pragma once
 
 #include "engine/compute/backends.h"
@@ -22,28 +22,29 @@ namespace spanscope::workbench {
 struct RetrievalRequest {
   query::Node query;  ///< parameters, questions and files are already resolved
   retrieve::RetrievalOptions options;
-  std::shared_ptr<query::Surroundings> files;  ///< used on the service's thread alone; may be null
+  std::shared_ptr<query::Surroundings> files;  ///< only used on the service's thread; may be null
   plan::PlanOptions planOptions;
   /// If given, this server embeds texts instead of the checkpoint.
   std::optional<remote::EmbeddingsServer> embeddings;
 };
 
-/// The index that all works share. It stays as long as its file is the same one.
+/// Holds the index that all works share. The index is kept as long as its file stays the same.
 class RequestRetrieval {
  public:
   explicit RequestRetrieval(compute::Backends backends) : m_backends(std::move(backends)) {}
 
-  /// The file of the index from the next request on; empty: in memory.
+  /// Sets the index file for later requests; empty: the index is kept in memory.
   void setIndexFile(std::string path) { m_wantedFile = std::move(path); }
-  /// For runPipeline(): it resolves the request's augments with that model. The query is taken out of the
-  /// request. What the input points to is valid until the next call.
+  /// Returns the pipeline input that resolves the request's augment nodes with this model. The query is moved
+  /// out of the request. The pointers in the result are valid until the next call, and as long as `asked`
+  /// lives.
   PipelineInput input(RetrievalRequest& asked, const std::shared_ptr<ModelBundle>& model,
                       retrieve::Watch watch);
 
  private:
   compute::Backends m_backends;
   std::optional<Retrieval> m_retrieval;
-  std::string m_file;  ///< of the index that m_retrieval uses
+  std::string m_file;  ///< file of the index in m_retrieval
   std::string m_wantedFile;
 };
 

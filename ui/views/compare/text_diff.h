@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// What two texts have in common, in order.
+// Finds what two texts have in common, in order.
 #pragma once
 
 #include "engine/base/difference.h"
