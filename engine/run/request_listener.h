@@ -24,8 +24,8 @@ class RequestListener {
   /// The request was admitted. Called again after every preemption, when the request is resumed.
   virtual void onAdmitted(RequestId request, const cache::Admission& admission) = 0;
   virtual void onPreempted(RequestId request) = 0;
-  /// Logits of one token of the prompt. The calls come in view order; the last call is for the last token of
-  /// the prompt.
+  /// Logits of one token of the prompt. The calls come in the order in which the tokens are computed: in view
+  /// order where no segment is joint. The last call is for the last token of the prompt.
   virtual void onLogits(RequestId request, std::span<const float> logits) = 0;
   /// `segmentMass`: see trace::TokenGenerated.
   virtual void onToken(RequestId request, std::int32_t index, const compute::SampledToken& token,

@@ -314,7 +314,7 @@ struct BatchEntry {
   std::int32_t begin = 0;  ///< first local token
   std::int32_t count = 0;  ///< rows
   bool decode = false;     ///< one generated token; else a prefill chunk
-  bool repeated = false;   ///< all of it was computed before, and lost to a preemption
+  bool repeated = false;   ///< its keys and values were there before: lost to a preemption, or copied
   bool operator==(const BatchEntry&) const = default;
 };
 /// One forward pass, after it ended. Its duration is `nanoseconds`; Event::time is its end.
@@ -404,8 +404,8 @@ struct RecomputedTokens {
   std::vector<std::int32_t> tokens;  ///< local ones, ascending
   bool operator==(const RecomputedTokens&) const = default;
 };
-/// Which tokens the policy blend computed again for a request; the others of these segments have the keys and
-/// values of the segments that they repeat.
+/// Which tokens a policy computed again for a request (blend, relay); the other tokens of these segments have
+/// the keys and values of the segments that they repeat.
 struct TokensRecomputed {
   std::int32_t layer = 0;                  ///< up to which all of them were computed, to choose by
   std::int64_t tokens = 0;                 ///< among which they were chosen
