@@ -207,14 +207,14 @@ int main(int argc, char** argv) {
   if (arguments.isSet(QStringLiteral("screenshot"))) return takeScreenshots(arguments, application);
 
   QSettings settings;
-  MainWindow window(settings, spanscope::document::autosaveDirectory(), backends());
+  MainWindow window(settings, spanscope::ui::autosaveDirectory(), backends());
   keepIndex(window);
   if (arguments.isSet(QStringLiteral("theme"))) {
     window.setScheme(arguments.value(QStringLiteral("theme")) == QLatin1String("dark") ? Scheme::Dark
                                                                                        : Scheme::Light);
   }
-  spanscope::document::EndingSignals signals;
-  QObject::connect(&signals, &spanscope::document::EndingSignals::received, &window, [&window](int signal) {
+  spanscope::ui::EndingSignals signals;
+  QObject::connect(&signals, &spanscope::ui::EndingSignals::received, &window, [&window](int signal) {
     constexpr int kEndedBySignal = 128;  // as shells count
     window.leave();
     QApplication::exit(kEndedBySignal + signal);

@@ -10,10 +10,10 @@ const text::RenderedMessage& MessageRenderer::message(query::Role role, std::str
   Texts& texts = m_messages.at(static_cast<std::size_t>(role)).at(static_cast<std::size_t>(place));
   const auto found = texts.find(text);
   if (found != texts.end()) return found->second;
-  const auto most = static_cast<std::uint64_t>(m_bounds.mostTokens);
+  const auto most = static_cast<std::uint64_t>(m_limits.mostTokens);
   text::RenderedMessage rendered =
       text::render(m_chat, m_tokenizer, role, text, place,
-                   {.stop = m_bounds.stop, .mostTokens = static_cast<std::size_t>(most)});
+                   {.stop = m_limits.stop, .mostTokens = static_cast<std::size_t>(most)});
   checkLength(static_cast<std::int64_t>(rendered.ids.size()));
   return texts.emplace(std::string(text), std::move(rendered)).first->second;
 }

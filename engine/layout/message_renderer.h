@@ -24,7 +24,7 @@
 namespace spanscope::layout {
 
 /// When to give up a prompt that is being laid out.
-struct PromptBounds {
+struct PromptLimits {
   std::stop_token stop = {};
   std::int64_t mostTokens = std::numeric_limits<std::int64_t>::max();
   Error tooLong = {};  ///< thrown as soon as a prompt, or a message of it, has more than mostTokens tokens
@@ -54,12 +54,12 @@ class MessageRenderer {
   void useLayout(Layout layout, std::int32_t blockSize);
   const LayoutRules& rules() const { return m_rules; }
 
-  /// Sets the bounds of everything that is laid out from now on. At first there are none. On a stop all
+  /// Sets the limits of everything that is laid out from now on. At first there are none. On a stop all
   /// functions throw Failure.
-  void useBounds(PromptBounds bounds) { m_bounds = std::move(bounds); }
+  void useLimits(PromptLimits limits) { m_limits = std::move(limits); }
   /// Throws Failure if a prompt of so many tokens is too long.
   void checkLength(std::int64_t tokens) const {
-    if (tokens > m_bounds.mostTokens) throw Failure(m_bounds.tooLong);
+    if (tokens > m_limits.mostTokens) throw Failure(m_limits.tooLong);
   }
 
  private:
@@ -76,7 +76,7 @@ class MessageRenderer {
   std::optional<std::vector<TokenId>> m_assistantSuffix;
   std::optional<MarkerTokens> m_markers;
   LayoutRules m_rules;
-  PromptBounds m_bounds;
+  PromptLimits m_limits;
   std::array<std::optional<std::vector<TokenId>>, 2> m_openings;  ///< by whether the first message is a
                                                                   ///< system message
   std::array<std::array<Texts, 2>, 3> m_messages;                 ///< by query::Role and text::Place

@@ -34,7 +34,7 @@ Error tooLong(const plan::Step& step, std::int64_t promptTokens, const model::Mo
   return tooLong(step, {}, promptTokens, model.maxPositions - 1);
 }
 
-layout::PromptBounds layoutBounds(const plan::Step& step, const model::ModelConfig& model,
+layout::PromptLimits layoutLimits(const plan::Step& step, const model::ModelConfig& model,
                                   std::stop_token stop) {
   const std::int64_t most = 2 * model.maxPositions + kCountedBeyond;
   return {.stop = std::move(stop),
@@ -91,7 +91,7 @@ std::optional<PlanProgress::Ready> PlanProgress::next() {
   if (m_ready.empty()) return std::nullopt;
   const StepIndex i = m_ready.front();
   const plan::Step& step = m_plan.steps[i];
-  m_renderer.useBounds(layoutBounds(step, m_model, m_stop));
+  m_renderer.useLimits(layoutLimits(step, m_model, m_stop));
   layout::SpanTable table = m_options.policy.layOut(step, m_outputs, m_renderer);
   RequestOptions options = optionsOf(step, table.tokenCount());
   options.team = m_teams[i];

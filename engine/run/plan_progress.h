@@ -27,7 +27,7 @@ namespace spanscope::run {
 Error tooLong(const plan::Step& step, std::int64_t promptTokens, const model::ModelConfig& model);
 
 /// When to give up laying out a step's prompt: on a stop, or where the prompt is far too long.
-layout::PromptBounds layoutBounds(const plan::Step& step, const model::ModelConfig& model,
+layout::PromptLimits layoutLimits(const plan::Step& step, const model::ModelConfig& model,
                                   std::stop_token stop);
 
 /// Most tokens of a step's reply, whatever room its prompt leaves; at least 1.

@@ -282,7 +282,7 @@ std::vector<std::optional<PromptBounds>> promptBounds(const plan::Plan& plan, co
   try {
     Bounding bounding(plan, options, model, renderer, blockSize);
     for (StepIndex i = 0; i < plan.steps.size() && !stop.stop_requested(); ++i) {
-      renderer.useBounds(layoutBounds(plan.steps[i], model, stop));
+      renderer.useLimits(layoutLimits(plan.steps[i], model, stop));
       bounds[i] = bounding.bound(i);
     }
   } catch (const Failure&) {

@@ -16,7 +16,6 @@
 #include "engine/trace/line_pieces.h"
 #include "engine/trace/part_fields.h"
 
-#include <algorithm>
 #include <cmath>
 #include <cstdint>
 #include <limits>

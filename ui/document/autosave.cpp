@@ -16,7 +16,7 @@
 #include <algorithm>
 #include <utility>
 
-namespace spanscope::document {
+namespace spanscope::ui {
 namespace {
 
 constexpr qint64 kMostHeader = qint64{1} << 20U;
@@ -41,8 +41,9 @@ QString baseName(const QString& path) {
   return QString::fromLatin1(hash.toHex().left(32));
 }
 
-std::optional<Error> writeSideFile(const QString& path, const QByteArray& header, const Document& document) {
-  return writeFile(path.toStdString(), header.toStdString() + writeDocument(document));
+std::optional<Error> writeSideFile(const QString& path, const QByteArray& header,
+                                   const document::Document& document) {
+  return writeFile(path.toStdString(), header.toStdString() + document::writeDocument(document));
 }
 
 std::optional<Recovery> readSideFile(const QString& path) {
@@ -52,7 +53,8 @@ std::optional<Recovery> readSideFile(const QString& path) {
   if (header.value(QLatin1String("autosave")).toInt() != 1) return std::nullopt;
   constexpr auto kMostBytes = qint64{64} << 20;
   const QByteArray text = file.read(kMostBytes + 1);
-  OpenedDocument opened = readDocument({text.constData(), static_cast<std::size_t>(text.size())});
+  document::OpenedDocument opened =
+      document::readDocument({text.constData(), static_cast<std::size_t>(text.size())});
   if (!opened.document) return std::nullopt;
 
   Recovery recovery{
@@ -62,9 +64,10 @@ std::optional<Recovery> readSideFile(const QString& path) {
       .time = QDateTime::fromString(header.value(QLatin1String("time")).toString(), Qt::ISODateWithMs),
       .document = std::move(*opened.document)};
   if (!recovery.filePath.isEmpty() && QFileInfo::exists(recovery.filePath)) {
-    const OpenedDocument saved = openDocument(recovery.filePath);
+    const document::OpenedDocument saved = openDocument(recovery.filePath);
     // As text: the ids of the two were counted apart.
-    if (saved.document && writeDocument(*saved.document) == writeDocument(recovery.document))
+    if (saved.document &&
+        document::writeDocument(*saved.document) == document::writeDocument(recovery.document))
       return std::nullopt;
   }
   return recovery;
@@ -242,4 +245,4 @@ void removeRecovery(const Recovery& recovery) {
   QFile::remove(recovery.sideFile);
 }
 
-}  // namespace spanscope::document
+}  // namespace spanscope::ui

@@ -23,7 +23,7 @@
 
 class QLockFile;
 
-namespace spanscope::document {
+namespace spanscope::ui {
 
 /// The default folder for side files: `autosave` in the application's data folder.
 QString autosaveDirectory();
@@ -85,7 +85,7 @@ struct Recovery {
   QString filePath;  ///< empty: the document never had one
   QString title;
   QDateTime time;
-  Document document;
+  document::Document document;
 };
 
 /// Finds side files in the directory, the newest first. Leaves out files that a running program is writing,
@@ -96,4 +96,4 @@ std::optional<Recovery> findRecovery(const QString& sideFile);
 /// Removes the side file, after the person has taken the document or refused it.
 void removeRecovery(const Recovery& recovery);
 
-}  // namespace spanscope::document
+}  // namespace spanscope::ui

@@ -15,11 +15,11 @@
 #include <utility>
 #include <variant>
 
-namespace spanscope::document {
+namespace spanscope::ui {
 namespace {
 
-OpenedDocument refused(std::string found, std::string expected) {
-  OpenedDocument opened;
+document::OpenedDocument refused(std::string found, std::string expected) {
+  document::OpenedDocument opened;
   opened.diagnostics.push_back({.severity = Severity::Error,
                                 .pointer = {},
                                 .position = {},
@@ -31,11 +31,11 @@ OpenedDocument refused(std::string found, std::string expected) {
 }
 
 /// The query alone, an empty seq where an input is missing.
-std::string queryText(const Document& document, query::QueryForm form) {
-  if (document.root() == kNoNode) {
+std::string queryText(const document::Document& document, query::QueryForm form) {
+  if (document.root() == document::kNoNode) {
     return query::writeQuery({query::Join{.kind = query::JoinKind::Seq, .children = {}}}, form);
   }
-  return query::writeQuery(toTree(document, document.root()), form);
+  return query::writeQuery(document::toTree(document, document.root()), form);
 }
 
 std::optional<query::QueryForm> queryFormOfPath(const QString& path) {
@@ -66,24 +66,24 @@ class Folder final : public query::Surroundings {
   query::FileAccess m_files;
 };
 
-OpenedDocument readQueryText(std::string_view text, query::QueryForm form, const QString& path) {
+document::OpenedDocument readQueryText(std::string_view text, query::QueryForm form, const QString& path) {
   Folder folder(path);
   query::ParseResult parsed = query::parseQuery(text, form, {}, &folder);
-  OpenedDocument opened;
+  document::OpenedDocument opened;
   opened.diagnostics = std::move(parsed.diagnostics);
   opened.plainQuery = true;
-  if (parsed.query) opened.document = fromQuery(*parsed.query);
+  if (parsed.query) opened.document = document::fromQuery(*parsed.query);
   return opened;
 }
 
-OpenedDocument readText(std::string_view text, const QString& path) {
+document::OpenedDocument readText(std::string_view text, const QString& path) {
   const query::QueryForm form = query::queryFormOf(path.toStdString(), text);
-  return form == query::QueryForm::Json ? readDocument(text) : readQueryText(text, form, path);
+  return form == query::QueryForm::Json ? document::readDocument(text) : readQueryText(text, form, path);
 }
 
 }  // namespace
 
-OpenedDocument openDocument(const QString& path) {
+document::OpenedDocument openDocument(const QString& path) {
   QFile file(path);
   if (!file.open(QIODevice::ReadOnly)) {
     return refused(file.errorString().toStdString(), "a file that can be read");
@@ -101,12 +101,12 @@ OpenedDocument openDocument(const QString& path) {
   if (isPicturePath(path) || isPicture(bytes)) {
     const std::variant<std::string, Error> text = documentOfPicture(bytes);
     if (const auto* error = std::get_if<Error>(&text)) return refused(error->found, error->expected);
-    return readDocument(std::get<std::string>(text));
+    return document::readDocument(std::get<std::string>(text));
   }
   return readText({bytes.constData(), static_cast<std::size_t>(bytes.size())}, path);
 }
 
-std::optional<Error> saveDocument(const QString& path, const Document& document) {
+std::optional<Error> saveDocument(const QString& path, const document::Document& document) {
   if (isPicturePath(path)) {
     return Error{path.toStdString(),
                  {},
@@ -114,7 +114,7 @@ std::optional<Error> saveDocument(const QString& path, const Document& document)
                  "one that ends in .span, .json, .yaml or .lisp; pictures are exported"};
   }
   const std::optional<query::QueryForm> form = queryFormOfPath(path);
-  const std::string text = form ? queryText(document, *form) : writeDocument(document);
+  const std::string text = form ? queryText(document, *form) : document::writeDocument(document);
   // What could not be opened again must not take the place of what can.
   for (const query::Diagnostic& diagnostic : readText(text, path).diagnostics) {
     if (diagnostic.severity != Severity::Error) continue;
@@ -127,35 +127,40 @@ bool isQueryPath(const QString& path) {
   return queryFormOfPath(path).has_value();
 }
 
-QStringList lostWhenSavedAsQuery(const Document& document) {
+QStringList lostWhenSavedAsQuery(const document::Document& document) {
   QStringList lost;
-  const std::vector<NodeId> ids = document.ids();
+  const std::vector<document::NodeId> ids = document.ids();
   const auto any = [&](auto predicate) {
-    return std::any_of(ids.begin(), ids.end(), [&](NodeId id) { return predicate(document.at(id)); });
+    return std::any_of(ids.begin(), ids.end(),
+                       [&](document::NodeId id) { return predicate(document.at(id)); });
   };
   const std::size_t tops = document.tops().size();
   if (tops > 1)
     lost += tops == 2 ? tr("a tree that is not part of the query")
                       : tr("%1 trees that are not part of the query").arg(tops - 1);
-  if (any([](const DocumentNode& node) {
-        return std::find(node.children.begin(), node.children.end(), kNoNode) != node.children.end();
+  if (any([](const document::DocumentNode& node) {
+        return std::find(node.children.begin(), node.children.end(), document::kNoNode) !=
+               node.children.end();
       })) {
     lost += tr("which inputs are missing: an empty seq is written for them");
   }
-  if (any([](const DocumentNode& node) { return !node.name.empty(); })) lost += tr("names of nodes");
-  if (any([](const DocumentNode& node) { return node.position.has_value(); })) lost += tr("places of nodes");
-  if (any([](const DocumentNode& node) { return node.collapsed; })) lost += tr("which nodes are collapsed");
-  if (any([](const DocumentNode& node) { return node.muted; })) lost += tr("which nodes are muted");
-  if (any([](const DocumentNode& node) { return node.isFrozen(); })) lost += tr("frozen answers");
+  if (any([](const document::DocumentNode& node) { return !node.name.empty(); }))
+    lost += tr("names of nodes");
+  if (any([](const document::DocumentNode& node) { return node.position.has_value(); }))
+    lost += tr("places of nodes");
+  if (any([](const document::DocumentNode& node) { return node.collapsed; }))
+    lost += tr("which nodes are collapsed");
+  if (any([](const document::DocumentNode& node) { return node.muted; })) lost += tr("which nodes are muted");
+  if (any([](const document::DocumentNode& node) { return node.isFrozen(); })) lost += tr("frozen answers");
   if (!document.frames.empty()) lost += tr("frames");
   if (!document.notes.empty()) lost += tr("notes");
   if (!document.parameters.empty()) lost += tr("values of parameters");
   if (!document.declarations.empty()) lost += tr("types, defaults and descriptions of parameters");
   // A query that is opened runs on the model in use, so that is no loss.
-  RunSettings settings = document.settings;
+  document::RunSettings settings = document.settings;
   settings.model.clear();
-  if (settings != RunSettings{}) lost += tr("cache and run settings");
+  if (settings != document::RunSettings{}) lost += tr("cache and run settings");
   return lost;
 }
 
-}  // namespace spanscope::document
+}  // namespace spanscope::ui

@@ -12,18 +12,18 @@
 
 #include <optional>
 
-namespace spanscope::document {
+namespace spanscope::ui {
 
 /// Reads a file. Its name tells the form, or else its text does. From a picture it reads the document that
 /// the picture carries. If a Lisp query names files, they are read if they lie in its folder.
-OpenedDocument openDocument(const QString& path);
+document::OpenedDocument openDocument(const QString& path);
 /// Writes the whole file or nothing. If the path ends in ".json", ".yaml", ".yml" or ".lisp", it writes only
 /// the query, in that form. Refuses names of pictures, and documents that could not be read again.
-std::optional<Error> saveDocument(const QString& path, const Document& document);
+std::optional<Error> saveDocument(const QString& path, const document::Document& document);
 
 /// Whether a file of this name holds only a query.
 bool isQueryPath(const QString& path);
 /// What is lost if only the document's query is saved, as a person reads it; empty: nothing.
-QStringList lostWhenSavedAsQuery(const Document& document);
+QStringList lostWhenSavedAsQuery(const document::Document& document);
 
-}  // namespace spanscope::document
+}  // namespace spanscope::ui

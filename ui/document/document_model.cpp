@@ -6,12 +6,13 @@
 
 #include <utility>
 
-namespace spanscope::document {
+namespace spanscope::ui {
 
 /// Two whole values: nodes that did not change are shared between them.
 class ChangeCommand final : public QUndoCommand {
  public:
-  ChangeCommand(DocumentModel& model, const QString& name, std::shared_ptr<const Document> after, QString key)
+  ChangeCommand(DocumentModel& model, const QString& name, std::shared_ptr<const document::Document> after,
+                QString key)
       : QUndoCommand(name),
         m_model(model),
         m_before(model.snapshot()),
@@ -39,13 +40,13 @@ class ChangeCommand final : public QUndoCommand {
 
  private:
   DocumentModel& m_model;
-  std::shared_ptr<const Document> m_before;
-  std::shared_ptr<const Document> m_after;
+  std::shared_ptr<const document::Document> m_before;
+  std::shared_ptr<const document::Document> m_after;
   QString m_key;
 };
 
-DocumentModel::DocumentModel(Document document, QObject* parent)
-    : QObject(parent), m_document(std::make_shared<const Document>(std::move(document))) {
+DocumentModel::DocumentModel(document::Document document, QObject* parent)
+    : QObject(parent), m_document(std::make_shared<const document::Document>(std::move(document))) {
   connect(&m_undo, &QUndoStack::cleanChanged, this, &DocumentModel::stateChanged);
 }
 
@@ -53,11 +54,11 @@ DocumentModel::~DocumentModel() {
   m_undo.disconnect(this);
 }
 
-bool DocumentModel::change(const QString& name, const std::function<void(Document&)>& change,
+bool DocumentModel::change(const QString& name, const std::function<void(document::Document&)>& change,
                            const QString& mergeKey) {
   // Views that answer an undo with a change of their own would cut off what can be redone.
   if (m_replaying) return false;
-  auto next = std::make_shared<Document>(*m_document);
+  auto next = std::make_shared<document::Document>(*m_document);
   change(*next);
   if (*next == *m_document) return false;
   // A serial in the key ends a merge without a command of its own.
@@ -106,11 +107,11 @@ void DocumentModel::markUnsaved() {
   m_undo.resetClean();
 }
 
-void DocumentModel::replay(std::shared_ptr<const Document> document) {
+void DocumentModel::replay(std::shared_ptr<const document::Document> document) {
   m_document = std::move(document);
   m_replaying = true;
   Q_EMIT changed();
   m_replaying = false;
 }
 
-}  // namespace spanscope::document
+}  // namespace spanscope::ui

@@ -11,23 +11,23 @@
 #include <functional>
 #include <memory>
 
-namespace spanscope::document {
+namespace spanscope::ui {
 
 class DocumentModel : public QObject {
   Q_OBJECT
  public:
-  explicit DocumentModel(Document document = {}, QObject* parent = nullptr);
+  explicit DocumentModel(document::Document document = {}, QObject* parent = nullptr);
   ~DocumentModel() override;
 
-  const Document& document() const { return *m_document; }
+  const document::Document& document() const { return *m_document; }
   /// The same value, shared, for views that keep it.
-  std::shared_ptr<const Document> snapshot() const { return m_document; }
+  std::shared_ptr<const document::Document> snapshot() const { return m_document; }
 
   /// The only way to change the document. `change` edits a copy. If the copy differs, it becomes the
   /// document, and an undo command with this name is pushed. Consecutive changes with the same non-empty
   /// merge key become one command, until endMerge() or another change comes between. Returns whether anything
   /// changed. While changed() tells of an undo or redo, no change is accepted: it returns false.
-  bool change(const QString& name, const std::function<void(Document&)>& change,
+  bool change(const QString& name, const std::function<void(document::Document&)>& change,
               const QString& mergeKey = {});
   void endMerge();
 
@@ -48,9 +48,9 @@ class DocumentModel : public QObject {
 
  private:
   friend class ChangeCommand;
-  void replay(std::shared_ptr<const Document> document);
+  void replay(std::shared_ptr<const document::Document> document);
 
-  std::shared_ptr<const Document> m_document;
+  std::shared_ptr<const document::Document> m_document;
   QUndoStack m_undo;
   QString m_filePath;
   QString m_title;
@@ -58,4 +58,4 @@ class DocumentModel : public QObject {
   bool m_replaying = false;  ///< changed() is telling of an undo or redo
 };
 
-}  // namespace spanscope::document
+}  // namespace spanscope::ui

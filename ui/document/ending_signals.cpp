@@ -11,7 +11,7 @@
 #include <cerrno>
 #include <csignal>
 
-namespace spanscope::document {
+namespace spanscope::ui {
 namespace {
 
 constexpr std::array kSignals = {SIGTERM, SIGINT, SIGHUP};
@@ -66,4 +66,4 @@ void EndingSignals::take() {
   while (::read(m_reading, &number, 1) == 1) Q_EMIT received(number);
 }
 
-}  // namespace spanscope::document
+}  // namespace spanscope::ui

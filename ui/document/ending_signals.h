@@ -6,7 +6,7 @@
 #include <memory>
 #include <vector>
 
-namespace spanscope::document {
+namespace spanscope::ui {
 
 /// Tells the event loop that the system asks the program to end: SIGTERM (logging out), SIGINT and SIGHUP.
 /// Each signal is told once. The next signal of that kind ends the program as usual, so that a program that
@@ -30,4 +30,4 @@ class EndingSignals final : public QObject {
   int m_reading = -1;
 };
 
-}  // namespace spanscope::document
+}  // namespace spanscope::ui

@@ -10,7 +10,7 @@
 #include <algorithm>
 #include <utility>
 
-namespace spanscope::document {
+namespace spanscope::ui {
 namespace {
 
 constexpr auto kSuffix = ".open";
@@ -94,4 +94,4 @@ std::vector<qint64> FilePresence::findOthers(const Presence& presence) const {
   return others;
 }
 
-}  // namespace spanscope::document
+}  // namespace spanscope::ui

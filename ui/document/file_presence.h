@@ -14,7 +14,7 @@
 
 class QLockFile;
 
-namespace spanscope::document {
+namespace spanscope::ui {
 
 class FilePresence : public QObject {
   Q_OBJECT
@@ -49,4 +49,4 @@ class FilePresence : public QObject {
   std::map<std::uint32_t, Presence> m_presences;
 };
 
-}  // namespace spanscope::document
+}  // namespace spanscope::ui

@@ -8,7 +8,7 @@
 #include <QFile>
 #include <QFileInfo>
 
-namespace spanscope::document {
+namespace spanscope::ui {
 
 FileStamp stampOf(const QString& path) {
   const QFileInfo info(path);
@@ -26,4 +26,4 @@ FileStamp stampOf(const QString& path) {
   return {.exists = true, .content = hash.result()};
 }
 
-}  // namespace spanscope::document
+}  // namespace spanscope::ui

@@ -4,7 +4,7 @@
 #include <QByteArray>
 #include <QString>
 
-namespace spanscope::document {
+namespace spanscope::ui {
 
 /// What a file held when it was looked at. Two stamps are equal if the file held the same both times,
 /// whatever happened in between.
@@ -18,4 +18,4 @@ struct FileStamp {
 /// Reads the file and follows links. Anything but a regular file counts as missing.
 FileStamp stampOf(const QString& path);
 
-}  // namespace spanscope::document
+}  // namespace spanscope::ui

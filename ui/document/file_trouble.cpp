@@ -7,7 +7,7 @@
 #include <QFileInfo>
 #include <QStorageInfo>
 
-namespace spanscope::document {
+namespace spanscope::ui {
 
 QString whyNotWritable(const QString& path) {
   const QFileInfo file(path);
@@ -28,4 +28,4 @@ QString whyNotWritable(const QString& path) {
   return {};
 }
 
-}  // namespace spanscope::document
+}  // namespace spanscope::ui

@@ -7,7 +7,7 @@
 #include <utility>
 #include <vector>
 
-namespace spanscope::document {
+namespace spanscope::ui {
 namespace {
 
 /// Milliseconds without a message: a file that is being written is looked at when that is over.
@@ -112,4 +112,4 @@ void FileWatch::leave(const File& file) {
     m_watcher.removePath(folder);
 }
 
-}  // namespace spanscope::document
+}  // namespace spanscope::ui

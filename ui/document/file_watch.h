@@ -13,7 +13,7 @@
 #include <cstdint>
 #include <map>
 
-namespace spanscope::document {
+namespace spanscope::ui {
 
 /// Watches any number of files, each under an id that the caller chooses. Editors and version control replace
 /// whole files, so it watches the folders too. Only content counts: a file that was written again with the
@@ -60,4 +60,4 @@ class FileWatch : public QObject {
   std::map<std::uint32_t, File> m_files;
 };
 
-}  // namespace spanscope::document
+}  // namespace spanscope::ui

@@ -5,7 +5,7 @@
 
 #include <cstddef>
 
-namespace spanscope::document {
+namespace spanscope::ui {
 
 std::vector<DiffLine> diffLines(const QStringList& before, const QStringList& after) {
   const auto at = [](const QStringList& lines, std::size_t index) -> const QString& {
@@ -30,4 +30,4 @@ std::vector<DiffLine> diffLines(const QStringList& before, const QStringList& af
   return lines;
 }
 
-}  // namespace spanscope::document
+}  // namespace spanscope::ui

@@ -6,7 +6,7 @@
 
 #include <vector>
 
-namespace spanscope::document {
+namespace spanscope::ui {
 
 enum class LineChange { Same, Removed, Added };
 
@@ -20,4 +20,4 @@ struct DiffLine {
 /// possible (engine/base/difference.h).
 std::vector<DiffLine> diffLines(const QStringList& before, const QStringList& after);
 
-}  // namespace spanscope::document
+}  // namespace spanscope::ui

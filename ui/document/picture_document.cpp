@@ -11,7 +11,7 @@
 #include <limits>
 #include <utility>
 
-namespace spanscope::document {
+namespace spanscope::ui {
 namespace {
 
 constexpr const char* kSignature = "\x89PNG\r\n\x1a\n";
@@ -156,4 +156,4 @@ bool isPicturePath(const QString& path) {
          path.endsWith(QLatin1String(".svg"), Qt::CaseInsensitive);
 }
 
-}  // namespace spanscope::document
+}  // namespace spanscope::ui

@@ -12,7 +12,7 @@
 #include <string_view>
 #include <variant>
 
-namespace spanscope::document {
+namespace spanscope::ui {
 
 /// Returns the picture with the document's text in it, as writeDocument() gives it. `picture` is a whole PNG
 /// or SVG as this program writes them; anything else is returned unchanged.
@@ -27,4 +27,4 @@ bool isPicture(const QByteArray& bytes);
 /// Whether the file's name is that of a PNG or an SVG.
 bool isPicturePath(const QString& path);
 
-}  // namespace spanscope::document
+}  // namespace spanscope::ui

@@ -25,7 +25,7 @@
 #include <utility>
 #include <variant>
 
-namespace spanscope::document {
+namespace spanscope::ui {
 namespace {
 
 /// Queries that grow beyond this when they are written out are planned when they are run, not while they are
@@ -79,14 +79,14 @@ std::size_t mostContainers(const query::Node& own) {
 }
 
 /// The document's policy, or what is run in its place.
-const policy::Policy& policyOf(const RunSettings& settings) {
+const policy::Policy& policyOf(const document::RunSettings& settings) {
   return policy::findChoice(settings.policy).value_or(policy::Choice()).policy();
 }
 
 class Finder {
-  Q_DECLARE_TR_FUNCTIONS(spanscope::document::Finder)
+  Q_DECLARE_TR_FUNCTIONS(spanscope::ui::Finder)
  public:
-  Finder(const Document& document, const ProblemContext& context)
+  Finder(const document::Document& document, const ProblemContext& context)
       : m_document(document),
         m_policy(policyOf(document.settings)),
         m_context(context),
@@ -101,8 +101,8 @@ class Finder {
 
  private:
   void findInTree() {
-    if (m_document.root() == kNoNode) {
-      add(Severity::Error, kNoNode, tr("The query is empty"),
+    if (m_document.root() == document::kNoNode) {
+      add(Severity::Error, document::kNoNode, tr("The query is empty"),
           tr("Add a node on the canvas or from the list of operators"));
       return;
     }
@@ -111,7 +111,7 @@ class Finder {
       return problem.severity == Severity::Error;
     });
     if (!hasError && size <= kMostPlannedNodes) plan();
-    for (const NodeId top : m_document.tops()) {
+    for (const document::NodeId top : m_document.tops()) {
       if (top == m_document.root()) continue;
       add(Severity::Warning, top, tr("This tree is not part of the query"),
           tr("Connect it, or make it the query: Node, Make this the query"));
@@ -125,7 +125,7 @@ class Finder {
     if (obstacle.empty()) return;
     m_problems.insert(m_problems.begin(),
                       {.severity = Severity::Error,
-                       .node = kNoNode,
+                       .node = document::kNoNode,
                        .text = tr("The device %1 cannot be used here: %2")
                                    .arg(QString::fromStdString(name), QString::fromStdString(obstacle)),
                        .hint = tr("Use the CPU, or choose another device in the settings"),
@@ -133,14 +133,14 @@ class Finder {
                        .isOfDevice = true});
   }
 
-  void add(Severity severity, NodeId node, QString text, QString hint = {}) {
+  void add(Severity severity, document::NodeId node, QString text, QString hint = {}) {
     m_problems.push_back(
         {.severity = severity, .node = node, .text = std::move(text), .hint = std::move(hint)});
   }
 
   /// Checks what would be run below the node; returns about how many nodes that is when it is written out.
-  double visit(NodeId id, std::size_t depth) {
-    const DocumentNode& node = m_document.at(id);
+  double visit(document::NodeId id, std::size_t depth) {
+    const document::DocumentNode& node = m_document.at(id);
     if (node.isFrozen()) {
       checkFrozen(id, node);
       return 1 + static_cast<double>(node.frozen.size());
@@ -157,8 +157,8 @@ class Finder {
     const std::size_t around = query::containersOf(node.own).aroundChild;
     double size = 1;
     double product = 1;
-    for (const NodeId child : node.children) {
-      if (child == kNoNode || m_document.at(child).muted) continue;
+    for (const document::NodeId child : node.children) {
+      if (child == document::kNoNode || m_document.at(child).muted) continue;
       const double below = visit(child, depth + around);
       size += below;
       product *= below + 1;
@@ -169,13 +169,13 @@ class Finder {
     }
     if (const auto* inputs = query::inputsOf(node.own)) size *= 1 + static_cast<double>(inputs->size());
     // One input may stand before every part of the other.
-    const std::size_t most = arityOf(node.own).most;
-    return most > 1 && most != Arity::kMany ? product : size;
+    const std::size_t most = document::arityOf(node.own).most;
+    return most > 1 && most != document::Arity::kMany ? product : size;
   }
 
   /// Replies stay what they were when the node is edited; that there would be more or fewer of them is said.
-  void checkFrozen(NodeId id, const DocumentNode& node) {
-    const std::optional<std::size_t> wanted = repliesOf(node.own, effectiveValues(m_document));
+  void checkFrozen(document::NodeId id, const document::DocumentNode& node) {
+    const std::optional<std::size_t> wanted = repliesOf(node.own, document::effectiveValues(m_document));
     if (!wanted || *wanted == node.frozen.size()) return;
     const QString what = operatorLabel(query::operatorName(node.own));
     const QString hint = tr("Unfreeze the %1 to run it as it is now").arg(what);
@@ -186,12 +186,13 @@ class Finder {
         hint);
   }
 
-  void checkInputs(NodeId id, const DocumentNode& node) {
+  void checkInputs(document::NodeId id, const document::DocumentNode& node) {
     const QString what = operatorLabel(query::operatorName(node.own));
-    const Arity arity = arityOf(node.own);
-    if (arity.most == Arity::kMany) {
-      const bool isAnyLeft = std::any_of(node.children.begin(), node.children.end(),
-                                         [this](NodeId child) { return !m_document.at(child).muted; });
+    const document::Arity arity = document::arityOf(node.own);
+    if (arity.most == document::Arity::kMany) {
+      const bool isAnyLeft =
+          std::any_of(node.children.begin(), node.children.end(),
+                      [this](document::NodeId child) { return !m_document.at(child).muted; });
       if (isAnyLeft) return;
       if (node.children.empty())
         add(Severity::Warning, id, tr("The %1 has no children").arg(what),
@@ -205,7 +206,7 @@ class Finder {
       const QString place = node.children.size() == 1 ? tr("input")
                             : i == 0                  ? tr("first input")
                                                       : tr("second input");
-      if (node.children[i] == kNoNode) {
+      if (node.children[i] == document::kNoNode) {
         add(Severity::Error, id, tr("The %1 has no %2").arg(what, place), tr("Connect a node to it"));
       } else if (m_document.at(node.children[i]).muted) {
         add(Severity::Error, id, tr("The %2 of the %1 is muted").arg(what, place),
@@ -214,7 +215,7 @@ class Finder {
     }
   }
 
-  void checkOwn(NodeId id, const DocumentNode& node) {
+  void checkOwn(document::NodeId id, const document::DocumentNode& node) {
     if (const query::GenerateSettings* settings = query::settingsOf(node.own)) checkSettings(id, *settings);
     if (hasNumberParameter(node.own)) checkParameters(id, node.own);
     if (const query::Times* times = query::countOf(node.own)) {
@@ -230,7 +231,7 @@ class Finder {
       add(Severity::Error, id, tr("The file has no path"), tr("It is read when the query is run"));
   }
 
-  void checkSettings(NodeId id, const query::GenerateSettings& settings) {
+  void checkSettings(document::NodeId id, const query::GenerateSettings& settings) {
     checkModel(id, settings.model);
     if (const auto* most = std::get_if<std::int32_t>(&settings.maxTokens); most != nullptr && *most < 0) {
       add(Severity::Warning, id, tr("Max tokens is %1").arg(*most),
@@ -248,9 +249,9 @@ class Finder {
   }
 
   /// None is fine: the document's checkpoint runs it, and exporting says where servers need a name.
-  void checkModel(NodeId id, std::string wanted) {
+  void checkModel(document::NodeId id, std::string wanted) {
     if (const std::optional<std::string> name = query::parameterName(wanted)) {
-      const std::map<std::string, std::string> values = effectiveValues(m_document);
+      const std::map<std::string, std::string> values = document::effectiveValues(m_document);
       const auto value = values.find(*name);
       if (value == values.end()) {
         add(Severity::Error, id,
@@ -270,8 +271,8 @@ class Finder {
     m_problems.back().otherModel = wanted;
   }
 
-  void checkParameters(NodeId id, const query::Node& own) {
-    const auto resolved = query::resolveParameters(own, effectiveValues(m_document));
+  void checkParameters(document::NodeId id, const query::Node& own) {
+    const auto resolved = query::resolveParameters(own, document::effectiveValues(m_document));
     const auto* diagnostics = std::get_if<std::vector<query::Diagnostic>>(&resolved);
     if (diagnostics == nullptr) return;
     for (const query::Diagnostic& diagnostic : *diagnostics) {
@@ -281,12 +282,12 @@ class Finder {
   }
 
   void plan() {
-    QueryOf run = toQuery(m_document, TakeOut::MutedAndFrozen);
+    document::QueryOf run = document::toQuery(m_document, document::TakeOut::MutedAndFrozen);
     if (!run.query) return;
     // What is retrieved is known when the query is run, and so is what a question or a file will say: that it
     // says something is enough here.
-    const std::vector<NodeId> ids = m_document.ids();
-    const auto retrieves = [this](NodeId id) {
+    const std::vector<document::NodeId> ids = m_document.ids();
+    const auto retrieves = [this](document::NodeId id) {
       return m_document.inQuery(id) && query::documentOf(m_document.at(id).own) != nullptr;
     };
     StandIns standIns;
@@ -295,7 +296,7 @@ class Finder {
                                 .parameters = m_document.parameters,
                                 .declarations = m_document.declarations,
                                 .surroundings = &standIns,
-                                .plan = planOptionsOf(m_document.settings)},
+                                .plan = document::planOptionsOf(m_document.settings)},
                                std::any_of(ids.begin(), ids.end(), retrieves) ? workbench::Stage::Parameters
                                                                               : workbench::Stage::Plan);
     if (result.at == workbench::Stage::Sugar) return;
@@ -314,7 +315,7 @@ class Finder {
     }
   }
 
-  void notePolicy(const plan::PromptNode& prompt, const NodePaths& paths) {
+  void notePolicy(const plan::PromptNode& prompt, const document::NodePaths& paths) {
     if (const auto* children = std::get_if<plan::PromptRun>(&prompt.value)) {
       for (const plan::PromptNode& child : children->children) notePolicy(child, paths);
     } else if (const auto* plus = std::get_if<plan::PromptPlus>(&prompt.value)) {
@@ -331,7 +332,7 @@ class Finder {
       if (output->form != plan::OutputForm::Anew || !m_policy.hasIndependentSpans ||
           m_policy.quotesAsGenerated)
         return;
-      const NodeId node = paths.nodeOf(prompt.node);
+      const document::NodeId node = paths.nodeOf(prompt.node);
       if (!m_notedAnew.insert(node).second) return;
       add(Severity::Warning, node,
           tr("The answer of this inner generate is computed again in the prompt that holds it"),
@@ -353,9 +354,9 @@ class Finder {
     return tokens;
   }
 
-  void checkLength(const plan::Step& step, const NodePaths& paths) {
+  void checkLength(const plan::Step& step, const document::NodePaths& paths) {
     if (!m_context.countTokens) return;
-    const NodeId node = paths.nodeOf(step.node);
+    const document::NodeId node = paths.nodeOf(step.node);
     if (!m_measured.insert(node).second) return;
     const std::int64_t tokens = tokensIn(step.prompt);
     const std::int64_t whole = tokens + step.maxTokens.value_or(0);
@@ -376,8 +377,8 @@ class Finder {
   }
 
   /// A warning only: templates and partial tails come on top, and equal beginnings of spans share blocks.
-  void checkPool(NodeId node, std::int64_t tokens) {
-    const RunSettings& settings = m_document.settings;
+  void checkPool(document::NodeId node, std::int64_t tokens) {
+    const document::RunSettings& settings = m_document.settings;
     const std::int64_t blockSize = std::max(1, settings.blockSize);
     const std::int64_t needed = (tokens + blockSize - 1) / blockSize;
     // Block 0 is never handed out.
@@ -391,30 +392,26 @@ class Finder {
         tr("Make the pool larger in the settings: a run that does not fit is refused"));
   }
 
-  const Document& m_document;
+  const document::Document& m_document;
   const policy::Policy& m_policy;
   const ProblemContext& m_context;
   const std::string m_checkpoint;  ///< name of the one that would run it
   std::vector<Problem> m_problems;
-  std::set<NodeId> m_notedAnew;
-  std::set<NodeId> m_measured;
+  std::set<document::NodeId> m_notedAnew;
+  std::set<document::NodeId> m_measured;
   bool m_isTooDeep = false;
   bool m_isOrderNoted = false;
 };
 
 }  // namespace
 
-std::vector<Problem> findProblems(const Document& document, const ProblemContext& context) {
+std::vector<Problem> findProblems(const document::Document& document, const ProblemContext& context) {
   return Finder(document, context).find();
 }
 
-QString operatorLabel(const std::string& op) {
-  return ui::operatorLabel(op);
-}
-
-QString nodeLabel(const DocumentNode& node) {
+QString nodeLabel(const document::DocumentNode& node) {
   const QString label = operatorLabel(query::operatorName(node.own));
   return node.name.empty() ? label : tr("%1 · %2").arg(label, QString::fromStdString(node.name));
 }
 
-}  // namespace spanscope::document
+}  // namespace spanscope::ui

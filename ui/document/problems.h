@@ -16,12 +16,13 @@ namespace spanscope::compute {
 struct Device;
 }
 
-namespace spanscope::document {
+namespace spanscope::ui {
 
 struct Problem {
   /// Error: the query cannot be run. Warning: it can be run, but probably does not do what was intended.
   Severity severity = Severity::Error;
-  NodeId node = kNoNode;  ///< the node that has the problem; kNoNode: the document as a whole
+  /// The node that has the problem; kNoNode: the document as a whole.
+  document::NodeId node = document::kNoNode;
   QString text;           ///< one sentence
   QString hint;           ///< how to fix it; may be empty
   /// The model that the query names, if the query would run on another one. RunSettings::standsFor holds the
@@ -44,12 +45,9 @@ struct ProblemContext {
 /// Returns errors and warnings: first of the device, then of the query's nodes from the root down, then of
 /// the plan, then of trees outside the query. If nothing prevents it, the query is planned, so that what the
 /// planner refuses is reported at its node.
-std::vector<Problem> findProblems(const Document& document, const ProblemContext& context = {});
+std::vector<Problem> findProblems(const document::Document& document, const ProblemContext& context = {});
 
 /// What a person calls the node: its operator, with the node's own name if it has one: "generate · answer".
-QString nodeLabel(const DocumentNode& node);
-/// The name of an operator for a person: "generate" for "g", "sequence" for "seq"; other names stay as they
-/// are.
-QString operatorLabel(const std::string& op);
+QString nodeLabel(const document::DocumentNode& node);
 
-}  // namespace spanscope::document
+}  // namespace spanscope::ui

@@ -6,7 +6,7 @@
 
 #include <algorithm>
 
-namespace spanscope::document {
+namespace spanscope::ui {
 namespace {
 
 constexpr QLatin1String kKey("recentFiles");
@@ -41,4 +41,4 @@ void RecentFiles::clear() {
   m_settings->remove(kKey);
 }
 
-}  // namespace spanscope::document
+}  // namespace spanscope::ui

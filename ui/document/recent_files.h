@@ -5,7 +5,7 @@
 
 class QSettings;
 
-namespace spanscope::document {
+namespace spanscope::ui {
 
 inline constexpr int kMostRecentFiles = 10;
 
@@ -25,4 +25,4 @@ class RecentFiles {
   QSettings* m_settings;
 };
 
-}  // namespace spanscope::document
+}  // namespace spanscope::ui

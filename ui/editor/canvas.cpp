@@ -32,7 +32,7 @@ Canvas::Canvas(QWidget* parent) : QWidget(parent) {
 
 Canvas::~Canvas() = default;
 
-void Canvas::setModel(document::DocumentModel* model) {
+void Canvas::setModel(DocumentModel* model) {
   m_impl->parts.setModel(model);
 }
 

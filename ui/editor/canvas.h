@@ -29,7 +29,7 @@ class Canvas : public QWidget {
   ~Canvas() override;
 
   /// The document to show and change; nullptr: none.
-  void setModel(document::DocumentModel* model);
+  void setModel(DocumentModel* model);
   /// Run states, badges, streamed text, selection and theme.
   void setInput(const ViewInput& input);
 

@@ -15,7 +15,6 @@
 namespace spanscope::ui {
 
 using document::Document;
-using document::DocumentModel;
 using document::NodeId;
 
 CanvasCore::CanvasCore(QObject* parent) : QObject(parent), m_document(std::make_shared<const Document>()) {}

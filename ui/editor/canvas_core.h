@@ -36,8 +36,8 @@ class CanvasCore : public QObject {
  public:
   explicit CanvasCore(QObject* parent = nullptr);
 
-  void setModel(document::DocumentModel* model);
-  document::DocumentModel* model() const { return m_model; }
+  void setModel(DocumentModel* model);
+  DocumentModel* model() const { return m_model; }
   void setInput(const ViewInput& input);
   const ViewInput* input() const { return m_input ? &*m_input : nullptr; }
   const Theme& theme() const { return m_theme; }
@@ -129,7 +129,7 @@ class CanvasCore : public QObject {
   void updateStatuses();
   void updateStatuses(const std::vector<document::NodeId>& nodes);
 
-  QPointer<document::DocumentModel> m_model;
+  QPointer<DocumentModel> m_model;
   std::optional<ViewInput> m_input;
   Theme m_theme;
   std::shared_ptr<const document::Document> m_document;

@@ -166,7 +166,7 @@ void CanvasParts::updateStrip() {
   layOutOverlays();
 }
 
-void CanvasParts::setModel(document::DocumentModel* model) {
+void CanvasParts::setModel(DocumentModel* model) {
   if (m_core.model() == model) return;
   m_gestures.cancel();
   m_popup->hide();

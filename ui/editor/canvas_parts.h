@@ -37,7 +37,7 @@ class CanvasParts : public QObject {
   CanvasView& view() const { return *m_view; }
   const CommandHandlers& commands() const { return m_commands; }
 
-  void setModel(document::DocumentModel* model);
+  void setModel(DocumentModel* model);
   void reveal(document::NodeId id);
   void setPlace(const CanvasPlace& place);
   bool keepsFit() const { return m_keepsFit; }

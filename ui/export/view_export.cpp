@@ -119,7 +119,7 @@ std::variant<QByteArray, Error> makePicture(const PaintFunction& paint, QSize si
     }
   }
   buffer.close();
-  return options.document.empty() ? bytes : document::withDocument(bytes, options.document);
+  return options.document.empty() ? bytes : withDocument(bytes, options.document);
 }
 
 std::optional<Error> writeFile(const QString& path, const QByteArray& bytes) {

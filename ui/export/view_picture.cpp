@@ -28,7 +28,7 @@ struct OffscreenView {
     for (int i = 0; i < kRounds; ++i) QCoreApplication::processEvents(QEventLoop::ExcludeUserInputEvents);
   }
 
-  document::DocumentModel model;
+  DocumentModel model;
   std::unique_ptr<View> view;  ///< ends first: it refers to the model
 };
 

@@ -55,7 +55,7 @@ QString deviceText(const compute::Device& device) {
   return text;
 }
 
-void chooseDevice(document::DocumentModel& model, const QString& name) {
+void chooseDevice(DocumentModel& model, const QString& name) {
   model.change(tr("Device"),
                [&name](document::Document& document) { document.settings.device = name.toStdString(); });
 }

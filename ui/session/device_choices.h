@@ -29,6 +29,6 @@ std::vector<DeviceChoice> deviceChoices(const std::vector<compute::Device>* know
 QString deviceText(const compute::Device& device);
 
 /// Makes the named device the document's device, in one undo step.
-void chooseDevice(document::DocumentModel& model, const QString& name);
+void chooseDevice(DocumentModel& model, const QString& name);
 
 }  // namespace spanscope::ui

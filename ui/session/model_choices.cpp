@@ -94,7 +94,7 @@ QString originText(ModelOrigin origin) {
   return {};
 }
 
-void chooseModel(document::DocumentModel& model, const QString& value) {
+void chooseModel(DocumentModel& model, const QString& value) {
   model.change(tr("Model"), [&value](document::Document& document) {
     const std::string wanted = value.toStdString();
     if (document.settings.model == wanted) return;

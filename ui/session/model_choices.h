@@ -35,6 +35,6 @@ QString originText(ModelOrigin origin);
 
 /// Makes the model the document's model, in one undo step. If the model changes, it clears
 /// RunSettings::standsFor, the other models for which the old one stood in.
-void chooseModel(document::DocumentModel& model, const QString& value);
+void chooseModel(DocumentModel& model, const QString& value);
 
 }  // namespace spanscope::ui

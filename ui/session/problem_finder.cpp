@@ -7,19 +7,19 @@
 
 namespace spanscope::ui {
 
-std::vector<document::Problem> ProblemFinder::find(const document::Document& document,
-                                                   const std::shared_ptr<const text::Tokenizer>& tokenizer,
-                                                   const std::shared_ptr<TokenCounts>& counts,
-                                                   const std::vector<compute::Device>* devices) {
+std::vector<Problem> ProblemFinder::find(const document::Document& document,
+                                         const std::shared_ptr<const text::Tokenizer>& tokenizer,
+                                         const std::shared_ptr<TokenCounts>& counts,
+                                         const std::vector<compute::Device>* devices) {
   m_counts = countsOf(tokenizer, counts ? counts : m_counts);
-  document::ProblemContext context;
+  ProblemContext context;
   context.devices = devices;
   if (tokenizer != nullptr) {
     // A prompt has at least the tokens that are counted already.
     context.countTokens = [this](const std::string& text) { return m_counts->count(text).value_or(0); };
     context.contextLength = contextLength(document.settings);
   }
-  return document::findProblems(document, context);
+  return findProblems(document, context);
 }
 
 std::int64_t ProblemFinder::contextLength(const workbench::RunSettings& settings) {

@@ -19,10 +19,10 @@ class ProblemFinder {
   /// `tokenizer` belongs to the document's model; if null, prompts are not measured. `counts` holds what
   /// others have counted with that tokenizer; may be null. `devices` are the devices of this machine; null if
   /// not known yet.
-  std::vector<document::Problem> find(const document::Document& document,
-                                      const std::shared_ptr<const text::Tokenizer>& tokenizer,
-                                      const std::shared_ptr<TokenCounts>& counts = nullptr,
-                                      const std::vector<compute::Device>* devices = nullptr);
+  std::vector<Problem> find(const document::Document& document,
+                            const std::shared_ptr<const text::Tokenizer>& tokenizer,
+                            const std::shared_ptr<TokenCounts>& counts = nullptr,
+                            const std::vector<compute::Device>* devices = nullptr);
 
  private:
   std::int64_t contextLength(const workbench::RunSettings& settings);

@@ -27,7 +27,7 @@ class View : public QWidget {
 
   /// For views that edit: sets the document to change; nullptr: none is open. A view changes the document
   /// only through this model.
-  virtual void setModel(document::DocumentModel* /*model*/) {}
+  virtual void setModel(DocumentModel* /*model*/) {}
 
   /// Small controls (combo boxes, legends) for the right of the dock's title bar; nullptr: none. The caller
   /// owns the returned widget.

@@ -13,7 +13,7 @@ ExportItem canvasItem(const ViewInput& input, const QSize& size) {
           .size = size,
           .paint =
               [input](QPainter& painter, const QSize& wanted, const Theme& theme) {
-                document::DocumentModel model(*input.document);
+                DocumentModel model(*input.document);
                 Canvas canvas;
                 ViewInput shown = input;
                 shown.theme = theme;

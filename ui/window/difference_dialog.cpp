@@ -16,42 +16,41 @@ namespace {
 constexpr std::size_t kAround = 3;
 constexpr QSize kSize(760, 520);
 
-QChar signOf(document::LineChange change) {
+QChar signOf(LineChange change) {
   switch (change) {
-    case document::LineChange::Removed:
+    case LineChange::Removed:
       return QLatin1Char('-');
-    case document::LineChange::Added:
+    case LineChange::Added:
       return QLatin1Char('+');
-    case document::LineChange::Same:
+    case LineChange::Same:
       break;
   }
   return QLatin1Char(' ');
 }
 
-QTextBlockFormat formatOf(document::LineChange change, const Theme& theme) {
+QTextBlockFormat formatOf(LineChange change, const Theme& theme) {
   QTextBlockFormat format;
-  if (change == document::LineChange::Removed) format.setBackground(theme.color(Role::ErrorFill));
-  if (change == document::LineChange::Added) format.setBackground(theme.color(Role::HitFill));
+  if (change == LineChange::Removed) format.setBackground(theme.color(Role::ErrorFill));
+  if (change == LineChange::Added) format.setBackground(theme.color(Role::HitFill));
   return format;
 }
 
 }  // namespace
 
-std::vector<document::DiffLine> withoutDistantLines(const std::vector<document::DiffLine>& lines,
-                                                    std::size_t around) {
+std::vector<DiffLine> withoutDistantLines(const std::vector<DiffLine>& lines, std::size_t around) {
   std::vector<bool> isNear(lines.size(), false);
   for (std::size_t i = 0; i < lines.size(); ++i) {
-    if (lines[i].change == document::LineChange::Same) continue;
+    if (lines[i].change == LineChange::Same) continue;
     const std::size_t end = std::min(lines.size(), i + around + 1);
     for (std::size_t near = i - std::min(i, around); near < end; ++near) isNear[near] = true;
   }
-  std::vector<document::DiffLine> result;
+  std::vector<DiffLine> result;
   bool isLeftOut = false;
   for (std::size_t i = 0; i < lines.size(); ++i) {
     if (isNear[i]) {
       result.push_back(lines[i]);
     } else if (!isLeftOut) {
-      result.push_back({document::LineChange::Same, QStringLiteral("…")});
+      result.push_back({LineChange::Same, QStringLiteral("…")});
     }
     isLeftOut = !isNear[i];
   }
@@ -69,15 +68,15 @@ DifferenceDialog::DifferenceDialog(const QString& title, const QString& sentence
   text->setFont(theme.monoFont());
   text->setLineWrapMode(QPlainTextEdit::NoWrap);
   text->setAccessibleName(title);
-  const std::vector<document::DiffLine> lines = withoutDistantLines(
-      document::diffLines(before.split(QLatin1Char('\n')), after.split(QLatin1Char('\n'))), kAround);
+  const std::vector<DiffLine> lines = withoutDistantLines(
+      diffLines(before.split(QLatin1Char('\n')), after.split(QLatin1Char('\n'))), kAround);
   QTextCursor cursor(text->document());
   int firstChange = -1;
   for (std::size_t i = 0; i < lines.size(); ++i) {
     if (i > 0) cursor.insertBlock();
     cursor.setBlockFormat(formatOf(lines[i].change, theme));
     cursor.insertText(QString(signOf(lines[i].change)) + QLatin1Char(' ') + lines[i].text);
-    if (firstChange < 0 && lines[i].change != document::LineChange::Same) firstChange = static_cast<int>(i);
+    if (firstChange < 0 && lines[i].change != LineChange::Same) firstChange = static_cast<int>(i);
   }
   const bool isSame = firstChange < 0;
   if (isSame) text->setPlainText(tr("Nothing that a document holds differs."));

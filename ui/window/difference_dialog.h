@@ -23,7 +23,6 @@ class DifferenceDialog : public QDialog {
 
 /// Keeps the changed lines and, on each side of a change, at most `around` unchanged lines. An ellipsis
 /// stands for the rest.
-std::vector<document::DiffLine> withoutDistantLines(const std::vector<document::DiffLine>& lines,
-                                                    std::size_t around);
+std::vector<DiffLine> withoutDistantLines(const std::vector<DiffLine>& lines, std::size_t around);
 
 }  // namespace spanscope::ui

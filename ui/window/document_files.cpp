@@ -59,15 +59,15 @@ QString answerText(FileAnswer answer) {
 
 DocumentFiles::DocumentFiles(const QString& directory, QObject* parent)
     : QObject(parent), m_presence(directory) {
-  connect(&m_watch, &document::FileWatch::changed, this, &DocumentFiles::changed);
-  connect(&m_presence, &document::FilePresence::changed, this, &DocumentFiles::changed);
+  connect(&m_watch, &FileWatch::changed, this, &DocumentFiles::changed);
+  connect(&m_presence, &FilePresence::changed, this, &DocumentFiles::changed);
 }
 
-void DocumentFiles::add(std::uint32_t id, const document::DocumentModel& model, document::FileStamp read) {
+void DocumentFiles::add(std::uint32_t id, const DocumentModel& model, FileStamp read) {
   m_entries[id] = {.model = &model, .path = model.filePath(), .told = {}};
   m_watch.watch(id, model.filePath(), std::move(read));
   m_presence.enter(id, model.filePath());
-  connect(&model, &document::DocumentModel::stateChanged, this, [this, id] { follow(id); });
+  connect(&model, &DocumentModel::stateChanged, this, [this, id] { follow(id); });
 }
 
 void DocumentFiles::remove(std::uint32_t id) {
@@ -85,7 +85,7 @@ void DocumentFiles::follow(std::uint32_t id) {
   if (path == entry.path) return;
   entry.path = path;
   entry.told.clear();
-  m_watch.watch(id, path, document::stampOf(path));
+  m_watch.watch(id, path, stampOf(path));
   m_presence.enter(id, path);
   Q_EMIT changed(id);
 }
@@ -96,7 +96,7 @@ void DocumentFiles::accept(std::uint32_t id) {
   Q_EMIT changed(id);
 }
 
-void DocumentFiles::accept(std::uint32_t id, document::FileStamp read) {
+void DocumentFiles::accept(std::uint32_t id, FileStamp read) {
   m_watch.accept(id, std::move(read));
   m_watch.look(id);
   Q_EMIT changed(id);

@@ -55,7 +55,7 @@ class DocumentFiles : public QObject {
 
   /// Follows the document's file, also if the document gets another file. `read` is what the file held when
   /// it was read. The model must live until remove().
-  void add(std::uint32_t id, const document::DocumentModel& model, document::FileStamp read);
+  void add(std::uint32_t id, const DocumentModel& model, FileStamp read);
   void remove(std::uint32_t id);
 
   /// To call when the document equals the file's present content, or the person wants to keep the document as
@@ -63,7 +63,7 @@ class DocumentFiles : public QObject {
   void accept(std::uint32_t id);
   /// To call when the document is what `read` says was read from the file. The file may hold something else
   /// by now.
-  void accept(std::uint32_t id, document::FileStamp read);
+  void accept(std::uint32_t id, FileStamp read);
   /// To call when the person knows who else has the file open.
   void dismiss(std::uint32_t id);
   /// Looks at the files now, because the system's messages are not reliable everywhere.
@@ -78,12 +78,12 @@ class DocumentFiles : public QObject {
   void follow(std::uint32_t id);
 
   struct Entry {
-    const document::DocumentModel* model = nullptr;
+    const DocumentModel* model = nullptr;
     QString path;
     std::vector<qint64> told;  ///< processes of which the person knows
   };
-  document::FileWatch m_watch;
-  document::FilePresence m_presence;
+  FileWatch m_watch;
+  FilePresence m_presence;
   std::map<std::uint32_t, Entry> m_entries;
 };
 

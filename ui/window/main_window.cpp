@@ -147,7 +147,7 @@ MainWindow::MainWindow(QSettings& settings, QString autosaveDirectory, compute::
   m_docks->setLayoutStates(std::move(layouts), shown);
   restoreGeometry(m_settings.value(QStringLiteral("window/geometry")).toByteArray());
   m_lastFolder = m_settings.value(QStringLiteral("window/folder")).toString();
-  m_welcome->setRecentFiles(document::RecentFiles(m_settings).paths());
+  m_welcome->setRecentFiles(RecentFiles(m_settings).paths());
 
   m_keys = KeyBindings(m_settings);
   useKeys();
@@ -352,7 +352,7 @@ void MainWindow::tellRecentModels() {
 }
 
 void MainWindow::showCurrent() {
-  document::DocumentModel* model = m_workspace.model();
+  DocumentModel* model = m_workspace.model();
   notePlace();
   m_shown = m_workspace.current() == nullptr ? 0 : m_workspace.current()->id;
   m_canvas->setModel(model);

@@ -110,7 +110,7 @@ class MainWindow : public QMainWindow {
   bool mayClose(OpenDocument& document);
   void closeTab(OpenDocument& document);
   /// Watches the document's file. `read` is what the file held when it was read.
-  void watch(OpenDocument& document, document::FileStamp read = {});
+  void watch(OpenDocument& document, FileStamp read = {});
   /// Asks whether to overwrite a file that another program has written.
   enum class SaveOver { Yes, SaveAs, No };
   SaveOver maySaveOver(OpenDocument& document);
@@ -126,7 +126,7 @@ class MainWindow : public QMainWindow {
   bool ownsSession();
   /// Opens a recovered document. If `isModified` is false, it was kept because it has no file, not because of
   /// changes.
-  void openRecovered(const document::Recovery& recovery, bool isModified);
+  void openRecovered(const Recovery& recovery, bool isModified);
   void remember(const QString& path);
   void openDialog();
   void saveTrace();
@@ -159,7 +159,7 @@ class MainWindow : public QMainWindow {
   QSettings& m_settings;
   QString m_autosaveDirectory;
   Workspace m_workspace;
-  std::map<std::uint32_t, std::unique_ptr<document::Autosave>>
+  std::map<std::uint32_t, std::unique_ptr<Autosave>>
       m_autosaves;  ///< by tab; they are destroyed before their models
   DocumentFiles m_files;
   std::map<std::uint32_t, QString> m_tracePaths;  ///< trace files of tabs that show a recorded run

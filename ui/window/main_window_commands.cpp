@@ -31,7 +31,7 @@ void MainWindow::addCommands() {
   rows.addWithArgument(
       "file.open-example", [] { return true; }, [this](const QString& name) { openExample(name); });
   rows.add("file.welcome", [this] {
-    m_welcome->setRecentFiles(document::RecentFiles(m_settings).paths());
+    m_welcome->setRecentFiles(RecentFiles(m_settings).paths());
     m_pages->setCurrentIndex(0);
   });
   rows.add("file.save", [this] { save(*m_workspace.current(), false); });

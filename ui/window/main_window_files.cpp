@@ -48,7 +48,7 @@ QString diagnosticsText(const std::vector<query::Diagnostic>& diagnostics, const
 void MainWindow::newDocument() {
   document::Document fresh;
   fresh.settings.model = m_workspace.modelInUse();
-  watch(m_workspace.open(std::make_unique<document::DocumentModel>(std::move(fresh))));
+  watch(m_workspace.open(std::make_unique<DocumentModel>(std::move(fresh))));
   m_canvas->setFocus();
 }
 
@@ -77,22 +77,22 @@ bool MainWindow::openFile(const QString& path) {
     return true;
   }
   // Before it is read: what is written in between is a change.
-  document::FileStamp stamp = document::stampOf(whole);
-  document::OpenedDocument opened = document::openDocument(whole);
+  FileStamp stamp = stampOf(whole);
+  document::OpenedDocument opened = openDocument(whole);
   if (!opened.document) {
     QMessageBox box(QMessageBox::Warning, tr("Open"), tr("%1 cannot be opened.").arg(name), QMessageBox::Ok,
                     this);
     box.setInformativeText(diagnosticsText(opened.diagnostics, name));
     box.exec();
-    document::RecentFiles(m_settings).remove(whole);
+    RecentFiles(m_settings).remove(whole);
     return false;
   }
   // A query alone says nothing of settings.
-  if (document::isQueryPath(whole) && opened.document->settings == workbench::RunSettings{})
+  if (isQueryPath(whole) && opened.document->settings == workbench::RunSettings{})
     opened.document->settings.model = m_workspace.modelInUse();
-  auto model = std::make_unique<document::DocumentModel>(std::move(*opened.document));
+  auto model = std::make_unique<DocumentModel>(std::move(*opened.document));
   // A picture is no place to save a document to: saving asks for a name.
-  if (document::isPicturePath(whole))
+  if (isPicturePath(whole))
     model->setTitle(QFileInfo(whole).completeBaseName());
   else
     model->setFilePath(whole);
@@ -111,13 +111,13 @@ bool MainWindow::openExample(const QString& fileName) {
     say(QString::fromUtf8(failure.what()));
     return false;
   }
-  document::OpenedDocument opened = document::openDocument(path);
+  document::OpenedDocument opened = openDocument(path);
   if (!opened.document) {
     QMessageBox::warning(this, tr("Open"), diagnosticsText(opened.diagnostics, fileName));
     return false;
   }
   opened.document->settings.model = m_workspace.modelInUse();
-  auto model = std::make_unique<document::DocumentModel>(std::move(*opened.document));
+  auto model = std::make_unique<DocumentModel>(std::move(*opened.document));
   // Examples are opened as copies: saving asks for a name.
   model->setTitle(QFileInfo(fileName).completeBaseName());
   watch(m_workspace.open(std::move(model)));
@@ -125,11 +125,11 @@ bool MainWindow::openExample(const QString& fileName) {
   return true;
 }
 
-void MainWindow::watch(OpenDocument& document, document::FileStamp read) {
+void MainWindow::watch(OpenDocument& document, FileStamp read) {
   m_pages->setCurrentIndex(1);
   if (document.source->takesRuns()) {
-    auto autosave = std::make_unique<document::Autosave>(*document.model, m_autosaveDirectory);
-    connect(autosave.get(), &document::Autosave::failed, this,
+    auto autosave = std::make_unique<Autosave>(*document.model, m_autosaveDirectory);
+    connect(autosave.get(), &Autosave::failed, this,
             [this](const Error& error) { say(QString::fromStdString(error.message())); });
     m_autosaves[document.id] = std::move(autosave);
     m_files.add(document.id, *document.model, std::move(read));
@@ -140,9 +140,9 @@ void MainWindow::watch(OpenDocument& document, document::FileStamp read) {
 }
 
 void MainWindow::remember(const QString& path) {
-  document::RecentFiles(m_settings).add(path);
+  RecentFiles(m_settings).add(path);
   m_lastFolder = QFileInfo(path).absolutePath();
-  m_welcome->setRecentFiles(document::RecentFiles(m_settings).paths());
+  m_welcome->setRecentFiles(RecentFiles(m_settings).paths());
 }
 
 void MainWindow::openDialog() {

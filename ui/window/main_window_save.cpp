@@ -20,7 +20,7 @@ namespace {
 /// What a file holds, as the documents in the window are written, so that the two can be compared; its text
 /// where it is no document.
 QString textOfFile(const QString& path) {
-  const document::OpenedDocument opened = document::openDocument(path);
+  const document::OpenedDocument opened = openDocument(path);
   if (opened.document) return QString::fromStdString(document::writeDocument(*opened.document));
   constexpr qint64 kMostBytes = 4 << 20;
   QFile file(path);
@@ -30,7 +30,7 @@ QString textOfFile(const QString& path) {
 }  // namespace
 
 bool MainWindow::save(OpenDocument& document, bool askForPath) {
-  document::DocumentModel& model = *document.model;
+  DocumentModel& model = *document.model;
   QString path = model.filePath();
   if (askForPath || path.isEmpty()) {
     const QString proposed = (m_lastFolder.isEmpty() ? QString() : m_lastFolder + QLatin1Char('/')) +
@@ -52,8 +52,7 @@ bool MainWindow::save(OpenDocument& document, bool askForPath) {
         return false;
     }
   }
-  const QStringList lost =
-      document::isQueryPath(path) ? document::lostWhenSavedAsQuery(model.document()) : QStringList();
+  const QStringList lost = isQueryPath(path) ? lostWhenSavedAsQuery(model.document()) : QStringList();
   if (!lost.isEmpty()) {
     QMessageBox box(QMessageBox::Question, tr("Save"),
                     tr("A .%1 file holds the query alone. Saved as a document (.span), nothing is lost.")
@@ -69,9 +68,9 @@ bool MainWindow::save(OpenDocument& document, bool askForPath) {
     else if (box.clickedButton() != anyway)
       return false;
   }
-  QString trouble = document::whyNotWritable(path);
+  QString trouble = whyNotWritable(path);
   if (trouble.isEmpty()) {
-    if (const std::optional<Error> error = document::saveDocument(path, model.document()))
+    if (const std::optional<Error> error = saveDocument(path, model.document()))
       trouble = QString::fromStdString(error->message());
   }
   if (!trouble.isEmpty()) {
@@ -160,9 +159,9 @@ void MainWindow::answer(FileAnswer answer) {
 }
 
 void MainWindow::reload(OpenDocument& document) {
-  document::DocumentModel& model = *document.model;
-  document::FileStamp stamp = document::stampOf(model.filePath());
-  const document::OpenedDocument opened = document::openDocument(model.filePath());
+  DocumentModel& model = *document.model;
+  FileStamp stamp = stampOf(model.filePath());
+  const document::OpenedDocument opened = openDocument(model.filePath());
   if (!opened.document) {
     QMessageBox box(QMessageBox::Warning, tr("Reload"),
                     tr("%1 cannot be read; what is here is kept.").arg(model.title()), QMessageBox::Ok, this);
@@ -178,7 +177,7 @@ void MainWindow::reload(OpenDocument& document) {
 }
 
 void MainWindow::compareWithFile(const OpenDocument& document) {
-  const document::DocumentModel& model = *document.model;
+  const DocumentModel& model = *document.model;
   DifferenceDialog(tr("Compare %1").arg(model.title()),
                    tr("Lines with − are in the file as the other program wrote it, lines with + are here."),
                    textOfFile(model.filePath()),

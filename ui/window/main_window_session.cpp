@@ -117,7 +117,7 @@ void MainWindow::keepTabs(bool atEnd) {
   notePlace();
   QStringList open;
   for (const auto& document : m_workspace.documents()) {
-    const document::DocumentModel& model = *document->model;
+    const DocumentModel& model = *document->model;
     const bool isDropped = m_dropped.count(document->id) != 0;
     QString path = model.filePath();
     if (const auto trace = m_tracePaths.find(document->id); trace != m_tracePaths.end()) path = trace->second;
@@ -151,8 +151,7 @@ void MainWindow::restoreSession() {
     const QJsonObject kept = QJsonDocument::fromJson(entry.toUtf8()).object();
     const QString path = kept.value(QLatin1String("path")).toString();
     const QString sideFile = kept.value(QLatin1String("kept")).toString();
-    const std::optional<document::Recovery> recovery =
-        sideFile.isEmpty() ? std::nullopt : document::findRecovery(sideFile);
+    const std::optional<Recovery> recovery = sideFile.isEmpty() ? std::nullopt : findRecovery(sideFile);
     if (recovery)
       openRecovered(*recovery, kept.value(QLatin1String("modified")).toBool(true));
     else if (path.isEmpty() || !QFileInfo::exists(path) || !openFile(path))
@@ -176,10 +175,10 @@ void MainWindow::restoreSession() {
 
 void MainWindow::offerRecovery() {
   for (;;) {
-    const std::vector<document::Recovery> recoveries = document::findRecoveries(m_autosaveDirectory);
+    const std::vector<Recovery> recoveries = findRecoveries(m_autosaveDirectory);
     if (recoveries.empty()) return;
     std::vector<ChecklistDialog::Item> items;
-    for (const document::Recovery& recovery : recoveries) {
+    for (const Recovery& recovery : recoveries) {
       const QFileInfo file(recovery.filePath);
       QString detail =
           tr("from %1").arg(QLocale().toString(recovery.time.toLocalTime(), QLocale::ShortFormat));
@@ -222,11 +221,11 @@ void MainWindow::offerRecovery() {
     box.setDefaultButton(QMessageBox::Cancel);
     box.exec();
     if (box.clickedButton() != drop) continue;
-    for (const std::size_t index : checked) document::removeRecovery(recoveries[index]);
+    for (const std::size_t index : checked) removeRecovery(recoveries[index]);
   }
 }
 
-void MainWindow::openRecovered(const document::Recovery& recovery, bool isModified) {
+void MainWindow::openRecovered(const Recovery& recovery, bool isModified) {
   OpenDocument* open = nullptr;
   for (const auto& document : m_workspace.documents()) {
     if (!recovery.filePath.isEmpty() && document->model->filePath() == recovery.filePath &&
@@ -237,13 +236,13 @@ void MainWindow::openRecovered(const document::Recovery& recovery, bool isModifi
     // Opened as the file is, with what was typed as one change: it is unsaved and can be undone.
     document::Document before;
     if (!isModified) before = recovery.document;
-    document::FileStamp stamp;
+    FileStamp stamp;
     if (isModified && !recovery.filePath.isEmpty()) {
-      stamp = document::stampOf(recovery.filePath);
-      if (document::OpenedDocument opened = document::openDocument(recovery.filePath); opened.document)
+      stamp = stampOf(recovery.filePath);
+      if (document::OpenedDocument opened = openDocument(recovery.filePath); opened.document)
         before = std::move(*opened.document);
     }
-    auto model = std::make_unique<document::DocumentModel>(std::move(before));
+    auto model = std::make_unique<DocumentModel>(std::move(before));
     if (recovery.filePath.isEmpty())
       model->setTitle(recovery.title);
     else
@@ -255,7 +254,7 @@ void MainWindow::openRecovered(const document::Recovery& recovery, bool isModifi
   if (isModified)
     open->model->change(tr("Recover changes"),
                         [&recovery](document::Document& document) { document = recovery.document; });
-  document::removeRecovery(recovery);
+  removeRecovery(recovery);
 }
 
 }  // namespace spanscope::ui

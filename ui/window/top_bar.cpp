@@ -136,7 +136,7 @@ TopBar::TopBar(Workspace& workspace, QMenu* menu, QWidget* parent) : QWidget(par
 void TopBar::fillPolicies() {
   QMenu& menu = *m_policy->menu();
   menu.clear();
-  const document::DocumentModel* model = m_workspace.model();
+  const DocumentModel* model = m_workspace.model();
   const policy::Choice current =
       model == nullptr ? policy::Choice() : workbench::policyOf(model->document().settings.policy);
   for (const policy::Policy* policy : policy::policies()) {
@@ -144,7 +144,7 @@ void TopBar::fillPolicies() {
     const policy::Choice choice = isCurrent ? current : policy::Choice(*policy);
     const QString name = QString::fromStdString(choice.name());
     QAction* action = menu.addAction(policyText(choice), this, [this, name] {
-      if (document::DocumentModel* chosen = m_workspace.model()) {
+      if (DocumentModel* chosen = m_workspace.model()) {
         chosen->change(tr("Policy %1").arg(name), [&name](document::Document& document) {
           document.settings.policy = name.toStdString();
         });
@@ -160,7 +160,7 @@ void TopBar::fillModels() {
   menu.clear();
   // Clearing a menu does not delete its submenus.
   qDeleteAll(menu.findChildren<QMenu*>(QString(), Qt::FindDirectChildrenOnly));
-  document::DocumentModel* model = m_workspace.model();
+  DocumentModel* model = m_workspace.model();
   const std::string current = model == nullptr ? std::string() : model->document().settings.model;
   std::optional<ModelOrigin> group;
   for (const ModelChoice& choice : modelChoices(m_workspace.input().models, current)) {
@@ -170,7 +170,7 @@ void TopBar::fillModels() {
       group = choice.origin;
     }
     QAction* action = menu.addAction(plain(choice.name), this, [this, value = choice.value] {
-      if (document::DocumentModel* chosen = m_workspace.model()) chooseModel(*chosen, value);
+      if (DocumentModel* chosen = m_workspace.model()) chooseModel(*chosen, value);
     });
     action->setCheckable(true);
     action->setChecked(model != nullptr && choice.isCurrent);
@@ -180,7 +180,7 @@ void TopBar::fillModels() {
   menu.addSeparator();
   QAction* browse = menu.addAction(tr("Browse…"), this, [this] {
     const QString path = QFileDialog::getExistingDirectory(this, tr("Folder of a checkpoint"));
-    if (document::DocumentModel* chosen = m_workspace.model(); chosen != nullptr && !path.isEmpty())
+    if (DocumentModel* chosen = m_workspace.model(); chosen != nullptr && !path.isEmpty())
       chooseModel(*chosen, path);
   });
   browse->setEnabled(model != nullptr);
@@ -189,13 +189,13 @@ void TopBar::fillModels() {
                  [this] { Q_EMIT commandWanted(QStringLiteral("view.dock:settings")); });
 }
 
-void TopBar::fillDevices(QMenu& menu, const document::DocumentModel* model) {
+void TopBar::fillDevices(QMenu& menu, const DocumentModel* model) {
   menu.setEnabled(model != nullptr);
   if (model == nullptr) return;
   for (const DeviceChoice& choice :
        deviceChoices(m_workspace.input().devices.get(), model->document().settings.device)) {
     QAction* action = menu.addAction(plain(choice.text), this, [this, name = choice.name] {
-      if (document::DocumentModel* chosen = m_workspace.model()) chooseDevice(*chosen, name);
+      if (DocumentModel* chosen = m_workspace.model()) chooseDevice(*chosen, name);
     });
     action->setCheckable(true);
     action->setChecked(choice.isCurrent);

@@ -41,7 +41,7 @@ class TopBar : public QWidget {
   QWidget* makeLayouts();
   void fillPolicies();
   void fillModels();
-  void fillDevices(QMenu& menu, const document::DocumentModel* model);
+  void fillDevices(QMenu& menu, const DocumentModel* model);
   /// What a policy is exact against on the model's device: "spans: block attention ✓ · full prefill ≈".
   QString policyText(const policy::Choice& policy) const;
   QToolButton* makeMenuButton(QMenu* menu);

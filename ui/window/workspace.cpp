@@ -126,13 +126,13 @@ void Workspace::setCurrent(OpenDocument* document) {
   update();
 }
 
-OpenDocument& Workspace::open(std::unique_ptr<document::DocumentModel> model) {
+OpenDocument& Workspace::open(std::unique_ptr<DocumentModel> model) {
   auto document = std::make_unique<OpenDocument>();
   document->id = m_nextId++;
   document->model = std::move(model);
   document->source = m_live;
-  connect(document->model.get(), &document::DocumentModel::changed, this, &Workspace::invalidate);
-  connect(document->model.get(), &document::DocumentModel::stateChanged, this, &Workspace::documentsChanged);
+  connect(document->model.get(), &DocumentModel::changed, this, &Workspace::invalidate);
+  connect(document->model.get(), &DocumentModel::stateChanged, this, &Workspace::documentsChanged);
   OpenDocument& result = *document;
   bindHistory(result);
   m_documents.push_back(std::move(document));
@@ -156,7 +156,7 @@ OpenDocument& Workspace::openTrace(const QString& path) {
   }
   // The model that gave these answers, whether it is on this machine or not.
   document.settings.model = store->newest().progress().model;
-  auto model = std::make_unique<document::DocumentModel>(std::move(document));
+  auto model = std::make_unique<DocumentModel>(std::move(document));
   model->setTitle(QFileInfo(path).fileName());
   OpenDocument& result = open(std::move(model));
   result.source = std::make_shared<const FileSource>(std::move(store), result.model->title());
@@ -177,7 +177,7 @@ void Workspace::bindRuns(OpenDocument& document) const {
 
 /// Runs of the same file, or of an example of this name that is not open any more, are those of the document.
 void Workspace::bindHistory(OpenDocument& document) const {
-  const document::DocumentModel& model = *document.model;
+  const DocumentModel& model = *document.model;
   std::optional<document::QueryOf> now;
   std::string json;
   for (const auto& record : *m_history.records()) {

@@ -42,7 +42,7 @@ struct LoadComparisons;
 /// A tab.
 struct OpenDocument {
   std::uint32_t id = 0;  ///< of the tab, never used again
-  std::unique_ptr<document::DocumentModel> model;
+  std::unique_ptr<DocumentModel> model;
   std::shared_ptr<const TraceSource> source;   ///< whose events are shown; never null
   RunId chosen = 0;                            ///< run that a person chose to see; 0: the newest
   std::map<RunId, document::NodePaths> paths;  ///< runs of this document
@@ -73,11 +73,11 @@ class Workspace : public QObject {
   OpenDocument* current() { return m_current; }  ///< nullptr: nothing is open
   const OpenDocument* current() const { return m_current; }
   OpenDocument* find(std::uint32_t tab) const;  ///< nullptr: it was closed
-  document::DocumentModel* model() { return m_current == nullptr ? nullptr : m_current->model.get(); }
+  DocumentModel* model() { return m_current == nullptr ? nullptr : m_current->model.get(); }
   void setCurrent(OpenDocument* document);
 
   /// Opens a tab and makes it the current one.
-  OpenDocument& open(std::unique_ptr<document::DocumentModel> model);
+  OpenDocument& open(std::unique_ptr<DocumentModel> model);
   /// Opens a recorded trace with the query of its last run. Throws Failure.
   OpenDocument& openTrace(const QString& path);
   /// Closes a tab and stops its job.

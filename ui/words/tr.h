@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Translates texts for people, where there is no class with a tr() of its own. The contexts are the ones that
-// lupdate gives to a tr() in these namespaces. So every text must be a literal in the call.
+// Translates texts for people, where there is no class with a tr() of its own. The context is the one that
+// lupdate gives to a tr() in this namespace. So every text must be a literal in the call.
 #pragma once
 
 #include <QCoreApplication>
@@ -14,11 +14,3 @@ inline QString tr(const char* text, int n = -1) {
 }
 
 }  // namespace spanscope::ui
-
-namespace spanscope::document {
-
-inline QString tr(const char* text, int n = -1) {
-  return QCoreApplication::translate("spanscope::document", text, nullptr, n);
-}
-
-}  // namespace spanscope::document

@@ -3,7 +3,7 @@
 #pragma once
 
 #include "kernels/cuda/attention/rotations.h"
-#include "kernels/cuda/attention/span_table.h"
+#include "kernels/cuda/attention/row_runs.h"
 
 #include <cstdint>
 #include <span>

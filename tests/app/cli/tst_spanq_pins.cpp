@@ -105,7 +105,7 @@ class TestSpanqPins : public QObject {
 
     const QTemporaryDir folder;
     const QString path = folder.filePath(QStringLiteral("query.span"));
-    QVERIFY(!document::saveDocument(path, document));
+    QVERIFY(!ui::saveDocument(path, document));
     const test::SpanqResult exported =
         test::spanq({"export", "--to", "spnl", "--retrieve", "--fragments", "2", path.toStdString()});
     QVERIFY2(exported.code == 0, exported.err.c_str());

@@ -166,7 +166,7 @@ void TestSpanqTemplates::opens() {
   const SpanqResult checked = spanq({"validate", kQueries + file.toStdString()});
   QVERIFY2(checked.code == 0 && checked.err.empty(), checked.err.c_str());
   // The window opens it as a document, and sees what the command line sees.
-  const document::OpenedDocument opened = document::openDocument(QString::fromStdString(kQueries) + file);
+  const document::OpenedDocument opened = ui::openDocument(QString::fromStdString(kQueries) + file);
   QVERIFY(opened.document.has_value());
   QVERIFY(opened.diagnostics.empty());
   const auto drawn = document::toQuery(*opened.document, document::TakeOut::Nothing);

@@ -2,7 +2,7 @@
 // Random attention problems on the emulated card, and their results in double precision.
 #pragma once
 
-#include "kernels/cuda/attention/span_table.h"
+#include "kernels/cuda/attention/row_runs.h"
 #include "tests/kernels/cuda/card_pool.h"
 #include "tests/kernels/cuda/emulated_card.h"
 #include "tests/support/random_values.h"

@@ -80,7 +80,7 @@ void measureDocuments() {
     for (int sentence = 0; sentence < 20; ++sentence) text += " A letter for Mira came late in autumn.";
     documents.children.push_back({query::Message{.role = query::Role::User, .text = text}});
   }
-  document::DocumentModel model(document::fromQuery({query::Generate{
+  ui::DocumentModel model(document::fromQuery({query::Generate{
       .settings = {.model = "m", .maxTokens = 60, .temperature = 0.0F}, .input = query::Node{documents}}}));
   ui::Canvas canvas;
   canvas.resize(1280, 800);
@@ -107,7 +107,7 @@ void measureDocuments() {
 int main(int argc, char** argv) {
   if (qEnvironmentVariableIsEmpty("QT_QPA_PLATFORM")) qputenv("QT_QPA_PLATFORM", "offscreen");
   QApplication application(argc, argv);
-  document::DocumentModel model(document::fromQuery(bigQuery()));
+  ui::DocumentModel model(document::fromQuery(bigQuery()));
   ui::Canvas canvas;
   canvas.resize(1280, 800);
   canvas.setModel(&model);

@@ -18,6 +18,7 @@
 #include <QTimer>
 
 using namespace spanscope::document;
+using namespace spanscope::ui;
 
 int main(int argc, char** argv) {
   const QCoreApplication app(argc, argv);

@@ -13,6 +13,7 @@
 
 using namespace spanscope;
 using namespace spanscope::document;
+using namespace spanscope::ui;
 
 namespace {
 

@@ -7,6 +7,7 @@
 #include <QTest>
 
 using namespace spanscope::document;
+using namespace spanscope::ui;
 
 namespace {
 

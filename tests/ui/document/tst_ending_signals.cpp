@@ -8,7 +8,7 @@
 
 #include <csignal>
 
-using spanscope::document::EndingSignals;
+using spanscope::ui::EndingSignals;
 
 namespace {
 

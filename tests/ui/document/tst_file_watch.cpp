@@ -12,7 +12,7 @@
 #include <QTemporaryDir>
 #include <QTest>
 
-using namespace spanscope::document;
+using namespace spanscope::ui;
 
 namespace {
 

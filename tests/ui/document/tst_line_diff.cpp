@@ -4,7 +4,7 @@
 
 #include <QTest>
 
-using namespace spanscope::document;
+using namespace spanscope::ui;
 
 namespace {
 

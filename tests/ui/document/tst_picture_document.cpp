@@ -12,6 +12,7 @@
 
 using namespace spanscope;
 using namespace spanscope::document;
+using namespace spanscope::ui;
 
 namespace {
 

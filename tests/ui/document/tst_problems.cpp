@@ -16,6 +16,7 @@
 
 using namespace spanscope;
 using namespace spanscope::document;
+using namespace spanscope::ui;
 
 namespace {
 

@@ -21,6 +21,7 @@
 #include <random>
 
 using namespace spanscope::document;
+using namespace spanscope::ui;
 
 namespace {
 

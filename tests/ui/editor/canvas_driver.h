@@ -21,7 +21,7 @@ class CanvasDriver {
  public:
   explicit CanvasDriver(document::Document document = {});
 
-  document::DocumentModel& model() { return m_model; }
+  ui::DocumentModel& model() { return m_model; }
   const document::Document& document() const { return m_model.document(); }
   ui::Canvas& canvas() { return *m_canvas; }
   void setInput(const ui::ViewInput& input) { m_canvas->setInput(input); }
@@ -64,7 +64,7 @@ class CanvasDriver {
  private:
   QWidget* viewport();
 
-  document::DocumentModel m_model;
+  ui::DocumentModel m_model;
   QWidget m_window;
   ui::Canvas* m_canvas;
 };

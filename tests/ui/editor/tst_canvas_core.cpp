@@ -21,7 +21,6 @@
 using namespace spanscope;
 using namespace spanscope::ui;
 using document::Document;
-using document::DocumentModel;
 using document::NodeId;
 using test::nodeAtPath;
 

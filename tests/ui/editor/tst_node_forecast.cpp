@@ -77,7 +77,7 @@ class TestNodeForecast : public QObject {
   /// A text has one count: what stands in the prompt for it, before and after it has run.
   void textsCountTheSameBeforeAndAfterARun() {
     test::QueryRecorder recorder;
-    document::DocumentModel model(m_rag);
+    DocumentModel model(m_rag);
     CanvasCore core;
     core.setModel(&model);
     ViewInput before;
@@ -154,7 +154,7 @@ class TestNodeForecast : public QObject {
   }
 
   void theCanvasShowsItBesideTheNewestStateOnly() {
-    document::DocumentModel model(m_swapped);
+    DocumentModel model(m_swapped);
     CanvasCore core;
     core.setModel(&model);
     core.setInput(m_input);
@@ -189,7 +189,7 @@ class TestNodeForecast : public QObject {
 
   /// Between two forecasts the nodes keep the one there is: nothing but the node that is typed into changes.
   void typingChangesNoForecast() {
-    document::DocumentModel model(m_swapped);
+    DocumentModel model(m_swapped);
     CanvasCore core;
     core.setModel(&model);
     core.setInput(m_input);

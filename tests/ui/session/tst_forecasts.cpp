@@ -31,7 +31,7 @@ constexpr int kPatience = 60'000;  // milliseconds, for slow and instrumented ma
 constexpr std::uint32_t kTab = 1;
 
 document::Document example(const QString& name) {
-  return *document::openDocument(QStringLiteral(SPANSCOPE_SOURCE_DIR "/resources/queries/") + name).document;
+  return *openDocument(QStringLiteral(SPANSCOPE_SOURCE_DIR "/resources/queries/") + name).document;
 }
 
 document::Document fromJson(const std::string& json) {

@@ -61,7 +61,7 @@ class TestModelChoices : public QObject {
   void choosingForgetsWhatTheOtherStoodFor() {
     document::Document document;
     document.settings.standsFor = "gpt";
-    document::DocumentModel model(document);
+    DocumentModel model(document);
     chooseModel(model, QString());
     QCOMPARE(model.document().settings.standsFor, std::string("gpt"));
     chooseModel(model, QStringLiteral("/models/a"));

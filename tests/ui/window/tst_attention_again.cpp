@@ -169,7 +169,7 @@ class TestAttentionAgain : public QObject {
 
   /// Every layer can be chosen, also those that the run did not observe.
   void layersThatWereNotObserved() {
-    document::DocumentModel& model = *m_window->workspace().model();
+    DocumentModel& model = *m_window->workspace().model();
     model.change(QStringLiteral("Layers"), [](document::Document& document) {
       document.settings.layers = {0, 1};
     });

@@ -42,7 +42,7 @@ Shown shown(MainWindow& window) {
   Shown now;
   now.documents = workspace.documents().size();
   now.isWelcome = window.isWelcome();
-  if (document::DocumentModel* model = workspace.model()) {
+  if (DocumentModel* model = workspace.model()) {
     now.document = model->document();
     now.undoIndex = model->undoStack().index();
   }

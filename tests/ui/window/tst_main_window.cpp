@@ -268,7 +268,7 @@ class TestMainWindow : public QObject {
 
   void savesAndOpens() {
     QVERIFY(m_window->openExample(QStringLiteral("judge-2.json")));
-    document::DocumentModel& model = *m_window->workspace().model();
+    DocumentModel& model = *m_window->workspace().model();
     model.change(QStringLiteral("Name"), [](document::Document& document) {
       document::setName(document, document.root(), "the judge");
       document::setPosition(document, document.root(), document::Point{.x = 700, .y = 20});

@@ -114,7 +114,7 @@ class TestMonkey : public QObject {
     clock.start();
     while (clock.elapsed() < seconds * 1000LL) {
       ++steps;
-      document::DocumentModel& model = *window.workspace().model();
+      DocumentModel& model = *window.workspace().model();
       const std::vector<document::NodeId> ids = model.document().ids();
       switch (below(9)) {
         case 0:

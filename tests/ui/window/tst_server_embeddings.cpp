@@ -27,7 +27,7 @@ namespace {
 
 constexpr int kPatience = 60'000;  // milliseconds
 
-std::unique_ptr<document::DocumentModel> retrieving(const std::string& url, const std::string& ranking) {
+std::unique_ptr<DocumentModel> retrieving(const std::string& url, const std::string& ranking) {
   document::OpenedDocument opened = document::readDocument(
       R"({"g": {"model": "spnl/spanlet", "max_tokens": 4, "temperature": 0.0, "input": {
            "augment": {"embedding_model": "minilm", "body": {"user": "Where does Mira live?"},
@@ -37,7 +37,7 @@ std::unique_ptr<document::DocumentModel> retrieving(const std::string& url, cons
   settings.embeddings = "server";
   settings.embeddingsUrl = url;
   settings.embeddingsModel = "minilm";
-  return std::make_unique<document::DocumentModel>(std::move(*opened.document));
+  return std::make_unique<DocumentModel>(std::move(*opened.document));
 }
 
 void set(Workspace& workspace, const std::function<void(document::RunSettings&)>& change) {

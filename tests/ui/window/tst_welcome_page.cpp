@@ -55,7 +55,7 @@ void TestWelcomePage::tableNamesEveryExample() {
     listed += example.file;
     QVERIFY(!example.title.isEmpty());
     QVERIFY(!example.description.isEmpty());
-    const document::OpenedDocument opened = document::openDocument(folder.filePath(example.file));
+    const document::OpenedDocument opened = openDocument(folder.filePath(example.file));
     QVERIFY2(opened.document.has_value() && opened.diagnostics.empty(), qPrintable(example.file));
   }
   listed.sort();

@@ -79,7 +79,7 @@ class Answers : public QObject {
   QTimer m_timer;
 };
 
-void rename(document::DocumentModel& model, const std::string& name) {
+void rename(DocumentModel& model, const std::string& name) {
   model.change(QStringLiteral("Rename"),
                [&name](document::Document& document) { document.parameters["name"] = name; });
 }
@@ -121,15 +121,15 @@ class TestWindowFiles : public QObject {
     m_window = makeWindow();
     m_window->restoreSession();
   }
-  document::DocumentModel& model() { return *m_window->workspace().model(); }
+  DocumentModel& model() { return *m_window->workspace().model(); }
   NoticeBar& bar() { return *m_window->findChild<NoticeBar*>(); }
 
   /// Another program writes the file, with this name in it.
   void writeOutside(const std::string& name) {
-    document::OpenedDocument opened = document::openDocument(m_path);
+    document::OpenedDocument opened = openDocument(m_path);
     QVERIFY(opened.document.has_value());
     opened.document->parameters["name"] = name;
-    QVERIFY(!document::saveDocument(m_path, *opened.document).has_value());
+    QVERIFY(!saveDocument(m_path, *opened.document).has_value());
   }
   QStringList titles() {
     QStringList titles;
@@ -145,8 +145,8 @@ class TestWindowFiles : public QObject {
         std::make_unique<QSettings>(m_folder->filePath(QStringLiteral("settings.ini")), QSettings::IniFormat);
     m_path = m_folder->filePath(QStringLiteral("query.span"));
     document::OpenedDocument example =
-        document::openDocument(QStringLiteral(SPANSCOPE_SOURCE_DIR "/resources/queries/rag.json"));
-    QVERIFY(!document::saveDocument(m_path, *example.document).has_value());
+        openDocument(QStringLiteral(SPANSCOPE_SOURCE_DIR "/resources/queries/rag.json"));
+    QVERIFY(!saveDocument(m_path, *example.document).has_value());
     m_window = makeWindow();
   }
   void cleanup() {
@@ -188,7 +188,7 @@ class TestWindowFiles : public QObject {
     Answers none({QStringLiteral("Cancel")});
     m_window->perform(QStringLiteral("file.save"));
     QVERIFY(!none.isDone());
-    QCOMPARE(nameIn(*document::openDocument(m_path).document), std::string());
+    QCOMPARE(nameIn(*openDocument(m_path).document), std::string());
     QVERIFY(!model().isModified());
   }
 
@@ -202,11 +202,11 @@ class TestWindowFiles : public QObject {
     QVERIFY(cancel.isDone());
     QVERIFY2(cancel.said().join(QLatin1Char(' ')).contains(QStringLiteral("changed by another program")),
              qPrintable(cancel.said().join(QLatin1Char(' '))));
-    QCOMPARE(nameIn(*document::openDocument(m_path).document), std::string("theirs"));
+    QCOMPARE(nameIn(*openDocument(m_path).document), std::string("theirs"));
     Answers over({QStringLiteral("Compare…"), QStringLiteral("Close"), QStringLiteral("Save over it")});
     m_window->perform(QStringLiteral("file.save"));
     QVERIFY(over.isDone());
-    QCOMPARE(nameIn(*document::openDocument(m_path).document), std::string("mine"));
+    QCOMPARE(nameIn(*openDocument(m_path).document), std::string("mine"));
     QVERIFY(!model().isModified());
     QTest::qWait(300);
     QVERIFY2(bar().isHidden(), "what was written here is no change of another program");
@@ -261,12 +261,12 @@ class TestWindowFiles : public QObject {
     rename(model(), "new");
     m_window->leave();
     QVERIFY(QApplication::activeModalWidget() == nullptr);
-    QCOMPARE(nameIn(*document::openDocument(m_path).document), std::string());
+    QCOMPARE(nameIn(*openDocument(m_path).document), std::string());
     restart();
     QCOMPARE(titles(), (QStringList{QStringLiteral("query.span*"), QStringLiteral("Untitled*")}));
     QCOMPARE(nameIn(m_window->workspace().documents()[0]->model->document()), std::string("of a file"));
     QCOMPARE(nameIn(model().document()), std::string("new"));
-    QVERIFY(document::findRecoveries(sideFiles()).empty());
+    QVERIFY(findRecoveries(sideFiles()).empty());
   }
 
   void twoWindowsKnowOfEachOther() {
@@ -300,13 +300,13 @@ class TestWindowFiles : public QObject {
     Answers save({QStringLiteral("Save checked")}, {1, 2});
     QVERIFY(m_window->close());
     QVERIFY(save.isDone());
-    QCOMPARE(nameIn(*document::openDocument(m_path).document), std::string("saved"));
+    QCOMPARE(nameIn(*openDocument(m_path).document), std::string("saved"));
     restart();
     QCOMPARE(titles(), (QStringList{QStringLiteral("query.span"), QStringLiteral("judge-2*"),
                                     QStringLiteral("Untitled*"), QStringLiteral("rag")}));
     QCOMPARE(m_window->workspace().current()->model->title(), QStringLiteral("rag"));
     QCOMPARE(nameIn(m_window->workspace().documents()[2]->model->document()), std::string("kept"));
-    QVERIFY(document::findRecoveries(sideFiles()).empty());
+    QVERIFY(findRecoveries(sideFiles()).empty());
     // Dropped is dropped.
     Answers drop({QStringLiteral("Discard checked")});
     QVERIFY(m_window->close());
@@ -319,7 +319,7 @@ class TestWindowFiles : public QObject {
     rename(model(), "mine");
     Answers keep({QStringLiteral("Keep all")});
     QVERIFY(m_window->close());
-    QCOMPARE(nameIn(*document::openDocument(m_path).document), std::string());
+    QCOMPARE(nameIn(*openDocument(m_path).document), std::string());
     restart();
     QCOMPARE(titles(), QStringList{QStringLiteral("query.span*")});
     QCOMPARE(nameIn(model().document()), std::string("mine"));
@@ -392,13 +392,13 @@ class TestWindowFiles : public QObject {
   void recoveryIsOneDialog() {
     // Side files as a killed program leaves them.
     for (const char* name : {"first", "second", "third"}) {
-      document::DocumentModel lost;
+      DocumentModel lost;
       lost.setTitle(QString::fromLatin1(name));
       rename(lost, name);
-      document::Autosave autosave(lost, sideFiles());
+      Autosave autosave(lost, sideFiles());
       QVERIFY(!autosave.keep().isEmpty());
     }
-    QCOMPARE(document::findRecoveries(sideFiles()).size(), std::size_t{3});
+    QCOMPARE(findRecoveries(sideFiles()).size(), std::size_t{3});
     {
       Answers later({QStringLiteral("Ask again later")});
       m_window->offerRecovery();
@@ -412,7 +412,7 @@ class TestWindowFiles : public QObject {
       QVERIFY(drop.isDone());
     }
     QCOMPARE(m_window->workspace().documents().size(), std::size_t{2});
-    QVERIFY(document::findRecoveries(sideFiles()).empty());
+    QVERIFY(findRecoveries(sideFiles()).empty());
   }
 
   void aPictureOpensAsItsDocument() {

@@ -90,7 +90,7 @@ class TestWindowFrame : public QObject {
       return texts;
     };
     QCOMPARE(marked(), QStringList("spans"));
-    document::DocumentModel& model = *m_window->workspace().model();
+    DocumentModel& model = *m_window->workspace().model();
     const auto choose = [&model](const char* policy) {
       model.change(QStringLiteral("Policy"),
                    [policy](document::Document& document) { document.settings.policy = policy; });

@@ -30,10 +30,10 @@ namespace {
 
 constexpr int kPatience = 60'000;  // milliseconds
 
-std::unique_ptr<document::DocumentModel> example(const QString& name) {
+std::unique_ptr<DocumentModel> example(const QString& name) {
   document::OpenedDocument opened =
-      document::openDocument(QStringLiteral(SPANSCOPE_SOURCE_DIR "/resources/queries/") + name);
-  return std::make_unique<document::DocumentModel>(std::move(*opened.document));
+      openDocument(QStringLiteral(SPANSCOPE_SOURCE_DIR "/resources/queries/") + name);
+  return std::make_unique<DocumentModel>(std::move(*opened.document));
 }
 
 /// Runs the current document to its end; the problem in words if there was one.
@@ -275,7 +275,7 @@ class TestWorkspace : public QObject {
     document::NodeId frozen = query.at(query.at(query.root()).children[0]).children[1];
     if (query.at(frozen).own.as<query::Join>() != nullptr) frozen = query.at(frozen).children[0];
     query.settings.distribute = distributes;
-    workspace.open(std::make_unique<document::DocumentModel>(std::move(query)));
+    workspace.open(std::make_unique<DocumentModel>(std::move(query)));
     QCOMPARE(runToEnd(workspace), QString());
     QCOMPARE(newestRun(workspace).requests.size(), static_cast<std::size_t>(replies) + 1);
     const std::string answer = newestRun(workspace).answer;
@@ -328,7 +328,7 @@ class TestWorkspace : public QObject {
     QFETCH(QString, op);
     QFETCH(QString, part);
     Workspace workspace{test::cpuBackends()};
-    workspace.open(std::make_unique<document::DocumentModel>());
+    workspace.open(std::make_unique<DocumentModel>());
     if (!op.isEmpty()) {
       workspace.model()->change(QStringLiteral("Add"), [&op](document::Document& document) {
         document::addNode(document, document::makeOperator(op.toStdString()));
@@ -353,9 +353,9 @@ class TestWorkspace : public QObject {
           "    - system: You are a helpful assistant. Answer from the documents.\n"
           "    - plus:\n      - file: tarek.txt\n    - ask: What do you want to know?\n");
     const QString path = folder.filePath(QStringLiteral("query.yaml"));
-    document::OpenedDocument opened = document::openDocument(path);
+    document::OpenedDocument opened = openDocument(path);
     QVERIFY(opened.document);
-    auto model = std::make_unique<document::DocumentModel>(std::move(*opened.document));
+    auto model = std::make_unique<DocumentModel>(std::move(*opened.document));
     model->setFilePath(path);
     Workspace workspace{test::cpuBackends()};
     workspace.open(std::move(model));
@@ -389,7 +389,7 @@ class TestWorkspace : public QObject {
                           "doc": ["people.txt", {"Text": "Tarek is a baker. The pet of Tarek is called Biscuit."}]}},
              {"user": "What is the name of the pet of Tarek?"}]}}})");
     QVERIFY(opened.document);
-    workspace.open(std::make_unique<document::DocumentModel>(*opened.document));
+    workspace.open(std::make_unique<DocumentModel>(*opened.document));
     QCOMPARE(runToEnd(workspace), QString());
     QVERIFY2(newestRun(workspace).answer.find("Biscuit") != std::string::npos,
              newestRun(workspace).answer.c_str());
@@ -405,7 +405,7 @@ class TestWorkspace : public QObject {
              "augment": {"embedding_model": "", "body": {"user": "Where does Mira live?"},
                          "doc": ["people.csv", {"Text": "Mira lives in Lisbon.\nOtto lives in Porto.\nTarek bakes."}]}}}})");
     QVERIFY(opened.document);
-    workspace.open(std::make_unique<document::DocumentModel>(*opened.document));
+    workspace.open(std::make_unique<DocumentModel>(*opened.document));
     QCOMPARE(runToEnd(workspace), QString());
     const std::string path = "/g/input";
     QCOMPARE(newestRun(workspace).retrieved.size(), std::size_t(1));
@@ -449,7 +449,7 @@ class TestWorkspace : public QObject {
              "augment": {"embedding_model": "", "body": {"user": "lamp"}, "doc": ["*.txt", {"Text": ""}]}}}})");
     QVERIFY(opened.document);
     opened.document->settings.ranking = "hybrid";
-    auto model = std::make_unique<document::DocumentModel>(std::move(*opened.document));
+    auto model = std::make_unique<DocumentModel>(std::move(*opened.document));
     model->setFilePath(folder.filePath(QStringLiteral("query.span")));
     Workspace workspace{test::cpuBackends()};
     workspace.open(std::move(model));
@@ -604,7 +604,7 @@ class TestWorkspace : public QObject {
               "input":{"user":")" +
           title.toStdString() + R"("}}}},{"repeat":{"n":250,"g":{"model":"m","max_tokens":900,
               "temperature":5.0,"input":{"user":"Where does Mira live?"}}}}]})");
-      auto model = std::make_unique<document::DocumentModel>(document::fromQuery(*parsed.query));
+      auto model = std::make_unique<DocumentModel>(document::fromQuery(*parsed.query));
       model->setTitle(title);
       return &workspace.open(std::move(model));
     };

@@ -67,13 +67,12 @@ void InputView::setInput(const ViewInput& input) {
   if (isOther) markStale();
 }
 
-void InputView::setModel(document::DocumentModel* model) {
+void InputView::setModel(DocumentModel* model) {
   if (model == m_model) return;
   const bool reads = m_parts.testFlag(InputPart::Model);
   if (m_model != nullptr) m_model->disconnect(this);
   m_model = model;
-  if (m_model != nullptr && reads)
-    connect(m_model, &document::DocumentModel::changed, this, &InputView::markStale);
+  if (m_model != nullptr && reads) connect(m_model, &DocumentModel::changed, this, &InputView::markStale);
   modelChanged();
   if (reads) markStale();
 }

@@ -47,7 +47,7 @@ class InputView : public View {
   ~InputView() override;
 
   void setInput(const ViewInput& input) final;
-  void setModel(document::DocumentModel* model) override;
+  void setModel(DocumentModel* model) override;
   QWidget* takeTitleControls() override { return m_titleControls.release(); }
 
  protected:
@@ -60,7 +60,7 @@ class InputView : public View {
   /// nullptr: there is no input yet.
   const ViewInput* input() const { return m_input ? &*m_input : nullptr; }
   /// nullptr: no document that can be changed is open.
-  document::DocumentModel* model() const { return m_model; }
+  DocumentModel* model() const { return m_model; }
   /// The newest document: from the model if there is one, else from the input.
   const document::Document& document() const;
   std::shared_ptr<const text::Tokenizer> tokenizer() const { return m_input ? m_input->tokenizer : nullptr; }
@@ -91,7 +91,7 @@ class InputView : public View {
   const InputParts m_parts;
   const Pace m_pace;
   std::optional<ViewInput> m_input;
-  QPointer<document::DocumentModel> m_model;
+  QPointer<DocumentModel> m_model;
   std::size_t m_traceSize = 0;
   bool m_isStale = true;
   QTimer m_later;

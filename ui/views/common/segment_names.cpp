@@ -4,7 +4,7 @@
 #include "engine/query/json/json.h"
 #include "engine/query/node_parts.h"
 #include "engine/query/query.h"
-#include "ui/document/problems.h"
+#include "ui/operators/operator_table.h"
 #include "ui/words/tr.h"
 
 #include <algorithm>
@@ -55,7 +55,7 @@ class RunNodes {
 };
 
 QString operatorLabel(const query::Node& node) {
-  return document::operatorLabel(query::operatorName(node));
+  return ui::operatorLabel(query::operatorName(node));
 }
 
 bool holdsOutput(const trace::SegmentInfo& segment) {

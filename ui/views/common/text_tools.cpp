@@ -59,7 +59,7 @@ DocumentUndo::DocumentUndo(QWidget* editor, ModelOf model) : QObject(editor), m_
 }
 
 bool DocumentUndo::eventFilter(QObject* watched, QEvent* event) {
-  document::DocumentModel* const model = m_model();
+  DocumentModel* const model = m_model();
   if (model == nullptr) return QObject::eventFilter(watched, event);
   if (event->type() == QEvent::FocusOut) model->endMerge();
   if (event->type() == QEvent::KeyPress) {

@@ -30,7 +30,7 @@ void setSheet(QWidget& widget, const QString& sheet);
 class DocumentUndo : public QObject {
   Q_OBJECT
  public:
-  using ModelOf = std::function<document::DocumentModel*()>;
+  using ModelOf = std::function<DocumentModel*()>;
   DocumentUndo(QWidget* editor, ModelOf model);
 
   bool eventFilter(QObject* watched, QEvent* event) override;

@@ -99,7 +99,7 @@ void FragmentsView::makeControls() {
   showControls();
 }
 
-void FragmentsView::setModel(document::DocumentModel* model) {
+void FragmentsView::setModel(DocumentModel* model) {
   RunView::setModel(model);
   showControls();
 }

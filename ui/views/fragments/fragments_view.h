@@ -23,7 +23,7 @@ class FragmentsView : public RunView {
  public:
   explicit FragmentsView(QWidget* parent = nullptr);
 
-  void setModel(document::DocumentModel* model) override;
+  void setModel(DocumentModel* model) override;
   QString csv() const override;
   void paintTo(QPainter& painter, const QSize& size) override;
 

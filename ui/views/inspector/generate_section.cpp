@@ -2,7 +2,7 @@
 #include "ui/views/inspector/generate_section.h"
 
 #include "engine/query/node_parts.h"
-#include "ui/document/problems.h"
+#include "ui/operators/operator_table.h"
 #include "ui/views/common/checked_field.h"
 #include "ui/views/inspector/inspector_model.h"
 #include "ui/views/inspector/number_field.h"
@@ -175,9 +175,10 @@ void GenerateSection::showFrozen(const query::Node& own) {
   m_freezeLabel->setText(givesMany ? tr("Answers given") : tr("Answer"));
   m_which->setVisible(m_replies.size() > 1);
   m_whichLabel->setVisible(m_replies.size() > 1);
-  m_frozen->setLabel(givesMany ? tr("Frozen: stands in for one answer of the %1")
-                                     .arg(document::operatorLabel(query::operatorName(own)))
-                               : tr("Frozen answer: stands in for running the generate"));
+  m_frozen->setLabel(
+      givesMany
+          ? tr("Frozen: stands in for one answer of the %1").arg(operatorLabel(query::operatorName(own)))
+          : tr("Frozen answer: stands in for running the generate"));
   m_frozen->setVisible(isFrozen);
   showReply();
 }

@@ -15,7 +15,7 @@ QString placeOf(const document::Document& document, document::NodeId node) {
     return document.root() == node ? tr("none: this is the query") : tr("none: not part of the query");
   }
   const document::DocumentNode& above = document.at(parent);
-  QString label = document::nodeLabel(above);
+  QString label = nodeLabel(above);
   const std::size_t place = document.indexInParent(node);
   if (document::arityOf(above.own).most == 1) return label;
   if (document::arityOf(above.own).most != document::Arity::kMany)
@@ -27,7 +27,7 @@ QString placeOf(const document::Document& document, document::NodeId node) {
 
 InspectorFacts inspectorFacts(const document::Document& document, document::NodeId node) {
   const query::Node& own = document.at(node).own;
-  return {.title = document::nodeLabel(document.at(node)),
+  return {.title = nodeLabel(document.at(node)),
           .place = placeOf(document, node),
           .help = operatorInfo(query::operatorName(own)).help};
 }

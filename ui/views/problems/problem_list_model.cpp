@@ -8,12 +8,11 @@
 
 namespace spanscope::ui {
 
-std::vector<ProblemRow> problemRows(const document::Document& document,
-                                    std::vector<document::Problem> problems) {
+std::vector<ProblemRow> problemRows(const document::Document& document, std::vector<Problem> problems) {
   std::vector<ProblemRow> rows;
-  for (document::Problem& problem : problems) {
+  for (Problem& problem : problems) {
     const document::DocumentNode* node = document.find(problem.node);
-    rows.push_back({std::move(problem), node == nullptr ? QString() : document::nodeLabel(*node)});
+    rows.push_back({std::move(problem), node == nullptr ? QString() : nodeLabel(*node)});
   }
   return rows;
 }
@@ -47,7 +46,7 @@ int ProblemListModel::rowCount(const QModelIndex& parent) const {
 QVariant ProblemListModel::data(const QModelIndex& index, int role) const {
   if (!index.isValid() || index.row() >= rowCount()) return {};
   const ProblemRow& row = m_rows.at(static_cast<std::size_t>(index.row()));
-  const document::Problem& problem = row.problem;
+  const Problem& problem = row.problem;
   switch (role) {
     case Qt::DisplayRole:
       return problem.text;

@@ -11,13 +11,12 @@ namespace spanscope::ui {
 
 /// One problem in the list.
 struct ProblemRow {
-  document::Problem problem;
+  Problem problem;
   QString node;  ///< name of the node; empty: the document as a whole
   bool operator==(const ProblemRow&) const = default;
 };
 
-std::vector<ProblemRow> problemRows(const document::Document& document,
-                                    std::vector<document::Problem> problems);
+std::vector<ProblemRow> problemRows(const document::Document& document, std::vector<Problem> problems);
 /// "none", "2 errors, 1 warning".
 QString problemSummary(const std::vector<ProblemRow>& rows);
 QString severityWord(Severity severity);

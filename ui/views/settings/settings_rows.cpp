@@ -61,7 +61,7 @@ QLabel* SettingsRows::addNote(const QString& text) {
 }
 
 void SettingsRows::change(const QString& name, const QString& key, const Change& change) {
-  document::DocumentModel* const model = m_model();
+  DocumentModel* const model = m_model();
   if (model == nullptr || m_isShowing) return;
   model->change(
       name, [&change](document::Document& document) { change(document.settings); },
@@ -69,7 +69,7 @@ void SettingsRows::change(const QString& name, const QString& key, const Change&
 }
 
 void SettingsRows::endMerge() {
-  if (document::DocumentModel* const model = m_model()) model->endMerge();
+  if (DocumentModel* const model = m_model()) model->endMerge();
 }
 
 void SettingsRows::setTheme(const Theme& theme) {

@@ -20,7 +20,7 @@ namespace spanscope::ui {
 class SettingsRows : public QObject {
   Q_OBJECT
  public:
-  using ModelOf = std::function<document::DocumentModel*()>;
+  using ModelOf = std::function<DocumentModel*()>;
   using Change = std::function<void(document::RunSettings&)>;
 
   /// The fields are children of `owner`, which holds the grid. This object may be destroyed before the

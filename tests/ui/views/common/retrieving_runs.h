@@ -25,7 +25,7 @@ class RetrievingRuns {
   ui::ViewInput input(std::size_t events = 100) const;
 
   query::Node model;
-  spanscope::document::DocumentModel document;
+  spanscope::ui::DocumentModel document;
 };
 
 }  // namespace spanscope::test

@@ -21,9 +21,9 @@ ViewBench::ViewBench(View& view, std::string_view query) : m_view(view) {
     if (!result.query) qFatal("%s", result.diagnostics.front().located("query").c_str());
     document = document::fromQuery(*result.query);
   }
-  m_model = std::make_unique<document::DocumentModel>(std::move(document));
+  m_model = std::make_unique<ui::DocumentModel>(std::move(document));
   m_input.trace = std::make_shared<const TraceStore>();
-  connect(m_model.get(), &document::DocumentModel::changed, this, &ViewBench::give);
+  connect(m_model.get(), &ui::DocumentModel::changed, this, &ViewBench::give);
   connect(&view, &View::selectionWanted, this, [this](const Selection& selection) {
     m_input.selection = selection;
     give();

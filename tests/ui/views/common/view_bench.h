@@ -16,7 +16,7 @@ class ViewBench : public QObject {
  public:
   ViewBench(View& view, std::string_view query);
 
-  document::DocumentModel& model() { return *m_model; }
+  ui::DocumentModel& model() { return *m_model; }
   const document::Document& document() const { return m_model->document(); }
   void select(document::NodeId node);
   void setTheme(Scheme scheme);
@@ -35,7 +35,7 @@ class ViewBench : public QObject {
   void give();
 
   View& m_view;
-  std::unique_ptr<document::DocumentModel> m_model;
+  std::unique_ptr<ui::DocumentModel> m_model;
   ViewInput m_input;
   QStringList m_commands;
   QString m_summary;
