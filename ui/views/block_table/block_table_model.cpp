@@ -8,24 +8,35 @@
 #include "ui/words/tr.h"
 
 #include <algorithm>
+#include <iterator>
 #include <unordered_map>
+#include <utility>
 #include <variant>
 
 namespace spanscope::ui {
 namespace {
 
-std::vector<RequestId> shownRequests(const trace::Progress& progress) {
-  std::vector<RequestId> requests;
-  std::size_t runs = 0;
-  for (auto run = progress.runs.rbegin(); run != progress.runs.rend() && runs < kTableRuns; ++run, ++runs) {
-    std::vector<RequestId> own = run->second.requests;
-    for (auto id = own.rbegin(); id != own.rend() && requests.size() < kTableRows; ++id) {
+/// The newest run of the document has its rows however many there are of others.
+std::vector<RequestId> shownRequests(const ViewInput& input, const trace::Progress& progress) {
+  std::vector<RunId> runs;
+  for (auto run = progress.runs.rbegin(); run != progress.runs.rend(); ++run) runs.push_back(run->first);
+  const auto own =
+      std::find_if(runs.begin(), runs.end(), [&](RunId run) { return input.paths.contains(run); });
+  if (own != runs.end()) std::rotate(runs.begin(), own, std::next(own));
+  if (runs.size() > kTableRuns) runs.resize(kTableRuns);
+  std::vector<std::pair<RunId, RequestId>> requests;
+  for (const RunId run : runs) {
+    const std::vector<RequestId>& ofRun = progress.runs.at(run).requests;
+    for (auto id = ofRun.rbegin(); id != ofRun.rend() && requests.size() < kTableRows; ++id) {
       const auto request = progress.requests.find(*id);
-      if (request != progress.requests.end() && !request->second.segments.empty()) requests.push_back(*id);
+      if (request != progress.requests.end() && !request->second.segments.empty())
+        requests.emplace_back(run, *id);
     }
   }
-  std::reverse(requests.begin(), requests.end());
-  return requests;
+  std::sort(requests.begin(), requests.end());
+  std::vector<RequestId> shown;
+  for (const auto& [run, request] : requests) shown.push_back(request);
+  return shown;
 }
 
 QString cacheNote(const trace::RequestState& request) {
@@ -44,7 +55,7 @@ class TableMaker {
 
   BlockTable make() {
     m_table.blockSize = std::max(1, m_state.pool().blockSize());
-    for (const RequestId id : shownRequests(m_state.progress())) {
+    for (const RequestId id : shownRequests(m_input, m_state.progress())) {
       addRow(id, m_state.progress().requests.at(id));
       if (m_table.rows.size() > 1) linkLast();
     }

@@ -11,6 +11,7 @@
 #include <QSignalSpy>
 #include <QTest>
 
+#include <map>
 #include <memory>
 
 using namespace spanscope;
@@ -20,6 +21,7 @@ class TestBlockTable : public QObject {
  private Q_SLOTS:
   void initTestCase();
   void rowsAndSegments();
+  void theDocumentsOwnRunIsAlwaysThere();
   void linksCross();
   void evicted();
   void freed();
@@ -71,6 +73,24 @@ void TestBlockTable::rowsAndSegments() {
   QCOMPARE(table.rows[1].cells[0].role, ui::BlockRole::Hit);
   QCOMPARE(table.rows[1].cells[1].role, ui::BlockRole::Relocated);
   QCOMPARE(table.rows[1].cells[7].role, ui::BlockRole::Computed);
+}
+
+/// However many requests of other documents came later.
+void TestBlockTable::theDocumentsOwnRunIsAlwaysThere() {
+  test::Recording recording(512);
+  recording.run(test::Recording::example("rag.json"));
+  const std::map<RunId, document::NodePaths> own = recording.input().paths;
+  const document::Document many = test::Recording::fromJson(
+      R"({"plus":[{"repeat":{"n":120,"g":{"model":"m","max_tokens":1,"input":{"user":"Where?"}}}}]})");
+  recording.run(many);
+  ui::ViewInput input = recording.input();
+  QCOMPARE(tableOf(input).rows.size(), ui::kTableRows);
+  QCOMPARE(tableOf(input).rows.front().run, RunId{2});
+  input.paths = own;
+  const ui::BlockTable table = tableOf(input);
+  QCOMPARE(table.rows.size(), ui::kTableRows);
+  QCOMPARE(table.rows.front().run, RunId{1});
+  QCOMPARE(table.rows[1].run, RunId{2});
 }
 
 void TestBlockTable::linksCross() {
