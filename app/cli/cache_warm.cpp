@@ -90,9 +90,8 @@ class WarmCommand {
         std::make_shared<workbench::ModelBundle>(loadChosenModel(m_options.session, m_context.backends));
     CommandService service(m_context,
                            {.model = m_model, .session = config, .recorder = m_recorder, .loadBeside = {}});
-    std::vector<workbench::WarmDocument> texts;
-    for (const fs::path& path : documents)
-      texts.push_back({.name = path.string(), .text = [path] { return textOf(path); }});
+    std::vector<workbench::WarmText> texts;
+    for (const fs::path& path : documents) texts.emplace_back([path] { return textOf(path); });
     const auto work = std::make_shared<workbench::WarmWork>(m_options.session.settings, std::move(texts));
     const workbench::WorkHandle handle = service.carryOut(work, [&] { look(*work, documents); });
     showProgress(m_context, "");

@@ -14,7 +14,7 @@
 
 namespace spanscope::workbench {
 
-WarmWork::WarmWork(RunSettings settings, std::vector<WarmDocument> documents)
+WarmWork::WarmWork(RunSettings settings, std::vector<WarmText> documents)
     : m_settings(std::move(settings)), m_documents(std::move(documents)) {}
 
 std::optional<RunId> WarmWork::begin(Workplace& place, const std::stop_token& stop) {
@@ -35,7 +35,7 @@ std::optional<WarmedDocument> WarmWork::warm(std::size_t index, Workplace& place
                                              const std::stop_token& stop) const {
   WarmedDocument warmed{.document = index};
   try {
-    const std::string text = m_documents[index].text();
+    const std::string text = m_documents[index]();
     const auto begin = std::chrono::steady_clock::now();
     const ModelBundle& model = *place.model();
     run::Session& session = place.openSession();

@@ -16,12 +16,9 @@
 
 namespace spanscope::workbench {
 
-/// A text that queries may have as a user's message under plus.
-struct WarmDocument {
-  std::string name;
-  /// Reads the text. Throws what is wrong with it.
-  std::function<std::string()> text;
-};
+/// Reads a text that queries may have as a user's message under plus. Throws Failure for what is wrong with
+/// it.
+using WarmText = std::function<std::string()>;
 
 /// What warming found of one document.
 struct WarmedDocument {
@@ -36,7 +33,7 @@ struct WarmedDocument {
 /// have one of them find it then. What is wrong with one document leaves the others.
 class WarmWork final : public Work {
  public:
-  WarmWork(RunSettings settings, std::vector<WarmDocument> documents);
+  WarmWork(RunSettings settings, std::vector<WarmText> documents);
 
   std::optional<RunId> begin(Workplace& place, const std::stop_token& stop) override;
 
@@ -47,7 +44,7 @@ class WarmWork final : public Work {
   std::optional<WarmedDocument> warm(std::size_t index, Workplace& place, const std::stop_token& stop) const;
 
   RunSettings m_settings;
-  std::vector<WarmDocument> m_documents;
+  std::vector<WarmText> m_documents;
   Published<std::vector<WarmedDocument>> m_warmed;
 };
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // The kinds of work beside runs: what each tells on its way, what it leaves alone, and how it ends.
+#include "engine/base/error.h"
 #include "engine/experiment/fidelity.h"
 #include "engine/plan/plan.h"
 #include "engine/plan/planner.h"
@@ -11,6 +12,7 @@
 #include "engine/workbench/service/fidelity_work.h"
 #include "engine/workbench/service/replay_work.h"
 #include "engine/workbench/service/run_work.h"
+#include "engine/workbench/service/warm_work.h"
 #include "engine/workbench/service/work_service.h"
 #include "engine/workbench/service/workplace.h"
 #include "engine/workbench/settings.h"
@@ -223,6 +225,32 @@ class TestWorks : public QObject {
     QCOMPARE(row.documentTokens, 64);
     QCOMPARE(row.cold.cachedTokens, std::int64_t(0));
     QCOMPARE(row.swapped.cachedTokens, row.expectedCachedTokens);
+  }
+
+  /// What is wrong with one document leaves the others, and what is there is not computed again.
+  void warmingFindsWhatIsThere() {
+    Bench bench;
+    const std::vector<WarmText> texts = {
+        [] { return std::string("Mira lives in Lisbon. Mira plays the cello."); },
+        []() -> std::string { throw Failure(errorAt("text", "nothing", "a text")); },
+        [] { return std::string("Tarek has a dog called Biscuit."); }};
+    const auto first = std::make_shared<WarmWork>(oneThread(), texts);
+    std::vector<std::size_t> told;
+    QCOMPARE(bench.finish(first, [&](WorkState) { told.push_back(first->warmed().size()); }).state(),
+             WorkState::Finished);
+    QCOMPARE(told, (std::vector<std::size_t>{0, 1, 2, 3, 3}));
+    const auto second = std::make_shared<WarmWork>(oneThread(), texts);
+    bench.finish(second);
+    QCOMPARE(bench.newest.sessions, 1);
+    for (const std::size_t index : {std::size_t{0}, std::size_t{2}}) {
+      const WarmedDocument cold = first->warmed().at(index);
+      const WarmedDocument warm = second->warmed().at(index);
+      QCOMPARE(cold.document, index);
+      QVERIFY(cold.storedTokens < 2);  // documents begin alike
+      QVERIFY(cold.tokens > 2);
+      QCOMPARE(warm.storedTokens, warm.tokens);
+    }
+    QVERIFY(first->warmed().at(1).problem.find("found nothing") != std::string::npos);
   }
 
   void experimentsSayHowFarTheyAre() {
