@@ -23,8 +23,8 @@ struct Problem {
   Severity severity = Severity::Error;
   /// The node that has the problem; kNoNode: the document as a whole.
   document::NodeId node = document::kNoNode;
-  QString text;           ///< one sentence
-  QString hint;           ///< how to fix it; may be empty
+  QString text;  ///< one sentence
+  QString hint;  ///< how to fix it; may be empty
   /// The model that the query names, if the query would run on another one. RunSettings::standsFor holds the
   /// names for which a person accepts that.
   std::string otherModel{};

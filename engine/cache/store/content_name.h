@@ -5,8 +5,8 @@
 // nothing about the tokens to anybody who does not have the secret.
 #pragma once
 
-#include "engine/base/ids.h"
 #include "engine/base/hmac.h"
+#include "engine/base/ids.h"
 
 #include <cstddef>
 #include <cstdint>

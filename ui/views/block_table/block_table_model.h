@@ -79,8 +79,8 @@ struct CellPlace {
   bool operator==(const CellPlace&) const = default;
 };
 
-/// The table has rows for at most this many runs and this many requests: the newest. The document's newest run
-/// is always among them.
+/// The table has rows for at most this many runs and this many requests: the newest. The document's newest
+/// run is always among them.
 inline constexpr std::size_t kTableRuns = 16;
 inline constexpr std::size_t kTableRows = 96;
 
