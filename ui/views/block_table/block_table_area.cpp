@@ -11,6 +11,13 @@
 
 namespace spanscope::ui {
 
+namespace {
+
+/// Height of the numbers that stand below the cells of a row.
+constexpr int kNumbersBelow = 20;
+
+}  // namespace
+
 BlockTableArea::BlockTableArea(QWidget* parent) : ZoomedScroll(parent) {
   setAccessibleName(tr("Blocks of each request"));
 }
@@ -104,12 +111,18 @@ void BlockTableArea::reveal(const CellPlace& place) {
   QRect cell = m_layout.cell(place);
   if (cell.isNull()) return;
   // The labels at the left and the overview at the top cover content.
-  cell.adjust(-kTableLabel, m_overviewShown ? -kTableOverview - 28 : -28, 0, 20);
+  cell.adjust(-kTableLabel, m_overviewShown ? -kTableOverview - 28 : -28, 0, kNumbersBelow);
   makeVisible(cell);
 }
 
-void BlockTableArea::showNewest() {
-  verticalScrollBar()->setValue(verticalScrollBar()->maximum());
+void BlockTableArea::showRow(std::size_t row) {
+  if (m_table == nullptr || row >= m_table->rows.size()) return;
+  if (m_ownRow != row) m_overview = {};
+  m_ownRow = row;
+  QScrollBar* const bar = verticalScrollBar();
+  const int bottom = m_layout.cell({row, 0}).bottom() + kNumbersBelow;
+  bar->setValue(row + 1 == m_table->rows.size() ? bar->maximum() : bottom - viewport()->height());
+  viewport()->update();
 }
 
 QSize BlockTableArea::contentSize() const {
@@ -168,8 +181,8 @@ QString BlockTableArea::tipAt(const QPoint& place) const {
 std::optional<CellPlace> BlockTableArea::target(const QKeyEvent& event) const {
   if (m_table == nullptr || m_table->rows.empty()) return std::nullopt;
   const std::size_t rows = m_table->rows.size();
-  // If nothing is selected yet, every key starts at the newest request.
-  const CellPlace from = m_current.value_or(CellPlace{rows - 1, 0});
+  // If nothing is selected yet, every key starts at the row that is shown.
+  const CellPlace from = m_current.value_or(CellPlace{std::min(m_ownRow.value_or(rows - 1), rows - 1), 0});
   const std::size_t cells = m_table->rows[from.row].cells.size();
   if (cells == 0) return std::nullopt;
   const int x = m_layout.cell(from).center().x();

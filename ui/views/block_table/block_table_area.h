@@ -27,7 +27,9 @@ class BlockTableArea : public ZoomedScroll {
                  const Theme& theme);
   void setTips(std::function<QString(const CellPlace&)> tips) { m_tips = std::move(tips); }
   void reveal(const CellPlace& place);
-  void showNewest();
+  /// Scrolls to this row, and has overview and keys start at it while no cell is current. The row of the
+  /// newest request at first.
+  void showRow(std::size_t row);
 
   /// Sets the size of cells. Nothing: the largest size that fits.
   void setCellSize(std::optional<CellSize> size);
@@ -69,7 +71,7 @@ class BlockTableArea : public ZoomedScroll {
   void paintLink(QPainter& painter, const TableLink& link, std::size_t index) const;
   QRect overviewBar() const;
   void scrollByOverview(int x);
-  /// The row that the overview shows: the current row, else the newest.
+  /// The row that the overview shows: the current row, else the row of showRow().
   std::size_t overviewRow() const;
   const QImage& overviewImage();
   std::optional<CellPlace> target(const QKeyEvent& event) const;
@@ -81,6 +83,7 @@ class BlockTableArea : public ZoomedScroll {
   BlockPainter m_painter;
   std::optional<CellSize> m_wanted;
   std::optional<CellPlace> m_current;
+  std::optional<std::size_t> m_ownRow;  ///< of showRow()
   BlockId m_physical = kNullBlock;
   bool m_overviewShown = false;
   bool m_dragging = false;

@@ -82,7 +82,8 @@ void BlockTableArea::paintFixed(QPainter& painter) {
 }
 
 std::size_t BlockTableArea::overviewRow() const {
-  return m_current ? std::min(m_current->row, m_table->rows.size() - 1) : m_table->rows.size() - 1;
+  const std::size_t last = m_table->rows.size() - 1;
+  return std::min(m_current ? m_current->row : m_ownRow.value_or(last), last);
 }
 
 const QImage& BlockTableArea::overviewImage() {

@@ -22,6 +22,14 @@ bool showsLoaded(const BlockTable& table) {
   });
 }
 
+/// Index of the request's row; the newest row if it has none.
+std::size_t rowOf(const BlockTable& table, RequestId request) {
+  const auto found = std::find_if(table.rows.begin(), table.rows.end(),
+                                  [request](const TableRow& row) { return row.request == request; });
+  const std::size_t newest = table.rows.empty() ? 0 : table.rows.size() - 1;
+  return found == table.rows.end() ? newest : static_cast<std::size_t>(found - table.rows.begin());
+}
+
 }  // namespace
 
 BlockTableView::BlockTableView(QWidget* parent)
@@ -63,7 +71,10 @@ void BlockTableView::refresh() {
   if (physical == kNullBlock && current)
     physical = m_table.rows[current->row].cells[current->cell].facts.physical;
   m_area->showTable(&m_table, changed, current, physical, theme());
-  if (grown) m_area->showNewest();
+  // With runs of several documents in the table, the newest row may be another document's.
+  const RequestId request = input()->shownRequest();
+  if (grown || request != m_request) m_area->showRow(rowOf(m_table, request));
+  m_request = request;
   m_area->setAccessibleDescription(current ? cellTip(*input(), m_table, *current) : QString());
   if (m_shown != input()->selection) {
     m_shown = input()->selection;

@@ -32,7 +32,8 @@ class BlockTableView : public InputView {
 
   BlockHistory m_history;
   BlockTable m_table;
-  Selection m_shown;  ///< the selection that was last moved into sight
+  Selection m_shown;        ///< the selection that was last moved into sight
+  RequestId m_request = 0;  ///< the request whose row was last moved into sight
   QString m_summary;
   BlockTableArea* m_area;
   QPointer<BlockLegend> m_legend;

@@ -87,6 +87,18 @@ void TestBlockTable::theDocumentsOwnRunIsAlwaysThere() {
   QCOMPARE(tableOf(input).rows.size(), ui::kTableRows);
   QCOMPARE(tableOf(input).rows.front().run, RunId{2});
   input.paths = own;
+  // A view shows the document's own row, not the newest one.
+  ui::BlockTableView view;
+  view.resize(800, 300);
+  view.setInput(input);
+  view.show();
+  const auto* area = view.findChild<ui::BlockTableArea*>();
+  QVERIFY(area->verticalScrollBar()->maximum() > 0);
+  QCOMPARE(area->verticalScrollBar()->value(), 0);
+  input.paths = recording.input().paths;
+  view.setInput(input);
+  QCOMPARE(area->verticalScrollBar()->value(), area->verticalScrollBar()->maximum());
+  input.paths = own;
   const ui::BlockTable table = tableOf(input);
   QCOMPARE(table.rows.size(), ui::kTableRows);
   QCOMPARE(table.rows.front().run, RunId{1});
