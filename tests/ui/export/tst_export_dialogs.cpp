@@ -35,7 +35,6 @@
 #include <QTest>
 
 #include <algorithm>
-#include <array>
 
 using namespace spanscope;
 using namespace spanscope::ui;
@@ -380,14 +379,13 @@ void TestExportDialogs::pictures() {
     dialog.show();
     ViewExportDialog view({half(true)}, "block-table", theme);
     view.show();
-    const std::array names{"json", "yaml", "lisp", "curl", "python", "chat", "tokens"};
-    for (std::size_t i = 0; i < names.size(); ++i) {
-      dialog.setTarget(exports::exportTargets()[i]);
+    for (const exports::ExportTarget& target : exports::exportTargets()) {
+      dialog.setTarget(target);
       QVERIFY(becomesReady(dialog));
       QCoreApplication::processEvents();
       const QImage picture = dialog.grab().toImage();
       QVERIFY(!picture.isNull());
-      if (!folder.isEmpty()) picture.save(folder + "/export-" + names[i] + suffix);
+      if (!folder.isEmpty()) picture.save(folder + "/export-" + target.name + suffix);
     }
     if (!folder.isEmpty()) view.grab().save(folder + "/export-view" + suffix);
   }
