@@ -73,26 +73,51 @@ class RateSums {
   std::int64_t m_decodeTime = 0;  ///< nanoseconds
 };
 
-using RunRateSums = std::map<RunId, RateSums>;
+/// The sums of every run that has tokens in the passes. There may be a million passes, most of one entry.
+class RunRateSums {
+ public:
+  explicit RunRateSums(const TraceStore& trace) : m_trace(trace) {}
 
-/// Adds a pass to the sums of every run that has tokens in it.
-void addPass(const TraceStore& trace, std::size_t index, RunRateSums& sums) {
-  const auto* pass = std::get_if<trace::BatchComputed>(&trace.event(index).payload);
-  if (pass == nullptr) return;
+  void addPass(std::size_t index) {
+    const auto* pass = std::get_if<trace::BatchComputed>(&m_trace.event(index).payload);
+    if (pass == nullptr) return;
+    m_ofPass.clear();
+    for (const trace::BatchEntry& entry : pass->entries) {
+      const RunId run = runOf(entry.request);
+      // A trace that begins in the middle may not tell whose it is.
+      if (run == 0) continue;
+      auto tokens = std::find_if(m_ofPass.begin(), m_ofPass.end(),
+                                 [run](const Tokens& each) { return each.run == run; });
+      if (tokens == m_ofPass.end()) tokens = m_ofPass.insert(tokens, Tokens{.run = run});
+      (entry.decode ? tokens->decode : tokens->prefill) += entry.count;
+    }
+    for (const Tokens& tokens : m_ofPass)
+      m_sums[tokens.run].add(tokens.prefill, tokens.decode, pass->nanoseconds);
+  }
+  const std::map<RunId, RateSums>& sums() const { return m_sums; }
+
+ private:
   struct Tokens {
+    RunId run = 0;
     std::int64_t prefill = 0;
     std::int64_t decode = 0;
   };
-  std::map<RunId, Tokens> byRun;
-  for (const trace::BatchEntry& entry : pass->entries) {
-    const RequestEvents* request = trace.request(entry.request);
-    // A trace that begins in the middle may not tell whose it is.
-    if (request == nullptr || request->run == 0) continue;
-    Tokens& tokens = byRun[request->run];
-    (entry.decode ? tokens.decode : tokens.prefill) += entry.count;
+
+  /// 0: not known. The entries of passes that follow each other are mostly of the same request.
+  RunId runOf(RequestId request) {
+    if (request == m_request) return m_run;
+    const RequestEvents* events = m_trace.request(request);
+    m_request = request;
+    m_run = events == nullptr ? 0 : events->run;
+    return m_run;
   }
-  for (const auto& [run, tokens] : byRun) sums[run].add(tokens.prefill, tokens.decode, pass->nanoseconds);
-}
+
+  const TraceStore& m_trace;
+  std::map<RunId, RateSums> m_sums;
+  std::vector<Tokens> m_ofPass;
+  RequestId m_request = 0;  ///< of m_run
+  RunId m_run = 0;
+};
 
 void finish(RunRecord& record) {
   const TraceStore& trace = *record.trace;
@@ -107,25 +132,25 @@ void finish(RunRecord& record) {
 }  // namespace
 
 RunRates ratesOf(const TraceStore& trace, std::size_t position, RunId run) {
-  RunRateSums sums;
+  RunRateSums sums(trace);
   const std::vector<std::size_t>& passes = trace.indicesOf<trace::BatchComputed>();
   const std::size_t start = trace.startOf(run).value_or(0);
   for (auto pass = std::lower_bound(passes.begin(), passes.end(), start); pass != passes.end(); ++pass) {
     if (*pass >= position) break;
-    addPass(trace, *pass, sums);
+    sums.addPass(*pass);
   }
-  const auto own = sums.find(run);
-  return own == sums.end() ? RunRates() : own->second.rates();
+  const auto own = sums.sums().find(run);
+  return own == sums.sums().end() ? RunRates() : own->second.rates();
 }
 
 std::map<RunId, RunRates> ratesOfRuns(const TraceStore& trace, std::size_t position) {
-  RunRateSums sums;
+  RunRateSums sums(trace);
   for (const std::size_t index : trace.indicesOf<trace::BatchComputed>()) {
     if (index >= position) break;
-    addPass(trace, index, sums);
+    sums.addPass(index);
   }
   std::map<RunId, RunRates> rates;
-  for (const auto& [run, sum] : sums) rates.emplace_hint(rates.end(), run, sum.rates());
+  for (const auto& [run, sum] : sums.sums()) rates.emplace_hint(rates.end(), run, sum.rates());
   return rates;
 }
 
