@@ -191,6 +191,19 @@ std::optional<NearestNode> ContentTrie::nearestOf(const Children& children, Toke
   return best;
 }
 
+std::vector<NodeId> ContentTrie::continuations(NodeId node) const {
+  std::vector<NodeId> found;
+  const Tokens tokens = m_nodes[node].tokens;
+  const Node& parent = m_nodes[m_nodes[node].parent];
+  for (const Children* children : {&parent.stored, &parent.awaited}) {
+    for (auto child = children->lower_bound(tokens); child != children->end(); ++child) {
+      if (commonPrefix(child->first, tokens) != static_cast<std::int32_t>(tokens.size())) break;
+      if (std::find(found.begin(), found.end(), child->second) == found.end()) found.push_back(child->second);
+    }
+  }
+  return found;
+}
+
 std::optional<OtherContext> ContentTrie::otherContext(NodeId root, std::span<const TokenId> tokens) const {
   const RootContent& wanted = *m_nodes[root].root;
   std::optional<OtherContext> best;

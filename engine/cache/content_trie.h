@@ -111,6 +111,10 @@ class ContentTrie {
   /// of `root`.
   std::optional<OtherContext> otherContext(NodeId root, std::span<const TokenId> tokens) const;
 
+  /// The children of the same parent that begin with the tokens of `node` and have a block or are going to be
+  /// computed. `node` is one of them if this holds for it. It must not be a root.
+  std::vector<NodeId> continuations(NodeId node) const;
+
   /// The running request that is going to compute this node; if there are several, the first that said so. 0
   /// if there is none.
   RequestId pendingBy(NodeId node) const;

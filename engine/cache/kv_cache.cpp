@@ -619,6 +619,26 @@ bool KvCache::isBeingComputed(const AwaitedContent& content) const {
          m_impl->state.trie.isPendingBy(content.content, content.request);
 }
 
+bool KvCache::standsElsewhere(RequestId request) const {
+  const CacheState& state = m_impl->state;
+  for (const RunningSegment& segment : m_impl->running(request).segments) {
+    for (std::size_t i = 0; i < segment.nodes.size(); ++i) {
+      const auto& found = state.contents[static_cast<std::size_t>(segment.view.blocks[i])];
+      if (segment.own[i] || !found) continue;
+      for (const NodeId node : state.trie.continuations(segment.nodes[i].id())) {
+        const RequestId pending = state.trie.pendingBy(node);
+        if (pending != 0 && pending != request) return true;
+        const std::vector<BlockId>& blocks = state.trie.blocks(node);
+        if (std::any_of(blocks.begin(), blocks.end(), [&](BlockId block) {
+              return state.contents[static_cast<std::size_t>(block)]->base != found->base;
+            }))
+          return true;
+      }
+    }
+  }
+  return false;
+}
+
 void KvCache::copied(RequestId request) {
   m_impl->releaseCopySources(request, m_impl->running(request));
 }

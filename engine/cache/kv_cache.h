@@ -183,6 +183,11 @@ class KvCache {
   /// done, admitting the refused request is in vain.
   bool isBeingComputed(const AwaitedContent& content) const;
 
+  /// Whether something that the running request found also stands at another base position, or is being
+  /// computed by another request. How far the running requests are then decides which of these is found, and
+  /// so whether it counts as relocated.
+  bool standsElsewhere(RequestId request) const;
+
   /// Call this when the copies for this request have been done.
   void copied(RequestId request);
 

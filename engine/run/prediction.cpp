@@ -11,6 +11,8 @@ const char* doubtName(Doubt doubt) {
       return "holds_reply";
     case Doubt::ContinuesReply:
       return "continues_reply";
+    case Doubt::SeveralBlocks:
+      return "several_blocks";
     case Doubt::FullPool:
       return "full_pool";
     case Doubt::Tiers:
@@ -27,6 +29,9 @@ const char* doubtReason(Doubt doubt) {
       return "the prompt holds a reply that has yet to be sampled";
     case Doubt::ContinuesReply:
       return "a segment reaches to where a reply to an earlier prompt will stand";
+    case Doubt::SeveralBlocks:
+      return "what is found stands at several positions, and when replies end decides which of these is "
+             "found";
     case Doubt::FullPool:
       return "the pool is full, and how long replies get decides what is evicted or has to wait";
     case Doubt::Tiers:

@@ -38,10 +38,11 @@ enum class Doubt : std::uint8_t {
   None,            ///< the counts are exact: the run will have them, token for token
   HoldsReply,      ///< the prompt holds a reply that has yet to be sampled
   ContinuesReply,  ///< a segment goes on or ends at a place where a reply to an earlier prompt will stand
-  FullPool,        ///< the length of replies decides what is evicted, or which request gives way
-  Tiers            ///< only the run shows what a tier still has, or whether a slow tier is left alone
+  SeveralBlocks,  ///< what is found stands at several positions; the lengths of replies decide which is found
+  FullPool,       ///< the length of replies decides what is evicted, or which request gives way
+  Tiers           ///< only the run shows what a tier still has, or whether a slow tier is left alone
 };
-const char* doubtName(Doubt doubt);  ///< "none", "holds_reply", "continues_reply", "full_pool", "tiers"
+const char* doubtName(Doubt doubt);  ///< "none", "holds_reply", "continues_reply", "several_blocks", ...
 /// Half a sentence for a person: "the prompt holds a reply that has yet to be sampled"; empty for None.
 const char* doubtReason(Doubt doubt);
 

@@ -153,6 +153,7 @@ Doubt Predictor::Impl::doubtOf(const RehearsedStep& step, bool holdsReply) const
   if (holdsReply) return Doubt::HoldsReply;
   if (step.continuesReply || step.endsWhereReplyBegins) return Doubt::ContinuesReply;
   if (step.anyUnsure || step.mayFindMore) return Doubt::Tiers;
+  if (step.standsElsewhere) return Doubt::SeveralBlocks;
   return Doubt::None;
 }
 
@@ -168,8 +169,9 @@ StepPrediction Predictor::Impl::predictStep(const Rehearsals& both, StepIndex in
   prediction.reasonsAreSure = prediction.doubt == Doubt::None && !shown.followsReply;
   prediction.whatIf = shown.whatIf;
   prediction.servedBy = shown.servedBy;
-  const bool onlyRelocation = prediction.doubt == Doubt::ContinuesReply && !shown.continuesReply &&
-                              !shown.anyUnsure && !shown.mayFindMore;
+  const bool onlyRelocation = prediction.doubt == Doubt::SeveralBlocks ||
+                              (prediction.doubt == Doubt::ContinuesReply && !shown.continuesReply &&
+                               !shown.anyUnsure && !shown.mayFindMore);
   if (prediction.doubt == Doubt::None || onlyRelocation) {
     const auto known = [](std::int64_t count) { return CountRange{count, count}; };
     const cache::Admission& admission = shown.admission;
@@ -460,6 +462,11 @@ Prediction Predictor::predict(const plan::Plan& plan, const RunOptions& options,
       .bounds = promptBounds(plan, options, impl.model, impl.renderer, impl.session.blockSize, stop),
       .shortest = impl.shortest.run(plan, options, impl.renderer, stop),
       .longest = impl.longest.run(plan, options, impl.renderer, stop)};
+  for (StepIndex i = 0; i < plan.steps.size(); ++i) {
+    const std::optional<RehearsedStep>& few = both.shortest.steps[i];
+    if (std::optional<RehearsedStep>& many = both.longest.steps[i]; few && many)
+      many->standsElsewhere = many->standsElsewhere || few->standsElsewhere;
+  }
   impl.boundBlocks(both);
   // If the rehearsal failed, the blocks of some steps have not been counted.
   impl.spareBlocks = both.longest.error ? -1 : impl.spareBlocks - both.mostBlocks;

@@ -192,6 +192,7 @@ void Rehearsal::onAdmitted(RequestId request, const cache::Admission& admission)
   // Where pads and marks stand, and what is cropped, depends on the lengths of replies.
   facts.continuesReply = reach.continues || !m_shapeless.empty();
   facts.endsWhereReplyBegins = reach.ends;
+  facts.standsElsewhere = m_lengthsMatter && m_cache->standsElsewhere(request);
   facts.lengthsMattered = m_lengthsMatter;
   facts.contentsMattered = m_contentsMatter;
   facts.followsReply = m_anySampled;

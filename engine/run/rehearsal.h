@@ -50,6 +50,7 @@ struct RehearsedStep {
   std::int64_t evicted = 0;
   bool continuesReply = false;        ///< see Doubt::ContinuesReply
   bool endsWhereReplyBegins = false;  ///< see ReplyPlaces::Reach::ends
+  bool standsElsewhere = false;       ///< see Doubt::SeveralBlocks
   /// Whether something had happened before the step was admitted that decides what a full pool evicts next,
   /// and that depends on the lengths of replies (`lengthsMattered`) or on what they say (`contentsMattered`).
   bool lengthsMattered = false;

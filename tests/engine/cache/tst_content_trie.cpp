@@ -236,6 +236,24 @@ class TestContentTrie : public QObject {
     QVERIFY(!trie.nearest(root.id(), Tokens{1}));
   }
 
+  void continuations() {
+    ContentTrie trie("", &xxh3Key);
+    const NodeRef root = trie.root("", {});
+    const NodeRef wanted = trie.child(root.id(), Tokens{1, 2});
+    const NodeRef longer = trie.child(root.id(), Tokens{1, 2, 3});
+    const NodeRef other = trie.child(root.id(), Tokens{1, 3});
+    const NodeRef shorter = trie.child(root.id(), Tokens{1});
+    QVERIFY(trie.continuations(wanted.id()).empty());
+    trie.attach(shorter.id(), 1);
+    trie.attach(other.id(), 2);
+    QVERIFY(trie.continuations(wanted.id()).empty());
+    trie.addPending(longer.id(), 7);
+    QCOMPARE(trie.continuations(wanted.id()), (std::vector<NodeId>{longer.id()}));
+    trie.attach(longer.id(), 3);
+    trie.attach(wanted.id(), 4);
+    QCOMPARE(trie.continuations(wanted.id()), (std::vector<NodeId>{wanted.id(), longer.id()}));
+  }
+
   void otherContext() {
     ContentTrie trie("", &xxh3Key);
     const NodeRef plain = trie.root("", {});

@@ -126,6 +126,27 @@ class TestKvCache : public QObject {
                   run(spans(3, {range(1, 3)}, {50}), "H | -c", {1, 4}), fills({4, 3, 1, 1})});
   }
 
+  void saysWhetherWhatIsFoundStandsElsewhere() {
+    CacheDriver driver(pool(40));
+    const auto admitted = [&driver](const RequestSpec& spec) {
+      return driver.admit(spec) && driver.cache.standsElsewhere(spec.id);
+    };
+    QVERIFY(!admitted(spans(1, {range(1, 6), range(1, 7)}, {50})));
+    PLAY(driver, {copied(1), computeAll(1)});
+    // The tail 5, 6 is found where it was stored, but 5, 6, 7 begins with it and stands behind it.
+    QVERIFY(admitted(spans(2, {range(1, 6)}, {51})));
+    QVERIFY(!admitted(spans(3, {range(1, 7)}, {52})));
+    // As long as another request is computing 5, 6, 8, this may be what is found.
+    CacheDriver other(pool(40));
+    PLAY(other, {run(spans(1, {range(1, 6)}, {50}), "-n -a | -n")});
+    QVERIFY(other.admit(spans(2, {{1, 2, 3, 4, 5, 6, 8}}, {51})));
+    QVERIFY(!other.cache.standsElsewhere(2));
+    QVERIFY(other.admit(spans(3, {range(1, 6)}, {52})));
+    QVERIFY(other.cache.standsElsewhere(3));
+    PLAY(other, {copied(2), computeAll(2)});
+    QVERIFY(!other.cache.standsElsewhere(3));
+  }
+
   void emptySegmentsAreSeen() {
     CacheDriver driver(pool(20));
     PLAY(driver, {run(spans(1, {range(1, 6), {}}, range(31, 6)), "-n -a | -n -a"),

@@ -24,6 +24,11 @@ QString doubtText(run::Doubt doubt) {
       return tr("Bounds only: the prompt holds a reply that has yet to be sampled.");
     case run::Doubt::ContinuesReply:
       return tr("Bounds only: a segment reaches to where a reply to an earlier prompt will stand.");
+    case run::Doubt::SeveralBlocks:
+      return tr(
+          "Bounds only: what is found stands at several positions, and when replies end decides which of "
+          "these is "
+          "found.");
     case run::Doubt::FullPool:
       return tr(
           "Bounds only: the pool is full, and how long replies get decides what is evicted or has to wait.");
