@@ -3,7 +3,7 @@
 
 #include "app/cli/text_table.h"
 #include "engine/base/visible_text.h"
-#include "engine/trace/source_shares.h"
+#include "engine/trace/prompt_parts.h"
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
@@ -22,22 +22,37 @@ struct Recorded {
   RunId run = 0;
   NodePath node;
   const trace::SpanTableLaidOut* table = nullptr;
-  std::vector<const trace::SegmentAttention*> rows;
+  const trace::PromptDivided* divided = nullptr;
+  std::map<std::int32_t, const trace::SegmentAttention*> rows;   ///< by token of the reply
+  std::map<std::int32_t, const trace::PartAttention*> partRows;  ///< by token of the reply
   std::string reply;
 };
 
-/// What a person wrote of it, without what the chat template adds.
-std::string textOf(const trace::SegmentInfo& segment) {
+/// What a person wrote of tokens [begin, end), without what the chat template adds.
+std::string textOf(const trace::SegmentInfo& segment, std::int32_t begin, std::int32_t end) {
   std::string text;
-  std::size_t token = 0;
+  std::int32_t token = 0;
   for (const trace::TokenRunInfo& run : segment.runs) {
-    const std::size_t end =
-        std::min(segment.texts.size(), token + static_cast<std::size_t>(std::max(run.count, 0)));
-    for (; token < end; ++token) {
-      if (run.source != trace::TokenSource::Template) text += segment.texts[token];
+    const std::int32_t from = std::max(token, begin);
+    token += std::max(run.count, 0);
+    if (run.source == trace::TokenSource::Template) continue;
+    for (std::int32_t i = from; i < std::min(token, end); ++i) {
+      if (static_cast<std::size_t>(i) < segment.texts.size())
+        text += segment.texts[static_cast<std::size_t>(i)];
     }
   }
   return text;
+}
+
+std::vector<double> sharesOf(const Recorded& recorded, const trace::PromptParts& parts) {
+  std::vector<trace::PartAttention> joined;
+  for (const auto& [index, row] : recorded.rows) {
+    const auto own = recorded.partRows.find(index);
+    joined.push_back(own == recorded.partRows.end() ? trace::byPart(*row, parts) : *own->second);
+  }
+  std::vector<const trace::PartAttention*> rows;
+  for (const trace::PartAttention& row : joined) rows.push_back(&row);
+  return trace::sourceShares(parts, rows);
 }
 
 std::string beginningOf(const std::string& text) {
@@ -68,8 +83,12 @@ std::vector<RequestSources> sourcesOf(std::span<const trace::Event> events) {
     if (const auto* table = std::get_if<trace::SpanTableLaidOut>(&event.payload)) {
       recorded.table = table;
       recorded.node = event.node;
+    } else if (const auto* divided = std::get_if<trace::PromptDivided>(&event.payload)) {
+      recorded.divided = divided;
     } else if (const auto* row = std::get_if<trace::SegmentAttention>(&event.payload)) {
-      recorded.rows.push_back(row);
+      if (row->index >= 0) recorded.rows[row->index] = row;
+    } else if (const auto* part = std::get_if<trace::PartAttention>(&event.payload)) {
+      recorded.partRows[part->index] = part;
     } else if (const auto* finished = std::get_if<trace::StepFinished>(&event.payload)) {
       recorded.reply = finished->text;
     }
@@ -78,15 +97,19 @@ std::vector<RequestSources> sourcesOf(std::span<const trace::Event> events) {
   for (const auto& [id, recorded] : requests) {
     if (recorded.table == nullptr || recorded.rows.empty()) continue;
     const std::vector<trace::SegmentInfo>& segments = recorded.table->segments;
-    const std::vector<double> shares = trace::sourceShares(segments, recorded.rows);
+    const trace::PromptParts parts(segments, recorded.divided);
+    const std::vector<double> shares = sharesOf(recorded, parts);
     RequestSources request{
         .run = recorded.run, .request = id, .node = recorded.node, .reply = recorded.reply, .sources = {}};
-    for (std::size_t i = 0; i < segments.size(); ++i) {
-      if (!segments[i].independent) continue;
-      request.sources.push_back({.node = segments[i].node,
-                                 .text = textOf(segments[i]),
-                                 .tokens = static_cast<std::int64_t>(segments[i].tokens.size()),
-                                 .share = shares[i]});
+    for (std::size_t part = 0; part < parts.size(); ++part) {
+      if (parts.role(part) != trace::PartRole::Source) continue;
+      TraceSource& source = request.sources.emplace_back();
+      source.node = parts.info(part).node;
+      source.tokens = parts.tokens(part);
+      source.share = shares[part];
+      for (const trace::PartRange& range : parts.visible()) {
+        if (range.part == part) source.text += textOf(segments[range.segment], range.begin, range.end);
+      }
     }
     std::stable_sort(request.sources.begin(), request.sources.end(),
                      [](const TraceSource& a, const TraceSource& b) { return a.share > b.share; });

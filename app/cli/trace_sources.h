@@ -16,7 +16,7 @@ struct TraceSource {
   NodePath node;
   std::string text;  ///< text of its tokens as they are shown
   std::int64_t tokens = 0;
-  double share = 0;  ///< as in engine/trace/source_shares.h
+  double share = 0;  ///< as in engine/trace/prompt_parts.h
 };
 
 /// The documents of one request, if its attention was recorded.

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "engine/experiment/source_measures.h"
 
-#include "engine/trace/source_shares.h"
+#include "engine/trace/prompt_parts.h"
 
 #include <algorithm>
 #include <cstddef>
@@ -158,9 +158,13 @@ std::vector<double> strongestToken(const ReadReply& reply) {
 }
 
 std::vector<double> shownShares(const ReadReply& reply) {
-  std::vector<const trace::SegmentAttention*> rows;
-  for (const trace::SegmentAttention& row : reply.rows) rows.push_back(&row);
-  const std::vector<double> shares = trace::sourceShares(reply.segments, rows);
+  // Of a table in which each document is a segment.
+  const trace::PromptParts parts(reply.segments, nullptr);
+  std::vector<trace::PartAttention> joined;
+  for (const trace::SegmentAttention& row : reply.rows) joined.push_back(trace::byPart(row, parts));
+  std::vector<const trace::PartAttention*> rows;
+  for (const trace::PartAttention& row : joined) rows.push_back(&row);
+  const std::vector<double> shares = trace::sourceShares(parts, rows);
   std::vector<double> ofDocuments;
   for (const std::uint32_t document : documentsOf(reply)) ofDocuments.push_back(shares[document]);
   return ofDocuments;

@@ -18,6 +18,7 @@ struct TokenRun {
   std::int32_t count = 0;  ///< tokens; the runs of a segment follow each other and cover it
   Source source = Source::Text;
   NodePath node;
+  std::uint32_t part = 0;  ///< index in SpanTable::parts
   bool operator==(const TokenRun&) const = default;
 };
 
@@ -43,6 +44,15 @@ struct Segment {
   std::int32_t length() const { return static_cast<std::int32_t>(tokens.size()); }
 };
 
+/// A part of the prompt as a person reads it: a child of a plus, or a message outside of any plus. Segments
+/// are what the cache sees; a policy may put many parts into one segment, or cut one part into several
+/// segments. An inner plus child is a part of its own.
+struct PromptPart {
+  NodePath node;        ///< the plus child, or the message; the step's node for what only the template adds
+  bool inPlus = false;  ///< whether it stands in a plus
+  bool operator==(const PromptPart&) const = default;
+};
+
 /// Tokens that a layout took away from the end of what the assistant says.
 struct Cropped {
   /// Visible tokens of the table, in view order, before the place of the cropped tokens.
@@ -56,6 +66,8 @@ struct Cropped {
 /// tokens continue it.
 struct SpanTable {
   std::vector<Segment> segments;
+  std::vector<PromptPart>
+      parts{};  ///< in the order in which they begin; nothing that is computed depends on them
   std::vector<Cropped> cropped{};  ///< ascending by place; nothing that is computed depends on them
   bool operator==(const SpanTable&) const = default;
 

@@ -77,7 +77,12 @@ class StepLayout {
     Scope request;
     open(step.prompt, step.node, request);
     lay(step.prompt, request);
-    if (m_lastMarker == m_rules.markers.plus) markPlus(request, step.node);
+    if (m_lastMarker == m_rules.markers.plus) {
+      openPart(step.node);
+      markPlus(request, step.node);
+    }
+    // The generation prompt belongs to the message before it.
+    if (m_table.parts.empty() || m_table.parts[m_part].inPlus) openPart(step.node);
     append(request, m_renderer.generationPrompt(), TokenRun::Source::Template, step.node);
     return std::move(m_table);
   }
@@ -103,7 +108,48 @@ class StepLayout {
   void open(const plan::PromptNode& prompt, const NodePath& node, Scope& scope) {
     m_first = firstMessage(prompt);
     const bool startsWithSystem = m_first != nullptr && m_first->role == query::Role::System;
-    append(scope, m_renderer.opening(startsWithSystem), TokenRun::Source::Template, node);
+    const std::span<const TokenId> opening = m_renderer.opening(startsWithSystem);
+    if (!m_inPlus && !opening.empty()) openPart(node);
+    append(scope, opening, TokenRun::Source::Template, node);
+  }
+
+  // ---- parts
+  // --------------------------------------------------------------------------------------------------
+
+  void beginPart(const NodePath& node, bool inPlus) {
+    m_part = static_cast<std::uint32_t>(m_table.parts.size());
+    m_table.parts.push_back({.node = node, .inPlus = inPlus});
+    m_isOpen = false;
+  }
+
+  /// Begins a part with what the template or the layout puts before a message. The message will take it over.
+  void openPart(const NodePath& node) {
+    if (m_isOpen && !m_table.parts.empty()) return;
+    beginPart(node, false);
+    m_isOpen = true;
+  }
+
+  /// A message or reply outside of any plus is a part. In a plus the whole child is one.
+  void beginMessage(const NodePath& node) {
+    if (m_inPlus) return;
+    if (m_isOpen) {
+      m_table.parts[m_part].node = node;
+      m_isOpen = false;
+      return;
+    }
+    beginPart(node, false);
+  }
+
+  /// Lays out a child of a plus as a part of its own.
+  template <class Lay>
+  void layChild(const NodePath& node, Lay lay) {
+    const std::uint32_t outer = m_part;
+    const bool wasInPlus = std::exchange(m_inPlus, true);
+    beginPart(node, true);
+    lay();
+    m_inPlus = wasInPlus;
+    // Outside of any plus, the next message begins its own part.
+    if (wasInPlus) m_part = outer;
   }
 
   void lay(const plan::PromptNode& prompt, Scope& scope) {
@@ -123,6 +169,7 @@ class StepLayout {
   }
 
   void layMessage(const plan::PromptMessage& message, const NodePath& node, Scope& scope) {
+    beginMessage(node);
     const text::RenderedMessage& rendered = m_renderer.message(
         message.role, message.text, &message == m_first ? text::Place::First : text::Place::Later);
     const std::span<const TokenId> ids(rendered.ids);
@@ -147,7 +194,9 @@ class StepLayout {
     if (over == 0) return;
     Segment& segment = m_table.segments[*m_last];
     const std::vector<TokenId> pads(static_cast<std::size_t>(m_rules.blockSize - over), m_rules.markers.pad);
+    const std::uint32_t part = std::exchange(m_part, segment.runs.back().part);
     extend(segment, pads, TokenRun::Source::Pad, segment.node);
+    m_part = part;
   }
 
   void markPlus(Scope& scope, const NodePath& node) {
@@ -159,6 +208,7 @@ class StepLayout {
   void markCross(Scope& scope, const NodePath& node) {
     if (!m_rules.marks()) return;
     padToBlock();
+    if (!m_inPlus) openPart(node);
     append(scope, std::span(&m_rules.markers.cross, 1), TokenRun::Source::CrossMarker, node);
   }
 
@@ -204,8 +254,10 @@ class StepLayout {
     if (m_visibility == Visibility::Full) {
       for (const plan::PromptNode& child : plus.children) {
         if (isEmpty(child)) continue;
-        markPlus(scope, child.node);
-        lay(child, scope);
+        layChild(child.node, [&] {
+          markPlus(scope, child.node);
+          lay(child, scope);
+        });
       }
       return;
     }
@@ -227,10 +279,12 @@ class StepLayout {
       const plan::PromptMessage* first = m_first;
       if (m_visibility == Visibility::SpansBehindPrefix && !isClosure(child)) inner.view = prefix;
       const std::size_t inherited = inner.view.size();
-      markPlus(inner, child.node);
-      // The inner step began with it, so its keys and values are found only behind it.
-      if (isClosure(child)) open(child, child.node, inner);
-      lay(child, inner);
+      layChild(child.node, [&] {
+        markPlus(inner, child.node);
+        // The inner step began with it, so its keys and values are found only behind it.
+        if (isClosure(child)) open(child, child.node, inner);
+        lay(child, inner);
+      });
       m_first = first;
       scope.view.insert(scope.view.end(), inner.view.begin() + static_cast<std::ptrdiff_t>(inherited),
                         inner.view.end());
@@ -241,6 +295,7 @@ class StepLayout {
 
   void layOutput(const plan::PromptOutput& output, const NodePath& node, Scope& scope) {
     const StepOutput& inner = outputOf(output.step, node);
+    beginMessage(node);
     if (output.form == plan::OutputForm::Reused && hasIndependentSpans()) {
       layReused(inner, output.step, node, scope);
       return;
@@ -301,6 +356,7 @@ class StepLayout {
       for (std::uint32_t& seen : segment.sees) seen += offset;
       segment.independent = segment.sees.empty();
       segment.hidden = true;
+      for (TokenRun& run : segment.runs) run.part = m_part;
       m_nextScope = std::max(m_nextScope, segment.scope + 1);
       m_table.segments.push_back(std::move(segment));
     }
@@ -367,7 +423,7 @@ class StepLayout {
           {"", node, "a segment of more than " + std::to_string(kMost) + " tokens", "a shorter prompt"});
     }
     segment.tokens.insert(segment.tokens.end(), ids.begin(), ids.end());
-    segment.runs.push_back({static_cast<std::int32_t>(ids.size()), source, node});
+    segment.runs.push_back({static_cast<std::int32_t>(ids.size()), source, node, m_part});
     m_position += static_cast<std::int64_t>(ids.size());
     m_count += static_cast<std::int64_t>(ids.size());
     m_renderer.checkLength(m_count);
@@ -385,6 +441,9 @@ class StepLayout {
   std::int64_t m_count = 0;             ///< visible tokens so far
   std::optional<std::uint32_t> m_last;  ///< the segment that the last visible token stands in
   std::optional<TokenId> m_lastMarker;
+  std::uint32_t m_part = 0;  ///< the part that the next tokens belong to
+  bool m_inPlus = false;     ///< a child of a plus is being laid out
+  bool m_isOpen = false;     ///< the last part has no message yet
 };
 
 }  // namespace

@@ -37,12 +37,16 @@ std::uint64_t AttentionLimit::send(RunId run, RequestId request, const NodePath&
   if (const auto* mass = std::get_if<trace::AttentionMass>(&payload)) {
     isAttention = true;
     isTaken = room.takes(*mass);
-  } else if (auto* looked = std::get_if<trace::SegmentAttention>(&payload)) {
+  }
+  const auto takeLayers = [&](auto* looked) {
+    if (looked == nullptr) return;
     isAttention = true;
     const std::size_t layers = looked->layers.size();
     isTaken = room.takes(*looked);
     if (isTaken && looked->layers.size() < layers) ++room.leftOut.leftOut;
-  }
+  };
+  takeLayers(std::get_if<trace::SegmentAttention>(&payload));
+  takeLayers(std::get_if<trace::PartAttention>(&payload));
   if (!isTaken) ++room.leftOut.leftOut;
   if (before == 0 && room.leftOut.leftOut == 1) report(run, room);
   if (!isTaken) return 0;
@@ -79,13 +83,23 @@ bool AttentionLimit::Room::takes(const trace::AttentionMass& mass) {
 }
 
 bool AttentionLimit::Room::takes(trace::SegmentAttention& looked) {
+  return takesLayers(looked, looked.keySegments.size());
+}
+
+bool AttentionLimit::Room::takes(trace::PartAttention& looked) {
+  return takesLayers(looked, looked.keyParts.size());
+}
+
+/// `keys`: number of keys that the attention of a head is divided among.
+template <class Attention>
+bool AttentionLimit::Room::takesLayers(Attention& looked, std::size_t keys) {
   spare();
-  const std::size_t width = looked.keySegments.size() * static_cast<std::size_t>(looked.heads);
-  trace::SegmentAttention kept;
+  const std::size_t width = keys * static_cast<std::size_t>(looked.heads);
+  Attention kept;
   for (std::size_t i = 0; m_step > 1 && i < looked.layers.size(); ++i) {
     if (!isKept(looked.layers[i])) continue;
     kept.layers.push_back(looked.layers[i]);
-    for (const auto values : {&trace::SegmentAttention::mass, &trace::SegmentAttention::first}) {
+    for (const auto values : {&Attention::mass, &Attention::first}) {
       const auto from = (looked.*values).begin() + static_cast<std::ptrdiff_t>(i * width);
       (kept.*values).insert((kept.*values).end(), from, from + static_cast<std::ptrdiff_t>(width));
     }

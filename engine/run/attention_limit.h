@@ -41,10 +41,13 @@ class AttentionLimit final : public trace::Sink {
     /// Whether the event is recorded. Removes the layers that are left out from `looked`.
     bool takes(const trace::AttentionMass& mass);
     bool takes(trace::SegmentAttention& looked);
+    bool takes(trace::PartAttention& looked);
 
     trace::AttentionLeftOut leftOut;
 
    private:
+    template <class Attention>
+    bool takesLayers(Attention& looked, std::size_t keys);
     bool takesBytes(std::uint64_t bytes);
     void spare();
     bool isKept(std::int32_t layer) const;

@@ -3,7 +3,9 @@
 
 #include <algorithm>
 #include <functional>
+#include <limits>
 #include <numeric>
+#include <optional>
 #include <utility>
 
 namespace spanscope::run {
@@ -125,6 +127,137 @@ trace::SegmentAttention segmentAttention(const QueryPlace& place, const Observed
     }
   }
   return event;
+}
+
+bool seesSeveralParts(const layout::SpanTable& table, std::uint32_t segment) {
+  const auto hasSeveral = [&table](std::uint32_t index) {
+    const layout::Segment& own = table.segments[index];
+    std::int32_t end = 0;
+    std::optional<std::uint32_t> first;
+    for (const layout::TokenRun& run : own.runs) {
+      end += run.count;
+      if (end <= own.visibleBegin) continue;
+      if (run.part != first.value_or(run.part)) return true;
+      first = run.part;
+    }
+    return false;
+  };
+  const std::vector<std::uint32_t>& sees = table.segments[segment].sees;
+  return hasSeveral(segment) || std::any_of(sees.begin(), sees.end(), hasSeveral);
+}
+
+namespace {
+
+/// Keys of one key range that belong to one part.
+struct PartKeys {
+  std::uint32_t part = 0;
+  std::size_t range = 0;
+  std::int32_t begin = 0;  ///< local tokens
+  std::int32_t end = 0;    ///< of the last one: whatever the range has
+};
+
+/// The visible tokens of all key ranges by part, in view order.
+std::vector<PartKeys> partKeys(const QueryPlace& place) {
+  std::vector<PartKeys> keys;
+  const std::vector<std::uint32_t> segments = keySegments(place);
+  for (std::size_t range = 0; range < segments.size(); ++range) {
+    const layout::Segment& segment = place.table->segments[segments[range]];
+    const std::size_t from = keys.size();
+    std::int32_t begin = 0;
+    for (const layout::TokenRun& run : segment.runs) {
+      const std::int32_t end = begin + run.count;
+      const bool goesOn = keys.size() > from && keys.back().part == run.part;
+      if (goesOn) keys.back().end = end;
+      if (!goesOn && end > segment.visibleBegin)
+        keys.push_back({.part = run.part, .range = range, .begin = begin, .end = end});
+      begin = end;
+    }
+    if (keys.size() > from) {
+      keys[from].begin = std::max(keys[from].begin, segment.visibleBegin);
+      // The reply goes on with the last part.
+      keys.back().end = std::numeric_limits<std::int32_t>::max();
+    }
+  }
+  return keys;
+}
+
+}  // namespace
+
+trace::PartAttention partAttention(const QueryPlace& place, const ObservedRows& observed,
+                                   std::span<const std::int32_t> layers,
+                                   std::span<const model::LayerMass> mass) {
+  trace::PartAttention event;
+  event.index = observed.rows.reply;
+  const std::vector<PartKeys> keys = partKeys(place);
+  if (keys.empty()) return event;
+  const std::uint32_t ownPart = keys.back().part;
+  for (const PartKeys& each : keys) {
+    if (each.part != ownPart &&
+        std::find(event.keyParts.begin(), event.keyParts.end(), each.part) == event.keyParts.end())
+      event.keyParts.push_back(each.part);
+  }
+  event.keyParts.push_back(ownPart);
+  const std::size_t parts = event.keyParts.size();
+  std::vector<std::size_t> placeOf;  // by entry of `keys`: index in keyParts
+  for (const PartKeys& each : keys) {
+    const auto found = std::find(event.keyParts.begin(), event.keyParts.end(), each.part);
+    placeOf.push_back(static_cast<std::size_t>(found - event.keyParts.begin()));
+  }
+  std::vector<double> sums(parts);
+  std::vector<float> firsts(parts);
+  std::vector<bool> isSeen(parts);
+  for (const model::LayerMass& layer : mass) {
+    if (!isIn(layers, layer.layer)) continue;
+    const compute::RunMass& run = layer.runs[observed.first];
+    event.layers.push_back(layer.layer);
+    const std::size_t heads = run.first.size() / run.keyBlocks.size();
+    event.heads = static_cast<std::int32_t>(heads);
+    std::vector<std::size_t> offsets;  // by key range: where its keys begin
+    std::size_t width = 0;
+    for (const std::int32_t count : run.keyBlocks) {
+      offsets.push_back(width);
+      width += static_cast<std::size_t>(count);
+    }
+    for (std::size_t head = 0; head < heads; ++head) {
+      std::fill(sums.begin(), sums.end(), 0.0);
+      std::fill(firsts.begin(), firsts.end(), 0.0F);
+      std::fill(isSeen.begin(), isSeen.end(), false);
+      for (std::size_t i = 0; i < keys.size(); ++i) {
+        const std::int32_t end = std::min(keys[i].end, run.keyBlocks[keys[i].range]);
+        const float* const values = run.mass.data() + head * width + offsets[keys[i].range];
+        for (std::int32_t key = keys[i].begin; key < end; ++key)
+          sums[placeOf[i]] += static_cast<double>(values[key]);
+        if (!isSeen[placeOf[i]] && keys[i].begin < end) {
+          firsts[placeOf[i]] = values[keys[i].begin];
+          isSeen[placeOf[i]] = true;
+        }
+      }
+      for (const double sum : sums) event.mass.push_back(static_cast<float>(sum));
+      event.first.insert(event.first.end(), firsts.begin(), firsts.end());
+    }
+  }
+  return event;
+}
+
+compute::RunMass byBlock(const compute::RunMass& run, std::int32_t blockSize) {
+  compute::RunMass joined{
+      .run = run.run, .keySpan = blockSize, .keyBlocks = {}, .mass = {}, .first = run.first};
+  for (const std::int32_t keys : run.keyBlocks)
+    joined.keyBlocks.push_back((keys + blockSize - 1) / blockSize);
+  const std::size_t heads = run.keyBlocks.empty() ? 0 : run.first.size() / run.keyBlocks.size();
+  joined.mass.reserve(heads * sum(joined.keyBlocks));
+  auto value = run.mass.begin();
+  for (std::size_t head = 0; head < heads; ++head) {
+    for (const std::int32_t keys : run.keyBlocks) {
+      for (std::int32_t begin = 0; begin < keys; begin += blockSize) {
+        const std::int32_t count = std::min(blockSize, keys - begin);
+        double total = 0;
+        for (std::int32_t i = 0; i < count; ++i) total += static_cast<double>(*value++);
+        joined.mass.push_back(static_cast<float>(total));
+      }
+    }
+  }
+  return joined;
 }
 
 std::vector<float> segmentMass(std::size_t segments, std::span<const std::uint32_t> sees,

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "engine/compute/backend.h"
+#include "engine/layout/span_table.h"
 #include "engine/model/decoder.h"
 #include "engine/run/attention_detail.h"
 #include "engine/trace/event.h"
@@ -21,6 +22,8 @@ struct ObservedRun {
   std::int32_t begin = 0;      ///< first local token
   std::int32_t count = 0;      ///< rows
   std::int32_t keySpan = 0;    ///< as in compute::MassRequest
+  bool tellsParts = false;     ///< attention on parts of segments is told
+  bool onlyForParts = false;   ///< single keys are asked for only to tell parts; else key blocks are told
   bool joinsPrevious = false;  ///< shares an event with the run before it, which is of the same query block
   std::int32_t reply = -1;     ///< index of the reply's token that is drawn from this single row; −1: none
 };
@@ -37,7 +40,20 @@ struct QueryPlace {
   std::uint32_t segment = 0;
   std::span<const std::uint32_t> sees;  ///< segments that the rows see before their own segment
   std::int32_t blockSize = 0;
+  const layout::SpanTable* table = nullptr;  ///< never null
 };
+
+/// Whether a segment that rows of `segment` see, or `segment` itself, holds tokens of more than one part.
+bool seesSeveralParts(const layout::SpanTable& table, std::uint32_t segment);
+
+/// Attention of a row from which a token is drawn to each part of the prompt, by layer and head. Attention on
+/// single keys must have been asked for. Reports those layers of `mass` that are in `layers`.
+trace::PartAttention partAttention(const QueryPlace& place, const ObservedRows& observed,
+                                   std::span<const std::int32_t> layers,
+                                   std::span<const model::LayerMass> mass);
+
+/// Adds single keys up to key blocks.
+compute::RunMass byBlock(const compute::RunMass& run, std::int32_t blockSize);
 
 /// Attention of the rows to each segment, by layer and head. Reports those layers of `mass` that are in
 /// `layers`. `singleRow`: if the rows are one row, the event names that row.

@@ -42,6 +42,7 @@ bool PlanRun::submitNext(Scheduler& scheduler) {
   const plan::Step& planned = m_plan.steps[next->step];
   step.ready = next->since;
   trace::SpanTableLaidOut laidOut = spanTableEvent(next->table, &m_tokenizer);
+  trace::PromptDivided divided = partsEvent(next->table);
   std::optional<trace::LayoutApplied> applied;
   if (m_layout != layout::Layout::Exact) applied = layoutEvent(next->table, &m_tokenizer);
   step.result.request = scheduler.submit(std::move(next->table), std::move(next->options));
@@ -49,6 +50,7 @@ bool PlanRun::submitNext(Scheduler& scheduler) {
   m_sink.send(m_run, step.result.request, planned.node,
               trace::StepStarted{.step = next->step, .copy = planned.copy});
   m_sink.send(m_run, step.result.request, planned.node, std::move(laidOut));
+  m_sink.send(m_run, step.result.request, planned.node, std::move(divided));
   if (applied) m_sink.send(m_run, step.result.request, planned.node, std::move(*applied));
   return true;
 }

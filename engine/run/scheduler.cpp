@@ -293,6 +293,7 @@ void Scheduler::finishPass(Pass& pass, model::ForwardResult& result) {
   for (const Pass::Part& part : pass.parts) settle(*part.request);
   reportCopies(pass, result);
   reportReplyMass(pass, result);
+  reportPartMass(pass, result);
   reportMass(pass, result);
 
   const auto vocabulary = static_cast<std::size_t>(m_computation.vocabularySize());

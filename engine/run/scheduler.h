@@ -145,6 +145,7 @@ class Scheduler {
   RepliesInStep repliesInStepWith(const Request& request) const;
   void reportCopies(const Pass& pass, const model::ForwardResult& result);
   void finishPass(Pass& pass, model::ForwardResult& result);
+  void reportPartMass(const Pass& pass, model::ForwardResult& result);
   void reportReplyMass(const Pass& pass, model::ForwardResult& result) const;
   void reportMass(const Pass& pass, const model::ForwardResult& result);
   void reportRows(const Pass& pass, const model::ForwardResult& result, const ObservedRows& observed);

@@ -64,6 +64,23 @@ void Scheduler::reportReplyMass(const Pass& pass, model::ForwardResult& result) 
   }
 }
 
+/// Tells the attention on parts of the prompt, for which single keys were asked for. From then on the mass of
+/// these rows is by key block, as that of all others, unless single keys were asked for anyway.
+void Scheduler::reportPartMass(const Pass& pass, model::ForwardResult& result) {
+  if (result.mass.empty()) return;
+  for (std::size_t i = 0; i < pass.observed.size(); ++i) {
+    if (!pass.observed[i].tellsParts) continue;
+    const Pass::Part& part = pass.parts[pass.observed[i].part];
+    const RequestOptions& options = part.request->options;
+    const QueryPlace place = placeOf(*part.request, part.segment);
+    m_sink.send(
+        options.run, part.request->id, options.node,
+        partAttention(place, {.rows = pass.observed[i], .first = i}, options.observedLayers, result.mass));
+    if (!pass.observed[i].onlyForParts) continue;
+    for (model::LayerMass& layer : result.mass) layer.runs[i] = byBlock(layer.runs[i], place.blockSize);
+  }
+}
+
 void Scheduler::reportMass(const Pass& pass, const model::ForwardResult& result) {
   if (result.mass.empty()) return;
   std::vector<ObservedRows> told;
@@ -122,7 +139,8 @@ void Scheduler::reportRows(const Pass& pass, const model::ForwardResult& result,
 QueryPlace Scheduler::placeOf(const Request& request, std::uint32_t segment) const {
   return {.segment = segment,
           .sees = request.table.segments[segment].sees,
-          .blockSize = m_cache.config().blockSize};
+          .blockSize = m_cache.config().blockSize,
+          .table = &request.table};
 }
 
 }  // namespace spanscope::run

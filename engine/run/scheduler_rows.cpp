@@ -273,7 +273,10 @@ void Scheduler::addObservedRun(Pass& pass, const Request& request, ObservedRun r
                                                        request.table.tokenCount() <= kMostTokensForSingleKeys;
   run.run = static_cast<std::uint32_t>(pass.batch.runs.size());
   run.part = pass.parts.size() - 1;
-  run.keySpan = singleKeys ? 1 : 0;
+  run.tellsParts =
+      run.reply >= 0 && !request.options.replay && seesSeveralParts(request.table, request.lastSegment());
+  run.onlyForParts = run.tellsParts && !singleKeys;
+  run.keySpan = singleKeys || run.tellsParts ? 1 : 0;
   pass.observed.push_back(run);
 }
 

@@ -84,6 +84,27 @@ trace::SpanTableLaidOut spanTableEvent(const layout::SpanTable& table, const tex
   return {.segments = std::move(segments)};
 }
 
+trace::PromptDivided partsEvent(const layout::SpanTable& table) {
+  trace::PromptDivided event;
+  if (table.parts.empty()) return event;
+  for (const layout::PromptPart& part : table.parts)
+    event.parts.push_back({.node = part.node, .inPlus = part.inPlus});
+  for (std::uint32_t i = 0; i < table.segments.size(); ++i) {
+    std::int32_t begin = 0;
+    for (const layout::TokenRun& run : table.segments[i].runs) {
+      const bool goesOn =
+          begin > 0 && event.ranges.back().segment == i && event.ranges.back().part == run.part;
+      if (goesOn) {
+        event.ranges.back().end += run.count;
+      } else {
+        event.ranges.push_back({.part = run.part, .segment = i, .begin = begin, .end = begin + run.count});
+      }
+      begin += run.count;
+    }
+  }
+  return event;
+}
+
 trace::LayoutApplied layoutEvent(const layout::SpanTable& table, const text::Tokenizer* tokenizer) {
   trace::LayoutApplied event;
   for (std::uint32_t i = 0; i < table.segments.size(); ++i) {

@@ -13,6 +13,9 @@ namespace spanscope::run {
 /// `tokenizer` may be null: tokens are then shown by their ids.
 trace::SpanTableLaidOut spanTableEvent(const layout::SpanTable& table, const text::Tokenizer* tokenizer);
 
+/// The parts of a table's prompt.
+trace::PromptDivided partsEvent(const layout::SpanTable& table);
+
 /// What a layout that is not exact did to a table.
 trace::LayoutApplied layoutEvent(const layout::SpanTable& table, const text::Tokenizer* tokenizer);
 /// Which layout was chosen, with its block size and marker tokens.

@@ -372,7 +372,7 @@ struct AttentionMass {
 /// Attention that was to be recorded and is not in the trace, because a run may fill only so much of it. Sent
 /// when the first is left out and again at the end of the run; counts from the run's start.
 struct AttentionLeftOut {
-  std::uint64_t leftOut = 0;   ///< AttentionMass and SegmentAttention events that are missing
+  std::uint64_t leftOut = 0;   ///< AttentionMass, SegmentAttention and PartAttention events that are missing
   std::uint64_t recorded = 0;  ///< and that are there
   std::uint64_t limit = 0;     ///< bytes of attention a run may record
   bool operator==(const AttentionLeftOut&) const = default;
@@ -489,6 +489,40 @@ struct LayoutApplied {
   std::vector<CroppedRun> cropped;
   bool operator==(const LayoutApplied&) const = default;
 };
+/// A part of a prompt as a person reads it, see layout::PromptPart.
+struct PartInfo {
+  NodePath node;        ///< the plus child, or the message
+  bool inPlus = false;  ///< whether it stands in a plus
+  bool operator==(const PartInfo&) const = default;
+};
+/// Tokens [begin, end) of a segment, which belong to one part.
+struct PartRange {
+  std::uint32_t part = 0;  ///< index in PromptDivided::parts
+  std::uint32_t segment = 0;
+  std::int32_t begin = 0;
+  std::int32_t end = 0;
+  bool operator==(const PartRange&) const = default;
+};
+/// The parts of the prompt of Event::request; sent right after its SpanTableLaidOut. Segments are what the
+/// cache sees, parts are what a person sees.
+struct PromptDivided {
+  std::vector<PartInfo> parts;  ///< in the order in which they begin
+  std::vector<PartRange>
+      ranges;  ///< ascending by segment and begin; they cover every segment, hidden ones too
+  bool operator==(const PromptDivided&) const = default;
+};
+/// The same as SegmentAttention, by part: sent beside it for a row from which a token of the reply was drawn,
+/// if a segment that the row sees holds more than one part. Four bytes twice for each layer, head and part.
+struct PartAttention {
+  std::int32_t index = 0;               ///< of the reply's token that was drawn from this row
+  std::vector<std::uint32_t> keyParts;  ///< the parts seen, in view order, the row's own last; indices in
+                                        ///< PromptDivided::parts
+  std::vector<std::int32_t> layers;     ///< the layers observed, ascending
+  std::int32_t heads = 0;
+  std::vector<float> mass;   ///< [layers][heads][keyParts]; each head's row sums to 1
+  std::vector<float> first;  ///< [layers][heads][keyParts]: of `mass`, what lies on the part's first token
+  bool operator==(const PartAttention&) const = default;
+};
 struct StepMetrics {
   StepIndex step = 0;
   std::int64_t promptTokens = 0;
@@ -524,7 +558,7 @@ using Payload =
                  TokenGenerated, AttentionMass, StepMetrics, MessageLogged, Snapshot, FragmentsRetrieved,
                  RequestPreempted, AttentionLeftOut, SegmentAttention, AttentionReplayed, ReplayedMass,
                  BlockLoaded, BlockSpilled, StoreReported, TokensRecomputed, FidelityMeasured, LayoutChosen,
-                 LayoutApplied, TeamFormed, TeammateAttention>;
+                 LayoutApplied, TeamFormed, TeammateAttention, PromptDivided, PartAttention>;
 
 struct Event {
   std::uint64_t sequence = 0;  ///< counts from 1 within a session, without gaps

@@ -80,6 +80,22 @@ struct UsualFacts {
   }
 };
 
+/// What is wrong with the lists of attention by layer, head and key, if anything. `width`: number of keys.
+template <class Attention>
+std::optional<Error> attentionFault(const Attention& e, std::uint64_t width, const char* key) {
+  // Each factor is a list that was held in memory, or below 2³¹, so that no product overflows.
+  const std::uint64_t rows = e.layers.size() * static_cast<std::uint64_t>(e.heads);
+  for (const std::vector<float>* values : {&e.mass, &e.first}) {
+    const std::uint64_t count = values->size();
+    const bool fits = rows == 0 || width == 0 ? count == 0 : count % width == 0 && count / width == rows;
+    if (fits) continue;
+    return errorAt(std::string("attention by ") + key, counted(count, "value"),
+                   counted(e.layers.size(), "layer") + " of " + counted(e.heads, "head") + " of " +
+                       counted(width, std::string("key ") + key));
+  }
+  return std::nullopt;
+}
+
 /// The row of a kind of event.
 template <class Payload>
 struct Facts;
@@ -820,6 +836,64 @@ void fields(V&& v, X& x) {
   v("index", x.index);
   v("requests", x.requests);
   v("mass", x.mass);
+}
+
+template <>
+struct Facts<PromptDivided> : UsualFacts {
+  static constexpr const char* kName = "prompt_divided";
+  static constexpr About kAbout = About::Request;
+  static constexpr Indexed kIndexed{.byRequest = true};
+  static std::optional<Error> fault(const PromptDivided& e) {
+    for (std::size_t i = 0; i < e.ranges.size(); ++i) {
+      const PartRange& range = e.ranges[i];
+      const std::int32_t least = i > 0 && e.ranges[i - 1].segment == range.segment ? e.ranges[i - 1].end : 0;
+      if (range.part >= e.parts.size())
+        return errorAt("part", std::to_string(range.part), "below " + std::to_string(e.parts.size()));
+      if (i > 0 && e.ranges[i - 1].segment > range.segment)
+        return errorAt("segment", std::to_string(range.segment), "not before the range before it");
+      if (range.begin < least || range.end < range.begin) {
+        return errorAt("tokens", std::to_string(range.begin) + " to " + std::to_string(range.end),
+                       "a range from " + std::to_string(least) + " on");
+      }
+    }
+    return std::nullopt;
+  }
+  static std::string line(const PromptDivided& e) {
+    std::uint64_t inPlus = 0;
+    for (const PartInfo& part : e.parts) inPlus += part.inPlus ? 1 : 0;
+    return counted(e.parts.size(), "part") + " (" + std::to_string(inPlus) + " in a plus)";
+  }
+};
+template <class V, Is<PromptDivided> X>
+void fields(V&& v, X& x) {
+  v("parts", x.parts);
+  v("ranges", x.ranges);
+}
+
+template <>
+struct Facts<PartAttention> : UsualFacts {
+  static constexpr const char* kName = "part_attention";
+  static constexpr bool kIsDetail = true;
+  static constexpr About kAbout = About::Request;
+  static constexpr Indexed kIndexed{.byRequest = true};
+  static std::optional<Error> fault(const PartAttention& e) {
+    if (e.index < 0) return errorAt("token index", std::to_string(e.index), "at least 0");
+    if (e.heads < 0) return errorAt("heads", std::to_string(e.heads), "at least 0");
+    return attentionFault(e, e.keyParts.size(), "part");
+  }
+  static std::string line(const PartAttention& e) {
+    return "of token " + std::to_string(e.index) + ", " + counted(e.layers.size(), "layer") + ", " +
+           counted(e.heads, "head") + ", " + counted(e.keyParts.size(), "part");
+  }
+};
+template <class V, Is<PartAttention> X>
+void fields(V&& v, X& x) {
+  v("index", x.index);
+  v("keyParts", x.keyParts);
+  v("layers", x.layers);
+  v("heads", x.heads);
+  v("mass", x.mass);
+  v("first", x.first);
 }
 
 template <>

@@ -148,6 +148,18 @@ void fields(V&& v, X& x) {
   v("texts", x.texts);
   v("runs", x.runs);
 }
+template <class V, Is<PartInfo> X>
+void fields(V&& v, X& x) {
+  v("node", x.node);
+  v("inPlus", x.inPlus);
+}
+template <class V, Is<PartRange> X>
+void fields(V&& v, X& x) {
+  v("part", x.part);
+  v("segment", x.segment);
+  v("begin", x.begin);
+  v("end", x.end);
+}
 template <class V, Is<FidelityToken> X>
 void fields(V&& v, X& x) {
   v("token", x.token);

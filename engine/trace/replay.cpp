@@ -219,16 +219,17 @@ struct Checker {
       if (Result error = place(segment, 0)) return error;
     }
     if (payload.heads < 0) return errorAt("heads", std::to_string(payload.heads), "at least 0");
-    // Each factor is a list that was held in memory, or below 2³¹, so that no product overflows.
-    const std::uint64_t rows = payload.layers.size() * static_cast<std::uint64_t>(payload.heads);
-    const std::uint64_t width = payload.keySegments.size();
-    for (const std::vector<float>* values : {&payload.mass, &payload.first}) {
-      const std::uint64_t count = values->size();
-      const bool fits = rows == 0 || width == 0 ? count == 0 : count % width == 0 && count / width == rows;
-      if (fits) continue;
-      return errorAt("attention by segment", counted(count, "value"),
-                     counted(payload.layers.size(), "layer") + " of " + counted(payload.heads, "head") +
-                         " of " + counted(width, "key segment"));
+    return attentionFault(payload, payload.keySegments.size(), "segment");
+  }
+  Result operator()(const PromptDivided& payload) const {
+    for (const PartRange& range : payload.ranges) {
+      if (Result error = place(range.segment, 0)) return error;
+      const RequestState* request = find(event.request);
+      if (request == nullptr || request->segments.empty()) continue;
+      const std::size_t length = request->segments[range.segment].tokens.size();
+      if (static_cast<std::size_t>(range.end) > length)
+        return errorAt("tokens to " + std::to_string(range.end), "more",
+                       "the segment's " + counted(length, "token"));
     }
     return std::nullopt;
   }

@@ -98,9 +98,7 @@ NodeStatus CanvasCore::statusOf(const Stack& stack) const {
     const NodeStatus& own = statusOf(id);
     if (node->children.empty() && own.tokens >= 0) {
       all.tokens = std::max<std::int64_t>(all.tokens, 0) + own.tokens;
-      all.served.hit += own.served.hit;
-      all.served.relocated += own.served.relocated;
-      all.served.computed += own.served.computed;
+      all.served += own.served;
     }
     if (own.phase == NodePhase::Running || own.phase == NodePhase::Failed) all.phase = own.phase;
   };
@@ -232,10 +230,12 @@ QString CanvasCore::tipOf(NodeId id) const {
   }
   if (status.served.total() > 0) {
     QString line = tr("Last run: %1 of %2 tokens cached, %3 %")
-                       .arg(status.served.hit + status.served.relocated)
+                       .arg(status.served.cached())
                        .arg(status.served.total())
                        .arg(status.cachedPercent());
     if (status.served.relocated > 0) line += tr(", %1 of them relocated").arg(status.served.relocated);
+    if (status.served.again > 0) line += tr("; %1 computed again").arg(status.served.again);
+    if (status.beside > 0) line += tr("; %1 more beside the prompt, for the policy").arg(status.beside);
     lines.append(line);
   }
   if (status.looked >= 0)

@@ -67,7 +67,7 @@ class Reader {
     // A prompt may hold a leaf several times (inner prompts of several answers): the first one counts.
     // By leaf: segment and end of the tokens taken so far.
     std::map<NodeId, std::pair<std::size_t, std::int64_t>> here;
-    std::map<NodeId, Served> served;
+    std::map<NodeId, TokenAccount> served;
     std::vector<std::vector<FoundTokens>> found(step.table.segments.size());
     for (const trace::BlockLookedUp& block : step.blocks) {
       if (block.segment < found.size() && block.tokens > 0)
@@ -85,7 +85,7 @@ class Reader {
         const auto taken = here.find(node);
         if (taken != here.end() && taken->second != std::pair(segment, first)) continue;
         here[node] = {segment, begin};
-        addServed(served[node], found[segment], first, begin);
+        served[node] += accountOf(found[segment], {}, first, begin);
       }
     }
     for (const auto& [node, counts] : served) {
@@ -138,7 +138,7 @@ const NodeForecast* forecastBeside(const NodeForecasts& forecasts, NodeId node, 
   if (found == forecasts.end()) return nullptr;
   const std::vector<NodeForecast>& copies = found->second;
   const NodeForecast& own = copies[std::min<std::size_t>(status.copy, copies.size() - 1)];
-  const Served& ran = status.served;
+  const TokenAccount& ran = status.served;
   const std::int64_t wasCached = ran.hit + ran.relocated;
   if (own.cached.most == 0 && wasCached == 0) return nullptr;
   const bool isAsRun = ran.total() > 0 && own.prompt.holds(ran.total()) && own.cached.holds(wasCached) &&

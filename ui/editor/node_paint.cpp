@@ -67,11 +67,11 @@ void paintBar(QPainter& painter, const NodeLook& look, const NodeStatus& status,
   if (status.served.total() == 0) return;
   const auto total = static_cast<double>(status.served.total());
   double left = bar.left();
-  const auto part = [&](std::int64_t count, BlockRole role) {
+  const auto part = [&](std::int64_t count, BlockRole role, bool isAgain = false) {
     if (count <= 0) return;
     const QRectF area(left, bar.top(), bar.width() * static_cast<double>(count) / total, bar.height());
     painter.fillRect(area, style.servedInk(role));
-    const QBrush pattern = style.servedPattern(role);
+    const QBrush pattern = isAgain ? QBrush(style.surface, Qt::VerPattern) : style.servedPattern(role);
     if (withText && pattern.style() != Qt::NoBrush) {
       painter.setBrushOrigin(bar.topLeft());
       painter.fillRect(area, pattern);
@@ -80,6 +80,7 @@ void paintBar(QPainter& painter, const NodeLook& look, const NodeStatus& status,
   };
   part(status.served.hit, BlockRole::Hit);
   part(status.served.relocated, BlockRole::Relocated);
+  part(status.served.again, BlockRole::Computed, true);
   part(status.served.computed, BlockRole::Computed);
   if (withText) {
     drawLine(painter, texts.share, plan.width - kCardRight - texts.share.width, plan.shareTop,

@@ -80,7 +80,7 @@ class StatusBuilder {
       const auto found = m_progress.requests.find(*request);
       if (found == m_progress.requests.end()) continue;
       takeAnswer(found->first, found->second, paths, answered);
-      takeLeaves(id, found->second, paths);
+      takeLeaves(id, found->first, found->second, paths);
     }
     takeFragments(run, paths);
     if (!run.outcome) {
@@ -128,11 +128,11 @@ class StatusBuilder {
     status.advice = adviceOf(request.run);
     status.fromTrace = request.promptTokens > 0;
     status.tokens = request.promptTokens > 0 ? request.promptTokens : -1;
-    status.served = {};
+    RequestAccount account(m_input, id);
+    status.served = account.prompt();
+    status.beside = account.beside();
     if (request.admittedAt >= 0) {
-      status.served.hit = request.cachedTokens - request.relocatedTokens;
-      status.served.relocated = request.relocatedTokens;
-      status.served.computed = request.promptTokens - request.cachedTokens;
+      if (status.served.total() > 0) status.tokens = status.served.total();
       status.read = readTokens(request);
     }
   }
@@ -155,45 +155,33 @@ class StatusBuilder {
     return ofRun;
   }
 
-  std::vector<FoundTokens> lookupsOf(const trace::RequestState& request, std::uint32_t segment) const {
-    std::vector<FoundTokens> lookups;
-    const std::int64_t blockSize = std::max(1, m_input.state().pool().blockSize());
-    for (auto block = request.blocks.lower_bound({.segment = segment, .virtualIndex = 0});
-         block != request.blocks.end() && block->first.segment == segment; ++block) {
-      if (block->second.lookup == 0) continue;
-      const auto index = m_input.trace->indexOf(block->second.lookup);
-      if (!index) continue;
-      const auto* lookup = std::get_if<trace::BlockLookedUp>(&m_input.trace->event(*index).payload);
-      if (lookup == nullptr || lookup->tokens == 0) continue;
-      lookups.push_back(foundTokens(*lookup, blockSize));
-    }
-    return lookups;
-  }
-
-  void takeLeaves(RunId run, const trace::RequestState& request, const NodePaths& paths) {
+  void takeLeaves(RunId run, RequestId id, const trace::RequestState& request, const NodePaths& paths) {
     // A prompt may hold a leaf several times (inner prompts of several answers): the first one is shown.
-    // By leaf: segment and end of the tokens taken so far.
-    std::map<NodeId, std::pair<std::size_t, std::int64_t>> here;
-    for (std::size_t segment = 0; segment < request.segments.size(); ++segment) {
-      std::optional<std::vector<FoundTokens>> lookups;
+    // By leaf: the place in the view behind the tokens taken so far.
+    std::map<NodeId, std::int64_t> here;
+    RequestAccount account(m_input, id);
+    std::int64_t place = 0;
+    for (std::uint32_t index = 0; index < request.segments.size(); ++index) {
+      const trace::SegmentInfo& segment = request.segments[index];
       std::int64_t begin = 0;
-      for (const trace::TokenRunInfo& tokens : request.segments[segment].runs) {
-        const std::int64_t first = begin;
+      for (const trace::TokenRunInfo& tokens : segment.runs) {
+        const std::int64_t first = std::max<std::int64_t>(begin, segment.visibleBegin);
         begin += tokens.count;
+        if (segment.hidden || first >= begin) continue;
+        const std::int64_t from = place;
+        place += begin - first;
         const auto found = paths.byPath.find(tokens.node);
         if (found == paths.byPath.end() || m_leavesLeft.count(found->second) == 0) continue;
         const NodeId node = found->second;
         const auto taken = here.find(node);
-        if (taken != here.end() && taken->second != std::pair(segment, first)) continue;
+        if (taken != here.end() && taken->second != from) continue;
         if (taken == here.end() && !isTextOfRun(run, tokens.node, node)) continue;
-        if (request.admittedAt >= 0 && !lookups)
-          lookups = lookupsOf(request, static_cast<std::uint32_t>(segment));
         NodeStatus& status = m_result[node];
         if (taken == here.end()) status.tokens = 0;
-        here[node] = {segment, begin};
+        here[node] = place;
         status.fromTrace = true;
-        status.tokens += tokens.count;
-        if (lookups) addServed(status.served, *lookups, first, begin);
+        status.tokens += begin - first;
+        if (request.admittedAt >= 0) status.served += account.of(index, first, begin);
       }
     }
     for (const auto& [node, taken] : here) m_leavesLeft.erase(node);
@@ -218,17 +206,16 @@ class StatusBuilder {
     return text == nullptr || *text == now;
   }
 
-  /// Takes where the answer that views show has looked. A leaf that shares its segment with others has no
+  /// Takes where the answer that views show has looked. A leaf that shares its part with others has no
   /// share of its own.
   void takeShares(const std::vector<NodeId>& nodes) {
     const std::shared_ptr<const AnswerShares> shares = answerShares(m_input, m_input.shownRequest());
     const auto paths = m_input.paths.find(shares->run);
     if (shares->isEmpty() || paths == m_input.paths.end()) return;
-    const auto& segments = m_progress.requests.at(shares->request).segments;
-    for (std::size_t segment = 0; segment < segments.size(); ++segment) {
-      const double share = shares->share(segment);
+    for (std::size_t part = 0; part < shares->parts.size(); ++part) {
+      const double share = shares->share(part);
       if (share < 0) continue;
-      const NodePath& path = segments[segment].node;
+      const NodePath& path = shares->parts.info(part).node;
       const NodeId node = paths->second.nodeOf(path);
       if (std::find(nodes.begin(), nodes.end(), node) == nodes.end()) continue;
       const query::Node& own = m_document.at(node).own;
@@ -268,10 +255,10 @@ class StatusBuilder {
 int NodeStatus::cachedPercent() const {
   const std::int64_t all = served.total();
   if (all <= 0) return -1;
-  const double share = static_cast<double>(served.hit + served.relocated) / static_cast<double>(all);
+  const double share = static_cast<double>(served.cached()) / static_cast<double>(all);
   // Only a whole is 100 % and only nothing is 0 %: other shares are rounded to 1 … 99.
   const int percent = static_cast<int>(std::lround(share * 100));
-  if (percent == 100 && served.computed > 0) return 99;
+  if (percent == 100 && served.computed + served.again > 0) return 99;
   if (percent == 0 && share > 0) return 1;
   return percent;
 }

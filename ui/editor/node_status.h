@@ -4,7 +4,7 @@
 #pragma once
 
 #include "engine/query/query.h"
-#include "ui/editor/served_tokens.h"
+#include "ui/session/token_account.h"
 #include "ui/session/view_input.h"
 
 #include <cstdint>
@@ -31,7 +31,9 @@ struct NodeStatus {
   std::int64_t generated = 0;  ///< tokens of the answer
   std::int64_t read = 0;       ///< for a generate: tokens of its prompt that were found or computed so far
   bool fromTrace = false;  ///< `tokens` comes from the trace; false: the tokenizer or a forecast counted them
-  Served served;  ///< in the newest request that holds the tokens; all 0 until their blocks were looked up
+  std::int64_t beside = 0;  ///< for an answer: RequestAccount::beside()
+  TokenAccount
+      served;  ///< in the newest request that holds the tokens; all 0 until their blocks were looked up
   NodePhase phase = NodePhase::None;
   std::string answer;
   std::uint32_t copy = 0;    ///< which copy of the step is shown, from 0

@@ -1,39 +1,29 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "ui/session/answer_shares.h"
 
-#include "engine/trace/source_shares.h"
-
 #include <algorithm>
+#include <functional>
 #include <map>
 #include <numeric>
-#include <span>
+#include <optional>
+#include <utility>
 #include <variant>
 
 namespace spanscope::ui {
 namespace {
 
+using trace::PartAttention;
+using trace::PartRole;
+using trace::PromptParts;
 using trace::SegmentAttention;
 
-std::vector<SourceKind> kindsOf(std::span<const trace::SegmentInfo> segments) {
-  std::vector<SourceKind> kinds;
-  const std::vector<bool> sources = trace::sourceSegments(segments);
-  for (std::size_t i = 0; i < segments.size(); ++i) {
-    kinds.push_back(segments[i].hidden ? SourceKind::Hidden
-                    : sources[i]       ? SourceKind::Source
-                                       : SourceKind::Context);
-  }
-  if (!kinds.empty()) kinds.back() = SourceKind::Own;
-  return kinds;
-}
-
-/// Means over layers and heads, by segment.
-std::vector<float> meanOf(const SegmentAttention& row, const std::vector<float>& values,
-                          std::size_t segments) {
-  std::vector<double> sums(segments, 0.0);
-  const std::size_t width = row.keySegments.size();
+/// Means over layers and heads, by part.
+std::vector<float> meanOf(const PartAttention& row, const std::vector<float>& values, std::size_t parts) {
+  std::vector<double> sums(parts, 0.0);
+  const std::size_t width = row.keyParts.size();
   for (std::size_t i = 0; i < values.size(); ++i) {
-    const std::uint32_t segment = row.keySegments[i % width];
-    if (segment < segments) sums[segment] += static_cast<double>(values[i]);
+    const std::uint32_t part = row.keyParts[i % width];
+    if (part < parts) sums[part] += static_cast<double>(values[i]);
   }
   const double rows = std::max(1.0, static_cast<double>(row.layers.size()) * row.heads);
   std::vector<float> means;
@@ -41,23 +31,64 @@ std::vector<float> meanOf(const SegmentAttention& row, const std::vector<float>&
   return means;
 }
 
+/// Joins means by segment to parts. Traces that have no other figures have no segments of several parts.
+std::vector<float> byPart(const std::vector<float>& bySegment, const PromptParts& parts) {
+  std::vector<float> joined(parts.size(), 0.0F);
+  std::optional<std::uint32_t> last;
+  for (const trace::PartRange& range : parts.visible()) {
+    if (std::exchange(last, range.segment) != range.segment && range.segment < bySegment.size())
+      joined[range.part] += bySegment[range.segment];
+  }
+  return joined;
+}
+
 /// Of traces that know no heads: the mass on sources.
-std::vector<double> readOf(const std::vector<SourceKind>& kinds, const TokenShares& token) {
-  std::vector<double> read(kinds.size(), 0.0);
-  for (std::size_t i = 0; i < kinds.size(); ++i) {
-    if (kinds[i] == SourceKind::Source) read[i] = static_cast<double>(token.mass[i]);
+std::vector<double> readOf(const PromptParts& parts, const TokenShares& token) {
+  std::vector<double> read(parts.size(), 0.0);
+  for (std::size_t i = 0; i < parts.size(); ++i) {
+    if (parts.role(i) == PartRole::Source) read[i] = static_cast<double>(token.mass[i]);
   }
   return read;
 }
 
-std::vector<double> normalised(std::vector<double> values) {
-  const double sum = std::accumulate(values.begin(), values.end(), 0.0);
-  for (double& value : values) value = sum > 0 ? value / sum : 0;
-  return values;
-}
+/// The rows from which tokens of the answer were drawn, by index of the token.
+class AnswerRows {
+ public:
+  AnswerRows(const ViewInput& input, const RequestEvents& events, const PromptParts& parts) : m_parts(parts) {
+    for (const std::size_t index : events.of<PartAttention>()) {
+      if (index >= input.position) break;
+      const auto& row = std::get<PartAttention>(input.trace->event(index).payload);
+      if (!row.mass.empty()) m_byPart[row.index] = &row;
+    }
+    // Where no segment holds several parts, the trace has figures by segment only.
+    for (const std::size_t index : events.of<SegmentAttention>()) {
+      if (!m_byPart.empty() || index >= input.position) break;
+      const auto& row = std::get<SegmentAttention>(input.trace->event(index).payload);
+      if (row.index >= 0 && !row.mass.empty()) m_bySegment[row.index] = &row;
+    }
+  }
+
+  std::optional<PartAttention> at(std::int32_t index) const {
+    if (const auto found = m_byPart.find(index); found != m_byPart.end()) return *found->second;
+    if (const auto found = m_bySegment.find(index); found != m_bySegment.end())
+      return trace::byPart(*found->second, m_parts);
+    return std::nullopt;
+  }
+  std::vector<std::int32_t> indices() const {
+    std::vector<std::int32_t> all;
+    for (const auto& [index, row] : m_byPart) all.push_back(index);
+    for (const auto& [index, row] : m_bySegment) all.push_back(index);
+    return all;
+  }
+
+ private:
+  const PromptParts& m_parts;
+  std::map<std::int32_t, const PartAttention*> m_byPart;
+  std::map<std::int32_t, const SegmentAttention*> m_bySegment;
+};
 
 void addUp(AnswerShares& shares) {
-  const std::size_t count = shares.kinds.size();
+  const std::size_t count = shares.parts.size();
   const auto tokens = static_cast<double>(std::max<std::size_t>(1, shares.tokens.size()));
   shares.mass.assign(count, 0.0);
   shares.beside = 0;
@@ -66,7 +97,7 @@ void addUp(AnswerShares& shares) {
   bool hasFirst = !shares.tokens.empty();
   for (const TokenShares& token : shares.tokens) {
     hasFirst = hasFirst && !token.first.empty();
-    const std::vector<double> own = readOf(shares.kinds, token);
+    const std::vector<double> own = readOf(shares.parts, token);
     for (std::size_t i = 0; i < count; ++i) {
       shares.mass[i] += static_cast<double>(token.mass[i]) / tokens;
       if (!token.first.empty()) first[i] += static_cast<double>(token.first[i]) / tokens;
@@ -75,23 +106,24 @@ void addUp(AnswerShares& shares) {
     shares.beside += static_cast<double>(token.beside) / tokens;
   }
   if (hasFirst) shares.first = std::move(first);
-  shares.shares = normalised(std::move(read));
+  shares.shares = trace::normalised(std::move(read));
 }
 
 }  // namespace
 
 bool AnswerShares::hasSources() const {
-  return std::find(kinds.begin(), kinds.end(), SourceKind::Source) != kinds.end();
+  for (std::size_t part = 0; part < parts.size(); ++part) {
+    if (isSource(part)) return true;
+  }
+  return false;
 }
 
-double AnswerShares::share(std::size_t segment) const {
-  const bool known = !isEmpty() && segment < kinds.size() && kinds[segment] == SourceKind::Source;
-  return known ? shares[segment] : -1;
+double AnswerShares::share(std::size_t part) const {
+  return !isEmpty() && isSource(part) ? shares[part] : -1;
 }
 
-double AnswerShares::share(std::size_t segment, std::size_t token) const {
-  const bool known = token < tokens.size() && segment < kinds.size() && kinds[segment] == SourceKind::Source;
-  return known ? tokens[token].shares[segment] : -1;
+double AnswerShares::share(std::size_t part, std::size_t token) const {
+  return token < tokens.size() && isSource(part) ? tokens[token].shares[part] : -1;
 }
 
 std::shared_ptr<const AnswerShares> answerShares(const ViewInput& input, RequestId request) {
@@ -111,15 +143,10 @@ std::shared_ptr<const AnswerShares> answerShares(const ViewInput& input, Request
   auto result = std::make_shared<AnswerShares>();
   result->request = request;
   result->run = found->second.run;
-  result->kinds = kindsOf(segments);
+  result->parts = promptParts(input, request);
   result->seen = seen;
   if (memo && memo->request == request && memo->seen < seen) result->tokens = memo->tokens;
-  std::map<std::int32_t, const SegmentAttention*> rows;
-  for (const std::size_t index : events->of<trace::SegmentAttention>()) {
-    if (index >= input.position) break;
-    const auto& row = std::get<SegmentAttention>(input.trace->event(index).payload);
-    if (row.index >= 0 && !row.mass.empty()) rows[row.index] = &row;
-  }
+  const AnswerRows rows(input, *events, result->parts);
   std::map<std::int32_t, float> beside;
   for (const std::size_t index : events->of<trace::TeammateAttention>()) {
     if (index >= input.position) break;
@@ -130,63 +157,79 @@ std::shared_ptr<const AnswerShares> answerShares(const ViewInput& input, Request
     const auto* token = std::get_if<trace::TokenGenerated>(&input.trace->event(*index).payload);
     const bool isThere = !result->tokens.empty() && *index <= result->tokens.back().event;
     if (token == nullptr || isThere) continue;
-    TokenShares shares{.index = token->index, .event = *index, .mass = {}, .first = {}, .shares = {}};
+    TokenShares shares{
+        .index = token->index, .event = *index, .mass = {}, .first = {}, .shares = {}, .reads = {}};
     if (const auto others = beside.find(token->index); others != beside.end()) shares.beside = others->second;
-    const auto row = rows.find(token->index);
-    if (row != rows.end()) {
-      shares.mass = meanOf(*row->second, row->second->mass, segments.size());
-      shares.first = meanOf(*row->second, row->second->first, segments.size());
-      shares.shares = trace::sourceShares(segments, {&row->second, 1});
+    if (const auto row = rows.at(token->index)) {
+      shares.mass = meanOf(*row, row->mass, result->parts.size());
+      shares.first = meanOf(*row, row->first, result->parts.size());
+      shares.reads = trace::sourceReads(result->parts, *row);
+      shares.shares = trace::normalised(shares.reads);
     } else if (token->segmentMass.size() == segments.size()) {
-      shares.mass = token->segmentMass;
-      shares.shares = normalised(readOf(result->kinds, shares));
+      shares.mass = byPart(token->segmentMass, result->parts);
+      shares.shares = trace::normalised(readOf(result->parts, shares));
     } else {
       continue;
     }
     result->tokens.push_back(std::move(shares));
   }
   addUp(*result);
-  std::vector<const SegmentAttention*> read;
+  std::vector<double> reads(result->parts.size(), 0.0);
   for (const TokenShares& token : result->tokens) {
-    const auto row = rows.find(token.index);
-    if (row != rows.end()) read.push_back(row->second);
+    if (token.reads.empty()) continue;
+    result->ofSquares = true;
+    std::transform(reads.begin(), reads.end(), token.reads.begin(), reads.begin(), std::plus<>());
   }
-  result->ofSquares = !read.empty();
-  if (result->ofSquares) result->shares = trace::sourceShares(segments, read);
+  if (result->ofSquares) result->shares = trace::normalised(std::move(reads));
   memo = result;
   return result;
 }
 
+std::map<std::int32_t, PartAttention> partRows(const ViewInput& input, const RequestEvents& events,
+                                               const PromptParts& parts) {
+  const AnswerRows rows(input, events, parts);
+  std::map<std::int32_t, PartAttention> all;
+  for (const std::int32_t index : rows.indices()) all.emplace(index, *rows.at(index));
+  return all;
+}
+
 std::optional<std::uint32_t> selectedSource(const ViewInput& input, const AnswerShares& shares) {
   const Selection& selection = input.selection;
-  const auto source = [&](std::uint32_t segment) {
-    return segment < shares.kinds.size() && shares.kinds[segment] == SourceKind::Source
-               ? std::optional<std::uint32_t>(segment)
-               : std::nullopt;
+  const auto source = [&](std::optional<std::uint32_t> part) {
+    return part && shares.isSource(*part) ? part : std::nullopt;
   };
-  if (selection.token && selection.token->request == shares.request) return source(selection.token->segment);
-  if (selection.block && selection.block->request == shares.request) return source(selection.block->segment);
+  if (selection.token && selection.token->request == shares.request)
+    return source(shares.parts.partAt(selection.token->segment, selection.token->local));
+  if (selection.block && selection.block->request == shares.request) {
+    const std::int32_t size = std::max(1, input.state().pool().blockSize());
+    return source(shares.parts.partAt(selection.block->segment, selection.block->virtualIndex * size));
+  }
   const document::NodeId node = selection.currentNode();
   const auto found = input.state().progress().requests.find(shares.request);
   if (node == document::kNoNode || found == input.state().progress().requests.end()) return std::nullopt;
-  for (std::size_t i = 0; i < found->second.segments.size(); ++i) {
-    const trace::SegmentInfo& segment = found->second.segments[i];
-    const auto isNode = [&](const NodePath& path) { return input.nodeOf(shares.run, path) == node; };
-    const bool holds =
-        isNode(segment.node) || std::any_of(segment.runs.begin(), segment.runs.end(),
-                                            [&](const trace::TokenRunInfo& run) { return isNode(run.node); });
-    if (!holds) continue;
-    if (const auto result = source(static_cast<std::uint32_t>(i))) return result;
+  for (std::size_t part = 0; part < shares.parts.size(); ++part) {
+    if (input.nodeOf(shares.run, shares.parts.info(part).node) != node) continue;
+    if (const auto result = source(static_cast<std::uint32_t>(part))) return result;
+  }
+  // A message of a part of several.
+  for (std::uint32_t i = 0; i < found->second.segments.size(); ++i) {
+    std::int32_t begin = 0;
+    for (const trace::TokenRunInfo& run : found->second.segments[i].runs) {
+      const auto part = shares.parts.partAt(i, begin);
+      begin += run.count;
+      if (input.nodeOf(shares.run, run.node) != node) continue;
+      if (const auto result = source(part)) return result;
+    }
   }
   return std::nullopt;
 }
 
 std::optional<std::size_t> selectedAnswerToken(const ViewInput& input, const AnswerShares& shares) {
   const std::optional<TokenRef>& token = input.selection.token;
-  if (!token || token->request != shares.request || token->segment + 1 != shares.kinds.size())
-    return std::nullopt;
-  const trace::SegmentInfo& own =
-      input.state().progress().requests.at(shares.request).segments[token->segment];
+  if (!token || token->request != shares.request) return std::nullopt;
+  const auto& segments = input.state().progress().requests.at(shares.request).segments;
+  if (token->segment + 1 != segments.size()) return std::nullopt;
+  const trace::SegmentInfo& own = segments[token->segment];
   const std::int32_t index = token->local - static_cast<std::int32_t>(own.tokens.size());
   for (std::size_t i = 0; i < shares.tokens.size(); ++i) {
     if (shares.tokens[i].index == index) return i;

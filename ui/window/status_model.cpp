@@ -3,6 +3,7 @@
 
 #include "ui/session/prompt_progress.h"
 #include "ui/session/run_list.h"
+#include "ui/session/token_account.h"
 #include "ui/views/common/number_text.h"
 #include "ui/words/tr.h"
 
@@ -46,8 +47,11 @@ StatusModel makeStatusModel(const ViewInput& input) {
   status.isOfSteps = run.requests.size() > 1;
   status.timeToFirstToken = figures.timeToFirstToken.value_or(0);
   status.interTokenLatency = figures.interTokenLatency.value_or(0);
-  status.promptTokens = figures.promptTokens;
-  status.cachedTokens = figures.cachedTokens;
+  TokenAccount account;
+  for (const RequestId id : run.requests) account += RequestAccount(input, id).prompt();
+  status.promptTokens = account.total();
+  status.cachedTokens = account.cached();
+  status.againTokens = account.again;
   for (auto before = std::next(shown); before != runs.rend(); ++before) {
     if (!isLike(*shown, *before)) continue;
     status.previous = before->run;
@@ -104,6 +108,7 @@ QString statusText(const StatusModel& status) {
                  .arg(status.cachedTokens)
                  .arg(status.promptTokens)
                  .arg(shareText(status.cachedTokens, status.promptTokens));
+    if (status.againTokens > 0) parts.back() += tr(", %1 computed again").arg(status.againTokens);
   }
   if (status.blocks > 0) parts << tr("pool %1 of %2 blocks").arg(status.blocksInUse).arg(status.blocks);
   return parts.join(kGap);

@@ -19,6 +19,7 @@ SpanTable blendedTable(const SpanTable& spans) {
   if (first == segments.size()) return spans;
 
   SpanTable table;
+  table.parts = spans.parts;
   table.cropped = spans.cropped;
   std::vector<std::uint32_t> view;
   for (std::size_t i = 0; i + 1 < segments.size(); ++i) {

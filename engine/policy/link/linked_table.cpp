@@ -28,7 +28,8 @@ std::vector<TokenRun> cut(const std::vector<TokenRun>& runs, std::int32_t begin,
   for (const TokenRun& run : runs) {
     const std::int32_t from = std::max(at, begin);
     const std::int32_t to = std::min(at + run.count, end);
-    if (from < to) part.push_back({.count = to - from, .source = run.source, .node = run.node});
+    if (from < to)
+      part.push_back({.count = to - from, .source = run.source, .node = run.node, .part = run.part});
     at += run.count;
   }
   return part;
@@ -53,6 +54,7 @@ class Linking {
   }
 
   SpanTable table() {
+    m_table.parts = m_spans.parts;
     m_table.cropped = m_spans.cropped;
     for (std::size_t i = 0; i < m_fates.size(); ++i) {
       const Segment& segment = m_spans.segments[i];

@@ -85,6 +85,7 @@ std::optional<std::string> expectedOn(std::span<const double> values, std::int32
 
 SpanTable relayedTable(const SpanTable& reused, const SpanTable& anew) {
   SpanTable table;
+  table.parts = reused.parts;
   table.cropped = reused.cropped;
   std::vector<std::uint32_t> places;  // by segment of `reused`: its place in the table
   // Both tables have the same visible tokens in the same order, and each visible segment of `reused` lies

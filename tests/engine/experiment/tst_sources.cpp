@@ -2,7 +2,7 @@
 // Questions of which the documents are known, and measures of what a reply read.
 #include "engine/experiment/sources.h"
 #include "engine/query/json/json.h"
-#include "engine/trace/source_shares.h"
+#include "engine/trace/prompt_parts.h"
 #include "tests/support/test_program.h"
 
 #include <QObject>
@@ -49,9 +49,12 @@ ReadReply exampleReply() {
 }
 
 std::vector<double> shares(const ReadReply& reply) {
-  std::vector<const trace::SegmentAttention*> rows;
-  for (const trace::SegmentAttention& row : reply.rows) rows.push_back(&row);
-  return trace::sourceShares(reply.segments, rows);
+  const trace::PromptParts parts(reply.segments, nullptr);
+  std::vector<trace::PartAttention> joined;
+  for (const trace::SegmentAttention& row : reply.rows) joined.push_back(trace::byPart(row, parts));
+  std::vector<const trace::PartAttention*> rows;
+  for (const trace::PartAttention& row : joined) rows.push_back(&row);
+  return trace::sourceShares(parts, rows);
 }
 
 bool near(double a, double b) {
@@ -167,7 +170,7 @@ class TestSources : public QObject {
     asked[2].needed = {0};
     asked[2].isRight = true;
     asked[3].needed = {1};
-    const Reading& squares = sourceMeasures().front().read;
+    const Reading squares = sourceMeasures().front().read;
     QVERIFY((countAsked(asked) == SourceCount{3, 1}));
     QVERIFY((countRight(asked) == SourceCount{2, 1}));
     QVERIFY((countFound(asked, squares) == SourceCount{1, 1}));

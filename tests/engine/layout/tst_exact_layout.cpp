@@ -265,6 +265,7 @@ class TestExactLayout : public QObject {
 
  private Q_SLOTS:
   void chatIsOneSegment();
+  void partsOfThePrompt();
   void openingOfTheConversation_data();
   void openingOfTheConversation();
   void documentsAndAQuestion();
@@ -296,14 +297,47 @@ void TestExactLayout::chatIsOneSegment() {
   QCOMPARE(segment.node, NodePath("/seq/0"));
   using Source = TokenRun::Source;
   const auto text = [](const char* words) { return static_cast<std::int32_t>(ids(words).size()); };
-  const std::vector<TokenRun> expected = {{1, Source::Template, "/seq/0"},
-                                          {text(" Hello"), Source::Text, "/seq/0"},
-                                          {1, Source::Template, "/seq/0"},
-                                          {1, Source::Template, "/seq/1"},
-                                          {text(" Who lives in Porto?"), Source::Text, "/seq/1"},
-                                          {1, Source::Template, "/seq/1"},
-                                          {1, Source::Template, "/step"}};
+  const std::vector<TokenRun> expected = {{1, Source::Template, "/seq/0", 0},
+                                          {text(" Hello"), Source::Text, "/seq/0", 0},
+                                          {1, Source::Template, "/seq/0", 0},
+                                          {1, Source::Template, "/seq/1", 1},
+                                          {text(" Who lives in Porto?"), Source::Text, "/seq/1", 1},
+                                          {1, Source::Template, "/seq/1", 1},
+                                          {1, Source::Template, "/step", 1}};
   QVERIFY(segment.runs == expected);
+  QVERIFY((table.parts == std::vector<PromptPart>{{"/seq/0", false}, {"/seq/1", false}}));
+}
+
+/// A child of a plus is one part with all its messages, an inner child one of its own; what the template adds
+/// at the end belongs to the question.
+void TestExactLayout::partsOfThePrompt() {
+  const auto prompt =
+      run({user("Be brief.", "/seq/0"),
+           plus({run({user("Mira", "/seq/1/plus/0/seq/0"), user("Otto", "/seq/1/plus/0/seq/1")}),
+                 user("Inga", "/seq/1/plus/1")}),
+           user("Who?", "/seq/2")});
+  for (const Visibility visibility : {Visibility::Spans, Visibility::Full, Visibility::SpansBehindPrefix}) {
+    const SpanTable table = layOut(prompt, {}, visibility);
+    QCOMPARE(table.parts.size(), std::size_t{4});
+    std::vector<bool> inPlus;
+    for (const PromptPart& part : table.parts) inPlus.push_back(part.inPlus);
+    QVERIFY((inPlus == std::vector{false, true, true, false}));
+    QCOMPARE(table.parts[0].node, NodePath("/seq/0"));
+    QCOMPARE(table.parts[2].node, NodePath("/seq/1/plus/1"));
+    QCOMPARE(table.parts[3].node, NodePath("/seq/2"));
+    std::vector<std::uint32_t> parts;
+    for (const Segment& segment : table.segments) {
+      for (const TokenRun& each : segment.runs) {
+        if (parts.empty() || parts.back() != each.part) parts.push_back(each.part);
+      }
+    }
+    QVERIFY((parts == std::vector<std::uint32_t>{0, 1, 2, 3}));
+  }
+  // With nothing behind the documents, the generation prompt is a part of its own.
+  const SpanTable last = layOut(plus({user("Mira"), user("Otto")}), {}, Visibility::Full);
+  QCOMPARE(last.parts.size(), std::size_t{3});
+  QVERIFY(!last.parts.back().inPlus);
+  QCOMPARE(last.segments.back().runs.back().part, std::uint32_t{2});
 }
 
 void TestExactLayout::openingOfTheConversation_data() {
@@ -533,8 +567,11 @@ void TestExactLayout::randomTrees() {
         if (!segment.hidden && end > segment.visibleBegin) spanRuns.push_back(part);
       }
     }
+    // A person sees the same parts, whatever the cache sees.
+    QVERIFY(full.parts == table.parts);
     QCOMPARE(spanRuns.size(), fullRuns.size());
     for (std::size_t i = 0; i < spanRuns.size(); ++i) {
+      QCOMPARE(spanRuns[i].part, fullRuns[i].part);
       QCOMPARE(spanRuns[i].count, fullRuns[i].count);
       QVERIFY(spanRuns[i].source == fullRuns[i].source);
     }

@@ -383,6 +383,59 @@ class TestSessionRun : public QObject {
     }
   }
 
+  /// Where the documents stand in one segment, their figures are the sums of the single keys of their tokens.
+  void answersTellPartsOfASegment() {
+    for (const bool everyToken : {false, true}) {
+      SpanletSession spanlet;
+      SpanletSession full;
+      const auto plan = planOf(rag({kMira, kTarek}, "Where does Mira live?"));
+      RunOptions options;
+      options.policy = policy::kPrefix;
+      options.observedLayers = {1, 4};
+      if (everyToken) options.attentionDetail = run::AttentionDetail::Heads;
+      options.observeRows = everyToken;
+      const RunResult result = spanlet.session->run(plan, options);
+      options.attentionDetail = run::AttentionDetail::Heads;
+      options.observeRows = true;
+      full.session->run(plan, options);
+
+      const auto divided = spanlet.sink.all<trace::PromptDivided>();
+      QCOMPARE(divided.size(), std::size_t{1});
+      QCOMPARE(divided[0].parts.size(), std::size_t{4});
+      const std::vector<trace::PartRange>& ranges = divided[0].ranges;
+      QCOMPARE(ranges.size(), std::size_t{4});
+      const auto parts = spanlet.sink.all<trace::PartAttention>();
+      QCOMPARE(parts.size(), result.steps[0].tokens.size());
+      std::map<std::int32_t, std::map<std::int32_t, trace::AttentionMass>> maps;  // by row and layer
+      for (const auto& mass : full.sink.all<trace::AttentionMass>()) maps[mass.row][mass.layer] = mass;
+      const std::int32_t prompt = ranges.back().end;
+      for (const trace::PartAttention& event : parts) {
+        QCOMPARE(event.keyParts, (std::vector<std::uint32_t>{0, 1, 2, 3}));
+        QCOMPARE(event.layers, (std::vector<std::int32_t>{1, 4}));
+        QCOMPARE(event.heads, 4);
+        std::size_t at = 0;
+        for (const std::int32_t layer : event.layers) {
+          const trace::AttentionMass& keys = maps.at(prompt - 1 + event.index).at(layer);
+          QCOMPARE(keys.keySpan, 1);
+          const std::size_t width = keys.mass.size() / 4;
+          for (std::size_t head = 0; head < 4; ++head) {
+            for (std::size_t part = 0; part < 4; ++part, ++at) {
+              const auto begin = static_cast<std::size_t>(ranges[part].begin);
+              const std::size_t end = part == 3 ? width : static_cast<std::size_t>(ranges[part].end);
+              const float* const values = keys.mass.data() + head * width;
+              const double sum = std::accumulate(values + begin, values + end, 0.0);
+              QVERIFY(std::abs(sum - static_cast<double>(event.mass[at])) < 1e-5);
+              QCOMPARE(event.first[at], values[begin]);
+            }
+          }
+        }
+      }
+      // Key blocks are told as under any other policy.
+      for (const auto& mass : spanlet.sink.all<trace::AttentionMass>())
+        QCOMPARE(mass.keySpan, everyToken ? 1 : 16);
+    }
+  }
+
   /// By default only what the answer's tokens looked at, each once: the sums of the full maps.
   void answersTellSegmentsByLayerAndHead() {
     SpanletSession spanlet;

@@ -60,7 +60,7 @@ class TestNodeForecast : public QObject {
     for (const auto& [id, copies] : m_forecasts) {
       QCOMPARE(copies.size(), std::size_t(1));
       const NodeForecast& said = copies.front();
-      const Served& served = statuses.at(id).served;
+      const TokenAccount& served = statuses.at(id).served;
       QVERIFY(said.isCertain);
       QCOMPARE(said.prompt, range(served.total(), served.total()));
       QCOMPARE(said.cached, range(served.hit + served.relocated, served.hit + served.relocated));
@@ -107,7 +107,7 @@ class TestNodeForecast : public QObject {
     const NodeForecast& root = said.at(judge.root()).front();
     QVERIFY(!root.isCertain);
     QVERIFY(!root.prompt.known());
-    const Served& served = statuses.at(judge.root()).served;
+    const TokenAccount& served = statuses.at(judge.root()).served;
     QVERIFY(root.prompt.holds(served.total()));
     QVERIFY(root.cached.holds(served.hit + served.relocated));
     QVERIFY(root.computed.holds(served.computed));

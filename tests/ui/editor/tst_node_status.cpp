@@ -46,14 +46,14 @@ class TestNodeStatus : public QObject {
     const NodeStatus& system = statuses.at(nodeAtPath(m_rag, "/g/input/cross/0"));
     QVERIFY(system.fromTrace);
     QCOMPARE(system.tokens, std::int64_t(13));
-    QCOMPARE(system.served, (Served{.hit = 0, .relocated = 0, .computed = 13}));
+    QCOMPARE(system.served, (TokenAccount{.hit = 0, .relocated = 0, .computed = 13}));
     QCOMPARE(system.cachedPercent(), 0);
     const NodeStatus& generate = statuses.at(m_rag.root());
     QCOMPARE(generate.phase, NodePhase::Finished);
     QCOMPARE(generate.tokens, std::int64_t(83));
     QCOMPARE(generate.generated, std::int64_t(8));
     QCOMPARE(generate.copies, 1U);
-    QCOMPARE(generate.served, (Served{.hit = 0, .relocated = 0, .computed = 83}));
+    QCOMPARE(generate.served, (TokenAccount{.hit = 0, .relocated = 0, .computed = 83}));
     QVERIFY(!generate.answer.empty());
   }
 
@@ -62,9 +62,9 @@ class TestNodeStatus : public QObject {
     const NodeStatus& first = statuses.at(nodeAtPath(m_swapped, "/g/input/cross/1/plus/0"));
     const NodeStatus& second = statuses.at(nodeAtPath(m_swapped, "/g/input/cross/1/plus/1"));
     const NodeStatus& third = statuses.at(nodeAtPath(m_swapped, "/g/input/cross/1/plus/2"));
-    QCOMPARE(first.served, (Served{.hit = 0, .relocated = 20, .computed = 0}));
-    QCOMPARE(second.served, (Served{.hit = 0, .relocated = 18, .computed = 0}));
-    QCOMPARE(third.served, (Served{.hit = 19, .relocated = 0, .computed = 0}));
+    QCOMPARE(first.served, (TokenAccount{.hit = 0, .relocated = 20, .computed = 0}));
+    QCOMPARE(second.served, (TokenAccount{.hit = 0, .relocated = 18, .computed = 0}));
+    QCOMPARE(third.served, (TokenAccount{.hit = 19, .relocated = 0, .computed = 0}));
     QCOMPARE(first.cachedPercent(), 100);
     const NodeStatus& generate = statuses.at(m_swapped.root());
     const auto& metrics = m_warm.state().progress().requests.rbegin()->second.metrics;
@@ -73,7 +73,7 @@ class TestNodeStatus : public QObject {
     QCOMPARE(generate.served.relocated, metrics->relocatedTokens);
     QCOMPARE(generate.served.computed, metrics->computedTokens);
     // What the leaves say adds up to what the generate says, but for the template's own last token.
-    Served sum;
+    TokenAccount sum;
     for (const auto& [id, status] : statuses) {
       if (id == m_swapped.root()) continue;
       sum.hit += status.served.hit;

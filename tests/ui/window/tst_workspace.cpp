@@ -393,7 +393,7 @@ class TestWorkspace : public QObject {
     QCOMPARE(runToEnd(workspace), QString());
     QVERIFY2(newestRun(workspace).answer.find("Biscuit") != std::string::npos,
              newestRun(workspace).answer.c_str());
-    const auto names = segmentNames(workspace.input(), 1, newestRequest(workspace).segments);
+    const auto names = segmentNames(workspace.input(), workspace.input().shownRequest());
     QCOMPARE(names.at(1).name, QStringLiteral("document"));
   }
 

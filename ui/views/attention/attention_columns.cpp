@@ -54,13 +54,27 @@ std::optional<AttentionGrain> finerGrain(const AttentionModel& model, std::uint3
   if (segment >= model.segments.size()) return std::nullopt;
   switch (model.segments[segment].grain) {
     case AttentionGrain::Segments:
-      return AttentionGrain::Blocks;
+      // A block may hold tokens of several parts.
+      if (!model.byPart) return AttentionGrain::Blocks;
+      [[fallthrough]];
     case AttentionGrain::Blocks:
       return model.singleKeys ? std::optional(AttentionGrain::Tokens) : std::nullopt;
     case AttentionGrain::Tokens:
       break;
   }
   return std::nullopt;
+}
+
+TokenRef AttentionModel::placeOf(std::uint32_t segment) const {
+  if (!byPart) return {.request = request, .segment = segment, .local = 0};
+  const trace::PartRange& first = byPart->ranges[segment].front();
+  return {.request = request, .segment = first.segment, .local = first.begin};
+}
+
+TokenRef AttentionModel::placeOf(const AttentionRow& row) const {
+  if (byPart && row.answer >= 0)
+    return {.request = request, .segment = byPart->lastSegment, .local = byPart->prompt + row.answer};
+  return {.request = request, .segment = row.segment, .local = row.token};
 }
 
 const AttentionSegment* AttentionModel::segmentOfColumn(std::int32_t column) const {

@@ -24,13 +24,34 @@ bool isSelected(const AttentionModel& model, std::int32_t column, const trace::B
   return block.virtualIndex >= first && block.virtualIndex < first + model.blocksOfColumn(column);
 }
 
+/// Marks the part that holds the selected token, or the first token of the selected block, and the row of a
+/// token of the answer.
+void markParts(const AttentionModel& model, const BlockRef& block, const std::optional<TokenRef>& token,
+               AttentionMarks& marks) {
+  const std::int32_t local = token ? token->local : block.virtualIndex * model.blockSize;
+  for (const AttentionSegment& segment : model.segments) {
+    for (const trace::PartRange& range : model.byPart->ranges[segment.segment]) {
+      const bool isHere = range.segment == block.segment && local >= range.begin && local < range.end;
+      if (isHere && segment.columns == 1) marks.column = segment.firstColumn;
+    }
+  }
+  const std::int32_t answer = local - model.byPart->prompt;
+  if (!token || block.segment != model.byPart->lastSegment || answer < 0) return;
+  for (std::size_t r = 0; r < model.rows.size(); ++r) {
+    const AttentionRow& row = model.rows[r];
+    if (answer >= row.answer && answer < row.answer + row.answers) marks.row = static_cast<std::int32_t>(r);
+  }
+}
+
 }  // namespace
 
 AttentionMarks attentionMarks(const AttentionModel& model, const Selection& selection) {
   AttentionMarks marks;
   std::optional<TokenRef> token = selection.token;
   if (token && token->request != model.request) token.reset();
-  if (selection.block && selection.block->request == model.request) {
+  if (model.byPart && selection.block && selection.block->request == model.request) {
+    markParts(model, *selection.block, token, marks);
+  } else if (selection.block && selection.block->request == model.request) {
     const trace::BlockPlace block{selection.block->segment, selection.block->virtualIndex};
     for (std::size_t r = 0; r < model.rows.size(); ++r) {
       if (isSelected(model.rows[r], block, token)) marks.row = static_cast<std::int32_t>(r);

@@ -39,14 +39,18 @@ class ModelMaker {
         m_options(options),
         m_own(input, id),
         m_stored(storedBlocks(input, input.state().progress(), request)) {
-    m_model.request = id;
-    m_model.run = request.run;
-    m_model.rowSet = options.rowSet;
-    m_model.blockSize = std::max(1, input.state().pool().blockSize());
-    const auto& runs = input.state().progress().runs;
-    const auto run = runs.find(request.run);
-    if (run != runs.end()) m_model.leftOut = run->second.attentionLeftOut;
-    m_shares = answerShares(input, id);
+    begin(id);
+    for (SegmentName& name : segmentNames(input, id))
+      m_names.push_back({.name = std::move(name.name), .hue = name.hue, .isHidden = name.hidden});
+  }
+  /// `prompt` must outlive the maker.
+  ModelMaker(const ViewInput& input, const PromptByPart& prompt, RequestId id,
+             const AttentionOptions& options)
+      : m_input(input), m_request(prompt.request), m_options(options), m_own(rowsByPart(input, id, prompt)) {
+    begin(id);
+    m_model.byPart = prompt.places;
+    for (const PartName& name : prompt.names)
+      m_names.push_back({.name = name.name, .hue = name.hue, .isHidden = false});
   }
 
   AttentionModel make() {
@@ -67,6 +71,17 @@ class ModelMaker {
   }
 
  private:
+  void begin(RequestId id) {
+    m_model.request = id;
+    m_model.run = m_request.run;
+    m_model.rowSet = m_options.rowSet;
+    m_model.blockSize = std::max(1, m_input.state().pool().blockSize());
+    const auto& runs = m_input.state().progress().runs;
+    const auto run = runs.find(m_request.run);
+    if (run != runs.end()) m_model.leftOut = run->second.attentionLeftOut;
+    m_shares = answerShares(m_input, id);
+  }
+
   AttentionChoice choice() const { return {.layer = m_options.layer, .head = m_options.head}; }
   std::uint32_t lastSegment() const { return static_cast<std::uint32_t>(m_model.segments.size()) - 1; }
   std::int32_t promptOfLast() const {
@@ -80,18 +95,17 @@ class ModelMaker {
     const std::size_t most = std::max<std::size_t>(m_options.mostBlocks, 1);
     m_model.blocksPerCell = static_cast<std::int32_t>(std::max<std::size_t>(1, (total + most - 1) / most));
 
-    const std::vector<SegmentName> names = segmentNames(m_input, m_request.run, m_request.segments);
     for (std::size_t s = 0; s < blocks.size(); ++s) {
       AttentionSegment segment;
       segment.segment = static_cast<std::uint32_t>(s);
-      segment.name = names[s].name;
-      segment.hue = names[s].hue;
+      segment.name = m_names[s].name;
+      segment.hue = m_names[s].hue;
       segment.node = m_request.segments[s].node;
       segment.id = m_input.nodeOf(m_request.run, segment.node);
       segment.blocks = blocks[s];
       segment.firstColumn = m_model.columns;
       segment.grain = grainOf(segment.segment);
-      if (names[s].hidden) {
+      if (m_names[s].isHidden) {
         segment.columns = 0;
       } else if (segment.grain == AttentionGrain::Tokens) {
         segment.texts = tokenTexts(m_input, m_request, m_model.request, s);
@@ -120,6 +134,8 @@ class ModelMaker {
   AttentionGrain grainOf(std::uint32_t segment) const {
     if (m_model.tokenColumns) return AttentionGrain::Tokens;
     const auto opened = m_options.opened.find(segment);
+    if (m_model.byPart && (opened == m_options.opened.end() || opened->second == AttentionGrain::Blocks))
+      return AttentionGrain::Segments;
     return opened == m_options.opened.end() ? m_options.grain : opened->second;
   }
 
@@ -336,13 +352,28 @@ class ModelMaker {
     for (const TokenShares& recorded : m_shares->tokens) {
       if (recorded.index != answer) continue;
       const bool found = sums.add(
-          r, recorded.mass, [this](std::uint32_t segment, std::int64_t at) { return columnOf(segment, at); },
+          r, bySegment(recorded.mass),
+          [this](std::uint32_t segment, std::int64_t at) { return columnOf(segment, at); },
           [this](std::uint32_t segment) {
             return m_model.segments[segment].grain == AttentionGrain::Segments &&
                    m_model.segments[segment].columns > 0;
           });
       if (found) takeOwn(row);
     }
+  }
+
+  /// The means of a token's own event, which are by part, as those of the model's segments.
+  std::vector<float> bySegment(const std::vector<float>& byPart) const {
+    std::vector<float> joined(m_model.segments.size(), 0.0F);
+    for (std::uint32_t part = 0; part < byPart.size(); ++part) {
+      std::optional<std::uint32_t> segment;
+      if (m_model.byPart) segment = m_model.byPart->segmentOf[part];
+      for (const trace::PartRange& range : m_shares->parts.visible()) {
+        if (!m_model.byPart && !segment && range.part == part) segment = range.segment;
+      }
+      if (segment) joined[*segment] += byPart[part];
+    }
+    return joined;
   }
 
   /// Whether the rows of segment `row` see any token of segment `key` before `end`.
@@ -430,6 +461,12 @@ class ModelMaker {
   RecordedRows m_own;
   std::vector<StoredBlock> m_stored;
   std::shared_ptr<const AnswerShares> m_shares;
+  struct Name {
+    QString name;
+    std::size_t hue = 0;
+    bool isHidden = false;
+  };
+  std::vector<Name> m_names;               ///< by segment
   std::vector<std::uint32_t> m_segmentOf;  ///< segment of each column
   AttentionModel m_model;
 };
@@ -441,6 +478,10 @@ AttentionModel attentionModel(const ViewInput& input, const AttentionOptions& op
   const auto& requests = input.state().progress().requests;
   const auto found = requests.find(shown);
   if (found == requests.end() || found->second.segments.empty()) return {};
+  if (options.rowSet == AttentionRowSet::Answer) {
+    if (const auto prompt = promptByPart(input, shown))
+      return ModelMaker(input, *prompt, shown, options).make();
+  }
   return ModelMaker(input, found->second, shown, options).make();
 }
 

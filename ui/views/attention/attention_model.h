@@ -4,6 +4,7 @@
 #pragma once
 
 #include "ui/session/view_input.h"
+#include "ui/views/attention/prompt_by_part.h"
 
 #include <QString>
 
@@ -116,6 +117,9 @@ struct AttentionModel {
   RunId run = 0;
   bool recorded = false;  ///< something was recorded of this request or of the blocks that it reuses
   AttentionRowSet rowSet = AttentionRowSet::All;
+  /// Set: its segments are the parts of the prompt. This is so in rows of the answer, where the policy put
+  /// several parts into one segment or one part into several.
+  std::optional<PartPlaces> byPart;
   std::vector<AttentionSegment> segments;
   std::vector<AttentionRow> rows;
   std::int32_t columns = 0;
@@ -145,6 +149,10 @@ struct AttentionModel {
   std::optional<trace::AttentionLeftOut> leftOut;  ///< what the run has left out so far
   bool operator==(const AttentionModel&) const = default;
 
+  /// The first token of a segment in the real prompt.
+  TokenRef placeOf(std::uint32_t segment) const;
+  /// The token that a row of tokens stands for in the real prompt.
+  TokenRef placeOf(const AttentionRow& row) const;
   std::size_t at(std::int32_t row, std::int32_t column) const {
     return static_cast<std::size_t>(row) * static_cast<std::size_t>(columns) +
            static_cast<std::size_t>(column);

@@ -2,6 +2,7 @@
 #include "ui/views/attention/attention_rows.h"
 
 #include <algorithm>
+#include <utility>
 #include <variant>
 
 namespace spanscope::ui {
@@ -40,12 +41,25 @@ RecordedRows::RecordedRows(const ViewInput& input, RequestId request) {
   }
   for (const std::size_t index : events->of<trace::SegmentAttention>()) {
     if (index >= input.position) break;
-    const auto* mass = std::get_if<SegmentAttention>(&payload(index));
-    if (mass == nullptr) continue;
-    m_segments[{mass->segment, mass->virtualIndex}].push_back(mass);
-    m_layerSet.insert(mass->layers.begin(), mass->layers.end());
-    m_heads = std::max(m_heads, mass->heads);
+    if (const auto* mass = std::get_if<SegmentAttention>(&payload(index))) add(*mass);
   }
+  listWhatIsThere();
+}
+
+RecordedRows::RecordedRows(RowsByPart rows) : m_byPart(std::move(rows)) {
+  for (std::size_t i = 0; i < m_byPart.keys.size(); ++i)
+    add({.mass = &m_byPart.keys[i], .replayed = m_byPart.keysReplayed[i]});
+  for (const SegmentAttention& mass : m_byPart.segments) add(mass);
+  listWhatIsThere();
+}
+
+void RecordedRows::add(const SegmentAttention& mass) {
+  m_segments[{mass.segment, mass.virtualIndex}].push_back(&mass);
+  m_layerSet.insert(mass.layers.begin(), mass.layers.end());
+  m_heads = std::max(m_heads, mass.heads);
+}
+
+void RecordedRows::listWhatIsThere() {
   m_layers.assign(m_layerSet.begin(), m_layerSet.end());
   m_tokenSegments.assign(m_tokenSet.begin(), m_tokenSet.end());
 }

@@ -4,6 +4,7 @@
 #pragma once
 
 #include "ui/session/view_input.h"
+#include "ui/views/attention/prompt_by_part.h"
 
 #include <cstddef>
 #include <cstdint>
@@ -41,6 +42,10 @@ struct RecordedMass {
 class RecordedRows {
  public:
   RecordedRows(const ViewInput& input, RequestId request);
+  /// The same of a prompt by part.
+  explicit RecordedRows(RowsByPart rows);
+  RecordedRows(const RecordedRows&) = delete;
+  RecordedRows& operator=(const RecordedRows&) = delete;
 
   std::span<const RecordedMass> at(const trace::BlockPlace& place) const;
   std::span<const trace::SegmentAttention* const> segmentsAt(const trace::BlockPlace& place) const;
@@ -61,7 +66,10 @@ class RecordedRows {
 
  private:
   void add(const RecordedMass& recorded);
+  void add(const trace::SegmentAttention& mass);
+  void listWhatIsThere();
 
+  RowsByPart m_byPart;  ///< what the rows point to if they do not point into the trace
   std::map<trace::BlockPlace, std::vector<RecordedMass>> m_masses;
   std::map<trace::BlockPlace, std::vector<const trace::SegmentAttention*>> m_segments;
   std::vector<std::int32_t> m_layers;

@@ -26,28 +26,25 @@ std::vector<const ShareBar*> tops(const ShareModel& model) {
     if (bar.isTop) result.push_back(&bar);
   }
   std::stable_sort(result.begin(), result.end(),
-                   [](const ShareBar* a, const ShareBar* b) { return a->part > b->part; });
+                   [](const ShareBar* a, const ShareBar* b) { return a->share > b->share; });
   return result;
 }
 
-ShareKind shareKind(SourceKind kind) {
-  if (kind == SourceKind::Source) return ShareKind::Source;
-  return kind == SourceKind::Own ? ShareKind::Own : ShareKind::Context;
+ShareKind shareKind(trace::PartRole role) {
+  if (role == trace::PartRole::Source) return ShareKind::Source;
+  return role == trace::PartRole::Own ? ShareKind::Own : ShareKind::Context;
 }
 
-/// Sets the parts of the bars. If only sources are shown, they have the shares that all views show. Beside
-/// other bars they have parts of plain mass.
-void fillParts(ShareModel& model, const AnswerShares& shares, std::optional<std::size_t> token, bool mixed) {
+/// Sets the shares of the bars. If only sources are shown, they have the shares that all views show. Beside
+/// other bars they have shares of plain mass.
+void fillShares(ShareModel& model, const AnswerShares& shares, std::optional<std::size_t> token, bool mixed) {
   double whole = 0;
   for (const ShareBar& bar : model.bars) whole += bar.mass;
   for (ShareBar& bar : model.bars) {
     if (mixed) {
-      bar.part = whole > 0 ? bar.mass / whole : 0;
+      bar.share = whole > 0 ? bar.mass / whole : 0;
     } else {
-      const auto shareOf = [&](std::uint32_t segment) {
-        return token ? shares.share(segment, *token) : shares.share(segment);
-      };
-      bar.part = shareOf(bar.segment) + (bar.linked ? shareOf(*bar.linked) : 0.0);
+      bar.share = token ? shares.share(bar.part, *token) : shares.share(bar.part);
     }
   }
 }
@@ -55,16 +52,16 @@ void fillParts(ShareModel& model, const AnswerShares& shares, std::optional<std:
 void markTops(std::vector<ShareBar>& bars) {
   std::vector<ShareBar*> sources;
   for (ShareBar& bar : bars) {
-    if (bar.kind == ShareKind::Source && bar.part > 0) sources.push_back(&bar);
+    if (bar.kind == ShareKind::Source && bar.share > 0) sources.push_back(&bar);
   }
   if (sources.size() < 2) return;
   double sum = 0;
-  for (const ShareBar* bar : sources) sum += bar->part;
+  for (const ShareBar* bar : sources) sum += bar->share;
   const double least = kAboveEven * sum / static_cast<double>(sources.size());
   std::stable_sort(sources.begin(), sources.end(),
-                   [](const ShareBar* a, const ShareBar* b) { return a->part > b->part; });
+                   [](const ShareBar* a, const ShareBar* b) { return a->share > b->share; });
   sources.resize(std::min(sources.size(), kMostTops));
-  for (ShareBar* bar : sources) bar->isTop = bar->part >= least;
+  for (ShareBar* bar : sources) bar->isTop = bar->share >= least;
 }
 
 }  // namespace
@@ -82,50 +79,41 @@ ShareModel shareModel(const ViewInput& input, const ShareOptions& options) {
     model.token = shownToken(std::get<trace::TokenGenerated>(event).shown);
   }
   const bool hasFirst = token ? !shares->tokens[*token].first.empty() : !shares->first.empty();
-  const auto firstOf = [&](std::size_t segment) {
+  const auto firstOf = [&](std::size_t part) {
     if (!hasFirst) return 0.0;
-    return token ? static_cast<double>(shares->tokens[*token].first[segment]) : shares->first[segment];
+    return token ? static_cast<double>(shares->tokens[*token].first[part]) : shares->first[part];
   };
-  const auto massOf = [&](std::size_t segment) {
-    const double mass =
-        token ? static_cast<double>(shares->tokens[*token].mass[segment]) : shares->mass[segment];
-    return std::max(0.0, mass - firstOf(segment));
+  const auto massOf = [&](std::size_t part) {
+    const double mass = token ? static_cast<double>(shares->tokens[*token].mass[part]) : shares->mass[part];
+    return std::max(0.0, mass - firstOf(part));
   };
 
-  const trace::RequestState& request = input.state().progress().requests.at(shares->request);
-  const std::vector<SegmentName> names = segmentNames(input, shares->run, request.segments);
+  const std::vector<PartName> names = requestParts(input, shares->request).names;
   const std::optional<std::uint32_t> selected = selectedSource(input, *shares);
   double sink = 0;
-  std::optional<std::uint32_t> linked;  // the linked beginning of the next segment
-  for (std::size_t s = 0; s < shares->kinds.size(); ++s) {
-    const SourceKind kind = shares->kinds[s];
-    sink += firstOf(s);
-    if (kind == SourceKind::Hidden) continue;
-    const bool isSource = kind == SourceKind::Source;
-    (isSource ? model.sources : model.rest) += massOf(s);
+  for (std::uint32_t part = 0; part < shares->parts.size(); ++part) {
+    const trace::PartRole role = shares->parts.role(part);
+    sink += firstOf(part);
+    if (role == trace::PartRole::Hidden) continue;
+    const bool isSource = role == trace::PartRole::Source;
+    (isSource ? model.sources : model.rest) += massOf(part);
     if (!isSource && !options.own) continue;
-    if (isSource && names[s].linked && shares->kinds[s + 1] == SourceKind::Source) {
-      linked = static_cast<std::uint32_t>(s);
-      continue;
-    }
-    const std::optional<std::uint32_t> own = std::exchange(linked, std::nullopt);
     model.bars.push_back(
-        {.kind = shareKind(kind),
-         .segment = static_cast<std::uint32_t>(s),
-         .linked = own,
-         .name = kind == SourceKind::Own ? tr("%1, reply").arg(names[s].name) : names[s].name,
-         .hue = names[s].hue,
-         .id = input.nodeOf(shares->run, request.segments[s].node),
-         .part = 0,
-         .mass = massOf(s) + (own ? massOf(*own) : 0.0),
-         .selected = selected && (selected == static_cast<std::uint32_t>(s) || selected == own)});
+        {.kind = shareKind(role),
+         .part = part,
+         .name = role == trace::PartRole::Own ? tr("%1, reply").arg(names[part].name) : names[part].name,
+         .hue = names[part].hue,
+         .id = names[part].id,
+         .share = 0,
+         .mass = massOf(part),
+         .selected = selected == part});
   }
   if (hasFirst) model.sink = sink;
   model.beside = token ? static_cast<double>(shares->tokens[*token].beside) : shares->beside;
   if (hasFirst && options.sink)
-    model.bars.push_back({.kind = ShareKind::Sink, .name = tr("sinks"), .part = 0, .mass = sink});
+    model.bars.push_back({.kind = ShareKind::Sink, .name = tr("sinks"), .share = 0, .mass = sink});
   const bool isMixed = options.own || (hasFirst && options.sink);
-  fillParts(model, *shares, token, isMixed);
+  fillShares(model, *shares, token, isMixed);
   model.ofSquares = shares->ofSquares && !isMixed;
   markTops(model.bars);
   return model;
@@ -133,7 +121,7 @@ ShareModel shareModel(const ViewInput& input, const ShareOptions& options) {
 
 QString topText(const ShareModel& model) {
   QStringList parts;
-  for (const ShareBar* bar : tops(model)) parts << tr("%1 (%2)").arg(bar->name, partText(bar->part));
+  for (const ShareBar* bar : tops(model)) parts << tr("%1 (%2)").arg(bar->name, partText(bar->share));
   return parts.join(tr(", "));
 }
 
@@ -163,7 +151,7 @@ QString shareTip(const ShareModel& model, std::size_t bar) {
   const QString text =
       (model.ofSquares ? tr("%1: %2 of the sources, strong looks counting most; %3 of all attention")
                        : tr("%1: %2 of what is shown, %3 of all attention"))
-          .arg(own.name, partText(own.part), massText(own.mass));
+          .arg(own.name, partText(own.share), massText(own.mass));
   return own.kind == ShareKind::Sink
              ? text + QLatin1Char('\n') +
                    tr("The first token of each segment: models look there when they look for nothing")
@@ -175,7 +163,7 @@ QString shareCsv(const ShareModel& model) {
   const QString query = model.token ? tr("answer token “%1”").arg(*model.token) : tr("answer");
   for (const ShareBar& bar : model.bars) {
     text += csvLine({query, QString(), QString(), bar.name, QString(), QString(), tr("share"),
-                     csvNumber(bar.part), QString::number(model.run)});
+                     csvNumber(bar.share), QString::number(model.run)});
   }
   if (model.beside > 0)
     text += csvLine({query, QString(), QString(), tr("replies written beside it"), QString(), QString(),

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Answers "Where did the answer look?": how its attention is divided among the segments of the prompt.
+// Answers "Where did the answer look?": how its attention is divided among the parts of the prompt.
 #pragma once
 
 #include "ui/session/answer_shares.h"
@@ -25,12 +25,11 @@ enum class ShareKind : std::uint8_t { Source, Context, Own, Sink };
 
 struct ShareBar {
   ShareKind kind = ShareKind::Source;
-  std::uint32_t segment = 0;              ///< no meaning for a sink
-  std::optional<std::uint32_t> linked{};  ///< the segment that is its beginning, computed again
+  std::uint32_t part = 0;  ///< of the prompt; no meaning for a sink
   QString name;
   std::size_t hue = 0;  ///< for Theme::segmentInk
   document::NodeId id = document::kNoNode;
-  double part = 0;        ///< its part of all bars together, 0 … 1; see ShareModel::ofSquares
+  double share = 0;       ///< its share of all bars together, 0 … 1; see ShareModel::ofSquares
   double mass = 0;        ///< its part of all attention, 0 … 1
   bool isTop = false;     ///< the bar stands out: it is one of the largest, and well above an even division
   bool selected = false;  ///< its node, or a block or token of it, is selected

@@ -102,7 +102,8 @@ void AttentionView::connectPlot() {
   connect(m_plot, &AttentionPlot::closed, this, &AttentionView::goBack);
   connect(m_bars, &ShareBars::chosen, this, [this](std::size_t bar) {
     const ShareBar& chosen = m_bars->model().bars[bar];
-    if (chosen.kind != ShareKind::Sink) selectSegment(chosen.segment);
+    if (chosen.kind != ShareKind::Sink && input() != nullptr)
+      Q_EMIT selectionWanted(selectionOfPart(*input(), m_model.request, chosen.part));
   });
   connect(m_heads, &HeadGridArea::closed, this, [this] { setShowsHeads(false); });
   connect(m_heads, &HeadGridArea::chosen, this, [this](int layer, int head) {
@@ -296,8 +297,7 @@ void AttentionView::selectCell(int row, int column) {
   showCell(row, column);
   const AttentionRow& query = m_model.rows[static_cast<std::size_t>(row)];
   if (query.token >= 0) {
-    Q_EMIT selectionWanted(selectionOfToken(
-        *input(), {.request = m_model.request, .segment = query.segment, .local = query.token}));
+    Q_EMIT selectionWanted(selectionOfToken(*input(), m_model.placeOf(query)));
   } else {
     Q_EMIT selectionWanted(selectionOfBlock(
         *input(), {.request = m_model.request, .segment = query.segment, .virtualIndex = query.block}));
@@ -306,8 +306,7 @@ void AttentionView::selectCell(int row, int column) {
 
 void AttentionView::selectSegment(std::uint32_t segment) {
   if (input() == nullptr || segment >= m_model.segments.size()) return;
-  Q_EMIT selectionWanted(
-      selectionOfBlock(*input(), {.request = m_model.request, .segment = segment, .virtualIndex = 0}));
+  Q_EMIT selectionWanted(selectionOfBeginning(*input(), m_model.placeOf(segment)));
 }
 
 QString AttentionView::noKeysText() const {
@@ -341,7 +340,7 @@ void AttentionView::openCell(int row, int column) {
   }
   const std::optional<AttentionGrain> finer = finerGrain(m_model, shown);
   if (!finer) {
-    if (key->grain == AttentionGrain::Blocks) m_readout->setText(noKeysText());
+    if (key->grain == AttentionGrain::Blocks || m_model.byPart) m_readout->setText(noKeysText());
     return;
   }
   options.opened[shown] = *finer;

@@ -15,34 +15,27 @@
 namespace spanscope::ui {
 namespace {
 
-using trace::SegmentAttention;
+using trace::PartAttention;
 
 /// The rows from which the tokens of the answer were drawn, by token.
-std::map<std::int32_t, const SegmentAttention*> answerRows(const ViewInput& input,
-                                                           const AnswerShares& shares) {
-  std::map<std::int32_t, const SegmentAttention*> rows;
+std::map<std::int32_t, PartAttention> answerRows(const ViewInput& input, const AnswerShares& shares) {
   const RequestEvents* events = input.trace->request(shares.request);
-  if (events == nullptr || shares.tokens.empty()) return rows;
-  for (const std::size_t index : events->of<trace::SegmentAttention>()) {
-    if (index >= input.position) break;
-    const auto& row = std::get<SegmentAttention>(input.trace->event(index).payload);
-    if (row.index >= 0 && row.index <= shares.tokens.back().index && !row.mass.empty())
-      rows[row.index] = &row;
-  }
+  if (events == nullptr || shares.tokens.empty()) return {};
+  std::map<std::int32_t, PartAttention> rows = partRows(input, *events, shares.parts);
+  rows.erase(rows.upper_bound(shares.tokens.back().index), rows.end());
   return rows;
 }
 
 /// Adds one row of a layer and head to the map, without first tokens.
-void addRow(HeadMap& map, std::size_t token, const SegmentAttention& row, std::size_t layer,
+void addRow(HeadMap& map, std::size_t token, const PartAttention& row, std::size_t layer,
             const std::vector<std::size_t>& placeOf, std::size_t sources) {
-  const std::size_t width = row.keySegments.size();
+  const std::size_t width = row.keyParts.size();
   const std::size_t from =
       (layer * static_cast<std::size_t>(row.heads) + static_cast<std::size_t>(map.head)) * width;
   for (std::size_t key = 0; key < width; ++key) {
-    const std::uint32_t segment = row.keySegments[key];
-    if (segment >= placeOf.size() || placeOf[segment] >= sources) continue;
-    map.mass[token * sources + placeOf[segment]] =
-        std::max(0.0F, row.mass[from + key] - row.first[from + key]);
+    const std::uint32_t part = row.keyParts[key];
+    if (part >= placeOf.size() || placeOf[part] >= sources) continue;
+    map.mass[token * sources + placeOf[part]] = std::max(0.0F, row.mass[from + key] - row.first[from + key]);
   }
 }
 
@@ -68,16 +61,15 @@ HeadGrid headGrid(const ViewInput& input) {
   const std::shared_ptr<const AnswerShares> shares = answerShares(input, input.shownRequest());
   const auto rows = answerRows(input, *shares);
   if (rows.empty()) return grid;
-  const trace::RequestState& request = input.state().progress().requests.at(shares->request);
-  const std::vector<SegmentName> names = segmentNames(input, shares->run, request.segments);
+  const std::vector<PartName> names = requestParts(input, shares->request).names;
   const std::optional<std::uint32_t> selected = selectedSource(input, *shares);
-  std::vector<std::size_t> placeOf(shares->kinds.size(), shares->kinds.size());
-  for (std::uint32_t segment = 0; segment < shares->kinds.size(); ++segment) {
-    if (shares->kinds[segment] != SourceKind::Source) continue;
-    placeOf[segment] = grid.sources.size();
-    if (selected == segment) grid.selected = grid.sources.size();
-    grid.sources.push_back(segment);
-    grid.names.push_back(names[segment].name);
+  std::vector<std::size_t> placeOf(shares->parts.size(), shares->parts.size());
+  for (std::uint32_t part = 0; part < shares->parts.size(); ++part) {
+    if (!shares->isSource(part)) continue;
+    placeOf[part] = grid.sources.size();
+    if (selected == part) grid.selected = grid.sources.size();
+    grid.sources.push_back(part);
+    grid.names.push_back(names[part].name);
   }
   if (grid.sources.empty()) return {};
   grid.request = shares->request;
@@ -86,13 +78,13 @@ HeadGrid headGrid(const ViewInput& input) {
   std::map<std::pair<std::int32_t, std::int32_t>, HeadMap> maps;
   std::size_t token = 0;
   for (const auto& [index, row] : rows) {
-    for (std::size_t layer = 0; layer < row->layers.size(); ++layer) {
-      for (std::int32_t head = 0; head < row->heads; ++head) {
-        HeadMap& map = maps[{row->layers[layer], head}];
-        map.layer = row->layers[layer];
+    for (std::size_t layer = 0; layer < row.layers.size(); ++layer) {
+      for (std::int32_t head = 0; head < row.heads; ++head) {
+        HeadMap& map = maps[{row.layers[layer], head}];
+        map.layer = row.layers[layer];
         map.head = head;
         map.mass.resize(grid.tokens * grid.sources.size(), 0.0F);
-        addRow(map, token, *row, layer, placeOf, grid.sources.size());
+        addRow(map, token, row, layer, placeOf, grid.sources.size());
       }
     }
     ++token;

@@ -27,8 +27,8 @@ struct HeadMap {
 };
 
 struct HeadGrid {
-  RequestId request = 0;  ///< 0: nothing was recorded by head
-  std::vector<std::uint32_t> sources;
+  RequestId request = 0;                ///< 0: nothing was recorded by head
+  std::vector<std::uint32_t> sources;   ///< parts of the prompt
   std::vector<QString> names;           ///< names of the sources
   std::optional<std::size_t> selected;  ///< index in `sources`
   std::size_t tokens = 0;

@@ -123,10 +123,10 @@ void ShareBars::paintBar(QPainter& painter, const QRect& area, const Labels& lab
   const bool source = bar.kind == ShareKind::Source;
   const QColor ink = source ? m_theme.segmentInk(bar.hue) : m_theme.color(Role::TextSecond);
   double most = 0;
-  for (const ShareBar& other : m_model.bars) most = std::max(most, other.part);
+  for (const ShareBar& other : m_model.bars) most = std::max(most, other.share);
   // A value that is not zero must be visible.
   const int height =
-      bar.part <= 0 || most <= 0 ? 0 : std::max(1, static_cast<int>(std::lround(kBars * bar.part / most)));
+      bar.share <= 0 || most <= 0 ? 0 : std::max(1, static_cast<int>(std::lround(kBars * bar.share / most)));
   const QRect filled(room.left(), room.bottom() + 1 - height, room.width(), height);
   painter.fillRect(QRect(room.left(), room.bottom() + 1, room.width(), 1), m_theme.color(Role::Outline));
   if (bar.isTop && source) {
@@ -173,27 +173,27 @@ void ShareBars::paintValues(QPainter& painter, const QRect& area) const {
   std::vector<std::size_t> order(m_model.bars.size());
   for (std::size_t i = 0; i < order.size(); ++i) order[i] = i;
   std::stable_sort(order.begin(), order.end(), [this](std::size_t a, std::size_t b) {
-    return m_model.bars[a].part > m_model.bars[b].part;
+    return m_model.bars[a].share > m_model.bars[b].share;
   });
   double most = 0;
-  for (const ShareBar& bar : m_model.bars) most = std::max(most, bar.part);
+  for (const ShareBar& bar : m_model.bars) most = std::max(most, bar.share);
   // Bars that stand out have their values. Of the others all have them, or none.
   const QFontMetrics plain(m_theme.smallFont());
   const bool all = std::all_of(order.begin(), order.end(), [&](std::size_t index) {
-    return plain.horizontalAdvance(partText(m_model.bars[index].part)) + 4 < barRect(index, area).width();
+    return plain.horizontalAdvance(partText(m_model.bars[index].share)) + 4 < barRect(index, area).width();
   });
   std::vector<QRect> taken;
   for (const std::size_t index : order) {
     const ShareBar& bar = m_model.bars[index];
     font.setWeight(bar.isTop ? QFont::DemiBold : QFont::Normal);
     const QFontMetrics metrics(font);
-    const QString text = partText(bar.part);
+    const QString text = partText(bar.share);
     const int width = metrics.horizontalAdvance(text) + 4;
     const QRect whole = barRect(index, area);
     if (!bar.isTop && bar.kind == ShareKind::Source && !all) continue;
     const int left =
         std::clamp(whole.center().x() - width / 2, area.left(), std::max(area.left(), area.right() - width));
-    const int height = most > 0 ? static_cast<int>(std::lround(kBars * bar.part / most)) : 0;
+    const int height = most > 0 ? static_cast<int>(std::lround(kBars * bar.share / most)) : 0;
     const QRect place(left, whole.top() + kBars - height, width, kValues);
     if (std::any_of(taken.begin(), taken.end(), [&](const QRect& other) { return other.intersects(place); }))
       continue;

@@ -8,6 +8,7 @@
 #include <QScrollBar>
 
 #include <algorithm>
+#include <cmath>
 
 namespace spanscope::ui {
 
@@ -39,18 +40,35 @@ void BlockTableArea::layOut() {
   if (m_table == nullptr) return;
   const int width = viewport()->width();
   const CellSize size = m_wanted.value_or(TableLayout::fitting(*m_table, width));
-  const int pitch = TableLayout::filling(*m_table, size, width);
+  int pitch = TableLayout::filling(*m_table, size, width);
   m_overviewShown = pitch == 0;
+  if (m_overviewShown) pitch = std::max(TableLayout::least(size), pitchForNames(size));
   // Names are cut only if the table would not fit because of them. If the table is wider than its view
   // anyway, no name is cut.
   m_layout = TableLayout(*m_table, size, m_overviewShown, nameWidths(), pitch);
-  for (int less = pitch; m_layout.contentSize().width() > width && less >= TableLayout::least(size); --less)
+  const auto isTooWide = [&] { return !m_overviewShown && m_layout.contentSize().width() > width; };
+  for (int less = pitch; isTooWide() && less >= TableLayout::least(size); --less)
     m_layout = TableLayout(*m_table, size, false, nameWidths(), less);
-  if (!m_overviewShown && m_layout.contentSize().width() > width)
-    m_layout = TableLayout(*m_table, size, false, {}, pitch);
+  if (isTooWide()) m_layout = TableLayout(*m_table, size, false, {}, pitch);
   m_overview = {};
-  nameSegments();
+  nameParts();
   contentChanged();
+}
+
+/// The least pitch at which the names of parts that share a segment fit above their own blocks. It stays
+/// below twice the least pitch of the size; parts of few blocks do not count.
+int BlockTableArea::pitchForNames(CellSize size) const {
+  constexpr double kFewBlocks = 4;
+  const QFontMetrics metrics = nameMetrics();
+  double pitch = 0;
+  for (const TableRow& row : m_table->rows) {
+    for (const TablePart& part : row.parts) {
+      const double blocks = double(part.last - part.first) + part.end - part.begin;
+      if (blocks >= kFewBlocks)
+        pitch = std::max(pitch, (metrics.horizontalAdvance(part.name) + 2 * kSpace) / blocks);
+    }
+  }
+  return std::min(static_cast<int>(std::ceil(pitch)), 2 * TableLayout::least(size) - 1);
 }
 
 QFontMetrics BlockTableArea::nameMetrics() const {
@@ -65,30 +83,36 @@ std::vector<std::vector<int>> BlockTableArea::nameWidths() const {
   std::vector<std::vector<int>> widths;
   for (const TableRow& row : m_table->rows) {
     std::vector<int>& own = widths.emplace_back();
-    for (const TableSegment& segment : row.segments)
-      own.push_back(std::min(kWidest, metrics.horizontalAdvance(segment.name)));
+    for (const TableSegment& segment : row.segments) {
+      // A segment of several parts has them side by side, with the room that their tokens take.
+      const auto isAlone = [&segment](const TablePart& part) {
+        return part.first == segment.first && part.last + 1 == segment.first + segment.count;
+      };
+      const auto part = std::find_if(row.parts.begin(), row.parts.end(), isAlone);
+      own.push_back(part == row.parts.end() ? 0 : std::min(kWidest, metrics.horizontalAdvance(part->name)));
+    }
   }
   return widths;
 }
 
-void BlockTableArea::nameSegments() {
+void BlockTableArea::nameParts() {
   const QFontMetrics metrics = nameMetrics();
   const int width = std::max(viewport()->width(), m_layout.contentSize().width());
   m_names.clear();
   m_namesRight = 0;
   for (std::size_t row = 0; row < m_table->rows.size(); ++row) {
-    const auto& segments = m_table->rows[row].segments;
+    const auto& parts = m_table->rows[row].parts;
     std::vector<NameRoom> names;
-    for (std::size_t i = 0; i < segments.size(); ++i) {
+    for (std::size_t i = 0; i < parts.size(); ++i) {
       // A name may use the room up to the next bracket.
       const QRect place = m_layout.bracket(row, i);
-      const int room = i + 1 < segments.size() ? m_layout.bracket(row, i + 1).left() - place.left() - kSpace
-                                               : width - place.left() - kSpace;
-      names.push_back({segments[i].name, static_cast<double>(std::max(place.width(), room))});
+      const int room = i + 1 < parts.size() ? m_layout.bracket(row, i + 1).left() - place.left() - kSpace
+                                            : width - place.left() - kSpace;
+      names.push_back({parts[i].name, static_cast<double>(std::max(place.width(), room))});
     }
     m_names.push_back(shortNames(names, metrics));
-    if (segments.empty()) continue;
-    const int last = m_layout.bracket(row, segments.size() - 1).left();
+    if (parts.empty()) continue;
+    const int last = m_layout.bracket(row, parts.size() - 1).left();
     m_namesRight =
         std::max(m_namesRight, last + metrics.horizontalAdvance(m_names.back().back()) + 2 * kSpace);
   }

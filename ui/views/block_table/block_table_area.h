@@ -35,7 +35,7 @@ class BlockTableArea : public ZoomedScroll {
   void setCellSize(std::optional<CellSize> size);
   const TableLayout& tableLayout() const { return m_layout; }
   /// The names written above the segments of a row.
-  const std::vector<QString>& segmentNames(std::size_t row) const { return m_names[row]; }
+  const std::vector<QString>& partNames(std::size_t row) const { return m_names[row]; }
   bool hasOverview() const { return m_overviewShown; }
 
   void paintContent(QPainter& painter, const QRect& visible) override;
@@ -56,9 +56,10 @@ class BlockTableArea : public ZoomedScroll {
 
  private:
   void layOut();
-  void nameSegments();
+  void nameParts();
   QFontMetrics nameMetrics() const;
   /// The widths of the segment names in each row, in pixels.
+  int pitchForNames(CellSize size) const;
   std::vector<std::vector<int>> nameWidths() const;
   void paintLabels(QPainter& painter, int x, std::pair<std::size_t, std::size_t> rows) const;
   void paintBrackets(QPainter& painter, std::size_t row, const QRect& visible) const;
@@ -79,7 +80,7 @@ class BlockTableArea : public ZoomedScroll {
   const BlockTable* m_table = nullptr;
   TableLayout m_layout;
   int m_namesRight = 0;                       ///< right edge of the rightmost name
-  std::vector<std::vector<QString>> m_names;  ///< names of the segments in each row, shortened to their room
+  std::vector<std::vector<QString>> m_names;  ///< names of the parts in each row, shortened to their room
   BlockPainter m_painter;
   std::optional<CellSize> m_wanted;
   std::optional<CellPlace> m_current;

@@ -2,6 +2,7 @@
 #include "ui/views/block_table/block_table_layout.h"
 
 #include <algorithm>
+#include <cmath>
 #include <iterator>
 
 namespace spanscope::ui {
@@ -72,10 +73,11 @@ TableLayout::TableLayout(const BlockTable& table, CellSize size, bool overview,
     const TableRow& row = table.rows[r];
     Row own;
     own.cells = row.cells.size();
+    own.brackets = row.parts;
     int x = kTableLabel;
     for (std::size_t s = 0; s < row.segments.size(); ++s) {
       const TableSegment& segment = row.segments[s];
-      own.parts.push_back({segment.first, segment.count, x});
+      own.groups.push_back({segment.first, segment.count, x});
       const int cells = static_cast<int>(segment.count) * m_pitch + gapOf(size);
       const int name = names.empty() ? 0 : names[r][s] + kSpace;
       x += std::max(cells, name);
@@ -107,27 +109,30 @@ int TableLayout::cellTop(std::size_t row) const {
   return rowTop(row) + kBracketZone;
 }
 
-const TableLayout::Part* TableLayout::partOf(const Row& row, std::size_t cell) const {
+const TableLayout::Group* TableLayout::groupOf(const Row& row, std::size_t cell) const {
   const auto after =
-      std::upper_bound(row.parts.begin(), row.parts.end(), cell,
-                       [](std::size_t wanted, const Part& part) { return wanted < part.first; });
-  return after == row.parts.begin() ? nullptr : &*std::prev(after);
+      std::upper_bound(row.groups.begin(), row.groups.end(), cell,
+                       [](std::size_t wanted, const Group& group) { return wanted < group.first; });
+  return after == row.groups.begin() ? nullptr : &*std::prev(after);
 }
 
 QRect TableLayout::cell(const CellPlace& place) const {
   if (place.row >= m_rows.size()) return {};
-  const Part* part = partOf(m_rows[place.row], place.cell);
-  if (part == nullptr) return {};
+  const Group* group = groupOf(m_rows[place.row], place.cell);
+  if (group == nullptr) return {};
   const int gap = m_size == CellSize::Large ? 4 : m_size == CellSize::Small ? 2 : 0;
-  return {part->x + static_cast<int>(place.cell - part->first) * pitch(), cellTop(place.row), pitch() - gap,
+  return {group->x + static_cast<int>(place.cell - group->first) * pitch(), cellTop(place.row), pitch() - gap,
           cellHeight()};
 }
 
-QRect TableLayout::bracket(std::size_t row, std::size_t segment) const {
-  if (row >= m_rows.size() || segment >= m_rows[row].parts.size()) return {};
-  const Part& part = m_rows[row].parts[segment];
+QRect TableLayout::bracket(std::size_t row, std::size_t part) const {
+  if (row >= m_rows.size() || part >= m_rows[row].brackets.size()) return {};
+  const TablePart& own = m_rows[row].brackets[part];
   const int gap = m_size == CellSize::Strip ? 1 : m_size == CellSize::Small ? 2 : 4;
-  return {part.x, rowTop(row), static_cast<int>(part.count) * pitch() - gap, kBracketZone - kSpace};
+  const auto within = [this](double share) { return static_cast<int>(std::lround(share * pitch())); };
+  const int left = cell({row, own.first}).left() + within(own.begin);
+  const int right = cell({row, own.last}).left() + within(own.end) - gap;
+  return {left, rowTop(row), std::max(2, right - left), kBracketZone - kSpace};
 }
 
 std::optional<CellPlace> TableLayout::at(const QPoint& place) const {
@@ -143,13 +148,13 @@ std::optional<CellPlace> TableLayout::at(const QPoint& place) const {
 }
 
 std::optional<CellPlace> TableLayout::nearest(std::size_t row, int x) const {
-  if (row >= m_rows.size() || m_rows[row].parts.empty()) return std::nullopt;
-  const auto& parts = m_rows[row].parts;
-  auto after = std::upper_bound(parts.begin(), parts.end(), x,
-                                [](int wanted, const Part& part) { return wanted < part.x; });
-  const Part& part = after == parts.begin() ? parts.front() : *std::prev(after);
-  const int index = std::clamp((x - part.x) / pitch(), 0, static_cast<int>(part.count) - 1);
-  return CellPlace{row, part.first + static_cast<std::size_t>(index)};
+  if (row >= m_rows.size() || m_rows[row].groups.empty()) return std::nullopt;
+  const auto& groups = m_rows[row].groups;
+  auto after = std::upper_bound(groups.begin(), groups.end(), x,
+                                [](int wanted, const Group& group) { return wanted < group.x; });
+  const Group& group = after == groups.begin() ? groups.front() : *std::prev(after);
+  const int index = std::clamp((x - group.x) / pitch(), 0, static_cast<int>(group.count) - 1);
+  return CellPlace{row, group.first + static_cast<std::size_t>(index)};
 }
 
 std::pair<std::size_t, std::size_t> TableLayout::between(std::size_t row, int left, int right) const {

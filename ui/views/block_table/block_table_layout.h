@@ -26,9 +26,9 @@ inline constexpr int kTableOverview = 32;  ///< height of the overview at the to
 class TableLayout {
  public:
   TableLayout() = default;
-  /// `names` holds the widths of the segment names in each row, in pixels, and makes room for them. If it is
-  /// empty, a name has as much room as its cells. `pitch` is the distance from cell to cell in pixels; 0: the
-  /// least for cells of this size.
+  /// `names` holds the widths of names above the segments of each row, in pixels, and makes room for them. If
+  /// it is empty, a name has as much room as its cells. `pitch` is the distance from cell to cell in pixels;
+  /// 0: the least for cells of this size.
   TableLayout(const BlockTable& table, CellSize size, bool overview,
               const std::vector<std::vector<int>>& names = {}, int pitch = 0);
 
@@ -51,8 +51,9 @@ class TableLayout {
   int cellTop(std::size_t row) const;
   int cellHeight() const;
   QRect cell(const CellPlace& place) const;
-  /// The bracket above a segment, from its first cell to its last.
-  QRect bracket(std::size_t row, std::size_t segment) const;
+  /// The bracket above a part of the prompt, from where it begins in its first cell to where it ends in its
+  /// last.
+  QRect bracket(std::size_t row, std::size_t part) const;
 
   std::optional<CellPlace> at(const QPoint& place) const;
   /// The cell in a row nearest to x; nothing if the row has no cells.
@@ -64,16 +65,17 @@ class TableLayout {
   std::pair<std::size_t, std::size_t> rowsBetween(int top, int bottom) const;
 
  private:
-  struct Part {
+  struct Group {
     std::size_t first = 0;  ///< its first cell
     std::size_t count = 0;
     int x = 0;
   };
   struct Row {
-    std::vector<Part> parts;  ///< one for each segment
+    std::vector<Group> groups;  ///< one for each segment
+    std::vector<TablePart> brackets;
     std::size_t cells = 0;
   };
-  const Part* partOf(const Row& row, std::size_t cell) const;
+  const Group* groupOf(const Row& row, std::size_t cell) const;
 
   CellSize m_size = CellSize::Large;
   int m_pitch = 0;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "ui/views/block_table/block_table_model.h"
 
+#include "ui/session/token_account.h"
 #include "ui/views/common/csv_line.h"
 #include "ui/views/common/layout_marks.h"
 #include "ui/views/common/segment_names.h"
@@ -39,12 +40,16 @@ std::vector<RequestId> shownRequests(const ViewInput& input, const trace::Progre
   return shown;
 }
 
-QString cacheNote(const trace::RequestState& request) {
+QString cacheNote(const ViewInput& input, RequestId id, const trace::RequestState& request) {
   if (request.admittedAt < 0) {
+    if (request.phase == trace::RequestPhase::Finished) return tr("never admitted");
     return request.phase == trace::RequestPhase::Waiting ? tr("waiting") : tr("looking up");
   }
-  if (request.cachedTokens == 0) return tr("cold");
-  return tr("%1 of %2 cached").arg(request.cachedTokens).arg(request.promptTokens);
+  const TokenAccount account = RequestAccount(input, id).prompt();
+  if (account.cached() + account.again == 0) return tr("cold");
+  QString text = tr("%1 of %2 cached").arg(account.cached()).arg(account.total());
+  if (account.again > 0) text = tr("%1, %2 again").arg(text).arg(account.again);
+  return text;
 }
 
 class TableMaker {
@@ -77,9 +82,10 @@ class TableMaker {
     const LayoutMarks marks = layoutMarks(m_input, id);
     if (!marks.isExact()) row.title = tr("%1 · %2").arg(row.title, marks.layout);
     row.subtitle = parts.join(QStringLiteral(" · "));
-    row.note = cacheNote(request);
+    row.note = cacheNote(m_input, id, request);
 
-    const std::vector<SegmentName> names = segmentNames(m_input, request.run, request.segments);
+    const std::vector<SegmentName> names = segmentNames(m_input, id);
+    const RequestParts told = requestParts(m_input, id);
     const RequestBlocks blocks = requestBlocks(*m_input.trace, m_state, id);
     row.cells.reserve(blocks.blockCount());
     for (const SegmentVirtualBlocks& own : blocks.segments) {
@@ -103,9 +109,70 @@ class TableMaker {
         ++segment.count;
       }
       if (segment.count > 0) row.segments.push_back(std::move(segment));
+      addParts(row, request, own, names[own.segment], told);
     }
     markCropped(row, marks, request);
     m_table.rows.push_back(std::move(row));
+  }
+
+  /// Adds the brackets above the cells of a segment, which are the last ones of the row.
+  void addParts(TableRow& row, const trace::RequestState& request, const SegmentVirtualBlocks& segment,
+                const SegmentName& name, const RequestParts& told) const {
+    const std::size_t first = row.cells.size() - segment.blocks.size();
+    const std::int32_t size = m_table.blockSize;
+    const auto prompt = static_cast<std::int32_t>(request.segments[segment.segment].tokens.size());
+    const auto add = [&](const TablePart& look, std::int32_t begin, std::int32_t end) {
+      if (begin >= end) return;
+      TablePart part = look;
+      part.first = first + static_cast<std::size_t>(begin / size);
+      part.last = first + static_cast<std::size_t>((end - 1) / size);
+      // Where a segment ends, so does the bracket, however many slots of the last block are filled.
+      part.begin = double(begin % size) / size;
+      part.end = end == prompt ? 1 : double((end - 1) % size + 1) / size;
+      row.parts.push_back(std::move(part));
+    };
+    if (segment.hidden) {
+      // A stored segment of which a copy stands in the view has the colour of its part.
+      const auto part = told.parts.partAt(segment.segment, 0);
+      const bool isStored = part && told.parts.tokens(*part) > 0;
+      add({.name = isStored ? tr("stored %1").arg(told.names[*part].name) : name.name,
+           .hue = isStored ? told.names[*part].hue : 0,
+           .hidden = true,
+           .stored = isStored},
+          0, prompt);
+      return;
+    }
+    bool isFirst = true;
+    for (const trace::PartRange& range : told.parts.visible()) {
+      if (range.segment != segment.segment) continue;
+      const PartName& own = told.names[range.part];
+      // Tokens before the visible ones are in the segment's blocks too.
+      const std::int32_t begin = std::exchange(isFirst, false) ? 0 : range.begin;
+      const bool goesOn = !row.parts.empty() && begin == 0 && isSamePart(row, first, own);
+      if (goesOn) {
+        TablePart& before = row.parts.back();
+        before.last = first + static_cast<std::size_t>(std::max(0, range.end - 1) / size);
+        before.end = range.end == prompt ? 1 : double((range.end - 1) % size + 1) / size;
+      } else {
+        add({.name = own.name, .hue = own.hue}, begin, range.end);
+      }
+    }
+    for (std::size_t i = 0; i < segment.blocks.size(); ++i) {
+      if (segment.blocks[i].prompt > 0) continue;
+      row.parts.push_back({.name = tr("generated"),
+                           .hue = 0,
+                           .generated = true,
+                           .first = first + i,
+                           .last = row.cells.size() - 1});
+      break;
+    }
+  }
+
+  /// Whether the last bracket of the row is of this part and ends right before `first`.
+  static bool isSamePart(const TableRow& row, std::size_t first, const PartName& part) {
+    const TablePart& before = row.parts.back();
+    return !before.hidden && !before.generated && before.last + 1 == first && before.name == part.name &&
+           before.hue == part.hue;
   }
 
   /// Counts the tokens of a block that only the layout put there.
@@ -212,11 +279,14 @@ class TableMaker {
   BlockTable m_table;
 };
 
-const TableSegment* segmentOf(const TableRow& row, std::size_t cell) {
-  const auto after = std::upper_bound(
-      row.segments.begin(), row.segments.end(), cell,
-      [](std::size_t wanted, const TableSegment& segment) { return wanted < segment.first; });
-  return after == row.segments.begin() ? nullptr : &*std::prev(after);
+/// The names of what stands in a cell: "document 1 and document 2".
+QString nameOf(const TableRow& row, std::size_t cell) {
+  QStringList names;
+  for (const TablePart& part : row.parts) {
+    if (part.first <= cell && cell <= part.last) names << part.name;
+  }
+  if (names.isEmpty()) return {};
+  return names.size() == 1 ? names.front() : tr("%1 and %2").arg(names.front(), names.back());
 }
 
 }  // namespace
@@ -263,11 +333,8 @@ QString cellTip(const ViewInput& input, const BlockTable& table, const CellPlace
   first += facts.physical == kNullBlock ? tr(" · no physical block yet") : tr(" → #%1").arg(facts.physical);
   if (facts.physical != kNullBlock) first += QStringLiteral(" · ") + Theme::name(facts.role);
   lines << first;
-  const TableSegment* segment = segmentOf(row, place.cell);
-  lines << tr("%1 · %2 of %3 slots filled")
-               .arg(segment == nullptr ? QString() : segment->name)
-               .arg(facts.tokens)
-               .arg(table.blockSize);
+  lines
+      << tr("%1 · %2 of %3 slots filled").arg(nameOf(row, place.cell)).arg(facts.tokens).arg(table.blockSize);
   QStringList marks;
   if (cell.markers > 0) marks << (cell.markers == 1 ? tr("%1 marker") : tr("%1 markers")).arg(cell.markers);
   if (cell.pads > 0) marks << (cell.pads == 1 ? tr("%1 pad") : tr("%1 pads")).arg(cell.pads);
@@ -311,10 +378,9 @@ QString blockTableCsv(const BlockTable& table) {
   for (const TableRow& row : table.rows) {
     for (std::size_t i = 0; i < row.cells.size(); ++i) {
       const TableCell& cell = row.cells[i];
-      const TableSegment* segment = segmentOf(row, i);
       csv += csvLine(
           {QString::number(row.run), QString::number(row.request), QString::number(cell.facts.place.segment),
-           segment == nullptr ? QString() : segment->name, QString::number(cell.facts.place.virtualIndex),
+           nameOf(row, i), QString::number(cell.facts.place.virtualIndex),
            cell.facts.number < 0 ? QString() : QString::number(cell.facts.number),
            cell.facts.physical == kNullBlock ? QString() : QString::number(cell.facts.physical),
            Theme::name(cell.facts.role), QString::number(cell.facts.found),

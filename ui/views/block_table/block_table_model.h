@@ -42,6 +42,21 @@ struct TableSegment {
   bool operator==(const TableSegment&) const = default;
 };
 
+/// A bracket above the cells of a row: a part of the prompt, a stored segment that nothing sees, or what was
+/// generated.
+struct TablePart {
+  QString name;
+  std::size_t hue = 0;
+  bool hidden = false;
+  bool stored = false;  ///< hidden, and the view has a copy of it
+  bool generated = false;
+  std::size_t first = 0;  ///< index of the cell in which it begins
+  std::size_t last = 0;   ///< index of the cell in which it ends
+  double begin = 0;       ///< where in the first cell it begins, 0 … 1
+  double end = 1;         ///< where in the last cell it ends, 0 … 1
+  bool operator==(const TablePart&) const = default;
+};
+
 struct TableRow {
   RequestId request = 0;
   RunId run = 0;
@@ -49,6 +64,7 @@ struct TableRow {
   QString subtitle;  ///< step and copy (if the run has several requests), node, policy
   QString note;      ///< "cold", "70 of 83 cached"
   std::vector<TableSegment> segments;
+  std::vector<TablePart> parts;  ///< ascending by cell
   std::vector<TableCell> cells;
   bool operator==(const TableRow&) const = default;
 };

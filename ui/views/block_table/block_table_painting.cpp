@@ -136,23 +136,23 @@ void BlockTableArea::paintLabels(QPainter& painter, int x, std::pair<std::size_t
 }
 
 void BlockTableArea::paintBrackets(QPainter& painter, std::size_t row, const QRect& visible) const {
-  const auto& segments = m_table->rows[row].segments;
+  const auto& parts = m_table->rows[row].parts;
   QFont font = theme().smallFont();
   font.setWeight(QFont::DemiBold);
   const QFontMetrics metrics(font);
   painter.setFont(font);
-  for (std::size_t i = 0; i < segments.size(); ++i) {
-    const TableSegment& segment = segments[i];
+  for (std::size_t i = 0; i < parts.size(); ++i) {
+    const TablePart& part = parts[i];
     const QRect place = m_layout.bracket(row, i);
     if (place.right() < visible.left() || place.left() > visible.right()) continue;
-    const QColor ink = segment.hidden || segment.generated ? theme().color(Role::TextSecond)
-                                                           : theme().segmentInk(segment.hue);
+    const bool isPlain = (part.hidden && !part.stored) || part.generated;
+    const QColor ink = isPlain ? theme().color(Role::TextSecond) : theme().segmentInk(part.hue);
     const int y = place.bottom() - 4;
     const QRect line(place.left(), y, place.width(), 2);
-    if (segment.hidden || segment.generated)
+    if (isPlain)
       painter.fillRect(line, ink);
     else
-      fillWithHue(painter, line, theme(), ink, segment.hue);
+      fillWithHue(painter, line, theme(), ink, part.hue);
     painter.fillRect(QRect(place.left(), y, 2, 6), ink);
     painter.fillRect(QRect(place.right() - 1, y, 2, 6), ink);
     // A name that is partly out of sight is moved so that it stays readable.

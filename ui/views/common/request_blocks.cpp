@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "ui/views/common/request_blocks.h"
 
+#include "ui/session/prompt_parts.h"
+
 #include <algorithm>
 #include <map>
 #include <variant>
@@ -185,6 +187,20 @@ Selection selectionOfToken(const ViewInput& input, const TokenRef& place) {
   const document::NodeId node = input.nodeOf(own->run, nodeOfToken(*own, place.segment, place.local));
   if (node != document::kNoNode) selection.nodes = {node};
   return selection;
+}
+
+Selection selectionOfBeginning(const ViewInput& input, const TokenRef& place) {
+  const std::int32_t size = std::max(1, input.state().pool().blockSize());
+  if (place.local % size != 0) return selectionOfToken(input, place);
+  return selectionOfBlock(input, {place.request, place.segment, place.local / size});
+}
+
+Selection selectionOfPart(const ViewInput& input, RequestId request, std::uint32_t part) {
+  const trace::PromptParts parts = promptParts(input, request);
+  for (const trace::PartRange& range : parts.visible()) {
+    if (range.part == part) return selectionOfBeginning(input, {request, range.segment, range.begin});
+  }
+  return {};
 }
 
 QString shownToken(const std::string& text) {

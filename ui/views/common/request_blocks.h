@@ -85,6 +85,12 @@ Selection selectionOfBlock(const ViewInput& input, const BlockRef& place);
 /// it.
 Selection selectionOfToken(const ViewInput& input, const TokenRef& place);
 
+/// The selection after something is selected that begins with a token: the block of the token, if it begins
+/// with it too; else the token.
+Selection selectionOfBeginning(const ViewInput& input, const TokenRef& place);
+/// The same for a part of the prompt. Nothing is selected if no token of it is seen.
+Selection selectionOfPart(const ViewInput& input, RequestId request, std::uint32_t part);
+
 /// A token as a person reads it. The space before a word is left out. Line ends, tabs and other control
 /// characters are shown as symbols. A token of nothing but space is shown as ␣.
 QString shownToken(const std::string& text);

@@ -4,6 +4,7 @@
 #include "engine/query/json/json.h"
 #include "engine/query/node_parts.h"
 #include "engine/query/query.h"
+#include "engine/run/trace_values.h"
 #include "ui/operators/operator_table.h"
 #include "ui/words/tr.h"
 
@@ -58,23 +59,33 @@ QString operatorLabel(const query::Node& node) {
   return ui::operatorLabel(query::operatorName(node));
 }
 
-bool holdsOutput(const trace::SegmentInfo& segment) {
-  return std::any_of(segment.runs.begin(), segment.runs.end(), [](const trace::TokenRunInfo& run) {
-    return run.source == trace::TokenSource::Output && run.count > 0;
-  });
+bool holdsOutput(const std::vector<trace::SegmentInfo>& segments, const trace::PromptParts& parts,
+                 std::uint32_t part) {
+  for (const trace::PartRange& range : parts.visible()) {
+    if (range.part != part) continue;
+    std::int32_t begin = 0;
+    for (const trace::TokenRunInfo& run : segments[range.segment].runs) {
+      const std::int32_t end = begin + run.count;
+      const bool isThere = std::max(begin, range.begin) < std::min(end, range.end);
+      if (isThere && run.source == trace::TokenSource::Output) return true;
+      begin = end;
+    }
+  }
+  return false;
 }
 
-QString roleOf(const trace::SegmentInfo& segment, const query::Node* node, bool only, bool last) {
-  if (segment.depth > 0) {
-    if (holdsOutput(segment)) return tr("answer");
-    const bool isText = node == nullptr || query::infoOf(*node).gives == query::Gives::Text ||
-                        query::isSugar(*node) || query::documentOf(*node) != nullptr;
-    return isText ? tr("document") : tr("part");
-  }
+bool isText(const query::Node* node) {
+  return node == nullptr || query::infoOf(*node).gives == query::Gives::Text || query::isSugar(*node) ||
+         query::documentOf(*node) != nullptr;
+}
+
+QString roleOf(bool inPlus, bool isAnswer, const query::Node* node, bool only, bool last) {
+  if (inPlus && isAnswer) return tr("answer");
+  if (inPlus) return isText(node) ? tr("document") : tr("part");
   if (only) return tr("prompt");
   const query::Message* message = node == nullptr ? nullptr : node->as<query::Message>();
   if (last && (message == nullptr || message->role == query::Role::User)) return tr("question");
-  if (holdsOutput(segment)) return tr("answer");
+  if (isAnswer) return tr("answer");
   return node == nullptr ? tr("part") : operatorLabel(*node);
 }
 
@@ -115,52 +126,69 @@ QString numberedName(const QString& role, const SegmentIdentity* identity, const
   return all.count(identity->kind) < 2 ? role : tr("%1 %2").arg(role).arg(identity->number + 1);
 }
 
-std::vector<SegmentName> namesOf(const std::vector<trace::SegmentInfo>& segments, RunNodes nodes,
-                                 const SegmentIdentities& all, const IdentityOf& identityOf) {
-  std::vector<SegmentName> names(segments.size());
-  std::size_t visible = 0;
-  std::size_t last = 0;
-  std::map<const SegmentIdentity*, std::size_t> copies;
-  for (std::size_t i = 0; i < segments.size(); ++i) {
-    names[i].hidden = segments[i].hidden;
-    names[i].hue = visible;
-    if (segments[i].hidden) continue;
-    if (i > 0 && isLinked(segments, i - 1)) {
-      names[i].hue = names[i - 1].hue;
-      last = i;
-      continue;
-    }
-    if (const SegmentIdentity* identity = identityOf(segments[i].node)) {
-      const std::size_t copy = copies[identity]++;
-      names[i].hue = identity->hue + std::min(copy, identity->copies - 1);
-    }
-    ++visible;
-    last = i;
+std::vector<PartName> partNamesOf(const std::vector<trace::SegmentInfo>& segments,
+                                  const trace::PromptParts& parts, RunNodes& nodes,
+                                  const SegmentIdentities& all, const IdentityOf& identityOf) {
+  std::vector<PartName> names(parts.size());
+  std::vector<std::uint32_t> order;  // the visible parts in the order in which they begin
+  for (const trace::PartRange& range : parts.visible()) {
+    if (std::find(order.begin(), order.end(), range.part) == order.end()) order.push_back(range.part);
   }
-  std::map<QString, std::vector<std::size_t>> byRole;
-  for (std::size_t i = 0; i < segments.size(); ++i) {
-    if (names[i].hidden) {
-      names[i].name = tr("hidden prefix");
-      continue;
-    }
-    if (i > 0 && isLinked(segments, i - 1)) continue;
-    const document::DocumentNode* node = nodes.inDocument(segments[i].node);
+  std::map<const SegmentIdentity*, std::size_t> copies;
+  std::map<QString, std::vector<std::uint32_t>> byRole;
+  for (std::size_t place = 0; place < order.size(); ++place) {
+    const std::uint32_t part = order[place];
+    const trace::PartInfo& info = parts.info(part);
+    PartName& own = names[part];
+    own.hue = place;
+    const SegmentIdentity* identity = identityOf(info.node);
+    if (identity != nullptr) own.hue = identity->hue + std::min(copies[identity]++, identity->copies - 1);
+    const document::DocumentNode* node = nodes.inDocument(info.node);
     if (node != nullptr && !node->name.empty()) {
-      names[i].name = QString::fromStdString(node->name);
+      own.name = QString::fromStdString(node->name);
       continue;
     }
-    names[i].name = roleOf(segments[i], nodes.find(segments[i].node), visible == 1, i == last);
-    const QString numbered = numberedName(names[i].name, identityOf(segments[i].node), all);
+    own.name = roleOf(info.inPlus, holdsOutput(segments, parts, part), nodes.find(info.node),
+                      order.size() == 1, place + 1 == order.size());
+    const QString numbered = numberedName(own.name, identity, all);
     if (!numbered.isEmpty()) {
-      names[i].name = numbered;
-      continue;
+      own.name = numbered;
+    } else {
+      byRole[own.name].push_back(part);
     }
-    byRole[names[i].name].push_back(i);
   }
   for (const auto& [role, places] : byRole) {
     if (places.size() < 2) continue;
-    for (std::size_t n = 0; n < places.size(); ++n) {
-      names[places[n]].name = tr("%1 %2").arg(role).arg(n + 1);
+    for (std::size_t n = 0; n < places.size(); ++n) names[places[n]].name = tr("%1 %2").arg(role).arg(n + 1);
+  }
+  return names;
+}
+
+/// The parts of which a segment shows tokens, in view order.
+std::vector<std::uint32_t> partsOf(const trace::PromptParts& parts, std::size_t segment) {
+  std::vector<std::uint32_t> found;
+  for (const trace::PartRange& range : parts.visible()) {
+    if (range.segment == segment && (found.empty() || found.back() != range.part))
+      found.push_back(range.part);
+  }
+  return found;
+}
+
+std::vector<SegmentName> segmentNamesOf(const std::vector<trace::SegmentInfo>& segments,
+                                        const RequestParts& request) {
+  std::vector<SegmentName> names(segments.size());
+  for (std::size_t i = 0; i < segments.size(); ++i) {
+    SegmentName& own = names[i];
+    own.hidden = segments[i].hidden;
+    const std::vector<std::uint32_t> parts = partsOf(request.parts, i);
+    if (own.hidden) {
+      own.name = tr("hidden prefix");
+    } else if (parts.size() == 1) {
+      own.name = request.names[parts.front()].name;
+      own.hue = request.names[parts.front()].hue;
+    } else if (!parts.empty()) {
+      own.name = tr("%1 to %2").arg(request.names[parts.front()].name, request.names[parts.back()].name);
+      own.hue = request.names[parts.front()].hue;
     }
   }
   for (std::size_t i = 0; i + 1 < segments.size(); ++i) {
@@ -170,6 +198,7 @@ std::vector<SegmentName> namesOf(const std::vector<trace::SegmentInfo>& segments
     }
     if (!isLinked(segments, i)) continue;
     names[i + 1].name = names[i].name;
+    names[i + 1].hue = names[i].hue;
     names[i].linked = true;
     names[i].name = tr("%1, linked").arg(names[i].name);
   }
@@ -186,6 +215,7 @@ trace::SegmentInfo infoOf(const layout::Segment& segment) {
   info.depth = segment.depth;
   info.base = segment.base;
   info.visibleBegin = segment.visibleBegin;
+  info.tokens.resize(segment.tokens.size());
   for (const layout::TokenRun& run : segment.runs) {
     const bool isOutput = run.source == layout::TokenRun::Source::Output;
     info.runs.push_back({.count = run.count,
@@ -197,11 +227,56 @@ trace::SegmentInfo infoOf(const layout::Segment& segment) {
 
 }  // namespace
 
-std::vector<SegmentName> segmentNames(const ViewInput& input, RunId run,
-                                      const std::vector<trace::SegmentInfo>& segments) {
+QString RequestParts::nameOf(std::uint32_t segment, std::int32_t begin, std::int32_t end) const {
+  QStringList found;
+  for (const trace::PartRange& range : parts.visible()) {
+    if (range.segment != segment || std::max(range.begin, begin) >= std::min(range.end, end)) continue;
+    if (found.isEmpty() || found.back() != names[range.part].name) found << names[range.part].name;
+  }
+  if (found.isEmpty()) {
+    const auto part = parts.partAt(segment, begin);
+    return part ? names[*part].name : QString();
+  }
+  return found.size() == 1 ? found.front() : tr("%1 and %2").arg(found.front(), found.back());
+}
+
+RequestParts requestParts(const ViewInput& input, RequestId request) {
+  RequestParts result;
+  const auto& requests = input.state().progress().requests;
+  const auto found = requests.find(request);
+  if (found == requests.end()) return result;
+  const RunId run = found->second.run;
   const auto all = input.partIdentities();
-  return namesOf(segments, RunNodes(input, run), *all,
-                 [&](const NodePath& path) { return all->ofRun(run, path); });
+  RunNodes nodes(input, run);
+  result.parts = promptParts(input, request);
+  result.names = partNamesOf(found->second.segments, result.parts, nodes, *all,
+                             [&](const NodePath& path) { return all->ofRun(run, path); });
+  for (std::size_t part = 0; part < result.names.size(); ++part)
+    result.names[part].id = input.nodeOf(run, result.parts.info(part).node);
+  return result;
+}
+
+RequestParts requestParts(const ViewInput& input, const Forecast& forecast, const layout::SpanTable& table) {
+  RequestParts result;
+  std::vector<trace::SegmentInfo> segments;
+  segments.reserve(table.segments.size());
+  for (const layout::Segment& segment : table.segments) segments.push_back(infoOf(segment));
+  const trace::PromptDivided divided = run::partsEvent(table);
+  const auto all = input.partIdentities();
+  RunNodes nodes(input, forecast);
+  result.parts = trace::PromptParts(segments, &divided);
+  result.names = partNamesOf(segments, result.parts, nodes, *all,
+                             [&](const NodePath& path) { return all->ofNode(forecast.paths.nodeOf(path)); });
+  for (std::size_t part = 0; part < result.names.size(); ++part)
+    result.names[part].id = forecast.paths.nodeOf(result.parts.info(part).node);
+  return result;
+}
+
+std::vector<SegmentName> segmentNames(const ViewInput& input, RequestId request) {
+  const auto& requests = input.state().progress().requests;
+  const auto found = requests.find(request);
+  if (found == requests.end()) return {};
+  return segmentNamesOf(found->second.segments, requestParts(input, request));
 }
 
 std::vector<SegmentName> segmentNames(const ViewInput& input, const Forecast& forecast,
@@ -209,9 +284,7 @@ std::vector<SegmentName> segmentNames(const ViewInput& input, const Forecast& fo
   std::vector<trace::SegmentInfo> segments;
   segments.reserve(table.segments.size());
   for (const layout::Segment& segment : table.segments) segments.push_back(infoOf(segment));
-  const auto all = input.partIdentities();
-  return namesOf(segments, RunNodes(input, forecast), *all,
-                 [&](const NodePath& path) { return all->ofNode(forecast.paths.nodeOf(path)); });
+  return segmentNamesOf(segments, requestParts(input, forecast, table));
 }
 
 QString nodeName(const ViewInput& input, RunId run, const NodePath& path) {

@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Names for the segments of a span table and the nodes of a run, the same in every view.
+// Names for the parts of a prompt, the segments of a span table and the nodes of a run, the same in every
+// view.
 #pragma once
 
 #include "engine/base/ids.h"
 #include "engine/layout/span_table.h"
 #include "engine/trace/event.h"
+#include "ui/session/prompt_parts.h"
 #include "ui/session/view_input.h"
 
 #include <QString>
@@ -15,21 +17,39 @@
 
 namespace spanscope::ui {
 
-struct SegmentName {
+struct PartName {
   QString name;         ///< "system", "document 1", "question", or the name that the person gave the node
   std::size_t hue = 0;  ///< for Theme::segmentInk and its pattern; the part has it wherever it stands
+  document::NodeId id = document::kNoNode;
+  bool operator==(const PartName&) const = default;
+};
+
+/// The parts of a prompt with their names. If a node has a name in the document, that is the name of its
+/// part; else the role of the node. A document and a part of several nodes have the number of their identity,
+/// the same in every run. Other roles are numbered if several parts have them.
+struct RequestParts {
+  trace::PromptParts parts;
+  std::vector<PartName> names;  ///< by part; empty for a part that nothing sees
+
+  /// The names of what stands in tokens [begin, end) of a segment: "document 1", "document 1 and document 2".
+  QString nameOf(std::uint32_t segment, std::int32_t begin, std::int32_t end) const;
+};
+RequestParts requestParts(const ViewInput& input, RequestId request);
+/// The same for a prompt of the next run.
+RequestParts requestParts(const ViewInput& input, const Forecast& forecast, const layout::SpanTable& table);
+
+struct SegmentName {
+  QString name;
+  std::size_t hue = 0;
   bool hidden = false;  ///< no row sees the segment
   bool linked = false;  ///< it is the beginning of the next segment, computed again (policy link)
   bool operator==(const SegmentName&) const = default;
 };
 
-/// Returns one name for each segment. If the node has a name in the document, that is it; else the role of
-/// the node. A document and a part have the number of their identity, the same in every run. Other roles are
-/// numbered if several segments have them. If the beginning of a document was computed again, it is a segment
-/// before the document, named "…, linked". If the prompt holds a copy of a stored segment, the stored one is
-/// hidden and named "…, stored".
-std::vector<SegmentName> segmentNames(const ViewInput& input, RunId run,
-                                      const std::vector<trace::SegmentInfo>& segments);
+/// Returns one name for each segment: that of its part, or of its first and last part, "system to question".
+/// If the beginning of a document was computed again, it is a segment before the document, named "…, linked".
+/// If the prompt holds a copy of a stored segment, the stored one is hidden and named "…, stored".
+std::vector<SegmentName> segmentNames(const ViewInput& input, RequestId request);
 
 /// The same for a prompt of the next run.
 std::vector<SegmentName> segmentNames(const ViewInput& input, const Forecast& forecast,

@@ -10,6 +10,7 @@
 
 #include <algorithm>
 #include <map>
+#include <span>
 #include <string_view>
 #include <utility>
 
@@ -81,34 +82,71 @@ BlockLook lookOf(const trace::BlockLookedUp& block, std::int32_t blockSize) {
   return look;
 }
 
-void addBlocks(const run::StepPrediction& step, std::int32_t blockSize,
-               std::vector<ForecastSegment>& segments) {
-  // The words for the blocks of each segment, with the number of equal neighbours.
-  std::vector<std::vector<std::pair<QString, int>>> words(segments.size());
+/// The tokens that a row of the table stands for.
+struct RowTokens {
+  std::uint32_t segment = 0;
+  std::int64_t begin = 0;  ///< local tokens
+  std::int64_t end = 0;
+};
+
+void addBlocks(const run::StepPrediction& step, std::int32_t blockSize, const std::vector<RowTokens>& tokens,
+               std::vector<ForecastSegment>& rows) {
+  // The words for the blocks of each row, with the number of equal neighbours.
+  std::vector<std::vector<std::pair<QString, int>>> words(rows.size());
   for (const trace::BlockLookedUp& block : step.blocks) {
-    if (block.segment >= segments.size()) continue;
-    ForecastSegment& segment = segments[block.segment];
-    segment.blocks.push_back(lookOf(block, blockSize));
-    segment.cached += block.tokens;
-    if (block.base != block.storedBase) segment.relocated += block.tokens;
-    auto& own = words[block.segment];
-    const QString word = outcomeText(block);
-    if (own.empty() || own.back().first != word) own.emplace_back(word, 0);
-    ++own.back().second;
+    const std::int64_t begin = std::int64_t{block.virtualIndex} * blockSize;
+    for (std::size_t i = 0; i < rows.size(); ++i) {
+      const RowTokens& own = tokens[i];
+      const bool isThere =
+          block.segment == own.segment && begin < own.end && begin + block.wanted > own.begin;
+      if (!isThere) continue;
+      rows[i].blocks.push_back(lookOf(block, blockSize));
+      const std::int64_t found =
+          std::max<std::int64_t>(0, std::min(own.end, begin + block.tokens) - std::max(own.begin, begin));
+      rows[i].cached += found;
+      if (block.base != block.storedBase) rows[i].relocated += found;
+      const QString word = outcomeText(block);
+      if (words[i].empty() || words[i].back().first != word) words[i].emplace_back(word, 0);
+      ++words[i].back().second;
+    }
   }
-  for (std::size_t i = 0; i < segments.size(); ++i) {
+  for (std::size_t i = 0; i < rows.size(); ++i) {
     QStringList parts;
     for (const auto& [word, count] : words[i]) parts.push_back(tr("%1 %2").arg(count).arg(word));
-    segments[i].blockWords = parts.join(tr(", "));
+    rows[i].blockWords = parts.join(tr(", "));
   }
 }
 
+/// Adds a row for each part of a segment.
+void addParts(const ForecastSegment& segment, const layout::Segment& own,
+              const std::vector<trace::PartRange>& within, const RequestParts& parts,
+              std::vector<ForecastSegment>& rows, std::vector<RowTokens>& tokens) {
+  bool isAfterReply = segment.isAfterReply;
+  for (const trace::PartRange& range : within) {
+    ForecastSegment& row = rows.emplace_back(segment);
+    const std::int64_t begin = &range == &within.front() ? 0 : range.begin;
+    row.name = parts.names[range.part].name;
+    row.hue = parts.names[range.part].hue;
+    row.node = parts.names[range.part].id;
+    row.tokens = range.end - begin;
+    row.base = own.base + begin;
+    row.isAfterReply = isAfterReply;
+    row.holdsReply = std::any_of(own.tokens.begin() + begin, own.tokens.begin() + range.end, run::isUnknown);
+    if (&range != &within.front()) row.sees = tr("all that stands before it");
+    isAfterReply |= row.holdsReply;
+    tokens.push_back({.segment = range.segment, .begin = begin, .end = range.end});
+  }
+}
+
+/// A row for each segment, or for each of its parts if it holds several.
 std::vector<ForecastSegment> segmentsOf(const ViewInput& input, const run::StepPrediction& step) {
   const Forecast& forecast = *input.forecast;
   const std::vector<SegmentName> names = segmentNames(input, forecast, step.table);
-  std::vector<ForecastSegment> segments;
+  const RequestParts parts = requestParts(input, forecast, step.table);
+  std::vector<ForecastSegment> rows;
+  std::vector<RowTokens> tokens;
   bool isAfterReply = false;
-  for (std::size_t i = 0; i < step.table.segments.size(); ++i) {
+  for (std::uint32_t i = 0; i < step.table.segments.size(); ++i) {
     const layout::Segment& own = step.table.segments[i];
     ForecastSegment segment;
     segment.name = names[i].name;
@@ -120,14 +158,26 @@ std::vector<ForecastSegment> segmentsOf(const ViewInput& input, const run::StepP
     segment.holdsReply = std::any_of(own.tokens.begin(), own.tokens.end(), run::isUnknown);
     segment.base = own.base;
     segment.isAfterReply = isAfterReply;
-    isAfterReply |= segment.holdsReply;
     QStringList seen;
     for (const std::uint32_t other : own.sees) seen.push_back(names[other].name);
     segment.sees = seen.isEmpty() ? tr("nothing but itself") : seen.join(tr(", "));
-    segments.push_back(std::move(segment));
+    std::vector<trace::PartRange> within;
+    for (const trace::PartRange& range : parts.parts.visible()) {
+      if (range.segment == i) within.push_back(range);
+    }
+    if (within.size() < 2) {
+      rows.push_back(segment);
+      tokens.push_back({.segment = i, .begin = 0, .end = own.length()});
+    } else {
+      addParts(segment, own, within, parts, rows, tokens);
+      for (ForecastSegment& row : std::span(rows).last(within.size())) {
+        if (!input.document->contains(row.node)) row.node = document::kNoNode;
+      }
+    }
+    isAfterReply |= segment.holdsReply;
   }
-  addBlocks(step, forecast.blockSize, segments);
-  return segments;
+  addBlocks(step, forecast.blockSize, tokens, rows);
+  return rows;
 }
 
 ForecastCounts countsOf(const run::StepPrediction& step) {

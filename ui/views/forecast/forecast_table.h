@@ -38,6 +38,7 @@ struct RanCounts {
   bool operator==(const RanCounts&) const = default;
 };
 
+/// A segment, or a part of the prompt where a segment holds several.
 struct ForecastSegment {
   QString name;
   std::size_t hue = 0;

@@ -5,6 +5,7 @@
 #include "ui/session/attention_replay.h"
 #include "ui/session/fidelity_request.h"
 #include "ui/session/run_history.h"
+#include "ui/session/token_account.h"
 #include "ui/views/common/csv_line.h"
 #include "ui/views/common/number_text.h"
 #include "ui/views/common/request_names.h"
@@ -189,6 +190,12 @@ OutputModel outputModel(const ViewInput& input, std::size_t most, RunScope scope
       answer.generatedTokens = request.generatedTokens;
       answer.promptTokens = request.promptTokens;
       answer.cachedTokens = request.cachedTokens;
+      if (listed.trace == input.trace && !request.blocks.empty()) {
+        const TokenAccount account = RequestAccount(input, *requestId).prompt();
+        answer.promptTokens = account.total();
+        answer.cachedTokens = account.cached();
+        answer.againTokens = account.again;
+      }
       if (request.metrics && request.metrics->generatedTokens > 0) {
         answer.timeToFirstToken = request.metrics->timeToFirstToken;
       }
@@ -232,6 +239,7 @@ QString answerFacts(const Answer& answer) {
                         .arg(answer.promptTokens)
                         .arg(shareText(answer.cachedTokens, answer.promptTokens)));
   }
+  if (answer.againTokens > 0) facts.push_back(tr("%1 computed again").arg(answer.againTokens));
   if (answer.outcome == trace::StepOutcome::TokenLimit) facts.push_back(tr("ended by the token limit"));
   if (answer.outcome == trace::StepOutcome::ContextLimit) {
     facts.push_back(tr("ended where the model's context ends"));

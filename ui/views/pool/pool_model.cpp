@@ -58,10 +58,13 @@ QString ownerText(const ViewInput& input, const trace::BlockState& block) {
   QString name = nodeName(input, block.storedByRun, block.storedByNode);
   const auto& requests = input.state().progress().requests;
   if (const auto by = requests.find(block.storedByRequest); by != requests.end()) {
-    const std::vector<SegmentName> names = segmentNames(input, by->second.run, by->second.segments);
-    for (std::size_t i = 0; i < names.size(); ++i) {
+    const RequestParts parts = requestParts(input, block.storedByRequest);
+    const std::int32_t size = std::max(1, input.state().pool().blockSize());
+    for (std::uint32_t i = 0; i < by->second.segments.size(); ++i) {
       const trace::SegmentInfo& segment = by->second.segments[i];
-      if (segment.node == block.storedByNode && segment.base == block.base) name = names[i].name;
+      const std::int32_t begin = block.virtualIndex * size;
+      if (segment.node == block.storedByNode && segment.base == block.base)
+        name = parts.nameOf(i, begin, begin + std::max(1, block.fill));
     }
   }
   return tr("stored by %1, %2, as its block %3")

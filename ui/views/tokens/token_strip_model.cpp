@@ -2,6 +2,7 @@
 #include "ui/views/tokens/token_strip_model.h"
 
 #include "ui/session/answer_shares.h"
+#include "ui/session/token_account.h"
 #include "ui/views/common/csv_line.h"
 #include "ui/views/common/layout_marks.h"
 #include "ui/views/common/number_text.h"
@@ -51,23 +52,28 @@ class StripMaker {
     if (m_request == nullptr) return {};
     m_blocks = requestBlocks(*m_input.trace, m_state, m_strip.request);
     m_strip.blockSize = m_blocks.blockSize;
-    takeRecomputed();
+    m_recomputed = recomputedTokens(m_input, m_strip.request);
+    m_strip.beside = RequestAccount(m_input, m_strip.request).beside();
     m_marks = layoutMarks(m_input, m_strip.request);
     m_strip.layout = m_marks.layout;
-    const std::vector<SegmentName> names = segmentNames(m_input, m_strip.run, m_request->segments);
-    for (std::size_t i = 0; i < m_request->segments.size(); ++i) {
-      if (names[i].hidden) continue;
-      StripSegment segment{.segment = static_cast<std::uint32_t>(i),
-                           .name = names[i].name,
-                           .hue = names[i].hue,
-                           .first = m_strip.tokens.size(),
-                           .count = 0};
-      addPrompt(segment);
+    const RequestParts parts = requestParts(m_input, m_strip.request);
+    for (const trace::PartRange& range : parts.parts.visible()) {
+      const bool goesOn = !m_strip.segments.empty() && m_strip.segments.back().part == range.part;
+      if (!goesOn) {
+        m_strip.segments.push_back({.part = range.part,
+                                    .name = parts.names[range.part].name,
+                                    .hue = parts.names[range.part].hue,
+                                    .first = m_strip.tokens.size(),
+                                    .count = 0});
+      }
+      addPrompt(range);
       m_strip.prompt = m_strip.tokens.size();
-      if (i + 1 == m_request->segments.size()) addGenerated(segment);
+      if (&range == &parts.parts.visible().back()) addGenerated(range.segment);
+      StripSegment& segment = m_strip.segments.back();
       segment.count = m_strip.tokens.size() - segment.first;
-      m_strip.segments.push_back(std::move(segment));
-      countBlocks(i);
+    }
+    for (std::size_t i = 0; i < m_request->segments.size(); ++i) {
+      if (!m_request->segments[i].hidden) countBlocks(i);
     }
     addLooks();
     m_strip.summary = summary();
@@ -75,38 +81,23 @@ class StripMaker {
   }
 
  private:
-  /// Takes which tokens the policy computed again. If a request was computed twice because of a preemption,
-  /// the last time counts.
-  void takeRecomputed() {
-    const RequestEvents* events = m_input.trace->request(m_strip.request);
-    if (events == nullptr) return;
-    for (const std::size_t index : events->of<trace::TokensRecomputed>()) {
-      if (index >= m_input.position) break;
-      const auto* recomputed = std::get_if<trace::TokensRecomputed>(&m_input.trace->event(index).payload);
-      if (recomputed == nullptr) continue;
-      m_recomputed.clear();
-      for (const trace::RecomputedTokens& segment : recomputed->segments)
-        m_recomputed[segment.segment] = segment.tokens;
-    }
-  }
-
   bool isRecomputed(std::uint32_t segment, std::int32_t local) const {
     const auto found = m_recomputed.find(segment);
     return found != m_recomputed.end() &&
            std::binary_search(found->second.begin(), found->second.end(), local);
   }
 
-  void addPrompt(const StripSegment& segment) {
-    const trace::SegmentInfo& info = m_request->segments[segment.segment];
+  void addPrompt(const trace::PartRange& range) {
+    const trace::SegmentInfo& info = m_request->segments[range.segment];
     std::size_t run = 0;
     std::int32_t runEnd = info.runs.empty() ? 0 : info.runs.front().count;
     bool afterMarker = true;
-    if (m_visible == 0) addCropped(segment, info.visibleBegin);
-    for (std::size_t local = 0; local < info.tokens.size(); ++local) {
+    if (m_visible == 0) addCropped(range.segment, range.begin);
+    const auto end = static_cast<std::size_t>(range.end);
+    for (auto local = static_cast<std::size_t>(range.begin); local < end; ++local) {
       while (run < info.runs.size() && static_cast<std::int32_t>(local) >= runEnd) {
         if (++run < info.runs.size()) runEnd += info.runs[run].count;
       }
-      if (static_cast<std::int32_t>(local) < info.visibleBegin) continue;
       const bool fromTemplate =
           run < info.runs.size() && info.runs[run].source == trace::TokenSource::Template;
       const std::string text =
@@ -117,15 +108,15 @@ class StripMaker {
       token.quiet = fromTemplate;
       token.joined = !marker && !afterMarker && !startsWord(text);
       afterMarker = marker;
-      if (const auto role = m_marks.roleOf(segment.segment, static_cast<std::int32_t>(local))) {
+      if (const auto role = m_marks.roleOf(range.segment, static_cast<std::int32_t>(local))) {
         token.part = *role == trace::LayoutRole::Pad ? StripPart::Pad : StripPart::Marker;
         token.text = markText(*role);
         token.joined = *role == trace::LayoutRole::Pad;
         afterMarker = true;
       }
-      add(segment, static_cast<std::int32_t>(local), std::move(token));
+      add(range.segment, static_cast<std::int32_t>(local), std::move(token));
       ++m_visible;
-      addCropped(segment, static_cast<std::int32_t>(local));
+      addCropped(range.segment, static_cast<std::int32_t>(local));
     }
   }
 
@@ -143,30 +134,30 @@ class StripMaker {
   }
 
   /// Adds the cropped tokens whose place has been reached.
-  void addCropped(const StripSegment& segment, std::int32_t local) {
+  void addCropped(std::uint32_t segment, std::int32_t local) {
     for (; m_cropped < m_marks.cropped.size() && m_marks.cropped[m_cropped].before <= m_visible;
          ++m_cropped) {
       const trace::CroppedRun& run = m_marks.cropped[m_cropped];
       for (std::size_t i = 0; i < run.tokens.size(); ++i) {
         const std::string text = i < run.texts.size() ? run.texts[i] : "#" + std::to_string(run.tokens[i]);
         StripToken token;
-        token.place = {m_strip.request, segment.segment, local};
-        token.segment = m_strip.segments.size();
+        token.place = {m_strip.request, segment, local};
+        token.segment = m_strip.segments.size() - 1;
         token.text = isMarker(text) ? markerText(text) : shownToken(text);
         token.quiet = true;
         token.joined = i > 0 && !isMarker(text) && !startsWord(text);
         token.part = StripPart::Cropped;
         token.cropped = run.tokens[i];
         token.computed = false;
-        token.position = m_request->segments[segment.segment].base + local;
+        token.position = m_request->segments[segment].base + local;
         m_strip.tokens.push_back(std::move(token));
         ++m_strip.cropped;
       }
     }
   }
 
-  void addGenerated(const StripSegment& segment) {
-    const auto prompt = static_cast<std::int32_t>(m_request->segments[segment.segment].tokens.size());
+  void addGenerated(std::uint32_t segment) {
+    const auto prompt = static_cast<std::int32_t>(m_request->segments[segment].tokens.size());
     bool afterMarker = true;
     for (const GeneratedToken& own : generatedTokens(*m_input.trace, m_strip.request, m_input.position)) {
       const bool marker = isMarker(own.token->shown);
@@ -181,20 +172,19 @@ class StripMaker {
     }
   }
 
-  void add(const StripSegment& segment, std::int32_t local, StripToken token) {
-    token.place = {m_strip.request, segment.segment, local};
-    token.segment = m_strip.segments.size();
-    token.position = m_request->segments[segment.segment].base + local;
+  void add(std::uint32_t segment, std::int32_t local, StripToken token) {
+    token.place = {m_strip.request, segment, local};
+    token.segment = m_strip.segments.size() - 1;
+    token.position = m_request->segments[segment].base + local;
     const std::int32_t slot = local % m_strip.blockSize;
-    const VirtualBlockFacts* block =
-        m_blocks.find({m_strip.request, segment.segment, local / m_strip.blockSize});
+    const VirtualBlockFacts* block = m_blocks.find({m_strip.request, segment, local / m_strip.blockSize});
     token.computed = block != nullptr && slot < block->tokens;
     if (token.computed) {
       token.block = block->number;
       token.physical = block->physical;
       token.role = block->role;
       if (block->role == BlockRole::Computed && slot < block->found) token.role = block->foundRole;
-      token.recomputed = isRecomputed(segment.segment, local);
+      token.recomputed = isRecomputed(segment, local);
       if (token.recomputed) {
         token.role = BlockRole::Computed;
         ++m_strip.recomputed;
@@ -211,7 +201,7 @@ class StripMaker {
     const std::optional<std::uint32_t> source = selectedSource(m_input, *shares);
     if (!source) return;
     for (std::size_t i = 0; i < m_strip.segments.size(); ++i) {
-      if (m_strip.segments[i].segment == *source) m_strip.lookedAt = i;
+      if (m_strip.segments[i].part == *source) m_strip.lookedAt = i;
     }
     for (std::size_t i = 0; i < shares->tokens.size(); ++i) {
       const std::size_t token = m_strip.prompt + static_cast<std::size_t>(shares->tokens[i].index);
@@ -236,6 +226,7 @@ class StripMaker {
     if (!m_marks.isExact()) parts << tr("%1: %2").arg(m_marks.layout, layoutSummary(m_marks));
     const std::size_t generated = m_strip.tokens.size() - m_strip.prompt;
     if (generated > 0) parts << counted(tr("%1 generated"), tr("%1 generated"), generated);
+    if (m_strip.beside > 0) parts << tr("%1 more beside it, for the policy").arg(m_strip.beside);
     if (m_strip.recomputed > 0) parts << tr("%1 computed again").arg(m_strip.recomputed);
     parts << counted(tr("%1 full block"), tr("%1 full blocks"), static_cast<std::size_t>(m_strip.fullBlocks));
     parts << counted(tr("%1 tail"), tr("%1 tails"), static_cast<std::size_t>(m_strip.tails));
@@ -265,7 +256,7 @@ QString lookText(const ViewInput& input, const TokenStrip& strip, const StripTok
     if (shares->tokens[i].index != own.place.local - prompt) continue;
     std::vector<std::pair<double, QString>> parts;
     for (const StripSegment& segment : strip.segments) {
-      const double share = shares->share(segment.segment, i);
+      const double share = shares->share(segment.part, i);
       if (share > 0) parts.emplace_back(share, segment.name);
     }
     std::stable_sort(parts.begin(), parts.end(),

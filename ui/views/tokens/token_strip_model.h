@@ -49,8 +49,9 @@ struct StripToken {
   bool operator==(const StripToken&) const = default;
 };
 
+/// A part of the prompt, as a person reads it; see RequestParts.
 struct StripSegment {
-  std::uint32_t segment = 0;  ///< index in the span table
+  std::uint32_t part = 0;  ///< index in RequestParts
   QString name;
   std::size_t hue = 0;
   std::size_t first = 0;  ///< index of its first token
@@ -64,6 +65,7 @@ struct TokenStrip {
   std::int32_t blockSize = 16;
   std::vector<StripSegment> segments;
   std::vector<StripToken> tokens;
+  std::int64_t beside = 0;     ///< tokens that the engine counts besides; see RequestAccount::beside()
   std::size_t recomputed = 0;  ///< tokens that the policy computed again
   /// How many tokens are of the prompt, cropped ones included; later tokens are generated.
   std::size_t prompt = 0;

@@ -53,9 +53,17 @@ WhyContext::WhyContext(const ViewInput& ownInput, const BlockHistory& ownHistory
   facts = blocks.find(place);
   if (facts == nullptr) return;
   segment = &request->segments[place.segment];
-  names = segmentNames(input, request->run, request->segments);
+  names = segmentNames(input, place.request);
+  parts = requestParts(input, place.request);
   lookup = lookupEvent(*input.trace, facts->lookup);
   if (lookup != nullptr) lookupIndex = input.trace->indexOf(facts->lookup).value_or(0);
+}
+
+QString WhyContext::segmentName() const {
+  const std::int32_t begin = firstToken();
+  const bool isSplit = names[facts->place.segment].hidden || names[facts->place.segment].linked;
+  if (isSplit) return names[facts->place.segment].name;
+  return parts.nameOf(facts->place.segment, begin, begin + std::max(1, facts->prompt));
 }
 
 bool WhyContext::holdsLastToken() const {
@@ -128,6 +136,11 @@ std::optional<BlockRef> WhyContext::placeOfStored(BlockId block) const {
                          .storedByNode = found->second.storedByNode});
 }
 
+QString WhyContext::nameOfBlock(const BlockRef& place) const {
+  const std::int32_t begin = place.virtualIndex * blocks.blockSize;
+  return requestParts(input, place.request).nameOf(place.segment, begin, begin + blocks.blockSize);
+}
+
 QString WhyContext::storedIn(BlockId block) const {
   const auto found = changes.stored.find(block);
   if (found == changes.stored.end()) return tr("#%1").arg(block);
@@ -135,7 +148,7 @@ QString WhyContext::storedIn(BlockId block) const {
   QString text = requestName(state, stored.storedByRequest) + QStringLiteral(", ");
   const trace::RequestState* by = findRequest(state, stored.storedByRequest);
   const std::optional<BlockRef> place = placeOfStored(block);
-  if (by != nullptr && place) return text + segmentNames(input, by->run, by->segments)[place->segment].name;
+  if (by != nullptr && place) return text + nameOfBlock(*place);
   return text + nodeName(input, stored.storedByRun, stored.storedByNode);
 }
 
@@ -144,7 +157,7 @@ QString WhyContext::storedBy() const {
   const trace::RequestState* by = findRequest(state, lookup->storedByRequest);
   const std::optional<BlockRef> place = storedPlace();
   if (by != nullptr && place) {
-    text += QStringLiteral(", ") + segmentNames(input, by->run, by->segments)[place->segment].name;
+    text += QStringLiteral(", ") + nameOfBlock(*place);
   } else {
     text += QStringLiteral(", ") + nodeName(input, lookup->storedByRun, lookup->storedByNode);
   }

@@ -30,12 +30,16 @@ struct WhyContext {
   const VirtualBlockFacts* facts = nullptr;  ///< nullptr: the block is not there
   const trace::SegmentInfo* segment = nullptr;
   std::vector<SegmentName> names;
+  RequestParts parts;
   const trace::BlockLookedUp* lookup = nullptr;  ///< nullptr: it was not looked up
   std::size_t lookupIndex = 0;                   ///< of its event
 
-  QString segmentName() const { return names[facts->place.segment].name; }
+  /// The segment, or what of it stands in the block: "document 1 and document 2".
+  QString segmentName() const;
   std::int32_t firstToken() const { return facts->place.virtualIndex * blocks.blockSize; }
   bool holdsLastToken() const;
+  /// What stands in a block of another request.
+  QString nameOfBlock(const BlockRef& place) const;
 
   /// Tokens [begin, end) of the segment, generated ones included, as text.
   QString tokensText(std::int32_t begin, std::int32_t end) const;

@@ -40,7 +40,7 @@ TokenRef answerToken(std::int32_t index) {
 
 double sumOf(const ShareModel& model) {
   return std::accumulate(model.bars.begin(), model.bars.end(), 0.0,
-                         [](double sum, const ShareBar& bar) { return sum + bar.part; });
+                         [](double sum, const ShareBar& bar) { return sum + bar.share; });
 }
 
 }  // namespace
@@ -108,7 +108,7 @@ class TestAttentionShares : public QObject {
     QCOMPARE(model.bars[0].name, QStringLiteral("document 1"));
     std::vector<std::uint32_t> tops;
     for (const ShareBar& bar : model.bars) {
-      if (bar.isTop) tops.push_back(bar.segment);
+      if (bar.isTop) tops.push_back(bar.part);
     }
     QCOMPARE(tops, (std::vector<std::uint32_t>{test::kFirstNeeded, test::kSecondNeeded}));
     QVERIFY(std::abs(sumOf(model) - 1) < 1e-9);
@@ -134,7 +134,7 @@ class TestAttentionShares : public QObject {
     QVERIFY(std::abs(sumOf(own) - 1) < 1e-9);
     const ShareModel all = shareModel(input, {.own = true, .sink = true});
     QCOMPARE(all.bars.back().kind, ShareKind::Sink);
-    QVERIFY(std::abs(all.bars.back().part - *all.sink) < 1e-4);
+    QVERIFY(std::abs(all.bars.back().share - *all.sink) < 1e-4);
     // What was recorded by token only does not know them.
     const ShareModel means = shareModel(test::twentyDocuments({.bySegment = false}), {.sink = true});
     QVERIFY(!means.sink);
@@ -148,8 +148,8 @@ class TestAttentionShares : public QObject {
     const ShareModel late = shareModel(selecting(input, answerToken(20)));
     const auto most = [](const ShareModel& model) {
       return std::max_element(model.bars.begin(), model.bars.end(),
-                              [](const ShareBar& a, const ShareBar& b) { return a.part < b.part; })
-          ->segment;
+                              [](const ShareBar& a, const ShareBar& b) { return a.share < b.share; })
+          ->part;
     };
     QCOMPARE(most(early), test::kFirstNeeded);
     QCOMPARE(most(late), test::kSecondNeeded);
@@ -176,10 +176,8 @@ class TestAttentionShares : public QObject {
     maker.finish(1, 1);
     const ShareModel model = shareModel(maker.input());
     QCOMPARE(model.bars.size(), std::size_t{2});
-    QCOMPARE(model.bars[1].segment, 2U);
-    QCOMPARE(model.bars[1].linked, std::optional<std::uint32_t>(1));
     QVERIFY2(!model.bars[1].name.contains(QStringLiteral("linked")), qPrintable(model.bars[1].name));
-    QVERIFY(std::abs(model.bars[1].part - 0.5) < 1e-6);
+    QVERIFY(std::abs(model.bars[1].share - 0.5) < 1e-6);
     QVERIFY(std::abs(model.bars[1].mass - 0.3) < 1e-6);
     QVERIFY(std::abs(sumOf(model) - 1) < 1e-9);
   }
@@ -233,7 +231,7 @@ class TestAttentionShares : public QObject {
     input.selection.nodes = {node};
     const TokenStrip strip = tokenStrip(input);
     QVERIFY(strip.lookedAt);
-    QCOMPARE(strip.segments[*strip.lookedAt].segment, test::kSecondNeeded);
+    QCOMPARE(strip.segments[*strip.lookedAt].part, test::kSecondNeeded);
     QVERIFY(strip.tokens[strip.prompt + 20].looked > 3 * strip.tokens[strip.prompt + 2].looked);
     const QString tip = tokenTip(input, strip, strip.prompt + 20);
     QVERIFY2(tip.contains(QStringLiteral("Looked at document 13")), qPrintable(tip));

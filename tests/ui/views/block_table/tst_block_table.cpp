@@ -32,6 +32,7 @@ class TestBlockTable : public QObject {
   void overviewShowsAllSegments_data();
   void overviewShowsAllSegments();
   void namesAreWholeWhereTheTableScrolls();
+  void namesAreWholeInOneSegment();
   void placesAnswerToClicks();
   void clickSelects();
   void keysWalk();
@@ -271,10 +272,33 @@ void TestBlockTable::namesAreWholeWhereTheTableScrolls() {
     view.show();
     auto* area = view.findChild<ui::BlockTableArea*>();
     QVERIFY(area->hasOverview());
-    const std::vector<QString>& names = area->segmentNames(0);
+    const std::vector<QString>& names = area->partNames(0);
     for (std::size_t document = 1; document <= test::kTwentyDocuments; ++document)
       QCOMPARE(names.at(document), QStringLiteral("document %1").arg(document));
   }
+}
+
+/// Documents in one segment have their names above their own blocks.
+void TestBlockTable::namesAreWholeInOneSegment() {
+  std::string json =
+      R"({"g": {"model": "spnl/spanlet", "max_tokens": 1, "temperature": 0.0, "input": {"plus": [)";
+  for (int i = 0; i < 12; ++i) {
+    if (i > 0) json += ",";
+    json += R"({"user": ")";
+    for (int word = 0; word < 20; ++word) json += "Mira lives in Lisbon. ";
+    json += std::to_string(i) + R"("})";
+  }
+  json += "]}}}";
+  test::Recording recording(512);
+  recording.run(test::Recording::fromJson(json), *policy::findPolicy("prefix"));
+  ui::BlockTableView view;
+  view.resize(420, 300);
+  view.setInput(recording.input());
+  view.show();
+  auto* area = view.findChild<ui::BlockTableArea*>();
+  QVERIFY(area->hasOverview());
+  for (std::size_t document = 1; document <= 12; ++document)
+    QCOMPARE(area->partNames(0).at(document - 1), QStringLiteral("document %1").arg(document));
 }
 
 void TestBlockTable::placesAnswerToClicks() {

@@ -37,11 +37,13 @@ RunRecorder::RunRecorder(const run::SessionConfig& session)
       m_session(workbench::makeSession(m_bundle, session, m_recorder)),
       m_document(std::make_shared<document::Document>()) {}
 
-void RunRecorder::run(const document::Document& document, const policy::Policy& policy, bool observeRows) {
+void RunRecorder::run(const document::Document& document, const policy::Policy& policy, bool observeRows,
+                      layout::Layout layout) {
   document::QueryOf query = document::toQuery(document, document::TakeOut::MutedAndFrozen);
   if (!query.query) throw std::runtime_error("the document is not complete");
   run::RunOptions options;
   options.policy = policy;
+  options.layout = layout;
   options.queryJson = query::writeCanonical(*query.query);
   const workbench::PipelineResult planned =
       workbench::runPipeline({.source = std::string_view(options.queryJson)});

@@ -35,7 +35,7 @@ class RunRecorder {
 
   /// Makes the next run of the session. `observeRows` records the attention of every token.
   void run(const document::Document& document, const policy::Policy& policy = policy::standardPolicy(),
-           bool observeRows = false);
+           bool observeRows = false, layout::Layout layout = layout::Layout::Exact);
   /// What a run of the document would find now.
   std::shared_ptr<const ui::Forecast> forecast(const document::Document& document,
                                                bool comparesLayouts = false);

@@ -174,7 +174,7 @@ void TestTokenStrip::hiddenPartsAreLeftOut() {
   QCOMPARE(strip.tokens.size(), std::size_t{4});
   QCOMPARE(strip.tokens.front().text, QStringLiteral("w52"));
   QCOMPARE(strip.segments.size(), std::size_t{1});
-  QCOMPARE(strip.segments.front().segment, 1U);
+  QCOMPARE(strip.tokens.front().place.segment, 1U);
 }
 
 void TestTokenStrip::csv() {

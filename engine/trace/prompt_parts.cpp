@@ -1,0 +1,157 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "engine/trace/prompt_parts.h"
+
+#include <algorithm>
+#include <cstddef>
+#include <functional>
+#include <numeric>
+#include <set>
+#include <utility>
+
+namespace spanscope::trace {
+namespace {
+
+/// Whether a segment begins with the tokens of the one before it, which were computed again (policy link).
+bool isRestOf(const SegmentInfo& linked, const SegmentInfo& rest) {
+  return !linked.hidden && linked.visibleBegin == 0 && rest.visibleBegin > 0 && linked.depth > 0 &&
+         linked.scope == rest.scope && linked.node == rest.node;
+}
+
+/// Traces without parts: a segment is a source if it is independent, or the first of its scope that stands in
+/// the view.
+PromptDivided partPerSegment(std::span<const SegmentInfo> segments) {
+  PromptDivided divided;
+  std::set<std::uint32_t> scopes;
+  for (std::size_t i = 0; i < segments.size(); ++i) {
+    const SegmentInfo& segment = segments[i];
+    const bool begins = !segment.hidden && segment.depth > 0 && scopes.insert(segment.scope).second;
+    const bool goesOn = i > 0 && isRestOf(segments[i - 1], segment);
+    divided.ranges.push_back({.part = static_cast<std::uint32_t>(divided.parts.size() - (goesOn ? 1 : 0)),
+                              .segment = static_cast<std::uint32_t>(i),
+                              .begin = 0,
+                              .end = static_cast<std::int32_t>(segment.tokens.size())});
+    if (!goesOn) divided.parts.push_back({.node = segment.node, .inPlus = begins});
+  }
+  return divided;
+}
+
+}  // namespace
+
+PromptParts::PromptParts(std::span<const SegmentInfo> segments, const PromptDivided* divided)
+    : m_divided(divided == nullptr || divided->parts.empty() ? partPerSegment(segments) : *divided),
+      m_roles(m_divided.parts.size(), PartRole::Hidden) {
+  for (const PartRange& range : m_divided.ranges) {
+    if (range.segment >= segments.size()) continue;
+    const SegmentInfo& segment = segments[range.segment];
+    const bool isOwn = range.segment + 1 == segments.size();
+    if (segment.hidden || (range.end <= segment.visibleBegin && !isOwn)) continue;
+    PartRange visible = range;
+    visible.begin = std::clamp(segment.visibleBegin, range.begin, range.end);
+    m_visible.push_back(visible);
+    PartRole& role = m_roles[range.part];
+    const bool isSource = m_divided.parts[range.part].inPlus || segment.independent;
+    if (role == PartRole::Hidden) role = PartRole::Context;
+    if (isSource) role = PartRole::Source;
+  }
+  if (const auto part = own()) m_roles[*part] = PartRole::Own;
+}
+
+std::optional<std::uint32_t> PromptParts::partAt(std::uint32_t segment, std::int32_t local) const {
+  const auto after =
+      std::upper_bound(m_divided.ranges.begin(), m_divided.ranges.end(), segment,
+                       [](std::uint32_t wanted, const PartRange& range) { return wanted < range.segment; });
+  std::optional<std::uint32_t> part;
+  for (auto range = after; range != m_divided.ranges.begin();) {
+    --range;
+    if (range->segment != segment) break;
+    part = range->part;
+    // What lies behind the prompt goes on with its last part.
+    if (local >= range->begin) break;
+  }
+  return part;
+}
+
+std::optional<std::uint32_t> PromptParts::own() const {
+  return m_visible.empty() ? std::nullopt : std::optional(m_visible.back().part);
+}
+
+std::int64_t PromptParts::tokens(std::size_t part) const {
+  std::int64_t count = 0;
+  for (const PartRange& range : m_visible) {
+    if (range.part == part) count += range.end - range.begin;
+  }
+  return count;
+}
+
+PartAttention byPart(const SegmentAttention& row, const PromptParts& parts) {
+  PartAttention joined{
+      .index = row.index, .keyParts = {}, .layers = row.layers, .heads = row.heads, .mass = {}, .first = {}};
+  const std::size_t segments = row.keySegments.size();
+  std::vector<std::size_t> places;     // by key segment: index in keyParts
+  std::vector<bool> begins(segments);  // whether the part begins with this segment
+  const auto partOf = [&](std::uint32_t segment) {
+    for (const PartRange& range : parts.visible()) {
+      if (range.segment == segment) return std::optional(range.part);
+    }
+    return parts.partAt(segment, 0);
+  };
+  const std::uint32_t none = static_cast<std::uint32_t>(parts.size());
+  const std::uint32_t own = segments == 0 ? none : partOf(row.keySegments.back()).value_or(none);
+  for (std::size_t i = 0; i < segments; ++i) {
+    const std::uint32_t part = partOf(row.keySegments[i]).value_or(none);
+    const auto known = std::find(joined.keyParts.begin(), joined.keyParts.end(), part);
+    begins[i] = known == joined.keyParts.end();
+    if (begins[i]) joined.keyParts.push_back(part);
+  }
+  // The row's own part comes last.
+  if (const auto at = std::find(joined.keyParts.begin(), joined.keyParts.end(), own);
+      at != joined.keyParts.end())
+    std::rotate(at, at + 1, joined.keyParts.end());
+  for (const std::uint32_t segment : row.keySegments) {
+    const auto at = std::find(joined.keyParts.begin(), joined.keyParts.end(), partOf(segment).value_or(none));
+    places.push_back(static_cast<std::size_t>(at - joined.keyParts.begin()));
+  }
+  const std::size_t width = joined.keyParts.size();
+  const std::size_t rows = segments == 0 ? 0 : std::min(row.mass.size(), row.first.size()) / segments;
+  joined.mass.resize(rows * width);
+  joined.first.resize(rows * width);
+  for (std::size_t head = 0; head < rows; ++head) {
+    for (std::size_t i = 0; i < segments; ++i) {
+      joined.mass[head * width + places[i]] += row.mass[head * segments + i];
+      if (begins[i]) joined.first[head * width + places[i]] = row.first[head * segments + i];
+    }
+  }
+  return joined;
+}
+
+std::vector<double> sourceReads(const PromptParts& parts, const PartAttention& row) {
+  std::vector<double> reads(parts.size(), 0.0);
+  if (row.index < 0) return reads;
+  const std::size_t width = row.keyParts.size();
+  const std::size_t values = std::min(row.mass.size(), row.first.size());
+  for (std::size_t at = 0; at < values; ++at) {
+    const std::uint32_t part = row.keyParts[at % width];
+    if (part >= parts.size() || parts.role(part) != PartRole::Source) continue;
+    const double read = static_cast<double>(row.mass[at]) - static_cast<double>(row.first[at]);
+    if (read > 0) reads[part] += read * read;
+  }
+  return reads;
+}
+
+std::vector<double> normalised(std::vector<double> reads) {
+  const double sum = std::accumulate(reads.begin(), reads.end(), 0.0);
+  if (sum <= 0) return reads;
+  for (double& read : reads) read /= sum;
+  return reads;
+}
+
+std::vector<double> sourceShares(const PromptParts& parts, std::span<const PartAttention* const> rows) {
+  std::vector<double> reads(parts.size(), 0.0);
+  for (const PartAttention* row : rows) {
+    const std::vector<double> own = sourceReads(parts, *row);
+    std::transform(reads.begin(), reads.end(), own.begin(), reads.begin(), std::plus<>());
+  }
+  return normalised(std::move(reads));
+}
+
+}  // namespace spanscope::trace

@@ -1,0 +1,136 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// The parts of a query stand under their names and numbers in every view, whatever segments the policy makes
+// of them.
+#include "engine/layout/layouts.h"
+#include "engine/policy/policies.h"
+#include "tests/support/test_program.h"
+#include "tests/ui/views/common/recorded_runs.h"
+#include "ui/session/token_account.h"
+#include "ui/views/attention/attention_model.h"
+#include "ui/views/attention/attention_shares.h"
+#include "ui/views/attention/head_grid.h"
+#include "ui/views/block_table/block_table_model.h"
+#include "ui/views/common/segment_names.h"
+#include "ui/views/tokens/token_strip_model.h"
+
+#include <QTest>
+
+#include <cmath>
+#include <numeric>
+
+using namespace spanscope;
+using namespace spanscope::ui;
+
+namespace {
+
+const QStringList kSources{QStringLiteral("document 1"), QStringLiteral("document 2"),
+                           QStringLiteral("document 3")};
+const QStringList kParts{QStringLiteral("system"), QStringLiteral("document 1"), QStringLiteral("document 2"),
+                         QStringLiteral("document 3"), QStringLiteral("question")};
+
+}  // namespace
+
+class TestPartsEverywhere : public QObject {
+  Q_OBJECT
+
+ private Q_SLOTS:
+  void partsHaveTheirNames_data() {
+    QTest::addColumn<QString>("policy");
+    QTest::addColumn<int>("layout");
+    QTest::addColumn<bool>("everyToken");
+    for (const policy::Policy* policy : policy::policies()) {
+      for (const layout::LayoutInfo& layout : layout::layouts()) {
+        for (const bool everyToken : {false, true}) {
+          QTest::addRow("%s, %s%s", policy->name, layout.name, everyToken ? ", every token recorded" : "")
+              << QString::fromLatin1(policy->name) << static_cast<int>(layout.layout) << everyToken;
+        }
+      }
+    }
+  }
+
+  void partsHaveTheirNames() {
+    QFETCH(QString, policy);
+    QFETCH(int, layout);
+    QFETCH(bool, everyToken);
+    const policy::Policy* own = nullptr;
+    for (const policy::Policy* each : policy::policies()) {
+      if (policy == QLatin1String(each->name)) own = each;
+    }
+    QVERIFY(own != nullptr);
+    test::RunRecorder recorder;
+    const document::Document document = test::exampleDocument("rag.json");
+    for (int run = 0; run < 2; ++run)
+      recorder.run(document, *own, everyToken, static_cast<layout::Layout>(layout));
+    const ViewInput input = recorder.recorded().input();
+    const RequestId request = input.shownRequest();
+
+    const TokenStrip strip = tokenStrip(input);
+    QStringList names;
+    for (const StripSegment& segment : strip.segments) names << segment.name;
+    QCOMPARE(names, kParts);
+
+    BlockHistory history;
+    history.follow(input.trace);
+    const TableRow row = blockTable(input, history).rows.back();
+    names.clear();
+    double end = 0;
+    for (const TablePart& part : row.parts) {
+      if (part.hidden || part.generated) continue;
+      names << part.name;
+      // Brackets follow each other without overlap.
+      QVERIFY(double(part.first) + part.begin >= end - 1e-9);
+      end = double(part.last) + part.end;
+    }
+    QCOMPARE(names, kParts);
+
+    const ShareModel shares = shareModel(input);
+    names.clear();
+    for (const ShareBar& bar : shares.bars) names << bar.name;
+    QCOMPARE(names, kSources);
+    const double sum = std::accumulate(shares.bars.begin(), shares.bars.end(), 0.0,
+                                       [](double all, const ShareBar& bar) { return all + bar.share; });
+    QVERIFY2(std::abs(sum - 1) < 1e-6, qPrintable(QString::number(sum)));
+    const HeadGrid heads = headGrid(input);
+    QCOMPARE(QStringList(heads.names.begin(), heads.names.end()), kSources);
+
+    AttentionOptions options;
+    options.rowSet = AttentionRowSet::Answer;
+    options.grain = AttentionGrain::Segments;
+    const AttentionModel map = attentionModel(input, options);
+    names.clear();
+    for (const AttentionSegment& segment : map.segments) {
+      if (segment.columns > 0) names << segment.name;
+    }
+    // Of several segments that are one part, the map of a policy with one segment for each part shows all.
+    QCOMPARE(names, kParts);
+    QVERIFY(map.recorded);
+    for (std::size_t r = 0; r < map.rows.size(); ++r) {
+      double whole = 0;
+      for (std::int32_t column = 0; column < map.columns; ++column)
+        whole += static_cast<double>(map.mass[map.at(static_cast<std::int32_t>(r), column)]);
+      // What a team's reply read of the others is told apart.
+      const bool isTeam = policy == QLatin1String("views");
+      QVERIFY2(std::abs(whole - 1) < 1e-3 || isTeam, qPrintable(QString::number(whole)));
+    }
+
+    // Each token is in one column of the account.
+    RequestAccount account(input, request);
+    const TokenAccount prompt = account.prompt();
+    QCOMPARE(prompt.total(), static_cast<std::int64_t>(strip.prompt - strip.cropped));
+    TokenAccount parts;
+    const RequestParts told = requestParts(input, request);
+    for (const trace::PartRange& range : told.parts.visible())
+      parts += account.of(range.segment, range.begin, range.end);
+    QVERIFY(parts == prompt);
+    QCOMPARE(prompt.again, static_cast<std::int64_t>(strip.recomputed));
+    std::int64_t found = 0;
+    for (const StripToken& token : strip.tokens) {
+      const bool isPrompt = !token.generated && token.part != StripPart::Cropped;
+      if (isPrompt && (token.role == BlockRole::Hit || token.role == BlockRole::Relocated)) ++found;
+    }
+    QCOMPARE(prompt.cached(), found);
+  }
+};
+
+SPANSCOPE_TEST(tst_parts_everywhere, TestPartsEverywhere, QApplication)
+#include "tst_parts_everywhere.moc"
