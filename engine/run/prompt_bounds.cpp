@@ -99,6 +99,19 @@ void addReused(const plan::PromptNode& prompt, const policy::Policy& policy, std
   }
 }
 
+/// How many replies stand in a prompt.
+std::int64_t repliesIn(const plan::PromptNode& prompt) {
+  if (std::holds_alternative<plan::PromptOutput>(prompt.value)) return 1;
+  const std::vector<plan::PromptNode>* children = nullptr;
+  if (const auto* run = std::get_if<plan::PromptRun>(&prompt.value)) children = &run->children;
+  if (const auto* plus = std::get_if<plan::PromptPlus>(&prompt.value)) children = &plus->children;
+  std::int64_t replies = 0;
+  if (children != nullptr) {
+    for (const plan::PromptNode& child : *children) replies += repliesIn(child);
+  }
+  return replies;
+}
+
 class Bounding {
  public:
   Bounding(const plan::Plan& plan, const RunOptions& options, const model::ModelConfig& model,
@@ -140,6 +153,9 @@ class Bounding {
       bounds.prompt.least -= mark.prompt;
       bounds.view.least -= mark.view;
     }
+    // Where an inner prompt ends in a block because its own replies were cropped away, the reply to it begins
+    // a segment of its own.
+    if (crops) bounds.mostBlocks += kMostCopies * repliesIn(step.prompt);
     if (crops && finalMarkOf(many).view == 0) {
       bounds.prompt.most += (m_options.policy.policy().hasIndependentSpans ? kMostCopies : 1) * m_blockSize;
       bounds.view.most += m_blockSize;

@@ -47,9 +47,7 @@ QString cacheNote(const ViewInput& input, RequestId id, const trace::RequestStat
   }
   const TokenAccount account = RequestAccount(input, id).prompt();
   if (account.cached() + account.again == 0) return tr("cold");
-  QString text = tr("%1 of %2 cached").arg(account.cached()).arg(account.total());
-  if (account.again > 0) text = tr("%1, %2 again").arg(text).arg(account.again);
-  return text;
+  return tr("%1 of %2 cached").arg(account.cached()).arg(account.total());
 }
 
 class TableMaker {
