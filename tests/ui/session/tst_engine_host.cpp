@@ -7,6 +7,7 @@
 #include "engine/workbench/service/fidelity_work.h"
 #include "engine/workbench/service/replay_work.h"
 #include "engine/workbench/service/work.h"
+#include "engine/workbench/service/workplace.h"
 #include "tests/support/backends.h"
 #include "tests/support/test_program.h"
 #include "ui/session/engine_host.h"
@@ -341,6 +342,59 @@ class TestEngineHost : public QObject {
     host.stop(kTab);
     QTRY_COMPARE_WITH_TIMEOUT(ended[kTab], 1, kPatience);
     QVERIFY(!host.isBusy());
+  }
+
+  /// Runs of three tabs, replays, what gives way, an emptied cache and a recording, all at once: each job
+  /// ends.
+  void everythingAtOnce() {
+    const QTemporaryDir folder;
+    const QString path = folder.filePath(QStringLiteral("all.trace"));
+    EngineHost host{test::cpuBackends()};
+    document::RunSettings settings;
+    settings.threads = 2;
+    const auto first = runToEnd(host, requestFor(QStringLiteral("rag.json"), settings));
+    const run::FinishedReply reply = replyOf(first);
+    QCOMPARE(host.startRecording(path), QString());
+    std::map<std::uint32_t, int> ended;
+    QStringList problems;
+    connect(&host, &EngineHost::workEnded, &host, [&](const QString& problem, std::uint32_t tab) {
+      ++ended[tab];
+      if (!problem.isEmpty()) problems += problem;
+    });
+    constexpr std::uint32_t kTabs = 3;
+    constexpr int kRounds = 4;
+    std::vector<trace::Event> events;
+    for (int round = 0; round < kRounds; ++round) {
+      for (std::uint32_t tab = 1; tab <= kTabs; ++tab) {
+        const bool replays = (static_cast<int>(tab) + round) % 3 == 0;
+        if (replays) {
+          QVERIFY(host.submit({.work = std::make_shared<workbench::ReplayWork>(
+                                   run::AttentionReplayRequest{.reply = reply, .layer = 1}),
+                               .tab = tab}));
+        } else {
+          QVERIFY(submitRun(
+              host, tab == 1 ? longRequest(settings) : requestFor(QStringLiteral("rag.json"), settings),
+              tab));
+        }
+      }
+      host.submit(
+          {.work = std::make_shared<workbench::FunctionWork>(
+               [](workbench::Workplace& place, const std::stop_token&) { place.openSession().dumpPool(); }),
+           .givesWay = true});
+      if (round == 1) host.clearCache();
+      if (round == 2) host.findDevices();
+      QTest::qWait(10);
+      host.drain(events);
+      host.stop(1);
+      const auto haveAllEnded = [&] {
+        host.drain(events);
+        return ended[1] > round && ended[2] > round && ended[3] > round;
+      };
+      QVERIFY(QTest::qWaitFor(haveAllEnded, kPatience));
+    }
+    QCOMPARE(problems, QStringList());
+    QCOMPARE(host.finishRecording(), QString());
+    QVERIFY(TraceStore::open(path.toStdString()).contradictions().empty());
   }
 
   /// What is forecast gives way to what a person asks for.

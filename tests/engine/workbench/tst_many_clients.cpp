@@ -1,0 +1,219 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// A service with clients on several threads at once. What they share is what a thread sanitizer is to see.
+#include "engine/experiment/fidelity.h"
+#include "engine/plan/plan.h"
+#include "engine/plan/planner.h"
+#include "engine/query/json/json.h"
+#include "engine/run/finished_reply.h"
+#include "engine/workbench/run_options.h"
+#include "engine/workbench/service/fidelity_work.h"
+#include "engine/workbench/service/replay_work.h"
+#include "engine/workbench/service/run_work.h"
+#include "engine/workbench/service/warm_work.h"
+#include "engine/workbench/service/work_service.h"
+#include "engine/workbench/service/workplace.h"
+#include "engine/workbench/settings.h"
+#include "tests/support/backends.h"
+#include "tests/support/test_program.h"
+
+#include <QTest>
+
+#include <atomic>
+#include <cstddef>
+#include <functional>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <thread>
+#include <utility>
+#include <vector>
+
+using namespace spanscope;
+using namespace spanscope::workbench;
+
+namespace {
+
+constexpr int kClients = 3;
+constexpr int kRounds = 6;  ///< of each client
+
+RunSettings twoThreads() {
+  RunSettings settings;
+  settings.threads = 2;
+  return settings;
+}
+
+std::shared_ptr<const plan::Plan> planOf(const std::string& document) {
+  const auto parsed = query::parseJson(
+      R"({"g":{"model":"m","max_tokens":8,"temperature":0.0,"input":{"cross":[{"system":"You answer."},)"
+      R"({"plus":[{"user":")" +
+      document + R"("},{"user":"Tarek has a dog called Biscuit."}]},{"user":"Where does Mira live?"}]}}})");
+  auto result = plan::makePlan(*parsed.query, {});
+  return std::make_shared<const plan::Plan>(std::move(*result.plan));
+}
+
+std::string documentOf(int client, int round) {
+  return "Mira lives in town " + std::to_string(client) + ", house " + std::to_string(round % 3) + ".";
+}
+
+std::shared_ptr<RunWork> runOf(const std::string& document, std::int32_t priority) {
+  const auto prepare = [=](Workplace& place, const retrieve::Watch&) {
+    RunWork::Prepared prepared{.plan = planOf(document), .options = runOptionsOf(twoThreads())};
+    prepared.options.priority = priority;
+    prepared.options.observedLayers = {0, place.model()->config.layers - 1};
+    return prepared;
+  };
+  return std::make_shared<RunWork>(twoThreads(), RunWork::Preparation{.prepare = prepare});
+}
+
+/// Keeps the events of the session for every client.
+class Reader final : public WorkplaceWatcher {
+ public:
+  void sessionOpens(const std::shared_ptr<trace::Recorder>& opened) override {
+    const std::lock_guard lock(m_mutex);
+    m_recorder = opened;
+  }
+  /// Gives `replies` the events that it has not seen.
+  void read(experiment::FinishedReplies& replies, std::size_t& seen) {
+    const std::lock_guard lock(m_mutex);
+    if (m_recorder) m_recorder->drain(m_events);
+    for (; seen < m_events.size(); ++seen) replies.take(m_events[seen]);
+  }
+
+ private:
+  std::mutex m_mutex;
+  std::shared_ptr<trace::Recorder> m_recorder;
+  std::vector<trace::Event> m_events;
+};
+
+/// What came of the works of one client.
+struct Outcome {
+  std::map<std::string, std::vector<std::string>> answers;  ///< of runs that were not stopped, by document
+  std::size_t failed = 0;
+  std::size_t replayed = 0;
+  std::vector<WorkHandle> handles;
+};
+
+class Client {
+ public:
+  Client(WorkService& service, Reader& reader, int number)
+      : m_service(service), m_reader(reader), m_number(number) {}
+
+  Outcome operator()() {
+    for (int round = 0; round < kRounds; ++round) {
+      const std::string document = documentOf(m_number, round);
+      const auto kept = runOf(document, round % 2);
+      const auto dropped = runOf(documentOf(m_number, round + 1), 0);
+      const WorkHandle keptHandle = submit(kept, m_number % 2);
+      WorkHandle droppedHandle = submit(dropped, 0);
+      if (round == 2) m_service.clearCache();
+      if (round % 2 == 1) droppedHandle.stop();
+      while (!keptHandle.waitFor(std::chrono::milliseconds(1))) {
+        if (kept->run() != 0 && round == 3) droppedHandle.stop();
+        m_progress += kept->indexing() ? 1 : 0;
+      }
+      if (kept->result()) m_outcome.answers[document].push_back(kept->result()->answer);
+      lookBack(kept->run(), round);
+    }
+    for (const WorkHandle& handle : m_outcome.handles) handle.wait();
+    for (const WorkHandle& handle : m_outcome.handles)
+      m_outcome.failed += handle.state() == WorkState::Failed ? 1 : 0;
+    return std::move(m_outcome);
+  }
+
+ private:
+  WorkHandle submit(std::shared_ptr<Work> work, std::int32_t priority) {
+    WorkHandle handle = m_service.submit(
+        std::move(work),
+        {.priority = priority, .changed = [this](auto, const auto&) { m_progress.fetch_add(1); }});
+    m_outcome.handles.push_back(handle);
+    return handle;
+  }
+
+  /// Replays and measures what the run gave, and warms a text.
+  void lookBack(RunId run, int round) {
+    m_reader.read(m_replies, m_seen);
+    for (run::FinishedReply& reply : m_replies.takeRun(run)) {
+      ++m_outcome.replayed;
+      const auto measured = std::make_shared<FidelityWork>(std::vector{reply});
+      submit(std::make_shared<ReplayWork>(run::AttentionReplayRequest{.reply = std::move(reply), .layer = 1}),
+             0);
+      if (round % 3 == 0) submit(measured, 0).waitFor(std::chrono::milliseconds(1));
+      m_progress += static_cast<int>(measured->measured());
+    }
+    if (round != 1) return;
+    const auto warming = std::make_shared<WarmWork>(
+        twoThreads(), std::vector<WarmText>{[] { return std::string("The lamp gave little light."); }});
+    const WorkHandle handle = submit(warming, 0);
+    while (!handle.waitFor(std::chrono::milliseconds(1)))
+      m_progress += static_cast<int>(warming->warmed().size());
+  }
+
+  WorkService& m_service;
+  Reader& m_reader;
+  int m_number;
+  experiment::FinishedReplies m_replies;
+  std::size_t m_seen = 0;  ///< of the reader's events
+  std::atomic<int> m_progress = 0;
+  Outcome m_outcome;
+};
+
+}  // namespace
+
+class TestManyClients : public QObject {
+  Q_OBJECT
+
+ private Q_SLOTS:
+  void workOfManyClientsEndsAsItDoesAlone() {
+    Reader reader;
+    std::vector<Outcome> outcomes(kClients);
+    {
+      WorkService service(test::cpuBackends(), reader);
+      std::vector<std::thread> threads;
+      for (int number = 0; number < kClients; ++number) {
+        threads.emplace_back(
+            [&, number] { outcomes[static_cast<std::size_t>(number)] = Client(service, reader, number)(); });
+      }
+      for (std::thread& thread : threads) thread.join();
+    }
+    Reader quiet;
+    WorkService service(test::cpuBackends(), quiet);
+    std::size_t replayed = 0;
+    for (const Outcome& outcome : outcomes) {
+      QCOMPARE(outcome.failed, std::size_t{0});
+      QCOMPARE(outcome.answers.size(), std::size_t{3});
+      replayed += outcome.replayed;
+      for (const auto& [document, answers] : outcome.answers) {
+        const auto alone = runOf(document, 0);
+        service.submit(alone).wait();
+        for (const std::string& answer : answers) QCOMPARE(answer, alone->result()->answer);
+      }
+    }
+    QVERIFY(replayed > 0);
+  }
+
+  /// A service that ends takes no client with it, whatever they are about to do.
+  void handlesOutliveTheService() {
+    Reader reader;
+    std::vector<WorkHandle> handles;
+    std::vector<std::thread> threads;
+    {
+      WorkService service(test::cpuBackends(), reader);
+      for (int number = 0; number < 6; ++number)
+        handles.push_back(service.submit(runOf(documentOf(number, 0), number % 3), {.priority = number % 2}));
+      for (const WorkHandle& handle : handles) {
+        threads.emplace_back([own = handle]() mutable {
+          own.waitFor(std::chrono::milliseconds(5));
+          own.stop();
+          own.wait();
+        });
+      }
+      handles.front().waitFor(std::chrono::milliseconds(5));
+    }
+    for (std::thread& thread : threads) thread.join();
+    for (const WorkHandle& handle : handles) QVERIFY(hasEnded(handle.state()));
+  }
+};
+
+SPANSCOPE_TEST(tst_many_clients, TestManyClients)
+#include "tst_many_clients.moc"
