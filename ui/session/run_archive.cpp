@@ -3,6 +3,7 @@
 
 #include "engine/base/error.h"
 #include "engine/trace/trace_file.h"
+#include "ui/session/run_part.h"
 
 #include <QCoreApplication>
 #include <QDateTime>
@@ -285,24 +286,6 @@ QStringList textsOf(const QJsonValue& value) {
 }
 
 }  // namespace
-
-std::vector<trace::Event> runPart(const TraceStore& trace, RunId run) {
-  const std::optional<std::size_t> start = trace.startOf(run);
-  if (!start) return {};
-  const std::size_t first = *start;
-  const std::size_t end = trace.endOf(run);
-  std::vector<trace::Event> events;
-  events.reserve(end - first + 1);
-  if (first > 0) events.push_back(trace.beginningAt(first));
-  for (std::size_t i = first; i < end; ++i) events.push_back(trace.event(i));
-  // It is measured whenever a person asks for it, which may be after later runs.
-  for (std::size_t i = end; i < trace.size(); ++i) {
-    const trace::Event& event = trace.event(i);
-    if (event.run == run && std::holds_alternative<trace::FidelityMeasured>(event.payload))
-      events.push_back(event);
-  }
-  return events;
-}
 
 QByteArray recordText(const RunRecord& record) {
   QJsonObject object{{QStringLiteral("spanscopeRun"), kVersion},

@@ -16,9 +16,6 @@
 
 namespace spanscope::ui {
 
-/// The events of one run, as a trace that begins with the state that the session had when the run started.
-std::vector<trace::Event> runPart(const TraceStore& trace, RunId run);
-
 /// The content of the small file: everything in the record except its events.
 QByteArray recordText(const RunRecord& record);
 /// Returns nothing if the text is no record, or if another version of the program wrote it.

@@ -158,6 +158,8 @@ class FactMaker {
       text += tr(", when the cache was emptied");
     } else if (event.request != 0) {
       text += tr(", to make room for %1").arg(requestName(m_context.state, event.request));
+    } else if (removed != nullptr && event.run != 0) {
+      text += tr(", to make room for another run");
     }
     return text;
   }
