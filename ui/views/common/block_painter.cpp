@@ -159,6 +159,13 @@ void BlockPainter::core(QPainter& painter, const QRectF& place, BlockCore core) 
                        m_theme.color(core == BlockCore::Dark ? Role::TextThird : Role::Outline));
       return;
     }
+    case BlockCore::Frame: {
+      const double inset = place.width() >= 30 ? 4 : place.width() >= 14 ? 3 : 2;
+      painter.setBrush(Qt::NoBrush);
+      painter.setPen(QPen(m_theme.color(Role::TextThird), 1));
+      painter.drawRect(place.adjusted(inset, inset, -inset - 1, -inset - 1));
+      return;
+    }
     case BlockCore::Cross:
       painter.setPen(QPen(m_theme.color(Role::TextThird), 1));
       painter.drawLine(place.topLeft() + QPointF(3, 3), place.bottomRight() - QPointF(3, 3));

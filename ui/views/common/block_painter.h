@@ -20,6 +20,7 @@ enum class BlockCore {
   None,
   Light,  ///< a lookup can find the block
   Dark,   ///< a request holds the block
+  Frame,  ///< only requests of other runs than the document's hold the block
   Cross,  ///< the pool never hands out the block
 };
 

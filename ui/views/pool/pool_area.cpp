@@ -25,6 +25,10 @@ BlockLook poolLook(const PoolBlock& block) {
     look.loaded = block.loaded;
     return look;
   }
+  if (block.isOthers) {
+    look.core = BlockCore::Frame;
+    return look;
+  }
   switch (block.state) {
     case PoolBlockState::Null:
       look.core = BlockCore::Cross;

@@ -67,7 +67,7 @@ PoolControls::PoolControls(QWidget* parent)
                            {{.role = BlockRole::Computed},
                             Theme::name(BlockRole::Computed),
                             tr("Computed for the shown request, or being computed")},
-                           {{.core = BlockCore::Dark}, tr("held"), tr("Other requests hold it")},
+                           {{.core = BlockCore::Dark}, tr("held"), tr("Other requests hold it; a frame alone: requests of another run")},
                            {{.core = BlockCore::Light},
                             tr("cached"),
                             tr("Nobody holds it; it can be found until it is evicted")},

@@ -53,7 +53,17 @@ std::int64_t timeAt(const ViewInput& input) {
   return input.position == 0 ? 0 : input.trace->event(input.position - 1).time;
 }
 
+/// Whether a run is known to be another document's. Without records every run of a trace is the document's.
+bool isAnothers(const ViewInput& input, RunId run) {
+  if (run == 0) return false;
+  if (!input.state().progress().runs.contains(run)) return true;
+  return input.records && !input.paths.contains(run);
+}
+
 QString ownerText(const ViewInput& input, const trace::BlockState& block) {
+  // What is kept of a run does not tell which requests others had beside it.
+  if (block.storedByRequest == 0 && block.storedByRun != 0)
+    return tr("stored by another run, as its block %1").arg(block.virtualIndex);
   if (block.storedByRequest == 0) return tr("owner not reported");
   QString name = nodeName(input, block.storedByRun, block.storedByNode);
   const auto& requests = input.state().progress().requests;
@@ -72,13 +82,37 @@ QString ownerText(const ViewInput& input, const trace::BlockState& block) {
       .arg(block.virtualIndex);
 }
 
+/// By block, who holds it: bits of the following.
+enum Holders : std::uint8_t { Own = 1, Others = 2 };
+std::vector<std::uint8_t> holdersOfAll(const ViewInput& input) {
+  std::vector<std::uint8_t> held(input.state().pool().blocks().size(), 0);
+  for (const auto& [id, request] : input.state().progress().requests) {
+    if (request.phase == trace::RequestPhase::Finished) continue;
+    const std::uint8_t bit = isAnothers(input, request.run) ? Others : Own;
+    for (const auto& [place, block] : request.blocks) {
+      const auto index = static_cast<std::size_t>(block.block);
+      if (index < held.size()) held[index] = static_cast<std::uint8_t>(held[index] | bit);
+    }
+  }
+  return held;
+}
+
+/// Of a block that is held, by requests as they are in `holders`. A trace that begins in the middle of a
+/// session, such as what is kept of one run, does not tell of every request.
+bool isHeldByOthers(const ViewInput& input, std::uint8_t holders) {
+  return holders == Others || (holders == 0 && !input.state().progress().whole);
+}
+
 /// The requests that hold a block now.
 QStringList holders(const ViewInput& input, BlockId block) {
   QStringList names;
   for (const auto& [id, request] : input.state().progress().requests) {
     if (request.phase == trace::RequestPhase::Finished) continue;
-    if (placeOf(input.state(), id, block)) names << requestName(input.state(), id);
+    if (!placeOf(input.state(), id, block)) continue;
+    const QString name = requestName(input.state(), id);
+    names << (isAnothers(input, request.run) ? tr("another run (%1)").arg(name) : name);
   }
+  if (names.isEmpty() && isHeldByOthers(input, 0)) names << tr("another run");
   return names;
 }
 
@@ -107,6 +141,7 @@ PoolTable poolTable(const ViewInput& input, const BlockHistory& history, PoolSha
   table.blocks.resize(pool.blocks().size());
   std::int64_t oldest = 0;
   const std::int64_t now = timeAt(input);
+  const std::vector<std::uint8_t> holders = holdersOfAll(input);
   std::vector<std::int64_t> ages;
   if (shade == PoolShade::Age) ages.assign(table.blocks.size(), -1);
   for (std::size_t i = 0; i < table.blocks.size(); ++i) {
@@ -117,7 +152,11 @@ PoolTable poolTable(const ViewInput& input, const BlockHistory& history, PoolSha
     to.fill = from.fill;
     if (to.state == PoolBlockState::Free) ++table.free;
     if (to.state == PoolBlockState::Cached) ++table.cached;
-    if (to.state == PoolBlockState::Held || to.state == PoolBlockState::Computing) ++table.held;
+    if (to.state == PoolBlockState::Held || to.state == PoolBlockState::Computing) {
+      ++table.held;
+      to.isOthers = isHeldByOthers(input, holders[i]);
+      if (to.isOthers) ++table.others;
+    }
     if (ages.empty() || !from.cached) continue;
     if (const auto stored = history.storedAt(static_cast<BlockId>(i), input.position)) {
       ages[i] = now - input.trace->event(*stored).time;
@@ -146,6 +185,7 @@ PoolTable poolTable(const ViewInput& input, const BlockHistory& history, PoolSha
                         .arg(table.held)
                         .arg(table.cached)
                         .arg(table.free);
+    if (table.others > 0) table.summary += tr(" · %1 held by another run").arg(table.others);
     const StoreTable store = storeTable(input);
     if (!store.summary.isEmpty()) table.summary += tr(" · ") + store.summary;
   }
@@ -201,7 +241,11 @@ QString poolTip(const ViewInput& input, BlockId block) {
   if (own == nullptr) return {};
   const PoolBlockState state = stateOf(*own, static_cast<std::size_t>(block));
   QString text = QStringLiteral("#%1 · %2").arg(block).arg(poolStateName(state));
-  if (own->references > 0) text += QStringLiteral(" ×%1").arg(own->references);
+  if (own->references > 0) {
+    text += QStringLiteral(" ×%1").arg(own->references);
+    const QStringList names = holders(input, block);
+    if (!names.isEmpty()) text += QLatin1Char('\n') + tr("held by %1").arg(names.join(tr(" and ")));
+  }
   if (own->cached) {
     text += QLatin1Char('\n') + ownerText(input, *own);
     text +=

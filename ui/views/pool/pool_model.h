@@ -28,6 +28,7 @@ struct PoolBlock {
   std::int32_t fill = 0;              ///< filled token slots
   BlockRole shown = BlockRole::Free;  ///< how it serves the shown request; Free: it does not
   bool loaded = false;                ///< it was loaded from a tier for the shown request
+  bool isOthers = false;              ///< only runs that are not the document's hold it
   /// 0: newest … 1: oldest of the stored blocks; −1: nothing is stored, or the age is not known.
   float age = -1;
   bool operator==(const PoolBlock&) const = default;
@@ -45,6 +46,7 @@ struct PoolTable {
   std::size_t free = 0;
   std::size_t cached = 0;  ///< cached blocks that no request holds
   std::size_t held = 0;
+  std::size_t others = 0;  ///< held blocks that only runs that are not the document's hold
   double oldest = 0;       ///< seconds since the oldest block was stored; 0: ages were not asked for
   bool anyLoaded = false;  ///< some block is `loaded`
   QString summary;

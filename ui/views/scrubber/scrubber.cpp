@@ -278,7 +278,8 @@ QString Scrubber::csv() const {
   if (input() == nullptr || input()->trace->size() == 0) return {};
   const ScrubberModel model = scrubberModel(*input());
   QString text = csvLine({tr("first event"), tr("last event"), tickName(TickKind::Computed),
-                          tickName(TickKind::Relocated), tickName(TickKind::Hit), tickName(TickKind::Token)});
+                          tickName(TickKind::Relocated), tickName(TickKind::Hit), tickName(TickKind::Token),
+                          tickName(TickKind::Other)});
   for (std::size_t bin = 0; bin < model.bins.size(); ++bin) {
     QStringList fields{QString::number(bin * model.eventsPerBin + 1),
                        QString::number(std::min((bin + 1) * model.eventsPerBin, model.total))};

@@ -7,12 +7,14 @@
 
 #include <algorithm>
 #include <optional>
+#include <set>
+#include <utility>
 
 namespace spanscope::ui {
 namespace {
 
-std::optional<TickKind> kindOf(const trace::Event& event) {
-  if (const auto* lookup = std::get_if<trace::BlockLookedUp>(&event.payload)) {
+std::optional<TickKind> tickOf(const trace::Payload& payload) {
+  if (const auto* lookup = std::get_if<trace::BlockLookedUp>(&payload)) {
     switch (lookup->outcome) {
       case trace::LookupOutcome::Hit:
       case trace::LookupOutcome::Partial:
@@ -23,20 +25,53 @@ std::optional<TickKind> kindOf(const trace::Event& event) {
         return TickKind::Computed;
     }
   }
-  if (const auto* pass = std::get_if<trace::BatchComputed>(&event.payload)) {
-    const bool prefill = std::any_of(pass->entries.begin(), pass->entries.end(),
-                                     [](const trace::BatchEntry& entry) { return !entry.decode; });
-    return prefill ? std::optional<TickKind>(TickKind::Computed) : std::nullopt;
-  }
-  if (std::holds_alternative<trace::TokenGenerated>(event.payload)) return TickKind::Token;
+  if (std::holds_alternative<trace::TokenGenerated>(payload)) return TickKind::Token;
   return std::nullopt;
+}
+
+/// The document's runs among those of the trace; none: every run is its own.
+std::set<RunId> ownRuns(const ViewInput& input) {
+  std::set<RunId> own;
+  if (!input.records) return own;
+  for (const auto& [run, paths] : input.paths) own.insert(run);
+  return own;
 }
 
 }  // namespace
 
-void TickBins::follow(const std::shared_ptr<const TraceStore>& trace) {
-  if (trace != m_trace) *this = TickBins();
+bool TickBins::isOwn(RunId run) const {
+  return m_own.empty() || m_own.contains(run);
+}
+
+bool TickBins::isOwnRequest(RequestId id) const {
+  if (m_own.empty()) return true;
+  const RequestEvents* request = m_trace->request(id);
+  return request != nullptr && m_own.contains(request->run);
+}
+
+std::optional<TickKind> TickBins::kindOf(const trace::Event& event) const {
+  if (const auto* pass = std::get_if<trace::BatchComputed>(&event.payload)) {
+    std::optional<TickKind> kind;
+    for (const trace::BatchEntry& entry : pass->entries) {
+      if (entry.decode) continue;
+      if (isOwnRequest(entry.request)) return TickKind::Computed;
+      kind = TickKind::Other;
+    }
+    return kind;
+  }
+  const std::optional<TickKind> kind = tickOf(event.payload);
+  return !kind || isOwn(event.run) ? kind : TickKind::Other;
+}
+
+void TickBins::follow(const std::shared_ptr<const TraceStore>& trace, const std::set<RunId>& own) {
+  std::set<RunId> present;
+  for (const std::size_t index : trace->runs()) {
+    const RunId run = trace->event(index).run;
+    if (own.contains(run)) present.insert(run);
+  }
+  if (trace != m_trace || present != m_own) *this = TickBins();
   m_trace = trace;
+  m_own = std::move(present);
   for (; m_read < trace->size(); ++m_read) {
     std::size_t bin = m_read / m_eventsPerBin;
     if (bin >= kMostBins) {
@@ -65,7 +100,7 @@ ScrubberModel scrubberModel(const ViewInput& input) {
 }
 
 ScrubberModel scrubberModel(const ViewInput& input, TickBins& bins, RunChoices& choices) {
-  bins.follow(input.trace);
+  bins.follow(input.trace, ownRuns(input));
   choices.follow(input);
   ScrubberModel model{.position = input.position,
                       .total = input.trace->size(),
@@ -107,6 +142,8 @@ QString tickName(TickKind kind) {
       return tr("hit");
     case TickKind::Token:
       return tr("token");
+    case TickKind::Other:
+      return tr("of other runs");
   }
   return {};
 }

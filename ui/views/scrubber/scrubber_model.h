@@ -11,12 +11,20 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <optional>
+#include <set>
 #include <vector>
 
 namespace spanscope::ui {
 
-enum class TickKind : std::uint8_t { Computed, Relocated, Hit, Token };
-inline constexpr std::size_t kTickKinds = 4;
+enum class TickKind : std::uint8_t {
+  Computed,
+  Relocated,
+  Hit,
+  Token,
+  Other  ///< any of these, of a run that is not the document's
+};
+inline constexpr std::size_t kTickKinds = 5;
 
 /// The number of events in a stretch of the trace, by kind.
 struct TickBin {
@@ -30,12 +38,18 @@ class TickBins {
  public:
   static constexpr std::size_t kMostBins = 4096;
 
-  void follow(const std::shared_ptr<const TraceStore>& trace);
+  /// `own`: the runs that are the document's; if none of them is in the trace, every run counts as its own.
+  void follow(const std::shared_ptr<const TraceStore>& trace, const std::set<RunId>& own = {});
   const std::vector<TickBin>& bins() const { return m_bins; }
   std::size_t eventsPerBin() const { return m_eventsPerBin; }
 
  private:
+  std::optional<TickKind> kindOf(const trace::Event& event) const;
+  bool isOwn(RunId run) const;
+  bool isOwnRequest(RequestId id) const;
+
   std::shared_ptr<const TraceStore> m_trace;
+  std::set<RunId> m_own;  ///< that are in the trace; empty: all of them
   std::size_t m_read = 0;
   std::size_t m_eventsPerBin = 1;
   std::vector<TickBin> m_bins;

@@ -35,6 +35,8 @@ QColor inkOf(TickKind kind, const Theme& theme) {
       return theme.ink(BlockRole::Hit);
     case TickKind::Token:
       return theme.color(Role::Text);
+    case TickKind::Other:
+      return theme.color(Role::Outline);
   }
   return {};
 }
@@ -97,6 +99,9 @@ void ScrubberTrack::paintTicks(QPainter& painter, const QRect& area) const {
   std::array<std::uint64_t, kTickKinds> sums{};
   bool ahead = false;
   const auto flush = [&] {
+    // What the document's own runs did hides what others did at the same place.
+    auto& others = sums[static_cast<std::size_t>(TickKind::Other)];
+    if (std::any_of(sums.begin(), sums.end() - 1, [](std::uint64_t n) { return n > 0; })) others = 0;
     const auto kinds =
         static_cast<int>(std::count_if(sums.begin(), sums.end(), [](std::uint64_t n) { return n > 0; }));
     if (kinds == 0) return;

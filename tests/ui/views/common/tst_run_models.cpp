@@ -32,6 +32,7 @@
 #include <QTest>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <set>
 
@@ -665,6 +666,60 @@ class TestRunModels : public QObject {
       expected += std::holds_alternative<trace::TokenGenerated>(event.payload) ? 1 : 0;
     }
     QCOMPARE(tokens, expected);
+  }
+
+  /// Of runs that share a session, the document's own have the ticks; what others do is told apart.
+  void ticksAreOfTheDocumentsRuns() {
+    auto trace = std::make_shared<TraceStore>();
+    std::uint64_t sequence = 0;
+    const auto send = [&](RunId run, RequestId request, trace::Payload payload) {
+      trace->append({.sequence = ++sequence,
+                     .time = static_cast<std::int64_t>(sequence),
+                     .session = 1,
+                     .run = run,
+                     .request = request,
+                     .node = {},
+                     .payload = std::move(payload)});
+    };
+    const auto token = [&](RunId run, std::int32_t index) {
+      send(run, run, trace::TokenGenerated{.index = index, .text = {}, .shown = {}, .segmentMass = {}});
+    };
+    send(0, 0, trace::SessionStarted{});
+    for (const RunId run : {RunId{1}, RunId{2}}) {
+      send(run, 0, trace::RunStarted{});
+      send(run, run, trace::StepStarted{});
+    }
+    send(1, 0, trace::BatchComputed{.entries = {{.request = 1, .count = 3}, {.request = 2, .count = 4}}});
+    send(1, 0,
+         trace::BatchComputed{
+             .entries = {{.request = 1, .count = 1, .decode = true}, {.request = 2, .count = 4}}});
+    token(1, 0);
+    token(1, 1);
+    token(2, 0);
+    QVERIFY(trace->contradictions().empty());
+    const auto sums = [&](const std::set<RunId>& own) {
+      TickBins bins;
+      bins.follow(trace, own);
+      std::array<std::uint32_t, kTickKinds> counts{};
+      for (const TickBin& bin : bins.bins()) {
+        for (std::size_t kind = 0; kind < kTickKinds; ++kind) counts[kind] += bin.counts[kind];
+      }
+      return counts;
+    };
+    using Counts = std::array<std::uint32_t, kTickKinds>;  // computed, relocated, hit, token, other
+    QVERIFY(sums({}) == (Counts{2, 0, 0, 3, 0}));
+    QVERIFY(sums({1}) == (Counts{1, 0, 0, 2, 2}));
+    QVERIFY(sums({2}) == (Counts{2, 0, 0, 1, 2}));
+    // A document without a run here sees the session.
+    QVERIFY(sums({9}) == (Counts{2, 0, 0, 3, 0}));
+    // A run that begins while they are followed is told apart from then on, also in what was read before.
+    TickBins followed;
+    followed.follow(trace, {2});
+    send(3, 0, trace::RunStarted{});
+    followed.follow(trace, {2, 3});
+    TickBins once;
+    once.follow(trace, {2, 3});
+    QVERIFY(followed.bins() == once.bins());
   }
 
   void emptyTraceGivesEmptyModels() {

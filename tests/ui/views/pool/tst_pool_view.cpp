@@ -19,6 +19,7 @@ class TestPoolView : public QObject {
   Q_OBJECT
  private Q_SLOTS:
   void states();
+  void othersHoldBlocks();
   void evictionOrder();
   void ages();
   void clickSelectsTheOwnersBlock();
@@ -62,6 +63,50 @@ void TestPoolView::states() {
   QCOMPARE(table.blocks[3].state, ui::PoolBlockState::Computing);
   QCOMPARE(table.blocks[4].state, ui::PoolBlockState::Free);
   QCOMPARE(table.summary, QStringLiteral("7 blocks · 2 held · 1 cached · 4 free"));
+}
+
+/// Blocks that only runs of other documents hold are theirs, and are not nameless.
+void TestPoolView::othersHoldBlocks() {
+  test::TraceMaker maker(4, 8);
+  maker.computedRequest(1, 1, 8, 1);
+  maker.startRun(2, 2, {test::TraceMaker::segment(8, 0, "/g/input")});
+  maker.send(2, 2, trace::BlockShared{1, 0, 0, 1});
+  maker.send(2, 2, trace::BlockAllocated{3, 0, 1});
+  maker.startRun(3, 3, {test::TraceMaker::segment(8, 0, "/g/input")});
+  maker.send(3, 3, trace::BlockShared{1, 0, 0, 2});
+  maker.send(3, 3, trace::BlockAllocated{4, 0, 1});
+  ui::ViewInput input = maker.input();
+  ui::BlockHistory history;
+  history.follow(input.trace);
+  QVERIFY(!ui::poolTable(input, history, ui::PoolShade::State).blocks[3].isOthers);
+  input.records = std::make_shared<const ui::RunRecords>();
+  input.paths[3] = {};
+  const ui::PoolTable table = ui::poolTable(input, history, ui::PoolShade::State);
+  QVERIFY(!table.blocks[1].isOthers);
+  QVERIFY(table.blocks[3].isOthers);
+  QVERIFY(!table.blocks[4].isOthers);
+  QVERIFY(ui::poolLook(table.blocks[3]).core == ui::BlockCore::Frame);
+  QCOMPARE(table.summary, QStringLiteral("7 blocks · 3 held · 1 cached · 3 free · 1 held by another run"));
+  QVERIFY(ui::poolDetail(input, history, 3).text.contains(QStringLiteral("held by another run (run 2)")));
+  QVERIFY(ui::poolTip(input, 4).contains(QStringLiteral("held by run 3")));
+
+  // What is kept of a run tells what others did to the pool, but not which of their requests.
+  test::TraceMaker kept(4, 8);
+  kept.send(5, 0, trace::BlockAllocated{1, 0, 0});
+  kept.send(5, 0, trace::BlockAllocated{2, 0, 0});
+  kept.send(5, 0, trace::BlockStored{.block = 2, .key = {1, 1}, .parent = {}, .tokens = {1, 2}});
+  auto part = std::make_shared<ui::TraceStore>();
+  part->append(kept.trace()->beginningAt(2));
+  for (std::size_t i = 2; i < kept.trace()->size(); ++i) part->append(kept.trace()->event(i));
+  ui::ViewInput own = kept.input();
+  own.trace = part;
+  own.position = part->size();
+  ui::BlockHistory keptHistory;
+  keptHistory.follow(part);
+  QVERIFY(ui::poolTable(own, keptHistory, ui::PoolShade::State).blocks[1].isOthers);
+  const QString text = ui::poolDetail(own, keptHistory, 2).text;
+  QVERIFY2(text.contains(QStringLiteral("held by another run")), qPrintable(text));
+  QVERIFY2(text.contains(QStringLiteral("stored by another run, as its block 0")), qPrintable(text));
 }
 
 void TestPoolView::evictionOrder() {
