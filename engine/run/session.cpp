@@ -8,6 +8,7 @@
 #include "engine/run/logits_request.h"
 #include "engine/run/plan_run.h"
 #include "engine/run/predictor.h"
+#include "engine/run/replayed_requests.h"
 #include "engine/run/request_listener.h"
 #include "engine/run/request_options.h"
 #include "engine/run/run_options.h"
@@ -23,6 +24,7 @@
 #include <map>
 #include <numeric>
 #include <utility>
+#include <variant>
 
 namespace spanscope::run {
 namespace {
@@ -78,6 +80,8 @@ std::int64_t allTokens(const layout::SpanTable& table, const policy::RowPlan& ro
   return tokens;
 }
 
+constexpr RunId kNoRun = 0;  ///< of the requests of a replay
+
 /// A run, from its beginning until its result is there.
 struct RunInProgress {
   std::shared_ptr<const plan::Plan> plan;
@@ -85,6 +89,19 @@ struct RunInProgress {
   std::chrono::steady_clock::time_point begin;
   std::unique_ptr<PlanRun> steps;
 };
+
+/// A replay, from its beginning until what came of it is taken.
+struct ReplayInProgress {
+  AttentionReplayRequest asked;
+  trace::AttentionReplayed said;
+  std::int64_t tokens = 0;  ///< of its prompt
+  std::unique_ptr<ReplayedRequests> requests;
+  std::optional<std::variant<trace::AttentionReplayed, Error>> result;  ///< once it has ended
+};
+
+Error wasStopped() {
+  return {.file = {}, .place = "run", .found = "a request to stop", .expected = "to be let finish"};
+}
 
 SessionConfig checked(SessionConfig config) {
   if (config.rowsPerPass < 1) {
@@ -194,11 +211,17 @@ struct Session::Impl final : RequestListener {
   /// what this run left stays where they may find it. It is kept together with what they leave.
   void keepInBackground(RunId run, trace::RunOutcome outcome) {
     leavesSomething = leavesSomething || outcome != trace::RunOutcome::Stopped;
-    if (runs.empty()) {
+    if (runs.empty() && !isReplaying()) {
       isKeeping = false;
       if (std::exchange(leavesSomething, false)) startKeeping({.most = std::chrono::milliseconds(0)});
     }
     tellStore(run);
+  }
+
+  bool isReplaying() const { return replay && !replay->result; }
+  /// The replay that a request belongs to; null if it belongs to none.
+  ReplayedRequests* replayOf(RequestId request) const {
+    return isReplaying() && replay->requests->has(request) ? replay->requests.get() : nullptr;
   }
 
   /// The run that a request belongs to; null if it belongs to none.
@@ -210,11 +233,20 @@ struct Session::Impl final : RequestListener {
   }
 
   void onAdmitted(RequestId request, const cache::Admission& admission) override {
-    if (PlanRun* const run = runOf(request)) run->onAdmitted(request, admission);
-    cachedTokens = admission.cachedTokens;
+    if (PlanRun* const run = runOf(request)) {
+      run->onAdmitted(request, admission);
+    } else if (ReplayedRequests* const own = replayOf(request)) {
+      own->onAdmitted(request, admission);
+    } else {
+      cachedTokens = admission.cachedTokens;
+    }
   }
   void onPreempted(RequestId request) override {
-    if (PlanRun* const run = runOf(request)) run->onPreempted(request);
+    if (PlanRun* const run = runOf(request)) {
+      run->onPreempted(request);
+    } else if (ReplayedRequests* const own = replayOf(request)) {
+      own->onPreempted(request);
+    }
   }
   void onLogits(RequestId request, std::span<const float> values) override {
     if (runOf(request) == nullptr) logits.emplace_back(values.begin(), values.end());
@@ -223,30 +255,46 @@ struct Session::Impl final : RequestListener {
                std::vector<float> segmentMass) override {
     if (PlanRun* const run = runOf(request)) run->onToken(request, index, token, std::move(segmentMass));
   }
-  void onReplayed(RequestId, trace::AttentionMass mass) override { replayed.push_back(std::move(mass)); }
+  void onReplayed(RequestId request, trace::AttentionMass mass) override {
+    if (ReplayedRequests* const own = replayOf(request)) {
+      own->onReplayed(std::move(mass));
+    } else {
+      replayed.push_back(std::move(mass));
+    }
+  }
   void onFinished(RequestId request, trace::StepOutcome outcome) override {
-    if (PlanRun* const run = runOf(request)) run->onFinished(request, outcome);
+    if (PlanRun* const run = runOf(request)) {
+      run->onFinished(request, outcome);
+    } else if (ReplayedRequests* const own = replayOf(request)) {
+      own->onFinished();
+    }
   }
   void onFailed(RequestId request, const Error& error) override {
     if (PlanRun* const run = runOf(request)) {
       run->onFailed(request, error);
+    } else if (ReplayedRequests* const own = replayOf(request)) {
+      own->onFailed(error);
     } else {
       logitsError = error;
     }
   }
 
-  /// Prepares a reply that was written in a team, and that is to be computed next: submits the other members,
-  /// so that they are computed beside it, cuts `table` down to the reply's prompt and completes `options`.
-  /// Does nothing if the reply was written by itself.
-  void submitTeam(const FinishedReply& finished, layout::SpanTable& table, RequestOptions& options) {
+  /// Everything that a reply needs to be put through the model once more: the other members of its team, if
+  /// it was written in one, so that they are computed beside it, and then `own`, which is completed for that.
+  std::vector<ReplayedRequests::Prompt> withTeam(const FinishedReply& finished,
+                                                 ReplayedRequests::Prompt own) {
     const Teammates& teammates = finished.teammates;
-    if (teammates.members.empty()) return;
+    std::vector<ReplayedRequests::Prompt> prompts;
+    if (teammates.members.empty()) {
+      prompts.push_back(std::move(own));
+      return prompts;
+    }
+    RequestOptions& options = own.options;
     TeamPlace place{.team = 1,
                     .place = 0,
                     .members = static_cast<std::uint32_t>(teammates.members.size()),
                     .positions = decoder.config().maxPositions};
     std::optional<TeamPlace> ownPlace;
-    std::vector<std::pair<layout::SpanTable, RequestOptions>> others;
     for (const Teammates::Member& member : teammates.members) {
       if (member.request == finished.request) {
         ownPlace = place;
@@ -259,29 +307,32 @@ struct Session::Impl final : RequestListener {
         given.given = member.reply;
         layout::SpanTable prompt = replayedTable(member.segments, member.reply, decoder.config());
         given.rows = finished.policy.planRows(prompt, true);
-        others.emplace_back(std::move(prompt), std::move(given));
+        prompts.push_back({.table = std::move(prompt), .options = std::move(given)});
       }
       ++place.place;
     }
     if (!ownPlace || place.members < 2) {
-      refuse("team of the reply", counted(others.size(), "other request"),
+      refuse("team of the reply", counted(prompts.size(), "other request"),
              "the reply's own among two or more");
     }
     options.team = ownPlace;
     options.given = finished.tokens;
-    table.segments.back().tokens.resize(static_cast<std::size_t>(options.replay->firstRow) + 1);
-    for (auto& [otherTable, given] : others) scheduler.submit(std::move(otherTable), std::move(given));
+    own.table.segments.back().tokens.resize(static_cast<std::size_t>(options.replay->firstRow) + 1);
+    prompts.push_back(std::move(own));
+    return prompts;
   }
 
-  /// Computes one request outside of any plan. Throws Failure if a run is in progress, if the request does
-  /// not fit, or if it was stopped.
-  void compute(layout::SpanTable table, RequestOptions options, const std::stop_token& stop) {
+  /// Computes requests outside of any plan, of one run number. Throws Failure if a run or a replay is in
+  /// progress, if a request does not fit, or if they were stopped.
+  void compute(std::vector<ReplayedRequests::Prompt> prompts, const std::stop_token& stop) {
     if (!runs.empty()) refuse("session", counted(runs.size(), "run") + " in progress", "none");
+    if (isReplaying()) refuse("session", "a replay in progress", "none");
     if (tiers) tiers->setStop(stop);
-    const RunId run = options.run;
+    const RunId run = prompts.front().options.run;
     logits.clear();
     logitsError.reset();
-    scheduler.submit(std::move(table), std::move(options));
+    for (ReplayedRequests::Prompt& prompt : prompts)
+      scheduler.submit(std::move(prompt.table), std::move(prompt.options));
     Scheduler::Progress progress = Scheduler::Progress::Computed;
     try {
       while (progress == Scheduler::Progress::Computed) progress = scheduler.pass(stop);
@@ -291,7 +342,7 @@ struct Session::Impl final : RequestListener {
     }
     if (progress == Scheduler::Progress::Stopped) {
       scheduler.abort(run);
-      refuse("run", "a request to stop", "to be let finish");
+      throw Failure(wasStopped());
     }
     if (logitsError) {
       scheduler.abort(run);
@@ -381,6 +432,10 @@ struct Session::Impl final : RequestListener {
 
   void advance() {
     for (DrivenPlan& driven : driver.advance()) {
+      if (driven.run == kNoRun) {
+        endReplay(driven);
+        continue;
+      }
       const auto ended = runs.find(driven.run);
       const std::unique_ptr<RunInProgress> own = std::move(ended->second);
       runs.erase(ended);
@@ -390,6 +445,41 @@ struct Session::Impl final : RequestListener {
               .error = std::move(driven.error),
               .steps = own->steps->results(),
               .answer = own->steps->answer()});
+    }
+  }
+
+  /// Tells the trace what a replay saw, unless it failed or was stopped.
+  void endReplay(const DrivenPlan& driven) {
+    ReplayInProgress& own = *replay;
+    if (driven.outcome == trace::RunOutcome::Finished) {
+      own.said.cachedTokens = own.requests->cachedTokens();
+      // The row of the prompt's last token is among the rows that are told.
+      own.said.recomputedTokens = own.tokens - 1 - own.said.cachedTokens;
+      tellReplay(own.asked, own.said, own.requests->takeRows());
+      own.result = own.said;
+    } else {
+      own.result = driven.error.value_or(wasStopped());
+    }
+    own.requests.reset();
+    if (runs.empty() && std::exchange(leavesSomething, false))
+      startKeeping({.most = std::chrono::milliseconds(0)});
+  }
+
+  void tellReplay(const AttentionReplayRequest& asked, const trace::AttentionReplayed& said,
+                  std::vector<trace::AttentionMass> rows) {
+    const FinishedReply& reply = asked.reply;
+    sink.send(reply.run, reply.request, reply.node, said);
+    const std::int32_t heads = decoder.config().heads;
+    std::int32_t index = 0;
+    for (trace::AttentionMass& mass : rows) {
+      if (asked.head >= 0) {
+        const auto width = static_cast<std::ptrdiff_t>(mass.mass.size()) / heads;
+        const auto from = mass.mass.begin() + asked.head * width;
+        mass.mass = std::vector<float>(from, from + width);
+        mass.heads = 1;
+      }
+      sink.send(reply.run, reply.request, reply.node,
+                trace::ReplayedMass{.index = index++, .mass = std::move(mass)});
     }
   }
 
@@ -416,6 +506,7 @@ struct Session::Impl final : RequestListener {
   TimedComputation computation;
   Scheduler scheduler;
   std::map<RunId, std::unique_ptr<RunInProgress>> runs;
+  std::unique_ptr<ReplayInProgress> replay;  ///< null: none was begun since the last one was taken
   PlanDriver driver;
 
   RunId lastRun;
@@ -496,13 +587,33 @@ LogitsResult Session::logits(const LogitsRequest& request, std::stop_token stop)
   options.run = ++impl.lastRun;
   options.logits = request.everyToken ? LogitReport::Every : LogitReport::Last;
   options.rows = request.rows;
-  impl.compute(request.table, std::move(options), stop);
+  std::vector<ReplayedRequests::Prompt> prompts;
+  prompts.push_back({.table = request.table, .options = std::move(options)});
+  impl.compute(std::move(prompts), stop);
   return {.logits = std::move(impl.logits), .cachedTokens = impl.cachedTokens};
 }
 
 trace::AttentionReplayed Session::replayAttention(const AttentionReplayRequest& request,
                                                   std::stop_token stop) {
+  beginReplay(request, std::move(stop));
+  while (isReplaying()) advance();
+  return *takeReplay();
+}
+
+bool Session::isReplaying() const {
+  return m_impl->isReplaying();
+}
+
+std::optional<trace::AttentionReplayed> Session::takeReplay() {
+  if (!m_impl->replay || !m_impl->replay->result) return std::nullopt;
+  const auto result = std::move(*std::exchange(m_impl->replay, nullptr)->result);
+  if (const Error* error = std::get_if<Error>(&result)) throw Failure(*error);
+  return std::get<trace::AttentionReplayed>(result);
+}
+
+void Session::beginReplay(const AttentionReplayRequest& request, std::stop_token stop) {
   Impl& impl = *m_impl;
+  if (impl.isReplaying()) refuse("session", "a replay in progress", "none");
   const model::ModelConfig& model = impl.decoder.config();
   const auto check = [](const char* what, std::int32_t value, std::int32_t least, std::int32_t count) {
     if (value >= least && value < count) return;
@@ -538,25 +649,15 @@ trace::AttentionReplayed Session::replayAttention(const AttentionReplayRequest& 
   options.salt = impl.saltOf(reply.run);
   options.observedLayers = {request.layer};
   options.replay = ReplayedRows{.firstRow = said.firstRow, .singleKeys = request.singleKeys};
-  impl.replayed.clear();
-  impl.submitTeam(reply, table, options);
-  impl.compute(std::move(table), std::move(options), stop);
-  // The row of the prompt's last token is among the rows that are told.
-  said.cachedTokens = impl.cachedTokens;
-  said.recomputedTokens = tokens - 1 - impl.cachedTokens;
-  impl.sink.send(reply.run, reply.request, reply.node, said);
-  std::int32_t index = 0;
-  for (trace::AttentionMass& mass : std::exchange(impl.replayed, {})) {
-    if (request.head >= 0) {
-      const auto width = static_cast<std::ptrdiff_t>(mass.mass.size()) / model.heads;
-      const auto from = mass.mass.begin() + request.head * width;
-      mass.mass = std::vector<float>(from, from + width);
-      mass.heads = 1;
-    }
-    impl.sink.send(reply.run, reply.request, reply.node,
-                   trace::ReplayedMass{.index = index++, .mass = std::move(mass)});
-  }
-  return said;
+  auto made = std::make_unique<ReplayInProgress>();
+  made->asked = request;
+  made->said = said;
+  made->tokens = tokens;
+  made->requests = std::make_unique<ReplayedRequests>(
+      impl.withTeam(reply, {.table = std::move(table), .options = std::move(options)}));
+  impl.replay = std::move(made);
+  impl.driver.begin(*impl.replay->requests, kNoRun, 0, std::move(stop),
+                    {.beforePass = {}, .afterPass = {}, .onThrown = {}});
 }
 
 ReplayedReply Session::replayReply(const FinishedReply& reply, std::int32_t observedRows,
@@ -579,8 +680,7 @@ ReplayedReply Session::replayReply(const FinishedReply& reply, std::int32_t obse
   }
   last.insert(last.end(), reply.tokens.begin(), reply.tokens.end() - 1);
   impl.replayed.clear();
-  impl.submitTeam(reply, table, options);
-  impl.compute(std::move(table), std::move(options), stop);
+  impl.compute(impl.withTeam(reply, {.table = std::move(table), .options = std::move(options)}), stop);
   // The row of the prompt's last token is among the rows that are returned.
   return {.logits = std::exchange(impl.logits, {}),
           .attention = std::exchange(impl.replayed, {}),

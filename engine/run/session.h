@@ -59,15 +59,15 @@ class Session {
   RunId begin(std::shared_ptr<const plan::Plan> plan, RunOptions options, std::stop_token stop = {});
   /// Whether a run is in progress.
   bool isRunning() const;
-  /// Computes one pass for the runs in progress. If all runs have been stopped, they end within the pass;
-  /// otherwise a stopped run ends after it. Never throws, like run().
+  /// Computes one pass for the runs and the replay in progress. If all of them have been stopped, they end
+  /// within the pass; otherwise a stopped run ends after it. Never throws, like run().
   void advance();
   /// Returns the result of a run that has ended, once. Returns nothing while the run is in progress, or if
   /// there is no such run.
   std::optional<RunResult> take(RunId run);
 
-  /// Computes one span table through the cache. Throws Failure if the table does not fit, or if a run is in
-  /// progress. After any exception, the session can be used as before.
+  /// Computes one span table through the cache. Throws Failure if the table does not fit, or if a run or a
+  /// replay is in progress. After any exception, the session can be used as before.
   LogitsResult logits(const LogitsRequest& request, std::stop_token stop = {});
 
   /// Starts to keep what can be found in the cache, so that it outlives the session. Keeping goes on in the
@@ -87,15 +87,25 @@ class Session {
   /// at: one AttentionReplayed, then one ReplayedMass a row. Keys and values of the prompt are taken from the
   /// cache. Evicted ones are computed again, which may evict others, as a run does. What can be found in the
   /// cache does not change, and no later answer changes. All other events of the replay belong to no run.
-  /// Throws Failure if there is no such layer or head, if the prompt does not fit, if the attention would
-  /// take more than kReplayBytes, or if the replay was stopped; then nothing is sent. Not while a run is in
-  /// progress.
+  /// Runs in progress go on beside it. Throws Failure if there is no such layer or head, if the prompt does
+  /// not fit, if the attention would take more than kReplayBytes, if the replay was stopped, or if another
+  /// replay is in progress; then nothing is sent.
   trace::AttentionReplayed replayAttention(const AttentionReplayRequest& request, std::stop_token stop = {});
+
+  /// Begins what replayAttention() does. advance() then computes it together with the runs in progress: its
+  /// rows share their passes, as those of one more run would, and it gives way for want of blocks as the
+  /// youngest request does. Throws what replayAttention() throws before it computes.
+  void beginReplay(const AttentionReplayRequest& request, std::stop_token stop = {});
+  /// Whether a replay that was begun is in progress.
+  bool isReplaying() const;
+  /// Returns what came of the replay, once, when it has ended. Throws Failure where it failed or was stopped.
+  /// Returns nothing while it is in progress, or if there was none.
+  std::optional<trace::AttentionReplayed> takeReplay();
 
   /// Puts a reply through the model once more, with its tokens given. Returns what each token was drawn from,
   /// with the attention of all layers for the first `observedRows` rows. No event tells of the reply. For
   /// cache, trace and failures, the same holds as for replayAttention(), but the attention is not limited to
-  /// kReplayBytes.
+  /// kReplayBytes, and no run and no replay may be in progress.
   ReplayedReply replayReply(const FinishedReply& reply, std::int32_t observedRows, std::stop_token stop = {});
 
   /// Makes a predictor with a copy of the cache as it is now. Model, tokenizer and template must outlive the

@@ -10,11 +10,11 @@ namespace spanscope::ui {
 ForecastWork::ForecastWork(std::shared_ptr<Forecaster> forecaster, ForecastRequest request)
     : m_forecaster(std::move(forecaster)), m_request(std::move(request)) {}
 
-std::optional<RunId> ForecastWork::begin(workbench::Workplace& place, const std::stop_token& stop) {
+workbench::Begun ForecastWork::begin(workbench::Workplace& place, const std::stop_token& stop) {
   std::optional<Forecast> made =
       m_forecaster->forecast(m_request, place.openSessionFor(m_request.settings), place.model().get(), stop);
   if (made) m_forecast = std::make_shared<const Forecast>(std::move(*made));
-  return std::nullopt;
+  return workbench::Begun::Done;
 }
 
 }  // namespace spanscope::ui

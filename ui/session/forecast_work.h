@@ -6,7 +6,6 @@
 #include "ui/session/forecaster.h"
 
 #include <memory>
-#include <optional>
 #include <stop_token>
 
 namespace spanscope::ui {
@@ -17,7 +16,7 @@ class ForecastWork final : public workbench::Work {
   /// `forecaster`: not null.
   ForecastWork(std::shared_ptr<Forecaster> forecaster, ForecastRequest request);
 
-  std::optional<RunId> begin(workbench::Workplace& place, const std::stop_token& stop) override;
+  workbench::Begun begin(workbench::Workplace& place, const std::stop_token& stop) override;
 
   /// The forecast, once the work has ended; null where it was stopped.
   const std::shared_ptr<const Forecast>& forecast() const { return m_forecast; }

@@ -23,7 +23,7 @@ BenchmarkWork::BenchmarkWork(BenchmarkRequest request) : m_request(std::move(req
   m_published.set(m_now);
 }
 
-std::optional<RunId> BenchmarkWork::begin(Workplace& place, const std::stop_token& stop) {
+Begun BenchmarkWork::begin(Workplace& place, const std::stop_token& stop) {
   const std::shared_ptr<void> atEnd(nullptr, [this](void*) { m_published.set(m_now); });
   ModelBundle& model = place.modelFor(m_request.settings, stop);
   if (m_request.retrieve) {
@@ -36,7 +36,7 @@ std::optional<RunId> BenchmarkWork::begin(Workplace& place, const std::stop_toke
     measureLengths(model, stop);
   else
     measureQuery(model, stop);
-  return std::nullopt;
+  return Begun::Done;
 }
 
 void BenchmarkWork::measureQuery(ModelBundle& model, const std::stop_token& stop) {

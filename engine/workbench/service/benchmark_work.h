@@ -36,7 +36,7 @@ class BenchmarkWork final : public Work {
  public:
   explicit BenchmarkWork(BenchmarkRequest request);
 
-  std::optional<RunId> begin(Workplace& place, const std::stop_token& stop) override;
+  Begun begin(Workplace& place, const std::stop_token& stop) override;
 
   /// What was measured so far; its state is for the client to say.
   Benchmark benchmark() const { return m_published.get(); }

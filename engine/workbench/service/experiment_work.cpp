@@ -20,7 +20,7 @@ ExperimentWork::ExperimentWork(RunSettings settings, experiment::ExperimentWish 
   m_result.set(std::move(result));
 }
 
-std::optional<RunId> ExperimentWork::begin(Workplace& place, const std::stop_token& stop) {
+Begun ExperimentWork::begin(Workplace& place, const std::stop_token& stop) {
   experiment::ExperimentResult result = m_result.get();
   const std::shared_ptr<void> atEnd(nullptr, [&](void*) { m_result.set(std::move(result)); });
   ModelBundle& own = place.modelFor(m_settings, stop);
@@ -42,7 +42,7 @@ std::optional<RunId> ExperimentWork::begin(Workplace& place, const std::stop_tok
     tellProgress();
   };
   experiment::runOnModels(result, 1 + further.size(), modelOf, tell, stop);
-  return std::nullopt;
+  return Begun::Done;
 }
 
 }  // namespace spanscope::workbench

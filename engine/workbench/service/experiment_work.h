@@ -6,7 +6,6 @@
 #include "engine/workbench/service/work.h"
 #include "engine/workbench/settings.h"
 
-#include <optional>
 #include <stop_token>
 
 namespace spanscope::workbench {
@@ -18,7 +17,7 @@ class ExperimentWork final : public Work {
   /// `settings`: model and device, and the pool of the sessions that the experiment opens.
   ExperimentWork(RunSettings settings, experiment::ExperimentWish wish);
 
-  std::optional<RunId> begin(Workplace& place, const std::stop_token& stop) override;
+  Begun begin(Workplace& place, const std::stop_token& stop) override;
 
   /// What was measured so far.
   experiment::ExperimentResult result() const { return m_result.get(); }

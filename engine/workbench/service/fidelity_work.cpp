@@ -11,7 +11,7 @@ namespace spanscope::workbench {
 
 FidelityWork::FidelityWork(std::vector<run::FinishedReply> replies) : m_replies(std::move(replies)) {}
 
-std::optional<RunId> FidelityWork::begin(Workplace& place, const std::stop_token& stop) {
+Begun FidelityWork::begin(Workplace& place, const std::stop_token& stop) {
   for (const run::FinishedReply& reply : m_replies) {
     run::Session& session = place.sessionOf(reply.run);
     const ModelBundle& bundle = *place.model();
@@ -22,7 +22,7 @@ std::optional<RunId> FidelityWork::begin(Workplace& place, const std::stop_token
     ++m_measured;
     tellProgress();
   }
-  return std::nullopt;
+  return Begun::Done;
 }
 
 }  // namespace spanscope::workbench

@@ -7,7 +7,6 @@
 
 #include <atomic>
 #include <cstddef>
-#include <optional>
 #include <stop_token>
 #include <vector>
 
@@ -21,7 +20,7 @@ class FidelityWork final : public Work {
   /// `replies`: of one session.
   explicit FidelityWork(std::vector<run::FinishedReply> replies);
 
-  std::optional<RunId> begin(Workplace& place, const std::stop_token& stop) override;
+  Begun begin(Workplace& place, const std::stop_token& stop) override;
 
   std::size_t replies() const { return m_replies.size(); }
   /// How many of them have been measured.

@@ -10,9 +10,17 @@ namespace spanscope::workbench {
 
 ReplayWork::ReplayWork(run::AttentionReplayRequest request) : m_request(std::move(request)) {}
 
-std::optional<RunId> ReplayWork::begin(Workplace& place, const std::stop_token& stop) {
-  place.sessionOf(m_request.reply.run).replayAttention(m_request, stop);
-  return std::nullopt;
+Begun ReplayWork::begin(Workplace& place, const std::stop_token& stop) {
+  place.sessionOf(m_request.reply.run).beginReplay(m_request, stop);
+  return Begun::GoesOn;
+}
+
+bool ReplayWork::canBeginBeside(const Workplace& place) const {
+  return !place.openSession().isReplaying();
+}
+
+bool ReplayWork::hasEnded(run::Session& session) {
+  return session.takeReplay().has_value();
 }
 
 }  // namespace spanscope::workbench

@@ -16,7 +16,7 @@ RunWork::RunWork(RunSettings settings, Preparation preparation, RunId lastRun, R
       m_lastRun(lastRun),
       m_lastRequest(lastRequest) {}
 
-std::optional<RunId> RunWork::begin(Workplace& place, const std::stop_token& stop) {
+Begun RunWork::begin(Workplace& place, const std::stop_token& stop) {
   run::Session& session = place.sessionFor(m_settings, stop);
   session.countFrom(m_lastRun, m_lastRequest);
   Prepared prepared = m_preparation.prepare(place, m_indexing.watch(stop, [this] { tellProgress(); }));
@@ -24,16 +24,24 @@ std::optional<RunId> RunWork::begin(Workplace& place, const std::stop_token& sto
   prepared.options.emptyCache = [&place] { return place.takeClearing(); };
   // Who sees the first event of the run must know already whose it is.
   m_run = session.lastRun() + 1;
-  return session.begin(std::move(prepared.plan), std::move(prepared.options), stop);
+  session.begin(std::move(prepared.plan), std::move(prepared.options), stop);
+  return Begun::GoesOn;
 }
 
 bool RunWork::canBeginBeside(const Workplace& place) const {
   return !m_preparation.takesLong && place.openSessionFor(m_settings) != nullptr;
 }
 
-void RunWork::runEnded(run::RunResult result) {
+bool RunWork::hasEnded(run::Session& session) {
+  std::optional<run::RunResult> result = session.take(m_run);
+  if (!result) return false;
   m_result = std::move(result);
   if (m_result->error) throw Failure(*m_result->error);
+  return true;
+}
+
+bool RunWork::wasStopped() const {
+  return m_result && m_result->outcome == trace::RunOutcome::Stopped;
 }
 
 }  // namespace spanscope::workbench

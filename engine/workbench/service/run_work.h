@@ -38,10 +38,11 @@ class RunWork final : public Work {
   /// The numbers of the run and of its requests will be larger than `lastRun` and `lastRequest`.
   RunWork(RunSettings settings, Preparation preparation, RunId lastRun = 0, RequestId lastRequest = 0);
 
-  std::optional<RunId> begin(Workplace& place, const std::stop_token& stop) override;
+  Begun begin(Workplace& place, const std::stop_token& stop) override;
   bool canBeginBeside(const Workplace& place) const override;
   /// Throws Failure for a run that failed; one that was stopped is known by its result.
-  void runEnded(run::RunResult result) override;
+  bool hasEnded(run::Session& session) override;
+  bool wasStopped() const override;
 
   /// The number of the run, from before its first event on; 0: it has not begun.
   RunId run() const { return m_run; }

@@ -17,7 +17,7 @@ namespace spanscope::workbench {
 WarmWork::WarmWork(RunSettings settings, std::vector<WarmText> documents)
     : m_settings(std::move(settings)), m_documents(std::move(documents)) {}
 
-std::optional<RunId> WarmWork::begin(Workplace& place, const std::stop_token& stop) {
+Begun WarmWork::begin(Workplace& place, const std::stop_token& stop) {
   run::Session& session = place.sessionFor(m_settings, stop);
   std::vector<WarmedDocument> warmed;
   for (std::size_t i = 0; i < m_documents.size() && !stop.stop_requested(); ++i) {
@@ -27,7 +27,7 @@ std::optional<RunId> WarmWork::begin(Workplace& place, const std::stop_token& st
     tellProgress();
   }
   session.keepAll(stop);
-  return std::nullopt;
+  return Begun::Done;
 }
 
 /// Nothing: it was stopped.

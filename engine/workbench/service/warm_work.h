@@ -35,7 +35,7 @@ class WarmWork final : public Work {
  public:
   WarmWork(RunSettings settings, std::vector<WarmText> documents);
 
-  std::optional<RunId> begin(Workplace& place, const std::stop_token& stop) override;
+  Begun begin(Workplace& place, const std::stop_token& stop) override;
 
   /// What was found so far, in the order of the documents.
   std::vector<WarmedDocument> warmed() const { return m_warmed.get(); }

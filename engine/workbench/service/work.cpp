@@ -9,8 +9,9 @@ bool Work::canBeginBeside(const Workplace& /*place*/) const {
   return false;
 }
 
-// NOLINTNEXTLINE(performance-unnecessary-value-param): who began a run may keep its result.
-void Work::runEnded(run::RunResult /*result*/) {}
+bool Work::hasEnded(run::Session& /*session*/) {
+  return true;
+}
 
 void Work::tellProgress() const {
   if (m_progressed) m_progressed();
@@ -18,9 +19,9 @@ void Work::tellProgress() const {
 
 FunctionWork::FunctionWork(Function function) : m_function(std::move(function)) {}
 
-std::optional<RunId> FunctionWork::begin(Workplace& place, const std::stop_token& stop) {
+Begun FunctionWork::begin(Workplace& place, const std::stop_token& stop) {
   m_function(place, stop);
-  return std::nullopt;
+  return Begun::Done;
 }
 
 }  // namespace spanscope::workbench

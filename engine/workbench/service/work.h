@@ -2,19 +2,26 @@
 // What a WorkService is asked to do: a run, or anything else that needs a model or a session.
 #pragma once
 
-#include "engine/base/ids.h"
-#include "engine/run/run_result.h"
-
+#include <cstdint>
 #include <functional>
-#include <optional>
 #include <stop_token>
+
+namespace spanscope::run {
+class Session;
+}
 
 namespace spanscope::workbench {
 
 class Workplace;
 
+/// What a work has done when begin() returns.
+enum class Begun : std::uint8_t {
+  Done,   ///< all that it does
+  GoesOn  ///< it has begun something in the session, which goes on beside what others began there
+};
+
 /// It is submitted once. The service calls it on its own thread alone; what a kind of work says of its
-/// progress and its result may be asked for on any thread. Where begin() or runEnded() throws, the work has
+/// progress and its result may be asked for on any thread. Where begin() or hasEnded() throws, the work has
 /// failed or, after a stop, was stopped.
 class Work {
  public:
@@ -23,13 +30,15 @@ class Work {
   Work(const Work&) = delete;
   Work& operator=(const Work&) = delete;
 
-  /// Does the work. Or begins a run in the session of `place` and returns its number: the service then has
-  /// that run go on beside others, and the work has ended when the run has.
-  virtual std::optional<RunId> begin(Workplace& place, const std::stop_token& stop) = 0;
-  /// Whether the work may begin while runs are in progress in the session of `place`.
+  /// Does the work. Or begins a run or a replay in the session of `place`: the service then has the session
+  /// go on, and asks hasEnded() after each pass.
+  virtual Begun begin(Workplace& place, const std::stop_token& stop) = 0;
+  /// Whether the work may begin while others go on in the session of `place`.
   virtual bool canBeginBeside(const Workplace& place) const;
-  /// The run that it began has ended. Throws what makes a failure of it.
-  virtual void runEnded(run::RunResult result);
+  /// Whether what it began has ended. If so, it takes the result, and throws what makes a failure of it.
+  virtual bool hasEnded(run::Session& session);
+  /// Whether it was stopped, once it has ended: who stops it may come too late.
+  virtual bool wasStopped() const { return false; }
 
  protected:
   /// Has its client told that it is further than before.
@@ -40,13 +49,13 @@ class Work {
   std::function<void()> m_progressed;  ///< set by the service
 };
 
-/// A work that one function does. It begins when no run is in progress.
+/// A work that one function does. It begins when nothing goes on in the session.
 class FunctionWork final : public Work {
  public:
   using Function = std::function<void(Workplace&, const std::stop_token&)>;
   explicit FunctionWork(Function function);
 
-  std::optional<RunId> begin(Workplace& place, const std::stop_token& stop) override;
+  Begun begin(Workplace& place, const std::stop_token& stop) override;
 
  private:
   Function m_function;

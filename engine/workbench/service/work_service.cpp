@@ -157,7 +157,7 @@ void WorkService::clearCache() {
 std::unique_ptr<WorkService::Item> WorkService::takeNext() {
   const std::lock_guard lock(m_queue->mutex);
   if (m_queue->waiting.empty()) return nullptr;
-  const bool mayBegin = m_runs.empty() || m_queue->waiting.front()->work->canBeginBeside(m_place);
+  const bool mayBegin = m_goingOn.empty() || m_queue->waiting.front()->work->canBeginBeside(m_place);
   if (!mayBegin) return nullptr;
   std::unique_ptr<Item> item = std::move(m_queue->waiting.front());
   m_queue->waiting.pop_front();
@@ -171,13 +171,13 @@ void WorkService::serve() {
     {
       std::unique_lock lock(m_queue->mutex);
       m_queue->wake.wait(lock, [this] {
-        return m_queue->isEnding || !m_queue->waiting.empty() || !m_runs.empty() || !m_isKept;
+        return m_queue->isEnding || !m_queue->waiting.empty() || !m_goingOn.empty() || !m_isKept;
       });
-      if (m_queue->isEnding && m_runs.empty()) return;
+      if (m_queue->isEnding && m_goingOn.empty()) return;
     }
     if (std::unique_ptr<Item> item = takeNext()) {
       begin(std::move(item));
-    } else if (!m_runs.empty()) {
+    } else if (!m_goingOn.empty()) {
       advance();
     } else {
       // What runs left goes to the span store in turns with whatever else there is to do.
@@ -202,14 +202,14 @@ void WorkService::carryOut(Item& item, const Step& step) {
 void WorkService::begin(std::unique_ptr<Item> item) {
   const std::stop_token stop = item->shared->stop.get_token();
   carryOut(*item, [&] {
-    std::optional<RunId> run;
+    Begun begun = Begun::Done;
     if (!stop.stop_requested()) {
       item->shared->set(WorkState::Working);
       item->tell(WorkState::Working);
-      run = item->work->begin(m_place, stop);
+      begun = item->work->begin(m_place, stop);
     }
-    if (run) {
-      m_runs.emplace(*run, std::move(item));
+    if (begun == Begun::GoesOn) {
+      m_goingOn.push_back(std::move(item));
     } else {
       end(*item, stop.stop_requested() ? WorkState::Stopped : WorkState::Finished);
     }
@@ -224,18 +224,17 @@ void WorkService::begin(std::unique_ptr<Item> item) {
 void WorkService::advance() {
   run::Session& session = m_place.openSession();
   session.advance();
-  for (auto next = m_runs.begin(); next != m_runs.end();) {
-    const auto run = next++;
-    std::optional<run::RunResult> result = session.take(run->first);
-    if (!result) continue;
-    const std::unique_ptr<Item> item = std::move(run->second);
-    m_runs.erase(run);
-    m_isKept = false;
-    carryOut(*item, [&] {
-      const bool isStopped = result->outcome == trace::RunOutcome::Stopped;
-      item->work->runEnded(std::move(*result));
-      end(*item, isStopped ? WorkState::Stopped : WorkState::Finished);
+  for (auto next = m_goingOn.begin(); next != m_goingOn.end();) {
+    const auto place = next++;
+    bool hasEnded = true;
+    carryOut(**place, [&] {
+      Item& item = **place;
+      hasEnded = item.work->hasEnded(session);
+      if (hasEnded) end(item, item.work->wasStopped() ? WorkState::Stopped : WorkState::Finished);
     });
+    if (!hasEnded) continue;
+    m_goingOn.erase(place);
+    m_isKept = false;
   }
 }
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // The engine as a service, on a thread of its own. Whoever has work submits it and gets a handle, which says
-// how far the work is and stops it. Runs go on beside each other over one scheduler and one pool; any other
-// kind of work is done alone. The window and the command line are clients.
+// how far the work is and stops it. Runs and replays go on beside each other over one scheduler and one pool;
+// any other kind of work is done alone. The window and the command line are clients.
 #pragma once
 
 #include "engine/compute/backends.h"
@@ -14,7 +14,6 @@
 #include <exception>
 #include <functional>
 #include <list>
-#include <map>
 #include <memory>
 #include <stop_token>
 #include <string>
@@ -52,8 +51,8 @@ using WorkChanged = std::function<void(WorkState state, const std::string& probl
 
 struct SubmitOptions {
   /// Of works that wait, those with a larger priority begin first; of equal ones, those that came earlier. A
-  /// work that must wait until no run is in progress holds up those behind it. In which order the passes
-  /// serve the requests of runs is said by run::RunOptions::priority.
+  /// work that must wait until nothing goes on in the session holds up those behind it. In which order the
+  /// passes serve the requests of runs is said by run::RunOptions::priority.
   std::int32_t priority = 0;
   /// Called when the work begins, whenever it is further, and when it has ended. It must not throw. It is
   /// called on the service's thread; where the work is stopped while it waits, on the thread that stops it.
@@ -91,9 +90,9 @@ class WorkService {
   static void end(Item& item, WorkState state, const std::string& problem = {},
                   std::exception_ptr failure = nullptr);
 
-  Workplace m_place;                              ///< of the thread
-  std::map<RunId, std::unique_ptr<Item>> m_runs;  ///< in progress; of the thread
-  bool m_isKept = true;                           ///< nothing is left to be kept; of the thread
+  Workplace m_place;     ///< of the thread
+  Items m_goingOn;       ///< in the session, as they began; of the thread
+  bool m_isKept = true;  ///< nothing is left to be kept; of the thread
   std::shared_ptr<Queue> m_queue;
   std::thread m_thread;
 };

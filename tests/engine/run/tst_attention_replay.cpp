@@ -15,8 +15,11 @@
 #include <QTest>
 
 #include <algorithm>
+#include <memory>
 #include <optional>
+#include <string>
 #include <utility>
+#include <variant>
 
 using namespace spanscope;
 using spanscope::run::AttentionReplayRequest;
@@ -36,6 +39,14 @@ plan::Plan rag(const std::string& question) {
   const auto parsed = query::parseJson(json);
   const auto result = plan::makePlan(*parsed.query, {});
   return *result.plan;
+}
+
+/// A run with a long reply that has no document in common with rag().
+std::shared_ptr<const plan::Plan> longRun() {
+  const auto parsed = query::parseJson(
+      R"({"g":{"model":"spnl/spanlet","max_tokens":40,"temperature":4.0,"input":{"cross":[)"
+      R"({"system":"Tell something."},{"user":"What is the weather like in Quito today, and why?"}]}}})");
+  return std::make_shared<const plan::Plan>(*plan::makePlan(*parsed.query, {}).plan);
 }
 
 /// A session with one finished reply.
@@ -230,6 +241,88 @@ class TestAttentionReplay : public QObject {
     const QString found = QString::fromStdString(errorOf(replied));
     QVERIFY2(found.startsWith(message), qPrintable(found));
     QCOMPARE(replied.spanlet.sink.events.size(), before);
+  }
+
+  /// It shares the passes of a run, also where one has to give way to the other. Both see and say what they
+  /// do alone.
+  void goesOnBesideARun() {
+    run::SessionConfig config;
+    config.blockSize = 4;
+    config.rowsPerPass = 4;
+    Replied alone(config);
+    alone.request.layer = 4;
+    alone.request.singleKeys = true;
+    alone.spanlet.session->replayAttention(alone.request);
+    const auto rows = alone.spanlet.sink.all<trace::ReplayedMass>();
+    const RunResult answer = alone.spanlet.session->run(*longRun(), {});
+    QVERIFY(answer.steps[0].tokens.size() > 10);
+    int shared = 0;
+    int gaveWay = 0;
+    int both = 0;
+    for (std::int32_t blocks = 24; blocks <= 60; ++blocks) {
+      config.blockCount = blocks;
+      Replied beside(config);
+      if (beside.result.outcome != trace::RunOutcome::Finished) continue;
+      beside.request.layer = 4;
+      beside.request.singleKeys = true;
+      run::Session& session = *beside.spanlet.session;
+      session.clearCache();
+      const RunId run = session.begin(longRun(), {});
+      session.advance();
+      session.beginReplay(beside.request);
+      QVERIFY(session.isReplaying());
+      QVERIFY_EXCEPTION_THROWN(session.beginReplay(beside.request), Failure);
+      QVERIFY_EXCEPTION_THROWN(session.replayReply(beside.request.reply, 0), Failure);
+      std::optional<RunResult> result;
+      std::optional<trace::AttentionReplayed> said;
+      while (session.isRunning() || session.isReplaying()) session.advance();
+      result = session.take(run);
+      said = session.takeReplay();
+      QVERIFY(result && said);
+      QVERIFY(!session.takeReplay());
+      QCOMPARE(result->answer, answer.answer);
+      QCOMPARE(said->cachedTokens + said->recomputedTokens, beside.result.steps[0].metrics.promptTokens - 1);
+      QVERIFY(beside.spanlet.sink.all<trace::ReplayedMass>() == rows);
+      ++both;
+      RequestId replaying = 0;
+      trace::Replay replay;
+      for (const trace::Event& event : beside.spanlet.sink.events) {
+        const auto error = replay.apply(event);
+        QVERIFY2(!error, error ? error->message().c_str() : "");
+        if (event.run == 0 && event.request != 0) replaying = event.request;
+        if (event.run == 0 && std::holds_alternative<trace::RequestPreempted>(event.payload)) ++gaveWay;
+        const auto* pass = std::get_if<trace::BatchComputed>(&event.payload);
+        if (pass == nullptr || pass->entries.size() < 2) continue;
+        shared += std::any_of(pass->entries.begin(), pass->entries.end(),
+                              [&](const auto& entry) { return entry.request == replaying; })
+                      ? 1
+                      : 0;
+      }
+      for (const trace::BlockState& block : session.dumpPool().blocks) QCOMPARE(block.references, 0);
+    }
+    QVERIFY(both > 5);
+    QVERIFY(shared > 5);
+    QVERIFY(gaveWay > 0);
+  }
+
+  /// A stop ends the replay behind the pass that goes on, and nothing is sent of it; the run is let finish.
+  void aStopLeavesTheRunBesideIt() {
+    Replied beside;
+    run::Session& session = *beside.spanlet.session;
+    session.clearCache();
+    std::stop_source stop;
+    const RunId run = session.begin(longRun(), {});
+    session.beginReplay(beside.request, stop.get_token());
+    session.advance();
+    stop.request_stop();
+    while (session.isReplaying()) session.advance();
+    QVERIFY_EXCEPTION_THROWN(session.takeReplay(), Failure);
+    QVERIFY(session.isRunning());
+    while (session.isRunning()) session.advance();
+    QCOMPARE(session.take(run)->outcome, trace::RunOutcome::Finished);
+    QVERIFY(beside.spanlet.sink.all<trace::AttentionReplayed>().empty());
+    session.replayAttention(beside.request);
+    QCOMPARE(beside.spanlet.sink.all<trace::AttentionReplayed>().size(), std::size_t{1});
   }
 
   void aStopLeavesTheSessionUsable() {

@@ -23,6 +23,7 @@
 #include <QTest>
 
 #include <functional>
+#include <future>
 #include <memory>
 #include <string>
 #include <utility>
@@ -150,6 +151,50 @@ class TestWorks : public QObject {
     QCOMPARE(bench.newest.sessions, 2);
     QCOMPARE(bench.finish(std::make_shared<FidelityWork>(std::vector{request.reply})).problem(),
              std::string("The session that gave this answer has ended."));
+  }
+
+  /// A run in progress keeps no replay waiting; a measurement waits for both.
+  void replaysGoOnBesideRuns() {
+    Bench bench;
+    const RunId answered = bench.run(QStringLiteral("rag.json"))->run();
+    const run::FinishedReply reply = bench.replies(answered).front();
+    std::promise<void> gate;
+    bench.service.submit(std::make_shared<FunctionWork>(
+        [opened = gate.get_future().share()](Workplace&, const std::stop_token&) { opened.wait(); }));
+    const auto run = std::make_shared<RunWork>(
+        oneThread(), RunWork::Preparation{.prepare = [](Workplace&, const retrieve::Watch&) {
+          auto made = plan::makePlan(queryOf(QStringLiteral("chat.json")), {});
+          made.plan->steps.resize(1);
+          made.plan->steps.front().temperature = 5;  // noise ends late
+          made.plan->steps.front().maxTokens = 400;
+          return RunWork::Prepared{.plan = std::make_shared<const plan::Plan>(std::move(*made.plan)),
+                                   .options = runOptionsOf(oneThread())};
+        }});
+    WorkHandle running = bench.service.submit(run);
+    bool wasRunning = false;
+    std::vector<WorkHandle> handles;
+    for (const std::int32_t layer : {1, 2}) {
+      handles.push_back(bench.service.submit(
+          std::make_shared<ReplayWork>(run::AttentionReplayRequest{.reply = reply, .layer = layer}),
+          {.changed = [&](WorkState state, const std::string&) {
+            if (hasEnded(state)) wasRunning = run->run() != 0 && !run->result();
+          }}));
+    }
+    const auto measured = std::make_shared<FidelityWork>(std::vector{reply});
+    bool hadEnded = false;
+    handles.push_back(bench.service.submit(
+        measured, {.changed = [&](WorkState, const std::string&) { hadEnded = run->result().has_value(); }}));
+    gate.set_value();
+    handles[1].wait();
+    QVERIFY(wasRunning);
+    running.stop();
+    for (const WorkHandle& handle : handles) {
+      handle.wait();
+      QCOMPARE(handle.problem(), std::string());
+      QCOMPARE(handle.state(), WorkState::Finished);
+    }
+    QVERIFY(hadEnded);
+    QCOMPARE(countOf<trace::AttentionReplayed>(bench.newest.events()), 2);
   }
 
   void benchmarksLeaveTheSessionAlone() {
