@@ -2,12 +2,20 @@
 #include "engine/plan/cost.h"
 
 #include <algorithm>
+#include <cstdint>
+#include <optional>
 #include <string_view>
 #include <tuple>
 #include <unordered_map>
 
 namespace spanscope::plan {
 namespace {
+
+/// The most tokens that the reply of a step may have; nothing: as many as the session allows.
+std::optional<std::uint64_t> limitOf(const Step& step) {
+  if (step.maxTokens.value_or(0) <= 0) return std::nullopt;
+  return static_cast<std::uint64_t>(*step.maxTokens);
+}
 
 class PromptMeter {
  public:
@@ -31,9 +39,8 @@ class PromptMeter {
     if (const auto* message = std::get_if<PromptMessage>(&node.value)) {
       length.text += countOf(message->text);
     } else if (const auto* output = std::get_if<PromptOutput>(&node.value)) {
-      const std::optional<std::int32_t>& limit = m_plan->steps[output->step].maxTokens;
-      if (limit) {
-        length.replyTokens += static_cast<std::uint64_t>(*limit);
+      if (const std::optional<std::uint64_t> limit = limitOf(m_plan->steps[output->step])) {
+        length.replyTokens += *limit;
       } else {
         ++length.openReplies;
       }
@@ -75,8 +82,8 @@ PlanCost costOf(const Plan& plan, const TextMeasure& measure) {
     cost.prompts.replyTokens += length.replyTokens;
     cost.prompts.openReplies += length.openReplies;
     if (isShorter(cost.longest, length)) cost.longest = length;
-    if (step.maxTokens) {
-      cost.newTokens += static_cast<std::uint64_t>(*step.maxTokens);
+    if (const std::optional<std::uint64_t> limit = limitOf(step)) {
+      cost.newTokens += *limit;
     } else {
       ++cost.openGenerates;
     }

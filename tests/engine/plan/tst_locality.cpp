@@ -266,6 +266,16 @@ void TestLocality::cost() {
           TextMeasure::characters())
           .longest,
       (PromptLength{0, 0, 1}));
+
+  // A limit that is none leaves the reply open.
+  Plan open = planOf(query, plain);
+  const auto generates = static_cast<std::uint32_t>(open.steps.size());
+  for (std::size_t i = 0; i < open.steps.size(); ++i) open.steps[i].maxTokens = i % 2 == 0 ? 0 : -1;
+  const PlanCost unlimited = costOf(open, TextMeasure::characters());
+  QCOMPARE(unlimited.newTokens, std::uint64_t{0});
+  QCOMPARE(unlimited.openGenerates, generates);
+  QCOMPARE(unlimited.prompts.replyTokens, std::uint64_t{0});
+  QCOMPARE(unlimited.prompts.openReplies, before.prompts.openReplies + generates - 1);
 }
 
 void TestLocality::equalTextsAreMeasuredOnce() {
