@@ -92,8 +92,13 @@ std::vector<CallTokens> promptTokens(const query::Node& query, const text::Token
   const BodyWriter writer(tokenizer, chat, options);
   std::vector<CallTokens> calls;
   for (const spnl::ServerBody& body : bodies.bodies) {
-    const bool isMap = query::inputsOf(body.body) != nullptr;
-    CallTokens call{.node = body.node, .isMap = isMap, .prompts = writer.promptsOf(body.body, stop)};
+    CallTokens call{.node = body.node, .isMap = query::inputsOf(body.body) != nullptr, .prompts = {}};
+    try {
+      call.prompts = writer.promptsOf(body.body, stop);
+    } catch (const Failure&) {
+      // After a stop, the encoding of a text is given up by a Failure.
+      if (!stop.stop_requested()) throw;
+    }
     if (stop.stop_requested()) break;
     calls.push_back(std::move(call));
   }

@@ -30,9 +30,8 @@ struct CallTokens {
 };
 
 /// The prompts of each call of the query that can be sent as it is (spnl::serverBodies), in the order in
-/// which they must be sent. After a stop, later calls are missing; a stop while a text is being encoded
-/// throws Failure. Throws Failure, too, if an id is not in the vocabulary, an option is out of range or a
-/// text cannot be rendered.
+/// which they must be sent. After a stop, the call that was being made and later ones are missing. Throws
+/// Failure if an id is not in the vocabulary, an option is out of range or a text cannot be rendered.
 std::vector<CallTokens> promptTokens(const query::Node& query, const text::Tokenizer& tokenizer,
                                      const text::ChatTemplate& chat, const PromptTokenOptions& options,
                                      const std::stop_token& stop = {});

@@ -21,6 +21,7 @@ class TestPromptTokens : public QObject {
   void callsInOrder();
   void blocksAreLines();
   void endCanBeAskedFor();
+  void aStopWithinATextEndsIt();
   void idsMustBeInTheVocabulary_data();
   void idsMustBeInTheVocabulary();
 
@@ -80,6 +81,36 @@ void TestPromptTokens::endCanBeAskedFor() {
   std::stop_source source;
   source.request_stop();
   QVERIFY(tokens(kJudge, {}, source.get_token()).empty());
+}
+
+/// Asks for a stop while it encodes the first text.
+class StoppingTokenizer final : public text::Tokenizer {
+ public:
+  StoppingTokenizer(const text::Tokenizer& own, std::stop_source& stop) : m_own(own), m_stop(stop) {}
+
+  void encodeTo(std::string_view text, const std::stop_token& stop,
+                const text::TokenSink& sink) const override {
+    m_stop.request_stop();
+    m_own.encodeTo(text, stop, sink);
+  }
+  TokenId controlId(std::string_view piece) const override { return m_own.controlId(piece); }
+  std::string bytes(TokenId id) const override { return m_own.bytes(id); }
+  std::string display(TokenId id) const override { return m_own.display(id); }
+  bool isControl(TokenId id) const override { return m_own.isControl(id); }
+  std::int32_t vocabularySize() const override { return m_own.vocabularySize(); }
+
+ private:
+  const text::Tokenizer& m_own;
+  std::stop_source& m_stop;
+};
+
+void TestPromptTokens::aStopWithinATextEndsIt() {
+  std::stop_source source;
+  const StoppingTokenizer tokenizer(*m_tokenizer, source);
+  const auto query = query::parseJson(kJudge).query;
+  QVERIFY(query);
+  QVERIFY(promptTokens(*query, tokenizer, *m_chat, {}, source.get_token()).empty());
+  QVERIFY(source.stop_requested());
 }
 
 void TestPromptTokens::idsMustBeInTheVocabulary_data() {
