@@ -35,8 +35,8 @@ StatusModel makeStatusModel(const ViewInput& input) {
       if (block.cached || block.references > 0) ++status.blocksInUse;
     }
   }
-  // The list may hold runs that begin after the position; only runs that have begun by then count.
-  const std::vector<ListedRun> runs = listRuns(input);
+  // Runs that begin after the position do not count, whichever way the person came there.
+  const std::vector<ListedRun> runs = listRuns(input, false);
   const auto isShown = [&](const ListedRun& run) { return run.isOwn && progress.runs.contains(run.run); };
   const auto shown = std::find_if(runs.rbegin(), runs.rend(), isShown);
   if (shown == runs.rend()) return status;

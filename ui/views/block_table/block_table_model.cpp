@@ -42,7 +42,9 @@ std::vector<RequestId> shownRequests(const ViewInput& input, const trace::Progre
 
 QString cacheNote(const ViewInput& input, RequestId id, const trace::RequestState& request) {
   if (request.admittedAt < 0) {
-    if (request.phase == trace::RequestPhase::Finished) return tr("never admitted");
+    // It ended before there was room for it.
+    if (request.phase == trace::RequestPhase::Finished)
+      return request.outcome == trace::StepOutcome::Failed ? tr("failed") : tr("stopped");
     return request.phase == trace::RequestPhase::Waiting ? tr("waiting") : tr("looking up");
   }
   const TokenAccount account = RequestAccount(input, id).prompt();
