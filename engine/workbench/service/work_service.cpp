@@ -12,6 +12,19 @@
 #include <utility>
 
 namespace spanscope::workbench {
+namespace {
+
+/// Empties the cache, unless the runs in progress did it before their next pass.
+class ClearWork final : public Work {
+ public:
+  Begun begin(Workplace& place, const std::stop_token& /*stop*/) override {
+    place.clearIfAsked();
+    return Begun::Done;
+  }
+  bool canBeginBeside(const Workplace& place) const override { return !place.isToBeCleared(); }
+};
+
+}  // namespace
 
 struct WorkHandle::Shared {
   std::stop_source stop;
@@ -33,6 +46,7 @@ struct WorkService::Item {
   std::shared_ptr<Work> work;
   SubmitOptions options;
   std::shared_ptr<WorkHandle::Shared> shared = std::make_shared<WorkHandle::Shared>();
+  bool emptiesCache = false;  ///< so that nothing that was submitted later may overtake it
 
   void tell(WorkState state, const std::string& problem = {}) const {
     if (options.changed) options.changed(state, problem);
@@ -47,7 +61,24 @@ struct WorkService::Queue {
   std::list<std::shared_ptr<WorkHandle::Shared>> working;
   bool isEnding = false;
 
-  /// Takes the work of a handle out, if it waits.
+  /// Inserts an item before those of smaller priority. Where it overtakes one that empties the cache, that
+  /// one comes along in front of it. With `mutex` locked.
+  void add(std::unique_ptr<Item> item) {
+    auto place = std::find_if(waiting.begin(), waiting.end(), [&item](const auto& other) {
+      return other->options.priority < item->options.priority;
+    });
+    for (auto next = place; next != waiting.end();) {
+      const auto each = next++;
+      if (!(*each)->emptiesCache) continue;
+      (*each)->options.priority = item->options.priority;
+      if (each == place)
+        place = next;
+      else
+        waiting.splice(place, waiting, each);
+    }
+    waiting.insert(place, std::move(item));
+  }
+
   std::unique_ptr<Item> take(const WorkHandle::Shared& shared) {
     const std::lock_guard lock(mutex);
     const auto found = std::find_if(waiting.begin(), waiting.end(),
@@ -138,10 +169,7 @@ WorkHandle WorkService::submit(std::shared_ptr<Work> work, SubmitOptions options
   handle.m_shared = item->shared;
   {
     const std::lock_guard lock(m_queue->mutex);
-    const auto place = std::find_if(m_queue->waiting.begin(), m_queue->waiting.end(), [&](const auto& other) {
-      return other->options.priority < item->options.priority;
-    });
-    m_queue->waiting.insert(place, std::move(item));
+    m_queue->add(std::move(item));
   }
   m_queue->wake.notify_all();
   return handle;
@@ -149,8 +177,14 @@ WorkHandle WorkService::submit(std::shared_ptr<Work> work, SubmitOptions options
 
 void WorkService::clearCache() {
   m_place.askToClear();
-  submit(
-      std::make_shared<FunctionWork>([](Workplace& place, const std::stop_token&) { place.clearIfAsked(); }));
+  auto item = std::make_unique<Item>();
+  item->work = std::make_shared<ClearWork>();
+  item->emptiesCache = true;
+  {
+    const std::lock_guard lock(m_queue->mutex);
+    m_queue->add(std::move(item));
+  }
+  m_queue->wake.notify_all();
 }
 
 /// The next work that may begin now, if any.

@@ -71,8 +71,9 @@ class WorkService {
   WorkService& operator=(const WorkService&) = delete;
 
   WorkHandle submit(std::shared_ptr<Work> work, SubmitOptions options = {});
-  /// Empties the cache before any work begins that is submitted from now on. Where runs are in progress, it
-  /// is emptied before their next pass.
+  /// Empties the cache before any work begins that is submitted from now on, whatever its priority. A work
+  /// that waits and is overtaken by such a one finds it emptied, too. Where runs are in progress, it is
+  /// emptied before their next pass, and holds nobody up.
   void clearCache();
 
  private:

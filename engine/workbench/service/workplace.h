@@ -99,6 +99,8 @@ class Workplace {
 
   /// Asks for the cache to be emptied: the runs in progress do it, or else clearIfAsked(). On any thread.
   void askToClear() { m_isToBeCleared = true; }
+  /// Whether it was asked for and nobody has done it yet.
+  bool isToBeCleared() const { return m_isToBeCleared; }
   /// Whether somebody has asked since the last call.
   bool takeClearing() { return m_isToBeCleared.exchange(false); }
   void clearIfAsked();

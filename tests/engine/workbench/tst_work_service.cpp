@@ -16,6 +16,7 @@
 
 #include <QTest>
 
+#include <algorithm>
 #include <atomic>
 #include <chrono>
 #include <future>
@@ -343,6 +344,66 @@ class TestWorkService : public QObject {
       handle.stop();
     }
     QCOMPARE(told, 0);
+  }
+
+  /// Whatever comes later finds the cache emptied, also where it begins before what came earlier; what came
+  /// earlier and is not overtaken finds it as it was.
+  void nothingOvertakesTheClearing() {
+    Notes notes;
+    WorkService service(test::cpuBackends(), notes);
+    service.submit(runOf("Mira lives in Lisbon. Mira plays the cello.", 4)).wait();
+    std::map<int, bool> isEmpty;
+    const auto look = [&](int number) {
+      return functionOf([&isEmpty, number](Workplace& place, const std::stop_token&) {
+        const trace::PoolState pool = place.openSession().dumpPool();
+        isEmpty[number] = std::none_of(pool.blocks.begin(), pool.blocks.end(),
+                                       [](const trace::BlockState& block) { return block.cached; });
+      });
+    };
+    for (const std::int32_t priority : {0, 3}) {
+      isEmpty.clear();
+      service.submit(runOf("Mira lives in Lisbon. Mira plays the cello.", 4)).wait();
+      Gate gate;
+      service.submit(gate.work(), {.priority = 9});
+      std::vector<WorkHandle> handles;
+      handles.push_back(service.submit(look(1), {.priority = 3}));
+      handles.push_back(service.submit(look(2), {.priority = 0}));
+      service.clearCache();
+      handles.push_back(service.submit(look(3), {.priority = priority}));
+      handles.push_back(service.submit(look(4), {.priority = -1}));
+      gate.open();
+      for (const WorkHandle& handle : handles) handle.wait();
+      const bool isOvertaken = priority > 0;
+      QCOMPARE(isEmpty, (std::map<int, bool>{{1, false}, {2, isOvertaken}, {3, true}, {4, true}}));
+    }
+  }
+
+  /// Runs in progress empty the cache themselves; a run that comes later begins beside them.
+  void clearingHoldsNobodyUp() {
+    Notes notes;
+    WorkService service(test::cpuBackends(), notes);
+    Gate gate;
+    service.submit(gate.work());
+    const auto first = std::make_shared<RunWork>(
+        tinySettings(), RunWork::Preparation{.prepare = [](Workplace&, const retrieve::Watch&) {
+          plan::Plan plan = *planOf("Mira lives in Lisbon.", 400);
+          plan.steps.front().temperature = 5;  // noise ends late
+          return RunWork::Prepared{.plan = std::make_shared<const plan::Plan>(std::move(plan)),
+                                   .options = runOptionsOf(tinySettings())};
+        }});
+    const auto second = runOf("Mira lives in Oslo.", 4);
+    WorkHandle a = service.submit(first);
+    service.clearCache();
+    bool wasRunning = false;
+    WorkHandle b = service.submit(second, {.changed = [&](WorkState state, const std::string&) {
+                                    if (hasEnded(state)) wasRunning = first->run() != 0 && !first->result();
+                                  }});
+    gate.open();
+    b.wait();
+    a.stop();
+    a.wait();
+    QCOMPARE(b.state(), WorkState::Finished);
+    QVERIFY(wasRunning);
   }
 
   void cacheIsClearedBeforeWhatComesLater() {
