@@ -13,7 +13,6 @@
 #include "engine/experiment/experiment.h"
 #include "engine/experiment/experiment_chart.h"
 #include "engine/experiment/experiment_table.h"
-#include "engine/trace/recorder.h"
 #include "engine/workbench/model_bundle.h"
 #include "engine/workbench/service/experiment_work.h"
 #include "engine/workbench/service/work_service.h"
@@ -144,16 +143,14 @@ ExitCode runOne(const Context& context, const Experiment& experiment, const Benc
   const auto model =
       std::make_shared<workbench::ModelBundle>(loadChosenModel(options.session, context.backends));
   const workbench::ModelBundle& bundle = *model;
-  const auto loadBeside = [&](const workbench::RunSettings& settings) {
+  workbench::OwnModel own = ownModel(model, options.session);
+  own.loadBeside = [&](const workbench::RunSettings& settings) {
     SessionOptions session = options.session;
     session.settings = settings;
     session.chatTemplate.clear();  // that of the first model
     return loadChosenModel(session, context.backends);
   };
-  CommandService service(context, {.model = model,
-                                   .session = options.session.config(),
-                                   .recorder = std::make_shared<trace::Recorder>(),
-                                   .loadBeside = loadBeside});
+  CommandService service(context, std::move(own));
   const auto work = std::make_shared<workbench::ExperimentWork>(options.session.settings, std::move(wish));
   const workbench::WorkHandle handle = service.carryOut(work, [&] {
     const ExperimentResult now = work->result();

@@ -2,6 +2,7 @@
 #include "app/cli/bench_needle.h"
 
 #include "app/cli/bench_report.h"
+#include "app/cli/command_service.h"
 #include "app/cli/layout_lines.h"
 #include "app/cli/number_option.h"
 #include "app/cli/session_options.h"
@@ -14,6 +15,7 @@
 #include "engine/experiment/needle.h"
 #include "engine/policy/policies.h"
 #include "engine/trace/no_sink.h"
+#include "engine/workbench/model_bundle.h"
 #include "engine/workbench/setting_values.h"
 
 #include <CLI/CLI.hpp>
@@ -260,19 +262,24 @@ ExitCode runNeedle(const Context& context, BenchNeedleOptions options) {
   if (!options.pictures.empty()) makeFolder(options.pictures);
   options.needle.policy = workbench::policyOf(options.session.settings.policy);
   options.needle.layout = workbench::layoutOf(options.session.settings.layout);
-  workbench::ModelBundle bundle = loadChosenModel(options.session, context.backends);
-  trace::NoSink sink;
-  const std::unique_ptr<run::Session> session =
-      workbench::makeSession(bundle, options.session.config(), sink);
+  const auto model =
+      std::make_shared<workbench::ModelBundle>(loadChosenModel(options.session, context.backends));
+  workbench::ModelBundle& bundle = *model;
+  CommandService service(context, ownModel(model, options.session));
 
   Report report{.options = options, .rows = {}, .context = bundle.config.maxPositions};
-  for (const std::int32_t words : options.needle.hayWords) {
-    for (const std::int32_t portion : options.needle.portions) {
-      showProgress(context, fmt::format("hay of {}, {}", counted(words, "word"), portionName(portion)));
-      report.rows.push_back(
-          experiment::measureNeedle(*session, options.needle, words, portion, context.stop));
+  service.measure([&](const CommandService::Tell& tell) {
+    trace::NoSink sink;
+    const std::unique_ptr<run::Session> session =
+        workbench::makeSession(bundle, options.session.config(), sink);
+    for (const std::int32_t words : options.needle.hayWords) {
+      for (const std::int32_t portion : options.needle.portions) {
+        tell(fmt::format("hay of {}, {}", counted(words, "word"), portionName(portion)));
+        report.rows.push_back(
+            experiment::measureNeedle(*session, options.needle, words, portion, context.stop));
+      }
     }
-  }
+  });
   showProgress(context, "");
   if (options.json) {
     context.streams.out << toJson(report, benchHeader(bundle, options.session)).dump(2) << '\n';

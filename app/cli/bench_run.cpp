@@ -2,6 +2,7 @@
 #include "app/cli/bench_run.h"
 
 #include "app/cli/bench_report.h"
+#include "app/cli/command_service.h"
 #include "app/cli/diagnostics.h"
 #include "app/cli/input.h"
 #include "app/cli/layout_lines.h"
@@ -12,6 +13,7 @@
 #include "engine/base/counted.h"
 #include "engine/experiment/repeat_run.h"
 #include "engine/policy/policies.h"
+#include "engine/workbench/model_bundle.h"
 #include "engine/workbench/run_options.h"
 #include "engine/workbench/setting_values.h"
 
@@ -232,20 +234,23 @@ ExitCode runRepeats(const Context& context, const BenchRunOptions& options) {
     model = std::make_shared<workbench::ModelBundle>(loadChosenModel(options.session, context.backends));
   }
   warnOfOtherModels(context.streams.err, inputName(options.file), planned->plan(), model->name);
-  experiment::RunFigureSink sink;
-  const std::unique_ptr<run::Session> session =
-      workbench::makeSession(*model, options.session.config(), sink);
+  CommandService service(context, ownModel(model, options.session));
   experiment::RepeatOptions repeat{.run = workbench::runOptionsOf(options.session.settings),
                                    .repeats = options.repeats};
   repeat.run.seed = options.query.settings.seed;
-  experiment::RepeatWatch watch;
-  watch.runs = [&](std::int32_t turn, RunCase runCase) {
-    showProgress(context, turn == 0
-                              ? fmt::format("warming up: {}", nameOf(runCase))
-                              : fmt::format("turn {} of {}: {}", turn, options.repeats, nameOf(runCase)));
-  };
-  watch.turnEnded = [&report](const experiment::RepeatTurn& turn) { report.turns.push_back(turn); };
-  const bool isWhole = experiment::measureRepeats(*session, sink, report.cases, repeat, watch, context.stop);
+  bool isWhole = false;
+  service.measure([&](const CommandService::Tell& tell) {
+    experiment::RunFigureSink sink;
+    const std::unique_ptr<run::Session> session =
+        workbench::makeSession(*model, options.session.config(), sink);
+    experiment::RepeatWatch watch;
+    watch.runs = [&](std::int32_t turn, RunCase runCase) {
+      tell(turn == 0 ? fmt::format("warming up: {}", nameOf(runCase))
+                     : fmt::format("turn {} of {}: {}", turn, options.repeats, nameOf(runCase)));
+    };
+    watch.turnEnded = [&report](const experiment::RepeatTurn& turn) { report.turns.push_back(turn); };
+    isWhole = experiment::measureRepeats(*session, sink, report.cases, repeat, watch, context.stop);
+  });
   showProgress(context, "");
   if (options.json) {
     writeJson(context.streams.out, options, report, benchHeader(*model, options.session));

@@ -2,6 +2,7 @@
 #include "app/cli/bench_sources.h"
 
 #include "app/cli/bench_report.h"
+#include "app/cli/command_service.h"
 #include "app/cli/number_option.h"
 #include "app/cli/session_options.h"
 #include "app/cli/text_table.h"
@@ -12,6 +13,7 @@
 #include "engine/base/output_file.h"
 #include "engine/experiment/chart_svg.h"
 #include "engine/experiment/sources.h"
+#include "engine/workbench/model_bundle.h"
 
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
@@ -211,23 +213,29 @@ void checkDocuments(const BenchSourcesOptions& options) {
 
 ExitCode runSources(const Context& context, const BenchSourcesOptions& options) {
   if (!options.pictures.empty()) makeFolder(options.pictures);
-  workbench::ModelBundle bundle = loadChosenModel(options.session, context.backends);
+  const auto model =
+      std::make_shared<workbench::ModelBundle>(loadChosenModel(options.session, context.backends));
+  workbench::ModelBundle& bundle = *model;
   checkDocuments(options);
-  experiment::ReplySink sink;
-  const std::unique_ptr<run::Session> session =
-      workbench::makeSession(bundle, options.session.config(), sink);
+  CommandService service(context, ownModel(model, options.session));
 
   std::vector<Asked> asked;
-  for (const std::int32_t documents : options.documents) {
-    const auto ask = [&](std::uint64_t seed) {
-      showProgress(context, fmt::format("asking over {}, seed {}", counted(documents, "document"), seed));
-      return experiment::askQuestions(*session, sink,
-                                      {.documents = documents, .rivals = options.rivals, .seed = seed},
-                                      options.questions, bundle.config.layers, context.stop);
-    };
-    Asked part{.documents = documents, .chosenOn = ask(options.seed), .reportedOn = ask(options.reportSeed)};
-    asked.push_back(std::move(part));
-  }
+  service.measure([&](const CommandService::Tell& tell) {
+    experiment::ReplySink sink;
+    const std::unique_ptr<run::Session> session =
+        workbench::makeSession(bundle, options.session.config(), sink);
+    for (const std::int32_t documents : options.documents) {
+      const auto ask = [&](std::uint64_t seed) {
+        tell(fmt::format("asking over {}, seed {}", counted(documents, "document"), seed));
+        return experiment::askQuestions(*session, sink,
+                                        {.documents = documents, .rivals = options.rivals, .seed = seed},
+                                        options.questions, bundle.config.layers, context.stop);
+      };
+      Asked part{
+          .documents = documents, .chosenOn = ask(options.seed), .reportedOn = ask(options.reportSeed)};
+      asked.push_back(std::move(part));
+    }
+  });
   showProgress(context, "");
   const Report report = reportOf(std::move(asked));
   if (options.json) {

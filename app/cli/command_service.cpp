@@ -1,12 +1,24 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/cli/command_service.h"
 
+#include "app/cli/bench_report.h"
+#include "engine/trace/recorder.h"
+#include "engine/workbench/service/published.h"
+
 #include <chrono>
+#include <exception>
 #include <stop_token>
 #include <thread>
 #include <utility>
 
 namespace spanscope::cli {
+
+workbench::OwnModel ownModel(std::shared_ptr<workbench::ModelBundle> model, const SessionOptions& options) {
+  return {.model = std::move(model),
+          .session = options.config(),
+          .recorder = std::make_shared<trace::Recorder>(),
+          .loadBeside = {}};
+}
 
 CommandService::CommandService(const Context& context, workbench::OwnModel own)
     : m_context(context), m_service(context.backends, m_nobody, std::move(own)) {}
@@ -23,6 +35,24 @@ workbench::WorkHandle CommandService::carryOut(std::shared_ptr<workbench::Work> 
   }
   if (look) look();
   return handle;
+}
+
+void CommandService::measure(const std::function<void(const Tell& tell)>& measurement) {
+  workbench::Published<std::string> doing;
+  std::exception_ptr thrown;
+  const auto work =
+      std::make_shared<workbench::FunctionWork>([&](workbench::Workplace&, const std::stop_token&) {
+        try {
+          measurement([&doing](const std::string& now) { doing.set(now); });
+        } catch (...) {
+          // Of a work that was stopped, the service keeps no failure.
+          thrown = std::current_exception();
+        }
+      });
+  carryOut(work, [&] {
+    if (const std::string now = doing.get(); !now.empty()) showProgress(m_context, now);
+  });
+  if (thrown) std::rethrow_exception(thrown);
 }
 
 }  // namespace spanscope::cli

@@ -2,14 +2,21 @@
 #pragma once
 
 #include "app/cli/command.h"
+#include "app/cli/session_options.h"
+#include "engine/workbench/model_bundle.h"
 #include "engine/workbench/service/work.h"
 #include "engine/workbench/service/work_service.h"
 #include "engine/workbench/service/workplace.h"
 
 #include <functional>
 #include <memory>
+#include <string>
 
 namespace spanscope::cli {
+
+/// The model that was loaded for a command, for all of its works, and sessions as its options say. Nobody
+/// listens to their events.
+workbench::OwnModel ownModel(std::shared_ptr<workbench::ModelBundle> model, const SessionOptions& options);
 
 /// The run service as a command uses it: with the model that was loaded for the command, one work at a time.
 class CommandService {
@@ -22,6 +29,12 @@ class CommandService {
   /// the work. Returns the handle of the work, which has ended.
   workbench::WorkHandle carryOut(std::shared_ptr<workbench::Work> work,
                                  const std::function<void()>& look = {});
+
+  /// Says what a measurement does now.
+  using Tell = std::function<void(const std::string& doing)>;
+  /// Has a measurement done as a work, in sessions that it opens itself; what it does is shown as progress.
+  /// It heeds the stop of the context. Throws what it throws, also after a stop.
+  void measure(const std::function<void(const Tell& tell)>& measurement);
 
  private:
   const Context& m_context;
