@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // The trace: the ordered event stream of a session, as plain values. Every view is drawn from it. Words
-// follow vLLM's KV events where those exist. Each payload lists its fields once in event_fields.h, in file
+// follow vLLM's KV events where those exist. Each payload lists its fields once in event_rows/, in file
 // order; the codec, the JSON form and the fingerprint of the file format are made from that list.
 #pragma once
 

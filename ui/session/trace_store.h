@@ -25,7 +25,7 @@ struct AnswerShares;
 class EventIndices {
  public:
   /// Of one kind the places from 0, ascending; empty for a kind that is not indexed so
-  /// (engine/trace/event_fields.h).
+  /// (engine/trace/event_rows).
   template <class Payload>
   const std::vector<std::size_t>& of() const {
     return m_ofKind[trace::kEventKind<Payload>];

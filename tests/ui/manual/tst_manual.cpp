@@ -207,8 +207,11 @@ class TestManual : public QObject {
   void eventsExist() {
     static const QRegularExpression name(QStringLiteral("kName = \"(\\w+)\";"));
     QStringList events;
-    const QString fields = linesOf(QStringLiteral("engine/trace/event_fields.h")).join(QLatin1Char('\n'));
-    for (auto found = name.globalMatch(fields); found.hasNext();) events.append(found.next().captured(1));
+    const QString folder = QStringLiteral("engine/trace/event_rows");
+    for (const QString& file : QDir(kSource + QLatin1Char('/') + folder).entryList({QStringLiteral("*.h")})) {
+      const QString rows = linesOf(folder + QLatin1Char('/') + file).join(QLatin1Char('\n'));
+      for (auto found = name.globalMatch(rows); found.hasNext();) events.append(found.next().captured(1));
+    }
     QVERIFY(events.size() > 20);
     const QStringList listed = codeOf(QStringLiteral("resources/manual/architecture.md"));
     for (const QString& event : events) QVERIFY2(listed.contains(event), qPrintable(event));

@@ -1,0 +1,254 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// The rows of events about blocks, in the pool and in the span store (engine/trace/event_fields.h).
+#pragma once
+
+#include "engine/base/counted.h"
+#include "engine/base/error.h"
+#include "engine/base/severity.h"
+#include "engine/base/translation.h"
+#include "engine/trace/event.h"
+#include "engine/trace/event_rows/facts.h"
+#include "engine/trace/event_words.h"
+#include "engine/trace/line_pieces.h"
+#include "engine/trace/part_fields.h"
+
+#include <optional>
+#include <string>
+
+namespace spanscope::trace {
+
+template <>
+struct Facts<BlockLookedUp> : UsualFacts {
+  static constexpr const char* kName = "block_looked_up";
+  static constexpr bool kIsDetail = true;
+  static constexpr About kAbout = About::Request;
+  static constexpr Indexed kIndexed{.byRequest = true};
+  static std::string line(const BlockLookedUp& e) {
+    std::string out = placeText(e.segment, e.virtualIndex) + ": " + std::string(enumName(e.outcome)) + ", " +
+                      std::to_string(e.tokens) + " of " + counted(e.wanted, "token");
+    if (e.outcome != LookupOutcome::Miss) {
+      out += " in " + physicalText(e.block) + ", stored ";
+      out += e.storedByRequest == 0 ? "elsewhere"
+                                    : "by run " + std::to_string(e.storedByRun) + " request " +
+                                          std::to_string(e.storedByRequest) + " " + escaped(e.storedByNode);
+      if (e.outcome == LookupOutcome::Relocated) {
+        out += ", from position " + std::to_string(e.storedBase) + " to " + std::to_string(e.base);
+      }
+    }
+    if (e.reason != MissReason::None) out += ", " + std::string(enumName(e.reason));
+    if (e.reason == MissReason::TokensDiffer) {
+      out += " at token " + std::to_string(e.differsAt) + " (wanted " + std::to_string(e.tokenWanted) +
+             ", stored " + std::to_string(e.tokenStored) + ")";
+    }
+    if (e.reason == MissReason::Evicted) out += " by event " + std::to_string(e.evictedBy);
+    if (e.reason == MissReason::ContextDiffers)
+      out += " from seen segment " + std::to_string(e.contextDiffersAt);
+    return out;
+  }
+};
+template <class V, Is<BlockLookedUp> X>
+void fields(V&& v, X& x) {
+  v("segment", x.segment);
+  v("virtualIndex", x.virtualIndex);
+  v("block", x.block);
+  v("outcome", x.outcome);
+  v("reason", x.reason);
+  v("tokens", x.tokens);
+  v("wanted", x.wanted);
+  v("base", x.base);
+  v("storedBase", x.storedBase);
+  v("storedByRun", x.storedByRun);
+  v("storedByRequest", x.storedByRequest);
+  v("storedByNode", x.storedByNode);
+  v("differsAt", x.differsAt);
+  v("tokenWanted", x.tokenWanted);
+  v("tokenStored", x.tokenStored);
+  v("evictedBy", x.evictedBy);
+  v("contextDiffersAt", x.contextDiffersAt);
+}
+
+template <>
+struct Facts<BlockAllocated> : UsualFacts {
+  static constexpr const char* kName = "block_allocated";
+  static constexpr bool kIsDetail = true;
+  static constexpr PoolEffect kPool = PoolEffect::Changes;
+  static std::string line(const BlockAllocated& e) {
+    return physicalText(e.block) + " for " + placeText(e.segment, e.virtualIndex);
+  }
+};
+template <class V, Is<BlockAllocated> X>
+void fields(V&& v, X& x) {
+  v("block", x.block);
+  v("segment", x.segment);
+  v("virtualIndex", x.virtualIndex);
+}
+
+template <>
+struct Facts<BlockShared> : UsualFacts {
+  static constexpr const char* kName = "block_shared";
+  static constexpr bool kIsDetail = true;
+  static constexpr PoolEffect kPool = PoolEffect::Changes;
+  static std::string line(const BlockShared& e) {
+    return physicalText(e.block) + " for " + placeText(e.segment, e.virtualIndex) + ", " +
+           counted(e.references, "reference");
+  }
+};
+template <class V, Is<BlockShared> X>
+void fields(V&& v, X& x) {
+  v("block", x.block);
+  v("segment", x.segment);
+  v("virtualIndex", x.virtualIndex);
+  v("references", x.references);
+}
+
+template <>
+struct Facts<BlockStored> : UsualFacts {
+  static constexpr const char* kName = "block_stored";
+  static constexpr bool kIsDetail = true;
+  static constexpr PoolEffect kPool = PoolEffect::Changes;
+  static std::string line(const BlockStored& e) {
+    return physicalText(e.block) + " with " + counted(e.tokens.size(), "token") + " of " +
+           placeText(e.segment, e.virtualIndex) + ", key " + keyText(e.key);
+  }
+};
+template <class V, Is<BlockStored> X>
+void fields(V&& v, X& x) {
+  v("block", x.block);
+  v("key", x.key);
+  v("parent", x.parent);
+  v("segment", x.segment);
+  v("virtualIndex", x.virtualIndex);
+  v("base", x.base);
+  v("tokens", x.tokens);
+}
+
+template <>
+struct Facts<BlockRemoved> : UsualFacts {
+  static constexpr const char* kName = "block_removed";
+  static constexpr bool kIsDetail = true;
+  static constexpr PoolEffect kPool = PoolEffect::Changes;
+  static std::string line(const BlockRemoved& e) {
+    return physicalText(e.block) + ", key " + keyText(e.key) + ", " + std::string(enumName(e.reason));
+  }
+};
+template <class V, Is<BlockRemoved> X>
+void fields(V&& v, X& x) {
+  v("block", x.block);
+  v("key", x.key);
+  v("reason", x.reason);
+}
+
+template <>
+struct Facts<BlockCopied> : UsualFacts {
+  static constexpr const char* kName = "block_copied";
+  static constexpr bool kIsDetail = true;
+  static constexpr PoolEffect kPool = PoolEffect::Changes;
+  static std::string line(const BlockCopied& e) {
+    return counted(e.slots, "slot") + " of " + physicalText(e.source) + " to " + physicalText(e.target);
+  }
+};
+template <class V, Is<BlockCopied> X>
+void fields(V&& v, X& x) {
+  v("source", x.source);
+  v("target", x.target);
+  v("slots", x.slots);
+}
+
+template <>
+struct Facts<BlockReleased> : UsualFacts {
+  static constexpr const char* kName = "block_released";
+  static constexpr bool kIsDetail = true;
+  static constexpr PoolEffect kPool = PoolEffect::Changes;
+  static std::string line(const BlockReleased& e) {
+    return physicalText(e.block) + ", " + counted(e.references, "reference");
+  }
+};
+template <class V, Is<BlockReleased> X>
+void fields(V&& v, X& x) {
+  v("block", x.block);
+  v("references", x.references);
+}
+
+template <>
+struct Facts<CacheCleared> : UsualFacts {
+  static constexpr const char* kName = "cache_cleared";
+  static constexpr bool kIsDetail = true;
+  static constexpr PoolEffect kPool = PoolEffect::Changes;
+  static std::string line(const CacheCleared&) { return "nothing can be found any more"; }
+  static std::optional<Severity> severity(const CacheCleared&) { return Severity::Note; }
+  static EventWords words(const CacheCleared&, const Event&) {
+    return {forTranslation("Events", "The cache was emptied"), {}};
+  }
+};
+template <class V, Is<CacheCleared> X>
+void fields(V&&, X&) {}
+
+template <>
+struct Facts<BlockLoaded> : UsualFacts {
+  static constexpr const char* kName = "block_loaded";
+  static constexpr bool kIsDetail = true;
+  static constexpr About kAbout = About::Request;
+  static constexpr Indexed kIndexed{.byRequest = true};
+  static std::optional<Error> fault(const BlockLoaded& e) {
+    if (e.tokens >= 0 && e.nanoseconds >= 0) return std::nullopt;
+    return errorAt("block loaded",
+                   std::to_string(e.tokens) + " tokens in " + std::to_string(e.nanoseconds) + " ns",
+                   "no negative numbers");
+  }
+  static std::string line(const BlockLoaded& e) {
+    return counted(e.tokens, "token") + " of " + placeText(e.segment, e.virtualIndex) + " into " +
+           physicalText(e.block) + " from " + tierText(e.tier) + ", " + bytesText(e.bytes) + " in " +
+           fixedPoint(static_cast<double>(e.nanoseconds) / 1e6, 3) + " ms, key " + keyText(e.key);
+  }
+};
+template <class V, Is<BlockLoaded> X>
+void fields(V&& v, X& x) {
+  v("block", x.block);
+  v("key", x.key);
+  v("tier", x.tier);
+  v("segment", x.segment);
+  v("virtualIndex", x.virtualIndex);
+  v("tokens", x.tokens);
+  v("bytes", x.bytes);
+  v("nanoseconds", x.nanoseconds);
+}
+
+template <>
+struct Facts<BlockSpilled> : UsualFacts {
+  static constexpr const char* kName = "block_spilled";
+  static constexpr bool kIsDetail = true;
+  static std::string line(const BlockSpilled& e) {
+    return counted(e.tokens, "token") + " of " + physicalText(e.block) + " to " + tierText(e.tier) + ", " +
+           bytesText(e.bytes) + ", key " + keyText(e.key);
+  }
+};
+template <class V, Is<BlockSpilled> X>
+void fields(V&& v, X& x) {
+  v("block", x.block);
+  v("key", x.key);
+  v("tier", x.tier);
+  v("tokens", x.tokens);
+  v("bytes", x.bytes);
+}
+
+template <>
+struct Facts<StoreReported> : UsualFacts {
+  static constexpr const char* kName = "store_reported";
+  static constexpr Indexed kIndexed{.inSession = true};
+  static std::string line(const StoreReported& e) {
+    std::string out;
+    for (const StoreTierState& tier : e.tiers) {
+      if (!out.empty()) out += "; ";
+      out += tierText(tier.tier) + ": " + counted(tier.blocks, "block") + " with " +
+             counted(tier.tokens, "token") + ", " + bytesText(tier.bytes) + " of " + bytesText(tier.limit);
+    }
+    return out.empty() ? "no tier is in use" : out;
+  }
+};
+template <class V, Is<StoreReported> X>
+void fields(V&& v, X& x) {
+  v("tiers", x.tiers);
+  v("packs", x.packs);
+}
+
+}  // namespace spanscope::trace

@@ -1,0 +1,160 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// The rows of events about what is computed: passes, tokens, teams, and how close replies are
+// (engine/trace/event_fields.h).
+#pragma once
+
+#include "engine/base/counted.h"
+#include "engine/base/error.h"
+#include "engine/base/severity.h"
+#include "engine/base/translation.h"
+#include "engine/trace/event.h"
+#include "engine/trace/event_rows/facts.h"
+#include "engine/trace/event_words.h"
+#include "engine/trace/fidelity_figures.h"
+#include "engine/trace/line_pieces.h"
+#include "engine/trace/part_fields.h"
+
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+
+namespace spanscope::trace {
+
+template <>
+struct Facts<BatchComputed> : UsualFacts {
+  static constexpr const char* kName = "batch_computed";
+  static constexpr bool kIsDetail = true;
+  static constexpr Indexed kIndexed{.inSession = true, .byRequest = true};
+  template <class Visit>
+  static void visitRequests(const BatchComputed& e, const Event&, Visit visit) {
+    for (const BatchEntry& entry : e.entries) visit(entry.request);
+  }
+  static std::string line(const BatchComputed& e) {
+    std::int64_t rows = 0;
+    std::int64_t decodes = 0;
+    for (const BatchEntry& entry : e.entries) {
+      rows += entry.count;
+      decodes += entry.decode ? 1 : 0;
+    }
+    return counted(rows, "row") + " of " + counted(e.entries.size(), "entry", "entries") + " (" +
+           counted(decodes, "decode") + ") in " + fixedPoint(static_cast<double>(e.nanoseconds) / 1e6, 3) +
+           " ms";
+  }
+};
+template <class V, Is<BatchComputed> X>
+void fields(V&& v, X& x) {
+  v("entries", x.entries);
+  v("nanoseconds", x.nanoseconds);
+}
+
+template <>
+struct Facts<TokenGenerated> : UsualFacts {
+  static constexpr const char* kName = "token_generated";
+  static constexpr About kAbout = About::KnownRequest;
+  static constexpr Indexed kIndexed{.byRequest = true};
+  static std::string line(const TokenGenerated& e) {
+    return "token " + std::to_string(e.index) + ": " + std::to_string(e.token) + " " + inQuotes(e.shown) +
+           ", probability " + fixedPoint(static_cast<double>(e.probability), 4);
+  }
+};
+template <class V, Is<TokenGenerated> X>
+void fields(V&& v, X& x) {
+  v("index", x.index);
+  v("token", x.token);
+  v("text", x.text);
+  v("shown", x.shown);
+  v("probability", x.probability);
+  v("segmentMass", x.segmentMass);
+}
+
+template <>
+struct Facts<TokensRecomputed> : UsualFacts {
+  static constexpr const char* kName = "tokens_recomputed";
+  static constexpr bool kIsDetail = true;
+  static constexpr About kAbout = About::KnownRequest;
+  static constexpr Indexed kIndexed{.byRequest = true};
+  static std::optional<Error> fault(const TokensRecomputed& e) {
+    for (const RecomputedTokens& segment : e.segments) {
+      for (const std::int32_t token : segment.tokens) {
+        if (token < 0) return errorAt("token computed again", std::to_string(token), "at least 0");
+      }
+    }
+    return std::nullopt;
+  }
+  static std::string line(const TokensRecomputed& e) {
+    std::size_t count = 0;
+    for (const RecomputedTokens& segment : e.segments) count += segment.tokens.size();
+    return std::to_string(count) + " of " + counted(e.tokens, "token") + " computed again, chosen in layer " +
+           std::to_string(e.layer);
+  }
+};
+template <class V, Is<TokensRecomputed> X>
+void fields(V&& v, X& x) {
+  v("layer", x.layer);
+  v("tokens", x.tokens);
+  v("segments", x.segments);
+}
+
+template <>
+struct Facts<TeamFormed> : UsualFacts {
+  static constexpr const char* kName = "team_formed";
+  static constexpr About kAbout = About::KnownRequest;
+  static constexpr Indexed kIndexed{.byRequest = true};
+  template <class Visit>
+  static void visitRequests(const TeamFormed& e, const Event&, Visit visit) {
+    for (const RequestId request : e.requests) visit(request);
+  }
+  static std::string line(const TeamFormed& e) {
+    return "requests " + requestsText(e.requests) + " read each other's replies as they are written";
+  }
+};
+template <class V, Is<TeamFormed> X>
+void fields(V&& v, X& x) {
+  v("requests", x.requests);
+}
+
+template <>
+struct Facts<FidelityMeasured> : UsualFacts {
+  static constexpr const char* kName = "fidelity_measured";
+  static constexpr About kAbout = About::KnownRequest;
+  static constexpr Indexed kIndexed{.byRequest = true};
+  static std::optional<Error> fault(const FidelityMeasured& e) {
+    if (e.promptTokens < 0 || e.cachedTokens < 0 || e.recomputedTokens < 0 || e.attentionRows < 0)
+      return errorAt("token counts", "a negative one", "at least 0");
+    const auto isNone = [](double number) { return !(number >= 0) || std::isinf(number); };
+    for (const FidelityToken& token : e.tokens) {
+      if (isNone(token.divergence))
+        return errorAt("divergence", std::to_string(token.divergence), "a number of at least 0");
+    }
+    for (const double deviation : e.attentionDeviation) {
+      if (isNone(deviation))
+        return errorAt("attention deviation", std::to_string(deviation), "a number of at least 0");
+    }
+    return std::nullopt;
+  }
+  static std::string line(const FidelityMeasured& e) {
+    const FidelityMeasured* one = &e;
+    return fidelityText(fidelityOf(std::span(&one, 1)));
+  }
+  static std::optional<Severity> severity(const FidelityMeasured&) { return Severity::Note; }
+  static EventWords words(const FidelityMeasured& e, const Event& event) {
+    return {forTranslation("Events", "Fidelity of run %1 measured: %2"), {event.run, line(e)}};
+  }
+};
+template <class V, Is<FidelityMeasured> X>
+void fields(V&& v, X& x) {
+  v("promptTokens", x.promptTokens);
+  v("cachedTokens", x.cachedTokens);
+  v("recomputedTokens", x.recomputedTokens);
+  v("tokens", x.tokens);
+  v("fullAnswer", x.fullAnswer);
+  v("fullText", x.fullText);
+  v("sameText", x.sameText);
+  v("attentionRows", x.attentionRows);
+  v("attentionDeviation", x.attentionDeviation);
+}
+
+}  // namespace spanscope::trace

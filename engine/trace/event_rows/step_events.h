@@ -1,0 +1,265 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// The rows of events about steps and the requests that they become (engine/trace/event_fields.h).
+#pragma once
+
+#include "engine/base/counted.h"
+#include "engine/base/error.h"
+#include "engine/base/severity.h"
+#include "engine/base/translation.h"
+#include "engine/trace/event.h"
+#include "engine/trace/event_rows/facts.h"
+#include "engine/trace/event_words.h"
+#include "engine/trace/line_pieces.h"
+#include "engine/trace/part_fields.h"
+
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+#include <optional>
+#include <string>
+
+namespace spanscope::trace {
+
+template <>
+struct Facts<StepStarted> : UsualFacts {
+  static constexpr const char* kName = "step_started";
+  static constexpr About kAbout = About::Request;
+  static constexpr Indexed kIndexed{.byRequest = true};
+  static std::string line(const StepStarted& e) {
+    return "step " + std::to_string(e.step) + ", copy " + std::to_string(e.copy);
+  }
+  static std::optional<Severity> severity(const StepStarted&) { return Severity::Note; }
+  static EventWords words(const StepStarted& e, const Event& event) {
+    return {forTranslation("Events", "%1 started as request %2"), {StepName{e.step}, event.request}};
+  }
+};
+template <class V, Is<StepStarted> X>
+void fields(V&& v, X& x) {
+  v("step", x.step);
+  v("copy", x.copy);
+}
+
+template <>
+struct Facts<SpanTableLaidOut> : UsualFacts {
+  static constexpr const char* kName = "span_table_laid_out";
+  static constexpr About kAbout = About::Request;
+  static std::string line(const SpanTableLaidOut& e) {
+    std::uint64_t tokens = 0;
+    std::uint64_t independent = 0;
+    for (const SegmentInfo& segment : e.segments) {
+      tokens += segment.tokens.size();
+      independent += segment.independent ? 1 : 0;
+    }
+    return counted(e.segments.size(), "segment") + " (" + std::to_string(independent) + " independent), " +
+           counted(tokens, "token");
+  }
+};
+template <class V, Is<SpanTableLaidOut> X>
+void fields(V&& v, X& x) {
+  v("segments", x.segments);
+}
+
+template <>
+struct Facts<PromptDivided> : UsualFacts {
+  static constexpr const char* kName = "prompt_divided";
+  static constexpr About kAbout = About::Request;
+  static constexpr Indexed kIndexed{.byRequest = true};
+  static std::optional<Error> fault(const PromptDivided& e) {
+    for (std::size_t i = 0; i < e.ranges.size(); ++i) {
+      const PartRange& range = e.ranges[i];
+      const std::int32_t least = i > 0 && e.ranges[i - 1].segment == range.segment ? e.ranges[i - 1].end : 0;
+      if (range.part >= e.parts.size())
+        return errorAt("part", std::to_string(range.part), "below " + std::to_string(e.parts.size()));
+      if (i > 0 && e.ranges[i - 1].segment > range.segment)
+        return errorAt("segment", std::to_string(range.segment), "not before the range before it");
+      if (range.begin < least || range.end < range.begin) {
+        return errorAt("tokens", std::to_string(range.begin) + " to " + std::to_string(range.end),
+                       "a range from " + std::to_string(least) + " on");
+      }
+    }
+    return std::nullopt;
+  }
+  static std::string line(const PromptDivided& e) {
+    std::uint64_t inPlus = 0;
+    for (const PartInfo& part : e.parts) inPlus += part.inPlus ? 1 : 0;
+    return counted(e.parts.size(), "part") + " (" + std::to_string(inPlus) + " in a plus)";
+  }
+};
+template <class V, Is<PromptDivided> X>
+void fields(V&& v, X& x) {
+  v("parts", x.parts);
+  v("ranges", x.ranges);
+}
+
+template <>
+struct Facts<LayoutApplied> : UsualFacts {
+  static constexpr const char* kName = "layout_applied";
+  static constexpr About kAbout = About::KnownRequest;
+  static constexpr Indexed kIndexed{.byRequest = true};
+  static std::optional<Error> fault(const LayoutApplied& e) {
+    for (const LayoutRun& run : e.runs) {
+      if (run.begin < 0 || run.count < 0 || run.count > std::numeric_limits<std::int32_t>::max() - run.begin)
+        return errorAt("tokens of the layout",
+                       std::to_string(run.count) + " from " + std::to_string(run.begin), "none negative");
+    }
+    std::int64_t before = 0;
+    for (const CroppedRun& run : e.cropped) {
+      if (run.before < before)
+        return errorAt("place of cropped tokens", std::to_string(run.before),
+                       "at least " + std::to_string(before));
+      before = run.before;
+    }
+    return std::nullopt;
+  }
+  static std::string line(const LayoutApplied& e) {
+    std::int64_t pads = 0;
+    std::int64_t markers = 0;
+    std::size_t cropped = 0;
+    for (const LayoutRun& run : e.runs) (run.role == LayoutRole::Pad ? pads : markers) += run.count;
+    for (const CroppedRun& run : e.cropped) cropped += run.tokens.size();
+    return counted(pads, "pad") + ", " + counted(markers, "marker") + ", " + counted(cropped, "token") +
+           " cropped";
+  }
+};
+template <class V, Is<LayoutApplied> X>
+void fields(V&& v, X& x) {
+  v("runs", x.runs);
+  v("cropped", x.cropped);
+}
+
+template <>
+struct Facts<RequestAdmitted> : UsualFacts {
+  static constexpr const char* kName = "request_admitted";
+  static constexpr About kAbout = About::Request;
+  static std::string line(const RequestAdmitted& e) {
+    const std::string found = ", " + std::to_string(e.cachedTokens) + " cached, " +
+                              std::to_string(e.relocatedTokens) + " of them relocated";
+    if (!e.resumed) return counted(e.promptTokens, "prompt token") + found;
+    return "resumed with " + counted(e.promptTokens, "token") + found + ", " +
+           std::to_string(e.recomputedTokens) + " computed again";
+  }
+};
+template <class V, Is<RequestAdmitted> X>
+void fields(V&& v, X& x) {
+  v("promptTokens", x.promptTokens);
+  v("cachedTokens", x.cachedTokens);
+  v("relocatedTokens", x.relocatedTokens);
+  v("resumed", x.resumed);
+  v("recomputedTokens", x.recomputedTokens);
+}
+
+template <>
+struct Facts<RequestDeferred> : UsualFacts {
+  static constexpr const char* kName = "request_deferred";
+  static constexpr About kAbout = About::Request;
+  static std::string line(const RequestDeferred& e) {
+    return escaped(e.reason) + (e.waitFor != 0 ? ", waits for request " + std::to_string(e.waitFor) : "");
+  }
+  static std::optional<Severity> severity(const RequestDeferred&) { return Severity::Note; }
+  static EventWords words(const RequestDeferred& e, const Event& event) {
+    return {forTranslation("Events", "Request %1 waits: %2"), {event.request, e.reason}};
+  }
+};
+template <class V, Is<RequestDeferred> X>
+void fields(V&& v, X& x) {
+  v("reason", x.reason);
+  v("waitFor", x.waitFor);
+}
+
+template <>
+struct Facts<RequestPreempted> : UsualFacts {
+  static constexpr const char* kName = "request_preempted";
+  static constexpr About kAbout = About::KnownRequest;
+  static std::optional<Error> fault(const RequestPreempted& e) {
+    if (e.blocks < 0 || e.computedTokens < 0) return errorAt("counts", "a negative one", "at least 0");
+    return std::nullopt;
+  }
+  static std::string line(const RequestPreempted& e) {
+    return "gives back " + counted(e.blocks, "block") + " with " +
+           counted(e.computedTokens, "computed token") + ", request " + std::to_string(e.requester) +
+           " needs room";
+  }
+  static std::optional<Severity> severity(const RequestPreempted&) { return Severity::Note; }
+  static EventWords words(const RequestPreempted& e, const Event& event) {
+    if (e.requester == event.request)
+      return {forTranslation("Events", "Request %1 gave its blocks back: older requests need them"),
+              {event.request}};
+    return {forTranslation("Events", "Request %1 gave its blocks back: request %2 needs room"),
+            {event.request, e.requester}};
+  }
+};
+template <class V, Is<RequestPreempted> X>
+void fields(V&& v, X& x) {
+  v("requester", x.requester);
+  v("blocks", x.blocks);
+  v("computedTokens", x.computedTokens);
+}
+
+template <>
+struct Facts<StepFinished> : UsualFacts {
+  static constexpr const char* kName = "step_finished";
+  static std::string line(const StepFinished& e) {
+    return "step " + std::to_string(e.step) + ", " + std::string(enumName(e.outcome)) + ": " +
+           inQuotes(e.text);
+  }
+  static std::optional<Severity> severity(const StepFinished& e) {
+    return e.outcome == StepOutcome::Failed    ? Severity::Error
+           : e.outcome == StepOutcome::Stopped ? Severity::Warning
+                                               : Severity::Note;
+  }
+  static EventWords words(const StepFinished& e, const Event&) {
+    const StepName step{e.step};
+    switch (e.outcome) {
+      case StepOutcome::EndToken:
+        break;
+      case StepOutcome::TokenLimit:
+        return {forTranslation("Events", "%1 reached its token limit: %2"), {step, ShortText{e.text}}};
+      case StepOutcome::ContextLimit:
+        return {forTranslation("Events", "%1 filled the model's context: %2"), {step, ShortText{e.text}}};
+      case StepOutcome::Stopped:
+        return {forTranslation("Events", "%1 was stopped"), {step}};
+      case StepOutcome::Failed:
+        return {forTranslation("Events", "%1 failed"), {step}};
+    }
+    return {forTranslation("Events", "%1 finished: %2"), {step, ShortText{e.text}}};
+  }
+};
+template <class V, Is<StepFinished> X>
+void fields(V&& v, X& x) {
+  v("step", x.step);
+  v("outcome", x.outcome);
+  v("text", x.text);
+}
+
+template <>
+struct Facts<StepMetrics> : UsualFacts {
+  static constexpr const char* kName = "step_metrics";
+  static std::string line(const StepMetrics& e) {
+    std::string out = "step " + std::to_string(e.step) + ": prompt " + std::to_string(e.promptTokens) +
+                      ", cached " + std::to_string(e.cachedTokens) + ", relocated " +
+                      std::to_string(e.relocatedTokens) + ", computed " + std::to_string(e.computedTokens) +
+                      ", generated " + std::to_string(e.generatedTokens);
+    if (e.preemptions != 0) {
+      out += ", preempted " + counted(e.preemptions, "time") + ", " + std::to_string(e.recomputedTokens) +
+             " computed again";
+    }
+    return out + ", first token after " + fixedPoint(e.timeToFirstToken * 1e3, 2) + " ms, then " +
+           fixedPoint(e.interTokenLatency * 1e3, 2) + " ms a token";
+  }
+};
+template <class V, Is<StepMetrics> X>
+void fields(V&& v, X& x) {
+  v("step", x.step);
+  v("promptTokens", x.promptTokens);
+  v("cachedTokens", x.cachedTokens);
+  v("relocatedTokens", x.relocatedTokens);
+  v("computedTokens", x.computedTokens);
+  v("generatedTokens", x.generatedTokens);
+  v("timeToFirstToken", x.timeToFirstToken);
+  v("interTokenLatency", x.interTokenLatency);
+  v("queueTime", x.queueTime);
+  v("preemptions", x.preemptions);
+  v("recomputedTokens", x.recomputedTokens);
+}
+
+}  // namespace spanscope::trace
