@@ -13,6 +13,7 @@
 
 #include <map>
 #include <memory>
+#include <utility>
 
 using namespace spanscope;
 
@@ -21,6 +22,7 @@ class TestBlockTable : public QObject {
  private Q_SLOTS:
   void initTestCase();
   void rowsAndSegments();
+  void endedBeforeThereWasRoom();
   void theDocumentsOwnRunIsAlwaysThere();
   void linksCross();
   void evicted();
@@ -57,6 +59,18 @@ void TestBlockTable::initTestCase() {
       QVERIFY(document::swapChildren(document, id, 0, 1));
   }
   m_recording->run(document);
+}
+
+/// A request that ends before it is admitted has stopped looking.
+void TestBlockTable::endedBeforeThereWasRoom() {
+  for (const auto& [outcome, note] : {std::pair(trace::StepOutcome::Stopped, QStringLiteral("stopped")),
+                                      std::pair(trace::StepOutcome::Failed, QStringLiteral("failed"))}) {
+    test::TraceMaker maker(4, 8);
+    maker.startRun(1, 1, {test::TraceMaker::segment(8, 0, "/g/input")});
+    QCOMPARE(tableOf(maker.input()).rows.at(0).note, QStringLiteral("looking up"));
+    maker.send(1, 1, trace::StepFinished{.outcome = outcome, .text = {}});
+    QCOMPARE(tableOf(maker.input()).rows.at(0).note, note);
+  }
 }
 
 void TestBlockTable::rowsAndSegments() {
