@@ -14,9 +14,12 @@ std::size_t LiveSource::keepNewest(std::uint64_t bytes) {
   return before - std::min(before, m_store->size());
 }
 
-EndedSource::EndedSource(std::shared_ptr<const TraceStore> trace) : m_trace(std::move(trace)) {}
+EndedSource::EndedSource(std::shared_ptr<const TraceStore> trace)
+    : m_trace(std::move(trace)), m_reports(reportedBy(*m_trace, Reporting::NotReported)) {}
 
 FileSource::FileSource(std::shared_ptr<const TraceStore> trace, const QString& title)
-    : m_trace(std::move(trace)), m_records(std::make_shared<const RunRecords>(recordsOf(m_trace, title))) {}
+    : m_trace(std::move(trace)),
+      m_records(std::make_shared<const RunRecords>(recordsOf(m_trace, title))),
+      m_reports(reportedBy(*m_trace, Reporting::CannotBeReported)) {}
 
 }  // namespace spanscope::ui

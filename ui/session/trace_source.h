@@ -2,6 +2,7 @@
 // Where the events come from that a document shows, and what can be asked of their source.
 #pragma once
 
+#include "ui/session/reported_facts.h"
 #include "ui/session/run_record.h"
 #include "ui/session/trace_store.h"
 
@@ -32,6 +33,8 @@ class TraceSource {
   /// The events so far; never null. As the source goes on, it appends events to this trace or replaces it by
   /// another.
   virtual std::shared_ptr<const TraceStore> trace() const = 0;
+  /// What it reports, and what views of it cannot show.
+  virtual ReportedFacts reports() const = 0;
   /// The records of its runs; null: the window's history has them.
   virtual std::shared_ptr<const RunRecords> records() const { return nullptr; }
   /// Whether a document that shows this source can be edited and run here. After a run the document shows
@@ -44,7 +47,10 @@ class LiveSource final : public TraceSource {
  public:
   TraceOrigin origin() const override { return TraceOrigin::Session; }
   std::shared_ptr<const TraceStore> trace() const override { return m_store; }
+  ReportedFacts reports() const override { return m_reports; }
 
+  /// A run with these settings has begun: what runs report follows from settings, before there is any event.
+  void noteRun(const workbench::RunSettings& settings) { m_reports = reportedUnder(settings); }
   TraceStore& store() { return *m_store; }
   /// Drops the oldest events, so that the rest takes at most `bytes` bytes. Returns how many events it
   /// dropped.
@@ -52,32 +58,39 @@ class LiveSource final : public TraceSource {
 
  private:
   std::shared_ptr<TraceStore> m_store = std::make_shared<TraceStore>();
+  ReportedFacts m_reports;  ///< of the newest run
 };
 
-/// A session that has ended: nothing can be computed again in it.
+/// A session that has ended, or a run of it: nothing can be computed again in it. Another run may report what
+/// its settings left out.
 class EndedSource final : public TraceSource {
  public:
   explicit EndedSource(std::shared_ptr<const TraceStore> trace);
   TraceOrigin origin() const override { return TraceOrigin::EndedSession; }
   std::shared_ptr<const TraceStore> trace() const override { return m_trace; }
+  ReportedFacts reports() const override { return m_reports; }
 
  private:
   std::shared_ptr<const TraceStore> m_trace;
+  ReportedFacts m_reports;
 };
 
-/// An opened trace file. Its runs may come from any model and program.
+/// An opened trace file. Its runs may come from any model and program. What its events do not tell, it cannot
+/// report.
 class FileSource final : public TraceSource {
  public:
   /// `title` is the title of its document.
   FileSource(std::shared_ptr<const TraceStore> trace, const QString& title);
   TraceOrigin origin() const override { return TraceOrigin::File; }
   std::shared_ptr<const TraceStore> trace() const override { return m_trace; }
+  ReportedFacts reports() const override { return m_reports; }
   std::shared_ptr<const RunRecords> records() const override { return m_records; }
   bool takesRuns() const override { return false; }
 
  private:
   std::shared_ptr<const TraceStore> m_trace;
   std::shared_ptr<const RunRecords> m_records;
+  ReportedFacts m_reports;
 };
 
 }  // namespace spanscope::ui

@@ -9,6 +9,7 @@
 #include "engine/workbench/document/document_query.h"
 #include "ui/session/attention_replay.h"
 #include "ui/session/forecast.h"
+#include "ui/session/reported_facts.h"
 #include "ui/session/run_record.h"
 #include "ui/session/segment_identities.h"
 #include "ui/session/selection.h"
@@ -48,6 +49,7 @@ struct ViewInput {
   std::shared_ptr<const TraceStore> trace;             ///< never null; may be empty
   /// How many events of `trace` have happened; the scrubber sets it; ≤ trace->size().
   std::size_t position = 0;
+  ReportedFacts reported;  ///< what the source of `trace` reports
   /// For each run of this document: the node that each NodePath of the trace means. Runs of other documents
   /// are not here.
   std::map<RunId, document::NodePaths> paths;

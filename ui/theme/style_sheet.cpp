@@ -30,7 +30,7 @@ QDockWidget[floating="true"] { background: {window}; border: 1px solid {outline}
 #dockTitle { background: {surface}; border: 1px solid {line}; border-top-left-radius: 6px; border-top-right-radius: 6px; }
 #dockBody { background: {surface}; border: 1px solid {line}; border-top: none; border-bottom-left-radius: 6px;
   border-bottom-right-radius: 6px; }
-#dockSummary { color: {second}; }
+#dockSummary, #dockUnreported { color: {second}; }
 #topBar, #statusBar { background: {surface}; }
 #topBar { border-bottom: 1px solid {line}; }
 #statusBar { border-top: 1px solid {line}; }

@@ -54,6 +54,8 @@ struct ViewInfo {
   QString title;
   QString help;  ///< one sentence: what the view shows
   std::function<View*(QWidget* parent)> make;
+  /// What it shows: where a trace does not report one of these, the dock says so.
+  std::vector<Fact> needs{};
 };
 /// All views, in the order of the menu.
 const std::vector<ViewInfo>& viewTable();

@@ -23,14 +23,18 @@
 #include "ui/views/why/why_view.h"
 #include "ui/words/tr.h"
 
+#include <utility>
+
 namespace spanscope::ui {
 namespace {
 
 template <class T>
-ViewInfo view(const char* id, const QString& title, const QString& help) {
-  return {.id = QString::fromLatin1(id), .title = title, .help = help, .make = [](QWidget* parent) -> View* {
-            return new T(parent);
-          }};
+ViewInfo view(const char* id, const QString& title, const QString& help, std::vector<Fact> needs = {}) {
+  return {.id = QString::fromLatin1(id),
+          .title = title,
+          .help = help,
+          .make = [](QWidget* parent) -> View* { return new T(parent); },
+          .needs = std::move(needs)};
 }
 
 }  // namespace
@@ -44,14 +48,19 @@ const std::vector<ViewInfo>& viewTable() {
                          tr("What keeps the query from running, and what is probably not meant")),
       view<SettingsView>("settings", tr("Settings"), tr("Model, cache and recording, for the next run")),
       view<TokenStripView>("tokens", tr("Tokens"),
-                           tr("The prompt and the answer token by token, and the blocks they fill")),
+                           tr("The prompt and the answer token by token, and the blocks they fill"),
+                           {Fact::Prompts, Fact::TokenTexts}),
       view<BlockTableView>("block-table", tr("Block table"),
-                           tr("Which block of the pool serves each block of each prompt")),
+                           tr("Which block of the pool serves each block of each prompt"),
+                           {Fact::Prompts, Fact::BlockLookups}),
       view<WhyView>("why", tr("Why"),
-                    tr("Why the selected block was found or not, and what would change that")),
-      view<PoolView>("pool", tr("Pool"), tr("Every block of the KV pool: what it holds and who holds it")),
+                    tr("Why the selected block was found or not, and what would change that"),
+                    {Fact::BlockLookups}),
+      view<PoolView>("pool", tr("Pool"), tr("Every block of the KV pool: what it holds and who holds it"),
+                     {Fact::Pool}),
       view<AttentionView>("attention", tr("Attention"),
-                          tr("Where each block of the prompt looked, and what the tree lets it see")),
+                          tr("Where each block of the prompt looked, and what the tree lets it see"),
+                          {Fact::Attention}),
       view<FragmentsView>(
           "fragments", tr("Fragments"),
           tr("What the selected augment found, how well it fits, and what of it is in the prompt")),
@@ -60,13 +69,16 @@ const std::vector<ViewInfo>& viewTable() {
                          tr("What the next run would find in the cache, before it runs")),
       view<PlanView>("plan", tr("Plan"), tr("The steps a query became, what each needs, and why")),
       view<TimelineView>("timeline", tr("Timeline"),
-                         tr("When each step waited, computed its prompt and decoded")),
-      view<MetricsView>("metrics", tr("Metrics"), tr("Latency, reuse, blocks and speed, run by run")),
+                         tr("When each step waited, computed its prompt and decoded"),
+                         {Fact::TokenTimes, Fact::Passes}),
+      view<MetricsView>("metrics", tr("Metrics"), tr("Latency, reuse, blocks and speed, run by run"),
+                        {Fact::CachedTokens, Fact::TokenTimes, Fact::Passes, Fact::BlockLookups, Fact::Pool}),
       view<BenchmarkView>("benchmark", tr("Benchmark"),
                           tr("The query run again and again: cold, in the same order and swapped")),
       view<ExperimentsView>("experiments", tr("Experiments"),
                             tr("Sweeps that draw themselves: time, fidelity and accuracy, by policy")),
-      view<CompareView>("compare", tr("Compare"), tr("Two runs side by side")),
+      view<CompareView>("compare", tr("Compare"), tr("Two runs side by side"),
+                        {Fact::CachedTokens, Fact::TokenTimes}),
       view<LogView>("log", tr("Log"), tr("Messages, runs and steps, or every event of the trace")),
       view<Scrubber>("scrubber", tr("Time"), tr("Goes back and forth in what happened")),
   };

@@ -95,6 +95,7 @@ View* Dock::openView() {
   m_content->addWidget(m_view);
   for (std::size_t i = 1; i < order.size(); ++i) setTabOrder(order[i - 1], order[i]);
   connect(m_view, &View::summaryChanged, this, &Dock::setSummary);
+  showUnreported();
   return m_view;
 }
 
@@ -139,6 +140,31 @@ QWidget* Dock::makeTitleBar(const QString& title) {
 
 void Dock::setSummary(const QString& text) {
   if (m_summary != nullptr) m_summary->setText(text);
+}
+
+void Dock::setUnreported(const QString& text, bool inItsPlace) {
+  if (m_unreportedText == text && m_saysOnlyThat == inItsPlace) return;
+  m_unreportedText = text;
+  m_saysOnlyThat = inItsPlace;
+  showUnreported();
+}
+
+void Dock::showUnreported() {
+  if (m_view == nullptr || (m_unreported == nullptr && m_unreportedText.isEmpty())) return;
+  if (m_unreported == nullptr) {
+    m_unreported = new QLabel;
+    m_unreported->setObjectName(QStringLiteral("dockUnreported"));
+    m_unreported->setFont(Theme().interfaceFont());
+    m_unreported->setWordWrap(true);
+    m_unreported->setContentsMargins(3 * kSpace, kSpace, 3 * kSpace, kSpace);
+    m_content->insertWidget(0, m_unreported);
+  }
+  m_unreported->setText(m_unreportedText);
+  m_unreported->setAlignment(m_saysOnlyThat ? Qt::AlignCenter : Qt::AlignLeft | Qt::AlignVCenter);
+  m_unreported->setSizePolicy(QSizePolicy::Preferred,
+                              m_saysOnlyThat ? QSizePolicy::Expanding : QSizePolicy::Maximum);
+  m_unreported->setVisible(!m_unreportedText.isEmpty());
+  m_view->setVisible(!m_saysOnlyThat);
 }
 
 void Dock::setMaximised(bool maximised) {

@@ -30,6 +30,9 @@ class Dock : public QDockWidget {
   View* view() const { return m_view; }  ///< nullptr: the view is not made yet, or the content is no view
   View* openView();  ///< the same, but makes the view now if needed; nullptr: the content is no view
   void setSummary(const QString& text);
+  /// Sets what the view's trace does not report, as a sentence above the view, or in its place; empty:
+  /// nothing that the view shows.
+  void setUnreported(const QString& text, bool inItsPlace);
   /// Sets whether the dock takes the place of all docks. If so, its button and menu offer to put it back.
   void setMaximised(bool maximised);
 
@@ -49,6 +52,7 @@ class Dock : public QDockWidget {
   /// Gives a floating dock the frame of the desktop, so that it can be moved, sized, and found in the task
   /// bar.
   void frameWindow();
+  void showUnreported();
 
   QString m_id;
   MakeView m_make;  ///< empty: the view was made
@@ -56,6 +60,9 @@ class Dock : public QDockWidget {
   QVBoxLayout* m_content = nullptr;
   QHBoxLayout* m_title = nullptr;  ///< nullptr: there is no title bar
   QLabel* m_summary = nullptr;
+  QLabel* m_unreported = nullptr;  ///< nullptr: there was nothing to say yet
+  QString m_unreportedText;
+  bool m_saysOnlyThat = false;    ///< in the place of the view
   QWidget* m_titleBar = nullptr;  ///< nullptr: there is no title bar
   QToolButton* m_maximise = nullptr;
   QAction* m_maximiseAction = nullptr;

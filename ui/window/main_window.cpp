@@ -272,10 +272,21 @@ bool MainWindow::event(QEvent* event) {
   return QMainWindow::event(event);
 }
 
+/// Says what the trace in view does not report of what a dock shows.
+void MainWindow::showReported(Dock& dock) {
+  const auto& table = viewTable();
+  const auto info = std::find_if(table.begin(), table.end(),
+                                 [&dock](const ViewInfo& each) { return each.id == dock.id(); });
+  if (info == table.end()) return;
+  const ReportedFacts& reported = m_workspace.input().reported;
+  dock.setUnreported(unreportedText(reported, info->needs), reportsNothing(reported, info->needs));
+}
+
 void MainWindow::showInput() {
   const ViewInput& input = m_workspace.input();
   m_canvas->setInput(input);
   for (Dock* dock : m_docks->docks()) {
+    showReported(*dock);
     if (dock->view() != nullptr) dock->view()->setInput(input);
   }
   const StatusModel status = makeStatusModel(input);

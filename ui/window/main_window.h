@@ -98,6 +98,7 @@ class MainWindow : public QMainWindow {
   /// Whether menus and keys offer the command.
   bool isOffered(const CommandInfo& info) const;
   void showInput();
+  void showReported(Dock& dock);
   void showCurrent();
   void say(const QString& text);
   void complain(const QString& text);  ///< the text stays until the next run or message

@@ -564,6 +564,7 @@ void Workspace::takeStart(const trace::Event& event) {
   }
   record.run = event.run;
   record.trace = m_live->trace();
+  m_live->noteRun(record.settings);
   m_history.begin(std::move(record), started->queryJson);
 }
 
@@ -602,6 +603,7 @@ void Workspace::update() {
   if (m_current == nullptr) {
     m_input.document = std::make_shared<const document::Document>();
     m_input.trace = m_live->trace();
+    m_input.reported = m_live->reports();
     m_input.position = m_input.trace->size();
     m_input.paths.clear();
     m_input.selection = {};
@@ -609,6 +611,7 @@ void Workspace::update() {
   } else {
     m_input.document = m_current->model->snapshot();
     m_input.trace = m_current->source->trace();
+    m_input.reported = m_current->source->reports();
     if (const auto records = m_current->source->records()) m_input.records = records;
     m_input.listsLater = m_current->following || m_current->chosen != 0;
     if (m_current->following) m_current->position = m_input.trace->size();

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
+#include "engine/workbench/settings.h"
 #include "tests/support/test_program.h"
+#include "ui/session/reported_facts.h"
 #include "ui/session/trace_source.h"
 
 #include <QCoreApplication>
@@ -73,6 +75,56 @@ class TestTraceSource : public QObject {
     QCOMPARE(ended.origin(), TraceOrigin::EndedSession);
     QCOMPARE(ended.trace(), live.trace());
     QVERIFY(ended.takesRuns() && !ended.records());
+  }
+
+  /// What a trace reports follows from its events; what a session will report, from its settings.
+  void saysWhatItReports() {
+    LiveSource live;
+    fill(live.store(), 1);
+    QVERIFY(live.reports() == ReportedFacts());
+    workbench::RunSettings settings;
+    settings.observe = false;
+    live.noteRun(settings);
+    QCOMPARE(live.reports().of(Fact::Attention), Reporting::NotReported);
+    QCOMPARE(live.reports().of(Fact::Pool), Reporting::Reported);
+    settings.observe = true;
+    live.noteRun(settings);
+    QVERIFY(live.reports() == ReportedFacts());
+
+    // A run that did nothing leaves nothing out.
+    QVERIFY(FileSource(live.trace(), QStringLiteral("a")).reports() == ReportedFacts());
+
+    auto bare = std::make_shared<TraceStore>();
+    std::uint64_t sequence = 0;
+    const auto add = [&](RequestId request, trace::Payload payload) {
+      trace::Event event;
+      event.sequence = ++sequence;
+      event.session = 1;
+      event.run = sequence == 1 ? 0 : 1;
+      event.request = request;
+      event.payload = std::move(payload);
+      bare->append(std::move(event));
+    };
+    add(0, trace::SessionStarted{});
+    add(0, trace::RunStarted{.queryJson = "{}", .policy = "prefix"});
+    add(1, trace::StepStarted{});
+    add(1, trace::TokenGenerated{.text = "a", .shown = "a", .segmentMass = {}});
+    add(1, trace::StepFinished{.text = "a"});
+    QVERIFY(bare->contradictions().empty());
+    const ReportedFacts file = FileSource(bare, QStringLiteral("a")).reports();
+    for (const Fact fact : {Fact::Prompts, Fact::Pool, Fact::CachedTokens, Fact::Passes, Fact::Attention})
+      QCOMPARE(file.of(fact), Reporting::CannotBeReported);
+    for (const Fact fact : {Fact::TokenTexts, Fact::TokenTimes, Fact::BlockLookups})
+      QCOMPARE(file.of(fact), Reporting::Reported);
+    QCOMPARE(EndedSource(bare).reports().of(Fact::Attention), Reporting::NotReported);
+
+    QCOMPARE(unreportedText(file, {Fact::TokenTimes}), QString());
+    QCOMPARE(unreportedText(file, {Fact::TokenTimes, Fact::Passes, Fact::CachedTokens}),
+             QStringLiteral("Not reported by this trace: cached tokens, passes and their rates."));
+    QVERIFY(!reportsNothing(file, {Fact::TokenTimes, Fact::Passes}));
+    QVERIFY(reportsNothing(file, {Fact::Attention}));
+    QVERIFY(!reportsNothing(file, {}));
+    QCOMPARE(unreportedText(EndedSource(bare).reports(), {Fact::Attention}), QString());
   }
 
   void aFileHasRunsOfItsOwn() {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "engine/query/json/json.h"
+#include "engine/trace/trace_file.h"
 #include "engine/workbench/document/document_query.h"
 #include "engine/workbench/document/edits.h"
 #include "tests/support/backends.h"
@@ -7,6 +8,7 @@
 #include "ui/commands/command_palette.h"
 #include "ui/document/document_file.h"
 #include "ui/views/scrubber/scrubber.h"
+#include "ui/window/dock.h"
 #include "ui/window/document_tabs.h"
 #include "ui/window/main_window.h"
 
@@ -30,6 +32,8 @@
 #include <QTest>
 
 #include <algorithm>
+#include <utility>
+#include <vector>
 
 using namespace spanscope;
 using namespace spanscope::ui;
@@ -290,6 +294,48 @@ class TestMainWindow : public QObject {
     // The same file is not opened twice.
     QVERIFY(m_window->openFile(path));
     QCOMPARE(m_window->workspace().documents().size(), std::size_t(1));
+  }
+
+  /// A dock says what its trace does not report, above what it does, or in place of it.
+  void docksSayWhatATraceDoesNotReport() {
+    std::vector<trace::Event> events;
+    const auto add = [&events](RequestId request, trace::Payload payload) {
+      trace::Event event;
+      event.sequence = events.size() + 1;
+      event.session = 1;
+      event.run = events.empty() ? 0 : 1;
+      event.request = request;
+      event.payload = std::move(payload);
+      events.push_back(std::move(event));
+    };
+    add(0, trace::SessionStarted{});
+    add(0, trace::RunStarted{.queryJson = R"({"g":{"model":"m","input":{"user":"a"}}})", .policy = "prefix"});
+    add(1, trace::StepStarted{});
+    add(1, trace::TokenGenerated{.text = "a", .shown = "a", .segmentMass = {}});
+    add(1, trace::StepFinished{.text = "a"});
+    add(0, trace::RunFinished{.answer = "a"});
+    const QString path = m_folder->filePath(QStringLiteral("served.trace"));
+    trace::writeTrace(path.toStdString(), events, {.program = "a server", .createdAt = 0});
+    QVERIFY(m_window->openFile(path));
+    const auto said = [this](const char* id) {
+      Dock* const dock = m_window->findChild<Dock*>(QStringLiteral("dock-") + QLatin1String(id));
+      dock->openView();
+      const auto* label = dock->findChild<QLabel*>(QStringLiteral("dockUnreported"));
+      return label == nullptr || label->isHidden() ? QString() : label->text();
+    };
+    const auto isViewHidden = [this](const char* id) {
+      return m_window->findChild<Dock*>(QStringLiteral("dock-") + QLatin1String(id))->view()->isHidden();
+    };
+    QCOMPARE(said("attention"), QStringLiteral("Not reported by this trace: attention."));
+    QVERIFY(isViewHidden("attention"));
+    QCOMPARE(said("pool"), QStringLiteral("Not reported by this trace: the pool."));
+    QCOMPARE(said("timeline"), QStringLiteral("Not reported by this trace: passes and their rates."));
+    QVERIFY(!isViewHidden("timeline"));
+    QCOMPARE(said("output"), QString());
+    // A tab of the session has all of it.
+    m_window->perform(QStringLiteral("file.new"));
+    QCOMPARE(said("attention"), QString());
+    QVERIFY(!isViewHidden("attention"));
   }
 
   void layoutsShowTheirDocks_data() {

@@ -178,6 +178,11 @@ QString AttentionView::emptyText() const {
   if (m_model.leftOut) return leftOutText(*m_model.leftOut);
   if (m_model.request == 0) return tr("Run a query with attention recording on to see where it looked.");
   if (m_model.rows.empty()) return tr("Where the answer looks appears here with its first token.");
+  if (input()->reported.of(Fact::Attention) == Reporting::NotReported &&
+      input()->replay.origin == TraceOrigin::Session)
+    return tr(
+        "Not reported by this trace: attention. Turn it on in the settings and run again, or choose a "
+        "layer, which can be computed again.");
   return m_options.layer || m_options.head ? tr("Of this layer and head nothing was recorded.")
          : input()->replay.origin == TraceOrigin::Session
              ? tr("Attention was not recorded: turn it on in the settings and run again, or choose a layer, "
