@@ -7,6 +7,7 @@
 
 #include <cstdlib>
 #include <filesystem>
+#include <utility>
 #include <vector>
 
 namespace spanscope::workbench {
@@ -36,13 +37,16 @@ std::vector<std::filesystem::path> publishedFolders() {
 }  // namespace
 
 experiment::ExperimentModel experimentModelOf(ModelBundle& bundle, const run::SessionConfig& config) {
+  // What an experiment calls an empty cache is empty, and what a person keeps in tiers stays there.
+  run::SessionConfig own = config;
+  own.store = {};
   return {.name = bundle.name,
           .machine = bundle.backend->info().name,
           .decoder = *bundle.decoder,
           .backend = *bundle.backend,
           .tokenizer = bundle.tokenizer.get(),
           .chat = bundle.chat,
-          .session = config,
+          .session = std::move(own),
           .scratch = scratchFolder(),
           .published = publishedFolders(),
           .open = [&bundle](const run::SessionConfig& wanted, trace::Sink& sink) {

@@ -8,7 +8,7 @@
 namespace spanscope::workbench {
 
 /// A loaded model in the form that experiments use. The bundle must outlive the result. `config`: of the
-/// sessions that experiments open on the model.
+/// sessions that experiments open on the model; they have no tiers beside the pool.
 experiment::ExperimentModel experimentModelOf(ModelBundle& bundle, const run::SessionConfig& config);
 
 }  // namespace spanscope::workbench

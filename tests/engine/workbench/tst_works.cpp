@@ -19,7 +19,10 @@
 #include "tests/support/backends.h"
 #include "tests/support/test_program.h"
 
+#include <QDirIterator>
 #include <QFile>
+#include <QScopeGuard>
+#include <QTemporaryDir>
 #include <QTest>
 
 #include <functional>
@@ -311,6 +314,38 @@ class TestWorks : public QObject {
     QVERIFY(!result.points.empty());
     QCOMPARE(result.progress(), 1.0);
     QCOMPARE(bench.newest.sessions, 1);
+  }
+
+  /// With a disk tier on, what an experiment calls an empty cache is empty, and its blocks do not take the room
+  /// of those that a person keeps.
+  void experimentsLeaveTiersAlone() {
+    const QTemporaryDir folder;
+    const QByteArray before = qgetenv("XDG_CACHE_HOME");
+    const auto restore = qScopeGuard([&] {
+      if (before.isEmpty())
+        qunsetenv("XDG_CACHE_HOME");
+      else
+        qputenv("XDG_CACHE_HOME", before);
+    });
+    qputenv("XDG_CACHE_HOME", folder.path().toUtf8());
+    RunSettings settings = oneThread();
+    settings.cacheDiskMebibytes = 64;
+    const auto wish = experiment::completed(
+        {.experiment = "rag", .values = {{"documents", "2"}, {"words", "40"}}, .repeats = 1});
+    std::vector<std::vector<experiment::ExperimentPoint>> found;
+    for (int time = 0; time < 2; ++time) {
+      Bench bench;
+      const auto work = std::make_shared<ExperimentWork>(settings, wish);
+      QCOMPARE(bench.finish(work).problem(), std::string());
+      found.push_back(work->result().points);
+    }
+    QCOMPARE(found[0].size(), found[1].size());
+    for (std::size_t i = 0; i < found[0].size(); ++i) {
+      // The second measure is the share of the prompt that was found.
+      QCOMPARE(found[1][i].samples.at(1), found[0][i].samples.at(1));
+    }
+    QDirIterator files(folder.path(), QDir::Files, QDirIterator::Subdirectories);
+    QVERIFY2(!files.hasNext(), qPrintable(files.hasNext() ? files.next() : QString()));
   }
 };
 
