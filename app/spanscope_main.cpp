@@ -226,7 +226,7 @@ int main(int argc, char** argv) {
   }
   QTimer::singleShot(0, &window, [&] {
     window.restoreSession();
-    for (const QString& file : arguments.positionalArguments()) window.openFile(file);
+    if (const QStringList files = arguments.positionalArguments(); !files.isEmpty()) window.openFiles(files);
     window.offerRecovery();
   });
   return QApplication::exec();

@@ -31,6 +31,10 @@ std::vector<CommandInfo> makeTable() {
 
   add("file.new", File, Program, tr("New"), tr("An empty query in a new tab"), {"Ctrl+N"});
   add("file.open", File, Program, tr("Open…"), tr("Open a query, a document or a recorded run"), {"Ctrl+O"});
+  add("file.add-files", File, Program, tr("Add files…"),
+      tr("Texts as documents of the query: children of a plus, named after the files"), {"Ctrl+Shift+A"});
+  add("file.add-folder", File, Program, tr("Add a folder…"),
+      tr("Every text in a folder and the folders below it as a document of the query"));
   add("file.welcome", File, Program, tr("Welcome page"), tr("Examples and recent files"));
   add("file.save", File, Document, tr("Save"), tr("Save the document"), {"Ctrl+S"});
   add("file.save-as", File, Document, tr("Save as…"), tr("Save the document under another name"),
@@ -48,8 +52,8 @@ std::vector<CommandInfo> makeTable() {
   add("edit.cut", Edit, Document, tr("Cut"), tr("Cut the selected nodes, as JSON text"), {"Ctrl+X"}, Canvas);
   add("edit.copy", Edit, Document, tr("Copy"), tr("Copy the selected nodes, as JSON text"), {"Ctrl+C"},
       Canvas);
-  add("edit.paste", Edit, Document, tr("Paste"), tr("Paste nodes or the JSON of a query"), {"Ctrl+V"},
-      Canvas);
+  add("edit.paste", Edit, Document, tr("Paste"),
+      tr("Paste nodes, the JSON of a query, or a text as a message"), {"Ctrl+V"}, Canvas);
   add("edit.duplicate", Edit, Document, tr("Duplicate"), tr("A copy of the selected nodes beside them"),
       {"Ctrl+D"}, Canvas);
   add("edit.delete", Edit, Document, tr("Delete"), tr("Delete the selected nodes with everything under them"),

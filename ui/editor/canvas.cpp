@@ -62,6 +62,10 @@ void Canvas::reveal(document::NodeId node) {
   m_impl->parts.reveal(node);
 }
 
+void Canvas::addDocuments(const std::vector<TextFile>& files) {
+  m_impl->parts.addDocuments(files);
+}
+
 CanvasPlace Canvas::place() const {
   const CanvasView& view = m_impl->parts.view();
   return {.zoom = view.zoom(), .center = view.centerPoint(), .isFitted = m_impl->parts.keepsFit()};

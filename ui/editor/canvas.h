@@ -5,12 +5,14 @@
 
 #include "ui/commands/command_handlers.h"
 #include "ui/document/document_model.h"
+#include "ui/document/text_files.h"
 #include "ui/session/view_input.h"
 
 #include <QPointF>
 #include <QWidget>
 
 #include <memory>
+#include <vector>
 
 namespace spanscope::ui {
 
@@ -43,6 +45,10 @@ class Canvas : public QWidget {
 
   /// Selects the node, opens collapsed nodes above it, and moves the view to show it.
   void reveal(document::NodeId node);
+
+  /// Makes texts children of a plus, where addDocuments() says, and shows them. One undo step takes them
+  /// back.
+  void addDocuments(const std::vector<TextFile>& files);
 
   CanvasPlace place() const;
   void setPlace(const CanvasPlace& place);

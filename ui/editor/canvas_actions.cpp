@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // The part of CanvasParts that carries out commands with a popup, a line edit or the view.
 #include "engine/workbench/document/edits.h"
+#include "ui/editor/added_documents.h"
 #include "ui/editor/canvas_parts.h"
 #include "ui/editor/wrapping.h"
 
@@ -178,6 +179,20 @@ void CanvasParts::drop(const QMimeData& data, QPointF viewportPoint) {
     if (url.isLocalFile()) paths.append(url.toLocalFile());
   }
   if (!paths.isEmpty()) Q_EMIT filesDropped(paths);
+}
+
+void CanvasParts::addDocuments(const std::vector<TextFile>& files) {
+  if (m_core.model() == nullptr || files.empty()) return;
+  const bool wasEmpty = m_core.document().size() == 0;
+  std::vector<NodeId> added;
+  const QString name = files.size() == 1 ? tr("Add %1").arg(QString::fromStdString(files.front().name))
+                                         : tr("Add %1 documents").arg(files.size());
+  m_core.change(name, [&](Document& next) {
+    added = ui::addDocuments(next, files, m_core.current(), m_core.stacks());
+  });
+  m_core.select(added);
+  m_core.tellAdded();
+  if (wasEmpty) fitWhenReady();
 }
 
 void CanvasParts::add(const QString& op) {

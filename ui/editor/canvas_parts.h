@@ -44,6 +44,7 @@ class CanvasParts : public QObject {
   /// Adds an operator without asking: at the selected node, or, if a point of the viewport is given, at what
   /// lies under it.
   void addNamed(const QString& op, std::optional<QPointF> viewportPoint = {});
+  void addDocuments(const std::vector<TextFile>& files);
   /// Fits everything into the view as soon as there are nodes and the view has a size.
   void fitWhenReady();
 

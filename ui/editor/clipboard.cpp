@@ -51,6 +51,17 @@ std::optional<std::vector<std::string>> listElements(const std::string& text) {
   return std::nullopt;
 }
 
+/// An object, a list of objects, or the beginning of either. Words in brackets are words.
+bool isMeantAsJson(const std::string& text) {
+  const char* const space = " \t\r\n";
+  const std::size_t first = text.find_first_not_of(space);
+  if (text[first] != '{' && text[first] != '[') return false;
+  const std::size_t second = text.find_first_not_of(space, first + 1);
+  if (second == std::string::npos) return true;
+  return text[first] == '{' ? text[second] == '"' || text[second] == '}'
+                            : text[second] == '{' || text[second] == ']';
+}
+
 QString reasonOf(const query::ParseResult& result) {
   for (const query::Diagnostic& diagnostic : result.diagnostics) {
     if (diagnostic.severity != Severity::Error) continue;
@@ -81,6 +92,10 @@ PastedNodes nodesFromText(const std::string& text) {
   PastedNodes pasted;
   if (text.find_first_not_of(" \t\r\n") == std::string::npos) {
     pasted.error = tr("The clipboard holds no text");
+    return pasted;
+  }
+  if (!isMeantAsJson(text)) {
+    pasted.trees.push_back({query::Message{.role = query::Role::User, .text = text}});
     return pasted;
   }
   const std::optional<std::vector<std::string>> elements = listElements(text);

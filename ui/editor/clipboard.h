@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Turns nodes into text and back. The clipboard holds queries as JSON, so that they can be pasted anywhere.
+// Turns nodes into text and back. The clipboard holds queries as JSON, so that they can be pasted anywhere;
+// plain text that comes from elsewhere becomes a message.
 #pragma once
 
 #include "engine/query/query.h"
@@ -21,6 +22,7 @@ struct PastedNodes {
   std::vector<query::Node> trees;
   QString error;  ///< why there are no trees
 };
+/// Reads one query or a list of queries as JSON. A text that is not meant as JSON is a user message.
 PastedNodes nodesFromText(const std::string& text);
 
 /// Adds trees to the document: into `selected` if it takes inputs, else as its next siblings, else as drafts.

@@ -177,9 +177,7 @@ void MainWindow::makeDocks() {
   connect(m_canvas, &Canvas::selectionWanted, &m_workspace, &Workspace::select);
   connect(m_canvas, &Canvas::commandWanted, this, &MainWindow::perform);
   connect(m_canvas, &Canvas::messageWanted, this, &MainWindow::say);
-  connect(m_canvas, &Canvas::filesDropped, this, [this](const QStringList& paths) {
-    for (const QString& path : paths) openFile(path);
-  });
+  connect(m_canvas, &Canvas::filesDropped, this, &MainWindow::takeDropped);
   connect(m_canvas, &Canvas::editWanted, this, [this] {
     m_docks->reveal(QStringLiteral("inspector"));
     if (Dock* dock = m_docks->dock(QStringLiteral("inspector")))

@@ -48,6 +48,9 @@ class MainWindow : public QMainWindow {
   /// Opens a document, a query or a recorded run in a tab, or goes to the tab that has it. If something is
   /// wrong with the file, the window says so. Returns whether it is open.
   bool openFile(const QString& path);
+  /// Opens each of the files like openFile(). What is a text and no query is offered as documents of one, all
+  /// such files in one question. Returns whether all are open.
+  bool openFiles(const QStringList& paths);
   /// Opens a copy of a bundled example, without a file of its own.
   bool openExample(const QString& fileName);
   void newDocument();
@@ -130,6 +133,21 @@ class MainWindow : public QMainWindow {
   void openRecovered(const Recovery& recovery, bool isModified);
   void remember(const QString& path);
   void openDialog();
+  enum class Opening { Opened, Failed, IsText };
+  /// Opens a file in a tab. IsText: it is no query, but a text, and nothing was said of it.
+  Opening openOne(const QString& path);
+  /// Whether a query is in view that can be changed.
+  bool isQueryShown() const;
+  /// Asks whether texts should become documents of a query. Returns whether they have.
+  bool offerDocuments(const QStringList& paths);
+  enum class AddTo { ThisQuery, NewQuery };
+  /// Adds the texts of files and folders to the query in view (a new one if there is none), or says why none
+  /// of them was added. Returns whether they were.
+  bool addFiles(const QStringList& paths, AddTo where);
+  /// Opens dropped queries, and makes other texts documents of the query in view.
+  void takeDropped(const QStringList& paths);
+  void addFilesDialog();
+  void addFolderDialog();
   void saveTrace();
   void toggleRecording();
   void toggleKeeping();

@@ -28,6 +28,8 @@ void MainWindow::addCommands() {
 
   rows.add("file.new", [this] { newDocument(); });
   rows.add("file.open", [this] { openDialog(); });
+  rows.add("file.add-files", [this] { addFilesDialog(); });
+  rows.add("file.add-folder", [this] { addFolderDialog(); });
   rows.addWithArgument(
       "file.open-example", [] { return true; }, [this](const QString& name) { openExample(name); });
   rows.add("file.welcome", [this] {

@@ -5,6 +5,7 @@
 #include "ui/document/document_file.h"
 #include "ui/document/picture_document.h"
 #include "ui/document/recent_files.h"
+#include "ui/document/text_files.h"
 #include "ui/export/export_dialog.h"
 #include "ui/export/view_export_dialog.h"
 #include "ui/window/about_box.h"
@@ -12,6 +13,7 @@
 #include "ui/window/main_window.h"
 #include "ui/window/window_picture.h"
 
+#include <QAbstractButton>
 #include <QCloseEvent>
 #include <QDragEnterEvent>
 #include <QFileDialog>
@@ -23,12 +25,23 @@
 #include <QUrl>
 
 #include <algorithm>
+#include <iterator>
 #include <utility>
 
 namespace spanscope::ui {
 namespace {
 
 constexpr int kSettleTime = 50;  // milliseconds, for where the docks have their sizes already
+
+/// Whether the name says that a file is to be opened, whatever is in it.
+bool isOpenedByName(const QString& path) {
+  if (QFileInfo(path).isDir()) return false;
+  static constexpr const char* kEnds[] = {".span", ".spnl", ".trace", ".trace.part"};
+  return isQueryPath(path) || isPicturePath(path) ||
+         std::any_of(std::begin(kEnds), std::end(kEnds), [&path](const char* end) {
+           return path.endsWith(QLatin1String(end), Qt::CaseInsensitive);
+         });
+}
 
 }  // namespace
 
@@ -53,6 +66,24 @@ void MainWindow::newDocument() {
 }
 
 bool MainWindow::openFile(const QString& path) {
+  return openFiles({path});
+}
+
+bool MainWindow::openFiles(const QStringList& paths) {
+  QStringList texts;
+  bool isAllOpen = true;
+  for (const QString& path : paths) {
+    const Opening opening = openOne(path);
+    if (opening == Opening::IsText)
+      texts << path;
+    else
+      isAllOpen = isAllOpen && opening == Opening::Opened;
+  }
+  if (!texts.isEmpty()) isAllOpen = offerDocuments(texts) && isAllOpen;
+  return isAllOpen;
+}
+
+MainWindow::Opening MainWindow::openOne(const QString& path) {
   const QString whole = QFileInfo(path).absoluteFilePath();
   for (const auto& open : m_workspace.documents()) {
     const auto trace = m_tracePaths.find(open->id);
@@ -60,7 +91,7 @@ bool MainWindow::openFile(const QString& path) {
     m_workspace.setCurrent(open.get());
     m_pages->setCurrentIndex(1);
     refresh();
-    return true;
+    return Opening::Opened;
   }
   const QString name = QFileInfo(path).fileName();
   if (name.endsWith(QLatin1String(".trace")) || name.endsWith(QLatin1String(".trace.part"))) {
@@ -70,22 +101,24 @@ bool MainWindow::openFile(const QString& path) {
       watch(trace);
     } catch (const Failure& failure) {
       QMessageBox::warning(this, tr("Open"), QString::fromUtf8(failure.what()));
-      return false;
+      return Opening::Failed;
     }
     m_docks->setLayout(LayoutId::Explain);
     remember(whole);
-    return true;
+    return Opening::Opened;
   }
   // Before it is read: what is written in between is a change.
   FileStamp stamp = stampOf(whole);
   document::OpenedDocument opened = openDocument(whole);
+  if (!opened.document && !isOpenedByName(whole) && readTextFiles({whole}).problem.isEmpty())
+    return Opening::IsText;
   if (!opened.document) {
     QMessageBox box(QMessageBox::Warning, tr("Open"), tr("%1 cannot be opened.").arg(name), QMessageBox::Ok,
                     this);
     box.setInformativeText(diagnosticsText(opened.diagnostics, name));
     box.exec();
     RecentFiles(m_settings).remove(whole);
-    return false;
+    return Opening::Failed;
   }
   // A query alone says nothing of settings.
   if (isQueryPath(whole) && opened.document->settings == workbench::RunSettings{})
@@ -99,7 +132,71 @@ bool MainWindow::openFile(const QString& path) {
   watch(m_workspace.open(std::move(model)), std::move(stamp));
   remember(whole);
   m_canvas->setFocus();
+  return Opening::Opened;
+}
+
+bool MainWindow::isQueryShown() const {
+  const OpenDocument* current = m_workspace.current();
+  return current != nullptr && !isWelcome() && current->source->takesRuns();
+}
+
+bool MainWindow::offerDocuments(const QStringList& paths) {
+  QMessageBox box(QMessageBox::Question, tr("Open"),
+                  paths.size() == 1
+                      ? tr("%1 is a text, not a query.").arg(QFileInfo(paths.front()).fileName())
+                      : tr("%1 of these are texts, not queries.").arg(paths.size()),
+                  QMessageBox::Cancel, this);
+  box.setInformativeText(
+      tr("Add the text to a query? Each file becomes a document: a child of a plus, named after it."));
+  const QAbstractButton* here =
+      isQueryShown() ? box.addButton(tr("Add to this query"), QMessageBox::AcceptRole) : nullptr;
+  const QAbstractButton* fresh = box.addButton(tr("New query"), QMessageBox::AcceptRole);
+  box.exec();
+  if (box.clickedButton() == fresh) return addFiles(paths, AddTo::NewQuery);
+  return here != nullptr && box.clickedButton() == here && addFiles(paths, AddTo::ThisQuery);
+}
+
+bool MainWindow::addFiles(const QStringList& paths, AddTo where) {
+  const TextFiles read = readTextFiles(paths);
+  if (!read.problem.isEmpty()) {
+    QMessageBox box(QMessageBox::Warning, tr("Add files"), tr("Nothing was added."), QMessageBox::Ok, this);
+    box.setInformativeText(read.problem + QLatin1Char('.'));
+    if (!read.leftOut.isEmpty()) box.setDetailedText(read.leftOut.join(QLatin1Char('\n')));
+    box.exec();
+    return false;
+  }
+  if (where == AddTo::NewQuery || !isQueryShown()) newDocument();
+  m_canvas->addDocuments(read.files);
+  m_lastFolder = QFileInfo(paths.front()).absolutePath();
+  const QString added = read.files.size() == 1
+                            ? tr("Added %1").arg(QString::fromStdString(read.files.front().name))
+                            : tr("Added %1 documents").arg(read.files.size());
+  const QString leftOut = leftOutText(read.leftOut);
+  say(leftOut.isEmpty() ? added : tr("%1; %2").arg(added, leftOut));
   return true;
+}
+
+void MainWindow::takeDropped(const QStringList& paths) {
+  QStringList opened;
+  QStringList texts;
+  for (const QString& path : paths) (isOpenedByName(path) ? opened : texts) << path;
+  openFiles(opened);
+  if (texts.isEmpty()) return;
+  if (isQueryShown())
+    addFiles(texts, AddTo::ThisQuery);
+  else
+    openFiles(texts);
+}
+
+void MainWindow::addFilesDialog() {
+  const QStringList paths = QFileDialog::getOpenFileNames(
+      this, tr("Add files"), m_lastFolder, tr("Texts (*.txt *.md *.rst *.csv);;All files (*)"));
+  if (!paths.isEmpty()) addFiles(paths, AddTo::ThisQuery);
+}
+
+void MainWindow::addFolderDialog() {
+  const QString folder = QFileDialog::getExistingDirectory(this, tr("Add a folder"), m_lastFolder);
+  if (!folder.isEmpty()) addFiles({folder}, AddTo::ThisQuery);
 }
 
 bool MainWindow::openExample(const QString& fileName) {
@@ -150,8 +247,9 @@ void MainWindow::openDialog() {
       this, tr("Open"), m_lastFolder,
       tr("All that can be opened (*.span *.json *.yaml *.yml *.lisp *.trace *.part *.png *.svg);;"
          "Documents (*.span);;Queries (*.json *.yaml *.yml *.lisp);;Recorded runs "
-         "(*.trace *.part);;Pictures with their query (*.png *.svg);;All files (*)"));
-  for (const QString& path : paths) openFile(path);
+         "(*.trace *.part);;Pictures with their query (*.png *.svg);;Texts, as documents of a query "
+         "(*.txt *.md);;All files (*)"));
+  openFiles(paths);
 }
 
 void MainWindow::closeTab(OpenDocument& document) {
@@ -243,9 +341,11 @@ void MainWindow::dragEnterEvent(QDragEnterEvent* event) {
 }
 
 void MainWindow::dropEvent(QDropEvent* event) {
+  QStringList paths;
   for (const QUrl& url : event->mimeData()->urls()) {
-    if (url.isLocalFile()) openFile(url.toLocalFile());
+    if (url.isLocalFile()) paths << url.toLocalFile();
   }
+  if (!paths.isEmpty()) takeDropped(paths);
 }
 
 }  // namespace spanscope::ui

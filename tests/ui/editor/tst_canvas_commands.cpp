@@ -177,7 +177,6 @@ class TestCanvasCommands : public QObject {
 
   void pastingGarbageSaysWhy_data() {
     QTest::addColumn<QString>("text");
-    QTest::newRow("words") << QStringLiteral("just words");
     QTest::newRow("nothing") << QString();
     QTest::newRow("another operator") << QStringLiteral("{\"no\": 1}");
     QTest::newRow("an empty list") << QStringLiteral("[]");
@@ -194,6 +193,27 @@ class TestCanvasCommands : public QObject {
     QCOMPARE(rag.commands(), 0);
     QCOMPARE(rag.driver.messages.size(), 1);
     QVERIFY(!rag.driver.messages.first().isEmpty());
+  }
+
+  void pastedWordsAreAMessage_data() {
+    QTest::addColumn<QString>("text");
+    QTest::newRow("words") << QStringLiteral("just words");
+    QTest::newRow("lines") << QStringLiteral("a\nb: c\n- d");
+    QTest::newRow("brackets") << QStringLiteral("[1] A footnote");
+    QTest::newRow("braces") << QStringLiteral("{name} is asked");
+  }
+  void pastedWordsAreAMessage() {
+    QFETCH(QString, text);
+    Rag rag;
+    rag.select(rag.plus);
+    QGuiApplication::clipboard()->setText(text);
+    rag.driver.key(Qt::Key_V, Qt::ControlModifier);
+    QCOMPARE(rag.commands(), 1);
+    const Document& document = rag.driver.document();
+    const auto* message = document.at(rag.children(rag.plus).back()).own.as<query::Message>();
+    QVERIFY(message != nullptr);
+    QCOMPARE(QString::fromStdString(message->text), text);
+    QVERIFY(message->role == query::Role::User);
   }
 
   void pastingOnAnEmptyCanvas() {

@@ -11,6 +11,7 @@
 
 #include <QDir>
 #include <QFile>
+#include <QFileInfo>
 #include <QList>
 #include <QListWidget>
 #include <QMessageBox>
@@ -131,6 +132,14 @@ class TestWindowFiles : public QObject {
     opened.document->parameters["name"] = name;
     QVERIFY(!saveDocument(m_path, *opened.document).has_value());
   }
+  QString writeText(const QString& name, const QByteArray& bytes) {
+    const QString path = m_folder->filePath(name);
+    QDir().mkpath(QFileInfo(path).absolutePath());
+    QFile file(path);
+    if (!file.open(QIODevice::WriteOnly) || file.write(bytes) != bytes.size())
+      qFatal("cannot write %s", qPrintable(path));
+    return path;
+  }
   QStringList titles() {
     QStringList titles;
     for (const auto& document : m_window->workspace().documents())
@@ -170,6 +179,46 @@ class TestWindowFiles : public QObject {
     // What was here is not lost.
     model().undoStack().undo();
     QCOMPARE(nameIn(model().document()), std::string("mine"));
+  }
+
+  /// Text files that are opened are offered as documents.
+  void aTextIsOffered() {
+    const QString text = writeText(QStringLiteral("notes.txt"), "Some notes: of mine.");
+    Answers none({QStringLiteral("Cancel")});
+    QVERIFY(!m_window->openFile(text));
+    QVERIFY(none.isDone());
+    QVERIFY(m_window->workspace().documents().empty());
+    Answers fresh({QStringLiteral("New query")});
+    QVERIFY(m_window->openFile(text));
+    QVERIFY(fresh.isDone());
+    QCOMPARE(model().document().size(), std::size_t{2});
+    QVERIFY(m_window->openFile(m_path));
+    const std::size_t before = model().document().size();
+    Answers here({QStringLiteral("Add to this query")});
+    QVERIFY(m_window->openFiles({text, writeText(QStringLiteral("more.md"), "# More")}));
+    QVERIFY(here.isDone());
+    QVERIFY2(here.said().join(QString()).contains(QStringLiteral("2 of these are texts")),
+             qPrintable(here.said().join(QString())));
+    QCOMPARE(model().document().size(), before + 2);
+    QCOMPARE(model().undoStack().count(), 1);
+  }
+
+  /// Dropped on a query, texts and folders become its documents without a question; what cannot be read is
+  /// said, and nothing is added then.
+  void droppedTextsAreAdded() {
+    QVERIFY(m_window->openFile(m_path));
+    const std::size_t before = model().document().size();
+    const QString text = writeText(QStringLiteral("texts/notes.txt"), "Some notes.");
+    const QString bytes = writeText(QStringLiteral("bytes.bin"), "\xFF\xFE");
+    Q_EMIT m_window->canvas().filesDropped({m_folder->filePath(QStringLiteral("texts"))});
+    QCOMPARE(model().document().size(), before + 1);
+    Answers refused({QStringLiteral("OK")});
+    Q_EMIT m_window->canvas().filesDropped({text, bytes});
+    QVERIFY(refused.isDone());
+    QVERIFY2(refused.said().join(QString()).contains(QStringLiteral("bytes.bin")),
+             qPrintable(refused.said().join(QString())));
+    QCOMPARE(model().document().size(), before + 1);
+    QCOMPARE(m_window->workspace().documents().size(), std::size_t{1});
   }
 
   void whatIsHereIsKept() {

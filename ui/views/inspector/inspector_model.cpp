@@ -6,6 +6,8 @@
 #include "ui/operators/operator_table.h"
 #include "ui/words/tr.h"
 
+#include <QDir>
+
 namespace spanscope::ui {
 namespace {
 
@@ -42,6 +44,12 @@ bool hasTextSection(const query::Node& own) {
 
 bool hasPath(const query::Node& own) {
   return hasPath(query::operatorName(own));
+}
+
+QString pathInFolder(const QString& file, const QString& folder) {
+  if (folder.isEmpty()) return file;
+  const QString relative = QDir(folder).relativeFilePath(file);
+  return relative.startsWith(QLatin1String("..")) || QDir::isAbsolutePath(relative) ? file : relative;
 }
 
 QString textLabel(const query::Node& own) {

@@ -28,6 +28,9 @@ QString tokenText(std::int64_t tokens);
 bool hasTextSection(const query::Node& own);
 /// Whether the node's text is a path.
 bool hasPath(const query::Node& own);
+/// The path of a file as a document in `folder` names it: relative if the file is in the folder or below it,
+/// else absolute. `folder` is empty if the document has no file yet.
+QString pathInFolder(const QString& file, const QString& folder);
 /// The label of the node's text: "Text", "Message to the console", "Question".
 QString textLabel(const query::Node& own);
 

@@ -14,9 +14,13 @@
 
 #include <QCheckBox>
 #include <QComboBox>
+#include <QFileDialog>
+#include <QFileInfo>
+#include <QHBoxLayout>
 #include <QLabel>
 #include <QLineEdit>
 #include <QPlainTextEdit>
+#include <QPushButton>
 #include <QScrollArea>
 #include <QStackedLayout>
 #include <QVBoxLayout>
@@ -96,7 +100,18 @@ void InspectorView::makeFields() {
   m_help->setWordWrap(true);
   for (QLineEdit* line : {m_path, m_name}) new DocumentUndo(line, modelOf);
 
-  m_pathLabel = m_rows->addRow(tr("Path"), m_path);
+  m_pathField = new QWidget(m_rows);
+  m_browse = new QPushButton(tr("Browse…"), m_pathField);
+  m_browse->setObjectName(QStringLiteral("browse"));
+  m_browse->setToolTip(tr("Choose a file in the folder of this document or below it"));
+  auto* pathRow = new QHBoxLayout(m_pathField);
+  pathRow->setContentsMargins(0, 0, 0, 0);
+  pathRow->setSpacing(2 * kSpace);
+  pathRow->addWidget(m_path, 1);
+  pathRow->addWidget(m_browse);
+  m_path->setAccessibleName(tr("Path"));
+  m_pathField->setFocusProxy(m_path);
+  m_pathLabel = m_rows->addRow(tr("Path"), m_pathField);
   m_operatorLabel = m_rows->addRow(tr("Role"), m_operator);
   m_rows->addRow(tr("Child of"), m_place);
   m_rows->addRow(tr("Name"), m_name);
@@ -129,6 +144,7 @@ void InspectorView::connectFields() {
       if (hasPath(own)) *query::textOf(own) = text.toStdString();
     });
   });
+  connect(m_browse, &QPushButton::clicked, this, &InspectorView::browse);
   connect(m_inputs, &MapInputsEditor::edited, this, [this] {
     editOwn(tr("Inputs of the map"), {}, [this](query::Node& own) {
       if (std::vector<std::string>* inputs = query::inputsOf(own)) *inputs = m_inputs->inputs();
@@ -165,6 +181,20 @@ void InspectorView::connectFields() {
               document::setFrozen(value, m_node, std::move(replies));
             });
           });
+}
+
+void InspectorView::browse() {
+  if (model() == nullptr || !document().contains(m_node)) return;
+  const document::NodeId node = m_node;
+  const QString file = model()->filePath();
+  const QString folder = file.isEmpty() ? QString() : QFileInfo(file).absolutePath();
+  const QString chosen = QFileDialog::getOpenFileName(this, tr("File"), folder);
+  // The selection may have changed while the dialog was open.
+  if (chosen.isEmpty() || node != m_node) return;
+  const std::string path = pathInFolder(chosen, folder).toStdString();
+  editOwn(tr("Path"), {}, [&path](query::Node& own) {
+    if (hasPath(own)) *query::textOf(own) = path;
+  });
 }
 
 void InspectorView::focusText() {
@@ -223,7 +253,7 @@ void InspectorView::showNode(const document::DocumentNode& node) {
   m_augment->setNode(node);
   m_parameters->setRows(parameterRows(document(), m_node));
   const bool isFile = hasPath(node.own);
-  m_path->setVisible(isFile);
+  m_pathField->setVisible(isFile);
   m_pathLabel->setVisible(isFile);
   const auto show = [](QLineEdit* line, const std::string& value) {
     const QString now = QString::fromStdString(value);

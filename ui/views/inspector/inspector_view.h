@@ -12,6 +12,7 @@ class QCheckBox;
 class QComboBox;
 class QLabel;
 class QLineEdit;
+class QPushButton;
 class QScrollArea;
 
 namespace spanscope::ui {
@@ -45,6 +46,7 @@ class InspectorView : public InputView {
   void showNode(const document::DocumentNode& node);
   void showOperator(const query::Node& own);
   void applyTheme();
+  void browse();  ///< has the person choose the path of the node
   void change(const QString& name, const QString& key,
               const std::function<void(document::Document&)>& change);
   void editOwn(const QString& name, const QString& field, const std::function<void(query::Node&)>& edit);
@@ -64,7 +66,9 @@ class InspectorView : public InputView {
   AugmentSection* m_augment;
   ParameterSection* m_parameters;
   FormRows* m_rows;
+  QWidget* m_pathField;
   QLineEdit* m_path;
+  QPushButton* m_browse;
   QLabel* m_pathLabel;
   QComboBox* m_operator;
   QLabel* m_operatorLabel;

@@ -438,6 +438,10 @@ void TestInspectorView::editsAugmentAndFile() {
   bench.picture(QStringLiteral("inspector-augment"));
   const NodeId file = nodeAt(bench.document(), {0});
   bench.select(file);
+  QVERIFY(child<QPushButton>(view, "browse")->isVisible());
+  QCOMPARE(pathInFolder(QStringLiteral("/a/b/c.txt"), QStringLiteral("/a")), QStringLiteral("b/c.txt"));
+  QCOMPARE(pathInFolder(QStringLiteral("/d/c.txt"), QStringLiteral("/a")), QStringLiteral("/d/c.txt"));
+  QCOMPARE(pathInFolder(QStringLiteral("/d/c.txt"), QString()), QStringLiteral("/d/c.txt"));
   type(child<QLineEdit>(view, "path"), QStringLiteral("b.txt"));
   QCOMPARE(bench.document().at(file).own.as<query::File>()->path, std::string("b.txt"));
 }
