@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "ui/export/export_dialog.h"
 
+#include "engine/query/node_parts.h"
 #include "ui/export/export_settings.h"
 #include "ui/export/remark_delegate.h"
 #include "ui/export/view_export.h"
@@ -39,6 +40,13 @@ std::string beginningOf(const std::string& text) {
   return text.substr(0, end);
 }
 
+bool namesFiles(const document::Document& document) {
+  const std::vector<document::NodeId> ids = document.ids();
+  return std::any_of(ids.begin(), ids.end(), [&document](document::NodeId id) {
+    return query::infoOf(document.at(id).own).resolvedBy == query::ResolvedBy::Files;
+  });
+}
+
 /// A sentence of the table of targets.
 QString targetWord(const char* text) {
   return QCoreApplication::translate("Export", text);
@@ -51,8 +59,8 @@ QString numberText(std::size_t number) {
 }  // namespace
 
 ExportDialog::ExportDialog(const document::Document& document, const QString& name, const Theme& theme,
-                           QWidget* parent)
-    : QDialog(parent), m_document(document), m_name(name), m_theme(theme) {
+                           QWidget* parent, const QString& path)
+    : QDialog(parent), m_document(document), m_name(name), m_path(path), m_theme(theme) {
   setWindowTitle(tr("Export query"));
   build();
   m_targets->setCurrentRow(0);
@@ -62,7 +70,7 @@ ExportDialog::ExportDialog(const document::Document& document, const QString& na
 void ExportDialog::build() {
   m_explanation = new QLabel(this);
   m_explanation->setWordWrap(true);
-  m_settings = new ExportSettings(m_document.settings, this);
+  m_settings = new ExportSettings(m_document.settings, m_path, namesFiles(m_document), this);
   connect(m_settings, &ExportSettings::changed, this, &ExportDialog::refresh);
 
   auto* right = new QVBoxLayout;

@@ -27,8 +27,9 @@ class ExportDialog : public QDialog {
   Q_OBJECT
  public:
   /// `name` is the beginning of proposed file names, e.g. "rag".
+  /// `path` is the file of the document, beside which its files are read; empty if it has none.
   ExportDialog(const document::Document& document, const QString& name, const Theme& theme,
-               QWidget* parent = nullptr);
+               QWidget* parent = nullptr, const QString& path = {});
 
   void setTarget(const exports::ExportTarget& target);
   const exports::ExportTarget& target() const;
@@ -67,6 +68,7 @@ class ExportDialog : public QDialog {
 
   document::Document m_document;
   QString m_name;
+  QString m_path;
   Theme m_theme;
   std::string m_text;
   TokenExport m_tokens;

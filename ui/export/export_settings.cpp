@@ -3,6 +3,7 @@
 
 #include "engine/text/chat_template_table.h"
 #include "engine/text/spnl_templates.h"
+#include "engine/workbench/model_names.h"
 #include "ui/theme/theme.h"
 
 #include <QCheckBox>
@@ -50,7 +51,11 @@ QSpinBox* idField(int least, int value, const QString& name, const QString& tip,
 
 }  // namespace
 
-ExportSettings::ExportSettings(const document::RunSettings& settings, QWidget* parent) : QWidget(parent) {
+ExportSettings::ExportSettings(const document::RunSettings& settings, QString path, bool hasFiles,
+                               QWidget* parent)
+    : QWidget(parent), m_path(std::move(path)), m_hasFiles(hasFiles) {
+  const std::string runsHere = workbench::modelNameOf(settings);
+  if (!runsHere.empty()) m_usualModel = "spnl/" + runsHere;
   m_form = new QFormLayout(this);
   m_form->setContentsMargins(0, 0, 0, 0);
   m_form->setHorizontalSpacing(4 * kSpace);
@@ -69,13 +74,20 @@ void ExportSettings::makeQueryFields() {
   updateStages();
   m_model = new QLineEdit(this);
   m_model->setAccessibleName(tr("Model"));
-  m_model->setPlaceholderText(tr("as the query says"));
+  m_model->setPlaceholderText(
+      m_usualModel.empty()
+          ? tr("as the query says")
+          : tr("as the query says; %1 where it names none").arg(QString::fromStdString(m_usualModel)));
   m_model->setToolTip(tr("Takes the place of every model that the query names, e.g. spnl/granite-3.3-8b"));
   m_oneLine = new QCheckBox(tr("On one &line"), this);
   m_oneLine->setToolTip(tr("As IBM/spnl writes it, without white space"));
+  m_inlineFiles = new QCheckBox(tr("Put &files inline"), this);
+  m_inlineFiles->setToolTip(tr("Writes what the files hold now in place of their paths"));
+  connect(m_inlineFiles, &QCheckBox::toggled, this, &ExportSettings::changed);
   m_form->addRow(tr("S&tage"), m_stage);
   m_form->addRow(tr("&Model"), m_model);
   m_form->addRow(QString(), m_oneLine);
+  m_form->addRow(QString(), m_inlineFiles);
   connect(m_stage, &QComboBox::currentIndexChanged, this, [this] {
     m_form->setRowVisible(m_oneLine, has(ExportOption::OneLine) &&
                                          m_stage->currentData() != static_cast<int>(ExportStage::Lowered));
@@ -201,6 +213,7 @@ void ExportSettings::setTarget(const exports::ExportTarget& target) {
   m_form->setRowVisible(m_model, has(ExportOption::Model));
   m_form->setRowVisible(m_oneLine, has(ExportOption::OneLine) &&
                                        m_stage->currentData() != static_cast<int>(ExportStage::Lowered));
+  m_form->setRowVisible(m_inlineFiles, m_hasFiles);
   m_form->setRowVisible(m_endpoint, has(ExportOption::Endpoint));
   m_form->setRowVisible(m_stream, has(ExportOption::Endpoint));
   m_form->setRowVisible(m_seed, has(ExportOption::Seed));
@@ -212,6 +225,9 @@ QueryExportOptions ExportSettings::options() const {
   QueryExportOptions options;
   options.target = m_target;
   if (has(ExportOption::Model)) options.model = model().toStdString();
+  options.usualModel = m_usualModel;
+  options.inlineFiles = m_inlineFiles->isChecked();
+  options.documentPath = m_path;
   exports::ExportSettings& settings = options.settings;
   if (has(ExportOption::Stage)) settings.stage = static_cast<ExportStage>(m_stage->currentData().toInt());
   settings.oneLine = has(ExportOption::OneLine) && m_oneLine->isChecked();

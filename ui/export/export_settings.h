@@ -20,7 +20,9 @@ namespace spanscope::ui {
 class ExportSettings : public QWidget {
   Q_OBJECT
  public:
-  explicit ExportSettings(const document::RunSettings& settings, QWidget* parent = nullptr);
+  /// `path` is the file of the document, beside which its files are read. `hasFiles`: it names some.
+  ExportSettings(const document::RunSettings& settings, QString path, bool hasFiles,
+                 QWidget* parent = nullptr);
 
   void setTarget(const exports::ExportTarget& target);
   QueryExportOptions options() const;
@@ -47,6 +49,9 @@ class ExportSettings : public QWidget {
   bool has(exports::ExportOption option) const { return m_target->has(option); }
 
   const exports::ExportTarget* m_target = exports::findExportTarget("spnl");
+  std::string m_usualModel;  ///< where the query names none
+  QString m_path;
+  bool m_hasFiles = false;
   std::uint64_t m_runSeed = 0;
   QFormLayout* m_form = nullptr;
   QComboBox* m_stage = nullptr;
@@ -54,6 +59,7 @@ class ExportSettings : public QWidget {
   QLineEdit* m_endpoint = nullptr;
   QCheckBox* m_stream = nullptr;
   QCheckBox* m_oneLine = nullptr;
+  QCheckBox* m_inlineFiles = nullptr;
   QCheckBox* m_seed = nullptr;
   QLineEdit* m_tokenizer = nullptr;
   QWidget* m_tokenizerField = nullptr;

@@ -2,11 +2,15 @@
 #include "ui/export/query_export.h"
 
 #include "engine/query/node_parts.h"
+#include "engine/query/node_walk.h"
+#include "engine/query/surroundings.h"
 #include "engine/spnl/change_settings.h"
 #include "engine/workbench/document/document_query.h"
 #include "engine/workbench/pipeline.h"
 #include "ui/export/export_remarks.h"
+#include "ui/session/run_inputs.h"
 
+#include <optional>
 #include <utility>
 
 namespace spanscope::ui {
@@ -30,6 +34,35 @@ Error missing(const document::Document& document, const std::vector<document::No
           .expected = takesTwo ? "a node connected to each input" : "a node connected to the input"};
 }
 
+/// Replaces every file by a message with its text. Returns why one cannot be read.
+std::optional<Error> putInline(query::Node& query, const QString& documentPath) {
+  RunInputs inputs(documentPath, {});
+  std::optional<Error> problem;
+  query::walk(query, {}, [&](query::Node& node, const NodePath& path) {
+    if (problem || query::infoOf(node).resolvedBy != query::ResolvedBy::Files) return;
+    auto text = query::readTextFile(inputs, *query::textOf(node));
+    if (auto* reason = std::get_if<query::NotGiven>(&text)) {
+      problem = Error{.file = {},
+                      .place = path,
+                      .found = std::move(reason->found),
+                      .expected = std::move(reason->expected)};
+      return;
+    }
+    node.value = query::Message{query::Role::User, std::get<std::string>(std::move(text))};
+  });
+  return problem;
+}
+
+/// The names of a query's models, where a person chose one or the query has none.
+void nameModels(query::Node& query, const QueryExportOptions& options) {
+  spnl::changeSettings(query, [&options](query::GenerateSettings& settings) {
+    if (!options.model.empty())
+      settings.model = options.model;
+    else if (settings.model.empty())
+      settings.model = options.usualModel;
+  });
+}
+
 }  // namespace
 
 std::variant<QueryExport, Error> exportQuery(const document::Document& document,
@@ -50,10 +83,10 @@ std::variant<QueryExport, Error> exportQuery(const document::Document& document,
                                          .keepsNumbers = true},
                                         workbench::Stage::Parameters)
                      .takeQuery();
-  if (!options.model.empty()) {
-    spnl::changeSettings(result.query,
-                         [&options](query::GenerateSettings& settings) { settings.model = options.model; });
+  if (options.inlineFiles) {
+    if (std::optional<Error> problem = putInline(result.query, options.documentPath)) return *problem;
   }
+  nameModels(result.query, options);
   // Tokens take a tokenizer, and are made beside the window.
   if (!options.target->has(exports::ExportOption::Tokens)) {
     auto written = options.target->write(result.query, options.settings);

@@ -19,6 +19,11 @@ struct QueryExportOptions {
   const exports::ExportTarget* target = exports::findExportTarget("spnl");
   std::string model{};  ///< replaces every model that the query names; empty: these stay
   exports::ExportSettings settings{};
+  /// Stands where the query names no model and `model` is empty; empty: nothing does.
+  std::string usualModel{};
+  /// Whether files of the query are written as user messages with what they hold now.
+  bool inlineFiles = false;
+  QString documentPath{};  ///< beside which files are read; empty if the document has no file
 };
 
 struct ExportRemark {

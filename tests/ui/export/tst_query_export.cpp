@@ -54,6 +54,8 @@ class TestQueryExport : public QObject {
   void endpointsAreChecked();
   void takenOutIsSaid();
   void oneTokenIsNotStreamed();
+  void theModelThatRunsIsFilledIn();
+  void filesAreWrittenInline();
 };
 
 namespace {
@@ -433,6 +435,34 @@ void TestQueryExport::oneTokenIsNotStreamed() {
   QVERIFY(textOf(one, target("curl")).find("stream=false") != std::string::npos);
   const Document two = documentOf(R"J({"g":{"model":"spnl/m","input":{"user":"a"},"max_tokens":2}})J");
   QVERIFY(textOf(two, target("curl")).find("stream=true") != std::string::npos);
+}
+
+void TestQueryExport::theModelThatRunsIsFilledIn() {
+  const Document document = documentOf(R"({"g":{"model":"","input":{"cross":[{"user":"a"},
+      {"g":{"model":"other","input":{"user":"b"}}}]}}})");
+  const QueryExport made = exported(document, {.usualModel = "spnl/spanlet"});
+  QVERIFY2(made.text.find("spnl/spanlet") != std::string::npos, made.text.c_str());
+  QVERIFY2(made.text.find("\"other\"") != std::string::npos, made.text.c_str());
+  for (const ExportRemark& remark : made.remarks) QVERIFY(!remark.text.contains("no model"));
+  const QueryExport chosen = exported(document, {.model = "spnl/m", .usualModel = "spnl/spanlet"});
+  QVERIFY(chosen.text.find("spanlet") == std::string::npos);
+}
+
+void TestQueryExport::filesAreWrittenInline() {
+  const QTemporaryDir folder;
+  QFile file(folder.filePath("a.txt"));
+  QVERIFY(file.open(QIODevice::WriteOnly));
+  QVERIFY(file.write("What the file says") > 0);
+  file.close();
+  const Document document = documentOf(R"({"g":{"model":"m","input":{"file":"a.txt"}}})");
+  const QString path = folder.filePath("query.span");
+  QVERIFY(exported(document).text.find("a.txt") != std::string::npos);
+  const std::string text = exported(document, {.inlineFiles = true, .documentPath = path}).text;
+  QVERIFY2(text.find("What the file says") != std::string::npos, text.c_str());
+  QVERIFY(text.find("a.txt") == std::string::npos);
+  const auto refused = exportQuery(document, {.inlineFiles = true});
+  QVERIFY(std::holds_alternative<Error>(refused));
+  QVERIFY(std::get<Error>(refused).expected == "a document that was saved");
 }
 
 SPANSCOPE_TEST(tst_query_export, TestQueryExport, QApplication)
