@@ -88,7 +88,7 @@ class ChatReader {
     std::size_t maxTokensOffset = 0;
     const std::array fields = {
         FieldReader{"model", Need::Required, "the name of a model",
-                    [&] { readModel(m_walk, generate.settings.model, "the name of a model"); }},
+                    [&] { readText(m_walk, generate.settings.model, "the name of a model"); }},
         FieldReader{"messages", Need::Required, "a list of messages",
                     [&] { readMessages(*generate.input, "/g/input"); }},
         FieldReader{"max_tokens", Need::Optional, nullptr,

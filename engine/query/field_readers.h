@@ -48,11 +48,7 @@ class ValueReader {
       : m_context(context), m_pointer(std::move(pointer)) {}
 
   void operator()(const FieldInfo& info, std::string& text) {
-    if (info.isName) {
-      readModel(m_context.walk, text, info.expected);
-    } else {
-      readText(m_context.walk, text, info.expected);
-    }
+    readText(m_context.walk, text, info.expected);
   }
   void operator()(const FieldInfo& /*info*/, Setting<std::int32_t>& setting) {
     readMaxTokens(m_context.walk, setting);

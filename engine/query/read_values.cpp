@@ -76,13 +76,6 @@ void readText(QueryWalk& walk, std::string& text, const char* expected) {
   }
 }
 
-void readModel(QueryWalk& walk, std::string& model, const char* expected) {
-  const bool isText = walk.cursor().peek() == JsonKind::String;
-  const std::size_t begin = walk.cursor().offset();
-  readText(walk, model, expected);
-  if (isText && model.empty()) walk.warning(begin, "an empty name", expected);
-}
-
 void readMaxTokens(QueryWalk& walk, Setting<std::int32_t>& setting) {
   using Limits = std::numeric_limits<std::int32_t>;
   const std::string expected = "a whole number from " + std::to_string(Limits::min()) + " to " +

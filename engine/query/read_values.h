@@ -16,8 +16,6 @@ namespace spanscope::query {
 
 /// `expected` says what belongs there: "text", "the path of a file".
 void readText(QueryWalk& walk, std::string& text, const char* expected);
-/// Reads a text that should not be empty.
-void readModel(QueryWalk& walk, std::string& model, const char* expected);
 
 void readMaxTokens(QueryWalk& walk, Setting<std::int32_t>& setting);
 void readTemperature(QueryWalk& walk, Setting<float>& setting);

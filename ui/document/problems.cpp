@@ -227,8 +227,16 @@ class Finder {
       if (inputs->empty())
         add(Severity::Warning, id, tr("The map has no inputs"), tr("It adds nothing to the prompt"));
     }
-    if (ui::hasPath(query::operatorName(node.own)) && query::textOf(node.own)->empty())
+    if (ui::hasPath(query::operatorName(node.own))) checkFile(id, *query::textOf(node.own));
+  }
+
+  void checkFile(document::NodeId id, const std::string& path) {
+    if (path.empty()) {
       add(Severity::Error, id, tr("The file has no path"), tr("It is read when the query is run"));
+    } else if (m_context.fileObstacle) {
+      if (const auto obstacle = m_context.fileObstacle(path))
+        add(Severity::Error, id, sentence(obstacle->found, obstacle->expected), sentence(obstacle->hint, {}));
+    }
   }
 
   void checkSettings(document::NodeId id, const query::GenerateSettings& settings) {
@@ -306,8 +314,8 @@ class Finder {
     }
     if (!result.plan) return;
     if (result.plan->steps.empty()) {
-      add(Severity::Warning, m_document.root(), tr("The query generates nothing"),
-          tr("Put a generate above it"));
+      add(Severity::Error, m_document.root(),
+          tr("There is nothing to generate: the query has no generate node"), tr("Put a generate above it"));
     }
     for (const plan::Step& step : result.plan->steps) {
       notePolicy(step.prompt, run.paths);
@@ -407,6 +415,17 @@ class Finder {
 
 std::vector<Problem> findProblems(const document::Document& document, const ProblemContext& context) {
   return Finder(document, context).find();
+}
+
+QString refusalOf(const std::vector<Problem>& problems) {
+  const auto isError = [](const Problem& problem) { return problem.severity == Severity::Error; };
+  const auto first = std::find_if(problems.begin(), problems.end(), isError);
+  if (first == problems.end()) return {};
+  QString text = first->text + QLatin1Char('.');
+  if (!first->hint.isEmpty()) text += QLatin1Char(' ') + first->hint + QLatin1Char('.');
+  const auto others = std::count_if(first + 1, problems.end(), isError);
+  if (others > 0) text += tr(" (and %1 more)").arg(others);
+  return text;
 }
 
 QString nodeLabel(const document::DocumentNode& node) {

@@ -3,12 +3,14 @@
 #pragma once
 
 #include "engine/query/diagnostic.h"
+#include "engine/query/surroundings.h"
 #include "engine/workbench/document/document.h"
 
 #include <QString>
 
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -38,6 +40,8 @@ struct ProblemContext {
   /// every prompt.
   std::function<std::int64_t(const std::string&)> countTokens;
   std::int64_t contextLength = 0;  ///< tokens; 0: unknown
+  /// Says why a run of the document could not read a file; nothing: it can. Empty: files are not looked at.
+  std::function<std::optional<query::NotGiven>(const std::string& path)> fileObstacle{};
   /// All devices, including devices that cannot be used; null: not known.
   const std::vector<compute::Device>* devices = nullptr;
 };
@@ -46,6 +50,10 @@ struct ProblemContext {
 /// the plan, then of trees outside the query. If nothing prevents it, the query is planned, so that what the
 /// planner refuses is reported at its node.
 std::vector<Problem> findProblems(const document::Document& document, const ProblemContext& context = {});
+
+/// Why the query cannot be run, from the same list: its first error, and how many more there are. Empty: it
+/// has no error.
+QString refusalOf(const std::vector<Problem>& problems);
 
 /// What a person calls the node: its operator, with the node's own name if it has one: "generate · answer".
 QString nodeLabel(const document::DocumentNode& node);

@@ -4,22 +4,51 @@
 #include "engine/base/error.h"
 #include "engine/model/config.h"
 #include "engine/workbench/run_options.h"
+#include "ui/session/run_inputs.h"
+
+#include <QDir>
+#include <QFileInfo>
+
+#include <utility>
+#include <variant>
 
 namespace spanscope::ui {
 
 std::vector<Problem> ProblemFinder::find(const document::Document& document,
                                          const std::shared_ptr<const text::Tokenizer>& tokenizer,
                                          const std::shared_ptr<TokenCounts>& counts,
-                                         const std::vector<compute::Device>* devices) {
+                                         const std::vector<compute::Device>* devices,
+                                         const std::optional<QString>& path) {
   m_counts = countsOf(tokenizer, counts ? counts : m_counts);
   ProblemContext context;
   context.devices = devices;
+  if (path) {
+    context.fileObstacle = [this, &path](const std::string& file) { return fileObstacle(*path, file); };
+  }
   if (tokenizer != nullptr) {
     // A prompt has at least the tokens that are counted already.
     context.countTokens = [this](const std::string& text) { return m_counts->count(text).value_or(0); };
     context.contextLength = contextLength(document.settings);
   }
   return findProblems(document, context);
+}
+
+std::optional<query::NotGiven> ProblemFinder::fileObstacle(const QString& documentPath,
+                                                           const std::string& path) {
+  if (std::exchange(m_seenFor, documentPath) != documentPath) m_seen.clear();
+  const QFileInfo info(QFileInfo(documentPath).absoluteDir(), QString::fromStdString(path));
+  const auto known = m_seen.find(path);
+  if (known != m_seen.end() && known->second.written == info.lastModified() &&
+      known->second.size == info.size())
+    return known->second.obstacle;
+  RunInputs inputs(documentPath, {});
+  const auto text = query::readTextFile(inputs, path);
+  const auto* reason = std::get_if<query::NotGiven>(&text);
+  SeenFile& seen = m_seen[path];
+  seen = {.written = info.lastModified(),
+          .size = info.size(),
+          .obstacle = reason == nullptr ? std::nullopt : std::optional(*reason)};
+  return seen.obstacle;
 }
 
 std::int64_t ProblemFinder::contextLength(const workbench::RunSettings& settings) {

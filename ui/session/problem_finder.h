@@ -7,8 +7,13 @@
 #include "ui/document/problems.h"
 #include "ui/session/token_counts.h"
 
+#include <QDateTime>
+#include <QString>
+
 #include <cstdint>
+#include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -18,18 +23,29 @@ class ProblemFinder {
  public:
   /// `tokenizer` belongs to the document's model; if null, prompts are not measured. `counts` holds what
   /// others have counted with that tokenizer; may be null. `devices` are the devices of this machine; null if
-  /// not known yet.
+  /// not known yet. `path` is the file of the document, beside which its files are read; empty if it has
+  /// none, nothing if files are not to be looked at.
   std::vector<Problem> find(const document::Document& document,
                             const std::shared_ptr<const text::Tokenizer>& tokenizer,
                             const std::shared_ptr<TokenCounts>& counts = nullptr,
-                            const std::vector<compute::Device>* devices = nullptr);
+                            const std::vector<compute::Device>* devices = nullptr,
+                            const std::optional<QString>& path = {});
 
  private:
+  std::optional<query::NotGiven> fileObstacle(const QString& documentPath, const std::string& path);
   std::int64_t contextLength(const workbench::RunSettings& settings);
 
   std::shared_ptr<TokenCounts> m_counts;
   std::string m_modelDirectory = "?";  ///< the model to which `m_contextLength` belongs
   std::int64_t m_contextLength = 0;
+  /// A file that was read, and what came of it. It is read again when its time or its size changes.
+  struct SeenFile {
+    QDateTime written;
+    qint64 size = 0;
+    std::optional<query::NotGiven> obstacle;
+  };
+  QString m_seenFor;  ///< folder of the document to which `m_seen` belongs
+  std::map<std::string, SeenFile> m_seen;
 };
 
 }  // namespace spanscope::ui

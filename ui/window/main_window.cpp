@@ -281,6 +281,7 @@ void MainWindow::showReported(Dock& dock) {
 }
 
 void MainWindow::showInput() {
+  forgetComplaint();
   const ViewInput& input = m_workspace.input();
   m_canvas->setInput(input);
   for (Dock* dock : m_docks->docks()) {
@@ -304,9 +305,11 @@ void MainWindow::showInput() {
 QString MainWindow::problemText() {
   // Called with every frame of a run, in which the document stays what it is.
   const ViewInput& input = m_workspace.input();
+  const std::optional<QString> path = m_workspace.documentPath();
   // Counting takes milliseconds in a large query: what is being typed is counted when the person pauses.
   if (m_checked != input.document || m_checkedWith != input.tokenizer ||
-      m_checkedCounts != input.tokensCounted || m_checkedDevices != input.devices) {
+      m_checkedCounts != input.tokensCounted || m_checkedDevices != input.devices || m_checkedPath != path) {
+    m_checkedPath = path;
     m_checked = input.document;
     m_checkedWith = input.tokenizer;
     m_checkedCounts = input.tokensCounted;
@@ -320,9 +323,9 @@ void MainWindow::countProblems() {
   m_countProblems.setInterval(kPause);
   QString problems = tr("no problems");
   if (m_checked != nullptr) {
-    const std::vector<ProblemRow> rows = problemRows(
-        *m_checked,
-        m_finder.find(*m_checked, m_checkedWith, m_workspace.input().tokenCounts, m_checkedDevices.get()));
+    const std::vector<ProblemRow> rows =
+        problemRows(*m_checked, m_finder.find(*m_checked, m_checkedWith, m_workspace.input().tokenCounts,
+                                              m_checkedDevices.get(), m_checkedPath));
     if (!rows.empty()) problems = problemSummary(rows);
   }
   if (std::exchange(m_problems, problems) != problems) showInput();
@@ -394,11 +397,25 @@ void MainWindow::showDocuments() {
 }
 
 void MainWindow::say(const QString& text) {
+  m_complaint.reset();
   statusBar()->showMessage(text, kMessageTime);
 }
 
 void MainWindow::complain(const QString& text) {
+  m_complaint = complaintNow();
   statusBar()->showMessage(text);
+}
+
+void MainWindow::forgetComplaint() {
+  if (!m_complaint || *m_complaint == complaintNow()) return;
+  m_complaint.reset();
+  statusBar()->clearMessage();
+}
+
+MainWindow::Complaint MainWindow::complaintNow() const {
+  const OpenDocument* current = m_workspace.current();
+  if (current == nullptr) return {};
+  return {.tab = current->id, .document = current->model->snapshot(), .path = current->model->filePath()};
 }
 
 void MainWindow::run(bool selectedOnly) {

@@ -104,7 +104,10 @@ class MainWindow : public QMainWindow {
   void showReported(Dock& dock);
   void showCurrent();
   void say(const QString& text);
-  void complain(const QString& text);  ///< the text stays until the next run or message
+  /// Shows a text until the next run or message, or until what it speaks of is gone: the document in view has
+  /// another value or place, or is not in view any more.
+  void complain(const QString& text);
+  void forgetComplaint();
   QString problemText();
   void countProblems();
   void rememberModel();
@@ -199,6 +202,15 @@ class MainWindow : public QMainWindow {
   ManualWindow* m_manual = nullptr;  ///< nullptr: the manual was not opened yet
   QLabel* m_status = nullptr;
   QLabel* m_statusRight = nullptr;
+  /// What a complaint in the status bar speaks of.
+  struct Complaint {
+    std::uint32_t tab = 0;
+    std::shared_ptr<const document::Document> document;
+    QString path;
+    bool operator==(const Complaint&) const = default;
+  };
+  Complaint complaintNow() const;
+  std::optional<Complaint> m_complaint;  ///< nothing: no complaint is shown
   QString m_lastFolder;
   QHash<QString, QString> m_answers;                    ///< last answers to the questions of queries
   std::uint32_t m_shown = 0;                            ///< tab that the canvas shows now
@@ -206,6 +218,7 @@ class MainWindow : public QMainWindow {
   std::shared_ptr<const document::Document> m_checked;  ///< the document whose problems were counted last
   std::shared_ptr<const text::Tokenizer> m_checkedWith;
   std::uint64_t m_checkedCounts = 0;
+  std::optional<QString> m_checkedPath;
   std::shared_ptr<const std::vector<compute::Device>> m_checkedDevices;
   ProblemFinder m_finder;
   QString m_problems;  ///< text with the number of problems of each kind

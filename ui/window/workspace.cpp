@@ -365,6 +365,11 @@ QString Workspace::refusal() const {
   return {};
 }
 
+std::optional<QString> Workspace::documentPath() const {
+  if (m_current == nullptr || !m_current->source->takesRuns()) return std::nullopt;
+  return m_current->model->filePath();
+}
+
 QString Workspace::submit(EngineJob job) {
   job.changed = [this, changed = std::move(job.changed)](workbench::WorkState state, const QString& problem) {
     const bool isOver = workbench::hasEnded(state);
@@ -414,6 +419,12 @@ QString Workspace::prepare(document::NodeId top, const Asker& asker, PreparedQue
 
 QString Workspace::run(document::NodeId top, const Asker& asker) {
   if (QString problem = refusal(); !problem.isEmpty()) return problem;
+  if (top == document::kNoNode) {
+    const std::vector<Problem> problems =
+        m_finder.find(m_current->model->document(), m_input.tokenizer, m_input.tokenCounts,
+                      m_input.devices.get(), documentPath());
+    if (QString problem = refusalOf(problems); !problem.isEmpty()) return problem;
+  }
   PreparedQuery prepared;
   if (QString problem = prepare(top, asker, prepared); !problem.isEmpty()) return problem;
   const document::Document& document = m_current->model->document();

@@ -9,6 +9,7 @@
 #include "ui/document/document_model.h"
 #include "ui/session/engine_host.h"
 #include "ui/session/forecasts.h"
+#include "ui/session/problem_finder.h"
 #include "ui/session/run_archive.h"
 #include "ui/session/run_history.h"
 #include "ui/session/run_inputs.h"
@@ -129,6 +130,9 @@ class Workspace : public QObject {
   QString submit(EngineJob job);
   /// Why nothing of the current document can be run or measured now, in words; nothing: it can.
   QString refusal() const;
+  /// The file of the current document, beside which its files are read: empty if it has none. Nothing: no
+  /// document is open that can be run.
+  std::optional<QString> documentPath() const;
   /// Takes the query of the current document, or of the subtree of a node, through every stage before
   /// retrieving. Returns why not, in words; nothing where `prepared` holds it.
   QString prepare(document::NodeId top, const Asker& asker, PreparedQuery& prepared);
@@ -195,6 +199,7 @@ class Workspace : public QObject {
 
   ViewInput m_input;
   SegmentBook m_book;
+  ProblemFinder m_finder;
   /// What the identities of the input were read from.
   struct Identified {
     std::uint32_t tab = 0;

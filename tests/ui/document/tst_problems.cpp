@@ -138,7 +138,7 @@ void TestProblems::finds_data() {
       R"({"cross": [{"repeat": {"n": 0, "g": {"model": "spanlet", "input": {"user": "a"}}}}, {"g": {"model": "spanlet", "input": {"user": "b"}}}]})",
       nothing, {QStringLiteral("warning 2: A repeat of 0 times")});
   row("nothing to generate", R"({"user": "a"})", nothing,
-      {QStringLiteral("warning 1: The query generates nothing")});
+      {QStringLiteral("error 1: There is nothing to generate: the query has no generate node")});
   row("question", R"({"g": {"model": "spanlet", "input": {"ask": "Who?"}}})", nothing, {});
   row("file", R"({"g": {"model": "spanlet", "input": {"file": "notes.txt"}}})", nothing, {});
   row("file without a path", R"({"g": {"model": "spanlet", "input": {"file": ""}}})", nothing,

@@ -18,6 +18,7 @@
 #include <QObject>
 #include <QPushButton>
 #include <QSettings>
+#include <QStatusBar>
 #include <QString>
 #include <QStringList>
 #include <QStringLiteral>
@@ -219,6 +220,20 @@ class TestWindowFiles : public QObject {
              qPrintable(refused.said().join(QString())));
     QCOMPARE(model().document().size(), before + 1);
     QCOMPARE(m_window->workspace().documents().size(), std::size_t{1});
+  }
+
+  /// What is complained of goes from the status bar once it is mended or out of view.
+  void complaintsGoWithTheirCause() {
+    m_window->perform(QStringLiteral("file.new"));
+    m_window->perform(QStringLiteral("run.run"));
+    const auto said = [this] { return m_window->statusBar()->currentMessage(); };
+    QVERIFY2(said().contains(QStringLiteral("empty")), qPrintable(said()));
+    m_window->perform(QStringLiteral("node.add:user"));
+    QTRY_COMPARE(said(), QString());
+    m_window->perform(QStringLiteral("run.run"));
+    QVERIFY2(said().contains(QStringLiteral("nothing to generate")), qPrintable(said()));
+    m_window->perform(QStringLiteral("file.new"));
+    QTRY_COMPARE(said(), QString());
   }
 
   void whatIsHereIsKept() {

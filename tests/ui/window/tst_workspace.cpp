@@ -4,6 +4,7 @@
 #include "tests/support/backends.h"
 #include "tests/support/test_program.h"
 #include "ui/document/document_file.h"
+#include "ui/session/problem_finder.h"
 #include "ui/session/run_list.h"
 #include "ui/views/common/segment_names.h"
 #include "ui/window/status_model.h"
@@ -318,10 +319,9 @@ class TestWorkspace : public QObject {
     QTest::addColumn<QString>("op");
     QTest::addColumn<QString>("part");
     QTest::newRow("empty") << QString() << QStringLiteral("empty");
-    QTest::newRow("no input") << QStringLiteral("g") << QStringLiteral("not complete");
+    QTest::newRow("no input") << QStringLiteral("g") << QStringLiteral("has no input");
     QTest::newRow("no generate") << QStringLiteral("user") << QStringLiteral("nothing to generate");
-    QTest::newRow("ask") << QStringLiteral("ask") << QStringLiteral("no answer");
-    QTest::newRow("file") << QStringLiteral("file") << QStringLiteral("a document that was saved");
+    QTest::newRow("file") << QStringLiteral("file") << QStringLiteral("The file has no path");
   }
 
   void saysWhyItDoesNotRun() {
@@ -337,6 +337,36 @@ class TestWorkspace : public QObject {
     const QString problem = workspace.run();
     QVERIFY2(problem.contains(part), qPrintable(problem));
     QCOMPARE(workspace.engine().state() == EngineState::Running, false);
+  }
+
+  /// Run refuses with what stands in the list of problems, also where the file of a document matters.
+  void refusesWhatTheProblemsSay() {
+    QTemporaryDir folder;
+    Workspace workspace{test::cpuBackends()};
+    workspace.open(std::make_unique<DocumentModel>());
+    const query::ParseResult query =
+        query::parseJson(R"({"g": {"model": "", "max_tokens": 1, "input": {"file": "a.txt"}}})");
+    QVERIFY(query.query.has_value());
+    QVERIFY(query.diagnostics.empty());
+    workspace.model()->change(QStringLiteral("Add"), [&query](document::Document& document) {
+      document::addTree(document, *query.query);
+    });
+    ProblemFinder finder;
+    const auto problems = [&] {
+      return finder.find(workspace.model()->document(), nullptr, nullptr, nullptr, workspace.documentPath());
+    };
+    QVERIFY2(refusalOf(problems()).contains(QStringLiteral("document that was saved")),
+             qPrintable(refusalOf(problems())));
+    QCOMPARE(workspace.run(), refusalOf(problems()));
+    workspace.model()->setFilePath(folder.filePath(QStringLiteral("query.span")));
+    QVERIFY2(refusalOf(problems()).contains(QStringLiteral("a.txt")), qPrintable(refusalOf(problems())));
+    QCOMPARE(workspace.run(), refusalOf(problems()));
+    QFile file(folder.filePath(QStringLiteral("a.txt")));
+    QVERIFY(file.open(QIODevice::WriteOnly));
+    QVERIFY(file.write("Hello") > 0);
+    file.close();
+    QCOMPARE(refusalOf(problems()), QString());
+    QCOMPARE(runToEnd(workspace), QString());
   }
 
   /// A question is put once, a file is read beside the document, and both are in the prompt that runs.

@@ -188,14 +188,18 @@ void ProblemsView::refresh() {
 }
 
 void ProblemsView::modelChanged() {
+  // Once it is saved, the document stands beside its files.
+  if (model() != nullptr) connect(model(), &DocumentModel::stateChanged, this, [this] { m_later.start(); });
   m_later.setInterval(0);
 }
 
 void ProblemsView::find() {
   m_later.setInterval(kPause);
   const auto* devices = input() == nullptr ? nullptr : input()->devices.get();
+  // A recorded run is not run again, so that nothing is read for it.
+  const std::optional<QString> path = model() == nullptr ? std::nullopt : std::optional(model()->filePath());
   std::vector<ProblemRow> rows =
-      problemRows(document(), m_finder.find(document(), tokenizer(), tokenCounts(), devices));
+      problemRows(document(), m_finder.find(document(), tokenizer(), tokenCounts(), devices, path));
   showFix(rows);
   const QString summary = problemSummary(rows);
   m_pages->setCurrentIndex(rows.empty() ? 1 : 0);
