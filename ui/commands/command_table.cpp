@@ -49,6 +49,8 @@ std::vector<CommandInfo> makeTable() {
 
   add("edit.undo", Edit, Document, tr("Undo"), tr("Take the last change back"), {"Ctrl+Z"});
   add("edit.redo", Edit, Document, tr("Redo"), tr("Make the change again"), {"Ctrl+Shift+Z", "Ctrl+Y"});
+  add("edit.history", Edit, Document, tr("Undo history…"),
+      tr("All changes of this document, to go back to before any of them"));
   add("edit.cut", Edit, Document, tr("Cut"), tr("Cut the selected nodes, as JSON text"), {"Ctrl+X"}, Canvas);
   add("edit.copy", Edit, Document, tr("Copy"), tr("Copy the selected nodes, as JSON text"), {"Ctrl+C"},
       Canvas);
@@ -110,8 +112,8 @@ std::vector<CommandInfo> makeTable() {
   add("run.save-trace", Run, Document, tr("Save run…"), tr("Save the recorded events of this session"));
   add("run.keep", Run, Program, tr("Keep runs after quitting"),
       tr("Have runs in the lists again when Spanscope is started the next time"));
-  add("run.step-back", Run, Document, tr("Step back"), tr("One event back"), {"Alt+Left"});
-  add("run.step-forward", Run, Document, tr("Step forward"), tr("One event on"), {"Alt+Right"});
+  add("run.step-back", Run, Document, tr("Step back"), tr("One event back"), {"Alt+PgUp"});
+  add("run.step-forward", Run, Document, tr("Step forward"), tr("One event on"), {"Alt+PgDown"});
   add("run.older", Run, Document, tr("Older run"), tr("Show the run of this document before the one in view"),
       {"Alt+Shift+Left"});
   add("run.newer", Run, Document, tr("Newer run"), tr("Show the run of this document after the one in view"),
@@ -122,6 +124,9 @@ std::vector<CommandInfo> makeTable() {
   add("view.explain", View, Document, tr("Explain layout"),
       tr("Docks for seeing what the cache and the attention did"), {"Alt+2"});
   add("view.measure", View, Document, tr("Measure layout"), tr("Docks for numbers"), {"Alt+3"});
+  add("view.back", View, Document, tr("Back"), tr("Select what was selected before"), {"Alt+Left"});
+  add("view.forward", View, Document, tr("Forward"), tr("Select what was selected before going back"),
+      {"Alt+Right"});
   add("view.reset", View, Document, tr("Reset layout"),
       tr("Put the docks of this layout back in their places"));
   add("view.maximise", View, Document, tr("Maximise dock"),

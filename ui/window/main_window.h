@@ -160,6 +160,7 @@ class MainWindow : public QMainWindow {
   void changeKeys();
   void useKeys();
   void showAbout();
+  void showUndoHistory();
   /// Opens the manual at a page. If `page` is empty, at the page about the dock that has the focus.
   void openManual(const QString& page);
   void fitOnce();

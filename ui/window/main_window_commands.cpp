@@ -57,6 +57,9 @@ void MainWindow::addCommands() {
         return name.isEmpty() ? tr("Redo") : tr("Redo “%1”").arg(name);
       });
 
+  rows.add(
+      "edit.history", [undoStack] { return undoStack().count() > 0; }, [this] { showUndoHistory(); });
+
   rows.add("run.run", isIdle, [this] { run(false); });
   rows.add("run.run-selected", isIdle, [this] { run(true); });
   rows.addWithArgument(
@@ -112,6 +115,14 @@ void MainWindow::addCommands() {
     Dock* dock = m_docks->dockOf(QApplication::focusWidget());
     return dock == nullptr ? m_docks->dock(QStringLiteral("canvas")) : dock;
   };
+  const auto go = [this](int steps) {
+    if (m_workspace.goThroughSelections(steps))
+      m_canvas->reveal(m_workspace.current()->selection.currentNode());
+  };
+  rows.add(
+      "view.back", [this] { return m_workspace.canGoThroughSelections(-1); }, [go] { go(-1); });
+  rows.add(
+      "view.forward", [this] { return m_workspace.canGoThroughSelections(1); }, [go] { go(1); });
   rows.add("view.maximise", [this, focusedDock] { m_docks->toggleMaximised(focusedDock()); });
   rows.add("view.float", [focusedDock] {
     Dock* dock = focusedDock();

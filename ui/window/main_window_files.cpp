@@ -15,14 +15,19 @@
 
 #include <QAbstractButton>
 #include <QCloseEvent>
+#include <QDialog>
+#include <QDialogButtonBox>
 #include <QDragEnterEvent>
 #include <QFileDialog>
 #include <QFileInfo>
 #include <QKeyEvent>
+#include <QLabel>
 #include <QMessageBox>
 #include <QMimeData>
 #include <QTimer>
+#include <QUndoView>
 #include <QUrl>
+#include <QVBoxLayout>
 
 #include <algorithm>
 #include <iterator>
@@ -329,6 +334,29 @@ void MainWindow::exportView(const QString& id) {
   ViewExportDialog(std::move(items), id, m_workspace.input().theme, this,
                    document::writeDocument(m_workspace.model()->document()))
       .exec();
+}
+
+void MainWindow::showUndoHistory() {
+  QDialog dialog(this);
+  dialog.setWindowTitle(tr("Undo history"));
+  auto* explanation = new QLabel(tr("The document goes to what it was after the change that you choose. What "
+                                    "comes after that stays in the list until you change something else."),
+                                 &dialog);
+  explanation->setWordWrap(true);
+  auto* list = new QUndoView(&m_workspace.model()->undoStack(), &dialog);
+  list->setAccessibleName(tr("Changes of this document, the oldest first"));
+  list->setEmptyLabel(tr("As it was opened"));
+  auto* buttons = new QDialogButtonBox(QDialogButtonBox::Close, &dialog);
+  connect(buttons, &QDialogButtonBox::rejected, &dialog, &QDialog::reject);
+  auto* column = new QVBoxLayout(&dialog);
+  column->setContentsMargins(4 * kSpace, 4 * kSpace, 4 * kSpace, 4 * kSpace);
+  column->setSpacing(3 * kSpace);
+  column->addWidget(explanation);
+  column->addWidget(list, 1);
+  column->addWidget(buttons);
+  dialog.resize(360, 420);
+  list->setFocus();
+  dialog.exec();
 }
 
 void MainWindow::showAbout() {

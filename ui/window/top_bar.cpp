@@ -93,7 +93,19 @@ TopBar::TopBar(Workspace& workspace, QMenu* menu, QWidget* parent) : QWidget(par
   m_add->setAccessibleName(tr("New document"));
   connect(m_add, &QToolButton::clicked, this, [this] { Q_EMIT commandWanted(QStringLiteral("file.new")); });
   leftRow->addWidget(m_add);
+  const auto goButton = [&](const QString& sign, const QString& name, const QString& command) {
+    auto* button = new QToolButton;
+    button->setText(sign);
+    button->setAutoRaise(true);
+    button->setAccessibleName(name);
+    button->setObjectName(command.section(QLatin1Char('.'), 1));
+    connect(button, &QToolButton::clicked, this, [this, command] { Q_EMIT commandWanted(command); });
+    leftRow->addWidget(button);
+    return button;
+  };
   leftRow->addStretch(1);
+  m_back = goButton(QStringLiteral("←"), tr("Back"), QStringLiteral("view.back"));
+  m_forward = goButton(QStringLiteral("→"), tr("Forward"), QStringLiteral("view.forward"));
   layout->addWidget(left, 1);
 
   layout->addWidget(makeLayouts(), 0, Qt::AlignVCenter);
@@ -251,6 +263,8 @@ void TopBar::setKeys(const KeyBindings& keys) {
     button->setToolTip(names.isEmpty() ? info.help : tr("%1 (%2)").arg(info.help, names));
   };
   tip(m_add, QStringLiteral("file.new"));
+  tip(m_back, QStringLiteral("view.back"));
+  tip(m_forward, QStringLiteral("view.forward"));
   tip(m_stop, QStringLiteral("run.stop"));
   tip(m_run, QStringLiteral("run.run"));
   for (const LayoutId layout : {LayoutId::Author, LayoutId::Explain, LayoutId::Measure})
@@ -291,6 +305,8 @@ void TopBar::refresh(LayoutId layout, bool welcome) {
                                     explain(u"policy"), explain(u"exactness"), explain(u"block-attention"),
                                     explain(u"full-prefill")})
                            .join(QLatin1Char('\n')));
+  m_back->setEnabled(!welcome && m_workspace.canGoThroughSelections(-1));
+  m_forward->setEnabled(!welcome && m_workspace.canGoThroughSelections(1));
   const bool running = current != nullptr && engine.isBusy(current->id);
   m_stop->setEnabled(running || engine.isBusy(EngineJob::kProgram));
   m_run->setEnabled(current != nullptr && !running && current->source->takesRuns());

@@ -50,6 +50,8 @@ class TopBar : public QWidget {
   Workspace& m_workspace;
   DocumentTabs* m_tabs = nullptr;
   QToolButton* m_add = nullptr;
+  QToolButton* m_back = nullptr;
+  QToolButton* m_forward = nullptr;
   QButtonGroup* m_layouts = nullptr;
   QToolButton* m_model = nullptr;
   QToolButton* m_policy = nullptr;

@@ -259,7 +259,25 @@ void Workspace::select(const Selection& selection) {
     if (const RunRecord* record = m_history.findByRequest(*selection.request)) showRun(record->run);
   }
   m_current->selection = selection;
+  m_current->selected.note(selection);
   update();
+}
+
+bool Workspace::goThroughSelections(int steps) {
+  if (m_current == nullptr) return false;
+  const document::Document& document = m_current->model->document();
+  const std::optional<Selection> wanted = steps < 0
+                                              ? m_current->selected.goBack(m_current->selection, document)
+                                              : m_current->selected.goForward(document);
+  if (wanted) select(*wanted);
+  return wanted.has_value();
+}
+
+bool Workspace::canGoThroughSelections(int steps) const {
+  if (m_current == nullptr) return false;
+  const document::Document& document = m_current->model->document();
+  return steps < 0 ? m_current->selected.canGoBack(m_current->selection, document)
+                   : m_current->selected.canGoForward(document);
 }
 
 void Workspace::setTheme(const Theme& theme) {

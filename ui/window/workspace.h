@@ -13,6 +13,7 @@
 #include "ui/session/run_archive.h"
 #include "ui/session/run_history.h"
 #include "ui/session/run_inputs.h"
+#include "ui/session/selection_history.h"
 #include "ui/session/trace_source.h"
 #include "ui/session/view_input.h"
 
@@ -48,10 +49,11 @@ struct OpenDocument {
   RunId chosen = 0;                            ///< run that a person chose to see; 0: the newest
   std::map<RunId, document::NodePaths> paths;  ///< runs of this document
   Selection selection;
-  std::size_t position = 0;  ///< of the scrubber
-  bool following = true;     ///< the newest event is shown
-  QString failure;           ///< why the last run could not start or failed; empty otherwise
-  ReplayState replay;        ///< what is computed again, or measured, of its answers
+  SelectionHistory selected;  ///< before and after it
+  std::size_t position = 0;   ///< of the scrubber
+  bool following = true;      ///< the newest event is shown
+  QString failure;            ///< why the last run could not start or failed; empty otherwise
+  ReplayState replay;         ///< what is computed again, or measured, of its answers
   std::shared_ptr<const workbench::Benchmark> benchmark;  ///< the last one of it; null: none
 };
 
@@ -88,6 +90,10 @@ class Workspace : public QObject {
   const ViewInput& input() const { return m_input; }
 
   void select(const Selection& selection);
+  /// Selects what was selected before (negative), or before going back. Returns whether there is such a
+  /// thing.
+  bool goThroughSelections(int steps);
+  bool canGoThroughSelections(int steps) const;
   void setTheme(const Theme& theme);
   /// The keys that hints name.
   void setKeys(KeyTexts keys);

@@ -4,11 +4,15 @@
 #include "tests/ui/window/example_window.h"
 #include "ui/session/load_comparison.h"
 #include "ui/views/experiments/cell_chart.h"
+#include "ui/views/experiments/experiment_form.h"
 #include "ui/views/experiments/experiments_view.h"
 
+#include <QApplication>
 #include <QLineEdit>
+#include <QList>
 #include <QObject>
 #include <QPushButton>
+#include <QSet>
 #include <QString>
 #include <QStringList>
 #include <QStringLiteral>
@@ -169,6 +173,44 @@ class TestExperimentsPage : public QObject {
     QVERIFY(!run());
     documents->setText(usual);
     QVERIFY(m_view->runButton().isEnabled());
+  }
+
+  /// Tab goes from field to field and then on, out of the page; Backtab the other way.
+  void tabLeavesTheFields() {
+    m_view->choose(QStringLiteral("rag"));
+    m_window->activateWindow();
+    QVERIFY(QTest::qWaitForWindowActive(m_window));
+    const QList<QLineEdit*> fields = m_view->findChild<ExperimentForm*>()->findChildren<QLineEdit*>();
+    QVERIFY(fields.size() > 2);
+    for (const Qt::Key key : {Qt::Key_Tab, Qt::Key_Backtab}) {
+      fields.first()->setFocus();
+      QSet<QWidget*> seen;
+      int presses = 0;
+      constexpr int kMostPresses = 60;
+      while (m_view->isAncestorOf(QApplication::focusWidget()) && presses < kMostPresses) {
+        seen.insert(QApplication::focusWidget());
+        QTest::keyClick(QApplication::focusWidget(), key);
+        ++presses;
+      }
+      QVERIFY2(presses < kMostPresses, qPrintable(QApplication::focusWidget()->accessibleName()));
+      if (key != Qt::Key_Tab) continue;
+      for (QLineEdit* field : fields) QVERIFY2(seen.contains(field), qPrintable(field->accessibleName()));
+    }
+  }
+
+  /// What is wrong is said where there was room for it.
+  void wrongValuesMoveNothing() {
+    m_view->choose(QStringLiteral("rag"));
+    QLineEdit* documents = m_view->field(QStringLiteral("documents"));
+    QTest::qWait(50);
+    const auto place = [&] { return documents->mapTo(m_view, QPoint()); };
+    const QPoint before = place();
+    documents->setText(QStringLiteral("1,many"));
+    QTest::qWait(50);
+    QCOMPARE(place(), before);
+    documents->setText(QStringLiteral("1"));
+    QTest::qWait(50);
+    QCOMPARE(place(), before);
   }
 
   /// What was typed for one experiment is there when it is chosen again.

@@ -25,6 +25,8 @@
 #include <QTemporaryDir>
 #include <QTest>
 #include <QTimer>
+#include <QToolButton>
+#include <QUndoView>
 
 #include <random>
 
@@ -234,6 +236,40 @@ class TestWindowFiles : public QObject {
     QVERIFY2(said().contains(QStringLiteral("nothing to generate")), qPrintable(said()));
     m_window->perform(QStringLiteral("file.new"));
     QTRY_COMPARE(said(), QString());
+  }
+
+  /// Back and forward go through what was selected, by command and by the buttons of the top bar.
+  void backAndForward() {
+    QVERIFY(m_window->openFile(m_path));
+    Workspace& workspace = m_window->workspace();
+    const std::vector<document::NodeId> ids = model().document().ids();
+    for (const document::NodeId id : {ids[0], ids[1]}) m_window->canvas().reveal(id);
+    const auto current = [&workspace] { return workspace.current()->selection.currentNode(); };
+    QTRY_COMPARE(current(), ids[1]);
+    m_window->perform(QStringLiteral("view.back"));
+    QCOMPARE(current(), ids[0]);
+    auto* forward = m_window->findChild<QToolButton*>(QStringLiteral("forward"));
+    QTRY_VERIFY(forward != nullptr && forward->isEnabled());
+    forward->click();
+    QCOMPARE(current(), ids[1]);
+    QTRY_VERIFY(!forward->isEnabled());
+  }
+
+  /// The history lists every change by its name, and goes to any of them.
+  void undoShowsItsHistory() {
+    QVERIFY(m_window->openFile(m_path));
+    rename(model(), "one");
+    rename(model(), "two");
+    QTimer::singleShot(50, this, [this] {
+      auto* list = QApplication::activeModalWidget()->findChild<QUndoView*>();
+      QCOMPARE(list->model()->rowCount(), 3);
+      QCOMPARE(list->model()->index(1, 0).data().toString(), QStringLiteral("Rename"));
+      list->setCurrentIndex(list->model()->index(1, 0));
+      QCOMPARE(nameIn(model().document()), std::string("one"));
+      qobject_cast<QDialog*>(QApplication::activeModalWidget())->reject();
+    });
+    m_window->perform(QStringLiteral("edit.history"));
+    QCOMPARE(nameIn(model().document()), std::string("one"));
   }
 
   void whatIsHereIsKept() {

@@ -233,7 +233,6 @@ void ExperimentsView::checkWish() {
   m_run->setEnabled(m_model.isRunning || problem.isEmpty());
   m_doing->setText(problem.isEmpty() ? (m_model.isRunning ? m_model.doing : QString()) : problem);
   m_doing->setToolTip(m_doing->text());
-  m_doing->setVisible(!m_doing->text().isEmpty() || !m_model.rows.empty());
   colorLabel(*m_doing, theme(), problem.isEmpty() ? Role::TextSecond : Role::Error);
 }
 
