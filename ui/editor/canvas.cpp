@@ -75,6 +75,10 @@ void Canvas::setPlace(const CanvasPlace& place) {
   m_impl->parts.setPlace(place);
 }
 
+void Canvas::fit() {
+  m_impl->parts.fit();
+}
+
 void Canvas::paintTo(QPainter& painter, const QSize& size) {
   CanvasScene& scene = m_impl->parts.scene();
   constexpr double kMargin = 24;

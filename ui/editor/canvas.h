@@ -50,6 +50,8 @@ class Canvas : public QWidget {
   /// back.
   void addDocuments(const std::vector<TextFile>& files);
 
+  /// Shows the query as large as it can be read, and its result if not all of it fits.
+  void fit();
   CanvasPlace place() const;
   void setPlace(const CanvasPlace& place);
 

@@ -199,9 +199,13 @@ void CanvasParts::fitReadable() {
 void CanvasParts::fitAll() {
   // The first call shows what can be read, a second call shows everything.
   const bool again = m_keepsFit && m_view->zoom() <= kLeastFitZoom;
+  fit();
+  if (again) m_view->fit(m_scene.contentRect());
+}
+
+void CanvasParts::fit() {
   m_core.stackAll();
   fitReadable();
-  if (again) m_view->fit(m_scene.contentRect());
 }
 
 QRectF CanvasParts::rectOf(NodeId id) const {

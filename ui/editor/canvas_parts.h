@@ -39,6 +39,8 @@ class CanvasParts : public QObject {
 
   void setModel(DocumentModel* model);
   void reveal(document::NodeId id);
+  /// Stacks what there is no room for, and fits everything into the view as long as it can be read.
+  void fit();
   void setPlace(const CanvasPlace& place);
   bool keepsFit() const { return m_keepsFit; }
   /// Adds an operator without asking: at the selected node, or, if a point of the viewport is given, at what

@@ -162,7 +162,7 @@ QString Screenshots::take(const QString& name) {
                                                       : QStringLiteral("view.") + name);
     if (name != QLatin1String("welcome")) m_window.showDocuments();
     settle();
-    m_window.canvas().perform(QStringLiteral("view.fit-all"));
+    m_window.canvas().fit();
     settle();
     image = m_window.grab().toImage();
   } else if (name == QLatin1String("canvas")) {
