@@ -2,7 +2,8 @@
 #include "ui/window/dock.h"
 
 #include "ui/theme/theme.h"
-#include "ui/window/elided_label.h"
+#include "ui/views/common/elided_label.h"
+#include "ui/window/view_scroll.h"
 
 #include <QEvent>
 #include <QFrame>
@@ -12,6 +13,7 @@
 #include <QToolButton>
 #include <QVBoxLayout>
 
+#include <algorithm>
 #include <set>
 #include <utility>
 #include <vector>
@@ -21,6 +23,15 @@ namespace {
 
 constexpr QPoint kStep(48, 48);
 constexpr QSize kLeastFloating(420, 320);
+
+/// A title bar asks for the room of its name and its menu only: what else it holds goes if there is none.
+class TitleBar : public QFrame {
+ public:
+  QSize minimumSizeHint() const override {
+    constexpr int kLeastTitle = 160;
+    return {std::min(kLeastTitle, QFrame::minimumSizeHint().width()), kDockTitleHeight};
+  }
+};
 
 /// The widget and all widgets in it that take the focus by Tab, in that order.
 std::vector<QWidget*> tabbedInside(QWidget* widget) {
@@ -39,6 +50,7 @@ std::vector<QWidget*> tabbedInside(QWidget* widget) {
 Dock::Dock(const QString& id, const QString& title, MakeView make, bool titled, QWidget* parent)
     : Dock(id, title, titled, parent) {
   m_make = std::move(make);
+  m_isStrip = !titled;
 }
 
 Dock::Dock(const QString& id, const QString& title, QWidget* content, QWidget* parent)
@@ -67,7 +79,7 @@ Dock::Dock(const QString& id, const QString& title, bool titled, QWidget* parent
   connect(this, &QDockWidget::topLevelChanged, this, [this](bool floating) {
     if (m_titleBar != nullptr) {
       m_floatAction->setText(floating ? tr("Put back into the window") : tr("Float"));
-      m_maximise->setVisible(!floating);
+      fitTitle();
       m_maximiseAction->setVisible(!floating);
     }
     Q_EMIT rearranged();
@@ -89,40 +101,52 @@ View* Dock::openView() {
   };
   if (QWidget* controls = m_title == nullptr ? nullptr : m_view->takeTitleControls()) {
     append(controls);
+    m_controls = controls;
     m_title->insertWidget(m_title->indexOf(m_summary) + 1, controls);
+    controls->installEventFilter(this);
   }
   append(m_view);
-  m_content->addWidget(m_view);
+  m_content->addWidget(m_isStrip ? static_cast<QWidget*>(m_view) : new ViewScroll(m_view));
   for (std::size_t i = 1; i < order.size(); ++i) setTabOrder(order[i - 1], order[i]);
+  fitTitle();
   connect(m_view, &View::summaryChanged, this, &Dock::setSummary);
   showUnreported();
   return m_view;
 }
 
 QWidget* Dock::makeTitleBar(const QString& title) {
-  auto* bar = new QFrame;
+  auto* bar = new TitleBar;
   bar->setObjectName(QStringLiteral("dockTitle"));
   bar->setFixedHeight(kDockTitleHeight);
   m_title = new QHBoxLayout(bar);
   m_title->setContentsMargins(10, 0, 4, 0);
   m_title->setSpacing(8);
 
-  auto* name = new QLabel(title);
-  name->setFont(Theme().titleFont());
-  m_title->addWidget(name);
+  m_name = new QLabel(title);
+  m_name->setFont(Theme().titleFont());
+  m_title->addWidget(m_name);
   m_summary = new ElidedLabel;
   m_summary->setObjectName(QStringLiteral("dockSummary"));
   m_summary->setFont(Theme().smallFont());
   m_summary->setSizePolicy(QSizePolicy::Ignored, QSizePolicy::Preferred);
   m_title->addWidget(m_summary, 1);
 
+  m_drawerButton = new QToolButton;
+  m_drawerButton->setText(QStringLiteral("▾"));
+  m_drawerButton->setAutoRaise(true);
+  m_drawerButton->setAccessibleName(tr("Controls of %1").arg(title));
+  m_drawerButton->setToolTip(tr("What this view shows, and how"));
+  m_drawerButton->hide();
+  connect(m_drawerButton, &QToolButton::clicked, this, &Dock::openDrawer);
+  m_title->addWidget(m_drawerButton);
   m_maximise = new QToolButton;
   m_maximise->setAutoRaise(true);
   connect(m_maximise, &QToolButton::clicked, this, [this] { Q_EMIT maximiseWanted(m_id); });
   m_title->addWidget(m_maximise);
   bar->installEventFilter(this);
 
-  auto* more = new QToolButton;
+  m_more = new QToolButton;
+  auto* more = m_more;
   more->setText(QStringLiteral("⋯"));
   more->setAutoRaise(true);
   more->setAccessibleName(tr("Menu of %1").arg(title));
@@ -136,6 +160,45 @@ QWidget* Dock::makeTitleBar(const QString& title) {
   more->setMenu(menu);
   m_title->addWidget(more);
   return bar;
+}
+
+void Dock::fitTitle() {
+  if (m_titleBar == nullptr) return;
+  const QMargins margins = m_title->contentsMargins();
+  const auto room = [this](const QWidget& widget) { return widget.sizeHint().width() + m_title->spacing(); };
+  const int needed = margins.left() + margins.right() + room(*m_name) + room(*m_more) + m_title->spacing();
+  const int controls = m_controls == nullptr ? 0 : m_controls->minimumSizeHint().width() + m_title->spacing();
+  const bool fits = needed + controls <= m_titleBar->width();
+  m_maximise->setVisible(!isFloating() && needed + controls + room(*m_maximise) <= m_titleBar->width());
+  if (m_controls == nullptr || fits == (m_controls->parentWidget() == m_titleBar)) return;
+  m_drawerButton->setVisible(!fits);
+  if (fits) {
+    m_title->insertWidget(m_title->indexOf(m_summary) + 1, m_controls);
+    m_drawer->hide();
+    // Another window has taken them out of the order of Tab.
+    QWidget* before = m_more;
+    for (QWidget* control : tabbedInside(m_controls)) {
+      setTabOrder(before, control);
+      before = control;
+    }
+  } else {
+    if (m_drawer == nullptr) {
+      m_drawer = new QFrame(this, Qt::Popup);
+      m_drawer->setObjectName(QStringLiteral("drawer"));
+      m_drawer->setFrameShape(QFrame::StyledPanel);
+      m_drawer->setAccessibleName(m_drawerButton->accessibleName());
+      new QHBoxLayout(m_drawer);
+    }
+    m_drawer->layout()->addWidget(m_controls);
+  }
+  m_controls->show();
+}
+
+void Dock::openDrawer() {
+  m_drawer->adjustSize();
+  const QPoint below = m_drawerButton->mapToGlobal(QPoint(m_drawerButton->width(), m_drawerButton->height()));
+  m_drawer->move(std::max(0, below.x() - m_drawer->width()), below.y());
+  m_drawer->show();
 }
 
 void Dock::setSummary(const QString& text) {
@@ -206,6 +269,9 @@ bool Dock::event(QEvent* event) {
 }
 
 bool Dock::eventFilter(QObject* watched, QEvent* event) {
+  // Controls come and go with what the view shows.
+  const bool isRoom = watched == m_titleBar && event->type() == QEvent::Resize;
+  if (isRoom || (watched == m_controls && event->type() == QEvent::LayoutRequest)) fitTitle();
   if (watched == m_titleBar && event->type() == QEvent::MouseButtonDblClick) {
     if (isFloating())
       setFloating(false);

@@ -11,6 +11,7 @@
 
 class QHBoxLayout;
 class QVBoxLayout;
+class QFrame;
 
 namespace spanscope::ui {
 
@@ -29,6 +30,8 @@ class Dock : public QDockWidget {
   const QString& id() const { return m_id; }
   View* view() const { return m_view; }  ///< nullptr: the view is not made yet, or the content is no view
   View* openView();  ///< the same, but makes the view now if needed; nullptr: the content is no view
+  /// Whether the dock is a strip along an edge of the window, which keeps its height.
+  bool isStrip() const { return m_isStrip; }
   void setSummary(const QString& text);
   /// Sets what the view's trace does not report, as a sentence above the view, or in its place; empty:
   /// nothing that the view shows.
@@ -49,6 +52,10 @@ class Dock : public QDockWidget {
  private:
   Dock(const QString& id, const QString& title, bool titled, QWidget* parent);
   QWidget* makeTitleBar(const QString& title);
+  /// Shows in the title what it has room for: first the button to maximise goes, which the menu has too, then
+  /// the view's controls go into a drawer.
+  void fitTitle();
+  void openDrawer();
   /// Gives a floating dock the frame of the desktop, so that it can be moved, sized, and found in the task
   /// bar.
   void frameWindow();
@@ -64,9 +71,15 @@ class Dock : public QDockWidget {
   QString m_unreportedText;
   bool m_saysOnlyThat = false;    ///< in the place of the view
   QWidget* m_titleBar = nullptr;  ///< nullptr: there is no title bar
+  QLabel* m_name = nullptr;
   QToolButton* m_maximise = nullptr;
+  QToolButton* m_more = nullptr;
+  QWidget* m_controls = nullptr;          ///< the view's; nullptr: it has none
+  QToolButton* m_drawerButton = nullptr;  ///< stands in the title instead of the controls
+  QFrame* m_drawer = nullptr;             ///< nullptr: the controls always had room in the title
   QAction* m_maximiseAction = nullptr;
   QAction* m_floatAction = nullptr;
+  bool m_isStrip = false;
   bool m_isPressed = false;   ///< the mouse button is down on the dock
   bool m_wasDragged = false;  ///< the mouse dragged the dock out of the window to its place
 };

@@ -3,11 +3,14 @@
 
 #include "ui/theme/theme.h"
 
+#include <QChildEvent>
 #include <QDataStream>
 #include <QMouseEvent>
+#include <QTabBar>
 #include <QTimer>
 
 #include <algorithm>
+#include <cmath>
 #include <utility>
 
 namespace spanscope::ui {
@@ -28,29 +31,66 @@ struct LayoutPlan {
   std::vector<Cell> below;
 };
 
-LayoutPlan planOf(LayoutId layout) {
-  switch (layout) {
-    case LayoutId::Author:
-      return {.columns = {{.cells = {{.docks = {"add"}, .share = 100}}, .share = 16},
-                          {.cells = {{.docks = {"canvas"}, .share = 78},
-                                     {.docks = {"problems", "log"}, .share = 22}},
-                           .share = 56},
-                          {.cells = {{.docks = {"inspector", "settings"}, .share = 44},
-                                     {.docks = {"json"}, .share = 34},
-                                     {.docks = {"output"}, .share = 22}},
-                           .share = 28}},
-              .below = {}};
-    case LayoutId::Explain:
-      return {.columns = {{.cells = {{.docks = {"canvas"}, .share = 42},
-                                     {.docks = {"tokens"}, .share = 18},
-                                     {.docks = {"block-table", "pool", "forecast", "plan"}, .share = 40}},
-                           .share = 61},
-                          {.cells = {{.docks = {"why", "output", "fragments"}, .share = 44},
-                                     {.docks = {"attention"}, .share = 56}},
-                           .share = 39}},
-              .below = {{.docks = {"scrubber"}, .share = 6}}};
-    case LayoutId::Measure:
-      break;
+LayoutPlan authorPlan(Room room) {
+  const Column add{.cells = {{.docks = {"add"}, .share = 100}}, .share = 16};
+  if (room == Room::Low) {
+    return {.columns = {add,
+                        {.cells = {{.docks = {"canvas"}, .share = 100}}, .share = 52},
+                        {.cells = {{.docks = {"inspector", "settings", "json"}, .share = 60},
+                                   {.docks = {"output", "problems", "log"}, .share = 40}},
+                         .share = 32}},
+            .below = {}};
+  }
+  return {
+      .columns = {add,
+                  {.cells = {{.docks = {"canvas"}, .share = 78}, {.docks = {"problems", "log"}, .share = 22}},
+                   .share = 56},
+                  {.cells = {{.docks = {"inspector", "settings"}, .share = 44},
+                             {.docks = {"json"}, .share = 34},
+                             {.docks = {"output"}, .share = 22}},
+                   .share = 28}},
+      .below = {}};
+}
+
+/// The whole answer stands beside the canvas, whose cards have room for its beginning only.
+LayoutPlan explainPlan(Room room) {
+  const std::vector<Cell> scrubber{{.docks = {"scrubber"}, .share = 6}};
+  const Cell lower{.docks = {"block-table", "pool", "forecast", "plan"}, .share = 40};
+  if (room == Room::Low) {
+    return {
+        .columns = {{.cells = {{.docks = {"canvas"}, .share = 46},
+                               {.docks = {"block-table", "tokens", "pool", "forecast", "plan"}, .share = 54}},
+                     .share = 58},
+                    {.cells = {{.docks = {"output"}, .share = 45},
+                               {.docks = {"attention", "why", "fragments"}, .share = 55}},
+                     .share = 42}},
+        .below = scrubber};
+  }
+  const Column left{.cells = {{.docks = {"canvas"}, .share = 42}, {.docks = {"tokens"}, .share = 18}, lower},
+                    .share = 61};
+  if (room == Room::Middle) {
+    return {.columns = {left,
+                        {.cells = {{.docks = {"output"}, .share = 34},
+                                   {.docks = {"attention", "why", "fragments"}, .share = 66}},
+                         .share = 39}},
+            .below = scrubber};
+  }
+  return {.columns = {left,
+                      {.cells = {{.docks = {"output"}, .share = 27},
+                                 {.docks = {"why", "fragments"}, .share = 30},
+                                 {.docks = {"attention"}, .share = 43}},
+                       .share = 39}},
+          .below = scrubber};
+}
+
+LayoutPlan measurePlan(Room room) {
+  const std::vector<Cell> scrubber{{.docks = {"scrubber"}, .share = 6}};
+  if (room == Room::Low) {
+    return {
+        .columns = {{.cells = {{.docks = {"metrics", "benchmark", "experiments", "timeline"}, .share = 100}},
+                     .share = 64},
+                    {.cells = {{.docks = {"compare", "output", "log"}, .share = 100}}, .share = 36}},
+        .below = scrubber};
   }
   return {
       .columns = {{.cells = {{.docks = {"metrics", "benchmark", "experiments"}, .share = 62},
@@ -58,10 +98,32 @@ LayoutPlan planOf(LayoutId layout) {
                    .share = 64},
                   {.cells = {{.docks = {"compare"}, .share = 55}, {.docks = {"output", "log"}, .share = 45}},
                    .share = 36}},
-      .below = {{.docks = {"scrubber"}, .share = 6}}};
+      .below = scrubber};
 }
 
-constexpr int kScrubberHeight = 46;
+LayoutPlan planOf(LayoutId layout, Room room) {
+  switch (layout) {
+    case LayoutId::Author:
+      return authorPlan(room);
+    case LayoutId::Explain:
+      return explainPlan(room);
+    case LayoutId::Measure:
+      break;
+  }
+  return measurePlan(room);
+}
+
+Room roomIn(int height) {
+  constexpr int kMiddleHeight = 440;
+  constexpr int kFullHeight = 700;
+  return height < kMiddleHeight ? Room::Low : height < kFullHeight ? Room::Middle : Room::Full;
+}
+
+constexpr int kStripHeight = 46;
+
+int scaled(int length, int part, int whole) {
+  return whole <= 0 ? length : static_cast<int>(std::lround(static_cast<double>(length) * part / whole));
+}
 
 /// The beginning of an arrangement in the settings.
 const QString kArrangement = QStringLiteral("docks 1");
@@ -91,11 +153,35 @@ void DockHost::add(Dock* dock) {
   m_docks.push_back(dock);
   dock->hide();
   addDockWidget(Qt::LeftDockWidgetArea, dock);
-  const auto note = [this] {
-    if (!m_applying) m_sizesWanted = false;
-  };
-  connect(dock, &Dock::rearranged, this, note);
-  connect(dock, &Dock::dockLocationChanged, this, note);
+  connect(dock, &Dock::rearranged, this, &DockHost::noteChange);
+  connect(dock, &Dock::dockLocationChanged, this, &DockHost::noteChange);
+}
+
+void DockHost::noteChange() {
+  if (m_applying) return;
+  m_sizesWanted = false;
+  // The docks do not have their new sizes yet.
+  QTimer::singleShot(0, this, &DockHost::takeProportions);
+}
+
+void DockHost::takeProportions() {
+  if (m_sizesWanted || m_maximised != nullptr || !isVisible()) return;
+  m_proportions = {.window = size(), .places = {}};
+  for (Dock* each : fronts()) {
+    if (each->isFloating()) continue;
+    m_proportions.places.push_back(
+        {.dock = each, .size = each->size() + QSize(0, tabsAbove(*each)), .isFront = true});
+  }
+}
+
+int DockHost::tabsAbove(const Dock& dock) const {
+  for (const QTabBar* tabs : findChildren<QTabBar*>(QString(), Qt::FindDirectChildrenOnly)) {
+    if (!tabs->isVisible()) continue;
+    for (int i = 0; i < tabs->count(); ++i) {
+      if (tabs->tabText(i) == dock.windowTitle()) return tabs->height();
+    }
+  }
+  return 0;
 }
 
 Dock* DockHost::dock(const QString& id) const {
@@ -198,6 +284,7 @@ void DockHost::resetLayout() {
   restore();
   m_states.erase(layoutName(m_layout));
   m_fronts.erase(m_layout);
+  m_chosen.clear();
   arrange();
   Q_EMIT layoutChanged();
 }
@@ -211,6 +298,34 @@ void DockHost::reveal(const QString& id) {
   wanted->raise();
   if (wanted->isFloating()) wanted->activateWindow();
   wanted->setFocus();
+}
+
+void DockHost::offer(const QString& id) {
+  Dock* offered = dock(id);
+  if (offered == nullptr || m_maximised != nullptr || offered->isHidden() || offered->isFloating()) return;
+  if (!offered->visibleRegion().isEmpty()) return;
+  for (QDockWidget* beside : tabifiedDockWidgets(offered)) {
+    if (m_chosen.contains(qobject_cast<Dock*>(beside)) && !beside->visibleRegion().isEmpty()) return;
+  }
+  m_applying = true;
+  offered->raise();
+  m_applying = false;
+}
+
+void DockHost::chooseTab(const QString& title) {
+  const auto chosen = std::find_if(m_docks.begin(), m_docks.end(),
+                                   [&title](const Dock* each) { return each->windowTitle() == title; });
+  if (chosen == m_docks.end()) return;
+  for (QDockWidget* beside : tabifiedDockWidgets(*chosen)) m_chosen.erase(qobject_cast<Dock*>(beside));
+  m_chosen.insert(*chosen);
+}
+
+void DockHost::childEvent(QChildEvent* event) {
+  QMainWindow::childEvent(event);
+  // Qt makes the tabs of docks that share a place, and uses them again for other docks.
+  auto* tabs = event->polished() ? qobject_cast<QTabBar*>(event->child()) : nullptr;
+  if (tabs == nullptr) return;
+  connect(tabs, &QTabBar::tabBarClicked, this, [this, tabs](int index) { chooseTab(tabs->tabText(index)); });
 }
 
 std::map<QString, QByteArray> DockHost::layoutStates() const {
@@ -233,7 +348,8 @@ void DockHost::arrange() {
     if (dock->isFloating()) dock->setFloating(false);
     removeDockWidget(dock);
   }
-  const LayoutPlan plan = planOf(m_layout);
+  m_proportions = {};
+  const LayoutPlan plan = planOf(m_layout, m_room);
   // The room that a dock gets depends on its content, so views are made first.
   const auto open = [this](const Cell& cell) {
     for (const char* id : cell.docks) {
@@ -292,7 +408,8 @@ QByteArray DockHost::arrangement() const {
   }
   QByteArray bytes;
   QDataStream out(&bytes, QIODevice::WriteOnly);
-  out << kArrangement << shown << saveState();
+  out << kArrangement << shown << saveState() << m_proportions.window;
+  for (const Place& place : m_proportions.places) out << place.dock->id() << place.size;
   return bytes;
 }
 
@@ -303,12 +420,22 @@ void DockHost::arrangeAs(const QByteArray& arrangement) {
   QByteArray state;
   in >> kind >> shown >> state;
   if (in.status() != QDataStream::Ok || kind != kArrangement) return;
+  Proportions proportions;  // an older arrangement ends before them
+  in >> proportions.window;
+  while (!in.atEnd()) {
+    QString id;
+    Place place;
+    in >> id >> place.size;
+    place.dock = dock(id);
+    if (place.dock != nullptr) proportions.places.push_back(place);
+  }
   m_applying = true;
   for (Dock* dock : m_docks) {
     if (shown.contains(dock->id())) dock->openView();
   }
   if (restoreState(state)) {
     m_sizesWanted = false;
+    m_proportions = in.status() == QDataStream::Ok ? std::move(proportions) : Proportions();
     // restoreState() shows docks that the state does not know.
     for (Dock* dock : m_docks) {
       if (!shown.contains(dock->id())) dock->hide();
@@ -319,15 +446,55 @@ void DockHost::arrangeAs(const QByteArray& arrangement) {
 
 void DockHost::applySizes() {
   if (!isVisible()) return;
-  if (m_sizesWanted && m_maximised == nullptr) resizeAll();
+  if (m_maximised == nullptr) {
+    if (!m_sizesWanted) {
+      resizeInProportion();
+    } else if (const Room room = roomIn(height()); room != m_room) {
+      m_fronts[m_layout] = fronts();
+      m_room = room;
+      arrange();
+      raiseFronts();
+      return;
+    } else {
+      resizeAll();
+    }
+  }
   QTimer::singleShot(0, this, &DockHost::settled);
 }
 
+int DockHost::sharedHeight(int height) const {
+  for (const Dock* each : m_docks) {
+    if (each->isStrip() && !each->isHidden() && !each->isFloating()) height -= each->height() + 2 * kSpace;
+  }
+  return height;
+}
+
+void DockHost::resizeInProportion() {
+  if (m_proportions.places.empty()) {
+    takeProportions();
+    return;
+  }
+  // Qt divides what is lost or won among the docks each time anew, so that sizes would drift.
+  QList<QDockWidget*> docks;
+  QList<int> widths;
+  QList<int> heights;
+  const int before = sharedHeight(m_proportions.window.height());
+  const int now = sharedHeight(height());
+  for (const Place& place : m_proportions.places) {
+    if (place.dock->isHidden() || place.dock->isFloating()) continue;
+    docks.append(place.dock);
+    widths.append(scaled(place.size.width(), width(), m_proportions.window.width()));
+    heights.append(place.dock->isStrip() ? place.size.height() : scaled(place.size.height(), now, before));
+  }
+  resizeDocks(docks, heights, Qt::Vertical);
+  resizeDocks(docks, widths, Qt::Horizontal);
+}
+
 void DockHost::resizeAll() {
-  const LayoutPlan plan = planOf(m_layout);
+  const LayoutPlan plan = planOf(m_layout, m_room);
   QList<QDockWidget*> columns;
   QList<int> widths;
-  const int below = plan.below.empty() ? 0 : kScrubberHeight + 2 * kSpace;
+  const int below = plan.below.empty() ? 0 : kStripHeight + 2 * kSpace;
   for (const Column& column : plan.columns) {
     QList<QDockWidget*> cells;
     QList<int> heights;
@@ -342,6 +509,11 @@ void DockHost::resizeAll() {
     widths.append(width() * column.share / 100);
     resizeDocks(cells, heights, Qt::Vertical);
   }
+  // A strip has the height that it needs. Qt would give it a part of every change of the window's height.
+  for (const Cell& cell : plan.below) {
+    if (Dock* strip = dock(QString::fromLatin1(cell.docks.front())))
+      resizeDocks({strip}, {std::max(kStripHeight, strip->minimumSizeHint().height())}, Qt::Vertical);
+  }
   resizeDocks(columns, widths, Qt::Horizontal);
 }
 
@@ -349,7 +521,8 @@ bool DockHost::event(QEvent* event) {
   if (event->type() == QEvent::MouseButtonPress)
     m_isSizing = isSeparator(static_cast<QMouseEvent*>(event)->position().toPoint());
   if (event->type() == QEvent::MouseMove && m_isSizing) m_sizesWanted = false;
-  if (event->type() == QEvent::MouseButtonRelease) m_isSizing = false;
+  if (event->type() == QEvent::MouseButtonRelease && std::exchange(m_isSizing, false) && !m_sizesWanted)
+    QTimer::singleShot(0, this, &DockHost::takeProportions);
   return QMainWindow::event(event);
 }
 

@@ -8,11 +8,16 @@
 #include <QString>
 
 #include <map>
+#include <set>
 #include <vector>
 
 namespace spanscope::ui {
 
 enum class LayoutId { Author, Explain, Measure };
+
+/// How high the place of the docks is. In a low one, more docks share a place as tabs, so that each can be
+/// used.
+enum class Room { Low, Middle, Full };
 
 /// The name of a layout in settings and on the command line: "author", "explain", "measure".
 QString layoutName(LayoutId layout);
@@ -35,6 +40,10 @@ class DockHost : public QMainWindow {
   void resetLayout();
   /// Brings a dock to the front, in the present layout.
   void reveal(const QString& id);
+  /// Brings a dock to the front of the tabs that share its place, unless the person has chosen another of
+  /// these tabs, or has closed, floated or maximised docks so that it has no such place. The focus stays
+  /// where it is.
+  void offer(const QString& id);
 
   /// Gives one dock the room of all docks, until restore() or another layout. Floating docks stay; if `dock`
   /// floats, it is put into the window first. If a dock is maximised already, it is put back instead.
@@ -57,11 +66,30 @@ class DockHost : public QMainWindow {
 
  protected:
   bool event(QEvent* event) override;
+  void childEvent(QChildEvent* event) override;
   void resizeEvent(QResizeEvent* event) override;
   void showEvent(QShowEvent* event) override;
 
  private:
+  struct Place {
+    Dock* dock = nullptr;
+    QSize size;
+    bool isFront = false;  ///< it is in front of the tabs that share its place
+  };
+  /// The sizes that a person has given to docks, in a window of this size.
+  struct Proportions {
+    QSize window;
+    std::vector<Place> places;
+  };
+
   void arrange();
+  /// The person has changed the arrangement.
+  void noteChange();
+  /// Takes the present sizes as those that the person wants.
+  void takeProportions();
+  void chooseTab(const QString& title);
+  /// The height of the tabs above a dock; 0 if no other dock shares its place.
+  int tabsAbove(const Dock& dock) const;
   /// The docks in sight. Of docks that share a place as tabs, only the front one.
   std::vector<Dock*> fronts() const;
   void raiseFronts();
@@ -71,22 +99,24 @@ class DockHost : public QMainWindow {
   void arrangeAs(const QByteArray& arrangement);
   void applySizes();
   void resizeAll();
+  /// Gives docks the same parts of the window that they had when the person sized them.
+  void resizeInProportion();
+  /// The height that docks share, in a window of this height: strips below them keep theirs.
+  int sharedHeight(int height) const;
 
   std::vector<Dock*> m_docks;
   LayoutId m_layout = LayoutId::Author;
   std::map<QString, QByteArray> m_states;
   std::map<LayoutId, std::vector<Dock*>> m_fronts;  ///< front docks of the layouts that were shown before
   Dock* m_maximised = nullptr;
-  QByteArray m_unmaximised;  ///< the arrangement before a dock was maximised
-  struct Place {
-    Dock* dock = nullptr;
-    QSize size;
-    bool isFront = false;  ///< it is in front of the tabs that share its place
-  };
-  std::vector<Place> m_places;  ///< places of the docks when m_maximised was maximised
-  bool m_sizesWanted = true;    ///< the layout is in its original state, so sizes follow the window
-  bool m_applying = false;      ///< the host itself is moving docks
-  bool m_isSizing = false;      ///< a person is dragging the line between docks
+  QByteArray m_unmaximised;        ///< the arrangement before a dock was maximised
+  std::vector<Place> m_places;     ///< places of the docks when m_maximised was maximised
+  Proportions m_proportions;       ///< without places as long as the layout is in its original state
+  std::set<const Dock*> m_chosen;  ///< tabs that the person has brought to the front
+  Room m_room = Room::Full;        ///< the original state is the one for this room
+  bool m_sizesWanted = true;       ///< the layout is in its original state, so sizes follow the window
+  bool m_applying = false;         ///< the host itself is moving docks
+  bool m_isSizing = false;         ///< a person is dragging the line between docks
 };
 
 }  // namespace spanscope::ui

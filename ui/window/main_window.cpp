@@ -9,12 +9,12 @@
 #include "ui/session/experiment_run.h"
 #include "ui/session/load_comparison.h"
 #include "ui/views/attention/attention_view.h"
+#include "ui/views/common/elided_label.h"
 #include "ui/views/common/example_table.h"
 #include "ui/views/experiments/experiments_view.h"
 #include "ui/views/forecast/forecast_view.h"
 #include "ui/views/problems/problem_list_model.h"
 #include "ui/views/view.h"
-#include "ui/window/elided_label.h"
 #include "ui/window/engine_jobs.h"
 #include "ui/window/notice_bar.h"
 #include "ui/window/status_model.h"
@@ -28,6 +28,7 @@
 #include <QMenu>
 #include <QMessageBox>
 #include <QPushButton>
+#include <QScreen>
 #include <QStatusBar>
 #include <QStyle>
 #include <QVBoxLayout>
@@ -49,6 +50,12 @@ constexpr const char* kRecentModels = "models/recent";  ///< directories, the ne
 
 }  // namespace
 
+QSize firstWindowSize(QSize available) {
+  constexpr QSize kUsual(1280, 800);
+  constexpr QSize kFrame(8, 40);  // what the desktop draws around a window, at most
+  return kUsual.boundedTo(available - kFrame);
+}
+
 MainWindow::MainWindow(QSettings& settings, QString autosaveDirectory, compute::Backends backends,
                        QWidget* parent)
     : QMainWindow(parent),
@@ -64,7 +71,7 @@ MainWindow::MainWindow(QSettings& settings, QString autosaveDirectory, compute::
   m_countProblems.setInterval(0);
   connect(&m_countProblems, &QTimer::timeout, this, &MainWindow::countProblems);
   setAcceptDrops(true);
-  resize(1280, 800);
+  resize(firstWindowSize(screen()->availableSize()));
 
   addCommands();
   m_actions = new CommandActions(this);
@@ -202,8 +209,10 @@ View* MainWindow::makeView(const ViewInfo& info) {
   View* view = info.make(nullptr);
   view->setAccessibleName(info.title);
   view->setWhatsThis(info.help);
-  connect(view, &View::selectionWanted, this, [this](const Selection& selection) {
+  const bool asksWhy = info.id != QLatin1String("why") && info.id != QLatin1String("attention");
+  connect(view, &View::selectionWanted, this, [this, asksWhy](const Selection& selection) {
     m_workspace.select(selection);
+    if (asksWhy && selection.block) m_docks->offer(QStringLiteral("why"));
     if (selection.currentNode() != document::kNoNode) m_canvas->reveal(selection.currentNode());
   });
   connect(view, &View::positionWanted, &m_workspace, &Workspace::setPosition);
@@ -430,7 +439,10 @@ void MainWindow::run(bool selectedOnly) {
   statusBar()->clearMessage();
   const QString problem =
       m_workspace.run(top, [this](const QString& question) { return answerTo(question); });
-  if (problem.isEmpty()) return;
+  if (problem.isEmpty()) {
+    m_docks->offer(QStringLiteral("output"));
+    return;
+  }
   complain(problem);
   current->failure = problem;
   m_docks->reveal(QStringLiteral("problems"));
@@ -516,7 +528,8 @@ void MainWindow::notePlace() {
 void MainWindow::fitOnce() {
   if (!m_fitWanted || !m_canvas->isVisible()) return;
   m_fitWanted = false;
-  m_canvas->perform(QStringLiteral("view.fit-all"));
+  // The command would show all of it at the second time, too small to be read.
+  m_canvas->fit();
 }
 
 }  // namespace spanscope::ui

@@ -227,6 +227,9 @@ class MainWindow : public QMainWindow {
   bool m_fitWanted = false;  ///< the canvas should show the whole query once the docks have their sizes
 };
 
+/// The size of the window at the first start of the program, on a screen with this much room for it.
+QSize firstWindowSize(QSize available);
+
 /// The problems of a file as text, one in a line.
 QString diagnosticsText(const std::vector<query::Diagnostic>& diagnostics, const QString& file);
 

@@ -34,7 +34,7 @@ QString plain(QString text) {
 }
 
 /// The name of the model that the next run of the current document uses, in memory or not.
-QString modelText(const Workspace& workspace, const EngineHost& engine) {
+QString modelText(const Workspace& workspace, const EngineHost& engine, bool isNarrow) {
   const LoadedModel& loaded = engine.model();
   const OpenDocument* current = workspace.current();
   QString name = loaded.name;
@@ -50,6 +50,7 @@ QString modelText(const Workspace& workspace, const EngineHost& engine) {
   if (engine.state() == EngineState::Loading) return TopBar::tr("%1 · loading…").arg(plain(name));
   if (name.isEmpty()) return TopBar::tr("no model");
   if (!isLoaded) return TopBar::tr("%1 · not loaded").arg(plain(name));
+  if (isNarrow) return plain(name);
   return TopBar::tr("%1 · %2 · %3").arg(plain(name), countText(loaded.parameters), loaded.deviceKind);
 }
 
@@ -287,8 +288,7 @@ void TopBar::refresh(LayoutId layout, bool welcome) {
 
   const EngineHost& engine = m_workspace.engine();
   const OpenDocument* current = m_workspace.current();
-  m_model->setText(modelText(m_workspace, engine) + QStringLiteral(" ▾"));
-  m_model->setToolTip(modelTip(m_workspace, engine));
+  showModel();
   m_model->setEnabled(current == nullptr || current->source->takesRuns());
   const policy::Choice policy =
       current == nullptr ? policy::Choice() : workbench::policyOf(current->model->document().settings.policy);
@@ -311,6 +311,22 @@ void TopBar::refresh(LayoutId layout, bool welcome) {
   m_stop->setEnabled(running || engine.isBusy(EngineJob::kProgram));
   m_run->setEnabled(current != nullptr && !running && current->source->takesRuns());
   m_policy->setEnabled(current != nullptr);
+}
+
+void TopBar::showModel() {
+  // In a narrow window the tabs need the room more, and the tool tip tells the rest.
+  constexpr int kNarrow = 900;
+  const EngineHost& engine = m_workspace.engine();
+  const QString whole = modelText(m_workspace, engine, false);
+  const QString shown = width() < kNarrow ? modelText(m_workspace, engine, true) : whole;
+  m_model->setText(shown + QStringLiteral(" ▾"));
+  const QString tip = modelTip(m_workspace, engine);
+  m_model->setToolTip(shown == whole ? tip : whole + QLatin1Char('\n') + tip);
+}
+
+void TopBar::resizeEvent(QResizeEvent* event) {
+  QWidget::resizeEvent(event);
+  showModel();
 }
 
 QString TopBar::policyText(const policy::Choice& policy) const {

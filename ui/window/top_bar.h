@@ -37,8 +37,12 @@ class TopBar : public QWidget {
   void tabChosen(int index);
   void tabCloseWanted(int index);
 
+ protected:
+  void resizeEvent(QResizeEvent* event) override;
+
  private:
   QWidget* makeLayouts();
+  void showModel();
   void fillPolicies();
   void fillModels();
   void fillDevices(QMenu& menu, const DocumentModel* model);

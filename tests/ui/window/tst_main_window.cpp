@@ -348,7 +348,8 @@ class TestMainWindow : public QObject {
     QTest::newRow("explain") << QStringLiteral("view.explain")
                              << QStringList{QStringLiteral("canvas"),      QStringLiteral("tokens"),
                                             QStringLiteral("block-table"), QStringLiteral("why"),
-                                            QStringLiteral("attention"),   QStringLiteral("scrubber")};
+                                            QStringLiteral("output"),      QStringLiteral("attention"),
+                                            QStringLiteral("scrubber")};
     QTest::newRow("measure") << QStringLiteral("view.measure")
                              << QStringList{QStringLiteral("metrics"), QStringLiteral("timeline"),
                                             QStringLiteral("compare")};

@@ -142,6 +142,7 @@ class TestWindowFrame : public QObject {
   }
   void aLayoutKeepsItsTabs() {
     QFETCH(const bool, isRearranged);
+    m_window->resize(1280, 900);
     QVERIFY(m_window->openExample(QStringLiteral("rag.json")));
     DockHost& docks = m_window->docks();
     const auto isSeen = [&docks](const char* id) {
@@ -150,19 +151,19 @@ class TestWindowFrame : public QObject {
     m_window->perform(QStringLiteral("view.explain"));
     QTRY_VERIFY(isSeen("why"));
     if (isRearranged) docks.dock(QStringLiteral("attention"))->close();
-    docks.reveal(QStringLiteral("output"));
+    docks.reveal(QStringLiteral("fragments"));
     docks.reveal(QStringLiteral("pool"));
-    QTRY_VERIFY(isSeen("output") && isSeen("pool"));
+    QTRY_VERIFY(isSeen("fragments") && isSeen("pool"));
     QVERIFY(!isSeen("why"));
     m_window->perform(QStringLiteral("view.author"));
     QTRY_VERIFY(isSeen("json"));
     m_window->perform(QStringLiteral("view.explain"));
-    QTRY_VERIFY(isSeen("output") && isSeen("pool"));
+    QTRY_VERIFY(isSeen("fragments") && isSeen("pool"));
     QTest::qWait(50);
     QVERIFY(!isSeen("why") && !isSeen("block-table"));
     QCOMPARE(docks.isRearranged(), isRearranged);
     m_window->perform(QStringLiteral("view.reset"));
-    QTRY_VERIFY(isSeen("why") && !isSeen("output"));
+    QTRY_VERIFY(isSeen("why") && !isSeen("fragments"));
   }
 
   /// Views are made when they are first shown; what the window knows is in them then.
@@ -261,7 +262,7 @@ class TestWindowFrame : public QObject {
     const auto dock = [this](const char* id) { return m_window->docks().dock(QString::fromLatin1(id)); };
     QVERIFY(!m_window->docks().isRearranged());
     QVERIFY(m_window->docks().layoutStates().empty());
-    m_window->resize(1100, 720);
+    m_window->resize(1100, 820);
     QTest::qWait(50);
     QVERIFY(!m_window->docks().isRearranged());
 
@@ -291,7 +292,7 @@ class TestWindowFrame : public QObject {
     QCOMPARE(visibleDocks(), seen);
     QTRY_VERIFY(std::abs(dock("attention")->height() - sized) <= kNear);
 
-    QVERIFY(m_fresh->reopen({1100, 720}));
+    QVERIFY(m_fresh->reopen({1100, 820}));
     m_window = &m_fresh->window();
     QVERIFY(m_window->openExample(QStringLiteral("rag.json")));
     QTest::qWait(50);

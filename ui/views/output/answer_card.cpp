@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "ui/views/output/answer_card.h"
 
+#include "ui/views/common/elided_label.h"
 #include "ui/words/glossary.h"
 
 #include <QApplication>
@@ -51,7 +52,7 @@ QString answerStateText(AnswerState state) {
 
 AnswerCard::AnswerCard(QWidget* parent)
     : QWidget(parent),
-      m_title(new QLabel(this)),
+      m_title(new ElidedLabel(this)),
       m_run(new QLabel(this)),
       m_policy(new QLabel(this)),
       m_text(new QLabel(this)),
@@ -63,7 +64,7 @@ AnswerCard::AnswerCard(QWidget* parent)
       m_measure(new QToolButton(this)),
       m_copy(new QToolButton(this)) {
   setFocusPolicy(Qt::StrongFocus);
-  for (QLabel* label : {m_title, m_run, m_policy, m_text, m_problem, m_advice, m_same, m_facts, m_full}) {
+  for (QLabel* label : {m_run, m_policy, m_text, m_problem, m_advice, m_same, m_facts, m_full}) {
     label->setTextFormat(Qt::PlainText);
   }
   for (QLabel* label : {m_text, m_problem, m_full}) {
@@ -74,6 +75,7 @@ AnswerCard::AnswerCard(QWidget* parent)
   for (QLabel* label : {m_advice, m_same, m_facts}) label->setWordWrap(true);
   m_facts->setToolTip(explain(u"ttft"));
   m_policy->setWordWrap(true);
+  m_run->setWordWrap(true);
   m_copy->setText(tr("Copy"));
   m_copy->setAutoRaise(true);
   m_copy->setToolTip(tr("Copy the answer"));
@@ -91,9 +93,7 @@ AnswerCard::AnswerCard(QWidget* parent)
 
   auto* header = new QHBoxLayout;
   header->setSpacing(2 * kSpace);
-  header->addWidget(m_title);
-  header->addWidget(m_run);
-  header->addStretch(1);
+  header->addWidget(m_title, 1);
   header->addWidget(m_measure);
   header->addWidget(m_copy);
   auto* layout = new QVBoxLayout(this);
@@ -104,6 +104,7 @@ AnswerCard::AnswerCard(QWidget* parent)
   layout->addWidget(m_problem);
   layout->addWidget(m_advice);
   layout->addWidget(m_same);
+  layout->addWidget(m_run);
   layout->addWidget(m_facts);
   layout->addWidget(m_policy);
   layout->addWidget(m_full);

@@ -14,6 +14,8 @@ class QToolButton;
 
 namespace spanscope::ui {
 
+class ElidedLabel;
+
 class AnswerCard : public QWidget {
   Q_OBJECT
  public:
@@ -42,7 +44,7 @@ class AnswerCard : public QWidget {
   Answer m_answer;
   std::optional<Theme> m_theme;
   bool m_selected = false;
-  QLabel* m_title;
+  ElidedLabel* m_title;
   QLabel* m_run;
   QLabel* m_policy;
   QLabel* m_text;

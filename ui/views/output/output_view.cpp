@@ -40,7 +40,6 @@ OutputView::OutputView(QWidget* parent)
   m_scroll->setWidget(content);
   m_scroll->setWidgetResizable(true);
   m_scroll->setFrameShape(QFrame::NoFrame);
-  m_scroll->setHorizontalScrollBarPolicy(Qt::ScrollBarAlwaysOff);
   m_scroll->viewport()->setAutoFillBackground(false);
   m_scroll->hide();
   auto* layout = new QVBoxLayout(this);

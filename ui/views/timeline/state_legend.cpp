@@ -42,6 +42,8 @@ void StateLegend::paintEvent(QPaintEvent* /*event*/) {
   const int top = (height() - kSwatch) / 2;
   int x = 0;
   for (const Swatch& entry : m_entries) {
+    // Half a word would say nothing.
+    if (x + kSwatch + 6 + metrics.horizontalAdvance(entry.text) > width()) break;
     const QRectF box(x + 0.5, top + 0.5, kSwatch - 1, kSwatch - 1);
     painter.setPen(Qt::NoPen);
     painter.setBrush(m_theme.fill(entry.role));

@@ -21,7 +21,7 @@ class StateLegend : public QWidget {
 
   void setTheme(const Theme& theme);
   QSize sizeHint() const override;
-  QSize minimumSizeHint() const override { return sizeHint(); }
+  QSize minimumSizeHint() const override { return {0, sizeHint().height()}; }
 
  protected:
   void paintEvent(QPaintEvent* event) override;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "ui/window/elided_label.h"
+#include "ui/views/common/elided_label.h"
 
 #include <QHelpEvent>
 #include <QPainter>

@@ -1,0 +1,357 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// The window on small, large and changing screens: what it asks for, what its docks get, what stays readable.
+#include "tests/support/test_program.h"
+#include "tests/ui/window/fresh_window.h"
+#include "ui/editor/canvas_view.h"
+#include "ui/views/output/answer_card.h"
+#include "ui/views/output/output_view.h"
+
+#include <QComboBox>
+#include <QLabel>
+#include <QObject>
+#include <QScrollArea>
+#include <QSize>
+#include <QString>
+#include <QStringList>
+#include <QStringLiteral>
+#include <QTabBar>
+#include <QTest>
+#include <QToolButton>
+
+#include <cstdlib>
+#include <map>
+#include <memory>
+
+using namespace spanscope;
+using namespace spanscope::ui;
+
+namespace {
+
+constexpr QSize kUsual{1440, 900};
+constexpr QSize kSmall{1024, 700};
+constexpr QSize kLarge{2000, 1200};
+constexpr QSize kTwice{720, 450};    // logical pixels of a screen of 1440×900 at scale 2
+constexpr int kDesktopTitle = 30;    // what the desktop needs of it at least
+constexpr int kLongestRun = 120000;  // milliseconds
+
+}  // namespace
+
+class TestScreens : public QObject {
+  Q_OBJECT
+
+ private:
+  std::unique_ptr<test::FreshWindow> m_fresh;
+  MainWindow* m_window = nullptr;  ///< its
+
+  Dock& dock(const char* id) const { return *m_window->docks().dock(QLatin1String(id)); }
+  bool isSeen(const char* id) const { return !dock(id).visibleRegion().isEmpty(); }
+  void resize(QSize size) const {
+    m_window->resize(size);
+    QTest::qWait(60);
+  }
+  void show(const char* layout) const {
+    m_window->perform(QStringLiteral("view.") + QLatin1String(layout));
+    QTest::qWait(60);
+  }
+  /// The docks that can be seen, and their sizes.
+  std::map<QString, QSize> sizes() const {
+    std::map<QString, QSize> sizes;
+    for (const Dock* each : m_window->docks().docks()) {
+      if (!each->visibleRegion().isEmpty()) sizes[each->id()] = each->size();
+    }
+    return sizes;
+  }
+  /// Runs the open document and waits for its end.
+  void run() const {
+    m_window->perform(QStringLiteral("run.run"));
+    const auto isBusy = [this] {
+      return m_window->workspace().engine().isBusy(m_window->workspace().current()->id);
+    };
+    QTRY_VERIFY_WITH_TIMEOUT(!isBusy(), kLongestRun);
+    QTest::qWait(60);
+  }
+  QTabBar* tabsWith(const QString& title) const {
+    for (QTabBar* bar : m_window->docks().findChildren<QTabBar*>(QString(), Qt::FindDirectChildrenOnly)) {
+      for (int i = 0; i < bar->count(); ++i) {
+        if (bar->isVisible() && bar->tabText(i) == title) return bar;
+      }
+    }
+    return nullptr;
+  }
+  /// How many pixels of a label lie outside what can be seen of it.
+  static int cutRows(const QLabel& label) {
+    return label.height() - label.visibleRegion().boundingRect().height();
+  }
+  static void layouts() {
+    QTest::addColumn<QString>("layout");
+    for (const char* layout : {"author", "explain", "measure"})
+      QTest::newRow(layout) << QString(QLatin1String(layout));
+  }
+
+ private Q_SLOTS:
+  void init() {
+    m_fresh = std::make_unique<test::FreshWindow>();
+    m_window = &m_fresh->window();
+    QVERIFY(m_fresh->show(kUsual));
+  }
+  void cleanup() {
+    m_window = nullptr;
+    m_fresh.reset();
+  }
+
+  /// On a laptop's screen at scale 1.5 and 2, the window opens inside of it.
+  void theFirstSizeIsOnTheScreen() {
+    for (const QSize screen : {QSize(960, 600), kTwice, QSize(2560, 1440)}) {
+      const QSize first = firstWindowSize(screen);
+      QVERIFY2(first.width() <= screen.width() && first.height() + kDesktopTitle <= screen.height(),
+               qPrintable(QStringLiteral("%1×%2").arg(first.width()).arg(first.height())));
+    }
+    QCOMPARE(firstWindowSize({2560, 1440}), QSize(1280, 800));
+  }
+
+  /// No view asks for more room than such a screen has, so that nothing keeps the window larger than it.
+  void theWindowFitsASmallScreen_data() { layouts(); }
+  void theWindowFitsASmallScreen() {
+    QFETCH(const QString, layout);
+    QVERIFY2(m_window->minimumSizeHint().width() <= kTwice.width(), "the welcome page is too wide");
+    QVERIFY(m_window->openExample(QStringLiteral("rag.json")));
+    show(qPrintable(layout));
+    resize(kTwice - QSize(0, kDesktopTitle));
+    QTest::qWait(100);
+    const QSize least = m_window->minimumSizeHint();
+    QVERIFY2(least.width() <= kTwice.width(), qPrintable(QString::number(least.width())));
+    QVERIFY2(least.height() + kDesktopTitle <= kTwice.height(), qPrintable(QString::number(least.height())));
+    QCOMPARE(m_window->size(), kTwice - QSize(0, kDesktopTitle));
+    // And what each place shows is more than its title.
+    for (const auto& [id, size] : sizes()) {
+      if (id != QLatin1String("scrubber"))
+        QVERIFY2(size.height() >= 2 * kDockTitleHeight,
+                 qPrintable(QStringLiteral("%1 %2").arg(id).arg(size.height())));
+    }
+  }
+
+  /// What a title has no room for is behind a button, whole, and comes back.
+  void controlsOfATitleAreNeverCut() {
+    QVERIFY(m_window->openExample(QStringLiteral("rag.json")));
+    show("explain");
+    const auto check = [this] {
+      for (const Dock* each : m_window->docks().docks()) {
+        if (each->visibleRegion().isEmpty() || each->titleBarWidget() == nullptr) continue;
+        const QWidget& bar = *each->titleBarWidget();
+        for (const QWidget* part : bar.findChildren<QWidget*>()) {
+          if (!part->isVisible() || qobject_cast<const QLabel*>(part) != nullptr) continue;
+          const int right = part->mapTo(&bar, QPoint(part->width(), 0)).x();
+          QVERIFY2(
+              right <= bar.width() && part->width() >= part->minimumSizeHint().width(),
+              qPrintable(QStringLiteral("%1: %2 px past its edge").arg(each->id()).arg(right - bar.width())));
+        }
+      }
+    };
+    for (const QSize size : {kTwice, kSmall, kUsual}) {
+      resize(size);
+      check();
+    }
+    QWidget* layer = nullptr;
+    for (QComboBox* box : dock("attention").findChildren<QComboBox*>()) {
+      if (box->accessibleName() == QStringLiteral("Layer")) layer = box;
+    }
+    QVERIFY(layer != nullptr && layer->isVisible());
+    resize(kTwice);
+    QVERIFY(!layer->isVisible());
+    QToolButton* drawer = nullptr;
+    for (QToolButton* each : dock("attention").titleBarWidget()->findChildren<QToolButton*>()) {
+      if (each->accessibleName() == QStringLiteral("Controls of Attention")) drawer = each;
+    }
+    QVERIFY(drawer != nullptr && drawer->isVisible());
+    drawer->click();
+    QVERIFY(layer->isVisible());
+    layer->window()->close();
+    resize(kUsual);
+    QVERIFY(layer->isVisible() && !drawer->isVisible());
+  }
+
+  /// A window that is made smaller or larger and back again has the docks that it had, to the pixel, whether
+  /// a person has sized them or not.
+  void docksComeBack_data() {
+    QTest::addColumn<QString>("layout");
+    QTest::addColumn<QString>("change");
+    for (const char* layout : {"author", "explain", "measure"}) {
+      for (const char* change : {"none", "closed", "dragged", "kept"})
+        QTest::addRow("%s, %s", layout, change)
+            << QString(QLatin1String(layout)) << QString(QLatin1String(change));
+    }
+  }
+  void docksComeBack() {
+    QFETCH(const QString, layout);
+    QFETCH(const QString, change);
+    QVERIFY(m_window->openExample(QStringLiteral("rag.json")));
+    show(qPrintable(layout));
+    const char* topRight = layout == QLatin1String("author")    ? "inspector"
+                           : layout == QLatin1String("explain") ? "output"
+                                                                : "compare";
+    if (change == QLatin1String("closed"))
+      dock(layout == QLatin1String("author") ? "json" : topRight).close();
+    if (change == QLatin1String("dragged") || change == QLatin1String("kept")) {
+      const QRect place = dock(topRight).geometry();
+      QPoint line(place.left(), place.center().y());
+      while (line.x() > 0 && !m_window->docks().isSeparator(line)) line.rx() -= 1;
+      QTest::mousePress(&m_window->docks(), Qt::LeftButton, {}, line);
+      QTest::mouseMove(&m_window->docks(), line + QPoint(-90, 0));
+      QTest::qWait(20);
+      QTest::mouseRelease(&m_window->docks(), Qt::LeftButton, {}, line + QPoint(-90, 0));
+      QTest::qWait(60);
+      QVERIFY2(dock(topRight).width() > place.width() + 40,
+               qPrintable(QString::number(dock(topRight).width() - place.width())));
+    }
+    QTest::qWait(60);
+    if (change == QLatin1String("kept")) {
+      QVERIFY(m_fresh->reopen(kUsual));
+      m_window = &m_fresh->window();
+      m_window->restoreSession();
+      if (m_window->isWelcome()) QVERIFY(m_window->openExample(QStringLiteral("rag.json")));
+      QTest::qWait(100);
+      // The window has had other sizes since.
+      resize(kSmall);
+      resize(kUsual);
+    }
+    QCOMPARE(m_window->docks().isRearranged(), change != QLatin1String("none"));
+    const std::map<QString, QSize> before = sizes();
+    QVERIFY(before.size() >= 3);
+    for (const QSize other : {kSmall, kLarge, kTwice, kLarge}) {
+      resize(other);
+      if (layout != QLatin1String("author")) {
+        const int height = dock("scrubber").height();
+        QVERIFY2(height <= 64, qPrintable(QStringLiteral("the scrubber is %1 high").arg(height)));
+      }
+    }
+    resize(kUsual);
+    QTest::qWait(100);
+    const std::map<QString, QSize> after = sizes();
+    for (const auto& [id, size] : before) {
+      const auto now = after.find(id);
+      QVERIFY2(now != after.end(), qPrintable(id));
+      const QSize drift = now->second - size;
+      QVERIFY2(std::abs(drift.width()) <= 1 && std::abs(drift.height()) <= 1,
+               qPrintable(QStringLiteral("%1 %2×%3, %4 %5")
+                              .arg(id)
+                              .arg(drift.width())
+                              .arg(drift.height())
+                              .arg(size.width())
+                              .arg(size.height())));
+    }
+  }
+
+  /// Docks that a person has sized keep their parts of the window, until the person takes that back.
+  void partsAreKeptAndCanBeReset() {
+    QVERIFY(m_window->openExample(QStringLiteral("rag.json")));
+    show("explain");
+    const std::map<QString, QSize> original = sizes();
+    dock("attention").close();
+    QTest::qWait(60);
+    const auto part = [this](const char* id) {
+      return static_cast<double>(dock(id).width()) / m_window->docks().width();
+    };
+    const double before = part("output");
+    resize(kLarge);
+    QVERIFY2(std::abs(part("output") - before) < 0.02, qPrintable(QString::number(part("output") - before)));
+    resize(kUsual);
+    m_window->perform(QStringLiteral("view.reset"));
+    QTest::qWait(100);
+    QVERIFY(sizes() == original);
+  }
+
+  /// Changing tabs, layouts and sizes leaves cards that can be read, however often it happens.
+  void cardsStayReadable() {
+    resize(kSmall);
+    for (const char* example : {"rag.json", "chat.json", "rag.json"})
+      QVERIFY(m_window->openExample(QLatin1String(example)));
+    show("explain");
+    for (int i = 0; i < 6; ++i) {
+      m_window->perform(i % 2 == 0 ? QStringLiteral("view.next-tab") : QStringLiteral("view.author"));
+      QTest::qWait(60);
+      show("explain");
+      const double zoom = m_window->canvas().place().zoom;
+      QVERIFY2(zoom >= kLeastFitZoom, qPrintable(QString::number(zoom)));
+    }
+  }
+
+  /// The whole answer can be read beside the query, in the smallest of usual windows.
+  void theAnswerStandsBesideTheQuery() {
+    resize(kSmall);
+    QVERIFY(m_window->openExample(QStringLiteral("rag.json")));
+    show("explain");
+    run();
+    QVERIFY(isSeen("output") && isSeen("canvas") && isSeen("attention"));
+    const auto* output = qobject_cast<OutputView*>(dock("output").view());
+    QVERIFY(output != nullptr && output->cards().size() == 1);
+    const AnswerCard& card = *output->cards().front();
+    QVERIFY(!card.answer().text.isEmpty());
+    const QLabel* text = nullptr;
+    for (const QLabel* label : card.findChildren<QLabel*>()) {
+      if (label->text() == card.answer().text) text = label;
+    }
+    QVERIFY(text != nullptr);
+    QVERIFY2(cutRows(*text) == 0, qPrintable(QString::number(cutRows(*text))));
+  }
+
+  /// Who selects a block is told why it was found or computed, where no other tab was chosen.
+  void aBlockIsExplainedWhereItIsSelected() {
+    resize(kSmall);
+    QVERIFY(m_window->openExample(QStringLiteral("rag.json")));
+    show("explain");
+    run();
+    QVERIFY(!isSeen("why"));
+    Selection selection;
+    selection.block = BlockRef{.request = 1, .segment = 0, .virtualIndex = 0};
+    Q_EMIT dock("block-table").view()->selectionWanted(selection);
+    QTRY_VERIFY(isSeen("why"));
+    QTabBar* tabs = tabsWith(QStringLiteral("Attention"));
+    QVERIFY(tabs != nullptr);
+    for (int i = 0; i < tabs->count(); ++i) {
+      if (tabs->tabText(i) == QStringLiteral("Attention"))
+        QTest::mouseClick(tabs, Qt::LeftButton, {}, tabs->tabRect(i).center());
+    }
+    QTRY_VERIFY(isSeen("attention"));
+    Q_EMIT dock("block-table").view()->selectionWanted(selection);
+    QTest::qWait(60);
+    QVERIFY(isSeen("attention") && !isSeen("why"));
+  }
+
+  /// A card is as wide as its dock, so that its right edge is never lost.
+  void answersEndInsideTheirDock() {
+    QVERIFY(m_window->openExample(QStringLiteral("rag.json")));
+    show("explain");
+    run();
+    for (const QSize size : {kTwice, kSmall, kUsual}) {
+      resize(size);
+      const auto* scroll = dock("output").view()->findChild<QScrollArea*>();
+      const int lost = scroll->widget()->width() - scroll->viewport()->width();
+      QVERIFY2(lost <= 0, qPrintable(QStringLiteral("%1 px at a width of %2").arg(lost).arg(size.width())));
+    }
+  }
+
+  /// A run brings its answer to the front, unless the person has put another tab there.
+  void aRunShowsItsAnswer() {
+    QVERIFY(m_window->openExample(QStringLiteral("rag.json")));
+    show("measure");
+    m_window->docks().reveal(QStringLiteral("log"));
+    QTRY_VERIFY(isSeen("log") && !isSeen("output"));
+    run();
+    QVERIFY(isSeen("output"));
+    QTabBar* tabs = tabsWith(QStringLiteral("Log"));
+    QVERIFY(tabs != nullptr);
+    for (int i = 0; i < tabs->count(); ++i) {
+      if (tabs->tabText(i) == QStringLiteral("Log"))
+        QTest::mouseClick(tabs, Qt::LeftButton, {}, tabs->tabRect(i).center());
+    }
+    QTRY_VERIFY(isSeen("log"));
+    run();
+    QVERIFY(isSeen("log") && !isSeen("output"));
+    dock("output").close();
+    run();
+    QVERIFY(dock("output").isHidden());
+  }
+};
+
+SPANSCOPE_TEST(tst_screens, TestScreens, QApplication)
+#include "tst_screens.moc"

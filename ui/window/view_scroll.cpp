@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "ui/window/view_scroll.h"
+
+#include <QEvent>
+#include <QScrollBar>
+
+namespace spanscope::ui {
+namespace {
+
+constexpr QSize kLeast(120, 64);
+
+QSize leastOf(const QWidget& view) {
+  return view.minimumSizeHint().expandedTo(view.minimumSize());
+}
+
+}  // namespace
+
+ViewScroll::ViewScroll(QWidget* view, QWidget* parent) : QScrollArea(parent) {
+  setFrameShape(QFrame::NoFrame);
+  setFocusPolicy(Qt::NoFocus);
+  viewport()->setAutoFillBackground(false);
+  setWidget(view);
+  view->setAutoFillBackground(false);
+  view->installEventFilter(this);
+  setFocusProxy(view);
+}
+
+QSize ViewScroll::minimumSizeHint() const {
+  return leastOf(*widget()).boundedTo(kLeast);
+}
+
+QSize ViewScroll::sizeHint() const {
+  return widget()->sizeHint();
+}
+
+bool ViewScroll::eventFilter(QObject* watched, QEvent* event) {
+  if (watched == widget() && event->type() == QEvent::LayoutRequest) {
+    fit();
+    updateGeometry();
+  }
+  return QScrollArea::eventFilter(watched, event);
+}
+
+void ViewScroll::resizeEvent(QResizeEvent* event) {
+  QScrollArea::resizeEvent(event);
+  fit();
+}
+
+// NOLINTNEXTLINE(readability-make-member-function-const): it changes the size of the view.
+void ViewScroll::fit() {
+  // QScrollArea's own way would give a view with wrapped texts its preferred height, although plots in it can
+  // be lower.
+  const QSize least = leastOf(*widget());
+  QSize room = maximumViewportSize();
+  const bool isHigh = least.height() > room.height();
+  if (isHigh) room.rwidth() -= verticalScrollBar()->sizeHint().width();
+  if (least.width() > room.width()) {
+    room.rheight() -= horizontalScrollBar()->sizeHint().height();
+    if (!isHigh && least.height() > room.height()) room.rwidth() -= verticalScrollBar()->sizeHint().width();
+  }
+  widget()->resize(room.expandedTo(least));
+}
+
+}  // namespace spanscope::ui
