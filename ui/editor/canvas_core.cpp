@@ -113,9 +113,10 @@ NodeStatus CanvasCore::statusOf(const Stack& stack) const {
   return all;
 }
 
-void CanvasCore::setRoom(double height) {
-  if (height == m_wishes.height) return;
+void CanvasCore::setRoom(double height, double whole) {
+  if (height == m_wishes.height && whole == m_wishes.whole) return;
   m_wishes.height = height;
+  m_wishes.whole = whole;
   if (restack()) redraw();
 }
 

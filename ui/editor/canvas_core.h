@@ -65,8 +65,9 @@ class CanvasCore : public QObject {
   /// serve them. Empty if there is nothing to say.
   QString tipOf(document::NodeId id) const;
 
-  /// Sets the height in scene pixels within which stacking should keep each tree; 0: no limit.
-  void setRoom(double height);
+  /// Sets the height in scene pixels within which stacking should keep each tree; 0: no limit. Trees that are
+  /// within `whole` are not stacked.
+  void setRoom(double height, double whole = 0);
   /// Draws all inputs of a list node one by one, or stacks them again if there is no room.
   void setSpread(document::NodeId list, bool spread);
   bool isSpread(document::NodeId list) const { return m_wishes.opened.contains(list); }

@@ -176,7 +176,7 @@ void CanvasParts::setModel(DocumentModel* model) {
   m_fitPending = true;
   // A canvas that was never shown has no size. It would draw all nodes of a large document, only to stack
   // them when it is shown.
-  if (!m_canvas.isVisible()) m_core.setRoom(m_view->readableHeight());
+  if (!m_canvas.isVisible()) m_core.setRoom(m_view->heightAt(kReadableZoom), m_view->heightAt(kLeastFitZoom));
   m_core.setModel(model);
 }
 
@@ -292,7 +292,7 @@ bool CanvasParts::eventFilter(QObject* watched, QEvent* event) {
       const QRectF focus = focusRect();
       const bool wasSeen = m_view->visibleRect().intersects(focus);
       layOutOverlays();
-      m_core.setRoom(m_view->readableHeight());
+      m_core.setRoom(m_view->heightAt(kReadableZoom), m_view->heightAt(kLeastFitZoom));
       fitWhenReady();
       if (m_keepsFit && m_core.document().size() > 0) {
         fitReadable();

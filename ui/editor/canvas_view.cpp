@@ -79,8 +79,8 @@ void CanvasView::fit(const QRectF& rect, double least) {
   Q_EMIT placeChanged();
 }
 
-double CanvasView::readableHeight() const {
-  return std::max(1.0, height() - 2 * kFitMargin) / kReadableZoom;
+double CanvasView::heightAt(double zoom) const {
+  return std::max(1.0, height() - 2 * kFitMargin) / zoom;
 }
 
 QPointF CanvasView::centerPoint() const {

@@ -18,7 +18,7 @@ inline constexpr double kLeastZoom = 0.05;
 inline constexpr double kMostZoom = 4;
 inline constexpr double kZoomStep = 1.25;
 /// The least zoom that the canvas chooses by itself: a card still shows at least its title.
-inline constexpr double kLeastFitZoom = 0.53;
+inline constexpr double kLeastFitZoom = 0.52;
 
 class CanvasView : public QGraphicsView {
   Q_OBJECT
@@ -35,8 +35,8 @@ class CanvasView : public QGraphicsView {
   /// Shows the whole rectangle, at zoom 1 or less. If that would need a zoom below `least`, shows its middle
   /// at `least`.
   void fit(const QRectF& rect, double least = kLeastZoom);
-  /// The height in scene pixels that the view can show while texts keep their size.
-  double readableHeight() const;
+  /// The height in scene pixels that the view can show at this zoom.
+  double heightAt(double zoom) const;
   QPointF centerPoint() const;
   QRectF visibleRect() const;
   /// Moves the view as little as is needed to show the rectangle.

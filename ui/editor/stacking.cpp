@@ -120,7 +120,8 @@ std::size_t stackLimit(const Document& document, const StackWishes& wishes) {
   const auto fits = [&](std::size_t limit) {
     return highestTree(document, stacksOf(document, wishes, limit)) <= wishes.height;
   };
-  if (fits(most)) return most;
+  if (highestTree(document, stacksOf(document, wishes, most)) <= std::max(wishes.height, wishes.whole))
+    return most;
   // The more cards are drawn, the higher the trees are, so a binary search works.
   std::size_t good = 0;
   std::size_t bad = most;

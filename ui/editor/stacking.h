@@ -42,6 +42,8 @@ class Stacks {
 struct StackWishes {
   /// The height in scene pixels that no tree should exceed. 0: no limit, nothing is stacked.
   double height = 0;
+  /// The height within which a tree is drawn whole. Such trees have no stacks, although they exceed `height`.
+  double whole = 0;
   /// Nodes that get a card of their own. If there is room, so do other members of their stack.
   std::set<document::NodeId> shown;
   /// List nodes whose children are all drawn one by one.

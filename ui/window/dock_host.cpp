@@ -41,21 +41,22 @@ LayoutPlan authorPlan(Room room) {
                          .share = 32}},
             .below = {}};
   }
-  return {
-      .columns = {add,
-                  {.cells = {{.docks = {"canvas"}, .share = 78}, {.docks = {"problems", "log"}, .share = 22}},
-                   .share = 56},
-                  {.cells = {{.docks = {"inspector", "settings"}, .share = 44},
-                             {.docks = {"json"}, .share = 34},
-                             {.docks = {"output"}, .share = 22}},
-                   .share = 28}},
-      .below = {}};
+  const int canvas = room == Room::Large ? 89 : 78;
+  return {.columns = {add,
+                      {.cells = {{.docks = {"canvas"}, .share = canvas},
+                                 {.docks = {"problems", "log"}, .share = 100 - canvas}},
+                       .share = 56},
+                      {.cells = {{.docks = {"inspector", "settings"}, .share = 44},
+                                 {.docks = {"json"}, .share = 34},
+                                 {.docks = {"output"}, .share = 22}},
+                       .share = 28}},
+          .below = {}};
 }
 
 /// The whole answer stands beside the canvas, whose cards have room for its beginning only.
 LayoutPlan explainPlan(Room room) {
   const std::vector<Cell> scrubber{{.docks = {"scrubber"}, .share = 6}};
-  const Cell lower{.docks = {"block-table", "pool", "forecast", "plan"}, .share = 40};
+  const bool isLarge = room == Room::Large;
   if (room == Room::Low) {
     return {
         .columns = {{.cells = {{.docks = {"canvas"}, .share = 46},
@@ -66,8 +67,12 @@ LayoutPlan explainPlan(Room room) {
                      .share = 42}},
         .below = scrubber};
   }
-  const Column left{.cells = {{.docks = {"canvas"}, .share = 42}, {.docks = {"tokens"}, .share = 18}, lower},
-                    .share = 61};
+  // A long row of blocks needs width rather than height.
+  const Column left{
+      .cells = {{.docks = {"canvas"}, .share = isLarge ? 58 : 42},
+                {.docks = {"tokens"}, .share = isLarge ? 16 : 18},
+                {.docks = {"block-table", "pool", "forecast", "plan"}, .share = isLarge ? 26 : 40}},
+      .share = isLarge ? 70 : 61};
   if (room == Room::Middle) {
     return {.columns = {left,
                         {.cells = {{.docks = {"output"}, .share = 34},
@@ -79,7 +84,7 @@ LayoutPlan explainPlan(Room room) {
                       {.cells = {{.docks = {"output"}, .share = 27},
                                  {.docks = {"why", "fragments"}, .share = 30},
                                  {.docks = {"attention"}, .share = 43}},
-                       .share = 39}},
+                       .share = isLarge ? 30 : 39}},
           .below = scrubber};
 }
 
@@ -116,7 +121,10 @@ LayoutPlan planOf(LayoutId layout, Room room) {
 Room roomIn(int height) {
   constexpr int kMiddleHeight = 440;
   constexpr int kFullHeight = 700;
-  return height < kMiddleHeight ? Room::Low : height < kFullHeight ? Room::Middle : Room::Full;
+  constexpr int kLargeHeight = 1150;
+  if (height < kMiddleHeight) return Room::Low;
+  if (height < kFullHeight) return Room::Middle;
+  return height < kLargeHeight ? Room::Full : Room::Large;
 }
 
 constexpr int kStripHeight = 46;
@@ -463,8 +471,9 @@ void DockHost::applySizes() {
 }
 
 int DockHost::sharedHeight(int height) const {
-  for (const Dock* each : m_docks) {
-    if (each->isStrip() && !each->isHidden() && !each->isFloating()) height -= each->height() + 2 * kSpace;
+  for (const Place& place : m_proportions.places) {
+    const Dock& dock = *place.dock;
+    if (dock.isStrip() && !dock.isHidden() && !dock.isFloating()) height -= place.size.height() + 2 * kSpace;
   }
   return height;
 }
@@ -487,6 +496,11 @@ void DockHost::resizeInProportion() {
     heights.append(place.dock->isStrip() ? place.size.height() : scaled(place.size.height(), now, before));
   }
   resizeDocks(docks, heights, Qt::Vertical);
+  // What rounding leaves goes to the docks above a strip.
+  for (const Place& place : m_proportions.places) {
+    if (place.dock->isStrip() && docks.contains(place.dock))
+      resizeDocks({place.dock}, {place.size.height()}, Qt::Vertical);
+  }
   resizeDocks(docks, widths, Qt::Horizontal);
 }
 

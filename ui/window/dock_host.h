@@ -16,8 +16,8 @@ namespace spanscope::ui {
 enum class LayoutId { Author, Explain, Measure };
 
 /// How high the place of the docks is. In a low one, more docks share a place as tabs, so that each can be
-/// used.
-enum class Room { Low, Middle, Full };
+/// used. In a large one the canvas has most of it, where other docks would be half empty.
+enum class Room { Low, Middle, Full, Large };
 
 /// The name of a layout in settings and on the command line: "author", "explain", "measure".
 QString layoutName(LayoutId layout);

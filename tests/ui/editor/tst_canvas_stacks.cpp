@@ -77,7 +77,7 @@ class TestCanvasStacks : public QObject {
   void twentyDocumentsAreReadable_data() {
     QTest::addColumn<QSize>("size");
     QTest::newRow("author") << QSize(700, 560);
-    QTest::newRow("large") << QSize(1800, 1200);
+    QTest::newRow("large") << QSize(1800, 1000);
     QTest::newRow("explain") << QSize(566, 230);
     QTest::newRow("explain, half as large") << QSize(420, 180);
   }
@@ -112,6 +112,19 @@ class TestCanvasStacks : public QObject {
     rag.driver.canvas().window()->resize(900, 2400);
     QCoreApplication::processEvents();
     QVERIFY(rag.core().stacks().empty());
+  }
+
+  /// On a large screen all cards of twenty documents can be read at once, smaller than where some are
+  /// stacked.
+  void twentyDocumentsFitALargeScreen() {
+    Rag rag(20, {1400, 1209});
+    QVERIFY2(rag.core().stacks().empty(), qPrintable(QString::number(rag.core().stacks().all().size())));
+    QVERIFY(rag.view().zoom() >= kLeastFitZoom);
+    for (std::size_t i = 0; i < 20; ++i) QVERIFY(rag.isSeen(rag.document(i)));
+    rag.driver.canvas().window()->resize(1400, 1100);
+    QCoreApplication::processEvents();
+    QVERIFY(!rag.core().stacks().empty());
+    QVERIFY(rag.view().zoom() >= kReadableZoom);
   }
 
   void aClickOpensAStack() {
