@@ -458,7 +458,9 @@ void DockHost::applySizes() {
     if (!m_sizesWanted) {
       resizeInProportion();
     } else if (const Room room = roomIn(height()); room != m_room) {
+      // Docks that had a place of their own would cover others as tabs.
       m_fronts[m_layout] = fronts();
+      std::erase_if(m_fronts[m_layout], [this](const Dock* each) { return !m_chosen.contains(each); });
       m_room = room;
       arrange();
       raiseFronts();

@@ -49,8 +49,8 @@ QString modelText(const Workspace& workspace, const EngineHost& engine, bool isN
   }
   if (engine.state() == EngineState::Loading) return TopBar::tr("%1 · loading…").arg(plain(name));
   if (name.isEmpty()) return TopBar::tr("no model");
-  if (!isLoaded) return TopBar::tr("%1 · not loaded").arg(plain(name));
   if (isNarrow) return plain(name);
+  if (!isLoaded) return TopBar::tr("%1 · not loaded").arg(plain(name));
   return TopBar::tr("%1 · %2 · %3").arg(plain(name), countText(loaded.parameters), loaded.deviceKind);
 }
 
