@@ -10,6 +10,7 @@
 #include "engine/workbench/service/benchmark_work.h"
 #include "engine/workbench/service/experiment_work.h"
 #include "engine/workbench/service/fidelity_work.h"
+#include "engine/workbench/service/policy_comparison_work.h"
 #include "engine/workbench/service/replay_work.h"
 #include "engine/workbench/service/run_work.h"
 #include "engine/workbench/service/warm_work.h"
@@ -25,6 +26,7 @@
 #include <QTemporaryDir>
 #include <QTest>
 
+#include <algorithm>
 #include <functional>
 #include <future>
 #include <memory>
@@ -102,6 +104,15 @@ BenchmarkRequest benchmarkOf(const QString& example, std::int32_t repeats,
                              RunSettings settings = oneThread()) {
   BenchmarkRequest request;
   request.repeats = repeats;
+  request.settings = std::move(settings);
+  request.query = queryOf(example);
+  return request;
+}
+
+PolicyComparisonRequest comparisonOf(const QString& example, std::vector<std::string> policies,
+                                     RunSettings settings = oneThread()) {
+  PolicyComparisonRequest request;
+  request.policies = std::move(policies);
   request.settings = std::move(settings);
   request.query = queryOf(example);
   return request;
@@ -251,6 +262,97 @@ class TestWorks : public QObject {
     QCOMPARE(
         bench.finish(std::make_shared<BenchmarkWork>(benchmarkOf(QStringLiteral("chat.json"), 1))).state(),
         WorkState::Finished);
+  }
+
+  /// Only prefix is exact, and only policies that compute documents apart find them in another order.
+  void policiesAreComparedSideBySide() {
+    Bench bench;
+    bench.run(QStringLiteral("rag.json"));
+    bench.newest.events();
+    const auto work = std::make_shared<PolicyComparisonWork>(
+        comparisonOf(QStringLiteral("rag.json"), {"spans", "prefix", "blend(0.15)"}));
+    std::vector<double> progress;
+    const WorkHandle handle =
+        bench.finish(work, [&](WorkState) { progress.push_back(work->comparison().progress()); });
+    QCOMPARE(handle.problem(), std::string());
+    QCOMPARE(handle.state(), WorkState::Finished);
+    const PolicyComparison compared = work->comparison();
+    QCOMPARE(compared.model, std::string("spanlet"));
+    QVERIFY(compared.isReordered);
+    QCOMPARE(compared.policies.size(), std::size_t(3));
+    for (const MeasuredPolicy& policy : compared.policies) {
+      QVERIFY2(policy.stage == PolicyStage::Done, policy.policy.c_str());
+      QCOMPARE(policy.problem, std::string());
+      QVERIFY(!policy.answer.empty());
+      QCOMPARE(policy.cold->prompt.cached(), 0);
+      QVERIFY(policy.cold->firstToken > 0 && policy.reordered->firstToken > 0);
+      QVERIFY(policy.cold->prompt.total() > 0);
+      QCOMPARE(policy.reordered->prompt.total(), policy.cold->prompt.total());
+      QVERIFY(policy.cacheBytes > 0);
+      QCOMPARE(policy.replies.size(), std::size_t(1));
+      const ComparedReply& reply = policy.replies.front();
+      QVERIFY(!reply.fidelity.tokens.empty());
+      QCOMPARE(reply.texts.size(), reply.fidelity.tokens.size());
+      QCOMPARE(reply.fullTexts.size(), reply.fidelity.tokens.size());
+    }
+    const MeasuredPolicy& spans = compared.policies[0];
+    const MeasuredPolicy& prefix = compared.policies[1];
+    const MeasuredPolicy& blend = compared.policies[2];
+    QCOMPARE(prefix.fidelity()->mostDivergence, 0.0);
+    QCOMPARE(prefix.fidelity()->agreement(), 1.0);
+    QVERIFY(spans.fidelity()->mostDivergence > 0);
+    QVERIFY(spans.reordered->prompt.relocated > 0);
+    QVERIFY(spans.reordered->prompt.cached() > prefix.reordered->prompt.cached());
+    QCOMPARE(spans.reordered->prompt.again, 0);
+    QVERIFY(blend.reordered->prompt.again > 0);
+    // What prefix does not find it stores once more.
+    QVERIFY(prefix.cacheBytes > spans.cacheBytes);
+    QVERIFY(std::is_sorted(progress.begin(), progress.end()));
+    QVERIFY(progress.front() == 0 && progress[progress.size() / 2] > 0);
+    // No event of it reaches the trace, and the cache is as the run before left it.
+    QVERIFY(bench.newest.events().empty());
+    QCOMPARE(bench.newest.sessions, 1);
+    QCOMPARE(bench.run(QStringLiteral("rag.json"))->result()->steps.front().metrics.computedTokens, 1);
+  }
+
+  void whatIsWrongWithOnePolicyLeavesTheOthers() {
+    Bench bench;
+    const auto work = std::make_shared<PolicyComparisonWork>(
+        comparisonOf(QStringLiteral("chat.json"), {"no such policy", "prefix", "blend(0.15,layer=900)"}));
+    QCOMPARE(bench.finish(work).state(), WorkState::Finished);
+    const PolicyComparison compared = work->comparison();
+    QVERIFY(!compared.isReordered);
+    QVERIFY(compared.policies[0].stage == PolicyStage::Failed);
+    QVERIFY(compared.policies[0].problem.find("no such policy") != std::string::npos);
+    QVERIFY(compared.policies[1].stage == PolicyStage::Done);
+    QVERIFY(compared.policies[1].reordered->prompt.cached() > 0);
+    QVERIFY(compared.policies[2].stage == PolicyStage::Failed);
+    QVERIFY(!compared.policies[2].problem.empty());
+    QCOMPARE(compared.progress(), 1.0);
+
+    RunSettings nowhere = oneThread();
+    nowhere.model = "/nowhere";
+    const WorkHandle missing = bench.finish(std::make_shared<PolicyComparisonWork>(
+        comparisonOf(QStringLiteral("rag.json"), {"prefix"}, nowhere)));
+    QCOMPARE(missing.state(), WorkState::Failed);
+    QVERIFY(missing.problem().find("/nowhere") != std::string::npos);
+  }
+
+  void comparedPoliciesStandAfterAStop() {
+    Bench bench;
+    const auto work = std::make_shared<PolicyComparisonWork>(
+        comparisonOf(QStringLiteral("rag.json"), std::vector<std::string>(500, "spans")));
+    WorkHandle handle = bench.service.submit(work);
+    QVERIFY(QTest::qWaitFor(
+        [&work] { return work->comparison().policies.front().stage == PolicyStage::Done; }, 60'000));
+    handle.stop();
+    handle.wait();
+    QCOMPARE(handle.state(), WorkState::Stopped);
+    const PolicyComparison compared = work->comparison();
+    QVERIFY(compared.policies.front().reordered.has_value());
+    QVERIFY(compared.policies.back().stage == PolicyStage::Waiting);
+    QVERIFY(std::none_of(compared.policies.begin(), compared.policies.end(),
+                         [](const MeasuredPolicy& policy) { return policy.stage == PolicyStage::Failed; }));
   }
 
   void lengthsThatFitAreMeasured() {

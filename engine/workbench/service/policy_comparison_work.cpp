@@ -1,0 +1,239 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "engine/workbench/service/policy_comparison_work.h"
+
+#include "engine/base/error.h"
+#include "engine/compute/backend.h"
+#include "engine/experiment/abba.h"
+#include "engine/experiment/fidelity.h"
+#include "engine/experiment/run_figure_sink.h"
+#include "engine/policy/choice.h"
+#include "engine/run/session_config.h"
+#include "engine/trace/no_sink.h"
+#include "engine/workbench/document/plan_options.h"
+#include "engine/workbench/model_bundle.h"
+#include "engine/workbench/run_options.h"
+#include "engine/workbench/service/workplace.h"
+
+#include <algorithm>
+#include <exception>
+#include <map>
+#include <memory>
+#include <utility>
+#include <variant>
+
+namespace spanscope::workbench {
+namespace {
+
+using experiment::RunCase;
+
+/// What the events of runs say of prompts and replies.
+class ComparisonSink final : public trace::Sink {
+ public:
+  explicit ComparisonSink(std::int32_t blockSize) : m_blockSize(blockSize) {}
+
+  std::uint64_t send(RunId run, RequestId request, const NodePath& node, trace::Payload payload) override {
+    // Events of no run are those of replies that are put through the model again.
+    if (run != 0) {
+      if (experiment::FinishedReplies::takes(payload)) {
+        m_replies.take({.sequence = 0,
+                        .time = 0,
+                        .session = 1,
+                        .run = run,
+                        .request = request,
+                        .node = node,
+                        .payload = payload});
+      }
+      take(m_requests[request], payload);
+    }
+    return m_figures.send(run, request, node, std::move(payload));
+  }
+
+  /// Of the run that ended since the last call.
+  PolicyRun takeRun() {
+    PolicyRun run{.firstToken = m_figures.take().figures.timeToFirstToken, .prompt = {}};
+    for (const auto& [id, request] : m_requests) run.prompt += accountOf(request);
+    m_requests.clear();
+    return run;
+  }
+  std::vector<run::FinishedReply> takeReplies(RunId run) { return m_replies.takeRun(run); }
+  /// The texts of the tokens of a reply of the run that was not taken yet.
+  std::vector<std::string> textsOf(RequestId request) const {
+    const auto found = m_requests.find(request);
+    return found == m_requests.end() ? std::vector<std::string>() : found->second.texts;
+  }
+
+ private:
+  struct Request {
+    std::vector<trace::SegmentInfo> segments;
+    /// By segment and virtual block: a request that lost its blocks looks them up again, and the last time
+    /// counts.
+    std::map<std::uint32_t, std::map<std::int32_t, trace::FoundTokens>> found;
+    std::map<std::uint32_t, std::vector<std::int32_t>> again;
+    std::vector<std::string> texts;
+  };
+
+  void take(Request& request, const trace::Payload& payload) const {
+    if (const auto* table = std::get_if<trace::SpanTableLaidOut>(&payload)) {
+      request.segments = table->segments;
+    } else if (const auto* block = std::get_if<trace::BlockLookedUp>(&payload)) {
+      request.found[block->segment][block->virtualIndex] = trace::foundTokens(*block, m_blockSize);
+    } else if (const auto* told = std::get_if<trace::TokensRecomputed>(&payload)) {
+      request.again.clear();
+      for (const trace::RecomputedTokens& segment : told->segments)
+        request.again[segment.segment] = segment.tokens;
+    } else if (const auto* token = std::get_if<trace::TokenGenerated>(&payload)) {
+      request.texts.push_back(token->text.empty() ? token->shown : token->text);
+    }
+  }
+
+  static trace::TokenAccount accountOf(const Request& request) {
+    trace::TokenAccount account;
+    for (std::uint32_t i = 0; i < request.segments.size(); ++i) {
+      const trace::SegmentInfo& segment = request.segments[i];
+      if (segment.hidden) continue;
+      std::vector<trace::FoundTokens> found;
+      if (const auto blocks = request.found.find(i); blocks != request.found.end()) {
+        for (const auto& [index, block] : blocks->second) {
+          if (block.count > 0) found.push_back(block);
+        }
+      }
+      const auto again = request.again.find(i);
+      account +=
+          trace::accountOf(found, again == request.again.end() ? std::vector<std::int32_t>() : again->second,
+                           segment.visibleBegin, static_cast<std::int64_t>(segment.tokens.size()));
+    }
+    return account;
+  }
+
+  std::int32_t m_blockSize;
+  experiment::RunFigureSink m_figures;
+  experiment::FinishedReplies m_replies;
+  std::map<RequestId, Request> m_requests;  ///< of the run that was not taken yet
+};
+
+policy::Choice choiceOf(const std::string& text) {
+  const auto read = policy::readChoice(text);
+  if (const auto* problem = std::get_if<policy::ChoiceProblem>(&read))
+    throw Failure(errorAt("policy", '"' + text + '"', problem->expected));
+  return std::get<policy::Choice>(read);
+}
+
+/// Bytes of the blocks of the pool that hold something.
+std::uint64_t filledBytes(const run::Session& session, const ModelBundle& model) {
+  const run::SessionConfig& config = session.config();
+  const compute::KvShape shape = model.decoder->kvShape(config.blockCount, config.blockSize,
+                                                        config.kvType.value_or(compute::DType::F32));
+  const trace::PoolState pool = session.dumpPool();
+  const auto filled =
+      std::count_if(pool.blocks.begin(), pool.blocks.end(),
+                    [](const trace::BlockState& block) { return block.cached || block.references > 0; });
+  return static_cast<std::uint64_t>(filled) * static_cast<std::uint64_t>(config.blockSize) *
+         compute::slotBytes(shape);
+}
+
+/// What comes into being once, such as the weights in memory, belongs to no policy.
+void warmUp(ModelBundle& model, run::SessionConfig config, const std::stop_token& stop) {
+  const std::vector<std::int32_t> lengths = measurableLengths(model.config.maxPositions);
+  if (lengths.empty()) return;
+  const experiment::AbbaOptions once{
+      .documentTokens = {lengths.front()}, .repeats = 1, .seconds = 0, .coldRepeats = 1};
+  config.blockCount = experiment::abbaBlocks(once, config.blockSize);
+  trace::NoSink sink;
+  const std::unique_ptr<run::Session> session = makeSession(model, config, sink);
+  experiment::measureAbba(*session, model.config.vocabularySize, once, lengths.front(), stop);
+}
+
+}  // namespace
+
+PolicyComparisonWork::PolicyComparisonWork(PolicyComparisonRequest request) : m_request(std::move(request)) {
+  m_now.subject = m_request.subject;
+  for (const std::string& policy : m_request.policies) m_now.policies.push_back({.policy = policy});
+  m_published.set(m_now);
+}
+
+std::optional<RunId> PolicyComparisonWork::begin(Workplace& place, const std::stop_token& stop) {
+  const std::shared_ptr<void> atEnd(nullptr, [this](void*) { m_published.set(m_now); });
+  ModelBundle& model = place.modelFor(m_request.settings, stop);
+  if (m_request.retrieve) {
+    m_request.query = m_request.retrieve(place, m_indexing.watch(stop, [this] { tellProgress(); }));
+    m_indexing.end();
+  }
+  m_now.model = model.name;
+  m_now.device = model.backend->info().name;
+  m_cases = experiment::planCases(m_request.query, document::planOptionsOf(m_request.settings));
+  m_now.isReordered = m_cases[static_cast<std::size_t>(RunCase::Swapped)].gap == experiment::CaseGap::None;
+  tell();
+  run::SessionConfig config = sessionConfigOf(m_request.settings);
+  config.store = {};
+  warmUp(model, config, stop);
+  for (MeasuredPolicy& policy : m_now.policies) {
+    if (stop.stop_requested()) return std::nullopt;
+    try {
+      measure(model, policy, stop);
+    } catch (const std::exception& failure) {
+      if (stop.stop_requested()) return std::nullopt;
+      policy.problem = failure.what();
+      policy.stage = PolicyStage::Failed;
+    }
+    tell();
+  }
+  return std::nullopt;
+}
+
+void PolicyComparisonWork::measure(ModelBundle& model, MeasuredPolicy& policy, const std::stop_token& stop) {
+  run::RunOptions options = runOptionsOf(m_request.settings);
+  options.policy = choiceOf(policy.policy);
+  run::SessionConfig config = sessionConfigOf(m_request.settings);
+  config.store = {};  // cold is to be computed, not loaded
+  ComparisonSink sink(config.blockSize);
+  const std::unique_ptr<run::Session> session = makeSession(model, config, sink);
+  const auto run = [&](RunCase runCase) {
+    run::RunResult result = session->run(m_cases[static_cast<std::size_t>(runCase)].plan, options, stop);
+    if (result.error) throw Failure(*result.error);
+    if (result.outcome != trace::RunOutcome::Finished)
+      throw Failure(errorAt("policy " + policy.policy, "a request to stop", {}));
+    return result;
+  };
+
+  enter(policy, PolicyStage::Cold);
+  const run::RunResult cold = run(RunCase::Cold);
+  policy.answer = cold.answer;
+  for (const run::StepResult& step : cold.steps) policy.generatedTokens += step.metrics.generatedTokens;
+  std::map<RequestId, std::vector<std::string>> texts;
+  const std::vector<run::FinishedReply> replies = sink.takeReplies(session->lastRun());
+  for (const run::FinishedReply& reply : replies) texts[reply.request] = sink.textsOf(reply.request);
+  policy.cold = sink.takeRun();
+
+  enter(policy, PolicyStage::Fidelity);
+  const experiment::FidelityModel measured{
+      .decoder = *model.decoder, .backend = *model.backend, .tokenizer = model.tokenizer.get()};
+  for (const run::FinishedReply& reply : replies) {
+    ComparedReply compared{.node = reply.node,
+                           .texts = std::move(texts[reply.request]),
+                           .fullTexts = {},
+                           .fidelity = experiment::measureFidelity(*session, measured, reply, stop)};
+    for (const trace::FidelityToken& token : compared.fidelity.tokens)
+      compared.fullTexts.push_back(model.tokenizer ? model.tokenizer->display(token.fullBest)
+                                                   : std::to_string(token.fullBest));
+    policy.replies.push_back(std::move(compared));
+    tell();
+  }
+
+  enter(policy, PolicyStage::Reordered);
+  run(m_now.isReordered ? RunCase::Swapped : RunCase::SameOrder);
+  policy.reordered = sink.takeRun();
+  policy.cacheBytes = filledBytes(*session, model);
+  policy.stage = PolicyStage::Done;
+}
+
+void PolicyComparisonWork::enter(MeasuredPolicy& policy, PolicyStage stage) {
+  policy.stage = stage;
+  tell();
+}
+
+void PolicyComparisonWork::tell() {
+  m_published.set(m_now);
+  tellProgress();
+}
+
+}  // namespace spanscope::workbench
