@@ -50,7 +50,7 @@ CLI::Validator isMember(const Setting& setting) {
       members.get_description());
 }
 
-/// The help, and behind it the choices that say what they are: ": prefix (one segment, as stock servers) or
+/// The help, and behind it the choices that say what they are: ": prefix (one segment) or
 /// spans (block attention)", by name.
 std::string helpOf(const Setting& setting) {
   std::vector<std::string> entries;

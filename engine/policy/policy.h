@@ -36,6 +36,8 @@ struct Policy {
   const char* name;   ///< "spans": what options, documents and traces call it
   const char* brief;  ///< what it is, in a few words: "block attention"
   const char* help;   ///< what it does, in a sentence
+  /// Who does it so: "EPIC", behind the words "as in"; empty: nobody who is known.
+  const char* asIn;
   /// What its result is exact against, as a person reads it: "block attention ✓ · full prefill ≈". It holds
   /// on devices whose rows are bit-equal: see exactnessOn().
   const char* exactness;

@@ -105,6 +105,8 @@ std::vector<CommandInfo> makeTable() {
       tr("Hold the answers of the run in view against a full prefill of the same tokens"));
   add("run.benchmark", Run, Document, tr("Benchmark…"),
       tr("Run the query again and again, to see what the cache saves"));
+  add("run.policies", Run, Document, tr("Compare policies…"),
+      tr("Run the query under several reuse policies, and see times, answers and fidelity side by side"));
   add("run.experiment", Run, Document, tr("Experiments…"),
       tr("Sweep documents, generates or policies on the model of this document, and draw what comes of it"));
   add("run.clear-cache", Run, Document, tr("Empty the cache"), tr("Forget every stored block"));

@@ -27,7 +27,8 @@
 
 namespace spanscope::workbench {
 struct Benchmark;
-}
+struct PolicyComparison;
+}  // namespace spanscope::workbench
 
 namespace spanscope::ui {
 
@@ -75,6 +76,10 @@ struct ViewInput {
   bool forecastIsPending = false;  ///< `forecast` is out of date, and a new one is being made
   /// The document's last benchmark, ended or still running; null: none.
   std::shared_ptr<const workbench::Benchmark> benchmark;
+  /// The document's last comparison of policies, ended or still running; null: none.
+  std::shared_ptr<const workbench::PolicyComparison> policies;
+  /// The names of the policies that the person wants to compare beside the document's own.
+  std::vector<std::string> policiesWanted;
   /// The last experiment, ended or still running, whichever document is in view; null: none.
   std::shared_ptr<const ExperimentRun> experiment;
   /// How long loading kept blocks takes on this machine compared with computing them, by model; null: never

@@ -13,6 +13,7 @@
 #include "ui/views/metrics/metrics_view.h"
 #include "ui/views/output/output_view.h"
 #include "ui/views/plan/plan_view.h"
+#include "ui/views/policies/policies_view.h"
 #include "ui/views/pool/pool_view.h"
 #include "ui/views/problems/problems_view.h"
 #include "ui/views/scrubber/scrubber.h"
@@ -75,6 +76,8 @@ const std::vector<ViewInfo>& viewTable() {
                         {Fact::CachedTokens, Fact::TokenTimes, Fact::Passes, Fact::BlockLookups, Fact::Pool}),
       view<BenchmarkView>("benchmark", tr("Benchmark"),
                           tr("The query run again and again: cold, in the same order and swapped")),
+      view<PoliciesView>("policies", tr("Policies"),
+                         tr("The query under several reuse policies: answers, times and fidelity")),
       view<ExperimentsView>("experiments", tr("Experiments"),
                             tr("Sweeps that draw themselves: time, fidelity and accuracy, by policy")),
       view<CompareView>("compare", tr("Compare"), tr("Two runs side by side"),

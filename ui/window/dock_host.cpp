@@ -98,7 +98,7 @@ LayoutPlan measurePlan(Room room) {
         .below = scrubber};
   }
   return {
-      .columns = {{.cells = {{.docks = {"metrics", "benchmark", "experiments"}, .share = 62},
+      .columns = {{.cells = {{.docks = {"metrics", "benchmark", "policies", "experiments"}, .share = 62},
                              {.docks = {"timeline"}, .share = 38}},
                    .share = 64},
                   {.cells = {{.docks = {"compare"}, .share = 55}, {.docks = {"output", "log"}, .share = 45}},

@@ -5,17 +5,20 @@
 #include "engine/workbench/service/benchmark_work.h"
 #include "engine/workbench/service/experiment_work.h"
 #include "engine/workbench/service/fidelity_work.h"
+#include "engine/workbench/service/policy_comparison_work.h"
 #include "engine/workbench/service/replay_work.h"
 #include "engine/workbench/service/workplace.h"
 #include "ui/session/experiment_run.h"
 #include "ui/session/fidelity_request.h"
 #include "ui/session/index_progress.h"
+#include "ui/session/policy_comparison.h"
 #include "ui/session/run_plan.h"
 #include "ui/window/workspace.h"
 #include "ui/words/tr.h"
 
 #include <algorithm>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <stdexcept>
 #include <utility>
@@ -32,6 +35,27 @@ query::Node retrieved(workbench::RetrievalRequest& request, workbench::Workplace
       place.retrieval().input(request, place.model(), watch), workbench::Stage::Retrieve);
   if (!found.isReached()) throw std::runtime_error(firstProblem(found).toStdString());
   return found.takeQuery();
+}
+
+/// The query of the current document, and how its augments are replaced where it has some.
+struct QueryToMeasure {
+  query::Node query;
+  std::function<query::Node(workbench::Workplace& place, const retrieve::Watch& watch)> retrieve;
+};
+
+/// Returns why there is none, in words; nothing where `found` holds it.
+QString findQuery(Workspace& workspace, const Asker& asker, QueryToMeasure& found) {
+  PreparedQuery prepared;
+  if (QString problem = workspace.prepare(document::kNoNode, asker, prepared); !problem.isEmpty())
+    return problem;
+  found.query = std::move(prepared.query);
+  if (prepared.retrieval) {
+    found.retrieve = [retrieval = std::make_shared<workbench::RetrievalRequest>(*prepared.retrieval)](
+                         workbench::Workplace& place, const retrieve::Watch& watch) {
+      return retrieved(*retrieval, place, watch);
+    };
+  }
+  return {};
 }
 
 }  // namespace
@@ -105,16 +129,10 @@ QString startBenchmark(Workspace& workspace, const BenchmarkWish& wish, const As
                                       .subject = benchmarkSubject(document, wish.kind),
                                       .query = {}};
   if (wish.kind == BenchmarkKind::Query) {
-    PreparedQuery prepared;
-    if (QString problem = workspace.prepare(document::kNoNode, asker, prepared); !problem.isEmpty())
-      return problem;
-    request.query = std::move(prepared.query);
-    if (prepared.retrieval) {
-      request.retrieve = [retrieval = std::make_shared<workbench::RetrievalRequest>(*prepared.retrieval)](
-                             workbench::Workplace& place, const retrieve::Watch& watch) {
-        return retrieved(*retrieval, place, watch);
-      };
-    }
+    QueryToMeasure found;
+    if (QString problem = findQuery(workspace, asker, found); !problem.isEmpty()) return problem;
+    request.query = std::move(found.query);
+    request.retrieve = std::move(found.retrieve);
   }
   const auto work = std::make_shared<workbench::BenchmarkWork>(std::move(request));
   const std::uint32_t tab = workspace.current()->id;
@@ -129,6 +147,38 @@ QString startBenchmark(Workspace& workspace, const BenchmarkWish& wish, const As
     now.state = state;
     now.problem = problem.toStdString();
     own->benchmark = std::make_shared<const Benchmark>(std::move(now));
+  };
+  QString refused = workspace.submit(
+      {.work = work, .tab = tab, .activity = activity, .changed = changed, .showsProblem = true});
+  if (refused.isEmpty()) changed(WorkState::Waiting, {});
+  return refused;
+}
+
+QString startPolicyComparison(Workspace& workspace, const std::vector<std::string>& policies,
+                              const Asker& asker) {
+  if (QString problem = workspace.refusal(); !problem.isEmpty()) return problem;
+  if (policies.empty()) return tr("No policy is chosen.");
+  const document::Document& document = workspace.current()->model->document();
+  QueryToMeasure found;
+  if (QString problem = findQuery(workspace, asker, found); !problem.isEmpty()) return problem;
+  const auto work = std::make_shared<workbench::PolicyComparisonWork>(
+      workbench::PolicyComparisonRequest{.policies = policies,
+                                         .settings = document.settings,
+                                         .subject = workbench::comparisonSubject(document),
+                                         .query = std::move(found.query),
+                                         .retrieve = std::move(found.retrieve)});
+  const std::uint32_t tab = workspace.current()->id;
+  const auto activity = [work] {
+    const auto indexing = work->indexing();
+    return indexing ? progressText(*indexing) : progressText(work->comparison());
+  };
+  const auto changed = [&workspace, tab, work](WorkState state, const QString& problem) {
+    OpenDocument* own = workspace.find(tab);
+    if (own == nullptr) return;
+    PolicyComparison now = work->comparison();
+    now.state = state;
+    now.problem = problem.toStdString();
+    own->policies = std::make_shared<const PolicyComparison>(std::move(now));
   };
   QString refused = workspace.submit(
       {.work = work, .tab = tab, .activity = activity, .changed = changed, .showsProblem = true});

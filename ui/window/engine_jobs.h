@@ -11,6 +11,7 @@
 
 #include <QString>
 
+#include <string>
 #include <vector>
 
 namespace spanscope::ui {
@@ -24,6 +25,10 @@ QString startFidelity(Workspace& workspace, const std::vector<RequestId>& reques
 /// Measures the current document: its query, or made-up documents on its model. `asker` answers questions of
 /// the query.
 QString startBenchmark(Workspace& workspace, const BenchmarkWish& wish, const Asker& asker = {});
+/// Runs the query of the current document under these policies, given as documents write them. `asker`
+/// answers questions of the query.
+QString startPolicyComparison(Workspace& workspace, const std::vector<std::string>& policies,
+                              const Asker& asker = {});
 /// Carries an experiment out on the model of the current document. It is the program's: every tab shows it,
 /// and there is one at a time.
 QString startExperiment(Workspace& workspace, const experiment::ExperimentWish& wish);

@@ -8,6 +8,7 @@
 #include "ui/session/benchmark.h"
 #include "ui/session/experiment_run.h"
 #include "ui/session/load_comparison.h"
+#include "ui/session/policy_comparison.h"
 #include "ui/views/attention/attention_view.h"
 #include "ui/views/common/elided_label.h"
 #include "ui/views/common/example_table.h"
@@ -46,7 +47,8 @@ constexpr QSize kQuestionSize(440, 200);
 constexpr const char* kKeepRuns = "runs/keep";
 constexpr const char* kRunFolder = "/runs";  ///< beside unsaved work
 constexpr const char* kLoads = "measured/loads";
-constexpr const char* kRecentModels = "models/recent";  ///< directories, the newest first
+constexpr const char* kComparedPolicies = "measured/policies";  ///< names
+constexpr const char* kRecentModels = "models/recent";          ///< directories, the newest first
 
 }  // namespace
 
@@ -161,6 +163,9 @@ MainWindow::MainWindow(QSettings& settings, QString autosaveDirectory, compute::
   followSystemScheme();
   tellRecentModels();
   m_workspace.setLoads(readLoads(m_settings.value(QString::fromLatin1(kLoads)).toStringList()));
+  const QVariant compared = m_settings.value(QString::fromLatin1(kComparedPolicies));
+  m_workspace.setPoliciesWanted(compared.isValid() ? knownPolicies(compared.toStringList())
+                                                   : usualPolicies());
   if (m_settings.value(QString::fromLatin1(kKeepRuns)).toBool())
     m_workspace.keepRuns(m_autosaveDirectory + QLatin1String(kRunFolder));
   m_workspace.engine().prepare({});
@@ -479,6 +484,26 @@ void MainWindow::benchmark(const QString& wish) {
   statusBar()->clearMessage();
   const QString problem =
       startBenchmark(m_workspace, *wanted, [this](const QString& question) { return answerTo(question); });
+  if (!problem.isEmpty()) complain(problem);
+}
+
+void MainWindow::comparePolicies(const QString& wish) {
+  const PolicyWish wanted = readPolicyWish(wish);
+  if (wanted.names) {
+    m_settings.setValue(QString::fromLatin1(kComparedPolicies), *wanted.names);
+    m_workspace.setPoliciesWanted(knownPolicies(*wanted.names));
+    return;
+  }
+  m_docks->reveal(QStringLiteral("policies"));
+  m_docks->dock(QStringLiteral("policies"))->openView()->setFocus(Qt::OtherFocusReason);
+  if (!wanted.starts) return;
+  m_workspace.current()->model->endMerge();
+  statusBar()->clearMessage();
+  const QString problem =
+      startPolicyComparison(m_workspace,
+                            comparedPolicies(m_workspace.current()->model->document().settings.policy,
+                                             m_workspace.input().policiesWanted),
+                            [this](const QString& question) { return answerTo(question); });
   if (!problem.isEmpty()) complain(problem);
 }
 

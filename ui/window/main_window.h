@@ -169,6 +169,9 @@ class MainWindow : public QMainWindow {
   /// Runs a benchmark. `wish` is a text of benchmarkWish(); if it is empty, shows the page where a person
   /// sets up a benchmark.
   void benchmark(const QString& wish);
+  /// Compares policies, or chooses which. `wish` is a text of policyWish(); if it is empty, shows the page
+  /// where a person chooses them.
+  void comparePolicies(const QString& wish);
   /// Brings the page of experiments to the front. If `wish` is not empty, runs that experiment.
   void experiment(const QString& wish);
   /// Asks the person a question, and offers the person's last answer to the same question. Returns nothing if

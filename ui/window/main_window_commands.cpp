@@ -89,6 +89,9 @@ void MainWindow::addCommands() {
       "run.benchmark", [this] { return m_workspace.current() != nullptr; },
       [this](const QString& wish) { benchmark(wish); });
   rows.addWithArgument(
+      "run.policies", [this] { return m_workspace.current() != nullptr; },
+      [this](const QString& wish) { comparePolicies(wish); });
+  rows.addWithArgument(
       "run.experiment", [this] { return m_workspace.current() != nullptr; },
       [this](const QString& wish) { experiment(wish); });
   rows.add("run.clear-cache", [this] { m_workspace.engine().clearCache(); });

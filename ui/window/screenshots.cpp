@@ -4,6 +4,7 @@
 #include "engine/base/output_file.h"
 #include "ui/export/view_picture.h"
 #include "ui/session/benchmark.h"
+#include "ui/session/policy_comparison.h"
 #include "ui/views/view.h"
 #include "ui/window/engine_jobs.h"
 #include "ui/window/main_window.h"
@@ -93,14 +94,17 @@ void Screenshots::next() {
   if (const QString problem = m_window.workspace().run(); !problem.isEmpty()) Q_EMIT finished(problem);
 }
 
-/// Starts a benchmark if one is wanted. Returns whether it did; then taking pictures goes on at the
-/// benchmark's end.
+/// Starts a benchmark or a comparison of policies if one is wanted. Returns whether it did; then taking
+/// pictures goes on at its end.
 bool Screenshots::measure() {
   Workspace& workspace = m_window.workspace();
-  const bool isWanted = m_options.view == QLatin1String("benchmark") && workspace.current() != nullptr &&
-                        workspace.current()->source->takesRuns();
+  const bool isBenchmark = m_options.view == QLatin1String("benchmark");
+  const bool isWanted = (isBenchmark || m_options.view == QLatin1String("policies")) &&
+                        workspace.current() != nullptr && workspace.current()->source->takesRuns();
   if (!isWanted || std::exchange(m_isMeasured, true)) return false;
-  return startBenchmark(workspace, BenchmarkWish()).isEmpty();
+  if (isBenchmark) return startBenchmark(workspace, BenchmarkWish()).isEmpty();
+  const std::string own = workspace.current()->model->document().settings.policy;
+  return startPolicyComparison(workspace, comparedPolicies(own, workspace.input().policiesWanted)).isEmpty();
 }
 
 void Screenshots::waitForForecast() {

@@ -9,6 +9,7 @@
 #include "ui/session/model_choices.h"
 #include "ui/window/workspace.h"
 #include "ui/words/glossary.h"
+#include "ui/words/policy_words.h"
 
 #include <QFileDialog>
 #include <QFrame>
@@ -132,6 +133,7 @@ TopBar::TopBar(Workspace& workspace, QMenu* menu, QWidget* parent) : QWidget(par
   auto* policies = new QMenu(m_policy);
   // What a policy is exact against depends on the device of the model, too.
   connect(policies, &QMenu::aboutToShow, this, &TopBar::fillPolicies);
+  policies->setToolTipsVisible(true);
   m_policy->setMenu(policies);
   rightRow->addWidget(m_policy);
 
@@ -156,16 +158,21 @@ void TopBar::fillPolicies() {
     const bool isCurrent = model != nullptr && &current.policy() == policy;
     const policy::Choice choice = isCurrent ? current : policy::Choice(*policy);
     const QString name = QString::fromStdString(choice.name());
-    QAction* action = menu.addAction(policyText(choice), this, [this, name] {
+    QAction* action = menu.addAction(policyLine(choice), this, [this, name] {
       if (DocumentModel* chosen = m_workspace.model()) {
         chosen->change(tr("Policy %1").arg(name), [&name](document::Document& document) {
           document.settings.policy = name.toStdString();
         });
       }
     });
+    action->setToolTip(policyWord(policy->help));
     action->setCheckable(true);
     action->setChecked(isCurrent);
   }
+  menu.addSeparator();
+  QAction* compare = menu.addAction(tr("Compare policies…"), this,
+                                    [this] { Q_EMIT commandWanted(QStringLiteral("run.policies")); });
+  compare->setEnabled(model != nullptr);
 }
 
 void TopBar::fillModels() {
@@ -327,6 +334,15 @@ void TopBar::showModel() {
 void TopBar::resizeEvent(QResizeEvent* event) {
   QWidget::resizeEvent(event);
   showModel();
+}
+
+QString TopBar::policyLine(const policy::Choice& policy) const {
+  const bool isBitEqual = m_workspace.engine().model().rowsAreBitEqual;
+  const policy::Policy& info = policy.policy();
+  QString text = QString::fromStdString(policy.name()) + QStringLiteral(": ") + policyWord(info.brief);
+  if (*info.asIn != '\0') text = tr("%1, as in %2").arg(text, policyWord(info.asIn));
+  // Behind the tab stands what it is exact against, in a column of its own.
+  return text + QLatin1Char('\t') + QString::fromStdString(policy::exactnessOn(policy, isBitEqual));
 }
 
 QString TopBar::policyText(const policy::Choice& policy) const {

@@ -48,6 +48,9 @@ class TopBar : public QWidget {
   void fillDevices(QMenu& menu, const DocumentModel* model);
   /// What a policy is exact against on the model's device: "spans: block attention ✓ · full prefill ≈".
   QString policyText(const policy::Choice& policy) const;
+  /// What it is, who does it so, and what it is exact against: "link(16): spans whose beginnings see all
+  /// before, as in EPIC", a tab, and "full prefill ≈".
+  QString policyLine(const policy::Choice& policy) const;
   QToolButton* makeMenuButton(QMenu* menu);
   QToolButton* makeDropDown(const QString& name, const QString& help);
 

@@ -500,6 +500,11 @@ QString Workspace::run(document::NodeId top, const Asker& asker) {
   return problem;
 }
 
+void Workspace::setPoliciesWanted(std::vector<std::string> names) {
+  m_input.policiesWanted = std::move(names);
+  invalidate();
+}
+
 void Workspace::setLoads(LoadComparisons loads) {
   m_input.loads = std::make_shared<const LoadComparisons>(std::move(loads));
   invalidate();
@@ -637,6 +642,7 @@ void Workspace::update() {
     m_input.paths.clear();
     m_input.selection = {};
     m_input.benchmark.reset();
+    m_input.policies.reset();
   } else {
     m_input.document = m_current->model->snapshot();
     m_input.trace = m_current->source->trace();
@@ -650,6 +656,7 @@ void Workspace::update() {
                   [this](document::NodeId node) { return !m_input.document->contains(node); });
     m_input.selection = m_current->selection;
     m_input.benchmark = m_current->benchmark;
+    m_input.policies = m_current->policies;
   }
   readIdentities();
   showForecast();

@@ -34,6 +34,7 @@
 namespace spanscope::workbench {
 class RunWork;
 struct Benchmark;
+struct PolicyComparison;
 }  // namespace spanscope::workbench
 
 namespace spanscope::ui {
@@ -55,6 +56,7 @@ struct OpenDocument {
   QString failure;            ///< why the last run could not start or failed; empty otherwise
   ReplayState replay;         ///< what is computed again, or measured, of its answers
   std::shared_ptr<const workbench::Benchmark> benchmark;  ///< the last one of it; null: none
+  std::shared_ptr<const workbench::PolicyComparison> policies;  ///< the last one of it; null: none
 };
 
 /// The query of a document that is to be run, up to where the engine goes on.
@@ -144,6 +146,8 @@ class Workspace : public QObject {
   QString prepare(document::NodeId top, const Asker& asker, PreparedQuery& prepared);
   /// The experiment that all views show from now on.
   void setExperiment(std::shared_ptr<const ExperimentRun> run);
+  /// The names of the policies that the person wants to compare, from now on.
+  void setPoliciesWanted(std::vector<std::string> names);
   /// What is remembered of loading beside computing; loadsMeasured() says when it changes.
   void setLoads(LoadComparisons loads);
   /// Writes the events of the current document's trace to a file; what was wrong, or nothing.

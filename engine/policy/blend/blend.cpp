@@ -46,18 +46,20 @@ RowPlan planRows(const layout::SpanTable& table, std::span<const double> values,
 
 }  // namespace
 
-constinit const Policy kBlend = {.name = "blend",
-                                 .brief = "spans of which the most deviating tokens see all before",
-                                 .help = forTranslation("Policies",
-                                                        "As spans, and the share r of tokens that deviate "
-                                                        "most are computed again in view of all before them"),
-                                 .exactness = "full prefill ≈",
-                                 .hasIndependentSpans = true,
-                                 .wantsBlockAttention = false,
-                                 .parameters = kParameters,
-                                 .exactnessAt = &exactnessAt,
-                                 .layOut = &layOut,
-                                 .planRows = &planRows,
-                                 .expectedOn = &expectedOfRecomputation};
+constinit const Policy kBlend = {
+    .name = "blend",
+    .brief = forTranslation("Policies", "spans of which the most deviating tokens see all before"),
+    .help = forTranslation("Policies",
+                           "As spans, and the share r of tokens that deviate "
+                           "most are computed again in view of all before them"),
+    .asIn = "CacheBlend",
+    .exactness = "full prefill ≈",
+    .hasIndependentSpans = true,
+    .wantsBlockAttention = false,
+    .parameters = kParameters,
+    .exactnessAt = &exactnessAt,
+    .layOut = &layOut,
+    .planRows = &planRows,
+    .expectedOn = &expectedOfRecomputation};
 
 }  // namespace spanscope::policy

@@ -37,10 +37,11 @@ layout::SpanTable layOut(const plan::Step& step, std::span<const layout::StepOut
 
 constinit const Policy kLink = {
     .name = "link",
-    .brief = "spans whose beginnings see all before",
+    .brief = forTranslation("Policies", "spans whose beginnings see all before"),
     .help = forTranslation(
         "Policies",
         "As spans, and the first n tokens of each document are computed again in view of all before them"),
+    .asIn = "EPIC",
     .exactness = "full prefill ≈",
     .hasIndependentSpans = true,
     .wantsBlockAttention = false,

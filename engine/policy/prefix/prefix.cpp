@@ -15,9 +15,10 @@ layout::SpanTable layOut(const plan::Step& step, std::span<const layout::StepOut
 
 constinit const Policy kPrefix = {
     .name = "prefix",
-    .brief = "one segment, as stock servers",
+    .brief = forTranslation("Policies", "one segment, reused up to the first difference"),
     .help =
         forTranslation("Policies", "What a stock server does: only the longest common beginning is reused"),
+    .asIn = forTranslation("Policies", "stock servers"),
     .exactness = "full prefill ✓",
     .hasIndependentSpans = false,
     .wantsBlockAttention = false,

@@ -122,11 +122,12 @@ SpanTable relayedTable(const SpanTable& reused, const SpanTable& anew) {
 
 constinit const Policy kRelay = {
     .name = "relay",
-    .brief = "spans, and quoted replies keep most of their keys",
+    .brief = forTranslation("Policies", "spans, and quoted replies keep most of their keys"),
     .help = forTranslation(
         "Policies",
         "As spans, and a reply that a prompt quotes keeps the keys it was generated with, but for "
         "the share r of its tokens that deviate most there"),
+    .asIn = "RelayCaching",
     .exactness = "block attention ≈ · full prefill ≈",
     .hasIndependentSpans = true,
     .wantsBlockAttention = true,

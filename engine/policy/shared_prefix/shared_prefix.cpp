@@ -15,10 +15,11 @@ layout::SpanTable layOut(const plan::Step& step, std::span<const layout::StepOut
 
 constinit const Policy kSharedPrefix = {
     .name = "shared-prefix",
-    .brief = "block attention that sees the prompt before",
+    .brief = forTranslation("Policies", "block attention that sees the prompt before"),
     .help = forTranslation("Policies",
                            "Children of a plus see the prompt before their plus and "
                            "themselves, and are reused behind the same prompt"),
+    .asIn = "",
     .exactness = "block attention behind the prefix ✓ · full prefill ≈",
     .hasIndependentSpans = false,
     .wantsBlockAttention = true,

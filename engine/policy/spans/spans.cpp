@@ -15,9 +15,10 @@ layout::SpanTable layOut(const plan::Step& step, std::span<const layout::StepOut
 
 constinit const Policy kSpans = {
     .name = "spans",
-    .brief = "block attention",
+    .brief = forTranslation("Policies", "block attention"),
     .help =
         forTranslation("Policies", "Children of a plus are computed by themselves and reused in any order"),
+    .asIn = forTranslation("Policies", "vLLM with spans"),
     .exactness = "block attention ✓ · full prefill ≈",
     .hasIndependentSpans = true,
     .wantsBlockAttention = true,

@@ -15,9 +15,10 @@ layout::SpanTable layOut(const plan::Step& step, std::span<const layout::StepOut
 
 constinit const Policy kSpansNoReposition = {
     .name = "spans-no-reposition",
-    .brief = "spans at one position, for study",
+    .brief = forTranslation("Policies", "spans at one position, for study"),
     .help = forTranslation(
         "Policies", "As spans, but all children of a plus stand at one position: what relocation is worth"),
+    .asIn = "",
     .exactness = "block attention ≈ · full prefill ≈",
     .hasIndependentSpans = true,
     .wantsBlockAttention = true,

@@ -58,10 +58,11 @@ RowPlan planRows(const layout::SpanTable& /*table*/, std::span<const double> val
 
 constinit const Policy kSparse = {
     .name = "sparse",
-    .brief = "spans of which answers read the best blocks",
+    .brief = forTranslation("Policies", "spans of which answers read the best blocks"),
     .help = forTranslation(
         "Policies",
         "As spans, and each generated token reads only the b blocks that its queries could match best"),
+    .asIn = "Quest",
     .exactness = "block attention ≈ · full prefill ≈",
     .hasIndependentSpans = true,
     .wantsBlockAttention = true,

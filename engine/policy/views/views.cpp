@@ -43,10 +43,11 @@ RowPlan planRows(const layout::SpanTable& /*table*/, std::span<const double> /*v
 }  // namespace
 
 constinit const Policy kViews = {.name = "views",
-                                 .brief = "generates of a plus read each other",
+                                 .brief = forTranslation("Policies", "generates of a plus read each other"),
                                  .help = forTranslation("Policies",
                                                         "As spans, and the generates of a plus run in step, "
                                                         "each reading what the others have written so far"),
+                                 .asIn = "Hogwild!",
                                  .exactness = "block attention ≈ · full prefill ≈",
                                  .hasIndependentSpans = true,
                                  .wantsBlockAttention = true,

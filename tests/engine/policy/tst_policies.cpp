@@ -21,6 +21,7 @@ class TestPolicies : public QObject {
       QVERIFY2(policy->layOut != nullptr, policy->name);
       for (const char* words : {policy->brief, policy->help, policy->exactness})
         QVERIFY2(words != nullptr && *words != '\0', policy->name);
+      QVERIFY2(policy->asIn != nullptr, policy->name);
     }
     QCOMPARE(policy::policyNames().size(), names.size());
     QCOMPARE(policy::findPolicy("no such policy"), nullptr);

@@ -52,6 +52,9 @@ bool InputView::isShown(const ViewInput& input) const {
   if (m_parts.testFlag(InputPart::Benchmark) && shown.benchmark != input.benchmark) return false;
   if (m_parts.testFlag(InputPart::Experiment) && shown.experiment != input.experiment) return false;
   if (m_parts.testFlag(InputPart::Loads) && shown.loads != input.loads) return false;
+  if (m_parts.testFlag(InputPart::Policies) &&
+      (shown.policies != input.policies || shown.policiesWanted != input.policiesWanted))
+    return false;
   return !m_parts.testFlag(InputPart::Forecast) ||
          (shown.forecast == input.forecast && shown.forecastBefore == input.forecastBefore &&
           shown.forecastIsPending == input.forecastIsPending);

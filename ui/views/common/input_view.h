@@ -27,7 +27,8 @@ enum class InputPart {
   Replay = 32,  ///< attention that is computed again after a run
   Benchmark = 64,
   Experiment = 128,
-  Loads = 256,  ///< times of loading kept blocks and of computing them
+  Loads = 256,     ///< times of loading kept blocks and of computing them
+  Policies = 512,  ///< the comparison of policies, and which are wanted
 };
 Q_DECLARE_FLAGS(InputParts, InputPart)
 Q_DECLARE_OPERATORS_FOR_FLAGS(InputParts)

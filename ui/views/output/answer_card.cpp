@@ -58,6 +58,7 @@ AnswerCard::AnswerCard(QWidget* parent)
       m_text(new QLabel(this)),
       m_problem(new QLabel(this)),
       m_advice(new QLabel(this)),
+      m_policies(new QToolButton(this)),
       m_same(new QLabel(this)),
       m_facts(new QLabel(this)),
       m_full(new QLabel(this)),
@@ -91,6 +92,12 @@ AnswerCard::AnswerCard(QWidget* parent)
       Q_EMIT fidelityWanted();
   });
 
+  m_policies->setText(tr("Compare policies"));
+  m_policies->setToolTip(
+      tr("Runs the query under several policies, and shows times, answers and fidelity side by side"));
+  m_policies->hide();
+  connect(m_policies, &QToolButton::clicked, this, &AnswerCard::policiesWanted);
+
   auto* header = new QHBoxLayout;
   header->setSpacing(2 * kSpace);
   header->addWidget(m_title, 1);
@@ -103,6 +110,7 @@ AnswerCard::AnswerCard(QWidget* parent)
   layout->addWidget(m_text);
   layout->addWidget(m_problem);
   layout->addWidget(m_advice);
+  layout->addWidget(m_policies, 0, Qt::AlignLeft);
   layout->addWidget(m_same);
   layout->addWidget(m_run);
   layout->addWidget(m_facts);
@@ -130,6 +138,7 @@ void AnswerCard::setContent(const Answer& answer, const Theme& theme, bool selec
     setInk(*m_full, theme.color(Role::TextSecond), theme.smallFont());
     m_copy->setFont(theme.smallFont());
     m_measure->setFont(theme.smallFont());
+    m_policies->setFont(theme.smallFont());
   }
   const QString state = answerStateText(answer.state);
   m_title->setText(answer.name);
@@ -155,6 +164,8 @@ void AnswerCard::setContent(const Answer& answer, const Theme& theme, bool selec
   if (const QString other = modelText(answer); !other.isEmpty()) advice.prepend(other);
   for (QString& line : advice) line.prepend(QStringLiteral("⚠ "));
   setTextIfNew(*m_advice, advice.join(QLatin1Char('\n')));
+  m_policies->setVisible(answer.offersPolicies);
+  m_policies->setAccessibleName(tr("Compare policies, as run %1 advises").arg(answer.run));
   setTextIfNew(*m_facts, answerFacts(answer));
   m_copy->setVisible(!answer.text.isEmpty() || !answer.problem.isEmpty());
   m_copy->setAccessibleName(tr("Copy the answer of %1, run %2").arg(answer.name).arg(answer.run));

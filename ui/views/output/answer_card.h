@@ -25,10 +25,12 @@ class AnswerCard : public QWidget {
   const Answer& answer() const { return m_answer; }
   QToolButton& copyButton() { return *m_copy; }
   QToolButton& fidelityButton() { return *m_measure; }
+  QToolButton& policiesButton() { return *m_policies; }
 
  Q_SIGNALS:
   void chosen();
   void fidelityWanted();
+  void policiesWanted();  ///< a comparison of policies
   void stopWanted();
 
  protected:
@@ -49,7 +51,8 @@ class AnswerCard : public QWidget {
   QLabel* m_policy;
   QLabel* m_text;
   QLabel* m_problem;
-  QLabel* m_advice;  ///< what a person should keep in mind when reading the answer
+  QLabel* m_advice;         ///< what a person should keep in mind when reading the answer
+  QToolButton* m_policies;  ///< what the advice offers
   QLabel* m_same;
   QLabel* m_facts;
   QLabel* m_full;  ///< what a full prefill answers instead

@@ -87,7 +87,7 @@ QString exactnessOf(const policy::Choice& policy, bool isClose, const QString& u
 }
 
 /// An answer with the facts of the run and nothing of its steps.
-Answer blankOf(const ListedRun& listed, const std::vector<ListedRun>& runs) {
+Answer blankOf(const ViewInput& input, const ListedRun& listed, const std::vector<ListedRun>& runs) {
   const trace::RunState& run = listed.state();
   Answer blank;
   blank.run = listed.run;
@@ -119,6 +119,7 @@ Answer blankOf(const ListedRun& listed, const std::vector<ListedRun>& runs) {
                          .arg(model, QString::fromUtf8(policy::policyForAnyCheckpoint().name)));
   }
   blank.advice = warnings;
+  blank.offersPolicies = isUntrained && listed.isOwn && input.replay.origin != TraceOrigin::File;
   return blank;
 }
 
@@ -167,7 +168,7 @@ OutputModel outputModel(const ViewInput& input, std::size_t most, RunScope scope
     const trace::RunState& run = listed.state();
     const bool room = model.answers.size() < most;
     StepNames names(input, progress);
-    Answer blank = room ? blankOf(listed, runs) : Answer();
+    Answer blank = room ? blankOf(input, listed, runs) : Answer();
     const bool runProblem = run.outcome == trace::RunOutcome::Failed;
     // The error that failed a run before or beside its steps.
     const QString problem = runProblem && room ? errorsOf(listed, 0) : QString();

@@ -31,6 +31,9 @@ struct Answer {
   QString time;       ///< when the run started; empty: not known
   QStringList otherNames;  ///< other models that the query names
   QStringList advice;      ///< the engine's warnings
+  /// The policy wants a checkpoint trained for block attention, which this one was not: other policies may do
+  /// better.
+  bool offersPolicies = false;
   AnswerState state = AnswerState::Waiting;
   QString text;
   QString problem;                            ///< why it failed or waits

@@ -79,6 +79,8 @@ void OutputView::refresh() {
     connect(card, &AnswerCard::fidelityWanted, this, [this, card] {
       Q_EMIT commandWanted(QStringLiteral("run.fidelity:%1").arg(card->answer().request));
     });
+    connect(card, &AnswerCard::policiesWanted, this,
+            [this] { Q_EMIT commandWanted(QStringLiteral("run.policies:run")); });
     connect(card, &AnswerCard::stopWanted, this,
             [this] { Q_EMIT commandWanted(QStringLiteral("run.stop")); });
     m_list->insertWidget(static_cast<int>(m_cards.size()), card);

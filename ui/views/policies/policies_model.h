@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// A comparison of reuse policies as a table, as sentences, and as answers token by token.
+#pragma once
+
+#include "ui/session/policy_comparison.h"
+#include "ui/session/view_input.h"
+
+#include <QString>
+#include <QStringList>
+
+#include <cstddef>
+#include <vector>
+
+namespace spanscope::ui {
+
+struct PolicyColumn {
+  QString title;
+  QString help;
+  bool operator==(const PolicyColumn&) const = default;
+};
+
+struct PolicyCell {
+  QString text;  ///< with its unit; "–": not measured
+  QString help;
+  bool isBest = false;  ///< no other row of the column is better, and some row is worse
+  bool operator==(const PolicyCell&) const = default;
+};
+
+struct PolicyRow {
+  QString name;  ///< the policy with its values
+  QString help;
+  std::vector<PolicyCell> cells;  ///< one for each column after the first
+  bool operator==(const PolicyRow&) const = default;
+};
+
+struct AnswerToken {
+  QString text;
+  bool differs = false;  ///< a full prefill of the same tokens would choose another one here
+  QString help;          ///< its divergence, and what a full prefill would choose
+  bool operator==(const AnswerToken&) const = default;
+};
+
+struct PolicyAnswer {
+  QString name;   ///< the policy, and the step where there are several
+  QString facts;  ///< how close it is to a full prefill; empty: not measured
+  std::vector<AnswerToken> tokens;
+  bool operator==(const PolicyAnswer&) const = default;
+};
+
+struct PoliciesModel {
+  bool isKnown = false;  ///< there is a comparison, ended or still running
+  bool isRunning = false;
+  double progress = 0;                ///< 0 … 1
+  QString doing;                      ///< what it is doing, while it runs
+  QString setup;                      ///< "spanlet · CPU, 2 threads · block size 16"
+  std::vector<PolicyColumn> columns;  ///< the first column has the names of the rows
+  std::vector<PolicyRow> rows;
+  QStringList warnings;
+  QStringList remarks;
+  std::vector<PolicyAnswer> answers;
+  bool operator==(const PoliciesModel&) const = default;
+};
+
+PoliciesModel policiesModel(const ViewInput& input);
+
+/// A line for each policy, with plain numbers.
+QString policiesCsv(const PolicyComparison& comparison);
+/// The shown table as text, with tabs between the cells, and the answers.
+QString policiesText(const PoliciesModel& model);
+
+}  // namespace spanscope::ui
