@@ -1,0 +1,188 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// Policies are compared from the window: the choice is remembered, the figures stay with their tab, and the
+// warning about a checkpoint offers it.
+#include "tests/support/test_program.h"
+#include "tests/ui/window/fresh_window.h"
+#include "ui/views/output/answer_card.h"
+#include "ui/views/output/output_view.h"
+#include "ui/views/policies/policies_view.h"
+#include "ui/views/policies/policy_menu.h"
+
+#include <QAction>
+#include <QDir>
+#include <QFile>
+#include <QMenu>
+#include <QObject>
+#include <QPushButton>
+#include <QSignalSpy>
+#include <QStatusBar>
+#include <QString>
+#include <QStringLiteral>
+#include <QTest>
+#include <QToolButton>
+
+#include <memory>
+
+using namespace spanscope;
+using namespace spanscope::ui;
+
+namespace {
+
+constexpr int kPatience = 60'000;  // milliseconds
+
+}  // namespace
+
+class TestPoliciesWindow : public QObject {
+  Q_OBJECT
+
+ private:
+  std::unique_ptr<test::FreshWindow> m_fresh;
+  MainWindow* m_window = nullptr;  ///< its
+
+  Workspace& workspace() { return m_window->workspace(); }
+  PoliciesView& view() {
+    return *qobject_cast<PoliciesView*>(m_window->docks().dock(QStringLiteral("policies"))->openView());
+  }
+  bool hasEnded() {
+    const auto& policies = workspace().input().policies;
+    return policies && workbench::hasEnded(policies->state);
+  }
+
+ private Q_SLOTS:
+  void init() {
+    m_fresh = std::make_unique<test::FreshWindow>();
+    QVERIFY(m_fresh->show());
+    m_window = &m_fresh->window();
+  }
+  void cleanup() { m_fresh.reset(); }
+
+  /// One click compares, and one more key starts it where the command showed the dock.
+  void aQueryIsComparedAndKeptWithItsTab() {
+    QVERIFY(m_window->openExample(QStringLiteral("rag.json")));
+    m_window->perform(QStringLiteral("view.measure"));
+    m_window->perform(QStringLiteral("run.policies"));
+    QTRY_VERIFY(view().isVisible());
+    QVERIFY(!workspace().input().policies);
+    auto* button = view().findChild<QPushButton*>();
+    QCOMPARE(m_window->focusWidget(), button);
+    QTest::keyClick(button, Qt::Key_Space);
+    QTRY_VERIFY_WITH_TIMEOUT(hasEnded(), kPatience);
+    const std::shared_ptr<const PolicyComparison> compared = workspace().input().policies;
+    QCOMPARE(compared->problem, std::string());
+    QCOMPARE(compared->policies.size(), std::size_t(4));
+    QCOMPARE(compared->policies[0].policy, std::string("spans"));
+    QCOMPARE(compared->policies[1].policy, std::string("prefix"));
+    QCOMPARE(compared->policies[1].fidelity()->mostDivergence, 0.0);
+    QTRY_COMPARE(view().model().rows.size(), std::size_t(4));
+    QVERIFY(view().model().warnings.isEmpty());
+    // What was compared are no runs of the document.
+    QVERIFY(workspace().history().records()->empty());
+
+    QVERIFY(m_window->openExample(QStringLiteral("chat.json")));
+    QTRY_VERIFY(!view().model().isKnown);
+    workspace().setCurrent(workspace().documents().front().get());
+    QTRY_VERIFY(view().model().isKnown);
+  }
+
+  void theChoiceIsRemembered() {
+    QVERIFY(m_window->openExample(QStringLiteral("rag.json")));
+    m_window->perform(QStringLiteral("run.policies"));
+    QTRY_COMPARE(view().menu().text(), QStringLiteral("4 policies ▾"));
+    for (QAction* action : view().menu().menu()->actions()) {
+      if (action->text().startsWith(QStringLiteral("sparse"))) action->trigger();
+    }
+    QTRY_COMPARE(view().menu().text(), QStringLiteral("5 policies ▾"));
+    QVERIFY(m_fresh->reopen());
+    m_window = &m_fresh->window();
+    QVERIFY(m_window->openExample(QStringLiteral("rag.json")));
+    m_window->perform(QStringLiteral("run.policies"));
+    QTRY_COMPARE(view().menu().text(), QStringLiteral("5 policies ▾"));
+  }
+
+  void stopKeepsWhatWasMeasured() {
+    QVERIFY(m_window->openExample(QStringLiteral("rag.json")));
+    m_window->perform(QStringLiteral("run.policies:run"));
+    QVERIFY(!workspace().run().isEmpty());
+    m_window->perform(QStringLiteral("run.stop"));
+    QTRY_VERIFY_WITH_TIMEOUT(hasEnded(), kPatience);
+    QTRY_VERIFY(!view().model().isRunning);
+  }
+
+  void whatCannotRunSaysWhy() {
+    m_window->newDocument();
+    m_window->perform(QStringLiteral("run.policies:run"));
+    QVERIFY(m_window->statusBar()->currentMessage().contains(QStringLiteral("empty")));
+    QVERIFY(!workspace().input().policies);
+  }
+
+  /// A checkpoint that was not trained for block attention: the warning at the answer offers the comparison.
+  void theWarningOffersIt() {
+    const QDir source(QStringLiteral(SPANSCOPE_SOURCE_DIR "/resources/models/spanlet"));
+    const QString folder = m_fresh->path(QStringLiteral("untrained"));
+    QVERIFY(QDir().mkpath(folder));
+    for (const QString& name : source.entryList(QDir::Files))
+      QVERIFY(QFile::copy(source.filePath(name), folder + QLatin1Char('/') + name));
+    QFile config(folder + QStringLiteral("/config.json"));
+    QVERIFY(config.setPermissions(QFile::ReadOwner | QFile::WriteOwner) && config.open(QIODevice::ReadWrite));
+    const QByteArray changed =
+        config.readAll().replace("\"block_attention\": true", "\"block_attention\": false");
+    QVERIFY(config.resize(0) && config.seek(0) && config.write(changed) == changed.size());
+    config.close();
+
+    QVERIFY(m_window->openExample(QStringLiteral("rag.json")));
+    m_window->perform(QStringLiteral("view.explain"));
+    m_window->docks().reveal(QStringLiteral("output"));
+    auto* output = qobject_cast<OutputView*>(m_window->docks().dock(QStringLiteral("output"))->openView());
+    const auto button = [output]() -> QToolButton& { return output->cards().front()->policiesButton(); };
+    const auto run = [this] {
+      QSignalSpy ended(&workspace(), &Workspace::workEnded);
+      m_window->perform(QStringLiteral("run.run"));
+      return !ended.isEmpty() || ended.wait(kPatience);
+    };
+    QVERIFY(run());
+    QTRY_VERIFY(!output->cards().empty() && output->cards().front()->answer().state == AnswerState::Finished);
+    QVERIFY(!button().isVisible());
+    workspace().model()->change(QStringLiteral("Model"), [&folder](document::Document& document) {
+      document.settings.model = folder.toStdString();
+    });
+    QVERIFY(run());
+    QTRY_VERIFY(button().isVisible());
+    button().click();
+    QTRY_VERIFY(view().isVisible());
+    QTRY_VERIFY_WITH_TIMEOUT(hasEnded(), kPatience);
+    QCOMPARE(workspace().input().policies->policies.size(), std::size_t(4));
+  }
+
+  /// Each entry says what the policy does, who does it so, and what it is exact against; the last one
+  /// compares.
+  void theMenuOfPoliciesOffersIt() {
+    QVERIFY(m_window->openExample(QStringLiteral("rag.json")));
+    QMenu* policies = nullptr;
+    for (auto* each : m_window->findChildren<QToolButton*>()) {
+      if (each->accessibleName() == QStringLiteral("Reuse policy")) policies = each->menu();
+    }
+    QVERIFY(policies != nullptr);
+    Q_EMIT policies->aboutToShow();
+    const QStringList whos{QStringLiteral("prefix|stock servers"), QStringLiteral("spans|vLLM with spans"),
+                           QStringLiteral("link(16)|EPIC"),        QStringLiteral("blend(0.15)|CacheBlend"),
+                           QStringLiteral("sparse|Quest"),         QStringLiteral("views|Hogwild!"),
+                           QStringLiteral("relay|RelayCaching")};
+    for (const QString& who : whos) {
+      bool isFound = false;
+      for (const QAction* action : policies->actions()) {
+        if (!action->text().startsWith(who.section(QLatin1Char('|'), 0, 0))) continue;
+        isFound = isFound ||
+                  (action->text().contains(QStringLiteral(", as in ") + who.section(QLatin1Char('|'), 1)) &&
+                   action->text().contains(QStringLiteral("full prefill")));
+      }
+      QVERIFY2(isFound, qPrintable(who));
+    }
+    QCOMPARE(policies->actions().back()->text(), QStringLiteral("Compare policies…"));
+    policies->actions().back()->trigger();
+    QTRY_VERIFY(view().isVisible());
+    QVERIFY(policies->sizeHint().width() <= 1024);
+  }
+};
+
+SPANSCOPE_TEST(tst_policies_window, TestPoliciesWindow, QApplication)
+#include "tst_policies_window.moc"
