@@ -3,6 +3,7 @@
 
 #include "tests/ui/pictures/picture_scene.h"
 #include "tests/ui/views/common/sample_benchmarks.h"
+#include "tests/ui/views/common/sample_policies.h"
 #include "tests/ui/views/common/twenty_documents.h"
 #include "ui/export/view_picture.h"
 #include "ui/views/view.h"
@@ -24,6 +25,7 @@ Scene sceneFor(const QString& view) {
   }
   if (view == QLatin1String("problems")) return Scene::Mistakes;
   if (view == QLatin1String("benchmark")) return Scene::Benchmark;
+  if (view == QLatin1String("policies")) return Scene::Policies;
   if (view == QLatin1String("experiments")) return Scene::Experiment;
   if (view == QLatin1String("fragments")) return Scene::Fragments;
   return Scene::Example;
@@ -90,6 +92,7 @@ ui::ViewInput sceneOf(Scene scene) {
     case Scene::Experiment:
     case Scene::Benchmark:
     case Scene::Lengths:
+    case Scene::Policies:
     case Scene::NotForecast:
     case Scene::TwentyDocuments:
       break;
@@ -98,6 +101,11 @@ ui::ViewInput sceneOf(Scene scene) {
     ui::ViewInput input = pictureScene();
     input.benchmark = std::make_shared<const ui::Benchmark>(
         scene == Scene::Lengths ? sampleLengths(*input.document) : sampleBenchmark(*input.document));
+    return input;
+  }
+  if (scene == Scene::Policies) {
+    ui::ViewInput input = pictureScene();
+    input.policies = std::make_shared<const ui::PolicyComparison>(samplePolicies(*input.document));
     return input;
   }
   if (scene == Scene::Experiment) {

@@ -21,6 +21,7 @@ enum class Scene {
   Experiment,       ///< pictureScene() with sampleExperiment()
   Benchmark,        ///< pictureScene() with sampleBenchmark()
   Lengths,          ///< pictureScene() with sampleLengths()
+  Policies,         ///< pictureScene() with samplePolicies()
   Mistakes,         ///< mistakenScene()
   Fragments,        ///< fragmentsScene()
 };

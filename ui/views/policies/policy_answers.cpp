@@ -21,6 +21,10 @@ QTextCharFormat inked(const QFont& font, const QColor& ink) {
   return format;
 }
 
+bool isBlank(QChar letter) {
+  return letter.isSpace();
+}
+
 }  // namespace
 
 std::vector<std::pair<int, QString>> writeAnswers(QTextDocument& document,
@@ -55,9 +59,14 @@ std::vector<std::pair<int, QString>> writeAnswers(QTextDocument& document,
       QTextCharFormat format = token.differs ? other : plain;
       format.setToolTip(token.help);
       tokens.emplace_back(cursor.position(), token.help);
-      // A line break has nothing to underline.
-      const bool isBreak = token.differs && token.text.trimmed().isEmpty();
-      cursor.insertText(isBreak ? QStringLiteral("↵") + token.text : token.text, format);
+      // Blanks before a word need no line, but where a token is nothing else, a sign stands for it.
+      const qsizetype word =
+          std::find_if_not(token.text.begin(), token.text.end(), isBlank) - token.text.begin();
+      QTextCharFormat before = plain;
+      before.setToolTip(token.help);
+      cursor.insertText(token.text.left(word), before);
+      const bool isNothingElse = token.differs && word == token.text.size();
+      cursor.insertText(isNothingElse ? QStringLiteral("␣") : token.text.mid(word), format);
     }
   }
   cursor.endEditBlock();

@@ -140,6 +140,7 @@ class TestCompare : public QObject {
     QVERIFY2(!first.exactness.contains(QStringLiteral("✓")), qPrintable(first.exactness));
     QVERIFY2(first.exactness.contains(QStringLiteral("not trained")), qPrintable(first.exactness));
     QCOMPARE(first.advice.size(), 1);
+    QVERIFY(first.offersPolicies && !output.answers.front().offersPolicies);
     QVERIFY(output.answers.front().exactness.contains(QStringLiteral("✓")));
     QVERIFY(output.answers.front().advice.isEmpty());
   }

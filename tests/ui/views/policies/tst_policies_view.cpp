@@ -1,0 +1,277 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// What a comparison of policies says, and what a person does with the dock.
+#include "engine/workbench/document/edits.h"
+#include "tests/support/test_program.h"
+#include "tests/ui/views/common/recorded_runs.h"
+#include "tests/ui/views/common/sample_policies.h"
+#include "ui/views/policies/policies_view.h"
+#include "ui/views/policies/policy_answers.h"
+#include "ui/views/policies/policy_menu.h"
+
+#include <QAction>
+#include <QApplication>
+#include <QClipboard>
+#include <QLabel>
+#include <QMenu>
+#include <QObject>
+#include <QProgressBar>
+#include <QPushButton>
+#include <QSignalSpy>
+#include <QString>
+#include <QStringList>
+#include <QStringLiteral>
+#include <QTableWidget>
+#include <QTest>
+#include <QTextBlock>
+#include <QTextCursor>
+
+#include <memory>
+#include <utility>
+
+using namespace spanscope;
+using namespace spanscope::ui;
+
+namespace {
+
+ViewInput inputOf(const document::Document& document, PolicyComparison comparison) {
+  ViewInput input;
+  input.document = std::make_shared<const document::Document>(document);
+  input.trace = std::make_shared<TraceStore>();
+  input.policies = std::make_shared<const PolicyComparison>(std::move(comparison));
+  input.policiesWanted = usualPolicies();
+  return input;
+}
+
+PolicyCell cell(const PoliciesModel& model, std::size_t row, const QString& column) {
+  for (std::size_t c = 1; c < model.columns.size(); ++c) {
+    if (model.columns[c].title == column) return model.rows[row].cells[c - 1];
+  }
+  return {.text = QStringLiteral("no such column"), .help = {}};
+}
+
+/// The pieces of the text that are underlined.
+QStringList underlined(const QTextDocument& document) {
+  QStringList pieces;
+  for (QTextBlock block = document.begin(); block.isValid(); block = block.next()) {
+    for (auto piece = block.begin(); !piece.atEnd(); ++piece) {
+      if (piece.fragment().charFormat().underlineStyle() != QTextCharFormat::NoUnderline)
+        pieces += piece.fragment().text();
+    }
+  }
+  return pieces;
+}
+
+}  // namespace
+
+class TestPoliciesView : public QObject {
+  Q_OBJECT
+
+ private Q_SLOTS:
+  void initTestCase() {
+    QApplication::setStyle(QStringLiteral("Fusion"));
+    m_rag = test::exampleDocument("rag.json");
+  }
+
+  void nothingIsKnownAtFirst() {
+    ViewInput input = inputOf(m_rag, {});
+    input.policies.reset();
+    QVERIFY(!policiesModel(input).isKnown);
+  }
+
+  void policiesBecomeRows() {
+    const PoliciesModel model = policiesModel(inputOf(m_rag, test::samplePolicies(m_rag)));
+    QVERIFY(model.isKnown && !model.isRunning);
+    QCOMPARE(model.setup, QStringLiteral("spanlet · CPU, 2 threads · block size 16"));
+    QCOMPARE(model.rows.size(), std::size_t(4));
+    QCOMPARE(model.rows[2].name, QStringLiteral("link(16)"));
+    QCOMPARE(cell(model, 0, QStringLiteral("Cold")).text, QStringLiteral("200 ms"));
+    QCOMPARE(cell(model, 0, QStringLiteral("Reordered")).text, QStringLiteral("20 ms"));
+    QCOMPARE(cell(model, 0, QStringLiteral("Found")).text, QStringLiteral("84\u00A0%"));
+    QCOMPARE(cell(model, 1, QStringLiteral("Computed")).text, QStringLiteral("84\u00A0%"));
+    QCOMPARE(cell(model, 2, QStringLiteral("Recomputed")).text, QStringLiteral("19\u00A0%"));
+    QCOMPARE(cell(model, 0, QStringLiteral("Divergence")).text, QStringLiteral("0.15\u00A0nats"));
+    QCOMPARE(cell(model, 1, QStringLiteral("Divergence")).text, QStringLiteral("0\u00A0nats"));
+    QCOMPARE(cell(model, 0, QStringLiteral("As full")).text, QStringLiteral("4 of 5"));
+    QCOMPARE(cell(model, 1, QStringLiteral("Memory")).text, QStringLiteral("7.00\u00A0MiB"));
+    QCOMPARE(cell(model, 3, QStringLiteral("Memory")).text, QStringLiteral("–"));
+    QVERIFY(
+        model.warnings.join(QLatin1Char(' ')).contains(QStringLiteral("blend(0.15): the pool is too small")));
+    // Every account sums up to the prompt.
+    QVERIFY(
+        cell(model, 2, QStringLiteral("Found"))
+            .help.startsWith(QStringLiteral("Of 83 tokens: 13 found where they stood, 20 found and moved")));
+  }
+
+  void theBestOfAColumnStandsOut() {
+    const PoliciesModel model = policiesModel(inputOf(m_rag, test::samplePolicies(m_rag)));
+    const auto best = [&model](const char* column) {
+      QStringList names;
+      for (std::size_t r = 0; r < model.rows.size(); ++r) {
+        if (cell(model, r, QString::fromLatin1(column)).isBest) names += model.rows[r].name;
+      }
+      return names.join(QLatin1Char(' '));
+    };
+    QCOMPARE(best("Cold"), QStringLiteral("prefix"));
+    QCOMPARE(best("Reordered"), QStringLiteral("spans"));
+    QCOMPARE(best("Found"), QStringLiteral("spans"));
+    QCOMPARE(best("Recomputed"), QStringLiteral("spans prefix"));
+    QCOMPARE(best("Divergence"), QStringLiteral("prefix"));
+    QCOMPARE(best("As full"), QStringLiteral("prefix link(16)"));
+    QCOMPARE(best("Memory"), QStringLiteral("spans"));
+    // Where all are alike, none is better.
+    PolicyComparison alike = test::samplePolicies(m_rag);
+    alike.policies.resize(1);
+    const PoliciesModel one = policiesModel(inputOf(m_rag, alike));
+    for (const PolicyCell& only : one.rows.front().cells) QVERIFY(!only.isBest);
+  }
+
+  void answersAreReadTokenByToken() {
+    const PoliciesModel model = policiesModel(inputOf(m_rag, test::samplePolicies(m_rag)));
+    QCOMPARE(model.answers.size(), std::size_t(3));
+    const PolicyAnswer& spans = model.answers[0];
+    QCOMPARE(spans.tokens.size(), std::size_t(5));
+    QVERIFY(spans.tokens[3].differs && !spans.tokens[2].differs);
+    QVERIFY(spans.tokens[3].help.contains(QStringLiteral("divergence 0.5")));
+    QVERIFY(spans.tokens[3].help.contains(QStringLiteral("A full prefill would choose “ Biscuit”")));
+    QVERIFY(spans.facts.contains(QStringLiteral("4 of 5 tokens agree")));
+    for (const AnswerToken& token : model.answers[1].tokens) QVERIFY(!token.differs);
+    QVERIFY(model.remarks.contains(
+        QStringLiteral("Underlined: a full prefill of the same tokens would choose another token.")));
+  }
+
+  void whatWasEditedSinceIsSaid() {
+    const PolicyComparison comparison = test::samplePolicies(m_rag);
+    const auto isOutdated = [&](const document::Document& document) {
+      return policiesModel(inputOf(document, comparison))
+          .warnings.join(QLatin1Char(' '))
+          .contains(QStringLiteral("Measured before the last edit"));
+    };
+    document::Document document = m_rag;
+    QVERIFY(!isOutdated(document));
+    // Each row has a policy of its own, so that of the document changes no figure.
+    document.settings.policy = "prefix";
+    QVERIFY(!isOutdated(document));
+    document.settings.blockSize = 4;
+    QVERIFY(isOutdated(document));
+  }
+
+  void progressIsTold() {
+    PolicyComparison comparison = test::samplePolicies(m_rag);
+    comparison.state = workbench::WorkState::Working;
+    comparison.policies[2].stage = workbench::PolicyStage::Fidelity;
+    comparison.policies[3] = {.policy = "blend(0.15)"};
+    const PoliciesModel model = policiesModel(inputOf(m_rag, comparison));
+    QVERIFY(model.isRunning);
+    QCOMPARE(model.doing, QStringLiteral("Policies: link(16), 3 of 4, against a full prefill"));
+    QVERIFY(qAbs(model.progress - (2 + 1.0 / 3) / 4) < 1e-9);
+    comparison.model.clear();
+    QCOMPARE(progressText(comparison), QStringLiteral("Policies: getting ready"));
+  }
+
+  void wishesAreWrittenAndRead() {
+    for (const PolicyWish& wish : {PolicyWish{}, PolicyWish{.starts = true, .names = {}},
+                                   PolicyWish{.starts = false, .names = QStringList{"prefix", "link"}},
+                                   PolicyWish{.starts = false, .names = QStringList()}})
+      QVERIFY(readPolicyWish(policyWish(wish)) == wish);
+    QVERIFY(readPolicyWish(QStringLiteral("something")) == PolicyWish());
+    QCOMPARE(comparedPolicies("link(64)", {"prefix", "link", "blend"}),
+             (std::vector<std::string>{"link(64)", "prefix", "blend(0.15)"}));
+    QCOMPARE(knownPolicies({QStringLiteral("prefix"), QStringLiteral("gone")}),
+             std::vector<std::string>{"prefix"});
+  }
+
+  void figuresAreExported() {
+    const QStringList lines =
+        policiesCsv(test::samplePolicies(m_rag)).split(QLatin1Char('\n'), Qt::SkipEmptyParts);
+    QCOMPARE(lines.size(), 5);
+    QVERIFY(lines[0].startsWith(QStringLiteral("policy,first token cold ms")));
+    QCOMPARE(lines[3], QStringLiteral("link(16),210,60,83,13,20,34,16,5,0.0375,0.125,5,5242880,"
+                                      "The pet is Biscuit.,"));
+    QVERIFY(lines[4].endsWith(QStringLiteral(",the pool is too small")));
+  }
+
+  void theDockIsOperated() {
+    PoliciesView view;
+    view.resize(640, 400);
+    ViewInput input = inputOf(m_rag, {});
+    input.policies.reset();
+    view.setInput(input);
+    view.show();
+    QVERIFY(QTest::qWaitForWindowExposed(&view));
+    auto* table = view.findChild<QTableWidget*>();
+    auto* button = view.findChild<QPushButton*>();
+    QVERIFY(!table->isVisible());
+    QVERIFY(view.csv().isEmpty());
+    QSignalSpy commands(&view, &View::commandWanted);
+    QTest::keyClick(button, Qt::Key_Space);
+    QCOMPARE(commands.takeFirst().front().toString(), QStringLiteral("run.policies:run"));
+
+    // The document's own policy is always compared; another is taken out and remembered.
+    const QList<QAction*> actions = view.menu().menu()->actions();
+    QCOMPARE(view.menu().text(), QStringLiteral("4 policies ▾"));
+    for (QAction* action : actions) {
+      if (action->text().startsWith(QStringLiteral("spans:")))
+        QVERIFY(action->isChecked() && !action->isEnabled());
+      if (action->text().startsWith(QStringLiteral("link(16):"))) action->trigger();
+    }
+    QCOMPARE(commands.takeFirst().front().toString(),
+             QStringLiteral("run.policies:choose:spans;prefix;blend"));
+
+    PolicyComparison comparison = test::samplePolicies(m_rag);
+    comparison.state = workbench::WorkState::Working;
+    input.policies = std::make_shared<const PolicyComparison>(comparison);
+    view.setInput(input);
+    QTRY_VERIFY(table->isVisible());
+    QCOMPARE(button->text(), QStringLiteral("Stop"));
+    QVERIFY(view.findChild<QProgressBar*>()->isVisible());
+    QVERIFY(!view.menu().isEnabled());
+    QTest::mouseClick(button, Qt::LeftButton);
+    QCOMPARE(commands.takeFirst().front().toString(), QStringLiteral("run.stop"));
+
+    input.policies = std::make_shared<const PolicyComparison>(test::samplePolicies(m_rag));
+    view.setInput(input);
+    QTRY_VERIFY(!view.model().isRunning);
+    QCOMPARE(table->rowCount(), 4);
+    QVERIFY(table->item(1, 6)->font().bold() && !table->item(0, 6)->font().bold());
+    QCOMPARE(table->item(1, 6)->textAlignment() & Qt::AlignHorizontal_Mask, int(Qt::AlignRight));
+    QCOMPARE(underlined(*view.answers().document()), QStringList(QStringLiteral("Coco")));
+    table->setFocus();
+    QTest::keySequence(table, QKeySequence::Copy);
+    QVERIFY(QApplication::clipboard()->text().contains(QStringLiteral("spans: The pet is Coco.")));
+
+    // Keys reach each token, and what is known of it.
+    view.answers().setFocus();
+    auto* token = view.findChild<QLabel*>(QStringLiteral("token"));
+    for (int i = 0; i < 4; ++i) QTest::keyClick(&view.answers(), Qt::Key_Right);
+    QTRY_VERIFY2(token->isVisible() && token->text().contains(QStringLiteral("Token 4, “ Coco”")),
+                 qPrintable(token->text()));
+    QTest::keyClick(&view.answers(), Qt::Key_Left);
+    QVERIFY2(token->text().contains(QStringLiteral("Token 3, “ is”")), qPrintable(token->text()));
+  }
+
+  /// The text below a narrow table is whole: nothing of it is cut off at the right or at its end.
+  void nothingIsCutOff() {
+    PoliciesView view;
+    view.setInput(inputOf(m_rag, test::samplePolicies(m_rag)));
+    view.resize(360, 500);
+    view.show();
+    QVERIFY(QTest::qWaitForWindowExposed(&view));
+    const PolicyAnswers& answers = view.answers();
+    QTRY_VERIFY(answers.height() >= answers.document()->size().height());
+    QVERIFY(answers.document()->size().width() <= answers.viewport()->width() + 1);
+    auto* table = view.findChild<QTableWidget*>();
+    for (int c = 0; c < table->columnCount(); ++c) {
+      for (int r = 0; r < table->rowCount(); ++r) {
+        const QTableWidgetItem& item = *table->item(r, c);
+        QVERIFY2(QFontMetrics(item.font()).horizontalAdvance(item.text()) <= table->columnWidth(c),
+                 qPrintable(item.text()));
+      }
+    }
+  }
+
+ private:
+  document::Document m_rag;
+};
+
+SPANSCOPE_TEST(tst_policies_view, TestPoliciesView, QApplication)
+#include "tst_policies_view.moc"
