@@ -68,7 +68,7 @@ std::optional<Figure> promptShareOf(const MeasuredPolicy& policy, std::int64_t (
 std::optional<Figure> divergenceOf(const MeasuredPolicy& policy) {
   const auto figures = policy.fidelity();
   if (!figures) return std::nullopt;
-  return Figure{.text = natsText(figures->meanDivergence),
+  return Figure{.text = QString::fromStdString(trace::divergenceText(figures->meanDivergence)),
                 .help = tr("Median %1, most %2")
                             .arg(natsText(figures->medianDivergence), natsText(figures->mostDivergence)),
                 .cost = figures->meanDivergence};
@@ -77,7 +77,8 @@ std::optional<Figure> divergenceOf(const MeasuredPolicy& policy) {
 std::optional<Figure> agreementOf(const MeasuredPolicy& policy) {
   const auto figures = policy.fidelity();
   if (!figures) return std::nullopt;
-  return Figure{.text = tr("%1 of %2").arg(figures->agreeing).arg(figures->tokens),
+  return Figure{.text = shareText(figures->agreeing, figures->tokens),
+                .help = tr("%1 of %2 tokens").arg(figures->agreeing).arg(figures->tokens),
                 .cost = -figures->agreement()};
 }
 
@@ -99,7 +100,7 @@ std::vector<FigureColumn> figureColumns(const PolicyComparison& comparison) {
   return {
       {{tr("Cold"), tr("Time to the first token with an empty cache, one run. %1").arg(first)},
        [](const MeasuredPolicy& policy) { return firstTokenOf(policy.cold); }},
-      {{comparison.isReordered ? tr("Reordered") : tr("Again"),
+      {{comparison.isReordered ? tr("Swapped") : tr("Warm"),
         tr("Time to the first token. %1 %2").arg(second, first)},
        [](const MeasuredPolicy& policy) { return firstTokenOf(policy.reordered); }},
       {{tr("Found"), tr("Share of the prompt that the cache gave. %1 %2").arg(second, explain(u"cached"))},
@@ -112,17 +113,17 @@ std::vector<FigureColumn> figureColumns(const PolicyComparison& comparison) {
          return promptShareOf(
              policy, [](const TokenAccount& prompt) { return prompt.computed; }, false);
        }},
-      {{tr("Recomputed"),
+      {{tr("Again"),
         tr("Share of the prompt that was found and computed again all the same, in view of more. %1")
             .arg(second)},
        [](const MeasuredPolicy& policy) {
          return promptShareOf(
              policy, [](const TokenAccount& prompt) { return prompt.again; }, false);
        }},
-      {{tr("Divergence"),
-        tr("Mean over the tokens of the answer: KL of the next-token distributions of a full prefill and of "
-           "this policy. 0 is exact. %1")
-            .arg(explain(u"full-prefill"))},
+      {{tr("KL nats"), tr("Divergence, mean over the tokens of the answer: KL of the next-token "
+                          "distributions of a full prefill and of "
+                          "this policy. 0 is exact. %1")
+                           .arg(explain(u"full-prefill"))},
        divergenceOf},
       {{tr("As full"), tr("Tokens of the answer at whose place a full prefill would choose the same one.")},
        agreementOf},
