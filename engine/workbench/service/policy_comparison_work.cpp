@@ -151,7 +151,7 @@ PolicyComparisonWork::PolicyComparisonWork(PolicyComparisonRequest request) : m_
   m_published.set(m_now);
 }
 
-std::optional<RunId> PolicyComparisonWork::begin(Workplace& place, const std::stop_token& stop) {
+Begun PolicyComparisonWork::begin(Workplace& place, const std::stop_token& stop) {
   const std::shared_ptr<void> atEnd(nullptr, [this](void*) { m_published.set(m_now); });
   ModelBundle& model = place.modelFor(m_request.settings, stop);
   if (m_request.retrieve) {
@@ -167,17 +167,17 @@ std::optional<RunId> PolicyComparisonWork::begin(Workplace& place, const std::st
   config.store = {};
   warmUp(model, config, stop);
   for (MeasuredPolicy& policy : m_now.policies) {
-    if (stop.stop_requested()) return std::nullopt;
+    if (stop.stop_requested()) return Begun::Done;
     try {
       measure(model, policy, stop);
     } catch (const std::exception& failure) {
-      if (stop.stop_requested()) return std::nullopt;
+      if (stop.stop_requested()) return Begun::Done;
       policy.problem = failure.what();
       policy.stage = PolicyStage::Failed;
     }
     tell();
   }
-  return std::nullopt;
+  return Begun::Done;
 }
 
 void PolicyComparisonWork::measure(ModelBundle& model, MeasuredPolicy& policy, const std::stop_token& stop) {

@@ -37,7 +37,7 @@ class PolicyComparisonWork final : public Work {
  public:
   explicit PolicyComparisonWork(PolicyComparisonRequest request);
 
-  std::optional<RunId> begin(Workplace& place, const std::stop_token& stop) override;
+  Begun begin(Workplace& place, const std::stop_token& stop) override;
 
   /// What was measured so far; its state is for the client to say.
   PolicyComparison comparison() const { return m_published.get(); }
