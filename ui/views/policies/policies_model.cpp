@@ -29,10 +29,11 @@ QString natsText(double divergence) {
   return tr("%1\u00A0nats").arg(QString::fromStdString(trace::divergenceText(divergence)));
 }
 
+/// In MiB.
 QString memoryText(std::uint64_t bytes) {
   constexpr double kMebibyte = 1 << 20;
   const double size = static_cast<double>(bytes) / kMebibyte;
-  return tr("%1\u00A0MiB").arg(size, 0, 'f', size < 10 ? 2 : size < 100 ? 1 : 0);
+  return QString::number(size, 'f', size < 10 ? 2 : size < 100 ? 1 : 0);
 }
 
 /// A figure of a row: how it is written, and what it is compared by; the smallest is the best.
@@ -127,7 +128,7 @@ std::vector<FigureColumn> figureColumns(const PolicyComparison& comparison) {
        divergenceOf},
       {{tr("As full"), tr("Tokens of the answer at whose place a full prefill would choose the same one.")},
        agreementOf},
-      {{tr("Memory"), tr("Blocks of the pool that hold keys and values after both runs.")}, memoryOf}};
+      {{tr("MiB"), tr("Memory: blocks of the pool that hold keys and values after both runs.")}, memoryOf}};
 }
 
 QString policyHelp(const MeasuredPolicy& policy) {
