@@ -1,17 +1,21 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/cli/command.h"
 #include "app/cli/diagnostics.h"
-#include "app/cli/document_input.h"
 #include "app/cli/input.h"
 #include "app/cli/parameter_lines.h"
 #include "app/cli/query_options.h"
-#include "engine/query/advice.h"
 #include "engine/query/parameters.h"
 #include "engine/query/query_form.h"
+#include "engine/workbench/document/document_query.h"
+#include "engine/workbench/document/document_text.h"
+#include "engine/workbench/document/problems.h"
 #include "engine/workbench/pipeline.h"
 
 #include <CLI/CLI.hpp>
 
+#include <algorithm>
+#include <functional>
+#include <map>
 #include <memory>
 #include <optional>
 #include <ostream>
@@ -53,36 +57,98 @@ struct Checked {
   std::vector<query::ParameterDeclaration> declarations;
 };
 
-Checked check(const std::string& file, const std::string& text, query::Surroundings& surroundings) {
-  if (auto document = readDocumentInput(text)) {
-    Checked checked{.query = std::move(document->query),
-                    .diagnostics = std::move(document->diagnostics),
-                    .declarations = std::move(document->declarations)};
-    if (!checked.query) return checked;
-    for (query::Diagnostic& problem :
-         query::checkValues(query::listParameters(*checked.query, checked.declarations), document->values)) {
-      locate(problem, document->places, text);
-      checked.diagnostics.push_back(std::move(problem));
+/// What a run of the document would say of its files.
+document::ProblemContext contextOf(query::Surroundings& surroundings) {
+  document::ProblemContext context;
+  context.fileObstacle = [&surroundings](const std::string& path,
+                                         document::FileUse use) -> std::optional<query::NotGiven> {
+    if (use == document::FileUse::Text) {
+      auto text = query::readTextFile(surroundings, path);
+      auto* reason = std::get_if<query::NotGiven>(&text);
+      return reason == nullptr ? std::nullopt : std::optional(std::move(*reason));
     }
-    for (query::Diagnostic& advice : query::adviceOn(*checked.query)) {
-      locate(advice, document->places, text);
-      checked.diagnostics.push_back(std::move(advice));
-    }
-    if (query::hasErrors(checked.diagnostics)) checked.query.reset();
-    return checked;
+    auto list = surroundings.listFiles(path);
+    auto* reason = std::get_if<query::NotGiven>(&list);
+    return reason == nullptr ? std::nullopt : std::optional(std::move(*reason));
+  };
+  return context;
+}
+
+/// Adds the problems that the window shows, in place of what the parser said of the same values.
+/// `queryPointer` is where the query stands in the text.
+void addProblems(Checked& checked, const document::Document& document,
+                 const std::vector<document::QueryProblem>& problems, const std::string& queryPointer,
+                 const std::function<query::TextPosition(const std::string& pointer)>& positionOf) {
+  const std::vector<std::string> places = document::placesOf(document, problems);
+  std::map<std::string, query::TextPosition> fields;  // the exact places of what both say
+  std::erase_if(checked.diagnostics, [&](const query::Diagnostic& said) {
+    const bool isInList = std::any_of(places.begin(), places.end(), [&](const std::string& place) {
+      return !place.empty() && said.pointer == queryPointer + place;
+    });
+    if (isInList) fields.emplace(said.pointer, said.position);
+    return isInList;
+  });
+  for (std::size_t i = 0; i < problems.size(); ++i) {
+    const document::QueryProblem& problem = problems[i];
+    query::Diagnostic& diagnostic = checked.diagnostics.emplace_back();
+    diagnostic.severity = problem.severity;
+    diagnostic.hint = problem.text.words();
+    if (const std::string hint = problem.hint.words(); !hint.empty()) diagnostic.hint += ". " + hint;
+    // What stands outside of the query has no place in it.
+    if (places[i].empty() && problem.node != document.root()) continue;
+    diagnostic.pointer = queryPointer + places[i];
+    const auto field = fields.find(diagnostic.pointer);
+    diagnostic.position = field == fields.end() ? positionOf(places[i]) : field->second;
   }
+}
+
+/// A document has its values and settings with it: what a run of it would refuse is an error.
+Checked checkDocument(const std::string& text, query::Surroundings& surroundings) {
+  document::OpenedDocument opened = document::readDocument(text);
+  Checked checked{.query = std::nullopt, .diagnostics = std::move(opened.diagnostics), .declarations = {}};
+  if (!opened.document) return checked;
+  const document::Document& document = *opened.document;
+  // What stands there in the text stands for an input that is missing.
+  for (const auto& [path, id] : document::pathsInTree(document, document.root())) {
+    if (id != document::kNoNode) continue;
+    std::erase_if(checked.diagnostics, [place = "/query" + path](const query::Diagnostic& said) {
+      return said.severity == Severity::Warning && said.pointer.starts_with(place);
+    });
+  }
+  addProblems(checked, document, document::problemsOf(document, contextOf(surroundings)), "/query",
+              [&](const std::string& pointer) {
+                const auto range = workbench::rangeAround(pointer, opened.sources);
+                return query::positionAt(text, opened.queryBegin + (range ? range->begin : 0));
+              });
+  checked.declarations = document.declarations;
+  if (!query::hasErrors(checked.diagnostics))
+    checked.query = document::toQuery(document, document::TakeOut::MutedAndFrozen).query;
+  return checked;
+}
+
+/// A query alone gets its values, its folder and its settings later: what a run would refuse without them is
+/// advice.
+Checked checkQuery(const std::string& file, const std::string& text, query::Surroundings& surroundings) {
   workbench::PipelineResult read = workbench::runPipeline({.source = std::string_view(text),
                                                            .form = query::queryFormOf(file, text),
                                                            .surroundings = &surroundings},
                                                           workbench::Stage::Read);
   Checked checked{.query = std::nullopt, .diagnostics = std::move(read.diagnostics), .declarations = {}};
   if (!read.isReached()) return checked;
-  checked.query = read.takeQuery();
-  for (query::Diagnostic& advice : query::adviceOn(*checked.query)) {
-    advice.position = workbench::positionOf(advice.pointer, read.sources, text);
-    checked.diagnostics.push_back(std::move(advice));
-  }
+  const query::Node query = read.takeQuery();
+  const document::Document document = document::fromQuery(query);
+  std::vector<document::QueryProblem> problems = document::problemsOf(document, contextOf(surroundings));
+  std::erase_if(problems, [](const document::QueryProblem& problem) { return problem.isOfSettings; });
+  for (document::QueryProblem& problem : problems) problem.severity = Severity::Warning;
+  addProblems(checked, document, problems, {},
+              [&](const std::string& pointer) { return workbench::positionOf(pointer, read.sources, text); });
+  if (!query::hasErrors(checked.diagnostics)) checked.query = query;
   return checked;
+}
+
+Checked check(const std::string& file, const std::string& text, query::Surroundings& surroundings) {
+  return document::isDocumentText(text) ? checkDocument(text, surroundings)
+                                        : checkQuery(file, text, surroundings);
 }
 
 ExitCode validate(const Context& context, const ValidateCommandOptions& options) {

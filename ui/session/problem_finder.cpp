@@ -3,6 +3,7 @@
 
 #include "engine/base/error.h"
 #include "engine/model/config.h"
+#include "engine/query/files/path_pattern.h"
 #include "engine/workbench/run_options.h"
 #include "ui/session/run_inputs.h"
 
@@ -18,19 +19,32 @@ std::vector<Problem> ProblemFinder::find(const document::Document& document,
                                          const std::shared_ptr<const text::Tokenizer>& tokenizer,
                                          const std::shared_ptr<TokenCounts>& counts,
                                          const std::vector<compute::Device>* devices,
-                                         const std::optional<QString>& path) {
+                                         const std::optional<QString>& path, document::NodeId top) {
   m_counts = countsOf(tokenizer, counts ? counts : m_counts);
   ProblemContext context;
   context.devices = devices;
   if (path) {
-    context.fileObstacle = [this, &path](const std::string& file) { return fileObstacle(*path, file); };
+    context.fileObstacle = [this, &path](const std::string& file, document::FileUse use) {
+      return use == document::FileUse::Text ? fileObstacle(*path, file) : documentsObstacle(*path, file);
+    };
   }
   if (tokenizer != nullptr) {
     // A prompt has at least the tokens that are counted already.
     context.countTokens = [this](const std::string& text) { return m_counts->count(text).value_or(0); };
     context.contextLength = contextLength(document.settings);
   }
-  return findProblems(document, context);
+  return findProblems(document, context, top);
+}
+
+std::optional<query::NotGiven> ProblemFinder::documentsObstacle(const QString& documentPath,
+                                                                const std::string& path) {
+  const QString name = QString::fromStdString(path);
+  const bool isList =
+      query::isPathPattern(path) || QFileInfo(QFileInfo(documentPath).absoluteDir(), name).isDir();
+  if (isList && !documentPath.isEmpty()) return std::nullopt;
+  auto listed = RunInputs(documentPath, {}).listFiles(path);
+  auto* reason = std::get_if<query::NotGiven>(&listed);
+  return reason == nullptr ? std::nullopt : std::optional(std::move(*reason));
 }
 
 std::optional<query::NotGiven> ProblemFinder::fileObstacle(const QString& documentPath,

@@ -24,15 +24,20 @@ class ProblemFinder {
   /// `tokenizer` belongs to the document's model; if null, prompts are not measured. `counts` holds what
   /// others have counted with that tokenizer; may be null. `devices` are the devices of this machine; null if
   /// not known yet. `path` is the file of the document, beside which its files are read; empty if it has
-  /// none, nothing if files are not to be looked at.
+  /// none, nothing if files are not to be looked at. `top` is that of what is to be run; kNoNode for the
+  /// query.
   std::vector<Problem> find(const document::Document& document,
                             const std::shared_ptr<const text::Tokenizer>& tokenizer,
                             const std::shared_ptr<TokenCounts>& counts = nullptr,
                             const std::vector<compute::Device>* devices = nullptr,
-                            const std::optional<QString>& path = {});
+                            const std::optional<QString>& path = {},
+                            document::NodeId top = document::kNoNode);
 
  private:
   std::optional<query::NotGiven> fileObstacle(const QString& documentPath, const std::string& path);
+  /// Only whether there is anything: listing what a folder or a pattern stands for may take long.
+  static std::optional<query::NotGiven> documentsObstacle(const QString& documentPath,
+                                                          const std::string& path);
   std::int64_t contextLength(const workbench::RunSettings& settings);
 
   std::shared_ptr<TokenCounts> m_counts;

@@ -35,6 +35,8 @@ class TestSpanqDocuments : public QObject {
   void explainListsParameters();
   void mutedAndFrozenAreTakenOut();
   void missingInputIsAnError();
+  void validateSaysWhatTheWindowSays_data();
+  void validateSaysWhatTheWindowSays();
   void mistakesHaveTheirPlace_data();
   void mistakesHaveTheirPlace();
   void wrongValuesAreRefusedAlike_data();
@@ -194,11 +196,48 @@ void TestSpanqDocuments::missingInputIsAnError() {
   const std::string layout = R"({"nodes": {"/g/input": {"missing": true}}})";
   const std::string path =
       write(documentWith(R"({"g": {"model": "m", "input": {"seq": []}}})", "{}", layout));
-  for (const char* command : {"validate", "explain", "run"}) {
+  for (const char* command : {"explain", "run"}) {
     const SpanqResult result = spanq({command, path});
     QCOMPARE(result.code, 1);
     QVERIFY2(result.err.find("a node that lacks an input") != std::string::npos, result.err.c_str());
   }
+}
+
+/// What the window's list of problems says, at its place. "§" stands before it.
+void TestSpanqDocuments::validateSaysWhatTheWindowSays_data() {
+  QTest::addColumn<QString>("query");
+  QTest::addColumn<QString>("layout");
+  QTest::addColumn<QString>("message");
+  QTest::newRow("missing input")
+      << QStringLiteral(R"({"cross": [§{"g": {"model": "", "input": {"seq": []}}}]})")
+      << QStringLiteral(R"({"nodes": {"/cross/0/g/input": {"missing": true}}})")
+      << QStringLiteral("/query/cross/0: The generate has no input. Connect a node");
+  QTest::newRow("a file that is not there")
+      << QStringLiteral(R"({"g": {"model": "", "input": §{"file": "none.txt"}}})") << QStringLiteral("{}")
+      << QStringLiteral("/query/g/input: The file \"none.txt\", which cannot be opened");
+  QTest::newRow("nothing to generate")
+      << QStringLiteral(R"(§{"user": "a"})") << QStringLiteral("{}")
+      << QStringLiteral(
+             "/query: There is nothing to generate: the query has no generate node. Put a generate");
+}
+
+void TestSpanqDocuments::validateSaysWhatTheWindowSays() {
+  QFETCH(QString, query);
+  QFETCH(QString, layout);
+  QFETCH(QString, message);
+  QString text = QString::fromStdString(documentWith(query.toStdString(), "{}", layout.toStdString()));
+  const QStringList before = text.section(QString::fromUtf8("§"), 0, 0).split('\n');
+  text.remove(QString::fromUtf8("§"));
+  const std::string path = write(text.toStdString());
+  const SpanqResult result = spanq({"validate", path});
+  QCOMPARE(result.code, 1);
+  const QString expected = QStringLiteral("%1:%2:%3: %4")
+                               .arg(QString::fromStdString(path))
+                               .arg(before.size())
+                               .arg(before.last().size() + 1)
+                               .arg(message);
+  QVERIFY2(QString::fromStdString(result.err).startsWith(expected),
+           qPrintable(expected + "\n" + QString::fromStdString(result.err)));
 }
 
 /// "§" in the document stands before the place that is named, and is taken out.

@@ -250,15 +250,19 @@ void TestSpanqForms::validateListsParameters() {
 void TestSpanqForms::validateAdvisesOfEmptyMessages_data() {
   QTest::addColumn<QByteArray>("text");
   QTest::addColumn<QString>("place");
-  QTest::newRow("empty.json") << QByteArray(R"({"cross":[{"user":"a"},)"
+  QTest::newRow("empty.json") << QByteArray(R"({"g":{"model":"m","input":{"cross":[{"user":"a"},)"
                                             "\n"
-                                            R"({"system":""}]})")
-                              << ":2:1: /cross/1/system: ";
-  QTest::newRow("empty.yaml") << QByteArray("cross:\n- user: a\n- system: ''\n") << ":3:3: /cross/1/system: ";
-  QTest::newRow("empty.lisp") << QByteArray("(cross \"a\"\n (system \"\"))") << ":2:2: /cross/1/system: ";
+                                            R"({"system":""}]}}})")
+                              << ":2:1: /g/input/cross/1/system: ";
+  QTest::newRow("empty.yaml")
+      << QByteArray("g:\n  model: m\n  input:\n    cross:\n    - user: a\n    - system: ''\n")
+      << ":6:7: /g/input/cross/1/system: ";
+  QTest::newRow("empty.lisp") << QByteArray("(g \"m\" (cross \"a\"\n (system \"\")))")
+                              << ":2:2: /g/input/cross/1/system: ";
   QTest::newRow("empty.span")
-      << QByteArray(R"({"spanscope":{"version":1},"query":{"cross":[{"user":"a"},{"system":""}]}})")
-      << ":1:59: /query/cross/1/system: ";
+      << QByteArray(
+             R"({"spanscope":{"version":1},"query":{"g":{"model":"","input":{"cross":[{"user":"a"},{"system":""}]}}}})")
+      << ":1:84: /query/g/input/cross/1/system: ";
 }
 
 void TestSpanqForms::validateAdvisesOfEmptyMessages() {
@@ -266,9 +270,9 @@ void TestSpanqForms::validateAdvisesOfEmptyMessages() {
   QFETCH(QString, place);
   const std::string file = write(QTest::currentDataTag(), text);
   const SpanqResult result = spanq({"validate", file});
-  QCOMPARE(QString::fromStdString(result.err),
-           QString::fromStdString(file) + place +
-               "warning: found an empty message, expected text; it is left out of the prompt\n");
+  QCOMPARE(
+      QString::fromStdString(result.err),
+      QString::fromStdString(file) + place + "warning: The message is empty. It is left out of the prompt\n");
   QCOMPARE(result.code, 0);
   QCOMPARE(result.out, file + ": fine\n");
 }

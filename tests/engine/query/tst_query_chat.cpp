@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Chats in OpenAI's notation where a query belongs: what they are read as, and what is said of what a query
 // has no form for.
-#include "engine/query/advice.h"
 #include "engine/query/json/json.h"
 #include "engine/query/yaml/yaml.h"
 #include "tests/support/test_program.h"
@@ -58,8 +57,6 @@ class TestQueryChat : public QObject {
   void yaml();
   void sourcesOfNodes();
   void everyTruncationIsRefused();
-  void emptyMessages_data();
-  void emptyMessages();
 };
 
 void TestQueryChat::chats_data() {
@@ -220,33 +217,6 @@ void TestQueryChat::everyTruncationIsRefused() {
       QVERIFY(!result.query.has_value() && hasErrors(result.diagnostics));
     }
   }
-}
-
-void TestQueryChat::emptyMessages_data() {
-  QTest::addColumn<QByteArray>("json");
-  QTest::addColumn<QStringList>("pointers");
-  const auto row = [](const char* name, const char* json, const QStringList& pointers) {
-    QTest::newRow(name) << QByteArray(json) << pointers;
-  };
-  row("none", R"({"seq":[{"user":" "},{"print":""},{"user":"{x}"}]})", {});
-  row("alone", R"({"user":""})", {"/user"});
-  row("in joins", R"({"cross":[{"system":""},{"plus":[{"user":"a"},{"assistant":""}]}]})",
-      {"/cross/0/system", "/cross/1/plus/1/assistant"});
-  row("below other nodes",
-      R"({"zip":{"first":{"user":""},"second":{"repeat":{"n":2,"g":{"model":"m","input":{"user":""}}}}}})",
-      {"/zip/first/user", "/zip/second/repeat/g/input/user"});
-}
-
-void TestQueryChat::emptyMessages() {
-  QFETCH(QByteArray, json);
-  QStringList found;
-  for (const Diagnostic& advice : adviceOn(*parseJson(json.toStdString()).query)) {
-    QVERIFY(advice.severity == spanscope::Severity::Warning);
-    QCOMPARE(QString::fromStdString(advice.message()),
-             QStringLiteral("found an empty message, expected text; it is left out of the prompt"));
-    found << QString::fromStdString(advice.pointer);
-  }
-  QTEST(found, "pointers");
 }
 
 SPANSCOPE_TEST(tst_query_chat, TestQueryChat)

@@ -369,6 +369,25 @@ class TestWorkspace : public QObject {
     QCOMPARE(runToEnd(workspace), QString());
   }
 
+  /// The same for documents that are searched, and for what is run below a node.
+  void refusesBelowANode() {
+    Workspace workspace{test::cpuBackends()};
+    workspace.open(std::make_unique<DocumentModel>());
+    const query::ParseResult query = query::parseJson(
+        R"({"g": {"model": "", "max_tokens": 1, "input": {"cross": [{"user": "a"}, {"augment":
+        {"embedding_model": "", "body": {"user": "q"}, "doc": ["a.txt", {"Text": ""}]}}]}}})");
+    QVERIFY(query.query.has_value());
+    workspace.model()->change(QStringLiteral("Add"), [&query](document::Document& document) {
+      document::addTree(document, *query.query);
+    });
+    const document::Document& document = workspace.model()->document();
+    QVERIFY2(workspace.run().contains(QStringLiteral("document that was saved")),
+             qPrintable(workspace.run()));
+    const document::NodeId join = document.at(document.root()).children.front();
+    const QString below = workspace.run(document.at(join).children.front());
+    QVERIFY2(below.startsWith(QStringLiteral("There is nothing to generate")), qPrintable(below));
+  }
+
   /// A question is put once, a file is read beside the document, and both are in the prompt that runs.
   void asksAndReads() {
     QTemporaryDir folder;

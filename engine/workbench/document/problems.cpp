@@ -1,0 +1,577 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "engine/workbench/document/problems.h"
+
+#include "engine/base/translation.h"
+#include "engine/compute/backends.h"
+#include "engine/policy/policies.h"
+#include "engine/query/json/json.h"
+#include "engine/query/node_parts.h"
+#include "engine/query/parameters.h"
+#include "engine/workbench/document/document_query.h"
+#include "engine/workbench/document/document_text.h"
+#include "engine/workbench/document/plan_options.h"
+#include "engine/workbench/model_names.h"
+#include "engine/workbench/pipeline.h"
+
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+#include <map>
+#include <optional>
+#include <set>
+#include <sstream>
+#include <string>
+#include <system_error>
+#include <utility>
+#include <variant>
+
+namespace spanscope::document {
+namespace {
+
+/// Queries that grow beyond this when they are written out are planned when they are run, not while they are
+/// typed.
+constexpr double kMostPlannedNodes = 20'000;
+
+std::string capitalized(std::string text) {
+  if (!text.empty() && text[0] >= 'a' && text[0] <= 'z') text[0] = static_cast<char>(text[0] - 'a' + 'A');
+  return text;
+}
+
+Sentence::Argument argumentOf(std::string text) {
+  return {.text = std::move(text)};
+}
+Sentence::Argument argumentOf(std::int64_t number) {
+  return {.text = std::to_string(number)};
+}
+Sentence::Argument argumentOf(double number) {
+  std::ostringstream text;
+  text << number;
+  return {.text = text.str()};
+}
+Sentence::Argument argumentOf(const query::Node& named) {
+  return {.text = query::operatorName(named), .isOperator = true};
+}
+
+template <class... Arguments>
+Sentence say(const char* form, const Arguments&... arguments) {
+  return {form, {argumentOf(arguments)...}};
+}
+
+Sentence plain(const std::string& words) {
+  if (words.empty()) return {};
+  return say(forTranslation("Problems", "%1"), capitalized(words));
+}
+
+Sentence sentence(const std::string& found, const std::string& expected) {
+  if (expected.empty()) return plain(found);
+  return say(forTranslation("Problems", "%1: expected %2"), capitalized(found), expected);
+}
+
+std::string wordOf(const Sentence::Argument& argument) {
+  if (!argument.isOperator) return argument.text;
+  return argument.text == "g" ? "generate" : argument.text;
+}
+
+/// Stands for the files and the person while a query is written: everything is there.
+class StandIns final : public query::Surroundings {
+ public:
+  std::variant<std::string, query::NotGiven> readFile(const std::string& path) override { return path; }
+  std::variant<std::string, query::NotGiven> ask(const std::string& prompt) override { return prompt; }
+};
+
+/// How many replies a run of the node would give, where that is known.
+std::optional<std::size_t> repliesOf(const query::Node& own,
+                                     const std::map<std::string, std::string>& values) {
+  if (const std::vector<std::string>* inputs = query::inputsOf(own)) return inputs->size();
+  const query::Times* times = query::countOf(own);
+  if (times == nullptr) return std::nullopt;
+  if (const auto* count = std::get_if<std::uint8_t>(times)) return *count;
+  const auto value = values.find(std::get<query::Parameter>(*times).name);
+  std::uint8_t count = 0;
+  if (value == values.end()) return std::nullopt;
+  const char* const end = value->second.data() + value->second.size();
+  const auto read = std::from_chars(value->second.data(), end, count);
+  return read.ec == std::errc() && read.ptr == end ? std::optional<std::size_t>(count) : std::nullopt;
+}
+
+bool hasNumberParameter(const query::Node& own) {
+  const query::Times* times = query::countOf(own);
+  if (times != nullptr && std::holds_alternative<query::Parameter>(*times)) return true;
+  const query::GenerateSettings* settings = query::settingsOf(own);
+  return settings != nullptr && (std::holds_alternative<query::Parameter>(settings->maxTokens) ||
+                                 std::holds_alternative<query::Parameter>(settings->temperature));
+}
+
+/// Containers that the node may have by itself in JSON: the content of a document counted as bytes, of which
+/// there is one more around than around text.
+std::size_t mostContainers(const query::Node& own) {
+  query::Node withBytes = own;
+  if (query::SourceDocument* document = query::documentOf(withBytes)) {
+    document->content.emplace<std::vector<std::uint8_t>>();
+  }
+  return query::containersOf(withBytes).own;
+}
+
+/// Where the settings of a generate stand in its JSON.
+std::string settingsPlace(const query::Node& own) {
+  const std::string name = query::operatorName(own);
+  return name == "repeat" ? "/repeat/g" : name == "map" ? "/map/metadata" : "/" + name;
+}
+
+/// The document's policy, or what is run in its place.
+const policy::Policy& policyOf(const RunSettings& settings) {
+  return policy::findChoice(settings.policy).value_or(policy::Choice()).policy();
+}
+
+class Finder {
+ public:
+  Finder(const Document& document, const ProblemContext& context, NodeId top)
+      : m_document(document),
+        m_top(top == kNoNode ? document.root() : top),
+        m_policy(policyOf(document.settings)),
+        m_context(context),
+        m_checkpoint(workbench::modelNameOf(document.settings)) {}
+
+  std::vector<QueryProblem> find() {
+    findInTree();
+    // It says nothing of the query, which is planned all the same.
+    checkDevice();
+    return std::move(m_problems);
+  }
+
+ private:
+  void findInTree() {
+    if (m_top == kNoNode) {
+      add(Severity::Error, kNoNode, say(forTranslation("Problems", "The query is empty")),
+          say(forTranslation("Problems", "Add a node on the canvas or from the list of operators")));
+      return;
+    }
+    if (m_document.at(m_top).muted) {
+      add(Severity::Error, m_top, say(forTranslation("Problems", "The whole query is muted")),
+          say(forTranslation("Problems", "Unmute it")));
+    }
+    const double size = visit(m_top, 0);
+    const bool hasError = std::any_of(m_problems.begin(), m_problems.end(), [](const QueryProblem& problem) {
+      return problem.severity == Severity::Error;
+    });
+    if (!hasError && size <= kMostPlannedNodes) plan();
+    if (m_top == m_document.root()) checkValues();
+    if (m_top != m_document.root()) return;
+    for (const NodeId top : m_document.tops()) {
+      if (top == m_document.root()) continue;
+      add(Severity::Warning, top, say(forTranslation("Problems", "This tree is not part of the query")),
+          say(forTranslation("Problems", "Connect it, or make it the query: Node, Make this the query")));
+    }
+  }
+
+  static Sentence addsNothing() { return say(forTranslation("Problems", "It adds nothing to the prompt")); }
+
+  void checkDevice() {
+    const std::string& name = m_document.settings.device;
+    const std::string obstacle =
+        m_context.devices == nullptr ? std::string() : compute::obstacleOf(*m_context.devices, name);
+    if (obstacle.empty()) return;
+    m_problems.insert(
+        m_problems.begin(),
+        {.severity = Severity::Error,
+         .node = kNoNode,
+         .text = say(forTranslation("Problems", "The device %1 cannot be used here: %2"), name, obstacle),
+         .hint = say(forTranslation("Problems", "Use the CPU, or choose another device in the settings")),
+         .isOfDevice = true,
+         .isOfSettings = true});
+  }
+
+  void add(Severity severity, NodeId node, Sentence text, Sentence hint = {}) {
+    m_problems.push_back(
+        {.severity = severity, .node = node, .text = std::move(text), .hint = std::move(hint)});
+  }
+
+  /// Checks what would be run below the node; returns about how many nodes that is when it is written out.
+  double visit(NodeId id, std::size_t depth) {
+    const DocumentNode& node = m_document.at(id);
+    if (node.isFrozen()) {
+      checkFrozen(id, node);
+      return 1 + static_cast<double>(node.frozen.size());
+    }
+    if (depth + mostContainers(node.own) > query::kMaxDepth && !m_isTooDeep) {
+      m_isTooDeep = true;
+      add(Severity::Error, id,
+          say(forTranslation(
+                  "Problems",
+                  "Nested too deeply: a query may hold at most %1 lists and objects within each other"),
+              std::int64_t{query::kMaxDepth}),
+          say(forTranslation("Problems", "A document like this cannot be saved")));
+    }
+    checkOwn(id, node);
+    checkInputs(id, node);
+    const std::size_t around = query::containersOf(node.own).aroundChild;
+    double size = 1;
+    double product = 1;
+    for (const NodeId child : node.children) {
+      if (child == kNoNode || m_document.at(child).muted) continue;
+      const double below = visit(child, depth + around);
+      size += below;
+      product *= below + 1;
+    }
+    if (const query::Times* times = query::countOf(node.own)) {
+      const auto* count = std::get_if<std::uint8_t>(times);
+      size *= count != nullptr ? *count : 16;
+    }
+    if (const auto* inputs = query::inputsOf(node.own)) size *= 1 + static_cast<double>(inputs->size());
+    // One input may stand before every part of the other.
+    const std::size_t most = arityOf(node.own).most;
+    return most > 1 && most != Arity::kMany ? product : size;
+  }
+
+  /// Replies stay what they were when the node is edited; that there would be more or fewer of them is said.
+  void checkFrozen(NodeId id, const DocumentNode& node) {
+    const std::optional<std::size_t> wanted = repliesOf(node.own, effectiveValues(m_document));
+    if (!wanted || *wanted == node.frozen.size()) return;
+    const auto there = static_cast<std::int64_t>(node.frozen.size());
+    const auto meant = static_cast<std::int64_t>(*wanted);
+    add(Severity::Warning, id,
+        there == 1
+            ? say(forTranslation("Problems", "1 frozen answer stands in for a %1 of %2"), node.own, meant)
+            : say(forTranslation("Problems", "%1 frozen answers stand in for a %2 of %3"), there, node.own,
+                  meant),
+        say(forTranslation("Problems", "Unfreeze the %1 to run it as it is now"), node.own));
+  }
+
+  void checkInputs(NodeId id, const DocumentNode& node) {
+    const std::string place = std::string("/") + query::operatorName(node.own);
+    const Arity arity = arityOf(node.own);
+    if (arity.most == Arity::kMany) {
+      const bool isAnyLeft = std::any_of(node.children.begin(), node.children.end(),
+                                         [this](NodeId child) { return !m_document.at(child).muted; });
+      if (isAnyLeft) return;
+      if (node.children.empty())
+        addAt(place, Severity::Warning, id,
+              say(forTranslation("Problems", "The %1 has no children"), node.own), addsNothing());
+      else
+        addAt(place, Severity::Warning, id,
+              say(forTranslation("Problems", "All children of the %1 are muted"), node.own), addsNothing());
+      return;
+    }
+    for (std::size_t i = 0; i < node.children.size(); ++i) {
+      const bool isOnly = node.children.size() == 1;
+      if (node.children[i] == kNoNode) {
+        add(Severity::Error, id,
+            say(isOnly   ? forTranslation("Problems", "The %1 has no input")
+                : i == 0 ? forTranslation("Problems", "The %1 has no first input")
+                         : forTranslation("Problems", "The %1 has no second input"),
+                node.own),
+            say(forTranslation("Problems", "Connect a node to it")));
+      } else if (m_document.at(node.children[i]).muted) {
+        add(Severity::Error, id,
+            say(isOnly   ? forTranslation("Problems", "The input of the %1 is muted")
+                : i == 0 ? forTranslation("Problems", "The first input of the %1 is muted")
+                         : forTranslation("Problems", "The second input of the %1 is muted"),
+                node.own),
+            say(forTranslation("Problems", "Unmute it, or mute the %1"), node.own));
+      }
+    }
+  }
+
+  void checkOwn(NodeId id, const DocumentNode& node) {
+    if (const query::GenerateSettings* settings = query::settingsOf(node.own)) checkSettings(id, *settings);
+    if (hasNumberParameter(node.own)) checkParameters(id, node.own);
+    if (const query::Times* times = query::countOf(node.own)) {
+      const auto* count = std::get_if<std::uint8_t>(times);
+      if (count != nullptr && *count == 0)
+        addAt("/repeat/n", Severity::Warning, id, say(forTranslation("Problems", "A repeat of 0 times")),
+              addsNothing());
+    }
+    if (const auto* inputs = query::inputsOf(node.own)) {
+      if (inputs->empty())
+        addAt("/map/inputs", Severity::Warning, id, say(forTranslation("Problems", "The map has no inputs")),
+              addsNothing());
+    }
+    if (const auto* message = node.own.as<query::Message>(); message != nullptr && message->text.empty()) {
+      addAt(std::string("/") + query::operatorName(node.own), Severity::Warning, id,
+            say(forTranslation("Problems", "The message is empty")),
+            say(forTranslation("Problems", "It is left out of the prompt")));
+    }
+    if (query::infoOf(node.own).resolvedBy == query::ResolvedBy::Files) {
+      if (query::textOf(node.own)->empty())
+        add(Severity::Error, id, say(forTranslation("Problems", "The file has no path")),
+            say(forTranslation("Problems", "It is read when the query is run")));
+      else
+        checkFile(id, node.own, FileUse::Text);
+    } else if (const query::SourceDocument* source = query::documentOf(node.own)) {
+      const auto* text = std::get_if<std::string>(&source->content);
+      if (text != nullptr && text->empty() && !source->name.empty())
+        checkFile(id, node.own, FileUse::Documents);
+    }
+  }
+
+  void checkFile(NodeId id, const query::Node& own, FileUse use) {
+    if (!m_context.fileObstacle) return;
+    const auto resolved = query::resolveParameters(own, effectiveValues(m_document));
+    const auto* node = std::get_if<query::Node>(&resolved);
+    if (node == nullptr) return;
+    const std::string& path = use == FileUse::Text ? *query::textOf(*node) : query::documentOf(*node)->name;
+    const std::optional<query::NotGiven> reason = m_context.fileObstacle(path, use);
+    if (!reason) return;
+    add(Severity::Error, id, sentence(reason->found, reason->expected), plain(reason->hint));
+  }
+
+  /// Advice that another policy or another size would not need.
+  void addOfSettings(NodeId node, Sentence text, Sentence hint = {}) {
+    add(Severity::Warning, node, std::move(text), std::move(hint));
+    m_problems.back().isOfSettings = true;
+  }
+
+  void addAt(const std::string& field, Severity severity, NodeId node, Sentence text, Sentence hint = {}) {
+    add(severity, node, std::move(text), std::move(hint));
+    m_problems.back().field = field;
+  }
+
+  void checkSettings(NodeId id, const query::GenerateSettings& settings) {
+    checkModel(id, settings.model);
+    const std::string place = settingsPlace(m_document.at(id).own);
+    if (const auto* most = std::get_if<std::int32_t>(&settings.maxTokens); most != nullptr && *most < 0) {
+      addAt(place + "/max_tokens", Severity::Warning, id,
+            say(forTranslation("Problems", "Max tokens is %1"), std::int64_t{*most}),
+            say(forTranslation("Problems", "0 or less means no limit of its own")));
+    }
+    if (const auto* temperature = std::get_if<float>(&settings.temperature)) {
+      if (!std::isfinite(*temperature) || *temperature < 0) {
+        addAt(place + "/temperature", Severity::Error, id,
+              say(forTranslation("Problems", "The temperature is %1: expected a finite number from 0 up"),
+                  double(*temperature)));
+      } else if (*temperature > 2) {
+        addAt(place + "/temperature", Severity::Warning, id,
+              say(forTranslation("Problems", "The temperature is %1"), double(*temperature)),
+              say(forTranslation("Problems", "Most servers take 0 to 2; answers become noise above")));
+      }
+    }
+  }
+
+  /// None is fine: the document's checkpoint runs it, and exporting says where servers need a name.
+  void checkModel(NodeId id, std::string wanted) {
+    if (const std::optional<std::string> name = query::parameterName(wanted)) {
+      const std::map<std::string, std::string> values = effectiveValues(m_document);
+      const auto value = values.find(*name);
+      if (value == values.end()) {
+        add(Severity::Error, id,
+            say(forTranslation("Problems", "The model is the parameter {%1}, which has no value"), *name),
+            say(forTranslation("Problems", "Give it a value, or name the model")));
+        return;
+      }
+      wanted = value->second;
+    }
+    if (m_checkpoint.empty() || workbench::meansModel(wanted, m_checkpoint)) return;
+    const std::vector<std::string> accepted = workbench::stoodFor(m_document.settings);
+    if (std::find(accepted.begin(), accepted.end(), wanted) != accepted.end()) return;
+    add(Severity::Warning, id,
+        say(forTranslation("Problems", "The query names the model %1; %2 would run it"), wanted,
+            m_checkpoint),
+        say(forTranslation("Problems", "Run it here on %1, or choose the model at the top"), m_checkpoint));
+    m_problems.back().otherModel = wanted;
+    m_problems.back().isOfSettings = true;
+  }
+
+  void checkParameters(NodeId id, const query::Node& own) {
+    const auto resolved = query::resolveParameters(own, effectiveValues(m_document));
+    const auto* diagnostics = std::get_if<std::vector<query::Diagnostic>>(&resolved);
+    if (diagnostics == nullptr) return;
+    for (const query::Diagnostic& diagnostic : *diagnostics) {
+      add(Severity::Error, id, sentence(diagnostic.found, diagnostic.expected), plain(diagnostic.hint));
+      m_problems.back().field = diagnostic.pointer;
+    }
+  }
+
+  /// Also values in places that take more than their declared kind.
+  void checkValues() {
+    const bool isRefused = std::any_of(m_problems.begin(), m_problems.end(), [](const QueryProblem& problem) {
+      return problem.severity == Severity::Error;
+    });
+    if (isRefused || (m_document.parameters.empty() && m_document.declarations.empty())) return;
+    const std::vector<query::Diagnostic> wrong = query::checkValues(
+        query::listParameters(toTree(m_document, m_top), m_document.declarations), m_document.parameters);
+    if (wrong.empty()) return;
+    const auto paths = pathsInTree(m_document, m_top);
+    for (const query::Diagnostic& diagnostic : wrong) {
+      NodeId node = kNoNode;
+      std::size_t length = 0;
+      for (const auto& [path, id] : paths) {
+        if (!diagnostic.pointer.starts_with(path + "/") || path.size() < length) continue;
+        node = id;
+        length = path.size();
+      }
+      const bool isPlaced = node != kNoNode;
+      addAt(isPlaced ? diagnostic.pointer.substr(length) : std::string(), diagnostic.severity, node,
+            sentence(diagnostic.found, diagnostic.expected), plain(diagnostic.hint));
+    }
+  }
+
+  void plan() {
+    QueryOf run = toQuery(m_document, TakeOut::MutedAndFrozen, m_top);
+    if (!run.query) return;
+    // What is retrieved is known when the query is run, and so is what a question or a file will say: that it
+    // says something is enough here.
+    const std::vector<NodeId> ids = m_document.ids();
+    const auto retrieves = [this](NodeId id) {
+      return m_document.isAncestor(m_top, id) && query::documentOf(m_document.at(id).own) != nullptr;
+    };
+    StandIns standIns;
+    const workbench::PipelineResult result =
+        workbench::runPipeline({.source = std::move(*run.query),
+                                .parameters = m_document.parameters,
+                                .declarations = m_document.declarations,
+                                .surroundings = &standIns,
+                                .plan = planOptionsOf(m_document.settings)},
+                               std::any_of(ids.begin(), ids.end(), retrieves) ? workbench::Stage::Parameters
+                                                                              : workbench::Stage::Plan);
+    if (result.at == workbench::Stage::Sugar) return;
+    for (const query::Diagnostic& diagnostic : result.diagnostics) {
+      add(Severity::Error, run.paths.nodeOf(diagnostic.pointer),
+          sentence(diagnostic.found, diagnostic.expected), plain(diagnostic.hint));
+    }
+    if (!result.plan) return;
+    if (result.plan->steps.empty()) {
+      add(Severity::Error, m_top,
+          say(forTranslation("Problems", "There is nothing to generate: the query has no generate node")),
+          say(forTranslation("Problems", "Put a generate above it")));
+    }
+    for (const plan::Step& step : result.plan->steps) {
+      notePolicy(step.prompt, run.paths);
+      checkLength(step, run.paths);
+    }
+  }
+
+  void notePolicy(const plan::PromptNode& prompt, const NodePaths& paths) {
+    if (const auto* children = std::get_if<plan::PromptRun>(&prompt.value)) {
+      for (const plan::PromptNode& child : children->children) notePolicy(child, paths);
+    } else if (const auto* plus = std::get_if<plan::PromptPlus>(&prompt.value)) {
+      if (!m_policy.hasIndependentSpans && !m_isOrderNoted) {
+        m_isOrderNoted = true;
+        addOfSettings(paths.nodeOf(prompt.node),
+                      say(forTranslation(
+                              "Problems",
+                              "Under the policy %1 the children of a plus are reused only from the front, in "
+                              "the same order"),
+                          std::string(m_policy.name)),
+                      say(forTranslation("Problems", "The policy %1 reuses them in any order"),
+                          std::string(policy::standardPolicy().name)));
+      }
+      for (const plan::PromptNode& child : plus->children) notePolicy(child, paths);
+    } else if (const auto* output = std::get_if<plan::PromptOutput>(&prompt.value)) {
+      if (output->form != plan::OutputForm::Anew || !m_policy.hasIndependentSpans ||
+          m_policy.quotesAsGenerated)
+        return;
+      const NodeId node = paths.nodeOf(prompt.node);
+      if (!m_notedAnew.insert(node).second) return;
+      addOfSettings(
+          node,
+          say(forTranslation(
+              "Problems", "The answer of this inner generate is computed again in the prompt that holds it")),
+          m_document.settings.distribute
+              ? say(forTranslation(
+                    "Problems",
+                    "It is reused directly under a plus with the same model, or with the output "
+                    "form reused"))
+              : say(forTranslation("Problems",
+                                   "It is reused with plus distribution, or with the output form reused")));
+    }
+  }
+
+  std::int64_t tokensIn(const plan::PromptNode& prompt) const {
+    std::int64_t tokens = 0;
+    if (const auto* message = std::get_if<plan::PromptMessage>(&prompt.value)) {
+      tokens = m_context.countTokens(message->text);
+    } else if (const auto* run = std::get_if<plan::PromptRun>(&prompt.value)) {
+      for (const plan::PromptNode& child : run->children) tokens += tokensIn(child);
+    } else if (const auto* plus = std::get_if<plan::PromptPlus>(&prompt.value)) {
+      for (const plan::PromptNode& child : plus->children) tokens += tokensIn(child);
+    }
+    return tokens;
+  }
+
+  void checkLength(const plan::Step& step, const NodePaths& paths) {
+    if (!m_context.countTokens) return;
+    const NodeId node = paths.nodeOf(step.node);
+    if (!m_measured.insert(node).second) return;
+    const std::int64_t tokens = tokensIn(step.prompt);
+    const std::int64_t whole = tokens + step.maxTokens.value_or(0);
+    const std::int64_t context = m_context.contextLength;
+    if (context > 0 && tokens >= context) {
+      add(Severity::Error, node,
+          say(forTranslation("Problems", "The prompt has at least %1 tokens; the model holds %2"), tokens,
+              context),
+          say(forTranslation("Problems", "Shorten it by %1 tokens or more"), tokens - context + 1));
+    } else if (context > 0 && whole > context) {
+      add(Severity::Warning, node,
+          say(forTranslation("Problems",
+                             "The prompt of at least %1 tokens leaves no room for an answer of %2: the model "
+                             "holds %3"),
+              tokens, std::int64_t{step.maxTokens.value_or(0)}, context));
+    } else {
+      checkPool(node, whole);
+    }
+  }
+
+  /// A warning only: templates and partial tails come on top, and equal beginnings of spans share blocks.
+  void checkPool(NodeId node, std::int64_t tokens) {
+    const RunSettings& settings = m_document.settings;
+    const std::int64_t blockSize = std::max(1, settings.blockSize);
+    const std::int64_t needed = (tokens + blockSize - 1) / blockSize;
+    // Block 0 is never handed out.
+    const std::int64_t there = std::max(0, settings.blockCount - 1);
+    if (needed <= there) return;
+    addOfSettings(
+        node,
+        say(forTranslation("Problems",
+                           "The prompt and its answer take about %1 blocks of %2 tokens; the pool has %3"),
+            needed, blockSize, there),
+        say(forTranslation("Problems",
+                           "Make the pool larger in the settings: a run that does not fit is refused")));
+  }
+
+  const Document& m_document;
+  const NodeId m_top;
+  const policy::Policy& m_policy;
+  const ProblemContext& m_context;
+  const std::string m_checkpoint;  ///< name of the one that would run it
+  std::vector<QueryProblem> m_problems;
+  std::set<NodeId> m_notedAnew;
+  std::set<NodeId> m_measured;
+  bool m_isTooDeep = false;
+  bool m_isOrderNoted = false;
+};
+
+}  // namespace
+
+std::string Sentence::words() const {
+  std::string text;
+  for (const char* at = form; *at != '\0'; ++at) {
+    const bool isPlace = at[0] == '%' && at[1] >= '1' && at[1] <= '9';
+    const auto index = isPlace ? static_cast<std::size_t>(at[1] - '1') : arguments.size();
+    if (index >= arguments.size()) {
+      text += *at;
+      continue;
+    }
+    text += wordOf(arguments[index]);
+    ++at;
+  }
+  return text;
+}
+
+std::vector<std::string> placesOf(const Document& document, const std::vector<QueryProblem>& problems) {
+  std::map<NodeId, std::string> paths;
+  if (document.root() != kNoNode) {
+    for (auto& [path, id] : pathsInTree(document, document.root())) paths.emplace(id, std::move(path));
+  }
+  std::vector<std::string> places;
+  for (const QueryProblem& problem : problems) {
+    const auto path = paths.find(problem.node);
+    places.push_back(path == paths.end() ? std::string() : path->second + problem.field);
+  }
+  return places;
+}
+
+std::vector<QueryProblem> problemsOf(const Document& document, const ProblemContext& context, NodeId top) {
+  return Finder(document, context, top).find();
+}
+
+}  // namespace spanscope::document

@@ -1,0 +1,155 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// The list of problems that the window, a run and the command line share: its places, files and subtrees.
+#include "engine/query/json/json.h"
+#include "engine/workbench/document/document_query.h"
+#include "engine/workbench/document/edits.h"
+#include "engine/workbench/document/problems.h"
+#include "tests/support/test_program.h"
+
+#include <QByteArray>
+#include <QObject>
+#include <QString>
+#include <QStringList>
+#include <QTest>
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+using namespace spanscope;
+using namespace spanscope::document;
+
+namespace {
+
+Document documentOf(std::string_view text) {
+  const query::ParseResult result = query::parseJson(text);
+  if (!result.query) qFatal("%s", result.diagnostics.front().located("query").c_str());
+  return fromQuery(*result.query);
+}
+
+QStringList textsOf(const std::vector<QueryProblem>& problems) {
+  QStringList texts;
+  for (const QueryProblem& problem : problems) texts << QString::fromStdString(problem.text.words());
+  return texts;
+}
+
+/// A run finds the files "there.txt" and "docs".
+ProblemContext withFiles() {
+  ProblemContext context;
+  context.fileObstacle = [](const std::string& path, FileUse use) -> std::optional<query::NotGiven> {
+    if (path == (use == FileUse::Text ? "there.txt" : "docs")) return std::nullopt;
+    return query::NotGiven{.found = "the file \"" + path + "\"", .expected = "a file", .hint = "save it"};
+  };
+  return context;
+}
+
+}  // namespace
+
+class TestDocumentProblems : public QObject {
+  Q_OBJECT
+
+ private Q_SLOTS:
+  void emptyMessagesHaveTheirPlace_data() {
+    QTest::addColumn<QByteArray>("json");
+    QTest::addColumn<QStringList>("expected");
+    const auto row = [](const char* name, const char* json, const QStringList& places) {
+      QTest::newRow(name) << QByteArray(json) << places;
+    };
+    row("none", R"({"seq":[{"user":" "},{"print":""},{"user":"{x}"}]})", {});
+    row("alone", R"({"user":""})", {"/user"});
+    row("in joins", R"({"cross":[{"system":""},{"plus":[{"user":"a"},{"assistant":""}]}]})",
+        {"/cross/0/system", "/cross/1/plus/1/assistant"});
+    row("below other nodes",
+        R"({"zip":{"first":{"user":""},"second":{"repeat":{"n":2,"g":{"model":"m","input":{"user":""}}}}}})",
+        {"/zip/first/user", "/zip/second/repeat/g/input/user"});
+  }
+  void emptyMessagesHaveTheirPlace() {
+    QFETCH(QByteArray, json);
+    QFETCH(QStringList, expected);
+    const Document document = documentOf(json.toStdString());
+    const std::vector<QueryProblem> problems = problemsOf(document);
+    const std::vector<std::string> places = placesOf(document, problems);
+    QCOMPARE(places.size(), problems.size());
+    QStringList found;
+    for (std::size_t i = 0; i < problems.size(); ++i) {
+      if (problems[i].text.words() != "The message is empty") continue;
+      QVERIFY(problems[i].severity == Severity::Warning);
+      found << QString::fromStdString(places[i]);
+    }
+    QCOMPARE(found, expected);
+  }
+
+  void filesAreLookedAt_data() {
+    QTest::addColumn<QByteArray>("input");
+    QTest::addColumn<QString>("problem");
+    const auto row = [](const char* name, const char* input, const char* problem) {
+      QTest::newRow(name) << QByteArray(input) << QString::fromLatin1(problem);
+    };
+    row("a file that is there", R"({"file":"there.txt"})", "");
+    row("a file that is not", R"({"file":"none.txt"})", "The file \"none.txt\": expected a file");
+    row("a path with a value", R"({"file":"{name}.txt"})", "");
+    row("files to search in",
+        R"({"augment":{"embedding_model":"","body":{"user":"q"},"doc":["docs",{"Text":""}]}})", "");
+    row("a document to search in",
+        R"({"augment":{"embedding_model":"","body":{"user":"q"},"doc":["none.txt",{"Text":""}]}})",
+        "The file \"none.txt\": expected a file");
+    row("a document with its text",
+        R"({"augment":{"embedding_model":"","body":{"user":"q"},"doc":["none.txt",{"Text":"a"}]}})", "");
+  }
+  void filesAreLookedAt() {
+    QFETCH(QByteArray, input);
+    QFETCH(QString, problem);
+    Document document = documentOf(R"({"g":{"model":"","input":)" + input.toStdString() + "}}");
+    if (input.contains("{name}")) document.parameters["name"] = "there";
+    const std::vector<QueryProblem> problems = problemsOf(document, withFiles());
+    QCOMPARE(textsOf(problems), problem.isEmpty() ? QStringList() : QStringList(problem));
+    if (!problems.empty()) {
+      QVERIFY(problems.front().severity == Severity::Error);
+      QCOMPARE(problems.front().hint.words(), std::string("Save it"));
+    }
+    // Where files are not looked at, they are there.
+    QVERIFY(problemsOf(document).empty());
+  }
+
+  /// What is run below a node has the problems of that node only.
+  void ofASubtree() {
+    const Document document = documentOf(
+        R"({"g":{"model":"","input":{"cross":[{"g":{"model":"","input":{"user":"a"}}},{"file":""}]}}})");
+    const NodeId join = document.at(document.root()).children.front();
+    const NodeId inner = document.at(join).children.front();
+    QVERIFY(textsOf(problemsOf(document)).contains(QStringLiteral("The file has no path")));
+    QVERIFY(problemsOf(document, {}, inner).empty());
+    QCOMPARE(textsOf(problemsOf(document, {}, document.at(inner).children.front())),
+             QStringList("There is nothing to generate: the query has no generate node"));
+  }
+
+  /// A number may be right where it stands, and wrong as it was declared.
+  void valuesHaveTheDeclaredKind() {
+    Document document = documentOf(R"({"g":{"model":"","max_tokens":"{n}","input":{"user":"a"}}})");
+    declareParameter(document, {.name = "n", .kind = query::ParameterKind::Count, .defaultValue = {}});
+    document.parameters["n"] = "30";
+    QVERIFY(problemsOf(document).empty());
+    document.parameters["n"] = "300";
+    const std::vector<QueryProblem> problems = problemsOf(document);
+    QCOMPARE(problems.size(), std::size_t{1});
+    QVERIFY(problems.front().severity == Severity::Error);
+    QCOMPARE(placesOf(document, problems), std::vector<std::string>{"/g/max_tokens"});
+  }
+
+  void aMutedQueryCannotBeRun() {
+    Document document = documentOf(R"({"g":{"model":"","input":{"user":"a"}}})");
+    setMuted(document, {document.root()}, true);
+    QCOMPARE(textsOf(problemsOf(document)), QStringList("The whole query is muted"));
+  }
+
+  /// Texts of the query are no places for arguments.
+  void argumentsStandAsTheyAre() {
+    const Document document = documentOf(R"({"g":{"model":"%2","input":{"user":"a"}}})");
+    QCOMPARE(textsOf(problemsOf(document)),
+             QStringList("The query names the model %2; spanlet would run it"));
+  }
+};
+
+SPANSCOPE_TEST(tst_document_problems, TestDocumentProblems)
+#include "tst_document_problems.moc"
