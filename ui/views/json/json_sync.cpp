@@ -3,10 +3,14 @@
 
 #include "engine/workbench/document/document_query.h"
 #include "engine/workbench/document/edits.h"
+#include "engine/workbench/pipeline.h"
 #include "ui/document/document_file.h"
 #include "ui/words/tr.h"
 
+#include <QStringList>
+
 #include <algorithm>
+#include <cstddef>
 #include <utility>
 
 namespace spanscope::ui {
@@ -95,7 +99,34 @@ document::NodeId nodeAtOffset(const JsonText& text, const document::Document& do
   return document::kNoNode;
 }
 
-QString jsonSummary(const JsonText& text, bool isInStep) {
+std::vector<JsonRemark> remarksOn(const JsonText& text, bool isInStep, const document::Document& document,
+                                  const std::vector<Problem>& problems) {
+  std::vector<JsonRemark> remarks;
+  std::map<std::string, std::size_t> fields;  // the exact places of what both say
+  for (const query::Diagnostic& said : text.diagnostics) {
+    const bool isInList =
+        isInStep && std::any_of(problems.begin(), problems.end(), [&said](const Problem& problem) {
+          return !problem.place.empty() && problem.place == said.pointer;
+        });
+    if (isInList)
+      fields.emplace(said.pointer, said.offset);
+    else
+      remarks.push_back({said.severity, said.offset, QString::fromStdString(said.message())});
+  }
+  if (!isInStep) return remarks;
+  for (const Problem& problem : problems) {
+    JsonRemark& remark = remarks.emplace_back(JsonRemark{problem.severity, std::nullopt, saidOf(problem)});
+    // What stands outside of the query has no place in the text.
+    if (problem.place.empty() && (problem.node != document.root() || text.isEmpty)) continue;
+    if (const auto field = fields.find(problem.place); field != fields.end())
+      remark.offset = field->second;
+    else if (const auto range = workbench::rangeAround(problem.place, text.sources))
+      remark.offset = range->begin;
+  }
+  return remarks;
+}
+
+QString jsonSummary(const JsonText& text, bool isInStep, const std::vector<JsonRemark>& remarks) {
   const auto error = std::find_if(
       text.diagnostics.begin(), text.diagnostics.end(),
       [](const query::Diagnostic& diagnostic) { return diagnostic.severity == Severity::Error; });
@@ -103,9 +134,14 @@ QString jsonSummary(const JsonText& text, bool isInStep) {
     return tr("line %1: expected %2").arg(error->position.line).arg(QString::fromStdString(error->expected));
   }
   if (!isInStep) return tr("not in step");
-  const std::size_t warnings = text.diagnostics.size();
-  if (warnings == 0) return tr("in step ✓");
-  return warnings == 1 ? tr("in step ✓ · 1 warning") : tr("in step ✓ · %1 warnings").arg(warnings);
+  const auto errors = std::count_if(remarks.begin(), remarks.end(), [](const JsonRemark& remark) {
+    return remark.severity == Severity::Error;
+  });
+  const auto warnings = static_cast<std::ptrdiff_t>(remarks.size()) - errors;
+  QStringList parts(tr("in step ✓"));
+  if (errors > 0) parts += errors == 1 ? tr("1 error") : tr("%1 errors").arg(errors);
+  if (warnings > 0) parts += warnings == 1 ? tr("1 warning") : tr("%1 warnings").arg(warnings);
+  return parts.join(tr(" · "));
 }
 
 }  // namespace spanscope::ui

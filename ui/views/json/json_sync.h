@@ -4,9 +4,11 @@
 
 #include "engine/query/json/json.h"
 #include "engine/workbench/document/document.h"
+#include "ui/document/problems.h"
 
 #include <QString>
 
+#include <cstddef>
 #include <map>
 #include <optional>
 #include <string>
@@ -41,7 +43,19 @@ std::vector<query::SourceRange> mutedRanges(const JsonText& text, const document
 /// The innermost node of the document around this byte; kNoNode: none.
 document::NodeId nodeAtOffset(const JsonText& text, const document::Document& document, std::size_t offset);
 
-/// A summary: "in step ✓" or "line 7: expected …", and the number of warnings.
-QString jsonSummary(const JsonText& text, bool isInStep);
+/// One line under the text.
+struct JsonRemark {
+  Severity severity = Severity::Error;
+  std::optional<std::size_t> offset;  ///< byte of the text that it is about; nothing: none
+  QString text;
+};
+
+/// What is said of the text. Text that is not in step has the errors of its own. Text that is in step has the
+/// problems of the document, and what only the text could say: that an unknown field was left out.
+std::vector<JsonRemark> remarksOn(const JsonText& text, bool isInStep, const document::Document& document,
+                                  const std::vector<Problem>& problems);
+
+/// A summary: "in step ✓" or "line 7: expected …", and the numbers of errors and warnings.
+QString jsonSummary(const JsonText& text, bool isInStep, const std::vector<JsonRemark>& remarks);
 
 }  // namespace spanscope::ui

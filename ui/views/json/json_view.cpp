@@ -75,6 +75,9 @@ JsonView::JsonView(QWidget* parent)
   m_following.setSingleShot(true);
   m_following.setInterval(kPause);
   connect(&m_following, &QTimer::timeout, this, &JsonView::follow);
+  m_checking.setSingleShot(true);
+  m_checking.setInterval(0);
+  connect(&m_checking, &QTimer::timeout, this, &JsonView::check);
   connect(m_editor, &QPlainTextEdit::textChanged, this, &JsonView::noteTyping);
   connect(m_editor, &QPlainTextEdit::cursorPositionChanged, this, &JsonView::followCursor);
   connect(take, &QPushButton::clicked, this, &JsonView::takeCanvas);
@@ -102,12 +105,18 @@ void JsonView::modelChanged() {
   // Text that was typed for the previous document does not belong to this one.
   m_typing.stop();
   m_following.stop();
+  // Once it is saved, the document stands beside its files.
+  if (model() != nullptr)
+    connect(model(), &DocumentModel::stateChanged, this, [this] { m_checking.start(); });
+  m_checking.setInterval(0);
+  m_problems.clear();
   m_isOther = true;
   m_isTyped = false;
   m_isConflict = false;
 }
 
 void JsonView::refresh() {
+  m_checking.start();
   m_editor->setTheme(theme());
   m_editor->setReadOnly(model() == nullptr);
   m_errors->setFont(theme().smallFont());
@@ -207,29 +216,40 @@ void JsonView::keepTyping() {
   applyTyped();
 }
 
+void JsonView::check() {
+  m_checking.setInterval(kPause);
+  if (!isInStep()) return;
+  const auto* devices = input() == nullptr ? nullptr : input()->devices.get();
+  const std::optional<QString> path = model() == nullptr ? std::nullopt : std::optional(model()->filePath());
+  std::vector<Problem> problems = m_finder.find(document(), tokenizer(), tokenCounts(), devices, path);
+  if (std::exchange(m_problems, std::move(problems)) != m_problems) showState();
+}
+
 void JsonView::showState() {
   m_bar->setVisible(m_isConflict);
+  const std::vector<JsonRemark> remarks = remarksOn(m_text, isInStep(), document(), m_problems);
   std::vector<std::size_t> errors;
   m_errors->clear();
-  for (const query::Diagnostic& diagnostic : m_text.diagnostics) {
-    const bool isError = diagnostic.severity == Severity::Error;
-    if (isError) errors.push_back(diagnostic.offset);
-    auto* item = new QListWidgetItem(tr("%1:%2  %3: %4")
-                                         .arg(diagnostic.position.line)
-                                         .arg(diagnostic.position.column)
-                                         .arg(isError ? tr("error") : tr("warning"))
-                                         .arg(QString::fromStdString(diagnostic.message())),
-                                     m_errors);
-    item->setToolTip(QString::fromStdString(diagnostic.message()));
+  for (const JsonRemark& remark : remarks) {
+    const bool isError = remark.severity == Severity::Error;
+    if (isError && remark.offset) errors.push_back(*remark.offset);
+    const QString word = isError ? tr("error") : tr("warning");
+    QString line = tr("%1: %2").arg(word, remark.text);
+    if (remark.offset) {
+      const query::TextPosition at = query::positionAt(m_text.text, *remark.offset);
+      line = tr("%1:%2  %3").arg(at.line).arg(at.column).arg(line);
+    }
+    auto* item = new QListWidgetItem(line, m_errors);
+    item->setToolTip(remark.text);
     item->setForeground(theme().color(isError ? Role::Error : Role::ComputedInk));
-    item->setData(Qt::UserRole, QVariant::fromValue(diagnostic.offset));
+    item->setData(Qt::UserRole, QVariant::fromValue(remark.offset.value_or(0)));
     item->setSizeHint({0, kErrorRowHeight});
   }
   m_errors->setVisible(m_errors->count() > 0);
   m_errors->setFixedHeight(std::min(m_errors->count(), kMostErrorRows) * kErrorRowHeight + 2 * kSpace);
   m_editor->setErrors(errors);
   showSelection();
-  QString summary = jsonSummary(m_text, isInStep());
+  QString summary = jsonSummary(m_text, isInStep(), remarks);
   const std::size_t muted = isInStep() ? mutedRanges(m_text, document()).size() : 0;
   if (muted > 0) summary = tr("%1, %2 muted").arg(summary).arg(muted);
   if (summary == m_summary) return;

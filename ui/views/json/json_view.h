@@ -3,10 +3,13 @@
 // query is kept as it was typed.
 #pragma once
 
+#include "ui/session/problem_finder.h"
 #include "ui/views/common/input_view.h"
 #include "ui/views/json/json_sync.h"
 
 #include <QTimer>
+
+#include <vector>
 
 class QLabel;
 class QListWidget;
@@ -37,6 +40,8 @@ class JsonView : public InputView {
   void follow();
   void keepTyping();
   void followCursor();
+  /// Finds what the list of problems says of the document.
+  void check();
   void showState();
   void showSelection();
   bool isInStep() const { return !m_isTyped && !m_isConflict; }
@@ -45,8 +50,11 @@ class JsonView : public InputView {
   QWidget* m_bar;
   QLabel* m_barText;
   QListWidget* m_errors;
-  QTimer m_following;         ///< ends when a large document has stopped changing
-  QTimer m_typing;            ///< ends when the person has paused
+  QTimer m_following;  ///< ends when a large document has stopped changing
+  QTimer m_typing;     ///< ends when the person has paused
+  QTimer m_checking;   ///< ends when changes have paused
+  ProblemFinder m_finder;
+  std::vector<Problem> m_problems;
   JsonText m_text;            ///< what was last read from the editor's text
   bool m_isOther = true;      ///< the text belongs to another document
   bool m_isTyped = false;     ///< the editor holds changes that the document does not have yet

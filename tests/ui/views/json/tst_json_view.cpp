@@ -5,6 +5,7 @@
 #include "engine/workbench/document/edits.h"
 #include "tests/support/test_program.h"
 #include "tests/ui/views/common/view_bench.h"
+#include "ui/session/problem_finder.h"
 #include "ui/views/json/json_editor.h"
 #include "ui/views/json/json_sync.h"
 #include "ui/views/json/json_view.h"
@@ -23,7 +24,8 @@ using spanscope::ui::testing::ViewBench;
 
 namespace {
 
-constexpr auto kQuery = R"({"g": {"model": "m", "max_tokens": 32, "input": {"cross": [{"system": "Answer."},
+constexpr auto kQuery =
+    R"({"g": {"model": "spanlet", "max_tokens": 32, "input": {"cross": [{"system": "Answer."},
   {"plus": [{"user": "Mira lives in Lisbon."}, {"user": "Tarek is a baker."}]}, {"user": "Where?"}]}}})";
 
 /// Puts the cursor behind the text and types.
@@ -88,6 +90,7 @@ class TestJsonView : public QObject {
   void copies();
   void pastesIntoAnEmptyDocument();
   void missingInputsStayMissing();
+  void saysWhatTheProblemsSay();
 };
 
 void TestJsonView::showsTheQuery() {
@@ -286,6 +289,35 @@ void TestJsonView::missingInputsStayMissing() {
   QTRY_VERIFY(textOf(f.bench.document(), f.bench.document().at(f.bench.document().root()).children.at(0)) ==
               "abc");
   QCOMPARE(f.bench.document().at(monad).children.at(0), document::kNoNode);
+}
+
+/// Below text that is in step stands the list of problems, each at its node, and nothing else of the query.
+void TestJsonView::saysWhatTheProblemsSay() {
+  Fixture f(
+      R"({"g": {"model": "", "max_tokens": -1, "input": {"cross": [{"file": "a.txt"}, {"user": ""}, {"user": "b"}]}}})");
+  ProblemFinder finder;
+  const std::vector<Problem> problems = finder.find(f.bench.document(), nullptr, nullptr, nullptr, QString());
+  QCOMPARE(problems.size(), std::size_t{3});
+  QTRY_COMPARE(f.errors()->count(), 3);
+  for (int i = 0; i < 3; ++i) {
+    const QString line = f.errors()->item(i)->text();
+    QVERIFY2(line.endsWith(saidOf(problems[static_cast<std::size_t>(i)])), qPrintable(line));
+  }
+  QVERIFY2(f.errors()->item(0)->text().startsWith(QStringLiteral("3:17  ")),
+           qPrintable(f.errors()->item(0)->text()));
+  QCOMPARE(f.bench.summary(), QString::fromUtf8("in step ✓ · 1 error · 2 warnings"));
+  f.bench.model().change(QStringLiteral("Canvas"), [](document::Document& d) {
+    document::removeSubtrees(d, {d.at(d.at(d.root()).children.front()).children.front()});
+  });
+  QTRY_COMPARE(f.errors()->count(), 2);
+  // What stands outside of the query has no line.
+  f.bench.model().change(QStringLiteral("Draft"),
+                         [](document::Document& d) { document::addNode(d, document::makeOperator("plus")); });
+  QTRY_COMPARE(f.errors()->count(), 3);
+  QVERIFY(f.errors()->item(2)->text().startsWith(QStringLiteral("warning: This tree is not part")));
+  f.bench.model().undoStack().undo();
+  QTRY_COMPARE(f.errors()->count(), 2);
+  QCOMPARE(f.bench.summary(), QString::fromUtf8("in step ✓ · 2 warnings"));
 }
 
 SPANSCOPE_TEST(tst_json_view, TestJsonView, QApplication)
