@@ -170,7 +170,8 @@ void TestInterruptibleInput::stopEndsTheReadingOfAQuery() {
 void TestInterruptibleInput::pipesAreReadToTheEnd() {
   const std::string path = m_folder.filePath(QStringLiteral("whole.json")).toStdString();
   QCOMPARE(mkfifo(path.c_str(), 0600), 0);
-  const std::string text = R"({"user": ")" + std::string(200'000, 'x') + "\"}";
+  const std::string text =
+      R"({"g": {"model": "m", "input": {"user": ")" + std::string(200'000, 'x') + "\"}}}";
   const std::jthread writer([&] {
     const int pipe = open(path.c_str(), O_WRONLY);
     std::size_t sent = 0;

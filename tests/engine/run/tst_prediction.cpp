@@ -396,6 +396,7 @@ void TestPrediction::whatNobodyForesawIsInTheForecast() {
       .name = "broken",
       .brief = "",
       .help = "",
+      .asIn = "",
       .exactness = "",
       .hasIndependentSpans = true,
       .wantsBlockAttention = false,

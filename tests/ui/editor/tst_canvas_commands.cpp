@@ -66,7 +66,7 @@ class TestCanvasCommands : public QObject {
       const bool ours =
           info.id.startsWith(QStringLiteral("node.")) ||
           (info.id.startsWith(QStringLiteral("edit.")) && info.id != QStringLiteral("edit.undo") &&
-           info.id != QStringLiteral("edit.redo")) ||
+           info.id != QStringLiteral("edit.redo") && info.id != QStringLiteral("edit.history")) ||
           info.id.startsWith(QStringLiteral("view.zoom")) || info.id.startsWith(QStringLiteral("view.fit")) ||
           info.id == QStringLiteral("view.forecast") || info.id == QStringLiteral("view.minimap");
       if (!ours) {

@@ -141,9 +141,9 @@ class TestCommandHandlers : public QObject {
 
   void withoutADocumentTheProgramIsLeft() {
     settle();
-    QCOMPARE(offered(),
-             QStringList({"file.new", "file.open", "file.welcome", "file.quit", "run.keep", "view.theme",
-                          "help.palette", "help.manual", "help.keys", "help.change-keys", "help.about"}));
+    QCOMPARE(offered(), QStringList({"file.new", "file.open", "file.add-files", "file.add-folder",
+                                     "file.welcome", "file.quit", "run.keep", "view.theme", "help.palette",
+                                     "help.manual", "help.keys", "help.change-keys", "help.about"}));
     for (const CommandInfo& info : commandTable()) {
       if (offered().contains(info.id)) continue;
       const Shown before = shown(*m_window);
@@ -155,7 +155,8 @@ class TestCommandHandlers : public QObject {
   void disabledCommandsDoNothingInADocument() {
     QVERIFY(m_window->openExample(QStringLiteral("rag.json")));
     settle();
-    const QStringList expected{"edit.undo", "edit.redo", "run.stop", "run.attention", "run.fidelity"};
+    const QStringList expected{"edit.undo",     "edit.redo",    "edit.history", "run.stop",
+                               "run.attention", "run.fidelity", "view.back",    "view.forward"};
     int disabled = 0;
     for (const CommandInfo& info : commandTable()) {
       const bool ofCanvas = m_window->canvas().commands().find(info.id) != nullptr;
