@@ -47,9 +47,7 @@ class ValueReader {
   ValueReader(const ReadContext& context, std::string pointer)
       : m_context(context), m_pointer(std::move(pointer)) {}
 
-  void operator()(const FieldInfo& info, std::string& text) {
-    readText(m_context.walk, text, info.expected);
-  }
+  void operator()(const FieldInfo& info, std::string& text) { readText(m_context.walk, text, info.expected); }
   void operator()(const FieldInfo& /*info*/, Setting<std::int32_t>& setting) {
     readMaxTokens(m_context.walk, setting);
   }

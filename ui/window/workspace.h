@@ -55,7 +55,7 @@ struct OpenDocument {
   bool following = true;      ///< the newest event is shown
   QString failure;            ///< why the last run could not start or failed; empty otherwise
   ReplayState replay;         ///< what is computed again, or measured, of its answers
-  std::shared_ptr<const workbench::Benchmark> benchmark;  ///< the last one of it; null: none
+  std::shared_ptr<const workbench::Benchmark> benchmark;        ///< the last one of it; null: none
   std::shared_ptr<const workbench::PolicyComparison> policies;  ///< the last one of it; null: none
 };
 

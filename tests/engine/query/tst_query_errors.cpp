@@ -312,8 +312,7 @@ void TestQueryErrors::diagnostics_data() {
       "input; it is ignored\n");
   row("both forms of a repeat", R"({"repeat":{"n":1,"query":3,"g":{"model":"m","input":{"user":"x"}}}})",
       "warning 1:18: /repeat: found \"query\" beside \"g\", expected one of them; \"query\" is ignored\n");
-  row("no model", R"({"g":{"model":"","input":{"user":"x"}}})",
-      "");
+  row("no model", R"({"g":{"model":"","input":{"user":"x"}}})", "");
   row("an infinite temperature", R"({"g":{"model":"m","input":{"user":"x"},"temperature":3.4e39}})",
       "warning 1:54: /g/temperature: found the number 3.4e39, expected a temperature that a 32-bit float can "
       "hold; it "

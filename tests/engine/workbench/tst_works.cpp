@@ -418,8 +418,8 @@ class TestWorks : public QObject {
     QCOMPARE(bench.newest.sessions, 1);
   }
 
-  /// With a disk tier on, what an experiment calls an empty cache is empty, and its blocks do not take the room
-  /// of those that a person keeps.
+  /// With a disk tier on, what an experiment calls an empty cache is empty, and its blocks do not take the
+  /// room of those that a person keeps.
   void experimentsLeaveTiersAlone() {
     const QTemporaryDir folder;
     const QByteArray before = qgetenv("XDG_CACHE_HOME");

@@ -10,6 +10,8 @@ namespace {
 
 /// Fewer letters before the cut would say nothing.
 constexpr qsizetype kFewestLetters = 2;
+/// Before a number at the end fewer letters say less than the number alone: "7" and not "do…7".
+constexpr qsizetype kFewestBeforeNumber = 3;
 
 struct NameParts {
   QString family;  ///< name without the number at its end and the space before it
@@ -33,7 +35,7 @@ QString cutBeforeNumber(const NameParts& parts, qsizetype letters) {
 
 /// How many letters before the cut of "doc…12" fit; 0: too few would be left.
 qsizetype lettersFor(const NameParts& parts, double room, const QFontMetrics& metrics) {
-  for (qsizetype letters = parts.family.size() - 1; letters >= kFewestLetters; --letters) {
+  for (qsizetype letters = parts.family.size() - 1; letters >= kFewestBeforeNumber; --letters) {
     if (fits(cutBeforeNumber(parts, letters), room, metrics)) return letters;
   }
   return 0;
