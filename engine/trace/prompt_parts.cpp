@@ -37,6 +37,17 @@ PromptDivided partPerSegment(std::span<const SegmentInfo> segments) {
 
 }  // namespace
 
+std::optional<std::size_t> copyOf(std::span<const SegmentInfo> segments, std::size_t hidden) {
+  const SegmentInfo& stored = segments[hidden];
+  for (std::size_t i = hidden + 1; stored.hidden && i < segments.size(); ++i) {
+    const SegmentInfo& segment = segments[i];
+    if (!segment.hidden && segment.scope == stored.scope && segment.base == stored.base &&
+        segment.node == stored.node && segment.visibleBegin == stored.visibleBegin)
+      return i;
+  }
+  return std::nullopt;
+}
+
 PromptParts::PromptParts(std::span<const SegmentInfo> segments, const PromptDivided* divided)
     : m_divided(divided == nullptr || divided->parts.empty() ? partPerSegment(segments) : *divided),
       m_roles(m_divided.parts.size(), PartRole::Hidden) {
@@ -54,6 +65,13 @@ PromptParts::PromptParts(std::span<const SegmentInfo> segments, const PromptDivi
     if (isSource) role = PartRole::Source;
   }
   if (const auto part = own()) m_roles[*part] = PartRole::Own;
+  for (std::uint32_t i = 0; i < segments.size(); ++i) {
+    const SegmentInfo& segment = segments[i];
+    if (copyOf(segments, i)) continue;
+    const std::int32_t end =
+        segment.hidden ? static_cast<std::int32_t>(segment.tokens.size()) : segment.visibleBegin;
+    if (end > 0) m_beside.push_back({.part = partAt(i, 0).value_or(0), .segment = i, .begin = 0, .end = end});
+  }
 }
 
 std::optional<std::uint32_t> PromptParts::partAt(std::uint32_t segment, std::int32_t local) const {

@@ -4,6 +4,7 @@
 
 #include "engine/trace/event.h"
 
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <span>
@@ -19,6 +20,10 @@ enum class PartRole : std::uint8_t {
   Hidden,   ///< no row sees any token of it
 };
 
+/// The visible segment that stands in the place of a hidden segment and began as a copy of it (policies blend
+/// and relay); nothing if there is none.
+std::optional<std::size_t> copyOf(std::span<const SegmentInfo> segments, std::size_t hidden);
+
 class PromptParts {
  public:
   PromptParts() = default;
@@ -30,6 +35,10 @@ class PromptParts {
   PartRole role(std::size_t part) const { return m_roles[part]; }
   /// Ranges of visible tokens in view order. The reply goes on with the last one.
   const std::vector<PartRange>& visible() const { return m_visible; }
+  /// Ranges of tokens that stand in nobody's view and of which no visible segment is a copy: they only carry
+  /// what the policy needs, such as beginnings that `link` replaces. Ascending; one range of each segment at
+  /// most.
+  const std::vector<PartRange>& beside() const { return m_beside; }
   /// The part of a local token, also of a hidden one. A generated token belongs to the last part of its
   /// segment. Nothing if the segment has no tokens.
   std::optional<std::uint32_t> partAt(std::uint32_t segment, std::int32_t local) const;
@@ -42,6 +51,7 @@ class PromptParts {
  private:
   PromptDivided m_divided;
   std::vector<PartRange> m_visible;
+  std::vector<PartRange> m_beside;
   std::vector<PartRole> m_roles;
 };
 

@@ -101,18 +101,6 @@ bool isLinked(const std::vector<trace::SegmentInfo>& segments, std::size_t index
          segment.scope == rest.scope && segment.node == rest.node && rest.base + rest.visibleBegin == end;
 }
 
-/// The visible segment that stands in the place of a hidden segment and began as a copy of it (blend, relay).
-std::optional<std::size_t> copyOf(const std::vector<trace::SegmentInfo>& segments, std::size_t index) {
-  const trace::SegmentInfo& stored = segments[index];
-  for (std::size_t i = index + 1; stored.hidden && i < segments.size(); ++i) {
-    const trace::SegmentInfo& segment = segments[i];
-    if (!segment.hidden && segment.scope == stored.scope && segment.base == stored.base &&
-        segment.node == stored.node && segment.visibleBegin == stored.visibleBegin)
-      return i;
-  }
-  return std::nullopt;
-}
-
 /// Gives the identity of the part that holds a path; nullptr: it is not known.
 using IdentityOf = std::function<const SegmentIdentity*(const NodePath&)>;
 
@@ -192,7 +180,7 @@ std::vector<SegmentName> segmentNamesOf(const std::vector<trace::SegmentInfo>& s
     }
   }
   for (std::size_t i = 0; i + 1 < segments.size(); ++i) {
-    if (const auto copy = copyOf(segments, i)) {
+    if (const auto copy = trace::copyOf(segments, i)) {
       names[i].name = tr("%1, stored").arg(names[*copy].name);
       names[i].hue = names[*copy].hue;
     }

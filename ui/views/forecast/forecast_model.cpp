@@ -41,7 +41,7 @@ QString segmentText(const ForecastSegment& segment, int column) {
     case ForecastModel::Tokens:
       return atMost(segment.holdsReply, segment.tokens);
     case ForecastModel::Base:
-      return atMost(segment.isAfterReply, segment.base);
+      return segment.isHidden ? QString() : atMost(segment.isAfterReply, segment.base);
     case ForecastModel::Cached:
       return QString::number(segment.cached);
     case ForecastModel::Relocated:
@@ -132,6 +132,9 @@ QString ForecastModel::text(const QModelIndex& index) const {
 QString ForecastModel::tip(const QModelIndex& index) const {
   if (isSentence(index)) return text(index.siblingAtColumn(Name));
   if (const ForecastSegment* own = segment(index)) {
+    if (own->isHidden)
+      return tr("%1: %2 tokens, %3\nBlocks: %4")
+          .arg(own->name, atMost(own->holdsReply, own->tokens), own->sees, own->blockWords);
     return tr("%1: %2, %3 tokens at position %4\nSees: %5\nBlocks: %6")
         .arg(own->name, own->kind, atMost(own->holdsReply, own->tokens), atMost(own->isAfterReply, own->base),
              own->sees, own->blockWords);

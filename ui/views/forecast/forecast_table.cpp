@@ -10,7 +10,7 @@
 
 #include <algorithm>
 #include <map>
-#include <span>
+#include <optional>
 #include <string_view>
 #include <utility>
 
@@ -82,32 +82,32 @@ BlockLook lookOf(const trace::BlockLookedUp& block, std::int32_t blockSize) {
   return look;
 }
 
-/// The tokens that a row of the table stands for.
-struct RowTokens {
-  std::uint32_t segment = 0;
-  std::int64_t begin = 0;  ///< local tokens
-  std::int64_t end = 0;
-};
+/// The tokens that a row of the table stands for, range by range.
+using RowTokens = std::vector<trace::PartRange>;
 
 void addBlocks(const run::StepPrediction& step, std::int32_t blockSize, const std::vector<RowTokens>& tokens,
                std::vector<ForecastSegment>& rows) {
   // The words for the blocks of each row, with the number of equal neighbours.
   std::vector<std::vector<std::pair<QString, int>>> words(rows.size());
+  const auto take = [&](const trace::BlockLookedUp& block, std::size_t row, std::int64_t found) {
+    rows[row].blocks.push_back(lookOf(block, blockSize));
+    rows[row].cached += found;
+    if (block.base != block.storedBase) rows[row].relocated += found;
+    const QString word = outcomeText(block);
+    if (words[row].empty() || words[row].back().first != word) words[row].emplace_back(word, 0);
+    ++words[row].back().second;
+  };
   for (const trace::BlockLookedUp& block : step.blocks) {
     const std::int64_t begin = std::int64_t{block.virtualIndex} * blockSize;
-    for (std::size_t i = 0; i < rows.size(); ++i) {
-      const RowTokens& own = tokens[i];
-      const bool isThere =
-          block.segment == own.segment && begin < own.end && begin + block.wanted > own.begin;
-      if (!isThere) continue;
-      rows[i].blocks.push_back(lookOf(block, blockSize));
-      const std::int64_t found =
-          std::max<std::int64_t>(0, std::min(own.end, begin + block.tokens) - std::max(own.begin, begin));
-      rows[i].cached += found;
-      if (block.base != block.storedBase) rows[i].relocated += found;
-      const QString word = outcomeText(block);
-      if (words[i].empty() || words[i].back().first != word) words[i].emplace_back(word, 0);
-      ++words[i].back().second;
+    for (std::size_t row = 0; row < rows.size(); ++row) {
+      for (const trace::PartRange& range : tokens[row]) {
+        const bool isThere =
+            block.segment == range.segment && begin < range.end && begin + block.wanted > range.begin;
+        if (!isThere) continue;
+        take(block, row,
+             std::max<std::int64_t>(0, std::min<std::int64_t>(range.end, begin + block.tokens) -
+                                           std::max<std::int64_t>(range.begin, begin)));
+      }
     }
   }
   for (std::size_t i = 0; i < rows.size(); ++i) {
@@ -117,28 +117,7 @@ void addBlocks(const run::StepPrediction& step, std::int32_t blockSize, const st
   }
 }
 
-/// Adds a row for each part of a segment.
-void addParts(const ForecastSegment& segment, const layout::Segment& own,
-              const std::vector<trace::PartRange>& within, const RequestParts& parts,
-              std::vector<ForecastSegment>& rows, std::vector<RowTokens>& tokens) {
-  bool isAfterReply = segment.isAfterReply;
-  for (const trace::PartRange& range : within) {
-    ForecastSegment& row = rows.emplace_back(segment);
-    const std::int64_t begin = &range == &within.front() ? 0 : range.begin;
-    row.name = parts.names[range.part].name;
-    row.hue = parts.names[range.part].hue;
-    row.node = parts.names[range.part].id;
-    row.tokens = range.end - begin;
-    row.base = own.base + begin;
-    row.isAfterReply = isAfterReply;
-    row.holdsReply = std::any_of(own.tokens.begin() + begin, own.tokens.begin() + range.end, run::isUnknown);
-    if (&range != &within.front()) row.sees = tr("all that stands before it");
-    isAfterReply |= row.holdsReply;
-    tokens.push_back({.segment = range.segment, .begin = begin, .end = range.end});
-  }
-}
-
-/// A row for each segment, or for each of its parts if it holds several.
+/// A row for each part of the prompt, and one for what lies beside it.
 std::vector<ForecastSegment> segmentsOf(const ViewInput& input, const run::StepPrediction& step) {
   const Forecast& forecast = *input.forecast;
   const std::vector<SegmentName> names = segmentNames(input, forecast, step.table);
@@ -146,35 +125,45 @@ std::vector<ForecastSegment> segmentsOf(const ViewInput& input, const run::StepP
   std::vector<ForecastSegment> rows;
   std::vector<RowTokens> tokens;
   bool isAfterReply = false;
-  for (std::uint32_t i = 0; i < step.table.segments.size(); ++i) {
-    const layout::Segment& own = step.table.segments[i];
-    ForecastSegment segment;
-    segment.name = names[i].name;
-    segment.hue = names[i].hue;
-    const document::NodeId node = forecast.paths.nodeOf(own.node);
-    if (input.document->contains(node)) segment.node = node;
-    segment.kind = own.hidden ? tr("hidden prefix") : own.independent ? tr("independent") : tr("dependent");
-    segment.tokens = own.length();
-    segment.holdsReply = std::any_of(own.tokens.begin(), own.tokens.end(), run::isUnknown);
-    segment.base = own.base;
-    segment.isAfterReply = isAfterReply;
+  const auto holdsReply = [&step](const trace::PartRange& range) {
+    const std::vector<TokenId>& all = step.table.segments[range.segment].tokens;
+    return std::any_of(all.begin() + range.begin, all.begin() + range.end, run::isUnknown);
+  };
+  std::optional<std::uint32_t> last;  // part of the last row
+  for (const trace::PartRange& range : parts.parts.visible()) {
+    const layout::Segment& own = step.table.segments[range.segment];
+    const bool goesOn = std::exchange(last, range.part) == range.part;
+    if (!goesOn) {
+      ForecastSegment& row = rows.emplace_back();
+      tokens.emplace_back();
+      row.name = parts.names[range.part].name;
+      row.hue = parts.names[range.part].hue;
+      if (input.document->contains(parts.names[range.part].id)) row.node = parts.names[range.part].id;
+      row.base = own.base + range.begin;
+      row.isAfterReply = isAfterReply;
+    }
+    ForecastSegment& row = rows.back();
+    tokens.back().push_back(range);
+    row.kind = own.independent ? tr("independent") : tr("dependent");
+    row.tokens += range.end - range.begin;
+    row.holdsReply = row.holdsReply || holdsReply(range);
     QStringList seen;
     for (const std::uint32_t other : own.sees) seen.push_back(names[other].name);
-    segment.sees = seen.isEmpty() ? tr("nothing but itself") : seen.join(tr(", "));
-    std::vector<trace::PartRange> within;
-    for (const trace::PartRange& range : parts.parts.visible()) {
-      if (range.segment == i) within.push_back(range);
+    row.sees = seen.isEmpty() ? tr("nothing but itself") : seen.join(tr(", "));
+    if (range.begin > own.visibleBegin) row.sees = tr("all that stands before it");
+    isAfterReply = isAfterReply || row.holdsReply;
+  }
+  if (!parts.parts.beside().empty()) {
+    ForecastSegment& row = rows.emplace_back();
+    tokens.push_back(parts.parts.beside());
+    row.name = tr("beside the prompt");
+    row.kind = tr("hidden");
+    row.isHidden = true;
+    row.sees = tr("for the policy alone, in nobody's view");
+    for (const trace::PartRange& range : parts.parts.beside()) {
+      row.tokens += range.end - range.begin;
+      row.holdsReply = row.holdsReply || holdsReply(range);
     }
-    if (within.size() < 2) {
-      rows.push_back(segment);
-      tokens.push_back({.segment = i, .begin = 0, .end = own.length()});
-    } else {
-      addParts(segment, own, within, parts, rows, tokens);
-      for (ForecastSegment& row : std::span(rows).last(within.size())) {
-        if (!input.document->contains(row.node)) row.node = document::kNoNode;
-      }
-    }
-    isAfterReply |= segment.holdsReply;
   }
   addBlocks(step, forecast.blockSize, tokens, rows);
   return rows;
@@ -364,7 +353,7 @@ QString forecastCsv(const ForecastTable& table) {
                        s.kind,
                        s.holdsReply ? QString() : number(s.tokens),
                        number(s.tokens),
-                       number(s.base),
+                       s.isHidden ? QString() : number(s.base),
                        number(s.cached),
                        number(s.cached),
                        number(s.relocated),

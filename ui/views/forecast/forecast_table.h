@@ -38,12 +38,13 @@ struct RanCounts {
   bool operator==(const RanCounts&) const = default;
 };
 
-/// A segment, or a part of the prompt where a segment holds several.
+/// A part of the prompt, or what lies beside the prompt.
 struct ForecastSegment {
   QString name;
   std::size_t hue = 0;
   document::NodeId node = document::kNoNode;
-  QString kind;             ///< "independent", "dependent", "hidden prefix"
+  QString kind;             ///< "independent", "dependent", "hidden"
+  bool isHidden = false;    ///< it lies beside the prompt and has neither hue nor base
   std::int64_t tokens = 0;  ///< the most possible, if it holds a reply
   bool holdsReply = false;
   std::int64_t base = 0;  ///< the most possible, if a reply stands before it

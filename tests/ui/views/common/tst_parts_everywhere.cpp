@@ -11,6 +11,7 @@
 #include "ui/views/attention/head_grid.h"
 #include "ui/views/block_table/block_table_model.h"
 #include "ui/views/common/segment_names.h"
+#include "ui/views/forecast/forecast_table.h"
 #include "ui/views/tokens/token_strip_model.h"
 
 #include <QTest>
@@ -58,7 +59,9 @@ class TestPartsEverywhere : public QObject {
     }
     QVERIFY(own != nullptr);
     test::RunRecorder recorder;
-    const document::Document document = test::exampleDocument("rag.json");
+    document::Document document = test::exampleDocument("rag.json");
+    document.settings.policy = own->name;
+    document.settings.layout = layout::infoOf(static_cast<layout::Layout>(layout)).name;
     for (int run = 0; run < 2; ++run)
       recorder.run(document, *own, everyToken, static_cast<layout::Layout>(layout));
     const ViewInput input = recorder.recorded().input();
@@ -113,10 +116,31 @@ class TestPartsEverywhere : public QObject {
       QVERIFY2(std::abs(whole - 1) < 1e-3 || isTeam, qPrintable(QString::number(whole)));
     }
 
+    // The forecast has the same parts; with what lies beside them they are what the step counts.
+    ViewInput next = input;
+    next.forecast = recorder.forecast(document);
+    const ForecastTable forecast = forecastTable(next, Against::Present);
+    names.clear();
+    std::int64_t visible = 0;
+    std::int64_t beside = 0;
+    std::int64_t cached = 0;
+    for (const ForecastSegment& part : forecast.steps.back().segments) {
+      if (!part.isHidden) names << part.name;
+      (part.isHidden ? beside : visible) += part.tokens;
+      cached += part.cached;
+    }
+    QCOMPARE(names, kParts);
+    const ForecastCounts& counts = forecast.steps.back().counts;
+    QVERIFY(counts.prompt.known() && counts.cached.known());
+    QCOMPARE(visible + beside, counts.prompt.least);
+    QCOMPARE(cached, counts.cached.least);
+
     // Each token is in one column of the account.
     RequestAccount account(input, request);
     const TokenAccount prompt = account.prompt();
     QCOMPARE(prompt.total(), static_cast<std::int64_t>(strip.prompt - strip.cropped));
+    QCOMPARE(prompt.total(), visible);
+    QCOMPARE(account.beside(), beside);
     TokenAccount parts;
     const RequestParts told = requestParts(input, request);
     for (const trace::PartRange& range : told.parts.visible())
