@@ -6,6 +6,7 @@
 #include <QDir>
 #include <QHBoxLayout>
 #include <QSignalBlocker>
+#include <QStyle>
 
 #include <algorithm>
 
@@ -35,6 +36,12 @@ class DocumentTabs::Bar : public QTabBar {
     int width = 0;
     for (int i = 0; i < count(); ++i) width += tabSizeHint(i).width();
     return width;
+  }
+  /// With the two buttons that scroll, if there are other tabs.
+  int readable() const {
+    if (currentIndex() < 0) return 0;
+    const int buttons = 2 * style()->pixelMetric(QStyle::PM_TabBarScrollButtonWidth, nullptr, this);
+    return std::min(wanted(), tabSizeHint(currentIndex()).width() + buttons);
   }
   QSize sizeHint() const override { return {wanted(), QTabBar::sizeHint().height()}; }
 
@@ -93,6 +100,11 @@ void DocumentTabs::setTabs(const std::vector<TabLabel>& labels, int current) {
     showListButton();
   }
   if (current >= 0 && current != m_bar->currentIndex()) m_bar->setCurrentIndex(current);
+}
+
+int DocumentTabs::readableWidth() const {
+  const int tabs = m_bar->readable();
+  return tabs < m_bar->wanted() ? tabs + kSpace + m_list->sizeHint().width() : tabs;
 }
 
 void DocumentTabs::showListButton() {

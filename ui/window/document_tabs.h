@@ -28,6 +28,8 @@ class DocumentTabs : public QWidget {
   void setTabs(const std::vector<TabLabel>& labels, int current);
   /// Shows the menu of all documents below the button.
   void showList();
+  /// The width in pixels at which the shown tab can be read whole, with what scrolls and lists the others.
+  int readableWidth() const;
   /// Goes to the tab `step` places further, round the end.
   void go(int step);
 

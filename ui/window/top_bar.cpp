@@ -15,6 +15,8 @@
 #include <QFrame>
 #include <QHBoxLayout>
 
+#include <algorithm>
+#include <initializer_list>
 #include <optional>
 #include <string>
 
@@ -22,6 +24,7 @@ namespace spanscope::ui {
 namespace {
 
 constexpr int kHeight = 44;  // pixels
+constexpr int kBarGap = 8;
 
 QString countText(double parameters) {
   if (parameters >= 1e9) return TopBar::tr("%1 G").arg(parameters / 1e9, 0, 'f', 1);
@@ -76,14 +79,15 @@ TopBar::TopBar(Workspace& workspace, QMenu* menu, QWidget* parent) : QWidget(par
   setFixedHeight(kHeight);
   auto* layout = new QHBoxLayout(this);
   layout->setContentsMargins(8, 0, 8, 0);
-  layout->setSpacing(8);
+  layout->setSpacing(kBarGap);
   // The switch of layouts stays in the middle, however many documents are open.
   auto* left = new QWidget;
   left->setSizePolicy(QSizePolicy::Ignored, QSizePolicy::Preferred);
   auto* leftRow = new QHBoxLayout(left);
   leftRow->setContentsMargins(0, 0, 0, 0);
-  leftRow->setSpacing(8);
-  leftRow->addWidget(makeMenuButton(menu));
+  leftRow->setSpacing(kBarGap);
+  m_menu = makeMenuButton(menu);
+  leftRow->addWidget(m_menu);
   m_tabs = new DocumentTabs;
   m_tabs->setSizePolicy(QSizePolicy::Maximum, QSizePolicy::Preferred);
   connect(m_tabs, &DocumentTabs::chosen, this, &TopBar::tabChosen);
@@ -110,12 +114,13 @@ TopBar::TopBar(Workspace& workspace, QMenu* menu, QWidget* parent) : QWidget(par
   m_forward = goButton(QStringLiteral("→"), tr("Forward"), QStringLiteral("view.forward"));
   layout->addWidget(left, 1);
 
-  layout->addWidget(makeLayouts(), 0, Qt::AlignVCenter);
+  m_switch = makeLayouts();
+  layout->addWidget(m_switch, 0, Qt::AlignVCenter);
 
   auto* right = new QWidget;
   auto* rightRow = new QHBoxLayout(right);
   rightRow->setContentsMargins(0, 0, 0, 0);
-  rightRow->setSpacing(8);
+  rightRow->setSpacing(kBarGap);
   rightRow->addStretch(1);
   layout->addWidget(right, 1);
 
@@ -295,7 +300,6 @@ void TopBar::refresh(LayoutId layout, bool welcome) {
 
   const EngineHost& engine = m_workspace.engine();
   const OpenDocument* current = m_workspace.current();
-  showModel();
   m_model->setEnabled(current == nullptr || current->source->takesRuns());
   const policy::Choice policy =
       current == nullptr ? policy::Choice() : workbench::policyOf(current->model->document().settings.policy);
@@ -318,22 +322,47 @@ void TopBar::refresh(LayoutId layout, bool welcome) {
   m_stop->setEnabled(running || engine.isBusy(EngineJob::kProgram));
   m_run->setEnabled(current != nullptr && !running && current->source->takesRuns());
   m_policy->setEnabled(current != nullptr);
+  makeRoom();
 }
 
-void TopBar::showModel() {
-  // In a narrow window the tabs need the room more, and the tool tip tells the rest.
-  constexpr int kNarrow = 900;
+void TopBar::showModel(bool isShort) {
   const EngineHost& engine = m_workspace.engine();
   const QString whole = modelText(m_workspace, engine, false);
-  const QString shown = width() < kNarrow ? modelText(m_workspace, engine, true) : whole;
+  const QString shown = isShort ? modelText(m_workspace, engine, true) : whole;
   m_model->setText(shown + QStringLiteral(" ▾"));
   const QString tip = modelTip(m_workspace, engine);
   m_model->setToolTip(shown == whole ? tip : whole + QLatin1Char('\n') + tip);
 }
 
+/// Where the shown tab could not be read, it gets the room of what the tool tip of the model tells, and then
+/// that of back and forward, which the View menu and keys have too.
+void TopBar::makeRoom() {
+  const QMargins margins = layout()->contentsMargins();
+  const int inner = width() - margins.left() - margins.right();
+  const auto fits = [&](bool hasArrows) {
+    int needed = m_tabs->readableWidth();
+    for (const QWidget* other : {static_cast<QWidget*>(m_menu), static_cast<QWidget*>(m_add)})
+      needed += kBarGap + other->sizeHint().width();
+    for (const QToolButton* arrow : {m_back, m_forward})
+      needed += hasArrows ? kBarGap + arrow->sizeHint().width() : 0;
+    int right = 3 * kBarGap;
+    for (const QWidget* own : std::initializer_list<const QWidget*>{m_model, m_policy, m_stop, m_run})
+      right += own->sizeHint().width();
+    const int sides = inner - m_switch->sizeHint().width() - 2 * kBarGap;
+    return needed <= std::min(sides - right, std::max(sides / 2, 0));
+  };
+  showModel(false);
+  bool hasArrows = fits(true);
+  if (!hasArrows) {
+    showModel(true);
+    hasArrows = fits(true);
+  }
+  for (QToolButton* arrow : {m_back, m_forward}) arrow->setVisible(hasArrows);
+}
+
 void TopBar::resizeEvent(QResizeEvent* event) {
   QWidget::resizeEvent(event);
-  showModel();
+  makeRoom();
 }
 
 QString TopBar::policyLine(const policy::Choice& policy) const {

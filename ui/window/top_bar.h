@@ -42,7 +42,9 @@ class TopBar : public QWidget {
 
  private:
   QWidget* makeLayouts();
-  void showModel();
+  /// Shows the model with its size and device, or only its name.
+  void showModel(bool isShort);
+  void makeRoom();
   void fillPolicies();
   void fillModels();
   void fillDevices(QMenu& menu, const DocumentModel* model);
@@ -55,9 +57,11 @@ class TopBar : public QWidget {
   QToolButton* makeDropDown(const QString& name, const QString& help);
 
   Workspace& m_workspace;
+  QToolButton* m_menu = nullptr;
   DocumentTabs* m_tabs = nullptr;
   QToolButton* m_add = nullptr;
   QToolButton* m_back = nullptr;
+  QWidget* m_switch = nullptr;  ///< the three layouts
   QToolButton* m_forward = nullptr;
   QButtonGroup* m_layouts = nullptr;
   QToolButton* m_model = nullptr;

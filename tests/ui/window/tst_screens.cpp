@@ -5,6 +5,7 @@
 #include "ui/editor/canvas_view.h"
 #include "ui/views/output/answer_card.h"
 #include "ui/views/output/output_view.h"
+#include "ui/window/document_tabs.h"
 
 #include <QComboBox>
 #include <QLabel>
@@ -102,6 +103,39 @@ class TestScreens : public QObject {
   void cleanup() {
     m_window = nullptr;
     m_fresh.reset();
+  }
+
+  /// A long policy and several documents leave the shown document its name.
+  void theShownTabIsReadable() {
+    for (const char* example : {"rag.json", "rag-swapped.json", "chat.json"})
+      QVERIFY(m_window->openExample(QString::fromLatin1(example)));
+    m_window->workspace().model()->change(QStringLiteral("a long policy"), [](document::Document& document) {
+      document.settings.policy = "link(16)";
+      document.settings.layout = "padded";
+    });
+    auto* bar = m_window->findChild<DocumentTabs*>()->findChild<QTabBar*>();
+    auto* back = m_window->findChild<QToolButton*>(QStringLiteral("back"));
+    for (const int width : {1600, 1440, 1280, 1152, 1024}) {
+      resize({width, 800});
+      for (int tab = 0; tab < bar->count(); ++tab) {
+        bar->setCurrentIndex(tab);
+        QTest::qWait(60);
+        const QRect place = bar->tabRect(tab);
+        int buttons = 0;
+        for (const QToolButton* arrow :
+             bar->findChildren<QToolButton*>(QString(), Qt::FindDirectChildrenOnly)) {
+          if (arrow->isVisible() && arrow->arrowType() != Qt::NoArrow) buttons += arrow->width();
+        }
+        const int cut =
+            std::max(0, -place.left()) + std::max(0, place.right() + 1 - (bar->width() - buttons));
+        QVERIFY2(
+            cut <= 2,
+            qPrintable(QStringLiteral("%1 pixels of tab %2 are cut at %3").arg(cut).arg(tab).arg(width)));
+      }
+    }
+    // Where there is room, back and forward are there.
+    resize({1600, 800});
+    QVERIFY(back->isVisible());
   }
 
   /// On a laptop's screen at scale 1.5 and 2, the window opens inside of it.
