@@ -121,6 +121,7 @@ TreePair::TreePair(QWidget* parent) : QWidget(parent), m_table(new QTableWidget(
   m_table->setSelectionBehavior(QAbstractItemView::SelectRows);
   m_table->setFrameShape(QFrame::NoFrame);
   m_table->horizontalHeader()->setHighlightSections(false);
+  m_table->horizontalHeader()->setTextElideMode(Qt::ElideRight);
   m_table->horizontalHeader()->setDefaultAlignment(Qt::AlignLeft | Qt::AlignVCenter);
   m_table->horizontalHeader()->setMinimumSectionSize(20);
   for (const int column : {0, 2}) m_table->setColumnWidth(column, 24);

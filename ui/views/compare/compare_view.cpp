@@ -56,6 +56,7 @@ CompareView::CompareView(QWidget* parent) : RunView(parent), m_table(new QTableW
   m_table->horizontalHeader()->setSectionResizeMode(0, QHeaderView::ResizeToContents);
   m_table->horizontalHeader()->setSectionResizeMode(3, QHeaderView::ResizeToContents);
   m_table->horizontalHeader()->setHighlightSections(false);
+  m_table->horizontalHeader()->setTextElideMode(Qt::ElideRight);
   m_table->horizontalHeader()->setDefaultAlignment(Qt::AlignLeft | Qt::AlignVCenter);
   m_table->verticalHeader()->setMinimumSectionSize(26);
   m_table->verticalHeader()->setSectionResizeMode(QHeaderView::ResizeToContents);
@@ -176,6 +177,8 @@ void CompareView::fillChoices() {
 void CompareView::fillTable() {
   const Theme now = theme();
   m_table->setHorizontalHeaderLabels({QString(), m_model.leftTitle, m_model.rightTitle, tr("Change")});
+  for (const int column : {1, 2})
+    m_table->horizontalHeaderItem(column)->setToolTip(m_table->horizontalHeaderItem(column)->text());
   m_table->setRowCount(static_cast<int>(m_model.rows.size()));
   for (int r = 0; r < m_table->rowCount(); ++r) {
     const CompareRow& row = m_model.rows[static_cast<std::size_t>(r)];

@@ -138,6 +138,8 @@ ProblemsView::ProblemsView(QWidget* parent)
   m_list->setUniformItemSizes(true);
   m_list->setMouseTracking(true);
   m_list->setHorizontalScrollBarPolicy(Qt::ScrollBarAlwaysOff);
+  // It scrolls by itself, so that the buttons below stay in sight in a low dock.
+  m_list->setMinimumHeight(kRowHeight + 2);
   m_empty->setObjectName(QStringLiteral("empty"));
   m_empty->setText(tr("The query is complete."));
   m_empty->setWordWrap(true);

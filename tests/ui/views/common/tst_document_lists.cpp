@@ -145,6 +145,9 @@ void TestDocumentLists::theProcessorTakesOver() {
                     {.name = "cuda", .description = {}, .memoryBytes = 0, .obstacle = "no driver"}});
   QTRY_COMPARE(bench.summary(), QStringLiteral("1 error"));
   QVERIFY(fix->isVisible());
+  // In a dock that has room for one problem and the button, both are in sight.
+  QVERIFY2(view.minimumSizeHint().height() <= 28 + 2 + fix->sizeHint().height() + 4 * kSpace,
+           qPrintable(QString::number(view.minimumSizeHint().height())));
   bench.picture(QStringLiteral("problems-device"));
   QTest::mouseClick(fix, Qt::LeftButton);
   QCOMPARE(bench.document().settings.device, std::string("cpu"));
