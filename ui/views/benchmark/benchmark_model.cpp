@@ -120,9 +120,9 @@ QString answerText(const CaseSummary& each) {
   return answer.size() <= kMost ? answer : answer.left(kMost) + QStringLiteral("…");
 }
 
-std::vector<BenchmarkColumn> caseColumns(bool withSteps) {
+std::vector<FigureColumn> caseColumns(bool withSteps) {
   const QString first = explain(u"ttft");
-  std::vector<BenchmarkColumn> columns = {
+  std::vector<FigureColumn> columns = {
       {tr("Case"), {}},
       {tr("TTFT ms"), tr("Median. %1").arg(first)},
       {tr("least – most"), tr("The shortest and the longest time to the first token of all repeats.")},
@@ -296,7 +296,7 @@ QString benchmarkCsv(const Benchmark& benchmark) {
 
 QString benchmarkText(const BenchmarkModel& model) {
   QStringList titles;
-  for (const BenchmarkColumn& column : model.columns) titles += column.title;
+  for (const FigureColumn& column : model.columns) titles += column.title;
   QString text = model.setup + QLatin1Char('\n') + titles.join(QLatin1Char('\t')) + QLatin1Char('\n');
   for (const BenchmarkRow& row : model.rows)
     text += (QStringList{row.name} + row.cells).join(QLatin1Char('\t')) + QLatin1Char('\n');

@@ -4,6 +4,7 @@
 
 #include "ui/session/benchmark.h"
 #include "ui/session/view_input.h"
+#include "ui/views/common/figures.h"
 
 #include <QString>
 #include <QStringList>
@@ -31,12 +32,6 @@ struct BenchmarkRow {
   bool operator==(const BenchmarkRow&) const = default;
 };
 
-struct BenchmarkColumn {
-  QString title;
-  QString help;
-  bool operator==(const BenchmarkColumn&) const = default;
-};
-
 /// A repeated measurement, in milliseconds.
 struct MeasuredPoint {
   double x = 0;  ///< place of the case, or number of tokens of a document
@@ -59,10 +54,10 @@ struct BenchmarkModel {
   BenchmarkKind kind = BenchmarkKind::Query;
   bool isKnown = false;  ///< there is a benchmark, ended or still running
   bool isRunning = false;
-  double progress = 0;                   ///< 0 … 1
-  QString doing;                         ///< what it is doing, while it runs
-  QString setup;                         ///< "7 repeats · spanlet · CPU, 2 threads · blocks of 16 tokens"
-  std::vector<BenchmarkColumn> columns;  ///< the first column has the names of the rows
+  double progress = 0;                ///< 0 … 1
+  QString doing;                      ///< what it is doing, while it runs
+  QString setup;                      ///< "7 repeats · spanlet · CPU, 2 threads · blocks of 16 tokens"
+  std::vector<FigureColumn> columns;  ///< the first column has the names of the rows
   std::vector<BenchmarkRow> rows;
   std::vector<BenchmarkRemark> remarks;
   QString xName;

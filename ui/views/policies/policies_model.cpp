@@ -88,12 +88,12 @@ std::optional<Figure> memoryOf(const MeasuredPolicy& policy) {
   return Figure{.text = memoryText(policy.cacheBytes), .cost = static_cast<double>(policy.cacheBytes)};
 }
 
-struct FigureColumn {
-  PolicyColumn shown;
+struct MeasuredColumn {
+  FigureColumn shown;
   FigureOf figure;
 };
 
-std::vector<FigureColumn> figureColumns(const PolicyComparison& comparison) {
+std::vector<MeasuredColumn> figureColumns(const PolicyComparison& comparison) {
   const QString first = explain(u"ttft");
   const QString second = comparison.isReordered
                              ? tr("In the second run, with what stands under plus in another order.")
@@ -146,7 +146,7 @@ void fillRows(const PolicyComparison& comparison, PoliciesModel& model) {
   for (const MeasuredPolicy& policy : comparison.policies)
     model.rows.push_back(
         {.name = QString::fromStdString(policy.policy), .help = policyHelp(policy), .cells = {}});
-  for (const FigureColumn& column : figureColumns(comparison)) {
+  for (const MeasuredColumn& column : figureColumns(comparison)) {
     model.columns.push_back(column.shown);
     std::vector<std::optional<Figure>> figures;
     std::vector<double> costs;
@@ -304,7 +304,7 @@ QString policiesCsv(const PolicyComparison& comparison) {
 
 QString policiesText(const PoliciesModel& model) {
   QStringList titles;
-  for (const PolicyColumn& column : model.columns) titles += column.title;
+  for (const FigureColumn& column : model.columns) titles += column.title;
   QString text = model.setup + QLatin1Char('\n') + titles.join(QLatin1Char('\t')) + QLatin1Char('\n');
   for (const PolicyRow& row : model.rows) {
     QStringList cells{row.name};

@@ -4,6 +4,7 @@
 
 #include "ui/session/policy_comparison.h"
 #include "ui/session/view_input.h"
+#include "ui/views/common/figures.h"
 
 #include <QString>
 #include <QStringList>
@@ -12,12 +13,6 @@
 #include <vector>
 
 namespace spanscope::ui {
-
-struct PolicyColumn {
-  QString title;
-  QString help;
-  bool operator==(const PolicyColumn&) const = default;
-};
 
 struct PolicyCell {
   QString text;  ///< with its unit; "–": not measured
@@ -53,7 +48,7 @@ struct PoliciesModel {
   double progress = 0;                ///< 0 … 1
   QString doing;                      ///< what it is doing, while it runs
   QString setup;                      ///< "spanlet · CPU, 2 threads · block size 16"
-  std::vector<PolicyColumn> columns;  ///< the first column has the names of the rows
+  std::vector<FigureColumn> columns;  ///< the first column has the names of the rows
   std::vector<PolicyRow> rows;
   QStringList warnings;
   QStringList remarks;

@@ -2,25 +2,18 @@
 // The page for comparing reuse policies: which ones, the progress, the table, and the answers.
 #pragma once
 
-#include "ui/views/common/input_view.h"
+#include "ui/views/common/measure_page.h"
 #include "ui/views/common/table_painting.h"
 #include "ui/views/policies/policies_model.h"
 
-#include <optional>
-
 class QLabel;
-class QProgressBar;
-class QPushButton;
-class QScrollArea;
-class QTableWidget;
-class QToolButton;
 
 namespace spanscope::ui {
 
 class PolicyAnswers;
 class PolicyMenu;
 
-class PoliciesView : public InputView {
+class PoliciesView : public MeasurePage {
   Q_OBJECT
  public:
   explicit PoliciesView(QWidget* parent = nullptr);
@@ -31,33 +24,19 @@ class PoliciesView : public InputView {
   const PoliciesModel& model() const { return m_model; }
   PolicyMenu& menu() { return *m_choice; }
   PolicyAnswers& answers() { return *m_answers; }
-  /// Copies the table and the answers to the clipboard as text.
-  void copy() const;
 
  protected:
   void refresh() override;
-  void paintEvent(QPaintEvent* event) override;
-  bool eventFilter(QObject* watched, QEvent* event) override;
+  QString introduction() const override;
+  QString text() const override;
+  QString command() const override;
 
  private:
-  QWidget* makeControls();
   QWidget* makeResults();
-  void fillTable();
-  void runOrStop();
   PaintedTable painted() const;
-  QString remarkText() const;
 
   PoliciesModel m_model;
-  std::optional<Theme> m_shown;  ///< the theme of the widgets' present content
-  QPushButton* m_run = nullptr;
   PolicyMenu* m_choice = nullptr;
-  QToolButton* m_copy = nullptr;
-  QLabel* m_doing = nullptr;
-  QProgressBar* m_progress = nullptr;
-  QScrollArea* m_scroll = nullptr;
-  QLabel* m_setup = nullptr;
-  QTableWidget* m_table = nullptr;
-  QLabel* m_remarks = nullptr;
   PolicyAnswers* m_answers = nullptr;
   QLabel* m_token = nullptr;  ///< what is known of the token at the cursor
 };
