@@ -43,6 +43,17 @@ class Reader {
   }
 
  private:
+  using FoundBySegment = std::vector<std::vector<FoundTokens>>;
+
+  FoundBySegment foundOf(const run::StepPrediction& step) const {
+    FoundBySegment found(step.table.segments.size());
+    for (const trace::BlockLookedUp& block : step.blocks) {
+      if (block.segment < found.size() && block.tokens > 0)
+        found[block.segment].push_back(foundTokens(block, std::max(1, m_forecast.blockSize)));
+    }
+    return found;
+  }
+
   void takeStep(const run::StepPrediction& step) {
     const plan::Step& planned = m_forecast.plan->steps[step.step];
     const NodeId node = m_forecast.paths.nodeOf(planned.node);
@@ -52,40 +63,66 @@ class Reader {
     const auto isFound = [](const trace::BlockLookedUp& block) {
       return block.outcome == trace::LookupOutcome::Hit || block.outcome == trace::LookupOutcome::Relocated;
     };
+    const NodeForecast counted = countsOf(step);
     copies[planned.copy] = {
-        .prompt = step.prompt,
-        .cached = step.cached,
-        .relocated = step.relocated,
-        .computed = step.computed,
+        .prompt = counted.prompt,
+        .cached = counted.cached,
+        .relocated = counted.relocated,
+        .computed = counted.computed,
         .blocks = static_cast<std::int64_t>(step.blocks.size()),
         .foundBlocks = std::count_if(step.blocks.begin(), step.blocks.end(), isFound),
         .isCertain = step.doubt == run::Doubt::None,
     };
   }
 
+  /// The counts of the tokens that the reply will see. A policy may compute or find further tokens beside the
+  /// prompt, and the step's own counts hold them.
+  NodeForecast countsOf(const run::StepPrediction& step) const {
+    if (step.prompt.known() && step.cached.known() && step.relocated.known()) {
+      TokenAccount visible;
+      const FoundBySegment found = foundOf(step);
+      for (std::size_t index = 0; index < step.table.segments.size(); ++index) {
+        const layout::Segment& segment = step.table.segments[index];
+        if (!segment.hidden) visible += accountOf(found[index], {}, segment.visibleBegin, segment.length());
+      }
+      return {.prompt = exactly(visible.total()),
+              .cached = exactly(visible.cached()),
+              .relocated = exactly(visible.relocated),
+              .computed = exactly(visible.computed)};
+    }
+    // Of bounds, the step's table belongs to the upper one only.
+    const std::int64_t beside = std::max<std::int64_t>(0, step.prompt.most - step.table.tokenCount());
+    const auto fewest = [beside](std::int64_t count) { return std::max<std::int64_t>(0, count - beside); };
+    return {.prompt = {.least = fewest(step.prompt.least), .most = fewest(step.prompt.most)},
+            .cached = {.least = fewest(step.cached.least), .most = step.cached.most},
+            .relocated = {.least = fewest(step.relocated.least), .most = step.relocated.most},
+            .computed = {.least = fewest(step.computed.least), .most = step.computed.most}};
+  }
+
   void takeLeaves(const run::StepPrediction& step) {
     // A prompt may hold a leaf several times (inner prompts of several answers): the first one counts.
-    // By leaf: segment and end of the tokens taken so far.
-    std::map<NodeId, std::pair<std::size_t, std::int64_t>> here;
+    // By leaf: the place in the view behind the tokens taken so far. A policy may cut a leaf into segments.
+    std::map<NodeId, std::int64_t> here;
     std::map<NodeId, TokenAccount> served;
-    std::vector<std::vector<FoundTokens>> found(step.table.segments.size());
-    for (const trace::BlockLookedUp& block : step.blocks) {
-      if (block.segment < found.size() && block.tokens > 0)
-        found[block.segment].push_back(foundTokens(block, std::max(1, m_forecast.blockSize)));
-    }
-    for (std::size_t segment = 0; segment < step.table.segments.size(); ++segment) {
+    const FoundBySegment found = foundOf(step);
+    std::int64_t place = 0;
+    for (std::size_t index = 0; index < step.table.segments.size(); ++index) {
+      const layout::Segment& segment = step.table.segments[index];
       std::int64_t begin = 0;
-      for (const layout::TokenRun& run : step.table.segments[segment].runs) {
-        const std::int64_t first = begin;
+      for (const layout::TokenRun& run : segment.runs) {
+        const std::int64_t first = std::max<std::int64_t>(begin, segment.visibleBegin);
         begin += run.count;
+        if (segment.hidden || first >= begin) continue;
+        const std::int64_t from = place;
+        place += begin - first;
         const auto path = m_forecast.paths.byPath.find(run.node);
         if (path == m_forecast.paths.byPath.end() || m_leaves.contains(path->second)) continue;
         const NodeId node = path->second;
         if (!m_document.contains(node) || !isLeaf(m_document.at(node).own)) continue;
         const auto taken = here.find(node);
-        if (taken != here.end() && taken->second != std::pair(segment, first)) continue;
-        here[node] = {segment, begin};
-        served[node] += accountOf(found[segment], {}, first, begin);
+        if (taken != here.end() && taken->second != from) continue;
+        here[node] = place;
+        served[node] += accountOf(found[index], {}, first, begin);
       }
     }
     for (const auto& [node, counts] : served) {
@@ -139,10 +176,12 @@ const NodeForecast* forecastBeside(const NodeForecasts& forecasts, NodeId node, 
   const std::vector<NodeForecast>& copies = found->second;
   const NodeForecast& own = copies[std::min<std::size_t>(status.copy, copies.size() - 1)];
   const TokenAccount& ran = status.served;
-  const std::int64_t wasCached = ran.hit + ran.relocated;
-  if (own.cached.most == 0 && wasCached == 0) return nullptr;
-  const bool isAsRun = ran.total() > 0 && own.prompt.holds(ran.total()) && own.cached.holds(wasCached) &&
-                       own.relocated.holds(ran.relocated);
+  // What will be found is foretold; which of it the policy then computes anew, only the run can tell.
+  const std::int64_t wasFound = ran.cached() + ran.again;
+  if (own.cached.most == 0 && wasFound == 0) return nullptr;
+  const bool isAsRun = ran.total() > 0 && own.prompt.holds(ran.total()) && own.cached.holds(wasFound) &&
+                       own.relocated.least <= ran.relocated + ran.again &&
+                       own.relocated.most >= ran.relocated;
   return isAsRun ? nullptr : &own;
 }
 

@@ -6,6 +6,7 @@
 #include "engine/workbench/document/document_query.h"
 #include "engine/workbench/pipeline.h"
 #include "engine/workbench/resource_paths.h"
+#include "engine/workbench/setting_values.h"
 #include "tests/support/backends.h"
 #include "ui/session/forecaster.h"
 #include "ui/session/run_inputs.h"
@@ -48,6 +49,8 @@ void QueryRecorder::run(const document::Document& document) {
   document::QueryOf query = document::toQuery(document, document::TakeOut::MutedAndFrozen);
   if (!query.query) throw std::runtime_error("the document is not complete");
   run::RunOptions options;
+  options.policy = workbench::policyOf(document.settings.policy);
+  options.layout = workbench::layoutOf(document.settings.layout);
   options.queryJson = query::writeCanonical(*query.query);
   for (std::int32_t layer = 0; layer < m_bundle.config.layers; ++layer)
     options.observedLayers.push_back(layer);

@@ -22,7 +22,7 @@ document::NodeId nodeAtPath(const document::Document& document, const NodePath& 
 class QueryRecorder {
  public:
   QueryRecorder();
-  /// Runs the document. Throws std::runtime_error if the document is not complete.
+  /// Runs the document under its policy and layout. Throws std::runtime_error if the document is not complete.
   void run(const document::Document& document);
   /// What a run of the document would find now.
   std::shared_ptr<const ui::Forecast> forecast(const document::Document& document);

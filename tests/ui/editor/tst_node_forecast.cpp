@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // What nodes say of the next run is what the run then does, and where the canvas shows it.
+#include "engine/layout/layouts.h"
+#include "engine/policy/policies.h"
 #include "engine/workbench/document/edits.h"
 #include "tests/support/test_program.h"
 #include "tests/ui/editor/canvas_driver.h"
@@ -72,6 +74,43 @@ class TestNodeForecast : public QObject {
     const NodeForecast& generate = m_forecasts.at(m_swapped.root()).front();
     QVERIFY(generate.blocks > 0);
     QVERIFY(generate.foundBlocks < generate.blocks);
+  }
+
+  void everyPolicyServesAsWasSaid_data() {
+    QTest::addColumn<QString>("policy");
+    QTest::addColumn<QString>("layout");
+    for (const policy::Policy* policy : policy::policies()) {
+      for (const layout::LayoutInfo& layout : layout::layouts())
+        QTest::addRow("%s, %s", policy->name, layout.name)
+            << QString::fromLatin1(policy->name) << QString::fromLatin1(layout.name);
+    }
+  }
+  /// A policy may make several segments of a text, and may compute tokens that stand in nobody's view.
+  void everyPolicyServesAsWasSaid() {
+    QFETCH(QString, policy);
+    QFETCH(QString, layout);
+    test::QueryRecorder recorder;
+    Document rag = m_rag;
+    rag.settings.policy = policy.toStdString();
+    rag.settings.layout = layout.toStdString();
+    for (int run = 0; run < 2; ++run) {
+      const NodeForecasts said = nodeForecasts(*recorder.forecast(rag), rag);
+      QCOMPARE(said.size(), std::size_t(6));  // three documents, system, question, generate
+      recorder.run(rag);
+      const NodeStatuses statuses = nodeStatuses(recorder.input());
+      for (const auto& [id, copies] : said) {
+        QCOMPARE(copies.size(), std::size_t(1));
+        const NodeForecast& own = copies.front();
+        const TokenAccount& served = statuses.at(id).served;
+        // Which tokens are computed anew although they are found, only the run can tell.
+        const std::int64_t found = served.cached() + served.again;
+        QVERIFY(own.isCertain);
+        QCOMPARE(own.prompt, range(served.total(), served.total()));
+        QCOMPARE(own.cached, range(found, found));
+        QCOMPARE(own.computed, range(served.computed, served.computed));
+        QVERIFY(forecastBeside(said, id, statuses.at(id)) == nullptr);
+      }
+    }
   }
 
   /// A text has one count: what stands in the prompt for it, before and after it has run.
