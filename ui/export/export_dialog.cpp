@@ -59,8 +59,13 @@ QString numberText(std::size_t number) {
 }  // namespace
 
 ExportDialog::ExportDialog(const document::Document& document, const QString& name, const Theme& theme,
-                           QWidget* parent, const QString& path)
-    : QDialog(parent), m_document(document), m_name(name), m_path(path), m_theme(theme) {
+                           QWidget* parent, const QString& path, std::vector<Problem> problems)
+    : QDialog(parent),
+      m_document(document),
+      m_name(name),
+      m_path(path),
+      m_problems(std::move(problems)),
+      m_theme(theme) {
   setWindowTitle(tr("Export query"));
   build();
   m_targets->setCurrentRow(0);
@@ -236,10 +241,12 @@ void ExportDialog::chooseTarget() {
 void ExportDialog::refresh() {
   m_tokens.cancel();
   m_message->clear();
-  auto made = exportQuery(m_document, m_settings->options());
-  if (auto* error = std::get_if<Error>(&made)) {
+  QueryExportOptions options = m_settings->options();
+  options.problems = m_problems;
+  auto made = exportQuery(m_document, options);
+  if (auto* why = std::get_if<QString>(&made)) {
     showRemarks({});
-    showText({}, tr("There is nothing to export yet.\n\n%1").arg(QString::fromStdString(error->message())));
+    showText({}, tr("There is nothing to export yet.\n\n%1").arg(*why));
     return;
   }
   auto& result = std::get<QueryExport>(made);

@@ -10,6 +10,7 @@
 
 #include <optional>
 #include <string>
+#include <vector>
 
 class QLabel;
 class QListWidget;
@@ -27,9 +28,10 @@ class ExportDialog : public QDialog {
   Q_OBJECT
  public:
   /// `name` is the beginning of proposed file names, e.g. "rag".
-  /// `path` is the file of the document, beside which its files are read; empty if it has none.
+  /// `path` is the file of the document, beside which its files are read; empty if it has none. `problems` is
+  /// the list that is shown of the document; see QueryExportOptions.
   ExportDialog(const document::Document& document, const QString& name, const Theme& theme,
-               QWidget* parent = nullptr, const QString& path = {});
+               QWidget* parent = nullptr, const QString& path = {}, std::vector<Problem> problems = {});
 
   void setTarget(const exports::ExportTarget& target);
   const exports::ExportTarget& target() const;
@@ -69,6 +71,7 @@ class ExportDialog : public QDialog {
   document::Document m_document;
   QString m_name;
   QString m_path;
+  std::vector<Problem> m_problems;
   Theme m_theme;
   std::string m_text;
   TokenExport m_tokens;

@@ -46,6 +46,14 @@ void addEndpoint(Remarks& remarks, const QueryExportOptions& options) {
   }
 }
 
+/// What a run here refuses, another server may take: it may have the file, or more room.
+void addRefusals(Remarks& remarks, const std::vector<Problem>& problems) {
+  for (const Problem& problem : problems) {
+    if (problem.severity == Severity::Error)
+      remarks.note(tr("Here it cannot be run: %1").arg(saidOf(problem)), problem.node);
+  }
+}
+
 void addTakenOut(Remarks& remarks, const Document& document) {
   if (document.root() == document::kNoNode) return;
   int muted = 0;
@@ -78,7 +86,9 @@ void addTakenOut(Remarks& remarks, const Document& document) {
 }  // namespace
 
 std::vector<ExportRemark> exportRemarks(const Document& document, const query::Node& query,
-                                        const document::NodePaths& paths, const QueryExportOptions& options) {
+                                        const document::NodePaths& paths,
+                                        const std::vector<Problem>& problems,
+                                        const QueryExportOptions& options) {
   Remarks remarks;
   for (const exports::TargetRemark& remark :
        exports::exportRemarks(query, *options.target, options.settings)) {
@@ -86,6 +96,7 @@ std::vector<ExportRemark> exportRemarks(const Document& document, const query::N
                 remark.places.empty() ? document::kNoNode : paths.nodeOf(remark.places.front()));
   }
   addEndpoint(remarks, options);
+  addRefusals(remarks, problems);
   addTakenOut(remarks, document);
   return remarks.take();
 }

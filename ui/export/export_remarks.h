@@ -12,6 +12,8 @@ namespace spanscope::ui {
 /// query, remarks on the endpoint, and what stays in the document. `query` has the parameters and models that
 /// will be sent. `paths` leads from its nodes to the document's nodes.
 std::vector<ExportRemark> exportRemarks(const document::Document& document, const query::Node& query,
-                                        const document::NodePaths& paths, const QueryExportOptions& options);
+                                        const document::NodePaths& paths,
+                                        const std::vector<Problem>& problems,
+                                        const QueryExportOptions& options);
 
 }  // namespace spanscope::ui

@@ -2,10 +2,10 @@
 // Writes a document's query in the forms that other programs take.
 #pragma once
 
-#include "engine/base/error.h"
 #include "engine/export/export_target.h"
 #include "engine/query/query.h"
 #include "engine/workbench/document/document.h"
+#include "ui/document/problems.h"
 
 #include <QString>
 
@@ -24,6 +24,8 @@ struct QueryExportOptions {
   /// Whether files of the query are written as user messages with what they hold now.
   bool inlineFiles = false;
   QString documentPath{};  ///< beside which files are read; empty if the document has no file
+  /// The list of the document's problems, if it is known; else what the document alone tells is found anew.
+  std::vector<Problem> problems{};
 };
 
 struct ExportRemark {
@@ -39,8 +41,8 @@ struct QueryExport {
   std::vector<ExportRemark> remarks;  ///< the most serious first
 };
 
-/// Exports the query. Returns an error if something is missing in the document.
-std::variant<QueryExport, Error> exportQuery(const document::Document& document,
-                                             const QueryExportOptions& options = {});
+/// Exports the query. Returns why there is none to write, in the words in which a run is refused.
+std::variant<QueryExport, QString> exportQuery(const document::Document& document,
+                                               const QueryExportOptions& options = {});
 
 }  // namespace spanscope::ui

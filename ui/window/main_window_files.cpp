@@ -312,7 +312,7 @@ void MainWindow::toggleRecording() {
 void MainWindow::exportQuery() {
   ExportDialog dialog(m_workspace.model()->document(),
                       QFileInfo(m_workspace.model()->title()).completeBaseName(), m_workspace.input().theme,
-                      this, m_workspace.model()->filePath());
+                      this, m_workspace.model()->filePath(), m_workspace.problems());
   connect(&dialog, &ExportDialog::nodeWanted, this, [this](document::NodeId node) {
     Selection selection;
     selection.nodes = {node};

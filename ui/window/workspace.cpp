@@ -435,14 +435,16 @@ QString Workspace::prepare(document::NodeId top, const Asker& asker, PreparedQue
   return findEmbeddings(prepared.query, retrieval);
 }
 
+std::vector<Problem> Workspace::problems(document::NodeId top) {
+  return m_finder.find(m_current->model->document(), m_input.tokenizer, m_input.tokenCounts,
+                       m_input.devices.get(), documentPath(), top);
+}
+
 QString Workspace::run(document::NodeId top, const Asker& asker) {
   if (QString problem = refusal(); !problem.isEmpty()) return problem;
   // For an empty query, prepare() knows the key that adds a node.
   if (m_current->model->document().root() != document::kNoNode) {
-    const std::vector<Problem> problems =
-        m_finder.find(m_current->model->document(), m_input.tokenizer, m_input.tokenCounts,
-                      m_input.devices.get(), documentPath(), top);
-    if (QString problem = refusalOf(problems); !problem.isEmpty()) return problem;
+    if (QString problem = refusalOf(problems(top)); !problem.isEmpty()) return problem;
   }
   PreparedQuery prepared;
   if (QString problem = prepare(top, asker, prepared); !problem.isEmpty()) return problem;

@@ -130,6 +130,9 @@ class Workspace : public QObject {
   /// The directories of models that were used before, the newest first.
   void setRecentModels(std::vector<std::string> directories);
 
+  /// The problems of the document, or of what is run below a node. A run with an error among them is refused.
+  std::vector<Problem> problems(document::NodeId top = document::kNoNode);
+
   /// Runs the document, or the subtree of a node; `asker` answers its questions. Returns why not, in words;
   /// nothing if it was started.
   QString run(document::NodeId top = document::kNoNode, const Asker& asker = {});

@@ -310,7 +310,7 @@ void TestExportDialogs::incompleteDocumentExportsNothing() {
   ExportDialog dialog({}, "empty", Theme());
   QVERIFY(dialog.text().isEmpty());
   QVERIFY(!button(dialog, "Copy")->isEnabled());
-  QVERIFY(preview(dialog)->toPlainText().contains("empty document"));
+  QVERIFY(preview(dialog)->toPlainText().contains("The query is empty"));
 }
 
 void TestExportDialogs::queryIsSaved() {

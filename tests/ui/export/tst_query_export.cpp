@@ -7,6 +7,7 @@
 #include "engine/workbench/document/edits.h"
 #include "tests/support/test_program.h"
 #include "ui/export/query_export.h"
+#include "ui/session/problem_finder.h"
 
 #include <QByteArray>
 #include <QDebug>
@@ -56,6 +57,7 @@ class TestQueryExport : public QObject {
   void oneTokenIsNotStreamed();
   void theModelThatRunsIsFilledIn();
   void filesAreWrittenInline();
+  void whatARunRefusesIsSaid();
 };
 
 namespace {
@@ -67,8 +69,8 @@ Document documentOf(const QByteArray& json) {
 
 QueryExport exported(const Document& document, const QueryExportOptions& options = {}) {
   auto made = exportQuery(document, options);
-  if (auto* error = std::get_if<Error>(&made)) {
-    qWarning("%s", error->message().c_str());
+  if (auto* why = std::get_if<QString>(&made)) {
+    qWarning("%s", qPrintable(*why));
     return {};
   }
   return std::get<QueryExport>(std::move(made));
@@ -311,10 +313,12 @@ void TestQueryExport::incompleteDocumentsSayWhatIsMissing() {
   Document document;
   const auto message = [&document] {
     const auto made = exportQuery(document);
-    const auto* error = std::get_if<Error>(&made);
-    return error == nullptr ? QString() : QString::fromStdString(error->message());
+    const auto* why = std::get_if<QString>(&made);
+    // In the words in which a run is refused.
+    if (why != nullptr && *why != refusalOf(findProblems(document))) return "other words: " + *why;
+    return why == nullptr ? QString() : *why;
   };
-  QVERIFY(message().contains("empty document"));
+  QCOMPARE(message(), QString("The query is empty. Add a node on the canvas or from the list of operators."));
   document.setRoot(document::addTree(document, document::makeOperator("seq")));
   QCOMPARE(message(), QString());
   document::DocumentNode node;
@@ -323,7 +327,7 @@ void TestQueryExport::incompleteDocumentsSayWhatIsMissing() {
   node.name = "judge";
   document = {};
   document.setRoot(document.insert(node));
-  QVERIFY2(message().contains("judge") && message().contains("no input"), qPrintable(message()));
+  QCOMPARE(message(), QString("The generate has no input. Connect a node to it."));
 }
 
 void TestQueryExport::modelIsReplacedEverywhere() {
@@ -461,8 +465,33 @@ void TestQueryExport::filesAreWrittenInline() {
   QVERIFY2(text.find("What the file says") != std::string::npos, text.c_str());
   QVERIFY(text.find("a.txt") == std::string::npos);
   const auto refused = exportQuery(document, {.inlineFiles = true});
-  QVERIFY(std::holds_alternative<Error>(refused));
-  QVERIFY(std::get<Error>(refused).expected == "a document that was saved");
+  QVERIFY(std::holds_alternative<QString>(refused));
+  QVERIFY2(std::get<QString>(refused).contains("a document that was saved"),
+           qPrintable(std::get<QString>(refused)));
+}
+
+void TestQueryExport::whatARunRefusesIsSaid() {
+  const QTemporaryDir folder;
+  const QString path = folder.filePath("query.span");
+  const Document document =
+      documentOf(R"({"g":{"model":"m","input":{"cross":[{"file":"a.txt"},{"user":"b"}]}}})");
+  ProblemFinder finder;
+  const std::vector<Problem> problems = finder.find(document, nullptr, nullptr, nullptr, path);
+  const QString refused = refusalOf(problems);
+  QVERIFY(!refused.isEmpty());
+  // The server may have the file.
+  const QueryExport made = exported(document, {.problems = problems});
+  QVERIFY(!made.text.empty());
+  const auto said = std::find_if(made.remarks.begin(), made.remarks.end(),
+                                 [&](const ExportRemark& remark) { return remark.text.contains(refused); });
+  QVERIFY(said != made.remarks.end());
+  QVERIFY(document.contains(said->node));
+  QVERIFY(query::infoOf(document.at(said->node).own).resolvedBy == query::ResolvedBy::Files);
+  // It is needed where it would be written.
+  const auto inlined =
+      exportQuery(document, {.inlineFiles = true, .documentPath = path, .problems = problems});
+  QVERIFY(std::holds_alternative<QString>(inlined));
+  QCOMPARE(std::get<QString>(inlined), refused);
 }
 
 SPANSCOPE_TEST(tst_query_export, TestQueryExport, QApplication)
