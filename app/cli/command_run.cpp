@@ -21,6 +21,7 @@
 #include "engine/run/run_options.h"
 #include "engine/run/run_result.h"
 #include "engine/trace/recorder.h"
+#include "engine/workbench/document/problems.h"
 #include "engine/workbench/model_names.h"
 #include "engine/workbench/retrieval_report.h"
 #include "engine/workbench/run_options.h"
@@ -322,6 +323,12 @@ class RunCommand {
   CommandService m_service;
 };
 
+/// In the words of the list that the window shows.
+void warnOfNothingToGenerate(const std::string& file, std::ostream& err) {
+  err << inputName(file) << ": warning: " << document::nothingToGenerate().words() << ". "
+      << document::nothingToGenerateHint().words() << '\n';
+}
+
 ExitCode runFiles(const Context& context, Options options) {
   // All files are planned before the model is loaded: a mistake in the last one should not cost the runs
   // before it.
@@ -340,6 +347,7 @@ ExitCode runFiles(const Context& context, Options options) {
     workbench::RunSettings own = settings.of(file);
     auto planned = planText(file.name, file.text, withSettings(given, options.query, own), context.streams);
     if (planned) {
+      if (planned->made.plan->steps.empty()) warnOfNothingToGenerate(file.name, context.streams.err);
       jobs.push_back({.file = file.name, .planned = plans.keep(std::move(*planned), std::move(own))});
     } else {
       wrong = true;

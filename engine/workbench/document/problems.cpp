@@ -430,9 +430,7 @@ class Finder {
     }
     if (!result.plan) return;
     if (result.plan->steps.empty()) {
-      add(Severity::Error, m_top,
-          say(forTranslation("Problems", "There is nothing to generate: the query has no generate node")),
-          say(forTranslation("Problems", "Put a generate above it")));
+      add(Severity::Error, m_top, nothingToGenerate(), nothingToGenerateHint());
     }
     for (const plan::Step& step : result.plan->steps) {
       notePolicy(step.prompt, run.paths);
@@ -541,6 +539,13 @@ class Finder {
 };
 
 }  // namespace
+
+Sentence nothingToGenerate() {
+  return say(forTranslation("Problems", "There is nothing to generate: the query has no generate node"));
+}
+Sentence nothingToGenerateHint() {
+  return say(forTranslation("Problems", "Put a generate above it"));
+}
 
 std::string Sentence::words() const {
   std::string text;

@@ -68,6 +68,10 @@ struct ProblemContext {
   std::function<std::optional<query::NotGiven>(const std::string& path, FileUse use)> fileObstacle{};
 };
 
+/// What is wrong with a query whose plan has no step, and how to fix it.
+Sentence nothingToGenerate();
+Sentence nothingToGenerateHint();
+
 /// Returns errors and warnings of what is run below `top` (kNoNode: of the query): first of the device, then
 /// of the nodes from the top down, then of the plan. For the query, trees outside of it come last. If nothing
 /// prevents it, the query is planned, so that what the planner refuses is reported at its node.

@@ -35,6 +35,7 @@ class TestSpanqDocuments : public QObject {
   void explainListsParameters();
   void mutedAndFrozenAreTakenOut();
   void missingInputIsAnError();
+  void nothingToGenerateIsSaid();
   void validateSaysWhatTheWindowSays_data();
   void validateSaysWhatTheWindowSays();
   void mistakesHaveTheirPlace_data();
@@ -201,6 +202,18 @@ void TestSpanqDocuments::missingInputIsAnError() {
     QCOMPARE(result.code, 1);
     QVERIFY2(result.err.find("a node that lacks an input") != std::string::npos, result.err.c_str());
   }
+}
+
+/// The window refuses to run it; here it is said, and nothing is generated.
+void TestSpanqDocuments::nothingToGenerateIsSaid() {
+  const std::string path = write(documentWith(R"({"user": "a"})", "{}", "{}"));
+  const SpanqResult result = spanq({"run", path});
+  QCOMPARE(result.code, 0);
+  QVERIFY2(QString::fromStdString(result.err)
+               .contains(QString::fromStdString(path) +
+                         ": warning: There is nothing to generate: the query has no generate node. Put a "
+                         "generate above it\n"),
+           result.err.c_str());
 }
 
 /// What the window's list of problems says, at its place. "§" stands before it.
