@@ -1,0 +1,182 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "engine/compute/weight_format/packed_blocks.h"
+
+#include <bit>
+#include <cstring>
+
+namespace spanscope::compute {
+namespace {
+
+constexpr std::size_t kHalf = 16;      // elements of half a small block
+constexpr std::size_t kLine = 32;      // elements of one line of a large block
+constexpr std::size_t kStretch = 128;  // a large block has two stretches of four lines
+
+std::uint8_t byteAt(const std::byte* block, std::size_t place) {
+  return std::to_integer<std::uint8_t>(block[place]);
+}
+
+std::uint16_t wordAt(const std::byte* block, std::size_t place) {
+  return static_cast<std::uint16_t>(byteAt(block, place) | (byteAt(block, place + 1) << 8));
+}
+
+std::uint8_t low4(std::uint8_t byte) {
+  return byte & 15U;
+}
+std::uint8_t high4(std::uint8_t byte) {
+  return static_cast<std::uint8_t>(byte >> 4);
+}
+
+/// Byte j holds element j in its lower half, and element j + 16 in its upper half.
+void takeHalves(const std::byte* bytes, std::uint8_t* codes) {
+  for (std::size_t j = 0; j < kHalf; ++j) {
+    codes[j] = low4(byteAt(bytes, j));
+    codes[j + kHalf] = high4(byteAt(bytes, j));
+  }
+}
+
+/// Bit j of four bytes is bit 4 of element j.
+void addFifthBits(const std::byte* bytes, std::uint8_t* codes) {
+  for (std::size_t j = 0; j < 2 * kHalf; ++j) {
+    const auto bit = static_cast<std::uint8_t>((byteAt(bytes, j / 8) >> (j % 8)) & 1U);
+    codes[j] = static_cast<std::uint8_t>(codes[j] | (bit << 4));
+  }
+}
+
+/// Four bits of each line: each 32 bytes hold two lines, the first in the lower halves.
+void takeLines(const std::byte* bytes, std::uint8_t* codes) {
+  for (std::size_t pair = 0; pair < 4; ++pair) {
+    for (std::size_t j = 0; j < kLine; ++j) {
+      const std::uint8_t byte = byteAt(bytes, pair * kLine + j);
+      codes[2 * pair * kLine + j] = low4(byte);
+      codes[(2 * pair + 1) * kLine + j] = high4(byte);
+    }
+  }
+}
+
+/// Two bits of each line: each 32 bytes hold the four lines of a stretch, the first in the lowest bits.
+void takeCrumbs(const std::byte* bytes, std::uint8_t* codes) {
+  for (std::size_t stretch = 0; stretch < 2; ++stretch) {
+    for (std::size_t line = 0; line < 4; ++line) {
+      for (std::size_t j = 0; j < kLine; ++j) {
+        const std::uint8_t byte = byteAt(bytes, stretch * kLine + j);
+        codes[stretch * kStretch + line * kLine + j] = static_cast<std::uint8_t>((byte >> (2 * line)) & 3U);
+      }
+    }
+  }
+}
+
+/// Bit `line` of byte j belongs to element j of the line; it becomes bit `place` of the code.
+void addLineBits(const std::byte* bytes, unsigned place, std::uint8_t* codes) {
+  for (std::size_t line = 0; line < 8; ++line) {
+    for (std::size_t j = 0; j < kLine; ++j) {
+      const auto bit = static_cast<std::uint8_t>((byteAt(bytes, j) >> line) & 1U);
+      codes[line * kLine + j] = static_cast<std::uint8_t>(codes[line * kLine + j] | (bit << place));
+    }
+  }
+}
+
+/// Eight scales and eight minima of six bits in twelve bytes. The first four of each have bytes of their own
+/// for their six bits; the other four have four bits in the last bytes, and two in the tops of the first.
+void takeScalesAndMinima(const std::byte* bytes, PackedParts& parts) {
+  for (std::size_t j = 0; j < 4; ++j) {
+    const std::uint8_t scale = byteAt(bytes, j);
+    const std::uint8_t minimum = byteAt(bytes, j + 4);
+    const std::uint8_t last = byteAt(bytes, j + 8);
+    parts.scales[j] = static_cast<std::int8_t>(scale & 63U);
+    parts.minima[j] = minimum & 63U;
+    parts.scales[j + 4] = static_cast<std::int8_t>(low4(last) | ((scale >> 6) << 4));
+    parts.minima[j + 4] = static_cast<std::uint8_t>(high4(last) | ((minimum >> 6) << 4));
+  }
+}
+
+}  // namespace
+
+void takeCodesQ8_0(const std::byte* block, PackedParts& parts) {
+  // Signed bytes become codes from 0 on: −128 is 0.
+  for (std::size_t j = 0; j < 2 * kHalf; ++j) parts.codes[j] = byteAt(block, 2 + j) ^ 0x80U;
+}
+
+void takeCodesQ4_0(const std::byte* block, PackedParts& parts) {
+  takeHalves(block + 2, parts.codes);
+}
+
+void takeCodesQ4_1(const std::byte* block, PackedParts& parts) {
+  takeHalves(block + 4, parts.codes);
+}
+
+void takeCodesQ5_0(const std::byte* block, PackedParts& parts) {
+  takeHalves(block + 6, parts.codes);
+  addFifthBits(block + 2, parts.codes);
+}
+
+void takeCodesQ5_1(const std::byte* block, PackedParts& parts) {
+  takeHalves(block + 8, parts.codes);
+  addFifthBits(block + 4, parts.codes);
+}
+
+void takeCodesQ2_K(const std::byte* block, PackedParts& parts) {
+  for (std::size_t part = 0; part < 16; ++part) {
+    parts.scales[part] = static_cast<std::int8_t>(low4(byteAt(block, part)));
+    parts.minima[part] = high4(byteAt(block, part));
+  }
+  takeCrumbs(block + 16, parts.codes);
+}
+
+void takeCodesQ3_K(const std::byte* block, PackedParts& parts) {
+  takeCrumbs(block + 32, parts.codes);
+  addLineBits(block, 2, parts.codes);
+  // Six bits each: four in halves of eight bytes, two in four further bytes. They count from −32.
+  const std::byte* scales = block + 96;
+  for (std::size_t part = 0; part < 16; ++part) {
+    const std::uint8_t byte = byteAt(scales, part % 8);
+    const std::uint8_t low = part < 8 ? low4(byte) : high4(byte);
+    const unsigned high = (byteAt(scales, 8 + part % 4) >> (2 * (part / 4))) & 3U;
+    parts.scales[part] = static_cast<std::int8_t>(static_cast<int>(low | (high << 4)) - 32);
+  }
+}
+
+void takeCodesQ4_K(const std::byte* block, PackedParts& parts) {
+  takeScalesAndMinima(block + 4, parts);
+  takeLines(block + 16, parts.codes);
+}
+
+void takeCodesQ5_K(const std::byte* block, PackedParts& parts) {
+  takeScalesAndMinima(block + 4, parts);
+  takeLines(block + 48, parts.codes);
+  addLineBits(block + 16, 4, parts.codes);
+}
+
+void takeCodesQ6_K(const std::byte* block, PackedParts& parts) {
+  for (std::size_t stretch = 0; stretch < 2; ++stretch) {
+    const std::byte* low = block + stretch * 64;
+    const std::byte* high = block + 128 + stretch * kLine;
+    std::uint8_t* codes = parts.codes + stretch * kStretch;
+    for (std::size_t j = 0; j < kLine; ++j) {
+      const std::uint8_t first = byteAt(low, j);
+      const std::uint8_t second = byteAt(low, j + kLine);
+      const std::uint8_t tops = byteAt(high, j);
+      const auto join = [](std::uint8_t four, unsigned two) {
+        return static_cast<std::uint8_t>(four | ((two & 3U) << 4));
+      };
+      codes[j] = join(low4(first), tops);
+      codes[j + kLine] = join(low4(second), tops >> 2);
+      codes[j + 2 * kLine] = join(high4(first), tops >> 4);
+      codes[j + 3 * kLine] = join(high4(second), tops >> 6);
+    }
+  }
+  for (std::size_t part = 0; part < 16; ++part)
+    parts.scales[part] = static_cast<std::int8_t>(byteAt(block, 192 + part));
+}
+
+void takeCodesIQ4_XS(const std::byte* block, PackedParts& parts) {
+  const unsigned tops = wordAt(block, 2);
+  for (std::size_t part = 0; part < 8; ++part) {
+    const std::uint8_t byte = byteAt(block, 4 + part / 2);
+    const unsigned low = part % 2 == 0 ? low4(byte) : high4(byte);
+    const unsigned high = (tops >> (2 * part)) & 3U;
+    parts.scales[part] = static_cast<std::int8_t>(static_cast<int>(low | (high << 4)) - 32);
+    takeHalves(block + 8 + part * kHalf, parts.codes + part * kLine);
+  }
+}
+
+}  // namespace spanscope::compute

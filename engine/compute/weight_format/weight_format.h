@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// The formats in which checkpoints hold weights. Plain formats store each element by itself. Packed formats
+// store blocks of elements: small codes, and factors that a block or a part of it shares. Their definitions
+// are those of ggml (ggml-quants.c, the Python package gguf); the tests compare every format with it.
+#pragma once
+
+#include "engine/compute/dtype.h"
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string_view>
+
+namespace spanscope::compute {
+
+/// The names are those of GGUF: the digit is the number of bits of a code, _K marks blocks of 256 elements.
+enum class WeightFormat : std::uint8_t {
+  F32,
+  F16,
+  BF16,
+  Q8_0,
+  Q4_0,
+  Q4_1,
+  Q5_0,
+  Q5_1,
+  Q2_K,
+  Q3_K,
+  Q4_K,
+  Q5_K,
+  Q6_K,
+  IQ4_NL,
+  IQ4_XS
+};
+
+/// The value of an element is (factor · scale) · value of its code, plus (minimum · part's minimum). Each
+/// product and the sum are rounded to f32. What a format does not have counts as 1 in the first product, and
+/// is left out of the sum.
+struct PackedRule {
+  std::int32_t bits = 0;               ///< of a code: 2, 3, 4, 5, 6 or 8
+  std::int32_t partElements = 32;      ///< elements that share a scale; it divides the elements of a block
+  std::int32_t offset = 0;             ///< the value of a code is code − offset, or
+  const std::int8_t* table = nullptr;  ///< table[code], 16 values
+  bool hasScales = false;              ///< whether each part has a scale
+  bool hasMinimum = false;             ///< whether the block has a minimum
+  bool hasMinima = false;              ///< whether each part has one, too; their product is subtracted
+};
+
+/// A block taken apart. The elements stand in the order of the row.
+struct PackedParts {
+  static constexpr std::size_t kMostElements = 256;
+  static constexpr std::size_t kMostParts = 16;
+  float factor = 0;
+  float minimum = 0;
+  std::int8_t scales[kMostParts]{};
+  std::uint8_t minima[kMostParts]{};
+  std::uint8_t codes[kMostElements]{};
+};
+
+struct WeightFormatInfo {
+  WeightFormat format = WeightFormat::F32;
+  const char* name = "";           ///< as GGUF spells it: "Q4_K"
+  std::uint32_t ggufType = 0;      ///< number of the type in GGUF files
+  std::int32_t blockElements = 1;  ///< a row is a whole number of blocks
+  std::int32_t blockBytes = 0;
+  PackedRule rule{};           ///< for packed formats
+  std::int32_t factorAt = 0;   ///< byte of a packed block at which its factor stands, in f16
+  std::int32_t minimumAt = 0;  ///< the same for its minimum, if the format has one
+  /// Takes scales, minima and codes out of a block; null for plain formats. See takeApart().
+  void (*takeCodes)(const std::byte* block, PackedParts& parts) = nullptr;
+
+  bool isPacked() const { return takeCodes != nullptr; }
+};
+
+/// All formats, in the order of the enumeration.
+std::span<const WeightFormatInfo> weightFormats();
+const WeightFormatInfo& infoOf(WeightFormat format);
+inline const char* nameOf(WeightFormat format) {
+  return infoOf(format).name;
+}
+/// Null if the number is no format that is known here.
+const WeightFormatInfo* findGgufType(std::uint32_t number);
+
+/// The format whose elements are of this type, and the other way round; packed formats have no such type.
+WeightFormat formatOf(DType type);
+std::optional<DType> dtypeOf(WeightFormat format);
+
+/// Bytes of so many elements, which must be a whole number of blocks.
+std::size_t bytesOf(WeightFormat format, std::int64_t elements);
+
+/// Takes one block of a packed format apart.
+void takeApart(const WeightFormatInfo& info, const std::byte* block, PackedParts& parts);
+
+/// Writes `elements` values to `out`; they must be a whole number of blocks. `data` may have any alignment.
+void widen(WeightFormat format, const std::byte* data, std::int64_t elements, float* out);
+
+/// The first block with a factor or minimum that is not finite; nothing if there is none. For packed formats.
+std::optional<std::int64_t> findBlockNotFinite(WeightFormat format, const std::byte* data,
+                                               std::int64_t blocks);
+
+}  // namespace spanscope::compute
