@@ -10,6 +10,7 @@
 #include "engine/base/ids.h"
 #include "engine/compute/dtype.h"
 #include "engine/compute/pass.h"
+#include "engine/compute/weight_format/weight_format.h"
 
 #include <cstddef>
 #include <cstdint>
@@ -43,14 +44,20 @@ class Weight {
 /// A weight in host memory, row-major [rows][columns]; a vector has one row.
 struct HostMatrix {
   const std::byte* data = nullptr;  ///< may have any alignment
-  DType type = DType::F32;
+  WeightFormat format = WeightFormat::F32;
   std::int64_t rows = 0;
-  std::int64_t columns = 0;
+  std::int64_t columns = 0;  ///< a whole number of the format's blocks
+
+  std::size_t rowBytes() const { return bytesOf(format, columns); }
+  std::size_t bytes() const { return static_cast<std::size_t>(rows) * rowBytes(); }
+  const std::byte* row(std::int64_t index) const {
+    return data + static_cast<std::size_t>(index) * rowBytes();
+  }
 };
 
 /// What a weight will be used for.
 enum class WeightUse : std::uint8_t {
-  Matrix,     ///< for `matmul`; stored as bf16 if the checkpoint's type is bf16, else as f32
+  Matrix,     ///< for `matmul`
   Logits,     ///< the same, for a product that `sample` reads: the product is in f32 on every backend
   Embedding,  ///< for `embed`
   Vector      ///< for `rmsNorm`; f32

@@ -80,7 +80,7 @@ class Checkpoint : public WeightSource {
     }
     if (!tensor.type)
       throw Failure({found->second.file, name, "type " + tensor.typeName, "F32, F16 or BF16"});
-    return {tensor.data.data(), *tensor.type, rows, columns};
+    return {tensor.data.data(), compute::formatOf(*tensor.type), rows, columns};
   }
 
   void requireWhole() const override {

@@ -113,9 +113,8 @@ void checkTied(const ModelConfig& config, const WeightSource& source, const char
   };
   const compute::HostMatrix first = get(table);
   const compute::HostMatrix second = get(other);
-  const std::size_t size = static_cast<std::size_t>(first.rows) * static_cast<std::size_t>(first.columns) *
-                           compute::sizeOf(first.type);
-  const bool isSame = first.type == second.type && std::memcmp(first.data, second.data, size) == 0;
+  const bool isSame =
+      first.format == second.format && std::memcmp(first.data, second.data, first.bytes()) == 0;
   source.requireWhole();
   if (isSame) return;
   throw Failure({fileOf(source, other), other, "other values than in " + std::string(table),

@@ -119,8 +119,9 @@ class RandomWeights : public WeightSource {
       throw Failure({m_name, name, std::to_string(place.rows) + " × " + std::to_string(place.columns),
                      std::to_string(rows) + " × " + std::to_string(columns)});
     }
-    if (place.isNorm) return {m_ones.data(), m_type, rows, columns};
-    return {m_patterns.at(columns).data() + place.offset * compute::sizeOf(m_type), m_type, rows, columns};
+    if (place.isNorm) return {m_ones.data(), compute::formatOf(m_type), rows, columns};
+    return {m_patterns.at(columns).data() + place.offset * compute::sizeOf(m_type), compute::formatOf(m_type),
+            rows, columns};
   }
 
   std::vector<StoredTensor> stored() const override {

@@ -42,8 +42,7 @@ class WatchedWeights final : public model::WeightSource {
     if (m_options.progress) m_options.progress(std::min(m_read++, m_all), m_all);
     const compute::HostMatrix matrix = m_weights.get(name, rows, columns);
     m_digest.add(name);
-    m_digest.add({matrix.data, static_cast<std::size_t>(rows) * static_cast<std::size_t>(columns) *
-                                   compute::sizeOf(matrix.type)});
+    m_digest.add({matrix.data, matrix.bytes()});
     return matrix;
   }
   void requireWhole() const override { m_weights.requireWhole(); }

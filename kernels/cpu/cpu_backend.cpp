@@ -29,6 +29,7 @@ namespace spanscope::cpu {
 namespace {
 
 using compute::DType;
+using compute::WeightFormat;
 
 // Changes whenever the same input would give other bits.
 constexpr const char* kNumericRevision = "cpu-1";
@@ -75,9 +76,9 @@ class CpuBackend final : public compute::Backend {
       case compute::WeightUse::Logits:
         return makePanels(matrix, m_matmul.panelWidth(), m_executor.pool());
       case compute::WeightUse::Embedding:
-        return makeRows(matrix, matrix.type == DType::BF16 ? DType::BF16 : DType::F32);
+        return makeRows(matrix, matrix.format == WeightFormat::F16 ? WeightFormat::F32 : matrix.format);
       case compute::WeightUse::Vector:
-        return makeRows(matrix, DType::F32);
+        return makeRows(matrix, WeightFormat::F32);
     }
     return nullptr;
   }
@@ -97,17 +98,12 @@ class CpuBackend final : public compute::Backend {
     const CpuWeight& weight = cpuWeight(table);
     CpuTensor& target = cpuTensor(out);
     const std::int64_t columns = weight.columns();
+    const auto rowBytes = static_cast<std::int64_t>(compute::bytesOf(weight.format(), columns));
     target.resize(static_cast<std::int64_t>(ids.size()), columns);
     m_executor.runRanges(target.rows(), columns, [&](std::int64_t first, std::int64_t last) {
       for (std::int64_t row = first; row < last; ++row) {
-        const std::int64_t source = ids[static_cast<std::size_t>(row)] * columns;
-        if (weight.type() == DType::BF16) {
-          std::transform(weight.data<std::uint16_t>() + source,
-                         weight.data<std::uint16_t>() + source + columns, target.row(row),
-                         compute::floatFromBf16);
-        } else {
-          std::copy_n(weight.data<float>() + source, columns, target.row(row));
-        }
+        const std::int64_t source = ids[static_cast<std::size_t>(row)] * rowBytes;
+        compute::widen(weight.format(), weight.data<std::byte>() + source, columns, target.row(row));
       }
     });
   }

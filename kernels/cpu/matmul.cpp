@@ -14,6 +14,9 @@ constexpr std::int64_t kMostRows = 768;
 constexpr std::int64_t kRowBlock = 96;
 constexpr std::int64_t kColumnBlock = 256;
 constexpr std::int64_t kBlockFeatures = 256;
+// Columns of packed weights that are widened at once for few rows: whole blocks' parts, and so few that four
+// panels stay in the nearest cache.
+constexpr std::int64_t kWidenedColumns = 64;
 // With few rows the weights are streamed: about this much of them in a block.
 constexpr std::int64_t kStreamedBytes = 256 * 1024;
 
@@ -55,12 +58,12 @@ void Matmul::runRows(Executor& executor, const float* x, MatmulJob& job) {
   }
 
   const std::int64_t threads = executor.threads();
+  const bool isPacked = compute::infoOf(job.weight->format()).isPacked();
   std::int64_t panelStep = 1;
   if (job.rowTiles.tiles == 1) {
     job.rowBlock = 1;
-    job.columnBlock = job.columns;
-    const auto size = static_cast<std::int64_t>(compute::sizeOf(job.weight->type()));
-    job.panelBlock = std::max<std::int64_t>(1, kStreamedBytes / (job.columns * m_kernels.panelWidth * size));
+    job.columnBlock = isPacked ? std::min(kWidenedColumns, job.columns) : job.columns;
+    job.panelBlock = std::max<std::int64_t>(1, kStreamedBytes / job.weight->panelBytes());
     panelStep = m_kernels.mostPanels;
   } else {
     const std::int64_t most = ceilDiv(kRowBlock, m_kernels.rowTile);
@@ -75,11 +78,14 @@ void Matmul::runRows(Executor& executor, const float* x, MatmulJob& job) {
 
   const std::int64_t panelBlocks = ceilDiv(job.panels, job.panelBlock);
   const std::int64_t sums = job.rowBlock * m_kernels.rowTile * job.panelBlock * m_kernels.panelWidth;
-  m_sums.reserve(checkedBytes("sums", sums, threads, sizeof(float)), "sums");
-  float* scratch = m_sums.as<float>();
+  const std::int64_t widened =
+      isPacked ? std::max(panelStep, std::int64_t{1}) * job.columnBlock * m_kernels.panelWidth : 0;
+  m_scratch.reserve(checkedBytes("sums", sums + widened, threads, sizeof(float)), "sums");
+  float* scratch = m_scratch.as<float>();
   const auto block = [&](std::int64_t index, int thread) {
+    float* const own = scratch + thread * (sums + widened);
     // Neighbouring blocks share panels: these come from memory once, the rows stay in a cache anyway.
-    m_kernels.block(job, index % rowBlocks, index / rowBlocks, scratch + thread * sums);
+    m_kernels.block(job, index % rowBlocks, index / rowBlocks, {.sums = own, .widened = own + sums});
   };
   executor.run(rowBlocks * panelBlocks, rows * job.columns * job.features, block);
 }

@@ -44,6 +44,11 @@ struct MatmulJob {
   bool accumulate = false;
 };
 
+struct MatmulScratch {
+  float* sums = nullptr;     ///< rowBlock · rowTile rows × panelBlock · panelWidth
+  float* widened = nullptr;  ///< for packed weights: mostPanels panels × columnBlock × panelWidth
+};
+
 /// The functions for one instruction set.
 struct MatmulKernels {
   std::int64_t panelWidth = 0;  ///< number of output features in a panel: two vectors
@@ -52,9 +57,9 @@ struct MatmulKernels {
   /// Packs the tiles first … last − 1 of the rows at x, each as [columns][rows of the tile].
   void (*packRows)(const float* x, const RowTiles& rowTiles, std::int64_t first, std::int64_t last,
                    std::int64_t columns, float* packed) = nullptr;
-  /// Computes row tiles [rowBlock · i, …) × panels [panelBlock · j, …); `sums` has room for rowBlock ·
-  /// rowTile rows × panelBlock · panelWidth.
-  void (*block)(const MatmulJob& job, std::int64_t i, std::int64_t j, float* sums) = nullptr;
+  /// Computes row tiles [rowBlock · i, …) × panels [panelBlock · j, …); `scratch` is the thread's own. Packed
+  /// weights are widened to f32 there, columnBlock by columnBlock, so that all rows of the block share that.
+  void (*block)(const MatmulJob& job, std::int64_t i, std::int64_t j, const MatmulScratch& scratch) = nullptr;
 };
 
 /// The kernels for the best instruction set of this machine.
@@ -75,7 +80,7 @@ class Matmul {
 
   MatmulKernels m_kernels;
   AlignedBuffer m_packedRows;
-  AlignedBuffer m_sums;
+  AlignedBuffer m_scratch;
 };
 
 }  // namespace spanscope::cpu

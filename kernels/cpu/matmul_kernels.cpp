@@ -15,6 +15,7 @@
 #include "hwy/cache_control.h"
 #include "hwy/highway.h"
 #include "kernels/cpu/simd-inl.h"
+#include "kernels/cpu/widen-inl.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace spanscope::cpu {
@@ -151,8 +152,61 @@ void finish(const MatmulJob& job, std::int64_t firstRow, std::int64_t rows, std:
   }
 }
 
+/// Panels as they are multiplied with: where k of the first one stands, and elements to the next.
 template <class Element>
-void blockOf(const MatmulJob& job, std::int64_t rowBlock, std::int64_t panelBlock, float* sums) {
+struct Panels {
+  const Element* at = nullptr;
+  std::int64_t stride = 0;
+};
+
+/// Panels that lie in memory as they are multiplied with.
+template <class ElementOfPanel>
+class PlainPanels {
+ public:
+  using Element = ElementOfPanel;
+  explicit PlainPanels(const MatmulJob& job)
+      : m_data(job.weight->data<Element>()), m_stride(job.columns * kWidth) {}
+
+  Panels<Element> take(std::int64_t panel, std::int64_t /*together*/, std::int64_t k,
+                       std::int64_t /*count*/) const {
+    return {m_data + panel * m_stride + k * kWidth, m_stride};
+  }
+
+ private:
+  const Element* m_data;
+  std::int64_t m_stride;
+};
+
+/// Packed panels, of which some columns are widened when they are taken.
+class WidenedPanels {
+ public:
+  using Element = float;
+  WidenedPanels(const MatmulJob& job, float* out)
+      : m_weight(*job.weight),
+        m_rule(compute::infoOf(m_weight.format()).rule),
+        m_widen(widenPartsOf(m_weight.format())),
+        m_out(out) {}
+
+  Panels<float> take(std::int64_t panel, std::int64_t together, std::int64_t k, std::int64_t count) const {
+    const std::int64_t stride = count * kWidth;
+    for (std::int64_t i = 0; i < together; ++i) {
+      m_widen(m_rule, m_weight.packedShape(),
+              m_weight.data<std::byte>() + (panel + i) * m_weight.panelBytes(), k, count, m_out + i * stride);
+    }
+    return {m_out, stride};
+  }
+
+ private:
+  const CpuWeight& m_weight;
+  const compute::PackedRule& m_rule;
+  WidenParts m_widen;
+  float* m_out;
+};
+
+template <class Source>
+void blockOf(const MatmulJob& job, std::int64_t rowBlock, std::int64_t panelBlock, const Source& source,
+             float* sums) {
+  using Element = typename Source::Element;
   static constexpr auto kTable = multiplyTable<Element>(std::make_integer_sequence<int, kRowTile>());
   const std::int64_t firstTile = rowBlock * job.rowBlock;
   const std::int64_t lastTile = std::min(firstTile + job.rowBlock, job.rowTiles.tiles);
@@ -160,9 +214,7 @@ void blockOf(const MatmulJob& job, std::int64_t rowBlock, std::int64_t panelBloc
   const std::int64_t rows = job.rowTiles.begin(lastTile) - firstRow;
   const std::int64_t firstPanel = panelBlock * job.panelBlock;
   const std::int64_t panels = std::min(job.panelBlock, job.panels - firstPanel);
-  const std::int64_t panelStride = job.columns * kWidth;
   const std::int64_t sumStride = job.rowBlock * kRowTile * kWidth;
-  const Element* weights = job.weight->data<Element>() + firstPanel * panelStride;
   // With one tile of rows, panels go in groups; with more, a panel stays in the nearest cache for all of
   // them.
   const bool isSingle = job.rowTiles.tiles == 1;
@@ -171,29 +223,33 @@ void blockOf(const MatmulJob& job, std::int64_t rowBlock, std::int64_t panelBloc
   for (std::int64_t k = 0; k < job.columns; k += job.columnBlock) {
     const std::int64_t count = std::min(job.columnBlock, job.columns - k);
     for (std::int64_t panel = 0; panel < panels; panel += group) {
-      const auto together = static_cast<std::size_t>(std::min(group, panels - panel));
-      const Element* at = weights + panel * panelStride + k * kWidth;
+      const std::int64_t together = std::min(group, panels - panel);
+      const Panels<Element> taken = source.take(firstPanel + panel, together, k, count);
       for (std::int64_t tile = firstTile; tile < lastTile; ++tile) {
         const std::int64_t row = job.rowTiles.begin(tile);
         const std::int64_t tileRows = job.rowTiles.begin(tile + 1) - row;
         const float* packed = job.packedRows + row * job.columns + k * tileRows;
         // A stream runs on; the last tile of several fetches the next panel while it computes.
         const std::int64_t ahead = isSingle ? kAheadBytes / static_cast<std::int64_t>(sizeof(Element))
-                                            : (tile + 1 == lastTile ? panelStride : 0);
-        kTable[static_cast<std::size_t>(tileRows - 1)][together - 1](
-            packed, at, panelStride, ahead, count, sums + panel * sumStride + (row - firstRow) * kWidth,
-            sumStride, k == 0);
+                                            : (tile + 1 == lastTile ? taken.stride : 0);
+        kTable[static_cast<std::size_t>(tileRows - 1)][static_cast<std::size_t>(together - 1)](
+            packed, taken.at, taken.stride, ahead, count,
+            sums + panel * sumStride + (row - firstRow) * kWidth, sumStride, k == 0);
       }
     }
   }
   finish(job, firstRow, rows, firstPanel, panels, sums, sumStride);
 }
 
-void block(const MatmulJob& job, std::int64_t rowBlock, std::int64_t panelBlock, float* sums) {
-  if (job.weight->type() == compute::DType::BF16) {
-    blockOf<std::uint16_t>(job, rowBlock, panelBlock, sums);
-  } else {
-    blockOf<float>(job, rowBlock, panelBlock, sums);
+void block(const MatmulJob& job, std::int64_t rowBlock, std::int64_t panelBlock,
+           const MatmulScratch& scratch) {
+  switch (job.weight->format()) {
+    case compute::WeightFormat::BF16:
+      return blockOf(job, rowBlock, panelBlock, PlainPanels<std::uint16_t>(job), scratch.sums);
+    case compute::WeightFormat::F32:
+      return blockOf(job, rowBlock, panelBlock, PlainPanels<float>(job), scratch.sums);
+    default:
+      return blockOf(job, rowBlock, panelBlock, WidenedPanels(job, scratch.widened), scratch.sums);
   }
 }
 

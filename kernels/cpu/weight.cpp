@@ -13,6 +13,7 @@ namespace spanscope::cpu {
 namespace {
 
 using compute::DType;
+using compute::WeightFormat;
 
 void check(const compute::HostMatrix& matrix) {
   const std::size_t bytes = checkedBytes("weight", matrix.rows, matrix.columns, sizeof(float));
@@ -55,7 +56,8 @@ void packPanel(const PanelSource& source, std::int64_t panel, T* out) {
   const std::int64_t first = panel * width;
   const std::int64_t features = std::min(width, matrix.rows - first);
   if (features < width) std::fill_n(out, width * matrix.columns, T{});
-  const auto size = static_cast<std::int64_t>(compute::sizeOf(matrix.type));
+  const DType type = *compute::dtypeOf(matrix.format);
+  const auto size = static_cast<std::int64_t>(compute::sizeOf(type));
   // A few k at a time, so that the lines being written stay in the nearest cache.
   constexpr std::int64_t kStep = 64;
   for (std::int64_t begin = 0; begin < matrix.columns; begin += kStep) {
@@ -63,30 +65,27 @@ void packPanel(const PanelSource& source, std::int64_t panel, T* out) {
     for (std::int64_t feature = 0; feature < features; ++feature) {
       const std::byte* row = matrix.data + (first + feature) * matrix.columns * size;
       T* target = out + placeInPanel<T>(feature, width);
-      for (std::int64_t k = begin; k < end; ++k) target[k * width] = loadAs<T>(row + k * size, matrix.type);
+      for (std::int64_t k = begin; k < end; ++k) target[k * width] = loadAs<T>(row + k * size, type);
     }
   }
 }
 
 }  // namespace
 
-std::unique_ptr<CpuWeight> makeRows(const compute::HostMatrix& matrix, DType type) {
+std::unique_ptr<CpuWeight> makeRows(const compute::HostMatrix& matrix, WeightFormat format) {
   check(matrix);
   auto weight = std::make_unique<CpuWeight>();
-  const auto size = static_cast<std::int64_t>(compute::sizeOf(type));
-  weight->m_buffer = AlignedBuffer(checkedBytes("weight", matrix.rows, matrix.columns, size), "weight");
+  const std::size_t rowBytes = compute::bytesOf(format, matrix.columns);
+  weight->m_buffer =
+      AlignedBuffer(checkedBytes("weight", matrix.rows, static_cast<std::int64_t>(rowBytes)), "weight");
   weight->m_rows = matrix.rows;
   weight->m_columns = matrix.columns;
-  weight->m_type = type;
+  weight->m_format = format;
   weight->m_layout = CpuWeight::Layout::Rows;
-  if (type == matrix.type) {
+  if (format == matrix.format) {
     std::memcpy(weight->m_buffer.as<std::byte>(), matrix.data, weight->m_buffer.size());
   } else {
-    float* out = weight->m_buffer.as<float>();
-    const std::size_t sourceSize = compute::sizeOf(matrix.type);
-    const std::size_t count = weight->m_buffer.size() / sizeof(float);
-    for (std::size_t i = 0; i < count; ++i)
-      out[i] = compute::loadElement(matrix.data + i * sourceSize, matrix.type);
+    compute::widen(matrix.format, matrix.data, matrix.rows * matrix.columns, weight->m_buffer.as<float>());
   }
   return weight;
 }
@@ -95,22 +94,27 @@ std::unique_ptr<CpuWeight> makePanels(const compute::HostMatrix& matrix, std::in
                                       ThreadPool& pool) {
   check(matrix);
   auto weight = std::make_unique<CpuWeight>();
-  const DType type = matrix.type == DType::BF16 ? DType::BF16 : DType::F32;
+  const compute::WeightFormatInfo& info = compute::infoOf(matrix.format);
+  weight->m_format = matrix.format == WeightFormat::F16 ? WeightFormat::F32 : matrix.format;
   const std::int64_t panels = (matrix.rows - 1) / width + 1;
-  const auto size = static_cast<std::int64_t>(compute::sizeOf(type));
-  weight->m_buffer = AlignedBuffer(checkedBytes("weight", panels, width, matrix.columns, size), "weight");
+  if (info.isPacked()) weight->m_packedShape = packedPanelShape(info, width);
+  weight->m_panelBytes = info.isPacked()
+                             ? weight->m_packedShape.panelBytes(matrix.columns)
+                             : width * static_cast<std::int64_t>(bytesOf(weight->m_format, matrix.columns));
+  weight->m_buffer = AlignedBuffer(checkedBytes("weight", panels, weight->m_panelBytes), "weight");
   weight->m_rows = matrix.rows;
   weight->m_columns = matrix.columns;
-  weight->m_type = type;
   weight->m_layout = CpuWeight::Layout::Panels;
   const PanelSource source{matrix, width};
-  const std::int64_t panelSize = width * matrix.columns;
   CpuWeight& target = *weight;
   pool.run(panels, std::stop_token{}, [&](std::int64_t panel, int) {
-    if (type == DType::BF16) {
-      packPanel(source, panel, target.m_buffer.as<std::uint16_t>() + panel * panelSize);
+    std::byte* out = target.m_buffer.as<std::byte>() + panel * target.m_panelBytes;
+    if (info.isPacked()) {
+      packPanel(matrix, target.m_packedShape, panel, out);
+    } else if (target.m_format == WeightFormat::BF16) {
+      packPanel(source, panel, reinterpret_cast<std::uint16_t*>(out));
     } else {
-      packPanel(source, panel, target.m_buffer.as<float>() + panel * panelSize);
+      packPanel(source, panel, reinterpret_cast<float*>(out));
     }
   });
   return weight;

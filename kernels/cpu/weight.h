@@ -3,20 +3,21 @@
 
 #include "engine/compute/backend.h"
 #include "kernels/cpu/aligned_buffer.h"
+#include "kernels/cpu/packed_panels.h"
 #include "kernels/cpu/thread_pool.h"
 
 #include <memory>
 
 namespace spanscope::cpu {
 
-/// A weight in one of two layouts, in bf16 or f32.
+/// A weight in one of two layouts, in bf16, f32 or a packed format.
 ///
 /// Rows: as in the checkpoint, [rows][columns].
 ///
 /// Panels, for matrix products: [rows / width][columns][width], rounded up and filled with zeros. The
 /// arithmetic processes the `width` output features of a panel at once and goes through memory in order. In a
 /// bf16 panel the two halves of a width are interleaved. So a shift and a mask split a load of 32-bit lanes
-/// into two f32 vectors.
+/// into two f32 vectors. For packed formats see packed_panels.h.
 class CpuWeight final : public compute::Weight {
  public:
   enum class Layout : std::uint8_t { Rows, Panels };
@@ -26,29 +27,34 @@ class CpuWeight final : public compute::Weight {
   std::size_t bytes() const override { return m_buffer.size(); }
 
   Layout layout() const { return m_layout; }
-  compute::DType type() const { return m_type; }
+  compute::WeightFormat format() const { return m_format; }
+  std::int64_t panelBytes() const { return m_panelBytes; }
+  /// Of a packed format, in panels.
+  const PackedPanelShape& packedShape() const { return m_packedShape; }
   template <class T>
   const T* data() const {
     return m_buffer.as<T>();
   }
 
  private:
-  friend std::unique_ptr<CpuWeight> makeRows(const compute::HostMatrix& matrix, compute::DType type);
+  friend std::unique_ptr<CpuWeight> makeRows(const compute::HostMatrix& matrix, compute::WeightFormat format);
   friend std::unique_ptr<CpuWeight> makePanels(const compute::HostMatrix& matrix, std::int64_t width,
                                                ThreadPool& pool);
 
   AlignedBuffer m_buffer;
   std::int64_t m_rows = 0;
   std::int64_t m_columns = 0;
-  compute::DType m_type = compute::DType::F32;
+  std::int64_t m_panelBytes = 0;
+  compute::WeightFormat m_format = compute::WeightFormat::F32;
+  PackedPanelShape m_packedShape;
   Layout m_layout = Layout::Rows;
 };
 
-/// Keeps the order of the checkpoint. `type` is BF16 only for a matrix of this type. makeRows() and
-/// makePanels() throw Failure for absurd sizes or if the memory cannot be allocated.
-std::unique_ptr<CpuWeight> makeRows(const compute::HostMatrix& matrix, compute::DType type);
+/// Keeps the order of the checkpoint. `format` is that of the matrix, or F32. makeRows() and makePanels()
+/// throw Failure for absurd sizes or if the memory cannot be allocated.
+std::unique_ptr<CpuWeight> makeRows(const compute::HostMatrix& matrix, compute::WeightFormat format);
 
-/// Packs panels of an even `width`: bf16 if the checkpoint's type is bf16, else f32.
+/// Packs panels of an even `width`. They keep the checkpoint's format, but f16 becomes f32.
 std::unique_ptr<CpuWeight> makePanels(const compute::HostMatrix& matrix, std::int64_t width,
                                       ThreadPool& pool);
 

@@ -105,8 +105,9 @@ std::unique_ptr<compute::Weight> makeWeight(compute::Backend& backend, std::int6
   std::vector<std::uint16_t> bits(static_cast<std::size_t>(rows * columns));
   for (std::size_t i = 0; i < bits.size(); ++i)
     bits[i] = static_cast<std::uint16_t>(0x3C00U + i * 2654435761U % 64U);
-  return backend.prepare({reinterpret_cast<const std::byte*>(bits.data()), DType::BF16, rows, columns},
-                         compute::WeightUse::Matrix);
+  return backend.prepare(
+      {reinterpret_cast<const std::byte*>(bits.data()), compute::WeightFormat::BF16, rows, columns},
+      compute::WeightUse::Matrix);
 }
 
 void benchMatmul(Bench& bench, compute::Backend& backend) {

@@ -16,7 +16,7 @@ struct Product {
   std::int64_t rows;
   std::int64_t columns;
   std::int64_t features;
-  compute::DType type;
+  compute::WeightFormat format;
   bool hasBias;
   bool accumulates;
 };
@@ -31,8 +31,8 @@ struct ProductData {
 inline ProductData makeData(const Product& c, Random& random) {
   const auto count = [](std::int64_t a, std::int64_t b) { return static_cast<std::size_t>(a * b); };
   return {randomValues(random, count(c.rows, c.columns)),
-          randomWeight(random, c.features, c.columns, c.type, 1.0, random.below(4)),
-          randomWeight(random, 1, c.features, c.type, 1.0, random.below(4)),
+          randomWeight(random, c.features, c.columns, c.format, 1.0, random.below(4)),
+          randomWeight(random, 1, c.features, compute::DType::F32, 1.0, random.below(4)),
           randomValues(random, count(c.rows, c.features))};
 }
 
@@ -55,7 +55,7 @@ inline QString describe(const Product& c, const char* what) {
       .arg(c.rows)
       .arg(c.columns)
       .arg(c.features)
-      .arg(compute::nameOf(c.type))
+      .arg(compute::nameOf(c.format))
       .arg(c.hasBias ? ", bias" : "", c.accumulates ? ", accumulating" : "");
 }
 

@@ -11,7 +11,19 @@
 
 using namespace spanscope;
 using namespace spanscope::testing;
-using compute::DType;
+using compute::WeightFormat;
+
+namespace {
+
+/// The plain formats, and one of the packed ones whose blocks fit.
+std::vector<WeightFormat> formatsOf(std::int64_t columns) {
+  std::vector<WeightFormat> formats = {WeightFormat::F32, WeightFormat::F16, WeightFormat::BF16};
+  if (columns % 32 == 0) formats.insert(formats.end(), {WeightFormat::Q8_0, WeightFormat::Q5_1});
+  if (columns % 256 == 0) formats.insert(formats.end(), {WeightFormat::Q4_K, WeightFormat::Q6_K});
+  return formats;
+}
+
+}  // namespace
 
 class TestMatmul : public QObject {
   Q_OBJECT
@@ -27,7 +39,7 @@ class TestMatmul : public QObject {
     QTest::addColumn<qlonglong>("columns");
     QTest::addColumn<qlonglong>("features");
     for (const std::string& device : test::presentDevices()) {
-      for (const qlonglong columns : {1, 3, 17, 64, 257, 600}) {
+      for (const qlonglong columns : {1, 3, 17, 64, 256, 257, 600}) {
         for (const qlonglong features : {1, 5, 16, 33, 130, 517}) {
           QTest::addRow("%s, K %lld, N %lld", device.c_str(), columns, features)
               << QString::fromStdString(device) << qlonglong{0} << columns << features;
@@ -44,8 +56,8 @@ class TestMatmul : public QObject {
     const auto backend = device.make();
     int variant = 0;
     for (const std::int64_t rows : {1, 2, 6, 7, 65}) {
-      for (const DType type : {DType::F32, DType::F16, DType::BF16}) {
-        const Product c{rows, columns, features, type, (variant & 1) != 0, (variant & 2) != 0};
+      for (const WeightFormat format : formatsOf(columns)) {
+        const Product c{rows, columns, features, format, (variant & 1) != 0, (variant & 2) != 0};
         ++variant;
         const ProductData data = makeData(c, random);
         const std::vector<float> actual = multiply(*backend, c, data);
@@ -65,7 +77,7 @@ class TestMatmul : public QObject {
     const DeviceInUse device;
     Random random(m_seed);
     const auto backend = device.make();
-    const Product c{20, 40, 50, DType::BF16, false, false};
+    const Product c{20, 40, 50, WeightFormat::BF16, false, false};
     ProductData data = makeData(c, random);
     const std::vector<float> clean = multiply(*backend, c, data);
     data.x[7 * 40 + 3] = std::nanf("");

@@ -14,12 +14,10 @@ std::vector<Numbers> matrixOf(const model::WeightSource& weights, const std::str
                               std::int64_t columns) {
   const compute::HostMatrix matrix = weights.get(name, rows, columns);
   std::vector<Numbers> out(static_cast<std::size_t>(rows), Numbers(static_cast<std::size_t>(columns)));
-  const std::byte* at = matrix.data;
-  for (Numbers& row : out) {
-    for (double& number : row) {
-      number = static_cast<double>(compute::loadElement(at, matrix.type));
-      at += compute::sizeOf(matrix.type);
-    }
+  std::vector<float> values(static_cast<std::size_t>(columns));
+  for (std::int64_t row = 0; row < rows; ++row) {
+    compute::widen(matrix.format, matrix.row(row), columns, values.data());
+    out[static_cast<std::size_t>(row)].assign(values.begin(), values.end());
   }
   return out;
 }

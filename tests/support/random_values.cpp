@@ -3,9 +3,12 @@
 
 #include "engine/compute/half.h"
 
+#include <algorithm>
 #include <cmath>
 #include <cstdlib>
+#include <cstring>
 #include <numbers>
+#include <optional>
 #include <stdexcept>
 
 namespace spanscope::testing {
@@ -44,7 +47,7 @@ std::vector<float> randomValues(Random& random, std::size_t count, double scale)
 
 HostWeight::HostWeight(const std::vector<float>& values, std::int64_t rows, std::int64_t columns,
                        compute::DType type, std::size_t misalignment)
-    : m_offset(misalignment), m_rows(rows), m_columns(columns), m_type(type) {
+    : m_offset(misalignment), m_rows(rows), m_columns(columns), m_format(compute::formatOf(type)) {
   if (values.size() != static_cast<std::size_t>(rows) * static_cast<std::size_t>(columns)) {
     throw std::logic_error("HostWeight: size differs");
   }
@@ -54,22 +57,47 @@ HostWeight::HostWeight(const std::vector<float>& values, std::int64_t rows, std:
   }
 }
 
+HostWeight::HostWeight(Random& random, std::int64_t rows, std::int64_t columns, compute::WeightFormat format,
+                       std::size_t misalignment)
+    : m_offset(misalignment), m_rows(rows), m_columns(columns), m_format(format) {
+  m_bytes.resize(misalignment + compute::bytesOf(format, rows * columns));
+  fillBlocks(random, compute::infoOf(format), std::span(m_bytes).subspan(misalignment));
+}
+
 compute::HostMatrix HostWeight::view() const {
-  return {m_bytes.data() + m_offset, m_type, m_rows, m_columns};
+  return {m_bytes.data() + m_offset, m_format, m_rows, m_columns};
 }
 
 std::vector<float> HostWeight::values() const {
   std::vector<float> values(static_cast<std::size_t>(m_rows) * static_cast<std::size_t>(m_columns));
-  for (std::size_t i = 0; i < values.size(); ++i) {
-    values[i] = compute::loadElement(m_bytes.data() + m_offset + i * compute::sizeOf(m_type), m_type);
-  }
+  compute::widen(m_format, m_bytes.data() + m_offset, m_rows * m_columns, values.data());
   return values;
+}
+
+void fillBlocks(Random& random, const compute::WeightFormatInfo& info, std::span<std::byte> bytes) {
+  for (std::size_t i = 0; i < bytes.size(); i += sizeof(std::uint64_t)) {
+    const std::uint64_t number = random.next();
+    std::memcpy(bytes.data() + i, &number, std::min(sizeof number, bytes.size() - i));
+  }
+  // Without the highest bit of its exponent, a number in f16 is finite.
+  const auto size = static_cast<std::size_t>(info.blockBytes);
+  for (std::size_t block = 0; block + size <= bytes.size(); block += size) {
+    bytes[block + static_cast<std::size_t>(info.factorAt) + 1] &= std::byte{0xBF};
+    if (info.rule.hasMinimum) bytes[block + static_cast<std::size_t>(info.minimumAt) + 1] &= std::byte{0xBF};
+  }
 }
 
 HostWeight randomWeight(Random& random, std::int64_t rows, std::int64_t columns, compute::DType type,
                         double scale, std::size_t misalignment) {
   const std::size_t count = static_cast<std::size_t>(rows) * static_cast<std::size_t>(columns);
   return HostWeight(randomValues(random, count, scale), rows, columns, type, misalignment);
+}
+
+HostWeight randomWeight(Random& random, std::int64_t rows, std::int64_t columns, compute::WeightFormat format,
+                        double scale, std::size_t misalignment) {
+  if (const std::optional<compute::DType> type = compute::dtypeOf(format))
+    return randomWeight(random, rows, columns, *type, scale, misalignment);
+  return {random, rows, columns, format, misalignment};
 }
 
 }  // namespace spanscope::testing

@@ -6,6 +6,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <span>
 #include <vector>
 
 namespace spanscope::testing {
@@ -44,6 +45,9 @@ class HostWeight {
   /// aligned address.
   HostWeight(const std::vector<float>& values, std::int64_t rows, std::int64_t columns, compute::DType type,
              std::size_t misalignment = 0);
+  /// Random blocks of a packed format, whose factors are finite. `columns` is a whole number of blocks.
+  HostWeight(Random& random, std::int64_t rows, std::int64_t columns, compute::WeightFormat format,
+             std::size_t misalignment = 0);
 
   compute::HostMatrix view() const;
   /// The values after rounding.
@@ -54,11 +58,17 @@ class HostWeight {
   std::size_t m_offset;
   std::int64_t m_rows;
   std::int64_t m_columns;
-  compute::DType m_type;
+  compute::WeightFormat m_format;
 };
+
+/// Random blocks of a packed format, as many as fill `bytes`. Factors and minima are less than 2.
+void fillBlocks(Random& random, const compute::WeightFormatInfo& info, std::span<std::byte> bytes);
 
 /// A weight of normal values times `scale`.
 HostWeight randomWeight(Random& random, std::int64_t rows, std::int64_t columns, compute::DType type,
+                        double scale = 1.0, std::size_t misalignment = 0);
+/// The same; for a packed format, random blocks.
+HostWeight randomWeight(Random& random, std::int64_t rows, std::int64_t columns, compute::WeightFormat format,
                         double scale = 1.0, std::size_t misalignment = 0);
 
 }  // namespace spanscope::testing

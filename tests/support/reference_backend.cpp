@@ -58,9 +58,11 @@ class ReferenceWeight : public compute::Weight {
       : m_rows(matrix.rows), m_columns(matrix.columns), m_use(use) {
     require(matrix.rows >= 0 && matrix.columns >= 0, "negative weight size");
     m_values.resize(index(matrix.rows) * index(matrix.columns));
-    const std::size_t step = compute::sizeOf(matrix.type);
-    for (std::size_t i = 0; i < m_values.size(); ++i) {
-      m_values[i] = static_cast<double>(compute::loadElement(matrix.data + i * step, matrix.type));
+    std::vector<float> row(index(matrix.columns));
+    for (std::int64_t r = 0; r < matrix.rows; ++r) {
+      compute::widen(matrix.format, matrix.row(r), matrix.columns, row.data());
+      std::copy(row.begin(), row.end(),
+                m_values.begin() + static_cast<std::ptrdiff_t>(index(r) * row.size()));
     }
   }
   std::int64_t rows() const override { return m_rows; }

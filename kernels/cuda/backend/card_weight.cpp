@@ -6,27 +6,13 @@
 #include <algorithm>
 #include <cstring>
 #include <utility>
+#include <vector>
 
 namespace spanscope::cuda {
 namespace {
 
-using compute::DType;
-
-/// Elements that are copied in one go.
+/// Elements that are copied in one go: a whole number of blocks of every format.
 constexpr std::int64_t kPiece = std::int64_t{4} << 20U;
-
-float valueAt(const compute::HostMatrix& matrix, std::int64_t element) {
-  const std::byte* const place =
-      matrix.data + element * static_cast<std::int64_t>(compute::sizeOf(matrix.type));
-  if (matrix.type == DType::F32) {
-    float value = 0;
-    std::memcpy(&value, place, sizeof(value));
-    return value;
-  }
-  std::uint16_t bits = 0;
-  std::memcpy(&bits, place, sizeof(bits));
-  return matrix.type == DType::BF16 ? compute::floatFromBf16(bits) : compute::floatFromF16(bits);
-}
 
 }  // namespace
 
@@ -40,16 +26,19 @@ CardWeight::CardWeight(const Device& device, std::shared_ptr<CardWork> work, Car
   m_memory = DeviceMemory(device, static_cast<std::size_t>(count) * size, "weights");
   const std::int64_t piece = std::min(count, kPiece);
   const HostBuffer staging = buffers.takeOfHost(static_cast<std::size_t>(piece) * size);
+  std::vector<float> values;
   for (std::int64_t first = 0; first < count; first += piece) {
     const std::int64_t here = std::min(piece, count - first);
+    const std::byte* const source = matrix.data + compute::bytesOf(matrix.format, first);
     if (isFloat) {
-      auto* const target = reinterpret_cast<float*>(staging.data());
-      for (std::int64_t i = 0; i < here; ++i) target[i] = valueAt(matrix, first + i);
-    } else if (matrix.type == DType::BF16) {
-      std::memcpy(staging.data(), matrix.data + first * 2, static_cast<std::size_t>(here) * 2);
+      compute::widen(matrix.format, source, here, reinterpret_cast<float*>(staging.data()));
+    } else if (matrix.format == compute::WeightFormat::BF16) {
+      std::memcpy(staging.data(), source, static_cast<std::size_t>(here) * 2);
     } else {
-      auto* const target = reinterpret_cast<std::uint16_t*>(staging.data());
-      for (std::int64_t i = 0; i < here; ++i) target[i] = compute::bf16FromFloat(valueAt(matrix, first + i));
+      values.resize(static_cast<std::size_t>(here));
+      compute::widen(matrix.format, source, here, values.data());
+      std::transform(values.begin(), values.end(), reinterpret_cast<std::uint16_t*>(staging.data()),
+                     compute::bf16FromFloat);
     }
     stream.copyToDevice(m_memory.as<std::byte>() + static_cast<std::size_t>(first) * size, staging.data(),
                         static_cast<std::size_t>(here) * size);

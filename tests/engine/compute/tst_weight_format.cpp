@@ -16,7 +16,6 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <cstring>
 #include <limits>
 #include <vector>
 
@@ -26,7 +25,7 @@ using namespace spanscope::compute;
 namespace {
 
 QJsonObject golden() {
-  QFile file(QFINDTESTDATA("data/weight_formats.json"));
+  QFile file(QStringLiteral(SPANSCOPE_TEST_DATA_DIR "/weight_formats.json"));
   if (!file.open(QIODevice::ReadOnly)) return {};
   return QJsonDocument::fromJson(file.readAll()).object();
 }
@@ -34,18 +33,7 @@ QJsonObject golden() {
 std::vector<std::byte> randomBlocks(const WeightFormatInfo& info, std::size_t blocks, std::uint64_t seed) {
   testing::Random random(seed);
   std::vector<std::byte> bytes(blocks * static_cast<std::size_t>(info.blockBytes));
-  for (std::size_t i = 0; i < bytes.size(); i += 8) {
-    const std::uint64_t number = random.next();
-    std::memcpy(bytes.data() + i, &number, std::min<std::size_t>(8, bytes.size() - i));
-  }
-  const auto makeFinite = [&](std::size_t block, std::int32_t place) {
-    bytes[block * static_cast<std::size_t>(info.blockBytes) + static_cast<std::size_t>(place) + 1] &=
-        std::byte{0xBF};
-  };
-  for (std::size_t block = 0; block < blocks; ++block) {
-    makeFinite(block, info.factorAt);
-    if (info.rule.hasMinimum) makeFinite(block, info.minimumAt);
-  }
+  testing::fillBlocks(random, info, bytes);
   return bytes;
 }
 

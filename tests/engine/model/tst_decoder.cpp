@@ -86,7 +86,7 @@ class With : public model::WeightSource {
   /// The same values as those of a tensor there is.
   void addCopy(const std::string& name, const std::string& of, std::int64_t rows, std::int64_t columns) {
     const compute::HostMatrix matrix = m_all->get(of, rows, columns);
-    add(name, matrix.type, rows, columns, 0);
+    add(name, *compute::dtypeOf(matrix.format), rows, columns, 0);
     std::memcpy(m_own[name].data.data(), matrix.data, m_own[name].data.size());
   }
 
@@ -94,7 +94,7 @@ class With : public model::WeightSource {
   compute::HostMatrix get(const std::string& name, std::int64_t rows, std::int64_t columns) const override {
     const auto own = m_own.find(name);
     if (own == m_own.end()) return m_all->get(name, rows, columns);
-    return {own->second.data.data(), own->second.type, rows, columns};
+    return {own->second.data.data(), compute::formatOf(own->second.type), rows, columns};
   }
   std::vector<model::StoredTensor> stored() const override {
     std::vector<model::StoredTensor> tensors;
@@ -458,8 +458,9 @@ class TestDecoder : public QObject {
     for (std::size_t token = 0; token < 50; ++token) {
       double sum = 0;
       for (std::size_t i = 0; i < 32; ++i) {
+        const compute::DType type = *compute::dtypeOf(table.format);
         const float weight =
-            compute::loadElement(table.data + (token * 32 + i) * compute::sizeOf(table.type), table.type);
+            compute::loadElement(table.data + (token * 32 + i) * compute::sizeOf(type), type);
         sum += static_cast<double>(both.hidden[32 + i]) * static_cast<double>(weight);
       }
       QVERIFY(std::abs(sum - static_cast<double>(both.logits[token])) < 1e-4 * (1 + std::abs(sum)));

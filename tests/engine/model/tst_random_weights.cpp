@@ -22,15 +22,12 @@ namespace {
 
 std::vector<float> values(const compute::HostMatrix& matrix) {
   std::vector<float> result(static_cast<std::size_t>(matrix.rows * matrix.columns));
-  for (std::size_t i = 0; i < result.size(); ++i) {
-    result[i] = compute::loadElement(matrix.data + i * compute::sizeOf(matrix.type), matrix.type);
-  }
+  compute::widen(matrix.format, matrix.data, matrix.rows * matrix.columns, result.data());
   return result;
 }
 
 std::string bytes(const compute::HostMatrix& matrix) {
-  const auto count = static_cast<std::size_t>(matrix.rows * matrix.columns) * compute::sizeOf(matrix.type);
-  return {reinterpret_cast<const char*>(matrix.data), count};
+  return {reinterpret_cast<const char*>(matrix.data), matrix.bytes()};
 }
 
 std::int64_t parameters(const ModelConfig& config) {
@@ -78,7 +75,7 @@ class TestRandomWeights : public QObject {
     const ModelConfig config = namedShape("3m");
     const auto weights = makeRandomWeights(config, 9, static_cast<DType>(type));
     const auto matrix = weights->get("model.layers.3.mlp.down_proj.weight", 192, 512);
-    QVERIFY(matrix.type == static_cast<DType>(type));
+    QVERIFY(matrix.format == compute::formatOf(static_cast<DType>(type)));
     double sum = 0, squares = 0;
     for (const float value : values(matrix)) {
       sum += static_cast<double>(value);

@@ -11,7 +11,7 @@
 #include <limits>
 
 using namespace spanscope;
-using compute::DType;
+using compute::WeightFormat;
 using compute::WeightUse;
 
 class TestCpuBackend : public QObject {
@@ -30,36 +30,46 @@ class TestCpuBackend : public QObject {
     QVERIFY(test::makeBackend("cpu", 0)->info().threads >= 1);
   }
 
-  void weightsKeepTheirType_data() {
-    QTest::addColumn<int>("type");
+  void weightsKeepTheirFormat_data() {
+    QTest::addColumn<int>("number");
     QTest::addColumn<int>("use");
-    QTest::addColumn<int>("bytesPerElement");
-    const int bf16 = static_cast<int>(DType::BF16);
-    const int f16 = static_cast<int>(DType::F16);
-    QTest::newRow("bf16 matrix") << bf16 << static_cast<int>(WeightUse::Matrix) << 2;
-    QTest::newRow("f16 matrix") << f16 << static_cast<int>(WeightUse::Matrix) << 4;
-    QTest::newRow("bf16 embedding") << bf16 << static_cast<int>(WeightUse::Embedding) << 2;
-    QTest::newRow("f16 embedding") << f16 << static_cast<int>(WeightUse::Embedding) << 4;
-    QTest::newRow("bf16 vector") << bf16 << static_cast<int>(WeightUse::Vector) << 4;
+    QTest::addColumn<int>("bytes");
+    const auto row = [](const char* name, WeightFormat format, WeightUse use, int bytes) {
+      QTest::newRow(name) << static_cast<int>(format) << static_cast<int>(use) << bytes;
+    };
+    constexpr int kElements = 64 * 256;
+    row("bf16 matrix", WeightFormat::BF16, WeightUse::Matrix, kElements * 2);
+    row("f16 matrix", WeightFormat::F16, WeightUse::Matrix, kElements * 4);
+    row("bf16 embedding", WeightFormat::BF16, WeightUse::Embedding, kElements * 2);
+    row("f16 embedding", WeightFormat::F16, WeightUse::Embedding, kElements * 4);
+    row("bf16 vector", WeightFormat::BF16, WeightUse::Vector, kElements * 4);
+    row("packed vector", WeightFormat::Q8_0, WeightUse::Vector, kElements * 4);
+    // Packed weights take no more than in the file, but for scales of six bits.
+    row("packed embedding", WeightFormat::Q6_K, WeightUse::Embedding, 64 * 210);
+    row("Q8_0 matrix", WeightFormat::Q8_0, WeightUse::Matrix, 64 * 8 * 34);
+    row("Q4_1 matrix", WeightFormat::Q4_1, WeightUse::Matrix, 64 * 8 * 20);
+    row("Q5_0 matrix", WeightFormat::Q5_0, WeightUse::Matrix, 64 * 8 * 22);
+    row("Q6_K matrix", WeightFormat::Q6_K, WeightUse::Matrix, 64 * 210);
+    row("Q4_K matrix", WeightFormat::Q4_K, WeightUse::Logits, 64 * (144 + 4));
   }
-  void weightsKeepTheirType() {
-    QFETCH(int, type);
+  void weightsKeepTheirFormat() {
+    QFETCH(int, number);
     QFETCH(int, use);
-    QFETCH(int, bytesPerElement);
+    QFETCH(int, bytes);
     const auto backend = test::makeBackend("cpu", 1);
-    const std::vector<std::byte> zeros(std::size_t{64} * 32 * 2);
-    const auto weight =
-        backend->prepare({zeros.data(), static_cast<DType>(type), 64, 32}, static_cast<WeightUse>(use));
-    QCOMPARE(weight->bytes(), static_cast<std::size_t>(64 * 32 * bytesPerElement));
+    const std::vector<std::byte> zeros(std::size_t{64} * 256 * 2);
+    const auto weight = backend->prepare({zeros.data(), static_cast<WeightFormat>(number), 64, 256},
+                                         static_cast<WeightUse>(use));
+    QCOMPARE(weight->bytes(), static_cast<std::size_t>(bytes));
     QCOMPARE(weight->rows(), 64);
-    QCOMPARE(weight->columns(), 32);
+    QCOMPARE(weight->columns(), 256);
   }
 
   void refusesAbsurdSizes() {
     const auto backend = test::makeBackend("cpu", 1);
     const std::byte byte{};
     const auto prepare = [&](std::int64_t rows, std::int64_t columns) {
-      backend->prepare({&byte, DType::BF16, rows, columns}, WeightUse::Matrix);
+      backend->prepare({&byte, WeightFormat::BF16, rows, columns}, WeightUse::Matrix);
     };
     constexpr std::int64_t kMost = std::numeric_limits<std::int64_t>::max();
     QVERIFY_EXCEPTION_THROWN(prepare(-1, 4), Failure);
@@ -92,7 +102,7 @@ class TestCpuBackend : public QObject {
   void refusesPassesThatDoNotFit() {
     QFETCH(int, what);
     const auto backend = test::makeBackend("cpu", 1);
-    const compute::KvShape store{1, 4, 16, 2, 8, DType::F32};
+    const compute::KvShape store{1, 4, 16, 2, 8, compute::DType::F32};
     compute::AttentionShape shape{4, 2, 8, 1};
     compute::RotaryTable rotary{{1, 1, 1, 1}, 1};
     compute::PassInputs inputs = testing::plainRows(2);

@@ -15,7 +15,7 @@
 
 using namespace spanscope;
 using namespace spanscope::testing;
-using compute::DType;
+using compute::WeightFormat;
 
 namespace {
 
@@ -71,11 +71,11 @@ class TestCpuMatmul : public QObject {
       const auto backend = test::makeBackend("cpu", threads);
       QCOMPARE(backend->info().instructionSet, std::string(hwy::TargetName(target)));
       for (std::int64_t rows = 1; rows <= 26; ++rows) {
-        const DType type = variant % 3 == 0 ? DType::F32 : DType::BF16;
+        const WeightFormat format = variant % 3 == 0 ? WeightFormat::F32 : WeightFormat::BF16;
         const Product c{rows,
                         1 + static_cast<std::int64_t>(random.below(300)),
                         1 + static_cast<std::int64_t>(random.below(150)),
-                        type,
+                        format,
                         (variant & 1) != 0,
                         (variant & 2) != 0};
         ++variant;
@@ -84,11 +84,46 @@ class TestCpuMatmul : public QObject {
                  qPrintable(describe(c, "not one chain")));
       }
       for (const std::int64_t rows : {64, 65, 97, 200, 800}) {
-        const Product c{rows, 300, 70, rows % 2 == 0 ? DType::BF16 : DType::F32, true, rows % 3 == 0};
+        const Product c{rows, 300,          70, rows % 2 == 0 ? WeightFormat::BF16 : WeightFormat::F32,
+                        true, rows % 3 == 0};
         const ProductData data = makeData(c, random);
         QVERIFY2(sameBits(multiply(*backend, c, data), chains(c, data, isFused)),
                  qPrintable(describe(c, "not one chain")));
       }
+    }
+  }
+
+  void packedWeightsAreWidenedExactly_data() {
+    QTest::addColumn<qlonglong>("target");
+    QTest::addColumn<int>("number");
+    for (const std::int64_t target : availableInstructionSets()) {
+      for (const compute::WeightFormatInfo& info : compute::weightFormats()) {
+        if (info.isPacked())
+          QTest::addRow("%s, %s", hwy::TargetName(target), info.name)
+              << static_cast<qlonglong>(target) << static_cast<int>(info.format);
+      }
+    }
+  }
+  /// Few rows, which stream the weights, and many, which share what is widened.
+  void packedWeightsAreWidenedExactly() {
+    QFETCH(qlonglong, target);
+    QFETCH(int, number);
+    const auto format = static_cast<WeightFormat>(number);
+    const UseInstructionSet use(target);
+    Random random(m_seed);
+    const bool isFused = hasFusedMultiplyAdd(target);
+    const auto backend = test::makeBackend("cpu", 2);
+    for (const std::int64_t rows : {1, 2, 5, 12, 13, 40, 200}) {
+      const std::int64_t blocks = 1 + static_cast<std::int64_t>(random.below(3));
+      const Product c{rows,
+                      blocks * compute::infoOf(format).blockElements,
+                      1 + static_cast<std::int64_t>(random.below(150)),
+                      format,
+                      rows % 2 == 0,
+                      rows % 3 == 0};
+      const ProductData data = makeData(c, random);
+      QVERIFY2(sameBits(multiply(*backend, c, data), chains(c, data, isFused)),
+               qPrintable(describe(c, "not one chain")));
     }
   }
 
@@ -98,7 +133,7 @@ class TestCpuMatmul : public QObject {
     const auto x = backend->makeTensor();
     const auto out = backend->makeTensor();
     const std::vector<float> values(std::size_t{2048} * 2048, 0.5F);
-    const HostWeight weight(values, 2048, 2048, DType::BF16);
+    const HostWeight weight(values, 2048, 2048, compute::DType::BF16);
     const auto panels = backend->prepare(weight.view(), compute::WeightUse::Matrix);
     backend->upload(values, 2048, 2048, *x);
     const auto milliseconds = [](Clock::duration time) {

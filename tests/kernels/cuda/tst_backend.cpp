@@ -152,7 +152,7 @@ class TestCudaBackend : public QObject {
     const auto buffers = std::make_shared<cuda::CardBuffers>(device);
     const std::vector<float> values(6 * 4);
     const compute::HostMatrix matrix{.data = reinterpret_cast<const std::byte*>(values.data()),
-                                     .type = DType::F32,
+                                     .format = compute::WeightFormat::F32,
                                      .rows = 6,
                                      .columns = 4};
     const cuda::CardWeight weight(device, work, *buffers, matrix, WeightUse::Matrix);

@@ -224,7 +224,7 @@ class TestDecodeGraphs : public QObject {
     std::vector<std::unique_ptr<compute::Tensor>> outs;
     for (const std::int64_t columns : {24, 8, 8}) {
       weights.push_back(
-          backend.prepare({std::as_bytes(std::span(values)).data(), compute::DType::F32, columns, 16},
+          backend.prepare({std::as_bytes(std::span(values)).data(), compute::WeightFormat::F32, columns, 16},
                           compute::WeightUse::Matrix));
       outs.push_back(backend.makeTensor());
     }

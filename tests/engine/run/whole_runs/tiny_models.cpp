@@ -26,7 +26,7 @@ class LoudTokens final : public model::WeightSource {
   LoudTokens(const model::ModelConfig& shape, const std::map<TokenId, float>& loudness)
       : m_plain(model::makeRandomWeights(shape, 1)) {
     const compute::HostMatrix plain = m_plain->get(kEmbedding, shape.vocabularySize, shape.hiddenSize);
-    m_type = plain.type;
+    m_type = *compute::dtypeOf(plain.format);
     const std::size_t size = compute::sizeOf(m_type);
     const auto width = static_cast<std::size_t>(plain.columns);
     m_embedding.assign(plain.data, plain.data + static_cast<std::size_t>(plain.rows) * width * size);
@@ -40,7 +40,8 @@ class LoudTokens final : public model::WeightSource {
   bool has(const std::string& name) const override { return m_plain->has(name); }
   compute::HostMatrix get(const std::string& name, std::int64_t rows, std::int64_t columns) const override {
     if (name != kEmbedding) return m_plain->get(name, rows, columns);
-    return {.data = m_embedding.data(), .type = m_type, .rows = rows, .columns = columns};
+    return {
+        .data = m_embedding.data(), .format = compute::formatOf(m_type), .rows = rows, .columns = columns};
   }
   std::vector<model::StoredTensor> stored() const override { return m_plain->stored(); }
   std::string fingerprint() const override { return m_plain->fingerprint() + "-loud"; }

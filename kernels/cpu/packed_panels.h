@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// Panels of weights in packed formats, as the kernels read them.
+#pragma once
+
+#include "engine/compute/backend.h"
+
+#include <cstddef>
+#include <cstdint>
+
+namespace spanscope::cpu {
+
+/// A panel of `width` output features holds, block by block along k: the factors of all features, in f16;
+/// their minima, in f16, if the format has any; then, part by part: the scales, one byte each; the parts'
+/// minima, one byte each; the codes.
+///
+/// Codes lie in groups of four k. A group has planes, for `half` = width / 2:
+/// - eight bits: [4 k][width] bytes;
+/// - the lower four bits of 4, 5 and 6: [4 k][half] bytes; the lower half of byte i is that of feature i, the
+///   upper half that of feature i + half;
+/// - the two bits of 2 and 3, the upper two of 6: [2 pairs of k][half] bytes; from the lowest bits on:
+/// feature
+///   i and i + half of the first k, then of the second;
+/// - the upper bit of 3 and 5: [half] bytes; from the lowest bit on: feature i and i + half of each k.
+/// So one load of `half` bytes gives both vectors of a panel, and no more bits are stored than in the file,
+/// except that scales of six bits take eight.
+struct PackedPanelShape {
+  std::int64_t width = 0;
+  std::int64_t blockElements = 0;
+  std::int64_t partElements = 0;
+  std::int64_t headBytes = 0;      ///< factors and minima of a block
+  std::int64_t partHeadBytes = 0;  ///< scales and minima of a part
+  std::int64_t lowBytes = 0;       ///< the lower plane of a group
+  std::int64_t groupBytes = 0;     ///< all planes of a group
+  std::int64_t partBytes = 0;
+  std::int64_t blockBytes = 0;
+
+  std::int64_t panelBytes(std::int64_t columns) const { return columns / blockElements * blockBytes; }
+};
+
+inline constexpr std::int64_t kPackedGroup = 4;  ///< k that are packed together
+
+/// `width` is even.
+PackedPanelShape packedPanelShape(const compute::WeightFormatInfo& info, std::int64_t width);
+
+/// Packs one panel; features beyond the matrix become zeros. `out` has shape.panelBytes() bytes.
+void packPanel(const compute::HostMatrix& matrix, const PackedPanelShape& shape, std::int64_t panel,
+               std::byte* out);
+
+}  // namespace spanscope::cpu
