@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-#include "engine/checkpoint/gguf_metadata.h"
+#include "engine/checkpoint/gguf/gguf_metadata.h"
 #include "engine/text/tokenizer.h"
 
 #include <memory>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "engine/base/error.h"
 #include "engine/checkpoint/file_bytes.h"
-#include "engine/checkpoint/gguf_file.h"
+#include "engine/checkpoint/gguf/gguf_paths.h"
 #include "engine/text/gguf_vocabulary.h"
 #include "engine/text/model_directory.h"
 #include "engine/text/sentencepiece_tokenizer.h"

@@ -57,13 +57,35 @@ class GgufWriter {
     add(0, 8);
   }
 
+  /// Adds a tensor; its shape is innermost first. Data begins at multiples of 32 bytes.
+  void tensor(const std::string& name, const std::vector<std::uint64_t>& shape, std::uint32_t type,
+              std::string_view data) {
+    tensorAt(name, shape, type, m_data.size());
+    m_data += data;
+    m_data.resize((m_data.size() + 31) / 32 * 32);
+  }
+  /// Adds only what stands of a tensor in the header.
+  void tensorAt(const std::string& name, const std::vector<std::uint64_t>& shape, std::uint32_t type,
+                std::uint64_t offset) {
+    GgufWriter entry;
+    entry.addText(name);
+    entry.add(shape.size(), 4);
+    for (const std::uint64_t size : shape) entry.add(size, 8);
+    entry.add(type, 4);
+    entry.add(offset, 8);
+    m_tensors += entry.m_values;
+    ++m_tensorCount;
+  }
+
   std::string bytes() const {
     GgufWriter head;
     head.m_values = "GGUF";
     head.add(3, 4);
-    head.add(0, 8);
+    head.add(m_tensorCount, 8);
     head.add(m_keys, 8);
-    return head.m_values + m_values;
+    std::string whole = head.m_values + m_values + m_tensors;
+    if (m_tensorCount > 0) whole.resize((whole.size() + 31) / 32 * 32);
+    return whole + m_data;
   }
 
  private:
@@ -89,6 +111,9 @@ class GgufWriter {
 
   std::uint64_t m_keys = 0;
   std::string m_values;
+  std::uint64_t m_tensorCount = 0;
+  std::string m_tensors;
+  std::string m_data;
 };
 
 /// One piece for every byte, in order, so that the id of a byte is its value.

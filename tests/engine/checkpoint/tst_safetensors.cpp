@@ -218,7 +218,7 @@ class TestSafetensors : public QObject {
     const auto source = model::openSafetensors(path);
     QVERIFY(source->has("m") && !source->has("x"));
     const auto matrix = source->get("m", 2, 3);
-    QVERIFY(matrix.type == DType::BF16);
+    QVERIFY(matrix.format == compute::WeightFormat::BF16);
     QCOMPARE(std::to_integer<int>(matrix.data[11]), 11);
     QCOMPARE(std::to_integer<int>(source->get("v", 1, 2).data[0]), 12);
     QVERIFY_EXCEPTION_THROWN(source->get("x", 1, 2), Failure);

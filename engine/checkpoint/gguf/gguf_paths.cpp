@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "engine/checkpoint/gguf_file.h"
+#include "engine/checkpoint/gguf/gguf_paths.h"
 
 #include "engine/base/error.h"
 

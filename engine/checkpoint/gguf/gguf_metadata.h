@@ -1,13 +1,16 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Reads the tokenizer's part of the header of a GGUF file. Format: "GGUF", version, number of tensors, number
-// of key/values, then the key/values (docs/gguf.md of ggml). All numbers are little-endian.
+// Reads the key/values in the header of a GGUF file. Format: "GGUF", version, number of tensors, number of
+// key/values, then the key/values, then the places of tensors (docs/gguf.md of ggml).
 #pragma once
 
+#include "engine/checkpoint/gguf/gguf_reader.h"
+
+#include <cstddef>
 #include <cstdint>
 #include <filesystem>
-#include <istream>
 #include <map>
 #include <optional>
+#include <span>
 #include <string>
 #include <variant>
 #include <vector>
@@ -18,14 +21,23 @@ namespace spanscope::checkpoint {
 using GgufValue = std::variant<std::int64_t, double, bool, std::string, std::vector<std::int64_t>,
                                std::vector<double>, std::vector<std::string>>;
 
-/// The key/values with keys that begin with "tokenizer.". The getters name the key in errors.
+/// The beginning of a file.
+struct GgufHead {
+  std::uint64_t tensors = 0;
+  std::uint64_t keys = 0;
+};
+/// Throws Failure unless a file of version 2 or 3 begins here.
+GgufHead readGgufHead(GgufReader& reader);
+
+/// The key/values. The getters name the key in errors. Lists of lists are left out.
 class GgufMetadata {
  public:
-  /// Reads from the beginning of a stream of `size` bytes. `file` is the name in errors. Values of other keys
-  /// are skipped. Accepts the versions 2 and 3. Throws Failure.
-  static GgufMetadata read(std::istream& stream, std::uint64_t size, const std::string& file);
-  /// The same for a file.
+  /// Reads from the beginning of a file. `file` is its name in errors. Throws Failure.
+  static GgufMetadata parse(std::span<const std::byte> bytes, const std::string& file);
+  /// The same for a file on disk.
   static GgufMetadata read(const std::filesystem::path& path);
+  /// Reads so many key/values, which come next.
+  static GgufMetadata read(GgufReader& reader, std::uint64_t keys, const std::string& file);
 
   const std::string& file() const { return m_file; }
 
@@ -43,6 +55,7 @@ class GgufMetadata {
   const std::int64_t* integer(const std::string& key) const {
     return find<std::int64_t>(key, "a whole number");
   }
+  const double* number(const std::string& key) const { return find<double>(key, "a number"); }
   const bool* boolean(const std::string& key) const { return find<bool>(key, "true or false"); }
 
  private:
