@@ -138,6 +138,10 @@ struct DeviceInfo {
   DType activations = DType::F32;  ///< element type of tensors; sums have at least f32
 };
 
+/// Columns that rmsNorm() norms together in rows of so many columns: those of the weight. Throws Failure if
+/// they do not divide the row.
+std::int64_t normColumns(std::int64_t rowColumns, const Weight& weight);
+
 class Backend {
  public:
   virtual ~Backend() = default;
@@ -163,7 +167,9 @@ class Backend {
 
   /// out[r] = table[tokens[r]]. Resizes out. Ids must be in range.
   virtual void embed(const Pass& pass, const Weight& table, Tensor& out) = 0;
-  /// out[r] = x[r] / √(mean(x[r]²) + epsilon) · weight. Resizes out. out must not be x.
+  /// out[r] = x[r] / √(mean(x[r]²) + epsilon) · weight. If the weight is shorter than a row, each stretch of
+  /// its length is normed by itself: the heads of a row, for which the weight has one head. Resizes out. out
+  /// must not be x. Throws Failure if a row is not a whole number of stretches.
   virtual void rmsNorm(const Tensor& x, const Weight& weight, float epsilon, Tensor& out) = 0;
   /// out = x · weightᵀ (+ bias) (+ out, if accumulate). Resizes out unless accumulating. bias may be null.
   virtual void matmul(const Tensor& x, const Weight& weight, const Weight* bias, bool accumulate,

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
+#include "engine/base/error.h"
 #include "engine/compute/backend.h"
+
+#include <string>
 
 namespace spanscope::compute {
 
@@ -17,6 +20,13 @@ const char* nameOf(DType type) {
       return "bf16";
   }
   return "?";
+}
+
+std::int64_t normColumns(std::int64_t rowColumns, const Weight& weight) {
+  const std::int64_t columns = weight.columns();
+  if (columns > 0 && rowColumns % columns == 0) return columns;
+  throw Failure(errorAt("norm", "rows of " + std::to_string(rowColumns) + " columns",
+                        "a multiple of the " + std::to_string(columns) + " of its weight"));
 }
 
 std::size_t slotBytes(const KvShape& shape) {

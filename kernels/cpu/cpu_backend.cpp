@@ -114,9 +114,11 @@ class CpuBackend final : public compute::Backend {
     CpuTensor& target = cpuTensor(out);
     target.resize(source.rows(), source.columns());
     const float* factors = cpuWeight(weight).data<float>();
+    const std::int64_t columns = compute::normColumns(source.columns(), weight);
     m_executor.runRanges(source.rows(), source.columns(), [&](std::int64_t first, std::int64_t last) {
       for (std::int64_t row = first; row < last; ++row) {
-        m_rowKernels.rmsNorm(source.row(row), factors, epsilon, source.columns(), target.row(row));
+        for (std::int64_t at = 0; at < source.columns(); at += columns)
+          m_rowKernels.rmsNorm(source.row(row) + at, factors, epsilon, columns, target.row(row) + at);
       }
     });
   }

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
+#include "engine/base/error.h"
 #include "tests/kernels/each_device.h"
 #include "tests/support/compare.h"
 #include "tests/support/passes.h"
@@ -15,6 +16,7 @@
 using namespace spanscope;
 using namespace spanscope::testing;
 using compute::DType;
+using compute::WeightFormat;
 using compute::WeightUse;
 
 namespace {
@@ -97,6 +99,25 @@ class TestRowOperations : public QObject {
     QVERIFY(sameFirstRow(actual, rmsNorm(*backend, first, 1, weight, 1e-5F)));
   }
 
+  /// A weight of one head norms every head of a row as if it were a row.
+  void headsAreNormedByThemselves_data() { addWidths(); }
+  void headsAreNormedByThemselves() {
+    QFETCH(int, columns);
+    constexpr int kHeads = 3;
+    const DeviceInUse device;
+    Random random(m_seed);
+    const auto backend = device.make();
+    const std::vector<float> x = heldBy(*backend, randomValues(random, product(5 * kHeads, columns), 3));
+    const HostWeight weight = randomWeight(random, 1, columns, DType::BF16, 1.0, 1);
+    const std::vector<float> heads = rmsNorm(*backend, x, 5, weight, 1e-5F);
+    const std::vector<float> rows = rmsNorm(*backend, x, 5 * kHeads, weight, 1e-5F);
+    QVERIFY(heads.size() == rows.size() && sameFirstRow(heads, rows));
+    if (columns == 1) return;
+    QVERIFY_EXCEPTION_THROWN(
+        rmsNorm(*backend, std::vector<float>(static_cast<std::size_t>(columns) + 1, 1.0F), 1, weight, 1e-5F),
+        Failure);
+  }
+
   void siluMulEqualsReference_data() { addWidths(); }
   void siluMulEqualsReference() {
     QFETCH(int, columns);
@@ -139,25 +160,29 @@ class TestRowOperations : public QObject {
 
   void embedAndGather_data() {
     addDeviceColumns();
-    QTest::addColumn<int>("type");
+    QTest::addColumn<int>("number");
     for (const std::string& device : test::presentDevices()) {
-      for (const DType type : {DType::F32, DType::F16, DType::BF16}) {
-        QTest::addRow("%s, %s", device.c_str(), compute::nameOf(type))
-            << QString::fromStdString(device) << qlonglong{0} << static_cast<int>(type);
+      for (const WeightFormat format : {WeightFormat::F32, WeightFormat::F16, WeightFormat::BF16,
+                                        WeightFormat::Q8_0, WeightFormat::Q4_1, WeightFormat::IQ4_NL}) {
+        QTest::addRow("%s, %s", device.c_str(), compute::nameOf(format))
+            << QString::fromStdString(device) << qlonglong{0} << static_cast<int>(format);
       }
     }
   }
   void embedAndGather() {
-    QFETCH(int, type);
+    QFETCH(int, number);
+    const auto format = static_cast<WeightFormat>(number);
+    const std::int64_t columns = compute::infoOf(format).isPacked() ? 64 : 33;
+    const auto width = static_cast<std::size_t>(columns);
     Random random(m_seed);
     const DeviceInUse device;
     const auto backend = device.make();
     const double unit = activationUnit(*backend);
-    const HostWeight table = randomWeight(random, 100, 33, static_cast<DType>(type), 1.0, 1);
+    const HostWeight table = randomWeight(random, 100, columns, format, 1.0, 1);
     const std::vector<float> values = table.values();
     const auto weight = backend->prepare(table.view(), WeightUse::Embedding);
     QCOMPARE(weight->rows(), 100);
-    QCOMPARE(weight->columns(), 33);
+    QCOMPARE(weight->columns(), columns);
     compute::PassInputs inputs = plainRows(1000);
     std::vector<TokenId>& ids = inputs.tokens;
     for (TokenId& id : ids) id = static_cast<TokenId>(random.below(100));
@@ -169,9 +194,9 @@ class TestRowOperations : public QObject {
     QCOMPARE(out->rows(), 1000);
     const std::vector<float> embedded = downloaded(*backend, *out);
     for (std::size_t i = 0; i < embedded.size(); ++i) {
-      const float expected = values[static_cast<std::size_t>(ids[i / 33]) * 33 + i % 33];
+      const float expected = values[static_cast<std::size_t>(ids[i / width]) * width + i % width];
       // What a tensor can hold is taken as it is.
-      const bool isHeld = unit == 0x1p-24 || static_cast<DType>(type) == backend->info().activations;
+      const bool isHeld = unit == 0x1p-24 || compute::dtypeOf(format) == backend->info().activations;
       const double off = std::abs(static_cast<double>(embedded[i]) - static_cast<double>(expected));
       QVERIFY(off <= (isHeld ? 0.0 : unit * std::abs(static_cast<double>(expected))));
     }
@@ -181,10 +206,11 @@ class TestRowOperations : public QObject {
     backend->gatherRows(*pass, compute::RowList::Logits, *wanted, *logitRows);
     const std::vector<std::size_t> rows{999, 0, 7, 7, 3};
     const std::vector<float> first = downloaded(*backend, *wanted);
-    QCOMPARE(first.size(), std::size_t{5 * 33});
-    for (std::size_t i = 0; i < first.size(); ++i) QCOMPARE(first[i], embedded[rows[i / 33] * 33 + i % 33]);
+    QCOMPARE(first.size(), 5 * width);
+    for (std::size_t i = 0; i < first.size(); ++i)
+      QCOMPARE(first[i], embedded[rows[i / width] * width + i % width]);
     const std::vector<float> second = downloaded(*backend, *logitRows);
-    QCOMPARE(second, std::vector<float>(first.begin(), first.begin() + 4 * 33));
+    QCOMPARE(second, std::vector<float>(first.begin(), first.begin() + 4 * columns));
   }
 
  private:

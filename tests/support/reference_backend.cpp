@@ -414,16 +414,19 @@ void ReferenceBackend::rmsNorm(const compute::Tensor& x, const compute::Weight& 
   require(&x != &out, "rmsNorm: in place");
   const ReferenceTensor& source = tensor(x);
   const ReferenceWeight& scale = weightFor(weight, compute::WeightUse::Vector);
-  require(scale.columns() == source.columns(), "rmsNorm: sizes differ");
+  const std::int64_t columns = scale.columns();
+  require(columns > 0 && source.columns() % columns == 0, "rmsNorm: sizes differ");
   ReferenceTensor& target = tensor(out);
   target.resize(source.rows(), source.columns());
   for (std::int64_t r = 0; r < source.rows() && !stopped(); ++r) {
-    double squares = 0;
-    for (std::int64_t c = 0; c < source.columns(); ++c) squares += source.row(r)[c] * source.row(r)[c];
-    const double mean = squares / static_cast<double>(source.columns());
-    const double factor = 1.0 / std::sqrt(mean + static_cast<double>(epsilon));
-    for (std::int64_t c = 0; c < source.columns(); ++c)
-      target.row(r)[c] = source.row(r)[c] * factor * scale.row(0)[c];
+    for (std::int64_t first = 0; first < source.columns(); first += columns) {
+      const double* const x0 = source.row(r) + first;
+      double squares = 0;
+      for (std::int64_t c = 0; c < columns; ++c) squares += x0[c] * x0[c];
+      const double mean = squares / static_cast<double>(columns);
+      const double factor = 1.0 / std::sqrt(mean + static_cast<double>(epsilon));
+      for (std::int64_t c = 0; c < columns; ++c) target.row(r)[first + c] = x0[c] * factor * scale.row(0)[c];
+    }
   }
 }
 

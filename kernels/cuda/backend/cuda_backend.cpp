@@ -164,14 +164,17 @@ class CudaBackend final : public compute::Backend {
                compute::Tensor& out) override {
     const CardTensor& source = cardTensor(x);
     CardTensor& target = cardTensor(out);
+    const std::int64_t columns = compute::normColumns(source.columns(), weight);
     target.resizeAs(source.rowCount(), source.columns(), false);
     if (m_work->wasStopped()) return;
+    // Stretches of a row lie one behind the other, as rows do.
+    const auto stretches = static_cast<int>(source.columns() / columns);
     m_work->give(cuda::rmsNorm, {.x = source.elements(),
                                  .added = nullptr,
                                  .weight = cardWeight(weight).floats(),
                                  .out = target.elements(),
-                                 .rows = allRows(source.rowCount()),
-                                 .columns = static_cast<int>(source.columns()),
+                                 .rows = allRows(source.rowCount()) * stretches,
+                                 .columns = static_cast<int>(columns),
                                  .epsilon = epsilon});
   }
 
