@@ -184,7 +184,7 @@ class WidenedPanels {
   WidenedPanels(const MatmulJob& job, float* out)
       : m_weight(*job.weight),
         m_rule(compute::infoOf(m_weight.format()).rule),
-        m_widen(widenPartsOf(m_weight.format())),
+        m_widen(packedFunctions(m_weight.format()).widen),
         m_out(out) {}
 
   Panels<float> take(std::int64_t panel, std::int64_t together, std::int64_t k, std::int64_t count) const {
@@ -199,7 +199,7 @@ class WidenedPanels {
  private:
   const CpuWeight& m_weight;
   const compute::PackedRule& m_rule;
-  WidenParts m_widen;
+  decltype(PackedFunctions::widen) m_widen;
   float* m_out;
 };
 
@@ -241,6 +241,23 @@ void blockOf(const MatmulJob& job, std::int64_t rowBlock, std::int64_t panelBloc
   finish(job, firstRow, rows, firstPanel, panels, sums, sumStride);
 }
 
+/// One tile of few rows: a value is used as soon as it is there, and not stored.
+void fusedBlock(const MatmulJob& job, std::int64_t panelBlock, float* sums) {
+  const CpuWeight& weight = *job.weight;
+  const PackedFunctions functions = packedFunctions(weight.format());
+  const compute::PackedRule& rule = compute::infoOf(weight.format()).rule;
+  const std::int64_t rows = job.rowTiles.rows;
+  const std::int64_t firstPanel = panelBlock * job.panelBlock;
+  const std::int64_t panels = std::min(job.panelBlock, job.panels - firstPanel);
+  const std::int64_t sumStride = kRowTile * kWidth;
+  for (std::int64_t panel = 0; panel < panels; ++panel) {
+    functions.multiply[rows - 1](rule, weight.packedShape(),
+                                 weight.data<std::byte>() + (firstPanel + panel) * weight.panelBytes(),
+                                 job.columns, job.packedRows, sums + panel * sumStride);
+  }
+  finish(job, 0, rows, firstPanel, panels, sums, sumStride);
+}
+
 void block(const MatmulJob& job, std::int64_t rowBlock, std::int64_t panelBlock,
            const MatmulScratch& scratch) {
   switch (job.weight->format()) {
@@ -249,6 +266,7 @@ void block(const MatmulJob& job, std::int64_t rowBlock, std::int64_t panelBlock,
     case compute::WeightFormat::F32:
       return blockOf(job, rowBlock, panelBlock, PlainPanels<float>(job), scratch.sums);
     default:
+      if (job.rowTiles.rows <= kMostFusedRows) return fusedBlock(job, panelBlock, scratch.sums);
       return blockOf(job, rowBlock, panelBlock, WidenedPanels(job, scratch.widened), scratch.sums);
   }
 }

@@ -72,7 +72,8 @@ HWY_INLINE CodePair takeBits(hn::Vec<WordTag> bytes) {
   const IntegerTag integers;
   const auto mask = hn::Set(WordTag(), (1U << kBitsOfPlane) - 1U);
   const auto first = hn::And(hn::ShiftRight<kShift>(bytes), mask);
-  const auto second = hn::And(hn::ShiftRight<kShift + kBitsOfPlane>(bytes), mask);
+  auto second = hn::ShiftRight<kShift + kBitsOfPlane>(bytes);
+  if constexpr (kShift + 2 * kBitsOfPlane < 8) second = hn::And(second, mask);
   return {hn::BitCast(integers, first), hn::BitCast(integers, second)};
 }
 
@@ -125,9 +126,10 @@ HWY_INLINE CodePair tableValues(const std::byte* group, const std::int8_t* table
 }
 
 /// What a format has, as constants.
-template <int kBitsOfCode, bool kTable, bool kScales, bool kMinimum, bool kMinima>
+template <int kBitsOfCode, int kOffsetOfCodes, bool kTable, bool kScales, bool kMinimum, bool kMinima>
 struct PackedTraits {
   static constexpr int kBits = kBitsOfCode;
+  static constexpr int kOffset = kOffsetOfCodes;
   static constexpr bool kHasTable = kTable;
   static constexpr bool kHasScales = kScales;
   static constexpr bool kHasMinimum = kMinimum;
@@ -140,9 +142,10 @@ struct PartFactors {
   PanelPair minimum;
 };
 
+/// The values of k number kK of a group.
 template <class Traits, int kK>
-HWY_INLINE void widenOne(const std::byte* group, const std::byte* high, const compute::PackedRule& rule,
-                         const PartFactors& factors, float* out) {
+HWY_INLINE PanelPair widenOne(const std::byte* group, const std::byte* high, const compute::PackedRule& rule,
+                              const PartFactors& factors) {
   const FloatTag d;
   CodePair values;
   if constexpr (Traits::kHasTable) {
@@ -150,30 +153,30 @@ HWY_INLINE void widenOne(const std::byte* group, const std::byte* high, const co
   } else {
     values = codesOf<Traits::kBits, kK>(group, high);
     if constexpr (!Traits::kHasMinimum) {
-      const auto offset = hn::Set(IntegerTag(), rule.offset);
+      const auto offset = hn::Set(IntegerTag(), Traits::kOffset);
       values = {hn::Sub(values.first, offset), hn::Sub(values.second, offset)};
     }
   }
-  auto first = hn::Mul(factors.scale.first, hn::ConvertTo(d, values.first));
-  auto second = hn::Mul(factors.scale.second, hn::ConvertTo(d, values.second));
+  PanelPair out = {hn::Mul(factors.scale.first, hn::ConvertTo(d, values.first)),
+                   hn::Mul(factors.scale.second, hn::ConvertTo(d, values.second))};
   if constexpr (Traits::kHasMinimum) {
-    first = hn::Add(first, factors.minimum.first);
-    second = hn::Add(second, factors.minimum.second);
+    out.first = hn::Add(out.first, factors.minimum.first);
+    out.second = hn::Add(out.second, factors.minimum.second);
   }
-  hn::StoreU(first, d, out + 2 * kLanes * kK);
-  hn::StoreU(second, d, out + 2 * kLanes * kK + kLanes);
+  return out;
 }
 
-/// Elements first … first + count − 1 along k, whole parts, to [count][width].
+/// A part of a panel: its factors, and where its codes begin.
 template <class Traits>
-void widenParts(const compute::PackedRule& rule, const PackedPanelShape& shape, const std::byte* panel,
-                std::int64_t first, std::int64_t count, float* HWY_RESTRICT out) {
-  const std::int64_t parts = shape.blockElements / shape.partElements;
-  const std::int64_t last = (first + count) / shape.partElements;
-  for (std::int64_t part = first / shape.partElements; part < last; ++part) {
+struct Part {
+  PartFactors factors;
+  const std::byte* group;
+
+  HWY_INLINE Part(const PackedPanelShape& shape, const std::byte* panel, std::int64_t part) {
+    const std::int64_t parts = shape.blockElements / shape.partElements;
     const std::byte* block = panel + part / parts * shape.blockBytes;
     const std::byte* at = block + shape.headBytes + part % parts * shape.partBytes;
-    PartFactors factors{.scale = loadHalfPair(block), .minimum = {}};
+    factors.scale = loadHalfPair(block);
     if constexpr (Traits::kHasScales) {
       const PanelPair scales = loadSignedPair(at);
       factors.scale = {hn::Mul(factors.scale.first, scales.first),
@@ -185,56 +188,120 @@ void widenParts(const compute::PackedRule& rule, const PackedPanelShape& shape, 
       factors.minimum = {hn::Neg(hn::Mul(factors.minimum.first, minima.first)),
                          hn::Neg(hn::Mul(factors.minimum.second, minima.second))};
     }
-    const std::byte* group = at + shape.partHeadBytes;
-    for (std::int64_t k = 0; k < shape.partElements; k += kPackedGroup) {
+    group = at + shape.partHeadBytes;
+  }
+};
+
+/// Elements first … first + count − 1 along k, whole parts, to [count][width].
+template <class Traits>
+void widenParts(const compute::PackedRule& rule, const PackedPanelShape& shape, const std::byte* panel,
+                std::int64_t first, std::int64_t count, float* HWY_RESTRICT out) {
+  const FloatTag d;
+  const auto store = [&](const PanelPair& values) {
+    hn::StoreU(values.first, d, out);
+    hn::StoreU(values.second, d, out + kLanes);
+    out += 2 * kLanes;
+  };
+  const std::int64_t last = (first + count) / shape.partElements;
+  for (std::int64_t index = first / shape.partElements; index < last; ++index) {
+    const Part<Traits> part(shape, panel, index);
+    const std::byte* group = part.group;
+    for (std::int64_t k = 0; k < shape.partElements; k += kPackedGroup, group += shape.groupBytes) {
       const std::byte* high = group + shape.lowBytes;
-      widenOne<Traits, 0>(group, high, rule, factors, out);
-      widenOne<Traits, 1>(group, high, rule, factors, out);
-      widenOne<Traits, 2>(group, high, rule, factors, out);
-      widenOne<Traits, 3>(group, high, rule, factors, out);
-      group += shape.groupBytes;
-      out += kPackedGroup * shape.width;
+      store(widenOne<Traits, 0>(group, high, rule, part.factors));
+      store(widenOne<Traits, 1>(group, high, rule, part.factors));
+      store(widenOne<Traits, 2>(group, high, rule, part.factors));
+      store(widenOne<Traits, 3>(group, high, rule, part.factors));
     }
   }
 }
 
-using WidenParts = void (*)(const compute::PackedRule&, const PackedPanelShape&, const std::byte*,
-                            std::int64_t, std::int64_t, float*);
+/// Rows that are multiplied with values which are not stored in between.
+constexpr int kMostFusedRows = 2;
 
-/// The function for a packed format.
-inline WidenParts widenPartsOf(compute::WeightFormat format) {
+/// sums[row][width] = Σ over k of rows[k][row] · the values of the panel, in one chain each.
+template <class Traits, int kRows>
+void multiplyParts(const compute::PackedRule& rule, const PackedPanelShape& shape, const std::byte* panel,
+                   std::int64_t columns, const float* HWY_RESTRICT rows, float* HWY_RESTRICT sums) {
+  const FloatTag d;
+  FloatVector acc[kRows][2];
+  SPANSCOPE_UNROLL
+  for (int r = 0; r < kRows; ++r) acc[r][0] = acc[r][1] = hn::Zero(d);
+  const auto add = [&](const PanelPair& values) {
+    SPANSCOPE_UNROLL
+    for (int r = 0; r < kRows; ++r) {
+      const FloatVector x = hn::Set(d, rows[r]);
+      acc[r][0] = hn::MulAdd(x, values.first, acc[r][0]);
+      acc[r][1] = hn::MulAdd(x, values.second, acc[r][1]);
+    }
+    rows += kRows;
+  };
+  for (std::int64_t index = 0; index * shape.partElements < columns; ++index) {
+    const Part<Traits> part(shape, panel, index);
+    const std::byte* group = part.group;
+    for (std::int64_t k = 0; k < shape.partElements; k += kPackedGroup, group += shape.groupBytes) {
+      const std::byte* high = group + shape.lowBytes;
+      add(widenOne<Traits, 0>(group, high, rule, part.factors));
+      add(widenOne<Traits, 1>(group, high, rule, part.factors));
+      add(widenOne<Traits, 2>(group, high, rule, part.factors));
+      add(widenOne<Traits, 3>(group, high, rule, part.factors));
+    }
+  }
+  SPANSCOPE_UNROLL
+  for (int r = 0; r < kRows; ++r) {
+    hn::StoreU(acc[r][0], d, sums + r * 2 * kLanes);
+    hn::StoreU(acc[r][1], d, sums + r * 2 * kLanes + kLanes);
+  }
+}
+
+/// The functions for a packed format.
+struct PackedFunctions {
+  void (*widen)(const compute::PackedRule&, const PackedPanelShape&, const std::byte* panel,
+                std::int64_t first, std::int64_t count, float* out) = nullptr;
+  /// By rows − 1.
+  void (*multiply[kMostFusedRows])(const compute::PackedRule&, const PackedPanelShape&,
+                                   const std::byte* panel, std::int64_t columns, const float* rows,
+                                   float* sums) = {};
+};
+
+template <class Traits>
+constexpr PackedFunctions functionsOf() {
+  return {&widenParts<Traits>, {&multiplyParts<Traits, 1>, &multiplyParts<Traits, 2>}};
+}
+
+inline PackedFunctions packedFunctions(compute::WeightFormat format) {
   using compute::WeightFormat;
   switch (format) {
     case WeightFormat::Q8_0:
-      return &widenParts<PackedTraits<8, false, false, false, false>>;
+      return functionsOf<PackedTraits<8, 128, false, false, false, false>>();
     case WeightFormat::Q4_0:
-      return &widenParts<PackedTraits<4, false, false, false, false>>;
+      return functionsOf<PackedTraits<4, 8, false, false, false, false>>();
     case WeightFormat::Q4_1:
-      return &widenParts<PackedTraits<4, false, false, true, false>>;
+      return functionsOf<PackedTraits<4, 0, false, false, true, false>>();
     case WeightFormat::Q5_0:
-      return &widenParts<PackedTraits<5, false, false, false, false>>;
+      return functionsOf<PackedTraits<5, 16, false, false, false, false>>();
     case WeightFormat::Q5_1:
-      return &widenParts<PackedTraits<5, false, false, true, false>>;
+      return functionsOf<PackedTraits<5, 0, false, false, true, false>>();
     case WeightFormat::Q2_K:
-      return &widenParts<PackedTraits<2, false, true, true, true>>;
+      return functionsOf<PackedTraits<2, 0, false, true, true, true>>();
     case WeightFormat::Q3_K:
-      return &widenParts<PackedTraits<3, false, true, false, false>>;
+      return functionsOf<PackedTraits<3, 4, false, true, false, false>>();
     case WeightFormat::Q4_K:
-      return &widenParts<PackedTraits<4, false, true, true, true>>;
+      return functionsOf<PackedTraits<4, 0, false, true, true, true>>();
     case WeightFormat::Q5_K:
-      return &widenParts<PackedTraits<5, false, true, true, true>>;
+      return functionsOf<PackedTraits<5, 0, false, true, true, true>>();
     case WeightFormat::Q6_K:
-      return &widenParts<PackedTraits<6, false, true, false, false>>;
+      return functionsOf<PackedTraits<6, 32, false, true, false, false>>();
     case WeightFormat::IQ4_NL:
-      return &widenParts<PackedTraits<4, true, false, false, false>>;
+      return functionsOf<PackedTraits<4, 0, true, false, false, false>>();
     case WeightFormat::IQ4_XS:
-      return &widenParts<PackedTraits<4, true, true, false, false>>;
+      return functionsOf<PackedTraits<4, 0, true, true, false, false>>();
     case WeightFormat::F32:
     case WeightFormat::F16:
     case WeightFormat::BF16:
       break;
   }
-  return nullptr;
+  return {};
 }
 
 }  // namespace HWY_NAMESPACE
