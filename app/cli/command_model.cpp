@@ -95,7 +95,7 @@ nlohmann::ordered_json describe(const workbench::ModelBundle& bundle, const Text
   json["name"] = bundle.name;
   json["architecture"] = config.architecture;
   json["parameters"] = bundle.decoder->parameterCount();
-  json["weight_type"] = compute::nameOf(bundle.weightType);
+  json["weight_type"] = bundle.weightNames();
   json["weight_bytes_in_memory"] = bundle.decoder->weightBytes();
   json["layers"] = config.layers;
   json["hidden_size"] = config.hiddenSize;
@@ -172,14 +172,14 @@ ExitCode logits(const Context& context, const ModelOptions& options) {
 }  // namespace
 
 void addModel(CLI::App& app, Context& context) {
-  CLI::App* group = app.add_subcommand("model", "Look at a model directory");
+  CLI::App* group = app.add_subcommand("model", "Look at a model");
   group->footer("Example:\n  spanq model show resources/models/spanlet\n");
   group->require_subcommand(1);
   const auto options = std::make_shared<ModelOptions>();
 
   CLI::App* showCommand = group->add_subcommand("show", "Show what a model is");
   showCommand->footer("Example:\n  spanq model show resources/models/spanlet\n");
-  showCommand->add_option("DIR", options->directory, "Hugging Face model directory")->required();
+  showCommand->add_option("MODEL", options->directory, "Hugging Face model directory or GGUF file")->required();
   addTemplateOption(*showCommand, options->chatTemplate);
   addSettings(*showCommand, options->settings, {"device", "threads"});
   showCommand->add_flag("--json", options->json, "Write JSON");
@@ -191,7 +191,7 @@ void addModel(CLI::App& app, Context& context) {
   logitsCommand->footer(
       "Example:\n  spanq model logits resources/models/spanlet --ids 5,300,301,7,5,302,7,6 --segments "
       "i4,d4\n");
-  logitsCommand->add_option("DIR", options->directory, "Hugging Face model directory")->required();
+  logitsCommand->add_option("MODEL", options->directory, "Hugging Face model directory or GGUF file")->required();
   logitsCommand->add_option("--ids", options->ids, "Token ids, e.g. 1,2,3")->required();
   logitsCommand->add_option("--segments", options->segments,
                             "Segments in order, each i (independent: sees only itself) or d (dependent: sees "

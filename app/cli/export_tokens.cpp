@@ -16,7 +16,7 @@ namespace spanscope::cli {
 
 void addTokenOptions(CLI::App& command, TokenExportOptions& options) {
   const char* const group = kTokenGroup;
-  command.add_option("--tokenizer", options.tokenizer, "Model directory that has the tokenizer")
+  command.add_option("--tokenizer", options.tokenizer, "Model directory or GGUF file that has the tokenizer")
       ->type_name("DIR")
       ->group(group);
   command

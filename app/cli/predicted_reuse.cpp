@@ -206,7 +206,7 @@ void addPredictionOptions(CLI::App& command, PredictionOptions& options) {
   addSettings(command, settings, {"policy", "prompt_layout", "max_tokens", "block_size", "blocks"});
   for (const char* name : kPredictionOptions) command.get_option(name)->group(group);
   command.get_option("--model")->description(
-      "Hugging Face model directory, whose tokens are counted; default: the bundled model");
+      "Hugging Face model directory or GGUF file, whose tokens are counted; default: the bundled model");
 }
 
 void checkPredictionOptions(const CLI::App& command, PredictionOptions& options) {

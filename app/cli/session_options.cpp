@@ -60,6 +60,10 @@ std::vector<FileIdentity> modelFiles(const std::filesystem::path& directory) {
   constexpr std::array kEndings = {".json", ".safetensors", ".model", ".gguf", ".jinja"};
   std::vector<FileIdentity> files;
   std::error_code error;
+  if (std::filesystem::is_regular_file(directory, error)) {
+    if (const auto identity = identityOf(directory)) files.push_back(*identity);
+    return files;
+  }
   for (const auto& entry : std::filesystem::directory_iterator(directory, error)) {
     if (std::find(kEndings.begin(), kEndings.end(), entry.path().extension()) == kEndings.end()) continue;
     if (const auto identity = identityOf(entry.path())) files.push_back(*identity);

@@ -53,9 +53,10 @@ struct MemoryRules {
     return saturatedProduct({2, shape.layers, shape.blocks, shape.blockSize, shape.heads, shape.headSize,
                              static_cast<std::int64_t>(sizeOf(shape.type))});
   };
-  /// Memory of one element of a matrix whose type in the checkpoint is this one: f16 is widened.
-  std::function<std::int64_t(DType)> ofMatrixElement = [](DType type) {
-    return type == DType::BF16 ? std::int64_t{2} : std::int64_t{4};
+  /// Memory of so many elements of matrices that have this format in the checkpoint: f16 is widened.
+  std::function<std::uint64_t(WeightFormat, std::int64_t)> ofMatrix = [](WeightFormat format,
+                                                                         std::int64_t elements) {
+    return std::uint64_t{bytesOf(format == WeightFormat::F16 ? WeightFormat::F32 : format, elements)};
   };
   std::int64_t ofActivation = 4;  ///< one element of an activation
   std::uint64_t ofPasses = 0;     ///< needed besides activations: partial results, lists, workspaces

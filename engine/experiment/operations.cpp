@@ -82,8 +82,8 @@ class OperationBench {
     std::vector<std::uint16_t> bits(static_cast<std::size_t>(rows * columns));
     for (std::size_t i = 0; i < bits.size(); ++i)
       bits[i] = static_cast<std::uint16_t>(0x3C00U + i * 2654435761U % 64U);
-    return m_backend.prepare({std::as_bytes(std::span(bits)).data(), compute::DType::BF16, rows, columns},
-                             use);
+    return m_backend.prepare(
+        {std::as_bytes(std::span(bits)).data(), compute::WeightFormat::BF16, rows, columns}, use);
   }
 
   /// Rows in consecutive slots from block 1 on, the first at this local index.

@@ -5,6 +5,7 @@
 #include "engine/checkpoint/json_reading.h"
 #include "engine/checkpoint/mapped_file.h"
 #include "engine/checkpoint/safetensors.h"
+#include "engine/model/weight_samples.h"
 #include "engine/model/weights.h"
 
 #include <map>
@@ -19,20 +20,6 @@ namespace {
 
 constexpr const char* kSingleFile = "model.safetensors";
 constexpr const char* kIndexFile = "model.safetensors.index.json";
-
-/// Small tensors whole, large ones in evenly spaced pieces: reading gigabytes would cost more than loading
-/// them.
-void addSamples(Digest& digest, std::span<const std::byte> data) {
-  constexpr std::size_t kWhole = 8192;
-  constexpr std::size_t kPiece = 256;
-  constexpr std::size_t kPieces = 16;
-  if (data.size() <= kWhole) {
-    digest.add(data);
-    return;
-  }
-  const std::size_t last = data.size() - kPiece;
-  for (std::size_t i = 0; i < kPieces; ++i) digest.add(data.subspan(last * i / (kPieces - 1), kPiece));
-}
 
 class Checkpoint : public WeightSource {
  public:

@@ -3,8 +3,12 @@
 
 #include "engine/base/counted.h"
 #include "engine/base/error.h"
+#include "engine/checkpoint/gguf/gguf_file.h"
+#include "engine/checkpoint/gguf/gguf_paths.h"
 #include "engine/checkpoint/json_reading.h"
 #include "engine/checkpoint/mapped_file.h"
+#include "engine/model/architectures/architecture.h"
+#include "engine/model/config_limits.h"
 
 #include <algorithm>
 #include <iterator>
@@ -21,40 +25,33 @@ namespace {
 using checkpoint::inQuotes;
 using checkpoint::JsonPlace;
 
-// Far above every model there is, and low enough that no product of two of them overflows 64 bits.
-constexpr std::int64_t kMaxVocabulary = 1 << 22;
-constexpr std::int64_t kMaxHiddenSize = 1 << 16;
-constexpr std::int64_t kMaxIntermediateSize = 1 << 20;
-constexpr std::int64_t kMaxLayers = 1024;
-constexpr std::int64_t kMaxHeads = 1024;
-constexpr std::int64_t kMaxHeadSize = 1024;
-constexpr std::int64_t kMaxPositions = 1 << 30;
-constexpr double kMaxRopeTheta = 1e12;
-constexpr double kDefaultRopeTheta = 10000;
 constexpr double kMaxRopeFactor = 1e6;
-
-constexpr const char* kArchitecture = "LlamaForCausalLM";
 constexpr const char* kConfiguration = "the configuration of a model";
 
-std::int32_t narrow(std::int64_t value) {
-  return static_cast<std::int32_t>(value);
+/// The family that the file names, in one or two fields, which must not differ.
+const Architecture& findArchitecture(const JsonPlace& config) {
+  const auto names = config.texts("architectures");
+  const auto type = config.text("model_type");
+  const Architecture* named = nullptr;
+  for (const std::string& name : names) {
+    if (named == nullptr) named = architectureByName(name);
+  }
+  if (!names.empty() && named == nullptr)
+    throw config.field("architectures").fail(inQuotes(names.front()), "a model of the type " + modelTypes());
+  if (!type) {
+    if (named != nullptr) return *named;
+    throw config.field("model_type").fail("nothing, and no architectures either", modelTypes());
+  }
+  const Architecture* typed = architectureByModelType(*type);
+  if (typed != nullptr && (named == nullptr || named == typed)) return *typed;
+  throw config.field("model_type")
+      .fail(inQuotes(*type), named != nullptr ? inQuotes(named->modelType) : modelTypes());
 }
 
-void checkArchitecture(const JsonPlace& config) {
-  const auto architectures = config.texts("architectures");
-  const auto type = config.text("model_type");
-  if (!architectures.empty() &&
-      std::find(architectures.begin(), architectures.end(), kArchitecture) == architectures.end()) {
-    throw config.field("architectures")
-        .fail(inQuotes(architectures.front()), std::string("the supported one, ") + kArchitecture);
-  }
-  if (type && *type != "llama")
-    throw config.field("model_type").fail(inQuotes(*type), "the supported one, \"llama\"");
-  if (architectures.empty() && !type) {
-    throw config.field("model_type").fail("nothing, and no architectures either", "\"llama\"");
-  }
+void refuseOtherArithmetic(const JsonPlace& config) {
   if (config.has("quantization_config")) {
-    throw config.field("quantization_config").fail("a quantised checkpoint", "weights in F32, F16 or BF16");
+    throw config.field("quantization_config")
+        .fail("a quantised checkpoint", "weights in F32, F16 or BF16, or a GGUF file");
   }
   const auto activation = config.text("hidden_act").value_or("silu");
   if (activation != "silu")
@@ -148,41 +145,7 @@ std::string_view textOf(std::span<const std::byte> bytes) {
   return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
 }
 
-}  // namespace
-
-std::vector<TokenId> ModelConfig::endTokenIds() const {
-  std::vector<TokenId> ids;
-  std::transform(endTokens.begin(), endTokens.end(), std::back_inserter(ids),
-                 [](const EndToken& end) { return end.token; });
-  return ids;
-}
-
-ModelConfig parseConfig(std::string_view json, const std::string& source) {
-  return checkpoint::readJsonText(
-      json, source, kConfiguration,
-      [&source](const JsonPlace& config) {
-        checkArchitecture(config);
-        ModelConfig result;
-        result.architecture = kArchitecture;
-        result.vocabularySize = narrow(config.integer("vocab_size", 1, kMaxVocabulary));
-        result.hiddenSize = narrow(config.integer("hidden_size", 1, kMaxHiddenSize));
-        result.intermediateSize = narrow(config.integer("intermediate_size", 1, kMaxIntermediateSize));
-        result.layers = narrow(config.integer("num_hidden_layers", 1, kMaxLayers));
-        parseHeads(config, result);
-        result.maxPositions = config.integer("max_position_embeddings", 1, kMaxPositions, 2048);
-        result.normEpsilon = static_cast<float>(config.number("rms_norm_eps", 1e-12, 1, 1e-6));
-        parseRope(config, result);
-        result.tiedEmbeddings = config.flag("tie_word_embeddings", false);
-        result.attentionBias = config.flag("attention_bias", false);
-        result.mlpBias = config.flag("mlp_bias", false);
-        addEndTokens(config, source, result);
-        result.blockAttention = config.flag("block_attention", false);
-        return result;
-      },
-      checkpoint::kConfigurationRules);
-}
-
-ModelConfig readConfig(const std::filesystem::path& directory) {
+ModelConfig readDirectory(const std::filesystem::path& directory) {
   const checkpoint::MappedFile file(directory / "config.json");
   ModelConfig result = file.read([&](std::span<const std::byte> bytes) {
     return parseConfig(textOf(bytes), (directory / "config.json").string());
@@ -206,17 +169,59 @@ ModelConfig readConfig(const std::filesystem::path& directory) {
   });
 }
 
+}  // namespace
+
+std::vector<TokenId> ModelConfig::endTokenIds() const {
+  std::vector<TokenId> ids;
+  std::transform(endTokens.begin(), endTokens.end(), std::back_inserter(ids),
+                 [](const EndToken& end) { return end.token; });
+  return ids;
+}
+
+ModelConfig parseConfig(std::string_view json, const std::string& source) {
+  return checkpoint::readJsonText(
+      json, source, kConfiguration,
+      [&source](const JsonPlace& config) {
+        const Architecture& architecture = findArchitecture(config);
+        refuseOtherArithmetic(config);
+        ModelConfig result;
+        result.architecture = architecture.name;
+        result.vocabularySize = narrow(config.integer("vocab_size", 1, kMaxVocabulary));
+        result.hiddenSize = narrow(config.integer("hidden_size", 1, kMaxHiddenSize));
+        result.intermediateSize = narrow(config.integer("intermediate_size", 1, kMaxIntermediateSize));
+        result.layers = narrow(config.integer("num_hidden_layers", 1, kMaxLayers));
+        parseHeads(config, result);
+        result.maxPositions = config.integer("max_position_embeddings", 1, kMaxPositions, 2048);
+        result.normEpsilon = static_cast<float>(config.number("rms_norm_eps", 1e-12, 1, 1e-6));
+        parseRope(config, result);
+        result.tiedEmbeddings = config.flag("tie_word_embeddings", false);
+        architecture.readJson(config, result);
+        addEndTokens(config, source, result);
+        result.blockAttention = config.flag("block_attention", false);
+        return result;
+      },
+      checkpoint::kConfigurationRules);
+}
+
+ModelConfig readConfig(const std::filesystem::path& path) {
+  if (const std::optional<std::filesystem::path> gguf = checkpoint::ggufModel(path))
+    return configOf(checkpoint::GgufFile(*gguf));
+  return readDirectory(path);
+}
+
 std::string fingerprint(const ModelConfig& config) {
   std::ostringstream text;
   text.imbue(std::locale::classic());
   text << std::hexfloat << config.architecture << "/" << config.vocabularySize << "x" << config.hiddenSize
        << "x" << config.intermediateSize << "x" << config.layers << "/" << config.heads << ":"
        << config.keyValueHeads << "x" << config.headSize << "/" << config.normEpsilon << "/"
-       << config.ropeTheta << (config.attentionBias ? "/ab" : "") << (config.mlpBias ? "/mb" : "");
+       << config.ropeTheta << (config.attentionBias ? "/ab" : "") << (config.mlpBias ? "/mb" : "")
+       << (config.outputBias != config.attentionBias ? "/ob" : "") << (config.queryKeyNorm ? "/qk" : "");
   if (config.hasLlama3Scaling) {
     text << "/llama3," << config.llama3.factor << "," << config.llama3.lowFrequencyFactor << ","
          << config.llama3.highFrequencyFactor << "," << config.llama3.originalMaxPositions;
   }
+  for (const float factor : config.ropeFactors) text << "/" << factor;
   return text.str();
 }
 

@@ -11,6 +11,10 @@
 #include <string_view>
 #include <vector>
 
+namespace spanscope::checkpoint {
+class GgufFile;
+}
+
 namespace spanscope::model {
 
 /// Frequency scaling of rotary embeddings, as in Llama 3.1.
@@ -22,10 +26,11 @@ struct Llama3Scaling {
   bool operator==(const Llama3Scaling&) const = default;
 };
 
-/// A Llama-architecture model as `config.json` describes it. All values are checked: they are in range and
-/// fit each other.
+/// A model as `config.json` or the keys of a GGUF file describe it. All values are checked: they are in range
+/// and fit each other. What a family has of its own stands here as a fact, so that nothing else asks for the
+/// family.
 struct ModelConfig {
-  std::string architecture;  ///< "LlamaForCausalLM"
+  std::string architecture;  ///< "LlamaForCausalLM"; see engine/model/architectures
   std::int32_t vocabularySize = 0;
   std::int32_t hiddenSize = 0;
   std::int32_t intermediateSize = 0;
@@ -37,9 +42,13 @@ struct ModelConfig {
   double ropeTheta = 10000;
   bool hasLlama3Scaling = false;
   Llama3Scaling llama3;
+  /// What each frequency is divided by, as GGUF files have it; empty: by 1.
+  std::vector<float> ropeFactors;
   bool tiedEmbeddings = false;
-  bool attentionBias = false;
+  bool attentionBias = false;  ///< whether queries, keys and values have biases
+  bool outputBias = false;     ///< whether what is attended has one
   bool mlpBias = false;
+  bool queryKeyNorm = false;  ///< whether each head of queries and keys is normed before it is rotated
   std::int64_t maxPositions = 2048;
   std::vector<EndToken> endTokens;  ///< from all files that name end tokens; each is within the vocabulary
   std::int32_t maxNewTokens = 0;    ///< from generation_config.json; 0 if that has no such value
@@ -50,8 +59,12 @@ struct ModelConfig {
 };
 
 /// Reads `config.json` and, if it exists, `generation_config.json` of a model directory, in the formats of
-/// older and newer versions of transformers. Throws Failure if something is missing, absurd or not supported.
-ModelConfig readConfig(const std::filesystem::path& directory);
+/// older and newer versions of transformers; or the keys of a GGUF file (checkpoint::ggufModel()). Throws
+/// Failure if something is missing, absurd or not supported.
+ModelConfig readConfig(const std::filesystem::path& path);
+
+/// What a GGUF file says of its model. Throws the same.
+ModelConfig configOf(const checkpoint::GgufFile& file);
 
 /// Reads the same from a text; errors call it `source`.
 ModelConfig parseConfig(std::string_view json, const std::string& source);

@@ -33,6 +33,7 @@ struct Linear {
 struct Layer {
   std::unique_ptr<Weight> attentionNorm;
   Linear query, key, value, output;
+  std::unique_ptr<Weight> queryNorm, keyNorm;  ///< of one head; null if the model has none
   std::unique_ptr<Weight> mlpNorm;
   Linear gate, up, down;
 };
@@ -183,7 +184,7 @@ struct Decoder::Impl {
   std::size_t parameterCount = 0;
 
   // Activations, kept between passes so that their memory is.
-  std::unique_ptr<Tensor> residual, normed, queries, keys, values, attended, gate, up, logits;
+  std::unique_ptr<Tensor> residual, normed, queries, keys, values, headNormed, attended, gate, up, logits;
   std::unique_ptr<Tensor> keptResidual, keptAttended, keptNormed;  ///< of the rows that are wanted
   std::unique_ptr<Tensor> scores, kept;                            ///< of rows that may be left out
 
@@ -194,8 +195,8 @@ struct Decoder::Impl {
         rotary(makeRotaryTable(model)),
         attention{model.heads, model.keyValueHeads, model.headSize,
                   static_cast<float>(1.0 / std::sqrt(static_cast<double>(model.headSize)))} {
-    for (auto* tensor : {&residual, &normed, &queries, &keys, &values, &attended, &gate, &up, &logits,
-                         &keptResidual, &keptAttended, &keptNormed, &scores, &kept}) {
+    for (auto* tensor : {&residual, &normed, &queries, &keys, &values, &headNormed, &attended, &gate, &up,
+                         &logits, &keptResidual, &keptAttended, &keptNormed, &scores, &kept}) {
       *tensor = backend.makeTensor();
     }
   }
@@ -204,6 +205,11 @@ struct Decoder::Impl {
   void runLayers(const Batch& batch, compute::Pass& pass, compute::KvStore& store);
   void multiply(const Tensor& x, const Linear& weight, bool accumulate, Tensor& out) {
     backend.matmul(x, *weight.matrix, weight.bias.get(), accumulate, out);
+  }
+  /// Norms each head of all rows by itself.
+  void normHeads(const Weight& weight, std::unique_ptr<Tensor>& rows) {
+    backend.rmsNorm(*rows, weight, config.normEpsilon, *headNormed);
+    std::swap(rows, headNormed);
   }
   void narrow(const Batch& batch, std::int32_t layer, compute::Pass& pass, const compute::KvStore& store);
   void selfAttention(const Batch& batch, std::size_t index, compute::Pass& pass, compute::KvStore& store);
@@ -246,7 +252,11 @@ void Decoder::Impl::load(const WeightSource& source) {
     layer.query = linear(prefix + "self_attn.q_proj", queryWidth, hidden, config.attentionBias);
     layer.key = linear(prefix + "self_attn.k_proj", keyWidth, hidden, config.attentionBias);
     layer.value = linear(prefix + "self_attn.v_proj", keyWidth, hidden, config.attentionBias);
-    layer.output = linear(prefix + "self_attn.o_proj", hidden, queryWidth, config.attentionBias);
+    layer.output = linear(prefix + "self_attn.o_proj", hidden, queryWidth, config.outputBias);
+    if (config.queryKeyNorm) {
+      layer.queryNorm = vector(prefix + "self_attn.q_norm.weight", config.headSize);
+      layer.keyNorm = vector(prefix + "self_attn.k_norm.weight", config.headSize);
+    }
     layer.mlpNorm = vector(prefix + "post_attention_layernorm.weight", hidden);
     layer.gate = linear(prefix + "mlp.gate_proj", inner, hidden, config.mlpBias);
     layer.up = linear(prefix + "mlp.up_proj", inner, hidden, config.mlpBias);
@@ -295,12 +305,14 @@ void Decoder::Impl::selfAttention(const Batch& batch, std::size_t index, compute
   if (isAttended && !isNarrowed) multiply(*normed, layer.query, false, *queries);
   multiply(*normed, layer.key, false, *keys);
   multiply(*normed, layer.value, false, *values);
+  if (layer.keyNorm) normHeads(*layer.keyNorm, keys);
   if (isNarrowed) narrow(batch, number, pass, store);
   backend.storeKeysValues(pass, *keys, *values, number, store);
   if (!isAttended) return;
 
   // Of the rows that are left.
   if (isNarrowed) multiply(*normed, layer.query, false, *queries);
+  if (layer.queryNorm) normHeads(*layer.queryNorm, queries);
   backend.attend(pass, *queries, store, number, observed, *attended);
 }
 

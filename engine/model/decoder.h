@@ -36,7 +36,7 @@ struct ForwardResult {
   std::vector<std::int32_t> keptRows;  ///< for a pass that is narrowed: the rows that remained to the end
 };
 
-/// A Llama-architecture decoder, written once over the operations of a backend. It does one forward pass at a
+/// A decoder of any family, written once over the operations of a backend. It does one forward pass at a
 /// time.
 class Decoder {
  public:

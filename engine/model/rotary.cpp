@@ -27,8 +27,10 @@ compute::RotaryTable makeRotaryTable(const ModelConfig& config) {
   compute::RotaryTable table;
   for (std::int32_t i = 0; i < config.headSize / 2; ++i) {
     const double frequency = std::pow(config.ropeTheta, -2.0 * i / config.headSize);
+    const double divisor =
+        config.ropeFactors.empty() ? 1 : static_cast<double>(config.ropeFactors[static_cast<std::size_t>(i)]);
     table.inverseFrequencies.push_back(config.hasLlama3Scaling ? scaled(frequency, config.llama3)
-                                                               : frequency);
+                                                               : frequency / divisor);
   }
   return table;
 }

@@ -6,6 +6,7 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <map>
 #include <memory>
 #include <string>
 #include <vector>
@@ -27,6 +28,11 @@ class WeightSource {
   /// Throws Failure if there is no such tensor, or its shape is not rows × columns (a vector is 1 × n). The
   /// data is valid as long as the source.
   virtual compute::HostMatrix get(const std::string& name, std::int64_t rows, std::int64_t columns) const = 0;
+  /// The format in which get() gives the tensor; the same errors. Reads no data.
+  virtual compute::WeightFormat formatOf(const std::string& name, std::int64_t rows,
+                                         std::int64_t columns) const {
+    return get(name, rows, columns).format;
+  }
   /// Call this after reading what get() returned, before using it. Throws Failure if the bytes that were read
   /// may differ from the source's, because a file was cut meanwhile.
   virtual void requireWhole() const {}
@@ -44,6 +50,18 @@ std::unique_ptr<WeightSource> openSafetensors(const std::filesystem::path& direc
 
 /// Whether the directory contains `model.safetensors` or `model.safetensors.index.json`.
 bool hasSafetensors(const std::filesystem::path& directory);
+
+/// Opens a GGUF file, memory-mapped, or the first of its parts. `config` is that of the file. Tensors are
+/// given under their Hugging Face names, and the rows of queries and keys in the order of Hugging Face.
+/// Throws Failure if it cannot be read.
+std::unique_ptr<WeightSource> openGguf(const std::filesystem::path& path, const ModelConfig& config);
+
+/// The model's elements by format, as a decoder keeps them: the table of tokens counts twice even if it is
+/// tied, because rows are looked up in one layout and multiplied with in another. Vectors are left out.
+using WeightAmounts = std::map<compute::WeightFormat, std::int64_t>;
+WeightAmounts weightAmounts(const ModelConfig& config, const WeightSource& weights);
+/// The same if all matrices had one format.
+WeightAmounts weightAmounts(const ModelConfig& config, compute::WeightFormat format);
 
 /// Random weights of the given shape in memory, for benchmarks and tests; bf16 by default.
 std::unique_ptr<WeightSource> makeRandomWeights(const ModelConfig& config, std::uint64_t seed,

@@ -3,6 +3,7 @@
 
 #include "engine/base/error.h"
 #include "engine/checkpoint/gguf/gguf_metadata.h"
+#include "engine/checkpoint/gguf/gguf_paths.h"
 #include "engine/checkpoint/json_reading.h"
 #include "engine/query/shown_text.h"
 
@@ -102,8 +103,7 @@ void addTokenizerEndTokens(const std::filesystem::path& directory, const Tokeniz
                              });
   }
   const std::filesystem::path source = tokenizer.source();
-  if (source.extension() == ".gguf")
-    addGgufIds(checkpoint::GgufMetadata::read(source), vocabularySize, tokens);
+  if (checkpoint::isGguf(source)) addGgufIds(checkpoint::GgufMetadata::read(source), vocabularySize, tokens);
 }
 
 void addClosingPiece(const ChatTemplate& chat, const Tokenizer& tokenizer, std::int32_t vocabularySize,

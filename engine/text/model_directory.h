@@ -7,10 +7,7 @@
 
 namespace spanscope::text {
 
-/// Throws Failure that names the given path, unless it is a directory.
+/// Throws Failure that names the given path, unless it is a directory or a GGUF file.
 void requireModelDirectory(const std::filesystem::path& directory);
-
-/// The failure for a GGUF file in a place where a whole checkpoint is needed.
-Failure ggufIsNoCheckpoint(const std::filesystem::path& file);
 
 }  // namespace spanscope::text

@@ -9,6 +9,7 @@
 #include "engine/text/end_tokens.h"
 #include "engine/text/model_directory.h"
 #include "engine/workbench/model_memory.h"
+#include "engine/workbench/model_names.h"
 
 #include <algorithm>
 #include <cstddef>
@@ -61,15 +62,14 @@ class WatchedWeights final : public model::WeightSource {
 
 void addWeights(ModelBundle& bundle, const model::WeightSource& weights, const compute::Backends& backends,
                 const ModelOptions& options) {
-  bundle.weightType =
-      weights.get("model.norm.weight", 1, bundle.config.hiddenSize).type;  // one type for a whole checkpoint
+  bundle.weights = model::weightAmounts(bundle.config, weights);
   bundle.fingerprint = model::fingerprint(bundle.config) + ";" + weights.fingerprint();
   bundle.device = backends.choose(options.device);
   std::optional<run::SessionConfig> session = options.session;
   if (session) session = suited(*session, bundle.device.kind);
-  checkMemory(memoryNeed(bundle.config, bundle.weightType, session ? &*session : nullptr,
-                         bundle.device.kind.memory()),
-              bundle.device.device);
+  checkMemory(
+      memoryNeed(bundle.config, bundle.weights, session ? &*session : nullptr, bundle.device.kind.memory()),
+      bundle.device.device);
   bundle.backend = bundle.device.kind.make(
       {.threads = options.threads, .device = bundle.device.index, .exact = options.exact});
   const WatchedWeights watched(weights, options);
@@ -77,23 +77,18 @@ void addWeights(ModelBundle& bundle, const model::WeightSource& weights, const c
   bundle.weightsDigest = watched.digest();
 }
 
-/// Where weights are wanted and only those of a GGUF file are there, that is the thing to say.
-void refuseGgufWeights(const std::filesystem::path& directory) {
-  const std::vector<std::filesystem::path> ggufs = checkpoint::ggufFiles(directory);
-  if (!ggufs.empty()) throw text::ggufIsNoCheckpoint(ggufs.front());
-}
-
-std::unique_ptr<model::WeightSource> openWeights(const std::filesystem::path& directory) {
-  if (!model::hasSafetensors(directory)) refuseGgufWeights(directory);
-  return model::openSafetensors(directory);
+std::unique_ptr<model::WeightSource> openWeights(const std::filesystem::path& path,
+                                                 const model::ModelConfig& config) {
+  if (const std::optional<std::filesystem::path> gguf = checkpoint::ggufModel(path))
+    return model::openGguf(*gguf, config);
+  return model::openSafetensors(path);
 }
 
 ModelBundle namedBundle(const std::filesystem::path& directory) {
   requireModel(directory);
   ModelBundle bundle;
   bundle.directory = directory;
-  // "spanlet/" has an empty last component.
-  bundle.name = (directory.has_filename() ? directory : directory.parent_path()).filename().string();
+  bundle.name = modelName(directory);
   bundle.config = model::readConfig(directory);
   return bundle;
 }
@@ -110,13 +105,45 @@ compute::BackendOptions ModelBundle::backendOptions() const {
   return {.threads = backend->info().threads, .device = device.index};
 }
 
+double ModelBundle::weightElementBytes() const {
+  const compute::MemoryRules rules;
+  double bytes = 0;
+  double elements = 0;
+  for (const auto& [format, count] : weights) {
+    bytes += static_cast<double>(rules.ofMatrix(format, count));
+    elements += static_cast<double>(count);
+  }
+  return elements > 0 ? bytes / elements : 2;
+}
+
+std::string ModelBundle::weightNames() const {
+  std::vector<std::pair<std::int64_t, compute::WeightFormat>> byCount;
+  for (const auto& [format, count] : weights) byCount.emplace_back(-count, format);
+  std::sort(byCount.begin(), byCount.end());
+  std::string names;
+  for (const auto& [count, format] : byCount) {
+    const std::optional<compute::DType> type = compute::dtypeOf(format);
+    names +=
+        (names.empty() ? "" : ", ") + std::string(type ? compute::nameOf(*type) : compute::nameOf(format));
+  }
+  return names;
+}
+
 void requireModel(const std::filesystem::path& directory) {
   text::requireModelDirectory(directory);
   std::error_code error;
-  if (std::filesystem::exists(directory / "config.json", error)) return;
-  refuseGgufWeights(directory);
-  throw Failure(
-      {directory.string(), "", "a directory without config.json", "a Hugging Face model directory"});
+  if (std::filesystem::exists(directory / "config.json", error) || checkpoint::ggufModel(directory)) return;
+  throw Failure({directory.string(), "", "a directory without config.json and without a GGUF file",
+                 "a Hugging Face model directory, or one with a GGUF file"});
+}
+
+bool holdsModel(const std::filesystem::path& path) {
+  try {
+    requireModel(path);
+    return true;
+  } catch (const Failure&) {
+    return false;
+  }
 }
 
 void addEndTokens(model::ModelConfig& config, const std::filesystem::path& directory,
@@ -128,7 +155,7 @@ void addEndTokens(model::ModelConfig& config, const std::filesystem::path& direc
 ModelBundle loadModelWeights(const std::filesystem::path& directory, const compute::Backends& backends,
                              const ModelOptions& options) {
   ModelBundle bundle = namedBundle(directory);
-  addWeights(bundle, *openWeights(directory), backends, options);
+  addWeights(bundle, *openWeights(directory, bundle.config), backends, options);
   return bundle;
 }
 
@@ -147,7 +174,7 @@ ModelBundle loadModelBundle(const std::filesystem::path& directory, const comput
                             const ModelOptions& options) {
   // What is small is read first, so that most mistakes are found before the weights are touched.
   ModelBundle bundle = describeModel(directory, options.chat);
-  addWeights(bundle, *openWeights(directory), backends, options);
+  addWeights(bundle, *openWeights(directory, bundle.config), backends, options);
   return bundle;
 }
 
@@ -163,7 +190,7 @@ ModelBundle makeShapeBundle(const std::string& shape, const compute::Backends& b
 std::unique_ptr<run::Session> makeSession(ModelBundle& bundle, const run::SessionConfig& wanted,
                                           trace::Sink& sink) {
   const run::SessionConfig config = suited(wanted, bundle.device.kind);
-  checkMemory(memoryNeed(bundle.config, bundle.weightType, &config, bundle.device.kind.memory()),
+  checkMemory(memoryNeed(bundle.config, bundle.weights, &config, bundle.device.kind.memory()),
               bundle.device.device);
   // What outlives the program must not be taken for that of weights which differ in a place that was not
   // sampled.

@@ -4,6 +4,7 @@
 #include "engine/compute/backends.h"
 #include "engine/model/config.h"
 #include "engine/model/decoder.h"
+#include "engine/model/weights.h"
 #include "engine/run/session.h"
 #include "engine/run/session_config.h"
 #include "engine/text/chat_template.h"
@@ -38,33 +39,37 @@ struct ModelOptions {
 /// references valid.
 struct ModelBundle {
   std::string name;                 ///< of the directory or the shape
-  std::filesystem::path directory;  ///< empty for a shape
+  std::filesystem::path directory;  ///< or the GGUF file; empty for a shape
   model::ModelConfig config;
-  compute::DType weightType = compute::DType::BF16;  ///< of the checkpoint's matrices
-  std::string fingerprint;                           ///< of the model and a sample of the weights
-  std::string weightsDigest;                         ///< of all weights, as they were loaded
-  compute::ChosenDevice device;                      ///< the device of `backend`
-  std::unique_ptr<compute::Backend> backend;         ///< null for a mere description; so is the decoder
+  model::WeightAmounts weights;               ///< matrices by format
+  std::string fingerprint;                    ///< of the model and a sample of the weights
+  std::string weightsDigest;                  ///< of all weights, as they were loaded
+  compute::ChosenDevice device;               ///< the device of `backend`
+  std::unique_ptr<compute::Backend> backend;  ///< null for a mere description; so is the decoder
   std::unique_ptr<model::Decoder> decoder;
   std::unique_ptr<text::Tokenizer> tokenizer;  ///< null for a shape
   const text::ChatTemplate* chat = nullptr;    ///< null for a shape
 
   compute::BackendOptions backendOptions() const;
 
-  /// Bytes of a weight's element in the backend.
-  double weightElementBytes() const { return weightType == compute::DType::BF16 ? 2 : 4; }
+  /// Mean bytes of a weight's element in the processor's memory.
+  double weightElementBytes() const;
+  /// "bf16", or the formats of the matrices with most elements first: "Q4_K, Q6_K".
+  std::string weightNames() const;
 };
 
-/// Throws Failure that names the directory unless it can contain a model: it must be a directory with
-/// config.json.
+/// Throws Failure that names the path unless it can be a model: a directory with config.json or with one GGUF
+/// file, or a GGUF file.
 void requireModel(const std::filesystem::path& directory);
+/// The same as an answer.
+bool holdsModel(const std::filesystem::path& path);
 
 /// Adds the end tokens of the tokenizer's files, read from the directory, and of the chat template (null:
 /// none) to those of the model's own files. Throws Failure for tokens outside of the model's vocabulary.
 void addEndTokens(model::ModelConfig& config, const std::filesystem::path& directory,
                   const text::Tokenizer& tokenizer, const text::ChatTemplate* chat);
 
-/// Loads a Hugging Face model directory. Throws Failure for every fault of it, and on a stop.
+/// Loads a Hugging Face model directory or a GGUF file. Throws Failure for every fault of it, and on a stop.
 ModelBundle loadModelBundle(const std::filesystem::path& directory, const compute::Backends& backends,
                             const ModelOptions& options = {});
 

@@ -38,18 +38,15 @@ std::uint64_t MemoryNeed::total() const {
   return saturatedSum({weights, pool(), workspace});
 }
 
-MemoryNeed memoryNeed(const model::ModelConfig& config, compute::DType weightType,
+MemoryNeed memoryNeed(const model::ModelConfig& config, const model::WeightAmounts& weights,
                       const run::SessionConfig* session, const compute::MemoryRules& rules) {
-  const std::int64_t element = rules.ofMatrixElement(weightType);
   const std::int64_t hidden = config.hiddenSize;
   const std::int64_t inner = config.intermediateSize;
   const std::int64_t queries = std::int64_t{config.heads} * config.headSize;
   const std::int64_t keys = std::int64_t{config.keyValueHeads} * config.headSize;
   MemoryNeed need;
-  // The table is kept twice, to look rows up and to multiply with, whether or not it is tied.
-  need.weights =
-      saturatedSum({saturatedProduct({config.layers, 2 * queries + 2 * keys + 3 * inner, hidden, element}),
-                    saturatedProduct({2, config.vocabularySize, hidden, element})});
+  for (const auto& [format, elements] : weights)
+    need.weights = saturatedSum({need.weights, rules.ofMatrix(format, elements)});
   if (session == nullptr) return need;
   need.blocks = session->blockCount;
   need.kvType = session->kvType.value_or(compute::DType::F32);

@@ -4,6 +4,7 @@
 
 #include "engine/compute/backends.h"
 #include "engine/model/config.h"
+#include "engine/model/weights.h"
 #include "engine/run/session_config.h"
 
 #include <cstdint>
@@ -22,9 +23,9 @@ struct MemoryNeed {
   std::uint64_t total() const;
 };
 
-/// `weightType`: of the checkpoint's matrices. `session`: already adapted to the device; null for the weights
+/// `weights`: the matrices of the checkpoint. `session`: already adapted to the device; null for the weights
 /// alone. `rules`: of the device.
-MemoryNeed memoryNeed(const model::ModelConfig& config, compute::DType weightType,
+MemoryNeed memoryNeed(const model::ModelConfig& config, const model::WeightAmounts& weights,
                       const run::SessionConfig* session, const compute::MemoryRules& rules);
 
 /// Throws Failure if the device has too little memory; the error contains the numbers and the largest pool

@@ -24,7 +24,8 @@ std::string_view trimmed(std::string_view text) {
 
 std::string modelName(const std::filesystem::path& directory) {
   // "spanlet/" has an empty last component.
-  return (directory.has_filename() ? directory : directory.parent_path()).filename().string();
+  const std::filesystem::path own = directory.has_filename() ? directory : directory.parent_path();
+  return (own.extension() == ".gguf" ? own.stem() : own.filename()).string();
 }
 
 std::string modelNameOf(const RunSettings& settings) {

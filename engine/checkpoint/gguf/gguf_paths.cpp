@@ -4,7 +4,10 @@
 #include "engine/base/error.h"
 
 #include <algorithm>
+#include <array>
+#include <fstream>
 #include <string>
+#include <string_view>
 #include <system_error>
 #include <vector>
 
@@ -33,7 +36,25 @@ std::vector<std::filesystem::path> ggufFiles(const std::filesystem::path& direct
   return found;
 }
 
+bool isGguf(const std::filesystem::path& path) {
+  constexpr std::string_view kMagic = "GGUF";
+  std::error_code error;
+  if (!std::filesystem::is_regular_file(path, error)) return false;
+  std::array<char, kMagic.size()> bytes{};
+  std::ifstream stream(path, std::ios::binary);
+  return stream.read(bytes.data(), bytes.size()) && std::string_view(bytes.data(), bytes.size()) == kMagic;
+}
+
+std::optional<std::filesystem::path> ggufModel(const std::filesystem::path& path) {
+  if (isGguf(path)) return path;
+  std::error_code error;
+  const auto has = [&](const char* name) { return std::filesystem::exists(path / name, error); };
+  if (has("model.safetensors") || has("model.safetensors.index.json")) return std::nullopt;
+  return findGguf(path);
+}
+
 std::optional<std::filesystem::path> findGguf(const std::filesystem::path& directory) {
+  if (isGguf(directory)) return directory;
   const std::vector<std::filesystem::path> found = ggufFiles(directory);
   if (found.empty()) return std::nullopt;
   if (found.size() > 1) {

@@ -44,8 +44,7 @@ void GgufReader::skip(std::uint64_t bytes) {
 
 void GgufReader::requireLeft(std::uint64_t bytes) const {
   if (bytes > left()) {
-    throw fail("the end of the file after " + counted(left(), "byte"),
-               counted(bytes, "byte") + " or more");
+    throw fail("the end of the file after " + counted(left(), "byte"), counted(bytes, "byte") + " or more");
   }
   if (m_position + bytes > kMaxHeaderBytes)
     throw fail("a header of more than " + std::to_string(kMaxHeaderBytes) + " bytes", "a shorter one");

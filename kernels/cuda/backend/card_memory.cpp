@@ -28,7 +28,10 @@ compute::MemoryRules cardMemoryRules() {
   };
   const auto elementBytes = static_cast<std::int64_t>(sizeof(Bf16));
   return {.ofStore = bytesOf,
-          .ofMatrixElement = [elementBytes](compute::DType) { return elementBytes; },
+          .ofMatrix =
+              [elementBytes](compute::WeightFormat, std::int64_t elements) {
+                return saturatedProduct({elements, elementBytes});
+              },
           .ofActivation = elementBytes,
           .ofPasses = kMostPartialBytes + kListBytes + kProductWorkspaceBytes};
 }

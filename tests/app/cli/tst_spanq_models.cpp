@@ -147,13 +147,11 @@ void TestSpanqModels::ggufFiles() {
   QFETCH(QStringList, command);
   fs::create_directory(m_model);
   const fs::path file = m_model / "model.Q4_K_M.gguf";
-  write(file, std::string("GGUF\x03\0\0\0", 8));
+  write(file, std::string("GGUF\x03\0\0\0", 8));  // nothing more
   for (const fs::path& given : {file, m_model}) {
     const SpanqResult result = spanqWith(command, given);
     QCOMPARE(result.code, 1);
-    QVERIFY2(contains(result.err, file.string() + ": found a GGUF file, of which the vocabulary"),
-             result.err.c_str());
-    QVERIFY2(contains(result.err, "config.json and *.safetensors"), result.err.c_str());
+    QVERIFY2(contains(result.err, file.string() + ": byte 8: found the end of the file"), result.err.c_str());
   }
 }
 

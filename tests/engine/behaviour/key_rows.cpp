@@ -98,14 +98,13 @@ void tokensThatFit() {
   run::SessionConfig session;
   session.kvType = compute::DType::BF16;
   session.blockCount = 1024;
-  const workbench::MemoryNeed need =
-      workbench::memoryNeed(sevenBillion(), compute::DType::BF16, &session, {});
+  const model::WeightAmounts weights = model::weightAmounts(sevenBillion(), compute::WeightFormat::BF16);
+  const workbench::MemoryNeed need = workbench::memoryNeed(sevenBillion(), weights, &session, {});
   same(need.pool(), std::uint64_t{8} << 30U, "bytes of the pool");
   compute::Device device{.name = "card", .description = {}, .memoryBytes = need.total(), .obstacle = {}};
   workbench::checkMemory(need, device);
   session.blockCount = 1025;
-  const workbench::MemoryNeed larger =
-      workbench::memoryNeed(sevenBillion(), compute::DType::BF16, &session, {});
+  const workbench::MemoryNeed larger = workbench::memoryNeed(sevenBillion(), weights, &session, {});
   try {
     workbench::checkMemory(larger, device);
   } catch (const Failure& failure) {

@@ -22,6 +22,10 @@ class GgufWriter {
     begin(key, 4);
     add(value, 4);
   }
+  void number(const std::string& key, float value) {
+    begin(key, 6);
+    add(std::bit_cast<std::uint32_t>(value), 4);
+  }
   void boolean(const std::string& key, bool value) {
     begin(key, 7);
     m_values += static_cast<char>(value ? 1 : 0);

@@ -176,8 +176,13 @@ class TestConfig : public QObject {
       row((std::string("null ") + name).c_str(), {{name, nullptr}}, place.c_str());
     }
     row("no model type", "model_type", "/model_type");
-    row("another model type", {{"model_type", "qwen2"}}, "/model_type");
-    row("another architecture", {{"architectures", {"MistralForCausalLM"}}}, "/architectures");
+    row("another model type", {{"model_type", "mamba"}}, "/model_type");
+    row("two families", {{"model_type", "qwen2"}, {"architectures", {"LlamaForCausalLM"}}}, "/model_type");
+    row("a window", {{"model_type", "mistral"}, {"sliding_window", 4096}}, "/sliding_window");
+    row("a window in use", {{"model_type", "qwen2"}, {"use_sliding_window", true}}, "/use_sliding_window");
+    row("layers with windows",
+        {{"model_type", "qwen3"}, {"layer_types", {"full_attention", "sliding_attention"}}}, "/layer_types");
+    row("another architecture", {{"architectures", {"MambaForCausalLM"}}}, "/architectures");
     row("architectures as text", {{"architectures", "LlamaForCausalLM"}}, "/architectures");
     row("architectures as numbers", {{"architectures", {1}}}, "/architectures/0");
     row("another activation", {{"hidden_act", "gelu"}}, "/hidden_act");
@@ -316,6 +321,9 @@ class TestConfig : public QObject {
     QVERIFY(differs([](ModelConfig& c) { c.normEpsilon = 1.0000001e-6F; }));
     QVERIFY(differs([](ModelConfig& c) { c.ropeTheta = std::nextafter(c.ropeTheta, 0); }));
     QVERIFY(differs([](ModelConfig& c) { c.attentionBias = true; }));
+    QVERIFY(differs([](ModelConfig& c) { c.outputBias = true; }));
+    QVERIFY(differs([](ModelConfig& c) { c.queryKeyNorm = true; }));
+    QVERIFY(differs([](ModelConfig& c) { c.ropeFactors = {2}; }));
     QVERIFY(differs([](ModelConfig& c) { c.hasLlama3Scaling = true; }));
     QVERIFY(!differs([](ModelConfig& c) { c.maxNewTokens = 9; }));
     QVERIFY(!differs([](ModelConfig& c) { c.llama3.factor = 9; }));

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// The decoder against logits that transformers computed for small random checkpoints (data/make_logits.py),
+// The decoder against logits that transformers computed for small random checkpoints (data/make_logits.py and
+// data/make_families.py),
 // with plain causal attention and with the block-diagonal mask of independent segments.
 #include "engine/checkpoint/mapped_file.h"
 #include "engine/checkpoint/safetensors.h"
@@ -51,7 +52,9 @@ QJsonArray readArray(const QString& name) {
 }
 
 QJsonArray goldenCases() {
-  return readArray("golden.json");
+  QJsonArray cases = readArray("golden.json");
+  for (const auto& entry : readArray("families.json")) cases.append(entry);
+  return cases;
 }
 
 std::vector<TokenId> idsOf(const QJsonValue& array) {
@@ -126,7 +129,7 @@ class TestDecoderLogits : public QObject {
   }
 
  private Q_SLOTS:
-  void allCasesAreThere() { QCOMPARE(goldenCases().size(), 7); }
+  void allCasesAreThere() { QCOMPARE(goldenCases().size(), 12); }
 
   void fullAttention_data() { addRows(); }
   void fullAttention() {

@@ -91,7 +91,7 @@ class TestRandomWeights : public QObject {
   void everyTensorIsItsOwn() {
     ModelConfig config = namedShape("3m");
     config.tiedEmbeddings = false;
-    config.attentionBias = config.mlpBias = true;
+    config.attentionBias = config.outputBias = config.mlpBias = true;
     const auto weights = makeRandomWeights(config, 9);
     const auto again = makeRandomWeights(config, 9);
     const auto other = makeRandomWeights(config, 10);

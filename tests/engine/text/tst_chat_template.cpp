@@ -315,12 +315,12 @@ void TestChatTemplate::missingDirectories() {
   QCOMPARE(missing->file, (directory / "nowhere").string());
   QCOMPARE(missing->found, std::string("no such directory"));
   writeFile(directory / "file", "x");
-  QCOMPARE(findError(directory / "file")->found, std::string("no directory"));
+  QCOMPARE(findError(directory / "file")->found, std::string("a file of another kind"));
   writeFile(directory / "model.gguf", "GGUF");
   const std::optional<Error> gguf = findError(directory / "model.gguf");
   QVERIFY(gguf.has_value());
   QCOMPARE(gguf->file, (directory / "model.gguf").string());
-  QVERIFY2(gguf->found.find("a GGUF file") == 0, gguf->message().c_str());
+  QVERIFY2(gguf->found.find("the end of the file") == 0, gguf->message().c_str());
 }
 
 void TestChatTemplate::templateFiles() {

@@ -20,6 +20,7 @@
 
 using namespace spanscope;
 using compute::DType;
+using compute::WeightFormat;
 
 namespace {
 
@@ -42,7 +43,7 @@ class TestModelMemory : public QObject {
  private Q_SLOTS:
   void weightsAreThoseOfTheDecoder() {
     const auto bundle = workbench::loadModelBundle(workbench::bundledModelDirectory(), test::cpuBackends());
-    const workbench::MemoryNeed need = workbench::memoryNeed(bundle.config, bundle.weightType, nullptr, {});
+    const workbench::MemoryNeed need = workbench::memoryNeed(bundle.config, bundle.weights, nullptr, {});
     // Norms and the padding of panels are left out.
     const auto loaded = static_cast<double>(bundle.decoder->weightBytes());
     QVERIFY(static_cast<double>(need.weights) <= loaded && static_cast<double>(need.weights) > 0.98 * loaded);
@@ -54,7 +55,8 @@ class TestModelMemory : public QObject {
     run::SessionConfig session;
     session.blockCount = 100;
     session.kvType = DType::BF16;
-    const workbench::MemoryNeed need = workbench::memoryNeed(config, DType::BF16, &session, {});
+    const workbench::MemoryNeed need =
+        workbench::memoryNeed(config, model::weightAmounts(config, WeightFormat::BF16), &session, {});
     // 128 KiB a token.
     QCOMPARE(need.pool(), std::uint64_t{100} * 16 * 128 * 1024);
     QVERIFY(need.weights > std::uint64_t{14} << 30U && need.weights < std::uint64_t{15} << 30U);
@@ -67,15 +69,18 @@ class TestModelMemory : public QObject {
       shape.headSize = 64;
       return plain(shape);
     };
-    rules.ofMatrixElement = [](DType) { return std::int64_t{2}; };
+    rules.ofMatrix = [](WeightFormat, std::int64_t elements) {
+      return static_cast<std::uint64_t>(2 * elements);
+    };
     rules.ofActivation = 2;
     rules.ofPasses = 1000;
     model::ModelConfig config = model::namedShape("3m");
     config.headSize = 48;
     run::SessionConfig session;
     session.blockCount = 100;
-    const workbench::MemoryNeed plain = workbench::memoryNeed(config, DType::F32, &session, {});
-    const workbench::MemoryNeed own = workbench::memoryNeed(config, DType::F32, &session, rules);
+    const model::WeightAmounts weights = model::weightAmounts(config, WeightFormat::F32);
+    const workbench::MemoryNeed plain = workbench::memoryNeed(config, weights, &session, {});
+    const workbench::MemoryNeed own = workbench::memoryNeed(config, weights, &session, rules);
     QCOMPARE(own.pool(), plain.pool() / 48 * 64);
     QCOMPARE(own.weights, plain.weights / 2);
     const auto logits = static_cast<std::uint64_t>(config.vocabularySize) * 4;
@@ -174,7 +179,8 @@ class TestModelMemory : public QObject {
     const model::ModelConfig config = model::namedShape("3m");
     run::SessionConfig session;
     session.blockCount = 1000;
-    workbench::MemoryNeed need = workbench::memoryNeed(config, DType::BF16, &session, {});
+    workbench::MemoryNeed need =
+        workbench::memoryNeed(config, model::weightAmounts(config, WeightFormat::BF16), &session, {});
     compute::Device device{.name = "small", .description = {}, .memoryBytes = need.total(), .obstacle = {}};
     workbench::checkMemory(need, device);
     device.memoryBytes -= 1;
@@ -204,7 +210,8 @@ class TestModelMemory : public QObject {
     run::SessionConfig session;
     session.blockCount = std::numeric_limits<std::int32_t>::max();
     session.blockSize = std::numeric_limits<std::int32_t>::max();
-    const workbench::MemoryNeed need = workbench::memoryNeed(config, DType::F32, &session, {});
+    const workbench::MemoryNeed need =
+        workbench::memoryNeed(config, model::weightAmounts(config, WeightFormat::F32), &session, {});
     QCOMPARE(need.total(), std::numeric_limits<std::uint64_t>::max());
   }
 

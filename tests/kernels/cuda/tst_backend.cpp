@@ -156,7 +156,7 @@ class TestCudaBackend : public QObject {
                                      .rows = 6,
                                      .columns = 4};
     const cuda::CardWeight weight(device, work, *buffers, matrix, WeightUse::Matrix);
-    QCOMPARE(static_cast<std::int64_t>(weight.bytes()), 6 * 4 * rules.ofMatrixElement(DType::F32));
+    QCOMPARE(std::uint64_t{weight.bytes()}, rules.ofMatrix(compute::WeightFormat::F32, 6 * 4));
   }
 
   void ratesAreMeasured() {

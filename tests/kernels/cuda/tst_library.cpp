@@ -67,12 +67,12 @@ class TestCudaLibrary : public QObject {
     QVERIFY(meter({}) && kind.meter({}));
 
     const compute::MemoryRules rules = kind.memory();
-    const auto& [ofStore, ofMatrixElement, ofActivation, ofPasses] = memory();
+    const auto& [ofStore, ofMatrix, ofActivation, ofPasses] = memory();
     const compute::KvShape shape{.layers = 3, .blocks = 7, .heads = 2, .headSize = 40};
     QCOMPARE(rules.ofStore(shape), ofStore(shape));
     QVERIFY(rules.ofStore(shape) != compute::MemoryRules().ofStore(shape));
-    for (const compute::DType type : {compute::DType::F32, compute::DType::F16, compute::DType::BF16})
-      QCOMPARE(rules.ofMatrixElement(type), ofMatrixElement(type));
+    for (const compute::WeightFormatInfo& info : compute::weightFormats())
+      QCOMPARE(rules.ofMatrix(info.format, 512), ofMatrix(info.format, 512));
     QCOMPARE(rules.ofActivation, ofActivation);
     QCOMPARE(rules.ofPasses, ofPasses);
 

@@ -39,6 +39,7 @@ class TestLoadedModel : public QObject {
     bundle->config.headSize = 8;
     bundle->config.tiedEmbeddings = tied;
     bundle->config.attentionBias = biases;
+    bundle->config.outputBias = biases;
     bundle->config.mlpBias = biases;
     bundle->device = test::cpuBackends().choose("cpu");
     bundle->backend = bundle->device.kind.make({.threads = 1});

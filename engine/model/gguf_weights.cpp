@@ -1,0 +1,194 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// A GGUF file as a source of weights.
+#include "engine/base/error.h"
+#include "engine/base/hash.h"
+#include "engine/checkpoint/gguf/gguf_file.h"
+#include "engine/checkpoint/safetensors.h"
+#include "engine/model/architectures/architecture.h"
+#include "engine/model/weight_samples.h"
+#include "engine/model/weights.h"
+
+#include <algorithm>
+#include <array>
+#include <cstring>
+#include <map>
+#include <optional>
+#include <string_view>
+#include <utility>
+
+namespace spanscope::model {
+namespace {
+
+struct NamePair {
+  std::string_view huggingFace;
+  std::string_view gguf;
+};
+
+/// Outside of the layers.
+constexpr std::array kOuterNames = {NamePair{"model.embed_tokens", "token_embd"},
+                                    NamePair{"model.norm", "output_norm"}, NamePair{"lm_head", "output"}};
+
+/// Within a layer.
+constexpr std::array kLayerNames = {
+    NamePair{"input_layernorm", "attn_norm"},    NamePair{"self_attn.q_proj", "attn_q"},
+    NamePair{"self_attn.k_proj", "attn_k"},      NamePair{"self_attn.v_proj", "attn_v"},
+    NamePair{"self_attn.q_norm", "attn_q_norm"}, NamePair{"self_attn.k_norm", "attn_k_norm"},
+    NamePair{"self_attn.o_proj", "attn_output"}, NamePair{"post_attention_layernorm", "ffn_norm"},
+    NamePair{"mlp.gate_proj", "ffn_gate"},       NamePair{"mlp.up_proj", "ffn_up"},
+    NamePair{"mlp.down_proj", "ffn_down"}};
+
+constexpr std::string_view kHuggingFaceLayer = "model.layers.";
+constexpr std::string_view kGgufLayer = "blk.";
+
+/// The name in Hugging Face's scheme; the same name if it has none there.
+std::string huggingFaceName(const std::string& name) {
+  const std::size_t dot = name.rfind('.');
+  if (dot == std::string::npos) return name;
+  const std::string ending = name.substr(dot);  // ".weight" or ".bias"
+  std::string_view stem = std::string_view(name).substr(0, dot);
+  const auto byGguf = [&](const auto& names, std::string_view wanted) {
+    return std::find_if(names.begin(), names.end(),
+                        [wanted](const NamePair& pair) { return pair.gguf == wanted; });
+  };
+  if (!stem.starts_with(kGgufLayer)) {
+    const auto found = byGguf(kOuterNames, stem);
+    return found == kOuterNames.end() ? name : std::string(found->huggingFace) + ending;
+  }
+  stem.remove_prefix(kGgufLayer.size());
+  const std::size_t split = stem.find('.');
+  if (split == std::string_view::npos) return name;
+  const auto found = byGguf(kLayerNames, stem.substr(split + 1));
+  if (found == kLayerNames.end()) return name;
+  return std::string(kHuggingFaceLayer) + std::string(stem.substr(0, split)) + "." +
+         std::string(found->huggingFace) + ending;
+}
+
+/// For queries and keys: the heads whose rows some files hold in another order.
+std::optional<std::int32_t> permutedHeads(std::string_view name, const ModelConfig& config) {
+  const auto isOf = [name](std::string_view stem) {
+    return name.find(stem) != std::string_view::npos && name.starts_with(kHuggingFaceLayer);
+  };
+  if (isOf(".self_attn.q_proj.")) return config.heads;
+  if (isOf(".self_attn.k_proj.")) return config.keyValueHeads;
+  return std::nullopt;
+}
+
+/// The file turns neighbouring rows of a head together, Hugging Face rows that lie half a head apart: row 2 i
+/// + h of a head becomes row h · headSize/2 + i. `rowBytes` is the size of a row in any format.
+std::vector<std::byte> inHalves(std::span<const std::byte> rows, std::size_t rowBytes, std::int32_t heads) {
+  std::vector<std::byte> out(rows.size());
+  const std::size_t headRows = rows.size() / rowBytes / static_cast<std::size_t>(heads);
+  const std::size_t half = headRows / 2;
+  for (std::size_t head = 0; head < static_cast<std::size_t>(heads); ++head) {
+    for (std::size_t i = 0; i < half; ++i) {
+      for (std::size_t h = 0; h < 2; ++h) {
+        const std::size_t from = head * headRows + 2 * i + h;
+        const std::size_t to = head * headRows + h * half + i;
+        std::memcpy(out.data() + to * rowBytes, rows.data() + from * rowBytes, rowBytes);
+      }
+    }
+  }
+  return out;
+}
+
+class GgufWeights final : public WeightSource {
+ public:
+  GgufWeights(const std::filesystem::path& path, const ModelConfig& config) : m_file(path), m_config(config) {
+    for (const auto& [name, located] : m_file.tensors()) m_names.emplace(huggingFaceName(name), name);
+    const Architecture* family = architectureByName(config.architecture);
+    m_pairsRows = family != nullptr && family->pairsRowsInGguf;
+  }
+
+  bool has(const std::string& name) const override { return m_names.contains(name); }
+
+  compute::WeightFormat formatOf(const std::string& name, std::int64_t rows,
+                                 std::int64_t columns) const override {
+    return find(name, rows, columns).tensor.format->format;
+  }
+
+  compute::HostMatrix get(const std::string& name, std::int64_t rows, std::int64_t columns) const override {
+    const GgufFile::Located& located = find(name, rows, columns);
+    compute::HostMatrix matrix{located.tensor.data.data(), located.tensor.format->format, rows, columns};
+    const std::optional<std::int32_t> heads =
+        m_pairsRows ? permutedHeads(name, m_config) : std::optional<std::int32_t>();
+    if (!heads) return matrix;
+    auto known = m_permuted.find(name);
+    if (known == m_permuted.end()) {
+      // A bias has one element a row.
+      const std::size_t rowBytes = rows == 1 ? compute::bytesOf(matrix.format, 1) : matrix.rowBytes();
+      known = m_permuted.emplace(name, inHalves(located.tensor.data, rowBytes, *heads)).first;
+    }
+    matrix.data = known->second.data();
+    return matrix;
+  }
+
+  void requireWhole() const override { m_file.requireWhole(); }
+
+  std::vector<StoredTensor> stored() const override {
+    std::vector<StoredTensor> tensors;
+    for (const auto& [name, own] : m_names) {
+      // It stands in the configuration.
+      if (name != "rope_freqs.weight") tensors.push_back({name, m_file.tensors().at(own).file});
+    }
+    return tensors;
+  }
+
+  std::string fingerprint() const override {
+    Digest digest;
+    for (const auto& [name, located] : m_file.tensors()) {
+      digest.add(name);
+      digest.add(located.tensor.typeName());
+      digest.add(located.tensor.shape);
+      addSamples(digest, located.tensor.data);
+    }
+    requireWhole();
+    return digest.value().hex();
+  }
+
+  std::string name() const override { return m_file.path().string(); }
+
+ private:
+  using GgufFile = checkpoint::GgufFile;
+
+  const GgufFile::Located& find(const std::string& name, std::int64_t rows, std::int64_t columns) const {
+    const auto high = static_cast<std::uint64_t>(rows);
+    const auto wide = static_cast<std::uint64_t>(columns);
+    const std::vector<std::uint64_t> matrix = {high, wide};
+    const std::vector<std::uint64_t> vector = {wide};
+    const std::string expected = checkpoint::shapeText(rows == 1 ? vector : matrix);
+    const auto own = m_names.find(name);
+    if (own == m_names.end())
+      throw Failure({m_file.path().string(), name, "no such tensor", "one of shape " + expected});
+    const GgufFile::Located& located = m_file.tensors().at(own->second);
+    // Outermost first, as everywhere else.
+    const std::vector<std::uint64_t> shape(located.tensor.shape.rbegin(), located.tensor.shape.rend());
+    if (shape != matrix && !(rows == 1 && shape == vector)) {
+      throw Failure(
+          {located.file, own->second, "shape " + checkpoint::shapeText(shape), "shape " + expected});
+    }
+    if (located.tensor.format == nullptr)
+      throw Failure({located.file, own->second, located.tensor.typeName(), formatNames()});
+    return located;
+  }
+
+  static std::string formatNames() {
+    std::string names;
+    for (const compute::WeightFormatInfo& info : compute::weightFormats())
+      names += (names.empty() ? "one of " : ", ") + std::string(info.name);
+    return names;
+  }
+
+  GgufFile m_file;
+  ModelConfig m_config;
+  bool m_pairsRows = false;
+  std::map<std::string, std::string> m_names;  ///< from Hugging Face's name to the file's
+  mutable std::map<std::string, std::vector<std::byte>> m_permuted;
+};
+
+}  // namespace
+
+std::unique_ptr<WeightSource> openGguf(const std::filesystem::path& path, const ModelConfig& config) {
+  return std::make_unique<GgufWeights>(path, config);
+}
+
+}  // namespace spanscope::model

@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include "engine/model/config.h"
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace spanscope::model {
+
+struct NamedTensor {
+  std::string name;  ///< as Hugging Face names it
+  std::int64_t rows = 0;
+  std::int64_t columns = 0;
+  bool isNorm = false;
+  bool isMatrix() const { return rows > 1; }
+};
+
+/// All tensors of a model, in the order in which they are used. Tied embeddings stand there once.
+std::vector<NamedTensor> tensorsOf(const ModelConfig& config);
+
+}  // namespace spanscope::model

@@ -1,0 +1,372 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// A model as a GGUF file is the model as a directory: the same configuration, and the same logits to the bit.
+#include "engine/base/error.h"
+#include "engine/checkpoint/gguf/gguf_file.h"
+#include "engine/compute/half.h"
+#include "engine/model/architectures/architecture.h"
+#include "engine/model/decoder.h"
+#include "engine/model/tensor_list.h"
+#include "engine/model/weights.h"
+#include "tests/engine/checkpoint/gguf_writer.h"
+#include "tests/support/backends.h"
+#include "tests/support/random_values.h"
+#include "tests/support/run_segments.h"
+#include "tests/support/test_program.h"
+
+#include <QFile>
+#include <QTemporaryDir>
+#include <QTest>
+
+#include <cstring>
+#include <filesystem>
+#include <functional>
+#include <map>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+using namespace spanscope;
+using namespace spanscope::testing;
+using compute::HostMatrix;
+using compute::WeightFormat;
+using text::test::GgufWriter;
+
+namespace {
+
+std::filesystem::path checkpointAt(const std::string& name) {
+  return std::filesystem::path(SPANSCOPE_TEST_DATA_DIR) / name;
+}
+
+std::string replaced(std::string text, const std::string& from, const std::string& to) {
+  const std::size_t place = text.find(from);
+  return place == std::string::npos ? text : text.replace(place, from.size(), to);
+}
+
+std::string ggufName(std::string name) {
+  static const std::vector<std::pair<std::string, std::string>> kNames = {
+      {"model.layers.", "blk."},           {"model.embed_tokens", "token_embd"},
+      {"model.norm", "output_norm"},       {"lm_head", "output"},
+      {"input_layernorm", "attn_norm"},    {"post_attention_layernorm", "ffn_norm"},
+      {"self_attn.q_proj", "attn_q"},      {"self_attn.k_proj", "attn_k"},
+      {"self_attn.q_norm", "attn_q_norm"}, {"self_attn.k_norm", "attn_k_norm"},
+      {"self_attn.v_proj", "attn_v"},      {"self_attn.o_proj", "attn_output"},
+      {"mlp.gate_proj", "ffn_gate"},       {"mlp.up_proj", "ffn_up"},
+      {"mlp.down_proj", "ffn_down"}};
+  for (const auto& [from, to] : kNames) name = replaced(std::move(name), from, to);
+  return name;
+}
+
+/// As llama.cpp's converter writes the rows of queries and keys: the two of a pair one behind the other.
+std::string interleaved(const std::string& bytes, std::size_t rows, std::size_t heads) {
+  const std::size_t rowBytes = bytes.size() / rows;
+  const std::size_t half = rows / heads / 2;
+  std::string out;
+  for (std::size_t head = 0; head < heads; ++head) {
+    for (std::size_t i = 0; i < half; ++i) {
+      for (std::size_t h = 0; h < 2; ++h)
+        out += bytes.substr(((head * 2 + h) * half + i) * rowBytes, rowBytes);
+    }
+  }
+  return out;
+}
+
+const model::Architecture& familyOf(const model::ModelConfig& config) {
+  return *model::architectureByName(config.architecture);
+}
+
+/// The keys of the model's architecture, less one.
+GgufWriter keysOf(const model::ModelConfig& config, const std::string& left = {}) {
+  GgufWriter file;
+  const std::string name = familyOf(config).ggufName;
+  file.text("general.architecture", name);
+  const auto number = [&](const std::string& key, std::int64_t value) {
+    if (key != left) file.unsignedInteger(name + "." + key, static_cast<std::uint32_t>(value));
+  };
+  number("block_count", config.layers);
+  number("context_length", config.maxPositions);
+  number("embedding_length", config.hiddenSize);
+  number("feed_forward_length", config.intermediateSize);
+  number("attention.head_count", config.heads);
+  number("attention.head_count_kv", config.keyValueHeads);
+  number("attention.key_length", config.headSize);
+  number("attention.value_length", config.headSize);
+  number("rope.dimension_count", config.headSize);
+  number("vocab_size", config.vocabularySize);
+  file.number(name + ".rope.freq_base", static_cast<float>(config.ropeTheta));
+  file.number(name + ".attention.layer_norm_rms_epsilon", config.normEpsilon);
+  return file;
+}
+
+std::uint32_t typeOf(WeightFormat format) {
+  return compute::infoOf(format).ggufType;
+}
+
+void addTensors(GgufWriter& file, const model::ModelConfig& config, const model::WeightSource& weights) {
+  for (const model::NamedTensor& tensor : model::tensorsOf(config)) {
+    const HostMatrix matrix = weights.get(tensor.name, tensor.rows, tensor.columns);
+    std::string bytes(reinterpret_cast<const char*>(matrix.data), matrix.bytes());
+    const bool isQuery = tensor.name.find("q_proj") != std::string::npos;
+    const bool isPair = isQuery || tensor.name.find("k_proj") != std::string::npos;
+    if (isPair && familyOf(config).pairsRowsInGguf) {
+      const auto rows = static_cast<std::size_t>(tensor.rows == 1 ? tensor.columns : tensor.rows);
+      bytes =
+          interleaved(bytes, rows, static_cast<std::size_t>(isQuery ? config.heads : config.keyValueHeads));
+    }
+    std::vector<std::uint64_t> shape = {static_cast<std::uint64_t>(tensor.columns)};
+    if (tensor.rows > 1) shape.push_back(static_cast<std::uint64_t>(tensor.rows));
+    file.tensor(ggufName(tensor.name), shape, typeOf(matrix.format), bytes);
+  }
+}
+
+std::filesystem::path writeFile(const QTemporaryDir& folder, const std::string& bytes) {
+  const QString path = folder.filePath("model.gguf");
+  QFile file(path);
+  if (!file.open(QIODevice::WriteOnly) || file.write(QByteArray::fromStdString(bytes)) < 0) return {};
+  return path.toStdString();
+}
+
+std::vector<float> logitsOf(const model::ModelConfig& config, const model::WeightSource& weights,
+                            const std::string& segments) {
+  const auto backend = test::makeBackend();
+  model::Decoder decoder(config, weights, *backend);
+  const std::vector<TestSegment> parsed = parseSegments(segments);
+  std::int32_t count = 0;
+  for (const TestSegment& segment : parsed) count += segment.length;
+  std::vector<TokenId> ids;
+  for (std::int32_t i = 0; i < count; ++i) ids.push_back((7 * i + 3) % config.vocabularySize);
+  const auto store = backend->makeKvStore(decoder.kvShape(blocksNeeded(parsed, 16), 16, compute::DType::F32));
+  return runSegments(decoder, *store, ids, parsed).logits;
+}
+
+bool sameBits(const std::vector<float>& a, const std::vector<float>& b) {
+  return a.size() == b.size() && std::memcmp(a.data(), b.data(), a.size() * sizeof(float)) == 0;
+}
+
+std::optional<Error> errorOf(const std::function<void()>& action) {
+  try {
+    action();
+  } catch (const Failure& failure) {
+    return failure.error();
+  }
+  return std::nullopt;
+}
+
+/// Weights in any formats, which lie in memory.
+class OwnWeights final : public model::WeightSource {
+ public:
+  void add(const std::string& name, HostWeight weight) { m_weights.emplace(name, std::move(weight)); }
+
+  bool has(const std::string& name) const override { return m_weights.contains(name); }
+  HostMatrix get(const std::string& name, std::int64_t, std::int64_t) const override {
+    return m_weights.at(name).view();
+  }
+  std::vector<model::StoredTensor> stored() const override {
+    std::vector<model::StoredTensor> tensors;
+    for (const auto& [name, weight] : m_weights) tensors.push_back({name, "memory"});
+    return tensors;
+  }
+  std::string fingerprint() const override { return "own"; }
+  std::string name() const override { return "memory"; }
+
+ private:
+  std::map<std::string, HostWeight> m_weights;
+};
+
+model::ModelConfig wideConfig() {
+  model::ModelConfig config;
+  config.architecture = "LlamaForCausalLM";
+  config.vocabularySize = 96;
+  config.hiddenSize = 256;
+  config.intermediateSize = 512;
+  config.layers = 2;
+  config.heads = 4;
+  config.keyValueHeads = 2;
+  config.headSize = 64;
+  config.tiedEmbeddings = false;
+  return config;
+}
+
+}  // namespace
+
+class TestGgufModel : public QObject {
+  Q_OBJECT
+
+ private Q_SLOTS:
+  void isTheModelOfTheDirectory_data() {
+    QTest::addColumn<QString>("name");
+    for (const char* name :
+         {"bf16_gqa_tied", "bf16_mqa_untied", "f32_untied", "f32_mha_tied", "f32_wide_heads_biases",
+          "qwen2_tied", "qwen2_untied", "qwen3_tied", "qwen3_biases"})
+      QTest::newRow(name) << QString(name);
+  }
+  void isTheModelOfTheDirectory() {
+    QFETCH(QString, name);
+    const std::filesystem::path directory = checkpointAt(name.toStdString());
+    model::ModelConfig config = model::readConfig(directory);
+    const auto weights = model::openSafetensors(directory);
+    GgufWriter file = keysOf(config);
+    addTensors(file, config, *weights);
+    const QTemporaryDir folder;
+    const std::filesystem::path path = writeFile(folder, file.bytes());
+    // The file, or the folder in which it is alone.
+    for (const std::filesystem::path& given : {path, path.parent_path()}) {
+      const model::ModelConfig read = model::readConfig(given);
+      // End tokens stand with the tokenizer.
+      config.endTokens.clear();
+      config.maxNewTokens = 0;
+      config.blockAttention = false;
+      QVERIFY(read == config);
+    }
+    const auto packed = model::openGguf(path, config);
+    QVERIFY(sameBits(logitsOf(config, *packed, "i5,i9,d7"), logitsOf(config, *weights, "i5,i9,d7")));
+    QCOMPARE(packed->stored().size(), weights->stored().size());
+  }
+
+  /// The factors of the frequencies stand in a tensor.
+  void frequenciesAreDivided() {
+    const std::filesystem::path directory = checkpointAt("f16_llama3");
+    const model::ModelConfig config = model::readConfig(directory);
+    QVERIFY(config.hasLlama3Scaling);
+    model::ModelConfig plain = config;
+    plain.hasLlama3Scaling = false;
+    const compute::RotaryTable with = model::makeRotaryTable(config);
+    const compute::RotaryTable without = model::makeRotaryTable(plain);
+    std::string factors;
+    for (std::size_t i = 0; i < with.inverseFrequencies.size(); ++i) {
+      const auto factor = static_cast<float>(without.inverseFrequencies[i] / with.inverseFrequencies[i]);
+      factors += std::string(reinterpret_cast<const char*>(&factor), sizeof factor);
+    }
+    GgufWriter file = keysOf(config);
+    file.tensor("rope_freqs.weight", {static_cast<std::uint64_t>(config.headSize / 2)}, 0, factors);
+    const auto weights = model::openSafetensors(directory);
+    addTensors(file, config, *weights);
+    const QTemporaryDir folder;
+    const std::filesystem::path path = writeFile(folder, file.bytes());
+    const model::ModelConfig read = model::readConfig(path);
+    QVERIFY(model::fingerprint(read) != model::fingerprint(plain));
+    const compute::RotaryTable table = model::makeRotaryTable(read);
+    for (std::size_t i = 0; i < with.inverseFrequencies.size(); ++i) {
+      const double expected = with.inverseFrequencies[i];
+      QVERIFY(std::abs(table.inverseFrequencies[i] - expected) <= 1e-6 * expected);
+    }
+    QVERIFY(!logitsOf(read, *model::openGguf(path, read), "d8").empty());
+  }
+
+  /// A model whose matrices are packed computes what the same model in f32 computes.
+  void packedWeightsMeanTheirValues_data() {
+    QTest::addColumn<int>("number");
+    for (const compute::WeightFormatInfo& info : compute::weightFormats()) {
+      if (info.isPacked()) QTest::newRow(info.name) << static_cast<int>(info.format);
+    }
+  }
+  void packedWeightsMeanTheirValues() {
+    QFETCH(int, number);
+    const auto format = static_cast<WeightFormat>(number);
+    const model::ModelConfig config = wideConfig();
+    Random random(5);
+    OwnWeights packed;
+    OwnWeights wide;
+    for (const model::NamedTensor& tensor : model::tensorsOf(config)) {
+      const HostWeight weight =
+          tensor.isMatrix() ? smallWeight(random, tensor, format)
+                            : HostWeight(std::vector<float>(static_cast<std::size_t>(tensor.columns), 1.0F),
+                                         1, tensor.columns, compute::DType::F32);
+      wide.add(tensor.name, HostWeight(weight.values(), tensor.rows, tensor.columns, compute::DType::F32));
+      packed.add(tensor.name, weight);
+    }
+    GgufWriter file = keysOf(config);
+    addTensors(file, config, packed);
+    const QTemporaryDir folder;
+    const std::filesystem::path path = writeFile(folder, file.bytes());
+    const model::ModelConfig read = model::readConfig(path);
+    const auto source = model::openGguf(path, read);
+    QVERIFY(sameBits(logitsOf(read, *source, "i5,i9,d30"), logitsOf(config, wide, "i5,i9,d30")));
+    QVERIFY(sameBits(logitsOf(read, *source, "d1"), logitsOf(config, wide, "d1")));
+    const model::WeightAmounts amounts = model::weightAmounts(read, *source);
+    QCOMPARE(amounts.size(), std::size_t(1));
+    QVERIFY(amounts.begin()->first == format);
+  }
+
+  void namesWhatIsMissing_data() {
+    QTest::addColumn<QString>("left");
+    for (const char* key : {"block_count", "embedding_length", "feed_forward_length", "attention.head_count"})
+      QTest::newRow(key) << QString(key);
+  }
+  void namesWhatIsMissing() {
+    QFETCH(QString, left);
+    const model::ModelConfig config = wideConfig();
+    GgufWriter file = keysOf(config, left.toStdString());
+    addTensors(file, config, *model::makeRandomWeights(config, 1));
+    const QTemporaryDir folder;
+    const std::filesystem::path path = writeFile(folder, file.bytes());
+    const std::optional<Error> error = errorOf([&] { model::readConfig(path); });
+    QVERIFY(error.has_value());
+    QCOMPARE(QString::fromStdString(error->place), "llama." + left);
+    QCOMPARE(error->file, path.string());
+  }
+
+  void refusesWhatItCannotCompute_data() {
+    QTest::addColumn<QString>("place");
+    QTest::addColumn<QString>("found");
+    QTest::newRow("architecture") << "general.architecture"
+                                  << "\"mamba\"";
+    QTest::newRow("experts") << "llama.expert_count"
+                             << "experts";
+    QTest::newRow("yarn") << "llama.rope.scaling.type"
+                          << "\"yarn\"";
+    QTest::newRow("part of a head") << "llama.rope.dimension_count"
+                                    << "32";
+    QTest::newRow("unknown type") << "blk.1.ffn_up.weight"
+                                  << "type 99";
+    QTest::newRow("surplus") << ""
+                             << "\"blk.0.attn_sinks.weight\"";
+  }
+  void refusesWhatItCannotCompute() {
+    QFETCH(QString, place);
+    QFETCH(QString, found);
+    const QString row = QTest::currentDataTag();
+    const model::ModelConfig config = wideConfig();
+    GgufWriter file = row == "part of a head" ? keysOf(config, "rope.dimension_count") : keysOf(config);
+    if (row == "part of a head") file.unsignedInteger("llama.rope.dimension_count", 32);
+    if (row == "experts") file.unsignedInteger("llama.expert_count", 8);
+    if (row == "yarn") file.text("llama.rope.scaling.type", "yarn");
+    if (row == "surplus") file.tensor("blk.0.attn_sinks.weight", {4}, 0, std::string(16, '\0'));
+    addTensors(file, config, *model::makeRandomWeights(config, 1));
+    std::string bytes = file.bytes();
+    if (row == "architecture") bytes = replaced(bytes, "llama", "mamba");
+    if (row == "unknown type") {
+      const std::size_t name = bytes.find("blk.1.ffn_up.weight");
+      bytes[name + 19 + 4 + 16] = 99;
+    }
+    const QTemporaryDir folder;
+    const std::filesystem::path path = writeFile(folder, bytes);
+    const std::optional<Error> error = errorOf([&] {
+      const model::ModelConfig read = model::readConfig(path);
+      const auto backend = test::makeBackend();
+      const model::Decoder decoder(read, *model::openGguf(path, read), *backend);
+    });
+    QVERIFY(error.has_value());
+    QCOMPARE(QString::fromStdString(error->place), place);
+    QVERIFY2(QString::fromStdString(error->found).contains(found), error->message().c_str());
+    QVERIFY(!error->expected.empty());
+  }
+
+ private:
+  /// Blocks whose factors are small enough that a sum over a row stays moderate.
+  static HostWeight smallWeight(Random& random, const model::NamedTensor& tensor, WeightFormat format) {
+    HostWeight weight(random, tensor.rows, tensor.columns, format);
+    const HostMatrix view = weight.view();
+    const compute::WeightFormatInfo& info = compute::infoOf(format);
+    auto* bytes = const_cast<std::byte*>(view.data);  // its own
+    const std::int64_t blocks = tensor.rows * (tensor.columns / info.blockElements);
+    for (std::int64_t block = 0; block < blocks; ++block, bytes += info.blockBytes) {
+      compute::storeElement(bytes + info.factorAt, compute::DType::F16, 0x1p-14F);
+      if (info.rule.hasMinimum) compute::storeElement(bytes + info.minimumAt, compute::DType::F16, 0x1p-14F);
+    }
+    return weight;
+  }
+};
+
+SPANSCOPE_TEST(tst_gguf_model, TestGgufModel)
+#include "tst_gguf_model.moc"
