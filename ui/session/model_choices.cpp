@@ -2,12 +2,12 @@
 #include "ui/session/model_choices.h"
 
 #include "engine/base/error.h"
+#include "engine/workbench/model_bundle.h"
 #include "engine/workbench/model_names.h"
 #include "engine/workbench/resource_paths.h"
 #include "ui/words/tr.h"
 
 #include <QDir>
-#include <QFileInfo>
 
 #include <algorithm>
 #include <filesystem>
@@ -22,10 +22,6 @@ std::string bundledDirectory() {
   } catch (const Failure&) {
     return {};
   }
-}
-
-bool holdsModel(const std::string& directory) {
-  return QFileInfo::exists(QString::fromStdString(directory) + QLatin1String("/config.json"));
 }
 
 class Choices {
@@ -67,14 +63,15 @@ std::vector<ModelChoice> modelChoices(const ModelsKnown& known, const std::strin
   const QDir folder(QString::fromStdString(bundled.parent_path().string()));
   for (const QString& name : folder.entryList(QDir::Dirs | QDir::NoDotAndDotDot, QDir::Name)) {
     const std::string path = (bundled.parent_path() / name.toStdString()).string();
-    if (!bundled.empty() && holdsModel(path)) shipped.push_back(path);
+    if (!bundled.empty() && workbench::holdsModel(path)) shipped.push_back(path);
   }
   const auto isShipped = [&shipped](const std::string& directory) {
     return std::find(shipped.begin(), shipped.end(), directory) != shipped.end();
   };
   if (!isShipped(choices.current())) choices.add(ModelOrigin::Chosen, choices.current());
   for (const std::string& directory : known.recent) {
-    if (!isShipped(directory) && holdsModel(directory)) choices.add(ModelOrigin::Recent, directory);
+    if (!isShipped(directory) && workbench::holdsModel(directory))
+      choices.add(ModelOrigin::Recent, directory);
   }
   for (const std::string& directory : shipped) choices.add(ModelOrigin::Bundled, directory);
   return choices.take();

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // What of the window has to do with files: open, close, record, export.
 #include "engine/base/error.h"
+#include "engine/workbench/model_bundle.h"
+#include "engine/workbench/model_names.h"
 #include "engine/workbench/resource_paths.h"
 #include "ui/document/document_file.h"
 #include "ui/document/picture_document.h"
@@ -8,6 +10,7 @@
 #include "ui/document/text_files.h"
 #include "ui/export/export_dialog.h"
 #include "ui/export/view_export_dialog.h"
+#include "ui/session/model_choices.h"
 #include "ui/window/about_box.h"
 #include "ui/window/canvas_picture.h"
 #include "ui/window/main_window.h"
@@ -35,6 +38,14 @@
 
 namespace spanscope::ui {
 namespace {
+
+/// Whether it can be only a model: a folder of texts may hold a GGUF file by chance.
+bool isModel(const QString& path) {
+  const QFileInfo info(path);
+  if (info.isFile()) return path.endsWith(QLatin1String(".gguf"), Qt::CaseInsensitive);
+  return info.isDir() && QFileInfo::exists(path + QLatin1String("/config.json")) &&
+         workbench::holdsModel(path.toStdString());
+}
 
 constexpr int kSettleTime = 50;  // milliseconds, for where the docks have their sizes already
 
@@ -182,6 +193,13 @@ bool MainWindow::addFiles(const QStringList& paths, AddTo where) {
 }
 
 void MainWindow::takeDropped(const QStringList& paths) {
+  if (paths.size() == 1 && isModel(paths.front())) {
+    if (m_workspace.model() == nullptr) newDocument();
+    chooseModel(*m_workspace.model(), paths.front());
+    say(tr("The model of this document is now %1.")
+            .arg(QString::fromStdString(workbench::modelName(paths.front().toStdString()))));
+    return;
+  }
   QStringList opened;
   QStringList texts;
   for (const QString& path : paths) (isOpenedByName(path) ? opened : texts) << path;

@@ -7,11 +7,11 @@
 #include "ui/commands/command_actions.h"
 #include "ui/session/device_choices.h"
 #include "ui/session/model_choices.h"
+#include "ui/views/common/model_dialogs.h"
 #include "ui/window/workspace.h"
 #include "ui/words/glossary.h"
 #include "ui/words/policy_words.h"
 
-#include <QFileDialog>
 #include <QFrame>
 #include <QHBoxLayout>
 
@@ -203,12 +203,16 @@ void TopBar::fillModels() {
     action->setToolTip(choice.directory);
   }
   menu.addSeparator();
-  QAction* browse = menu.addAction(tr("Browse…"), this, [this] {
-    const QString path = QFileDialog::getExistingDirectory(this, tr("Folder of a checkpoint"));
-    if (DocumentModel* chosen = m_workspace.model(); chosen != nullptr && !path.isEmpty())
-      chooseModel(*chosen, path);
-  });
-  browse->setEnabled(model != nullptr);
+  const auto browse = [&](const QString& text, QString (*ask)(QWidget*)) {
+    QAction* action = menu.addAction(text, this, [this, ask] {
+      const QString path = ask(this);
+      if (DocumentModel* chosen = m_workspace.model(); chosen != nullptr && !path.isEmpty())
+        chooseModel(*chosen, path);
+    });
+    action->setEnabled(model != nullptr);
+  };
+  browse(tr("Choose a GGUF file…"), &askForModelFile);
+  browse(tr("Choose a folder…"), &askForModelFolder);
   fillDevices(*menu.addMenu(tr("Computed by")), model);
   menu.addAction(tr("Settings of the model"), this,
                  [this] { Q_EMIT commandWanted(QStringLiteral("view.dock:settings")); });

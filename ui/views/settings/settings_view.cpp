@@ -3,6 +3,7 @@
 
 #include "ui/session/device_choices.h"
 #include "ui/session/model_choices.h"
+#include "ui/views/common/model_dialogs.h"
 #include "ui/views/common/text_tools.h"
 #include "ui/views/settings/setting_hints.h"
 #include "ui/views/settings/settings_rows.h"
@@ -10,7 +11,6 @@
 
 #include <QAbstractItemView>
 #include <QComboBox>
-#include <QFileDialog>
 #include <QGridLayout>
 #include <QLabel>
 #include <QScrollArea>
@@ -70,7 +70,9 @@ QComboBox* makeComboOf(QWidget* owner, const Setting& setting, const char* title
   return combo;
 }
 
-const QLatin1String kBrowse("\n");  ///< data of the entry that opens the file dialog: no path
+// Data of the entries that open a dialog: no paths.
+const QLatin1String kBrowseFiles("\n");
+const QLatin1String kBrowseFolders("\n\n");
 
 }  // namespace
 
@@ -170,13 +172,14 @@ void SettingsView::showModels() {
     m_model->setCurrentIndex(m_model->count() - 1);
     m_model->setToolTip(choice.directory);
   }
-  m_model->addItem(tr("Browse…"), kBrowse);
+  m_model->addItem(tr("Choose a GGUF file…"), kBrowseFiles);
+  m_model->addItem(tr("Choose a folder…"), kBrowseFolders);
 }
 
 void SettingsView::chooseModel(int index) {
   QString path = m_model->itemData(index).toString();
-  if (path == kBrowse) {
-    path = QFileDialog::getExistingDirectory(this, tr("Folder of a checkpoint"));
+  if (path == kBrowseFiles || path == kBrowseFolders) {
+    path = path == kBrowseFiles ? askForModelFile(this) : askForModelFolder(this);
     if (path.isEmpty()) {
       showModels();
       return;

@@ -1,0 +1,15 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// Dialogs that ask for a model on this machine.
+#pragma once
+
+#include <QString>
+
+class QWidget;
+
+namespace spanscope::ui {
+
+/// Each returns a path; empty if the person chose nothing.
+QString askForModelFile(QWidget* parent);    ///< a GGUF file
+QString askForModelFolder(QWidget* parent);  ///< a Hugging Face directory
+
+}  // namespace spanscope::ui
