@@ -107,6 +107,7 @@ AbbaRow measureAbba(run::Session& session, std::int32_t vocabularySize, const Ab
   Samples same;
   Samples reversed;
   const auto ask = [&](const std::vector<const Tokens*>& documentsInOrder, Samples& samples) {
+    pass(options.seam);
     timeOne(session, makeTable(system, documentsInOrder, source.take(options.questionTokens)), stop, samples);
   };
   for (std::int32_t i = 0; i < options.coldRepeats; ++i) {

@@ -3,6 +3,7 @@
 // and in the swapped order. With relocation, the swapped order costs as much as the same order.
 #pragma once
 
+#include "engine/experiment/seam.h"
 #include "engine/experiment/statistics.h"
 #include "engine/run/session.h"
 
@@ -24,6 +25,7 @@ struct AbbaOptions {
                        ///< needs many
   std::int32_t coldRepeats = 3;
   std::uint64_t seed = 0;  ///< of the token ids
+  Seam seam{};             ///< called before each run
 };
 
 /// Seconds from the request to the logits of the first token, and the tokens that the cache gave.

@@ -5,6 +5,7 @@
 #pragma once
 
 #include "engine/compute/backend.h"
+#include "engine/experiment/seam.h"
 #include "engine/experiment/statistics.h"
 #include "engine/model/decoder.h"
 #include "engine/query/query.h"
@@ -112,6 +113,7 @@ struct ExperimentModel {
   std::filesystem::path scratch{};                 ///< folder for temporary files; empty: none
   std::vector<std::filesystem::path> published{};  ///< places of data that others published
   std::function<std::unique_ptr<run::Session>(const run::SessionConfig& config, trace::Sink& sink)> open;
+  Seam seam{};  ///< called between two measured pieces
 };
 
 /// Called on the measuring thread after every new result.

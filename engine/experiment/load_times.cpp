@@ -106,6 +106,7 @@ LoadTimes measureLoadTimes(const SessionMaker& make, const run::SessionConfig& c
     session->logits({.table = other}, stop);  // brings weights and tables into memory
     Samples computed;
     for (std::int32_t i = 0; i < options.repeats; ++i) {
+      pass(options.seam);
       session->clearCache();
       computed.take(*session, sink, table, stop);
     }
@@ -118,6 +119,7 @@ LoadTimes measureLoadTimes(const SessionMaker& make, const run::SessionConfig& c
     const std::unique_ptr<run::Session> session = make(stored, sink);
     std::vector<double> storing;
     const auto store = [&](const layout::SpanTable& kept) {
+      pass(options.seam);
       session->clearCache();
       session->logits({.table = kept}, stop);
       const Clock::time_point begin = Clock::now();
@@ -140,6 +142,7 @@ LoadTimes measureLoadTimes(const SessionMaker& make, const run::SessionConfig& c
     session->logits({.table = other}, stop);
     Samples host;
     for (std::int32_t i = 0; i < options.repeats; ++i) {
+      pass(options.seam);
       host.take(*session, sink, table, stop);
       session->logits({.table = other}, stop);
     }
@@ -151,8 +154,10 @@ LoadTimes measureLoadTimes(const SessionMaker& make, const run::SessionConfig& c
   session->clearCache();
   session->logits({.table = table}, stop);
   for (std::int32_t i = 0; i < options.repeats; ++i) {
+    pass(options.seam);
     session->clearCache();
     disk.take(*session, sink, table, stop);
+    pass(options.seam);
     session->clearCache();
     forgetFiles(options.folder);
     cold.take(*session, sink, table, stop);

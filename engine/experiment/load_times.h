@@ -3,6 +3,7 @@
 // whole document is computed, and if it is loaded from the tiers of a span store.
 #pragma once
 
+#include "engine/experiment/seam.h"
 #include "engine/experiment/statistics.h"
 #include "engine/run/session.h"
 #include "engine/run/session_config.h"
@@ -22,6 +23,7 @@ struct LoadOptions {
   std::int32_t repeats = 5;
   std::uint64_t seed = 0;        ///< of the token ids
   std::filesystem::path folder;  ///< a new store is made here, and stays
+  Seam seam{};                   ///< called before each document is computed or loaded
 };
 
 /// Seconds from the request to the logits of the last token.

@@ -223,6 +223,7 @@ NeedleRow measureNeedle(run::Session& session, const NeedleOptions& options, std
   for (std::int32_t trial = 0; trial < options.trials; ++trial) {
     const std::vector<NeedleDocument> documents = needleDocuments(options, hayWords, trial);
     const plan::Plan plan = planOf(documents, portion);
+    pass(options.seam);
     session.clearCache();
     const run::RunResult result = session.run(plan, runOptions, stop);
     if (result.outcome == trace::RunOutcome::Stopped || stop.stop_requested()) {

@@ -5,6 +5,7 @@
 // classified by where they were lost.
 #pragma once
 
+#include "engine/experiment/seam.h"
 #include "engine/experiment/statistics.h"
 #include "engine/policy/policies.h"
 #include "engine/query/query.h"
@@ -31,6 +32,7 @@ struct NeedleOptions {
   std::uint64_t seed = 0;   ///< of names and words; the same for every k
   policy::Choice policy{};
   layout::Layout layout = layout::Layout::Exact;
+  Seam seam{};  ///< called before each trial
 };
 
 /// Why a name is not in the answer.

@@ -118,6 +118,7 @@ void measure(ExperimentResult& result, const ExperimentModel& model, const Exper
   options.documents = numberOf(result.wish, "documents");
   options.trials = result.wish.repeats;
   options.seed = result.wish.seed;
+  options.seam = model.seam;
   result.total = sizes.size() * layout::layouts().size();
   for (const std::int32_t size : sizes) {
     LayoutSink sink;

@@ -48,7 +48,8 @@ void measure(ExperimentResult& result, const ExperimentModel& model, const Exper
                         .hayWords = numbersOf(result.wish, "hay"),
                         .portions = numbersOf(result.wish, "portions"),
                         .trials = result.wish.repeats,
-                        .seed = result.wish.seed};
+                        .seed = result.wish.seed,
+                        .seam = model.seam};
   const std::vector<std::string> policies = policiesOf(result.wish, "policies");
   const std::vector<std::int32_t> depths = numbersOf(result.wish, "depths");
   result.total = options.hayWords.size() * options.portions.size() * policies.size();

@@ -33,8 +33,6 @@ void measure(ExperimentResult& result, const ExperimentModel& model, const Exper
   const std::vector<std::string> policies = policiesOf(result.wish, "policies");
   result.total = documents.size() * policies.size() * static_cast<std::size_t>(result.wish.repeats);
   Study study(result, model, tell, stop);
-  const FidelityModel measured{
-      .decoder = model.decoder, .backend = model.backend, .tokenizer = model.tokenizer};
   for (const std::int32_t count : documents) {
     for (const std::string& policy : policies) {
       study.begin(counted(count, "document") + ", policy " + policy);
@@ -43,7 +41,7 @@ void measure(ExperimentResult& result, const ExperimentModel& model, const Exper
         study.session().clearCache();
         const Study::Ran ran = study.run(studyPlan(sourceQuery(sourceQuestion(world, repeat))), policy);
         for (const run::FinishedReply& reply : ran.replies) {
-          const trace::FidelityMeasured found = measureFidelity(study.session(), measured, reply, stop);
+          const trace::FidelityMeasured found = study.fidelityOf(reply);
           const trace::FidelityMeasured* one = &found;
           const trace::FidelityFigures figures = trace::fidelityOf(std::span(&one, 1));
           std::vector<double> tokens;

@@ -63,8 +63,11 @@ void measure(ExperimentResult& result, const ExperimentModel& model, const Exper
   for (const std::int32_t tokens : lengths) {
     study.begin(counted(tokens, "token"));
     const ScratchFolder folder(place);
-    const LoadOptions options{
-        .tokens = tokens, .repeats = result.wish.repeats, .seed = result.wish.seed, .folder = folder.path()};
+    const LoadOptions options{.tokens = tokens,
+                              .repeats = result.wish.repeats,
+                              .seed = result.wish.seed,
+                              .folder = folder.path(),
+                              .seam = model.seam};
     const LoadTimes times =
         measureLoadTimes(model.open, model.session, model.decoder.config().vocabularySize, options, stop);
     const auto add = [&](const char* line, const LoadCase& one) {

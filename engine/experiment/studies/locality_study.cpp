@@ -38,7 +38,8 @@ void measure(ExperimentResult& result, const ExperimentModel& model, const Exper
                         .hayWords = numbersOf(result.wish, "hay"),
                         .portions = numbersOf(result.wish, "portions"),
                         .trials = result.wish.repeats,
-                        .seed = result.wish.seed};
+                        .seed = result.wish.seed,
+                        .seam = model.seam};
   result.total = options.hayWords.size() * options.portions.size();
   Study study(result, model, tell, stop);
   for (const std::int32_t words : options.hayWords) {

@@ -32,7 +32,8 @@ void measure(ExperimentResult& result, const ExperimentModel& model, const Exper
                       .repeats = result.wish.repeats,
                       .seconds = 0,
                       .coldRepeats = result.wish.repeats,
-                      .seed = result.wish.seed};
+                      .seed = result.wish.seed,
+                      .seam = model.seam};
   const model::ModelConfig& config = model.decoder.config();
   std::erase_if(options.documentTokens, [&](std::int32_t tokens) {
     const std::int64_t prompt =

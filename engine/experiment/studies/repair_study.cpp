@@ -60,8 +60,6 @@ void measure(ExperimentResult& result, const ExperimentModel& model, const Exper
   const std::int32_t documents = numberOf(result.wish, "documents");
   result.total = shares.size() * static_cast<std::size_t>(result.wish.repeats);
   Study study(result, model, tell, stop);
-  const FidelityModel measured{
-      .decoder = model.decoder, .backend = model.backend, .tokenizer = model.tokenizer};
   for (std::int32_t repeat = 0; repeat < result.wish.repeats; ++repeat) {
     const SourceWorld world{.documents = documents, .rivals = 0, .seed = result.wish.seed};
     const plan::Plan plan = studyPlan(sourceQuery(sourceQuestion(world, repeat)));
@@ -78,7 +76,7 @@ void measure(ExperimentResult& result, const ExperimentModel& model, const Exper
       for (const auto& [line, policy] : lines) {
         const Study::Ran ran = study.run(plan, policy);
         for (const run::FinishedReply& reply : ran.replies) {
-          const trace::FidelityMeasured found = measureFidelity(study.session(), measured, reply, stop);
+          const trace::FidelityMeasured found = study.fidelityOf(reply);
           const trace::FidelityMeasured* one = &found;
           const trace::FidelityFigures figures = trace::fidelityOf(std::span(&one, 1));
           study.add(line, share,

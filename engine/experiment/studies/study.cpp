@@ -83,7 +83,15 @@ void Study::remark(const std::string& sentence) {
   if (std::find(remarks.begin(), remarks.end(), sentence) == remarks.end()) remarks.push_back(sentence);
 }
 
+trace::FidelityMeasured Study::fidelityOf(const run::FinishedReply& reply) {
+  pass(m_model.seam);
+  const FidelityModel measured{
+      .decoder = m_model.decoder, .backend = m_model.backend, .tokenizer = m_model.tokenizer};
+  return measureFidelity(session(), measured, reply, m_stop);
+}
+
 Study::Ran Study::run(const plan::Plan& plan, const std::string& policy, std::uint64_t seed) {
+  pass(m_model.seam);
   run::RunOptions options;
   usePolicy(options, policy);
   options.seed = seed;

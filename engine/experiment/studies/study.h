@@ -52,8 +52,12 @@ class Study {
     run::RunResult result;
     std::vector<run::FinishedReply> replies;
   };
-  /// Throws Failure if the run fails or was stopped.
+  /// Runs the plan as a piece of its own. Throws Failure if the run fails or was stopped.
   Ran run(const plan::Plan& plan, const std::string& policy, std::uint64_t seed = 0);
+
+  /// Measures how close a reply is to a full prefill, as a piece of its own. Throws as
+  /// experiment::measureFidelity().
+  trace::FidelityMeasured fidelityOf(const run::FinishedReply& reply);
 
   /// The session; it is opened at the first call. Throws Failure if its pool cannot be allocated.
   run::Session& session();

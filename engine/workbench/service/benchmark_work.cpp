@@ -25,7 +25,10 @@ BenchmarkWork::BenchmarkWork(BenchmarkRequest request) : m_request(std::move(req
 
 Begun BenchmarkWork::begin(Workplace& place, const std::stop_token& stop) {
   const std::shared_ptr<void> atEnd(nullptr, [this](void*) { m_published.set(m_now); });
-  ModelBundle& model = place.modelFor(m_request.settings, stop);
+  place.modelFor(m_request.settings, stop);
+  // Works that pass may put another model in its place.
+  const std::shared_ptr<ModelBundle> shared = place.model();
+  ModelBundle& model = *shared;
   if (m_request.retrieve) {
     m_request.query = m_request.retrieve(place, m_indexing.watch(stop, [this] { tellProgress(); }));
     m_indexing.end();
@@ -53,6 +56,7 @@ void BenchmarkWork::measureQuery(ModelBundle& model, const std::stop_token& stop
     m_now.turn = turn;
     m_now.runCase = runCase;
     tell();
+    letPass();
   };
   watch.turnEnded = [this](const experiment::RepeatTurn& turn) { m_now.turns.push_back(turn); };
   experiment::measureRepeats(*session, sink, cases,
@@ -63,6 +67,7 @@ void BenchmarkWork::measureQuery(ModelBundle& model, const std::stop_token& stop
 void BenchmarkWork::measureLengths(ModelBundle& model, const std::stop_token& stop) {
   experiment::AbbaOptions options{
       .repeats = m_request.repeats, .seconds = 0, .coldRepeats = m_request.repeats};
+  options.seam = [this] { letPass(); };
   options.documentTokens = measurableLengths(model.config.maxPositions);
   if (options.documentTokens.empty())
     throw Failure(errorAt("context", std::to_string(model.config.maxPositions) + " tokens",

@@ -23,7 +23,9 @@ ExperimentWork::ExperimentWork(RunSettings settings, experiment::ExperimentWish 
 Begun ExperimentWork::begin(Workplace& place, const std::stop_token& stop) {
   experiment::ExperimentResult result = m_result.get();
   const std::shared_ptr<void> atEnd(nullptr, [&](void*) { m_result.set(std::move(result)); });
-  ModelBundle& own = place.modelFor(m_settings, stop);
+  place.modelFor(m_settings, stop);
+  // Works that pass may put another model in its place.
+  const std::shared_ptr<ModelBundle> own = place.model();
   const std::vector<std::string> further = experiment::furtherModels(result.wish);
   std::optional<ModelBundle> other;
   const auto modelOf = [&](std::size_t index) {
@@ -33,7 +35,10 @@ Begun ExperimentWork::begin(Workplace& place, const std::stop_token& stop) {
       other.reset();
       other.emplace(place.loadBeside(settings, stop));
     }
-    return experimentModelOf(index == 0 ? own : *other, place.configFor(settings));
+    experiment::ExperimentModel model =
+        experimentModelOf(index == 0 ? *own : *other, place.configFor(settings));
+    model.seam = [this] { letPass(); };
+    return model;
   };
   ProgressPause pause;
   const auto tell = [&](const experiment::ExperimentResult& now) {

@@ -153,7 +153,10 @@ PolicyComparisonWork::PolicyComparisonWork(PolicyComparisonRequest request) : m_
 
 Begun PolicyComparisonWork::begin(Workplace& place, const std::stop_token& stop) {
   const std::shared_ptr<void> atEnd(nullptr, [this](void*) { m_published.set(m_now); });
-  ModelBundle& model = place.modelFor(m_request.settings, stop);
+  place.modelFor(m_request.settings, stop);
+  // Works that pass may put another model in its place.
+  const std::shared_ptr<ModelBundle> shared = place.model();
+  ModelBundle& model = *shared;
   if (m_request.retrieve) {
     m_request.query = m_request.retrieve(place, m_indexing.watch(stop, [this] { tellProgress(); }));
     m_indexing.end();
@@ -208,6 +211,7 @@ void PolicyComparisonWork::measure(ModelBundle& model, MeasuredPolicy& policy, c
   const experiment::FidelityModel measured{
       .decoder = *model.decoder, .backend = *model.backend, .tokenizer = model.tokenizer.get()};
   for (const run::FinishedReply& reply : replies) {
+    letPass();
     ComparedReply compared{.node = reply.node,
                            .texts = std::move(texts[reply.request]),
                            .fullTexts = {},
@@ -229,6 +233,7 @@ void PolicyComparisonWork::measure(ModelBundle& model, MeasuredPolicy& policy, c
 void PolicyComparisonWork::enter(MeasuredPolicy& policy, PolicyStage stage) {
   policy.stage = stage;
   tell();
+  letPass();
 }
 
 void PolicyComparisonWork::tell() {

@@ -17,6 +17,7 @@ class ReplayWork final : public Work {
 
   Begun begin(Workplace& place, const std::stop_token& stop) override;
   bool canBeginBeside(const Workplace& place) const override;
+  bool canPass() const override { return true; }
   /// Throws Failure for a replay that failed or was stopped.
   bool hasEnded(run::Session& session) override;
 

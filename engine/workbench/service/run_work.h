@@ -40,6 +40,7 @@ class RunWork final : public Work {
 
   Begun begin(Workplace& place, const std::stop_token& stop) override;
   bool canBeginBeside(const Workplace& place) const override;
+  bool canPass() const override { return true; }
   /// Throws Failure for a run that failed; one that was stopped is known by its result.
   bool hasEnded(run::Session& session) override;
   bool wasStopped() const override;

@@ -17,7 +17,12 @@ void Work::tellProgress() const {
   if (m_progressed) m_progressed();
 }
 
-FunctionWork::FunctionWork(Function function) : m_function(std::move(function)) {}
+void Work::letPass() const {
+  if (m_passing) m_passing();
+}
+
+FunctionWork::FunctionWork(Function function, Passing passing)
+    : m_function(std::move(function)), m_passing(passing) {}
 
 Begun FunctionWork::begin(Workplace& place, const std::stop_token& stop) {
   m_function(place, stop);

@@ -35,6 +35,8 @@ class Work {
   virtual Begun begin(Workplace& place, const std::stop_token& stop) = 0;
   /// Whether the work may begin while others go on in the session of `place`.
   virtual bool canBeginBeside(const Workplace& place) const;
+  /// Whether the work may be done between two pieces of another one, which measures: see letPass().
+  virtual bool canPass() const { return false; }
   /// Whether what it began has ended. If so, it takes the result, and throws what makes a failure of it.
   virtual bool hasEnded(run::Session& session);
   /// Whether it was stopped, once it has ended: who stops it may come too late.
@@ -43,22 +45,32 @@ class Work {
  protected:
   /// Has its client told that it is further than before.
   void tellProgress() const;
+  /// A work that measures calls it in begin() between two measured pieces. All works that wait and can pass
+  /// are done when it returns, unless this work was stopped meanwhile. They may have replaced the model and
+  /// the session of the workplace: who needs the model later shares it.
+  void letPass() const;
 
  private:
   friend class WorkService;
   std::function<void()> m_progressed;  ///< set by the service
+  std::function<void()> m_passing;     ///< set by the service while begin() goes on
 };
+
+/// Whether a work waits until one that measures has ended, or passes between two of its pieces.
+enum class Passing : std::uint8_t { Waits, Passes };
 
 /// A work that one function does. It begins when nothing goes on in the session.
 class FunctionWork final : public Work {
  public:
   using Function = std::function<void(Workplace&, const std::stop_token&)>;
-  explicit FunctionWork(Function function);
+  explicit FunctionWork(Function function, Passing passing = Passing::Waits);
 
   Begun begin(Workplace& place, const std::stop_token& stop) override;
+  bool canPass() const override { return m_passing == Passing::Passes; }
 
  private:
   Function m_function;
+  Passing m_passing;
 };
 
 }  // namespace spanscope::workbench

@@ -22,6 +22,8 @@ class ClearWork final : public Work {
     return Begun::Done;
   }
   bool canBeginBeside(const Workplace& place) const override { return !place.isToBeCleared(); }
+  // A run that passes finds the cache emptied, if that was asked for before.
+  bool canPass() const override { return true; }
 };
 
 }  // namespace
@@ -192,11 +194,38 @@ std::unique_ptr<WorkService::Item> WorkService::takeNext() {
   const std::lock_guard lock(m_queue->mutex);
   if (m_queue->waiting.empty()) return nullptr;
   const bool mayBegin = m_goingOn.empty() || m_queue->waiting.front()->work->canBeginBeside(m_place);
-  if (!mayBegin) return nullptr;
-  std::unique_ptr<Item> item = std::move(m_queue->waiting.front());
-  m_queue->waiting.pop_front();
-  m_queue->working.push_back(item->shared);
-  return item;
+  return mayBegin ? take(m_queue->waiting.begin()) : nullptr;
+}
+
+/// The first work that can pass, if it may begin now.
+std::unique_ptr<WorkService::Item> WorkService::takePassing() {
+  const std::lock_guard lock(m_queue->mutex);
+  const auto first = std::find_if(m_queue->waiting.begin(), m_queue->waiting.end(),
+                                  [](const auto& item) { return item->work->canPass(); });
+  if (first == m_queue->waiting.end()) return nullptr;
+  const bool mayBegin = m_goingOn.empty() || (*first)->work->canBeginBeside(m_place);
+  return mayBegin ? take(first) : nullptr;
+}
+
+/// With the mutex of the queue locked.
+std::unique_ptr<WorkService::Item> WorkService::take(Items::iterator item) {
+  std::unique_ptr<Item> taken = std::move(*item);
+  m_queue->waiting.erase(item);
+  m_queue->working.push_back(taken->shared);
+  return taken;
+}
+
+/// Does the works that pass, until none of them waits or goes on. Where the work that they pass is stopped,
+/// it need not wait for them: they go on when it has ended.
+void WorkService::letPass(const std::stop_token& stop) {
+  while (!stop.stop_requested()) {
+    if (std::unique_ptr<Item> item = takePassing())
+      begin(std::move(item));
+    else if (!m_goingOn.empty())
+      advance();
+    else
+      return;
+  }
 }
 
 void WorkService::serve() {
@@ -240,6 +269,8 @@ void WorkService::begin(std::unique_ptr<Item> item) {
     if (!stop.stop_requested()) {
       item->shared->set(WorkState::Working);
       item->tell(WorkState::Working);
+      item->work->m_passing = [this, &stop] { letPass(stop); };
+      const std::shared_ptr<void> atEnd(nullptr, [&item](void*) { item->work->m_passing = nullptr; });
       begun = item->work->begin(m_place, stop);
     }
     if (begun == Begun::GoesOn) {

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // The engine as a service, on a thread of its own. Whoever has work submits it and gets a handle, which says
 // how far the work is and stops it. Runs and replays go on beside each other over one scheduler and one pool;
-// any other kind of work is done alone. The window and the command line are clients.
+// any other kind of work is done alone. One that measures is done in pieces, with nothing beside a piece;
+// runs and replays that wait pass between two of them. The window and the command line are clients.
 #pragma once
 
 #include "engine/compute/backends.h"
@@ -51,7 +52,8 @@ using WorkChanged = std::function<void(WorkState state, const std::string& probl
 
 struct SubmitOptions {
   /// Of works that wait, those with a larger priority begin first; of equal ones, those that came earlier. A
-  /// work that must wait until nothing goes on in the session holds up those behind it. In which order the
+  /// work that must wait until nothing goes on in the session holds up those behind it, but not those that
+  /// pass between two pieces of the work that goes on (Work::canPass()). In which order the
   /// passes serve the requests of runs is said by run::RunOptions::priority.
   std::int32_t priority = 0;
   /// Called when the work begins, whenever it is further, and when it has ended. It must not throw. It is
@@ -84,6 +86,9 @@ class WorkService {
 
   void serve();
   std::unique_ptr<Item> takeNext();
+  std::unique_ptr<Item> takePassing();
+  std::unique_ptr<Item> take(Items::iterator item);
+  void letPass(const std::stop_token& stop);
   void begin(std::unique_ptr<Item> item);
   void advance();
   template <class Step>
