@@ -19,6 +19,7 @@
 namespace spanscope::ui {
 
 using workbench::FunctionWork;
+using workbench::Passing;
 using workbench::WorkHandle;
 using workbench::Workplace;
 using workbench::WorkState;
@@ -47,8 +48,10 @@ class EngineHost::Worker final : private workbench::WorkplaceWatcher {
   }
 
   /// Has the engine's thread do something for the host itself.
-  void submit(FunctionWork::Function function, workbench::WorkChanged changed = {}) {
-    m_service.submit(std::make_shared<FunctionWork>(std::move(function)), {.changed = std::move(changed)});
+  void submit(FunctionWork::Function function, Passing passing = Passing::Passes,
+              workbench::WorkChanged changed = {}) {
+    m_service.submit(std::make_shared<FunctionWork>(std::move(function), passing),
+                     {.changed = std::move(changed)});
   }
 
   void clearCache() { m_service.clearCache(); }
@@ -109,7 +112,7 @@ EngineHost::~EngineHost() {
 }
 
 bool EngineHost::submit(EngineJob asked) {
-  if (!asked.givesWay && isBusy(asked.tab)) return false;
+  if (!asked.givesWay && jobOf(asked.tab, asked.measures) != nullptr) return false;
   for (const auto& job : m_jobs) {
     if (job->asked.givesWay) job->handle.stop();
   }
@@ -123,22 +126,30 @@ bool EngineHost::submit(EngineJob asked) {
 }
 
 void EngineHost::stop(std::uint32_t tab) {
-  if (Job* const job = jobOf(tab)) job->handle.stop();
+  if (Job* const job = jobOf(tab, false)) job->handle.stop();
+}
+
+void EngineHost::stopMeasuring(std::uint32_t tab) {
+  if (Job* const job = jobOf(tab, true)) job->handle.stop();
 }
 
 void EngineHost::stopAll() {
   for (const auto& job : m_jobs) job->handle.stop();
 }
 
-EngineHost::Job* EngineHost::jobOf(std::uint32_t tab) const {
-  const auto found = std::find_if(m_jobs.begin(), m_jobs.end(), [tab](const auto& job) {
-    return job->asked.tab == tab && !job->asked.givesWay;
+EngineHost::Job* EngineHost::jobOf(std::uint32_t tab, bool measures) const {
+  const auto found = std::find_if(m_jobs.begin(), m_jobs.end(), [tab, measures](const auto& job) {
+    return job->asked.tab == tab && job->asked.measures == measures && !job->asked.givesWay;
   });
   return found == m_jobs.end() ? nullptr : found->get();
 }
 
 bool EngineHost::isBusy(std::uint32_t tab) const {
-  return jobOf(tab) != nullptr;
+  return jobOf(tab, false) != nullptr;
+}
+
+bool EngineHost::isMeasuring(std::uint32_t tab) const {
+  return jobOf(tab, true) != nullptr;
 }
 
 bool EngineHost::isBusy() const {
@@ -146,14 +157,26 @@ bool EngineHost::isBusy() const {
 }
 
 QString EngineHost::activity(std::uint32_t tab) const {
-  const Job* job = jobOf(tab);
-  if (job == nullptr) job = jobOf(EngineJob::kProgram);
+  const Job* job = jobOf(tab, false);
+  if (job == nullptr) job = jobOf(tab, true);
+  if (job == nullptr) job = jobOf(EngineJob::kProgram, true);
   if (job == nullptr) return isBusy() ? QString() : m_loading;
   if (job->state != WorkState::Waiting) return m_loading.isEmpty() ? job->activity : m_loading;
-  const bool isAlone = std::none_of(m_jobs.begin(), m_jobs.end(), [job](const auto& other) {
-    return other.get() != job && !other->asked.givesWay;
-  });
-  return isAlone ? m_loading : tr("Waiting until other work has ended");
+  return waitingText(*job);
+}
+
+QString EngineHost::waitingText(const Job& job) const {
+  const Job* measuring = nullptr;
+  bool isAlone = true;
+  for (const auto& other : m_jobs) {
+    if (other.get() == &job || other->asked.givesWay) continue;
+    isAlone = false;
+    if (other->asked.measures && other->state == WorkState::Working) measuring = other.get();
+  }
+  if (isAlone) return m_loading;
+  if (measuring == nullptr || !job.asked.work->canPass()) return tr("Waiting until other work has ended");
+  return measuring->asked.tab == EngineJob::kProgram ? tr("Waits for the experiment's next step")
+                                                     : tr("Waits for the next step of a measurement");
 }
 
 void EngineHost::changeJob(std::uint64_t id, WorkState state, const QString& problem) {
@@ -204,6 +227,7 @@ void EngineHost::showState() {
 void EngineHost::prepare(const workbench::RunSettings& settings) {
   m_worker->submit(
       [settings](Workplace& place, const std::stop_token& stop) { place.modelFor(settings, stop); },
+      Passing::Waits,
       [this](WorkState state, const std::string& problem) {
         if (state != WorkState::Failed) return;
         m_worker->tell([this, text = QString::fromStdString(problem)] { Q_EMIT preparingFailed(text); });

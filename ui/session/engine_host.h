@@ -35,7 +35,8 @@ enum class EngineState {
 /// A work, and how the window follows it.
 struct EngineJob {
   std::shared_ptr<workbench::Work> work;
-  /// The tab that asks for it; a tab has one job at a time. kProgram: it belongs to no tab.
+  /// The tab that asks for it; a tab has one job at a time, and one that measures beside it. kProgram: it
+  /// belongs to no tab.
   std::uint32_t tab = kProgram;
   /// What the work does now, in words for people. Asked whenever it is further; may be empty.
   std::function<QString()> activity{};
@@ -43,6 +44,9 @@ struct EngineJob {
   /// failed, in words for people, and is empty otherwise: who stops it knows why there is no result. May be
   /// empty.
   std::function<void(workbench::WorkState state, const QString& problem)> changed{};
+  /// It measures in pieces, and runs pass between two of them: an experiment, which is the program's, or a
+  /// measurement of a tab.
+  bool measures = false;
   /// It is nothing that a person waits for: it is stopped when any other job is submitted.
   bool givesWay = false;
   /// Who asks for it shows why it failed, and nobody else need be told.
@@ -60,18 +64,23 @@ class EngineHost : public QObject {
   ~EngineHost() override;  ///< stops all works
 
   /// Has a work done, beside others where they are runs in the same session, else when its turn comes. False,
-  /// and it is not: its tab has a job that has not ended.
+  /// and it is not: its tab has such a job that has not ended.
   bool submit(EngineJob job);
-  /// Ends the job of a tab, if it has one: at once where it waits.
+  /// Ends the job of a tab that does not measure, if it has one: at once where it waits.
   void stop(std::uint32_t tab);
+  /// The same of the job that measures.
+  void stopMeasuring(std::uint32_t tab);
   void stopAll();
 
-  /// Whether a job of the tab has not ended, a model that is loaded for it included.
+  /// Whether a job of the tab that does not measure has not ended, a model that is loaded for it included.
   bool isBusy(std::uint32_t tab) const;
+  /// The same of a job that measures.
+  bool isMeasuring(std::uint32_t tab) const;
   /// Whether any job that a person asked for has not ended.
   bool isBusy() const;
   /// What the job of a tab is busy with: that it waits, what is loaded for it, or what it says itself; where
-  /// the tab has none, the same of the program's job. Empty: there is nothing to say.
+  /// the tab has none, the same of its job that measures, or else of the program's. Empty: there is nothing
+  /// to say.
   QString activity(std::uint32_t tab) const;
 
   /// What the engine's thread does, for people to see.
@@ -122,7 +131,8 @@ class EngineHost : public QObject {
   struct Job;
 
   void changeJob(std::uint64_t id, workbench::WorkState state, const QString& problem);
-  Job* jobOf(std::uint32_t tab) const;
+  Job* jobOf(std::uint32_t tab, bool measures) const;
+  QString waitingText(const Job& job) const;
   void showLoading(bool isLoading, const QString& text);
   void showState();
 

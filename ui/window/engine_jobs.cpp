@@ -121,7 +121,7 @@ QString startFidelity(Workspace& workspace, const std::vector<RequestId>& reques
 }
 
 QString startBenchmark(Workspace& workspace, const BenchmarkWish& wish, const Asker& asker) {
-  if (QString problem = workspace.refusal(); !problem.isEmpty()) return problem;
+  if (QString problem = workspace.measuringRefusal(); !problem.isEmpty()) return problem;
   const document::Document& document = workspace.current()->model->document();
   workbench::BenchmarkRequest request{.kind = wish.kind,
                                       .repeats = std::clamp(wish.repeats, 1, kMostRepeats),
@@ -148,15 +148,19 @@ QString startBenchmark(Workspace& workspace, const BenchmarkWish& wish, const As
     now.problem = problem.toStdString();
     own->benchmark = std::make_shared<const Benchmark>(std::move(now));
   };
-  QString refused = workspace.submit(
-      {.work = work, .tab = tab, .activity = activity, .changed = changed, .showsProblem = true});
+  QString refused = workspace.submit({.work = work,
+                                      .tab = tab,
+                                      .activity = activity,
+                                      .changed = changed,
+                                      .measures = true,
+                                      .showsProblem = true});
   if (refused.isEmpty()) changed(WorkState::Waiting, {});
   return refused;
 }
 
 QString startPolicyComparison(Workspace& workspace, const std::vector<std::string>& policies,
                               const Asker& asker) {
-  if (QString problem = workspace.refusal(); !problem.isEmpty()) return problem;
+  if (QString problem = workspace.measuringRefusal(); !problem.isEmpty()) return problem;
   if (policies.empty()) return tr("No policy is chosen.");
   const document::Document& document = workspace.current()->model->document();
   QueryToMeasure found;
@@ -180,15 +184,20 @@ QString startPolicyComparison(Workspace& workspace, const std::vector<std::strin
     now.problem = problem.toStdString();
     own->policies = std::make_shared<const PolicyComparison>(std::move(now));
   };
-  QString refused = workspace.submit(
-      {.work = work, .tab = tab, .activity = activity, .changed = changed, .showsProblem = true});
+  QString refused = workspace.submit({.work = work,
+                                      .tab = tab,
+                                      .activity = activity,
+                                      .changed = changed,
+                                      .measures = true,
+                                      .showsProblem = true});
   if (refused.isEmpty()) changed(WorkState::Waiting, {});
   return refused;
 }
 
 QString startExperiment(Workspace& workspace, const experiment::ExperimentWish& wish) {
   if (workspace.current() == nullptr) return tr("No query is open.");
-  if (workspace.engine().isBusy(EngineJob::kProgram)) return tr("An experiment is running: stop it first.");
+  if (workspace.engine().isMeasuring(EngineJob::kProgram))
+    return tr("An experiment is running: stop it first.");
   experiment::ExperimentWish whole;
   try {
     whole = experiment::completed(wish);
@@ -204,8 +213,8 @@ QString startExperiment(Workspace& workspace, const experiment::ExperimentWish& 
     workspace.setExperiment(std::make_shared<const ExperimentRun>(
         ExperimentRun{.state = state, .result = work->result(), .problem = problem}));
   };
-  QString refused =
-      workspace.submit({.work = work, .activity = activity, .changed = changed, .showsProblem = true});
+  QString refused = workspace.submit(
+      {.work = work, .activity = activity, .changed = changed, .measures = true, .showsProblem = true});
   if (refused.isEmpty()) changed(WorkState::Waiting, {});
   return refused;
 }

@@ -62,12 +62,21 @@ void MainWindow::addCommands() {
 
   rows.add("run.run", isIdle, [this] { run(false); });
   rows.add("run.run-selected", isIdle, [this] { run(true); });
-  rows.addWithArgument(
-      "run.stop", [this, isIdle] { return !isIdle() || m_workspace.engine().isBusy(EngineJob::kProgram); },
-      [this, tab, isIdle](const QString& what) {
-        const bool isOfProgram = isIdle() || what == QLatin1String("experiment");
-        m_workspace.engine().stop(isOfProgram ? EngineJob::kProgram : tab());
-      });
+  const auto canStop = [this, tab] {
+    const EngineHost& engine = m_workspace.engine();
+    return engine.isBusy(tab()) || engine.isMeasuring(tab()) || engine.isMeasuring(EngineJob::kProgram);
+  };
+  rows.addWithArgument("run.stop", canStop, [this, tab](const QString& what) {
+    EngineHost& engine = m_workspace.engine();
+    if (what == QLatin1String("experiment"))
+      engine.stopMeasuring(EngineJob::kProgram);
+    else if (what == QLatin1String("measurement"))
+      engine.stopMeasuring(tab());
+    else if (engine.isBusy(tab()))
+      engine.stop(tab());
+    else
+      engine.stopMeasuring(engine.isMeasuring(tab()) ? tab() : EngineJob::kProgram);
+  });
   rows.add(
       "run.attention",
       [this] { return shownAttention() != nullptr && shownAttention()->replay().canCompute; },

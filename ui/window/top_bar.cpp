@@ -323,7 +323,8 @@ void TopBar::refresh(LayoutId layout, bool welcome) {
   m_back->setEnabled(!welcome && m_workspace.canGoThroughSelections(-1));
   m_forward->setEnabled(!welcome && m_workspace.canGoThroughSelections(1));
   const bool running = current != nullptr && engine.isBusy(current->id);
-  m_stop->setEnabled(running || engine.isBusy(EngineJob::kProgram));
+  m_stop->setEnabled(running || (current != nullptr && engine.isMeasuring(current->id)) ||
+                     engine.isMeasuring(EngineJob::kProgram));
   m_run->setEnabled(current != nullptr && !running && current->source->takesRuns());
   m_policy->setEnabled(current != nullptr);
   makeRoom();

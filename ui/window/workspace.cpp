@@ -246,6 +246,7 @@ void Workspace::close(OpenDocument* document) {
   m_forecasts.forget(gone->id);
   // Nobody could stop it any more.
   m_engine.stop(gone->id);
+  m_engine.stopMeasuring(gone->id);
   if (m_current == document) {
     setCurrent(m_documents.empty() ? nullptr : m_documents[std::min(index, m_documents.size() - 1)].get());
   }
@@ -383,6 +384,12 @@ QString Workspace::refusal() const {
   return {};
 }
 
+QString Workspace::measuringRefusal() const {
+  if (QString problem = refusal(); !problem.isEmpty()) return problem;
+  if (m_engine.isMeasuring(m_current->id)) return tr("A measurement is running: stop it first.");
+  return {};
+}
+
 std::optional<QString> Workspace::documentPath() const {
   if (m_current == nullptr || !m_current->source->takesRuns()) return std::nullopt;
   return m_current->model->filePath();
@@ -398,7 +405,10 @@ QString Workspace::submit(EngineJob job) {
     else
       invalidate();
   };
-  if (!m_engine.submit(std::move(job))) return tr("A query is running: stop it first.");
+  const bool measures = job.measures;
+  if (!m_engine.submit(std::move(job)))
+    return measures ? tr("A measurement is running: stop it first.")
+                    : tr("A query is running: stop it first.");
   update();
   return {};
 }

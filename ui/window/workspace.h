@@ -139,8 +139,10 @@ class Workspace : public QObject {
   /// Has a job done for its tab. When it has ended, its events are shown and workEnded() is said, after
   /// EngineJob::changed was called. Returns why not, in words; nothing if it was submitted.
   QString submit(EngineJob job);
-  /// Why nothing of the current document can be run or measured now, in words; nothing: it can.
+  /// Why nothing of the current document can be run now, in words; nothing: it can.
   QString refusal() const;
+  /// Why nothing of it can be measured now, in words; nothing: it can.
+  QString measuringRefusal() const;
   /// The file of the current document, beside which its files are read: empty if it has none. Nothing: no
   /// document is open that can be run.
   std::optional<QString> documentPath() const;

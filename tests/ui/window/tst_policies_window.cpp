@@ -102,7 +102,6 @@ class TestPoliciesWindow : public QObject {
   void stopKeepsWhatWasMeasured() {
     QVERIFY(m_window->openExample(QStringLiteral("rag.json")));
     m_window->perform(QStringLiteral("run.policies:run"));
-    QVERIFY(!workspace().run().isEmpty());
     m_window->perform(QStringLiteral("run.stop"));
     QTRY_VERIFY_WITH_TIMEOUT(hasEnded(), kPatience);
     QTRY_VERIFY(!view().model().isRunning);

@@ -99,8 +99,9 @@ void BenchmarkView::refresh() {
               .columns = m_model.columns,
               .rows = {},
               .run = tr("Measure"),
-              .runHelp = m_model.isRunning ? tr("Repeats that have ended stay")
-                                           : tr("Takes some runs' time; other runs wait until it has ended")};
+              .runHelp = m_model.isRunning
+                             ? tr("Repeats that have ended stay")
+                             : tr("Takes some runs' time; other runs pass between two of its steps")};
   for (const BenchmarkRemark& remark : m_model.remarks)
     (remark.kind == RemarkKind::Warning ? shown.warnings : shown.remarks) += remark.text;
   for (const BenchmarkRow& row : m_model.rows) {

@@ -41,7 +41,7 @@ MeasurePage::MeasurePage(InputParts parts, const QString& name, QWidget* parent)
   m_copy->hide();
   m_doing->setSizePolicy(QSizePolicy::Ignored, QSizePolicy::Preferred);
   connect(m_run, &QPushButton::clicked, this,
-          [this] { Q_EMIT commandWanted(m_isRunning ? QStringLiteral("run.stop") : command()); });
+          [this] { Q_EMIT commandWanted(m_isRunning ? QStringLiteral("run.stop:measurement") : command()); });
   connect(m_copy, &QToolButton::clicked, this, &MeasurePage::copy);
   setFocusProxy(m_run);
 }

@@ -80,7 +80,7 @@ void PoliciesView::refresh() {
       .run = tr("Compare policies"),
       .runHelp = m_model.isRunning
                      ? tr("What was measured stays")
-                     : tr("Two runs and a full prefill for each; other runs wait until it has ended")};
+                     : tr("Two runs and a full prefill for each; other runs pass between two of its steps")};
   for (const PolicyRow& row : m_model.rows) {
     FigureRow& figures = shown.rows.emplace_back();
     figures.name = row.name;

@@ -84,7 +84,7 @@ StoreCostStrip::StoreCostStrip(QWidget* parent)
   m_text->setTextFormat(Qt::PlainText);
   m_text->setTextInteractionFlags(Qt::TextSelectableByMouse);
   m_measure->setToolTip(
-      tr("Runs the experiment on the model of this document; other runs wait until it has ended"));
+      tr("Runs the experiment on the model of this document; other runs pass between two of its steps"));
   connect(m_measure, &QPushButton::clicked, this, &StoreCostStrip::measureWanted);
   hide();
 }

@@ -299,7 +299,7 @@ class TestBenchmarkView : public QObject {
     QVERIFY(view.findChild<QProgressBar*>()->isVisible());
     QVERIFY(!view.findChild<QSpinBox*>()->isEnabled());
     QTest::mouseClick(button, Qt::LeftButton);
-    QCOMPARE(commands.takeFirst().front().toString(), QStringLiteral("run.stop"));
+    QCOMPARE(commands.takeFirst().front().toString(), QStringLiteral("run.stop:measurement"));
 
     input.benchmark = std::make_shared<const Benchmark>(test::sampleBenchmark(m_rag));
     view.setInput(input);

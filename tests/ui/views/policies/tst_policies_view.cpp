@@ -227,7 +227,7 @@ class TestPoliciesView : public QObject {
     QVERIFY(view.findChild<QProgressBar*>()->isVisible());
     QVERIFY(!view.menu().isEnabled());
     QTest::mouseClick(button, Qt::LeftButton);
-    QCOMPARE(commands.takeFirst().front().toString(), QStringLiteral("run.stop"));
+    QCOMPARE(commands.takeFirst().front().toString(), QStringLiteral("run.stop:measurement"));
 
     input.policies = std::make_shared<const PolicyComparison>(test::samplePolicies(m_rag));
     view.setInput(input);
