@@ -7,18 +7,24 @@
 #include "ui/views/experiments/experiment_form.h"
 #include "ui/views/experiments/experiments_view.h"
 
+#include <QAbstractButton>
 #include <QApplication>
+#include <QComboBox>
 #include <QLineEdit>
 #include <QList>
 #include <QObject>
+#include <QPoint>
 #include <QPushButton>
+#include <QRect>
 #include <QSet>
 #include <QString>
 #include <QStringList>
 #include <QStringLiteral>
 #include <QTest>
 
+#include <algorithm>
 #include <memory>
+#include <utility>
 #include <variant>
 
 using namespace spanscope;
@@ -163,6 +169,25 @@ class TestExperimentsPage : public QObject {
     QVERIFY(m_view->model().remarks.front().startsWith(QStringLiteral("Stopped")));
   }
 
+  /// A run that is asked for meanwhile says that it waits for a step, and has ended before the experiment.
+  void runsPass() {
+    m_view->setWish({.experiment = "accuracy", .values = {}, .repeats = 1000});
+    m_view->runButton().click();
+    Workspace& workspace = m_window->workspace();
+    const std::uint32_t tab = workspace.current()->id;
+    QTRY_VERIFY_WITH_TIMEOUT(workspace.engine().activity(tab).startsWith(QStringLiteral("Experiment: ")),
+                             kPatience);
+    QVERIFY(m_window->findChild<QPushButton*>(QStringLiteral("primary"))->isEnabled());
+    m_window->perform(QStringLiteral("run.run"));
+    QCOMPARE(workspace.engine().activity(tab), QStringLiteral("Waits for the experiment's next step"));
+    QTRY_VERIFY_WITH_TIMEOUT(!workspace.engine().isBusy(tab), kPatience);
+    QVERIFY(workspace.engine().isMeasuring(EngineJob::kProgram));
+    QCOMPARE(workspace.current()->failure, QString());
+    QCOMPARE(workspace.history().records()->size(), std::size_t{1});
+    m_view->runButton().click();
+    QTRY_VERIFY_WITH_TIMEOUT(hasEnded(), kPatience);
+  }
+
   void wrongValuesAreNotRun() {
     m_view->choose(QStringLiteral("rag"));
     QLineEdit* documents = m_view->field(QStringLiteral("documents"));
@@ -198,19 +223,108 @@ class TestExperimentsPage : public QObject {
     }
   }
 
-  /// What is wrong is said where there was room for it.
+  /// From the list of experiments down to the last field as they stand on the page, and back again.
+  void tabFollowsThePage() {
+    m_window->activateWindow();
+    QVERIFY(QTest::qWaitForWindowActive(m_window));
+    m_window->resize(1440, 1400);
+    const auto press = [](Qt::Key key) { QTest::keyClick(QApplication::focusWidget(), key); };
+    const auto followed = [&] {
+      const auto* form = m_view->findChild<ExperimentForm*>();
+      const QList<QLineEdit*> fields = form->findChildren<QLineEdit*>();
+      QList<QLineEdit*> shown;
+      for (QLineEdit* field : fields)
+        if (field->isVisible()) shown += field;
+      std::sort(shown.begin(), shown.end(),
+                [](const QLineEdit* one, const QLineEdit* other) { return one->y() < other->y(); });
+      auto* list = m_view->focusProxy();
+      list->setFocus(Qt::TabFocusReason);
+      QList<QWidget*> order;
+      constexpr int kMostPresses = 60;
+      while (order.size() < kMostPresses && m_view->isAncestorOf(QApplication::focusWidget())) {
+        order += QApplication::focusWidget();
+        if (order.last() == shown.last()) break;
+        press(Qt::Key_Tab);
+      }
+      QCOMPARE(order.last(), shown.last());
+      for (qsizetype i = 1; i < order.size(); ++i) {
+        const std::pair before(form->isAncestorOf(order[i - 1]), order[i - 1]->geometry());
+        const std::pair now(form->isAncestorOf(order[i]), order[i]->geometry());
+        const bool isSameRow = before.first == now.first && now.second.center().y() < before.second.bottom();
+        const bool isNext = isSameRow ? now.second.x() > before.second.x()
+                                      : now.first > before.first || now.second.y() > before.second.y();
+        QVERIFY2(isNext, qPrintable(order[i - 1]->accessibleName() + QStringLiteral(" before ") +
+                                    order[i]->accessibleName()));
+      }
+      for (QLineEdit* field : shown) QVERIFY2(order.contains(field), qPrintable(field->accessibleName()));
+      QVERIFY(order.contains(&m_view->runButton()));
+      for (qsizetype i = order.size() - 2; i >= 0; --i) {
+        press(Qt::Key_Backtab);
+        QCOMPARE(QApplication::focusWidget(), order[i]);
+      }
+      QCOMPARE(QApplication::focusWidget(), list);
+    };
+    for (const char* name : {"rag", "conversation", "judge", "rag"}) {
+      m_view->choose(QLatin1String(name));
+      QTest::qWait(50);
+      followed();
+    }
+    // With what was measured, there are choices of how it is drawn.
+    m_view->setWish({.experiment = "rag",
+                     .values = {{"documents", "1,2"}, {"words", "12"}, {"policies", "spans"}},
+                     .repeats = 1});
+    m_view->runButton().click();
+    QTRY_VERIFY_WITH_TIMEOUT(hasEnded(), kPatience);
+    QTRY_VERIFY(!m_view->model().rows.empty());
+    QTest::qWait(50);
+    followed();
+  }
+
+  void wrongValuesMoveNothing_data() {
+    QTest::addColumn<int>("width");
+    QTest::addColumn<bool>("isMeasured");
+    for (const int width : {1440, 1024, 800}) {
+      QTest::addRow("%d", width) << width << false;
+      QTest::addRow("%d, with results", width) << width << true;
+    }
+  }
+  /// What is wrong is said where there was room for it, in every field and however narrow the page is.
   void wrongValuesMoveNothing() {
+    QFETCH(const int, width);
+    QFETCH(const bool, isMeasured);
+    m_window->resize(width, 900);
     m_view->choose(QStringLiteral("rag"));
-    QLineEdit* documents = m_view->field(QStringLiteral("documents"));
-    QTest::qWait(50);
-    const auto place = [&] { return documents->mapTo(m_view, QPoint()); };
-    const QPoint before = place();
-    documents->setText(QStringLiteral("1,many"));
-    QTest::qWait(50);
-    QCOMPARE(place(), before);
-    documents->setText(QStringLiteral("1"));
-    QTest::qWait(50);
-    QCOMPARE(place(), before);
+    if (isMeasured) {
+      m_view->setWish({.experiment = "rag",
+                       .values = {{"documents", "1,2"}, {"words", "12"}, {"policies", "spans"}},
+                       .repeats = 1});
+      m_view->runButton().click();
+      QTRY_VERIFY_WITH_TIMEOUT(hasEnded(), kPatience);
+      QTRY_VERIFY(!m_view->model().rows.empty());
+    }
+    QTest::qWait(100);
+    const auto places = [&] {
+      QList<QRect> rects;
+      for (const QWidget* each : m_view->findChildren<QWidget*>()) {
+        const bool isField = qobject_cast<const QLineEdit*>(each) != nullptr ||
+                             qobject_cast<const QAbstractButton*>(each) != nullptr ||
+                             qobject_cast<const QComboBox*>(each) != nullptr;
+        if (isField && each->isVisible()) rects += QRect(each->mapTo(m_view, QPoint()), each->size());
+      }
+      return rects;
+    };
+    const QList<QRect> before = places();
+    for (const char* key : {"documents", "words", "policies"}) {
+      QLineEdit* field = m_view->field(QLatin1String(key));
+      const QString usual = field->text();
+      for (const QString& text :
+           {QStringLiteral("x"), QStringLiteral("1,many"), QString(400, QLatin1Char('9')), usual}) {
+        field->setText(text);
+        QTest::qWait(30);
+        QCOMPARE(m_view->runButton().isEnabled(), text == usual);
+        QCOMPARE(places(), before);
+      }
+    }
   }
 
   /// What was typed for one experiment is there when it is chosen again.

@@ -23,7 +23,7 @@ std::int32_t ExperimentForm::showExperiment(const experiment::Experiment& shown,
   if (!m_made.empty())
     m_wishes[m_made] = {.experiment = m_made, .values = values(), .repeats = repeatsBefore};
   m_fields.clear();
-  m_first = m_last = nullptr;
+  m_focusOrder.clear();
   while (QLayoutItem* item = m_grid->takeAt(0)) {
     if (item->widget() != nullptr) {
       item->widget()->hide();
@@ -55,9 +55,7 @@ void ExperimentForm::addRow(const experiment::ExperimentField& field, const std:
   m_grid->addWidget(label, row, 0);
   m_grid->addWidget(line, row, 1);
   m_fields.emplace(QString::fromUtf8(field.key), line);
-  if (m_first == nullptr) m_first = line;
-  if (m_last != nullptr) setTabOrder(m_last, line);
-  m_last = line;
+  m_focusOrder.push_back(line);
   const bool isModels = field.kind == experiment::FieldKind::Models;
   if (field.kind != experiment::FieldKind::Folder && !isModels) return;
   line->setPlaceholderText(isModels ? tr("none") : tr("where it usually is"));
@@ -73,8 +71,7 @@ void ExperimentForm::addRow(const experiment::ExperimentField& field, const std:
       line->setText(isModels && !before.isEmpty() ? before + QLatin1Char(',') + folder : folder);
   });
   m_grid->addWidget(browse, row, 2);
-  setTabOrder(m_last, browse);
-  m_last = browse;
+  m_focusOrder.push_back(browse);
 }
 
 std::map<std::string, std::string> ExperimentForm::values() const {
@@ -90,14 +87,6 @@ void ExperimentForm::setValue(const QString& key, const QString& value) {
 QLineEdit* ExperimentForm::field(const QString& key) const {
   const auto found = m_fields.find(key);
   return found == m_fields.end() ? nullptr : found->second;
-}
-
-QWidget* ExperimentForm::firstField() const {
-  return m_first;
-}
-
-QWidget* ExperimentForm::lastField() const {
-  return m_last;
 }
 
 void ExperimentForm::setReadOnly(bool isReadOnly) {

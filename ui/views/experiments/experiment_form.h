@@ -8,6 +8,7 @@
 #include <QWidget>
 
 #include <map>
+#include <vector>
 
 class QGridLayout;
 class QLineEdit;
@@ -27,8 +28,8 @@ class ExperimentForm : public QWidget {
   std::map<std::string, std::string> values() const;
   void setValue(const QString& key, const QString& value);
   QLineEdit* field(const QString& key) const;  ///< nullptr: there is none
-  QWidget* firstField() const;                 ///< nullptr: there are none
-  QWidget* lastField() const;
+  /// All that takes the focus, from top to bottom, and from left to right in a row.
+  const std::vector<QWidget*>& focusOrder() const { return m_focusOrder; }
   void setReadOnly(bool isReadOnly);
   void setTheme(const Theme& theme);
 
@@ -41,8 +42,7 @@ class ExperimentForm : public QWidget {
 
   QGridLayout* m_grid;
   std::map<QString, QLineEdit*> m_fields;
-  QWidget* m_first = nullptr;
-  QWidget* m_last = nullptr;
+  std::vector<QWidget*> m_focusOrder;
   std::string m_made;                                          ///< the experiment whose fields are there
   std::map<std::string, experiment::ExperimentWish> m_wishes;  ///< as they were left, by experiment
 };

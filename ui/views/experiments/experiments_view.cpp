@@ -191,12 +191,14 @@ void ExperimentsView::makeFields() {
   const experiment::Experiment* one = experiment::findExperiment(chosen().toStdString());
   if (one == nullptr) return;
   m_repeats->setValue(m_form->showExperiment(*one, m_repeats->value()));
-  if (m_form->firstField() != nullptr) {
-    setTabOrder(m_copy, m_form->firstField());
-    setTabOrder(m_form->lastField(), m_heatMap);
+  // Qt moves one widget at a time: whatever follows it in the order has to be moved after it.
+  std::vector<QWidget*> order = m_form->focusOrder();
+  order.insert(order.end(), {m_heatMap, m_histograms, m_table});
+  QWidget* before = m_copy;
+  for (QWidget* each : order) {
+    setTabOrder(before, each);
+    before = each;
   }
-  setTabOrder(m_heatMap, m_histograms);
-  setTabOrder(m_histograms, m_table);
   m_brief->setText(experimentWord(one->brief));
   m_look = {};
   m_measure->clear();
@@ -260,7 +262,7 @@ void ExperimentsView::refresh() {
   m_run->setText(m_model.isRunning ? tr("Stop") : tr("Run"));
   m_run->setToolTip(m_model.isRunning
                         ? tr("What was measured stays")
-                        : tr("Runs on the model of this document; other runs wait until it has ended"));
+                        : tr("Runs on the model of this document; other runs pass between two of its steps"));
   m_form->setReadOnly(m_model.isRunning);
   m_repeats->setEnabled(!m_model.isRunning);
   m_progress->setVisible(m_model.isRunning && m_model.isKnown);
