@@ -5,6 +5,7 @@
 #pragma once
 
 #include "engine/compute/backend.h"
+#include "engine/experiment/own_documents.h"
 #include "engine/experiment/seam.h"
 #include "engine/experiment/statistics.h"
 #include "engine/model/decoder.h"
@@ -66,12 +67,21 @@ struct Measure {
   FigureKind figure = FigureKind::Median;
 };
 
+/// Where the documents and the question of an experiment come from.
+enum class DocumentSource : std::uint8_t {
+  Made,  ///< the program makes them up
+  Own,   ///< they are those of a person's query
+};
+
 /// What a person asks to be measured.
 struct ExperimentWish {
   std::string experiment;
   std::map<std::string, std::string> values;  ///< by field; missing fields have their usual values
   std::int32_t repeats = 0;                   ///< 0: the usual number
   std::uint64_t seed = 0;
+  DocumentSource source = DocumentSource::Made;
+  std::shared_ptr<const OwnDocuments> own{};  ///< of DocumentSource::Own; null: not taken from the query yet
+  std::string expected{};  ///< the right answer to a person's question; empty: none was given
   bool operator==(const ExperimentWish&) const = default;
 };
 
@@ -119,6 +129,13 @@ struct ExperimentModel {
 /// Called on the measuring thread after every new result.
 using ExperimentTell = std::function<void(const ExperimentResult& now)>;
 
+/// How an experiment runs on documents and the question of a person's query.
+struct OwnUse {
+  const char* count = "";  ///< the field that says how many of the documents; empty: it makes up its own
+  const char* made = "";   ///< the field that says how documents are made up, which means nothing then
+  bool judges = false;     ///< it compares answers with the right one
+};
+
 struct Experiment {
   const char* name;   ///< of the command: "rag"
   const char* title;  ///< "Time to first token of RAG"
@@ -130,6 +147,7 @@ struct Experiment {
   std::span<const ExperimentField> fields;
   std::span<const Measure> measures;  ///< the first one is drawn unless another is chosen
   std::int32_t repeats = 1;           ///< usual number
+  OwnUse own{};
   /// Measures into `result`, whose wish is complete. Throws Failure if it was stopped or cannot continue; the
   /// results so far stay.
   void (*measure)(ExperimentResult& result, const ExperimentModel& model, const ExperimentTell& tell,
@@ -144,9 +162,17 @@ std::span<const Experiment* const> experiments();
 /// The experiment of this name; nullptr if there is none.
 const Experiment* findExperiment(std::string_view name);
 
-/// The wish, completed with the usual values. Throws Failure that names the field if a value is invalid, or
-/// if there is no such experiment or field.
+/// Whether it can run on documents and the question of a person's query.
+constexpr bool takesOwnDocuments(const Experiment& experiment) {
+  return *experiment.own.count != '\0';
+}
+
+/// The wish, completed with the usual values; of a person's documents, with numbers of them that there are.
+/// Throws Failure that names the field if a value is invalid, or if there is no such experiment or field.
 ExperimentWish completed(ExperimentWish wish);
+
+/// The usual value of a field for so many documents of a person: "1,2,4,8" for eight.
+std::string usualValue(const Experiment& experiment, const ExperimentField& field, std::size_t ownDocuments);
 
 /// Carries out a wish, which may be incomplete. Throws as completed() and Experiment::measure.
 void runExperiment(ExperimentResult& result, const ExperimentModel& model, const ExperimentTell& tell,

@@ -95,6 +95,8 @@ std::string experimentSetup(const ExperimentResult& result) {
                      ", seed " + std::to_string(result.wish.seed);
   const Experiment* experiment = findExperiment(result.wish.experiment);
   if (experiment == nullptr) return text;
+  if (result.wish.own) text += "; documents of “" + result.wish.own->name() + "”";
+  if (!result.wish.expected.empty()) text += "; expected answer “" + result.wish.expected + "”";
   for (const ExperimentField& field : fieldsOf(*experiment)) {
     const auto value = result.wish.values.find(field.key);
     if (field.kind == FieldKind::Number && value != result.wish.values.end())

@@ -26,11 +26,11 @@ constexpr ExperimentField kModels{
         "Directories with commas between them: the lines of each stand beside those of the chosen model"),
     "", FieldKind::Models};
 
-[[noreturn]] void refuseNumbers(const ExperimentField& field, std::string_view text) {
+[[noreturn]] void refuseNumbers(const ExperimentField& field, std::string_view text, const char* why = "") {
   const std::string wanted =
       field.kind == FieldKind::Number ? "a number from " : "numbers with commas between them, from ";
   throw Failure(errorAt(field.key, "“" + std::string(text) + "”",
-                        wanted + std::to_string(field.least) + " to " + std::to_string(field.most)));
+                        wanted + std::to_string(field.least) + " to " + std::to_string(field.most) + why));
 }
 
 /// The numbers of "1, 2,4"; throws Failure where it is none such.
@@ -102,17 +102,34 @@ std::string standardOf(const ExperimentField& field) {
   return isEvery ? everyPolicy() : field.standard;
 }
 
+/// Of a person's documents there are as many as stand under the plus, however many the program makes up.
+ExperimentField withOwn(ExperimentField field, const Experiment& experiment, const ExperimentWish& wish) {
+  if (wish.own == nullptr || std::string_view(field.key) != experiment.own.count) return field;
+  field.least = 1;
+  field.most = static_cast<std::int32_t>(std::min<std::size_t>(wish.own->count(), INT32_MAX));
+  return field;
+}
+
+/// Throws Failure where more documents are asked for than there are.
+void checkOwn(const ExperimentField& field, std::string_view value) {
+  ExperimentField any = field;
+  any.most = INT32_MAX;
+  for (const std::int32_t number : readNumbers(any, value)) {
+    if (number > field.most) refuseNumbers(field, value, ": so many documents stand under the plus");
+  }
+}
+
 const std::string& valueOf(const ExperimentWish& wish, const char* field) {
   const auto found = wish.values.find(field);
   if (found == wish.values.end()) throw Failure(errorAt(field, "no value", "one"));
   return found->second;
 }
 
-const ExperimentField& fieldOf(const ExperimentWish& wish, const char* key) {
+ExperimentField fieldOf(const ExperimentWish& wish, const char* key) {
   const Experiment* experiment = findExperiment(wish.experiment);
   if (experiment != nullptr) {
     for (const ExperimentField& field : experiment->fields) {
-      if (std::string_view(field.key) == key) return field;
+      if (std::string_view(field.key) == key) return withOwn(field, *experiment, wish);
     }
   }
   throw Failure(errorAt("experiment", wish.experiment, std::string("one that has the field ") + key));
@@ -157,18 +174,55 @@ ExperimentWish completed(ExperimentWish wish) {
     if (std::none_of(fields.begin(), fields.end(), isIt))
       throw Failure(errorAt("experiment " + wish.experiment, "a value for " + key, "none such"));
   }
-  for (const ExperimentField& field : fields) {
+  const bool isOwn = wish.source == DocumentSource::Own;
+  if (isOwn && !takesOwnDocuments(*experiment)) {
+    throw Failure(errorAt("experiment " + wish.experiment, "documents of a query",
+                          "none: it makes up what it measures"));
+  }
+  if (!wish.expected.empty() && !(isOwn && experiment->own.judges)) {
+    throw Failure(errorAt("experiment " + wish.experiment, "an expected answer",
+                          isOwn ? "none: it judges no answers" : "one to a question of a query only"));
+  }
+  for (const ExperimentField& usual : fields) {
+    const ExperimentField field = withOwn(usual, *experiment, wish);
+    const bool isCount = wish.own && std::string_view(field.key) == experiment->own.count;
+    if (isOwn && *field.key != '\0' && std::string_view(field.key) == experiment->own.made) {
+      wish.values.erase(field.key);
+      continue;
+    }
     std::string& value = wish.values[field.key];
-    if (value.empty()) value = standardOf(field);
+    if (value.empty())
+      value = isCount ? usualValue(*experiment, field, wish.own->count()) : standardOf(field);
+    if (isCount) checkOwn(field, value);
     check(field, value);
   }
   if (wish.repeats <= 0) wish.repeats = experiment->repeats;
   return wish;
 }
 
+std::string usualValue(const Experiment& experiment, const ExperimentField& field, std::size_t ownDocuments) {
+  std::string usual = standardOf(field);
+  if (std::string_view(field.key) != experiment.own.count) return usual;
+  ExperimentField any = field;
+  any.least = 0;
+  any.most = INT32_MAX;
+  const auto all = static_cast<std::int32_t>(std::min<std::size_t>(ownDocuments, INT32_MAX));
+  std::vector<std::int32_t> numbers = readNumbers(any, usual);
+  const auto isTooMany = [all](std::int32_t number) { return number > all; };
+  if (std::none_of(numbers.begin(), numbers.end(), isTooMany)) return usual;
+  // All of them stand at the end in place of those that are too many.
+  std::erase_if(numbers, isTooMany);
+  if (numbers.empty() || numbers.back() != all) numbers.push_back(all);
+  std::string text;
+  for (const std::int32_t number : numbers) text += (text.empty() ? "" : ",") + std::to_string(number);
+  return text;
+}
+
 void runExperiment(ExperimentResult& result, const ExperimentModel& model, const ExperimentTell& tell,
                    const std::stop_token& stop) {
   result.wish = completed(std::move(result.wish));
+  if (result.wish.source == DocumentSource::Own && result.wish.own == nullptr)
+    throw Failure(errorAt("experiment " + result.wish.experiment, "no query", "one with documents"));
   result.model = model.name;
   result.machine = model.machine;
   findExperiment(result.wish.experiment)->measure(result, model, tell, stop);

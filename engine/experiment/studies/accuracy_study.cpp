@@ -6,9 +6,14 @@
 #include "engine/experiment/studies/study.h"
 
 #include <array>
+#include <string>
+#include <string_view>
+#include <vector>
 
 namespace spanscope::experiment {
 namespace {
+
+constexpr double kMilliseconds = 1000;
 
 constexpr std::array kFields = {
     ExperimentField{
@@ -20,7 +25,26 @@ constexpr std::array kFields = {
 constexpr std::array kMeasures = {
     Measure{"right", forTranslation("Experiments", "answered right"), "%", 0, false, FigureKind::Share},
     Measure{"holds", forTranslation("Experiments", "answers that hold the right one"), "%", 0, false,
-            FigureKind::Share}};
+            FigureKind::Share},
+    Measure{"ttft_ms", forTranslation("Experiments", "time to first token"), "ms", 1, true}};
+
+std::string trimmed(std::string_view text) {
+  constexpr std::string_view kBlanks = " \t\r\n";
+  const std::size_t first = text.find_first_not_of(kBlanks);
+  if (first == std::string_view::npos) return {};
+  return std::string(text.substr(first, text.find_last_not_of(kBlanks) - first + 1));
+}
+
+/// For a remark: the beginning of a long answer.
+std::string shownAnswer(const std::string& answer) {
+  constexpr std::size_t kMost = 240;  // bytes
+  const std::string whole = trimmed(answer);
+  if (whole.size() <= kMost) return "“" + whole + "”";
+  std::size_t end = kMost;
+  // Not within a character.
+  while (end > 0 && (static_cast<unsigned char>(whole[end]) & 0xC0U) == 0x80U) --end;
+  return "“" + whole.substr(0, end) + "…”";
+}
 
 void measure(ExperimentResult& result, const ExperimentModel& model, const ExperimentTell& tell,
              const std::stop_token& stop) {
@@ -28,19 +52,38 @@ void measure(ExperimentResult& result, const ExperimentModel& model, const Exper
   const std::vector<std::string> policies = policiesOf(result.wish, "policies");
   result.total = documents.size() * policies.size();
   Study study(result, model, tell, stop);
-  study.remark("Answers are compared word for word with what the bundled model was trained to say.");
+  const ExperimentWish& wish = result.wish;
+  const std::string expected = trimmed(wish.expected);
+  if (!wish.own)
+    study.remark("Answers are compared word for word with what the bundled model was trained to say.");
+  else if (expected.empty())
+    study.remark("There is no expected answer: how many answers are right is not said.");
+  else
+    study.remark("Answers are compared word for word with the expected answer.");
+  if (wish.own) study.remark(kRepeatsAreOrders);
   for (const std::int32_t count : documents) {
     for (const std::string& policy : policies) {
-      for (std::int32_t index = 0; index < result.wish.repeats; ++index) {
+      for (std::int32_t index = 0; index < repeatsOver(wish, count); ++index) {
         study.begin(counted(count, "document") + ", policy " + policy + ", question " +
                     std::to_string(index + 1));
         const SourceQuestion question =
-            sourceQuestion({.documents = count, .rivals = 0, .seed = result.wish.seed}, index);
+            wish.own ? SourceQuestion()
+                     : sourceQuestion({.documents = count, .rivals = 0, .seed = wish.seed}, index);
         study.session().clearCache();
-        const std::string answer = study.run(studyPlan(sourceQuery(question)), policy).sample.answer;
-        const bool isRight = answer == question.answer;
-        const bool holds = answer.find(question.answer) != std::string::npos;
-        study.add(policy, count, {isRight ? 100.0 : 0.0, holds ? 100.0 : 0.0});
+        const Study::Ran ran =
+            study.run(wish.own ? ownPlan(wish, count, index) : studyPlan(sourceQuery(question)), policy);
+        const std::string answer = wish.own ? trimmed(ran.sample.answer) : ran.sample.answer;
+        const std::string& right = wish.own ? expected : question.answer;
+        std::vector<double> isRight;
+        std::vector<double> holds;
+        if (!right.empty()) {
+          isRight = {answer == right ? 100.0 : 0.0};
+          holds = {answer.find(right) != std::string::npos ? 100.0 : 0.0};
+        }
+        study.addSamples(policy, count, 0,
+                         {isRight, holds, {ran.sample.figures.timeToFirstToken.value_or(0) * kMilliseconds}});
+        if (wish.own && index == 0)
+          study.remark(policy + ", " + counted(count, "document") + ": " + shownAnswer(answer));
       }
       study.step();
     }
@@ -61,6 +104,7 @@ const Experiment kAccuracyStudy{
     .fields = kFields,
     .measures = kMeasures,
     .repeats = 50,
+    .own = {.count = "documents", .judges = true},
     .measure = measure};
 
 }  // namespace spanscope::experiment

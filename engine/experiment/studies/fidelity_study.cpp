@@ -31,15 +31,20 @@ void measure(ExperimentResult& result, const ExperimentModel& model, const Exper
              const std::stop_token& stop) {
   const std::vector<std::int32_t> documents = numbersOf(result.wish, "documents");
   const std::vector<std::string> policies = policiesOf(result.wish, "policies");
-  result.total = documents.size() * policies.size() * static_cast<std::size_t>(result.wish.repeats);
   Study study(result, model, tell, stop);
+  const ExperimentWish& wish = result.wish;
+  if (wish.own) study.remark(kRepeatsAreOrders);
+  for (const std::int32_t count : documents)
+    result.total += policies.size() * static_cast<std::size_t>(repeatsOver(wish, count));
   for (const std::int32_t count : documents) {
     for (const std::string& policy : policies) {
       study.begin(counted(count, "document") + ", policy " + policy);
-      for (std::int32_t repeat = 0; repeat < result.wish.repeats; ++repeat) {
-        const SourceWorld world{.documents = count, .rivals = 0, .seed = result.wish.seed};
+      for (std::int32_t repeat = 0; repeat < repeatsOver(wish, count); ++repeat) {
+        const SourceWorld world{.documents = count, .rivals = 0, .seed = wish.seed};
         study.session().clearCache();
-        const Study::Ran ran = study.run(studyPlan(sourceQuery(sourceQuestion(world, repeat))), policy);
+        const Study::Ran ran = study.run(
+            wish.own ? ownPlan(wish, count, repeat) : studyPlan(sourceQuery(sourceQuestion(world, repeat))),
+            policy);
         for (const run::FinishedReply& reply : ran.replies) {
           const trace::FidelityMeasured found = study.fidelityOf(reply);
           const trace::FidelityMeasured* one = &found;
@@ -73,6 +78,7 @@ const Experiment kFidelityStudy{
     .fields = kFields,
     .measures = kMeasures,
     .repeats = 10,
+    .own = {.count = "documents"},
     .measure = measure};
 
 }  // namespace spanscope::experiment

@@ -40,15 +40,23 @@ query::Node ragQuery(std::int32_t documents, std::int32_t words, std::uint64_t s
   return studyGenerate({std::move(cross)}, 1, 0);
 }
 
+/// `question`: 0 is that of a person's query, if there is one.
+plan::Plan ragPlan(const ExperimentWish& wish, std::int32_t documents, std::uint64_t question) {
+  if (!wish.own) return studyPlan(ragQuery(documents, numberOf(wish, "words"), wish.seed, question));
+  const auto count = static_cast<std::size_t>(documents);
+  return studyPlan(
+      wish.own->query({.documents = documentsInTurn(count, 0), .question = question, .maxTokens = 1}));
+}
+
 void measure(ExperimentResult& result, const ExperimentModel& model, const ExperimentTell& tell,
              const std::stop_token& stop) {
   const std::vector<std::int32_t> documents = numbersOf(result.wish, "documents");
   const std::vector<std::string> policies = policiesOf(result.wish, "policies");
-  const std::int32_t words = numberOf(result.wish, "words");
   result.total = documents.size() * policies.size() * static_cast<std::size_t>(result.wish.repeats);
   Study study(result, model, tell, stop);
   study.begin("warming up");
-  study.run(studyPlan(ragQuery(1, words, result.wish.seed, 0)), policies.front());
+  study.run(ragPlan(result.wish, 1, 0), policies.front());
+  if (result.wish.own) study.remark(kOtherQuestion);
   for (const std::int32_t count : documents) {
     for (std::int32_t repeat = 0; repeat < result.wish.repeats; ++repeat) {
       // Policies take turns, so that what disturbs the machine disturbs all of them.
@@ -63,10 +71,9 @@ void measure(ExperimentResult& result, const ExperimentModel& model, const Exper
                          static_cast<double>(figures.promptTokens)});
         };
         study.session().clearCache();
-        const plan::Plan first = studyPlan(ragQuery(count, words, result.wish.seed, number));
-        add(", empty cache", study.run(first, policy));
+        add(", empty cache", study.run(ragPlan(result.wish, count, number), policy));
         // Another question over the same documents in another order.
-        const plan::Plan next = studyPlan(ragQuery(count, words, result.wish.seed, number + 1));
+        const plan::Plan next = ragPlan(result.wish, count, number + 1);
         add(", documents seen", study.run(withReversedPluses(next), policy));
         study.step();
       }
@@ -88,6 +95,7 @@ const Experiment kRagStudy{
     .fields = kFields,
     .measures = kMeasures,
     .repeats = 5,
+    .own = {.count = "documents", .made = "words"},
     .measure = measure};
 
 }  // namespace spanscope::experiment

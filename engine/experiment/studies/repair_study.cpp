@@ -58,11 +58,15 @@ void measure(ExperimentResult& result, const ExperimentModel& model, const Exper
   constexpr double kMilliseconds = 1000;
   const std::vector<std::int32_t> shares = numbersOf(result.wish, "shares");
   const std::int32_t documents = numberOf(result.wish, "documents");
-  result.total = shares.size() * static_cast<std::size_t>(result.wish.repeats);
+  const ExperimentWish& wish = result.wish;
   Study study(result, model, tell, stop);
-  for (std::int32_t repeat = 0; repeat < result.wish.repeats; ++repeat) {
-    const SourceWorld world{.documents = documents, .rivals = 0, .seed = result.wish.seed};
-    const plan::Plan plan = studyPlan(sourceQuery(sourceQuestion(world, repeat)));
+  const std::int32_t repeats = repeatsOver(wish, documents);
+  if (wish.own) study.remark(kRepeatsAreOrders);
+  result.total = shares.size() * static_cast<std::size_t>(repeats);
+  for (std::int32_t repeat = 0; repeat < repeats; ++repeat) {
+    const SourceWorld world{.documents = documents, .rivals = 0, .seed = wish.seed};
+    const plan::Plan plan =
+        wish.own ? ownPlan(wish, documents, repeat) : studyPlan(sourceQuery(sourceQuestion(world, repeat)));
     for (const std::int32_t share : shares) {
       study.begin(std::to_string(share) + " %, question " + std::to_string(repeat + 1));
       // The documents are seen by themselves before, so that what is timed is what the policy does anew.
@@ -104,6 +108,7 @@ const Experiment kRepairStudy{
     .fields = kFields,
     .measures = kMeasures,
     .repeats = 10,
+    .own = {.count = "documents"},
     .measure = measure};
 
 }  // namespace spanscope::experiment

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <random>
 
 namespace spanscope::experiment {
@@ -61,13 +62,26 @@ std::vector<std::uint64_t> inOrder(std::vector<std::uint64_t> documents, const s
   return documents;
 }
 
+/// A question over documents in this order. Of a person's documents, `seen` are the indices.
+plan::Plan reusePlan(const ExperimentWish& wish, const std::vector<std::uint64_t>& seen, std::int32_t words,
+                     std::uint64_t question) {
+  if (!wish.own) return studyPlan(reuseQuery(seen, words, question));
+  return studyPlan(
+      wish.own->query({.documents = {seen.begin(), seen.end()}, .question = question - 1, .maxTokens = 1}));
+}
+
 void measure(ExperimentResult& result, const ExperimentModel& model, const ExperimentTell& tell,
              const std::stop_token& stop) {
-  const std::vector<std::int32_t> lengths = numbersOf(result.wish, "words");
+  const ExperimentWish& wish = result.wish;
   const std::vector<std::int32_t> blockSizes = numbersOf(result.wish, "block_sizes");
   const std::vector<std::string> orders = wordsOf(result.wish, "orders");
   const std::vector<std::string> policies = policiesOf(result.wish, "policies");
   const std::int32_t documents = numberOf(result.wish, "documents");
+  // A person's documents are as long as they are.
+  const std::vector<std::int32_t> lengths =
+      wish.own ? std::vector{static_cast<std::int32_t>(
+                     std::lround(wish.own->meanWords(static_cast<std::size_t>(documents))))}
+               : numbersOf(wish, "words");
   const auto repeats = static_cast<std::size_t>(result.wish.repeats);
   result.total = lengths.size() * blockSizes.size() * policies.size() * repeats;
   for (const std::int32_t blockSize : blockSizes) {
@@ -78,20 +92,21 @@ void measure(ExperimentResult& result, const ExperimentModel& model, const Exper
     sized.session.blockCount = static_cast<std::int32_t>(tokens / blockSize + 2);
     Study study(result, sized, tell, stop);
     study.begin("warming up");
-    study.run(studyPlan(reuseQuery({1}, lengths.front(), 0)), policies.front());
+    study.run(reusePlan(wish, {0}, lengths.front(), 1), policies.front());
+    if (wish.own) study.remark(kOtherQuestion);
     for (const std::int32_t words : lengths) {
       for (std::size_t repeat = 0; repeat < repeats; ++repeat) {
         std::vector<std::uint64_t> seen;
         for (std::int32_t i = 0; i < documents; ++i)
-          seen.push_back((result.wish.seed + repeat) * 100'003 + static_cast<std::uint64_t>(i) + 2);
+          seen.push_back(static_cast<std::uint64_t>(i) + (wish.own ? 0 : (wish.seed + repeat) * 100'003 + 2));
         for (const std::string& policy : policies) {
           study.begin(counted(words, "word") + " a document, blocks of " + std::to_string(blockSize) +
                       ", policy " + policy);
           for (std::size_t i = 0; i < orders.size(); ++i) {
             study.session().clearCache();
-            study.run(studyPlan(reuseQuery(seen, words, 1)), policy);
+            study.run(reusePlan(wish, seen, words, 1), policy);
             const std::vector<std::uint64_t> asked = inOrder(seen, orders[i], result.wish.seed + repeat);
-            const Study::Ran ran = study.run(studyPlan(reuseQuery(asked, words, 2)), policy);
+            const Study::Ran ran = study.run(reusePlan(wish, asked, words, 2), policy);
             const trace::RunFigures& figures = ran.sample.figures;
             const std::string line =
                 policy + ", " + orders[i] + " order, blocks of " + std::to_string(blockSize);
@@ -121,6 +136,7 @@ const Experiment kReuseStudy{
     .fields = kFields,
     .measures = kMeasures,
     .repeats = 5,
+    .own = {.count = "documents", .made = "words"},
     .measure = measure};
 
 }  // namespace spanscope::experiment

@@ -110,6 +110,15 @@ plan::Plan studyPlan(const query::Node& query) {
   return std::move(*made.plan);
 }
 
+std::int32_t repeatsOver(const ExperimentWish& wish, std::int32_t documents) {
+  return wish.own ? std::min(wish.repeats, documents) : wish.repeats;
+}
+
+plan::Plan ownPlan(const ExperimentWish& wish, std::int32_t documents, std::int32_t repeat) {
+  return studyPlan(wish.own->query(
+      {.documents = documentsInTurn(static_cast<std::size_t>(documents), static_cast<std::size_t>(repeat))}));
+}
+
 std::string fillerText(std::int32_t words, std::uint64_t number) {
   std::string text = "Note " + std::to_string(number) + ".";
   std::uint64_t state = number * 0x9E3779B97F4A7C15ULL + 1;

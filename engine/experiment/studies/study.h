@@ -77,6 +77,22 @@ class Study {
 /// The plan of a query, with every rule at its default. Throws Failure.
 plan::Plan studyPlan(const query::Node& query);
 
+/// Said of an experiment on a person's question that asks further ones.
+inline constexpr const char* kOtherQuestion =
+    "The first question is that of the query; the others, over documents seen, are the same words with a "
+    "number behind them.";
+
+/// Greedy answers to one question over the same documents are equal, so that a repeat is an order of the
+/// documents: each begins with another one. How many repeats there are, for so many documents.
+std::int32_t repeatsOver(const ExperimentWish& wish, std::int32_t documents);
+/// Says so.
+inline constexpr const char* kRepeatsAreOrders =
+    "Repeats are orders of the documents, each of which begins with another one: there are no more of them "
+    "than "
+    "documents.";
+/// The plan of a person's question over the first documents in the order of this repeat.
+plan::Plan ownPlan(const ExperimentWish& wish, std::int32_t documents, std::int32_t repeat);
+
 /// About `words` meaningless words, in whole sentences. Equal numbers give equal texts.
 std::string fillerText(std::int32_t words, std::uint64_t number);
 
