@@ -3,7 +3,9 @@
 
 #include "app/cli/bench_report.h"
 #include "app/cli/command_service.h"
+#include "app/cli/input.h"
 #include "app/cli/number_option.h"
+#include "app/cli/query_options.h"
 #include "app/cli/session_options.h"
 #include "app/cli/text_table.h"
 #include "app/cli/usage.h"
@@ -13,6 +15,7 @@
 #include "engine/experiment/experiment.h"
 #include "engine/experiment/experiment_chart.h"
 #include "engine/experiment/experiment_table.h"
+#include "engine/experiment/own_documents.h"
 #include "engine/workbench/model_bundle.h"
 #include "engine/workbench/service/experiment_work.h"
 #include "engine/workbench/service/work_service.h"
@@ -41,6 +44,8 @@ constexpr double kMostPlace = 1'000'000;
 
 struct BenchExperimentOptions {
   SessionOptions session;
+  std::string queryFile;  ///< whose documents and question are measured; empty: the program makes them up
+  QueryOptionTexts query;
   experiment::ExperimentWish wish;
   std::string csv;
   std::string picture;
@@ -94,6 +99,8 @@ nlohmann::ordered_json toJson(const ExperimentResult& result, nlohmann::ordered_
   json["experiment"] = experiment.name;
   json["repeats"] = result.wish.repeats;
   json["seed"] = result.wish.seed;
+  if (result.wish.own) json["documents_of"] = result.wish.own->name();
+  if (!result.wish.expected.empty()) json["expected"] = result.wish.expected;
   json["fields"] = result.wish.values;
   json["remarks"] = result.remarks;
   json["points"] = nlohmann::ordered_json::array();
@@ -133,10 +140,30 @@ experiment::ExperimentDrawing drawingOf(const Experiment& experiment, const Benc
           .place = options.place};
 }
 
-ExitCode runOne(const Context& context, const Experiment& experiment, const BenchExperimentOptions& options) {
-  experiment::ExperimentWish wish;
+/// Takes documents and question from the file of --query. False: the file is wrong, which was said.
+bool takeDocuments(const Context& context, const BenchExperimentOptions& options,
+                   experiment::ExperimentWish& wish) {
+  const QueryOptions given = queryOptions(options.query);
+  const auto planned = planFile(options.queryFile, given, context.streams);
+  warnOfUnused(given, context.streams);
+  if (!planned) return false;
+  wish.source = experiment::DocumentSource::Own;
   try {
-    wish = experiment::completed(options.wish);
+    wish.own =
+        std::make_shared<const experiment::OwnDocuments>(planned->query(), inputName(options.queryFile));
+  } catch (const Failure& failure) {
+    Error error = failure.error();
+    error.file = inputName(options.queryFile);
+    throw Failure(error);
+  }
+  return true;
+}
+
+ExitCode runOne(const Context& context, const Experiment& experiment, const BenchExperimentOptions& options) {
+  experiment::ExperimentWish wish = options.wish;
+  if (!options.queryFile.empty() && !takeDocuments(context, options, wish)) return ExitCode::WrongInput;
+  try {
+    wish = experiment::completed(std::move(wish));
   } catch (const Failure& failure) {
     refuseOption("--" + failure.error().place, failure.error().found, failure.error().expected);
   }
@@ -176,8 +203,10 @@ ExitCode runOne(const Context& context, const Experiment& experiment, const Benc
     writeBenchHeader(context.streams.out, bundle, options.session);
     writeText(context.streams.out, result);
   }
-  const OutputRules rules{
+  OutputRules rules{
       .inputs = modelFiles(bundle.directory), .unfinished = context.streams.unfinished, .stop = {}};
+  const std::vector<FileIdentity>& read = options.query.book->files;
+  rules.inputs.insert(rules.inputs.end(), read.begin(), read.end());
   const auto write = [&](const std::string& file, const std::string& bytes) {
     if (file.empty()) return;
     if (const std::optional<Error> error = writeFile(file, bytes, rules)) throw OutputFailure(*error);
@@ -201,6 +230,23 @@ void addCommand(CLI::App& group, Context& context, const Experiment& experiment)
     const std::string help = std::string(field.name) + ": " + lowered(field.help) + rangeText(field);
     command->add_option(std::string("--") + field.key, options->wish.values[field.key], help)
         ->type_name(typeName(field.kind));
+  }
+  if (experiment::takesOwnDocuments(experiment)) {
+    const std::string made = experiment.own.made;
+    command
+        ->add_option("--query", options->queryFile,
+                     fmt::format("Query whose documents, what stands under its plus, and whose question are "
+                                 "measured in place of made-up ones{}; - is standard input",
+                                 made.empty() ? "" : ", without --" + made))
+        ->type_name("FILE");
+    if (experiment.own.judges) {
+      command
+          ->add_option(
+              "--expect", options->wish.expected,
+              "Right answer to the question of --query; without one, nothing is said of right and wrong")
+          ->type_name("TEXT");
+    }
+    addSettingOption(*command, options->query);
   }
   addNumber(*command, "--repeats", options->wish.repeats, "Runs of each place", {1, kMostRepeats});
   addSeedOption(*command, options->wish.seed, "Seed of what is made up");
@@ -229,6 +275,12 @@ void addCommand(CLI::App& group, Context& context, const Experiment& experiment)
   addSettings(*command, settings, {"device", "exact", "threads", "block_size", "blocks", "kv_type"});
   command->callback([&context, options, &experiment] {
     options->session.check();
+    options->query.check();
+    const auto made = options->wish.values.find(experiment.own.made);
+    if (!options->queryFile.empty() && made != options->wish.values.end() && !made->second.empty())
+      refuseOption("--" + made->first, made->second, "no value for documents of --query");
+    if (options->queryFile.empty() && !options->wish.expected.empty())
+      refuseOption("--expect", options->wish.expected, "--query with the question that it answers");
     context.action = [&context, options, &experiment] { return runOne(context, experiment, *options); };
   });
 }

@@ -10,6 +10,9 @@
 
 #include <nlohmann/json.hpp>
 
+#include <string>
+#include <vector>
+
 using nlohmann::json;
 using spanscope::test::spanq;
 
@@ -70,6 +73,58 @@ class TestSpanqExperiments : public QObject {
     QVERIFY(pictureAt("2").contains("2 documents"));
     for (const char* place : {"documents:1", "nan", "1e999", "-1", ""})
       QCOMPARE(spanq({"bench", "rag", "--at", place}).code, 2);
+  }
+
+  /// The documents of a query in place of made-up ones, as many as there are.
+  void documentsOfAQuery() {
+    const std::string file = SPANSCOPE_SOURCE_DIR "/resources/queries/rag.json";
+    const auto rag =
+        spanq({"bench", "rag", "--query", file, "--policies", "spans", "--repeats", "1", "--json"});
+    QCOMPARE(rag.code, 0);
+    const json found = json::parse(rag.out);
+    QCOMPARE(found["documents_of"].get<std::string>(), file);
+    QVERIFY(!found["fields"].contains("words"));
+    QVERIFY(found["fields"]["documents"].get<std::string>().starts_with("1,2"));
+    const auto many = spanq({"bench", "rag", "--query", file, "--documents", "2,200"});
+    QCOMPARE(many.code, 2);
+    QVERIFY2(many.err.find("so many documents stand under the plus") != std::string::npos, many.err.c_str());
+    QCOMPARE(spanq({"bench", "rag", "--query", file, "--words", "20"}).code, 2);
+    const auto none = spanq(
+        {"bench", "rag", "--query", SPANSCOPE_SOURCE_DIR "/resources/queries/chat.json", "--repeats", "1"});
+    QVERIFY(none.code != 0);
+    QVERIFY2(none.err.find("no plus") != std::string::npos, none.err.c_str());
+    // Nothing to take documents from.
+    QCOMPARE(spanq({"bench", "judge", "--query", file}).code, 2);
+  }
+
+  void answersAreJudgedByWhatIsExpected() {
+    const QTemporaryDir folder;
+    QFile query(folder.filePath("q.json"));
+    QVERIFY(query.open(QIODevice::WriteOnly));
+    query.write(
+        R"({"g":{"model":"m","max_tokens":12,"input":{"cross":[{"system":"Answer from the documents."},
+        {"plus":[{"user":"Mira lives in Lisbon."},{"user":"Otto plays the cello."}]},
+        {"user":"Where does {name} live?"}]}}})");
+    query.close();
+    const std::string file = query.fileName().toStdString();
+    std::vector<std::string> arguments{"bench",       "accuracy",  "--query",    file,
+                                       "--set",       "name=Mira", "--policies", "spans",
+                                       "--documents", "2",         "--repeats",  "2"};
+    const auto open = spanq(arguments);
+    QCOMPARE(open.code, 0);
+    QVERIFY2(open.out.find("There is no expected answer") != std::string::npos, open.out.c_str());
+    arguments.insert(arguments.end(), {"--expect", "Lisbon", "--json"});
+    const auto judged = spanq(arguments);
+    QCOMPARE(judged.code, 0);
+    const json found = json::parse(judged.out);
+    QCOMPARE(found["expected"].get<std::string>(), std::string("Lisbon"));
+    QCOMPARE(found["points"][0]["holds"]["samples"], json(std::vector<double>{100, 100}));
+    QCOMPARE(spanq({"bench", "accuracy", "--expect", "Lisbon"}).code, 2);
+    // What is read is not written over.
+    arguments.insert(arguments.end(), {"--csv", file});
+    QVERIFY(spanq(arguments).code != 0);
+    QVERIFY(query.open(QIODevice::ReadOnly));
+    QVERIFY(query.readAll().startsWith("{\"g\""));
   }
 
   void wrongValuesAreUsage() {
