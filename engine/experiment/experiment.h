@@ -22,6 +22,7 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <optional>
 #include <span>
 #include <stop_token>
 #include <string>
@@ -168,8 +169,9 @@ constexpr bool takesOwnDocuments(const Experiment& experiment) {
 }
 
 /// The wish, completed with the usual values; of a person's documents, with numbers of them that there are.
-/// Throws Failure that names the field if a value is invalid, or if there is no such experiment or field.
-ExperimentWish completed(ExperimentWish wish);
+/// `ownDocuments`: how many there are, where ExperimentWish::own is null. Throws Failure that names the field
+/// if a value is invalid, or if there is no such experiment or field.
+ExperimentWish completed(ExperimentWish wish, std::optional<std::size_t> ownDocuments = {});
 
 /// The usual value of a field for so many documents of a person: "1,2,4,8" for eight.
 std::string usualValue(const Experiment& experiment, const ExperimentField& field, std::size_t ownDocuments);

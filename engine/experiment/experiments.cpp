@@ -103,11 +103,16 @@ std::string standardOf(const ExperimentField& field) {
 }
 
 /// Of a person's documents there are as many as stand under the plus, however many the program makes up.
-ExperimentField withOwn(ExperimentField field, const Experiment& experiment, const ExperimentWish& wish) {
-  if (wish.own == nullptr || std::string_view(field.key) != experiment.own.count) return field;
+ExperimentField withOwn(ExperimentField field, const Experiment& experiment,
+                        std::optional<std::size_t> ownDocuments) {
+  if (!ownDocuments || std::string_view(field.key) != experiment.own.count) return field;
   field.least = 1;
-  field.most = static_cast<std::int32_t>(std::min<std::size_t>(wish.own->count(), INT32_MAX));
+  field.most = static_cast<std::int32_t>(std::min<std::size_t>(*ownDocuments, INT32_MAX));
   return field;
+}
+
+std::optional<std::size_t> ownCount(const ExperimentWish& wish) {
+  return wish.own ? std::optional(wish.own->count()) : std::nullopt;
 }
 
 /// Throws Failure where more documents are asked for than there are.
@@ -129,7 +134,7 @@ ExperimentField fieldOf(const ExperimentWish& wish, const char* key) {
   const Experiment* experiment = findExperiment(wish.experiment);
   if (experiment != nullptr) {
     for (const ExperimentField& field : experiment->fields) {
-      if (std::string_view(field.key) == key) return withOwn(field, *experiment, wish);
+      if (std::string_view(field.key) == key) return withOwn(field, *experiment, ownCount(wish));
     }
   }
   throw Failure(errorAt("experiment", wish.experiment, std::string("one that has the field ") + key));
@@ -161,7 +166,9 @@ const Experiment* findExperiment(std::string_view name) {
   return found == kExperiments.end() ? nullptr : *found;
 }
 
-ExperimentWish completed(ExperimentWish wish) {
+ExperimentWish completed(ExperimentWish wish, std::optional<std::size_t> ownDocuments) {
+  if (wish.own) ownDocuments = ownCount(wish);
+  if (wish.source == DocumentSource::Made) ownDocuments.reset();
   const Experiment* experiment = findExperiment(wish.experiment);
   if (experiment == nullptr) {
     std::string names;
@@ -184,15 +191,14 @@ ExperimentWish completed(ExperimentWish wish) {
                           isOwn ? "none: it judges no answers" : "one to a question of a query only"));
   }
   for (const ExperimentField& usual : fields) {
-    const ExperimentField field = withOwn(usual, *experiment, wish);
-    const bool isCount = wish.own && std::string_view(field.key) == experiment->own.count;
+    const ExperimentField field = withOwn(usual, *experiment, ownDocuments);
+    const bool isCount = ownDocuments && std::string_view(field.key) == experiment->own.count;
     if (isOwn && *field.key != '\0' && std::string_view(field.key) == experiment->own.made) {
       wish.values.erase(field.key);
       continue;
     }
     std::string& value = wish.values[field.key];
-    if (value.empty())
-      value = isCount ? usualValue(*experiment, field, wish.own->count()) : standardOf(field);
+    if (value.empty()) value = isCount ? usualValue(*experiment, field, *ownDocuments) : standardOf(field);
     if (isCount) checkOwn(field, value);
     check(field, value);
   }

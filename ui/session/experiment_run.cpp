@@ -7,6 +7,9 @@ namespace spanscope::ui {
 namespace {
 
 const QLatin1String kRepeats("repeats");
+const QLatin1String kSource("source");
+const QLatin1String kOwn("own");
+const QLatin1String kExpected("expected");
 
 /// Paths may hold what parts fields from each other.
 QString guarded(QString value) {
@@ -25,6 +28,9 @@ QString experimentWishText(const experiment::ExperimentWish& wish) {
   QStringList parts{QString::fromStdString(wish.experiment)};
   for (const auto& [key, value] : wish.values)
     parts += QString::fromStdString(key) + QLatin1Char('=') + guarded(QString::fromStdString(value));
+  if (wish.source == experiment::DocumentSource::Own) parts += kSource + QLatin1Char('=') + kOwn;
+  if (!wish.expected.empty())
+    parts += kExpected + QLatin1Char('=') + guarded(QString::fromStdString(wish.expected));
   if (wish.repeats > 0) parts += kRepeats + QLatin1Char('=') + QString::number(wish.repeats);
   return parts.join(QLatin1Char(';'));
 }
@@ -41,6 +47,10 @@ std::optional<experiment::ExperimentWish> readExperimentWish(const QString& text
     const QString value = unguarded(part.mid(equals + 1));
     if (key == kRepeats)
       wish.repeats = value.toInt();
+    else if (key == kSource)
+      wish.source = value == kOwn ? experiment::DocumentSource::Own : experiment::DocumentSource::Made;
+    else if (key == kExpected)
+      wish.expected = value.toStdString();
     else
       wish.values[key.toStdString()] = value.toStdString();
   }

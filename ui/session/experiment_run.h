@@ -17,7 +17,8 @@ struct ExperimentRun {
   QString problem{};  ///< why it failed; what was measured by then stands
 };
 
-/// A wish as the argument of the command "run.experiment": "rag;documents=1,2,4;repeats=5".
+/// A wish as the argument of the command "run.experiment": "rag;documents=1,2,4;repeats=5", with "source=own"
+/// for the documents of the query in view. It does not hold ExperimentWish::own.
 QString experimentWishText(const experiment::ExperimentWish& wish);
 /// Returns nothing if the text is no such argument. It does not check the values: experiment::completed()
 /// does that.

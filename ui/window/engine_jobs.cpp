@@ -2,6 +2,7 @@
 #include "ui/window/engine_jobs.h"
 
 #include "engine/base/error.h"
+#include "engine/experiment/own_documents.h"
 #include "engine/workbench/service/benchmark_work.h"
 #include "engine/workbench/service/experiment_work.h"
 #include "engine/workbench/service/fidelity_work.h"
@@ -22,6 +23,7 @@
 #include <memory>
 #include <stdexcept>
 #include <utility>
+#include <variant>
 
 namespace spanscope::ui {
 namespace {
@@ -54,6 +56,27 @@ QString findQuery(Workspace& workspace, const Asker& asker, QueryToMeasure& foun
                          workbench::Workplace& place, const retrieve::Watch& watch) {
       return retrieved(*retrieval, place, watch);
     };
+  }
+  return {};
+}
+
+/// Has an experiment run on documents and question of the current document. Returns why not, in words.
+QString takeDocuments(Workspace& workspace, const Asker& asker, experiment::ExperimentWish& wish) {
+  QueryToMeasure found;
+  if (QString problem = findQuery(workspace, asker, found); !problem.isEmpty()) return problem;
+  const DocumentModel& model = *workspace.current()->model;
+  // What the settings say of answers without a limit of their own holds here as well.
+  if (auto* generate = found.query.as<query::Generate>(); generate != nullptr) {
+    auto& most = generate->settings.maxTokens;
+    const auto* given = std::get_if<std::int32_t>(&most);
+    const std::int32_t usual = model.document().settings.maxTokens;
+    if ((given == nullptr || *given <= 0) && usual > 0) most = usual;
+  }
+  try {
+    wish.own =
+        std::make_shared<const experiment::OwnDocuments>(std::move(found.query), model.title().toStdString());
+  } catch (const Failure& failure) {
+    return QString::fromUtf8(failure.what());
   }
   return {};
 }
@@ -194,13 +217,16 @@ QString startPolicyComparison(Workspace& workspace, const std::vector<std::strin
   return refused;
 }
 
-QString startExperiment(Workspace& workspace, const experiment::ExperimentWish& wish) {
+QString startExperiment(Workspace& workspace, const experiment::ExperimentWish& wish, const Asker& asker) {
   if (workspace.current() == nullptr) return tr("No query is open.");
   if (workspace.engine().isMeasuring(EngineJob::kProgram))
     return tr("An experiment is running: stop it first.");
-  experiment::ExperimentWish whole;
+  experiment::ExperimentWish whole = wish;
+  if (wish.source == experiment::DocumentSource::Own) {
+    if (QString problem = takeDocuments(workspace, asker, whole); !problem.isEmpty()) return problem;
+  }
   try {
-    whole = experiment::completed(wish);
+    whole = experiment::completed(std::move(whole));
   } catch (const Failure& failure) {
     return QString::fromUtf8(failure.what());
   }

@@ -30,7 +30,9 @@ QString startBenchmark(Workspace& workspace, const BenchmarkWish& wish, const As
 QString startPolicyComparison(Workspace& workspace, const std::vector<std::string>& policies,
                               const Asker& asker = {});
 /// Carries an experiment out on the model of the current document. It is the program's: every tab shows it,
-/// and there is one at a time.
-QString startExperiment(Workspace& workspace, const experiment::ExperimentWish& wish);
+/// and there is one at a time. Where it is wished, it takes documents and question from the query of the
+/// current document; `asker` answers questions of that query.
+QString startExperiment(Workspace& workspace, const experiment::ExperimentWish& wish,
+                        const Asker& asker = {});
 
 }  // namespace spanscope::ui

@@ -472,7 +472,10 @@ void MainWindow::experiment(const QString& wish) {
     }
   }
   statusBar()->clearMessage();
-  if (const QString problem = startExperiment(m_workspace, *wanted); !problem.isEmpty()) complain(problem);
+  m_workspace.current()->model->endMerge();
+  const QString problem =
+      startExperiment(m_workspace, *wanted, [this](const QString& question) { return answerTo(question); });
+  if (!problem.isEmpty()) complain(problem);
 }
 
 void MainWindow::benchmark(const QString& wish) {

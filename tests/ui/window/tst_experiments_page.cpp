@@ -17,6 +17,7 @@
 #include <QPushButton>
 #include <QRect>
 #include <QSet>
+#include <QStatusBar>
 #include <QString>
 #include <QStringList>
 #include <QStringLiteral>
@@ -327,6 +328,57 @@ class TestExperimentsPage : public QObject {
     }
   }
 
+  /// The choice is there where it makes sense; numbers fit the documents, and what is measured are these.
+  void documentsOfTheQuery() {
+    m_view->choose(QStringLiteral("judge"));
+    QVERIFY(m_view->sourceChoice() == nullptr);
+    m_view->choose(QStringLiteral("rag"));
+    QVERIFY(m_view->expectedField() == nullptr);
+    QComboBox* source = m_view->sourceChoice();
+    QCOMPARE(source->currentText(), QStringLiteral("made by the program"));
+    const QString usual = m_view->field(QStringLiteral("documents"))->text();
+    source->setCurrentIndex(1);
+    QCOMPARE(source->currentText(), QStringLiteral("those of this document"));
+    QVERIFY(m_view->field(QStringLiteral("documents"))->text() != usual);
+    QVERIFY(!m_view->field(QStringLiteral("words"))->isEnabled());
+    QVERIFY(m_view->runButton().isEnabled());
+    m_view->field(QStringLiteral("documents"))->setText(QStringLiteral("1,900"));
+    QVERIFY(!m_view->runButton().isEnabled());
+    source->setCurrentIndex(0);
+    m_view->field(QStringLiteral("documents"))->setText(usual);
+    QVERIFY(m_view->field(QStringLiteral("words"))->isEnabled());
+
+    m_view->choose(QStringLiteral("accuracy"));
+    QVERIFY(!m_view->expectedField()->isEnabled());
+    m_view->sourceChoice()->setCurrentIndex(1);
+    QVERIFY(m_view->expectedField()->isEnabled());
+    m_view->expectedField()->setText(QStringLiteral("a; b"));
+    m_view->field(QStringLiteral("policies"))->setText(QStringLiteral("spans"));
+    m_view->runButton().click();
+    QTRY_VERIFY_WITH_TIMEOUT(hasEnded(), kPatience);
+    QCOMPARE(run()->problem, QString());
+    QCOMPARE(run()->result.wish.expected, std::string("a; b"));
+    QVERIFY(run()->result.wish.own != nullptr);
+    QTRY_VERIFY(m_view->model().setup.contains(QStringLiteral("expected answer “a; b”")));
+    // Chosen again, it is as it was left.
+    m_view->choose(QStringLiteral("rag"));
+    m_view->choose(QStringLiteral("accuracy"));
+    QCOMPARE(m_view->sourceChoice()->currentIndex(), 1);
+    QCOMPARE(m_view->expectedField()->text(), QStringLiteral("a; b"));
+  }
+
+  void aQueryWithoutDocumentsIsRefused() {
+    m_view->choose(QStringLiteral("rag"));
+    m_view->sourceChoice()->setCurrentIndex(1);
+    QVERIFY(m_view->runButton().isEnabled());
+    QVERIFY(m_window->openExample(QStringLiteral("chat.json")));
+    QTRY_VERIFY(!m_view->runButton().isEnabled());
+    m_window->perform(QStringLiteral("run.experiment:rag;source=own"));
+    QVERIFY2(m_window->statusBar()->currentMessage().contains(QStringLiteral("no plus")),
+             qPrintable(m_window->statusBar()->currentMessage()));
+    QVERIFY(!run());
+  }
+
   /// What was typed for one experiment is there when it is chosen again.
   void fieldsAreKept() {
     m_view->choose(QStringLiteral("rag"));
@@ -344,6 +396,12 @@ class TestExperimentsPage : public QObject {
     const experiment::ExperimentWish folder{
         .experiment = "conversation", .values = {{"folder", "/a;b%3B=c"}}, .repeats = 1};
     QVERIFY(readExperimentWish(experimentWishText(folder)) == folder);
+    const experiment::ExperimentWish own{.experiment = "accuracy",
+                                         .values = {},
+                                         .repeats = 1,
+                                         .source = experiment::DocumentSource::Own,
+                                         .expected = "50 %; or=so"};
+    QVERIFY(readExperimentWish(experimentWishText(own)) == own);
     QVERIFY(!readExperimentWish(QStringLiteral("nothing")));
     QVERIFY(!readExperimentWish(QString()));
   }

@@ -4,11 +4,15 @@
 #include "ui/views/common/text_tools.h"
 #include "ui/words/experiment_words.h"
 
+#include <QComboBox>
 #include <QFileDialog>
 #include <QGridLayout>
 #include <QLabel>
 #include <QLineEdit>
 #include <QToolButton>
+
+#include <algorithm>
+#include <string_view>
 
 namespace spanscope::ui {
 
@@ -20,9 +24,17 @@ ExperimentForm::ExperimentForm(QWidget* parent) : QWidget(parent), m_grid(new QG
 }
 
 std::int32_t ExperimentForm::showExperiment(const experiment::Experiment& shown, std::int32_t repeatsBefore) {
-  if (!m_made.empty())
-    m_wishes[m_made] = {.experiment = m_made, .values = values(), .repeats = repeatsBefore};
+  if (!m_made.empty()) {
+    m_wishes[m_made] = {.experiment = m_made,
+                        .values = values(),
+                        .repeats = repeatsBefore,
+                        .source = source(),
+                        .expected = expected()};
+  }
   m_fields.clear();
+  m_source = nullptr;
+  m_expected = nullptr;
+  m_fitted.clear();
   m_focusOrder.clear();
   while (QLayoutItem* item = m_grid->takeAt(0)) {
     if (item->widget() != nullptr) {
@@ -35,24 +47,92 @@ std::int32_t ExperimentForm::showExperiment(const experiment::Experiment& shown,
   const auto known = m_wishes.find(m_made);
   experiment::ExperimentWish wish =
       known != m_wishes.end() ? known->second : experiment::completed({.experiment = m_made, .values = {}});
-  int row = 0;
+  int row = addOwnRows(shown, wish);
   for (const experiment::ExperimentField& field : experiment::fieldsOf(shown))
     addRow(field, wish.values[field.key], row++);
+  showSource();
   return wish.repeats;
+}
+
+/// The rows about a person's documents. Returns how many there are.
+int ExperimentForm::addOwnRows(const experiment::Experiment& shown, const experiment::ExperimentWish& wish) {
+  if (!experiment::takesOwnDocuments(shown)) return 0;
+  int row = 0;
+  m_source = new QComboBox(this);
+  m_source->addItem(tr("made by the program"));
+  m_source->addItem(tr("those of this document"));
+  m_source->setToolTip(
+      tr("What stands under the plus of the document in view, and its last user message as the question"));
+  m_source->setAccessibleName(tr("Documents are"));
+  m_source->setAccessibleDescription(m_source->toolTip());
+  m_source->setCurrentIndex(wish.source == experiment::DocumentSource::Own ? 1 : 0);
+  ignoreWheelWithoutFocus(m_source);
+  m_grid->addWidget(m_source, row, 1);
+  addLabel(tr("Documents are"), *m_source, row++);
+  m_focusOrder.push_back(m_source);
+  if (shown.own.judges) {
+    m_expected = new QLineEdit(QString::fromStdString(wish.expected), this);
+    m_expected->setToolTip(
+        tr("The right answer to the question; without one, nothing is said of right and wrong"));
+    m_expected->setAccessibleName(tr("Expected answer"));
+    m_expected->setAccessibleDescription(m_expected->toolTip());
+    m_expected->setPlaceholderText(tr("none: nothing is said of right and wrong"));
+    connect(m_expected, &QLineEdit::textChanged, this, &ExperimentForm::changed);
+    connect(m_expected, &QLineEdit::returnPressed, this, &ExperimentForm::runWanted);
+    m_grid->addWidget(m_expected, row, 1);
+    addLabel(tr("Expected answer"), *m_expected, row++);
+    m_focusOrder.push_back(m_expected);
+  }
+  connect(m_source, &QComboBox::currentIndexChanged, this, [this] {
+    showSource();
+    Q_EMIT changed();
+  });
+  return row;
+}
+
+QLabel* ExperimentForm::addLabel(const QString& name, QWidget& buddy, int row) {
+  auto* label = new QLabel(name, this);
+  label->setToolTip(buddy.toolTip());
+  label->setBuddy(&buddy);
+  m_grid->addWidget(label, row, 0);
+  return label;
+}
+
+/// What says how documents are made up stays in its place and is off for documents of a person.
+void ExperimentForm::showSource() {
+  const experiment::Experiment* shown = experiment::findExperiment(m_made);
+  if (shown == nullptr || m_source == nullptr) return;
+  const bool isOwn = source() == experiment::DocumentSource::Own;
+  if (QLineEdit* made = field(QString::fromUtf8(shown->own.made))) made->setEnabled(!isOwn);
+  if (m_expected != nullptr) m_expected->setEnabled(isOwn);
+  if (!isOwn) fitNumbers({});
+}
+
+void ExperimentForm::fitNumbers(std::optional<std::size_t> ownDocuments) {
+  const experiment::Experiment* shown = experiment::findExperiment(m_made);
+  QLineEdit* line = shown == nullptr ? nullptr : field(QString::fromUtf8(shown->own.count));
+  if (line == nullptr) return;
+  const auto usual = std::find_if(shown->fields.begin(), shown->fields.end(), [&](const auto& one) {
+    return std::string_view(one.key) == shown->own.count;
+  });
+  if (usual == shown->fields.end()) return;
+  const QString made = QString::fromUtf8(usual->standard);
+  if (line->text() != (m_fitted.isEmpty() ? made : m_fitted)) return;
+  m_fitted = ownDocuments ? QString::fromStdString(experiment::usualValue(*shown, *usual, *ownDocuments))
+                          : QString();
+  const QString wanted = m_fitted.isEmpty() ? made : m_fitted;
+  if (line->text() != wanted) line->setText(wanted);
 }
 
 void ExperimentForm::addRow(const experiment::ExperimentField& field, const std::string& value, int row) {
   const QString name = experimentWord(field.name);
-  auto* label = new QLabel(name, this);
   auto* line = new QLineEdit(QString::fromStdString(value), this);
   line->setAccessibleName(name);
   line->setAccessibleDescription(experimentWord(field.help));
   line->setToolTip(experimentWord(field.help));
-  label->setToolTip(line->toolTip());
-  label->setBuddy(line);
   connect(line, &QLineEdit::textChanged, this, &ExperimentForm::changed);
   connect(line, &QLineEdit::returnPressed, this, &ExperimentForm::runWanted);
-  m_grid->addWidget(label, row, 0);
+  addLabel(name, *line, row);
   m_grid->addWidget(line, row, 1);
   m_fields.emplace(QString::fromUtf8(field.key), line);
   m_focusOrder.push_back(line);
@@ -80,6 +160,24 @@ std::map<std::string, std::string> ExperimentForm::values() const {
   return values;
 }
 
+experiment::DocumentSource ExperimentForm::source() const {
+  return m_source != nullptr && m_source->currentIndex() == 1 ? experiment::DocumentSource::Own
+                                                              : experiment::DocumentSource::Made;
+}
+
+void ExperimentForm::setSource(experiment::DocumentSource source) {
+  if (m_source != nullptr) m_source->setCurrentIndex(source == experiment::DocumentSource::Own ? 1 : 0);
+}
+
+std::string ExperimentForm::expected() const {
+  const bool isAsked = m_expected != nullptr && source() == experiment::DocumentSource::Own;
+  return isAsked ? m_expected->text().toStdString() : std::string();
+}
+
+void ExperimentForm::setExpected(const QString& answer) {
+  if (m_expected != nullptr) m_expected->setText(answer);
+}
+
 void ExperimentForm::setValue(const QString& key, const QString& value) {
   if (QLineEdit* line = field(key)) line->setText(value);
 }
@@ -91,12 +189,15 @@ QLineEdit* ExperimentForm::field(const QString& key) const {
 
 void ExperimentForm::setReadOnly(bool isReadOnly) {
   for (const auto& [key, line] : m_fields) line->setReadOnly(isReadOnly);
+  if (m_source != nullptr) m_source->setEnabled(!isReadOnly);
+  if (m_expected != nullptr) m_expected->setReadOnly(isReadOnly);
   for (QToolButton* browse : findChildren<QToolButton*>()) browse->setEnabled(!isReadOnly);
 }
 
 void ExperimentForm::setTheme(const Theme& theme) {
   for (QLabel* label : findChildren<QLabel*>()) colorLabel(*label, theme, Role::TextSecond);
   for (const auto& [key, line] : m_fields) line->setFont(theme.monoFont());
+  if (m_expected != nullptr) m_expected->setFont(theme.monoFont());
 }
 
 }  // namespace spanscope::ui

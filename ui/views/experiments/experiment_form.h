@@ -7,10 +7,15 @@
 #include <QString>
 #include <QWidget>
 
+#include <cstddef>
 #include <map>
+#include <optional>
+#include <string>
 #include <vector>
 
+class QComboBox;
 class QGridLayout;
+class QLabel;
 class QLineEdit;
 
 namespace spanscope::ui {
@@ -26,6 +31,16 @@ class ExperimentForm : public QWidget {
   std::int32_t showExperiment(const experiment::Experiment& shown, std::int32_t repeatsBefore);
   /// Values by field.
   std::map<std::string, std::string> values() const;
+  /// Where the documents come from, and the answer that is expected; made-up ones and none where the
+  /// experiment does not ask.
+  experiment::DocumentSource source() const;
+  void setSource(experiment::DocumentSource source);
+  std::string expected() const;
+  void setExpected(const QString& answer);
+  QComboBox* sourceChoice() const { return m_source; }     ///< nullptr: there is none
+  QLineEdit* expectedField() const { return m_expected; }  ///< nullptr: there is none
+  /// Puts numbers of documents that there are where nobody has typed others.
+  void fitNumbers(std::optional<std::size_t> ownDocuments);
   void setValue(const QString& key, const QString& value);
   QLineEdit* field(const QString& key) const;  ///< nullptr: there is none
   /// All that takes the focus, from top to bottom, and from left to right in a row.
@@ -39,9 +54,15 @@ class ExperimentForm : public QWidget {
 
  private:
   void addRow(const experiment::ExperimentField& field, const std::string& value, int row);
+  int addOwnRows(const experiment::Experiment& shown, const experiment::ExperimentWish& wish);
+  QLabel* addLabel(const QString& name, QWidget& buddy, int row);
+  void showSource();
 
   QGridLayout* m_grid;
   std::map<QString, QLineEdit*> m_fields;
+  QComboBox* m_source = nullptr;
+  QLineEdit* m_expected = nullptr;
+  QString m_fitted;  ///< numbers of documents that were put into the field; empty: none were
   std::vector<QWidget*> m_focusOrder;
   std::string m_made;                                          ///< the experiment whose fields are there
   std::map<std::string, experiment::ExperimentWish> m_wishes;  ///< as they were left, by experiment

@@ -3,6 +3,8 @@
 
 #include "engine/base/error.h"
 #include "engine/experiment/experiment_table.h"
+#include "engine/experiment/own_documents.h"
+#include "engine/workbench/document/document_query.h"
 #include "ui/views/common/empty_text.h"
 #include "ui/views/common/measure_widgets.h"
 #include "ui/views/common/text_tools.h"
@@ -179,6 +181,14 @@ QLineEdit* ExperimentsView::field(const QString& key) const {
   return m_form->field(key);
 }
 
+QComboBox* ExperimentsView::sourceChoice() const {
+  return m_form->sourceChoice();
+}
+
+QLineEdit* ExperimentsView::expectedField() const {
+  return m_form->expectedField();
+}
+
 CellChart& ExperimentsView::heatMap() {
   return *m_heatMap;
 }
@@ -208,11 +218,17 @@ void ExperimentsView::makeFields() {
 }
 
 experiment::ExperimentWish ExperimentsView::wish() const {
-  return {.experiment = chosen().toStdString(), .values = m_form->values(), .repeats = m_repeats->value()};
+  return {.experiment = chosen().toStdString(),
+          .values = m_form->values(),
+          .repeats = m_repeats->value(),
+          .source = m_form->source(),
+          .expected = m_form->expected()};
 }
 
 void ExperimentsView::setWish(const experiment::ExperimentWish& wish) {
   choose(QString::fromStdString(wish.experiment));
+  m_form->setSource(wish.source);
+  m_form->setExpected(QString::fromStdString(wish.expected));
   for (const auto& [key, value] : wish.values)
     m_form->setValue(QString::fromStdString(key), QString::fromStdString(value));
   if (wish.repeats > 0) m_repeats->setValue(wish.repeats);
@@ -224,14 +240,46 @@ void ExperimentsView::setChart(experiment::ChartKind kind, std::optional<double>
   if (input() != nullptr) refresh();
 }
 
+const ExperimentsView::OwnCount& ExperimentsView::ownCount() {
+  const std::shared_ptr<const document::Document> document = input() == nullptr ? nullptr : input()->document;
+  if (document == nullptr || document == m_ownCount.document) return m_ownCount;
+  m_ownCount = {.document = document, .count = {}, .problem = {}};
+  if (document->root() == document::kNoNode) {
+    m_ownCount.problem = tr("The query is empty.");
+    return m_ownCount;
+  }
+  const document::QueryOf taken = document::toQuery(*document, document::TakeOut::MutedAndFrozen);
+  if (!taken.query) {
+    m_ownCount.problem = tr("The query is not complete: an input is missing.");
+    return m_ownCount;
+  }
+  try {
+    m_ownCount.count = experiment::countDocuments(*taken.query);
+  } catch (const Failure& failure) {
+    m_ownCount.problem = QString::fromUtf8(failure.what());
+  }
+  return m_ownCount;
+}
+
+QString ExperimentsView::wishProblem() {
+  std::optional<std::size_t> ownDocuments;
+  if (m_form->source() == experiment::DocumentSource::Own) {
+    const OwnCount& own = ownCount();
+    if (!own.problem.isEmpty()) return own.problem;
+    ownDocuments = own.count;
+    m_form->fitNumbers(ownDocuments);
+  }
+  try {
+    experiment::completed(wish(), ownDocuments);
+  } catch (const Failure& failure) {
+    return QString::fromUtf8(failure.what());
+  }
+  return {};
+}
+
 /// What is wrong with the fields stands where otherwise stands what goes on.
 void ExperimentsView::checkWish() {
-  QString problem;
-  try {
-    experiment::completed(wish());
-  } catch (const Failure& failure) {
-    problem = QString::fromUtf8(failure.what());
-  }
+  const QString problem = wishProblem();
   m_run->setEnabled(m_model.isRunning || problem.isEmpty());
   m_doing->setText(problem.isEmpty() ? (m_model.isRunning ? m_model.doing : QString()) : problem);
   m_doing->setToolTip(m_doing->text());

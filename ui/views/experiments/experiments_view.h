@@ -6,6 +6,8 @@
 #include "ui/views/common/table_painting.h"
 #include "ui/views/experiments/experiments_model.h"
 
+#include <cstddef>
+#include <memory>
 #include <optional>
 
 class QComboBox;
@@ -41,6 +43,8 @@ class ExperimentsView : public InputView {
   void setWish(const experiment::ExperimentWish& wish);
   void choose(const QString& name);
   QLineEdit* field(const QString& key) const;  ///< nullptr: there is none
+  QComboBox* sourceChoice() const;             ///< nullptr: the experiment makes up what it measures
+  QLineEdit* expectedField() const;            ///< nullptr: it judges no answers
   QPushButton& runButton() { return *m_run; }
   /// Draws it in another way, of those that the experiment has; histograms at one place or at all.
   void setChart(experiment::ChartKind kind, std::optional<double> place = {});
@@ -61,12 +65,22 @@ class ExperimentsView : public InputView {
   void checkWish();
   void fillTable();
   void runOrStop();
+  /// What is wrong with the fields, in words; nothing: nothing is.
+  QString wishProblem();
   QString chosen() const;
   QString introduction() const;
 
   ExperimentsModel m_model;
   ExperimentLook m_look;
   std::optional<Theme> m_shown;  ///< that the widgets were filled with
+  /// The documents of the query in view, counted anew when it has changed.
+  struct OwnCount {
+    std::shared_ptr<const document::Document> document;
+    std::optional<std::size_t> count;
+    QString problem;  ///< why there are none
+  };
+  const OwnCount& ownCount();
+  OwnCount m_ownCount;
   QComboBox* m_choice = nullptr;
   QLabel* m_brief = nullptr;
   ExperimentForm* m_form = nullptr;
