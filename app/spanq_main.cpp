@@ -8,6 +8,7 @@
 #include "engine/base/output_file.h"
 #include "engine/base/standard_descriptors.h"
 #include "engine/compute/backends.h"
+#include "engine/workbench/pace_book.h"
 #include "kernels/backends.h"
 
 #include <pthread.h>
@@ -102,6 +103,7 @@ int main(int argc, char** argv) {
                                  .canAsk = isatty(STDIN_FILENO) == 1,
                                  .output = &output,
                                  .unfinished = &work.files,
-                                 .endsByItself = &work.endsByItself},
+                                 .endsByItself = &work.endsByItself,
+                                 .paceFile = spanscope::workbench::standardPaceFile()},
                                 spanscope::programBackends(), work.stop.get_token());
 }

@@ -16,7 +16,9 @@
 #include "engine/experiment/experiment_chart.h"
 #include "engine/experiment/experiment_table.h"
 #include "engine/experiment/own_documents.h"
+#include "engine/experiment/token_amount.h"
 #include "engine/workbench/model_bundle.h"
+#include "engine/workbench/pace_book.h"
 #include "engine/workbench/service/experiment_work.h"
 #include "engine/workbench/service/work_service.h"
 #include "engine/workbench/service/workplace.h"
@@ -127,6 +129,32 @@ void writeText(std::ostream& out, const ExperimentResult& result) {
   for (const std::string& remark : result.remarks) out << "  " << remark << '\n';
 }
 
+/// How long it takes, in a sentence.
+std::string estimateText(const workbench::ExperimentWork::Estimate& estimate) {
+  if (estimate.seconds) return "This takes " + experiment::durationText(*estimate.seconds) + ".";
+  return "How long this takes is not known before a first answer of this model on this device.";
+}
+
+nlohmann::ordered_json estimateJson(const workbench::ExperimentWork::Estimate& estimate) {
+  const auto range = [](const run::CountRange& count) -> nlohmann::ordered_json {
+    return {{"least", count.least},
+            {"most", count.bounded() ? nlohmann::ordered_json(count.most) : nlohmann::ordered_json()}};
+  };
+  nlohmann::ordered_json json{{"prompt_tokens", range(estimate.amount.prompt)},
+                              {"generated_tokens", range(estimate.amount.generated)},
+                              {"seconds", nullptr}};
+  if (estimate.seconds)
+    json["seconds"] = {{"least", estimate.seconds->least}, {"most", estimate.seconds->most}};
+  return json;
+}
+
+std::string progressText(const ExperimentResult& now) {
+  std::string text = fmt::format("{:.0f} %: {}", 100 * now.progress(), now.doing);
+  if (now.secondsLeft)
+    text += ", " + experiment::durationText({*now.secondsLeft, *now.secondsLeft}) + " left";
+  return text;
+}
+
 std::size_t measureOf(const Experiment& experiment, const std::string& key) {
   for (std::size_t i = 0; i < experiment.measures.size(); ++i) {
     if (key == experiment.measures[i].key) return i;
@@ -178,11 +206,18 @@ ExitCode runOne(const Context& context, const Experiment& experiment, const Benc
     return loadChosenModel(session, context.backends);
   };
   CommandService service(context, std::move(own));
-  const auto work = std::make_shared<workbench::ExperimentWork>(options.session.settings, std::move(wish));
+  const auto paces = std::make_shared<workbench::PaceBook>(context.streams.paceFile);
+  const auto work =
+      std::make_shared<workbench::ExperimentWork>(options.session.settings, std::move(wish), paces);
+  bool isSaid = false;
   const workbench::WorkHandle handle = service.carryOut(work, [&] {
     const ExperimentResult now = work->result();
-    showProgress(context, now.doing.empty() ? std::string()
-                                            : fmt::format("{:.0f} %: {}", 100 * now.progress(), now.doing));
+    if (const auto estimate = work->estimate(); estimate && !isSaid) {
+      showProgress(context, "");
+      context.streams.err << estimateText(*estimate) << '\n';
+      isSaid = true;
+    }
+    showProgress(context, now.doing.empty() ? std::string() : progressText(now));
   });
   // What was measured before a stop stands.
   const ExperimentResult result = work->result();
@@ -198,7 +233,9 @@ ExitCode runOne(const Context& context, const Experiment& experiment, const Benc
   }
   showProgress(context, "");
   if (options.json) {
-    context.streams.out << toJson(result, benchHeader(bundle, options.session)).dump(2) << '\n';
+    nlohmann::ordered_json json = toJson(result, benchHeader(bundle, options.session));
+    if (const auto estimate = work->estimate()) json["estimate"] = estimateJson(*estimate);
+    context.streams.out << json.dump(2) << '\n';
   } else {
     writeBenchHeader(context.streams.out, bundle, options.session);
     writeText(context.streams.out, result);

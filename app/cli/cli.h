@@ -6,6 +6,7 @@
 #include "engine/compute/backends.h"
 
 #include <atomic>
+#include <filesystem>
 #include <iosfwd>
 #include <stop_token>
 
@@ -35,6 +36,8 @@ struct Streams {
   /// itself when it is stopped. Before that, while a query is planned or a model is loaded, an interrupt may
   /// end the program anywhere.
   std::atomic<bool>* endsByItself = nullptr;
+  /// Where it is remembered how fast models were; empty: nowhere.
+  std::filesystem::path paceFile{};
   std::stop_token stop{};  ///< runCli() sets it: a stop request ends the reading of files
 };
 

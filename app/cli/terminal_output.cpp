@@ -45,7 +45,8 @@ CommandStreams::CommandStreams(const Streams& given)
                 .canAsk = given.canAsk,
                 .output = given.output,
                 .unfinished = given.unfinished,
-                .endsByItself = given.endsByItself} {
+                .endsByItself = given.endsByItself,
+                .paceFile = given.paceFile} {
   m_err.flags(given.err.flags());
   // As given: what was written to standard output first is seen first.
   if (given.err.tie() != nullptr) m_err.tie(&m_streams.out);

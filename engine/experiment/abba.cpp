@@ -87,6 +87,15 @@ std::int32_t abbaBlocks(const AbbaOptions& options, std::int32_t blockSize) {
   return static_cast<std::int32_t>(std::min<std::int64_t>(resident + passing + 1, INT32_MAX));
 }
 
+TokenAmount abbaAmount(const AbbaOptions& options, std::int32_t documentTokens) {
+  const std::int64_t whole =
+      options.systemTokens + std::int64_t{options.documents} * documentTokens + options.questionTokens;
+  // A warm run in either order is not timed; afterwards the two take turns.
+  const std::int64_t warm = 2 + 2 * std::int64_t{options.repeats};
+  const std::int64_t tokens = options.coldRepeats * whole + warm * options.questionTokens;
+  return {.prompt = {tokens, tokens}, .generated = {}};
+}
+
 AbbaRow measureAbba(run::Session& session, std::int32_t vocabularySize, const AbbaOptions& options,
                     std::int32_t documentTokens, std::stop_token stop) {
   TokenSource source(vocabularySize, options.seed);

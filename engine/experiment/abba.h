@@ -5,6 +5,7 @@
 
 #include "engine/experiment/seam.h"
 #include "engine/experiment/statistics.h"
+#include "engine/experiment/token_amount.h"
 #include "engine/run/session.h"
 
 #include <cstdint>
@@ -49,6 +50,9 @@ struct AbbaRow {
 /// Number of physical blocks of a pool that keeps the documents of the largest size while new questions pass
 /// through it.
 std::int32_t abbaBlocks(const AbbaOptions& options, std::int32_t blockSize);
+
+/// The tokens that measureAbba() computes if it has no time to fill.
+TokenAmount abbaAmount(const AbbaOptions& options, std::int32_t documentTokens);
 
 /// One row of the sweep. Token ids are drawn from 0 … vocabularySize − 1. Empties the session's cache. Throws
 /// Failure if the prompt does not fit or if it was stopped.

@@ -8,6 +8,7 @@
 #include "engine/experiment/own_documents.h"
 #include "engine/experiment/seam.h"
 #include "engine/experiment/statistics.h"
+#include "engine/experiment/token_amount.h"
 #include "engine/model/decoder.h"
 #include "engine/query/query.h"
 #include "engine/run/session.h"
@@ -104,13 +105,17 @@ struct ExperimentResult {
   std::vector<std::string> remarks;     ///< sentences: what was left out, and why
   std::size_t done = 0;                 ///< number of finished runs, of `total`
   std::size_t total = 0;
-  std::string doing;  ///< "8 documents, policy spans"
+  std::string doing;                    ///< "8 documents, policy spans"
+  PaceSample pace{};                    ///< of its runs
+  std::optional<double> secondsLeft{};  ///< of the whole; nothing: not known yet
   bool operator==(const ExperimentResult&) const = default;
 
   /// Names of the lines, in the order in which they began.
   std::vector<std::string> series() const;
   double progress() const { return total == 0 ? 0 : static_cast<double>(done) / static_cast<double>(total); }
 };
+
+class ExperimentTally;
 
 /// A loaded model, and how to open a session on it: each experiment has its own cache.
 struct ExperimentModel {
@@ -124,7 +129,8 @@ struct ExperimentModel {
   std::filesystem::path scratch{};                 ///< folder for temporary files; empty: none
   std::vector<std::filesystem::path> published{};  ///< places of data that others published
   std::function<std::unique_ptr<run::Session>(const run::SessionConfig& config, trace::Sink& sink)> open;
-  Seam seam{};  ///< called between two measured pieces
+  Seam seam{};                       ///< called between two measured pieces
+  ExperimentTally* tally = nullptr;  ///< not null: nothing is computed, and what would be is counted there
 };
 
 /// Called on the measuring thread after every new result.

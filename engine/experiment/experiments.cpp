@@ -281,6 +281,7 @@ void runOnModels(ExperimentResult& result, std::size_t count,
         if (std::find(said.begin(), said.end(), remark) == said.end()) result.remarks.push_back(remark);
       }
       result.done = i * kSteps + static_cast<std::size_t>(now.progress() * static_cast<double>(kSteps));
+      result.pace = now.pace;
       result.doing = now.doing.empty() ? std::string() : model.name + ": " + now.doing;
       tell(result);
     };

@@ -7,6 +7,7 @@
 #include <fcntl.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <chrono>
 #include <random>
 #include <system_error>
@@ -90,6 +91,15 @@ void forgetFiles(const std::filesystem::path& folder) {
 }
 
 }  // namespace
+
+TokenAmount loadAmount(const LoadOptions& options) {
+  // Once to warm up, then measured, and once for each document that is stored.
+  const std::int64_t whole = 1 + options.repeats + std::max(2, options.repeats);
+  // Of what is loaded, the last token is computed.
+  const std::int64_t loaded = 2 + 2 * std::int64_t{options.repeats} + 1 + 2 * std::int64_t{options.repeats};
+  const std::int64_t tokens = whole * options.tokens + loaded;
+  return {.prompt = {tokens, tokens}, .generated = {}};
+}
 
 LoadTimes measureLoadTimes(const SessionMaker& make, const run::SessionConfig& config,
                            std::int32_t vocabularySize, const LoadOptions& options, std::stop_token stop) {

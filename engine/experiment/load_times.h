@@ -5,6 +5,7 @@
 
 #include "engine/experiment/seam.h"
 #include "engine/experiment/statistics.h"
+#include "engine/experiment/token_amount.h"
 #include "engine/run/session.h"
 #include "engine/run/session_config.h"
 #include "engine/trace/sink.h"
@@ -45,6 +46,10 @@ struct LoadTimes {
 };
 
 /// Makes a session on the measured model.
+/// The tokens that measureLoadTimes() computes. What it loads and stores, which takes time as well, is not
+/// counted.
+TokenAmount loadAmount(const LoadOptions& options);
+
 using SessionMaker = std::function<std::unique_ptr<run::Session>(const run::SessionConfig&, trace::Sink&)>;
 
 /// Throws Failure if a document does not fit, or if it was stopped.

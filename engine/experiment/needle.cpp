@@ -80,18 +80,6 @@ std::optional<MissCause> causeOf(const plan::Plan& plan, const run::RunResult& r
   return MissCause::Missed;
 }
 
-plan::Plan planOf(const std::vector<NeedleDocument>& documents, std::int32_t portion) {
-  plan::PlanOptions options;
-  if (portion > 0) {
-    options.locality.fanIn = static_cast<std::uint32_t>(portion);
-    options.locality.shape = plan::LocalityShape::MapReduce;
-    options.locality.reducePrompt = kCombine;
-  }
-  plan::PlanResult planned = plan::makePlan(needleQuery(documents), options);
-  if (!planned.plan) throw Failure(std::move(planned.problems.front()));
-  return std::move(*planned.plan);
-}
-
 /// One run, added to its row.
 class Trial {
  public:
@@ -197,6 +185,18 @@ query::Node needleQuery(const std::vector<NeedleDocument>& documents) {
                           .input = query::Node{std::move(cross)}}};
 }
 
+plan::Plan needlePlan(const std::vector<NeedleDocument>& documents, std::int32_t portion) {
+  plan::PlanOptions options;
+  if (portion > 0) {
+    options.locality.fanIn = static_cast<std::uint32_t>(portion);
+    options.locality.shape = plan::LocalityShape::MapReduce;
+    options.locality.reducePrompt = kCombine;
+  }
+  plan::PlanResult planned = plan::makePlan(needleQuery(documents), options);
+  if (!planned.plan) throw Failure(std::move(planned.problems.front()));
+  return std::move(*planned.plan);
+}
+
 std::vector<std::string> listedNames(const std::string& answer) {
   std::vector<std::string> names;
   for (std::size_t open = answer.find('"'); open != std::string::npos;) {
@@ -222,7 +222,7 @@ NeedleRow measureNeedle(run::Session& session, const NeedleOptions& options, std
   runOptions.seed = options.seed;
   for (std::int32_t trial = 0; trial < options.trials; ++trial) {
     const std::vector<NeedleDocument> documents = needleDocuments(options, hayWords, trial);
-    const plan::Plan plan = planOf(documents, portion);
+    const plan::Plan plan = needlePlan(documents, portion);
     pass(options.seam);
     session.clearCache();
     const run::RunResult result = session.run(plan, runOptions, stop);

@@ -7,6 +7,7 @@
 
 #include "engine/experiment/seam.h"
 #include "engine/experiment/statistics.h"
+#include "engine/plan/plan.h"
 #include "engine/policy/policies.h"
 #include "engine/query/query.h"
 #include "engine/run/session.h"
@@ -81,6 +82,9 @@ std::vector<NeedleDocument> needleDocuments(const NeedleOptions& options, std::i
 
 /// The query over the documents, before attention locality.
 query::Node needleQuery(const std::vector<NeedleDocument>& documents);
+
+/// The plan of the query over the documents, `portion` of which are read at once; 0: all. Throws Failure.
+plan::Plan needlePlan(const std::vector<NeedleDocument>& documents, std::int32_t portion);
 
 /// The names that an answer lists: every text in double quotes.
 std::vector<std::string> listedNames(const std::string& answer);

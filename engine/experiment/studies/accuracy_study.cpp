@@ -69,7 +69,7 @@ void measure(ExperimentResult& result, const ExperimentModel& model, const Exper
         const SourceQuestion question =
             wish.own ? SourceQuestion()
                      : sourceQuestion({.documents = count, .rivals = 0, .seed = wish.seed}, index);
-        study.session().clearCache();
+        study.clearCache();
         const Study::Ran ran =
             study.run(wish.own ? ownPlan(wish, count, index) : studyPlan(sourceQuery(question)), policy);
         const std::string answer = wish.own ? trimmed(ran.sample.answer) : ran.sample.answer;

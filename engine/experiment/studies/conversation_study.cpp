@@ -152,7 +152,7 @@ void measure(ExperimentResult& result, const ExperimentModel& model, const Exper
     for (const std::string& order : orders) {
       for (const std::string& policy : policies) {
         // Every line has each conversation by itself: what another one left is not found.
-        study.session().clearCache();
+        study.clearCache();
         for (std::size_t turn = 0; turn < turns; ++turn) {
           const std::string doing =
               "conversation " + std::to_string(i + 1) + ", turn " + std::to_string(turn + 1);

@@ -4,6 +4,7 @@
 #include "engine/cache/pool_limits.h"
 #include "engine/experiment/needle.h"
 #include "engine/experiment/studies/studies.h"
+#include "engine/experiment/studies/study.h"
 #include "engine/layout/layouts.h"
 #include "engine/run/session_config.h"
 #include "engine/trace/layout_figures.h"
@@ -122,6 +123,15 @@ void measure(ExperimentResult& result, const ExperimentModel& model, const Exper
   result.total = sizes.size() * layout::layouts().size();
   for (const std::int32_t size : sizes) {
     LayoutSink sink;
+    if (model.tally != nullptr) {
+      for (const layout::LayoutInfo& info : layout::layouts()) {
+        options.layout = info.layout;
+        countNeedle(model, withBlocksOf(model.session, size), options, numberOf(result.wish, "hay"),
+                    numberOf(result.wish, "portion"), stop);
+        model.tally->step();
+      }
+      continue;
+    }
     const std::unique_ptr<run::Session> session = model.open(withBlocksOf(model.session, size), sink);
     std::vector<LayoutSink::Ran> exactRuns;
     for (const layout::LayoutInfo& info : layout::layouts()) {

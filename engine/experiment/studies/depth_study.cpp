@@ -62,7 +62,7 @@ void measure(ExperimentResult& result, const ExperimentModel& model, const Exper
       for (const std::int32_t portion : options.portions) {
         const std::string line = lineOf(policies, policy, portion);
         study.begin(counted(words, "word") + " of hay, " + line);
-        const NeedleRow row = measureNeedle(study.session(), options, words, portion, stop);
+        const NeedleRow row = study.needle(options, words, portion);
         if (row.firstFailure) study.remark(*row.firstFailure);
         for (const std::int32_t depth : depths) {
           const auto document =

@@ -41,7 +41,7 @@ void measure(ExperimentResult& result, const ExperimentModel& model, const Exper
       study.begin(counted(count, "document") + ", policy " + policy);
       for (std::int32_t repeat = 0; repeat < repeatsOver(wish, count); ++repeat) {
         const SourceWorld world{.documents = count, .rivals = 0, .seed = wish.seed};
-        study.session().clearCache();
+        study.clearCache();
         const Study::Ran ran = study.run(
             wish.own ? ownPlan(wish, count, repeat) : studyPlan(sourceQuery(sourceQuestion(world, repeat))),
             policy);

@@ -62,7 +62,7 @@ void measure(ExperimentResult& result, const ExperimentModel& model, const Exper
       // Policies take turns, so that what disturbs the machine disturbs all of them.
       for (const std::string& policy : policies) {
         study.begin(counted(count, "inner generate") + ", policy " + policy);
-        study.session().clearCache();
+        study.clearCache();
         const plan::Plan plan = studyPlan(judgeQuery(count, result.wish, static_cast<std::uint64_t>(repeat)));
         const Study::Ran ran = study.run(plan, policy, result.wish.seed + static_cast<std::uint64_t>(repeat));
         const trace::StepMetrics& judge = ran.result.steps.back().metrics;

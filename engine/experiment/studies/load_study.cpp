@@ -62,12 +62,18 @@ void measure(ExperimentResult& result, const ExperimentModel& model, const Exper
       "document is computed in any case.");
   for (const std::int32_t tokens : lengths) {
     study.begin(counted(tokens, "token"));
+    LoadOptions options{.tokens = tokens,
+                        .repeats = result.wish.repeats,
+                        .seed = result.wish.seed,
+                        .folder = {},
+                        .seam = model.seam};
+    if (study.counts()) {
+      study.count(loadAmount(options));
+      study.step();
+      continue;
+    }
     const ScratchFolder folder(place);
-    const LoadOptions options{.tokens = tokens,
-                              .repeats = result.wish.repeats,
-                              .seed = result.wish.seed,
-                              .folder = folder.path(),
-                              .seam = model.seam};
+    options.folder = folder.path();
     const LoadTimes times =
         measureLoadTimes(model.open, model.session, model.decoder.config().vocabularySize, options, stop);
     const auto add = [&](const char* line, const LoadCase& one) {

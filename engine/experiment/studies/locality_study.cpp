@@ -46,7 +46,7 @@ void measure(ExperimentResult& result, const ExperimentModel& model, const Exper
     for (const std::int32_t portion : options.portions) {
       const std::string line = portion == 0 ? "all at once" : "k = " + std::to_string(portion);
       study.begin(counted(words, "word") + " of hay, " + line);
-      const NeedleRow row = measureNeedle(study.session(), options, words, portion, stop);
+      const NeedleRow row = study.needle(options, words, portion);
       if (row.firstFailure) study.remark(*row.firstFailure);
       result.points.push_back(
           {.series = line,

@@ -70,7 +70,7 @@ void measure(ExperimentResult& result, const ExperimentModel& model, const Exper
                      100.0 * static_cast<double>(figures.cachedTokens) /
                          static_cast<double>(figures.promptTokens)});
         };
-        study.session().clearCache();
+        study.clearCache();
         add(", empty cache", study.run(ragPlan(result.wish, count, number), policy));
         // Another question over the same documents in another order.
         const plan::Plan next = ragPlan(result.wish, count, number + 1);

@@ -53,10 +53,18 @@ void measure(ExperimentResult& result, const ExperimentModel& model, const Exper
     AbbaOptions once = options;
     once.repeats = 1;
     once.coldRepeats = 1;
-    measureAbba(study.session(), config.vocabularySize, once, options.documentTokens.front(), stop);
+    if (study.counts())
+      study.count(abbaAmount(once, options.documentTokens.front()));
+    else
+      measureAbba(study.session(), config.vocabularySize, once, options.documentTokens.front(), stop);
   }
   for (const std::int32_t tokens : options.documentTokens) {
     study.begin(counted(tokens, "token") + " a document");
+    if (study.counts()) {
+      study.count(abbaAmount(options, tokens));
+      study.step();
+      continue;
+    }
     const AbbaRow row = measureAbba(study.session(), config.vocabularySize, options, tokens, stop);
     const auto add = [&](const char* series, const AbbaCase& measured) {
       for (const double seconds : measured.seconds.samples)

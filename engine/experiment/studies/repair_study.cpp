@@ -70,7 +70,7 @@ void measure(ExperimentResult& result, const ExperimentModel& model, const Exper
     for (const std::int32_t share : shares) {
       study.begin(std::to_string(share) + " %, question " + std::to_string(repeat + 1));
       // The documents are seen by themselves before, so that what is timed is what the policy does anew.
-      study.session().clearCache();
+      study.clearCache();
       const Study::Ran seen = study.run(plan, "spans");
       const double tokens = seen.replies.empty() ? 0 : meanDocument(seen.replies.front().segments);
       const std::array<std::pair<const char*, std::string>, 3> lines = {

@@ -103,7 +103,7 @@ void measure(ExperimentResult& result, const ExperimentModel& model, const Exper
           study.begin(counted(words, "word") + " a document, blocks of " + std::to_string(blockSize) +
                       ", policy " + policy);
           for (std::size_t i = 0; i < orders.size(); ++i) {
-            study.session().clearCache();
+            study.clearCache();
             study.run(reusePlan(wish, seen, words, 1), policy);
             const std::vector<std::uint64_t> asked = inOrder(seen, orders[i], result.wish.seed + repeat);
             const Study::Ran ran = study.run(reusePlan(wish, asked, words, 2), policy);

@@ -5,6 +5,7 @@
 #include "engine/experiment/policy_text.h"
 #include "engine/plan/planner.h"
 #include "engine/run/run_options.h"
+#include "engine/run/trace_values.h"
 
 #include <algorithm>
 #include <array>
@@ -19,6 +20,36 @@ constexpr std::array kFiller = {"The weather was mild that day.", "Two men carri
                                 "The river is wide in spring.",   "The soup was cold.",
                                 "A boat left the pier.",          "The clock in the tower was slow.",
                                 "The book lay on the table.",     "Birds sat on the roof."};
+
+std::unique_ptr<run::Predictor> predictorOf(const ExperimentModel& model, const run::SessionConfig& config) {
+  if (model.tokenizer == nullptr || model.chat == nullptr)
+    throw Failure(
+        errorAt("model " + model.name, "no tokenizer or no chat template", "both, to count tokens"));
+  return std::make_unique<run::Predictor>(config, model.decoder.config(), *model.tokenizer, *model.chat);
+}
+
+run::Prediction predictRun(run::Predictor& predictor, const plan::Plan& plan, const run::RunOptions& options,
+                           const std::stop_token& stop) {
+  run::Prediction prediction = predictor.predict(plan, options, stop);
+  if (prediction.stopped) throw Failure(errorAt("the count of tokens", "a request to stop", {}));
+  if (prediction.error) throw Failure(*prediction.error);
+  return prediction;
+}
+
+/// Of a reply.
+std::int64_t mostTokens(const plan::Step& step) {
+  constexpr std::int32_t kUsual = 256;  // as RunOptions::maxTokens has it
+  return step.maxTokens.value_or(0) > 0 ? *step.maxTokens : kUsual;
+}
+
+TokenAmount amountOf(const run::StepPrediction& step, const plan::Plan& plan,
+                     const run::RunOptions& options) {
+  TokenAmount amount{.prompt = step.computed, .generated = {0, mostTokens(plan.steps[step.step]) - 1}};
+  // A policy with rows of its own may compute again what was found.
+  if (options.policy.policy().planRows != nullptr)
+    amount.prompt.most = std::max(amount.prompt.most, step.prompt.most);
+  return amount;
+}
 
 }  // namespace
 
@@ -76,6 +107,18 @@ void Study::addSamples(const std::string& series, double x, double y,
 
 void Study::step() {
   ++m_result.done;
+  if (counts()) m_model.tally->step();
+}
+
+void Study::count(const TokenAmount& amount) {
+  m_model.tally->add(amount);
+}
+
+void Study::clearCache() {
+  if (counts())
+    m_predictor.reset();
+  else
+    session().clearCache();
 }
 
 void Study::remark(const std::string& sentence) {
@@ -84,24 +127,71 @@ void Study::remark(const std::string& sentence) {
 }
 
 trace::FidelityMeasured Study::fidelityOf(const run::FinishedReply& reply) {
+  if (counts()) {
+    // The reply once more under its policy, whose prompt is found, and a full prefill with it.
+    std::int64_t prompt = 0;
+    for (const trace::SegmentInfo& segment : reply.segments) {
+      if (!segment.hidden) prompt += static_cast<std::int64_t>(segment.tokens.size());
+    }
+    count({.prompt = {prompt + 2, prompt + 2 * m_longestReply}, .generated = {}});
+    return {};
+  }
   pass(m_model.seam);
   const FidelityModel measured{
       .decoder = m_model.decoder, .backend = m_model.backend, .tokenizer = m_model.tokenizer};
   return measureFidelity(session(), measured, reply, m_stop);
 }
 
+NeedleRow Study::needle(const NeedleOptions& options, std::int32_t hayWords, std::int32_t portion) {
+  if (!counts()) return measureNeedle(session(), options, hayWords, portion, m_stop);
+  countNeedle(m_model, m_config, options, hayWords, portion, m_stop);
+  NeedleRow row;
+  row.foundAt.assign(static_cast<std::size_t>(options.documents), 0);
+  return row;
+}
+
+Study::Ran Study::predict(const plan::Plan& plan, const run::RunOptions& options) {
+  if (!m_predictor) m_predictor = predictorOf(m_model, m_config);
+  const run::Prediction prediction = predictRun(*m_predictor, plan, options, m_stop);
+  Ran ran;
+  ran.sample.figures.promptTokens = 1;  // shares are of something
+  m_longestReply = 1;
+  for (const run::StepPrediction& step : prediction.steps) {
+    count(amountOf(step, plan, options));
+    m_longestReply = std::max(m_longestReply, mostTokens(plan.steps[step.step]));
+    ran.result.steps.emplace_back().metrics.promptTokens = 1;
+    ran.replies.emplace_back().segments = run::spanTableEvent(step.table, nullptr).segments;
+  }
+  return ran;
+}
+
 Study::Ran Study::run(const plan::Plan& plan, const std::string& policy, std::uint64_t seed) {
-  pass(m_model.seam);
   run::RunOptions options;
   usePolicy(options, policy);
   options.seed = seed;
+  if (counts()) return predict(plan, options);
+  pass(m_model.seam);
   Ran ran{.sample = {}, .result = session().run(plan, options, m_stop), .replies = {}};
   ran.sample = m_sink.figures().take();
   ran.replies = m_sink.replies().takeRun(session().lastRun());
   if (ran.result.error) throw Failure(*ran.result.error);
   if (ran.result.outcome != trace::RunOutcome::Finished)
     throw Failure(errorAt(m_result.wish.experiment, "a request to stop", {}));
+  for (const run::StepResult& step : ran.result.steps) m_result.pace.add(step.metrics);
   return ran;
+}
+
+void countNeedle(const ExperimentModel& model, const run::SessionConfig& config, const NeedleOptions& options,
+                 std::int32_t hayWords, std::int32_t portion, const std::stop_token& stop) {
+  run::RunOptions runOptions;
+  runOptions.policy = options.policy;
+  runOptions.layout = options.layout;
+  for (std::int32_t trial = 0; trial < options.trials; ++trial) {
+    const plan::Plan plan = needlePlan(needleDocuments(options, hayWords, trial), portion);
+    const std::unique_ptr<run::Predictor> predictor = predictorOf(model, config);
+    for (const run::StepPrediction& step : predictRun(*predictor, plan, runOptions, stop).steps)
+      model.tally->add(amountOf(step, plan, runOptions));
+  }
 }
 
 plan::Plan studyPlan(const query::Node& query) {

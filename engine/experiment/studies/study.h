@@ -3,11 +3,15 @@
 #pragma once
 
 #include "engine/experiment/experiment.h"
+#include "engine/experiment/experiment_amount.h"
 #include "engine/experiment/fidelity.h"
+#include "engine/experiment/needle.h"
 #include "engine/experiment/run_figure_sink.h"
 #include "engine/plan/plan.h"
 #include "engine/query/query.h"
 #include "engine/run/finished_reply.h"
+#include "engine/run/predictor.h"
+#include "engine/run/run_options.h"
 #include "engine/run/run_result.h"
 #include "engine/run/session_config.h"
 
@@ -52,12 +56,20 @@ class Study {
     run::RunResult result;
     std::vector<run::FinishedReply> replies;
   };
-  /// Runs the plan as a piece of its own. Throws Failure if the run fails or was stopped.
+  /// Whether nothing is computed: runs are predicted, and what they would compute is counted.
+  bool counts() const { return m_model.tally != nullptr; }
+  void count(const TokenAmount& amount);
+  void clearCache();
+
+  /// Runs the plan as a piece of its own. Where it counts, figures are none, but replies have their prompts.
+  /// Throws Failure if the run fails or was stopped.
   Ran run(const plan::Plan& plan, const std::string& policy, std::uint64_t seed = 0);
 
   /// Measures how close a reply is to a full prefill, as a piece of its own. Throws as
   /// experiment::measureFidelity().
   trace::FidelityMeasured fidelityOf(const run::FinishedReply& reply);
+  /// measureNeedle() in the session.
+  NeedleRow needle(const NeedleOptions& options, std::int32_t hayWords, std::int32_t portion);
 
   /// The session; it is opened at the first call. Throws Failure if its pool cannot be allocated.
   run::Session& session();
@@ -70,9 +82,17 @@ class Study {
   const ExperimentTell& m_tell;
   const std::stop_token& m_stop;
   StudySink m_sink;
+  Ran predict(const plan::Plan& plan, const run::RunOptions& options);
+
   run::SessionConfig m_config;
+  std::unique_ptr<run::Predictor> m_predictor;  ///< in place of the session, where it counts
+  std::int64_t m_longestReply = 1;              ///< tokens, of the run that was predicted last
   std::unique_ptr<run::Session> m_session;
 };
+
+/// Counts what measureNeedle() would compute in a session of this configuration. Throws Failure.
+void countNeedle(const ExperimentModel& model, const run::SessionConfig& config, const NeedleOptions& options,
+                 std::int32_t hayWords, std::int32_t portion, const std::stop_token& stop);
 
 /// The plan of a query, with every rule at its default. Throws Failure.
 plan::Plan studyPlan(const query::Node& query);

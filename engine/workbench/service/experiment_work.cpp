@@ -1,23 +1,64 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "engine/workbench/service/experiment_work.h"
 
+#include "engine/base/error.h"
+#include "engine/experiment/experiment_amount.h"
 #include "engine/workbench/experiment_model.h"
 #include "engine/workbench/model_bundle.h"
 #include "engine/workbench/service/progress_pause.h"
 #include "engine/workbench/service/workplace.h"
 
+#include <algorithm>
+#include <chrono>
 #include <memory>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
 
 namespace spanscope::workbench {
 
-ExperimentWork::ExperimentWork(RunSettings settings, experiment::ExperimentWish wish)
-    : m_settings(std::move(settings)) {
+struct ExperimentWork::Clock {
+  using Time = std::chrono::steady_clock;
+
+  experiment::RemainingTime remaining;
+  std::optional<double> known;  ///< seconds of the whole, where they are known well before
+  Time::time_point begin = Time::now();
+  Time::duration passed{};  ///< what passed took
+
+  std::optional<double> secondsLeft(double stepsDone) const {
+    const double spent = std::chrono::duration<double>(Time::now() - begin - passed).count();
+    const std::optional<double> measured = remaining.secondsLeft(stepsDone, spent);
+    if (measured || !known) return measured;
+    return std::max(0.0, *known - spent);
+  }
+};
+
+ExperimentWork::ExperimentWork(RunSettings settings, experiment::ExperimentWish wish,
+                               std::shared_ptr<PaceBook> paces)
+    : m_settings(std::move(settings)), m_paces(std::move(paces)) {
   experiment::ExperimentResult result;
   result.wish = std::move(wish);
   m_result.set(std::move(result));
+}
+
+/// What it computes is known if it can be counted; without that, the rest is told from the steps alone.
+void ExperimentWork::count(const experiment::ExperimentWish& wish, experiment::ExperimentModel model,
+                           Clock& clock, const std::stop_token& stop) {
+  experiment::ExperimentAmount amount;
+  try {
+    amount = experiment::countExperiment(wish, std::move(model), stop);
+  } catch (const Failure&) {
+    return;  // what is wrong shows when it is measured
+  }
+  const std::optional<experiment::PaceSample> pace = m_paces ? m_paces->find(m_settings) : std::nullopt;
+  clock.remaining = experiment::RemainingTime(amount.steps, pace.value_or(experiment::PaceSample()));
+  Estimate estimate{.amount = amount.total, .seconds = {}};
+  if (pace) estimate.seconds = experiment::secondsFor(amount.total, *pace);
+  if (estimate.seconds && experiment::roundedSpan(*estimate.seconds).isOne())
+    clock.known = (estimate.seconds->least + estimate.seconds->most) / 2;
+  m_estimate.set(estimate);
+  tellProgress();
 }
 
 Begun ExperimentWork::begin(Workplace& place, const std::stop_token& stop) {
@@ -28,6 +69,7 @@ Begun ExperimentWork::begin(Workplace& place, const std::stop_token& stop) {
   const std::shared_ptr<ModelBundle> own = place.model();
   const std::vector<std::string> further = experiment::furtherModels(result.wish);
   std::optional<ModelBundle> other;
+  Clock clock;
   const auto modelOf = [&](std::size_t index) {
     RunSettings settings = m_settings;
     if (index > 0) {
@@ -37,15 +79,26 @@ Begun ExperimentWork::begin(Workplace& place, const std::stop_token& stop) {
     }
     experiment::ExperimentModel model =
         experimentModelOf(index == 0 ? *own : *other, place.configFor(settings));
-    model.seam = [this] { letPass(); };
+    model.seam = [this, &clock] {
+      const Clock::Time::time_point before = Clock::Time::now();
+      letPass();
+      clock.passed += Clock::Time::now() - before;
+    };
     return model;
   };
+  if (further.empty()) count(result.wish, modelOf(0), clock, stop);
+  clock.begin = Clock::Time::now();
   ProgressPause pause;
   const auto tell = [&](const experiment::ExperimentResult& now) {
     if (!pause.isOver()) return;
-    m_result.set(now);
+    experiment::ExperimentResult told = now;
+    told.secondsLeft = clock.secondsLeft(now.progress());
+    m_result.set(std::move(told));
     tellProgress();
   };
+  const std::shared_ptr<void> noted(nullptr, [&](void*) {
+    if (m_paces && further.empty()) m_paces->note(m_settings, result.pace);
+  });
   experiment::runOnModels(result, 1 + further.size(), modelOf, tell, stop);
   return Begun::Done;
 }

@@ -53,6 +53,15 @@ ModelBundle& Workplace::modelFor(const RunSettings& settings, const std::stop_to
   return *m_model;
 }
 
+ModelBundle* Workplace::loadedModelFor(const RunSettings& settings) const {
+  if (!m_model || m_own) return m_model.get();
+  try {
+    return m_modelIdentity == modelIdentityOf(settings) ? m_model.get() : nullptr;
+  } catch (const Failure&) {
+    return nullptr;
+  }
+}
+
 run::Session* Workplace::openSessionFor(const RunSettings& settings) const {
   if (!m_session || m_own) return m_session.get();
   try {

@@ -72,6 +72,8 @@ class Workplace {
   ModelBundle& modelFor(const RunSettings& settings, const std::stop_token& stop = {});
   /// The model that is loaded; null: none is.
   const std::shared_ptr<ModelBundle>& model() const { return m_model; }
+  /// The model that is loaded, if it is the one of the settings; else null.
+  ModelBundle* loadedModelFor(const RunSettings& settings) const;
   /// Loads another model beside it. Throws as modelFor().
   ModelBundle loadBeside(const RunSettings& settings, const std::stop_token& stop = {});
 

@@ -10,15 +10,15 @@
 namespace spanscope::test {
 
 SpanqResult spanq(const std::vector<std::string>& arguments, const std::string& input, std::stop_token stop,
-                  bool canAsk) {
+                  bool canAsk, const std::string& paceFile) {
   std::vector<const char*> argv = {"spanq"};
   for (const std::string& argument : arguments) argv.push_back(argument.c_str());
   std::istringstream in(input);
   std::ostringstream out;
   std::ostringstream err;
-  const int code =
-      cli::runCli(static_cast<int>(argv.size()), argv.data(),
-                  {.in = in, .out = out, .err = err, .canAsk = canAsk}, cpuBackends(), std::move(stop));
+  const int code = cli::runCli(static_cast<int>(argv.size()), argv.data(),
+                               {.in = in, .out = out, .err = err, .canAsk = canAsk, .paceFile = paceFile},
+                               cpuBackends(), std::move(stop));
   return {.code = code, .out = out.str(), .err = err.str()};
 }
 
