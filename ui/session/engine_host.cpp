@@ -114,7 +114,7 @@ EngineHost::~EngineHost() {
 bool EngineHost::submit(EngineJob asked) {
   if (!asked.givesWay && jobOf(asked.tab, asked.measures) != nullptr) return false;
   for (const auto& job : m_jobs) {
-    if (job->asked.givesWay) job->handle.stop();
+    if (job->asked.givesWay && (!asked.givesWay || job->asked.aside == asked.aside)) job->handle.stop();
   }
   auto job = std::make_unique<Job>();
   job->id = ++m_lastJob;

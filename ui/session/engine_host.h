@@ -49,6 +49,8 @@ struct EngineJob {
   bool measures = false;
   /// It is nothing that a person waits for: it is stopped when any other job is submitted.
   bool givesWay = false;
+  /// Of jobs that give way, a new one takes the place of those with the same number.
+  std::uint32_t aside = 0;
   /// Who asks for it shows why it failed, and nobody else need be told.
   bool showsProblem = false;
 

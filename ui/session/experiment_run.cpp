@@ -6,6 +6,7 @@
 namespace spanscope::ui {
 namespace {
 
+const QLatin1String kEstimate("estimate:");
 const QLatin1String kRepeats("repeats");
 const QLatin1String kSource("source");
 const QLatin1String kOwn("own");
@@ -33,6 +34,14 @@ QString experimentWishText(const experiment::ExperimentWish& wish) {
     parts += kExpected + QLatin1Char('=') + guarded(QString::fromStdString(wish.expected));
   if (wish.repeats > 0) parts += kRepeats + QLatin1Char('=') + QString::number(wish.repeats);
   return parts.join(QLatin1Char(';'));
+}
+
+QString experimentEstimateText(const QString& wish) {
+  return kEstimate + wish;
+}
+
+QString askedEstimate(const QString& text) {
+  return text.startsWith(kEstimate) ? text.mid(kEstimate.size()) : QString();
 }
 
 std::optional<experiment::ExperimentWish> readExperimentWish(const QString& text) {

@@ -20,6 +20,10 @@ struct ExperimentRun {
 /// A wish as the argument of the command "run.experiment": "rag;documents=1,2,4;repeats=5", with "source=own"
 /// for the documents of the query in view. It does not hold ExperimentWish::own.
 QString experimentWishText(const experiment::ExperimentWish& wish);
+/// The argument that only asks how long the wish would take.
+QString experimentEstimateText(const QString& wish);
+/// The text of the wish in such an argument; null: the text is none.
+QString askedEstimate(const QString& text);
 /// Returns nothing if the text is no such argument. It does not check the values: experiment::completed()
 /// does that.
 std::optional<experiment::ExperimentWish> readExperimentWish(const QString& text);

@@ -32,6 +32,7 @@ struct PolicyComparison;
 
 namespace spanscope::ui {
 
+struct ExperimentEstimate;
 struct ExperimentRun;
 struct LoadComparisons;
 
@@ -82,6 +83,8 @@ struct ViewInput {
   std::vector<std::string> policiesWanted;
   /// The last experiment, ended or still running, whichever document is in view; null: none.
   std::shared_ptr<const ExperimentRun> experiment;
+  /// How long the experiment would take that the page asked about; null: it has to ask.
+  std::shared_ptr<const ExperimentEstimate> estimate;
   /// How long loading kept blocks takes on this machine compared with computing them, by model; null: never
   /// measured.
   std::shared_ptr<const LoadComparisons> loads;

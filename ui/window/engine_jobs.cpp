@@ -3,12 +3,16 @@
 
 #include "engine/base/error.h"
 #include "engine/experiment/own_documents.h"
+#include "engine/experiment/token_amount.h"
+#include "engine/workbench/pace_book.h"
 #include "engine/workbench/service/benchmark_work.h"
+#include "engine/workbench/service/estimate_work.h"
 #include "engine/workbench/service/experiment_work.h"
 #include "engine/workbench/service/fidelity_work.h"
 #include "engine/workbench/service/policy_comparison_work.h"
 #include "engine/workbench/service/replay_work.h"
 #include "engine/workbench/service/workplace.h"
+#include "ui/session/experiment_estimate.h"
 #include "ui/session/experiment_run.h"
 #include "ui/session/fidelity_request.h"
 #include "ui/session/index_progress.h"
@@ -231,7 +235,7 @@ QString startExperiment(Workspace& workspace, const experiment::ExperimentWish& 
     return QString::fromUtf8(failure.what());
   }
   const auto work = std::make_shared<workbench::ExperimentWork>(
-      workspace.current()->model->document().settings, std::move(whole));
+      workspace.current()->model->document().settings, std::move(whole), workspace.paces());
   const auto activity = [work] {
     return tr("Experiment: %1 %").arg(static_cast<int>(100 * work->result().progress()));
   };
@@ -243,6 +247,40 @@ QString startExperiment(Workspace& workspace, const experiment::ExperimentWish& 
       {.work = work, .activity = activity, .changed = changed, .measures = true, .showsProblem = true});
   if (refused.isEmpty()) changed(WorkState::Waiting, {});
   return refused;
+}
+
+void estimateExperiment(Workspace& workspace, const QString& wish) {
+  using State = ExperimentEstimate::State;
+  const std::optional<experiment::ExperimentWish> wanted = readExperimentWish(wish);
+  if (workspace.current() == nullptr || !wanted) return;
+  if (workspace.engine().isBusy()) return workspace.setEstimate({.wish = wish, .state = State::Waits});
+  if (workspace.engine().model().directory.empty() ||
+      workspace.engine().model().directory != Workspace::runsOn(*workspace.current()))
+    return workspace.setEstimate({.wish = wish, .state = State::NotLoaded});
+  experiment::ExperimentWish whole = *wanted;
+  bool canBeCounted = experiment::furtherModels(whole).empty();
+  // Questions are asked of a person when it is carried out.
+  if (canBeCounted && whole.source == experiment::DocumentSource::Own)
+    canBeCounted = takeDocuments(workspace, {}, whole).isEmpty();
+  if (!canBeCounted) return workspace.setEstimate({.wish = wish, .state = State::Unknown});
+  constexpr std::uint32_t kEstimates = 1;
+  const workbench::RunSettings settings = workspace.current()->model->document().settings;
+  const auto work = std::make_shared<workbench::EstimateWork>(settings, std::move(whole));
+  const auto changed = [&workspace, work, wish, settings](WorkState state, const QString&) {
+    if (!workbench::hasEnded(state)) return;
+    ExperimentEstimate estimate{.wish = wish, .state = State::Unknown};
+    if (state == WorkState::Stopped) estimate.state = State::Waits;
+    if (state == WorkState::Finished && work->amount()) {
+      estimate.state = State::Counted;
+      if (const auto pace = workspace.paces()->find(settings))
+        estimate.seconds = experiment::secondsFor(*work->amount(), *pace);
+    }
+    // A newer question may have been asked meanwhile.
+    const std::shared_ptr<const ExperimentEstimate>& asked = workspace.input().estimate;
+    if (asked && asked->wish == wish) workspace.setEstimate(std::move(estimate));
+  };
+  workspace.setEstimate({.wish = wish, .state = State::Waits});
+  workspace.engine().submit({.work = work, .changed = changed, .givesWay = true, .aside = kEstimates});
 }
 
 }  // namespace spanscope::ui

@@ -35,4 +35,8 @@ QString startPolicyComparison(Workspace& workspace, const std::vector<std::strin
 QString startExperiment(Workspace& workspace, const experiment::ExperimentWish& wish,
                         const Asker& asker = {});
 
+/// Has the engine count how long an experiment would take on the model of the current document, where that
+/// one is loaded: Workspace::setEstimate() gets what came of it.
+void estimateExperiment(Workspace& workspace, const QString& wish);
+
 }  // namespace spanscope::ui

@@ -454,6 +454,10 @@ void MainWindow::run(bool selectedOnly) {
 }
 
 void MainWindow::experiment(const QString& wish) {
+  if (const QString asked = askedEstimate(wish); !asked.isNull()) {
+    estimateExperiment(m_workspace, asked);
+    return;
+  }
   m_docks->reveal(QStringLiteral("experiments"));
   const std::optional<experiment::ExperimentWish> wanted = readExperimentWish(wish);
   if (!wanted) {

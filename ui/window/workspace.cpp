@@ -10,9 +10,11 @@
 #include "engine/workbench/document/plan_options.h"
 #include "engine/workbench/document/retrieval_options.h"
 #include "engine/workbench/model_names.h"
+#include "engine/workbench/pace_book.h"
 #include "engine/workbench/pipeline.h"
 #include "engine/workbench/run_options.h"
 #include "engine/workbench/service/run_work.h"
+#include "ui/session/experiment_estimate.h"
 #include "ui/session/experiment_run.h"
 #include "ui/session/index_progress.h"
 #include "ui/session/load_comparison.h"
@@ -52,7 +54,10 @@ void forgetSelection(OpenDocument& document) {
 }  // namespace
 
 Workspace::Workspace(compute::Backends backends, QObject* parent)
-    : QObject(parent), m_engine(std::move(backends)), m_keptBytes(keptBytesOf({})) {
+    : QObject(parent),
+      m_engine(std::move(backends)),
+      m_paces(std::make_shared<workbench::PaceBook>()),
+      m_keptBytes(keptBytesOf({})) {
   m_input.document = std::make_shared<const document::Document>();
   m_input.trace = m_live->trace();
   m_frame.setInterval(kFrame);
@@ -67,7 +72,10 @@ Workspace::Workspace(compute::Backends backends, QObject* parent)
     if (m_input.identities != before) Q_EMIT inputChanged();
   });
   connect(&m_engine, &EngineHost::stateChanged, this, &Workspace::invalidate);
-  connect(&m_engine, &EngineHost::modelChanged, this, &Workspace::invalidate);
+  connect(&m_engine, &EngineHost::modelChanged, this, [this] {
+    m_input.estimate.reset();
+    invalidate();
+  });
   connect(&m_engine, &EngineHost::devicesFound, this, &Workspace::invalidate);
   connect(&m_forecasts, &Forecasts::changed, this, &Workspace::invalidate);
   connect(&m_engine, &EngineHost::sessionStarted, this, &Workspace::endSession);
@@ -400,6 +408,8 @@ QString Workspace::submit(EngineJob job) {
     const bool isOver = workbench::hasEnded(state);
     if (isOver) drain();
     if (changed) changed(state, problem);
+    // What was measured may say how long something takes.
+    if (isOver) m_input.estimate.reset();
     if (isOver)
       update();
     else
@@ -488,6 +498,7 @@ QString Workspace::run(document::NodeId top, const Asker& asker) {
   };
   job.changed = [this, work, tab](workbench::WorkState state, const QString& failure) {
     if (!workbench::hasEnded(state)) return;
+    notePace(*work);
     std::erase_if(m_pending, [&work](const PendingRun& run) { return run.work == work; });
     if (OpenDocument* own = find(tab)) own->failure = failure;
   };
@@ -511,6 +522,22 @@ QString Workspace::run(document::NodeId top, const Asker& asker) {
   QString problem = submit(std::move(job));
   if (!problem.isEmpty()) m_pending.pop_back();
   return problem;
+}
+
+void Workspace::notePace(const workbench::RunWork& work) {
+  if (!work.result()) return;
+  experiment::PaceSample pace;
+  for (const run::StepResult& step : work.result()->steps) pace.add(step.metrics);
+  m_paces->note(work.settings(), pace);
+}
+
+void Workspace::setPaceFile(const QString& path) {
+  m_paces = std::make_shared<workbench::PaceBook>(path.toStdString());
+}
+
+void Workspace::setEstimate(ExperimentEstimate estimate) {
+  m_input.estimate = std::make_shared<const ExperimentEstimate>(std::move(estimate));
+  invalidate();
 }
 
 void Workspace::setPoliciesWanted(std::vector<std::string> names) {
@@ -657,7 +684,10 @@ void Workspace::update() {
     m_input.benchmark.reset();
     m_input.policies.reset();
   } else {
-    m_input.document = m_current->model->snapshot();
+    const std::shared_ptr<const document::Document> document = m_current->model->snapshot();
+    // Its settings and its documents say how long something takes.
+    if (document != m_input.document) m_input.estimate.reset();
+    m_input.document = document;
     m_input.trace = m_current->source->trace();
     m_input.reported = m_current->source->reports();
     if (const auto records = m_current->source->records()) m_input.records = records;

@@ -32,6 +32,7 @@
 #include <vector>
 
 namespace spanscope::workbench {
+class PaceBook;
 class RunWork;
 struct Benchmark;
 struct PolicyComparison;
@@ -39,6 +40,7 @@ struct PolicyComparison;
 
 namespace spanscope::ui {
 
+struct ExperimentEstimate;
 struct ExperimentRun;
 struct LoadComparisons;
 
@@ -149,6 +151,12 @@ class Workspace : public QObject {
   /// Takes the query of the current document, or of the subtree of a node, through every stage before
   /// retrieving. Returns why not, in words; nothing where `prepared` holds it.
   QString prepare(document::NodeId top, const Asker& asker, PreparedQuery& prepared);
+  /// What is known of the pace of models on this machine; never null.
+  const std::shared_ptr<workbench::PaceBook>& paces() const { return m_paces; }
+  /// Keeps it in a file from now on.
+  void setPaceFile(const QString& path);
+  /// How long the experiment takes that the page asks about.
+  void setEstimate(ExperimentEstimate estimate);
   /// The experiment that all views show from now on.
   void setExperiment(std::shared_ptr<const ExperimentRun> run);
   /// The names of the policies that the person wants to compare, from now on.
@@ -175,6 +183,7 @@ class Workspace : public QObject {
     RunRecord record;
   };
   void keepLoads(const ExperimentRun& run);
+  void notePace(const workbench::RunWork& work);
   void invalidate();
   void drain();
   /// The largest numbers of runs and requests that this program knows.
@@ -198,6 +207,7 @@ class Workspace : public QObject {
 
   EngineHost m_engine;
   Forecasts m_forecasts{m_engine};
+  std::shared_ptr<workbench::PaceBook> m_paces;
   ServerConsent m_consent;
   std::shared_ptr<LiveSource> m_live = std::make_shared<LiveSource>();
   std::uint64_t m_keptBytes;  ///< most of it that is kept

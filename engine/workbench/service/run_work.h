@@ -45,6 +45,7 @@ class RunWork final : public Work {
   bool hasEnded(run::Session& session) override;
   bool wasStopped() const override;
 
+  const RunSettings& settings() const { return m_settings; }
   /// The number of the run, from before its first event on; 0: it has not begun.
   RunId run() const { return m_run; }
   /// How far the index is that the run waits for, if it waits for one.

@@ -379,6 +379,27 @@ class TestExperimentsPage : public QObject {
     QVERIFY(!run());
   }
 
+  /// Before it starts, and what is left while it runs; both from tokens and the pace of the model.
+  void saysHowLongItTakes() {
+    m_view->choose(QStringLiteral("accuracy"));
+    m_view->setWish({.experiment = "accuracy", .values = {{"policies", "spans"}}, .repeats = 40});
+    QTRY_VERIFY_WITH_TIMEOUT(m_view->said().startsWith(QStringLiteral("How long it takes")), kPatience);
+    m_view->runButton().click();
+    QTRY_VERIFY_WITH_TIMEOUT(m_view->said().contains(QStringLiteral(" left")), kPatience);
+    QTRY_VERIFY_WITH_TIMEOUT(hasEnded(), kPatience);
+    QTRY_VERIFY_WITH_TIMEOUT(m_view->said().startsWith(QStringLiteral("Takes ")), kPatience);
+    // Another wish is counted anew, in the same place.
+    m_view->setWish(
+        {.experiment = "rag", .values = {{"documents", "1,2"}, {"policies", "spans"}}, .repeats = 1});
+    QTRY_COMPARE_WITH_TIMEOUT(m_view->said(), QStringLiteral("Takes about 1 s."), kPatience);
+    m_view->field(QStringLiteral("documents"))->setText(QStringLiteral("x"));
+    QVERIFY(!m_view->said().contains(QStringLiteral("Takes")));
+    // Of the documents of the query as well.
+    m_view->field(QStringLiteral("documents"))->setText(QStringLiteral("1"));
+    m_view->sourceChoice()->setCurrentIndex(1);
+    QTRY_VERIFY_WITH_TIMEOUT(m_view->said().startsWith(QStringLiteral("Takes about")), kPatience);
+  }
+
   /// What was typed for one experiment is there when it is chosen again.
   void fieldsAreKept() {
     m_view->choose(QStringLiteral("rag"));

@@ -50,7 +50,9 @@ bool InputView::isShown(const ViewInput& input) const {
   if (m_parts.testFlag(InputPart::WholeTrace) && m_traceSize != input.trace->size()) return false;
   if (m_parts.testFlag(InputPart::Replay) && shown.replay != input.replay) return false;
   if (m_parts.testFlag(InputPart::Benchmark) && shown.benchmark != input.benchmark) return false;
-  if (m_parts.testFlag(InputPart::Experiment) && shown.experiment != input.experiment) return false;
+  if (m_parts.testFlag(InputPart::Experiment) &&
+      (shown.experiment != input.experiment || shown.estimate != input.estimate))
+    return false;
   if (m_parts.testFlag(InputPart::Loads) && shown.loads != input.loads) return false;
   if (m_parts.testFlag(InputPart::Policies) &&
       (shown.policies != input.policies || shown.policiesWanted != input.policiesWanted))

@@ -26,9 +26,9 @@ enum class InputPart {
   Forecast = 16,
   Replay = 32,  ///< attention that is computed again after a run
   Benchmark = 64,
-  Experiment = 128,
-  Loads = 256,     ///< times of loading kept blocks and of computing them
-  Policies = 512,  ///< the comparison of policies, and which are wanted
+  Experiment = 128,  ///< the one that goes on or has ended, and how long the wanted one takes
+  Loads = 256,       ///< times of loading kept blocks and of computing them
+  Policies = 512,    ///< the comparison of policies, and which are wanted
 };
 Q_DECLARE_FLAGS(InputParts, InputPart)
 Q_DECLARE_OPERATORS_FOR_FLAGS(InputParts)

@@ -3,6 +3,7 @@
 
 #include "engine/experiment/experiment_chart.h"
 #include "engine/experiment/experiment_table.h"
+#include "ui/session/experiment_estimate.h"
 #include "ui/words/experiment_words.h"
 #include "ui/words/tr.h"
 
@@ -50,6 +51,9 @@ ExperimentsModel experimentsModel(const ViewInput& input, const QString& name, c
   model.isKnown = true;
   model.progress = result.progress();
   model.doing = QString::fromStdString(result.doing);
+  if (result.secondsLeft)
+    model.doing =
+        tr("%1, %2 left").arg(model.doing, shownDuration({*result.secondsLeft, *result.secondsLeft}));
   if (!result.model.empty()) model.setup = QString::fromStdString(experiment::experimentSetup(result));
   model.isProblem = run->state == workbench::WorkState::Failed;
   if (model.isProblem) model.remarks += run->problem;

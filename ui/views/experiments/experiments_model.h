@@ -21,7 +21,7 @@ struct ExperimentsModel {
   bool isRunning = false;  ///< some experiment is
   bool isKnown = false;    ///< the chosen one runs or has run
   double progress = 0;
-  QString doing;
+  QString doing;  ///< and how long the rest takes
   QString setup;  ///< what it was measured on
   QStringList remarks;
   bool isProblem = false;  ///< the first remark says what went wrong

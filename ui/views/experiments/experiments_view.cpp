@@ -5,6 +5,7 @@
 #include "engine/experiment/experiment_table.h"
 #include "engine/experiment/own_documents.h"
 #include "engine/workbench/document/document_query.h"
+#include "ui/session/experiment_estimate.h"
 #include "ui/views/common/empty_text.h"
 #include "ui/views/common/measure_widgets.h"
 #include "ui/views/common/text_tools.h"
@@ -41,6 +42,7 @@ constexpr int kGap = 2 * kSpace;
 constexpr int kMostRepeats = 1000;
 constexpr int kPlotHeight = 260;
 constexpr int kTextLine = 20;
+constexpr int kPause = 300;  // milliseconds after which a person who types has paused
 
 }  // namespace
 
@@ -55,6 +57,13 @@ ExperimentsView::ExperimentsView(QWidget* parent)
   layout->addWidget(m_progress);
   m_scroll = makeResultScroll(makeResults(), this);
   layout->addWidget(m_scroll, 1);
+  m_asking.setSingleShot(true);
+  m_asking.setInterval(kPause);
+  connect(&m_asking, &QTimer::timeout, this, [this] {
+    if (input() != nullptr && isVisible() && !m_model.isRunning && wishProblem().isEmpty())
+      Q_EMIT commandWanted(QStringLiteral("run.experiment:") +
+                           experimentEstimateText(experimentWishText(wish())));
+  });
   makeFields();
   setFocusProxy(m_choice);
 }
@@ -281,9 +290,23 @@ QString ExperimentsView::wishProblem() {
 void ExperimentsView::checkWish() {
   const QString problem = wishProblem();
   m_run->setEnabled(m_model.isRunning || problem.isEmpty());
-  m_doing->setText(problem.isEmpty() ? (m_model.isRunning ? m_model.doing : QString()) : problem);
+  m_doing->setText(!problem.isEmpty() ? problem : m_model.isRunning ? m_model.doing : estimate());
   m_doing->setToolTip(m_doing->text());
   colorLabel(*m_doing, theme(), problem.isEmpty() ? Role::TextSecond : Role::Error);
+}
+
+QString ExperimentsView::estimate() {
+  if (input() == nullptr) return {};
+  const QString text = experimentWishText(wish());
+  const std::shared_ptr<const ExperimentEstimate>& known = input()->estimate;
+  if (known && known->wish == text) return estimateText(*known);
+  // Another wish, or the same one after something has run or another document has come into view.
+  m_asking.start();
+  return {};
+}
+
+QString ExperimentsView::said() const {
+  return m_doing->text();
 }
 
 void ExperimentsView::runOrStop() {

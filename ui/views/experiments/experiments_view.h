@@ -6,6 +6,8 @@
 #include "ui/views/common/table_painting.h"
 #include "ui/views/experiments/experiments_model.h"
 
+#include <QTimer>
+
 #include <cstddef>
 #include <memory>
 #include <optional>
@@ -50,6 +52,8 @@ class ExperimentsView : public InputView {
   void setChart(experiment::ChartKind kind, std::optional<double> place = {});
   CellChart& heatMap();
   CellChart& histograms();
+  /// What goes on, what is wrong with the fields, or how long it would take.
+  QString said() const;
 
  protected:
   void refresh() override;
@@ -79,6 +83,9 @@ class ExperimentsView : public InputView {
     std::optional<std::size_t> count;
     QString problem;  ///< why there are none
   };
+  /// How long the wish takes, in words; it asks where that is not known.
+  QString estimate();
+  QTimer m_asking;  ///< until the person who types has paused
   const OwnCount& ownCount();
   OwnCount m_ownCount;
   QComboBox* m_choice = nullptr;
