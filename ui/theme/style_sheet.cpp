@@ -46,6 +46,7 @@ QPushButton:disabled, QToolButton:disabled, QComboBox:disabled, QSpinBox:disable
 QPushButton:focus, QToolButton:focus, QComboBox:focus, QSpinBox:focus, QDoubleSpinBox:focus, QLineEdit:focus,
 QPlainTextEdit:focus, QTextEdit:focus, QTextBrowser:focus { border: 1px solid {accent}; }
 QPushButton#primary { background: {accent}; color: {accenttext}; border-color: {accent}; font-weight: 600; }
+QLineEdit:disabled { color: {disabled}; }
 QPushButton#primary:disabled { background: {line}; border-color: {line}; color: {disabled}; }
 #segments { background: {window}; border: 1px solid {outline}; border-radius: 6px; }
 QPushButton#segment { background: transparent; border: 1px solid transparent; border-radius: 5px; padding: 4px 14px; }
