@@ -10,6 +10,7 @@
 #include <QAbstractButton>
 #include <QApplication>
 #include <QComboBox>
+#include <QLabel>
 #include <QLineEdit>
 #include <QList>
 #include <QObject>
@@ -326,6 +327,17 @@ class TestExperimentsPage : public QObject {
         QCOMPARE(places(), before);
       }
     }
+    // The whole of it can be read.
+    if (isMeasured) return;
+    m_view->field(QStringLiteral("documents"))->setText(QStringLiteral("1,many"));
+    const auto labels = m_view->findChildren<QLabel*>();
+    const auto said = std::find_if(labels.begin(), labels.end(), [&](const QLabel* label) {
+      return !m_view->said().isEmpty() && label->text() == m_view->said();
+    });
+    QVERIFY(said != labels.end());
+    const QRect needed = (*said)->fontMetrics().boundingRect(QRect(0, 0, (*said)->width(), 1000),
+                                                             Qt::TextWordWrap, (*said)->text());
+    QVERIFY2(needed.height() <= (*said)->height(), qPrintable((*said)->text()));
   }
 
   /// The choice is there where it makes sense; numbers fit the documents, and what is measured are these.

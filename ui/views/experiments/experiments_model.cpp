@@ -51,9 +51,10 @@ ExperimentsModel experimentsModel(const ViewInput& input, const QString& name, c
   model.isKnown = true;
   model.progress = result.progress();
   model.doing = QString::fromStdString(result.doing);
+  // In a narrow dock the end of the line is what is cut.
   if (result.secondsLeft)
     model.doing =
-        tr("%1, %2 left").arg(model.doing, shownDuration({*result.secondsLeft, *result.secondsLeft}));
+        tr("%1 left: %2").arg(shownDuration({*result.secondsLeft, *result.secondsLeft}), model.doing);
   if (!result.model.empty()) model.setup = QString::fromStdString(experiment::experimentSetup(result));
   model.isProblem = run->state == workbench::WorkState::Failed;
   if (model.isProblem) model.remarks += run->problem;

@@ -18,6 +18,7 @@
 #include <QClipboard>
 #include <QComboBox>
 #include <QEvent>
+#include <QFontMetrics>
 #include <QGuiApplication>
 #include <QHeaderView>
 #include <QLabel>
@@ -89,7 +90,9 @@ QWidget* ExperimentsView::makeHead() {
   ignoreWheelWithoutFocus(m_repeats);
   m_run = new QPushButton(tr("Run"), head);
   m_doing = new QLabel(head);
-  m_doing->setSizePolicy(QSizePolicy::Ignored, QSizePolicy::Preferred);
+  m_doing->setSizePolicy(QSizePolicy::Ignored, QSizePolicy::Fixed);
+  m_doing->setTextFormat(Qt::PlainText);
+  m_doing->setWordWrap(true);
   m_copy = new QToolButton(head);
   m_copy->setText(tr("Copy"));
   m_copy->setToolTip(tr("Copy the table as text"));
@@ -327,6 +330,9 @@ void ExperimentsView::refresh() {
       label->setFont(theme().smallFont());
       colorLabel(*label, theme(), Role::TextSecond);
     }
+    // What is wrong takes two lines in a narrow dock: the room for them is always there, so that nothing
+    // moves.
+    m_doing->setFixedHeight(2 * QFontMetrics(theme().smallFont()).lineSpacing());
     m_form->setTheme(theme());
   }
   fillChoices();
