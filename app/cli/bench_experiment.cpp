@@ -212,9 +212,11 @@ ExitCode runOne(const Context& context, const Experiment& experiment, const Benc
   bool isSaid = false;
   const workbench::WorkHandle handle = service.carryOut(work, [&] {
     const ExperimentResult now = work->result();
-    if (const auto estimate = work->estimate(); estimate && !isSaid) {
+    // Where standard error is no terminal, it has errors and warnings alone.
+    const auto estimate = work->estimate();
+    if (estimate && !isSaid && context.streams.terminal != nullptr) {
       showProgress(context, "");
-      context.streams.err << estimateText(*estimate) << '\n';
+      *context.streams.terminal << estimateText(*estimate) << '\n';
       isSaid = true;
     }
     showProgress(context, now.doing.empty() ? std::string() : progressText(now));

@@ -9,17 +9,41 @@
 
 namespace spanscope::test {
 
-SpanqResult spanq(const std::vector<std::string>& arguments, const std::string& input, std::stop_token stop,
-                  bool canAsk, const std::string& paceFile) {
+namespace {
+
+struct Surroundings {
+  bool canAsk = false;
+  bool hasTerminal = false;
+  std::string paceFile{};
+};
+
+SpanqResult runIn(const Surroundings& given, const std::vector<std::string>& arguments,
+                  const std::string& input, std::stop_token stop) {
   std::vector<const char*> argv = {"spanq"};
   for (const std::string& argument : arguments) argv.push_back(argument.c_str());
   std::istringstream in(input);
   std::ostringstream out;
   std::ostringstream err;
   const int code = cli::runCli(static_cast<int>(argv.size()), argv.data(),
-                               {.in = in, .out = out, .err = err, .canAsk = canAsk, .paceFile = paceFile},
+                               {.in = in,
+                                .out = out,
+                                .err = err,
+                                .terminal = given.hasTerminal ? &err : nullptr,
+                                .canAsk = given.canAsk,
+                                .paceFile = given.paceFile},
                                cpuBackends(), std::move(stop));
   return {.code = code, .out = out.str(), .err = err.str()};
+}
+
+}  // namespace
+
+SpanqResult spanq(const std::vector<std::string>& arguments, const std::string& input, std::stop_token stop,
+                  bool canAsk) {
+  return runIn({.canAsk = canAsk}, arguments, input, std::move(stop));
+}
+
+SpanqResult spanqOnTerminal(const std::vector<std::string>& arguments, const std::string& paceFile) {
+  return runIn({.hasTerminal = true, .paceFile = paceFile}, arguments, {}, {});
 }
 
 }  // namespace spanscope::test

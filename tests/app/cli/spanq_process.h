@@ -19,6 +19,8 @@ struct SpanqResult {
 /// Runs the command line in this process. `arguments` does not hold the program's name. `canAsk` makes the
 /// command treat the input as a terminal.
 SpanqResult spanq(const std::vector<std::string>& arguments, const std::string& input = {},
-                  std::stop_token stop = {}, bool canAsk = false, const std::string& paceFile = {});
+                  std::stop_token stop = {}, bool canAsk = false);
+/// The same with standard error as a terminal. `paceFile`: where the pace of models is remembered.
+SpanqResult spanqOnTerminal(const std::vector<std::string>& arguments, const std::string& paceFile);
 
 }  // namespace spanscope::test

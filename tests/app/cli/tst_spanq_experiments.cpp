@@ -15,6 +15,7 @@
 
 using nlohmann::json;
 using spanscope::test::spanq;
+using spanscope::test::spanqOnTerminal;
 
 class TestSpanqExperiments : public QObject {
   Q_OBJECT
@@ -133,22 +134,24 @@ class TestSpanqExperiments : public QObject {
     const std::string paces = folder.filePath("caches/paces.json").toStdString();
     const std::vector<std::string> arguments{"bench",      "rag",   "--documents", "1,4", "--words", "12",
                                              "--policies", "spans", "--repeats",   "1",   "--json"};
-    const auto first = spanq(arguments, {}, {}, false, paces);
+    const auto first = spanqOnTerminal(arguments, paces);
     QCOMPARE(first.code, 0);
     QVERIFY2(first.err.find("is not known before a first answer") != std::string::npos, first.err.c_str());
     const json before = json::parse(first.out)["estimate"];
     QVERIFY(before["seconds"].is_null());
     QVERIFY(before["prompt_tokens"]["least"].get<int>() > 50);
     QCOMPARE(before["generated_tokens"]["most"].get<int>(), 0);
-    const auto second = spanq(arguments, {}, {}, false, paces);
+    const auto second = spanqOnTerminal(arguments, paces);
     QVERIFY2(second.err.find("This takes about ") != std::string::npos, second.err.c_str());
     const json after = json::parse(second.out)["estimate"];
     QCOMPARE(after["prompt_tokens"], before["prompt_tokens"]);
     QVERIFY(after["seconds"]["least"].get<double>() > 0);
+    // A file or a pipe gets errors and warnings alone.
+    QCOMPARE(spanq(arguments).err, std::string());
     // Of another device nothing is known.
     std::vector<std::string> others = arguments;
     others.insert(others.end(), {"--threads", "1"});
-    QVERIFY(spanq(others, {}, {}, false, paces).err.find("is not known") != std::string::npos);
+    QVERIFY(spanqOnTerminal(others, paces).err.find("is not known") != std::string::npos);
   }
 
   void wrongValuesAreUsage() {
