@@ -28,6 +28,7 @@
 #include <chrono>
 #include <cstdint>
 #include <functional>
+#include <future>
 #include <map>
 #include <memory>
 #include <stdexcept>
@@ -132,6 +133,66 @@ class TestEngineHost : public QObject {
       QVERIFY(!host.devices()->empty());
       QVERIFY(host.devices()->front().isUsable());
     }
+  }
+
+  /// A tab may have a run beside what it measures, and each is stopped by itself.
+  void aTabRunsBesideWhatItMeasures() {
+    EngineHost host{test::cpuBackends()};
+    const auto measuring = [](std::uint32_t tab) {
+      return EngineJob{.work = std::make_shared<workbench::FunctionWork>(
+                           [](workbench::Workplace&, const std::stop_token& stop) {
+                             while (!stop.stop_requested())
+                               std::this_thread::sleep_for(std::chrono::milliseconds(1));
+                           }),
+                       .tab = tab,
+                       .activity = [] { return QStringLiteral("Measuring"); },
+                       .measures = true};
+    };
+    QVERIFY(host.submit(measuring(kTab)));
+    QVERIFY(!host.submit(measuring(kTab)));
+    QVERIFY(!host.isBusy(kTab) && host.isMeasuring(kTab) && host.isBusy());
+    QTRY_COMPARE_WITH_TIMEOUT(host.activity(kTab), QStringLiteral("Measuring"), kPatience);
+    QVERIFY(submitRun(host, requestFor(QStringLiteral("chat.json"))));
+    QVERIFY(!submitRun(host, requestFor(QStringLiteral("chat.json"))));
+    QCOMPARE(host.activity(kTab), QStringLiteral("Waits for the next step of a measurement"));
+    // Another one that measures can only wait until the end.
+    QVERIFY(host.submit(measuring(kOtherTab)));
+    QCOMPARE(host.activity(kOtherTab), QStringLiteral("Waiting until other work has ended"));
+    host.stop(kTab);
+    QTRY_VERIFY_WITH_TIMEOUT(!host.isBusy(kTab), kPatience);
+    QVERIFY(host.isMeasuring(kTab));
+    host.stop(kTab);
+    host.stopMeasuring(kOtherTab);
+    QTRY_VERIFY_WITH_TIMEOUT(!host.isMeasuring(kOtherTab), kPatience);
+    QVERIFY(host.isMeasuring(kTab));
+    host.stopMeasuring(kTab);
+    QTRY_VERIFY_WITH_TIMEOUT(!host.isBusy(), kPatience);
+  }
+
+  /// Of what gives way, a new one takes the place of its own kind alone.
+  void whatGivesWayLeavesOtherKinds() {
+    EngineHost host{test::cpuBackends()};
+    std::promise<void> gate;
+    QVERIFY(host.submit({.work = std::make_shared<workbench::FunctionWork>(
+                             [opened = gate.get_future().share()](workbench::Workplace&,
+                                                                  const std::stop_token&) { opened.wait(); }),
+                         .tab = kTab}));
+    std::map<int, workbench::WorkState> states;
+    const auto submit = [&](int number, std::uint32_t aside) {
+      host.submit({.work = std::make_shared<workbench::FunctionWork>(
+                       [](workbench::Workplace&, const std::stop_token&) {}),
+                   .changed = [&states, number](workbench::WorkState state,
+                                                const QString&) { states[number] = state; },
+                   .givesWay = true,
+                   .aside = aside});
+    };
+    submit(1, 0);
+    submit(2, 1);
+    submit(3, 1);
+    gate.set_value();
+    QTRY_VERIFY_WITH_TIMEOUT(states.size() == 3 && states[3] == workbench::WorkState::Finished, kPatience);
+    QCOMPARE(states[1], workbench::WorkState::Finished);
+    QCOMPARE(states[2], workbench::WorkState::Stopped);
   }
 
   void keepsItsCacheFromRunToRun() {
