@@ -69,11 +69,12 @@ std::vector<std::vector<double>> spread(const trace::AttentionMass& mass, std::s
 class Measurement {
  public:
   Measurement(run::Session& session, const FidelityModel& model, const run::FinishedReply& reply,
-              const std::stop_token& stop)
+              const std::stop_token& stop, const std::function<void(double)>& progress)
       : m_session(session),
         m_model(model),
         m_reply(reply),
         m_stop(stop),
+        m_progress(progress),
         m_tokens(visibleTokens(reply.segments)) {
     m_measured.promptTokens = static_cast<std::int64_t>(m_tokens.size());
     m_tokens.insert(m_tokens.end(), reply.tokens.begin(), reply.tokens.end());
@@ -114,11 +115,17 @@ class Measurement {
     return std::span(m_tokens).subspan(static_cast<std::size_t>(begin), static_cast<std::size_t>(count));
   }
 
+  /// Says that the full prefill has come to this token.
+  void tell(std::int64_t end) const {
+    if (m_progress) m_progress(static_cast<double>(end) / static_cast<double>(m_tokens.size()));
+  }
+
   void prefill(FlatSequence& full) const {
     for (std::int64_t begin = 0; begin < firstRow();) {
       const std::int64_t count = std::min<std::int64_t>(m_session.config().rowsPerPass, firstRow() - begin);
       full.compute(begin, tokens(begin, count), FlatSequence::Rows::Silent, m_stop);
       begin += count;
+      tell(begin);
     }
   }
 
@@ -138,6 +145,7 @@ class Measurement {
         if (isObserved) compareAttention(row + i, static_cast<std::size_t>(i), result.mass);
       }
       row += count;
+      tell(firstRow() + row);
     }
     for (double& deviation : m_measured.attentionDeviation)
       deviation /= static_cast<double>(observed * m_model.decoder.config().heads);
@@ -230,6 +238,7 @@ class Measurement {
   const FidelityModel& m_model;
   const run::FinishedReply& m_reply;
   const std::stop_token& m_stop;
+  const std::function<void(double)>& m_progress;
   std::vector<TokenId> m_tokens;  ///< visible ones of the prompt, then the reply
   std::vector<std::optional<std::int64_t>> m_places = placesOf(m_reply.segments);
   run::ReplayedReply m_policy;
@@ -248,8 +257,9 @@ std::vector<TokenId> visibleTokens(const std::vector<trace::SegmentInfo>& segmen
 }
 
 trace::FidelityMeasured measureFidelity(run::Session& session, const FidelityModel& model,
-                                        const run::FinishedReply& reply, const std::stop_token& stop) {
-  return Measurement(session, model, reply, stop).measure();
+                                        const run::FinishedReply& reply, const std::stop_token& stop,
+                                        const std::function<void(double share)>& progress) {
+  return Measurement(session, model, reply, stop, progress).measure();
 }
 
 bool FinishedReplies::takes(const trace::Payload& payload) {

@@ -10,6 +10,7 @@
 #include "engine/trace/event.h"
 
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <stop_token>
 #include <string>
@@ -34,9 +35,11 @@ struct FidelityModel {
 /// time is a full prefill of the tokens that its prompt shows in view order, at positions 0, 1, 2, …, in a
 /// separate KV store. If rows are bit-equal (DeviceInfo::rowsAreBitEqual), a policy that is exact against
 /// full prefill has a divergence of exactly 0. Throws Failure as Session::replayReply does, if memory cannot
-/// be allocated, or if it was stopped.
+/// be allocated, or if it was stopped. `progress` is told what share of the full prefill is computed, from 0
+/// to 1, after each of its passes; may be empty.
 trace::FidelityMeasured measureFidelity(run::Session& session, const FidelityModel& model,
-                                        const run::FinishedReply& reply, const std::stop_token& stop = {});
+                                        const run::FinishedReply& reply, const std::stop_token& stop = {},
+                                        const std::function<void(double share)>& progress = {});
 
 /// The visible tokens of a prompt, in view order.
 std::vector<TokenId> visibleTokens(const std::vector<trace::SegmentInfo>& segments);

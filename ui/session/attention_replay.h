@@ -40,6 +40,7 @@ struct ReplayState {
   QString problem;                      ///< why `failed` failed
   std::size_t ended = 0;                ///< how many replays have ended
   std::vector<RequestId> measuring;     ///< answers whose fidelity is being measured
+  double measuredShare = 0;             ///< how much of that is done, from 0 to 1
   /// Answers of the last measurement whose fidelity could not be measured.
   std::vector<RequestId> unmeasured;
   QString fidelityProblem;  ///< why they could not be measured

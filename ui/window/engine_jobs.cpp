@@ -128,10 +128,12 @@ QString startFidelity(Workspace& workspace, const std::vector<RequestId>& reques
         .arg(std::min(work->measured() + 1, work->replies()))
         .arg(work->replies());
   };
-  const auto changed = [&workspace, tab](WorkState state, const QString& problem) {
+  const auto changed = [&workspace, tab, work](WorkState state, const QString& problem) {
     OpenDocument* document = workspace.find(tab);
-    if (document == nullptr || !workbench::hasEnded(state)) return;
+    if (document == nullptr) return;
     ReplayState& replay = document->replay;
+    replay.measuredShare = work->share();
+    if (!workbench::hasEnded(state)) return;
     replay.unmeasured = problem.isEmpty() ? std::vector<RequestId>() : std::exchange(replay.measuring, {});
     replay.fidelityProblem = problem;
     replay.measuring.clear();
@@ -140,6 +142,7 @@ QString startFidelity(Workspace& workspace, const std::vector<RequestId>& reques
   ReplayState& replay = workspace.current()->replay;
   const ReplayState before = replay;
   replay.measuring = requests;
+  replay.measuredShare = 0;
   replay.unmeasured.clear();
   replay.fidelityProblem.clear();
   QString refused = workspace.submit({.work = work, .tab = tab, .activity = activity, .changed = changed});

@@ -17,10 +17,14 @@ Begun FidelityWork::begin(Workplace& place, const std::stop_token& stop) {
     const ModelBundle& bundle = *place.model();
     const experiment::FidelityModel model{
         .decoder = *bundle.decoder, .backend = *bundle.backend, .tokenizer = bundle.tokenizer.get()};
-    m_found.push_back(experiment::measureFidelity(session, model, reply, stop));
+    const auto progress = [this](double share) {
+      m_share = (static_cast<double>(m_measured) + share) / static_cast<double>(m_replies.size());
+      tellProgress();
+    };
+    m_found.push_back(experiment::measureFidelity(session, model, reply, stop, progress));
     place.recorder()->send(reply.run, reply.request, reply.node, m_found.back());
     ++m_measured;
-    tellProgress();
+    progress(0);
   }
   return Begun::Done;
 }

@@ -25,12 +25,15 @@ class FidelityWork final : public Work {
   std::size_t replies() const { return m_replies.size(); }
   /// How many of them have been measured.
   std::size_t measured() const { return m_measured; }
+  /// What share of all replies is measured, from 0 to 1.
+  double share() const { return m_share; }
   /// What was found, reply by reply, once the work has ended.
   const std::vector<trace::FidelityMeasured>& found() const { return m_found; }
 
  private:
   std::vector<run::FinishedReply> m_replies;
   std::atomic<std::size_t> m_measured = 0;
+  std::atomic<double> m_share = 0;
   std::vector<trace::FidelityMeasured> m_found;
 };
 

@@ -354,6 +354,18 @@ class TestFidelity : public QObject {
     QVERIFY(again == first);
   }
 
+  void tellsHowFarItIs() {
+    Ran ran(kRag, "spans");
+    std::vector<double> shares;
+    const trace::FidelityMeasured measured =
+        experiment::measureFidelity(*ran.spanlet.session, ran.model(), ran.replies.at(0), {},
+                                    [&](double share) { shares.push_back(share); });
+    QVERIFY(measured == ran.measure(0));
+    QVERIFY(shares.size() >= 2);
+    QVERIFY(std::is_sorted(shares.begin(), shares.end()));
+    QVERIFY(shares.front() > 0 && shares.back() > 0.9 && shares.back() <= 1);
+  }
+
   void isStopped() {
     Ran ran(kRag, "spans");
     std::stop_source stop;

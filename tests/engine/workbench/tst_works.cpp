@@ -138,13 +138,19 @@ class TestWorks : public QObject {
     QVERIFY(replies.size() > 1);
     const auto work = std::make_shared<FidelityWork>(replies);
     std::vector<std::size_t> measured;
+    std::vector<double> shares;
     const WorkHandle handle = bench.finish(work, [&](WorkState state) {
-      if (!hasEnded(state)) measured.push_back(work->measured());
+      if (hasEnded(state)) return;
+      measured.push_back(work->measured());
+      shares.push_back(work->share());
     });
     QCOMPARE(handle.state(), WorkState::Finished);
     QCOMPARE(work->measured(), replies.size());
-    QCOMPARE(measured.size(), replies.size() + 1);
+    QVERIFY(measured.size() > replies.size() + 1);
     QCOMPARE(measured.front(), std::size_t{0});
+    QVERIFY(std::is_sorted(measured.begin(), measured.end()));
+    QVERIFY(std::is_sorted(shares.begin(), shares.end()));
+    QCOMPARE(shares.back(), 1.0);
     QCOMPARE(countOf<trace::FidelityMeasured>(bench.newest.events()), static_cast<int>(replies.size()));
   }
 

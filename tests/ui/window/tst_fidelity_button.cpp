@@ -16,6 +16,7 @@
 #include <QTest>
 #include <QToolButton>
 
+#include <algorithm>
 #include <memory>
 
 using namespace spanscope;
@@ -75,14 +76,23 @@ class TestFidelityButton : public QObject {
   void standsBesideTheExactness() {
     run();
     QVERIFY(!exactnessText(answer()).contains(QStringLiteral("KL")));
+    QCOMPARE(fidelityHeadline(answer()), QStringLiteral("Not held against a full prefill yet"));
+    QCOMPARE(button().text(), QStringLiteral("Measure fidelity"));
     measure();
+    const QString headline = fidelityHeadline(answer());
+    QCOMPARE(headline, QStringLiteral("All 8 tokens as in a full prefill · KL < 0.001"));
+    const auto labels = m_view->cards().front()->findChildren<QLabel*>();
+    const auto isHeadline = [&](const QLabel* label) {
+      return label->isVisible() && label->text() == headline;
+    };
+    QVERIFY(std::any_of(labels.begin(), labels.end(), isHeadline));
     const QString text = exactnessText(answer());
     QVERIFY2(text.startsWith(QStringLiteral("block attention ✓ · full prefill ≈ KL ")), qPrintable(text));
     QVERIFY2(text.endsWith(QStringLiteral("8 of 8 tokens agree, same answer")), qPrintable(text));
     QVERIFY(m_view->csv().contains(QStringLiteral("KL mean nats")));
     QVERIFY(fidelityDetails(answer()).contains(QStringLiteral("same likeliest token at 8 of 8 places")));
     QTRY_VERIFY(button().isEnabled());
-    QCOMPARE(button().text(), QStringLiteral("Measure fidelity"));
+    QCOMPARE(button().text(), QStringLiteral("Measure again"));
   }
 
   /// Also when another run came in between, which has none.

@@ -2,6 +2,7 @@
 #include "ui/views/output/answer_card.h"
 
 #include "ui/views/common/elided_label.h"
+#include "ui/views/common/measure_widgets.h"
 #include "ui/words/glossary.h"
 
 #include <QApplication>
@@ -11,6 +12,7 @@
 #include <QLabel>
 #include <QMouseEvent>
 #include <QPainter>
+#include <QProgressBar>
 #include <QToolButton>
 #include <QVBoxLayout>
 
@@ -61,11 +63,13 @@ AnswerCard::AnswerCard(QWidget* parent)
       m_policies(new QToolButton(this)),
       m_same(new QLabel(this)),
       m_facts(new QLabel(this)),
+      m_fidelity(new QLabel(this)),
+      m_progress(makeMeasureProgress(this)),
       m_full(new QLabel(this)),
       m_measure(new QToolButton(this)),
       m_copy(new QToolButton(this)) {
   setFocusPolicy(Qt::StrongFocus);
-  for (QLabel* label : {m_run, m_policy, m_text, m_problem, m_advice, m_same, m_facts, m_full}) {
+  for (QLabel* label : {m_run, m_policy, m_text, m_problem, m_advice, m_same, m_facts, m_fidelity, m_full}) {
     label->setTextFormat(Qt::PlainText);
   }
   for (QLabel* label : {m_text, m_problem, m_full}) {
@@ -101,21 +105,27 @@ AnswerCard::AnswerCard(QWidget* parent)
   auto* header = new QHBoxLayout;
   header->setSpacing(2 * kSpace);
   header->addWidget(m_title, 1);
-  header->addWidget(m_measure);
   header->addWidget(m_copy);
+  m_fidelity->setWordWrap(true);
+  auto* fidelity = new QHBoxLayout;
+  fidelity->setSpacing(2 * kSpace);
+  fidelity->addWidget(m_fidelity, 1);
+  fidelity->addWidget(m_measure, 0, Qt::AlignTop);
   auto* layout = new QVBoxLayout(this);
   layout->setContentsMargins(3 * kSpace, 2 * kSpace, 2 * kSpace, 2 * kSpace);
   layout->setSpacing(kSpace);
   layout->addLayout(header);
   layout->addWidget(m_text);
   layout->addWidget(m_problem);
+  layout->addLayout(fidelity);
+  layout->addWidget(m_progress);
+  layout->addWidget(m_full);
   layout->addWidget(m_advice);
   layout->addWidget(m_policies, 0, Qt::AlignLeft);
   layout->addWidget(m_same);
   layout->addWidget(m_run);
   layout->addWidget(m_facts);
   layout->addWidget(m_policy);
-  layout->addWidget(m_full);
 }
 
 void AnswerCard::setContent(const Answer& answer, const Theme& theme, bool selected) {
@@ -171,7 +181,8 @@ void AnswerCard::setContent(const Answer& answer, const Theme& theme, bool selec
   m_copy->setAccessibleName(tr("Copy the answer of %1, run %2").arg(answer.name).arg(answer.run));
   setAccessibleName(tr("%1, run %2").arg(answer.name).arg(answer.run));
   setAccessibleDescription(
-      QStringList{state, answer.text, answer.problem, advice.join(QLatin1Char(' '))}.join(QLatin1Char(' ')));
+      QStringList{state, answer.text, answer.problem, fidelityHeadline(answer), advice.join(QLatin1Char(' '))}
+          .join(QLatin1Char(' ')));
   update();
 }
 
@@ -181,15 +192,33 @@ void AnswerCard::showFidelity() {
                                      explain(u"full-prefill")})
                             .join(QLatin1Char('\n'));
   m_policy->setToolTip(details.isEmpty() ? words : details);
+  const QString headline = fidelityHeadline(m_answer);
+  setTextIfNew(*m_fidelity, headline);
+  m_fidelity->setToolTip(details.isEmpty() ? explain(u"full-prefill") : details);
+  const bool isSame = m_answer.fidelity && m_answer.fidelity->agreeing == m_answer.fidelity->tokens;
+  QFont font = m_theme->smallFont();
+  font.setWeight(m_answer.fidelity ? QFont::DemiBold : QFont::Normal);
+  setInk(*m_fidelity,
+         m_theme->color(isSame                 ? Role::HitInk
+                        : m_answer.fidelity    ? Role::Text
+                        : m_answer.isMeasuring ? Role::TextSecond
+                                               : Role::TextThird),
+         font);
+  m_progress->setVisible(m_answer.isMeasuring);
+  m_progress->setValue(static_cast<int>(m_answer.measuredShare * m_progress->maximum()));
+  m_progress->setAccessibleName(headline);
   QString full = m_answer.measureProblem;
   if (full.isEmpty() && !m_answer.fullText.isEmpty())
     full = tr("A full prefill answers: %1").arg(m_answer.fullText);
   setTextIfNew(*m_full, full);
-  m_measure->setText(m_answer.isMeasuring ? tr("Stop measuring") : tr("Measure fidelity"));
+  m_measure->setText(m_answer.isMeasuring ? tr("Stop measuring")
+                     : m_answer.fidelity  ? tr("Measure again")
+                                          : tr("Measure fidelity"));
   m_measure->setVisible(m_answer.state == AnswerState::Finished && m_answer.generatedTokens > 0);
   m_measure->setEnabled(m_answer.isMeasuring || m_answer.measureObstacle.isEmpty());
   m_measure->setToolTip(m_answer.isMeasuring || m_answer.measureObstacle.isEmpty()
-                            ? tr("How close is this answer to a full prefill of the same tokens?")
+                            ? tr("How close is this answer to a full prefill of the same tokens? It takes "
+                                 "about as long as the prompt without a cache.")
                             : m_answer.measureObstacle);
   m_measure->setAccessibleName(
       tr("%1 of %2, run %3").arg(m_measure->text(), m_answer.name).arg(m_answer.run));

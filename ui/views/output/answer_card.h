@@ -10,6 +10,7 @@
 #include <optional>
 
 class QLabel;
+class QProgressBar;
 class QToolButton;
 
 namespace spanscope::ui {
@@ -55,7 +56,9 @@ class AnswerCard : public QWidget {
   QToolButton* m_policies;  ///< what the advice offers
   QLabel* m_same;
   QLabel* m_facts;
-  QLabel* m_full;  ///< what a full prefill answers instead
+  QLabel* m_fidelity;        ///< how near to a full prefill: the headline
+  QProgressBar* m_progress;  ///< of its measurement
+  QLabel* m_full;            ///< what a full prefill answers instead
   QToolButton* m_measure;
   QToolButton* m_copy;
 };

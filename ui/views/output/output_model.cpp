@@ -142,6 +142,7 @@ void noteFidelity(Answer& answer, const ViewInput& input, const ListedRun& liste
     return std::find(requests.begin(), requests.end(), answer.request) != requests.end();
   };
   answer.isMeasuring = isIn(state.measuring);
+  if (answer.isMeasuring) answer.measuredShare = state.measuredShare;
   answer.measureObstacle = obstacleOf(answer, input, listed);
   if (isIn(state.unmeasured)) answer.measureProblem = state.fidelityProblem;
   if (answer.state != AnswerState::Finished) return;
@@ -150,6 +151,14 @@ void noteFidelity(Answer& answer, const ViewInput& input, const ListedRun& liste
   answer.fidelity = trace::fidelityOf(std::span(&measured, 1));
   if (answer.fidelity->sampledSteps == 0 && !measured->sameText)
     answer.fullText = QString::fromStdString(measured->fullText);
+}
+
+/// A divergence that is practically nothing is not written out here; the details have every digit.
+QString divergenceWords(const trace::FidelityFigures& figures) {
+  constexpr double kTold = 0.001;
+  const bool isTold = figures.meanDivergence == 0 || figures.meanDivergence >= kTold;
+  return isTold ? tr("KL %1").arg(QString::fromStdString(trace::divergenceText(figures.meanDivergence)))
+                : tr("KL < 0.001");
 }
 
 }  // namespace
@@ -254,12 +263,7 @@ QString exactnessText(const Answer& answer) {
   };
   if (!answer.fidelity) return over(answer.exactness);
   const trace::FidelityFigures& figures = *answer.fidelity;
-  // A divergence that is practically nothing is not written out here; the details have every digit.
-  constexpr double kTold = 0.001;
-  const bool isTold = figures.meanDivergence == 0 || figures.meanDivergence >= kTold;
-  QString measured =
-      isTold ? tr("KL %1").arg(QString::fromStdString(trace::divergenceText(figures.meanDivergence)))
-             : tr("KL < 0.001");
+  QString measured = divergenceWords(figures);
   measured += tr(", %1 of %2 tokens agree").arg(figures.agreeing).arg(figures.tokens);
   if (figures.sampledSteps == 0) {
     measured += figures.sameAnswers == 1    ? tr(", same answer")
@@ -278,6 +282,25 @@ QString exactnessText(const Answer& answer) {
     *full = tr("%1 %2").arg(*full, measured);
   }
   return over(parts.join(tr(" · ")));
+}
+
+QString fidelityHeadline(const Answer& answer) {
+  if (answer.isMeasuring)
+    return tr("Measuring against a full prefill: %1 %").arg(static_cast<int>(answer.measuredShare * 100));
+  if (answer.state != AnswerState::Finished || answer.generatedTokens == 0) return {};
+  if (!answer.fidelity) {
+    return answer.exactness.contains(QStringLiteral("full prefill ✓"))
+               ? tr("Exact: what a full prefill gives")
+               : tr("Not held against a full prefill yet");
+  }
+  const trace::FidelityFigures& figures = *answer.fidelity;
+  const QString tokens =
+      figures.agreeing == figures.tokens
+          ? (figures.tokens == 1 ? tr("The token as in a full prefill")
+                                 : tr("All %1 tokens as in a full prefill").arg(figures.tokens))
+          : tr("%1 of %2 tokens as in a full prefill").arg(figures.agreeing).arg(figures.tokens);
+  if (figures.meanDivergence == 0) return tokens;
+  return tr("%1 · %2").arg(tokens, divergenceWords(figures));
 }
 
 QString fidelityDetails(const Answer& answer) {

@@ -46,6 +46,7 @@ struct Answer {
   std::optional<trace::FidelityFigures> fidelity;  ///< against a full prefill, if it was measured
   QString fullText;                                ///< answer of a full prefill, if it is another answer
   bool isMeasuring = false;                        ///< its fidelity is being measured
+  double measuredShare = 0;                        ///< how much of that is done, from 0 to 1
   QString measureObstacle;                         ///< why the fidelity cannot be measured now; empty: it can
   QString measureProblem;                          ///< why the last measurement failed
   RunId sameAs = 0;     ///< the last run before with the same finished answer of this step; 0: none
@@ -68,6 +69,9 @@ QString answerFacts(const Answer& answer);
 /// "block attention ✓ · full prefill ≈ KL 0.012, 23 of 24 tokens agree, same answer". If nothing was
 /// measured, only the policy's exactness.
 QString exactnessText(const Answer& answer);
+/// How near the answer is to a full prefill, in a few words: what was measured, what the policy promises, or
+/// how far a measurement is. Empty if that is not known, or the answer has not finished.
+QString fidelityHeadline(const Answer& answer);
 /// The measured fidelity, one figure in a line. Empty if nothing was measured.
 QString fidelityDetails(const Answer& answer);
 /// "= same answer as run 2 (there: policy prefix)". Empty if there is no such run.
