@@ -18,6 +18,7 @@
 #include "ui/views/view.h"
 #include "ui/window/engine_jobs.h"
 #include "ui/window/notice_bar.h"
+#include "ui/window/run_hint.h"
 #include "ui/window/status_model.h"
 #include "ui/words/glossary.h"
 
@@ -39,6 +40,9 @@
 
 namespace spanscope::ui {
 namespace {
+
+/// Whether the person knows where a run is explained.
+constexpr const char* kHintSetting = "hints/explainKnown";
 
 constexpr int kMessageTime = 8000;  // milliseconds a message stays in the status bar
 constexpr int kPause = 150;         // milliseconds after which a person who types has paused
@@ -118,7 +122,10 @@ MainWindow::MainWindow(QSettings& settings, QString autosaveDirectory, compute::
   m_pages->addWidget(documents);
   connect(m_docks, &DockHost::settled, this, &MainWindow::fitOnce);
   // Another layout gives the canvas another shape.
-  connect(m_docks, &DockHost::layoutChanged, this, [this] { m_fitWanted = true; });
+  connect(m_docks, &DockHost::layoutChanged, this, [this] {
+    m_fitWanted = true;
+    showHint(makeStatusModel(m_workspace.input()));
+  });
   setCentralWidget(m_pages);
   makeStatusBar();
 
@@ -244,7 +251,14 @@ void MainWindow::makeStatusBar() {
                    explain(u"ttft"), explain(u"itl"), explain(u"cached"), explain(u"pool")})
           .join(QLatin1Char('\n')));
   m_statusRight = new QLabel;
+  m_hint = new RunHint;
+  connect(m_hint, &RunHint::wanted, this, &MainWindow::explainRun);
+  connect(m_hint, &RunHint::dismissed, this, [this] {
+    m_settings.setValue(QLatin1String(kHintSetting), true);
+    showInput();
+  });
   bar->addWidget(m_status, 1);
+  bar->addPermanentWidget(m_hint);
   bar->addPermanentWidget(m_statusRight);
   bar->setContentsMargins(8, 0, 8, 0);
   setStatusBar(bar);
@@ -306,6 +320,7 @@ void MainWindow::showInput() {
   const OpenDocument* shown = m_workspace.current();
   const QString activity = m_workspace.engine().activity(shown == nullptr ? EngineJob::kProgram : shown->id);
   m_status->setText(activity.isEmpty() ? statusText(status) : activity);
+  showHint(status);
   if (shown != nullptr) {
     const document::RunSettings& settings = shown->model->document().settings;
     m_statusRight->setText(problemText() +
@@ -314,6 +329,26 @@ void MainWindow::showInput() {
     m_statusRight->clear();
   }
   refresh();
+}
+
+/// Only where the picture of what happened is not in sight, and until the person has found the way there.
+void MainWindow::showHint(const StatusModel& status) {
+  if (m_settings.value(QLatin1String(kHintSetting)).toBool()) return m_hint->setText({});
+  const QString text = isWelcome() ? QString() : runHintText(status);
+  const bool isSeen = !text.isEmpty() && m_docks->layout() == LayoutId::Explain;
+  if (isSeen) m_settings.setValue(QLatin1String(kHintSetting), true);
+  m_hint->setText(isSeen ? QString() : text);
+}
+
+void MainWindow::explainRun() {
+  m_settings.setValue(QLatin1String(kHintSetting), true);
+  m_docks->setLayout(LayoutId::Explain);
+  if (const RequestId request = m_workspace.input().shownRequest(); request != 0) {
+    Selection selection;
+    selection.request = request;
+    m_workspace.select(selection);
+  }
+  showInput();
 }
 
 QString MainWindow::problemText() {

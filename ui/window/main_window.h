@@ -35,6 +35,8 @@ class AttentionView;
 class CommandPalette;
 class ManualWindow;
 class NoticeBar;
+class RunHint;
+struct StatusModel;
 
 class MainWindow : public QMainWindow {
   Q_OBJECT
@@ -108,6 +110,8 @@ class MainWindow : public QMainWindow {
   /// another value or place, or is not in view any more.
   void complain(const QString& text);
   void forgetComplaint();
+  void showHint(const StatusModel& status);
+  void explainRun();  ///< shows where the newest answer came from
   QString problemText();
   void countProblems();
   void rememberModel();
@@ -205,6 +209,7 @@ class MainWindow : public QMainWindow {
   CommandPalette* m_palette = nullptr;
   ManualWindow* m_manual = nullptr;  ///< nullptr: the manual was not opened yet
   QLabel* m_status = nullptr;
+  RunHint* m_hint = nullptr;
   QLabel* m_statusRight = nullptr;
   /// What a complaint in the status bar speaks of.
   struct Complaint {

@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "tests/support/test_program.h"
+#include "tests/ui/window/fresh_window.h"
+#include "ui/window/run_hint.h"
+
+#include <QSignalSpy>
+#include <QTest>
+#include <QToolButton>
+
+#include <memory>
+
+using namespace spanscope;
+using namespace spanscope::ui;
+
+namespace {
+
+constexpr int kRunPatience = 20'000;
+
+}  // namespace
+
+class TestRunHint : public QObject {
+  Q_OBJECT
+
+ private:
+  std::unique_ptr<test::FreshWindow> m_fresh;
+
+  MainWindow& window() { return m_fresh->window(); }
+  RunHint* hint() { return window().findChild<RunHint*>(); }
+
+  void run() {
+    QSignalSpy ended(&window().workspace(), &Workspace::workEnded);
+    window().perform(QStringLiteral("run.run"));
+    QVERIFY(ended.wait(kRunPatience));
+    QCOMPARE(ended.front().front().toString(), QString());
+    QCoreApplication::processEvents();
+  }
+
+ private Q_SLOTS:
+  void init() {
+    m_fresh = std::make_unique<test::FreshWindow>();
+    QVERIFY(m_fresh->show({1024, 700}) && window().openExample(QLatin1String("rag.json")));
+    window().perform(QStringLiteral("view.author"));
+  }
+  void cleanup() { m_fresh.reset(); }
+
+  void says_data() {
+    QTest::addColumn<StatusModel>("status");
+    QTest::addColumn<QString>("text");
+    StatusModel status;
+    QTest::newRow("nothing has run") << status << QString();
+    status.run = 1;
+    status.promptTokens = 83;
+    QTest::newRow("running") << status << QString();
+    status.outcome = trace::RunOutcome::Failed;
+    QTest::newRow("failed") << status << QString();
+    status.outcome = trace::RunOutcome::Finished;
+    QTest::newRow("cold") << status << QStringLiteral("All 83 prompt tokens were computed: see how");
+    status.cachedTokens = 70;
+    QTest::newRow("warm") << status << QStringLiteral("70 of 83 prompt tokens came from the cache: see why");
+    status.events = 9;
+    QTest::newRow("looking back") << status << QString();
+  }
+  void says() {
+    QFETCH(StatusModel, status);
+    QFETCH(QString, text);
+    QCOMPARE(runHintText(status), text);
+  }
+
+  void leadsToWhatHappened() {
+    QVERIFY(hint() != nullptr && !hint()->isVisible());
+    run();
+    QTRY_VERIFY(hint()->isVisible());
+    QCOMPARE(hint()->link().text(), QStringLiteral("All 83 prompt tokens were computed: see how"));
+    // The whole sentence is in sight, at the least size of the window, too.
+    QVERIFY(hint()->link().width() >= hint()->link().sizeHint().width());
+    QVERIFY(window().rect().contains(QRect(hint()->mapTo(&window(), QPoint()), hint()->size())));
+    QTest::mouseClick(&hint()->link(), Qt::LeftButton);
+    QVERIFY(window().docks().layout() == LayoutId::Explain);
+    QVERIFY(window().workspace().input().selection.request.has_value());
+    QVERIFY(!hint()->isVisible());
+    // Whoever knows the way is not told again.
+    window().perform(QStringLiteral("view.author"));
+    run();
+    QVERIFY(!hint()->isVisible());
+  }
+
+  void whoFindsTheWayIsNotTold() {
+    run();
+    QTRY_VERIFY(hint()->isVisible());
+    window().docks().setLayout(LayoutId::Explain);
+    QVERIFY(!hint()->isVisible());
+    window().perform(QStringLiteral("view.author"));
+    QCoreApplication::processEvents();
+    run();
+    QVERIFY(!hint()->isVisible());
+  }
+
+  void isTakenAwayForGood() {
+    run();
+    QTRY_VERIFY(hint()->isVisible());
+    hint()->closeButton().setFocus(Qt::TabFocusReason);
+    QTest::keyClick(&hint()->closeButton(), Qt::Key_Space);
+    QVERIFY(!hint()->isVisible());
+    QVERIFY(window().docks().layout() != LayoutId::Explain);
+    QVERIFY(m_fresh->reopen({1024, 700}) && window().openExample(QLatin1String("rag.json")));
+    window().perform(QStringLiteral("view.author"));
+    run();
+    QVERIFY(!hint()->isVisible());
+  }
+};
+
+SPANSCOPE_TEST(tst_run_hint, TestRunHint, QApplication)
+#include "tst_run_hint.moc"
