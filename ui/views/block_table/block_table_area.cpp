@@ -50,6 +50,7 @@ void BlockTableArea::layOut() {
   for (int less = pitch; isTooWide() && less >= TableLayout::least(size); --less)
     m_layout = TableLayout(*m_table, size, false, nameWidths(), less);
   if (isTooWide()) m_layout = TableLayout(*m_table, size, false, {}, pitch);
+  m_layout.fillHeight(viewport()->height());
   m_overview = {};
   nameParts();
   contentChanged();

@@ -88,16 +88,25 @@ TableLayout::TableLayout(const BlockTable& table, CellSize size, bool overview,
   m_height = m_rows.empty() ? 0 : rowTop(m_rows.size()) + kMargin;
 }
 
+void TableLayout::fillHeight(int height) {
+  m_extraHeight = 0;
+  if (m_rows.empty() || m_size == CellSize::Large) return;
+  constexpr int kHighest = 48;
+  const int left = height - (rowTop(m_rows.size()) + kMargin);
+  m_extraHeight = std::clamp(left / static_cast<int>(m_rows.size()), 0, kHighest - cellHeight());
+  m_height = rowTop(m_rows.size()) + kMargin;
+}
+
 int TableLayout::cellHeight() const {
   switch (m_size) {
     case CellSize::Large:
       return 44;
     case CellSize::Small:
-      return 22;
+      return 22 + m_extraHeight;
     case CellSize::Strip:
       break;
   }
-  return 18;
+  return 18 + m_extraHeight;
 }
 
 int TableLayout::rowHeight() const {

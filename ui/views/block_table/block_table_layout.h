@@ -41,6 +41,10 @@ class TableLayout {
   /// fit.
   static int filling(const BlockTable& table, CellSize size, int width);
 
+  /// Makes cells without text higher, as far as all rows still fit into this height and a row stays one to
+  /// the eye.
+  void fillHeight(int height);
+
   CellSize size() const { return m_size; }
   QSize contentSize() const { return {m_width, m_height}; }
   int pitch() const { return m_pitch; }
@@ -79,6 +83,7 @@ class TableLayout {
 
   CellSize m_size = CellSize::Large;
   int m_pitch = 0;
+  int m_extraHeight = 0;  ///< of cells, beyond the least of their size
   std::vector<Row> m_rows;
   int m_top = 0;
   int m_width = 0;

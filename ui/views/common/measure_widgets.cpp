@@ -52,9 +52,15 @@ void fitFigureTable(QTableWidget& table) {
   table.resizeColumnsToContents();
   int wanted = 0;
   for (int c = 0; c < columns; ++c) wanted += table.columnWidth(c);
-  const int spare = table.viewport()->width() - wanted;
-  for (int c = 0; c < columns && spare > 0; ++c)
-    table.setColumnWidth(c, table.columnWidth(c) + spare * (c + 1) / columns - spare * c / columns);
+  // A few pixels too many come off the room around the figures: a bar to scroll by them would only hide a
+  // row.
+  constexpr int kMostOff = 6;
+  int spare = table.viewport()->width() - wanted;
+  if (spare > 0 || -spare <= kMostOff * columns) {
+    for (int c = 0; c < columns; ++c)
+      table.setColumnWidth(c, table.columnWidth(c) + spare * (c + 1) / columns - spare * c / columns);
+    spare = 0;
+  }
   const int bar = spare < 0 ? table.horizontalScrollBar()->sizeHint().height() : 0;
   table.setFixedHeight(table.horizontalHeader()->sizeHint().height() + table.rowCount() * kFigureRowHeight +
                        bar + 2);

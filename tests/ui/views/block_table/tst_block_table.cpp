@@ -35,6 +35,7 @@ class TestBlockTable : public QObject {
   void overviewShowsAllSegments();
   void namesAreWholeWhereTheTableScrolls();
   void namesAreWholeInOneSegment();
+  void cellsFillTheHeight();
   void placesAnswerToClicks();
   void clickSelects();
   void keysWalk();
@@ -313,6 +314,29 @@ void TestBlockTable::namesAreWholeInOneSegment() {
   QVERIFY(area->hasOverview());
   for (std::size_t document = 1; document <= 12; ++document)
     QCOMPARE(area->partNames(0).at(document - 1), QStringLiteral("document %1").arg(document));
+}
+
+/// A high dock is used: cells of small sizes grow until the rows fill it, or are as high as a row can be
+/// read.
+void TestBlockTable::cellsFillTheHeight() {
+  const ui::BlockTable table = tableOf(m_recording->input());
+  const auto rows = static_cast<int>(table.rows.size());
+  for (const ui::CellSize size : {ui::CellSize::Large, ui::CellSize::Small, ui::CellSize::Strip}) {
+    const ui::TableLayout least(table, size, false);
+    for (const int more : {-50, 0, 7, 40, 2000}) {
+      ui::TableLayout layout(table, size, false);
+      const int height = least.contentSize().height() + more;
+      layout.fillHeight(height);
+      QVERIFY(layout.cellHeight() >= least.cellHeight());
+      QVERIFY(layout.contentSize().height() <= std::max(height, least.contentSize().height()));
+      if (size == ui::CellSize::Large) continue;
+      // What is left is less than a pixel a row, unless the cells are as high as they get.
+      if (layout.cellHeight() < 48 && more >= 0) QVERIFY(height - layout.contentSize().height() < rows);
+      if (more == 2000) QCOMPARE(layout.cellHeight(), 48);
+      const ui::CellPlace place{table.rows.size() - 1, 0};
+      QCOMPARE(layout.at(layout.cell(place).center()), std::optional(place));
+    }
+  }
 }
 
 void TestBlockTable::placesAnswerToClicks() {
