@@ -130,6 +130,15 @@ EventWords wordsOf(const Event& event) {
       event.payload);
 }
 
+const char* plainNameOf(const Event& event) {
+  return std::visit([]<class T>(const T& payload) { return Facts<T>::plain(payload); }, event.payload);
+}
+
+EventWords detailOf(const Event& event) {
+  return std::visit([]<class T>(const T& payload) -> EventWords { return Facts<T>::detail(payload); },
+                    event.payload);
+}
+
 TraceStats stats(std::span<const Event> events) {
   TraceStats result;
   std::map<RequestId, RequestSums> requests;

@@ -24,6 +24,10 @@ std::string describe(const Event& event);
 std::optional<Severity> severityOf(const Event& event);
 /// That line; empty where it has none.
 EventWords wordsOf(const Event& event);
+/// What a person calls the event: "Token generated". Marked by forTranslation("Events", …).
+const char* plainNameOf(const Event& event);
+/// What more is worth a few words behind the plain name; empty where the name says it all.
+EventWords detailOf(const Event& event);
 
 /// Sums over a trace. Tokens of a request are those of its StepMetrics where it has any, else what its
 /// admission, passes and tokens say. Times are seconds.

@@ -39,6 +39,9 @@ struct Facts<SegmentAttention> : UsualFacts {
   static constexpr bool kIsDetail = true;
   static constexpr About kAbout = About::Request;
   static constexpr Indexed kIndexed{.byRequest = true};
+  static const char* plain(const SegmentAttention&) {
+    return forTranslation("Events", "Attention by segment recorded");
+  }
   static std::string line(const SegmentAttention& e) {
     return (e.index >= 0 ? "of token " + std::to_string(e.index) + ", " : std::string()) + queryText(e) +
            ", " + counted(e.layers.size(), "layer") + ", " + counted(e.heads, "head") + ", " +
@@ -70,6 +73,9 @@ struct Facts<PartAttention> : UsualFacts {
     if (e.heads < 0) return errorAt("heads", std::to_string(e.heads), "at least 0");
     return attentionFault(e, e.keyParts.size(), "part");
   }
+  static const char* plain(const PartAttention&) {
+    return forTranslation("Events", "Attention by part recorded");
+  }
   static std::string line(const PartAttention& e) {
     return "of token " + std::to_string(e.index) + ", " + counted(e.layers.size(), "layer") + ", " +
            counted(e.heads, "head") + ", " + counted(e.keyParts.size(), "part");
@@ -91,6 +97,9 @@ struct Facts<AttentionMass> : UsualFacts {
   static constexpr bool kIsDetail = true;
   static constexpr About kAbout = About::Request;
   static constexpr Indexed kIndexed{.byRequest = true};
+  static const char* plain(const AttentionMass&) {
+    return forTranslation("Events", "Attention by block recorded");
+  }
   static std::string line(const AttentionMass& e) {
     return (e.layer < 0 ? "mean of the layers" : "layer " + std::to_string(e.layer)) + ", " + queryText(e) +
            ", " + counted(e.heads, "head") + ", " + counted(e.keySegments.size(), "key segment");
@@ -114,6 +123,7 @@ template <>
 struct Facts<AttentionLeftOut> : UsualFacts {
   static constexpr const char* kName = "attention_left_out";
   static constexpr About kAbout = About::Run;
+  static const char* plain(const AttentionLeftOut&) { return forTranslation("Events", "Attention left out"); }
   static std::string line(const AttentionLeftOut& e) {
     return counted(e.leftOut, "record") + " of attention left out beside " + std::to_string(e.recorded) +
            ": limit of " + bytesText(e.limit) + " a run";
@@ -150,6 +160,9 @@ struct Facts<AttentionReplayed> : UsualFacts {
       return errorAt("token counts", "a negative one", "at least 0");
     return std::nullopt;
   }
+  static const char* plain(const AttentionReplayed&) {
+    return forTranslation("Events", "Attention computed again");
+  }
   static std::string line(const AttentionReplayed& e) {
     return "layer " + std::to_string(e.layer) + ", " +
            (e.head < 0 ? std::string("all heads") : "head " + std::to_string(e.head)) + " by " +
@@ -180,6 +193,9 @@ struct Facts<ReplayedMass> : UsualFacts {
     if (e.index < 0) return errorAt("token index", std::to_string(e.index), "at least 0");
     return std::nullopt;
   }
+  static const char* plain(const ReplayedMass&) {
+    return forTranslation("Events", "Attention of a replay recorded");
+  }
   static std::string line(const ReplayedMass& e) {
     return "of token " + std::to_string(e.index) + ", " + Facts<AttentionMass>::line(e.mass);
   }
@@ -201,6 +217,9 @@ struct Facts<TeammateAttention> : UsualFacts {
     if (e.mass.size() == e.requests.size()) return std::nullopt;
     return errorAt("attention on replies", std::to_string(e.mass.size()) + " shares",
                    std::to_string(e.requests.size()) + ", one a request");
+  }
+  static const char* plain(const TeammateAttention&) {
+    return forTranslation("Events", "Attention on other replies recorded");
   }
   static std::string line(const TeammateAttention& e) {
     float share = 0;

@@ -23,6 +23,23 @@ struct Facts<BlockLookedUp> : UsualFacts {
   static constexpr bool kIsDetail = true;
   static constexpr About kAbout = About::Request;
   static constexpr Indexed kIndexed{.byRequest = true};
+  static const char* plain(const BlockLookedUp& e) {
+    switch (e.outcome) {
+      case LookupOutcome::Hit:
+        return forTranslation("Events", "Block found");
+      case LookupOutcome::Relocated:
+        return forTranslation("Events", "Block found at another position");
+      case LookupOutcome::Partial:
+        return forTranslation("Events", "Block found in part");
+      case LookupOutcome::Miss:
+        break;
+    }
+    return forTranslation("Events", "Block not found");
+  }
+  static EventWords detail(const BlockLookedUp& e) {
+    return {forTranslation("Events", "%1 of %2 tokens"),
+            {std::to_string(e.tokens), std::to_string(e.wanted)}};
+  }
   static std::string line(const BlockLookedUp& e) {
     std::string out = placeText(e.segment, e.virtualIndex) + ": " + std::string(enumName(e.outcome)) + ", " +
                       std::to_string(e.tokens) + " of " + counted(e.wanted, "token");
@@ -72,6 +89,10 @@ struct Facts<BlockAllocated> : UsualFacts {
   static constexpr const char* kName = "block_allocated";
   static constexpr bool kIsDetail = true;
   static constexpr PoolEffect kPool = PoolEffect::Changes;
+  static const char* plain(const BlockAllocated&) { return forTranslation("Events", "Block allocated"); }
+  static EventWords detail(const BlockAllocated& e) {
+    return {forTranslation("Events", "block %1"), {std::to_string(e.block)}};
+  }
   static std::string line(const BlockAllocated& e) {
     return physicalText(e.block) + " for " + placeText(e.segment, e.virtualIndex);
   }
@@ -88,6 +109,11 @@ struct Facts<BlockShared> : UsualFacts {
   static constexpr const char* kName = "block_shared";
   static constexpr bool kIsDetail = true;
   static constexpr PoolEffect kPool = PoolEffect::Changes;
+  static const char* plain(const BlockShared&) { return forTranslation("Events", "Block shared"); }
+  static EventWords detail(const BlockShared& e) {
+    return {forTranslation("Events", "block %1, references: %2"),
+            {std::to_string(e.block), std::to_string(e.references)}};
+  }
   static std::string line(const BlockShared& e) {
     return physicalText(e.block) + " for " + placeText(e.segment, e.virtualIndex) + ", " +
            counted(e.references, "reference");
@@ -106,6 +132,11 @@ struct Facts<BlockStored> : UsualFacts {
   static constexpr const char* kName = "block_stored";
   static constexpr bool kIsDetail = true;
   static constexpr PoolEffect kPool = PoolEffect::Changes;
+  static const char* plain(const BlockStored&) { return forTranslation("Events", "Block stored"); }
+  static EventWords detail(const BlockStored& e) {
+    return {forTranslation("Events", "block %1, tokens: %2"),
+            {std::to_string(e.block), std::uint64_t{e.tokens.size()}}};
+  }
   static std::string line(const BlockStored& e) {
     return physicalText(e.block) + " with " + counted(e.tokens.size(), "token") + " of " +
            placeText(e.segment, e.virtualIndex) + ", key " + keyText(e.key);
@@ -127,6 +158,20 @@ struct Facts<BlockRemoved> : UsualFacts {
   static constexpr const char* kName = "block_removed";
   static constexpr bool kIsDetail = true;
   static constexpr PoolEffect kPool = PoolEffect::Changes;
+  static const char* plain(const BlockRemoved& e) {
+    switch (e.reason) {
+      case RemovalReason::Evicted:
+        return forTranslation("Events", "Block evicted");
+      case RemovalReason::Grown:
+        return forTranslation("Events", "Block grows");
+      case RemovalReason::Cleared:
+        break;
+    }
+    return forTranslation("Events", "Block cleared");
+  }
+  static EventWords detail(const BlockRemoved& e) {
+    return {forTranslation("Events", "block %1"), {std::to_string(e.block)}};
+  }
   static std::string line(const BlockRemoved& e) {
     return physicalText(e.block) + ", key " + keyText(e.key) + ", " + std::string(enumName(e.reason));
   }
@@ -143,6 +188,11 @@ struct Facts<BlockCopied> : UsualFacts {
   static constexpr const char* kName = "block_copied";
   static constexpr bool kIsDetail = true;
   static constexpr PoolEffect kPool = PoolEffect::Changes;
+  static const char* plain(const BlockCopied&) { return forTranslation("Events", "Block copied"); }
+  static EventWords detail(const BlockCopied& e) {
+    return {forTranslation("Events", "block %1 to block %2"),
+            {std::to_string(e.source), std::to_string(e.target)}};
+  }
   static std::string line(const BlockCopied& e) {
     return counted(e.slots, "slot") + " of " + physicalText(e.source) + " to " + physicalText(e.target);
   }
@@ -159,6 +209,11 @@ struct Facts<BlockReleased> : UsualFacts {
   static constexpr const char* kName = "block_released";
   static constexpr bool kIsDetail = true;
   static constexpr PoolEffect kPool = PoolEffect::Changes;
+  static const char* plain(const BlockReleased&) { return forTranslation("Events", "Block released"); }
+  static EventWords detail(const BlockReleased& e) {
+    return {forTranslation("Events", "block %1, references: %2"),
+            {std::to_string(e.block), std::to_string(e.references)}};
+  }
   static std::string line(const BlockReleased& e) {
     return physicalText(e.block) + ", " + counted(e.references, "reference");
   }
@@ -174,6 +229,7 @@ struct Facts<CacheCleared> : UsualFacts {
   static constexpr const char* kName = "cache_cleared";
   static constexpr bool kIsDetail = true;
   static constexpr PoolEffect kPool = PoolEffect::Changes;
+  static const char* plain(const CacheCleared&) { return forTranslation("Events", "Cache emptied"); }
   static std::string line(const CacheCleared&) { return "nothing can be found any more"; }
   static std::optional<Severity> severity(const CacheCleared&) { return Severity::Note; }
   static EventWords words(const CacheCleared&, const Event&) {
@@ -194,6 +250,14 @@ struct Facts<BlockLoaded> : UsualFacts {
     return errorAt("block loaded",
                    std::to_string(e.tokens) + " tokens in " + std::to_string(e.nanoseconds) + " ns",
                    "no negative numbers");
+  }
+  static const char* plain(const BlockLoaded& e) {
+    return e.tier == StoreTier::Disk ? forTranslation("Events", "Block loaded from the disk")
+                                     : forTranslation("Events", "Block loaded from host memory");
+  }
+  static EventWords detail(const BlockLoaded& e) {
+    return {forTranslation("Events", "block %1, tokens: %2"),
+            {std::to_string(e.block), std::to_string(e.tokens)}};
   }
   static std::string line(const BlockLoaded& e) {
     return counted(e.tokens, "token") + " of " + placeText(e.segment, e.virtualIndex) + " into " +
@@ -217,6 +281,14 @@ template <>
 struct Facts<BlockSpilled> : UsualFacts {
   static constexpr const char* kName = "block_spilled";
   static constexpr bool kIsDetail = true;
+  static const char* plain(const BlockSpilled& e) {
+    return e.tier == StoreTier::Disk ? forTranslation("Events", "Block copied to the disk")
+                                     : forTranslation("Events", "Block copied to host memory");
+  }
+  static EventWords detail(const BlockSpilled& e) {
+    return {forTranslation("Events", "block %1, tokens: %2"),
+            {std::to_string(e.block), std::to_string(e.tokens)}};
+  }
   static std::string line(const BlockSpilled& e) {
     return counted(e.tokens, "token") + " of " + physicalText(e.block) + " to " + tierText(e.tier) + ", " +
            bytesText(e.bytes) + ", key " + keyText(e.key);
@@ -235,6 +307,7 @@ template <>
 struct Facts<StoreReported> : UsualFacts {
   static constexpr const char* kName = "store_reported";
   static constexpr Indexed kIndexed{.inSession = true};
+  static const char* plain(const StoreReported&) { return forTranslation("Events", "Kept blocks counted"); }
   static std::string line(const StoreReported& e) {
     std::string out;
     for (const StoreTierState& tier : e.tiers) {

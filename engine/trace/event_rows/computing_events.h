@@ -32,6 +32,14 @@ struct Facts<BatchComputed> : UsualFacts {
   static void visitRequests(const BatchComputed& e, const Event&, Visit visit) {
     for (const BatchEntry& entry : e.entries) visit(entry.request);
   }
+  static const char* plain(const BatchComputed&) { return forTranslation("Events", "Pass computed"); }
+  static EventWords detail(const BatchComputed& e) {
+    std::int64_t prompt = 0;
+    std::int64_t reply = 0;
+    for (const BatchEntry& entry : e.entries) (entry.decode ? reply : prompt) += entry.count;
+    return {forTranslation("Events", "tokens of prompts: %1, of replies: %2"),
+            {std::to_string(prompt), std::to_string(reply)}};
+  }
   static std::string line(const BatchComputed& e) {
     std::int64_t rows = 0;
     std::int64_t decodes = 0;
@@ -55,6 +63,10 @@ struct Facts<TokenGenerated> : UsualFacts {
   static constexpr const char* kName = "token_generated";
   static constexpr About kAbout = About::KnownRequest;
   static constexpr Indexed kIndexed{.byRequest = true};
+  static const char* plain(const TokenGenerated&) { return forTranslation("Events", "Token generated"); }
+  static EventWords detail(const TokenGenerated& e) {
+    return {forTranslation("Events", "“%1”"), {ShortText{e.text.empty() ? e.shown : e.text}}};
+  }
   static std::string line(const TokenGenerated& e) {
     return "token " + std::to_string(e.index) + ": " + std::to_string(e.token) + " " + inQuotes(e.shown) +
            ", probability " + fixedPoint(static_cast<double>(e.probability), 4);
@@ -84,6 +96,14 @@ struct Facts<TokensRecomputed> : UsualFacts {
     }
     return std::nullopt;
   }
+  static const char* plain(const TokensRecomputed&) {
+    return forTranslation("Events", "Tokens computed again");
+  }
+  static EventWords detail(const TokensRecomputed& e) {
+    std::uint64_t count = 0;
+    for (const RecomputedTokens& segment : e.segments) count += segment.tokens.size();
+    return {forTranslation("Events", "%1 of %2 tokens"), {count, std::to_string(e.tokens)}};
+  }
   static std::string line(const TokensRecomputed& e) {
     std::size_t count = 0;
     for (const RecomputedTokens& segment : e.segments) count += segment.tokens.size();
@@ -107,6 +127,7 @@ struct Facts<TeamFormed> : UsualFacts {
   static void visitRequests(const TeamFormed& e, const Event&, Visit visit) {
     for (const RequestId request : e.requests) visit(request);
   }
+  static const char* plain(const TeamFormed&) { return forTranslation("Events", "Replies read each other"); }
   static std::string line(const TeamFormed& e) {
     return "requests " + requestsText(e.requests) + " read each other's replies as they are written";
   }
@@ -135,6 +156,7 @@ struct Facts<FidelityMeasured> : UsualFacts {
     }
     return std::nullopt;
   }
+  static const char* plain(const FidelityMeasured&) { return forTranslation("Events", "Fidelity measured"); }
   static std::string line(const FidelityMeasured& e) {
     const FidelityMeasured* one = &e;
     return fidelityText(fidelityOf(std::span(&one, 1)));

@@ -5,6 +5,7 @@
 #include "engine/base/error.h"
 #include "engine/base/severity.h"
 #include "engine/trace/event.h"
+#include "engine/trace/event_words.h"
 
 #include <cstdint>
 #include <optional>
@@ -35,6 +36,8 @@ struct Indexed {
 
 /// The facts of a kind of event that says nothing else. A row says, beside kName:
 ///
+///   plain()          what a person calls the event, marked by forTranslation("Events", …)
+///   detail()         what more of the event is worth a few words behind its plain name; by default nothing
 ///   kIsDetail        whether it is left out of what the window is sent when the window does not keep up,
 ///                    because a snapshot of the pool makes up for it or nothing but a view of it needs it
 ///   kPool            what it does to the pool
@@ -59,6 +62,10 @@ struct UsualFacts {
   template <class Payload>
   static std::optional<Error> fault(const Payload& /*payload*/) {
     return std::nullopt;
+  }
+  template <class Payload>
+  static EventWords detail(const Payload& /*payload*/) {
+    return {};
   }
   template <class Payload>
   static std::optional<Severity> severity(const Payload& /*payload*/) {

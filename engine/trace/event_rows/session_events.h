@@ -23,6 +23,7 @@ template <>
 struct Facts<SessionStarted> : UsualFacts {
   static constexpr const char* kName = "session_started";
   static constexpr PoolEffect kPool = PoolEffect::Replaces;
+  static const char* plain(const SessionStarted&) { return forTranslation("Events", "Session started"); }
   static std::string line(const SessionStarted& e) {
     return escaped(e.program) + ", model " + escaped(e.model) + ", " + escaped(e.backend) + ", " +
            counted(e.threads, "thread") + ", " + poolText(e.pool);
@@ -48,6 +49,10 @@ struct Facts<RunStarted> : UsualFacts {
   static constexpr const char* kName = "run_started";
   static constexpr About kAbout = About::Run;
   static constexpr Indexed kIndexed{.inSession = true};
+  static const char* plain(const RunStarted&) { return forTranslation("Events", "Run started"); }
+  static EventWords detail(const RunStarted& e) {
+    return {forTranslation("Events", "policy %1"), {ShortText{e.policy}}};
+  }
   static std::string line(const RunStarted& e) {
     return "policy " + escaped(e.policy) + ", seed " + std::to_string(e.seed) + ", query " +
            inQuotes(e.queryJson);
@@ -72,6 +77,10 @@ struct Facts<LayoutChosen> : UsualFacts {
     if (e.blockSize < 1) return errorAt("block size", std::to_string(e.blockSize), "at least 1");
     return std::nullopt;
   }
+  static const char* plain(const LayoutChosen&) { return forTranslation("Events", "Layout chosen"); }
+  static EventWords detail(const LayoutChosen& e) {
+    return {forTranslation("Events", "layout %1"), {ShortText{e.layout}}};
+  }
   static std::string line(const LayoutChosen& e) {
     return escaped(e.layout) + " in blocks of " + counted(e.blockSize, "token") + ", pad " +
            std::to_string(e.pad) + ", plus " + std::to_string(e.plus) + ", cross " + std::to_string(e.cross);
@@ -90,6 +99,10 @@ template <>
 struct Facts<PlanMade> : UsualFacts {
   static constexpr const char* kName = "plan_made";
   static constexpr About kAbout = About::Run;
+  static const char* plain(const PlanMade&) { return forTranslation("Events", "Plan made"); }
+  static EventWords detail(const PlanMade& e) {
+    return {forTranslation("Events", "steps: %1"), {std::uint64_t{e.steps.size()}}};
+  }
   static std::string line(const PlanMade& e) { return counted(e.steps.size(), "step"); }
   static std::optional<Severity> severity(const PlanMade&) { return Severity::Note; }
   static EventWords words(const PlanMade& e, const Event&) {
@@ -120,6 +133,12 @@ struct Facts<FragmentsRetrieved> : UsualFacts {
     for (const FragmentInfo& fragment : e.fragments) count += fragment.inPrompt ? 1 : 0;
     return count;
   }
+  static const char* plain(const FragmentsRetrieved&) {
+    return forTranslation("Events", "Fragments retrieved");
+  }
+  static EventWords detail(const FragmentsRetrieved& e) {
+    return {forTranslation("Events", "fragments: %1, of documents: %2"), {inPrompt(e), e.documents}};
+  }
   static std::string line(const FragmentsRetrieved& e) {
     std::string out = counted(inPrompt(e), "fragment") + " of " + counted(e.documents, "document") + " (" +
                       std::string(enumName(e.ranking)) + ") for " + inQuotes(e.question);
@@ -149,6 +168,17 @@ struct Facts<RunFinished> : UsualFacts {
   static constexpr const char* kName = "run_finished";
   static constexpr About kAbout = About::Run;
   static constexpr Indexed kIndexed{.byRun = true};
+  static const char* plain(const RunFinished& e) {
+    switch (e.outcome) {
+      case RunOutcome::Finished:
+        break;
+      case RunOutcome::Stopped:
+        return forTranslation("Events", "Run stopped");
+      case RunOutcome::Failed:
+        return forTranslation("Events", "Run failed");
+    }
+    return forTranslation("Events", "Run finished");
+  }
   static std::string line(const RunFinished& e) {
     return std::string(enumName(e.outcome)) + ": " + inQuotes(e.answer);
   }
@@ -179,6 +209,18 @@ template <>
 struct Facts<MessageLogged> : UsualFacts {
   static constexpr const char* kName = "message_logged";
   static constexpr Indexed kIndexed{.inSession = true};
+  static const char* plain(const MessageLogged& e) {
+    switch (e.severity) {
+      case Severity::Note:
+        break;
+      case Severity::Warning:
+        return forTranslation("Events", "Warning");
+      case Severity::Error:
+        return forTranslation("Events", "Error");
+    }
+    return forTranslation("Events", "Message");
+  }
+  static EventWords detail(const MessageLogged& e) { return {"%1", {ShortText{e.text}}}; }
   static std::string line(const MessageLogged& e) {
     return std::string(enumName(e.severity)) + ": " + escaped(e.text);
   }
@@ -195,6 +237,10 @@ template <>
 struct Facts<Snapshot> : UsualFacts {
   static constexpr const char* kName = "snapshot";
   static constexpr PoolEffect kPool = PoolEffect::Replaces;
+  static const char* plain(const Snapshot&) { return forTranslation("Events", "State of the pool"); }
+  static EventWords detail(const Snapshot& e) {
+    return {forTranslation("Events", "events lost before: %1"), {e.lost}};
+  }
   static std::string line(const Snapshot& e) {
     return counted(e.lost, "event") + " not delivered; " + poolText(e.pool);
   }

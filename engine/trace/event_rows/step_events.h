@@ -25,6 +25,7 @@ struct Facts<StepStarted> : UsualFacts {
   static constexpr const char* kName = "step_started";
   static constexpr About kAbout = About::Request;
   static constexpr Indexed kIndexed{.byRequest = true};
+  static const char* plain(const StepStarted&) { return forTranslation("Events", "Step started"); }
   static std::string line(const StepStarted& e) {
     return "step " + std::to_string(e.step) + ", copy " + std::to_string(e.copy);
   }
@@ -43,6 +44,12 @@ template <>
 struct Facts<SpanTableLaidOut> : UsualFacts {
   static constexpr const char* kName = "span_table_laid_out";
   static constexpr About kAbout = About::Request;
+  static const char* plain(const SpanTableLaidOut&) { return forTranslation("Events", "Prompt laid out"); }
+  static EventWords detail(const SpanTableLaidOut& e) {
+    std::uint64_t tokens = 0;
+    for (const SegmentInfo& segment : e.segments) tokens += segment.tokens.size();
+    return {forTranslation("Events", "segments: %1, tokens: %2"), {std::uint64_t{e.segments.size()}, tokens}};
+  }
   static std::string line(const SpanTableLaidOut& e) {
     std::uint64_t tokens = 0;
     std::uint64_t independent = 0;
@@ -79,6 +86,12 @@ struct Facts<PromptDivided> : UsualFacts {
     }
     return std::nullopt;
   }
+  static const char* plain(const PromptDivided&) {
+    return forTranslation("Events", "Prompt divided into parts");
+  }
+  static EventWords detail(const PromptDivided& e) {
+    return {forTranslation("Events", "parts: %1"), {std::uint64_t{e.parts.size()}}};
+  }
   static std::string line(const PromptDivided& e) {
     std::uint64_t inPlus = 0;
     for (const PartInfo& part : e.parts) inPlus += part.inPlus ? 1 : 0;
@@ -111,6 +124,7 @@ struct Facts<LayoutApplied> : UsualFacts {
     }
     return std::nullopt;
   }
+  static const char* plain(const LayoutApplied&) { return forTranslation("Events", "Layout applied"); }
   static std::string line(const LayoutApplied& e) {
     std::int64_t pads = 0;
     std::int64_t markers = 0;
@@ -131,6 +145,14 @@ template <>
 struct Facts<RequestAdmitted> : UsualFacts {
   static constexpr const char* kName = "request_admitted";
   static constexpr About kAbout = About::Request;
+  static const char* plain(const RequestAdmitted& e) {
+    return e.resumed ? forTranslation("Events", "Request resumed")
+                     : forTranslation("Events", "Request admitted");
+  }
+  static EventWords detail(const RequestAdmitted& e) {
+    return {forTranslation("Events", "found: %1 of %2 tokens"),
+            {std::to_string(e.cachedTokens), std::to_string(e.promptTokens)}};
+  }
   static std::string line(const RequestAdmitted& e) {
     const std::string found = ", " + std::to_string(e.cachedTokens) + " cached, " +
                               std::to_string(e.relocatedTokens) + " of them relocated";
@@ -152,6 +174,8 @@ template <>
 struct Facts<RequestDeferred> : UsualFacts {
   static constexpr const char* kName = "request_deferred";
   static constexpr About kAbout = About::Request;
+  static const char* plain(const RequestDeferred&) { return forTranslation("Events", "Request waits"); }
+  static EventWords detail(const RequestDeferred& e) { return {"%1", {ShortText{e.reason}}}; }
   static std::string line(const RequestDeferred& e) {
     return escaped(e.reason) + (e.waitFor != 0 ? ", waits for request " + std::to_string(e.waitFor) : "");
   }
@@ -173,6 +197,12 @@ struct Facts<RequestPreempted> : UsualFacts {
   static std::optional<Error> fault(const RequestPreempted& e) {
     if (e.blocks < 0 || e.computedTokens < 0) return errorAt("counts", "a negative one", "at least 0");
     return std::nullopt;
+  }
+  static const char* plain(const RequestPreempted&) {
+    return forTranslation("Events", "Request gives its blocks back");
+  }
+  static EventWords detail(const RequestPreempted& e) {
+    return {forTranslation("Events", "blocks: %1"), {std::to_string(e.blocks)}};
   }
   static std::string line(const RequestPreempted& e) {
     return "gives back " + counted(e.blocks, "block") + " with " +
@@ -198,6 +228,21 @@ void fields(V&& v, X& x) {
 template <>
 struct Facts<StepFinished> : UsualFacts {
   static constexpr const char* kName = "step_finished";
+  static const char* plain(const StepFinished& e) {
+    switch (e.outcome) {
+      case StepOutcome::EndToken:
+        break;
+      case StepOutcome::TokenLimit:
+        return forTranslation("Events", "Step reached its token limit");
+      case StepOutcome::ContextLimit:
+        return forTranslation("Events", "Step filled the model's context");
+      case StepOutcome::Stopped:
+        return forTranslation("Events", "Step stopped");
+      case StepOutcome::Failed:
+        return forTranslation("Events", "Step failed");
+    }
+    return forTranslation("Events", "Step finished");
+  }
   static std::string line(const StepFinished& e) {
     return "step " + std::to_string(e.step) + ", " + std::string(enumName(e.outcome)) + ": " +
            inQuotes(e.text);
@@ -234,6 +279,7 @@ void fields(V&& v, X& x) {
 template <>
 struct Facts<StepMetrics> : UsualFacts {
   static constexpr const char* kName = "step_metrics";
+  static const char* plain(const StepMetrics&) { return forTranslation("Events", "Step measured"); }
   static std::string line(const StepMetrics& e) {
     std::string out = "step " + std::to_string(e.step) + ": prompt " + std::to_string(e.promptTokens) +
                       ", cached " + std::to_string(e.cachedTokens) + ", relocated " +

@@ -7,6 +7,8 @@
 #include <QTest>
 
 #include <limits>
+#include <map>
+#include <string>
 #include <variant>
 
 using namespace spanscope;
@@ -21,6 +23,8 @@ class TestReport : public QObject {
   void describeRows_data();
   void describeRows();
   void describeIsOneLine();
+  void plainNamesAreWords();
+  void plainNamesSayWhatBecameOfIt();
   void sums();
   void sumsWithoutMetrics();
   void medians_data();
@@ -219,6 +223,42 @@ void TestReport::describeIsOneLine() {
     QVERIFY(line.find(eventName(event.payload)) != std::string::npos);
     for (const char c : line) QVERIFY(static_cast<unsigned char>(c) >= 0x20 && c != 0x7F);
   }
+}
+
+/// A person never reads an identifier: each kind of event has a name of its own in words.
+void TestReport::plainNamesAreWords() {
+  test::RandomValue random(test::testSeed(4));
+  std::map<QString, std::string> names;
+  for (std::size_t kind = 0; kind < std::variant_size_v<Payload>; ++kind) {
+    const Event event{1, 0, 1, 1, 1, {}, random.payload(kind)};
+    const QString name = QString::fromUtf8(plainNameOf(event));
+    QVERIFY2(!name.isEmpty() && name[0].isUpper() && !name.contains(QLatin1Char('_')), qPrintable(name));
+    QVERIFY2(!names.contains(name), qPrintable(name));
+    names[name] = eventName(event.payload);
+    const EventWords more = detailOf(event);
+    const QString text = QString::fromUtf8(more.text);
+    for (std::size_t value = 1; value <= more.values.size(); ++value)
+      QVERIFY2(text.contains(QStringLiteral("%%1").arg(value)), qPrintable(text));
+  }
+}
+
+void TestReport::plainNamesSayWhatBecameOfIt() {
+  const auto nameOf = [](Payload payload) {
+    return QString::fromUtf8(plainNameOf(Event{1, 0, 1, 1, 1, {}, std::move(payload)}));
+  };
+  BlockLookedUp block;
+  QCOMPARE(nameOf(block), QStringLiteral("Block not found"));
+  block.outcome = LookupOutcome::Relocated;
+  QCOMPARE(nameOf(block), QStringLiteral("Block found at another position"));
+  QCOMPARE(nameOf(BlockRemoved{1, {}, RemovalReason::Evicted}), QStringLiteral("Block evicted"));
+  BlockLoaded loaded;
+  loaded.tier = StoreTier::Disk;
+  QCOMPARE(nameOf(loaded), QStringLiteral("Block loaded from the disk"));
+  QCOMPARE(nameOf(RunFinished{RunOutcome::Stopped, {}}), QStringLiteral("Run stopped"));
+  QCOMPARE(nameOf(TokenGenerated{}), QStringLiteral("Token generated"));
+  const EventWords shown =
+      detailOf(Event{1, 0, 1, 1, 1, {}, TokenGenerated{3, 77, " Lisbon", " Lisbon", 0.5F, {}}});
+  QCOMPARE(std::get<ShortText>(shown.values.at(0)).text, std::string(" Lisbon"));
 }
 
 void TestReport::sums() {
