@@ -243,7 +243,7 @@ class RunCommand {
     options.retrieved = job.planned->retrieved;
     options.queryJson = job.planned->queryJson;
     options.explain = plan::explain(plan);
-    RunPrinter view(streams, plan, m_options.json, inputName(job.file));
+    RunPrinter view(streams, plan, m_options.json, inputName(job.file), m_options.session.config().blockSize);
     experiment::FinishedReplies gathered;
     const std::shared_ptr<workbench::RunWork> work = runLive(job, options, view, gathered);
     // Nothing where the run was stopped before it began.
@@ -258,7 +258,7 @@ class RunCommand {
     }
 
     if (m_options.json) {
-      runs.push_back(runToJson(job.file, plan, result, view.spans(), view.loads()));
+      runs.push_back(runToJson(job.file, plan, result, view.spans(), view.loads(), view.accounts()));
       if (!isOneSetting()) writeSettings(runs.back()["settings"], job.planned->settings);
       if (options.layout != layout::Layout::Exact) runs.back()["layout"] = layoutJson(view.layoutFigures());
       if (m_options.fidelity) runs.back()["fidelity"] = fidelityJson(plan, result, measured);
@@ -267,7 +267,10 @@ class RunCommand {
       const bool anyAdmitted = std::any_of(result.steps.begin(), result.steps.end(),
                                            [](const auto& step) { return step.metrics.promptTokens > 0; });
       if (anyAdmitted) {
-        streams.out << '\n' << stepTable(plan, result) << "  " << reuseSummary(result, view.spans()) << '\n';
+        const std::vector<trace::PromptAccount> accounts = view.accounts();
+        streams.out << '\n'
+                    << stepTable(plan, result, accounts) << "  " << reuseSummary(accounts, view.spans())
+                    << '\n';
         const std::string loaded = loadSummary(view.loads());
         if (!loaded.empty()) streams.out << "  " << loaded << '\n';
       }

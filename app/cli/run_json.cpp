@@ -15,7 +15,7 @@ constexpr double kMilliseconds = 1000;
 
 nlohmann::ordered_json runToJson(const std::string& file, const plan::Plan& plan,
                                  const run::RunResult& result, const SpanCounts& spans,
-                                 const LoadCounts& loads) {
+                                 const LoadCounts& loads, const std::vector<trace::PromptAccount>& accounts) {
   nlohmann::ordered_json json;
   json["file"] = file;
   json["outcome"] = trace::enumName(result.outcome);
@@ -46,6 +46,10 @@ nlohmann::ordered_json runToJson(const std::string& file, const plan::Plan& plan
     row["cached"] = metrics.cachedTokens;
     row["relocated"] = metrics.relocatedTokens;
     row["computed"] = metrics.computedTokens;
+    const trace::PromptAccount& account = accounts[step.step];
+    row["account"] = {{"prompt", account.prompt.total()},      {"hit", account.prompt.hit},
+                      {"relocated", account.prompt.relocated}, {"computed_again", account.prompt.again},
+                      {"computed", account.prompt.computed},   {"beside", account.beside}};
     row["generated"] = metrics.generatedTokens;
     row["preemptions"] = metrics.preemptions;
     row["recomputed"] = metrics.recomputedTokens;

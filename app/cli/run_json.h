@@ -8,12 +8,14 @@
 #include <nlohmann/json_fwd.hpp>
 
 #include <string>
+#include <vector>
 
 namespace spanscope::cli {
 
-/// One run as JSON: outcome, answer, and each step with its tokens and times (milliseconds).
+/// One run as JSON: outcome, answer, and each step with its tokens and times (milliseconds). `accounts`: by
+/// step.
 nlohmann::ordered_json runToJson(const std::string& file, const plan::Plan& plan,
                                  const run::RunResult& result, const SpanCounts& spans,
-                                 const LoadCounts& loads);
+                                 const LoadCounts& loads, const std::vector<trace::PromptAccount>& accounts);
 
 }  // namespace spanscope::cli

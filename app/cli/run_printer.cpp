@@ -44,15 +44,18 @@ const char* outcomeName(trace::StepOutcome outcome) {
 
 }  // namespace
 
-RunPrinter::RunPrinter(const Streams& streams, const plan::Plan& plan, bool quiet, std::string name)
+RunPrinter::RunPrinter(const Streams& streams, const plan::Plan& plan, bool quiet, std::string name,
+                       std::int32_t blockSize)
     : m_streams(streams),
       m_name(std::move(name)),
       m_plan(plan),
       m_quiet(quiet),
-      m_replies(plan.steps.size()) {}
+      m_replies(plan.steps.size()),
+      m_accounts(blockSize) {}
 
 void RunPrinter::take(const trace::Event& event) {
   const auto& payload = event.payload;
+  m_accounts.take(event.request, payload);
   if (const auto* started = std::get_if<trace::StepStarted>(&payload)) {
     if (started->step < m_replies.size()) m_steps[event.request] = started->step;
   } else if (const auto* token = std::get_if<trace::TokenGenerated>(&payload)) {
@@ -175,6 +178,12 @@ void RunPrinter::countSpans(RequestId request) {
   }
 }
 
+std::vector<trace::PromptAccount> RunPrinter::accounts() const {
+  std::vector<trace::PromptAccount> accounts(m_plan.steps.size());
+  for (const auto& [request, step] : m_steps) accounts[step] = m_accounts.of(request);
+  return accounts;
+}
+
 void RunPrinter::finish() {
   for (Reply& reply : m_replies) reply.ended = true;
   showTurn();
@@ -188,12 +197,14 @@ std::string stepName(const plan::Step& step) {
   return name;
 }
 
-std::string stepTable(const plan::Plan& plan, const run::RunResult& result) {
+std::string stepTable(const plan::Plan& plan, const run::RunResult& result,
+                      const std::vector<trace::PromptAccount>& accounts) {
   TextTable table({{"step"},
                    {"node", TextTable::Align::Left},
                    {"prompt"},
                    {"cached"},
                    {"relocated"},
+                   {"again"},
                    {"computed"},
                    {"generated"},
                    {"TTFT ms"},
@@ -201,9 +212,10 @@ std::string stepTable(const plan::Plan& plan, const run::RunResult& result) {
                    {"ended by", TextTable::Align::Left}});
   for (const run::StepResult& step : result.steps) {
     const trace::StepMetrics& metrics = step.metrics;
-    table.addRow({std::to_string(step.step), stepName(plan.steps[step.step]),
-                  std::to_string(metrics.promptTokens), std::to_string(metrics.cachedTokens),
-                  std::to_string(metrics.relocatedTokens), std::to_string(metrics.computedTokens),
+    const trace::TokenAccount& prompt = accounts[step.step].prompt;
+    table.addRow({std::to_string(step.step), stepName(plan.steps[step.step]), std::to_string(prompt.total()),
+                  std::to_string(prompt.cached()), std::to_string(prompt.relocated),
+                  std::to_string(prompt.again), std::to_string(prompt.computed),
                   std::to_string(metrics.generatedTokens),
                   metrics.generatedTokens > 0 ? fixed(metrics.timeToFirstToken * kMilliseconds, 2) : "–",
                   metrics.generatedTokens > 1 ? fixed(metrics.interTokenLatency * kMilliseconds, 2) : "–",
@@ -212,24 +224,21 @@ std::string stepTable(const plan::Plan& plan, const run::RunResult& result) {
   return table.text();
 }
 
-std::string reuseSummary(const run::RunResult& result, const SpanCounts& spans) {
-  std::int64_t prompt = 0;
-  std::int64_t cached = 0;
-  std::int64_t relocated = 0;
-  for (const run::StepResult& step : result.steps) {
-    prompt += step.metrics.promptTokens;
-    cached += step.metrics.cachedTokens;
-    relocated += step.metrics.relocatedTokens;
-  }
+std::string reuseSummary(const std::vector<trace::PromptAccount>& accounts, const SpanCounts& spans) {
+  trace::PromptAccount all;
+  for (const trace::PromptAccount& account : accounts) all += account;
   // Under a policy without spans there are none to count.
   const bool any = spans.relocated + spans.plain + spans.partial + spans.computed > 0;
   const auto part = [any](std::int64_t spanCount, std::int64_t tokens) {
     return (any ? counted(spanCount, "span") + ", " : "") + counted(tokens, "token");
   };
-  std::string line = "relocated hits: " + part(spans.relocated, relocated) +
-                     "; plain hits: " + part(spans.plain, cached - relocated);
+  std::string line = "relocated hits: " + part(spans.relocated, all.prompt.relocated) +
+                     "; plain hits: " + part(spans.plain, all.prompt.hit);
   if (spans.partial > 0) line += "; found in part: " + counted(spans.partial, "span");
-  line += "; computed: " + part(spans.computed, prompt - cached) + " of " + std::to_string(prompt);
+  line += "; computed: " + part(spans.computed, all.prompt.computed) + " of " +
+          std::to_string(all.prompt.total());
+  if (all.prompt.again > 0) line += "; computed again: " + counted(all.prompt.again, "token");
+  if (all.beside > 0) line += "; beside the prompt: " + counted(all.beside, "token");
   return line;
 }
 

@@ -8,6 +8,7 @@
 #include "engine/run/run_result.h"
 #include "engine/trace/event.h"
 #include "engine/trace/layout_figures.h"
+#include "engine/trace/token_account.h"
 
 #include <cstdint>
 #include <map>
@@ -41,14 +42,18 @@ using LoadCounts = std::map<trace::StoreTier, TierCounts>;
 class RunPrinter {
  public:
   /// If `quiet`, it shows only messages and progress, and nothing on standard output. `name` is the name of
-  /// the query's file, with which messages begin.
-  RunPrinter(const Streams& streams, const plan::Plan& plan, bool quiet, std::string name);
+  /// the query's file, with which messages begin. `blockSize`: tokens of a block of the cache, at least 1.
+  RunPrinter(const Streams& streams, const plan::Plan& plan, bool quiet, std::string name,
+             std::int32_t blockSize);
 
   void take(const trace::Event& event);
   /// Ends the text. Call it after all events, before the tables.
   void finish();
 
   const SpanCounts& spans() const { return m_spans; }
+  /// How the tokens of each step's prompt got their keys and values, by step. What a step without a request
+  /// lacks is 0.
+  std::vector<trace::PromptAccount> accounts() const;
   const LoadCounts& loads() const { return m_loads; }
   /// What the layout did to all prompts, if it is not the exact one.
   const trace::LayoutFigures& layoutFigures() const { return m_layout; }
@@ -84,6 +89,7 @@ class RunPrinter {
   StepIndex m_turn = 0;
   bool m_midLine = false;
   SpanCounts m_spans;
+  trace::TokenAccounts m_accounts;
   LoadCounts m_loads;
   SharedList<trace::SegmentInfo> m_table;  ///< the segments of the last span table
   std::int32_t m_layoutBlock = 1;          ///< tokens
@@ -97,12 +103,14 @@ class RunPrinter {
 /// "/g/input/plus/0, copy 1"; the root of the query is "the root".
 std::string stepName(const plan::Step& step);
 
-/// A table with one row for each step: prompt, cached, relocated, computed and generated tokens, time to
-/// first token, latency.
-std::string stepTable(const plan::Plan& plan, const run::RunResult& result);
+/// A table with one row for each step: prompt, cached, relocated, computed again, computed and generated
+/// tokens, time to first token, latency. Cached ones include the relocated; with those that were computed
+/// again and those that were computed they sum up to the prompt. `accounts`: by step.
+std::string stepTable(const plan::Plan& plan, const run::RunResult& result,
+                      const std::vector<trace::PromptAccount>& accounts);
 
-/// One line that says what was reused: spans and tokens.
-std::string reuseSummary(const run::RunResult& result, const SpanCounts& spans);
+/// One line that says what was reused: spans and tokens. `accounts`: by step.
+std::string reuseSummary(const std::vector<trace::PromptAccount>& accounts, const SpanCounts& spans);
 /// One line that says which hits came from a tier; empty: none did.
 std::string loadSummary(const LoadCounts& loads);
 

@@ -147,9 +147,11 @@ TraceStats stats(std::span<const Event> events) {
   std::map<RunId, std::uint64_t> leftOut;
   HitRates hitRates;
   ResidencySampler residencies;
+  TokenAccounts accounts;
   for (const Event& event : events) {
     hitRates.take(event);
     residencies.take(event);
+    accounts.take(event.request, event.payload);
     // A request of no run is the replay of another, which was counted.
     const bool isPass = std::holds_alternative<BatchComputed>(event.payload);
     if (event.run == 0 && (event.request != 0 || isPass)) continue;
@@ -182,6 +184,7 @@ TraceStats stats(std::span<const Event> events) {
     addTo(result.relocatedTokens, sums.relocatedTokens);
     addTo(result.computedTokens, sums.computedTokens);
     addTo(result.generatedTokens, sums.generatedTokens);
+    result.account += accounts.of(id);
     if (request.metrics && sums.generatedTokens >= 1) firstTokens.push_back(sums.timeToFirstToken);
     if (request.metrics && sums.generatedTokens >= 2) latencies.push_back(sums.interTokenLatency);
   }
@@ -210,12 +213,16 @@ std::string statsTable(const TraceStats& s) {
   add("runs", s.runs);
   add("requests", s.requests);
   add("  finished", s.finishedRequests);
-  add("prompt tokens", s.promptTokens);
-  add("  cached", s.cachedTokens);
-  add("  of them relocated", s.relocatedTokens);
-  add("  computed", s.computedTokens);
+  // Cached, computed again and computed sum up to the prompts, as in the window.
+  add("prompt tokens", s.account.prompt.total());
+  add("  cached", s.account.prompt.cached());
+  add("  of them relocated", s.account.prompt.relocated);
+  add("  computed again", s.account.prompt.again);
+  add("  computed", s.account.prompt.computed);
+  if (s.account.beside > 0) add("beside the prompts", s.account.beside);
   add("generated tokens", s.generatedTokens);
-  add("hit rate", fixedPoint(100 * s.hitRate, 1) + " %");
+  const double prompt = static_cast<double>(std::max<std::int64_t>(1, s.account.prompt.total()));
+  add("hit rate", fixedPoint(100 * static_cast<double>(s.account.prompt.cached()) / prompt, 1) + " %");
   // Where the window holds all there was, the two are one.
   if (s.recent.requests > 0 && static_cast<std::uint64_t>(s.recent.requests) < s.requests)
     add("  last requests", fixedPoint(100 * s.recent.rate(), 1) + " % of " +

@@ -7,6 +7,7 @@
 #include "engine/trace/event_words.h"
 #include "engine/trace/hit_rate.h"
 #include "engine/trace/residency.h"
+#include "engine/trace/token_account.h"
 
 #include <cstdint>
 #include <optional>
@@ -43,7 +44,8 @@ struct TraceStats {
   std::int64_t relocatedTokens = 0;
   std::int64_t computedTokens = 0;  ///< of prompts
   std::int64_t generatedTokens = 0;
-  double hitRate = 0;  ///< cached / prompt tokens; 0 without prompts
+  PromptAccount account;  ///< of all prompts, as the window counts them
+  double hitRate = 0;     ///< cached / prompt tokens; 0 without prompts
   /// Of the newest requests (HitRateWindow) since the cache was emptied last.
   LookupSums recent;
   std::uint64_t blocksLookedUp = 0;

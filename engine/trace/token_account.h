@@ -2,9 +2,14 @@
 // How the tokens of a prompt get their keys and values. Every place that says so counts with this.
 #pragma once
 
+#include "engine/base/shared.h"
 #include "engine/trace/event.h"
 
 #include <cstdint>
+#include <map>
+#include <optional>
+#include <set>
+#include <span>
 #include <vector>
 
 namespace spanscope::trace {
@@ -22,6 +27,16 @@ struct TokenAccount {
   bool operator==(const TokenAccount&) const = default;
 };
 
+/// The account of a whole prompt, or of several.
+struct PromptAccount {
+  TokenAccount prompt;  ///< of the tokens that stand in the prompt, to which it sums up
+  /// How many tokens the engine counts besides: hidden segments and hidden beginnings, which stand in
+  /// nobody's view and only carry what the policy needs.
+  std::int64_t beside = 0;
+  PromptAccount& operator+=(const PromptAccount& other);
+  bool operator==(const PromptAccount&) const = default;
+};
+
 /// The tokens that were found in one block of a segment.
 struct FoundTokens {
   std::int64_t begin = 0;  ///< index of the first found token within the segment
@@ -35,5 +50,58 @@ FoundTokens foundTokens(const BlockLookedUp& block, std::int64_t blockSize);
 /// tokens that were computed again, ascending; all others count as computed.
 TokenAccount accountOf(const std::vector<FoundTokens>& found, const std::vector<std::int32_t>& again,
                        std::int64_t begin, std::int64_t end);
+
+/// What the events of one request say of the tokens of its segments.
+class RequestTokens {
+ public:
+  /// Only the first lookup of a block counts: if a request is resumed after a preemption, it finds mostly
+  /// what it computed itself. `blockSize` is in tokens and at least 1.
+  void take(const BlockLookedUp& block, std::int64_t blockSize);
+  /// The last of these events counts.
+  void take(const TokensRecomputed& told);
+
+  /// Tokens [begin, end) of a segment.
+  TokenAccount of(std::uint32_t segment, std::int64_t begin, std::int64_t end) const;
+  /// The tokens that stand in the prompt.
+  TokenAccount prompt(std::span<const SegmentInfo> segments) const;
+
+ private:
+  struct Segment {
+    std::vector<FoundTokens> found;
+    std::set<std::int32_t> lookedUp;  ///< virtual blocks
+    std::vector<std::int32_t> again;  ///< local tokens, ascending
+  };
+  std::map<std::uint32_t, Segment> m_segments;
+};
+
+/// How many tokens stand in the prompt of these segments.
+std::int64_t visibleTokens(std::span<const SegmentInfo> segments);
+
+/// The account of a prompt of which no segments were told: what its admission says of it.
+PromptAccount accountOf(const RequestAdmitted& admitted);
+/// The admission of a request of which only its metrics were told.
+RequestAdmitted admittedBy(const StepMetrics& metrics);
+
+/// The accounts of requests, event by event.
+class TokenAccounts {
+ public:
+  /// `blockSize`: tokens of a block, at least 1, until an event tells the pool.
+  explicit TokenAccounts(std::int32_t blockSize = 16) : m_blockSize(blockSize) {}
+
+  /// `request`: Event::request of the payload.
+  void take(RequestId request, const Payload& payload);
+  /// All are 0 until the request was admitted.
+  PromptAccount of(RequestId request) const;
+  void forget(RequestId request) { m_requests.erase(request); }
+
+ private:
+  struct Request {
+    SharedList<SegmentInfo> segments;
+    RequestTokens tokens;
+    std::optional<RequestAdmitted> admitted;  ///< the first time
+  };
+  std::int32_t m_blockSize;
+  std::map<RequestId, Request> m_requests;
+};
 
 }  // namespace spanscope::trace

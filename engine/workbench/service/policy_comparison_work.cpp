@@ -29,7 +29,7 @@ using experiment::RunCase;
 /// What the events of runs say of prompts and replies.
 class ComparisonSink final : public trace::Sink {
  public:
-  explicit ComparisonSink(std::int32_t blockSize) : m_blockSize(blockSize) {}
+  explicit ComparisonSink(std::int32_t blockSize) : m_accounts(blockSize) {}
 
   std::uint64_t send(RunId run, RequestId request, const NodePath& node, trace::Payload payload) override {
     // Events of no run are those of replies that are put through the model again.
@@ -43,7 +43,10 @@ class ComparisonSink final : public trace::Sink {
                         .node = node,
                         .payload = payload});
       }
-      take(m_requests[request], payload);
+      m_accounts.take(request, payload);
+      std::vector<std::string>& texts = m_texts[request];
+      if (const auto* token = std::get_if<trace::TokenGenerated>(&payload))
+        texts.push_back(token->text.empty() ? token->shown : token->text);
     }
     return m_figures.send(run, request, node, std::move(payload));
   }
@@ -51,64 +54,26 @@ class ComparisonSink final : public trace::Sink {
   /// Of the run that ended since the last call.
   PolicyRun takeRun() {
     PolicyRun run{.firstToken = m_figures.take().figures.timeToFirstToken, .prompt = {}};
-    for (const auto& [id, request] : m_requests) run.prompt += accountOf(request);
-    m_requests.clear();
+    for (const auto& [id, texts] : m_texts) {
+      run.prompt += m_accounts.of(id).prompt;
+      m_accounts.forget(id);
+    }
+    m_texts.clear();
     return run;
   }
   std::vector<run::FinishedReply> takeReplies(RunId run) { return m_replies.takeRun(run); }
   /// The texts of the tokens of a reply of the run that was not taken yet.
   std::vector<std::string> textsOf(RequestId request) const {
-    const auto found = m_requests.find(request);
-    return found == m_requests.end() ? std::vector<std::string>() : found->second.texts;
+    const auto found = m_texts.find(request);
+    return found == m_texts.end() ? std::vector<std::string>() : found->second;
   }
 
  private:
-  struct Request {
-    std::vector<trace::SegmentInfo> segments;
-    /// By segment and virtual block: a request that lost its blocks looks them up again, and the last time
-    /// counts.
-    std::map<std::uint32_t, std::map<std::int32_t, trace::FoundTokens>> found;
-    std::map<std::uint32_t, std::vector<std::int32_t>> again;
-    std::vector<std::string> texts;
-  };
-
-  void take(Request& request, const trace::Payload& payload) const {
-    if (const auto* table = std::get_if<trace::SpanTableLaidOut>(&payload)) {
-      request.segments = table->segments;
-    } else if (const auto* block = std::get_if<trace::BlockLookedUp>(&payload)) {
-      request.found[block->segment][block->virtualIndex] = trace::foundTokens(*block, m_blockSize);
-    } else if (const auto* told = std::get_if<trace::TokensRecomputed>(&payload)) {
-      request.again.clear();
-      for (const trace::RecomputedTokens& segment : told->segments)
-        request.again[segment.segment] = segment.tokens;
-    } else if (const auto* token = std::get_if<trace::TokenGenerated>(&payload)) {
-      request.texts.push_back(token->text.empty() ? token->shown : token->text);
-    }
-  }
-
-  static trace::TokenAccount accountOf(const Request& request) {
-    trace::TokenAccount account;
-    for (std::uint32_t i = 0; i < request.segments.size(); ++i) {
-      const trace::SegmentInfo& segment = request.segments[i];
-      if (segment.hidden) continue;
-      std::vector<trace::FoundTokens> found;
-      if (const auto blocks = request.found.find(i); blocks != request.found.end()) {
-        for (const auto& [index, block] : blocks->second) {
-          if (block.count > 0) found.push_back(block);
-        }
-      }
-      const auto again = request.again.find(i);
-      account +=
-          trace::accountOf(found, again == request.again.end() ? std::vector<std::int32_t>() : again->second,
-                           segment.visibleBegin, static_cast<std::int64_t>(segment.tokens.size()));
-    }
-    return account;
-  }
-
-  std::int32_t m_blockSize;
+  trace::TokenAccounts m_accounts;
   experiment::RunFigureSink m_figures;
   experiment::FinishedReplies m_replies;
-  std::map<RequestId, Request> m_requests;  ///< of the run that was not taken yet
+  /// Of the run that was not taken yet: the texts of the tokens of each reply.
+  std::map<RequestId, std::vector<std::string>> m_texts;
 };
 
 policy::Choice choiceOf(const std::string& text) {

@@ -39,6 +39,7 @@ class TestCliText : public QObject {
   void viewCountsSpans();
   void quietViewShowsOnlyMessages();
   void stepTableSaysWhatEndedEachStep();
+  void tokensSumUpToThePrompt();
 };
 
 namespace {
@@ -188,7 +189,7 @@ void TestCliText::badSegments() {
 void TestCliText::viewShowsStepsInOrder() {
   Terminal terminal;
   const plan::Plan plan = planOf(2);
-  cli::RunPrinter view(terminal.streams, plan, false, "a.json");
+  cli::RunPrinter view(terminal.streams, plan, false, "a.json", 16);
   view.take(makeEvent(7, trace::StepStarted{.step = 0, .copy = 0}));
   view.take(makeEvent(8, trace::StepStarted{.step = 1, .copy = 1}));
   view.take(token(8, "two "));
@@ -205,7 +206,7 @@ void TestCliText::viewShowsStepsInOrder() {
 void TestCliText::viewMakesUpForLostTokens() {
   Terminal terminal;
   const plan::Plan plan = planOf(1);
-  cli::RunPrinter view(terminal.streams, plan, false, "a.json");
+  cli::RunPrinter view(terminal.streams, plan, false, "a.json", 16);
   view.take(makeEvent(1, trace::StepStarted{}));
   view.take(token(1, "Mira"));
   view.take(finished(1, 0, "Mira lives in Lisbon."));
@@ -216,7 +217,7 @@ void TestCliText::viewMakesUpForLostTokens() {
 void TestCliText::viewCountsSpans() {
   Terminal terminal;
   const plan::Plan plan = planOf(1);
-  cli::RunPrinter view(terminal.streams, plan, false, "a.json");
+  cli::RunPrinter view(terminal.streams, plan, false, "a.json", 16);
   view.take(makeEvent(1, trace::StepStarted{}));
   std::vector<trace::SegmentInfo> segments(5);
   for (std::size_t s = 1; s < 5; ++s) segments[s].independent = true;
@@ -244,7 +245,7 @@ void TestCliText::viewCountsSpans() {
 void TestCliText::quietViewShowsOnlyMessages() {
   Terminal terminal;
   const plan::Plan plan = planOf(1);
-  cli::RunPrinter view(terminal.streams, plan, true, "a.json");
+  cli::RunPrinter view(terminal.streams, plan, true, "a.json", 16);
   view.take(makeEvent(1, trace::StepStarted{}));
   view.take(token(1, "text"));
   view.take(makeEvent(0, trace::MessageLogged{.severity = Severity::Warning, .text = "mind this"}));
@@ -263,10 +264,33 @@ void TestCliText::stepTableSaysWhatEndedEachStep() {
     step.step = static_cast<StepIndex>(result.steps.size() - 1);
     step.outcome = outcome;
   }
-  std::istringstream table(cli::stepTable(planOf(result.steps.size()), result));
+  std::istringstream table(cli::stepTable(planOf(result.steps.size()), result,
+                                          std::vector<trace::PromptAccount>(result.steps.size())));
   std::vector<std::string> endings;
   for (std::string line; std::getline(table, line);) endings.push_back(line.substr(line.rfind(' ') + 1));
   QCOMPARE(endings, (std::vector<std::string>{"by", "end", "limit", "context", "stopped", "failed"}));
+}
+
+/// Each token of a prompt stands in one column; what only the policy needs is told beside.
+void TestCliText::tokensSumUpToThePrompt() {
+  run::RunResult result;
+  result.steps.emplace_back().metrics = {
+      .step = 0, .promptTokens = 120, .cachedTokens = 100, .relocatedTokens = 30, .computedTokens = 20};
+  const std::vector<trace::PromptAccount> accounts = {
+      {.prompt = {.hit = 60, .relocated = 25, .computed = 15, .again = 5}, .beside = 15}};
+  std::istringstream table(cli::stepTable(planOf(1), result, accounts));
+  std::string head;
+  std::string row;
+  std::getline(table, head);
+  std::getline(table, row);
+  const QString columns = QString::fromStdString(head).simplified();
+  QVERIFY2(columns.startsWith(QStringLiteral("step node prompt cached relocated again computed generated")),
+           qPrintable(columns));
+  QVERIFY2(QString::fromStdString(row).simplified().contains(QStringLiteral(" 105 85 25 5 15 0 ")),
+           row.c_str());
+  QCOMPARE(QString::fromStdString(cli::reuseSummary(accounts, {})),
+           QStringLiteral("relocated hits: 25 tokens; plain hits: 60 tokens; computed: 15 tokens of 105; "
+                          "computed again: 5 tokens; beside the prompt: 15 tokens"));
 }
 
 SPANSCOPE_TEST(tst_cli_text, TestCliText)

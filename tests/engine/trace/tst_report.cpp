@@ -25,6 +25,7 @@ class TestReport : public QObject {
   void describeIsOneLine();
   void plainNamesAreWords();
   void plainNamesSayWhatBecameOfIt();
+  void accountsSumUpToThePrompt();
   void sums();
   void sumsWithoutMetrics();
   void medians_data();
@@ -261,6 +262,61 @@ void TestReport::plainNamesSayWhatBecameOfIt() {
   QCOMPARE(std::get<ShortText>(shown.values.at(0)).text, std::string(" Lisbon"));
 }
 
+/// What stands in the prompt is told from what the policy needs beside it, and each token counts once.
+void TestReport::accountsSumUpToThePrompt() {
+  SegmentInfo hidden;
+  hidden.hidden = true;
+  hidden.tokens.resize(8);
+  SegmentInfo shown;
+  shown.visibleBegin = 2;
+  shown.tokens.resize(12);
+  SessionStarted session;
+  session.pool.blockSize = 4;
+  const auto lookup = [](std::uint32_t segment, std::int32_t index, std::int32_t tokens, bool relocated) {
+    BlockLookedUp block;
+    block.segment = segment;
+    block.virtualIndex = index;
+    block.tokens = tokens;
+    block.wanted = 4;
+    block.outcome = tokens == 0 ? LookupOutcome::Miss
+                    : relocated ? LookupOutcome::Relocated
+                                : LookupOutcome::Hit;
+    return block;
+  };
+  TokensRecomputed again;
+  again.segments = {{.segment = 1, .tokens = {3, 5}}};
+  std::vector<Event> events;
+  const auto add = [&](RequestId request, Payload payload) {
+    events.push_back({events.size() + 1, 0, 1, 1, request, {}, std::move(payload)});
+  };
+  add(0, session);
+  add(1, SpanTableLaidOut{{hidden, shown}});
+  add(1, lookup(0, 0, 4, false));
+  add(1, lookup(1, 0, 4, false));
+  add(1, lookup(1, 1, 4, true));
+  add(1, lookup(1, 2, 0, false));
+  QVERIFY(stats(events).account == PromptAccount());  // not admitted yet
+  add(1, RequestAdmitted{20, 12, 4});
+  add(1, again);
+  // After a preemption it finds what it computed itself, which is no reuse.
+  add(1, RequestPreempted{});
+  add(1, lookup(1, 2, 4, false));
+  add(1, RequestAdmitted{20, 20, 4, true, 0});
+
+  const PromptAccount account = stats(events).account;
+  QCOMPARE(account.prompt.hit, std::int64_t{1});        // 2 and 3 without 3
+  QCOMPARE(account.prompt.relocated, std::int64_t{3});  // 4 to 7 without 5
+  QCOMPARE(account.prompt.again, std::int64_t{2});
+  QCOMPARE(account.prompt.computed, std::int64_t{4});
+  QCOMPARE(account.prompt.total(), std::int64_t{10});
+  QCOMPARE(account.beside, std::int64_t{10});
+  const QString table = QString::fromStdString(statsTable(stats(events))).simplified();
+  QVERIFY2(table.contains(
+               QStringLiteral("prompt tokens 10 cached 4 of them relocated 3 computed again 2 computed 4 "
+                              "beside the prompts 10")),
+           qPrintable(table));
+}
+
 void TestReport::sums() {
   std::vector<Event> events;
   const auto add = [&](RunId run, RequestId request, Payload payload) {
@@ -310,6 +366,7 @@ void TestReport::sums() {
   expected.relocatedTokens = 16;
   expected.computedTokens = 80;
   expected.generatedTokens = 4;
+  expected.account.prompt = {.hit = 64, .relocated = 16, .computed = 80, .again = 0};
   expected.hitRate = 0.5;
   expected.recent = {.requests = 1, .asked = 100, .found = 64};
   expected.blocksLookedUp = 5;
