@@ -36,6 +36,7 @@ QString eventText(const trace::EventWords& words, const std::function<QString(St
         },
         value));
   }
+  if (*words.text == '\0') return {};
   const QString text = QCoreApplication::translate("Events", words.text);
   // All at once: a "%1" in what a person or a model wrote is no place to fill in.
   switch (values.size()) {

@@ -91,6 +91,7 @@ bool LogModel::isShown(const trace::Event& event) const {
 
 void LogModel::setInput(const ViewInput& input) {
   const bool sameTrace = m_input && m_input->trace == input.trace;
+  m_names.reset();
   if (!sameTrace) {
     beginResetModel();
     m_input = input;
@@ -160,8 +161,22 @@ std::size_t LogModel::eventIndex(int row) const {
 
 LogLine LogModel::line(int row) const {
   const trace::Event& event = m_input->trace->event(eventIndex(row));
-  if (m_options.allEvents) return eventLine(event);
+  if (m_options.allEvents) {
+    return {.time = event.time,
+            .severity = trace::severityOf(event).value_or(Severity::Note),
+            .run = event.run,
+            .text = names().of(event)};
+  }
   return logLine(*m_input, event).value_or(LogLine{.time = event.time, .run = event.run, .text = {}});
+}
+
+EventNames& LogModel::names() const {
+  if (!m_names) m_names = std::make_unique<EventNames>(*m_input);
+  return *m_names;
+}
+
+QString LogModel::exactLine(int row) const {
+  return exactText(m_input->trace->event(eventIndex(row)));
 }
 
 QVariant LogModel::data(const QModelIndex& index, int role) const {
@@ -185,16 +200,17 @@ QVariant LogModel::data(const QModelIndex& index, int role) const {
     case Qt::DisplayRole:
       return textOf(line(index.row()), index.column());
     case Qt::ToolTipRole:
-      return index.column() == Text ? QVariant(line(index.row()).text) : QVariant();
+      if (index.column() != Text) return {};
+      return m_options.allEvents ? line(index.row()).text + QLatin1Char('\n') + exactLine(index.row())
+                                 : line(index.row()).text;
     case Qt::DecorationRole:
       return index.column() == Kind ? QVariant(severityPicture(line(index.row()).severity, m_input->theme))
                                     : QVariant();
     case Qt::UserRole:
       return static_cast<int>(line(index.row()).severity);
     case Qt::FontRole:
-      return index.column() == Time || index.column() == Run || m_options.allEvents
-                 ? QVariant(m_input->theme.monoFont())
-                 : QVariant(m_input->theme.interfaceFont());
+      return index.column() == Time || index.column() == Run ? QVariant(m_input->theme.monoFont())
+                                                             : QVariant(m_input->theme.interfaceFont());
     case Qt::ForegroundRole: {
       const Severity severity = line(index.row()).severity;
       if (severity == Severity::Error) return m_input->theme.color(Role::Error);
@@ -243,7 +259,7 @@ std::size_t LogModel::errors() const {
 QString LogModel::csv() const {
   QString text = csvLine({tr("time s"), tr("kind"), tr("run"), tr("what happened")});
   for (int row = 0; row < rowCount(); ++row) {
-    const LogLine shown = line(row);
+    const LogLine shown = m_options.allEvents ? eventLine(m_input->trace->event(eventIndex(row))) : line(row);
     text += csvLine({QString::number(static_cast<double>(shown.time) * 1e-9, 'f', 9),
                      severityText(shown.severity), shown.run == 0 ? QString() : QString::number(shown.run),
                      shown.text});

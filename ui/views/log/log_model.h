@@ -3,12 +3,14 @@
 #pragma once
 
 #include "ui/session/view_input.h"
+#include "ui/views/common/event_names.h"
 
 #include <QAbstractTableModel>
 #include <QString>
 
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <vector>
 
@@ -24,7 +26,7 @@ struct LogLine {
 
 /// Nothing for events that are only in the list of all events.
 std::optional<LogLine> logLine(const ViewInput& input, const trace::Event& event);
-/// The line of any event, in the engine's words.
+/// The line of any event with its exact identifiers, for exports.
 LogLine eventLine(const trace::Event& event);
 QString severityText(Severity severity);
 
@@ -52,6 +54,8 @@ class LogModel : public QAbstractTableModel {
   QVariant headerData(int section, Qt::Orientation orientation, int role = Qt::DisplayRole) const override;
 
   LogLine line(int row) const;
+  /// The text of a line with exact identifiers, for its tool tip; the line itself has plain words.
+  QString exactLine(int row) const;
   std::size_t eventIndex(int row) const;  ///< index of its event in the trace
   std::size_t warnings() const;           ///< of the whole log, whatever is shown
   std::size_t errors() const;
@@ -60,8 +64,11 @@ class LogModel : public QAbstractTableModel {
  private:
   bool isShown(const trace::Event& event) const;
   void rebuild();
+  /// Keeps names between lines, until the input changes.
+  EventNames& names() const;
 
   std::optional<ViewInput> m_input;
+  mutable std::unique_ptr<EventNames> m_names;  ///< null: not needed yet
   LogOptions m_options;
   std::size_t m_seen = 0;           ///< events that m_rows knows
   std::vector<std::size_t> m_rows;  ///< event indices, unless all events are shown

@@ -177,8 +177,12 @@ void Scrubber::refresh() {
   const QString widest =
       tr("event %1 of %1 · %2").arg(m_model.total).arg(durationText(0.9999)) + QStringLiteral("  ");
   m_label->setMinimumWidth(QFontMetrics(m_label->font()).horizontalAdvance(widest));
-  m_label->setToolTip(m_model.event);
-  m_track->setContent(m_model, theme(), input()->trace);
+  // Texts of a prompt may look like markup.
+  m_label->setToolTip(m_model.event.isEmpty()
+                          ? QString()
+                          : QStringLiteral("<p>%1<br>%2</p>")
+                                .arg(m_model.event.toHtmlEscaped(), m_model.exact.toHtmlEscaped()));
+  m_track->setContent(m_model, *input());
   if (isPlaying() && m_model.position >= m_model.total) setPlaying(false);
   update();
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "ui/views/scrubber/scrubber_model.h"
 
-#include "engine/trace/report.h"
+#include "ui/views/common/event_names.h"
 #include "ui/views/common/number_text.h"
 #include "ui/words/tr.h"
 
@@ -109,6 +109,7 @@ ScrubberModel scrubberModel(const ViewInput& input, TickBins& bins, RunChoices& 
                       .runs = {},
                       .label = {},
                       .event = {},
+                      .exact = {},
                       .run = choices.shown(),
                       .choices = choices.all()};
   std::int64_t since = 0;
@@ -128,7 +129,8 @@ ScrubberModel scrubberModel(const ViewInput& input, TickBins& bins, RunChoices& 
                     .arg(model.position)
                     .arg(model.total)
                     .arg(durationText(static_cast<double>(last.time - since) * 1e-9));
-  model.event = QString::fromStdString(trace::describe(last));
+  model.event = EventNames(input).of(last);
+  model.exact = exactText(last);
   return model;
 }
 

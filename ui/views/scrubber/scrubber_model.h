@@ -68,7 +68,8 @@ struct ScrubberModel {
   std::size_t eventsPerBin = 1;
   std::vector<RunLabel> runs;
   QString label;                   ///< "event 71 of 96 · 3.1 ms"
-  QString event;                   ///< the last event that has happened, in words
+  QString event;                   ///< the last event that has happened, in plain words
+  QString exact;                   ///< the same with its exact identifiers
   RunId run = 0;                   ///< the document's newest run that has begun by the position; 0: none
   std::vector<RunChoice> choices;  ///< see RunChoices::all()
   bool operator==(const ScrubberModel&) const = default;

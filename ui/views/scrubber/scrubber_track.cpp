@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "ui/views/scrubber/scrubber_track.h"
 
-#include "engine/trace/report.h"
-#include "ui/views/common/request_names.h"
+#include "ui/views/common/event_names.h"
 
 #include <QFontMetrics>
 #include <QHelpEvent>
@@ -55,17 +54,16 @@ ScrubberTrack::ScrubberTrack(QWidget* parent) : QAbstractSlider(parent) {
   setAccessibleName(tr("Position in the trace"));
 }
 
-void ScrubberTrack::setContent(const ScrubberModel& model, const Theme& theme,
-                               std::shared_ptr<const TraceStore> trace) {
-  m_trace = std::move(trace);
+void ScrubberTrack::setContent(const ScrubberModel& model, const ViewInput& input) {
+  m_input = input;
   m_model = model;
-  m_theme = theme;
+  m_theme = input.theme;
   const auto most = static_cast<std::size_t>(std::numeric_limits<int>::max());
   const QSignalBlocker quiet(this);
   setRange(0, static_cast<int>(std::min(model.total, most)));
   setPageStep(std::max(1, maximum() / 20));
   setValue(static_cast<int>(std::min(model.position, most)));
-  setAccessibleDescription(model.label);
+  setAccessibleDescription(model.event.isEmpty() ? model.label : tr("%1: %2").arg(model.label, model.event));
   update();
 }
 
@@ -231,11 +229,9 @@ QString ScrubberTrack::factsAt(double x) const {
     if (count > 0) kinds.push_back(tr("%1 × %2").arg(count).arg(tickName(static_cast<TickKind>(kind))));
   }
   QString text = tr("event %1 of %2").arg(position).arg(m_model.total);
-  if (position > 0 && m_trace != nullptr && position <= m_trace->size()) {
-    constexpr qsizetype kMostLetters = 160;
-    QString event = QString::fromStdString(trace::describe(m_trace->event(position - 1))).simplified();
-    if (event.size() > kMostLetters) event = event.left(kMostLetters) + QStringLiteral("…");
-    text += QStringLiteral(": ") + event;
+  if (position > 0 && m_input && position <= m_input->trace->size()) {
+    const trace::Event& event = m_input->trace->event(position - 1);
+    text += QStringLiteral(": ") + EventNames(*m_input).of(event) + QLatin1Char('\n') + exactText(event);
   }
   // A pixel may stand for many events.
   if (m_model.eventsPerBin > 1 && !kinds.isEmpty())

@@ -7,6 +7,8 @@
 
 #include <QAbstractSlider>
 
+#include <optional>
+
 namespace spanscope::ui {
 
 class ScrubberTrack : public QAbstractSlider {
@@ -14,9 +16,9 @@ class ScrubberTrack : public QAbstractSlider {
  public:
   explicit ScrubberTrack(QWidget* parent = nullptr);
 
-  void setContent(const ScrubberModel& model, const Theme& theme,
-                  std::shared_ptr<const TraceStore> trace = nullptr);
-  /// The text of the tool tip: the event at this place, and what else happens there.
+  void setContent(const ScrubberModel& model, const ViewInput& input);
+  /// The text of the tool tip: the event at this place in plain words and with its exact identifiers, and
+  /// what else happens there.
   QString factsAt(double x) const;
   QSize sizeHint() const override { return {400, 48}; }
   QSize minimumSizeHint() const override { return {120, 40}; }
@@ -42,7 +44,7 @@ class ScrubberTrack : public QAbstractSlider {
 
   ScrubberModel m_model;
   Theme m_theme;
-  std::shared_ptr<const TraceStore> m_trace;  ///< null: events have no names
+  std::optional<ViewInput> m_input;  ///< of `m_model`
 };
 
 }  // namespace spanscope::ui

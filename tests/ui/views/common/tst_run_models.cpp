@@ -9,9 +9,11 @@
 #include "ui/session/attention_replay.h"
 #include "ui/session/fidelity_request.h"
 #include "ui/session/run_history.h"
+#include "ui/session/token_account.h"
 #include "ui/views/attention/attention_model.h"
 #include "ui/views/attention/attention_rows.h"
 #include "ui/views/common/csv_line.h"
+#include "ui/views/common/event_names.h"
 #include "ui/views/common/number_text.h"
 #include "ui/views/compare/compare_model.h"
 #include "ui/views/log/log_model.h"
@@ -25,6 +27,7 @@
 
 #include <QAbstractItemModelTester>
 #include <QObject>
+#include <QRegularExpression>
 #include <QString>
 #include <QStringList>
 #include <QStringLiteral>
@@ -625,7 +628,40 @@ class TestRunModels : public QObject {
       }
     }
     QCOMPARE(model.rowCount(), static_cast<int>(whole.position));
-    QVERIFY(model.index(0, LogModel::Text).data().toString().contains(QStringLiteral("session_started")));
+    const QModelIndex first = model.index(0, LogModel::Text);
+    QCOMPARE(first.data().toString().left(15), QStringLiteral("Session started"));
+    // The exact identifiers are one look away.
+    QVERIFY(first.data(Qt::ToolTipRole).toString().contains(QStringLiteral("session_started")));
+    QVERIFY(model.csv().contains(QStringLiteral("session_started")));
+  }
+
+  /// Nowhere does a person read identifiers of the file format, or paths.
+  void eventsHaveNamesInPlainWords() {
+    const ViewInput input = m_runs.input();
+    EventNames names(input);
+    const QRegularExpression code(QStringLiteral("[a-z]_[a-z]|/g\\b|/input|/plus"));
+    QStringList replies;
+    for (const trace::Event& event : m_runs.events) {
+      const QString name = names.of(event);
+      // A model may write anything.
+      if (!std::holds_alternative<trace::TokenGenerated>(event.payload))
+        QVERIFY2(!name.contains(code), qPrintable(name));
+      else
+        replies += name;
+      if (event.run != 0) QVERIFY2(name.contains(QStringLiteral("run %1").arg(event.run)), qPrintable(name));
+    }
+    QVERIFY2(replies.front().startsWith(QStringLiteral("Token generated · run 1 · answer of generate · “")),
+             qPrintable(replies.front()));
+    const auto found = std::find_if(m_runs.events.begin(), m_runs.events.end(), [](const auto& event) {
+      const auto* lookup = std::get_if<trace::BlockLookedUp>(&event.payload);
+      return lookup != nullptr && lookup->outcome == trace::LookupOutcome::Relocated;
+    });
+    const QString block = names.of(*found);
+    QVERIFY2(block.startsWith(QStringLiteral("Block found at another position · run 2 · document ")),
+             qPrintable(block));
+    QVERIFY2(scrubberModel(input).event.startsWith(QStringLiteral("Run ")),
+             qPrintable(scrubberModel(input).event));
+    QVERIFY(scrubberModel(input).exact.contains(QStringLiteral("run_finished")));
   }
 
   void ticksAreTheSameStepByStep() {

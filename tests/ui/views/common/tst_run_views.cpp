@@ -4,6 +4,7 @@
 #include "tests/ui/views/common/recorded_runs.h"
 #include "ui/views/attention/attention_plot.h"
 #include "ui/views/attention/attention_view.h"
+#include "ui/views/common/event_names.h"
 #include "ui/views/compare/compare_view.h"
 #include "ui/views/log/log_view.h"
 #include "ui/views/metrics/metrics_view.h"
@@ -239,8 +240,12 @@ class TestRunViews : public QObject {
                qPrintable(facts));
       const QString event = QString::fromStdString(trace::describe(trace.event(position - 1))).simplified();
       QVERIFY2(facts.contains(event.left(100)), qPrintable(facts));
+      const QString plain = EventNames(input).of(trace.event(position - 1));
+      QVERIFY2(facts.section(QLatin1Char('\n'), 0, 0).endsWith(plain), qPrintable(facts));
     }
     QCOMPARE(track.factsAt(0), QStringLiteral("event 0 of %1").arg(trace.size()));
+    QVERIFY2(track.accessibleDescription().endsWith(view.model().event),
+             qPrintable(track.accessibleDescription()));
   }
 
   void timelineClickSelectsAndWheelZooms() {
