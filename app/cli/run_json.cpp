@@ -47,9 +47,13 @@ nlohmann::ordered_json runToJson(const std::string& file, const plan::Plan& plan
     row["relocated"] = metrics.relocatedTokens;
     row["computed"] = metrics.computedTokens;
     const trace::PromptAccount& account = accounts[step.step];
-    row["account"] = {{"prompt", account.prompt.total()},      {"hit", account.prompt.hit},
-                      {"relocated", account.prompt.relocated}, {"computed_again", account.prompt.again},
-                      {"computed", account.prompt.computed},   {"beside", account.beside}};
+    row["account"] = {{"prompt", account.total()},
+                      {"hit", account.prompt.hit},
+                      {"relocated", account.prompt.relocated},
+                      {"computed_again", account.prompt.again},
+                      {"computed", account.prompt.computed},
+                      {"unread", account.unread},
+                      {"beside", account.beside}};
     row["generated"] = metrics.generatedTokens;
     row["preemptions"] = metrics.preemptions;
     row["recomputed"] = metrics.recomputedTokens;

@@ -213,10 +213,10 @@ std::string stepTable(const plan::Plan& plan, const run::RunResult& result,
   for (const run::StepResult& step : result.steps) {
     const trace::StepMetrics& metrics = step.metrics;
     const trace::TokenAccount& prompt = accounts[step.step].prompt;
-    table.addRow({std::to_string(step.step), stepName(plan.steps[step.step]), std::to_string(prompt.total()),
-                  std::to_string(prompt.cached()), std::to_string(prompt.relocated),
-                  std::to_string(prompt.again), std::to_string(prompt.computed),
-                  std::to_string(metrics.generatedTokens),
+    table.addRow({std::to_string(step.step), stepName(plan.steps[step.step]),
+                  std::to_string(accounts[step.step].total()), std::to_string(prompt.cached()),
+                  std::to_string(prompt.relocated), std::to_string(prompt.again),
+                  std::to_string(prompt.computed), std::to_string(metrics.generatedTokens),
                   metrics.generatedTokens > 0 ? fixed(metrics.timeToFirstToken * kMilliseconds, 2) : "–",
                   metrics.generatedTokens > 1 ? fixed(metrics.interTokenLatency * kMilliseconds, 2) : "–",
                   outcomeName(step.outcome)});
@@ -235,9 +235,9 @@ std::string reuseSummary(const std::vector<trace::PromptAccount>& accounts, cons
   std::string line = "relocated hits: " + part(spans.relocated, all.prompt.relocated) +
                      "; plain hits: " + part(spans.plain, all.prompt.hit);
   if (spans.partial > 0) line += "; found in part: " + counted(spans.partial, "span");
-  line += "; computed: " + part(spans.computed, all.prompt.computed) + " of " +
-          std::to_string(all.prompt.total());
+  line += "; computed: " + part(spans.computed, all.prompt.computed) + " of " + std::to_string(all.total());
   if (all.prompt.again > 0) line += "; computed again: " + counted(all.prompt.again, "token");
+  if (all.unread > 0) line += "; not computed: " + counted(all.unread, "token");
   if (all.beside > 0) line += "; beside the prompt: " + counted(all.beside, "token");
   return line;
 }

@@ -105,7 +105,8 @@ std::string stepName(const plan::Step& step);
 
 /// A table with one row for each step: prompt, cached, relocated, computed again, computed and generated
 /// tokens, time to first token, latency. Cached ones include the relocated; with those that were computed
-/// again and those that were computed they sum up to the prompt. `accounts`: by step.
+/// again and those that were computed they sum up to the prompt of a step that was not stopped. `accounts`:
+/// by step.
 std::string stepTable(const plan::Plan& plan, const run::RunResult& result,
                       const std::vector<trace::PromptAccount>& accounts);
 

@@ -214,14 +214,15 @@ std::string statsTable(const TraceStats& s) {
   add("requests", s.requests);
   add("  finished", s.finishedRequests);
   // Cached, computed again and computed sum up to the prompts, as in the window.
-  add("prompt tokens", s.account.prompt.total());
+  add("prompt tokens", s.account.total());
   add("  cached", s.account.prompt.cached());
   add("  of them relocated", s.account.prompt.relocated);
   add("  computed again", s.account.prompt.again);
   add("  computed", s.account.prompt.computed);
+  if (s.account.unread > 0) add("  not computed", s.account.unread);
   if (s.account.beside > 0) add("beside the prompts", s.account.beside);
   add("generated tokens", s.generatedTokens);
-  const double prompt = static_cast<double>(std::max<std::int64_t>(1, s.account.prompt.total()));
+  const double prompt = static_cast<double>(std::max<std::int64_t>(1, s.account.total()));
   add("hit rate", fixedPoint(100 * static_cast<double>(s.account.prompt.cached()) / prompt, 1) + " %");
   // Where the window holds all there was, the two are one.
   if (s.recent.requests > 0 && static_cast<std::uint64_t>(s.recent.requests) < s.requests)

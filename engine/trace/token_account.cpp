@@ -17,6 +17,7 @@ TokenAccount& TokenAccount::operator+=(const TokenAccount& other) {
 
 PromptAccount& PromptAccount::operator+=(const PromptAccount& other) {
   prompt += other.prompt;
+  unread += other.unread;
   beside += other.beside;
   return *this;
 }
@@ -60,10 +61,39 @@ void RequestTokens::take(const TokensRecomputed& told) {
   for (const RecomputedTokens& segment : told.segments) m_segments[segment.segment].again = segment.tokens;
 }
 
+void RequestTokens::take(const BatchEntry& entry) {
+  if (entry.decode) return;
+  auto& computed = m_segments[entry.segment].computed;
+  const std::int64_t end = std::int64_t{entry.begin} + entry.count;
+  if (!computed.empty() && computed.back().second == entry.begin) {
+    computed.back().second = end;
+  } else {
+    computed.emplace_back(entry.begin, end);
+  }
+}
+
 TokenAccount RequestTokens::of(std::uint32_t segment, std::int64_t begin, std::int64_t end) const {
   const auto known = m_segments.find(segment);
   return known == m_segments.end() ? accountOf({}, {}, begin, end)
                                    : accountOf(known->second.found, known->second.again, begin, end);
+}
+
+std::int64_t RequestTokens::unread(std::uint32_t segment, std::int64_t begin, std::int64_t end) const {
+  if (m_isRead || begin >= end) return 0;
+  const auto known = m_segments.find(segment);
+  if (known == m_segments.end()) return end - begin;
+  std::vector<std::pair<std::int64_t, std::int64_t>> read = known->second.computed;
+  for (const FoundTokens& block : known->second.found)
+    read.emplace_back(block.begin, block.begin + block.count);
+  std::sort(read.begin(), read.end());
+  std::int64_t unread = 0;
+  std::int64_t at = begin;
+  for (const auto& [from, to] : read) {
+    if (from >= end) break;
+    if (from > at) unread += from - at;
+    at = std::max(at, to);
+  }
+  return unread + std::max<std::int64_t>(0, end - at);
 }
 
 TokenAccount RequestTokens::prompt(std::span<const SegmentInfo> segments) const {
@@ -87,8 +117,19 @@ std::int64_t visibleTokens(std::span<const SegmentInfo> segments) {
 PromptAccount accountOf(const RequestAdmitted& admitted) {
   return {.prompt = {.hit = admitted.cachedTokens - admitted.relocatedTokens,
                      .relocated = admitted.relocatedTokens,
-                     .computed = admitted.promptTokens - admitted.cachedTokens},
-          .beside = 0};
+                     .computed = admitted.promptTokens - admitted.cachedTokens}};
+}
+
+PromptAccount RequestTokens::account(std::span<const SegmentInfo> segments, std::int64_t promptTokens) const {
+  PromptAccount account{.prompt = prompt(segments)};
+  for (std::uint32_t i = 0; i < segments.size(); ++i) {
+    const SegmentInfo& segment = segments[i];
+    if (!segment.hidden)
+      account.unread += unread(i, segment.visibleBegin, static_cast<std::int64_t>(segment.tokens.size()));
+  }
+  account.prompt.computed = std::max<std::int64_t>(0, account.prompt.computed - account.unread);
+  account.beside = std::max<std::int64_t>(0, promptTokens - visibleTokens(segments));
+  return account;
 }
 
 RequestAdmitted admittedBy(const StepMetrics& metrics) {
@@ -111,6 +152,13 @@ void TokenAccounts::take(RequestId request, const Payload& payload) {
   } else if (const auto* admitted = std::get_if<RequestAdmitted>(&payload)) {
     std::optional<RequestAdmitted>& first = m_requests[request].admitted;
     if (!first) first = *admitted;
+  } else if (const auto* pass = std::get_if<BatchComputed>(&payload)) {
+    for (const BatchEntry& entry : pass->entries) m_requests[entry.request].tokens.take(entry);
+  } else if (std::holds_alternative<TokenGenerated>(payload)) {
+    m_requests[request].tokens.setRead();
+  } else if (const auto* ended = std::get_if<StepFinished>(&payload)) {
+    if (ended->outcome != StepOutcome::Stopped && ended->outcome != StepOutcome::Failed)
+      m_requests[request].tokens.setRead();
   } else if (const auto* metrics = std::get_if<StepMetrics>(&payload)) {
     // Some sources report nothing else of a request.
     std::optional<RequestAdmitted>& first = m_requests[request].admitted;
@@ -123,8 +171,7 @@ PromptAccount TokenAccounts::of(RequestId request) const {
   if (found == m_requests.end() || !found->second.admitted) return {};
   const Request& own = found->second;
   if (own.segments.empty()) return accountOf(*own.admitted);
-  return {.prompt = own.tokens.prompt(own.segments),
-          .beside = std::max<std::int64_t>(0, own.admitted->promptTokens - visibleTokens(own.segments))};
+  return own.tokens.account(own.segments, own.admitted->promptTokens);
 }
 
 }  // namespace spanscope::trace

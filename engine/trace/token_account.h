@@ -10,6 +10,7 @@
 #include <optional>
 #include <set>
 #include <span>
+#include <utility>
 #include <vector>
 
 namespace spanscope::trace {
@@ -29,10 +30,15 @@ struct TokenAccount {
 
 /// The account of a whole prompt, or of several.
 struct PromptAccount {
-  TokenAccount prompt;  ///< of the tokens that stand in the prompt, to which it sums up
+  /// Of the tokens that stand in the prompt. With `unread` it sums up to the prompt.
+  TokenAccount prompt;
+  /// Tokens of the prompt that were not found and that no pass has computed: the request was stopped, failed,
+  /// or is not done.
+  std::int64_t unread = 0;
   /// How many tokens the engine counts besides: hidden segments and hidden beginnings, which stand in
   /// nobody's view and only carry what the policy needs.
   std::int64_t beside = 0;
+  std::int64_t total() const { return prompt.total() + unread; }
   PromptAccount& operator+=(const PromptAccount& other);
   bool operator==(const PromptAccount&) const = default;
 };
@@ -59,19 +65,31 @@ class RequestTokens {
   void take(const BlockLookedUp& block, std::int64_t blockSize);
   /// The last of these events counts.
   void take(const TokensRecomputed& told);
+  /// Rows of a pass.
+  void take(const BatchEntry& entry);
+  /// A prompt was read as a whole when its first token is generated, or its step ends as it should.
+  void setRead() { m_isRead = true; }
+  bool isRead() const { return m_isRead; }
 
-  /// Tokens [begin, end) of a segment.
+  /// Tokens [begin, end) of a segment. Those that were not found count as computed, whether a pass has
+  /// computed them yet or not.
   TokenAccount of(std::uint32_t segment, std::int64_t begin, std::int64_t end) const;
-  /// The tokens that stand in the prompt.
+  /// How many of tokens [begin, end) were not found and not computed by any pass.
+  std::int64_t unread(std::uint32_t segment, std::int64_t begin, std::int64_t end) const;
+  /// The tokens that stand in the prompt, as of() counts.
   TokenAccount prompt(std::span<const SegmentInfo> segments) const;
+  /// The same, without those that are unread. `promptTokens`: how many the engine counts.
+  PromptAccount account(std::span<const SegmentInfo> segments, std::int64_t promptTokens) const;
 
  private:
   struct Segment {
     std::vector<FoundTokens> found;
-    std::set<std::int32_t> lookedUp;  ///< virtual blocks
-    std::vector<std::int32_t> again;  ///< local tokens, ascending
+    std::set<std::int32_t> lookedUp;                              ///< virtual blocks
+    std::vector<std::int32_t> again;                              ///< local tokens, ascending
+    std::vector<std::pair<std::int64_t, std::int64_t>> computed;  ///< begin and end, in the order of passes
   };
   std::map<std::uint32_t, Segment> m_segments;
+  bool m_isRead = false;
 };
 
 /// How many tokens stand in the prompt of these segments.

@@ -216,6 +216,25 @@ trace::FidelityMeasured fidelityFrom(const QJsonObject& object) {
   return measured;
 }
 
+QJsonObject accountObject(RequestId request, const trace::PromptAccount& account) {
+  return {{QStringLiteral("id"), qint64(request)},
+          {QStringLiteral("hit"), qint64(account.prompt.hit)},
+          {QStringLiteral("relocated"), qint64(account.prompt.relocated)},
+          {QStringLiteral("computed"), qint64(account.prompt.computed)},
+          {QStringLiteral("again"), qint64(account.prompt.again)},
+          {QStringLiteral("unread"), qint64(account.unread)},
+          {QStringLiteral("beside"), qint64(account.beside)}};
+}
+
+trace::PromptAccount accountFrom(const QJsonObject& object) {
+  return {.prompt = {.hit = object[QStringLiteral("hit")].toInteger(),
+                     .relocated = object[QStringLiteral("relocated")].toInteger(),
+                     .computed = object[QStringLiteral("computed")].toInteger(),
+                     .again = object[QStringLiteral("again")].toInteger()},
+          .unread = object[QStringLiteral("unread")].toInteger(),
+          .beside = object[QStringLiteral("beside")].toInteger()};
+}
+
 void addFigures(QJsonObject& object, const trace::Progress& figures, const trace::RunState& run) {
   object[QStringLiteral("checkpoint")] = text(figures.model);
   object[QStringLiteral("backend")] = text(figures.backend);
@@ -302,6 +321,9 @@ QByteArray recordText(const RunRecord& record) {
   QJsonArray fidelity;
   for (const auto& [request, measured] : record.fidelity) fidelity.append(fidelityObject(request, *measured));
   if (!fidelity.isEmpty()) object[QStringLiteral("fidelity")] = fidelity;
+  QJsonArray accounts;
+  for (const auto& [request, account] : record.accounts) accounts.append(accountObject(request, account));
+  if (!accounts.isEmpty()) object[QStringLiteral("accounts")] = accounts;
   if (record.figures && record.figures->runs.contains(record.run))
     addFigures(object, *record.figures, record.figures->runs.at(record.run));
   return QJsonDocument(object).toJson(QJsonDocument::Compact);
@@ -324,6 +346,10 @@ std::optional<RunRecord> readRecord(const QByteArray& text) {
     record.prefillRate = object[QStringLiteral("prefillRate")].toDouble();
   if (object.contains(QStringLiteral("decodeRate")))
     record.decodeRate = object[QStringLiteral("decodeRate")].toDouble();
+  for (const QJsonValue entry : object[QStringLiteral("accounts")].toArray()) {
+    const QJsonObject one = entry.toObject();
+    record.accounts[static_cast<RequestId>(one[QStringLiteral("id")].toInteger())] = accountFrom(one);
+  }
   for (const QJsonValue entry : object[QStringLiteral("fidelity")].toArray()) {
     const QJsonObject one = entry.toObject();
     record.fidelity[static_cast<RequestId>(one[QStringLiteral("id")].toInteger())] =

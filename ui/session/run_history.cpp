@@ -3,6 +3,7 @@
 
 #include "engine/query/json/json.h"
 #include "engine/workbench/model_names.h"
+#include "ui/session/token_account.h"
 
 #include <algorithm>
 #include <set>
@@ -123,6 +124,10 @@ void finish(RunRecord& record) {
   const TraceStore& trace = *record.trace;
   const trace::Progress& progress = trace.newest().progress();
   record.figures = figuresOf(progress, record.run);
+  if (record.figures) {
+    for (const auto& [id, request] : record.figures->requests)
+      record.accounts[id] = RequestAccount(trace, trace.size(), id).done();
+  }
   record.warnings = warningsOf(trace, trace.size(), record.run);
   const RunRates rates = ratesOf(trace, trace.size(), record.run);
   record.prefillRate = rates.prefill;

@@ -2,6 +2,7 @@
 #include "ui/session/run_list.h"
 
 #include "engine/workbench/model_names.h"
+#include "ui/session/token_account.h"
 #include "ui/words/tr.h"
 
 #include <QDateTime>
@@ -147,6 +148,22 @@ QStringList differencesOf(const ListedRun& run, const ListedRun& other) {
   if (ours.threads != theirs.threads)
     differences += theirs.threads == 0 ? tr("a thread a core") : tr("%1 threads").arg(theirs.threads);
   return differences;
+}
+
+trace::PromptAccount accountOf(const ListedRun& run, RequestId request) {
+  if (run.record != nullptr && run.state().outcome) {
+    const auto known = run.record->accounts.find(request);
+    if (known != run.record->accounts.end()) return known->second;
+  }
+  if (run.trace) return RequestAccount(*run.trace, run.position, request).done();
+  const auto found = run.progress->requests.find(request);
+  return found == run.progress->requests.end() ? trace::PromptAccount() : toldAccount(found->second);
+}
+
+trace::PromptAccount accountOf(const ListedRun& run) {
+  trace::PromptAccount account;
+  for (const RequestId request : run.state().requests) account += accountOf(run, request);
+  return account;
 }
 
 bool isLike(const ListedRun& run, const ListedRun& other) {

@@ -65,6 +65,12 @@ QStringList differencesOf(const ListedRun& run, const ListedRun& other);
 /// Whether the times of the two runs can be compared: they ran the same document on the same model.
 bool isLike(const ListedRun& run, const ListedRun& other);
 
+/// How the tokens of a prompt of the run got their keys and values. What a stopped run did not come to is
+/// unread.
+trace::PromptAccount accountOf(const ListedRun& run, RequestId request);
+/// The same of all its prompts.
+trace::PromptAccount accountOf(const ListedRun& run);
+
 /// The figures of a whole run. Every place that shows such figures uses these.
 using trace::figuresOf;
 using trace::RunFigures;

@@ -5,6 +5,7 @@
 
 #include "engine/base/ids.h"
 #include "engine/trace/replay.h"
+#include "engine/trace/token_account.h"
 #include "engine/workbench/document/document_query.h"
 #include "engine/workbench/settings.h"
 #include "ui/session/trace_store.h"
@@ -38,6 +39,8 @@ struct RunRecord {
   QString file{};
   /// Once the run has ended: the run with its requests, without their blocks and tokens.
   std::shared_ptr<const trace::Progress> figures{};
+  /// How the tokens of its prompts got their keys and values, once the run has ended.
+  std::map<RequestId, trace::PromptAccount> accounts{};
   QStringList warnings{};               ///< the engine's warnings about the run as a whole, once it has ended
   std::optional<double> prefillRate{};  ///< as RunRates has it, once the run has ended
   std::optional<double> decodeRate{};   ///< as RunRates has it, once the run has ended

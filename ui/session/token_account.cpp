@@ -24,50 +24,80 @@ std::map<std::uint32_t, std::vector<std::int32_t>> recomputedTokens(const ViewIn
 }
 
 RequestAccount::RequestAccount(const ViewInput& input, RequestId request)
-    : m_input(input), m_again(recomputedTokens(input, request)) {
-  const auto& requests = input.state().progress().requests;
-  const auto found = requests.find(request);
-  if (found != requests.end()) m_request = &found->second;
+    : RequestAccount(*input.trace, input.position, request) {}
+
+RequestAccount::RequestAccount(const TraceStore& trace, std::size_t position, RequestId request)
+    : m_trace(trace), m_position(position), m_id(request) {
+  const trace::Replay& state = trace.stateAt(position);
+  const auto found = state.progress().requests.find(request);
+  if (found == state.progress().requests.end()) return;
+  m_request = &found->second;
+  const RequestEvents* events = trace.request(request);
+  if (events == nullptr) return;
+  const std::int64_t blockSize = std::max(1, state.pool().blockSize());
+  for (const std::size_t index : events->of<trace::BlockLookedUp>()) {
+    if (index >= position) break;
+    const auto* lookup = std::get_if<trace::BlockLookedUp>(&trace.event(index).payload);
+    if (lookup != nullptr) m_tokens.take(*lookup, blockSize);
+  }
+  for (const std::size_t index : events->of<trace::TokensRecomputed>()) {
+    if (index >= position) break;
+    const auto* told = std::get_if<trace::TokensRecomputed>(&trace.event(index).payload);
+    if (told != nullptr) m_tokens.take(*told);
+  }
+  const bool endedWell = m_request->outcome && *m_request->outcome != trace::StepOutcome::Stopped &&
+                         *m_request->outcome != trace::StepOutcome::Failed;
+  if (m_request->generatedTokens > 0 || endedWell) m_tokens.setRead();
 }
 
-TokenAccount RequestAccount::of(std::uint32_t segment, std::int64_t begin, std::int64_t end) {
-  if (m_request == nullptr) return {};
-  auto known = m_found.find(segment);
-  if (known == m_found.end()) {
-    known = m_found.try_emplace(segment).first;
-    const std::int64_t blockSize = std::max(1, m_input.state().pool().blockSize());
-    for (auto block = m_request->blocks.lower_bound({.segment = segment, .virtualIndex = 0});
-         block != m_request->blocks.end() && block->first.segment == segment; ++block) {
-      if (block->second.lookup == 0) continue;
-      const auto index = m_input.trace->indexOf(block->second.lookup);
-      if (!index) continue;
-      const auto* lookup = std::get_if<trace::BlockLookedUp>(&m_input.trace->event(*index).payload);
-      if (lookup != nullptr && lookup->tokens > 0) known->second.push_back(foundTokens(*lookup, blockSize));
+/// Most requests that are asked about have read their prompts, so passes are read only where it matters.
+void RequestAccount::readPasses() {
+  if (m_hasPasses || m_tokens.isRead()) return;
+  m_hasPasses = true;
+  const RequestEvents* events = m_trace.request(m_id);
+  if (events == nullptr) return;
+  for (const std::size_t index : events->of<trace::BatchComputed>()) {
+    if (index >= m_position) break;
+    const auto* pass = std::get_if<trace::BatchComputed>(&m_trace.event(index).payload);
+    if (pass == nullptr) continue;
+    for (const trace::BatchEntry& entry : pass->entries) {
+      if (entry.request == m_id) m_tokens.take(entry);
     }
   }
-  static const std::vector<std::int32_t> kNone;
-  const auto again = m_again.find(segment);
-  return accountOf(known->second, again == m_again.end() ? kNone : again->second, begin, end);
 }
 
-TokenAccount RequestAccount::prompt() {
-  TokenAccount account;
-  if (m_request == nullptr || m_request->admittedAt < 0) return account;
-  for (std::uint32_t i = 0; i < m_request->segments.size(); ++i) {
-    const trace::SegmentInfo& segment = m_request->segments[i];
-    if (!segment.hidden)
-      account += of(i, segment.visibleBegin, static_cast<std::int64_t>(segment.tokens.size()));
-  }
-  return account;
+TokenAccount RequestAccount::of(std::uint32_t segment, std::int64_t begin, std::int64_t end) const {
+  return m_request == nullptr ? TokenAccount() : m_tokens.of(segment, begin, end);
+}
+
+TokenAccount RequestAccount::prompt() const {
+  if (m_request == nullptr || (m_request->admittedAt < 0 && !m_request->metrics)) return {};
+  if (m_request->segments.empty()) return toldAccount(*m_request).prompt;
+  return m_request->admittedAt < 0 ? TokenAccount() : m_tokens.prompt(m_request->segments);
 }
 
 std::int64_t RequestAccount::beside() const {
-  if (m_request == nullptr) return 0;
-  std::int64_t visible = 0;
-  for (const trace::SegmentInfo& segment : m_request->segments) {
-    if (!segment.hidden) visible += static_cast<std::int64_t>(segment.tokens.size()) - segment.visibleBegin;
-  }
-  return std::max<std::int64_t>(0, m_request->promptTokens - visible);
+  if (m_request == nullptr || m_request->segments.empty()) return 0;
+  return std::max<std::int64_t>(0, m_request->promptTokens - trace::visibleTokens(m_request->segments));
+}
+
+PromptAccount RequestAccount::done() {
+  if (m_request == nullptr || m_request->segments.empty() || m_request->admittedAt < 0)
+    return {.prompt = prompt()};
+  readPasses();
+  return m_tokens.account(m_request->segments, m_request->promptTokens);
+}
+
+std::int64_t RequestAccount::unread(std::uint32_t segment, std::int64_t begin, std::int64_t end) {
+  readPasses();
+  return m_tokens.unread(segment, begin, end);
+}
+
+PromptAccount toldAccount(const trace::RequestState& request) {
+  return accountOf(request.metrics ? trace::admittedBy(*request.metrics)
+                                   : trace::RequestAdmitted{.promptTokens = request.promptTokens,
+                                                            .cachedTokens = request.cachedTokens,
+                                                            .relocatedTokens = request.relocatedTokens});
 }
 
 }  // namespace spanscope::ui

@@ -3,8 +3,10 @@
 #pragma once
 
 #include "engine/trace/token_account.h"
+#include "ui/session/trace_store.h"
 #include "ui/session/view_input.h"
 
+#include <cstddef>
 #include <cstdint>
 #include <map>
 #include <vector>
@@ -14,6 +16,7 @@ namespace spanscope::ui {
 using trace::accountOf;
 using trace::FoundTokens;
 using trace::foundTokens;
+using trace::PromptAccount;
 using trace::TokenAccount;
 
 /// Local tokens that the policy computed again, ascending, by segment, as the first `input.position` events
@@ -21,24 +24,40 @@ using trace::TokenAccount;
 std::map<std::uint32_t, std::vector<std::int32_t>> recomputedTokens(const ViewInput& input,
                                                                     RequestId request);
 
-/// The account of a request, range by range. The input must outlive it.
+/// The account of a request of whose segments nothing is known: what its sums say.
+PromptAccount toldAccount(const trace::RequestState& request);
+
+/// The account of a request, range by range. The trace must outlive it, and must not be asked for the state
+/// at another position meanwhile.
 class RequestAccount {
  public:
   RequestAccount(const ViewInput& input, RequestId request);
+  /// As the first `position` events of a trace tell it.
+  RequestAccount(const TraceStore& trace, std::size_t position, RequestId request);
 
-  /// Tokens [begin, end) of a segment.
-  TokenAccount of(std::uint32_t segment, std::int64_t begin, std::int64_t end);
-  /// The tokens that stand in the prompt. All are 0 until the request is admitted.
-  TokenAccount prompt();
+  /// Tokens [begin, end) of a segment. Those that were not found count as computed, whether a pass has
+  /// computed them yet or not.
+  TokenAccount of(std::uint32_t segment, std::int64_t begin, std::int64_t end) const;
+  /// The tokens that stand in the prompt, as of() counts. All are 0 until the request is admitted.
+  TokenAccount prompt() const;
   /// How many tokens the engine counts besides (trace::RequestState::promptTokens): hidden segments and
   /// hidden beginnings, which stand in nobody's view and only carry what the policy needs.
   std::int64_t beside() const;
 
+  /// The account of what was done: what no pass has computed is unread.
+  PromptAccount done();
+  /// How many of tokens [begin, end) of a segment were neither found nor computed.
+  std::int64_t unread(std::uint32_t segment, std::int64_t begin, std::int64_t end);
+
  private:
-  const ViewInput& m_input;
+  void readPasses();
+
+  const TraceStore& m_trace;
+  std::size_t m_position;
+  RequestId m_id;
   const trace::RequestState* m_request = nullptr;  ///< null: it is not known
-  std::map<std::uint32_t, std::vector<std::int32_t>> m_again;
-  std::map<std::uint32_t, std::vector<FoundTokens>> m_found;  ///< of segments that were asked for
+  trace::RequestTokens m_tokens;
+  bool m_hasPasses = false;
 };
 
 }  // namespace spanscope::ui

@@ -283,7 +283,8 @@ void TestSpanqCommands::runWritesTextAndTable() {
   QCOMPARE(result.err, std::string());  // no progress where no terminal is
   const QString out = QString::fromStdString(result.out);
   QVERIFY(out.startsWith("The pet of Tarek is Biscuit.\n"));
-  QVERIFY(out.contains(QRegularExpression("step +node +prompt +cached +relocated +computed +generated")));
+  QVERIFY(
+      out.contains(QRegularExpression("step +node +prompt +cached +relocated +again +computed +generated")));
   QVERIFY(out.contains("relocated hits: "));
   QVERIFY(out.contains("block attention"));
 }
@@ -385,6 +386,13 @@ void TestSpanqCommands::traceIsReadBack() {
   const Json sums = Json::parse(stats.out);
   QCOMPARE(sums["runs"].get<int>(), 2);
   QVERIFY(sums["blocks_relocated"].get<int>() > 0);
+  // The account sums up to the prompt; the engine's own sums stay beside it.
+  const Json& account = sums["account"];
+  int whole = 0;
+  for (const char* part : {"hit", "relocated", "computed_again", "computed", "unread"})
+    whole += account[part].get<int>();
+  QCOMPARE(whole, account["prompt"].get<int>());
+  QVERIFY(sums["cached_tokens"].is_number());
   QCOMPARE(sums["errors"].get<int>(), 0);
   QVERIFY(spanq({"trace", "stats", file}).out.find("relocated") != std::string::npos);
 

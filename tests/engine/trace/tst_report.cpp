@@ -297,7 +297,15 @@ void TestReport::accountsSumUpToThePrompt() {
   add(1, lookup(1, 2, 0, false));
   QVERIFY(stats(events).account == PromptAccount());  // not admitted yet
   add(1, RequestAdmitted{20, 12, 4});
+  // No pass has computed anything yet; then one computes half of what is missing.
+  QCOMPARE(stats(events).account.unread, std::int64_t{4});
+  QCOMPARE(stats(events).account.prompt.computed, std::int64_t{0});
+  add(0, BatchComputed{{BatchEntry{1, 1, 8, 2, false}}, 1});
+  QCOMPARE(stats(events).account.unread, std::int64_t{2});
+  QCOMPARE(stats(events).account.prompt.computed, std::int64_t{2});
+  QCOMPARE(stats(events).account.total(), std::int64_t{10});
   add(1, again);
+  add(0, BatchComputed{{BatchEntry{1, 1, 10, 2, false}}, 1});
   // After a preemption it finds what it computed itself, which is no reuse.
   add(1, RequestPreempted{});
   add(1, lookup(1, 2, 4, false));
@@ -309,6 +317,7 @@ void TestReport::accountsSumUpToThePrompt() {
   QCOMPARE(account.prompt.again, std::int64_t{2});
   QCOMPARE(account.prompt.computed, std::int64_t{4});
   QCOMPARE(account.prompt.total(), std::int64_t{10});
+  QCOMPARE(account.unread, std::int64_t{0});
   QCOMPARE(account.beside, std::int64_t{10});
   const QString table = QString::fromStdString(statsTable(stats(events))).simplified();
   QVERIFY2(table.contains(
@@ -437,7 +446,7 @@ void TestReport::nothing() {
 void TestReport::table() {
   TraceStats some;
   some.events = 12;
-  some.hitRate = 0.625;
+  some.account.prompt = {.hit = 5, .computed = 3};
   some.timeToFirstToken = 0.0125;
   const QString text = QString::fromStdString(statsTable(some));
   QVERIFY(text.startsWith("events               12\nduration             0.000 s\n"));

@@ -187,6 +187,8 @@ class TestRunHistory : public QObject {
     QCOMPARE(*run.queryJson, *before.queryJson);
     QCOMPARE(run.seed, before.seed);
     QCOMPARE(run.requests, before.requests);
+    QCOMPARE(read->accounts.size(), before.requests.size());
+    QVERIFY(read->accounts == record.accounts);
     QVERIFY(figuresOf(*read->figures, run) == figuresOf(*record.figures, before));
     QCOMPARE(read->figures->requests.at(7).text, record.figures->requests.at(7).text);
     QVERIFY(!readRecord("{}"));

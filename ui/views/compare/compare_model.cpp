@@ -2,6 +2,7 @@
 #include "ui/views/compare/compare_model.h"
 
 #include "ui/session/run_list.h"
+#include "ui/session/token_account.h"
 #include "ui/views/common/csv_line.h"
 #include "ui/views/common/number_text.h"
 #include "ui/views/common/request_blocks.h"
@@ -86,6 +87,20 @@ CompareRow words(const QString& name, const QString& help, const QString& left, 
           .text = true};
 }
 
+QString endingOf(const std::optional<trace::StepOutcome>& outcome) {
+  if (outcome == trace::StepOutcome::Stopped) return tr("stopped");
+  if (outcome == trace::StepOutcome::Failed) return tr("failed");
+  return {};
+}
+
+/// The label of a run, and that it did not end as it should.
+QString titleOf(const RunLabels& labels, const ListedRun& run) {
+  const QString label = labels.of(run);
+  const std::optional<trace::RunOutcome>& outcome = run.state().outcome;
+  return outcome && *outcome != trace::RunOutcome::Finished ? tr("%1 · %2").arg(label, outcomeWord(outcome))
+                                                            : label;
+}
+
 /// The blocks of every step, in the order of the plan.
 std::vector<StepBlocks> blocksOf(const ViewInput& input, const ListedRun& run) {
   std::vector<StepBlocks> steps;
@@ -97,12 +112,21 @@ std::vector<StepBlocks> blocksOf(const ViewInput& input, const ListedRun& run) {
     StepBlocks step{.request = id, .node = found->second.node, .copy = found->second.copy};
     step.name = names.of(found->second);
     const RequestBlocks blocks = requestBlocks(*run.trace, run.trace->stateAt(run.position), id);
+    // The span table is a plan. What a step came to is known from its lookups and passes alone.
+    RequestAccount account(*run.trace, run.position, id);
     for (const SegmentVirtualBlocks& segment : blocks.segments) {
       for (const VirtualBlockFacts& block : segment.blocks) {
         if (segment.hidden || block.number < 0 || block.prompt == 0) continue;
-        step.roles.push_back(block.role);
+        const std::int64_t first = std::int64_t{block.place.virtualIndex} * blocks.blockSize;
+        if (block.role == BlockRole::Free ||
+            account.unread(segment.segment, first, first + block.prompt) == block.prompt) {
+          ++step.left;
+        } else {
+          step.roles.push_back(block.role);
+        }
       }
     }
+    step.ending = endingOf(found->second.outcome);
     steps.push_back(std::move(step));
   }
   return steps;
@@ -164,13 +188,16 @@ CompareModel compareModel(const ViewInput& input, RunId left, RunId right) {
   model.left = a->run;
   model.right = b->run;
   const RunLabels two({*a, *b});
-  model.leftTitle = two.of(*a);
-  model.rightTitle = two.of(*b);
+  model.leftTitle = titleOf(two, *a);
+  model.rightTitle = titleOf(two, *b);
   model.isLike = isLike(*a, *b);
   model.differences = differencesOf(*a, *b);
 
   const RunFigures first = figuresOf(*a->progress, a->state());
   const RunFigures second = figuresOf(*b->progress, b->state());
+  const trace::PromptAccount firstAccount = accountOf(*a);
+  const trace::PromptAccount secondAccount = accountOf(*b);
+  const bool isWhole = firstAccount.unread == 0 && secondAccount.unread == 0;
   const QString firstAnswer = QString::fromStdString(a->state().answer);
   const QString secondAnswer = QString::fromStdString(b->state().answer);
   if (!a->document().isEmpty() || !b->document().isEmpty())
@@ -184,15 +211,36 @@ CompareModel compareModel(const ViewInput& input, RunId left, RunId right) {
                 "layout, where prompts are not the chat template's text."),
              a->policyText(), b->policyText()),
        words(tr("Outcome"), {}, outcomeWord(a->state().outcome), outcomeWord(b->state().outcome)),
-       counts(tr("Prompt tokens"), tr("Tokens of all prompts of the run."), first.promptTokens,
-              second.promptTokens, Wanted::Either),
-       counts(tr("Computed"), tr("Prompt tokens that had to be computed."), first.computedTokens,
-              second.computedTokens, model.isLike ? Wanted::Less : Wanted::Either),
+       counts(
+           tr("Prompt tokens"),
+           tr("Tokens of all prompts of the run: cached, computed again, computed, and those that a run that "
+              "did not end as it should did not come to."),
+           firstAccount.total(), secondAccount.total(), Wanted::Either),
+       counts(tr("Cached"), tr("Prompt tokens that came from the cache, relocated ones included."),
+              firstAccount.prompt.cached(), secondAccount.prompt.cached(),
+              model.isLike ? Wanted::More : Wanted::Either),
        counts(tr("Relocated"),
               tr("Cached tokens that were used at another position than they were stored at."),
-              first.relocatedTokens, second.relocatedTokens, Wanted::Either),
-       counts(tr("Cached"), tr("Prompt tokens that came from the cache, relocated ones included."),
-              first.cachedTokens, second.cachedTokens, model.isLike ? Wanted::More : Wanted::Either)});
+              firstAccount.prompt.relocated, secondAccount.prompt.relocated, Wanted::Either),
+       counts(tr("Computed again"),
+              tr("Prompt tokens that were found, and computed anew because the policy wants them to see the "
+                 "whole prompt. They are not cached."),
+              firstAccount.prompt.again, secondAccount.prompt.again,
+              model.isLike ? Wanted::Less : Wanted::Either),
+       counts(tr("Computed"), tr("Prompt tokens that were not found and had to be computed."),
+              firstAccount.prompt.computed, secondAccount.prompt.computed,
+              model.isLike && isWhole ? Wanted::Less : Wanted::Either)});
+  if (!isWhole) {
+    model.rows.push_back(counts(tr("Not computed"),
+                                tr("Prompt tokens that were not found and that the run did not come to."),
+                                firstAccount.unread, secondAccount.unread, Wanted::Either));
+  }
+  if (firstAccount.beside > 0 || secondAccount.beside > 0) {
+    model.rows.push_back(
+        counts(tr("Beside the prompt"),
+               tr("Tokens that stand in nobody's view and only carry what the policy needs."),
+               firstAccount.beside, secondAccount.beside, Wanted::Either));
+  }
   if (a->trace && b->trace) {
     model.rows.push_back(
         counts(tr("Blocks allocated"), tr("Blocks of the pool that the run's requests took for themselves."),

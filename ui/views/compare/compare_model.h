@@ -35,7 +35,9 @@ struct StepBlocks {
   NodePath node{};
   std::uint32_t copy = 0;
   QString name{};
-  std::vector<BlockRole> roles{};
+  std::vector<BlockRole> roles{};  ///< of blocks that were found or computed
+  QString ending{};                ///< "stopped", "failed": the step did not end as it should; else empty
+  std::int64_t left = 0;           ///< blocks of the prompt that the step did not come to
   bool operator==(const StepBlocks&) const = default;
 };
 /// The same step of both runs. One of the runs may lack it.

@@ -168,6 +168,14 @@ QString rolesText(const std::vector<BlockRole>& roles) {
   return parts.isEmpty() ? BlockStrips::tr("no blocks") : parts.join(BlockStrips::tr(" · "));
 }
 
+QString stepText(const StepBlocks& step) {
+  QString text = rolesText(step.roles);
+  if (!step.ending.isEmpty()) text = BlockStrips::tr("%1 · %2").arg(text, step.ending);
+  if (step.left == 1) text = BlockStrips::tr("%1 · 1 block not computed").arg(text);
+  if (step.left > 1) text = BlockStrips::tr("%1 · %2 blocks not computed").arg(text).arg(step.left);
+  return text;
+}
+
 BlockStrips::BlockStrips(QWidget* parent) : QWidget(parent) {
   setAccessibleName(tr("Blocks of the two runs"));
   setSizePolicy(QSizePolicy::Preferred, QSizePolicy::Minimum);
@@ -180,8 +188,8 @@ void BlockStrips::setContent(const CompareModel& model, const Theme& theme) {
   for (const BlockPair& pair : model.blocks) {
     const StepBlocks& step = pair.left ? *pair.left : *pair.right;
     said += tr("%1: %2; %3")
-                .arg(step.name, pair.left ? rolesText(pair.left->roles) : tr("none"),
-                     pair.right ? rolesText(pair.right->roles) : tr("none"));
+                .arg(step.name, pair.left ? stepText(*pair.left) : tr("none"),
+                     pair.right ? stepText(*pair.right) : tr("none"));
   }
   setAccessibleDescription(said.join(QLatin1Char('\n')));
   setMinimumHeight(layOut(nullptr, width()));
@@ -219,7 +227,7 @@ int BlockStrips::layOut(QPainter* painter, int width) const {
         textAt(lefts[side], y, tr("no such step"), Role::TextThird);
         continue;
       }
-      textAt(lefts[side], y, tr("%1: %2").arg(step->name, rolesText(step->roles)), Role::Text);
+      textAt(lefts[side], y, tr("%1: %2").arg(step->name, stepText(*step)), Role::Text);
       const int count = static_cast<int>(step->roles.size());
       for (int i = 0; painter != nullptr && i < count; ++i) {
         const QRect place(lefts[side] + i % columns * kCell, y + line + i / columns * kCell, kCell - 2,

@@ -62,6 +62,8 @@ class BlockStrips : public QWidget {
 
 /// "12 hit · 3 relocated · 4 computed"
 QString rolesText(const std::vector<BlockRole>& roles);
+/// The same, and what a step that did not end as it should did not come to.
+QString stepText(const StepBlocks& step);
 /// The sign before a line: "−" stands only on the left, "+" only on the right, "↕" moved.
 QString signOf(DiffKind kind);
 

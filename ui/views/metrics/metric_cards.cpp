@@ -109,10 +109,11 @@ CardContent latencyCard(const MetricsModel& model, RunValue median, double trace
 CardContent cachedCard(const MetricsModel& model) {
   CardContent card;
   card.title = tr("Prompt tokens cached");
-  card.explanation =
-      tr("Share of each run's prompt tokens that came from the cache: where they stood before (hit), or "
-         "moved to another position (relocated). The line is the hit rate of the newest 1000 requests up to "
-         "the end of the run.");
+  card.explanation = tr(
+      "Share of each run's prompt tokens that came from the cache: where they stood before (hit), or "
+      "moved to another position (relocated). Tokens that the policy computed again do not count. The line "
+      "is the share that was found of the newest 1000 requests up to the end of the run, computed again or "
+      "not.");
   card.xName = tr("run");
   card.yName = tr("% of prompt");
   card.yTop = 100;
@@ -135,30 +136,33 @@ CardContent cachedCard(const MetricsModel& model) {
                                            .arg(rate, 0, 'f', 1),
                                .tag = static_cast<int>(run.requests.back().request)});
     }
-    if (run.promptTokens <= 0) continue;
+    const trace::PromptAccount& account = run.account;
+    if (account.total() <= 0) continue;
     last = &run;
-    const double whole = static_cast<double>(run.promptTokens);
-    const double hits = 100 * static_cast<double>(run.hitTokens) / whole;
-    const double moved = 100 * static_cast<double>(run.relocatedTokens) / whole;
-    const QString text = tr("%1: %2 of %3 prompt tokens cached, %4 of them relocated")
-                             .arg(titleOf(run))
-                             .arg(run.hitTokens + run.relocatedTokens)
-                             .arg(run.promptTokens)
-                             .arg(run.relocatedTokens);
+    const double whole = static_cast<double>(account.total());
+    const double hits = 100 * static_cast<double>(account.prompt.hit) / whole;
+    const double moved = 100 * static_cast<double>(account.prompt.relocated) / whole;
+    QString text = tr("%1: %2 of %3 prompt tokens cached, %4 of them relocated")
+                       .arg(titleOf(run))
+                       .arg(account.prompt.cached())
+                       .arg(account.total())
+                       .arg(account.prompt.relocated);
+    if (account.prompt.again > 0)
+      text += tr("; %1 found, but computed again for the policy").arg(account.prompt.again);
     const int tag = run.requests.empty() ? -1 : static_cast<int>(run.requests.back().request);
     hit.points.push_back({.x = static_cast<double>(run.run), .y = hits, .text = {}});
     relocated.points.push_back({.x = static_cast<double>(run.run), .y = moved, .text = text, .tag = tag});
   }
   if (last != nullptr) {
-    const std::int64_t now = last->hitTokens + last->relocatedTokens;
-    card.value = shareText(now, last->promptTokens);
+    const std::int64_t now = last->account.prompt.cached();
+    card.value = shareText(now, last->account.total());
     const RunMetrics* before = runBefore(model, *last);
-    while (before != nullptr && before->promptTokens <= 0) before = runBefore(model, *before);
+    while (before != nullptr && before->account.total() <= 0) before = runBefore(model, *before);
     if (before != nullptr) {
-      const std::int64_t then = before->hitTokens + before->relocatedTokens;
-      card.change = tr("%1 in run %2").arg(shareText(then, before->promptTokens)).arg(before->run);
-      const std::int64_t a = now * before->promptTokens;
-      const std::int64_t b = then * last->promptTokens;
+      const std::int64_t then = before->account.prompt.cached();
+      card.change = tr("%1 in run %2").arg(shareText(then, before->account.total())).arg(before->run);
+      const std::int64_t a = now * before->account.total();
+      const std::int64_t b = then * last->account.total();
       card.verdict = a == b ? 0 : a > b ? 1 : -1;
     }
   }

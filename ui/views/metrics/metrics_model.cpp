@@ -122,9 +122,7 @@ MetricsModel metricsModel(const ViewInput& input, MetricsSamplers& samplers, Run
     run.document = listed.document();
     run.model = listed.model;
     const RunFigures figures = figuresOf(*listed.progress, state);
-    run.promptTokens = figures.promptTokens;
-    run.hitTokens = figures.cachedTokens - figures.relocatedTokens;
-    run.relocatedTokens = figures.relocatedTokens;
+    run.account = accountOf(listed);
     run.timeToFirstToken = figures.timeToFirstToken;
     run.interTokenLatency = figures.interTokenLatency;
     StepNames names(input, *listed.progress);
@@ -136,6 +134,7 @@ MetricsModel metricsModel(const ViewInput& input, MetricsSamplers& samplers, Run
       request.node = found->second.node;
       request.name = names.of(found->second);
       request.values = *found->second.metrics;
+      request.account = accountOf(listed, requestId);
       const auto rate = samplers.cache.recentRates().find(requestId);
       if (rate != samplers.cache.recentRates().end()) request.recentHitRate = rate->second;
     }
@@ -162,24 +161,26 @@ MetricsModel metricsModel(const ViewInput& input, MetricsSamplers& samplers, Run
 }
 
 QString metricsCsv(const MetricsModel& model) {
-  QString text =
-      csvLine({tr("run"), tr("document"), tr("model"), tr("policy"), tr("request"), tr("step"),
-               tr("time to first token ms"), tr("inter-token latency ms"), tr("queue ms"),
-               tr("prompt tokens"), tr("cached tokens"), tr("relocated tokens"), tr("computed tokens"),
-               tr("generated tokens"), tr("prefill tokens per second of the run"),
-               tr("decode tokens per second of the run"), tr("hit rate of the newest requests %")});
+  QString text = csvLine(
+      {tr("run"), tr("document"), tr("model"), tr("policy"), tr("request"), tr("step"),
+       tr("time to first token ms"), tr("inter-token latency ms"), tr("queue ms"), tr("prompt tokens"),
+       tr("cached tokens"), tr("relocated tokens"), tr("computed tokens"), tr("generated tokens"),
+       tr("prefill tokens per second of the run"), tr("decode tokens per second of the run"),
+       tr("hit rate of the newest requests %"), tr("computed again tokens"), tr("tokens beside the prompt")});
   for (const RunMetrics& run : model.runs) {
     for (const RequestMetrics& request : run.requests) {
       const trace::StepMetrics& values = request.values;
+      const trace::PromptAccount& account = request.account;
       text += csvLine({QString::number(run.run), run.document, run.model, run.policy,
                        QString::number(request.request), request.name,
                        csvNumber(values.timeToFirstToken * 1000), csvNumber(values.interTokenLatency * 1000),
-                       csvNumber(values.queueTime * 1000), QString::number(values.promptTokens),
-                       QString::number(values.cachedTokens), QString::number(values.relocatedTokens),
-                       QString::number(values.computedTokens), QString::number(values.generatedTokens),
+                       csvNumber(values.queueTime * 1000), QString::number(account.total()),
+                       QString::number(account.prompt.cached()), QString::number(account.prompt.relocated),
+                       QString::number(account.prompt.computed), QString::number(values.generatedTokens),
                        run.prefillRate ? csvNumber(*run.prefillRate) : QString(),
                        run.decodeRate ? csvNumber(*run.decodeRate) : QString(),
-                       request.recentHitRate ? csvNumber(100 * *request.recentHitRate) : QString()});
+                       request.recentHitRate ? csvNumber(100 * *request.recentHitRate) : QString(),
+                       QString::number(account.prompt.again), QString::number(account.beside)});
     }
   }
   return text;

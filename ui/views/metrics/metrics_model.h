@@ -2,6 +2,7 @@
 // Latencies, reuse, speed and use of memory over several runs.
 #pragma once
 
+#include "engine/trace/token_account.h"
 #include "ui/session/run_list.h"
 #include "ui/session/view_input.h"
 #include "ui/views/metrics/cache_figures.h"
@@ -16,12 +17,13 @@
 
 namespace spanscope::ui {
 
-/// What the engine reported of one request (StepMetrics).
+/// What is known of one request.
 struct RequestMetrics {
   RequestId request = 0;
   NodePath node;
   QString name;
-  trace::StepMetrics values;
+  trace::StepMetrics values;     ///< what the engine reported: its times count
+  trace::PromptAccount account;  ///< how the tokens of its prompt got their keys and values
   /// The hit rate of the newest requests right after this request was admitted, 0 … 1. None: the request
   /// belongs to another session.
   std::optional<double> recentHitRate;
@@ -39,11 +41,9 @@ struct RunMetrics {
   std::vector<RequestMetrics> requests;
   std::optional<double> timeToFirstToken;   ///< seconds, median of its requests
   std::optional<double> interTokenLatency;  ///< seconds, median of its requests with two tokens or more
-  std::int64_t promptTokens = 0;
-  std::int64_t hitTokens = 0;  ///< cached tokens that were not relocated
-  std::int64_t relocatedTokens = 0;
-  std::optional<double> prefillRate;  ///< as RunRates has it
-  std::optional<double> decodeRate;   ///< the same
+  trace::PromptAccount account;             ///< of all its prompts
+  std::optional<double> prefillRate;        ///< as RunRates has it
+  std::optional<double> decodeRate;         ///< the same
   bool operator==(const RunMetrics&) const = default;
 };
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "ui/views/plan/plan_model.h"
 
+#include "ui/session/token_account.h"
 #include "ui/views/common/csv_line.h"
 #include "ui/views/common/request_names.h"
 #include "ui/words/tr.h"
@@ -70,8 +71,9 @@ PlanModel planModel(const ViewInput& input) {
       const trace::RequestState& request = progress.requests.at(found->second);
       step.request = found->second;
       step.state = stateOf(request);
-      step.promptTokens = request.promptTokens;
-      step.cachedTokens = request.cachedTokens;
+      const TokenAccount prompt = RequestAccount(input, found->second).prompt();
+      step.promptTokens = prompt.total();
+      step.cachedTokens = prompt.cached();
       step.generatedTokens = request.generatedTokens;
     }
     if (step.request == 0 && run.outcome) step.state = StepState::Stopped;

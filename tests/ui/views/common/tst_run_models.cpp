@@ -370,13 +370,23 @@ class TestRunModels : public QObject {
     }
   }
 
-  void metricsCountWhatTheEngineReported() {
+  void metricsAreThoseOfTheAccount() {
     const ViewInput input = m_runs.input();
     const MetricsModel model = metricsModel(input);
     QCOMPARE(model.runs.size(), std::size_t{4});
-    QCOMPARE(model.runs[0].hitTokens + model.runs[0].relocatedTokens, 0);
-    QVERIFY(model.runs[1].relocatedTokens > 0);
-    QVERIFY(model.runs[1].hitTokens > 0);
+    QCOMPARE(model.runs[0].account.prompt.cached(), 0);
+    QVERIFY(model.runs[1].account.prompt.relocated > 0);
+    QVERIFY(model.runs[1].account.prompt.hit > 0);
+    for (const RunMetrics& run : model.runs) {
+      trace::PromptAccount sum;
+      for (const RequestMetrics& request : run.requests) {
+        sum += request.account;
+        const auto& segments = input.state().progress().requests.at(request.request).segments;
+        QCOMPARE(request.account.total(), trace::visibleTokens(segments));
+        QCOMPARE(request.account.unread, 0);
+      }
+      QVERIFY(sum == run.account);
+    }
     QCOMPARE(model.runs[3].requests.size(), std::size_t{5});
     QVERIFY(model.runs[0].prefillRate && model.runs[0].decodeRate);
     const auto& request = input.state().progress().requests.at(lastOf(input, 1));

@@ -99,6 +99,33 @@ class TestCompare : public QObject {
     QCOMPARE(left.size(), right.size());
   }
 
+  /// Of a run that was stopped only what it came to is shown, before its record is kept and after.
+  void aStoppedRunIsNoWholeOne() {
+    for (const bool isKept : {false, true}) {
+      ViewInput input = stopped();
+      if (isKept) giveRecords(input, {QStringLiteral("spanlet")});
+      const CompareModel model = compareModel(input, 1, 2);
+      QVERIFY2(model.rightTitle.endsWith(QStringLiteral("stopped")), qPrintable(model.rightTitle));
+      QVERIFY2(!model.leftTitle.contains(QStringLiteral("stopped")), qPrintable(model.leftTitle));
+      const StepBlocks& whole = *model.blocks[0].left;
+      const StepBlocks& part = *model.blocks[0].right;
+      QCOMPARE(std::count(part.roles.begin(), part.roles.end(), BlockRole::Computed), 0);
+      QVERIFY(!part.roles.empty());
+      QVERIFY(part.left > 0);
+      QCOMPARE(std::ssize(part.roles) + part.left, std::ssize(whole.roles));
+      QVERIFY2(stepText(part).contains(QStringLiteral("stopped")), qPrintable(stepText(part)));
+      QVERIFY2(stepText(part).contains(QStringLiteral("not computed")), qPrintable(stepText(part)));
+      QCOMPARE(stepText(whole), rolesText(whole.roles));
+      QCOMPARE(rowOf(model, "Computed")->right, QStringLiteral("0"));
+      QCOMPARE(rowOf(model, "Prompt tokens")->left, rowOf(model, "Prompt tokens")->right);
+      qint64 sum = 0;
+      for (const char* name : {"Cached", "Computed again", "Computed", "Not computed"})
+        sum += rowOf(model, name)->right.toLongLong();
+      QCOMPARE(QString::number(sum), rowOf(model, "Prompt tokens")->right);
+    }
+    QVERIFY(rowOf(compareModel(m_runs.input(), 1, 2), "Not computed") == nullptr);
+  }
+
   /// Times of two models are not held against each other, and what differs is said.
   void likeIsComparedWithLike() {
     ViewInput input = m_runs.input();
@@ -159,7 +186,9 @@ class TestCompare : public QObject {
     const OutputModel output = outputModel(input);
     const CompareModel compare = compareModel(input, 1, 2);
     QCOMPARE(metrics.runs[1].timeToFirstToken, output.answers[0].timeToFirstToken);
-    QCOMPARE(metrics.runs[1].hitTokens + metrics.runs[1].relocatedTokens, output.answers[0].cachedTokens);
+    QCOMPARE(metrics.runs[1].account.prompt.cached(), output.answers[0].cachedTokens);
+    QCOMPARE(metrics.runs[1].account.total(), output.answers[0].promptTokens);
+    QCOMPARE(rowOf(compare, "Prompt tokens")->right, QString::number(output.answers[0].promptTokens));
     QCOMPARE(rowOf(compare, "Cached")->right, QString::number(output.answers[0].cachedTokens));
   }
 
@@ -182,6 +211,34 @@ class TestCompare : public QObject {
   }
 
  private:
+  /// The runs, the second of them stopped before its first pass.
+  ViewInput stopped() const {
+    auto trace = std::make_shared<TraceStore>();
+    for (const trace::Event& event : m_runs.events) {
+      if (event.run == 1 || !std::holds_alternative<trace::BatchComputed>(event.payload) ||
+          trace->startOf(2) == std::nullopt) {
+        trace->append(event);
+        continue;
+      }
+      trace::Event end = trace->event(trace->size() - 1);
+      end.run = 2;
+      end.request = trace->newest().progress().runs.at(2).requests.front();
+      end.payload = trace::StepFinished{0, trace::StepOutcome::Stopped, ""};
+      ++end.sequence;
+      trace->append(end);
+      end.request = 0;
+      end.node.clear();
+      end.payload = trace::RunFinished{trace::RunOutcome::Stopped, ""};
+      ++end.sequence;
+      trace->append(end);
+      break;
+    }
+    ViewInput input = m_runs.input();
+    input.trace = trace;
+    input.position = trace->size();
+    return input;
+  }
+
   /// The runs, the first of them with a warning behind its plan.
   ViewInput adviced(const std::string& text) const {
     std::vector<trace::Event> events = m_runs.events;
