@@ -70,7 +70,7 @@ const std::vector<ViewInfo>& viewTable() {
                          tr("What the next run would find in the cache, before it runs")),
       view<PlanView>("plan", tr("Plan"), tr("The steps a query became, what each needs, and why")),
       view<TimelineView>("timeline", tr("Timeline"),
-                         tr("When each step waited, computed its prompt and decoded"),
+                         tr("When each step waited, loaded blocks, computed its prompt and decoded"),
                          {Fact::TokenTimes, Fact::Passes}),
       view<MetricsView>("metrics", tr("Metrics"), tr("Latency, reuse, blocks and speed, run by run"),
                         {Fact::CachedTokens, Fact::TokenTimes, Fact::Passes, Fact::BlockLookups, Fact::Pool}),

@@ -194,8 +194,13 @@ void TimelineCanvas::paintRow(QPainter& painter, const Frame& frame, std::size_t
                                static_cast<double>(bar.end - m_model.begin));
     if (area.right() < frame.labels || area.left() > frame.width) continue;
     const bool waiting = bar.kind == BarKind::Waiting;
-    const BlockRole role = bar.kind == BarKind::Decode ? BlockRole::Hit : BlockRole::Computed;
-    const QColor ink = waiting ? m_theme.color(Role::TextThird) : m_theme.ink(role);
+    const bool loading = bar.kind == BarKind::Loading;
+    const BlockRole role = loading                       ? BlockRole::Free
+                           : bar.kind == BarKind::Decode ? BlockRole::Hit
+                                                         : BlockRole::Computed;
+    const QColor ink = waiting   ? m_theme.color(Role::TextThird)
+                       : loading ? m_theme.color(Role::TextSecond)
+                                 : m_theme.ink(role);
     if (waiting) {
       painter.setPen(QPen(ink, 1, Qt::DotLine));
       painter.drawLine(QPointF(area.left(), area.center().y()), QPointF(area.right(), area.center().y()));
@@ -226,7 +231,7 @@ void TimelineCanvas::paintRow(QPainter& painter, const Frame& frame, std::size_t
       break;
     }
   }
-  if (row.admittedAt >= 0 && row.relocatedTokens > 0) {
+  if (row.admittedAt >= 0 && row.prompt.relocated > 0) {
     // Reading from the cache takes no time of its own in the trace, so it is a mark of fixed size at
     // admission.
     const double x = frame.x(static_cast<double>(row.admittedAt - m_model.begin));

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "ui/views/timeline/timeline_model.h"
 
+#include "ui/session/token_account.h"
 #include "ui/views/common/csv_line.h"
 #include "ui/views/common/number_text.h"
 #include "ui/views/common/request_names.h"
@@ -30,10 +31,55 @@ void addPass(TimelineRow& row, const trace::BatchEntry& entry, std::int64_t begi
   row.bars.push_back({.kind = kind, .begin = begin, .end = end, .tokens = entry.count, .passes = 1});
 }
 
+/// The times in which blocks of a request were loaded from a tier, ascending. Loads between which nothing was
+/// computed are one.
+std::vector<TimelineBar> loadsOf(const ViewInput& input, RequestId request) {
+  std::vector<TimelineBar> bars;
+  const RequestEvents* events = input.trace->request(request);
+  if (events == nullptr) return bars;
+  const std::vector<std::size_t>& passes = input.trace->indicesOf<trace::BatchComputed>();
+  std::size_t before = 0;
+  for (const std::size_t index : events->of<trace::BlockLoaded>()) {
+    if (index >= input.position) break;
+    const trace::Event& event = input.trace->event(index);
+    const auto* loaded = std::get_if<trace::BlockLoaded>(&event.payload);
+    if (loaded == nullptr || loaded->nanoseconds <= 0) continue;
+    const auto pass = std::upper_bound(passes.begin(), passes.end(), before);
+    const bool goesOn = !bars.empty() && (pass == passes.end() || *pass > index);
+    if (!goesOn) {
+      std::int64_t begin = event.time - loaded->nanoseconds;
+      if (!bars.empty()) begin = std::max(begin, bars.back().end);
+      bars.push_back({.kind = BarKind::Loading, .begin = std::max<std::int64_t>(0, begin), .end = begin});
+    }
+    TimelineBar& bar = bars.back();
+    bar.end = event.time;
+    bar.tokens += loaded->tokens;
+    (loaded->tier == trace::StoreTier::Disk ? bar.fromDisk : bar.fromHost) = true;
+    before = index;
+  }
+  return bars;
+}
+
+/// Adds the time until a request was admitted: what of it was spent on loading, and the rest as waiting.
+void addWaiting(TimelineRow& row, std::int64_t begin, std::int64_t end,
+                const std::vector<TimelineBar>& loads) {
+  std::int64_t at = begin;
+  for (TimelineBar load : loads) {
+    if (load.begin >= end) break;
+    load.begin = std::max(load.begin, at);
+    load.end = std::min(load.end, end);
+    if (load.end <= load.begin) continue;
+    if (load.begin > at) row.bars.push_back({.kind = BarKind::Waiting, .begin = at, .end = load.begin});
+    row.bars.push_back(load);
+    at = load.end;
+  }
+  if (end > at) row.bars.push_back({.kind = BarKind::Waiting, .begin = at, .end = end});
+}
+
 TimelineStart startOf(const ViewInput& input, const trace::RunState& run, const trace::Progress& progress,
                       const TimelineRow& row, const std::vector<StepIndex>& needs) {
   TimelineStart start{
-      .time = row.admittedAt, .request = row.request, .relocatedTokens = row.relocatedTokens, .text = {}};
+      .time = row.admittedAt, .request = row.request, .relocatedTokens = row.prompt.relocated, .text = {}};
   std::set<RequestId> found;
   const RequestEvents* events = input.trace->request(row.request);
   if (events == nullptr) return start;
@@ -106,9 +152,7 @@ TimelineModel timelineModel(const ViewInput& input, bool allRuns) {
                       .name = names.of(request),
                       .bars = {},
                       .admittedAt = request.admittedAt,
-                      .promptTokens = request.promptTokens,
-                      .cachedTokens = request.cachedTokens,
-                      .relocatedTokens = request.relocatedTokens,
+                      .prompt = RequestAccount(input, requestId).prompt(),
                       .firstTokenAt = request.firstTokenAt,
                       .waitReason = QString::fromStdString(request.waitReason),
                       .failed = request.outcome == trace::StepOutcome::Failed};
@@ -116,9 +160,7 @@ TimelineModel timelineModel(const ViewInput& input, bool allRuns) {
       if (request.startedAt >= 0) {
         std::int64_t until = request.admittedAt;
         if (until < 0) until = request.finishedAt >= 0 ? request.finishedAt : progress.time;
-        if (until > request.startedAt) {
-          row.bars.push_back({.kind = BarKind::Waiting, .begin = request.startedAt, .end = until});
-        }
+        addWaiting(row, request.startedAt, until, loadsOf(input, requestId));
         model.end = std::max(model.end, until);
       }
       model.end = std::max({model.end, request.finishedAt, request.lastTokenAt});
@@ -161,6 +203,8 @@ QString barName(BarKind kind) {
   switch (kind) {
     case BarKind::Waiting:
       return tr("waiting");
+    case BarKind::Loading:
+      return tr("loading");
     case BarKind::Prefill:
       return tr("computing");
     case BarKind::Decode:
@@ -171,7 +215,12 @@ QString barName(BarKind kind) {
 
 QString timelineFacts(const TimelineModel& model, const TimelineRow& row, const TimelineBar& bar) {
   QString text = tr("%1 · %2").arg(row.name, barName(bar.kind));
-  if (bar.kind != BarKind::Waiting) {
+  if (bar.kind == BarKind::Loading) {
+    text += bar.tokens == 1 ? tr(" 1 token") : tr(" %1 tokens").arg(bar.tokens);
+    text += bar.fromDisk && bar.fromHost ? tr(" from host memory and disk")
+            : bar.fromDisk               ? tr(" from disk")
+                                         : tr(" from host memory");
+  } else if (bar.kind != BarKind::Waiting) {
     text += bar.tokens == 1 ? tr(" 1 token") : tr(" %1 tokens").arg(bar.tokens);
     if (bar.passes > 1) text += tr(" in %1 passes").arg(bar.passes);
   } else if (!row.waitReason.isEmpty()) {
@@ -184,9 +233,10 @@ QString timelineFacts(const TimelineModel& model, const TimelineRow& row) {
   QString text = tr("%1, request %2 of run %3").arg(row.name).arg(row.request).arg(row.run);
   if (row.admittedAt >= 0) {
     text += tr(" · %1 prompt tokens, %2 cached, %3 of them relocated")
-                .arg(row.promptTokens)
-                .arg(row.cachedTokens)
-                .arg(row.relocatedTokens);
+                .arg(row.prompt.total())
+                .arg(row.prompt.cached())
+                .arg(row.prompt.relocated);
+    if (row.prompt.again > 0) text += tr(", %1 computed again").arg(row.prompt.again);
   }
   if (row.firstTokenAt >= 0) text += tr(" · first token at %1").arg(span(row.firstTokenAt - model.begin));
   if (row.failed) text += tr(" · failed");

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// The times at which each request waited, computed its prompt and decoded.
+// The times at which each request waited, was loaded, computed its prompt and decoded.
 #pragma once
 
+#include "engine/trace/token_account.h"
 #include "ui/session/view_input.h"
 
 #include <QString>
@@ -11,14 +12,21 @@
 
 namespace spanscope::ui {
 
-enum class BarKind : std::uint8_t { Waiting, Prefill, Decode };
+enum class BarKind : std::uint8_t {
+  Waiting,
+  Loading,  ///< keys and values of the prompt were read from a tier of the span store
+  Prefill,
+  Decode
+};
 
 struct TimelineBar {
   BarKind kind = BarKind::Prefill;
   std::int64_t begin = 0;  ///< nanoseconds as in Event::time
   std::int64_t end = 0;
   std::int64_t tokens = 0;
-  std::int64_t passes = 0;  ///< forward passes in the bar; 0 for waiting
+  std::int64_t passes = 0;  ///< forward passes in the bar; 0 for waiting and loading
+  bool fromDisk = false;    ///< of loading
+  bool fromHost = false;    ///< of loading
   bool operator==(const TimelineBar&) const = default;
 };
 
@@ -29,9 +37,7 @@ struct TimelineRow {
   QString name;
   std::vector<TimelineBar> bars;  ///< by begin
   std::int64_t admittedAt = -1;   ///< −1: not yet
-  std::int64_t promptTokens = 0;
-  std::int64_t cachedTokens = 0;  ///< relocated tokens included
-  std::int64_t relocatedTokens = 0;
+  trace::TokenAccount prompt;     ///< how the tokens of its prompt got their keys and values
   std::int64_t firstTokenAt = -1;
   QString waitReason;
   bool failed = false;

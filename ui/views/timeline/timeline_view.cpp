@@ -10,8 +10,6 @@
 #include <QVBoxLayout>
 
 namespace spanscope::ui {
-namespace {}  // namespace
-
 TimelineView::TimelineView(QWidget* parent) : RunView(parent), m_canvas(new TimelineCanvas(this)) {
   setAccessibleName(tr("Timeline"));
   m_canvas->setAccessibleName(tr("Requests over time"));
@@ -22,7 +20,8 @@ TimelineView::TimelineView(QWidget* parent) : RunView(parent), m_canvas(new Time
   layout->addWidget(m_canvas);
 
   QHBoxLayout* row = titleRow();
-  m_legend = new StateLegend({{BlockRole::Computed, tr("computing")},
+  m_legend = new StateLegend({{BlockRole::Free, tr("loading")},
+                              {BlockRole::Computed, tr("computing")},
                               {BlockRole::Relocated, tr("reading relocated")},
                               {BlockRole::Hit, tr("decoding")}},
                              row->parentWidget());
@@ -46,7 +45,7 @@ void TimelineView::setAllRuns(bool all) {
 
 QString TimelineView::emptyText() const {
   if (!m_model.rows.empty()) return {};
-  return tr("Run a query to see when each step waited, computed its prompt and decoded.");
+  return tr("Run a query to see when each step waited, loaded blocks, computed its prompt and decoded.");
 }
 
 void TimelineView::refresh() {

@@ -479,7 +479,8 @@ class TestRunModels : public QObject {
     }
     QCOMPARE(model.starts.size(), std::size_t{1});
     QCOMPARE(model.starts[0].closures, 4);
-    QCOMPARE(model.starts[0].relocatedTokens, progress.requests.at(model.starts[0].request).relocatedTokens);
+    QCOMPARE(model.starts[0].relocatedTokens,
+             RequestAccount(input, model.starts[0].request).prompt().relocated);
     QCOMPARE(timelineModel(input, true).runs.size(), std::size_t{4});
   }
 

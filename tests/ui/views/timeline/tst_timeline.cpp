@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "tests/support/test_program.h"
+#include "tests/ui/views/common/traced_requests.h"
+#include "ui/views/timeline/timeline_model.h"
+
+#include <QTest>
+
+using namespace spanscope;
+using namespace spanscope::ui;
+
+class TestTimeline : public QObject {
+  Q_OBJECT
+
+ private Q_SLOTS:
+  void loadingIsNoWaiting();
+  void loadsApartAreTwo();
+};
+
+namespace {
+
+/// A load that has just ended and took three quarters of the time since the event before it.
+trace::BlockLoaded load(BlockId block, trace::StoreTier tier) {
+  trace::BlockLoaded loaded;
+  loaded.block = block;
+  loaded.tier = tier;
+  loaded.virtualIndex = block - 1;
+  loaded.tokens = 4;
+  loaded.nanoseconds = 750'000;
+  return loaded;
+}
+
+trace::BlockLookedUp hit(BlockId block) {
+  trace::BlockLookedUp found;
+  found.block = block;
+  found.virtualIndex = block - 1;
+  found.outcome = trace::LookupOutcome::Hit;
+  found.tokens = found.wanted = 4;
+  return found;
+}
+
+}  // namespace
+
+/// Of the time until a request is admitted, loading is called what it is.
+void TestTimeline::loadingIsNoWaiting() {
+  test::TraceMaker maker(4, 6);
+  maker.startRun(1, 1, {test::TraceMaker::segment(9, 0, "/g/input")});
+  for (const BlockId block : {1, 2}) maker.send(1, 1, hit(block));
+  for (const BlockId block : {1, 2}) {
+    maker.send(1, 1, trace::BlockAllocated{block, 0, block - 1});
+    maker.send(1, 1, load(block, trace::StoreTier::Disk));
+  }
+  maker.send(1, 1, trace::BlockAllocated{3, 0, 2});
+  maker.send(1, 1, trace::RequestAdmitted{9, 8, 0});
+  const TimelineModel model = timelineModel(maker.input());
+  const TimelineRow& row = model.rows.at(0);
+  QCOMPARE(row.bars.size(), std::size_t{3});
+  QVERIFY(row.bars[0].kind == BarKind::Waiting);
+  QVERIFY(row.bars[1].kind == BarKind::Loading);
+  QVERIFY(row.bars[2].kind == BarKind::Waiting);
+  QCOMPARE(row.bars[0].end, row.bars[1].begin);
+  QCOMPARE(row.bars[1].end, row.bars[2].begin);
+  QCOMPARE(row.bars[2].end, row.admittedAt);
+  QCOMPARE(row.bars[1].end - row.bars[1].begin, std::int64_t{2'750'000});
+  QCOMPARE(row.bars[1].tokens, std::int64_t{8});
+  const QString facts = timelineFacts(model, row, row.bars[1]);
+  QVERIFY2(facts.contains(QStringLiteral("loading 8 tokens from disk")), qPrintable(facts));
+  QVERIFY(!facts.contains(QStringLiteral("waiting")));
+  QVERIFY(timelineCsv(model).contains(QStringLiteral(",loading,")));
+  QVERIFY2(timelineFacts(model, row).contains(QStringLiteral("9 prompt tokens, 8 cached, 0 of them")),
+           qPrintable(timelineFacts(model, row)));
+  // Without loads it only waits.
+  ViewInput early = maker.input();
+  early.position = 5;
+  const TimelineModel before = timelineModel(early);
+  QCOMPARE(before.rows.at(0).bars.size(), std::size_t{1});
+  QVERIFY(before.rows.at(0).bars[0].kind == BarKind::Waiting);
+}
+
+void TestTimeline::loadsApartAreTwo() {
+  test::TraceMaker maker(4, 6);
+  maker.startRun(1, 1, {test::TraceMaker::segment(9, 0, "/g/input")});
+  for (const BlockId block : {1, 2}) maker.send(1, 1, hit(block));
+  maker.send(1, 1, trace::BlockAllocated{1, 0, 0});
+  maker.send(1, 1, load(1, trace::StoreTier::Disk));
+  maker.send(0, 0, trace::BatchComputed{{}, 100});
+  maker.send(1, 1, trace::BlockAllocated{2, 0, 1});
+  maker.send(1, 1, load(2, trace::StoreTier::Host));
+  const TimelineModel model = timelineModel(maker.input());
+  const std::vector<TimelineBar>& bars = model.rows.at(0).bars;
+  QCOMPARE(bars.size(), std::size_t{4});
+  QVERIFY(bars[1].kind == BarKind::Loading && bars[1].fromDisk && !bars[1].fromHost);
+  QVERIFY(bars[3].kind == BarKind::Loading && bars[3].fromHost && !bars[3].fromDisk);
+  QVERIFY(timelineFacts(model, model.rows.at(0), bars[3]).contains(QStringLiteral("from host memory")));
+}
+
+SPANSCOPE_TEST(tst_timeline, TestTimeline, QApplication)
+#include "tst_timeline.moc"
