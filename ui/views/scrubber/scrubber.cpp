@@ -7,6 +7,8 @@
 #include "ui/views/scrubber/scrubber_track.h"
 
 #include <QAbstractItemView>
+#include <QApplication>
+#include <QClipboard>
 #include <QComboBox>
 #include <QHBoxLayout>
 #include <QKeyEvent>
@@ -14,6 +16,7 @@
 #include <QPainter>
 #include <QPainterPath>
 #include <QToolButton>
+#include <QVBoxLayout>
 
 #include <algorithm>
 
@@ -41,8 +44,10 @@ Scrubber::Scrubber(QWidget* parent)
   m_last = makeButton(tr("Last"), tr("To now, and follow what happens"));
   m_label->setAccessibleName(tr("Event and time"));
   m_label->setAlignment(Qt::AlignRight | Qt::AlignVCenter);
-  auto* layout = new QHBoxLayout(this);
-  layout->setContentsMargins(2 * kSpace, 0, 3 * kSpace, 0);
+  auto* column = new QVBoxLayout(this);
+  column->setContentsMargins(2 * kSpace, 0, 3 * kSpace, 0);
+  column->setSpacing(0);
+  auto* layout = new QHBoxLayout;
   layout->setSpacing(kSpace);
   setMinimumHeight(kLeastHeight);
   for (QToolButton* button : {m_first, m_back, m_playButton, m_next, m_last}) layout->addWidget(button);
@@ -59,6 +64,24 @@ Scrubber::Scrubber(QWidget* parent)
   layout->insertWidget(0, m_runs);
   layout->addWidget(m_track, 1);
   layout->addWidget(m_label);
+  column->addLayout(layout, 1);
+
+  m_totals = new QLabel(this);
+  m_totals->setTextFormat(Qt::PlainText);
+  m_totals->setWordWrap(true);
+  m_totals->setTextInteractionFlags(Qt::TextSelectableByMouse | Qt::TextSelectableByKeyboard);
+  m_totals->setAccessibleName(tr("Totals of the marked range"));
+  m_copy = new QToolButton(this);
+  m_copy->setText(tr("Copy"));
+  m_copy->setToolTip(tr("Copies the totals of the marked range. Escape clears the range."));
+  m_copy->setAutoRaise(true);
+  auto* totals = new QHBoxLayout;
+  totals->setContentsMargins(kSpace, 0, 0, kSpace);
+  totals->addWidget(m_totals, 1);
+  totals->addWidget(m_copy);
+  column->addLayout(totals);
+  m_totals->hide();
+  m_copy->hide();
 
   connect(m_first, &QToolButton::clicked, this, &Scrubber::toStart);
   connect(m_back, &QToolButton::clicked, this, [this] { step(-1); });
@@ -69,6 +92,8 @@ Scrubber::Scrubber(QWidget* parent)
     setPlaying(false);
     go(position);
   });
+  connect(m_track, &ScrubberTrack::markedChanged, this, &Scrubber::showTotals);
+  connect(m_copy, &QToolButton::clicked, this, &Scrubber::copyTotals);
   connect(&m_play, &QTimer::timeout, this, &Scrubber::playOn);
   m_play.setInterval(kBeat);
 }
@@ -183,6 +208,8 @@ void Scrubber::refresh() {
                           : QStringLiteral("<p>%1<br>%2</p>")
                                 .arg(m_model.event.toHtmlEscaped(), m_model.exact.toHtmlEscaped()));
   m_track->setContent(m_model, *input());
+  // What becomes of the tokens of a request may show only later.
+  if (!m_track->marked().isEmpty() && m_totalled != input()->trace->size()) showTotals();
   if (isPlaying() && m_model.position >= m_model.total) setPlaying(false);
   update();
 }
@@ -209,6 +236,43 @@ void Scrubber::fillRuns() {
 
 QString Scrubber::label() const {
   return m_label->text();
+}
+
+void Scrubber::showTotals() {
+  const EventRange range = m_track->marked();
+  const bool any = input() != nullptr && !range.isEmpty();
+  m_totals->setVisible(any);
+  m_copy->setVisible(any);
+  if (any) {
+    m_totalled = input()->trace->size();
+    m_totals->setText(rangeText(rangeTotals(*input()->trace, range)));
+    m_totals->setFont(theme().smallFont());
+    m_copy->setFont(theme().smallFont());
+    colorLabel(*m_totals, theme(), Role::TextSecond);
+  } else {
+    m_totals->clear();
+  }
+  m_totals->setAccessibleDescription(m_totals->text());
+  const int more = QFontMetrics(theme().smallFont()).height() + 2 * kSpace;
+  setMinimumHeight(any ? kLeastHeight + more : kLeastHeight);
+}
+
+QString Scrubber::totalsText() const {
+  return m_totals->text();
+}
+
+void Scrubber::copyTotals() const {
+  if (!totalsText().isEmpty()) QApplication::clipboard()->setText(totalsText());
+}
+
+bool Scrubber::event(QEvent* event) {
+  // Else the window's own Copy would take the key.
+  if (event->type() == QEvent::ShortcutOverride && !totalsText().isEmpty() &&
+      static_cast<QKeyEvent*>(event)->matches(QKeySequence::Copy)) {
+    event->accept();
+    return true;
+  }
+  return RunView::event(event);
 }
 
 void Scrubber::go(std::size_t position) {
@@ -256,6 +320,11 @@ void Scrubber::playOn() {
 }
 
 void Scrubber::keyPressEvent(QKeyEvent* event) {
+  if (m_track->takeRangeKey(*event)) return;
+  if (event->matches(QKeySequence::Copy) && !totalsText().isEmpty()) {
+    copyTotals();
+    return;
+  }
   switch (event->key()) {
     case Qt::Key_Left:
       step(-1);

@@ -26,6 +26,9 @@ class Scrubber : public RunView {
   const ScrubberModel& model() const { return m_model; }
   ScrubberTrack& track() { return *m_track; }
   QString label() const;
+  /// The totals of the marked range as text; empty: no range is marked.
+  QString totalsText() const;
+  void copyTotals() const;
 
   bool isPlaying() const { return m_play.isActive(); }
   void setPlaying(bool playing);
@@ -37,6 +40,7 @@ class Scrubber : public RunView {
   void refresh() override;
   QString emptyText() const override;
   void keyPressEvent(QKeyEvent* event) override;
+  bool event(QEvent* event) override;
 
  private:
   enum class Glyph { First, Back, Play, Pause, Next, Last };
@@ -44,6 +48,7 @@ class Scrubber : public RunView {
   void drawIcons();
   QString runsTip() const;
   void fillRuns();
+  void showTotals();
   QIcon icon(Glyph glyph) const;
   void playOn();
   void go(std::size_t position);
@@ -62,6 +67,9 @@ class Scrubber : public RunView {
   ScrubberTrack* m_track;
   QComboBox* m_runs;
   QLabel* m_label;
+  QLabel* m_totals;
+  QToolButton* m_copy;
+  std::size_t m_totalled = 0;  ///< events of the trace when the totals were made
   QTimer m_play;
   std::size_t m_stride = 1;  ///< events a tick of the timer
 };

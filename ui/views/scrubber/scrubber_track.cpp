@@ -55,9 +55,11 @@ ScrubberTrack::ScrubberTrack(QWidget* parent) : QAbstractSlider(parent) {
 }
 
 void ScrubberTrack::setContent(const ScrubberModel& model, const ViewInput& input) {
+  const bool isOther = m_input && m_input->trace != input.trace;
   m_input = input;
   m_model = model;
   m_theme = input.theme;
+  if (isOther || m_marked.end > model.total) setMarked({});
   const auto most = static_cast<std::size_t>(std::numeric_limits<int>::max());
   const QSignalBlocker quiet(this);
   setRange(0, static_cast<int>(std::min(model.total, most)));
@@ -131,8 +133,70 @@ void ScrubberTrack::paintTicks(QPainter& painter, const QRect& area) const {
   flush();
 }
 
+void ScrubberTrack::setMarked(const EventRange& range) {
+  if (range == m_marked || (range.isEmpty() && m_marked.isEmpty())) return;
+  m_marked = range.isEmpty() ? EventRange() : range;
+  update();
+  Q_EMIT markedChanged();
+}
+
+void ScrubberTrack::markTo(std::int64_t position) {
+  m_mark = static_cast<std::size_t>(
+      std::clamp<std::int64_t>(position, 0, static_cast<std::int64_t>(m_model.total)));
+  setMarked({.begin = std::min(m_anchor, m_mark), .end = std::max(m_anchor, m_mark)});
+}
+
+bool ScrubberTrack::takeRangeKey(const QKeyEvent& event) {
+  if (event.key() == Qt::Key_Escape && !m_marked.isEmpty()) {
+    setMarked({});
+    return true;
+  }
+  if (event.modifiers() != Qt::ShiftModifier || m_model.total == 0) return false;
+  const std::size_t from = m_marked.isEmpty() ? m_model.position : m_mark;
+  auto to = static_cast<std::int64_t>(from);
+  switch (event.key()) {
+    case Qt::Key_Left:
+    case Qt::Key_Down:
+      --to;
+      break;
+    case Qt::Key_Right:
+    case Qt::Key_Up:
+      ++to;
+      break;
+    case Qt::Key_PageUp:
+      to += pageStep();
+      break;
+    case Qt::Key_PageDown:
+      to -= pageStep();
+      break;
+    case Qt::Key_Home:
+      to = 0;
+      break;
+    case Qt::Key_End:
+      to = static_cast<std::int64_t>(m_model.total);
+      break;
+    default:
+      return false;
+  }
+  if (m_marked.isEmpty()) m_anchor = from;
+  markTo(to);
+  return true;
+}
+
+void ScrubberTrack::paintRange(QPainter& painter, const QRect& area) const {
+  if (m_marked.isEmpty()) return;
+  const double left = xIn(area, m_marked.begin, m_model.total);
+  const double right = std::max(left + 2, xIn(area, m_marked.end, m_model.total));
+  const QRectF place(left, lineOf(area) - 5 - kTick - 2, right - left, kTick + 4 + 10);
+  painter.fillRect(place, m_theme.color(Role::AccentFill));
+  painter.setPen(QPen(m_theme.color(Role::Accent), 1));
+  for (const double x : {place.left(), place.right()})
+    painter.drawLine(QPointF(x, place.top()), QPointF(x, place.bottom()));
+}
+
 void ScrubberTrack::paint(QPainter& painter, const QRect& area) const {
   painter.setRenderHint(QPainter::Antialiasing, false);
+  paintRange(painter, area);
   paintTicks(painter, area);
   const int line = lineOf(area);
   const double handle = xIn(area, m_model.position, m_model.total);
@@ -176,15 +240,32 @@ void ScrubberTrack::paintEvent(QPaintEvent* /*event*/) {
 }
 
 void ScrubberTrack::mousePressEvent(QMouseEvent* event) {
-  if (event->button() == Qt::LeftButton) go(static_cast<std::int64_t>(positionAt(event->position().x())));
+  if (event->button() != Qt::LeftButton) return;
+  m_isMarking = event->modifiers().testFlag(Qt::ShiftModifier);
+  const std::size_t place = positionAt(event->position().x());
+  if (m_isMarking) {
+    m_anchor = place;
+    markTo(static_cast<std::int64_t>(place));
+  } else {
+    go(static_cast<std::int64_t>(place));
+  }
+}
+
+void ScrubberTrack::mouseReleaseEvent(QMouseEvent* event) {
+  if (event->button() == Qt::LeftButton) m_isMarking = false;
 }
 
 void ScrubberTrack::mouseMoveEvent(QMouseEvent* event) {
-  if ((event->buttons() & Qt::LeftButton) != 0)
-    go(static_cast<std::int64_t>(positionAt(event->position().x())));
+  if ((event->buttons() & Qt::LeftButton) == 0) return;
+  const auto place = static_cast<std::int64_t>(positionAt(event->position().x()));
+  if (m_isMarking)
+    markTo(place);
+  else
+    go(place);
 }
 
 void ScrubberTrack::keyPressEvent(QKeyEvent* event) {
+  if (takeRangeKey(*event)) return;
   const auto now = static_cast<std::int64_t>(m_model.position);
   switch (event->key()) {
     case Qt::Key_Left:

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "ui/theme/theme.h"
+#include "ui/views/scrubber/range_totals.h"
 #include "ui/views/scrubber/scrubber_model.h"
 
 #include <QAbstractSlider>
@@ -25,13 +26,21 @@ class ScrubberTrack : public QAbstractSlider {
   void paint(QPainter& painter, const QRect& area) const;
   double xOf(std::size_t position) const;  ///< x in this widget
 
+  /// The range that Shift with mouse or keys has marked; empty: none. It stays when the position moves.
+  const EventRange& marked() const { return m_marked; }
+  /// Takes a key that marks a range or clears it: Shift with the keys that move, Escape. Returns false for
+  /// any other key, and for Escape if there is no range.
+  bool takeRangeKey(const QKeyEvent& event);
+
  Q_SIGNALS:
   void moved(std::size_t position);
+  void markedChanged();
 
  protected:
   void paintEvent(QPaintEvent* event) override;
   void mousePressEvent(QMouseEvent* event) override;
   void mouseMoveEvent(QMouseEvent* event) override;
+  void mouseReleaseEvent(QMouseEvent* event) override;
   void keyPressEvent(QKeyEvent* event) override;
   void wheelEvent(QWheelEvent* event) override;
   bool event(QEvent* event) override;
@@ -40,10 +49,18 @@ class ScrubberTrack : public QAbstractSlider {
   static double xIn(const QRect& area, std::size_t position, std::size_t total);
   std::size_t positionAt(double x) const;
   void go(std::int64_t position);
+  void setMarked(const EventRange& range);
+  /// Marks from the anchor to here.
+  void markTo(std::int64_t position);
+  void paintRange(QPainter& painter, const QRect& area) const;
   void paintTicks(QPainter& painter, const QRect& area) const;
 
   ScrubberModel m_model;
   Theme m_theme;
+  EventRange m_marked;
+  std::size_t m_anchor = 0;          ///< the end of the range that stays while the other moves
+  std::size_t m_mark = 0;            ///< the end that moves
+  bool m_isMarking = false;          ///< the mouse marks a range
   std::optional<ViewInput> m_input;  ///< of `m_model`
 };
 

@@ -21,6 +21,7 @@
 #include "ui/views/metrics/metrics_view.h"
 #include "ui/views/output/output_model.h"
 #include "ui/views/plan/plan_model.h"
+#include "ui/views/scrubber/range_totals.h"
 #include "ui/views/scrubber/scrubber_model.h"
 #include "ui/views/timeline/axis_ticks.h"
 #include "ui/views/timeline/timeline_model.h"
@@ -644,6 +645,47 @@ class TestRunModels : public QObject {
     // The exact identifiers are one look away.
     QVERIFY(first.data(Qt::ToolTipRole).toString().contains(QStringLiteral("session_started")));
     QVERIFY(model.csv().contains(QStringLiteral("session_started")));
+  }
+
+  /// Ranges that lie side by side add up, and the whole is the account of all requests.
+  void rangesAddUpToTheAccount() {
+    test::RunRecorder recorder;
+    const document::Document rag = test::exampleDocument("rag.json");
+    for (const policy::Policy* policy : policy::policies()) {
+      recorder.run(rag, *policy);
+      recorder.run(test::swapped(rag), *policy);
+    }
+    recorder.run(test::exampleDocument("judge-4.json"));
+    const ViewInput input = recorder.recorded().input();
+    const TraceStore& trace = *input.trace;
+    TokenAccount whole;
+    for (const auto& [id, request] : input.state().progress().requests)
+      whole += RequestAccount(input, id).done().prompt;
+    QVERIFY(whole.again > 0 && whole.relocated > 0);
+    const RangeTotals all = rangeTotals(trace, {0, trace.size()});
+    const auto text = [](const TokenAccount& account) {
+      return QStringLiteral("%1 hit, %2 relocated, %3 computed, %4 again")
+          .arg(account.hit)
+          .arg(account.relocated)
+          .arg(account.computed)
+          .arg(account.again);
+    };
+    QCOMPARE(text(all.tokens), text(whole));
+    QCOMPARE(all.requests, std::ssize(input.state().progress().requests));
+    for (const std::size_t cut : {std::size_t{1}, trace.size() / 3, trace.size() / 2, trace.size() - 1}) {
+      const RangeTotals left = rangeTotals(trace, {0, cut});
+      const RangeTotals right = rangeTotals(trace, {cut, trace.size()});
+      TokenAccount both = left.tokens;
+      both += right.tokens;
+      QCOMPARE(text(both), text(whole));
+      QCOMPARE(left.generated + right.generated, all.generated);
+      QCOMPARE(left.allocated + right.allocated, all.allocated);
+      QCOMPARE(left.evicted + right.evicted, all.evicted);
+      QCOMPARE(left.nanoseconds + right.nanoseconds, all.nanoseconds);
+    }
+    QVERIFY(rangeTotals(trace, {3, 3}) == (RangeTotals{.range = {3, 3}, .tokens = {}}));
+    QVERIFY2(rangeText(all).contains(QStringLiteral("%1 computed again").arg(whole.again)),
+             qPrintable(rangeText(all)));
   }
 
   /// Nowhere does a person read identifiers of the file format, or paths.

@@ -248,6 +248,45 @@ class TestRunViews : public QObject {
              qPrintable(track.accessibleDescription()));
   }
 
+  /// Shift marks a range with mouse and keys, moves nothing, and gives totals to copy.
+  void scrubberRangesGiveTotals() {
+    Scrubber view;
+    const ViewInput input = m_rag.input();
+    show(view, input, {1200, 70});
+    Wanted wanted(view);
+    ScrubberTrack& track = view.track();
+    const std::size_t total = input.trace->size();
+    const auto at = [&](std::size_t position) {
+      return QPoint(static_cast<int>(track.xOf(position)), track.height() / 2);
+    };
+    QVERIFY(view.totalsText().isEmpty());
+    QTest::mousePress(&track, Qt::LeftButton, Qt::ShiftModifier, at(total / 4));
+    QMouseEvent move(QEvent::MouseMove, at(total / 2), track.mapToGlobal(at(total / 2)), Qt::NoButton,
+                     Qt::LeftButton, Qt::ShiftModifier);
+    QApplication::sendEvent(&track, &move);
+    QTest::mouseRelease(&track, Qt::LeftButton, Qt::ShiftModifier, at(total / 2));
+    QVERIFY(!track.marked().isEmpty());
+    QCOMPARE(view.totalsText(), rangeText(rangeTotals(*input.trace, track.marked())));
+    QVERIFY(wanted.positions.empty());
+    QApplication::clipboard()->clear();
+    track.setFocus();
+    QTest::keyClick(&track, Qt::Key_C, Qt::ControlModifier);
+    QCOMPARE(QApplication::clipboard()->text(), view.totalsText());
+    QTest::keyClick(&track, Qt::Key_Escape);
+    QVERIFY(track.marked().isEmpty() && view.totalsText().isEmpty());
+
+    // The position is at the end.
+    QTest::keyClick(&track, Qt::Key_Left, Qt::ShiftModifier);
+    QVERIFY((track.marked() == EventRange{total - 1, total}));
+    QTest::keyClick(&track, Qt::Key_Home, Qt::ShiftModifier);
+    QVERIFY((track.marked() == EventRange{0, total}));
+    QVERIFY(wanted.positions.empty());
+
+    // Another trace has another range.
+    view.setInput(m_judge.input());
+    QVERIFY(track.marked().isEmpty());
+  }
+
   void timelineClickSelectsAndWheelZooms() {
     TimelineView view;
     show(view, m_judge.input(), {1000, 260});
