@@ -85,10 +85,15 @@ PoolControls::PoolControls(QWidget* parent)
   row->addWidget(m_choice);
   m_choice->addItem(tr("by state"), static_cast<int>(PoolShade::State));
   m_choice->addItem(tr("by age"), static_cast<int>(PoolShade::Age));
-  m_choice->setAccessibleName(tr("Colour of the blocks"));
-  m_choice->setToolTip(tr("What the colour of a block says"));
+  m_choice->addItem(tr("over time"));
+  m_choice->setAccessibleName(tr("What is shown of the pool"));
+  m_choice->setToolTip(tr("What the colour of a block says, or how full the pool is over time"));
   m_scale->hide();
   connect(m_choice, &QComboBox::activated, this, [this](int index) {
+    if (!m_choice->itemData(index).isValid()) {
+      Q_EMIT overTimeWanted();
+      return;
+    }
     Q_EMIT shadeWanted(static_cast<PoolShade>(m_choice->itemData(index).toInt()));
   });
 }
@@ -100,6 +105,12 @@ void PoolControls::showShade(PoolShade shade, double oldest, bool anyLoaded, con
   m_scale->setVisible(shade == PoolShade::Age);
   m_scale->showScale(oldest, theme);
   m_choice->setCurrentIndex(m_choice->findData(static_cast<int>(shade)));
+}
+
+void PoolControls::showOverTime() {
+  m_legend->hide();
+  m_scale->hide();
+  m_choice->setCurrentIndex(m_choice->count() - 1);
 }
 
 }  // namespace spanscope::ui

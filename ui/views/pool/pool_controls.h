@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// The controls in the title bar of the pool: a legend of its colours, and the choice between state and age.
+// The controls in the title bar of the pool: a legend of its colours, and the choice between state, age and
+// the pool over time.
 #pragma once
 
 #include "ui/views/pool/pool_model.h"
@@ -19,9 +20,12 @@ class PoolControls : public QWidget {
   explicit PoolControls(QWidget* parent = nullptr);
 
   void showShade(PoolShade shade, double oldest, bool anyLoaded, const Theme& theme);
+  /// The plot has a legend of its own.
+  void showOverTime();
 
  Q_SIGNALS:
   void shadeWanted(spanscope::ui::PoolShade shade);
+  void overTimeWanted();
 
  private:
   BlockLegend* m_legend;

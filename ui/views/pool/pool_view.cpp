@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "ui/views/pool/pool_view.h"
 
+#include "ui/views/common/event_names.h"
 #include "ui/views/pool/pool_area.h"
 #include "ui/views/pool/pool_controls.h"
+#include "ui/views/pool/pool_plot.h"
 #include "ui/views/pool/store_cost.h"
 #include "ui/views/pool/store_list.h"
 
@@ -11,6 +13,7 @@
 #include <QVBoxLayout>
 
 #include <algorithm>
+#include <optional>
 #include <utility>
 
 namespace spanscope::ui {
@@ -18,6 +21,7 @@ namespace spanscope::ui {
 PoolView::PoolView(QWidget* parent)
     : InputView(kRunParts | InputPart::WholeTrace | InputPart::Loads, Pace::EveryInput, parent),
       m_area(new PoolArea(this)),
+      m_plot(new PoolPlot(this)),
       m_store(new StoreList(this)),
       m_cost(new StoreCostStrip(this)),
       m_detailLabel(new QLabel(this)) {
@@ -27,6 +31,8 @@ PoolView::PoolView(QWidget* parent)
   column->setContentsMargins(0, 0, 0, 0);
   column->setSpacing(0);
   column->addWidget(m_area, 1);
+  column->addWidget(m_plot, 1);
+  m_plot->hide();
   column->addWidget(m_store);
   column->addWidget(m_cost);
   column->addWidget(m_detailLabel);
@@ -40,6 +46,12 @@ PoolView::PoolView(QWidget* parent)
   m_area->showPool(&m_table, m_shade, kNullBlock, theme());
   m_area->setTips([this](BlockId block) { return input() ? poolTip(*input(), block) : QString(); });
   connect(m_area, &PoolArea::chosen, this, &PoolView::select);
+  m_plot->setNames([this](std::size_t event) {
+    if (input() == nullptr || event >= input()->trace->size()) return QString();
+    return EventNames(*input()).of(input()->trace->event(event));
+  });
+  connect(m_plot, &PoolPlot::chosen, this, &PoolView::selectEvent);
+  connect(m_plot, &PoolPlot::cursorMoved, this, &PoolView::showDetail);
   connect(m_cost, &StoreCostStrip::measureWanted, this,
           [this] { Q_EMIT commandWanted(QStringLiteral("run.experiment:load")); });
 }
@@ -48,16 +60,33 @@ QWidget* PoolView::takeTitleControls() {
   if (!m_controls) {
     m_controls = new PoolControls;
     connect(m_controls, &PoolControls::shadeWanted, this, &PoolView::setShade);
+    connect(m_controls, &PoolControls::overTimeWanted, this, &PoolView::showOverTime);
     showControls();
   }
   return m_controls;
 }
 
 void PoolView::showControls() {
-  if (m_controls) m_controls->showShade(m_shade, m_table.oldest, m_table.anyLoaded, theme());
+  if (!m_controls) return;
+  m_controls->showShade(m_shade, m_table.oldest, m_table.anyLoaded, theme());
+  if (m_isOverTime) m_controls->showOverTime();
+}
+
+void PoolView::showOverTime() {
+  setOverTime(true);
+}
+
+void PoolView::setOverTime(bool isOverTime) {
+  if (isOverTime == m_isOverTime) return;
+  m_isOverTime = isOverTime;
+  m_area->setVisible(!isOverTime);
+  m_plot->setVisible(isOverTime);
+  setFocusProxy(isOverTime ? static_cast<QWidget*>(m_plot) : m_area);
+  if (input() != nullptr) refresh();
 }
 
 void PoolView::setShade(PoolShade shade) {
+  setOverTime(false);
   if (m_shade == shade) return;
   m_shade = shade;
   if (input() != nullptr) refresh();
@@ -84,13 +113,16 @@ void PoolView::refresh() {
   m_cost->showCost(storeCost(*input()), theme());
   m_cost->setVisible(!store.rows.empty());
   showControls();
+  if (m_isOverTime) {
+    m_levels.follow(input()->trace);
+    m_plot->showLevels(&m_levels, input()->trace->size(), input()->position, theme());
+  }
 
   QPalette colours = m_detailLabel->palette();
   colours.setColor(QPalette::WindowText, theme().color(Role::TextSecond));
   m_detailLabel->setPalette(colours);
   m_detailLabel->setFont(theme().smallFont());
-  m_detailLabel->setText(m_detail.text);
-  m_detailLabel->setVisible(!m_detail.text.isEmpty());
+  showDetail();
   m_area->setAccessibleDescription(m_detail.text);
   if (m_revealed != block) {
     m_revealed = block;
@@ -101,17 +133,44 @@ void PoolView::refresh() {
   Q_EMIT summaryChanged(m_summary);
 }
 
+void PoolView::showDetail() {
+  QString text = m_detail.text;
+  if (m_isOverTime) {
+    const std::optional<std::size_t> change = m_plot->current();
+    text = change ? m_plot->factsOf(*change) : QString();
+  }
+  m_detailLabel->setAccessibleName(m_isOverTime ? tr("Selected event") : tr("Selected block"));
+  m_detailLabel->setText(text);
+  m_detailLabel->setVisible(!text.isEmpty());
+}
+
+void PoolView::selectEvent(std::size_t event) {
+  if (input() == nullptr || event >= input()->trace->size()) return;
+  const trace::Event chosen = input()->trace->event(event);
+  const auto& requests = input()->trace->newest().progress().requests;
+  const auto request = requests.find(chosen.request);
+  const bool hasRequest = request != requests.end();
+  const Selection selection =
+      hasRequest ? selectionOf(request->second.run, chosen.request, request->second.node) : Selection();
+  Q_EMIT positionWanted(event + 1);
+  if (hasRequest) Q_EMIT selectionWanted(selection);
+}
+
 void PoolView::select(BlockId block) {
   if (input() != nullptr) Q_EMIT selectionWanted(selectionOfPhysical(*input(), m_history, block));
 }
 
 QString PoolView::csv() const {
-  return input() == nullptr ? QString() : poolCsv(*input());
+  if (input() == nullptr) return {};
+  return m_isOverTime ? poolLevelsCsv(input()->trace) : poolCsv(*input());
 }
 
 void PoolView::paintTo(QPainter& painter, const QSize& size) {
   ensureFresh();
-  m_area->paintPicture(painter, size);
+  if (m_isOverTime)
+    m_plot->paint(painter, QRect(QPoint(), size));
+  else
+    m_area->paintPicture(painter, size);
 }
 
 }  // namespace spanscope::ui

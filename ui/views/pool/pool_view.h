@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Shows every block of the pool, and describes the selected block in words.
+// Shows every block of the pool, and describes the selected block in words; or how full the pool is over
+// time.
 #pragma once
 
 #include "ui/views/common/block_history.h"
 #include "ui/views/common/input_view.h"
+#include "ui/views/pool/pool_levels.h"
 #include "ui/views/pool/pool_model.h"
 
 #include <QPointer>
@@ -15,6 +17,7 @@ namespace spanscope::ui {
 class BlockLegend;
 class PoolArea;
 class PoolControls;
+class PoolPlot;
 class StoreCostStrip;
 class StoreList;
 
@@ -30,7 +33,11 @@ class PoolView : public InputView {
   const PoolTable& table() const { return m_table; }
   const PoolDetail& detail() const { return m_detail; }
   PoolShade shade() const { return m_shade; }
+  /// Shows the blocks, with this meaning of their colours.
   void setShade(PoolShade shade);
+  bool isOverTime() const { return m_isOverTime; }
+  void showOverTime();
+  PoolPlot& plot() { return *m_plot; }
   StoreCostStrip& storeCostStrip() { return *m_cost; }
 
  protected:
@@ -38,6 +45,9 @@ class PoolView : public InputView {
 
  private:
   void select(BlockId block);
+  void selectEvent(std::size_t event);
+  void setOverTime(bool isOverTime);
+  void showDetail();
   void showControls();
   BlockId current() const;
 
@@ -47,7 +57,10 @@ class PoolView : public InputView {
   PoolShade m_shade = PoolShade::State;
   BlockId m_revealed = kNullBlock;
   QString m_summary;
+  bool m_isOverTime = false;
+  PoolLevels m_levels;  ///< follows the trace once they were wanted
   PoolArea* m_area;
+  PoolPlot* m_plot;
   StoreList* m_store;
   StoreCostStrip* m_cost;
   QLabel* m_detailLabel;

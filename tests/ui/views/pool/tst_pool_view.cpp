@@ -1,12 +1,19 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "tests/support/test_program.h"
+#include "tests/ui/views/common/recorded_runs.h"
 #include "tests/ui/views/common/traced_requests.h"
 #include "ui/session/load_comparison.h"
 #include "ui/views/pool/pool_area.h"
+#include "ui/views/pool/pool_levels.h"
+#include "ui/views/pool/pool_plot.h"
 #include "ui/views/pool/pool_view.h"
 #include "ui/views/pool/store_cost.h"
 #include "ui/views/pool/store_list.h"
 
+#include <QComboBox>
+#include <QElapsedTimer>
+#include <QPainter>
+#include <QPixmap>
 #include <QPushButton>
 #include <QScrollBar>
 #include <QSignalSpy>
@@ -31,6 +38,9 @@ class TestPoolView : public QObject {
   void loadingStandsBesideComputing();
   void comparisonsAreRemembered();
   void whatCameFromATierIsMarked();
+  void levelsAreThoseOfThePool();
+  void overTimeLeadsToTheRequest();
+  void overTimeIsQuick();
 };
 
 namespace {
@@ -288,6 +298,153 @@ void TestPoolView::whatCameFromATierIsMarked() {
   QVERIFY(table.blocks[1].loaded && table.blocks[1].shown == ui::BlockRole::Hit);
   QVERIFY(!table.blocks[2].loaded);
   QVERIFY(ui::poolLook(table.blocks[1]).loaded);
+}
+
+namespace {
+
+/// Two documents that do not both fit into the pool, so that the second evicts.
+test::Recorded crowded() {
+  run::SessionConfig config;
+  config.blockCount = 20;
+  test::RunRecorder recorder(config);
+  const document::Document rag = test::exampleDocument("rag.json");
+  recorder.run(rag);
+  recorder.run(test::swapped(rag));
+  recorder.run(test::exampleDocument("judge-2.json"));
+  recorder.run(rag);
+  return recorder.recorded();
+}
+
+}  // namespace
+
+void TestPoolView::levelsAreThoseOfThePool() {
+  const test::Recorded recorded = crowded();
+  const ui::ViewInput input = recorded.input();
+  ui::PoolLevels levels;
+  levels.follow(input.trace);
+  QVERIFY(!levels.evictions().empty());
+  QVERIFY(std::any_of(levels.levels().begin(), levels.levels().end(),
+                      [](const ui::PoolLevel& level) { return level.shared > 0; }));
+  for (const ui::PoolLevel& level : levels.levels()) {
+    const trace::PoolReplay& pool = input.trace->stateAt(level.event + 1).pool();
+    std::array<std::int32_t, 4> counts{};
+    for (std::size_t i = 1; i < pool.blockCount(); ++i) {
+      const trace::BlockState& block = pool.blocks()[i];
+      ++counts[block.references > 1 ? 0 : block.references == 1 ? 1 : block.cached ? 2 : 3];
+    }
+    QCOMPARE(level.shared, counts[0]);
+    QCOMPARE(level.held, counts[1]);
+    QCOMPARE(level.cached, counts[2]);
+    QCOMPARE(level.free, counts[3]);
+    QCOMPARE(levels.blocks(), static_cast<std::int32_t>(pool.blockCount()) - 1);
+  }
+  QCOMPARE(std::ssize(levels.evictions()), static_cast<std::ptrdiff_t>(input.state().progress().evicted));
+  // Step by step they are the same.
+  auto growing = std::make_shared<ui::TraceStore>();
+  ui::PoolLevels steps;
+  for (const trace::Event& event : recorded.events) {
+    growing->append(event);
+    steps.follow(growing);
+  }
+  QVERIFY(steps.levels() == levels.levels() && steps.evictions() == levels.evictions());
+  const QString csv = ui::poolLevelsCsv(input.trace);
+  QCOMPARE(csv.count(QLatin1Char('\n')), std::ssize(levels.levels()) + 1);
+}
+
+void TestPoolView::overTimeLeadsToTheRequest() {
+  const test::Recorded recorded = crowded();
+  ui::ViewInput input = recorded.input();
+  ui::PoolView view;
+  view.resize(700, 300);
+  view.setInput(input);
+  view.show();
+  const std::unique_ptr<QWidget> controls(view.takeTitleControls());
+  auto* choice = controls->findChild<QComboBox*>();
+  Q_EMIT choice->activated(2);
+  QVERIFY(view.isOverTime() && view.plot().isVisible());
+  QCOMPARE(choice->currentIndex(), 2);
+  ui::PoolLevels levels;
+  levels.follow(input.trace);
+
+  std::vector<std::size_t> positions;
+  std::vector<ui::Selection> selections;
+  connect(&view, &ui::View::positionWanted, this,
+          [&](std::size_t position) { positions.push_back(position); });
+  connect(&view, &ui::View::selectionWanted, this,
+          [&](const ui::Selection& selection) { selections.push_back(selection); });
+  // A click on an eviction leads to its moment, and to the request that evicted.
+  ui::PoolPlot& plot = view.plot();
+  const std::size_t eviction = levels.evictions()[levels.evictions().size() / 2];
+  const auto change = static_cast<std::size_t>(
+      std::find_if(levels.levels().begin(), levels.levels().end(),
+                   [&](const ui::PoolLevel& level) { return level.event == eviction; }) -
+      levels.levels().begin());
+  const QPoint place(static_cast<int>(std::lround(plot.xOf(change))), plot.height() / 2);
+  QTest::mouseClick(&plot, Qt::LeftButton, {}, place);
+  QCOMPARE(positions.size(), std::size_t{1});
+  const trace::Event& event = input.trace->event(positions[0] - 1);
+  const auto* removed = std::get_if<trace::BlockRemoved>(&event.payload);
+  QVERIFY(removed != nullptr && removed->reason == trace::RemovalReason::Evicted);
+  QVERIFY(event.request != 0);
+  QCOMPARE(selections.size(), std::size_t{1});
+  QCOMPARE(selections[0].request, std::optional<RequestId>(event.request));
+  const QString facts = plot.factsOf(*plot.current());
+  QVERIFY2(facts.contains(QStringLiteral("Block evicted")) && facts.contains(QStringLiteral("cached")),
+           qPrintable(facts));
+
+  // The plot follows the position.
+  input.position = positions[0];
+  view.setInput(input);
+  QCOMPARE(levels.levels()[*plot.current()].event, input.position - 1);
+  // Keys go from change to change and from eviction to eviction.
+  plot.setFocus();
+  const std::size_t at = *plot.current();
+  QTest::keyClick(&plot, Qt::Key_Left);
+  QCOMPARE(*plot.current(), at - 1);
+  QCOMPARE(plot.accessibleDescription(), plot.factsOf(at - 1));
+  QTest::keyClick(&plot, Qt::Key_Home);
+  QTest::keyClick(&plot, Qt::Key_Down);
+  QCOMPARE(levels.levels()[*plot.current()].event, levels.evictions().front());
+  QTest::keyClick(&plot, Qt::Key_Return);
+  QCOMPARE(positions.back(), levels.evictions().front() + 1);
+  QVERIFY(view.csv().startsWith(QStringLiteral("event,")));
+
+  view.setShade(ui::PoolShade::Age);
+  QVERIFY(!view.isOverTime() && !plot.isVisible());
+}
+
+void TestPoolView::overTimeIsQuick() {
+  auto trace = std::make_shared<ui::TraceStore>();
+  trace::SessionStarted session;
+  session.pool.blocks.resize(4097);
+  for (BlockId block = 1; block <= 4096; ++block) session.pool.freeOrder.push_back(block);
+  trace::Event event;
+  event.session = 1;
+  event.sequence = 1;
+  event.payload = session;
+  trace->append(event);
+  for (std::uint64_t i = 0; i < 100'000; ++i) {
+    const auto block = static_cast<BlockId>(1 + i / 2 % 4096);
+    event.sequence = i + 2;
+    event.time = static_cast<std::int64_t>(i) * 1000;
+    event.payload = i % 2 == 0 ? trace::Payload(trace::BlockAllocated{block, 0, 0})
+                               : trace::Payload(trace::BlockReleased{block, 0});
+    trace->append(event);
+  }
+  QVERIFY(trace->contradictions().empty());
+  QElapsedTimer timer;
+  timer.start();
+  ui::PoolLevels levels;
+  levels.follow(trace);
+  const std::int64_t followed = timer.restart();
+  ui::PoolPlot plot;
+  plot.resize(1400, 300);
+  plot.showLevels(&levels, trace->size(), trace->size() / 2, ui::Theme());
+  QPixmap picture(plot.size());
+  QPainter painter(&picture);
+  for (int i = 0; i < 10; ++i) plot.paint(painter, plot.rect());
+  const std::int64_t painted = timer.elapsed();
+  QVERIFY2(followed < 500 && painted < 1000, qPrintable(QStringLiteral("%1, %2").arg(followed).arg(painted)));
 }
 
 /// What the experiment found, of a model of that name.
