@@ -26,7 +26,7 @@ struct Layer {
   Role role;
 };
 /// From the bottom to the top. How blocks serve a request is told by colours; how full the pool is, by greys.
-constexpr std::array<Layer, 3> kLayers{{{&PoolLevel::shared, Role::TextSecond},
+constexpr std::array<Layer, 3> kLayers{{{&PoolLevel::shared, Role::Text},
                                         {&PoolLevel::held, Role::TextThird},
                                         {&PoolLevel::cached, Role::Outline}}};
 
@@ -152,7 +152,6 @@ void PoolPlot::paintEvictions(QPainter& painter, const QRect& plot) const {
     if (x - last >= 2) {
       painter.drawPolygon(QPolygonF({QPointF(x - 4, plot.top() - kMarks + 1),
                                      QPointF(x + 4, plot.top() - kMarks + 1), QPointF(x, plot.top() - 1)}));
-      painter.fillRect(QRectF(x - 0.5, plot.top() - 1, 1, plot.height() + 1), ink);
       last = x;
     }
     const std::size_t next = positionAt(plot, last + 2);
