@@ -170,7 +170,8 @@ QString rolesText(const std::vector<BlockRole>& roles) {
 
 QString stepText(const StepBlocks& step) {
   QString text = rolesText(step.roles);
-  if (!step.ending.isEmpty()) text = BlockStrips::tr("%1 · %2").arg(text, step.ending);
+  // First, since the end of a long line may be cut.
+  if (!step.ending.isEmpty()) text = BlockStrips::tr("%1 · %2").arg(step.ending, text);
   if (step.left == 1) text = BlockStrips::tr("%1 · 1 block not computed").arg(text);
   if (step.left > 1) text = BlockStrips::tr("%1 · %2 blocks not computed").arg(text).arg(step.left);
   return text;

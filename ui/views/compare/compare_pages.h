@@ -62,7 +62,8 @@ class BlockStrips : public QWidget {
 
 /// "12 hit · 3 relocated · 4 computed"
 QString rolesText(const std::vector<BlockRole>& roles);
-/// The same, and what a step that did not end as it should did not come to.
+/// The same, and what a step did not come to that did not end as it should: "stopped · 12 computed · 3 blocks
+/// not computed".
 QString stepText(const StepBlocks& step);
 /// The sign before a line: "−" stands only on the left, "+" only on the right, "↕" moved.
 QString signOf(DiffKind kind);
