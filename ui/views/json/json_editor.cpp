@@ -72,14 +72,7 @@ void JsonEditor::showOffset(std::size_t offset) {
   const QTextBlock block = document()->findBlock(positionOf(offset));
   const QRectF area = blockBoundingGeometry(block).translated(contentOffset());
   if (area.top() >= 0 && area.bottom() <= viewport()->height()) return;
-  QTextCursor place(block);
-  const QTextCursor before = textCursor();
-  const bool wasBlocked = blockSignals(true);
-  setTextCursor(place);
-  centerCursor();
-  setTextCursor(before);
-  blockSignals(wasBlocked);
-  // The line of the cursor must not pull the view back.
+  // Only the scroll bar moves: the cursor stays where the person left it, and the gutter hears of the move.
   verticalScrollBar()->setValue(block.firstLineNumber() -
                                 viewport()->height() / std::max(1, fontMetrics().height()) / 3);
 }

@@ -14,6 +14,8 @@
 #include <QClipboard>
 #include <QListWidget>
 #include <QPushButton>
+#include <QScreen>
+#include <QScrollBar>
 #include <QTest>
 #include <QToolButton>
 
@@ -91,6 +93,7 @@ class TestJsonView : public QObject {
   void pastesIntoAnEmptyDocument();
   void missingInputsStayMissing();
   void saysWhatTheProblemsSay();
+  void lineNumbersFollowTheText();
 };
 
 void TestJsonView::showsTheQuery() {
@@ -318,6 +321,43 @@ void TestJsonView::saysWhatTheProblemsSay() {
   f.bench.model().undoStack().undo();
   QTRY_COMPARE(f.errors()->count(), 2);
   QCOMPARE(f.bench.summary(), QString::fromUtf8("in step ✓ · 2 warnings"));
+}
+
+/// The numbers that stand on the screen are those of the lines beside them, whatever scrolled the text.
+void TestJsonView::lineNumbersFollowTheText() {
+  std::string documents;
+  for (int i = 0; i < 40; ++i)
+    documents += std::string(i == 0 ? "" : ", ") + R"({"user": "Document )" + std::to_string(i) + "\"}";
+  Fixture f(R"({"g": {"model": "spanlet", "input": {"cross": [{"system": "Answer."}, {"plus": [)" + documents +
+            R"(]}, {"user": "Where?"}]}}})");
+  f.editor->clearFocus();  // the text stays where a person types
+  QWidget* window = f.view.window();
+  const auto stale = [&] {
+    QCoreApplication::processEvents();
+    const QImage shown =
+        window->screen()->grabWindow(window->winId()).toImage().convertToFormat(QImage::Format_RGB32);
+    const QImage whole = window->grab().toImage().convertToFormat(QImage::Format_RGB32);
+    return shown != whole;
+  };
+  QVERIFY(!stale());
+  const NodeId cross = f.bench.document().at(f.bench.document().root()).children.at(0);
+  const NodeId plus = f.bench.document().at(cross).children.at(1);
+  for (const NodeId node :
+       {f.last, f.bench.document().at(plus).children.at(0), f.bench.document().at(plus).children.at(25)}) {
+    const int before = f.editor->verticalScrollBar()->value();
+    f.bench.select(node);
+    QVERIFY(f.editor->verticalScrollBar()->value() != before);
+    QVERIFY2(!stale(), qPrintable(QStringLiteral("scrolled from %1").arg(before)));
+  }
+  f.bench.model().change(QStringLiteral("Delete"), [&](document::Document& d) {
+    document::removeSubtrees(d, {d.at(plus).children.at(0), d.at(plus).children.at(1)});
+  });
+  QVERIFY(!stale());
+  f.bench.model().undoStack().undo();
+  QVERIFY(!stale());
+  QTest::keyClick(f.editor, Qt::Key_End, Qt::ControlModifier);
+  f.view.setFocus();
+  QVERIFY(!stale());
 }
 
 SPANSCOPE_TEST(tst_json_view, TestJsonView, QApplication)
