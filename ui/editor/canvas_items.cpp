@@ -10,12 +10,6 @@
 #include <utility>
 
 namespace spanscope::ui {
-namespace {
-
-/// How far rings, ports and chips stand out of a node.
-constexpr double kAround = 12;
-
-}  // namespace
 
 double zoomOf(const QPainter& painter) {
   const QTransform& transform = painter.worldTransform();
@@ -36,9 +30,10 @@ void NodeItem::setLook(const NodeLook& look) {
     m_look = look;
     return;
   }
-  if (look.rect.width != m_look.rect.width || look.rect.height != m_look.rect.height) {
+  const QRectF bounds = paintedArea(look);
+  if (bounds != m_bounds) {
     prepareGeometryChange();
-    m_bounds = QRectF(-kAround, -kAround, look.rect.width + 2 * kAround, look.rect.height + 2 * kAround);
+    m_bounds = bounds;
   }
   m_look = look;
   m_texts.reset();

@@ -18,6 +18,10 @@ namespace {
 constexpr double kStripe = 8;
 constexpr double kRadius = 6;
 constexpr double kPillRadius = 14;
+/// How far rings, ports and chips stand out of a node. The chips on the lower edge of a card stand out most.
+constexpr double kAround = 12 * kNumberScale;
+constexpr double kLabelSides = 5;  ///< room left and right of an input's label
+constexpr double kChipSides = 6;   ///< room left and right of a chip's text
 
 /// Moves a place onto the grid on which Qt puts glyphs, so that the glyphs of equal lines are rounded alike
 /// wherever the lines stand.
@@ -90,11 +94,11 @@ void paintBar(QPainter& painter, const NodeLook& look, const NodeStatus& status,
 
 void paintChip(QPainter& painter, const TextLine& line, double right, double top, const QColor& ink,
                const QColor& fill) {
-  const QRectF area(right - line.width - 12, top, line.width + 12, 18);
+  const QRectF area(right - line.width - 2 * kChipSides, top, line.width + 2 * kChipSides, 18);
   painter.setPen(QPen(ink, 1));
   painter.setBrush(fill);
   painter.drawRoundedRect(area, 9, 9);
-  drawLine(painter, line, area.left() + 6, area.top() + 2, ink);
+  drawLine(painter, line, area.left() + kChipSides, area.top() + 2, ink);
 }
 
 /// Paints a triangle with an exclamation mark, 12 wide, from its top left corner.
@@ -243,9 +247,10 @@ void paintPillTexts(QPainter& painter, const NodeLook& look, const NodeTexts& te
   }
   if (texts.scale > kNumberScale) return;
   if (look.muted)
-    paintChip(painter, texts.chip, middle + texts.chip.width / 2 + 6, -9, style.textSecond, style.surface);
+    paintChip(painter, texts.chip, middle + texts.chip.width / 2 + kChipSides, -9, style.textSecond,
+              style.surface);
   if (look.collapsed || look.spread) {
-    paintChip(painter, texts.hidden, middle + texts.hidden.width / 2 + 6, height - 9,
+    paintChip(painter, texts.hidden, middle + texts.hidden.width / 2 + kChipSides, height - 9,
               look.spread ? style.accent : style.textSecond, style.surface);
   }
 }
@@ -269,7 +274,7 @@ void paintPorts(QPainter& painter, const NodeLook& look, const NodeTexts& texts,
     }
     const TextLine& number = texts.numbers[i];
     if (number.width > 2 * kNumberRadius - 2) {  // a stack's label such as "4–20"
-      const double half = number.width / 2 + 5;
+      const double half = number.width / 2 + kLabelSides;
       painter.setPen(QPen(fits ? style.accent : style.wire, fits ? 2 : 1.2));
       painter.setBrush(fits ? style.accentFill : style.surface);
       painter.drawRoundedRect(QRectF(-half, look.inputs[i] - kNumberRadius, 2 * half, 2 * kNumberRadius),
@@ -395,6 +400,16 @@ void paintShape(QPainter& painter, const NodeLook& look, const NodeStatus& statu
 }
 
 }  // namespace
+
+QRectF paintedArea(const NodeLook& look) {
+  double sides = kAround;
+  if (look.pill) {
+    // Labels of inputs stand on the left edge, and chips in the middle of the lower edge.
+    const double chip = (kMostChip / 2 + kChipSides) * kNumberScale - look.rect.width / 2;
+    sides = std::max({kAround, kMostLabel / 2 + kLabelSides + 2, chip + 2});
+  }
+  return {-sides, -kAround, look.rect.width + 2 * sides, look.rect.height + 2 * kAround};
+}
 
 void paintNode(QPainter& painter, const NodeLook& look, const NodeStatus& status, const NodeTexts& texts,
                const NodeMarks& marks, const CanvasStyle& style, double zoom) {

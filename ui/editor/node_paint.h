@@ -7,6 +7,8 @@
 #include "ui/editor/node_status.h"
 #include "ui/editor/node_texts.h"
 
+#include <QRectF>
+
 class QPainter;
 
 namespace spanscope::ui {
@@ -27,6 +29,9 @@ struct NodeMarks {
   bool moves = true;        ///< the system allows motion
   bool operator==(const NodeMarks&) const = default;
 };
+
+/// The largest area that paintNode() paints for this look, whatever its status, marks and zoom.
+QRectF paintedArea(const NodeLook& look);
 
 void paintNode(QPainter& painter, const NodeLook& look, const NodeStatus& status, const NodeTexts& texts,
                const NodeMarks& marks, const CanvasStyle& style, double zoom);

@@ -98,10 +98,10 @@ NodeTexts makeNodeTexts(const NodeLook& look, const NodeStatus& status, const No
     if (scale <= kNumberScale) {
       texts.promise = setter.line(look.promise, style.smallFont, width - 8);
       for (const QString& label : look.labels)
-        texts.numbers.push_back(setter.line(label, style.smallFont, 60));
+        texts.numbers.push_back(setter.line(label, style.smallFont, kMostLabel));
     }
     texts.problem = setter.line(look.problem, style.smallFont, width - 8);
-    if (look.spread) texts.hidden = setter.line(tr("stack"), style.smallFont, 80);
+    if (look.spread) texts.hidden = setter.line(tr("stack"), style.smallFont, kMostChip);
   } else {
     const CardPlan plan(look, scale);
     const double width = plan.width;
@@ -166,9 +166,9 @@ NodeTexts makeNodeTexts(const NodeLook& look, const NodeStatus& status, const No
     }
   }
   if (look.muted || look.isFrozen()) {
-    texts.chip = setter.line(look.muted ? tr("muted") : tr("frozen"), style.smallFont, 80);
+    texts.chip = setter.line(look.muted ? tr("muted") : tr("frozen"), style.smallFont, kMostChip);
   }
-  if (look.collapsed) texts.hidden = setter.line(tr("%1 hidden").arg(look.hidden), style.smallFont, 80);
+  if (look.collapsed) texts.hidden = setter.line(tr("%1 hidden").arg(look.hidden), style.smallFont, kMostChip);
   return texts;
 }
 

@@ -15,6 +15,9 @@
 
 namespace spanscope::ui {
 
+inline constexpr double kMostLabel = 60;  ///< width of the longest label of an input, such as "10–1200"
+inline constexpr double kMostChip = 80;   ///< width of the longest text of a chip
+
 /// The laid out texts of a node. They are made again when its look, status or style changes.
 struct NodeTexts {
   TextLine title;

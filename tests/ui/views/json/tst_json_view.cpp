@@ -328,8 +328,8 @@ void TestJsonView::lineNumbersFollowTheText() {
   std::string documents;
   for (int i = 0; i < 40; ++i)
     documents += std::string(i == 0 ? "" : ", ") + R"({"user": "Document )" + std::to_string(i) + "\"}";
-  Fixture f(R"({"g": {"model": "spanlet", "input": {"cross": [{"system": "Answer."}, {"plus": [)" + documents +
-            R"(]}, {"user": "Where?"}]}}})");
+  Fixture f(R"({"g": {"model": "spanlet", "input": {"cross": [{"system": "Answer."}, {"plus": [)" +
+            documents + R"(]}, {"user": "Where?"}]}}})");
   f.editor->clearFocus();  // the text stays where a person types
   QWidget* window = f.view.window();
   const auto stale = [&] {
