@@ -29,7 +29,7 @@ std::vector<const ExperimentPoint*> sortedPoints(const ExperimentResult& result)
 /// What is said of one measure of a point.
 Figure figureOf(const ExperimentPoint& point, std::size_t index, const Measure& measure);
 
-/// The setup of the measurement: "SmolLM2-135M, AMD EPYC, AVX3, 2 threads; 5 repeats, seed 0; words 100".
+/// The setup of the measurement: "SmolLM2-135M, AMD EPYC, AVX-512, 2 threads; 5 repeats, seed 0; words 100".
 std::string experimentSetup(const ExperimentResult& result);
 
 }  // namespace spanscope::experiment

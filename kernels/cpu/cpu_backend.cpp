@@ -59,7 +59,7 @@ class CpuBackend final : public compute::Backend {
                 (threads == 1 ? " thread" : " threads");
     info.threads = threads;
     info.remark = m_executor.pool().shortfall();
-    info.numericRevision = std::string(kNumericRevision) + "/" + info.instructionSet;
+    info.numericRevision = std::string(kNumericRevision) + "/" + m_rowKernels.target;
     info.rowsAreBitEqual = compute::kProcessor.rowsAreBitEqual;
     return info;
   }

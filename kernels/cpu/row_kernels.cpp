@@ -4,6 +4,7 @@
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
+#include <string_view>
 
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "kernels/cpu/row_kernels.cpp"
@@ -128,7 +129,10 @@ void exponentialOf(const float* x, std::int64_t count, float* out) {
 }  // namespace
 
 RowKernels targetRowKernels() {
-  return {hwy::TargetName(HWY_TARGET), kStep, &rmsNorm, &siluMul, &rotate, &exponentialOf};
+  const char* target = hwy::TargetName(HWY_TARGET);
+  // Highway calls all levels of AVX-512 by names of its own.
+  const char* instructionSet = std::string_view(target).substr(0, 4) == "AVX3" ? "AVX-512" : target;
+  return {target, instructionSet, kStep, &rmsNorm, &siluMul, &rotate, &exponentialOf};
 }
 
 }  // namespace HWY_NAMESPACE

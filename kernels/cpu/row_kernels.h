@@ -9,8 +9,9 @@ namespace spanscope::cpu {
 
 /// The functions for one instruction set.
 struct RowKernels {
-  const char* instructionSet = "";
-  std::int64_t lanes = 0;  ///< number of f32 elements in a vector
+  const char* target = "";          ///< the name that results are known by, e.g. "AVX3"
+  const char* instructionSet = "";  ///< the name that people know, e.g. "AVX-512"
+  std::int64_t lanes = 0;           ///< number of f32 elements in a vector
   /// out = x / √(mean(x²) + epsilon) · weight
   void (*rmsNorm)(const float* x, const float* weight, float epsilon, std::int64_t columns,
                   float* out) = nullptr;

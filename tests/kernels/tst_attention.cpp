@@ -140,7 +140,7 @@ class TestAttention : public QObject {
     Random random(m_seed + 1);
     const auto backend = device.make();
     QFETCH(qlonglong, target);
-    if (target > 0) QCOMPARE(backend->info().instructionSet, std::string(hwy::TargetName(target)));
+    if (target > 0) QCOMPARE(backend->info().instructionSet, testing::shownName(target));
     for (int i = 0; i < device.rounds(60); ++i) {
       const Scene scene = randomScene(*backend, random);
       const QString difference = differs(*backend, scene);

@@ -5,6 +5,7 @@
 #include "hwy/targets.h"
 
 #include <cstdint>
+#include <string>
 #include <vector>
 
 namespace spanscope::testing {
@@ -19,6 +20,11 @@ inline std::vector<std::int64_t> availableInstructionSets() {
   }
   available.push_back(HWY_SCALAR);
   return available;
+}
+
+/// The name by which a person knows the instruction set.
+inline std::string shownName(std::int64_t target) {
+  return target == HWY_AVX3 ? "AVX-512" : hwy::TargetName(target);
 }
 
 /// While an object of this class exists, new backends use one instruction set.

@@ -69,7 +69,7 @@ class TestCpuMatmul : public QObject {
     int variant = 0;
     for (const int threads : {1, 2, 3}) {
       const auto backend = test::makeBackend("cpu", threads);
-      QCOMPARE(backend->info().instructionSet, std::string(hwy::TargetName(target)));
+      QCOMPARE(backend->info().instructionSet, testing::shownName(target));
       for (std::int64_t rows = 1; rows <= 26; ++rows) {
         const WeightFormat format = variant % 3 == 0 ? WeightFormat::F32 : WeightFormat::BF16;
         const Product c{rows,
