@@ -60,11 +60,11 @@ QString endOf(const QString& text, const QFont& font, double width, int lines) {
   return metrics.elidedText(text, Qt::ElideLeft, width * lines - (lines - 1) * 48);
 }
 
-/// The first of several frozen replies, one in a line.
+/// The first of several frozen replies, one in a line, as far as there is room for them.
 std::vector<TextLine> frozenLines(TextSetter& setter, const QStringList& replies, const QFont& font,
-                                  double width) {
+                                  double width, int room) {
   std::vector<TextLine> lines;
-  for (qsizetype i = 0; i < std::min<qsizetype>(replies.size(), 2); ++i)
+  for (qsizetype i = 0; i < std::min<qsizetype>({replies.size(), 2, room}); ++i)
     lines.push_back(setter.line(tr("%1 · %2").arg(i + 1).arg(replies[i]), font, width));
   return lines;
 }
@@ -143,7 +143,7 @@ NodeTexts makeNodeTexts(const NodeLook& look, const NodeStatus& status, const No
       const int lines = plan.bodyLines;
       texts.body = setter.lines(streams && lines > 0 ? endOf(flat, style.bodyFont, inner, lines) : flat,
                                 style.bodyFont, inner, lines);
-      if (look.frozen.size() > 1) texts.body = frozenLines(setter, look.frozen, style.bodyFont, inner);
+      if (look.frozen.size() > 1) texts.body = frozenLines(setter, look.frozen, style.bodyFont, inner, lines);
       const double stateWidth = status.copies > 1 && !look.isFrozen() ? plan.answer.width() / 2 : inner;
       texts.state = setter.line(stateText(look, status), style.smallFont, stateWidth);
       if (status.copies > 1 && !look.isFrozen()) {
@@ -168,7 +168,8 @@ NodeTexts makeNodeTexts(const NodeLook& look, const NodeStatus& status, const No
   if (look.muted || look.isFrozen()) {
     texts.chip = setter.line(look.muted ? tr("muted") : tr("frozen"), style.smallFont, kMostChip);
   }
-  if (look.collapsed) texts.hidden = setter.line(tr("%1 hidden").arg(look.hidden), style.smallFont, kMostChip);
+  if (look.collapsed)
+    texts.hidden = setter.line(tr("%1 hidden").arg(look.hidden), style.smallFont, kMostChip);
   return texts;
 }
 

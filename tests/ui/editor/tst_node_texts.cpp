@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "tests/support/test_program.h"
+#include "ui/editor/canvas_style.h"
+#include "ui/editor/card_plan.h"
+#include "ui/editor/node_texts.h"
+#include "ui/editor/tidy_layout.h"
+
+#include <QApplication>
+#include <QObject>
+#include <QTest>
+
+using namespace spanscope::ui;
+
+class TestNodeTexts : public QObject {
+  Q_OBJECT
+
+  static NodeLook generateOf(int frozen) {
+    NodeLook look;
+    look.op = std::string("g");
+    look.title = QStringLiteral("generate");
+    look.answers = true;
+    look.rect = {.x = 0, .y = 0, .width = kCardWidth, .height = kGenerateHeight};
+    for (int i = 0; i < frozen; ++i) look.frozen += QStringLiteral("Answer %1.").arg(i);
+    return look;
+  }
+
+ private Q_SLOTS:
+  void answersEndAboveTheStateThatCountsThem_data() {
+    QTest::addColumn<int>("frozen");
+    QTest::addColumn<double>("zoom");
+    for (const int frozen : {1, 2, 4}) {
+      for (const double zoom : {1.0, 0.8, 0.7, 0.6, 0.5, 0.42, 0.4, 0.3})
+        QTest::addRow("%d answers, zoom %.2f", frozen, zoom) << frozen << zoom;
+    }
+  }
+  void answersEndAboveTheStateThatCountsThem() {
+    QFETCH(int, frozen);
+    QFETCH(double, zoom);
+    const NodeLook look = generateOf(frozen);
+    const double scale = textScale(zoom);
+    const NodeTexts texts = makeNodeTexts(look, {}, nullptr, CanvasStyle(Theme()), scale);
+    const CardPlan plan(look, scale);
+    QVERIFY(static_cast<int>(texts.body.size()) <= plan.bodyLines);
+    if (frozen > 1) QVERIFY(texts.state.text.startsWith(QStringLiteral("%1 fro").arg(frozen)));
+  }
+};
+
+SPANSCOPE_TEST(tst_node_texts, TestNodeTexts, QApplication)
+#include "tst_node_texts.moc"
