@@ -4,6 +4,7 @@
 #include "engine/base/error.h"
 #include "engine/remote/server_address.h"
 #include "ui/views/common/checked_field.h"
+#include "ui/views/common/elided_combo.h"
 #include "ui/views/common/text_tools.h"
 #include "ui/views/settings/policy_field.h"
 #include "ui/views/settings/settings_rows.h"
@@ -11,7 +12,6 @@
 #include "ui/words/tr.h"
 
 #include <QCheckBox>
-#include <QComboBox>
 #include <QLineEdit>
 #include <QSpinBox>
 #include <QStringList>
@@ -135,7 +135,7 @@ class FieldMaker {
   }
 
   void makeCombo(std::string RunSettings::*member) {
-    auto* const combo = new QComboBox(m_rows.owner());
+    auto* const combo = new ElidedCombo(m_rows.owner());
     for (const workbench::Choice& choice : m_setting.choices()) {
       const QString name = QString::fromStdString(choice.name);
       const QString label = settingText(choice.label);

@@ -3,6 +3,7 @@
 
 #include "ui/session/device_choices.h"
 #include "ui/session/model_choices.h"
+#include "ui/views/common/elided_combo.h"
 #include "ui/views/common/model_dialogs.h"
 #include "ui/views/common/text_tools.h"
 #include "ui/views/settings/setting_hints.h"
@@ -61,7 +62,7 @@ bool hasAugment(const document::Document& document) {
 
 /// Makes a combo box whose width does not depend on the length of its entries.
 QComboBox* makeComboOf(QWidget* owner, const Setting& setting, const char* title) {
-  auto* const combo = new QComboBox(owner);
+  auto* const combo = new ElidedCombo(owner);
   combo->setObjectName(QString::fromLatin1(setting.name));
   combo->setAccessibleName(settingText(title));
   combo->setToolTip(settingText(setting.row.help));

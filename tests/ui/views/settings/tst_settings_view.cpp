@@ -7,16 +7,19 @@
 #include "tests/support/test_program.h"
 #include "tests/ui/views/common/view_bench.h"
 #include "ui/views/common/checked_field.h"
+#include "ui/views/common/elided_combo.h"
 #include "ui/views/settings/settings_view.h"
 
 #include <QApplication>
 #include <QCheckBox>
 #include <QComboBox>
+#include <QHelpEvent>
 #include <QLabel>
 #include <QLineEdit>
 #include <QScrollArea>
 #include <QSpinBox>
 #include <QTest>
+#include <QToolTip>
 
 #include <algorithm>
 #include <vector>
@@ -62,6 +65,7 @@ class TestSettingsView : public QObject {
   void saysTheExactness();
   void policiesHaveValues();
   void tellsOfDevices();
+  void endsLongNamesInAnEllipsis();
   void offersEachDevice();
   void stepsBlockSizesByTwo();
   void everyChangeIsUndone();
@@ -205,6 +209,24 @@ void TestSettingsView::tellsOfDevices() {
   QVERIFY(shows("cpu: AMD EPYC, AVX2, 1.5 GiB\ncuda: cannot be used, no driver for NVIDIA cards"));
   f.bench.setDevices({{.name = "cpu", .description = "AMD EPYC", .memoryBytes = 0, .obstacle = {}}});
   QVERIFY(shows("cpu: AMD EPYC"));
+}
+
+void TestSettingsView::endsLongNamesInAnEllipsis() {
+  Fixture f;
+  const QString text = "cuda:0: NVIDIA Graphics Card With A Long Name, compute capability 9.0, 141.0 GiB";
+  f.bench.setDevices({{.name = "cuda:0",
+                       .description = "NVIDIA Graphics Card With A Long Name, compute capability 9.0",
+                       .memoryBytes = std::uint64_t{141} << 30,
+                       .obstacle = {}}});
+  f.choose("device", 1);
+  auto* combo = f.child<ElidedCombo>("device");
+  QCOMPARE(combo->currentText(), text);
+  QVERIFY2(combo->shown().endsWith(QChar(0x2026)), qPrintable(combo->shown()));
+  QVERIFY(combo->fontMetrics().horizontalAdvance(combo->shown()) < combo->width());
+  QHelpEvent help(QEvent::ToolTip, combo->rect().center(), combo->mapToGlobal(combo->rect().center()));
+  QCoreApplication::sendEvent(combo, &help);
+  QVERIFY(QToolTip::text().startsWith(text));
+  QToolTip::hideText();
 }
 
 void TestSettingsView::offersEachDevice() {

@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "ui/views/common/elided_combo.h"
+
+#include <QHelpEvent>
+#include <QStyleOptionComboBox>
+#include <QStylePainter>
+#include <QToolTip>
+
+namespace spanscope::ui {
+namespace {
+
+constexpr int kSides = 2;  // pixels that styles leave beside the text
+
+}  // namespace
+
+QString ElidedCombo::shown() const {
+  QStyleOptionComboBox option;
+  initStyleOption(&option);
+  const QRect field =
+      style()->subControlRect(QStyle::CC_ComboBox, &option, QStyle::SC_ComboBoxEditField, this);
+  return fontMetrics().elidedText(currentText(), Qt::ElideRight, field.width() - kSides);
+}
+
+bool ElidedCombo::event(QEvent* event) {
+  if (event->type() != QEvent::ToolTip || shown() == currentText()) return QComboBox::event(event);
+  QStringList lines{currentText()};
+  if (!toolTip().isEmpty() && toolTip() != currentText()) lines += toolTip();
+  QToolTip::showText(static_cast<QHelpEvent*>(event)->globalPos(), lines.join(QLatin1Char('\n')), this);
+  return true;
+}
+
+void ElidedCombo::paintEvent(QPaintEvent* /*event*/) {
+  QStylePainter painter(this);
+  QStyleOptionComboBox option;
+  initStyleOption(&option);
+  option.currentText = shown();
+  painter.drawComplexControl(QStyle::CC_ComboBox, option);
+  painter.drawControl(QStyle::CE_ComboBoxLabel, option);
+}
+
+}  // namespace spanscope::ui
