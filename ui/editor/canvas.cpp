@@ -25,6 +25,7 @@ Canvas::Canvas(QWidget* parent) : QWidget(parent) {
   CanvasCore& core = m_impl->parts.core();
   connect(&core, &CanvasCore::selectionWanted, this, &Canvas::selectionWanted);
   connect(&core, &CanvasCore::messageWanted, this, &Canvas::messageWanted);
+  connect(&core, &CanvasCore::filesPasted, this, &Canvas::filesDropped);
   connect(&m_impl->parts, &CanvasParts::editWanted, this, &Canvas::editWanted);
   connect(&m_impl->parts, &CanvasParts::commandWanted, this, &Canvas::commandWanted);
   connect(&m_impl->parts, &CanvasParts::filesDropped, this, &Canvas::filesDropped);

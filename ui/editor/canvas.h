@@ -64,7 +64,7 @@ class Canvas : public QWidget {
   void commandWanted(const QString& id);
   /// The person wants to edit the node's text: the inspector should take the focus.
   void editWanted(spanscope::document::NodeId node);
-  /// The person dropped files on the canvas.
+  /// The person dropped or pasted files.
   void filesDropped(const QStringList& paths);
   void messageWanted(const QString& text);  ///< for the status bar: why a gesture did nothing
 

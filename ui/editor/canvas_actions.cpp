@@ -3,10 +3,10 @@
 #include "engine/workbench/document/edits.h"
 #include "ui/editor/added_documents.h"
 #include "ui/editor/canvas_parts.h"
+#include "ui/editor/clipboard.h"
 #include "ui/editor/wrapping.h"
 
 #include <QMimeData>
-#include <QUrl>
 
 #include <algorithm>
 
@@ -174,11 +174,7 @@ void CanvasParts::drop(const QMimeData& data, QPointF viewportPoint) {
     m_view->setFocus();
     return;
   }
-  QStringList paths;
-  for (const QUrl& url : data.urls()) {
-    if (url.isLocalFile()) paths.append(url.toLocalFile());
-  }
-  if (!paths.isEmpty()) Q_EMIT filesDropped(paths);
+  if (const QStringList paths = localFiles(data); !paths.isEmpty()) Q_EMIT filesDropped(paths);
 }
 
 void CanvasParts::addDocuments(const std::vector<TextFile>& files) {

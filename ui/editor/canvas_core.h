@@ -97,6 +97,8 @@ class CanvasCore : public QObject {
   /// Tells that nodes were added and selected, so that the canvas shows them.
   void tellAdded();
   void say(const QString& text) { Q_EMIT messageWanted(text); }
+  /// Tells that files were pasted, which the window reads.
+  void tellPasted(const QStringList& paths) { Q_EMIT filesPasted(paths); }
 
  Q_SIGNALS:
   void drawnChanged();  ///< the drawn document or its layout is another
@@ -108,6 +110,7 @@ class CanvasCore : public QObject {
   void added();
   void selectionWanted(const spanscope::ui::Selection& selection);
   void messageWanted(const QString& text);
+  void filesPasted(const QStringList& paths);
 
  private:
   void takeDocument(std::shared_ptr<const document::Document> document);

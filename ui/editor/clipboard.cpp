@@ -8,6 +8,9 @@
 #include "ui/editor/free_place.h"
 #include "ui/words/tr.h"
 
+#include <QMimeData>
+#include <QUrl>
+
 #include <optional>
 
 namespace spanscope::ui {
@@ -86,6 +89,14 @@ std::string nodesToText(const Document& document, const std::vector<NodeId>& ids
     text += i + 1 < tops.size() ? ",\n" : "\n";
   }
   return text + "]\n";
+}
+
+QStringList localFiles(const QMimeData& data) {
+  QStringList paths;
+  for (const QUrl& url : data.urls()) {
+    if (url.isLocalFile()) paths.append(url.toLocalFile());
+  }
+  return paths;
 }
 
 PastedNodes nodesFromText(const std::string& text) {

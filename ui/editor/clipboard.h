@@ -8,15 +8,21 @@
 #include "ui/editor/stacking.h"
 
 #include <QString>
+#include <QStringList>
 
 #include <string>
 #include <vector>
+
+class QMimeData;
 
 namespace spanscope::ui {
 
 /// The subtrees of these nodes as JSON: one query, or a list of queries. A node below another of the nodes
 /// gets no entry of its own.
 std::string nodesToText(const document::Document& document, const std::vector<document::NodeId>& ids);
+
+/// The paths of the local files that are dropped or pasted, as file managers give them.
+QStringList localFiles(const QMimeData& data);
 
 struct PastedNodes {
   std::vector<query::Node> trees;

@@ -11,6 +11,7 @@
 
 #include <QClipboard>
 #include <QGuiApplication>
+#include <QMimeData>
 #include <QRectF>
 
 #include <algorithm>
@@ -56,6 +57,12 @@ class DocumentCommands {
   }
 
   void paste() {
+    // File managers give the paths as text too, so files go first.
+    const QMimeData* data = QGuiApplication::clipboard()->mimeData();
+    if (const QStringList files = data == nullptr ? QStringList() : localFiles(*data); !files.isEmpty()) {
+      m_core.tellPasted(files);
+      return;
+    }
     const PastedNodes pasted = nodesFromText(QGuiApplication::clipboard()->text().toStdString());
     if (pasted.trees.empty()) {
       m_core.say(pasted.error);

@@ -8,6 +8,7 @@
 #include "ui/document/picture_document.h"
 #include "ui/document/recent_files.h"
 #include "ui/document/text_files.h"
+#include "ui/editor/clipboard.h"
 #include "ui/export/export_dialog.h"
 #include "ui/export/view_export_dialog.h"
 #include "ui/session/model_choices.h"
@@ -29,7 +30,6 @@
 #include <QMimeData>
 #include <QTimer>
 #include <QUndoView>
-#include <QUrl>
 #include <QVBoxLayout>
 
 #include <algorithm>
@@ -387,11 +387,7 @@ void MainWindow::dragEnterEvent(QDragEnterEvent* event) {
 }
 
 void MainWindow::dropEvent(QDropEvent* event) {
-  QStringList paths;
-  for (const QUrl& url : event->mimeData()->urls()) {
-    if (url.isLocalFile()) paths << url.toLocalFile();
-  }
-  if (!paths.isEmpty()) takeDropped(paths);
+  if (const QStringList paths = localFiles(*event->mimeData()); !paths.isEmpty()) takeDropped(paths);
 }
 
 }  // namespace spanscope::ui

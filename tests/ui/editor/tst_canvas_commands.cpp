@@ -14,6 +14,7 @@
 #include <QClipboard>
 #include <QGuiApplication>
 #include <QLineEdit>
+#include <QMimeData>
 #include <QObject>
 #include <QPainter>
 #include <QPointF>
@@ -21,6 +22,7 @@
 #include <QString>
 #include <QStringLiteral>
 #include <QTest>
+#include <QUrl>
 
 #include <iterator>
 #include <map>
@@ -193,6 +195,23 @@ class TestCanvasCommands : public QObject {
     QCOMPARE(rag.commands(), 0);
     QCOMPARE(rag.driver.messages.size(), 1);
     QVERIFY(!rag.driver.messages.first().isEmpty());
+  }
+
+  /// Files from a file manager are handed on as dropped ones are, whatever text stands beside them.
+  void pastedFilesAreHandedOn() {
+    Rag rag;
+    rag.select(rag.plus);
+    auto data = std::make_unique<QMimeData>();
+    data->setUrls({QUrl::fromLocalFile(QStringLiteral("/texts/a b.txt")),
+                   QUrl(QStringLiteral("https://example.org/c.txt")),
+                   QUrl::fromLocalFile(QStringLiteral("/texts/d.txt"))});
+    data->setText(QStringLiteral("/texts/a b.txt\n/texts/d.txt"));
+    // NOLINTNEXTLINE(cppcoreguidelines-owning-memory): the clipboard takes it.
+    QGuiApplication::clipboard()->setMimeData(data.release());
+    rag.driver.key(Qt::Key_V, Qt::ControlModifier);
+    QCOMPARE(rag.driver.dropped,
+             (QStringList{QStringLiteral("/texts/a b.txt"), QStringLiteral("/texts/d.txt")}));
+    QCOMPARE(rag.commands(), 0);
   }
 
   void pastedWordsAreAMessage_data() {

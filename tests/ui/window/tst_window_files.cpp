@@ -9,12 +9,15 @@
 #include "ui/window/main_window.h"
 #include "ui/window/notice_bar.h"
 
+#include <QClipboard>
 #include <QDir>
 #include <QFile>
 #include <QFileInfo>
+#include <QGuiApplication>
 #include <QList>
 #include <QListWidget>
 #include <QMessageBox>
+#include <QMimeData>
 #include <QObject>
 #include <QPushButton>
 #include <QSettings>
@@ -27,6 +30,7 @@
 #include <QTimer>
 #include <QToolButton>
 #include <QUndoView>
+#include <QUrl>
 
 #include <random>
 
@@ -222,6 +226,25 @@ class TestWindowFiles : public QObject {
              qPrintable(refused.said().join(QString())));
     QCOMPARE(model().document().size(), before + 1);
     QCOMPARE(m_window->workspace().documents().size(), std::size_t{1});
+  }
+
+  /// Files copied in a file manager become documents as dropped ones do: all of them in one step.
+  void pastedFilesAreAdded() {
+    QVERIFY(m_window->openFile(m_path));
+    const std::size_t before = model().document().size();
+    constexpr int kFiles = 200;
+    QList<QUrl> urls;
+    for (int i = 0; i < kFiles; ++i) {
+      const QString name = QStringLiteral("pasted/%1.txt").arg(i);
+      urls += QUrl::fromLocalFile(writeText(name, "Some notes."));
+    }
+    auto data = std::make_unique<QMimeData>();
+    data->setUrls(urls);
+    // NOLINTNEXTLINE(cppcoreguidelines-owning-memory): the clipboard takes it.
+    QGuiApplication::clipboard()->setMimeData(data.release());
+    m_window->perform(QStringLiteral("edit.paste"));
+    QCOMPARE(model().document().size(), before + kFiles);
+    QCOMPARE(model().undoStack().count(), 1);
   }
 
   /// What is complained of goes from the status bar once it is mended or out of view.
