@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // What of the window has to do with files: open, close, record, export.
 #include "engine/base/error.h"
+#include "engine/query/node_parts.h"
 #include "engine/workbench/model_bundle.h"
 #include "engine/workbench/model_names.h"
 #include "engine/workbench/resource_paths.h"
@@ -57,6 +58,19 @@ bool isOpenedByName(const QString& path) {
          std::any_of(std::begin(kEnds), std::end(kEnds), [&path](const char* end) {
            return path.endsWith(QLatin1String(end), Qt::CaseInsensitive);
          });
+}
+
+/// Whether the query asks for the bundled model by name, and for no other.
+bool namesBundledModel(const document::Document& document) {
+  const std::string bundled = workbench::modelNameOf({});
+  bool isNamed = false;
+  for (const document::NodeId id : document.ids()) {
+    const query::GenerateSettings* settings = query::settingsOf(document.at(id).own);
+    if (settings == nullptr || settings->model.empty()) continue;
+    if (!workbench::meansModel(settings->model, bundled)) return false;
+    isNamed = true;
+  }
+  return isNamed;
 }
 
 }  // namespace
@@ -236,7 +250,7 @@ bool MainWindow::openExample(const QString& fileName) {
     QMessageBox::warning(this, tr("Open"), diagnosticsText(opened.diagnostics, fileName));
     return false;
   }
-  opened.document->settings.model = m_workspace.modelInUse();
+  if (!namesBundledModel(*opened.document)) opened.document->settings.model = m_workspace.modelInUse();
   auto model = std::make_unique<DocumentModel>(std::move(*opened.document));
   // Examples are opened as copies: saving asks for a name.
   model->setTitle(QFileInfo(fileName).completeBaseName());

@@ -247,6 +247,21 @@ class TestWindowFiles : public QObject {
     QCOMPARE(model().undoStack().count(), 1);
   }
 
+  /// An example that names the bundled model runs on it, whatever model the document before it was run on.
+  void examplesRunOnTheModelTheyName() {
+    m_window->perform(QStringLiteral("file.new"));
+    model().change(QStringLiteral("Model"),
+                   [](document::Document& next) { next.settings.model = "/models/another"; });
+    QVERIFY(m_window->openExample(QStringLiteral("rag.json")));
+    QCOMPARE(model().document().settings.model, std::string());
+    // A person may choose another for it, and a query of their own goes on with what they use.
+    model().change(QStringLiteral("Model"),
+                   [](document::Document& next) { next.settings.model = "/models/another"; });
+    QCOMPARE(model().document().settings.model, std::string("/models/another"));
+    m_window->perform(QStringLiteral("file.new"));
+    QCOMPARE(model().document().settings.model, std::string("/models/another"));
+  }
+
   /// What is complained of goes from the status bar once it is mended or out of view.
   void complaintsGoWithTheirCause() {
     m_window->perform(QStringLiteral("file.new"));
