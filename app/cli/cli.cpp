@@ -60,9 +60,11 @@ void checkIsGiven(const CLI::Option& option, const std::string& type) {
   if (name == "--answer" || name == "--reduce-prompt") return;
   for (const std::string& text : option.results()) {
     if (!text.empty()) continue;
-    refuseOption(
-        name, "nothing",
-        type == "FILE" ? "the name of a file" : (type == "DIR" ? "the name of a folder" : "a value"));
+    refuseOption(name, "nothing",
+                 type == "FILE"    ? "the name of a file"
+                 : type == "DIR"   ? "the name of a folder"
+                 : type == "MODEL" ? "the name of a folder or file"
+                                   : "a value");
   }
 }
 
@@ -73,7 +75,7 @@ void checkTexts(const CLI::App& app) {
     const std::string type = option->get_type_name();
     if (option->get_positional()) continue;
     if (option->get_items_expected_max() > 0) checkIsGiven(*option, type);
-    if (type == "FILE" || type == "DIR") continue;
+    if (type == "FILE" || type == "DIR" || type == "MODEL") continue;
     for (const std::string& text : option->results()) {
       if (!isValidUtf8(text))
         refuseOption(option->get_name(), query::inQuotes(toValidUtf8(text)), "text in UTF-8");

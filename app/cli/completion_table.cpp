@@ -103,7 +103,7 @@ CompletedValue valueOf(const CLI::Option& option, const std::string& name, const
     value.taken = Taken::Words;
   } else if (value.name == "DIR" || value.name == "PATH" || name == "--models") {
     value.taken = Taken::Folders;
-  } else if (value.name == "FILE") {
+  } else if (value.name == "FILE" || value.name == "MODEL") {
     value.taken = Taken::Files;
   }
   return value;

@@ -28,7 +28,7 @@ const std::vector<Setting>& runSettings() {
        .row = {.group = Group::Model, .label = tr("Checkpoint"), .title = tr("Model")},
        .option = {.name = "--model",
                   .help = "Hugging Face model directory or GGUF file; default: the bundled model",
-                  .value = "PATH",
+                  .value = "MODEL",
                   .showsDefault = false}},
       {.key = "stands_for",
        .name = "standsFor",

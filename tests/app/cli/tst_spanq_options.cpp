@@ -335,7 +335,8 @@ void TestSpanqOptions::emptyValuesAreUsage_data() {
   };
   const QStringList run{"run", "--json", kNowhere};
   for (const char* option : {"--trace", "--index"}) row(option, run, "the name of a file");
-  for (const char* option : {"--cache-dir", "--model"}) row(option, run, "the name of a folder");
+  row("--cache-dir", run, "the name of a folder");
+  row("--model", run, "the name of a folder or file");
   row("--cache-dir", {"cache", "list"}, "the name of a folder");
   row("--folder", {"bench", "cache"}, "the name of a folder");
   row("--csv", {"bench", "rag"}, "the name of a file");
