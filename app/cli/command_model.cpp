@@ -179,7 +179,8 @@ void addModel(CLI::App& app, Context& context) {
 
   CLI::App* showCommand = group->add_subcommand("show", "Show what a model is");
   showCommand->footer("Example:\n  spanq model show resources/models/spanlet\n");
-  showCommand->add_option("MODEL", options->directory, "Hugging Face model directory or GGUF file")->required();
+  showCommand->add_option("MODEL", options->directory, "Hugging Face model directory or GGUF file")
+      ->required();
   addTemplateOption(*showCommand, options->chatTemplate);
   addSettings(*showCommand, options->settings, {"device", "threads"});
   showCommand->add_flag("--json", options->json, "Write JSON");
@@ -191,7 +192,8 @@ void addModel(CLI::App& app, Context& context) {
   logitsCommand->footer(
       "Example:\n  spanq model logits resources/models/spanlet --ids 5,300,301,7,5,302,7,6 --segments "
       "i4,d4\n");
-  logitsCommand->add_option("MODEL", options->directory, "Hugging Face model directory or GGUF file")->required();
+  logitsCommand->add_option("MODEL", options->directory, "Hugging Face model directory or GGUF file")
+      ->required();
   logitsCommand->add_option("--ids", options->ids, "Token ids, e.g. 1,2,3")->required();
   logitsCommand->add_option("--segments", options->segments,
                             "Segments in order, each i (independent: sees only itself) or d (dependent: sees "

@@ -13,7 +13,8 @@ QString runHintText(const StatusModel& status) {
   if (status.events > 0 || status.promptTokens <= 0) return {};
   const QString all = QString::number(status.promptTokens);
   if (status.cachedTokens <= 0) return tr("All %1 prompt tokens were computed: see how").arg(all);
-  return tr("%1 of %2 prompt tokens came from the cache: see why").arg(QString::number(status.cachedTokens), all);
+  return tr("%1 of %2 prompt tokens came from the cache: see why")
+      .arg(QString::number(status.cachedTokens), all);
 }
 
 RunHint::RunHint(QWidget* parent)
