@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Files that others touch, and what outlives the window: bars, questions, recovery, tabs.
+#include "engine/workbench/resource_paths.h"
 #include "tests/support/backends.h"
 #include "tests/support/test_program.h"
 #include "ui/document/document_file.h"
@@ -226,6 +227,21 @@ class TestWindowFiles : public QObject {
              qPrintable(refused.said().join(QString())));
     QCOMPARE(model().document().size(), before + 1);
     QCOMPARE(m_window->workspace().documents().size(), std::size_t{1});
+  }
+
+  /// A model that is dropped is no text: the document runs on it from then on.
+  void droppedModelsAreChosen() {
+    QVERIFY(m_window->openFile(m_path));
+    const std::size_t before = model().document().size();
+    const QString gguf = writeText(QStringLiteral("small.Q4_K_M.gguf"), "GGUF");
+    Q_EMIT m_window->canvas().filesDropped({gguf});
+    QCOMPARE(model().document().settings.model, gguf.toStdString());
+    QCOMPARE(model().document().size(), before);
+    const QString folder = QString::fromStdString(workbench::bundledModelDirectory().string());
+    Q_EMIT m_window->canvas().filesDropped({folder});
+    QCOMPARE(model().document().settings.model, folder.toStdString());
+    model().undoStack().undo();
+    QCOMPARE(model().document().settings.model, gguf.toStdString());
   }
 
   /// Files copied in a file manager become documents as dropped ones do: all of them in one step.
