@@ -182,23 +182,19 @@ class WidenedPanels {
  public:
   using Element = float;
   WidenedPanels(const MatmulJob& job, float* out)
-      : m_weight(*job.weight),
-        m_rule(compute::infoOf(m_weight.format()).rule),
-        m_widen(packedFunctions(m_weight.format()).widen),
-        m_out(out) {}
+      : m_weight(*job.weight), m_widen(packedFunctions(m_weight.format()).widen), m_out(out) {}
 
   Panels<float> take(std::int64_t panel, std::int64_t together, std::int64_t k, std::int64_t count) const {
     const std::int64_t stride = count * kWidth;
     for (std::int64_t i = 0; i < together; ++i) {
-      m_widen(m_rule, m_weight.packedShape(),
-              m_weight.data<std::byte>() + (panel + i) * m_weight.panelBytes(), k, count, m_out + i * stride);
+      m_widen(m_weight.packedShape(), m_weight.data<std::byte>() + (panel + i) * m_weight.panelBytes(), k,
+              count, m_out + i * stride);
     }
     return {m_out, stride};
   }
 
  private:
   const CpuWeight& m_weight;
-  const compute::PackedRule& m_rule;
   decltype(PackedFunctions::widen) m_widen;
   float* m_out;
 };
@@ -244,14 +240,13 @@ void blockOf(const MatmulJob& job, std::int64_t rowBlock, std::int64_t panelBloc
 /// One tile of few rows: a value is used as soon as it is there, and not stored.
 void fusedBlock(const MatmulJob& job, std::int64_t panelBlock, float* sums) {
   const CpuWeight& weight = *job.weight;
-  const PackedFunctions functions = packedFunctions(weight.format());
-  const compute::PackedRule& rule = compute::infoOf(weight.format()).rule;
+  const PackedFunctions& functions = packedFunctions(weight.format());
   const std::int64_t rows = job.rowTiles.rows;
   const std::int64_t firstPanel = panelBlock * job.panelBlock;
   const std::int64_t panels = std::min(job.panelBlock, job.panels - firstPanel);
   const std::int64_t sumStride = kRowTile * kWidth;
   for (std::int64_t panel = 0; panel < panels; ++panel) {
-    functions.multiply[rows - 1](rule, weight.packedShape(),
+    functions.multiply[rows - 1](weight.packedShape(),
                                  weight.data<std::byte>() + (firstPanel + panel) * weight.panelBytes(),
                                  job.columns, job.packedRows, sums + panel * sumStride);
   }

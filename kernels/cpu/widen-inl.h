@@ -9,9 +9,14 @@
 #define SPANSCOPE_KERNELS_CPU_WIDEN_INL_H_
 #endif
 
-#include "engine/compute/weight_format/weight_format.h"
+#include "engine/compute/weight_format/weight_format_table.h"
 #include "kernels/cpu/packed_panels.h"
 #include "kernels/cpu/simd-inl.h"
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <utility>
 
 HWY_BEFORE_NAMESPACE();
 namespace spanscope::cpu {
@@ -125,16 +130,10 @@ HWY_INLINE CodePair tableValues(const std::byte* group, const std::int8_t* table
 #endif
 }
 
-/// What a format has, as constants.
-template <int kBitsOfCode, int kOffsetOfCodes, bool kTable, bool kScales, bool kMinimum, bool kMinima>
-struct PackedTraits {
-  static constexpr int kBits = kBitsOfCode;
-  static constexpr int kOffset = kOffsetOfCodes;
-  static constexpr bool kHasTable = kTable;
-  static constexpr bool kHasScales = kScales;
-  static constexpr bool kHasMinimum = kMinimum;
-  static constexpr bool kHasMinima = kMinima;
-};
+/// The rule of a packed format.
+template <compute::WeightFormat kFormat>
+constexpr const compute::PackedRule& kRuleOf =
+    compute::kWeightFormats[static_cast<std::size_t>(kFormat)].rule;
 
 /// Factors of the elements of a part, by feature.
 struct PartFactors {
@@ -143,23 +142,23 @@ struct PartFactors {
 };
 
 /// The values of k number kK of a group.
-template <class Traits, int kK>
-HWY_INLINE PanelPair widenOne(const std::byte* group, const std::byte* high, const compute::PackedRule& rule,
-                              const PartFactors& factors) {
+template <compute::WeightFormat kFormat, int kK>
+HWY_INLINE PanelPair widenOne(const std::byte* group, const std::byte* high, const PartFactors& factors) {
+  constexpr const compute::PackedRule& kRule = kRuleOf<kFormat>;
   const FloatTag d;
   CodePair values;
-  if constexpr (Traits::kHasTable) {
-    values = tableValues<kK>(group, rule.table);
+  if constexpr (kRule.table != nullptr) {
+    values = tableValues<kK>(group, kRule.table);
   } else {
-    values = codesOf<Traits::kBits, kK>(group, high);
-    if constexpr (!Traits::kHasMinimum) {
-      const auto offset = hn::Set(IntegerTag(), Traits::kOffset);
+    values = codesOf<kRule.bits, kK>(group, high);
+    if constexpr (kRule.offset != 0) {
+      const auto offset = hn::Set(IntegerTag(), kRule.offset);
       values = {hn::Sub(values.first, offset), hn::Sub(values.second, offset)};
     }
   }
   PanelPair out = {hn::Mul(factors.scale.first, hn::ConvertTo(d, values.first)),
                    hn::Mul(factors.scale.second, hn::ConvertTo(d, values.second))};
-  if constexpr (Traits::kHasMinimum) {
+  if constexpr (kRule.hasMinimum) {
     out.first = hn::Add(out.first, factors.minimum.first);
     out.second = hn::Add(out.second, factors.minimum.second);
   }
@@ -167,23 +166,24 @@ HWY_INLINE PanelPair widenOne(const std::byte* group, const std::byte* high, con
 }
 
 /// A part of a panel: its factors, and where its codes begin.
-template <class Traits>
+template <compute::WeightFormat kFormat>
 struct Part {
   PartFactors factors;
   const std::byte* group;
 
   HWY_INLINE Part(const PackedPanelShape& shape, const std::byte* panel, std::int64_t part) {
+    constexpr const compute::PackedRule& kRule = kRuleOf<kFormat>;
     const std::int64_t parts = shape.blockElements / shape.partElements;
     const std::byte* block = panel + part / parts * shape.blockBytes;
     const std::byte* at = block + shape.headBytes + part % parts * shape.partBytes;
     factors.scale = loadHalfPair(block);
-    if constexpr (Traits::kHasScales) {
+    if constexpr (kRule.hasScales) {
       const PanelPair scales = loadSignedPair(at);
       factors.scale = {hn::Mul(factors.scale.first, scales.first),
                        hn::Mul(factors.scale.second, scales.second)};
     }
-    if constexpr (Traits::kHasMinimum) factors.minimum = loadHalfPair(block + 2 * shape.width);
-    if constexpr (Traits::kHasMinima) {
+    if constexpr (kRule.hasMinimum) factors.minimum = loadHalfPair(block + 2 * shape.width);
+    if constexpr (kRule.hasMinima) {
       const PanelPair minima = loadBytePair(at + shape.width);
       factors.minimum = {hn::Neg(hn::Mul(factors.minimum.first, minima.first)),
                          hn::Neg(hn::Mul(factors.minimum.second, minima.second))};
@@ -192,42 +192,48 @@ struct Part {
   }
 };
 
-/// Elements first … first + count − 1 along k, whole parts, to [count][width].
-template <class Traits>
-void widenParts(const compute::PackedRule& rule, const PackedPanelShape& shape, const std::byte* panel,
-                std::int64_t first, std::int64_t count, float* HWY_RESTRICT out) {
-  const FloatTag d;
-  const auto store = [&](const PanelPair& values) {
-    hn::StoreU(values.first, d, out);
-    hn::StoreU(values.second, d, out + kLanes);
-    out += 2 * kLanes;
-  };
-  const std::int64_t last = (first + count) / shape.partElements;
-  for (std::int64_t index = first / shape.partElements; index < last; ++index) {
-    const Part<Traits> part(shape, panel, index);
+/// Gives the values of each k of parts first … last − 1 of a panel to `use`, in order.
+template <compute::WeightFormat kFormat, class Use>
+HWY_INLINE void eachOfParts(const PackedPanelShape& shape, const std::byte* panel, std::int64_t first,
+                            std::int64_t last, const Use& use) {
+  for (std::int64_t index = first; index < last; ++index) {
+    const Part<kFormat> part(shape, panel, index);
     const std::byte* group = part.group;
     for (std::int64_t k = 0; k < shape.partElements; k += kPackedGroup, group += shape.groupBytes) {
       const std::byte* high = group + shape.lowBytes;
-      store(widenOne<Traits, 0>(group, high, rule, part.factors));
-      store(widenOne<Traits, 1>(group, high, rule, part.factors));
-      store(widenOne<Traits, 2>(group, high, rule, part.factors));
-      store(widenOne<Traits, 3>(group, high, rule, part.factors));
+      use(widenOne<kFormat, 0>(group, high, part.factors));
+      use(widenOne<kFormat, 1>(group, high, part.factors));
+      use(widenOne<kFormat, 2>(group, high, part.factors));
+      use(widenOne<kFormat, 3>(group, high, part.factors));
     }
   }
+}
+
+/// Elements first … first + count − 1 along k, whole parts, to [count][width].
+template <compute::WeightFormat kFormat>
+void widenParts(const PackedPanelShape& shape, const std::byte* panel, std::int64_t first, std::int64_t count,
+                float* HWY_RESTRICT out) {
+  const FloatTag d;
+  eachOfParts<kFormat>(shape, panel, first / shape.partElements, (first + count) / shape.partElements,
+                       [&](const PanelPair& values) {
+                         hn::StoreU(values.first, d, out);
+                         hn::StoreU(values.second, d, out + kLanes);
+                         out += 2 * kLanes;
+                       });
 }
 
 /// Rows that are multiplied with values which are not stored in between.
 constexpr int kMostFusedRows = 2;
 
 /// sums[row][width] = Σ over k of rows[k][row] · the values of the panel, in one chain each.
-template <class Traits, int kRows>
-void multiplyParts(const compute::PackedRule& rule, const PackedPanelShape& shape, const std::byte* panel,
-                   std::int64_t columns, const float* HWY_RESTRICT rows, float* HWY_RESTRICT sums) {
+template <compute::WeightFormat kFormat, int kRows>
+void multiplyParts(const PackedPanelShape& shape, const std::byte* panel, std::int64_t columns,
+                   const float* HWY_RESTRICT rows, float* HWY_RESTRICT sums) {
   const FloatTag d;
   FloatVector acc[kRows][2];
   SPANSCOPE_UNROLL
   for (int r = 0; r < kRows; ++r) acc[r][0] = acc[r][1] = hn::Zero(d);
-  const auto add = [&](const PanelPair& values) {
+  eachOfParts<kFormat>(shape, panel, 0, columns / shape.partElements, [&](const PanelPair& values) {
     SPANSCOPE_UNROLL
     for (int r = 0; r < kRows; ++r) {
       const FloatVector x = hn::Set(d, rows[r]);
@@ -235,18 +241,7 @@ void multiplyParts(const compute::PackedRule& rule, const PackedPanelShape& shap
       acc[r][1] = hn::MulAdd(x, values.second, acc[r][1]);
     }
     rows += kRows;
-  };
-  for (std::int64_t index = 0; index * shape.partElements < columns; ++index) {
-    const Part<Traits> part(shape, panel, index);
-    const std::byte* group = part.group;
-    for (std::int64_t k = 0; k < shape.partElements; k += kPackedGroup, group += shape.groupBytes) {
-      const std::byte* high = group + shape.lowBytes;
-      add(widenOne<Traits, 0>(group, high, rule, part.factors));
-      add(widenOne<Traits, 1>(group, high, rule, part.factors));
-      add(widenOne<Traits, 2>(group, high, rule, part.factors));
-      add(widenOne<Traits, 3>(group, high, rule, part.factors));
-    }
-  }
+  });
   SPANSCOPE_UNROLL
   for (int r = 0; r < kRows; ++r) {
     hn::StoreU(acc[r][0], d, sums + r * 2 * kLanes);
@@ -254,54 +249,31 @@ void multiplyParts(const compute::PackedRule& rule, const PackedPanelShape& shap
   }
 }
 
-/// The functions for a packed format.
+/// The functions for a packed format; null for plain ones.
 struct PackedFunctions {
-  void (*widen)(const compute::PackedRule&, const PackedPanelShape&, const std::byte* panel,
-                std::int64_t first, std::int64_t count, float* out) = nullptr;
+  void (*widen)(const PackedPanelShape&, const std::byte* panel, std::int64_t first, std::int64_t count,
+                float* out) = nullptr;
   /// By rows − 1.
-  void (*multiply[kMostFusedRows])(const compute::PackedRule&, const PackedPanelShape&,
-                                   const std::byte* panel, std::int64_t columns, const float* rows,
-                                   float* sums) = {};
+  void (*multiply[kMostFusedRows])(const PackedPanelShape&, const std::byte* panel, std::int64_t columns,
+                                   const float* rows, float* sums) = {};
 };
 
-template <class Traits>
+template <std::size_t kIndex>
 constexpr PackedFunctions functionsOf() {
-  return {&widenParts<Traits>, {&multiplyParts<Traits, 1>, &multiplyParts<Traits, 2>}};
+  constexpr compute::WeightFormat kFormat = compute::kWeightFormats[kIndex].format;
+  if constexpr (compute::kWeightFormats[kIndex].isPacked())
+    return {&widenParts<kFormat>, {&multiplyParts<kFormat, 1>, &multiplyParts<kFormat, 2>}};
+  return {};
 }
 
-inline PackedFunctions packedFunctions(compute::WeightFormat format) {
-  using compute::WeightFormat;
-  switch (format) {
-    case WeightFormat::Q8_0:
-      return functionsOf<PackedTraits<8, 128, false, false, false, false>>();
-    case WeightFormat::Q4_0:
-      return functionsOf<PackedTraits<4, 8, false, false, false, false>>();
-    case WeightFormat::Q4_1:
-      return functionsOf<PackedTraits<4, 0, false, false, true, false>>();
-    case WeightFormat::Q5_0:
-      return functionsOf<PackedTraits<5, 16, false, false, false, false>>();
-    case WeightFormat::Q5_1:
-      return functionsOf<PackedTraits<5, 0, false, false, true, false>>();
-    case WeightFormat::Q2_K:
-      return functionsOf<PackedTraits<2, 0, false, true, true, true>>();
-    case WeightFormat::Q3_K:
-      return functionsOf<PackedTraits<3, 4, false, true, false, false>>();
-    case WeightFormat::Q4_K:
-      return functionsOf<PackedTraits<4, 0, false, true, true, true>>();
-    case WeightFormat::Q5_K:
-      return functionsOf<PackedTraits<5, 0, false, true, true, true>>();
-    case WeightFormat::Q6_K:
-      return functionsOf<PackedTraits<6, 32, false, true, false, false>>();
-    case WeightFormat::IQ4_NL:
-      return functionsOf<PackedTraits<4, 0, true, false, false, false>>();
-    case WeightFormat::IQ4_XS:
-      return functionsOf<PackedTraits<4, 0, true, true, false, false>>();
-    case WeightFormat::F32:
-    case WeightFormat::F16:
-    case WeightFormat::BF16:
-      break;
-  }
-  return {};
+template <std::size_t... kIndex>
+constexpr std::array<PackedFunctions, sizeof...(kIndex)> functionTable(std::index_sequence<kIndex...>) {
+  return {functionsOf<kIndex>()...};
+}
+
+inline const PackedFunctions& packedFunctions(compute::WeightFormat format) {
+  static constexpr auto kTable = functionTable(std::make_index_sequence<compute::kWeightFormats.size()>());
+  return kTable[static_cast<std::size_t>(format)];
 }
 
 }  // namespace HWY_NAMESPACE

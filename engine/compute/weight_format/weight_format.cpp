@@ -2,128 +2,12 @@
 #include "engine/compute/weight_format/weight_format.h"
 
 #include "engine/compute/half.h"
-#include "engine/compute/weight_format/packed_blocks.h"
+#include "engine/compute/weight_format/weight_format_table.h"
 
 #include <algorithm>
-#include <array>
 
 namespace spanscope::compute {
 namespace {
-
-constexpr std::int32_t kSmall = 32;
-constexpr std::int32_t kLarge = 256;
-
-constexpr WeightFormatInfo plain(WeightFormat format, const char* name, std::uint32_t type,
-                                 std::int32_t bytes) {
-  return {.format = format, .name = name, .ggufType = type, .blockElements = 1, .blockBytes = bytes};
-}
-
-constexpr std::array<WeightFormatInfo, 15> kFormats = {{
-    plain(WeightFormat::F32, "F32", 0, 4),
-    plain(WeightFormat::F16, "F16", 1, 2),
-    plain(WeightFormat::BF16, "BF16", 30, 2),
-    {.format = WeightFormat::Q8_0,
-     .name = "Q8_0",
-     .ggufType = 8,
-     .blockElements = kSmall,
-     .blockBytes = 34,
-     .rule = {.bits = 8, .offset = 128},
-     .factorAt = 0,
-     .takeCodes = &takeCodesQ8_0},
-    {.format = WeightFormat::Q4_0,
-     .name = "Q4_0",
-     .ggufType = 2,
-     .blockElements = kSmall,
-     .blockBytes = 18,
-     .rule = {.bits = 4, .offset = 8},
-     .factorAt = 0,
-     .takeCodes = &takeCodesQ4_0},
-    {.format = WeightFormat::Q4_1,
-     .name = "Q4_1",
-     .ggufType = 3,
-     .blockElements = kSmall,
-     .blockBytes = 20,
-     .rule = {.bits = 4, .hasMinimum = true},
-     .factorAt = 0,
-     .minimumAt = 2,
-     .takeCodes = &takeCodesQ4_1},
-    {.format = WeightFormat::Q5_0,
-     .name = "Q5_0",
-     .ggufType = 6,
-     .blockElements = kSmall,
-     .blockBytes = 22,
-     .rule = {.bits = 5, .offset = 16},
-     .factorAt = 0,
-     .takeCodes = &takeCodesQ5_0},
-    {.format = WeightFormat::Q5_1,
-     .name = "Q5_1",
-     .ggufType = 7,
-     .blockElements = kSmall,
-     .blockBytes = 24,
-     .rule = {.bits = 5, .hasMinimum = true},
-     .factorAt = 0,
-     .minimumAt = 2,
-     .takeCodes = &takeCodesQ5_1},
-    {.format = WeightFormat::Q2_K,
-     .name = "Q2_K",
-     .ggufType = 10,
-     .blockElements = kLarge,
-     .blockBytes = 84,
-     .rule = {.bits = 2, .partElements = 16, .hasScales = true, .hasMinimum = true, .hasMinima = true},
-     .factorAt = 80,
-     .minimumAt = 82,
-     .takeCodes = &takeCodesQ2_K},
-    {.format = WeightFormat::Q3_K,
-     .name = "Q3_K",
-     .ggufType = 11,
-     .blockElements = kLarge,
-     .blockBytes = 110,
-     .rule = {.bits = 3, .partElements = 16, .offset = 4, .hasScales = true},
-     .factorAt = 108,
-     .takeCodes = &takeCodesQ3_K},
-    {.format = WeightFormat::Q4_K,
-     .name = "Q4_K",
-     .ggufType = 12,
-     .blockElements = kLarge,
-     .blockBytes = 144,
-     .rule = {.bits = 4, .hasScales = true, .hasMinimum = true, .hasMinima = true},
-     .factorAt = 0,
-     .minimumAt = 2,
-     .takeCodes = &takeCodesQ4_K},
-    {.format = WeightFormat::Q5_K,
-     .name = "Q5_K",
-     .ggufType = 13,
-     .blockElements = kLarge,
-     .blockBytes = 176,
-     .rule = {.bits = 5, .hasScales = true, .hasMinimum = true, .hasMinima = true},
-     .factorAt = 0,
-     .minimumAt = 2,
-     .takeCodes = &takeCodesQ5_K},
-    {.format = WeightFormat::Q6_K,
-     .name = "Q6_K",
-     .ggufType = 14,
-     .blockElements = kLarge,
-     .blockBytes = 210,
-     .rule = {.bits = 6, .partElements = 16, .offset = 32, .hasScales = true},
-     .factorAt = 208,
-     .takeCodes = &takeCodesQ6_K},
-    {.format = WeightFormat::IQ4_NL,
-     .name = "IQ4_NL",
-     .ggufType = 20,
-     .blockElements = kSmall,
-     .blockBytes = 18,
-     .rule = {.bits = 4, .table = kNonLinearValues.data()},
-     .factorAt = 0,
-     .takeCodes = &takeCodesQ4_0},
-    {.format = WeightFormat::IQ4_XS,
-     .name = "IQ4_XS",
-     .ggufType = 23,
-     .blockElements = kLarge,
-     .blockBytes = 136,
-     .rule = {.bits = 4, .table = kNonLinearValues.data(), .hasScales = true},
-     .factorAt = 0,
-     .takeCodes = &takeCodesIQ4_XS},
-}};
 
 /// Products and sums are rounded one by one; see CMakeLists.txt.
 void widenBlock(const WeightFormatInfo& info, const PackedParts& parts, float* out) {
@@ -148,17 +32,17 @@ bool isFinite(const std::byte* half) {
 }  // namespace
 
 std::span<const WeightFormatInfo> weightFormats() {
-  return kFormats;
+  return kWeightFormats;
 }
 
 const WeightFormatInfo& infoOf(WeightFormat format) {
-  return kFormats[static_cast<std::size_t>(format)];
+  return kWeightFormats[static_cast<std::size_t>(format)];
 }
 
 const WeightFormatInfo* findGgufType(std::uint32_t number) {
-  const auto found = std::find_if(kFormats.begin(), kFormats.end(),
+  const auto found = std::find_if(kWeightFormats.begin(), kWeightFormats.end(),
                                   [number](const WeightFormatInfo& info) { return info.ggufType == number; });
-  return found == kFormats.end() ? nullptr : &*found;
+  return found == kWeightFormats.end() ? nullptr : &*found;
 }
 
 WeightFormat formatOf(DType type) {

@@ -69,7 +69,7 @@ struct WeightFormatInfo {
   /// Takes scales, minima and codes out of a block; null for plain formats. See takeApart().
   void (*takeCodes)(const std::byte* block, PackedParts& parts) = nullptr;
 
-  bool isPacked() const { return takeCodes != nullptr; }
+  constexpr bool isPacked() const { return takeCodes != nullptr; }
 };
 
 /// All formats, in the order of the enumeration.
