@@ -80,7 +80,7 @@ class TestFidelityButton : public QObject {
     QCOMPARE(button().text(), QStringLiteral("Measure fidelity"));
     measure();
     const QString headline = fidelityHeadline(answer());
-    QCOMPARE(headline, QStringLiteral("All 8 tokens as in a full prefill · KL < 0.001"));
+    QCOMPARE(headline, QStringLiteral("The same answer as a full prefill · KL < 0.001"));
     const auto labels = m_view->cards().front()->findChildren<QLabel*>();
     const auto isHeadline = [&](const QLabel* label) {
       return label->isVisible() && label->text() == headline;

@@ -195,7 +195,8 @@ void AnswerCard::showFidelity() {
   const QString headline = fidelityHeadline(m_answer);
   setTextIfNew(*m_fidelity, headline);
   m_fidelity->setToolTip(details.isEmpty() ? explain(u"full-prefill") : details);
-  const bool isSame = m_answer.fidelity && m_answer.fidelity->agreeing == m_answer.fidelity->tokens;
+  const bool isSame =
+      m_answer.fidelity && m_answer.fidelity->sampledSteps == 0 && m_answer.fidelity->sameAnswers == 1;
   QFont font = m_theme->smallFont();
   font.setWeight(m_answer.fidelity ? QFont::DemiBold : QFont::Normal);
   setInk(*m_fidelity,

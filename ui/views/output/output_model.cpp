@@ -289,18 +289,24 @@ QString fidelityHeadline(const Answer& answer) {
     return tr("Measuring against a full prefill: %1 %").arg(static_cast<int>(answer.measuredShare * 100));
   if (answer.state != AnswerState::Finished || answer.generatedTokens == 0) return {};
   if (!answer.fidelity) {
-    return answer.exactness.contains(QStringLiteral("full prefill ✓"))
-               ? tr("Exact: what a full prefill gives")
-               : tr("Not held against a full prefill yet");
+    if (!answer.exactness.contains(QStringLiteral("full prefill ✓")))
+      return tr("Not held against a full prefill yet");
+    // A layout puts other tokens into the prompt than the chat template does.
+    return answer.over.isEmpty() ? tr("Exact: what a full prefill gives")
+                                 : tr("Exact: what a full prefill of these tokens gives");
   }
   const trace::FidelityFigures& figures = *answer.fidelity;
-  const QString tokens =
-      figures.agreeing == figures.tokens
-          ? (figures.tokens == 1 ? tr("The token as in a full prefill")
-                                 : tr("All %1 tokens as in a full prefill").arg(figures.tokens))
-          : tr("%1 of %2 tokens as in a full prefill").arg(figures.agreeing).arg(figures.tokens);
-  if (figures.meanDivergence == 0) return tokens;
-  return tr("%1 · %2").arg(tokens, divergenceWords(figures));
+  // Tokens that agree place by place say little where the first one leads elsewhere: answers come first.
+  const QString said = figures.sampledSteps > 0 ? tr("%1 of %2 tokens are the likeliest of a full prefill")
+                                                      .arg(figures.agreeing)
+                                                      .arg(figures.tokens)
+                       : figures.sameAnswers == 1 ? tr("The same answer as a full prefill")
+                       : figures.agreedTokens == 0
+                           ? tr("A full prefill answers otherwise, from the first token on")
+                       : figures.agreedTokens == 1
+                           ? tr("A full prefill answers otherwise after 1 token")
+                           : tr("A full prefill answers otherwise after %1 tokens").arg(figures.agreedTokens);
+  return tr("%1 · %2").arg(said, divergenceWords(figures));
 }
 
 QString fidelityDetails(const Answer& answer) {

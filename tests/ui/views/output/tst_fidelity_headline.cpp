@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// The line below an answer claims no more than what is known of it.
+#include "tests/support/test_program.h"
+#include "ui/views/output/output_model.h"
+
+#include <QTest>
+
+using namespace spanscope;
+using ui::Answer;
+using ui::AnswerState;
+
+class TestFidelityHeadline : public QObject {
+  Q_OBJECT
+
+  static Answer finished() {
+    Answer answer;
+    answer.state = AnswerState::Finished;
+    answer.generatedTokens = 11;
+    answer.exactness = QStringLiteral("block attention ✓ · full prefill ≈");
+    return answer;
+  }
+  static Answer measured(std::size_t same, std::size_t agreed) {
+    Answer answer = finished();
+    trace::FidelityFigures figures;
+    figures.tokens = 11;
+    figures.agreeing = 10;
+    figures.meanDivergence = 0.13;
+    figures.sameAnswers = same;
+    figures.agreedTokens = agreed;
+    answer.fidelity = figures;
+    return answer;
+  }
+
+ private Q_SLOTS:
+  void says_data() {
+    QTest::addColumn<Answer>("answer");
+    QTest::addColumn<QString>("headline");
+    QTest::newRow("not measured") << finished() << QStringLiteral("Not held against a full prefill yet");
+    Answer exact = finished();
+    exact.exactness = QStringLiteral("full prefill ✓");
+    QTest::newRow("exact") << exact << QStringLiteral("Exact: what a full prefill gives");
+    exact.over = QStringLiteral("over the padded and cropped tokens and not the chat template's");
+    QTest::newRow("exact over other tokens")
+        << exact << QStringLiteral("Exact: what a full prefill of these tokens gives");
+    Answer running = finished();
+    running.state = AnswerState::Streaming;
+    QTest::newRow("streaming") << running << QString();
+    Answer measuring = finished();
+    measuring.isMeasuring = true;
+    measuring.measuredShare = 0.42;
+    QTest::newRow("measuring") << measuring << QStringLiteral("Measuring against a full prefill: 42 %");
+    QTest::newRow("same answer") << measured(1, 11) << QStringLiteral("The same answer as a full prefill · KL 0.13");
+    // Tokens that agree place by place do not make it the same answer.
+    QTest::newRow("another answer")
+        << measured(0, 0)
+        << QStringLiteral("A full prefill answers otherwise, from the first token on · KL 0.13");
+    QTest::newRow("another answer later")
+        << measured(0, 4) << QStringLiteral("A full prefill answers otherwise after 4 tokens · KL 0.13");
+    Answer sampled = measured(0, 0);
+    sampled.fidelity->sampledSteps = 1;
+    QTest::newRow("sampled") << sampled
+                             << QStringLiteral(
+                                    "10 of 11 tokens are the likeliest of a full prefill · KL 0.13");
+  }
+  void says() {
+    QFETCH(Answer, answer);
+    QFETCH(QString, headline);
+    QCOMPARE(ui::fidelityHeadline(answer), headline);
+  }
+};
+
+SPANSCOPE_TEST(tst_fidelity_headline, TestFidelityHeadline)
+#include "tst_fidelity_headline.moc"
