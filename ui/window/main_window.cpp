@@ -331,13 +331,13 @@ void MainWindow::showInput() {
   refresh();
 }
 
-/// Only where the picture of what happened is not in sight, and until the person has found the way there.
+/// Only where queries are written, and until the person has found the way.
 void MainWindow::showHint(const StatusModel& status) {
   if (m_settings.value(QLatin1String(kHintSetting)).toBool()) return m_hint->setText({});
   const QString text = isWelcome() ? QString() : runHintText(status);
   const bool isSeen = !text.isEmpty() && m_docks->layout() == LayoutId::Explain;
   if (isSeen) m_settings.setValue(QLatin1String(kHintSetting), true);
-  m_hint->setText(isSeen ? QString() : text);
+  m_hint->setText(m_docks->layout() == LayoutId::Author ? text : QString());
 }
 
 void MainWindow::explainRun() {

@@ -87,6 +87,10 @@ class TestRunHint : public QObject {
   void whoFindsTheWayIsNotTold() {
     run();
     QTRY_VERIFY(hint()->isVisible());
+    window().docks().setLayout(LayoutId::Measure);
+    QVERIFY(!hint()->isVisible());
+    window().docks().setLayout(LayoutId::Author);
+    QVERIFY(hint()->isVisible());
     window().docks().setLayout(LayoutId::Explain);
     QVERIFY(!hint()->isVisible());
     window().perform(QStringLiteral("view.author"));

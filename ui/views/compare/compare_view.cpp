@@ -52,6 +52,7 @@ CompareView::CompareView(QWidget* parent) : RunView(parent), m_table(new QTableW
   m_table->setSelectionBehavior(QAbstractItemView::SelectRows);
   m_table->setFrameShape(QFrame::NoFrame);
   m_table->setVerticalScrollMode(QAbstractItemView::ScrollPerPixel);
+  m_table->horizontalHeader()->setTextElideMode(Qt::ElideRight);
   m_table->horizontalHeader()->setSectionResizeMode(QHeaderView::Stretch);
   m_table->horizontalHeader()->setSectionResizeMode(0, QHeaderView::ResizeToContents);
   m_table->horizontalHeader()->setSectionResizeMode(3, QHeaderView::ResizeToContents);
