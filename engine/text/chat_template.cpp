@@ -8,7 +8,7 @@
 #include "engine/checkpoint/gguf/gguf_paths.h"
 #include "engine/checkpoint/json_reading.h"
 #include "engine/text/chat_template_table.h"
-#include "engine/text/model_directory.h"
+#include "engine/text/model_path.h"
 #include "engine/text/spnl_templates.h"
 #include "engine/text/stop.h"
 #include "engine/text/unicode.h"
@@ -275,7 +275,7 @@ const ChatTemplate& chatTemplateNamed(std::string_view name) {
 }
 
 const ChatTemplate& findChatTemplate(const std::filesystem::path& directory) {
-  requireModelDirectory(directory);
+  requireModelPath(directory);
   // Newer checkpoints have a file of its own, older ones a field of the tokenizer's.
   const std::filesystem::path own = directory / "chat_template.jinja";
   std::error_code error;

@@ -3,7 +3,7 @@
 #include "engine/checkpoint/file_bytes.h"
 #include "engine/checkpoint/gguf/gguf_paths.h"
 #include "engine/text/gguf_vocabulary.h"
-#include "engine/text/model_directory.h"
+#include "engine/text/model_path.h"
 #include "engine/text/sentencepiece_tokenizer.h"
 #include "engine/text/tokenizer.h"
 #include "engine/text/tokenizer_json.h"
@@ -35,7 +35,7 @@ bool isThere(const std::filesystem::path& path) {
 }  // namespace
 
 std::unique_ptr<Tokenizer> loadTokenizer(const std::filesystem::path& directory) {
-  requireModelDirectory(directory);
+  requireModelPath(directory);
   if (isThere(directory / "tokenizer.json")) return loadJson(directory / "tokenizer.json");
   if (isThere(directory / "tokenizer.model")) return loadSentencePiece(directory / "tokenizer.model");
   const std::optional<std::filesystem::path> gguf = checkpoint::findGguf(directory);

@@ -7,7 +7,7 @@
 #include "engine/model/weights.h"
 #include "engine/run/session_config.h"
 #include "engine/text/end_tokens.h"
-#include "engine/text/model_directory.h"
+#include "engine/text/model_path.h"
 #include "engine/workbench/model_memory.h"
 #include "engine/workbench/model_names.h"
 
@@ -130,7 +130,7 @@ std::string ModelBundle::weightNames() const {
 }
 
 void requireModel(const std::filesystem::path& directory) {
-  text::requireModelDirectory(directory);
+  text::requireModelPath(directory);
   std::error_code error;
   if (std::filesystem::exists(directory / "config.json", error) || checkpoint::ggufModel(directory)) return;
   throw Failure({directory.string(), "", "a directory without config.json and without a GGUF file",

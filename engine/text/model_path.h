@@ -8,6 +8,6 @@
 namespace spanscope::text {
 
 /// Throws Failure that names the given path, unless it is a directory or a GGUF file.
-void requireModelDirectory(const std::filesystem::path& directory);
+void requireModelPath(const std::filesystem::path& path);
 
 }  // namespace spanscope::text
