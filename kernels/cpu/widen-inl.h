@@ -147,8 +147,8 @@ HWY_INLINE PanelPair widenOne(const std::byte* group, const std::byte* high, con
   constexpr const compute::PackedRule& kRule = kRuleOf<kFormat>;
   const FloatTag d;
   CodePair values;
-  if constexpr (kRule.table != nullptr) {
-    values = tableValues<kK>(group, kRule.table);
+  if constexpr (kRule.hasTable) {
+    values = tableValues<kK>(group, kRule.table.data());
   } else {
     values = codesOf<kRule.bits, kK>(group, high);
     if constexpr (kRule.offset != 0) {

@@ -18,7 +18,7 @@ void widenBlock(const WeightFormatInfo& info, const PackedParts& parts, float* o
         rule.hasMinima ? -(parts.minimum * static_cast<float>(parts.minima[part])) : parts.minimum;
     for (std::int32_t i = part * rule.partElements; i < (part + 1) * rule.partElements; ++i) {
       const std::uint8_t code = parts.codes[i];
-      const int value = rule.table != nullptr ? rule.table[code] : code - rule.offset;
+      const int value = rule.hasTable ? rule.table[code] : code - rule.offset;
       const float product = scale * static_cast<float>(value);
       out[i] = rule.hasMinimum ? product + added : product;
     }

@@ -6,6 +6,7 @@
 
 #include "engine/compute/dtype.h"
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
@@ -37,13 +38,14 @@ enum class WeightFormat : std::uint8_t {
 /// product and the sum are rounded to f32. What a format does not have counts as 1 in the first product, and
 /// is left out of the sum.
 struct PackedRule {
-  std::int32_t bits = 0;               ///< of a code: 2, 3, 4, 5, 6 or 8
-  std::int32_t partElements = 32;      ///< elements that share a scale; it divides the elements of a block
-  std::int32_t offset = 0;             ///< the value of a code is code − offset, or
-  const std::int8_t* table = nullptr;  ///< table[code], 16 values
-  bool hasScales = false;              ///< whether each part has a scale
-  bool hasMinimum = false;             ///< whether the block has a minimum
-  bool hasMinima = false;              ///< whether each part has one, too; their product is subtracted
+  std::int32_t bits = 0;           ///< of a code: 2, 3, 4, 5, 6 or 8; 0 for plain formats
+  std::int32_t partElements = 32;  ///< elements that share a scale; it divides the elements of a block
+  std::int32_t offset = 0;         ///< the value of a code is code − offset, or
+  bool hasTable = false;
+  std::array<std::int8_t, 16> table{};  ///< table[code], if there is one
+  bool hasScales = false;               ///< whether each part has a scale
+  bool hasMinimum = false;              ///< whether the block has a minimum
+  bool hasMinima = false;               ///< whether each part has one, too; their product is subtracted
 };
 
 /// A block taken apart. The elements stand in the order of the row.
@@ -69,7 +71,7 @@ struct WeightFormatInfo {
   /// Takes scales, minima and codes out of a block; null for plain formats. See takeApart().
   void (*takeCodes)(const std::byte* block, PackedParts& parts) = nullptr;
 
-  constexpr bool isPacked() const { return takeCodes != nullptr; }
+  constexpr bool isPacked() const { return rule.bits != 0; }
 };
 
 /// All formats, in the order of the enumeration.

@@ -113,7 +113,7 @@ inline constexpr std::array<WeightFormatInfo, 15> kWeightFormats = {{
      .ggufType = 20,
      .blockElements = kSmallBlock,
      .blockBytes = 18,
-     .rule = {.bits = 4, .table = kNonLinearValues.data()},
+     .rule = {.bits = 4, .hasTable = true, .table = kNonLinearValues},
      .factorAt = 0,
      .takeCodes = &takeCodesQ4_0},
     {.format = WeightFormat::IQ4_XS,
@@ -121,7 +121,7 @@ inline constexpr std::array<WeightFormatInfo, 15> kWeightFormats = {{
      .ggufType = 23,
      .blockElements = kLargeBlock,
      .blockBytes = 136,
-     .rule = {.bits = 4, .table = kNonLinearValues.data(), .hasScales = true},
+     .rule = {.bits = 4, .hasTable = true, .table = kNonLinearValues, .hasScales = true},
      .factorAt = 0,
      .takeCodes = &takeCodesIQ4_XS},
 }};
