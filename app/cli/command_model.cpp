@@ -6,6 +6,7 @@
 #include "app/cli/usage.h"
 #include "engine/base/error.h"
 #include "engine/experiment/table_pass.h"
+#include "engine/model/spec_text.h"
 #include "engine/query/shown_text.h"
 #include "engine/text/chat_template.h"
 #include "engine/text/tokenizer.h"
@@ -105,8 +106,8 @@ nlohmann::ordered_json describe(const workbench::ModelBundle& bundle, const Text
   json["head_size"] = config.headSize;
   json["vocabulary"] = config.vocabularySize;
   json["context"] = config.maxPositions;
-  json["rope_theta"] = config.ropeTheta;
-  json["rope_scaling"] = config.hasLlama3Scaling ? "llama3" : "none";
+  json["attention"] = model::attentionText(config);
+  json["moved_spans"] = model::relocationText(config);
   json["tied_embeddings"] = config.tiedEmbeddings;
   json["end_tokens"] = config.endTokenIds();
   json["end_token_sources"] = describe(config.endTokens, facts.tokenizer.get());

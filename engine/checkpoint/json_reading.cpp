@@ -304,12 +304,14 @@ std::int64_t JsonPlace::integer(const std::string& name, std::int64_t least, std
   return place.isNull() ? otherwise : place.requireInteger(least, most);
 }
 
+double JsonPlace::requireNumber(double least, double most) const {
+  const bool fits = value().is_number() && value().get<double>() >= least && value().get<double>() <= most;
+  if (!fits) throw unexpected("a number from " + shown(least) + " to " + shown(most));
+  return value().get<double>();
+}
+
 double JsonPlace::number(const std::string& name, double least, double most) const {
-  const JsonPlace place = field(name);
-  const bool fits = place.value().is_number() && place.value().get<double>() >= least &&
-                    place.value().get<double>() <= most;
-  if (!fits) throw place.unexpected("a number from " + shown(least) + " to " + shown(most));
-  return place.value().get<double>();
+  return field(name).requireNumber(least, most);
 }
 
 double JsonPlace::number(const std::string& name, double least, double most, double otherwise) const {
@@ -339,6 +341,16 @@ std::vector<std::int64_t> JsonPlace::integers(const std::string& name, std::int6
   if (!place.value().is_array()) return {place.requireInteger(least, most)};
   for (std::size_t i = 0; i < place.value().size(); ++i)
     result.push_back(place.element(i).requireInteger(least, most));
+  return result;
+}
+
+std::vector<double> JsonPlace::numbers(const std::string& name, double least, double most) const {
+  std::vector<double> result;
+  const JsonPlace place = field(name);
+  if (place.isNull()) return result;
+  place.requireList(std::numeric_limits<std::size_t>::max());
+  for (std::size_t i = 0; i < place.value().size(); ++i)
+    result.push_back(place.element(i).requireNumber(least, most));
   return result;
 }
 

@@ -81,6 +81,7 @@ class JsonPlace {
   bool boolOr(bool absent) const;
   std::int32_t requireId() const;  ///< 0 … 2^31 - 1
   std::int64_t requireInteger(std::int64_t least, std::int64_t most) const;
+  double requireNumber(double least, double most) const;
 
   // Fields of this object by name. A field that is null counts as absent.
   bool has(const std::string& name) const { return !field(name).isNull(); }
@@ -95,6 +96,8 @@ class JsonPlace {
   std::vector<std::string> texts(const std::string& name) const;  ///< empty if absent
   /// One integer or a list of integers; empty if absent.
   std::vector<std::int64_t> integers(const std::string& name, std::int64_t least, std::int64_t most) const;
+  /// A list of finite numbers with least ≤ value ≤ most; empty if absent.
+  std::vector<double> numbers(const std::string& name, double least, double most) const;
   std::optional<JsonPlace> object(const std::string& name) const;
 
  private:

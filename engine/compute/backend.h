@@ -108,10 +108,17 @@ struct BlockFromHost {
 std::size_t slotBytes(const KvShape& shape);
 
 /// Rotary embedding: pair i of a head (elements i and i + headSize/2) is turned by the angle position ·
-/// inverseFrequencies[i]. Angles are computed in double precision and rounded once.
+/// inverseFrequencies[i]. Angles are computed in double precision and rounded once. A pair of frequency 0
+/// stays as it is: it is neither turned nor scaled.
 struct RotaryTable {
   std::vector<double> inverseFrequencies;  ///< headSize / 2 elements
   float attentionScale = 1.0F;             ///< factor on cos and sin (YaRN); 1 for Llama
+
+  /// The factor on the cosine and sine of a pair.
+  double scaleOf(std::size_t pair) const {
+    return inverseFrequencies[pair] == 0 ? 1.0 : static_cast<double>(attentionScale);
+  }
+  bool operator==(const RotaryTable&) const = default;
 };
 
 struct AttentionShape {
@@ -119,6 +126,14 @@ struct AttentionShape {
   std::int32_t keyHeads = 0;  ///< must divide queryHeads
   std::int32_t headSize = 0;
   float scale = 0;  ///< factor on scores, usually 1/√headSize
+  /// A row reads only keys that stand less than so many positions before it, itself included; 0: all.
+  std::int32_t window = 0;
+};
+
+/// What a gate is sent through before it is multiplied.
+enum class Activation : std::uint8_t {
+  Silu,     ///< g / (1 + e^−g)
+  GeluTanh  ///< g / (1 + e^−2u) with u = √(2/π) · (g + 0.044715 g³): GELU as it is approximated by tanh
 };
 
 /// The two things that a store holds for a token.
@@ -174,8 +189,12 @@ class Backend {
   /// out = x · weightᵀ (+ bias) (+ out, if accumulate). Resizes out unless accumulating. bias may be null.
   virtual void matmul(const Tensor& x, const Weight& weight, const Weight* bias, bool accumulate,
                       Tensor& out) = 0;
-  /// out = silu(gate) ⊙ up. Resizes out. out may be gate.
-  virtual void siluMul(const Tensor& gate, const Tensor& up, Tensor& out) = 0;
+  /// out = activation(gate) ⊙ up. Resizes out. out may be gate.
+  virtual void multiplyGated(Activation activation, const Tensor& gate, const Tensor& up, Tensor& out) = 0;
+  /// x = factor · x
+  virtual void scale(Tensor& x, float factor) = 0;
+  /// out = out + factor · x. Both have one shape.
+  virtual void addScaled(const Tensor& x, float factor, Tensor& out) = 0;
   /// out[i] = x[row i of the list]. Resizes out. out must not be x.
   virtual void gatherRows(const Pass& pass, RowList list, const Tensor& x, Tensor& out) = 0;
 

@@ -172,7 +172,7 @@ class OperationBench {
     const auto gate = tensor(rows, inner);
     const auto up = tensor(rows, inner);
     measure(named("silu and product", rows), moving(3.0 * rows * static_cast<double>(inner)), *pass,
-            [&] { m_backend.siluMul(*gate, *up, *out); });
+            [&] { m_backend.multiplyGated(compute::Activation::Silu, *gate, *up, *out); });
     const auto keys = tensor(rows, keyWidth());
     const auto held = m_backend.makeKvStore(store);
     const double elements = 2.0 * rows * static_cast<double>(keyWidth());

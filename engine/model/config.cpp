@@ -9,6 +9,7 @@
 #include "engine/checkpoint/mapped_file.h"
 #include "engine/model/architectures/architecture.h"
 #include "engine/model/config_limits.h"
+#include "engine/model/rotary_reading.h"
 
 #include <algorithm>
 #include <iterator>
@@ -25,7 +26,6 @@ namespace {
 using checkpoint::inQuotes;
 using checkpoint::JsonPlace;
 
-constexpr double kMaxRopeFactor = 1e6;
 constexpr const char* kConfiguration = "the configuration of a model";
 
 /// The family that the file names, in one or two fields, which must not differ.
@@ -53,64 +53,15 @@ void refuseOtherArithmetic(const JsonPlace& config) {
     throw config.field("quantization_config")
         .fail("a quantised checkpoint", "weights in F32, F16 or BF16, or a GGUF file");
   }
-  const auto activation = config.text("hidden_act").value_or("silu");
-  if (activation != "silu")
-    throw config.field("hidden_act").fail(inQuotes(activation), "the supported one, \"silu\"");
 }
 
-/// Rotating only a part of each head, as some architectures do.
-void refusePartialRotation(const JsonPlace& fields) {
-  if (fields.number("partial_rotary_factor", 0, 1, 1) != 1) {
-    throw fields.field("partial_rotary_factor")
-        .fail("a part of each head", "1; rotating a part is not supported");
-  }
-}
-
-/// `rope_scaling` of older files and `rope_parameters` of newer ones say the same in the same words.
-std::optional<Llama3Scaling> parseScaling(const JsonPlace& fields, std::int64_t maxPositions) {
-  refusePartialRotation(fields);
-  const char* typeField = fields.has("rope_type") ? "rope_type" : "type";
-  const std::string type = fields.text(typeField).value_or("default");
-  if (type == "default") return std::nullopt;
-  if (type != "llama3")
-    throw fields.field(typeField).fail(inQuotes(type), "\"default\" or \"llama3\"; others are not supported");
-  Llama3Scaling scaling;
-  scaling.factor = fields.number("factor", 1, kMaxRopeFactor);
-  scaling.lowFrequencyFactor = fields.number("low_freq_factor", 1e-6, kMaxRopeFactor);
-  scaling.highFrequencyFactor = fields.number("high_freq_factor", 1e-6, kMaxRopeFactor);
-  scaling.originalMaxPositions =
-      fields.integer("original_max_position_embeddings", 1, kMaxPositions, maxPositions);
-  if (scaling.highFrequencyFactor <= scaling.lowFrequencyFactor) {
-    throw fields.field("high_freq_factor").fail("no more than low_freq_factor", "more than low_freq_factor");
-  }
-  return scaling;
-}
-
-/// A file may say the same in more than one place, but not different things.
-void parseRope(const JsonPlace& config, ModelConfig& result) {
-  refusePartialRotation(config);
-  const auto older = config.object("rope_scaling");
-  const auto newer = config.object("rope_parameters");
-  std::optional<Llama3Scaling> scaling;
-  if (older) scaling = parseScaling(*older, result.maxPositions);
-  if (newer) {
-    const auto stated = parseScaling(*newer, result.maxPositions);
-    if (older && stated != scaling)
-      throw config.field("rope_parameters").fail("another scaling than in rope_scaling", "the same");
-    scaling = stated;
-  }
-  result.hasLlama3Scaling = scaling.has_value();
-  result.llama3 = scaling.value_or(Llama3Scaling{});
-
-  std::optional<double> theta;
-  for (const JsonPlace* fields : {&config, older ? &*older : nullptr, newer ? &*newer : nullptr}) {
-    if (fields == nullptr || !fields->has("rope_theta")) continue;
-    const double stated = fields->number("rope_theta", 1, kMaxRopeTheta);
-    if (theta && stated != *theta)
-      throw fields->field("rope_theta").fail("another value than elsewhere in the file", "the same");
-    theta = stated;
-  }
-  result.ropeTheta = theta.value_or(kDefaultRopeTheta);
+/// The field may have either name.
+compute::Activation parseActivation(const JsonPlace& config) {
+  const char* field = config.has("hidden_activation") ? "hidden_activation" : "hidden_act";
+  const std::string name = config.text(field).value_or("silu");
+  if (name == "silu") return compute::Activation::Silu;
+  if (name == "gelu_pytorch_tanh") return compute::Activation::GeluTanh;
+  throw config.field(field).fail(inQuotes(name), "\"silu\" or \"gelu_pytorch_tanh\"");
 }
 
 void parseHeads(const JsonPlace& config, ModelConfig& result) {
@@ -193,9 +144,11 @@ ModelConfig parseConfig(std::string_view json, const std::string& source) {
         parseHeads(config, result);
         result.maxPositions = config.integer("max_position_embeddings", 1, kMaxPositions, 2048);
         result.normEpsilon = static_cast<float>(config.number("rms_norm_eps", 1e-12, 1, 1e-6));
-        parseRope(config, result);
+        result.activation = parseActivation(config);
+        result.attention.rotary = parseRotary(config, result);
         result.tiedEmbeddings = config.flag("tie_word_embeddings", false);
         architecture.readJson(config, result);
+        fixContext(result, 0);
         addEndTokens(config, source, result);
         result.blockAttention = config.flag("block_attention", false);
         return result;
@@ -209,19 +162,82 @@ ModelConfig readConfig(const std::filesystem::path& path) {
   return readDirectory(path);
 }
 
+void fixContext(ModelConfig& config, std::int64_t tokens) {
+  const auto fix = [&](AttentionKind& kind) {
+    if (!kind.rotary || !kind.rotary->longRope) return;
+    LongRope& rope = *kind.rotary->longRope;
+    rope.isLong = tokens > rope.originalMaxPositions;
+    if (!rope.isLong) config.maxPositions = std::min(config.maxPositions, rope.originalMaxPositions);
+  };
+  fix(config.attention);
+  for (AttentionKind& kind : config.otherKinds) fix(kind);
+}
+
+namespace {
+
+void write(std::ostringstream& text, const std::vector<float>& factors) {
+  for (const float factor : factors) text << "/" << factor;
+}
+
+/// Everything but the base of the frequencies.
+void writeScaling(std::ostringstream& text, const AttentionKind& kind) {
+  if (kind.rotary) {
+    const RotarySpec& rotary = *kind.rotary;
+    if (rotary.llama3) {
+      text << "/llama3," << rotary.llama3->factor << "," << rotary.llama3->lowFrequencyFactor << ","
+           << rotary.llama3->highFrequencyFactor << "," << rotary.llama3->originalMaxPositions;
+    }
+    write(text, rotary.factors);
+    if (rotary.turned > 0) text << "/turned" << rotary.turned;
+    if (rotary.linearFactor != 1) text << "/linear" << rotary.linearFactor;
+    if (rotary.attentionScale != 1) text << "/scale" << rotary.attentionScale;
+    if (rotary.yarn) {
+      text << "/yarn," << rotary.yarn->factor << "," << rotary.yarn->betaFast << "," << rotary.yarn->betaSlow
+           << "," << rotary.yarn->originalMaxPositions << "," << rotary.yarn->truncates;
+    }
+    if (rotary.longRope) {
+      text << (rotary.longRope->isLong ? "/long" : "/short");
+      write(text, rotary.longRope->isLong ? rotary.longRope->longFactors : rotary.longRope->shortFactors);
+    }
+  }
+  if (kind.window > 0) text << "/window" << kind.window;
+}
+
+void writeBase(std::ostringstream& text, const AttentionKind& kind) {
+  if (kind.rotary) {
+    text << "/" << kind.rotary->theta;
+  } else {
+    text << "/still";
+  }
+}
+
+}  // namespace
+
 std::string fingerprint(const ModelConfig& config) {
   std::ostringstream text;
   text.imbue(std::locale::classic());
   text << std::hexfloat << config.architecture << "/" << config.vocabularySize << "x" << config.hiddenSize
        << "x" << config.intermediateSize << "x" << config.layers << "/" << config.heads << ":"
-       << config.keyValueHeads << "x" << config.headSize << "/" << config.normEpsilon << "/"
-       << config.ropeTheta << (config.attentionBias ? "/ab" : "") << (config.mlpBias ? "/mb" : "")
-       << (config.outputBias != config.attentionBias ? "/ob" : "") << (config.queryKeyNorm ? "/qk" : "");
-  if (config.hasLlama3Scaling) {
-    text << "/llama3," << config.llama3.factor << "," << config.llama3.lowFrequencyFactor << ","
-         << config.llama3.highFrequencyFactor << "," << config.llama3.originalMaxPositions;
+       << config.keyValueHeads << "x" << config.headSize << "/" << config.normEpsilon;
+  writeBase(text, config.attention);
+  text << (config.attentionBias ? "/ab" : "") << (config.mlpBias ? "/mb" : "")
+       << (config.outputBias != config.attentionBias ? "/ob" : "");
+  if (config.queryKeyNorm != QueryKeyNorm::None)
+    text << (config.queryKeyNorm == QueryKeyNorm::Heads ? "/qk" : "/qkrows");
+  writeScaling(text, config.attention);
+  // What most models have is left out.
+  if (config.norms != NormPlace::Before) text << "/norms" << static_cast<int>(config.norms);
+  if (config.activation != compute::Activation::Silu) text << "/act" << static_cast<int>(config.activation);
+  if (config.embeddingScale != 1) text << "/embedding" << config.embeddingScale;
+  if (config.residualScale != 1) text << "/residual" << config.residualScale;
+  if (config.attentionScale != 0) text << "/scores" << config.attentionScale;
+  if (config.logitScale != 1) text << "/logits" << config.logitScale;
+  for (const AttentionKind& kind : config.otherKinds) {
+    text << "/kind";
+    writeBase(text, kind);
+    writeScaling(text, kind);
   }
-  for (const float factor : config.ropeFactors) text << "/" << factor;
+  for (const std::uint8_t kind : config.layerKinds) text << "." << static_cast<int>(kind);
   return text.str();
 }
 

@@ -4,6 +4,7 @@
 #include "engine/base/end_token.h"
 #include "engine/base/ids.h"
 #include "engine/compute/backend.h"
+#include "engine/model/rotary_spec.h"
 
 #include <cstdint>
 #include <filesystem>
@@ -17,13 +18,18 @@ class GgufFile;
 
 namespace spanscope::model {
 
-/// Frequency scaling of rotary embeddings, as in Llama 3.1.
-struct Llama3Scaling {
-  double factor = 8;
-  double lowFrequencyFactor = 1;
-  double highFrequencyFactor = 4;
-  std::int64_t originalMaxPositions = 8192;
-  bool operator==(const Llama3Scaling&) const = default;
+/// Where the norms of a layer stand.
+enum class NormPlace : std::uint8_t {
+  Before,  ///< before attention and before the gated product
+  After,   ///< after each of them, before their result is added
+  Around   ///< both
+};
+
+/// What of queries and keys is normed before they are turned.
+enum class QueryKeyNorm : std::uint8_t {
+  None,
+  Heads,  ///< each head by itself
+  Rows    ///< all heads of a token together
 };
 
 /// A model as `config.json` or the keys of a GGUF file describe it. All values are checked: they are in range
@@ -39,22 +45,34 @@ struct ModelConfig {
   std::int32_t keyValueHeads = 0;
   std::int32_t headSize = 0;
   float normEpsilon = 1e-5F;
-  double ropeTheta = 10000;
-  bool hasLlama3Scaling = false;
-  Llama3Scaling llama3;
-  /// What each frequency is divided by, as GGUF files have it; empty: by 1.
-  std::vector<float> ropeFactors;
+  NormPlace norms = NormPlace::Before;
+  QueryKeyNorm queryKeyNorm = QueryKeyNorm::None;
+  compute::Activation activation = compute::Activation::Silu;
+  AttentionKind attention;                ///< of the layers that have no other kind
+  std::vector<AttentionKind> otherKinds;  ///< the kinds of other layers
+  /// By layer: 0 for `attention`, i + 1 for otherKinds[i]. Empty: all layers are of the first kind.
+  std::vector<std::uint8_t> layerKinds;
+  float embeddingScale = 1;  ///< factor on the rows of the table of tokens
+  float residualScale = 1;   ///< factor on what a layer adds
+  float attentionScale = 0;  ///< factor on scores; 0: 1/√headSize
+  float logitScale = 1;      ///< factor on logits
   bool tiedEmbeddings = false;
   bool attentionBias = false;  ///< whether queries, keys and values have biases
   bool outputBias = false;     ///< whether what is attended has one
   bool mlpBias = false;
-  bool queryKeyNorm = false;  ///< whether each head of queries and keys is normed before it is rotated
   std::int64_t maxPositions = 2048;
   std::vector<EndToken> endTokens;  ///< from all files that name end tokens; each is within the vocabulary
   std::int32_t maxNewTokens = 0;    ///< from generation_config.json; 0 if that has no such value
   bool blockAttention = false;      ///< the checkpoint says that it was trained for block attention
 
   std::vector<TokenId> endTokenIds() const;
+  std::size_t kinds() const { return 1 + otherKinds.size(); }
+  const AttentionKind& kind(std::size_t index) const {
+    return index == 0 ? attention : otherKinds[index - 1];
+  }
+  std::size_t kindOf(std::int32_t layer) const {
+    return layerKinds.empty() ? 0 : layerKinds[static_cast<std::size_t>(layer)];
+  }
   bool operator==(const ModelConfig&) const = default;
 };
 
@@ -74,7 +92,13 @@ ModelConfig parseConfig(std::string_view json, const std::string& source);
 /// the weights.
 std::string fingerprint(const ModelConfig& config);
 
-/// The rotary table: headSize/2 inverse frequencies, with the model's scaling applied.
-compute::RotaryTable makeRotaryTable(const ModelConfig& config);
+/// Chooses the divisors of LongRoPE for sequences of up to so many tokens, and limits maxPositions to what
+/// they are for. Models without it stay as they are. readConfig() chooses those for the original context.
+void fixContext(ModelConfig& config, std::int64_t tokens);
+
+/// The rotary table of the first kind of layers.
+inline compute::RotaryTable makeRotaryTable(const ModelConfig& config) {
+  return makeRotaryTable(config.attention, config.headSize);
+}
 
 }  // namespace spanscope::model

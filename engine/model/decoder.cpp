@@ -6,10 +6,12 @@
 #include "engine/checkpoint/json_reading.h"
 #include "engine/model/finite_values.h"
 #include "engine/model/known_extras.h"
+#include "engine/model/tensor_list.h"
 
 #include <algorithm>
 #include <cmath>
 #include <cstring>
+#include <iterator>
 #include <optional>
 #include <set>
 #include <span>
@@ -31,12 +33,14 @@ struct Linear {
 };
 
 struct Layer {
-  std::unique_ptr<Weight> attentionNorm;
+  /// Null for those that the model does not have; see NormNames.
+  std::unique_ptr<Weight> beforeAttention, afterAttention, beforeGate, afterGate;
   Linear query, key, value, output;
-  std::unique_ptr<Weight> queryNorm, keyNorm;  ///< of one head; null if the model has none
-  std::unique_ptr<Weight> mlpNorm;
+  std::unique_ptr<Weight> queryNorm, keyNorm;  ///< the same
   Linear gate, up, down;
 };
+
+using Passes = std::vector<std::unique_ptr<compute::Pass>>;
 
 [[noreturn]] void refuse(const char* place, const std::string& found, const std::string& expected) {
   throw Failure({"forward pass", place, found, expected});
@@ -173,8 +177,11 @@ struct Decoder::Impl {
   ModelConfig config;
   std::string modelName;  ///< of the source of the weights
   compute::Backend& backend;
-  compute::RotaryTable rotary;
-  compute::AttentionShape attention;
+  struct Kind {
+    compute::RotaryTable rotary;
+    compute::AttentionShape attention;
+  };
+  std::vector<Kind> kinds;
 
   std::unique_ptr<Weight> embedding;
   std::vector<Layer> layers;
@@ -185,24 +192,31 @@ struct Decoder::Impl {
 
   // Activations, kept between passes so that their memory is.
   std::unique_ptr<Tensor> residual, normed, queries, keys, values, headNormed, attended, gate, up, logits;
+  std::unique_ptr<Tensor> added, addedNormed;                      ///< what a part of a layer adds
   std::unique_ptr<Tensor> keptResidual, keptAttended, keptNormed;  ///< of the rows that are wanted
   std::unique_ptr<Tensor> scores, kept;                            ///< of rows that may be left out
 
   Impl(const ModelConfig& model, std::string sourceName, compute::Backend& device)
-      : config(model),
-        modelName(std::move(sourceName)),
-        backend(device),
-        rotary(makeRotaryTable(model)),
-        attention{model.heads, model.keyValueHeads, model.headSize,
-                  static_cast<float>(1.0 / std::sqrt(static_cast<double>(model.headSize)))} {
-    for (auto* tensor : {&residual, &normed, &queries, &keys, &values, &headNormed, &attended, &gate, &up,
-                         &logits, &keptResidual, &keptAttended, &keptNormed, &scores, &kept}) {
+      : config(model), modelName(std::move(sourceName)), backend(device) {
+    const auto usual = static_cast<float>(1.0 / std::sqrt(static_cast<double>(model.headSize)));
+    for (std::size_t kind = 0; kind < model.kinds(); ++kind) {
+      kinds.push_back({.rotary = makeRotaryTable(model.kind(kind), model.headSize),
+                       .attention = {.queryHeads = model.heads,
+                                     .keyHeads = model.keyValueHeads,
+                                     .headSize = model.headSize,
+                                     .scale = model.attentionScale > 0 ? model.attentionScale : usual,
+                                     .window = model.kind(kind).window}});
+    }
+    for (auto* tensor :
+         {&residual, &normed, &queries, &keys, &values, &headNormed, &attended, &gate, &up, &logits, &added,
+          &addedNormed, &keptResidual, &keptAttended, &keptNormed, &scores, &kept}) {
       *tensor = backend.makeTensor();
     }
   }
 
   void load(const WeightSource& source);
-  void runLayers(const Batch& batch, compute::Pass& pass, compute::KvStore& store);
+  Passes makePasses(const Batch& batch, const compute::KvShape& store);
+  void runLayers(const Batch& batch, const Passes& passes, compute::KvStore& store);
   void multiply(const Tensor& x, const Linear& weight, bool accumulate, Tensor& out) {
     backend.matmul(x, *weight.matrix, weight.bias.get(), accumulate, out);
   }
@@ -211,8 +225,19 @@ struct Decoder::Impl {
     backend.rmsNorm(*rows, weight, config.normEpsilon, *headNormed);
     std::swap(rows, headNormed);
   }
-  void narrow(const Batch& batch, std::int32_t layer, compute::Pass& pass, const compute::KvStore& store);
-  void selfAttention(const Batch& batch, std::size_t index, compute::Pass& pass, compute::KvStore& store);
+  compute::Pass& passOf(const Passes& passes, std::int32_t layer) const {
+    return *passes[config.kindOf(layer)];
+  }
+  void narrow(const Batch& batch, std::int32_t layer, const Passes& passes, const compute::KvStore& store);
+  /// The rows that enter a part of a layer: normed, if there is a norm before it.
+  Tensor& entering(Tensor& x, const std::unique_ptr<Weight>& norm) {
+    if (!norm) return x;
+    backend.rmsNorm(x, *norm, config.normEpsilon, *normed);
+    return *normed;
+  }
+  /// Adds what a part of a layer gives to the residual.
+  void add(const Tensor& rows, const Linear& weight, const std::unique_ptr<Weight>& norm, Tensor& x);
+  void selfAttention(const Batch& batch, std::size_t index, const Passes& passes, compute::KvStore& store);
   void keepWantedRows(const compute::Pass& pass);
   void feedForward(const Layer& layer, const Tensor& seen, Tensor& x);
   void computeLogits(const Batch& batch, compute::Pass& pass);
@@ -243,21 +268,28 @@ void Decoder::Impl::load(const WeightSource& source) {
   const std::int64_t queryWidth = std::int64_t{config.heads} * config.headSize;
   const std::int64_t keyWidth = std::int64_t{config.keyValueHeads} * config.headSize;
 
+  const NormNames norms = normsOf(config.norms);
   embedding = prepare("model.embed_tokens.weight", config.vocabularySize, hidden, WeightUse::Embedding);
   layers.resize(static_cast<std::size_t>(config.layers));
   for (std::size_t i = 0; i < layers.size(); ++i) {
     const std::string prefix = "model.layers." + std::to_string(i) + ".";
     Layer& layer = layers[i];
-    layer.attentionNorm = vector(prefix + "input_layernorm.weight", hidden);
+    const auto norm = [&](const char* name) {
+      return name == nullptr ? nullptr : vector(prefix + name + ".weight", hidden);
+    };
+    layer.beforeAttention = norm(norms.beforeAttention);
+    layer.afterAttention = norm(norms.afterAttention);
+    layer.beforeGate = norm(norms.beforeGate);
+    layer.afterGate = norm(norms.afterGate);
     layer.query = linear(prefix + "self_attn.q_proj", queryWidth, hidden, config.attentionBias);
     layer.key = linear(prefix + "self_attn.k_proj", keyWidth, hidden, config.attentionBias);
     layer.value = linear(prefix + "self_attn.v_proj", keyWidth, hidden, config.attentionBias);
     layer.output = linear(prefix + "self_attn.o_proj", hidden, queryWidth, config.outputBias);
-    if (config.queryKeyNorm) {
-      layer.queryNorm = vector(prefix + "self_attn.q_norm.weight", config.headSize);
-      layer.keyNorm = vector(prefix + "self_attn.k_norm.weight", config.headSize);
+    if (config.queryKeyNorm != QueryKeyNorm::None) {
+      const bool isOfHeads = config.queryKeyNorm == QueryKeyNorm::Heads;
+      layer.queryNorm = vector(prefix + "self_attn.q_norm.weight", isOfHeads ? config.headSize : queryWidth);
+      layer.keyNorm = vector(prefix + "self_attn.k_norm.weight", isOfHeads ? config.headSize : keyWidth);
     }
-    layer.mlpNorm = vector(prefix + "post_attention_layernorm.weight", hidden);
     layer.gate = linear(prefix + "mlp.gate_proj", inner, hidden, config.mlpBias);
     layer.up = linear(prefix + "mlp.up_proj", inner, hidden, config.mlpBias);
     layer.down = linear(prefix + "mlp.down_proj", hidden, inner, config.mlpBias);
@@ -277,22 +309,37 @@ void Decoder::Impl::load(const WeightSource& source) {
 }
 
 /// Leaves out the rows that are nearest to what is stored of them, once their keys and values are known.
-void Decoder::Impl::narrow(const Batch& batch, std::int32_t layer, compute::Pass& pass,
+void Decoder::Impl::narrow(const Batch& batch, std::int32_t layer, const Passes& passes,
                            const compute::KvStore& store) {
   const bool isByKeys = batch.narrowedBy == compute::StoredPart::Keys;
-  backend.deviations(pass, batch.narrowedBy, isByKeys ? *keys : *values, layer, store, *scores);
-  backend.narrow(pass, *scores);
-  for (auto* const rows : {&residual, &normed, &keys, &values}) {
-    backend.gatherRows(pass, compute::RowList::Chosen, **rows, *kept);
-    std::swap(*rows, kept);
+  backend.deviations(passOf(passes, layer), batch.narrowedBy, isByKeys ? *keys : *values, layer, store,
+                     *scores);
+  for (const auto& pass : passes) backend.narrow(*pass, *scores);
+  std::vector<std::unique_ptr<Tensor>*> rows{&residual, &keys, &values};
+  if (layers[static_cast<std::size_t>(layer)].beforeAttention) rows.push_back(&normed);
+  for (auto* const each : rows) {
+    backend.gatherRows(*passes.front(), compute::RowList::Chosen, **each, *kept);
+    std::swap(*each, kept);
   }
 }
 
+void Decoder::Impl::add(const Tensor& rows, const Linear& weight, const std::unique_ptr<Weight>& norm,
+                        Tensor& x) {
+  if (!norm && config.residualScale == 1) {
+    multiply(rows, weight, true, x);
+    return;
+  }
+  multiply(rows, weight, false, *added);
+  if (norm) backend.rmsNorm(*added, *norm, config.normEpsilon, *addedNormed);
+  backend.addScaled(norm ? *addedNormed : *added, config.residualScale, x);
+}
+
 /// Attention of one layer up to `attended`.
-void Decoder::Impl::selfAttention(const Batch& batch, std::size_t index, compute::Pass& pass,
+void Decoder::Impl::selfAttention(const Batch& batch, std::size_t index, const Passes& passes,
                                   compute::KvStore& store) {
   const Layer& layer = layers[index];
   const auto number = static_cast<std::int32_t>(index);
+  compute::Pass& pass = passOf(passes, number);
   const bool observed =
       std::find(batch.massLayers.begin(), batch.massLayers.end(), number) != batch.massLayers.end();
 
@@ -300,18 +347,18 @@ void Decoder::Impl::selfAttention(const Batch& batch, std::size_t index, compute
   const bool isNarrowed = std::find(batch.narrowingLayers.begin(), batch.narrowingLayers.end(), number) !=
                           batch.narrowingLayers.end();
 
-  backend.rmsNorm(*residual, *layer.attentionNorm, config.normEpsilon, *normed);
+  const Tensor& all = entering(*residual, layer.beforeAttention);
   // One behind the other: a device may compute products of the same rows together.
-  if (isAttended && !isNarrowed) multiply(*normed, layer.query, false, *queries);
-  multiply(*normed, layer.key, false, *keys);
-  multiply(*normed, layer.value, false, *values);
+  if (isAttended && !isNarrowed) multiply(all, layer.query, false, *queries);
+  multiply(all, layer.key, false, *keys);
+  multiply(all, layer.value, false, *values);
   if (layer.keyNorm) normHeads(*layer.keyNorm, keys);
-  if (isNarrowed) narrow(batch, number, pass, store);
+  if (isNarrowed) narrow(batch, number, passes, store);
   backend.storeKeysValues(pass, *keys, *values, number, store);
   if (!isAttended) return;
 
   // Of the rows that are left.
-  if (isNarrowed) multiply(*normed, layer.query, false, *queries);
+  if (isNarrowed) multiply(layer.beforeAttention ? *normed : *residual, layer.query, false, *queries);
   if (layer.queryNorm) normHeads(*layer.queryNorm, queries);
   backend.attend(pass, *queries, store, number, observed, *attended);
 }
@@ -324,20 +371,31 @@ void Decoder::Impl::keepWantedRows(const compute::Pass& pass) {
 
 /// Everything of a layer after attention has given `seen`; x is the residual.
 void Decoder::Impl::feedForward(const Layer& layer, const Tensor& seen, Tensor& x) {
-  multiply(seen, layer.output, true, x);
-  backend.rmsNorm(x, *layer.mlpNorm, config.normEpsilon, *normed);
-  multiply(*normed, layer.gate, false, *gate);
-  multiply(*normed, layer.up, false, *up);
-  backend.siluMul(*gate, *up, *gate);
-  multiply(*gate, layer.down, true, x);
+  add(seen, layer.output, layer.afterAttention, x);
+  const Tensor& rows = entering(x, layer.beforeGate);
+  multiply(rows, layer.gate, false, *gate);
+  multiply(rows, layer.up, false, *up);
+  backend.multiplyGated(config.activation, *gate, *up, *gate);
+  add(*gate, layer.down, layer.afterGate, x);
+}
+
+/// One for each kind of layers: all have the same rows, and see different keys by different distances. The
+/// first one is that of what concerns rows alone.
+Passes Decoder::Impl::makePasses(const Batch& batch, const compute::KvShape& store) {
+  Passes passes;
+  for (const Kind& kind : kinds)
+    passes.push_back(backend.makePass(kind.attention, kind.rotary, store, batch));
+  return passes;
 }
 
 /// After a stop the results mean nothing, and what was asked for returns at once.
-void Decoder::Impl::runLayers(const Batch& batch, compute::Pass& pass, compute::KvStore& store) {
+void Decoder::Impl::runLayers(const Batch& batch, const Passes& passes, compute::KvStore& store) {
+  compute::Pass& pass = *passes.front();
   backend.embed(pass, *embedding, *residual);
+  if (config.embeddingScale != 1) backend.scale(*residual, config.embeddingScale);
   for (std::size_t i = 0; i < layers.size(); ++i) {
     if (backend.stopped()) return;
-    selfAttention(batch, i, pass, store);
+    selfAttention(batch, i, passes, store);
     if (i + 1 < layers.size()) {
       feedForward(layers[i], *attended, *residual);
       continue;
@@ -359,6 +417,7 @@ void Decoder::Impl::computeLogits(const Batch& batch, compute::Pass& pass) {
     rows = keptNormed.get();
   }
   backend.matmul(*rows, *logitMatrix, nullptr, false, *logits);
+  if (config.logitScale != 1) backend.scale(*logits, config.logitScale);
   if (backend.stopped()) return;
   if (!batch.draws.empty()) backend.sample(pass, *logits);
   if (batch.logitsWanted) backend.fetch(pass, *logits);
@@ -391,9 +450,15 @@ ForwardResult Decoder::forward(const Batch& batch, compute::KvStore& store, std:
   if (batch.tokens.empty()) return {};
   Impl& impl = *m_impl;
   impl.backend.begin(std::move(stop));
-  const auto pass = impl.backend.makePass(impl.attention, impl.rotary, store.shape(), batch);
-  impl.runLayers(batch, *pass, store);
-  compute::PassResults results = impl.backend.finish(*pass);
+  const Passes passes = impl.makePasses(batch, store.shape());
+  impl.runLayers(batch, passes, store);
+  compute::PassResults results = impl.backend.finish(*passes.front());
+  for (std::size_t kind = 1; kind < passes.size(); ++kind) {
+    std::vector<LayerMass> others = impl.backend.finish(*passes[kind]).mass;
+    std::move(others.begin(), others.end(), std::back_inserter(results.mass));
+  }
+  std::sort(results.mass.begin(), results.mass.end(),
+            [](const LayerMass& a, const LayerMass& b) { return a.layer < b.layer; });
   ForwardResult result;
   result.stopped = results.stopped;
   if (result.stopped) return result;

@@ -8,6 +8,8 @@
 #include "engine/model/architectures/architecture.h"
 #include "engine/model/config.h"
 #include "engine/model/config_limits.h"
+#include "engine/model/gguf_keys.h"
+#include "engine/model/rotary_reading.h"
 
 #include <cmath>
 #include <optional>
@@ -20,47 +22,7 @@ namespace {
 using checkpoint::GgufFile;
 using checkpoint::GgufMetadata;
 
-/// The keys of an architecture begin with its name.
-class Keys {
- public:
-  Keys(const GgufMetadata& metadata, std::string architecture)
-      : m_metadata(metadata), m_architecture(std::move(architecture)) {}
-
-  std::string name(const std::string& key) const { return m_architecture + "." + key; }
-
-  Failure fail(const std::string& key, std::string found, std::string expected) const {
-    return Failure({m_metadata.file(), name(key), std::move(found), std::move(expected)});
-  }
-
-  std::int64_t integer(const std::string& key, std::int64_t most,
-                       std::optional<std::int64_t> otherwise = {}) const {
-    const std::int64_t* value = m_metadata.integer(name(key));
-    if (value == nullptr) {
-      if (otherwise) return *otherwise;
-      throw fail(key, "nothing", "a whole number from 1 to " + std::to_string(most));
-    }
-    if (*value < 1 || *value > most) throw fail(key, std::to_string(*value), "1 to " + std::to_string(most));
-    return *value;
-  }
-
-  double number(const std::string& key, double least, double most, double otherwise) const {
-    const double* value = m_metadata.number(name(key));
-    if (value == nullptr) return otherwise;
-    if (!std::isfinite(*value) || *value < least || *value > most) {
-      throw fail(key, std::to_string(*value), std::to_string(least) + " to " + std::to_string(most));
-    }
-    return *value;
-  }
-
-  const std::string* text(const std::string& key) const { return m_metadata.text(name(key)); }
-  bool has(const std::string& key) const { return m_metadata.integer(name(key)) != nullptr; }
-
- private:
-  const GgufMetadata& m_metadata;
-  std::string m_architecture;
-};
-
-void readHeads(const Keys& keys, ModelConfig& config) {
+void readHeads(const GgufKeys& keys, ModelConfig& config) {
   config.heads = narrow(keys.integer("attention.head_count", kMaxHeads));
   config.keyValueHeads = narrow(keys.integer("attention.head_count_kv", kMaxHeads, config.heads));
   if (config.heads % config.keyValueHeads != 0) {
@@ -82,44 +44,59 @@ void readHeads(const Keys& keys, ModelConfig& config) {
     throw keys.fail("attention.value_length", std::to_string(values), "that of the keys");
 }
 
-void readRope(const Keys& keys, ModelConfig& config) {
-  config.ropeTheta = keys.number("rope.freq_base", 1, kMaxRopeTheta, kDefaultRopeTheta);
-  const std::int64_t turned = keys.integer("rope.dimension_count", kMaxHeadSize, config.headSize);
-  if (turned != config.headSize) {
-    throw keys.fail("rope.dimension_count", std::to_string(turned),
-                    std::to_string(config.headSize) + "; rotating a part of a head is not supported");
+/// How the file stretches the context of its model.
+void readScaling(const GgufKeys& keys, const ModelConfig& config, RotarySpec& rotary) {
+  constexpr double kMost = 1e6;
+  const std::string* type = keys.text("rope.scaling.type");
+  const std::string kind = type == nullptr ? "none" : *type;
+  const double factor = keys.number("rope.scaling.factor", 1e-3, kMost, 1);
+  if (kind == "none") return;
+  if (kind == "linear") {
+    rotary.linearFactor = factor;
+  } else if (kind == "yarn") {
+    YarnScaling yarn{.factor = factor};
+    yarn.originalMaxPositions =
+        keys.integer("rope.scaling.original_context_length", kMaxPositions, config.maxPositions);
+    yarn.betaFast = keys.number("rope.scaling.yarn_beta_fast", 1e-3, kMost, yarn.betaFast);
+    yarn.betaSlow = keys.number("rope.scaling.yarn_beta_slow", 1e-3, kMost, yarn.betaSlow);
+    rotary.attentionScale = static_cast<float>(keys.number("rope.scaling.attn_factor", 1e-3, kMost, 1) *
+                                               (factor <= 1 ? 1 : 0.1 * std::log(factor) + 1));
+    rotary.yarn = yarn;
+  } else if (kind != "longrope") {
+    throw keys.fail("rope.scaling.type", checkpoint::inQuotes(kind),
+                    "\"none\", \"linear\", \"yarn\" or \"longrope\"; others are not supported");
   }
-  const std::string* scaling = keys.text("rope.scaling.type");
-  if (scaling != nullptr && *scaling != "none")
-    throw keys.fail("rope.scaling.type", checkpoint::inQuotes(*scaling),
-                    "\"none\"; others are not supported");
 }
 
-/// Llama 3.1 and later: the file has what each frequency is divided by.
-void readRopeFactors(const GgufFile& file, ModelConfig& config) {
-  const auto found = file.tensors().find("rope_freqs.weight");
-  if (found == file.tensors().end()) return;
-  const checkpoint::GgufTensor& tensor = found->second.tensor;
-  const auto fail = [&](std::string what, std::string expected) {
-    return Failure({found->second.file, found->first, std::move(what), std::move(expected)});
-  };
-  if (tensor.format == nullptr || tensor.format->format != compute::WeightFormat::F32)
-    throw fail("type " + tensor.typeName(), "F32");
-  if (tensor.elements() != config.headSize / 2) {
-    throw fail(counted(tensor.elements(), "factor"),
-               std::to_string(config.headSize / 2) + ", one for each pair of a head");
+RotarySpec readRope(const GgufKeys& keys, const ModelConfig& config) {
+  RotarySpec rotary;
+  rotary.theta = keys.number("rope.freq_base", 1, kMaxRopeTheta, kDefaultRopeTheta);
+  const auto turned = narrow(keys.integer("rope.dimension_count", config.headSize, config.headSize));
+  if (turned % 2 != 0) throw keys.fail("rope.dimension_count", std::to_string(turned), "an even number");
+  if (turned != config.headSize) rotary.turned = turned;
+  readScaling(keys, config, rotary);
+  // Llama 3.1 and later: what each frequency is divided by.
+  rotary.factors = keys.factors("rope_freqs.weight", turned / 2);
+  LongRope rope;
+  rope.shortFactors = keys.factors("rope_factors_short.weight", turned / 2);
+  rope.longFactors = keys.factors("rope_factors_long.weight", turned / 2);
+  if (rope.shortFactors.empty() && rope.longFactors.empty()) return rotary;
+  if (rope.shortFactors.empty() || rope.longFactors.empty()) {
+    throw Failure({keys.file().path().string(), "rope_factors_short.weight, rope_factors_long.weight",
+                   "one of them", "both or none"});
   }
-  config.ropeFactors.resize(static_cast<std::size_t>(config.headSize / 2));
-  compute::widen(compute::WeightFormat::F32, tensor.data.data(), tensor.elements(),
-                 config.ropeFactors.data());
-  file.requireWhole();
-  for (const float factor : config.ropeFactors) {
-    if (!std::isfinite(factor) || factor <= 0) throw fail(std::to_string(factor), "finite numbers above 0");
-  }
+  rope.originalMaxPositions =
+      keys.integer("rope.scaling.original_context_length", kMaxPositions, config.maxPositions);
+  const double stretched =
+      static_cast<double>(config.maxPositions) / static_cast<double>(rope.originalMaxPositions);
+  rotary.attentionScale = static_cast<float>(keys.number(
+      "rope.scaling.attn_factor", 1e-3, 1e6, longRopeScale(stretched, rope.originalMaxPositions)));
+  rotary.longRope = std::move(rope);
+  return rotary;
 }
 
 /// The table of tokens says how many there are; the key may be missing.
-std::int64_t vocabularyOf(const GgufFile& file, const Keys& keys) {
+std::int64_t vocabularyOf(const GgufFile& file, const GgufKeys& keys) {
   const auto table = file.tensors().find("token_embd.weight");
   if (table == file.tensors().end() || table->second.tensor.shape.size() != 2) {
     throw Failure({file.path().string(), "token_embd.weight", "no such matrix",
@@ -145,7 +122,7 @@ ModelConfig configOf(const GgufFile& file) {
                    architecture == nullptr ? "nothing" : checkpoint::inQuotes(*architecture),
                    ggufArchitectures()});
   }
-  const Keys keys(metadata, *architecture);
+  const GgufKeys keys(file, *architecture);
   ModelConfig config;
   config.architecture = family->name;
   config.hiddenSize = narrow(keys.integer("embedding_length", kMaxHiddenSize));
@@ -157,10 +134,10 @@ ModelConfig configOf(const GgufFile& file) {
   config.normEpsilon = static_cast<float>(keys.number("attention.layer_norm_rms_epsilon", 1e-12, 1, 1e-6));
   if (keys.has("expert_count") && keys.integer("expert_count", kMaxHeads) > 1)
     throw keys.fail("expert_count", "experts", "a dense model; experts are not supported");
-  readRope(keys, config);
-  readRopeFactors(file, config);
+  config.attention.rotary = readRope(keys, config);
   config.tiedEmbeddings = !file.tensors().contains("output.weight");
-  family->readGguf(file, config);
+  family->readGguf(keys, config);
+  fixContext(config, 0);
   return config;
 }
 

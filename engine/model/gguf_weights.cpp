@@ -5,6 +5,7 @@
 #include "engine/checkpoint/gguf/gguf_file.h"
 #include "engine/checkpoint/safetensors.h"
 #include "engine/model/architectures/architecture.h"
+#include "engine/model/tensor_list.h"
 #include "engine/model/weight_samples.h"
 #include "engine/model/weights.h"
 
@@ -30,38 +31,62 @@ constexpr std::array kOuterNames = {NamePair{"model.embed_tokens", "token_embd"}
 
 /// Within a layer.
 constexpr std::array kLayerNames = {
-    NamePair{"input_layernorm", "attn_norm"},    NamePair{"self_attn.q_proj", "attn_q"},
-    NamePair{"self_attn.k_proj", "attn_k"},      NamePair{"self_attn.v_proj", "attn_v"},
+    NamePair{"self_attn.q_proj", "attn_q"},      NamePair{"self_attn.k_proj", "attn_k"},
+    NamePair{"self_attn.v_proj", "attn_v"},      NamePair{"self_attn.qkv_proj", "attn_qkv"},
     NamePair{"self_attn.q_norm", "attn_q_norm"}, NamePair{"self_attn.k_norm", "attn_k_norm"},
-    NamePair{"self_attn.o_proj", "attn_output"}, NamePair{"post_attention_layernorm", "ffn_norm"},
-    NamePair{"mlp.gate_proj", "ffn_gate"},       NamePair{"mlp.up_proj", "ffn_up"},
-    NamePair{"mlp.down_proj", "ffn_down"}};
+    NamePair{"self_attn.o_proj", "attn_output"}, NamePair{"mlp.gate_proj", "ffn_gate"},
+    NamePair{"mlp.up_proj", "ffn_up"},           NamePair{"mlp.down_proj", "ffn_down"}};
+
+/// What norms are called in files, by their places.
+constexpr NormNames kGgufNorms = {.beforeAttention = "attn_norm",
+                                  .afterAttention = "post_attention_norm",
+                                  .beforeGate = "ffn_norm",
+                                  .afterGate = "post_ffw_norm"};
 
 constexpr std::string_view kHuggingFaceLayer = "model.layers.";
 constexpr std::string_view kGgufLayer = "blk.";
 
-/// The name in Hugging Face's scheme; the same name if it has none there.
-std::string huggingFaceName(const std::string& name) {
-  const std::size_t dot = name.rfind('.');
-  if (dot == std::string::npos) return name;
-  const std::string ending = name.substr(dot);  // ".weight" or ".bias"
-  std::string_view stem = std::string_view(name).substr(0, dot);
-  const auto byGguf = [&](const auto& names, std::string_view wanted) {
-    return std::find_if(names.begin(), names.end(),
-                        [wanted](const NamePair& pair) { return pair.gguf == wanted; });
-  };
-  if (!stem.starts_with(kGgufLayer)) {
-    const auto found = byGguf(kOuterNames, stem);
-    return found == kOuterNames.end() ? name : std::string(found->huggingFace) + ending;
+/// Names of Hugging Face for those of a file.
+class HuggingFaceNames {
+ public:
+  /// `gatesApart`: whether gate and up are two matrices; if not, the one is called as the other.
+  HuggingFaceNames(const ModelConfig& config, bool gatesApart) {
+    for (const NamePair& pair : kOuterNames) m_outer.emplace(pair.gguf, pair.huggingFace);
+    for (const NamePair& pair : kLayerNames) m_ofLayers.emplace(pair.gguf, pair.huggingFace);
+    if (!gatesApart) m_ofLayers.insert_or_assign("ffn_up", "mlp.gate_up_proj");
+    const NormNames norms = normsOf(config.norms);
+    const auto add = [this](const char* gguf, const char* huggingFace) {
+      if (huggingFace != nullptr) m_ofLayers.emplace(gguf, huggingFace);
+    };
+    add(kGgufNorms.beforeAttention, norms.beforeAttention);
+    add(kGgufNorms.afterAttention, norms.afterAttention);
+    add(kGgufNorms.beforeGate, norms.beforeGate);
+    add(kGgufNorms.afterGate, norms.afterGate);
   }
-  stem.remove_prefix(kGgufLayer.size());
-  const std::size_t split = stem.find('.');
-  if (split == std::string_view::npos) return name;
-  const auto found = byGguf(kLayerNames, stem.substr(split + 1));
-  if (found == kLayerNames.end()) return name;
-  return std::string(kHuggingFaceLayer) + std::string(stem.substr(0, split)) + "." +
-         std::string(found->huggingFace) + ending;
-}
+
+  /// The same name if it has none there.
+  std::string of(const std::string& name) const {
+    const std::size_t dot = name.rfind('.');
+    if (dot == std::string::npos) return name;
+    const std::string ending = name.substr(dot);  // ".weight" or ".bias"
+    std::string_view stem = std::string_view(name).substr(0, dot);
+    if (!stem.starts_with(kGgufLayer)) {
+      const auto found = m_outer.find(stem);
+      return found == m_outer.end() ? name : std::string(found->second) + ending;
+    }
+    stem.remove_prefix(kGgufLayer.size());
+    const std::size_t split = stem.find('.');
+    if (split == std::string_view::npos) return name;
+    const auto found = m_ofLayers.find(stem.substr(split + 1));
+    if (found == m_ofLayers.end()) return name;
+    return std::string(kHuggingFaceLayer) + std::string(stem.substr(0, split)) + "." +
+           std::string(found->second) + ending;
+  }
+
+ private:
+  std::map<std::string_view, std::string_view> m_outer;
+  std::map<std::string_view, std::string_view> m_ofLayers;
+};
 
 /// For queries and keys: the heads whose rows some files hold in another order.
 std::optional<std::int32_t> permutedHeads(std::string_view name, const ModelConfig& config) {
@@ -94,7 +119,8 @@ std::vector<std::byte> inHalves(std::span<const std::byte> rows, std::size_t row
 class GgufWeights final : public WeightSource {
  public:
   GgufWeights(const std::filesystem::path& path, const ModelConfig& config) : m_file(path), m_config(config) {
-    for (const auto& [name, located] : m_file.tensors()) m_names.emplace(huggingFaceName(name), name);
+    const HuggingFaceNames names(config, m_file.tensors().contains("blk.0.ffn_gate.weight"));
+    for (const auto& [name, located] : m_file.tensors()) m_names.emplace(names.of(name), name);
     const Architecture* family = architectureByName(config.architecture);
     m_pairsRows = family != nullptr && family->pairsRowsInGguf;
   }
@@ -127,8 +153,8 @@ class GgufWeights final : public WeightSource {
   std::vector<StoredTensor> stored() const override {
     std::vector<StoredTensor> tensors;
     for (const auto& [name, own] : m_names) {
-      // It stands in the configuration.
-      if (name != "rope_freqs.weight") tensors.push_back({name, m_file.tensors().at(own).file});
+      // What turns queries and keys stands in the configuration.
+      if (!name.starts_with("rope_f")) tensors.push_back({name, m_file.tensors().at(own).file});
     }
     return tensors;
   }

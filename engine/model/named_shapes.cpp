@@ -28,9 +28,8 @@ ModelConfig llama1b() {
   config.heads = 32;
   config.keyValueHeads = 8;
   config.headSize = 64;
-  config.ropeTheta = 500000;
-  config.hasLlama3Scaling = true;
-  config.llama3 = {32, 1, 4, 8192};
+  config.attention.rotary->theta = 500000;
+  config.attention.rotary->llama3 = Llama3Scaling{32, 1, 4, 8192};
   config.maxPositions = 131072;
   return config;
 }
@@ -45,9 +44,8 @@ ModelConfig llama8b() {
   config.heads = 32;
   config.keyValueHeads = 8;
   config.headSize = 128;
-  config.ropeTheta = 500000;
-  config.hasLlama3Scaling = true;
-  config.llama3 = {8, 1, 4, 8192};
+  config.attention.rotary->theta = 500000;
+  config.attention.rotary->llama3 = Llama3Scaling{8, 1, 4, 8192};
   config.maxPositions = 131072;
   config.tiedEmbeddings = false;
   return config;
@@ -64,7 +62,7 @@ ModelConfig qwen7b() {
   config.heads = 28;
   config.keyValueHeads = 4;
   config.headSize = 128;
-  config.ropeTheta = 1000000;
+  config.attention.rotary->theta = 1000000;
   config.normEpsilon = 1e-6F;
   config.maxPositions = 131072;
   config.tiedEmbeddings = false;

@@ -17,6 +17,15 @@ struct NamedTensor {
   bool isMatrix() const { return rows > 1; }
 };
 
+/// The names of a layer's norms, null for those that it does not have.
+struct NormNames {
+  const char* beforeAttention = nullptr;
+  const char* afterAttention = nullptr;
+  const char* beforeGate = nullptr;
+  const char* afterGate = nullptr;
+};
+NormNames normsOf(NormPlace place);
+
 /// All tensors of a model, in the order in which they are used. Tied embeddings stand there once.
 std::vector<NamedTensor> tensorsOf(const ModelConfig& config);
 

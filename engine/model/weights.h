@@ -56,6 +56,10 @@ bool hasSafetensors(const std::filesystem::path& directory);
 /// Throws Failure if it cannot be read.
 std::unique_ptr<WeightSource> openGguf(const std::filesystem::path& path, const ModelConfig& config);
 
+/// Opens the weights of a directory or GGUF file, and gives them in the arrangement of the decoder. `config`
+/// is that of the same path. Throws Failure if they cannot be read.
+std::unique_ptr<WeightSource> openWeights(const std::filesystem::path& path, const ModelConfig& config);
+
 /// The model's elements by format, as a decoder keeps them: the table of tokens counts twice even if it is
 /// tied, because rows are looked up in one layout and multiplied with in another. Vectors are left out.
 using WeightAmounts = std::map<compute::WeightFormat, std::int64_t>;

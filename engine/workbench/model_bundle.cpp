@@ -77,13 +77,6 @@ void addWeights(ModelBundle& bundle, const model::WeightSource& weights, const c
   bundle.weightsDigest = watched.digest();
 }
 
-std::unique_ptr<model::WeightSource> openWeights(const std::filesystem::path& path,
-                                                 const model::ModelConfig& config) {
-  if (const std::optional<std::filesystem::path> gguf = checkpoint::ggufModel(path))
-    return model::openGguf(*gguf, config);
-  return model::openSafetensors(path);
-}
-
 ModelBundle namedBundle(const std::filesystem::path& directory) {
   requireModel(directory);
   ModelBundle bundle;
@@ -155,7 +148,7 @@ void addEndTokens(model::ModelConfig& config, const std::filesystem::path& direc
 ModelBundle loadModelWeights(const std::filesystem::path& directory, const compute::Backends& backends,
                              const ModelOptions& options) {
   ModelBundle bundle = namedBundle(directory);
-  addWeights(bundle, *openWeights(directory, bundle.config), backends, options);
+  addWeights(bundle, *model::openWeights(directory, bundle.config), backends, options);
   return bundle;
 }
 
@@ -174,7 +167,7 @@ ModelBundle loadModelBundle(const std::filesystem::path& directory, const comput
                             const ModelOptions& options) {
   // What is small is read first, so that most mistakes are found before the weights are touched.
   ModelBundle bundle = describeModel(directory, options.chat);
-  addWeights(bundle, *openWeights(directory, bundle.config), backends, options);
+  addWeights(bundle, *model::openWeights(directory, bundle.config), backends, options);
   return bundle;
 }
 

@@ -254,26 +254,28 @@ class HeadWorker {
     m_bounds.clear();
     for (const PlannedRange& range : m_run.ranges) {
       const std::int64_t limit = m_run.limit(range, row);
-      if (limit <= range.begin) continue;
+      const std::int64_t start = m_run.start(range, row);
+      if (limit <= start) continue;
       rotate(range, row, 1);
-      for (std::int64_t block = range.begin / blockSize; block * blockSize < limit; ++block) {
-        const std::int64_t begin = std::max<std::int64_t>(range.begin - block * blockSize, 0);
+      for (std::int64_t block = start / blockSize; block * blockSize < limit; ++block) {
+        const std::int64_t begin = std::max<std::int64_t>(start - block * blockSize, 0);
         const std::int64_t end = std::min(limit - block * blockSize, blockSize);
         m_bounds.push_back(boundOf(range.blocks[static_cast<std::size_t>(block)], begin, end));
       }
     }
     m_choice.resize(m_bounds.size());
     compute::chooseBlocks(m_bounds, m_run.mostBlocks, m_choice);
-    // By range and virtual block, those before the range's first one included.
+    // By range and virtual block, those before the row's first one included.
     m_chosen.clear();
     m_firstChosen.clear();
     auto next = m_choice.cbegin();
     for (const PlannedRange& range : m_run.ranges) {
       m_firstChosen.push_back(m_chosen.size());
       const std::int64_t limit = m_run.limit(range, row);
-      if (limit <= range.begin) continue;
-      m_chosen.insert(m_chosen.end(), static_cast<std::size_t>(range.begin / blockSize), 0);
-      const auto count = (limit + blockSize - 1) / blockSize - range.begin / blockSize;
+      const std::int64_t start = m_run.start(range, row);
+      if (limit <= start) continue;
+      m_chosen.insert(m_chosen.end(), static_cast<std::size_t>(start / blockSize), 0);
+      const auto count = (limit + blockSize - 1) / blockSize - start / blockSize;
       m_chosen.insert(m_chosen.end(), next, next + count);
       next += count;
     }
@@ -373,21 +375,36 @@ class HeadWorker {
     }
   }
 
-  /// Calls visit(tile begin, first row that sees any of it) for each tile of the range, with m_pieces laid
-  /// out.
+  /// Calls visit(tile, first, last) for each tile of the range, with m_pieces laid out. Rows first … last − 1
+  /// are those that see any of the tile: later rows see more behind it, and less before it.
   template <class Visit>
   void forTiles(const PlannedRange& range, std::int64_t firstRow, std::int64_t rowCount, const Visit& visit) {
-    const std::int64_t limit = m_run.limit(range, firstRow + rowCount - 1);
-    if (limit <= range.begin) return;
+    const std::int64_t endRow = firstRow + rowCount;
+    const std::int64_t limit = m_run.limit(range, endRow - 1);
+    const std::int64_t start = m_run.start(range, firstRow);
+    if (limit <= start) return;
     std::int64_t row = firstRow;
-    for (KeyTile tile = m_tiles.tileOf(range.begin); tile.begin < limit; tile = m_tiles.tileOf(tile.end)) {
-      const std::int64_t from = std::max(tile.begin, range.begin);
+    for (KeyTile tile = m_tiles.tileOf(start); tile.begin < limit; tile = m_tiles.tileOf(tile.end)) {
+      const std::int64_t from = std::max(tile.begin, start);
       while (m_run.limit(range, row) <= from) ++row;
+      std::int64_t last = endRow;
+      while (last > row && m_run.start(range, last - 1) >= std::min(tile.end, limit)) --last;
       m_pieces.lay(m_tiles, range.blocks, from, std::min(tile.end, limit), tile.begin, m_keys, m_values,
                    m_job.store->blockElements(), m_shape.headSize, chosenOf(range));
-      if (!m_pieces.isEmpty()) visit(tile, row);
+      if (!m_pieces.isEmpty() && row < last) visit(tile, row, last);
       if (m_job.stop->stop_requested()) return;
     }
+  }
+
+  /// The keys of a tile that a row reads, as places in it.
+  struct Seen {
+    std::int64_t low = 0;
+    std::int64_t high = 0;
+    bool operator==(const Seen&) const = default;
+  };
+  Seen seenOf(const PlannedRange& range, const KeyTile& tile, std::int64_t row) const {
+    const std::int64_t high = std::min(tile.end, m_run.limit(range, row)) - tile.begin;
+    return {.low = std::clamp<std::int64_t>(m_run.start(range, row) - tile.begin, 0, high), .high = high};
   }
 
   void attendRange(const PlannedRange& range, std::int64_t firstRow, std::int64_t rowCount) {
@@ -396,33 +413,36 @@ class HeadWorker {
     std::fill_n(m_scratch.total, queries, 0.0F);
     std::fill_n(m_scratch.sums, queries * m_scratch.sumStride, 0.0F);
     rotate(range, firstRow, rowCount);
-    forTiles(range, firstRow, rowCount, [&](const KeyTile& tile, std::int64_t seeingRow) {
-      const std::int64_t first = (seeingRow - firstRow) * m_group;
-      score(first, queries);
-      blankGaps(first, queries, tile.end - tile.begin);
-      const std::int64_t low = std::max<std::int64_t>(0, range.begin - tile.begin);
-      const auto highOf = [&](std::int64_t query) {
-        return std::min(tile.end, m_run.limit(range, firstRow + query / m_group)) - tile.begin;
-      };
-      for (std::int64_t query = first; query < queries; ++query) raiseMaximum(query, low, highOf(query));
-      decays(first, queries);
-      for (std::int64_t query = first; query < queries; ++query) weigh(query, low, highOf(query));
-      // Queries that see the same keys go together; in a tile on the diagonal these are the heads of one row.
-      for (std::int64_t query = first; query < queries;) {
-        const std::int64_t high = highOf(query);
-        std::int64_t last = query + m_group;
-        while (last < queries && highOf(last) == high) last += m_group;
-        addValuesOf(query, last, low, high);
-        query = last;
-      }
-    });
+    forTiles(range, firstRow, rowCount,
+             [&](const KeyTile& tile, std::int64_t seeingRow, std::int64_t endRow) {
+               const std::int64_t first = (seeingRow - firstRow) * m_group;
+               const std::int64_t end = (endRow - firstRow) * m_group;
+               score(first, end);
+               blankGaps(first, end, tile.end - tile.begin);
+               const auto seenBy = [&](std::int64_t query) {
+                 return seenOf(range, tile, firstRow + query / m_group);
+               };
+               for (std::int64_t query = first; query < end; ++query) raiseMaximum(query, seenBy(query));
+               decays(first, end);
+               for (std::int64_t query = first; query < end; ++query) weigh(query, seenBy(query));
+               // Queries that see the same keys go together; in a tile on the diagonal these are the heads of
+               // one row.
+               for (std::int64_t query = first; query < end;) {
+                 const Seen seen = seenBy(query);
+                 std::int64_t last = query + m_group;
+                 while (last < end && seenBy(last) == seen) last += m_group;
+                 addValuesOf(query, last, seen.low, seen.high);
+                 query = last;
+               }
+             });
     merge(queries);
   }
 
   /// Takes the tile's scores low … high − 1 into the query's maximum, leaving the old one in `decay`. What
   /// lies around them in their vectors is set to give no weight.
-  void raiseMaximum(std::int64_t query, std::int64_t low, std::int64_t high) {
+  void raiseMaximum(std::int64_t query, const Seen& seen) {
     const FloatTag d;
+    const auto [low, high] = seen;
     float* scores = m_scratch.scores + query * kScoreStride;
     const std::int64_t end = roundUp(high, kStep);
     std::fill_n(scores, low, kNone);
@@ -447,8 +467,9 @@ class HeadWorker {
   }
 
   /// Turns scores into weights and adds them to the query's total.
-  void weigh(std::int64_t query, std::int64_t low, std::int64_t high) {
+  void weigh(std::int64_t query, const Seen& seen) {
     const FloatTag d;
+    const auto [low, high] = seen;
     float* scores = m_scratch.scores + query * kScoreStride;
     const auto maximum = hn::Set(d, m_scratch.maximum[query]);
     auto sum = hn::Zero(d);
@@ -511,28 +532,27 @@ class HeadWorker {
 
   void addRangeMass(const PlannedRange& range, std::int64_t firstRow, std::int64_t rowCount,
                     const MassTask& task, double* sums, double* firstSums) {
-    const std::int64_t queries = rowCount * m_group;
     rotate(range, firstRow, rowCount);
-    forTiles(range, firstRow, rowCount, [&](const KeyTile& tile, std::int64_t seeingRow) {
-      const std::int64_t first = (seeingRow - firstRow) * m_group;
-      score(first, queries);
-      blankGaps(first, queries, tile.end - tile.begin);
-      const std::int64_t low = std::max<std::int64_t>(0, range.begin - tile.begin);
-      const bool hasFirst = tile.begin + low == range.begin;
-      for (std::int64_t query = first; query < queries; ++query) {
-        const std::int64_t row = firstRow + query / m_group;
-        const std::int64_t high = std::min(tile.end, m_run.limit(range, row)) - tile.begin;
-        const std::int64_t head =
-            (m_run.firstRow + row) * m_shape.queryHeads + m_keyHead * m_group + query % m_group;
-        weighFinally(query, low, high, m_job.weightScale + 2 * head);
-        addStretches(m_scratch.scores + query * kScoreStride, tile.begin, low, high, task.keySpan,
-                     sums + query % m_group * task.keyBlocks);
-        if (hasFirst && low < high) {
-          firstSums[query % m_group * task.ranges] +=
-              static_cast<double>(m_scratch.scores[query * kScoreStride + low]);
-        }
-      }
-    });
+    forTiles(range, firstRow, rowCount,
+             [&](const KeyTile& tile, std::int64_t seeingRow, std::int64_t endRow) {
+               const std::int64_t first = (seeingRow - firstRow) * m_group;
+               const std::int64_t end = (endRow - firstRow) * m_group;
+               score(first, end);
+               blankGaps(first, end, tile.end - tile.begin);
+               for (std::int64_t query = first; query < end; ++query) {
+                 const std::int64_t row = firstRow + query / m_group;
+                 const auto [low, high] = seenOf(range, tile, row);
+                 const std::int64_t head =
+                     (m_run.firstRow + row) * m_shape.queryHeads + m_keyHead * m_group + query % m_group;
+                 weighFinally(query, low, high, m_job.weightScale + 2 * head);
+                 addStretches(m_scratch.scores + query * kScoreStride, tile.begin, low, high, task.keySpan,
+                              sums + query % m_group * task.keyBlocks);
+                 if (tile.begin + low == range.begin && low < high) {
+                   firstSums[query % m_group * task.ranges] +=
+                       static_cast<double>(m_scratch.scores[query * kScoreStride + low]);
+                 }
+               }
+             });
   }
 
   /// Turns scores into the weights that the whole softmax gives them.

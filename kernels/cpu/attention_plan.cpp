@@ -28,7 +28,13 @@ CpuAttentionPlan::CpuAttentionPlan(const compute::AttentionShape& shape, const c
   m_runs.reserve(inputs.runs.size());
   for (std::size_t index = 0; index < inputs.runs.size(); ++index) {
     const compute::QueryRun& run = inputs.runs[index];
-    PlannedRun planned{run.firstRow, run.rowCount, localsOf(run, inputs.localIndices), {}, run.mostBlocks};
+    PlannedRun planned{.firstRow = run.firstRow,
+                       .rowCount = run.rowCount,
+                       .locals = localsOf(run, inputs.localIndices),
+                       .ranges = {},
+                       .mostBlocks = run.mostBlocks,
+                       .base = run.base,
+                       .window = shape.window};
     m_choosesBlocks = m_choosesBlocks || run.mostBlocks > 0;
     planned.ranges.reserve(run.keys.size());
     for (const compute::KeyRange& range : run.keys) {
@@ -36,6 +42,7 @@ CpuAttentionPlan::CpuAttentionPlan(const compute::AttentionShape& shape, const c
       target.blocks = range.blocks;
       target.begin = range.begin;
       target.end = range.end;
+      target.base = range.base;
       target.causal = range.causal;
       const std::int32_t first = planned.locals.front();
       target.rotary = cache.rows(rotary, run.base + first - range.base, planned.locals.back() - first + 1);
@@ -47,7 +54,8 @@ CpuAttentionPlan::CpuAttentionPlan(const compute::AttentionShape& shape, const c
       }
     }
     for (const PlannedRange& range : planned.ranges) {
-      const std::int64_t keys = std::max<std::int64_t>(0, range.end - range.begin);
+      const std::int64_t all = std::max<std::int64_t>(0, range.end - range.begin);
+      const std::int64_t keys = shape.window == 0 ? all : std::min<std::int64_t>(all, shape.window);
       m_work += 2 * keys * planned.rowCount * shape.queryHeads * shape.headSize;
     }
     m_runs.push_back(std::move(planned));

@@ -16,6 +16,7 @@ struct PlannedRange {
   std::vector<BlockId> blocks;
   std::int64_t begin = 0;
   std::int64_t end = 0;
+  std::int64_t base = 0;  ///< position of local token 0 in the view
   bool causal = false;
   /// Rotations by the number of tokens between the first row of the run and a row. Entry 0 is for the
   /// distance between the first row and the base of the range's segment.
@@ -28,11 +29,19 @@ struct PlannedRun {
   std::vector<std::int32_t> locals;  ///< of each row, ascending
   std::vector<PlannedRange> ranges;
   std::int32_t mostBlocks = 0;  ///< as in compute::QueryRun
+  std::int64_t base = 0;        ///< position of the rows' local token 0 in the view
+  std::int64_t window = 0;      ///< as in compute::AttentionShape
 
   std::int64_t local(std::int64_t row) const { return locals[static_cast<std::size_t>(row)]; }
   /// One past the last local token of `range` that the row reads.
   std::int64_t limit(const PlannedRange& range, std::int64_t row) const {
     return range.causal ? std::min(local(row) + 1, range.end) : range.end;
+  }
+  /// The first local token of `range` that the row reads. It may lie behind limit(), where the row reads
+  /// nothing of the range.
+  std::int64_t start(const PlannedRange& range, std::int64_t row) const {
+    if (window == 0) return range.begin;
+    return std::max(range.begin, base + local(row) - window + 1 - range.base);
   }
   /// The rotation for the row's queries that read `range`.
   const float* rotation(const PlannedRange& range, std::int64_t row) const {

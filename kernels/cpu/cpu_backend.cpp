@@ -133,15 +133,34 @@ class CpuBackend final : public compute::Backend {
                  target);
   }
 
-  void siluMul(const compute::Tensor& gate, const compute::Tensor& up, compute::Tensor& out) override {
+  void multiplyGated(compute::Activation activation, const compute::Tensor& gate, const compute::Tensor& up,
+                     compute::Tensor& out) override {
+    const auto multiply = m_rowKernels.multiplyGated[static_cast<std::size_t>(activation)];
     const CpuTensor& gates = cpuTensor(gate);
     const CpuTensor& ups = cpuTensor(up);
     CpuTensor& target = cpuTensor(out);
     target.resize(gates.rows(), gates.columns());
     m_executor.runRanges(gates.rows(), gates.columns() * 4, [&](std::int64_t first, std::int64_t last) {
       for (std::int64_t row = first; row < last; ++row) {
-        m_rowKernels.siluMul(gates.row(row), ups.row(row), gates.columns(), target.row(row));
+        multiply(gates.row(row), ups.row(row), gates.columns(), target.row(row));
       }
+    });
+  }
+
+  void scale(compute::Tensor& x, float factor) override {
+    CpuTensor& target = cpuTensor(x);
+    m_executor.runRanges(target.rows(), target.columns(), [&](std::int64_t first, std::int64_t last) {
+      for (std::int64_t row = first; row < last; ++row)
+        m_rowKernels.scale(target.row(row), factor, target.columns());
+    });
+  }
+
+  void addScaled(const compute::Tensor& x, float factor, compute::Tensor& out) override {
+    const CpuTensor& source = cpuTensor(x);
+    CpuTensor& target = cpuTensor(out);
+    m_executor.runRanges(target.rows(), target.columns(), [&](std::int64_t first, std::int64_t last) {
+      for (std::int64_t row = first; row < last; ++row)
+        m_rowKernels.addScaled(source.row(row), factor, target.columns(), target.row(row));
     });
   }
 

@@ -14,14 +14,13 @@ std::shared_ptr<const RotaryPage> makePage(const compute::RotaryTable& table, st
   const std::size_t pairs = table.inverseFrequencies.size();
   auto page = std::make_shared<RotaryPage>();
   page->cosSin.resize(static_cast<std::size_t>(RotaryPage::kRows) * 2 * pairs);
-  const auto scale = static_cast<double>(table.attentionScale);
   for (std::int64_t row = 0; row < RotaryPage::kRows; ++row) {
     float* out = page->cosSin.data() + static_cast<std::size_t>(row) * 2 * pairs;
     const auto distance = static_cast<double>(index * RotaryPage::kRows + row);
     for (std::size_t pair = 0; pair < pairs; ++pair) {
       const double angle = distance * table.inverseFrequencies[pair];
-      out[pair] = static_cast<float>(std::cos(angle) * scale);
-      out[pairs + pair] = static_cast<float>(std::sin(angle) * scale);
+      out[pair] = static_cast<float>(std::cos(angle) * table.scaleOf(pair));
+      out[pairs + pair] = static_cast<float>(std::sin(angle) * table.scaleOf(pair));
     }
   }
   return page;
@@ -31,10 +30,7 @@ std::shared_ptr<const RotaryPage> makePage(const compute::RotaryTable& table, st
 
 RotaryCache::Entry& RotaryCache::entryOf(const compute::RotaryTable& table) {
   for (Entry& entry : m_entries) {
-    if (entry.table.attentionScale == table.attentionScale &&
-        entry.table.inverseFrequencies == table.inverseFrequencies) {
-      return entry;
-    }
+    if (entry.table == table) return entry;
   }
   if (m_entries.size() >= kMostTables) {
     m_entries.clear();

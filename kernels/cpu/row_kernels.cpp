@@ -73,20 +73,56 @@ void rmsNorm(const float* x, const float* weight, float epsilon, std::int64_t co
       });
 }
 
-HWY_INLINE FloatVector siluTimes(FloatVector gate, FloatVector up) {
+/// The activations, each a functor over vectors.
+struct Silu {
+  HWY_INLINE FloatVector operator()(FloatVector gate) const {
+    const FloatTag d;
+    return hn::Div(gate, hn::Add(hn::Set(d, 1.0F), exponential(d, hn::Neg(gate))));
+  }
+};
+
+struct GeluTanh {
+  HWY_INLINE FloatVector operator()(FloatVector gate) const {
+    const FloatTag d;
+    constexpr float kTwice = 2 * 0.79788456080286535588F;  // 2 · √(2/π)
+    constexpr float kCubic = kTwice * 0.044715F;
+    const auto factor = hn::MulAdd(hn::Mul(gate, gate), hn::Set(d, kCubic), hn::Set(d, kTwice));
+    return hn::Div(gate, hn::Add(hn::Set(d, 1.0F), exponential(d, hn::Neg(hn::Mul(gate, factor)))));
+  }
+};
+
+template <class Activation>
+void multiplyGated(const float* gate, const float* up, std::int64_t columns, float* out) {
   const FloatTag d;
-  const auto one = hn::Set(d, 1.0F);
-  return hn::Mul(hn::Div(gate, hn::Add(one, exponential(d, hn::Neg(gate)))), up);
+  const Activation activation;
+  forVectors(
+      columns,
+      [&](std::int64_t at) HWY_ATTR {
+        hn::StoreU(hn::Mul(activation(hn::LoadU(d, gate + at)), hn::LoadU(d, up + at)), d, out + at);
+      },
+      [&](std::int64_t at, std::size_t count) HWY_ATTR {
+        storePart(hn::Mul(activation(loadPart(gate + at, count)), loadPart(up + at, count)), out + at, count);
+      });
 }
 
-void siluMul(const float* gate, const float* up, std::int64_t columns, float* out) {
+void scale(float* x, float factor, std::int64_t columns) {
   const FloatTag d;
+  const auto by = hn::Set(d, factor);
+  forVectors(
+      columns, [&](std::int64_t at) HWY_ATTR { hn::StoreU(hn::Mul(hn::LoadU(d, x + at), by), d, x + at); },
+      [&](std::int64_t at, std::size_t count)
+          HWY_ATTR { storePart(hn::Mul(loadPart(x + at, count), by), x + at, count); });
+}
+
+void addScaled(const float* x, float factor, std::int64_t columns, float* out) {
+  const FloatTag d;
+  const auto by = hn::Set(d, factor);
   forVectors(
       columns,
       [&](std::int64_t at)
-          HWY_ATTR { hn::StoreU(siluTimes(hn::LoadU(d, gate + at), hn::LoadU(d, up + at)), d, out + at); },
+          HWY_ATTR { hn::StoreU(hn::MulAdd(hn::LoadU(d, x + at), by, hn::LoadU(d, out + at)), d, out + at); },
       [&](std::int64_t at, std::size_t count) HWY_ATTR {
-        storePart(siluTimes(loadPart(gate + at, count), loadPart(up + at, count)), out + at, count);
+        storePart(hn::MulAdd(loadPart(x + at, count), by, loadPart(out + at, count)), out + at, count);
       });
 }
 
@@ -132,7 +168,8 @@ RowKernels targetRowKernels() {
   const char* target = hwy::TargetName(HWY_TARGET);
   // Highway calls all levels of AVX-512 by names of its own.
   const char* instructionSet = std::string_view(target).substr(0, 4) == "AVX3" ? "AVX-512" : target;
-  return {target, instructionSet, kStep, &rmsNorm, &siluMul, &rotate, &exponentialOf};
+  return {target, instructionSet, kStep,   &rmsNorm,      {&multiplyGated<Silu>, &multiplyGated<GeluTanh>},
+          &scale, &addScaled,     &rotate, &exponentialOf};
 }
 
 }  // namespace HWY_NAMESPACE

@@ -15,8 +15,12 @@ struct RowKernels {
   /// out = x / √(mean(x²) + epsilon) · weight
   void (*rmsNorm)(const float* x, const float* weight, float epsilon, std::int64_t columns,
                   float* out) = nullptr;
-  /// out = gate / (1 + e^−gate) · up; out may be gate.
-  void (*siluMul)(const float* gate, const float* up, std::int64_t columns, float* out) = nullptr;
+  /// out = activation(gate) · up, by the number of the activation; out may be gate.
+  void (*multiplyGated[2])(const float* gate, const float* up, std::int64_t columns, float* out) = {};
+  /// x = factor · x
+  void (*scale)(float* x, float factor, std::int64_t columns) = nullptr;
+  /// out = out + factor · x, where product and sum are rounded once.
+  void (*addScaled)(const float* x, float factor, std::int64_t columns, float* out) = nullptr;
   /// Rotates the pairs (i, i + pairs) of a head by angles and multiplies by `scale`. `cosSin` has `pairs`
   /// cosines, then `pairs` sines.
   void (*rotate)(const float* head, const float* cosSin, std::int64_t pairs, float scale,

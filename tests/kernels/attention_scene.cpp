@@ -175,7 +175,7 @@ double largestNorm(const std::vector<float>& values, std::size_t size) {
 
 compute::AttentionShape Scene::attention() const {
   return {shape.queryHeads, shape.keyHeads, shape.headSize,
-          1.0F / std::sqrt(static_cast<float>(shape.headSize))};
+          1.0F / std::sqrt(static_cast<float>(shape.headSize)), shape.window};
 }
 
 std::string Scene::text() const {
@@ -183,6 +183,7 @@ std::string Scene::text() const {
                      std::to_string(shape.headSize) + ", blocks of " + std::to_string(shape.blockSize) + " " +
                      compute::nameOf(shape.type) + ", " + std::to_string(shape.rows) + " rows";
   if (shape.mostBlocks > 0) text += " of at most " + std::to_string(shape.mostBlocks) + " blocks";
+  if (shape.window > 0) text += ", a window of " + std::to_string(shape.window);
   text += ", segments";
   for (const SceneSegment& segment : segments) {
     text += " " + std::to_string(segment.begin) + "-" + std::to_string(segment.end) + "/" +

@@ -8,6 +8,7 @@
 #include <cmath>
 #include <cstring>
 #include <limits>
+#include <numbers>
 #include <numeric>
 #include <optional>
 #include <stdexcept>
@@ -185,8 +186,8 @@ void rotate(double* head, std::size_t headSize, const RotaryTable& rotary, std::
   const std::size_t half = headSize / 2;
   for (std::size_t i = 0; i < half; ++i) {
     const double angle = static_cast<double>(position) * rotary.inverseFrequencies[i];
-    const double c = std::cos(angle) * static_cast<double>(rotary.attentionScale);
-    const double s = std::sin(angle) * static_cast<double>(rotary.attentionScale);
+    const double c = std::cos(angle) * rotary.scaleOf(i);
+    const double s = std::sin(angle) * rotary.scaleOf(i);
     const double first = head[i];
     const double second = head[i + half];
     head[i] = first * c - second * s;
@@ -263,6 +264,13 @@ Scored scoreRange(const ReferencePass& plan, const ReferenceStore& store, std::i
   const std::int32_t end = range.causal ? std::min(range.end, row.local + 1) : range.end;
   std::vector<double> key(size);
   for (std::int32_t j = range.begin; j < end; ++j) {
+    if (plan.shape.window > 0 && row.position - (range.base + j) >= plan.shape.window) {
+      // Keeps the places of the others.
+      scored.scores.push_back(-std::numeric_limits<double>::infinity());
+      scored.keys.push_back(key);
+      scored.values.push_back(nullptr);
+      continue;
+    }
     const std::int64_t slot = std::int64_t{range.blocks[index(j / blockSize)]} * blockSize + j % blockSize;
     std::copy_n(store.key(layer, slot) + row.keyHead * size, size, key.begin());
     if (layout == KeyLayout::Raw) rotate(key.data(), size, plan.rotary, range.base + j);
@@ -290,12 +298,19 @@ void raiseBounds(BlockBounds& bounds, const std::vector<Scored>& ranges, const Q
     const std::int32_t end = begin + static_cast<std::int32_t>(scored.keys.size());
     bounds[r].resize(index(end + blockSize - 1) / index(blockSize));
     for (std::int32_t block = begin / blockSize; block * blockSize < end && begin < end; ++block) {
+      bool isSeen = false;
+      for (std::int32_t j = std::max(begin, block * blockSize); j < std::min(end, (block + 1) * blockSize);
+           ++j)
+        isSeen = isSeen || !std::isinf(scored.scores[index(j - begin)]);
+      if (!isSeen) continue;
       double bound = 0;
       for (std::size_t d = 0; d < scored.query.size(); ++d) {
         double most = -std::numeric_limits<double>::infinity();
         for (std::int32_t j = std::max(begin, block * blockSize); j < std::min(end, (block + 1) * blockSize);
-             ++j)
+             ++j) {
+          if (std::isinf(scored.scores[index(j - begin)])) continue;
           most = std::max(most, scored.query[d] * scored.keys[index(j - begin)][d]);
+        }
         bound += most;
       }
       std::optional<double>& own = bounds[r][index(block)];
@@ -455,18 +470,39 @@ void ReferenceBackend::matmul(const compute::Tensor& x, const compute::Weight& w
   }
 }
 
-void ReferenceBackend::siluMul(const compute::Tensor& gate, const compute::Tensor& up, compute::Tensor& out) {
+void ReferenceBackend::multiplyGated(compute::Activation activation, const compute::Tensor& gate,
+                                     const compute::Tensor& up, compute::Tensor& out) {
   const ReferenceTensor& left = tensor(gate);
   const ReferenceTensor& right = tensor(up);
-  require(left.rows() == right.rows() && left.columns() == right.columns(), "siluMul: shapes differ");
-  require(&up != &out, "siluMul: out may be gate, not up");
+  require(left.rows() == right.rows() && left.columns() == right.columns(), "multiplyGated: shapes differ");
+  require(&up != &out, "multiplyGated: out may be gate, not up");
   ReferenceTensor& target = tensor(out);
   if (&gate != &out) target.resize(left.rows(), left.columns());
   for (std::int64_t r = 0; r < left.rows(); ++r) {
     for (std::int64_t c = 0; c < left.columns(); ++c) {
       const double x = left.row(r)[c];
-      target.row(r)[c] = x / (1.0 + std::exp(-x)) * right.row(r)[c];
+      const double u = std::sqrt(2 / std::numbers::pi) * (x + 0.044715 * x * x * x);
+      // (1 + tanh u) / 2 without the difference of numbers that are nearly equal.
+      const double part = 1 / (1 + std::exp(activation == compute::Activation::Silu ? -x : -2 * u));
+      target.row(r)[c] = x * part * right.row(r)[c];
     }
+  }
+}
+
+void ReferenceBackend::scale(compute::Tensor& x, float factor) {
+  ReferenceTensor& target = tensor(x);
+  for (std::int64_t r = 0; r < target.rows(); ++r) {
+    for (std::int64_t c = 0; c < target.columns(); ++c) target.row(r)[c] *= static_cast<double>(factor);
+  }
+}
+
+void ReferenceBackend::addScaled(const compute::Tensor& x, float factor, compute::Tensor& out) {
+  const ReferenceTensor& source = tensor(x);
+  ReferenceTensor& target = tensor(out);
+  require(source.rows() == target.rows() && source.columns() == target.columns(), "addScaled: shapes differ");
+  for (std::int64_t r = 0; r < target.rows(); ++r) {
+    for (std::int64_t c = 0; c < target.columns(); ++c)
+      target.row(r)[c] += static_cast<double>(factor) * source.row(r)[c];
   }
 }
 

@@ -43,7 +43,10 @@ class ReferenceBackend : public compute::Backend {
                compute::Tensor& out) override;
   void matmul(const compute::Tensor& x, const compute::Weight& weight, const compute::Weight* bias,
               bool accumulate, compute::Tensor& out) override;
-  void siluMul(const compute::Tensor& gate, const compute::Tensor& up, compute::Tensor& out) override;
+  void multiplyGated(compute::Activation activation, const compute::Tensor& gate, const compute::Tensor& up,
+                     compute::Tensor& out) override;
+  void scale(compute::Tensor& x, float factor) override;
+  void addScaled(const compute::Tensor& x, float factor, compute::Tensor& out) override;
   void gatherRows(const compute::Pass& pass, compute::RowList list, const compute::Tensor& x,
                   compute::Tensor& out) override;
   void storeKeysValues(const compute::Pass& pass, const compute::Tensor& keys, const compute::Tensor& values,

@@ -4,9 +4,9 @@
 // asks for the family.
 #pragma once
 
-#include "engine/checkpoint/gguf/gguf_file.h"
 #include "engine/checkpoint/json_reading.h"
 #include "engine/model/config.h"
+#include "engine/model/gguf_keys.h"
 
 #include <span>
 #include <string>
@@ -21,9 +21,11 @@ struct Architecture {
   /// Whether GGUF files hold the two rows of queries and keys that are turned together one behind the other.
   /// Hugging Face and the decoder hold them half a head apart.
   bool pairsRowsInGguf = false;
+  /// Whether files of Hugging Face hold the weights of norms less 1. GGUF files never do.
+  bool normsLackOne = false;
   /// Reads what the family has beside the common fields. Throws Failure for what is not supported.
   void (*readJson)(const checkpoint::JsonPlace& config, ModelConfig& result) = nullptr;
-  void (*readGguf)(const checkpoint::GgufFile& file, ModelConfig& result) = nullptr;
+  void (*readGguf)(const GgufKeys& keys, ModelConfig& result) = nullptr;
 };
 
 std::span<const Architecture* const> architectures();

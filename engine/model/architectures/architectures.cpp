@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
+#include "engine/base/counted.h"
 #include "engine/model/architectures/architecture.h"
 #include "engine/model/architectures/families.h"
+#include "engine/model/config_limits.h"
 
 #include <algorithm>
 #include <array>
@@ -9,7 +11,8 @@
 namespace spanscope::model {
 namespace {
 
-constexpr std::array kArchitectures = {&kLlama, &kMistral, &kQwen2, &kQwen3};
+constexpr std::array kArchitectures = {&kLlama, &kMistral, &kQwen2, &kQwen3, &kGemma3,
+                                       &kPhi3,  &kGranite, &kOlmo2, &kOlmo3, &kSmolLm3};
 
 const Architecture* find(const char* const Architecture::*field, std::string_view wanted) {
   const auto found = std::find_if(kArchitectures.begin(), kArchitectures.end(),
@@ -53,13 +56,59 @@ std::string ggufArchitectures() {
   return listed(&Architecture::ggufName);
 }
 
-void refuseWindows(const checkpoint::JsonPlace& config) {
-  for (const std::string& kind : config.texts("layer_types")) {
-    if (kind != "full_attention") {
-      throw config.field("layer_types")
-          .fail("layers of the kind " + checkpoint::inQuotes(kind), "\"full_attention\" in all layers");
+std::int32_t windowOf(const checkpoint::JsonPlace& config) {
+  return narrow(config.integer("sliding_window", 1, kMaxPositions, 0));
+}
+
+std::vector<bool> windowedLayers(const checkpoint::JsonPlace& config, const ModelConfig& model) {
+  const std::vector<std::string> kinds = config.texts("layer_types");
+  const checkpoint::JsonPlace place = config.field("layer_types");
+  if (!kinds.empty() && kinds.size() != static_cast<std::size_t>(model.layers))
+    throw place.fail(counted(kinds.size(), "kind"), "one for each of " + counted(model.layers, "layer"));
+  std::vector<bool> windowed;
+  for (const std::string& kind : kinds) {
+    const bool hasWindow = kind == "sliding_attention";
+    if (!hasWindow && kind != "full_attention") {
+      throw place.fail("layers of the kind " + checkpoint::inQuotes(kind),
+                       "\"full_attention\" or \"sliding_attention\"");
     }
+    windowed.push_back(hasWindow);
   }
+  return windowed;
+}
+
+void readSwitchedWindows(const checkpoint::JsonPlace& config, ModelConfig& result) {
+  std::vector<bool> windowed = windowedLayers(config, result);
+  if (!config.flag("use_sliding_window", false)) {
+    if (std::find(windowed.begin(), windowed.end(), true) == windowed.end()) return;
+    throw config.field("layer_types").fail("layers with a window", "none without use_sliding_window");
+  }
+  const std::int64_t first = config.integer("max_window_layers", 0, kMaxLayers, kMaxLayers);
+  for (std::int32_t layer = static_cast<std::int32_t>(windowed.size()); layer < result.layers; ++layer)
+    windowed.push_back(layer >= first);
+  std::vector<AttentionKind> kinds(windowed.size(), result.attention);
+  for (std::size_t layer = 0; layer < kinds.size(); ++layer)
+    kinds[layer].window = windowed[layer] ? windowOf(config) : 0;
+  setKinds(result, kinds);
+}
+
+void setKinds(ModelConfig& config, const std::vector<AttentionKind>& byLayer) {
+  config.attention = byLayer.front();
+  config.otherKinds.clear();
+  config.layerKinds.clear();
+  for (const AttentionKind& kind : byLayer) {
+    std::size_t index = 0;
+    while (index < config.kinds() && config.kind(index) != kind) ++index;
+    if (index == config.kinds()) config.otherKinds.push_back(kind);
+    config.layerKinds.push_back(static_cast<std::uint8_t>(index));
+  }
+  if (config.otherKinds.empty()) config.layerKinds.clear();
+}
+
+void readBiases(const GgufKeys& keys, ModelConfig& result) {
+  result.attentionBias = keys.hasTensor("blk.0.attn_q.bias");
+  result.outputBias = keys.hasTensor("blk.0.attn_output.bias");
+  result.mlpBias = keys.hasTensor("blk.0.ffn_up.bias");
 }
 
 }  // namespace spanscope::model

@@ -10,12 +10,6 @@ void readLlamaJson(const checkpoint::JsonPlace& config, ModelConfig& result) {
   result.mlpBias = config.flag("mlp_bias", false);
 }
 
-void readLlamaGguf(const checkpoint::GgufFile& file, ModelConfig& result) {
-  result.attentionBias = file.tensors().contains("blk.0.attn_q.bias");
-  result.outputBias = file.tensors().contains("blk.0.attn_output.bias");
-  result.mlpBias = file.tensors().contains("blk.0.ffn_gate.bias");
-}
-
 }  // namespace
 
 constinit const Architecture kLlama = {.name = "LlamaForCausalLM",
@@ -23,6 +17,6 @@ constinit const Architecture kLlama = {.name = "LlamaForCausalLM",
                                        .ggufName = "llama",
                                        .pairsRowsInGguf = true,
                                        .readJson = &readLlamaJson,
-                                       .readGguf = &readLlamaGguf};
+                                       .readGguf = &readBiases};
 
 }  // namespace spanscope::model

@@ -4,19 +4,16 @@
 namespace spanscope::model {
 namespace {
 
-/// Later versions have no window, as the field says.
-void readMistralJson(const checkpoint::JsonPlace& config, ModelConfig& /*result*/) {
-  if (config.has("sliding_window")) {
-    throw config.field("sliding_window")
-        .fail("a window of so many tokens", "null; windows are not supported");
-  }
+/// The first versions have a window in all layers, later ones none.
+void readMistralJson(const checkpoint::JsonPlace& config, ModelConfig& result) {
+  result.attention.window = windowOf(config);
 }
 
-void readMistralGguf(const checkpoint::GgufFile& /*file*/, ModelConfig& /*result*/) {}
+void readMistralGguf(const GgufKeys& /*keys*/, ModelConfig& /*result*/) {}
 
 }  // namespace
 
-/// GGUF files call it llama.
+/// GGUF files call it llama, and do not tell the window.
 constinit const Architecture kMistral = {.name = "MistralForCausalLM",
                                          .modelType = "mistral",
                                          .ggufName = "llama",

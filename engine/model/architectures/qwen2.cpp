@@ -10,14 +10,11 @@ void readQwen2Biases(ModelConfig& result) {
 }
 
 void readQwen2Json(const checkpoint::JsonPlace& config, ModelConfig& result) {
-  // `sliding_window` and `max_window_layers` count only with this.
-  if (config.flag("use_sliding_window", false))
-    throw config.field("use_sliding_window").fail("true", "false; windows are not supported");
-  refuseWindows(config);
+  readSwitchedWindows(config, result);
   readQwen2Biases(result);
 }
 
-void readQwen2Gguf(const checkpoint::GgufFile& /*file*/, ModelConfig& result) {
+void readQwen2Gguf(const GgufKeys& /*keys*/, ModelConfig& result) {
   readQwen2Biases(result);
 }
 

@@ -5,18 +5,15 @@ namespace spanscope::model {
 namespace {
 
 void readQwen3Json(const checkpoint::JsonPlace& config, ModelConfig& result) {
-  if (config.flag("use_sliding_window", false))
-    throw config.field("use_sliding_window").fail("true", "false; windows are not supported");
-  refuseWindows(config);
+  readSwitchedWindows(config, result);
   result.attentionBias = config.flag("attention_bias", false);
   result.outputBias = result.attentionBias;
-  result.queryKeyNorm = true;
+  result.queryKeyNorm = QueryKeyNorm::Heads;
 }
 
-void readQwen3Gguf(const checkpoint::GgufFile& file, ModelConfig& result) {
-  result.attentionBias = file.tensors().contains("blk.0.attn_q.bias");
-  result.outputBias = file.tensors().contains("blk.0.attn_output.bias");
-  result.queryKeyNorm = true;
+void readQwen3Gguf(const GgufKeys& keys, ModelConfig& result) {
+  readBiases(keys, result);
+  result.queryKeyNorm = QueryKeyNorm::Heads;
 }
 
 }  // namespace

@@ -14,10 +14,11 @@ void appendRotations(std::int64_t first, std::int64_t end, std::span<const doubl
                      std::vector<float>& table) {
   for (std::int64_t distance = first; distance < end; ++distance) {
     const auto angle = [&](double frequency) { return static_cast<double>(distance) * frequency; };
+    const auto scaleOf = [&](double frequency) { return frequency == 0 ? 1.0 : scale; };
     for (const double frequency : frequencies)
-      table.push_back(static_cast<float>(std::cos(angle(frequency)) * scale));
+      table.push_back(static_cast<float>(std::cos(angle(frequency)) * scaleOf(frequency)));
     for (const double frequency : frequencies)
-      table.push_back(static_cast<float>(std::sin(angle(frequency)) * scale));
+      table.push_back(static_cast<float>(std::sin(angle(frequency)) * scaleOf(frequency)));
   }
 }
 

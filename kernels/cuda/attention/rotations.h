@@ -8,7 +8,7 @@
 namespace spanscope::cuda {
 
 /// Appends cosines and sines of the distances first … end − 1 in the layout of Rotations. Angles are distance
-/// · frequency in double precision, rounded once.
+/// · frequency in double precision, rounded once. What has the frequency 0 is not scaled.
 void appendRotations(std::int64_t first, std::int64_t end, std::span<const double> frequencies, double scale,
                      std::vector<float>& table);
 
@@ -29,7 +29,7 @@ class Rotations {
   /// A distance plus this offset gives the row of the distance in the table. The offset is the same for the
   /// whole stretch. The distance must have been added.
   std::int64_t offsetOf(std::int64_t distance) const;
-  /// [rows][one cosine per frequency, then the sines], times `scale`. It is empty if the kept table is used.
+  /// [rows][one cosine per frequency, then the sines], times `scale`; see appendRotations(). It is empty if the kept table is used.
   std::vector<float> table(std::span<const double> frequencies, double scale) const;
 
  private:

@@ -24,6 +24,7 @@
 #include "kernels/cuda/rows/gated_activation.h"
 #include "kernels/cuda/rows/gather_rows.h"
 #include "kernels/cuda/rows/rms_norm.h"
+#include "kernels/cuda/rows/scaled_sum.h"
 
 #include <algorithm>
 #include <iterator>
@@ -228,7 +229,8 @@ class CudaBackend final : public compute::Backend {
     }
   }
 
-  void siluMul(const compute::Tensor& gate, const compute::Tensor& up, compute::Tensor& out) override {
+  void multiplyGated(compute::Activation activation, const compute::Tensor& gate, const compute::Tensor& up,
+                     compute::Tensor& out) override {
     const CardTensor& gates = cardTensor(gate);
     CardTensor& target = cardTensor(out);
     target.resizeAs(gates.rowCount(), gates.columns(), false);
@@ -240,7 +242,32 @@ class CudaBackend final : public compute::Backend {
                   .out = target.elements(),
                   .rows = std::min(allRows(gates.rowCount()), allRows(cardTensor(up).rowCount())),
                   .columns = columns,
-                  .stride = columns});
+                  .stride = columns,
+                  .isGelu = activation == compute::Activation::GeluTanh});
+  }
+
+  void scale(compute::Tensor& x, float factor) override {
+    const CardTensor& target = cardTensor(x);
+    if (m_work->wasStopped() || target.rows() == 0) return;
+    m_work->give(scaledSum, {.x = nullptr,
+                             .out = target.data(),
+                             .outIsFloat = target.isFloat(),
+                             .outFactor = factor,
+                             .factor = 0,
+                             .count = allRows(target.rowCount()) * target.columns()});
+  }
+
+  void addScaled(const compute::Tensor& x, float factor, compute::Tensor& out) override {
+    const CardTensor& source = cardTensor(x);
+    const CardTensor& target = cardTensor(out);
+    if (m_work->wasStopped() || target.rows() == 0) return;
+    const int rows = std::min(allRows(source.rowCount()), allRows(target.rowCount()));
+    m_work->give(scaledSum, {.x = source.elements(),
+                             .out = target.data(),
+                             .outIsFloat = target.isFloat(),
+                             .outFactor = 1,
+                             .factor = factor,
+                             .count = rows * target.columns()});
   }
 
   void gatherRows(const compute::Pass& pass, compute::RowList list, const compute::Tensor& x,

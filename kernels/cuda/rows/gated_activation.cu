@@ -8,6 +8,8 @@ namespace spanscope::cuda {
 namespace {
 
 constexpr float kLog2E = 1.44269504088896340736F;
+constexpr float kGeluFactor = 2 * 0.79788456080286535588F;  // 2 · √(2/π)
+constexpr float kGeluCubic = kGeluFactor * 0.044715F;
 constexpr int kBlockElements = kGatedActivationBudget.threads * kVectorElements;
 
 }  // namespace
@@ -23,7 +25,8 @@ SPANSCOPE_KERNEL(kGatedActivationBudget) gatedActivationKernel(GatedActivationAr
   SPANSCOPE_UNROLL
   for (int i = 0; i < kVectorElements; ++i) {
     const float g = gate.elements[i];
-    values.elements[i] *= divideExact(g, 1.0F + exp2Fast(-g * kLog2E));
+    const float factor = arguments.isGelu ? kGeluFactor + kGeluCubic * g * g : 1.0F;
+    values.elements[i] *= divideExact(g, 1.0F + exp2Fast(-g * factor * kLog2E));
   }
   storeVector(arguments.out + row * columns, first, columns, values);
 }

@@ -5,14 +5,15 @@
 
 namespace spanscope::cuda {
 
-/// out = silu(gate) ⊙ up, where silu(g) = g / (1 + e^−g).
+/// out = activation(gate) ⊙ up, with the activations of compute::Activation.
 struct GatedActivationArguments {
   const Bf16* gate = nullptr;  ///< [rows] of `columns`, `stride` elements apart
   const Bf16* up = nullptr;    ///< the same; both may be halves of the rows of one matrix
   Bf16* out = nullptr;         ///< [rows][columns]; may be gate if stride is columns
   int rows = 0;
   int columns = 0;
-  int stride = 0;  ///< a multiple of 8 if `columns` is
+  int stride = 0;       ///< a multiple of 8 if `columns` is
+  bool isGelu = false;  ///< compute::Activation::GeluTanh, else Silu
 
   bool operator==(const GatedActivationArguments&) const = default;
 };

@@ -184,7 +184,7 @@ class TestReferenceBackend : public QObject {
 
     const auto gate = filled(backend, {0, 1}, 1);
     const auto up = filled(backend, {5, 2}, 1);
-    backend.siluMul(*gate, *up, *gate);
+    backend.multiplyGated(compute::Activation::Silu, *gate, *up, *gate);
     const auto activated = download(backend, *gate);
     QCOMPARE(activated[0], 0.0F);
     QVERIFY(std::abs(activated[1] - 2 / (1 + std::exp(-1.0F))) < 1e-6F);

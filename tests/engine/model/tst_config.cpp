@@ -72,7 +72,7 @@ class TestConfig : public QObject {
     expected.keyValueHeads = 8;
     expected.headSize = 8;
     expected.normEpsilon = 1e-6F;
-    expected.ropeTheta = 10000;
+    expected.attention.rotary->theta = 10000;
     expected.maxPositions = 2048;
     QVERIFY(config == expected);
   }
@@ -106,7 +106,7 @@ class TestConfig : public QObject {
     QCOMPARE(config.keyValueHeads, 2);
     QCOMPARE(config.headSize, 32);
     QCOMPARE(config.normEpsilon, 1e-5F);
-    QCOMPARE(config.ropeTheta, 500000.0);
+    QCOMPARE(config.attention.rotary->theta, 500000.0);
     QVERIFY(config.tiedEmbeddings && config.attentionBias && config.mlpBias && config.blockAttention);
     QCOMPARE(config.maxPositions, 131072);
     QCOMPARE(config.endTokenIds(), (std::vector<TokenId>{7, 99}));
@@ -142,9 +142,9 @@ class TestConfig : public QObject {
     json document = smallest();
     document.update(json::parse(fields.toStdString()));
     const ModelConfig config = parsed(document);
-    QCOMPARE(config.ropeTheta, theta);
-    QCOMPARE(config.hasLlama3Scaling, scaled);
-    if (scaled) QVERIFY(config.llama3 == (Llama3Scaling{32, 1, 4, 8192}));
+    QCOMPARE(config.attention.rotary->theta, theta);
+    QCOMPARE(config.attention.rotary->llama3.has_value(), scaled);
+    if (scaled) QVERIFY(config.attention.rotary->llama3 == (Llama3Scaling{32, 1, 4, 8192}));
   }
 
   void originalPositionsDefault() {
@@ -153,7 +153,7 @@ class TestConfig : public QObject {
     scaling["rope_type"] = "llama3";
     scaling.erase("original_max_position_embeddings");
     document.update({{"rope_scaling", scaling}, {"max_position_embeddings", 4096}});
-    QCOMPARE(parsed(document).llama3.originalMaxPositions, 4096);
+    QCOMPARE(parsed(document).attention.rotary->llama3->originalMaxPositions, 4096);
   }
 
   void refused_data() {
@@ -178,10 +178,29 @@ class TestConfig : public QObject {
     row("no model type", "model_type", "/model_type");
     row("another model type", {{"model_type", "mamba"}}, "/model_type");
     row("two families", {{"model_type", "qwen2"}, {"architectures", {"LlamaForCausalLM"}}}, "/model_type");
-    row("a window", {{"model_type", "mistral"}, {"sliding_window", 4096}}, "/sliding_window");
-    row("a window in use", {{"model_type", "qwen2"}, {"use_sliding_window", true}}, "/use_sliding_window");
-    row("layers with windows",
+    row("a window of nothing", {{"model_type", "mistral"}, {"sliding_window", 0}}, "/sliding_window");
+    row("windows without the switch",
         {{"model_type", "qwen3"}, {"layer_types", {"full_attention", "sliding_attention"}}}, "/layer_types");
+    row("a kind for too few layers", {{"model_type", "gemma3_text"}, {"layer_types", {"full_attention"}}},
+        "/layer_types");
+    row("layers of another kind",
+        {{"model_type", "olmo3"}, {"layer_types", {"full_attention", "linear_attention"}}}, "/layer_types");
+    row("turning layers for too few", {{"model_type", "smollm3"}, {"no_rope_layers", {1}}},
+        "/no_rope_layers");
+    row("a soft cap", {{"model_type", "gemma3_text"}, {"final_logit_softcapping", 30}},
+        "/final_logit_softcapping");
+    row("an encoder", {{"model_type", "gemma3_text"}, {"use_bidirectional_attention", true}},
+        "/use_bidirectional_attention");
+    row("biases of Phi", {{"model_type", "phi3"}, {"attention_bias", true}}, "/attention_bias");
+    row("a part that is odd", {{"partial_rotary_factor", 0.4}}, "/partial_rotary_factor");
+    row("nothing is turned", {{"partial_rotary_factor", 0}}, "/partial_rotary_factor");
+    row("too few divisors",
+        {{"rope_scaling", {{"type", "longrope"}, {"short_factor", {1, 1}}, {"long_factor", {1, 1, 1, 1}}}}},
+        "/rope_scaling/short_factor");
+    row("a divisor of 0",
+        {{"rope_scaling",
+          {{"type", "longrope"}, {"short_factor", {1, 1, 0, 1}}, {"long_factor", {1, 1, 1, 1}}}}},
+        "/rope_scaling/short_factor/2");
     row("another architecture", {{"architectures", {"MambaForCausalLM"}}}, "/architectures");
     row("architectures as text", {{"architectures", "LlamaForCausalLM"}}, "/architectures");
     row("architectures as numbers", {{"architectures", {1}}}, "/architectures/0");
@@ -210,11 +229,11 @@ class TestConfig : public QObject {
     row("end token as text", {{"eos_token_id", "</s>"}}, "/eos_token_id");
     row("tied as number", {{"tie_word_embeddings", 1}}, "/tie_word_embeddings");
     row("block attention as text", {{"block_attention", "yes"}}, "/block_attention");
-    row("part of a head", {{"partial_rotary_factor", 0.5}}, "/partial_rotary_factor");
     row("rope scaling as text", {{"rope_scaling", "llama3"}}, "/rope_scaling");
-    row("linear scaling", {{"rope_scaling", {{"type", "linear"}, {"factor", 2}}}}, "/rope_scaling/type");
-    row("yarn scaling", {{"rope_parameters", {{"rope_type", "yarn"}, {"factor", 2}}}},
-        "/rope_parameters/rope_type");
+    row("linear scaling by nothing", {{"rope_scaling", {{"type", "linear"}}}}, "/rope_scaling/factor");
+    row("yarn by 0", {{"rope_parameters", {{"rope_type", "yarn"}, {"factor", 0}}}},
+        "/rope_parameters/factor");
+    row("dynamic scaling", {{"rope_scaling", {{"type", "dynamic"}, {"factor", 2}}}}, "/rope_scaling/type");
     for (const char* name : {"factor", "low_freq_factor", "high_freq_factor"}) {
       json scaling = llama3Fields();
       scaling["rope_type"] = "llama3";
@@ -319,20 +338,32 @@ class TestConfig : public QObject {
     QVERIFY(differs([](ModelConfig& c) { c.layers = 3; }));
     QVERIFY(differs([](ModelConfig& c) { c.keyValueHeads = 4; }));
     QVERIFY(differs([](ModelConfig& c) { c.normEpsilon = 1.0000001e-6F; }));
-    QVERIFY(differs([](ModelConfig& c) { c.ropeTheta = std::nextafter(c.ropeTheta, 0); }));
+    QVERIFY(differs(
+        [](ModelConfig& c) { c.attention.rotary->theta = std::nextafter(c.attention.rotary->theta, 0); }));
     QVERIFY(differs([](ModelConfig& c) { c.attentionBias = true; }));
     QVERIFY(differs([](ModelConfig& c) { c.outputBias = true; }));
-    QVERIFY(differs([](ModelConfig& c) { c.queryKeyNorm = true; }));
-    QVERIFY(differs([](ModelConfig& c) { c.ropeFactors = {2}; }));
-    QVERIFY(differs([](ModelConfig& c) { c.hasLlama3Scaling = true; }));
+    QVERIFY(differs([](ModelConfig& c) { c.queryKeyNorm = QueryKeyNorm::Heads; }));
+    QVERIFY(differs([](ModelConfig& c) { c.attention.rotary->factors = {2}; }));
+    QVERIFY(differs([](ModelConfig& c) { c.attention.rotary->llama3 = Llama3Scaling{}; }));
     QVERIFY(!differs([](ModelConfig& c) { c.maxNewTokens = 9; }));
-    QVERIFY(!differs([](ModelConfig& c) { c.llama3.factor = 9; }));
+    QVERIFY(differs([](ModelConfig& c) { c.attention.window = 9; }));
+    QVERIFY(differs([](ModelConfig& c) { c.attention.rotary.reset(); }));
+    QVERIFY(differs([](ModelConfig& c) { c.attention.rotary->turned = 4; }));
+    QVERIFY(differs([](ModelConfig& c) { c.attention.rotary->yarn = YarnScaling{}; }));
+    QVERIFY(differs([](ModelConfig& c) { c.attention.rotary->attentionScale = 1.25F; }));
+    QVERIFY(differs([](ModelConfig& c) { c.residualScale = 0.5F; }));
+    QVERIFY(differs([](ModelConfig& c) { c.activation = compute::Activation::GeluTanh; }));
+    QVERIFY(differs([](ModelConfig& c) { c.norms = NormPlace::After; }));
+    QVERIFY(differs([](ModelConfig& c) {
+      c.otherKinds = {AttentionKind{.window = 5}};
+      c.layerKinds = {0, 1};
+    }));
   }
 
   void rotaryTable() {
     ModelConfig config = parsed(smallest());
     config.headSize = 4;
-    config.ropeTheta = 10000;
+    config.attention.rotary->theta = 10000;
     const auto plain = makeRotaryTable(config);
     QCOMPARE(plain.inverseFrequencies.size(), std::size_t{2});
     QCOMPARE(plain.attentionScale, 1.0F);
@@ -344,11 +375,10 @@ class TestConfig : public QObject {
   void llama3Scaling() {
     ModelConfig config = parsed(smallest());
     config.headSize = 64;
-    config.ropeTheta = 500000;
-    config.hasLlama3Scaling = true;
-    config.llama3 = {32, 1, 4, 8192};
+    config.attention.rotary->theta = 500000;
+    config.attention.rotary->llama3 = Llama3Scaling{32, 1, 4, 8192};
     const auto table = makeRotaryTable(config);
-    config.hasLlama3Scaling = false;
+    config.attention.rotary->llama3.reset();
     const auto plain = makeRotaryTable(config);
     const double pi = std::acos(-1.0);
     int kept = 0, between = 0, divided = 0;

@@ -194,9 +194,10 @@ class OrderedBackend : public ReferenceBackend {
     order += 'a';
     ReferenceBackend::attend(pass, queries, store, layer, observed, out);
   }
-  void siluMul(const compute::Tensor& gate, const compute::Tensor& up, compute::Tensor& out) override {
+  void multiplyGated(compute::Activation activation, const compute::Tensor& gate, const compute::Tensor& up,
+                     compute::Tensor& out) override {
     order += 'u';
-    ReferenceBackend::siluMul(gate, up, out);
+    ReferenceBackend::multiplyGated(activation, gate, up, out);
   }
 };
 

@@ -34,6 +34,7 @@ struct Golden {
   std::vector<TokenId> ids;
   std::vector<TestSegment> segments;
   std::vector<float> full, spans;
+  std::int64_t context = 0;  ///< for which the model is opened; 0: as it is by itself
 };
 
 std::vector<float> floats(const checkpoint::SafetensorsTensor& tensor) {
@@ -68,6 +69,7 @@ Golden readGolden(const QString& name) {
   for (const auto& entry : goldenCases()) {
     if (entry.toObject()["name"].toString() != name) continue;
     golden.ids = idsOf(entry.toObject()["ids"]);
+    golden.context = entry.toObject()["context"].toInteger();
     golden.segments = parseSegments(entry.toObject()["segments"].toString().toStdString());
   }
   const checkpoint::MappedFile file(dataDirectory(name) / "golden.safetensors");
@@ -90,9 +92,13 @@ struct Model {
   std::unique_ptr<model::WeightSource> weights;
   std::unique_ptr<model::Decoder> decoder;
 
-  Model(const std::filesystem::path& directory, const QString& backendName)
-      : backend(makeBackend(backendName)), weights(model::openSafetensors(directory)) {
-    decoder = std::make_unique<model::Decoder>(model::readConfig(directory), *weights, *backend);
+  /// `context`: tokens for which the model is opened; 0: as many as it is opened for by itself.
+  Model(const std::filesystem::path& directory, const QString& backendName, std::int64_t context = 0)
+      : backend(makeBackend(backendName)) {
+    model::ModelConfig config = model::readConfig(directory);
+    if (context > 0) model::fixContext(config, context);
+    weights = model::openWeights(directory, config);
+    decoder = std::make_unique<model::Decoder>(config, *weights, *backend);
   }
 
   SegmentsResult run(const std::vector<TokenId>& ids, const std::vector<TestSegment>& segments,
@@ -129,14 +135,14 @@ class TestDecoderLogits : public QObject {
   }
 
  private Q_SLOTS:
-  void allCasesAreThere() { QCOMPARE(goldenCases().size(), 12); }
+  void allCasesAreThere() { QCOMPARE(goldenCases().size(), 25); }
 
   void fullAttention_data() { addRows(); }
   void fullAttention() {
     QFETCH(QString, checkpoint);
     QFETCH(QString, backend);
     const Golden golden = readGolden(checkpoint);
-    const Model model(dataDirectory(checkpoint), backend);
+    const Model model(dataDirectory(checkpoint), backend, golden.context);
     const auto columns = static_cast<std::size_t>(model.decoder->config().vocabularySize);
     const std::vector<TestSegment> whole = {{false, static_cast<std::int32_t>(golden.ids.size())}};
     const auto result =
@@ -149,7 +155,7 @@ class TestDecoderLogits : public QObject {
     QFETCH(QString, checkpoint);
     QFETCH(QString, backend);
     const Golden golden = readGolden(checkpoint);
-    const Model model(dataDirectory(checkpoint), backend);
+    const Model model(dataDirectory(checkpoint), backend, golden.context);
     const auto columns = static_cast<std::size_t>(model.decoder->config().vocabularySize);
     for (const std::int32_t blockSize : {16, 5, 1}) {
       SegmentOptions options;

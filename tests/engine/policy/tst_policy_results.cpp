@@ -152,18 +152,27 @@ class TestPolicyResults : public QObject {
 
   void reuseIsBitIdentical_data() {
     QTest::addColumn<int>("maker");
+    QTest::addColumn<int>("family");
     const std::vector<NamedMaker> all = makers();
-    for (std::size_t i = 0; i < all.size(); ++i) QTest::newRow(all[i].name) << static_cast<int>(i);
+    const std::vector<test::NamedConfig> families = test::familyConfigs();
+    for (std::size_t family = 0; family < families.size(); ++family) {
+      for (std::size_t i = 0; i < all.size(); ++i)
+        QTest::addRow("%s on %s", all[i].name, families[family].name)
+            << static_cast<int>(i) << static_cast<int>(family);
+    }
   }
-  /// 2000 prompts that have much in common, in a pool that is too small for all of them.
+  /// Prompts that have much in common, in a pool that is too small for all of them.
   void reuseIsBitIdentical() {
     QFETCH(int, maker);
+    QFETCH(int, family);
     const NamedMaker named = makers()[static_cast<std::size_t>(maker)];
     const policy::Choice rows = *policy::findChoice(named.rows);
-    TinySession warm(1, poolOf(260, 37));
-    TinySession cold(1, poolOf(260, 512));
+    const int prompts = family == 0 ? 2000 : 600;
+    const model::ModelConfig shape = test::familyConfigs()[static_cast<std::size_t>(family)].config;
+    TinySession warm(1, poolOf(260, 37), shape);
+    TinySession cold(1, poolOf(260, 512), shape);
     std::int64_t cached = 0;
-    for (int i = 0; i < 2000; ++i) {
+    for (int i = 0; i < prompts; ++i) {
       // Few runs of tokens for many prompts, so that most are seen before.
       RandomTables tables(m_seed + static_cast<std::uint64_t>(i % 40), test::tinyConfig().vocabularySize, 7);
       SpanTable prompt;

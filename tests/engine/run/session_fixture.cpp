@@ -52,6 +52,44 @@ model::ModelConfig tinyConfig() {
   return config;
 }
 
+std::vector<NamedConfig> familyConfigs() {
+  using namespace model;
+  ModelConfig windows = tinyConfig();  // as Gemma 3
+  windows.layers = 3;
+  windows.norms = NormPlace::Around;
+  windows.queryKeyNorm = QueryKeyNorm::Heads;
+  windows.activation = compute::Activation::GeluTanh;
+  windows.embeddingScale = 5.5F;
+  windows.attention.window = 9;
+  windows.otherKinds = {AttentionKind{}};
+  windows.otherKinds.front().rotary->theta = 1e6;
+  windows.layerKinds = {0, 1, 0};
+
+  ModelConfig still = tinyConfig();  // as SmolLM3, with a part of each head turned by YaRN
+  still.layers = 3;
+  still.attention.rotary->turned = 4;
+  still.attention.rotary->yarn = YarnScaling{.factor = 4, .originalMaxPositions = 64};
+  still.attention.rotary->attentionScale = 1.14F;
+  still.otherKinds = {AttentionKind{.rotary = std::nullopt}};
+  still.layerKinds = {0, 0, 1};
+
+  ModelConfig after = tinyConfig();  // as OLMo 2
+  after.norms = NormPlace::After;
+  after.queryKeyNorm = QueryKeyNorm::Rows;
+
+  ModelConfig scaled = tinyConfig();  // as Granite, with a window in all layers
+  scaled.embeddingScale = 6;
+  scaled.residualScale = 0.22F;
+  scaled.attentionScale = 0.3F;
+  scaled.logitScale = 0.5F;
+  scaled.attention.window = 14;
+  return {{"llama", tinyConfig()},
+          {"gemma3", windows},
+          {"smollm3", still},
+          {"olmo2", after},
+          {"granite", scaled}};
+}
+
 TinySession::TinySession(int threads, const run::SessionConfig& config, const model::ModelConfig& shape)
     : weights(model::makeRandomWeights(shape, 1)),
       backend(makeBackend("cpu", threads)),

@@ -35,6 +35,13 @@ class RecordingSink final : public trace::Sink {
 /// The configuration of a Llama with a few thousand parameters.
 model::ModelConfig tinyConfig();
 
+/// The same size with what other families do.
+struct NamedConfig {
+  const char* name = "";
+  model::ModelConfig config;
+};
+std::vector<NamedConfig> familyConfigs();
+
 /// A session on a random tiny model, without a tokenizer.
 struct TinySession {
   TinySession(int threads, const run::SessionConfig& config, const model::ModelConfig& shape = tinyConfig());

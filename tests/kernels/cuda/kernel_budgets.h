@@ -16,6 +16,7 @@
 #include "kernels/cuda/rows/gated_activation.h"
 #include "kernels/cuda/rows/gather_rows.h"
 #include "kernels/cuda/rows/rms_norm.h"
+#include "kernels/cuda/rows/scaled_sum.h"
 #include "kernels/cuda/sampling/sample.h"
 
 #include <vector>
@@ -40,6 +41,7 @@ inline std::vector<cuda::KernelBudget> kernelBudgets() {
                                           cuda::kMergeBudget,
                                           cuda::kRmsNormBudget,
                                           cuda::kSampleBudget,
+                                          cuda::kScaledSumBudget,
                                           cuda::kSplitMergeBudget};
   budgets.insert(budgets.end(), std::begin(cuda::kFewRowBudgets), std::end(cuda::kFewRowBudgets));
   budgets.insert(budgets.end(), std::begin(cuda::kPrefillBudgets), std::end(cuda::kPrefillBudgets));

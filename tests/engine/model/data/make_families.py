@@ -14,17 +14,28 @@ import sys
 
 import torch
 from safetensors.torch import save_file
-from transformers import (MistralConfig, MistralForCausalLM, Qwen2Config, Qwen2ForCausalLM, Qwen3Config,
-                          Qwen3ForCausalLM)
+from transformers import (Gemma3ForCausalLM, Gemma3TextConfig, GraniteConfig, GraniteForCausalLM, LlamaConfig,
+                          LlamaForCausalLM, MistralConfig, MistralForCausalLM, Olmo2Config, Olmo2ForCausalLM,
+                          Olmo3Config, Olmo3ForCausalLM, Phi3Config, Phi3ForCausalLM, Qwen2Config, Qwen2ForCausalLM,
+                          Qwen3Config, Qwen3ForCausalLM, SmolLM3Config, SmolLM3ForCausalLM)
 
-from make_logits import block_mask, logits, parse_segments, random_weights, save_weights
+from make_logits import block_mask, parse_segments, random_weights, save_weights
 
 COMMON = dict(max_position_embeddings=256, rms_norm_eps=1e-6, bos_token_id=1, eos_token_id=2,
               attn_implementation="eager")
 
 
-def rope(theta):
-    return {"rope_type": "default", "rope_theta": theta}
+def rope(theta, **scaling):
+    return {"rope_type": "default", "rope_theta": theta, **scaling}
+
+
+def phi_rope(pairs):
+    return {"rope_type": "longrope", "rope_theta": 1e4, "short_factor": [1 + 0.05 * i for i in range(pairs)],
+            "long_factor": [1 + 0.6 * i for i in range(pairs)], "original_max_position_embeddings": 40}
+
+
+PHI = dict(vocab_size=88, hidden_size=64, intermediate_size=56, num_hidden_layers=2, num_attention_heads=4,
+           num_key_value_heads=2, pad_token_id=0)
 
 
 CASES = {
@@ -43,7 +54,82 @@ CASES = {
     "mistral": (MistralForCausalLM, "bfloat16", "i5,i4,d3,i9,d4", MistralConfig(
         vocab_size=80, hidden_size=32, intermediate_size=56, num_hidden_layers=2, num_attention_heads=4,
         num_key_value_heads=2, head_dim=24, sliding_window=None, rope_parameters=rope(1e6), **COMMON)),
+    "mistral_window": (MistralForCausalLM, "float32", "i19,i4,d3,i7,d4", MistralConfig(
+        vocab_size=72, hidden_size=32, intermediate_size=56, num_hidden_layers=2, num_attention_heads=4,
+        num_key_value_heads=1, sliding_window=11, rope_parameters=rope(1e4), **COMMON)),
+    "qwen2_window": (Qwen2ForCausalLM, "float32", "d2,i30,i13,d5", Qwen2Config(
+        vocab_size=72, hidden_size=32, intermediate_size=40, num_hidden_layers=3, num_attention_heads=4,
+        num_key_value_heads=2, use_sliding_window=True, sliding_window=7, max_window_layers=1,
+        rope_parameters=rope(1e4), **COMMON)),
+    "qwen3_yarn": (Qwen3ForCausalLM, "bfloat16", "i18,i25,d21", Qwen3Config(
+        vocab_size=80, hidden_size=40, intermediate_size=48, num_hidden_layers=2, num_attention_heads=4,
+        num_key_value_heads=2, head_dim=32, rope_parameters=rope(
+            1e4, rope_type="yarn", factor=4.0, original_max_position_embeddings=64), **COMMON)),
+    "llama_yarn": (LlamaForCausalLM, "float32", "i18,d5,i9,d8", LlamaConfig(
+        vocab_size=60, hidden_size=32, intermediate_size=48, num_hidden_layers=2, num_attention_heads=2,
+        num_key_value_heads=1, rope_parameters=rope(
+            5e3, rope_type="yarn", factor=8.0, original_max_position_embeddings=32, beta_fast=16.0, beta_slow=2.0,
+            mscale=1.0, mscale_all_dim=0.7, truncate=False), **COMMON)),
+    "llama_linear": (LlamaForCausalLM, "float32", "i12,i11,d8", LlamaConfig(
+        vocab_size=60, hidden_size=32, intermediate_size=48, num_hidden_layers=2, num_attention_heads=2,
+        num_key_value_heads=2, rope_parameters=rope(1e4, rope_type="linear", factor=4.0), **COMMON)),
+    "smollm3": (SmolLM3ForCausalLM, "bfloat16", "d2,i15,i21,d14", SmolLM3Config(
+        vocab_size=84, hidden_size=32, intermediate_size=56, num_hidden_layers=5, num_attention_heads=4,
+        num_key_value_heads=2, pad_token_id=0, tie_word_embeddings=True, rope_parameters=rope(5e4), **COMMON)),
+    "granite": (GraniteForCausalLM, "bfloat16", "i15,i16,d12", GraniteConfig(
+        vocab_size=84, hidden_size=32, intermediate_size=56, num_hidden_layers=2, num_attention_heads=4,
+        num_key_value_heads=2, embedding_multiplier=5.0, residual_multiplier=0.22, attention_multiplier=0.21,
+        logits_scaling=3.0, tie_word_embeddings=True, rope_parameters=rope(1e5), **COMMON)),
+    "olmo2": (Olmo2ForCausalLM, "bfloat16", "d4,i14,i15,d13", Olmo2Config(
+        vocab_size=84, hidden_size=32, intermediate_size=56, num_hidden_layers=2, num_attention_heads=4,
+        num_key_value_heads=2, pad_token_id=0, rope_parameters=rope(5e5), **COMMON)),
+    "olmo3": (Olmo3ForCausalLM, "float32", "d4,i24,i15,d6", Olmo3Config(
+        vocab_size=84, hidden_size=32, intermediate_size=40, num_hidden_layers=4, num_attention_heads=2,
+        num_key_value_heads=2, pad_token_id=0, sliding_window=9, rope_parameters={
+            "sliding_attention": rope(1e4),
+            "full_attention": rope(1e4, rope_type="yarn", factor=2.0, original_max_position_embeddings=128)},
+        **COMMON)),
+    "phi3_short": (Phi3ForCausalLM, "float32", "i12,i13,d11", Phi3Config(
+        rope_parameters=phi_rope(6) | {"partial_rotary_factor": 0.75}, original_max_position_embeddings=40,
+        **PHI, **COMMON)),
+    "phi3_long": (Phi3ForCausalLM, "bfloat16", "i22,i23,d19", Phi3Config(
+        rope_parameters=phi_rope(8), original_max_position_embeddings=40, tie_word_embeddings=True, **PHI,
+        **COMMON)),
+    "phi3_window": (Phi3ForCausalLM, "float32", "i32,i7,d6", Phi3Config(
+        sliding_window=13, rope_parameters=rope(1e4), **PHI, **COMMON)),
+    "gemma3": (Gemma3ForCausalLM, "bfloat16", "d3,i27,i15,d4", Gemma3TextConfig(
+        vocab_size=90, hidden_size=32, intermediate_size=48, num_hidden_layers=7, num_attention_heads=4,
+        num_key_value_heads=2, head_dim=12, pad_token_id=0, sliding_window=8, query_pre_attn_scalar=10,
+        tie_word_embeddings=True, rope_parameters={
+            "full_attention": rope(1e6, rope_type="linear", factor=8.0), "sliding_attention": rope(1e4)},
+        **COMMON)),
 }
+# The length for which the longer divisors of LongRoPE are used; transformers chooses by the prompt.
+CONTEXTS = {"phi3_long": 64}
+
+
+def windows_of(config):
+    """By kind of layer, the window that transformers gives its attention."""
+    window = getattr(config, "sliding_window", None)
+    if getattr(config, "use_sliding_window", True) is False:
+        window = None
+    kinds = getattr(config, "layer_types", None) or ["sliding_attention" if window else "full_attention"]
+    return {kind: window if kind == "sliding_attention" else None for kind in kinds}
+
+
+def logits(model, ids, mask=None):
+    """A mask is one for layers without a window; others see less."""
+    if mask is not None:
+        rows = torch.arange(len(ids))
+        distance = rows[:, None] - rows[None]
+        least = torch.finfo(torch.float32).min
+        masks = {kind: mask if window is None else torch.where(distance < window, mask, least)
+                 for kind, window in windows_of(model.config).items()}
+        takes_kinds = hasattr(model.config, "layer_types")
+        mask = masks if takes_kinds else next(iter(masks.values()))
+    with torch.no_grad():
+        positions = torch.arange(len(ids))[None]
+        return model(torch.tensor([ids]), attention_mask=mask, position_ids=positions, use_cache=False).logits[0]
 
 
 def make(name, folder):
@@ -53,6 +139,8 @@ def make(name, folder):
     config.architectures = [kind.__name__]
     config.dtype = type_name
     state = random_weights(kind(config), getattr(torch, type_name), generator)
+    if kind is Gemma3ForCausalLM:  # its norms hold their weights less 1
+        state = {key: value - 1 if "norm" in key else value for key, value in state.items()}
     config.save_pretrained(folder)
     save_weights(folder, state, 1)
 
@@ -65,7 +153,8 @@ def make(name, folder):
     assert torch.allclose(full, logits(model, ids, block_mask([(False, count)])), atol=1e-5)
     assert (full[-1] - spans[-1]).abs().max() > 1e-2 * full[-1].abs().max()
     save_file({"full": full.contiguous(), "spans": spans.contiguous()}, folder / "golden.safetensors")
-    return {"name": name, "ids": ids, "segments": segment_text}
+    entry = {"name": name, "ids": ids, "segments": segment_text}
+    return entry | ({"context": CONTEXTS[name]} if name in CONTEXTS else {})
 
 
 def main():

@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "engine/model/architectures/families.h"
+#include "engine/model/config_limits.h"
+#include "engine/model/rotary_reading.h"
+
+#include <cmath>
+
+namespace spanscope::model {
+namespace {
+
+constexpr std::int64_t kWindowPeriod = 6;
+constexpr double kLocalTheta = 10000;
+
+void setFacts(ModelConfig& result) {
+  result.norms = NormPlace::Around;
+  result.queryKeyNorm = QueryKeyNorm::Heads;
+  result.embeddingScale = std::sqrt(static_cast<float>(result.hiddenSize));
+}
+
+/// Layers with a window turn by frequencies of their own.
+void setLayers(ModelConfig& result, const RotarySpec& local, std::int32_t window,
+               const std::vector<bool>& windowed) {
+  std::vector<AttentionKind> kinds(windowed.size(), result.attention);
+  for (std::size_t layer = 0; layer < kinds.size(); ++layer) {
+    if (windowed[layer]) kinds[layer] = {.rotary = local, .window = window};
+  }
+  setKinds(result, kinds);
+}
+
+void readGemma3Json(const checkpoint::JsonPlace& config, ModelConfig& result) {
+  for (const char* field : {"attn_logit_softcapping", "final_logit_softcapping"}) {
+    if (config.has(field)) throw config.field(field).fail("a soft cap", "none in this family");
+  }
+  if (config.flag("use_bidirectional_attention", false)) {
+    throw config.field("use_bidirectional_attention")
+        .fail("true", "false: an encoder reads what comes after a token, so nothing of it can be stored");
+  }
+  setFacts(result);
+  result.activation = config.has("hidden_activation") ? result.activation : compute::Activation::GeluTanh;
+  result.attentionScale =
+      static_cast<float>(1 / std::sqrt(config.number("query_pre_attn_scalar", 1, kMaxHiddenSize, 256)));
+  result.attentionBias = config.flag("attention_bias", false);
+  result.outputBias = result.attentionBias;
+
+  const auto byType = config.object("rope_parameters");
+  RotarySpec local{.theta = config.number("rope_local_base_freq", 1, kMaxRopeTheta, kLocalTheta)};
+  if (byType && byType->has("sliding_attention")) local = parseRotary(config, result, "sliding_attention");
+  std::vector<bool> windowed = windowedLayers(config, result);
+  const std::int64_t period = config.integer("sliding_window_pattern", 1, kMaxLayers, kWindowPeriod);
+  for (std::int32_t layer = static_cast<std::int32_t>(windowed.size()); layer < result.layers; ++layer)
+    windowed.push_back((layer + 1) % period != 0);
+  setLayers(result, local, windowOf(config), windowed);
+}
+
+void readGemma3Gguf(const GgufKeys& keys, ModelConfig& result) {
+  setFacts(result);
+  result.activation = compute::Activation::GeluTanh;
+  // The largest model, of 62 layers, scales by the width of a token; the file does not tell.
+  constexpr std::int32_t kLayersOfLargest = 62;
+  if (result.layers == kLayersOfLargest) {
+    result.attentionScale =
+        static_cast<float>(1 / std::sqrt(static_cast<double>(result.hiddenSize) / result.heads));
+  }
+  const RotarySpec local{.theta = keys.number("rope.freq_base_swa", 1, kMaxRopeTheta, kLocalTheta)};
+  std::vector<bool> windowed;
+  for (std::int32_t layer = 0; layer < result.layers; ++layer)
+    windowed.push_back((layer + 1) % kWindowPeriod != 0);
+  setLayers(result, local, keys.window(), windowed);
+}
+
+}  // namespace
+
+constinit const Architecture kGemma3 = {.name = "Gemma3ForCausalLM",
+                                        .modelType = "gemma3_text",
+                                        .ggufName = "gemma3",
+                                        .normsLackOne = true,
+                                        .readJson = &readGemma3Json,
+                                        .readGguf = &readGemma3Gguf};
+
+}  // namespace spanscope::model

@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "engine/base/counted.h"
+#include "engine/model/architectures/families.h"
+#include "engine/model/config_limits.h"
+
+namespace spanscope::model {
+namespace {
+
+/// Without a list every fourth layer does not turn its queries and keys.
+constexpr std::size_t kTurningPeriod = 4;
+
+void setStillLayers(ModelConfig& result, const std::vector<std::int64_t>& turns,
+                    const std::vector<bool>& windowed, std::int32_t window) {
+  std::vector<AttentionKind> kinds(static_cast<std::size_t>(result.layers), result.attention);
+  for (std::size_t layer = 0; layer < kinds.size(); ++layer) {
+    const bool isTurned = turns.empty() ? (layer + 1) % kTurningPeriod != 0 : turns[layer] != 0;
+    if (!isTurned) kinds[layer].rotary.reset();
+    if (!windowed.empty() && windowed[layer]) kinds[layer].window = window;
+  }
+  setKinds(result, kinds);
+}
+
+void readSmolLm3Json(const checkpoint::JsonPlace& config, ModelConfig& result) {
+  result.attentionBias = config.flag("attention_bias", false);
+  result.outputBias = result.attentionBias;
+  result.mlpBias = config.flag("mlp_bias", false);
+  // 1 means that the layer turns, in spite of the name.
+  std::vector<std::int64_t> turns = config.integers("no_rope_layers", 0, 1);
+  const std::int64_t period = config.integer("no_rope_layer_interval", 1, kMaxLayers, kTurningPeriod);
+  if (turns.empty()) {
+    for (std::int32_t layer = 0; layer < result.layers; ++layer)
+      turns.push_back((layer + 1) % period != 0 ? 1 : 0);
+  }
+  if (turns.size() != static_cast<std::size_t>(result.layers)) {
+    throw config.field("no_rope_layers")
+        .fail(counted(turns.size(), "entry", "entries"),
+              "one for each of " + counted(result.layers, "layer"));
+  }
+  const bool hasWindows = config.flag("use_sliding_window", false);
+  setStillLayers(result, turns, hasWindows ? windowedLayers(config, result) : std::vector<bool>(),
+                 windowOf(config));
+}
+
+void readSmolLm3Gguf(const GgufKeys& keys, ModelConfig& result) {
+  readBiases(keys, result);
+  setStillLayers(result, {}, {}, 0);
+}
+
+}  // namespace
+
+constinit const Architecture kSmolLm3 = {.name = "SmolLM3ForCausalLM",
+                                         .modelType = "smollm3",
+                                         .ggufName = "smollm3",
+                                         .pairsRowsInGguf = true,
+                                         .readJson = &readSmolLm3Json,
+                                         .readGguf = &readSmolLm3Gguf};
+
+}  // namespace spanscope::model

@@ -1,0 +1,168 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "engine/model/arranged_weights.h"
+
+#include <array>
+#include <cstring>
+#include <map>
+#include <optional>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace spanscope::model {
+namespace {
+
+/// Rows of a matrix that holds several.
+struct Part {
+  std::string whole;  ///< its name
+  std::int64_t wholeRows = 0;
+  std::int64_t firstRow = 0;
+};
+
+class ArrangedWeights final : public WeightSource {
+ public:
+  ArrangedWeights(std::unique_ptr<WeightSource> source, const ModelConfig& config, bool normsLackOne)
+      : m_source(std::move(source)), m_config(config), m_normsLackOne(normsLackOne) {
+    for (const StoredTensor& tensor : m_source->stored()) {
+      std::string prefix;
+      for (const auto& [whole, parts] : wholes()) {
+        const std::string_view name = tensor.name;
+        const std::size_t at = name.rfind(whole);
+        if (at == std::string_view::npos || !name.starts_with("model.layers.")) continue;
+        const std::string before(name.substr(0, at));
+        const std::string after(name.substr(at + whole.size()));
+        for (const auto& [part, first] : parts) {
+          m_parts.emplace(before + std::string(part) + after, Part{tensor.name, rowsOf(whole), first});
+          m_stored.push_back({before + std::string(part) + after, tensor.file});
+        }
+        prefix = before;
+      }
+      if (prefix.empty()) m_stored.push_back(tensor);
+    }
+  }
+
+  bool has(const std::string& name) const override { return m_parts.contains(name) || m_source->has(name); }
+
+  compute::WeightFormat formatOf(const std::string& name, std::int64_t rows,
+                                 std::int64_t columns) const override {
+    if (lacksOne(name)) return compute::WeightFormat::F32;
+    const auto part = m_parts.find(name);
+    if (part == m_parts.end()) return m_source->formatOf(name, rows, columns);
+    return m_source->formatOf(part->second.whole, part->second.wholeRows, columns);
+  }
+
+  compute::HostMatrix get(const std::string& name, std::int64_t rows, std::int64_t columns) const override {
+    compute::HostMatrix matrix = cut(name, rows, columns);
+    const std::optional<std::int32_t> heads = turnedHeads(name);
+    if (!heads && !lacksOne(name)) return matrix;
+    auto known = m_changed.find(name);
+    if (known == m_changed.end())
+      known = m_changed.emplace(name, heads ? ordered(matrix, *heads) : withOne(matrix)).first;
+    matrix.data = known->second.data();
+    if (lacksOne(name)) matrix.format = compute::WeightFormat::F32;
+    return matrix;
+  }
+
+  void requireWhole() const override { m_source->requireWhole(); }
+  std::vector<StoredTensor> stored() const override { return m_stored; }
+  std::string fingerprint() const override { return m_source->fingerprint(); }
+  std::string name() const override { return m_source->name(); }
+
+ private:
+  using Parts = std::vector<std::pair<std::string_view, std::int64_t>>;
+
+  std::int64_t queryRows() const { return std::int64_t{m_config.heads} * m_config.headSize; }
+  std::int64_t keyRows() const { return std::int64_t{m_config.keyValueHeads} * m_config.headSize; }
+  std::int64_t rowsOf(std::string_view whole) const {
+    return whole == kQueryKeyValue ? queryRows() + 2 * keyRows()
+                                   : 2 * std::int64_t{m_config.intermediateSize};
+  }
+  /// The matrices that hold several, and where these begin.
+  std::array<std::pair<std::string_view, Parts>, 2> wholes() const {
+    return {{{kQueryKeyValue,
+              {{"self_attn.q_proj", 0},
+               {"self_attn.k_proj", queryRows()},
+               {"self_attn.v_proj", queryRows() + keyRows()}}},
+             {kGateUp, {{"mlp.gate_proj", 0}, {"mlp.up_proj", m_config.intermediateSize}}}}};
+  }
+
+  compute::HostMatrix cut(const std::string& name, std::int64_t rows, std::int64_t columns) const {
+    const auto part = m_parts.find(name);
+    if (part == m_parts.end()) return m_source->get(name, rows, columns);
+    const Part& place = part->second;
+    // A bias is a vector with an element for each row.
+    const bool isVector = rows == 1;
+    compute::HostMatrix matrix = isVector ? m_source->get(place.whole, 1, place.wholeRows)
+                                          : m_source->get(place.whole, place.wholeRows, columns);
+    matrix.data =
+        isVector ? matrix.data + compute::bytesOf(matrix.format, place.firstRow) : matrix.row(place.firstRow);
+    matrix.rows = rows;
+    matrix.columns = columns;
+    return matrix;
+  }
+
+  /// For queries and keys of which a part is turned.
+  std::optional<std::int32_t> turnedHeads(std::string_view name) const {
+    if (turned() == 0) return std::nullopt;
+    if (name.find(".self_attn.q_proj.") != std::string_view::npos) return m_config.heads;
+    if (name.find(".self_attn.k_proj.") != std::string_view::npos) return m_config.keyValueHeads;
+    return std::nullopt;
+  }
+  /// Of a head; the same in all layers.
+  std::int32_t turned() const { return m_config.attention.rotary ? m_config.attention.rotary->turned : 0; }
+
+  bool lacksOne(std::string_view name) const { return m_normsLackOne && name.ends_with("norm.weight"); }
+
+  /// Row i of a head goes to where the decoder wants it.
+  std::int64_t placeOf(std::int64_t row) const {
+    const std::int64_t part = turned() / 2;
+    const std::int64_t half = m_config.headSize / 2;
+    if (row < part) return row;
+    if (row < 2 * part) return half + row - part;
+    const std::int64_t rest = row - 2 * part;  // fills what is left of both halves
+    return rest < half - part ? part + rest : half + part + rest - (half - part);
+  }
+
+  std::vector<std::byte> ordered(const compute::HostMatrix& matrix, std::int32_t heads) const {
+    const bool isVector = matrix.rows == 1;
+    const std::size_t rowBytes = isVector ? compute::bytesOf(matrix.format, 1) : matrix.rowBytes();
+    const std::int64_t headRows = m_config.headSize;
+    std::vector<std::byte> out(matrix.bytes());
+    for (std::int64_t head = 0; head < heads; ++head) {
+      for (std::int64_t row = 0; row < headRows; ++row) {
+        const auto from = static_cast<std::size_t>(head * headRows + row);
+        const auto to = static_cast<std::size_t>(head * headRows + placeOf(row));
+        std::memcpy(out.data() + to * rowBytes, matrix.data + from * rowBytes, rowBytes);
+      }
+    }
+    return out;
+  }
+
+  static std::vector<std::byte> withOne(const compute::HostMatrix& matrix) {
+    std::vector<float> values(static_cast<std::size_t>(matrix.rows * matrix.columns));
+    compute::widen(matrix.format, matrix.data, matrix.rows * matrix.columns, values.data());
+    for (float& value : values) value += 1;
+    std::vector<std::byte> out(values.size() * sizeof(float));
+    std::memcpy(out.data(), values.data(), out.size());
+    return out;
+  }
+
+  static constexpr std::string_view kQueryKeyValue = "self_attn.qkv_proj";
+  static constexpr std::string_view kGateUp = "mlp.gate_up_proj";
+
+  std::unique_ptr<WeightSource> m_source;
+  ModelConfig m_config;
+  bool m_normsLackOne = false;
+  std::map<std::string, Part> m_parts;  ///< by the name of the part
+  std::vector<StoredTensor> m_stored;
+  mutable std::map<std::string, std::vector<std::byte>> m_changed;
+};
+
+}  // namespace
+
+std::unique_ptr<WeightSource> arrange(std::unique_ptr<WeightSource> source, const ModelConfig& config,
+                                      bool normsLackOne) {
+  return std::make_unique<ArrangedWeights>(std::move(source), config, normsLackOne);
+}
+
+}  // namespace spanscope::model

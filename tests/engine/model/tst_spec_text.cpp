@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// What is said of checkpoints that data/make_families.py has made.
+#include "engine/model/spec_text.h"
+#include "tests/support/test_program.h"
+
+#include <QTest>
+
+#include <filesystem>
+
+using namespace spanscope;
+
+namespace {
+
+model::ModelConfig configOf(const char* name) {
+  return model::readConfig(std::filesystem::path(SPANSCOPE_TEST_DATA_DIR) / name);
+}
+
+}  // namespace
+
+class TestSpecText : public QObject {
+  Q_OBJECT
+
+ private Q_SLOTS:
+  void attention_data() {
+    QTest::addColumn<QString>("text");
+    QTest::newRow("qwen2_tied") << "2 layers see all, base 1000000";
+    QTest::newRow("f16_llama3") << "2 layers see all, base 500000, llama3";
+    QTest::newRow("mistral_window") << "2 layers see 11 tokens, base 10000";
+    QTest::newRow("qwen2_window") << "1 layer sees all, base 10000; 2 layers see 7 tokens, base 10000";
+    QTest::newRow("qwen3_yarn") << "2 layers see all, base 10000, YaRN, × 4 from 64 tokens";
+    QTest::newRow("llama_linear") << "2 layers see all, base 10000, linear, × 4";
+    QTest::newRow("smollm3") << "4 layers see all, base 50000; 1 layer sees all, not turned";
+    QTest::newRow("phi3_short")
+        << "2 layers see all, base 10000, the first 12 of each head, LongRoPE, for up to 40 tokens";
+    QTest::newRow("gemma3")
+        << "6 layers see 8 tokens, base 10000; 1 layer sees all, base 1000000, linear, × 8";
+    QTest::newRow("olmo3")
+        << "3 layers see 9 tokens, base 10000; 1 layer sees all, base 10000, YaRN, × 2 from 128 tokens";
+  }
+  void attention() {
+    QFETCH(QString, text);
+    QCOMPARE(QString::fromStdString(model::attentionText(configOf(QTest::currentDataTag()))), text);
+  }
+
+  void relocation() {
+    const std::string plain = model::relocationText(configOf("qwen2_tied"));
+    QVERIFY(plain.find("same at every place") != std::string::npos);
+    QVERIFY(plain.find("layers") == std::string::npos);
+    const std::string windows = model::relocationText(configOf("gemma3"));
+    QVERIFY(windows.starts_with(plain));
+    QVERIFY(windows.find("in 6 of 7 layers a token sees only the last 8 tokens") != std::string::npos);
+  }
+
+  void longerContext() {
+    model::ModelConfig config = configOf("phi3_long");
+    QCOMPARE(config.maxPositions, 40);
+    const std::string fingerprint = model::fingerprint(config);
+    config.maxPositions = 256;
+    model::fixContext(config, 41);
+    QCOMPARE(config.maxPositions, 256);
+    QVERIFY(model::fingerprint(config) != fingerprint);
+    QVERIFY(model::attentionText(config).ends_with("LongRoPE, for more than 40 tokens"));
+  }
+};
+
+SPANSCOPE_TEST(tst_spec_text, TestSpecText)
+#include "tst_spec_text.moc"
