@@ -8,6 +8,7 @@
 #include "engine/checkpoint/json_reading.h"
 #include "engine/checkpoint/mapped_file.h"
 #include "engine/model/architectures/architecture.h"
+#include "engine/model/architectures/other_architectures.h"
 #include "engine/model/config_limits.h"
 #include "engine/model/rotary_reading.h"
 
@@ -28,6 +29,41 @@ using checkpoint::JsonPlace;
 
 constexpr const char* kConfiguration = "the configuration of a model";
 
+/// Kinds of layers that attend, in lists of kinds; all others hold a running state.
+bool isAttention(const std::string& kind) {
+  return kind == "full_attention" || kind == "sliding_attention" || kind == "attention";
+}
+
+/// How many layers hold a running state, as far as the usual fields tell. Nothing here may fail: the file is
+/// refused anyway, for a better reason.
+std::optional<StateLayers> stateLayers(const JsonPlace& config) {
+  const nlohmann::json& fields = config.value();
+  for (const char* field : {"layer_types", "layers_block_type"}) {
+    if (!fields.contains(field) || !fields[field].is_array()) continue;
+    StateLayers state;
+    for (const nlohmann::json& kind : fields[field]) {
+      ++state.all;
+      if (kind.is_string() && !isAttention(kind.get<std::string>())) ++state.with;
+    }
+    if (state.with > 0) return state;
+  }
+  const auto number = [&fields](const char* field) -> std::int64_t {
+    return fields.contains(field) && fields[field].is_number_integer() ? fields[field].get<std::int64_t>()
+                                                                       : 0;
+  };
+  const std::int64_t layers = number("num_hidden_layers");
+  if (layers <= 0 || layers > kMaxLayers) return std::nullopt;
+  const std::int64_t interval = number("full_attention_interval");
+  if (interval > 0) return StateLayers{.with = layers - layers / interval, .all = layers};
+  return std::nullopt;
+}
+
+/// What an error says of a name that is no family that can be computed.
+std::string expectedFor(const std::string& name, const JsonPlace& config) {
+  const std::optional<NotComputed> reason = otherArchitecture(name);
+  return modelTypes() + (reason ? "; " + reasonText(*reason, stateLayers(config)) : "");
+}
+
 /// The family that the file names, in one or two fields, which must not differ.
 const Architecture& findArchitecture(const JsonPlace& config) {
   const auto names = config.texts("architectures");
@@ -36,16 +72,21 @@ const Architecture& findArchitecture(const JsonPlace& config) {
   for (const std::string& name : names) {
     if (named == nullptr) named = architectureByName(name);
   }
-  if (!names.empty() && named == nullptr)
-    throw config.field("architectures").fail(inQuotes(names.front()), "a model of the type " + modelTypes());
+  const Architecture* typed = type ? architectureByModelType(*type) : nullptr;
+  if (!names.empty() && named == nullptr) {
+    // A model of pictures has the type of its text part, or the other way round.
+    const bool isKnown = otherArchitecture(names.front()).has_value() || typed != nullptr || !type;
+    throw config.field("architectures")
+        .fail(inQuotes(names.front()),
+              "a model of the type " + expectedFor(isKnown ? names.front() : *type, config));
+  }
   if (!type) {
     if (named != nullptr) return *named;
     throw config.field("model_type").fail("nothing, and no architectures either", modelTypes());
   }
-  const Architecture* typed = architectureByModelType(*type);
   if (typed != nullptr && (named == nullptr || named == typed)) return *typed;
   throw config.field("model_type")
-      .fail(inQuotes(*type), named != nullptr ? inQuotes(named->modelType) : modelTypes());
+      .fail(inQuotes(*type), named != nullptr ? inQuotes(named->modelType) : expectedFor(*type, config));
 }
 
 void refuseOtherArithmetic(const JsonPlace& config) {

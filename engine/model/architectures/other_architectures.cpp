@@ -1,0 +1,164 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "engine/model/architectures/other_architectures.h"
+
+#include "engine/base/counted.h"
+
+#include <algorithm>
+#include <array>
+#include <cctype>
+#include <iterator>
+#include <map>
+
+namespace spanscope::model {
+namespace {
+
+struct Row {
+  NotComputed reason;
+  std::string_view names;  ///< lower case, without signs, one space between them
+};
+
+/// Names as config.json has them in `model_type` and GGUF files in `general.architecture`, without signs.
+constexpr std::array kRows = {
+    Row{NotComputed::RunningState,
+        "mamba mamba2 falconmamba rwkv rwkv4 rwkv5 rwkv6 rwkv6qwen2 rwkv7 arwkv7 xlstm jamba bamba zamba "
+        "zamba2 "
+        "nemotronh nemotronhmoe nemotronhomni falconh1 granitehybrid granitemoehybrid qwen3next qwen35 "
+        "qwen35text "
+        "qwen35moe qwen35moetext lfm2 lfm2moe lfm2vl lfm3 lfm3vl plamo2 plamo3 kimilinear kimik3 minimax "
+        "minimax01 "
+        "minimaxtext01 recurrentgemma griffin olmohybrid bailinghybrid maple"},
+    Row{NotComputed::LatentAttention,
+        "deepseek2 deepseek2ocr deepseek32 deepseek4 deepseekv2 deepseekv3 deepseekv32 deepseekv4 glmdsa "
+        "glmmoedsa "
+        "glm5next glm4moelite kimik2 kimik25 kimivl minicpm3 plm mistral4 mistrallarge4 longcatflash "
+        "sarvammla youtu"},
+    Row{NotComputed::LearnedPositions,
+        "gpt2 gptbigcode starcoder gptneo gptj codegen opt xglm ctrl openaigpt imagegpt biogpt jais"},
+    Row{NotComputed::PositionBias, "mpt bloom falconrw baichuan13b t5encoder jinabertv2"},
+    Row{NotComputed::PositionScale, "mistral3 ministral3 ministral llama4 llama4text"},
+    Row{NotComputed::Encoder,
+        "bert modernbert nomicbert nomicbertmoe neobert jinabertv3 eurobert roberta xlmroberta xlmrobertaxl "
+        "albert "
+        "electra deberta debertav2 distilbert mpnet gemmaembedding embeddinggemma2 llamaembed t5 mt5 umt5 "
+        "byt5 "
+        "t5gemma t5gemma2 bart mbart pegasus m2m100 marian whisper switchtransformers nllbmoe longt5"},
+    Row{NotComputed::Diffusion, "dream llada lladamoe rnd1 diffusiongemma"},
+    Row{NotComputed::Experts,
+        "mixtral qwen2moe qwen3moe phimoe gptoss dbrx grok olmoe flexolmo granitemoe granitemoeshared "
+        "granitemoeswa "
+        "graniteswitch arctic deepseek bailingmoe bailingmoe2 bailingmoe3 dots1 dots3note glm4moe hunyuanmoe "
+        "hunyuanv1moe ernie45moe exaonemoe afmoe cohere2moe smallthinker grovemoe minimaxm2 minimaxm3 "
+        "mimov2flash "
+        "mimo2 step35 jetmoe laguna sarvammoe solaropen"},
+    Row{NotComputed::SharedLayers, "gemma3n gemma3ntext gemma4 gemma4text gemma4unified gemma4assistant"},
+    Row{NotComputed::SoftCaps, "gemma2 shieldgemma2 vaultgemma"},
+    Row{NotComputed::Media,
+        "clip llava llavanext llavaonevision mllama qwen2vl qwen25vl qwen3vl qwen3vlmoe qwen25omni "
+        "qwen3omnimoe "
+        "qwen2audio gemma3forconditionalgeneration mistral3forconditionalgeneration pixtral voxtral idefics2 "
+        "idefics3 smolvlm internvl paligemma "
+        "phi4multimodal "
+        "chameleon cogvlm ovis2 hunyuanvl paddleocr paddleocrvl glm4v glm46v aria fuyu molmo2 minicpmv "
+        "deepseekvl "
+        "wavtokenizerdec qwen3tts pockettts csm moshi"},
+    Row{NotComputed::NotYet,
+        "gemma phi phi2 stablelm qwen glm glm4 chatglm exaone exaone4 cohere cohere2 commandr internlm2 "
+        "internlm3 "
+        "minicpm nemotron olmo seedoss starcoder2 falcon baichuan deci refact plamo codeshell orion xverse "
+        "openelm "
+        "bitnet arcee ernie45 hunyuandense hunyuanv1dense apertus pangu panguembedded jais2 graniteswa "
+        "persimmon "
+        "gptneox helium nanochat mellum nanbeige maincoder smollm mimo talkie hyperclovax"},
+};
+
+/// "Qwen3_5-MoE" becomes "qwen35moe".
+std::string plainName(std::string_view name) {
+  std::string plain;
+  for (const char letter : name) {
+    const auto code = static_cast<unsigned char>(letter);
+    if (std::isalnum(code) != 0) plain += static_cast<char>(std::tolower(code));
+  }
+  return plain;
+}
+
+std::map<std::string_view, NotComputed> makeTable() {
+  std::map<std::string_view, NotComputed> table;
+  for (const Row& row : kRows) {
+    std::string_view names = row.names;
+    while (!names.empty()) {
+      const std::size_t end = std::min(names.find(' '), names.size());
+      table.emplace(names.substr(0, end), row.reason);
+      names.remove_prefix(std::min(end + 1, names.size()));
+    }
+  }
+  return table;
+}
+
+/// What Hugging Face adds to the names of classes.
+constexpr std::array<std::string_view, 5> kClassEndings = {"forcausallm", "forconditionalgeneration",
+                                                           "lmheadmodel", "formaskedlm", "model"};
+
+std::string stateText(const std::optional<StateLayers>& state) {
+  std::string text = "it keeps a running state in ";
+  text += !state                      ? "some of its layers"
+          : state->with == state->all ? "all of its " + counted(state->all, "layer")
+                                      : std::to_string(state->with) + " of " + counted(state->all, "layer");
+  return text +
+         ": one value of everything before a token, in that order. It cannot be cut into spans, moved or put "
+         "in another "
+         "order; behind a changed word nothing can be used again, and of an unchanged beginning only what "
+         "ends where a "
+         "state was stored";
+}
+
+}  // namespace
+
+std::optional<NotComputed> otherArchitecture(std::string_view name) {
+  static const std::map<std::string_view, NotComputed> kTable = makeTable();
+  std::string plain = plainName(name);
+  for (const std::string_view ending : kClassEndings) {
+    if (const auto found = kTable.find(plain); found != kTable.end()) return found->second;
+    if (plain.size() > ending.size() && plain.ends_with(ending)) {
+      std::string stem = plain.substr(0, plain.size() - ending.size());
+      if (const auto found = kTable.find(stem); found != kTable.end()) return found->second;
+    }
+  }
+  return std::nullopt;
+}
+
+std::string reasonText(NotComputed reason, const std::optional<StateLayers>& state) {
+  switch (reason) {
+    case NotComputed::RunningState:
+      return stateText(state);
+    case NotComputed::LatentAttention:
+      return "it stores a compressed form of keys and values (latent attention), which is not computed yet";
+    case NotComputed::LearnedPositions:
+      return "positions are learned vectors that are part of its tokens, so what is stored of a span belongs "
+             "to the "
+             "place where it was computed and cannot be moved";
+    case NotComputed::PositionBias:
+      return "positions are a bias on its scores, which is not computed yet";
+    case NotComputed::PositionScale:
+      return "it scales queries by their position from the beginning, so a span is exact at other places "
+             "only below the "
+             "length of its first training; that is not computed yet";
+    case NotComputed::Encoder:
+      return "its tokens read what comes after them, so nothing of a text can be stored and continued";
+    case NotComputed::Diffusion:
+      return "it draws tokens in any order, and they read what comes after them, so nothing can be stored "
+             "and continued";
+    case NotComputed::Experts:
+      return "a router chooses among experts for each token, which is not computed yet";
+    case NotComputed::SharedLayers:
+      return "some of its layers read keys and values of other layers, which is not computed yet";
+    case NotComputed::SoftCaps:
+      return "it bounds scores by a soft cap, which is not computed yet";
+    case NotComputed::Media:
+      return "it is a model of pictures or sound, of which the part for text is not taken out yet";
+    case NotComputed::NotYet:
+      break;
+  }
+  return "it is a decoder whose spans could be moved, but it is not described yet";
+}
+
+}  // namespace spanscope::model

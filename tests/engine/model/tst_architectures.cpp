@@ -1,0 +1,147 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// What is said of architectures that are not computed.
+#include "engine/base/error.h"
+#include "engine/model/architectures/architecture.h"
+#include "engine/model/architectures/other_architectures.h"
+#include "tests/engine/checkpoint/gguf_writer.h"
+#include "tests/support/test_program.h"
+
+#include <QFile>
+#include <QTemporaryDir>
+#include <QTest>
+
+#include <nlohmann/json.hpp>
+
+#include <optional>
+#include <string>
+
+using namespace spanscope;
+using model::NotComputed;
+using nlohmann::json;
+
+namespace {
+
+/// The architectures of the loader of llama.cpp 0c1e57098 (gguf-py/gguf/constants.py), less those that are no
+/// models of text: "clip", "wavtokenizer-dec", and drafts of other models.
+constexpr const char* kLoaderNames =
+    "llama llama4 deci falcon baichuan grok gpt2 gptj gptneox mpt starcoder refact bert modern-bert "
+    "nomic-bert "
+    "nomic-bert-moe neo-bert jina-bert-v2 jina-bert-v3 eurobert bloom stablelm qwen qwen2 qwen2moe qwen2vl "
+    "qwen3 "
+    "qwen3moe qwen3next qwen3vl qwen3vlmoe qwen35 qwen35moe phi2 phi3 phimoe plamo plamo2 plamo3 codeshell "
+    "orion "
+    "internlm2 minicpm minicpm3 gemma gemma2 gemma3 gemma3n gemma4 gemma-embedding starcoder2 rwkv6 "
+    "rwkv6qwen2 rwkv7 "
+    "arwkv7 mamba mamba2 jamba xverse command-r cohere2 cohere2moe dbrx olmo olmo2 olmoe openelm arctic "
+    "deepseek "
+    "deepseek2 deepseek32 deepseek4 chatglm glm4 glm4moe glm-dsa bitnet t5 t5encoder jais jais2 nemotron "
+    "nemotron_h "
+    "nemotron_h_moe exaone exaone4 exaone-moe granite granitemoe granitehybrid graniteswitch granite_swa "
+    "chameleon plm "
+    "bailingmoe bailingmoe2 dots1 arcee afmoe ernie4_5 ernie4_5-moe falcon-h1 hunyuan-moe hunyuan-dense "
+    "smollm3 gpt-oss "
+    "lfm2 lfm2moe dream smallthinker llada llada-moe seed_oss grovemoe apertus minimax-01 minimax-m2 cogvlm "
+    "rnd1 "
+    "pangu-embedded mistral3 mistral4 mimo2 step35 llama-embed maincoder kimi-linear kimi-k3";
+
+std::optional<Error> errorOf(const json& config) {
+  try {
+    model::parseConfig(config.dump(), "config.json");
+  } catch (const Failure& failure) {
+    return failure.error();
+  }
+  return std::nullopt;
+}
+
+json sizes() {
+  return {{"vocab_size", 100},
+          {"hidden_size", 64},
+          {"intermediate_size", 96},
+          {"num_hidden_layers", 32},
+          {"num_attention_heads", 8}};
+}
+
+}  // namespace
+
+class TestArchitectures : public QObject {
+  Q_OBJECT
+
+ private Q_SLOTS:
+  void namesOfTheLoaderAreKnown_data() {
+    QTest::addColumn<bool>("isFamily");
+    for (const QString& name : QString::fromLatin1(kLoaderNames).split(' ')) {
+      QTest::newRow(qPrintable(name)) << (model::architectureByGguf(name.toStdString()) != nullptr);
+    }
+  }
+  void namesOfTheLoaderAreKnown() {
+    QFETCH(bool, isFamily);
+    const std::optional<NotComputed> other = model::otherArchitecture(QTest::currentDataTag());
+    QVERIFY(other.has_value() != isFamily);
+    if (other) QVERIFY(!model::reasonText(*other).empty());
+  }
+
+  void refusedWithTheReason_data() {
+    QTest::addColumn<QByteArray>("fields");
+    QTest::addColumn<QString>("place");
+    QTest::addColumn<QString>("words");
+    const auto row = [](const char* name, const json& fields, const char* place, const char* words) {
+      QTest::newRow(name) << QByteArray::fromStdString(fields.dump()) << QString(place) << QString(words);
+    };
+    row("hybrid by an interval",
+        {{"model_type", "qwen3_5"},
+         {"architectures", {"Qwen3_5ForCausalLM"}},
+         {"full_attention_interval", 4}},
+        "/architectures", "keeps a running state in 24 of 32 layers");
+    row("hybrid by kinds", {{"model_type", "lfm2"}, {"layer_types", {"conv", "conv", "full_attention"}}},
+        "/model_type", "keeps a running state in 2 of 3 layers");
+    row("hybrid that tells nothing", {{"model_type", "zamba2"}}, "/model_type",
+        "keeps a running state in some of its layers");
+    row("a class alone", {{"architectures", {"MambaForCausalLM"}}}, "/architectures",
+        "keeps a running state");
+    row("latent", {{"model_type", "deepseek_v3"}}, "/model_type", "latent attention");
+    row("learned positions", {{"model_type", "gpt2"}, {"architectures", {"GPT2LMHeadModel"}}},
+        "/architectures", "cannot be moved");
+    row("an encoder", {{"model_type", "bert"}, {"architectures", {"BertForMaskedLM"}}}, "/architectures",
+        "read what comes after them");
+    row("experts", {{"model_type", "qwen3_moe"}}, "/model_type", "a router chooses among experts");
+    row("pictures", {{"model_type", "gemma3"}, {"architectures", {"Gemma3ForConditionalGeneration"}}},
+        "/architectures", "a model of pictures");
+    row("positions that scale", {{"model_type", "ministral3"}}, "/model_type",
+        "scales queries by their position");
+    row("nobody knows it", {{"model_type", "something"}}, "/model_type", "\"llama\"");
+  }
+  void refusedWithTheReason() {
+    QFETCH(QByteArray, fields);
+    QFETCH(QString, place);
+    QFETCH(QString, words);
+    json config = sizes();
+    config.update(json::parse(fields.toStdString()));
+    const std::optional<Error> error = errorOf(config);
+    QVERIFY(error.has_value());
+    QVERIFY2(QString::fromStdString(error->place).endsWith(place), error->place.c_str());
+    QVERIFY2(QString::fromStdString(error->expected).contains(words), error->expected.c_str());
+  }
+
+  void filesTellTheirStateLayers() {
+    text::test::GgufWriter file;
+    file.text("general.architecture", "qwen35");
+    file.unsignedInteger("qwen35.block_count", 64);
+    file.unsignedInteger("qwen35.full_attention_interval", 4);
+    const QTemporaryDir folder;
+    const QString path = folder.filePath("model.gguf");
+    QFile out(path);
+    QVERIFY(out.open(QIODevice::WriteOnly));
+    out.write(QByteArray::fromStdString(file.bytes()));
+    out.close();
+    try {
+      model::readConfig(path.toStdString());
+      QFAIL("read");
+    } catch (const Failure& failure) {
+      QVERIFY2(failure.error().expected.find("in 48 of 64 layers") != std::string::npos,
+               failure.error().expected.c_str());
+    }
+  }
+};
+
+SPANSCOPE_TEST(tst_architectures, TestArchitectures)
+#include "tst_architectures.moc"
