@@ -104,7 +104,8 @@ class ExplainCommand {
       std::string json = plan::explainJson(plan, explain);
       if (!parameters.empty())
         json = withEntry(json, "parameters", parametersJson(parameters, planned.values));
-      if (isPredicted) json = withEntry(json, "prediction", predictionJson(plan, predicted));
+      if (isPredicted)
+        json = withEntry(json, "prediction", predictionJson(plan, predicted, m_prediction->blockSize()));
       if (layouts) json = withEntry(json, "layouts", layoutsJson(*layouts));
       out << json;
     } else if (m_options.dot) {
@@ -115,7 +116,7 @@ class ExplainCommand {
       if (layouts) out << "Layouts: policy " << m_prediction->policy() << '\n' << layoutTable(*layouts);
       if (isPredicted) {
         out << "Predicted reuse: " << m_prediction->setting() << '\n'
-            << predictionText(plan, predicted,
+            << predictionText(plan, predicted, m_prediction->blockSize(),
                               m_options.prediction.why ? &m_prediction->tokenizer() : nullptr);
       }
     }

@@ -110,6 +110,8 @@ nlohmann::ordered_json toJson(const trace::TraceStats& stats) {
             {"computed_again", stats.account.prompt.again},
             {"computed", stats.account.prompt.computed},
             {"unread", stats.account.unread},
+            {"padded", stats.account.prompt.padded},
+            {"cropped", stats.account.prompt.cropped},
             {"beside", stats.account.beside}}},
           {"generated_tokens", stats.generatedTokens},
           {"hit_rate", stats.hitRate},

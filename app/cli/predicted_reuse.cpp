@@ -28,7 +28,7 @@ constexpr const char* kPredictionOptions[] = {"--policy",     "--layout", "--max
                                               "--block-size", "--blocks", "--template"};
 constexpr const char* kNotRun = "a query before it will fail, so that it will not run";
 
-/// What a step's counts are, in the order of the tables.
+/// The engine's own counts of a step, which hold what lies beside the prompt too.
 struct Count {
   const char* name;
   run::CountRange run::StepPrediction::*range;
@@ -38,6 +38,28 @@ constexpr Count kCounts[] = {{.name = "prompt", .range = &run::StepPrediction::p
                              {.name = "relocated", .range = &run::StepPrediction::relocated},
                              {.name = "computed", .range = &run::StepPrediction::computed},
                              {.name = "evicted", .range = &run::StepPrediction::evicted}};
+
+/// The counts of the account of a step's prompt, in the order of the tables.
+struct AccountCount {
+  const char* title;  ///< of the column
+  const char* name;   ///< in JSON
+  run::CountRange run::AccountForecast::*range;
+  bool isUsual;  ///< false: a table has the column only where something counts there
+};
+constexpr AccountCount kAccountCounts[] = {
+    {.title = "prompt", .name = "prompt", .range = &run::AccountForecast::prompt, .isUsual = true},
+    {.title = "cached", .name = "cached", .range = &run::AccountForecast::cached, .isUsual = true},
+    {.title = "relocated", .name = "relocated", .range = &run::AccountForecast::relocated, .isUsual = true},
+    {.title = "again", .name = "computed_again", .range = &run::AccountForecast::again, .isUsual = false},
+    {.title = "computed", .name = "computed", .range = &run::AccountForecast::computed, .isUsual = true},
+    {.title = "beside", .name = "beside", .range = &run::AccountForecast::beside, .isUsual = false}};
+
+struct OptionalCount {
+  const char* name;
+  std::optional<std::int64_t> run::AccountForecast::*count;
+};
+constexpr OptionalCount kLayoutCounts[] = {{.name = "padded", .count = &run::AccountForecast::padded},
+                                           {.name = "cropped", .count = &run::AccountForecast::cropped}};
 
 run::CountRange sumOf(const run::Prediction& prediction, const Count& count) {
   run::CountRange sum;
@@ -107,25 +129,63 @@ std::string blocksText(const run::StepPrediction& step, std::size_t segment) {
   return text.empty() ? "–" : text;
 }
 
-std::string stepTable(const plan::Plan& plan, const run::Prediction& prediction) {
+std::string stepTable(const plan::Plan& plan, const run::Prediction& prediction, std::int32_t blockSize) {
+  run::AccountForecast all;
+  std::vector<run::AccountForecast> accounts;
+  run::CountRange evicted;
+  for (const run::StepPrediction& step : prediction.steps) {
+    accounts.push_back(run::accountOf(step, blockSize));
+    all += accounts.back();
+    evicted += step.evicted;
+  }
+  std::vector<AccountCount> counts;
+  for (const AccountCount& count : kAccountCounts) {
+    if (count.isUsual || (all.*count.range).most > 0) counts.push_back(count);
+  }
+  std::vector<OptionalCount> layoutCounts;
+  for (const OptionalCount& count : kLayoutCounts) {
+    if ((all.*count.count).value_or(0) > 0) layoutCounts.push_back(count);
+  }
   std::vector<TextTable::Column> columns{{"step"}, {"node", TextTable::Align::Left}};
-  for (const Count& count : kCounts) columns.push_back({count.name});
+  for (const AccountCount& count : counts) columns.push_back({count.title});
+  for (const OptionalCount& count : layoutCounts) columns.push_back({count.name});
+  columns.push_back({"evicted"});
   const bool anyDoubt = std::any_of(prediction.steps.begin(), prediction.steps.end(),
                                     [](const auto& step) { return step.doubt != run::Doubt::None; });
   if (anyDoubt) columns.push_back({"why not known", TextTable::Align::Left});
   TextTable table(std::move(columns));
-  for (const run::StepPrediction& step : prediction.steps) {
+  const auto addCounts = [&](std::vector<std::string>& cells, const run::AccountForecast& account,
+                             const run::CountRange& leaving) {
+    for (const AccountCount& count : counts) cells.push_back(rangeText(account.*count.range));
+    for (const OptionalCount& count : layoutCounts) {
+      const auto& known = account.*count.count;
+      cells.push_back(known ? std::to_string(*known) : "?");
+    }
+    cells.push_back(rangeText(leaving));
+  };
+  for (std::size_t i = 0; i < accounts.size(); ++i) {
+    const run::StepPrediction& step = prediction.steps[i];
     std::vector<std::string> cells{std::to_string(step.step), stepName(plan.steps[step.step])};
-    for (const Count& count : kCounts) cells.push_back(rangeText(step.*count.range));
+    addCounts(cells, accounts[i], step.evicted);
     if (step.doubt != run::Doubt::None) cells.emplace_back(run::doubtReason(step.doubt));
     table.addRow(std::move(cells));
   }
-  if (prediction.steps.size() > 1) {
+  if (accounts.size() > 1) {
     std::vector<std::string> cells{"", "in all"};
-    for (const Count& count : kCounts) cells.push_back(rangeText(sumOf(prediction, count)));
+    addCounts(cells, all, evicted);
     table.addRow(std::move(cells));
   }
   return table.text();
+}
+
+Json accountJson(const run::AccountForecast& account) {
+  Json json;
+  for (const AccountCount& count : kAccountCounts) json[count.name] = rangeJson(account.*count.range);
+  for (const OptionalCount& count : kLayoutCounts) {
+    const auto& known = account.*count.count;
+    json[count.name] = known ? Json(*known) : Json(nullptr);
+  }
+  return json;
 }
 
 std::string spanTable(const run::StepPrediction& step) {
@@ -248,13 +308,13 @@ std::string ReusePrediction::setting() const {
 }
 
 std::string predictionText(const plan::Plan& plan, const std::optional<run::Prediction>& prediction,
-                           const text::Tokenizer* tokenizer) {
+                           std::int32_t blockSize, const text::Tokenizer* tokenizer) {
   if (!prediction) return std::string("  not predicted: ") + kNotRun + "\n";
   std::string text;
   if (prediction->error) text += "  " + errorText(*prediction) + "\n";
   if (plan.steps.empty()) text += "  nothing is generated, so that no prompt is looked up\n";
   if (prediction->steps.empty()) return text;
-  text += stepTable(plan, *prediction);
+  text += stepTable(plan, *prediction, blockSize);
   for (const run::StepPrediction& step : prediction->steps) {
     text += "  Span table of step " + std::to_string(step.step) + ": " + stepName(plan.steps[step.step]);
     if (step.doubt != run::Doubt::None) text += ", with replies as long as they may be";
@@ -267,7 +327,8 @@ std::string predictionText(const plan::Plan& plan, const std::optional<run::Pred
   return text;
 }
 
-Json predictionJson(const plan::Plan& plan, const std::optional<run::Prediction>& prediction) {
+Json predictionJson(const plan::Plan& plan, const std::optional<run::Prediction>& prediction,
+                    std::int32_t blockSize) {
   if (!prediction) return nullptr;
   Json json;
   if (prediction->error) {
@@ -276,6 +337,9 @@ Json predictionJson(const plan::Plan& plan, const std::optional<run::Prediction>
   }
   Json totals;
   for (const Count& count : kCounts) totals[count.name] = rangeJson(sumOf(*prediction, count));
+  run::AccountForecast all;
+  for (const run::StepPrediction& step : prediction->steps) all += run::accountOf(step, blockSize);
+  totals["account"] = accountJson(all);
   json["totals"] = std::move(totals);
   json["order"] = prediction->order;
   json["steps"] = Json::array();
@@ -285,6 +349,7 @@ Json predictionJson(const plan::Plan& plan, const std::optional<run::Prediction>
              {"copy", plan.steps[step.step].copy},
              {"doubt", run::doubtName(step.doubt)}};
     for (const Count& count : kCounts) row[count.name] = rangeJson(step.*count.range);
+    row["account"] = accountJson(run::accountOf(step, blockSize));
     row["segments"] = segmentsJson(step);
     json["steps"].push_back(std::move(row));
   }

@@ -54,6 +54,8 @@ class ReusePrediction {
   /// "spans on spanlet"
   std::string policy() const { return m_run.policy.name() + " on " + m_model.name; }
   const text::Tokenizer& tokenizer() const { return *m_model.tokenizer; }
+  /// Tokens of a block.
+  std::int32_t blockSize() const { return m_options.session.config().blockSize; }
 
  private:
   PredictionOptions m_options;
@@ -63,13 +65,15 @@ class ReusePrediction {
   bool m_hasFailed = false;
 };
 
-/// Tables of a prediction's steps and of their span tables, as lines of text, each ended by a newline. With a
-/// `tokenizer` it also says why blocks are not found; null: it does not.
+/// Tables of a prediction's steps and of their span tables, as lines of text, each ended by a newline. Steps
+/// are counted by their accounts. With a `tokenizer` it also says why blocks are not found; null: it does
+/// not. `blockSize`: tokens of a block.
 std::string predictionText(const plan::Plan& plan, const std::optional<run::Prediction>& prediction,
-                           const text::Tokenizer* tokenizer = nullptr);
+                           std::int32_t blockSize, const text::Tokenizer* tokenizer = nullptr);
 
 /// The same as JSON. Null if nothing was predicted.
 nlohmann::ordered_json predictionJson(const plan::Plan& plan,
-                                      const std::optional<run::Prediction>& prediction);
+                                      const std::optional<run::Prediction>& prediction,
+                                      std::int32_t blockSize);
 
 }  // namespace spanscope::cli

@@ -53,6 +53,8 @@ nlohmann::ordered_json runToJson(const std::string& file, const plan::Plan& plan
                       {"computed_again", account.prompt.again},
                       {"computed", account.prompt.computed},
                       {"unread", account.unread},
+                      {"padded", account.prompt.padded},
+                      {"cropped", account.prompt.cropped},
                       {"beside", account.beside}};
     row["generated"] = metrics.generatedTokens;
     row["preemptions"] = metrics.preemptions;

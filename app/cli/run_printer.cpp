@@ -238,6 +238,8 @@ std::string reuseSummary(const std::vector<trace::PromptAccount>& accounts, cons
   line += "; computed: " + part(spans.computed, all.prompt.computed) + " of " + std::to_string(all.total());
   if (all.prompt.again > 0) line += "; computed again: " + counted(all.prompt.again, "token");
   if (all.unread > 0) line += "; not computed: " + counted(all.unread, "token");
+  if (all.prompt.padded > 0) line += "; pads and markers among them: " + counted(all.prompt.padded, "token");
+  if (all.prompt.cropped > 0) line += "; cropped: " + counted(all.prompt.cropped, "token");
   if (all.beside > 0) line += "; beside the prompt: " + counted(all.beside, "token");
   return line;
 }

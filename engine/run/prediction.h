@@ -7,6 +7,7 @@
 #include "engine/cache/what_if.h"
 #include "engine/layout/span_table.h"
 #include "engine/trace/event.h"
+#include "engine/trace/token_account.h"
 
 #include <cstdint>
 #include <limits>
@@ -79,6 +80,26 @@ struct StepPrediction {
   std::vector<std::vector<cache::WhatIf>> whatIf;
   std::map<BlockId, StoredBy> servedBy;
 };
+
+/// What a run's events would say of the tokens of this prompt if every reply gets as long as it may.
+/// `blockSize` is in tokens and at least 1.
+trace::RequestTokens tokensOf(const StepPrediction& step, std::int32_t blockSize);
+
+/// The account of a step's prompt (trace::TokenAccount) before it runs. The counts of StepPrediction are the
+/// engine's: they hold what lies beside the prompt too.
+struct AccountForecast {
+  CountRange prompt;  ///< tokens that stand in the prompt
+  CountRange cached;  ///< found; a policy that chooses by values computes some of them again
+  CountRange relocated;
+  CountRange again;  ///< found, and computed again whatever their values are
+  CountRange computed;
+  CountRange beside;
+  std::optional<std::int64_t> padded = 0;   ///< nothing: the lengths of replies decide it
+  std::optional<std::int64_t> cropped = 0;  ///< nothing: the lengths of replies decide it
+  AccountForecast& operator+=(const AccountForecast& other);
+  bool operator==(const AccountForecast&) const = default;
+};
+AccountForecast accountOf(const StepPrediction& step, std::int32_t blockSize);
 
 struct Prediction {
   std::vector<StepPrediction> steps;  ///< the steps that will be admitted, ascending

@@ -213,13 +213,16 @@ std::string statsTable(const TraceStats& s) {
   add("runs", s.runs);
   add("requests", s.requests);
   add("  finished", s.finishedRequests);
-  // Cached, computed again and computed sum up to the prompts, as in the window.
+  // Cached, computed again and computed sum up to the prompts, as in the window; with what was cropped and
+  // without pads and markers, the prompts are the chat template's text.
   add("prompt tokens", s.account.total());
   add("  cached", s.account.prompt.cached());
   add("  of them relocated", s.account.prompt.relocated);
   add("  computed again", s.account.prompt.again);
   add("  computed", s.account.prompt.computed);
   if (s.account.unread > 0) add("  not computed", s.account.unread);
+  if (s.account.prompt.padded > 0) add("  pads and markers of all these", s.account.prompt.padded);
+  if (s.account.prompt.cropped > 0) add("cropped from the prompts", s.account.prompt.cropped);
   if (s.account.beside > 0) add("beside the prompts", s.account.beside);
   add("generated tokens", s.generatedTokens);
   const double prompt = static_cast<double>(std::max<std::int64_t>(1, s.account.total()));

@@ -2,16 +2,46 @@
 #include "engine/trace/token_account.h"
 
 #include <algorithm>
+#include <iterator>
 #include <utility>
 #include <variant>
 
 namespace spanscope::trace {
+namespace {
+
+using Ranges = std::vector<std::pair<std::int64_t, std::int64_t>>;
+
+/// How many of begin … end − 1 are in none of the ranges.
+std::int64_t uncovered(Ranges ranges, std::int64_t begin, std::int64_t end) {
+  std::sort(ranges.begin(), ranges.end());
+  std::int64_t count = 0;
+  std::int64_t at = begin;
+  for (const auto& [from, to] : ranges) {
+    if (from >= end) break;
+    if (from > at) count += from - at;
+    at = std::max(at, to);
+  }
+  return count + std::max<std::int64_t>(0, end - at);
+}
+
+/// Whether `link` holds tokens begin, begin + 1, … of `original`, at the same positions, in view of more.
+bool repeats(const SegmentInfo& link, const SegmentInfo& original, std::int64_t begin) {
+  const auto count = static_cast<std::int64_t>(link.tokens.size());
+  return !link.hidden && !link.independent && link.scope != 0 && link.visibleBegin == 0 && count > 0 &&
+         link.scope == original.scope && link.node == original.node && link.base == original.base + begin &&
+         begin >= 0 && begin + count <= static_cast<std::int64_t>(original.tokens.size()) &&
+         std::equal(link.tokens.begin(), link.tokens.end(), original.tokens.begin() + begin);
+}
+
+}  // namespace
 
 TokenAccount& TokenAccount::operator+=(const TokenAccount& other) {
   hit += other.hit;
   relocated += other.relocated;
   computed += other.computed;
   again += other.again;
+  padded += other.padded;
+  cropped += other.cropped;
   return *this;
 }
 
@@ -50,6 +80,39 @@ TokenAccount accountOf(const std::vector<FoundTokens>& found, const std::vector<
   return account;
 }
 
+void RequestTokens::takeTable(std::span<const SegmentInfo> segments) {
+  for (std::size_t i = 0; i < segments.size(); ++i) {
+    const auto place = static_cast<std::uint32_t>(i);
+    const auto length = static_cast<std::int64_t>(segments[i].tokens.size());
+    // The rest of the segment follows, or the whole of it stands hidden before.
+    if (i + 1 < segments.size() && segments[i + 1].visibleBegin > 0 &&
+        repeats(segments[i], segments[i + 1], segments[i + 1].visibleBegin - length)) {
+      m_originals[place] = {
+          .segment = place + 1, .shift = segments[i + 1].visibleBegin - length, .length = length};
+    } else if (i > 0 && segments[i - 1].hidden &&
+               repeats(segments[i], segments[i - 1], segments[i - 1].visibleBegin)) {
+      m_originals[place] = {.segment = place - 1, .shift = segments[i - 1].visibleBegin, .length = length};
+    }
+  }
+}
+
+std::int64_t RequestTokens::linkedTokens(std::span<const SegmentInfo> segments) {
+  RequestTokens tokens;
+  tokens.takeTable(segments);
+  std::int64_t count = 0;
+  for (const auto& [segment, original] : tokens.m_originals) count += original.length;
+  return count;
+}
+
+void RequestTokens::take(const LayoutApplied& applied) {
+  m_padded.clear();
+  m_cropped.clear();
+  for (const LayoutRun& run : applied.runs)
+    m_padded[run.segment].emplace_back(run.begin, std::int64_t{run.begin} + run.count);
+  for (const CroppedRun& run : applied.cropped)
+    m_cropped[run.node] += static_cast<std::int64_t>(run.tokens.size());
+}
+
 void RequestTokens::take(const BlockLookedUp& block, std::int64_t blockSize) {
   Segment& segment = m_segments[block.segment];
   if (!segment.lookedUp.insert(block.virtualIndex).second) return;
@@ -74,26 +137,73 @@ void RequestTokens::take(const BatchEntry& entry) {
 
 TokenAccount RequestTokens::of(std::uint32_t segment, std::int64_t begin, std::int64_t end) const {
   const auto known = m_segments.find(segment);
-  return known == m_segments.end() ? accountOf({}, {}, begin, end)
-                                   : accountOf(known->second.found, known->second.again, begin, end);
+  TokenAccount account = known == m_segments.end()
+                             ? accountOf({}, {}, begin, end)
+                             : accountOf(known->second.found, known->second.again, begin, end);
+  if (m_originals.contains(segment)) {
+    const std::int64_t again = repeated(segment, foundIn(segment), begin, end);
+    account.again += again;
+    account.computed -= again;
+  }
+  if (const auto padded = m_padded.find(segment); padded != m_padded.end() && begin < end)
+    account.padded = end - begin - uncovered(padded->second, begin, end);
+  return account;
+}
+
+std::vector<std::int32_t> RequestTokens::again(std::uint32_t segment) const {
+  std::vector<std::int32_t> tokens;
+  const Ranges found = foundIn(segment);
+  const auto isFound = [&found](std::int64_t token) {
+    return std::any_of(found.begin(), found.end(),
+                       [token](const auto& range) { return range.first <= token && token < range.second; });
+  };
+  if (const auto known = m_segments.find(segment); known != m_segments.end())
+    std::copy_if(known->second.again.begin(), known->second.again.end(), std::back_inserter(tokens), isFound);
+  if (const auto original = m_originals.find(segment); original != m_originals.end()) {
+    const auto& [other, shift, length] = original->second;
+    for (const auto& [from, to] : foundIn(other)) {
+      for (std::int64_t token = std::max<std::int64_t>(0, from - shift); token < std::min(length, to - shift);
+           ++token) {
+        if (!isFound(token)) tokens.push_back(static_cast<std::int32_t>(token));
+      }
+    }
+  }
+  std::sort(tokens.begin(), tokens.end());
+  tokens.erase(std::unique(tokens.begin(), tokens.end()), tokens.end());
+  return tokens;
+}
+
+std::int64_t RequestTokens::cropped(const NodePath& node) const {
+  const auto found = m_cropped.find(node);
+  return found == m_cropped.end() ? 0 : found->second;
+}
+
+RequestTokens::Ranges RequestTokens::foundIn(std::uint32_t segment) const {
+  Ranges ranges;
+  const auto known = m_segments.find(segment);
+  if (known == m_segments.end()) return ranges;
+  for (const FoundTokens& block : known->second.found)
+    ranges.emplace_back(block.begin, block.begin + block.count);
+  return ranges;
+}
+
+std::int64_t RequestTokens::repeated(std::uint32_t segment, const Ranges& known, std::int64_t begin,
+                                     std::int64_t end) const {
+  const auto original = m_originals.find(segment);
+  if (original == m_originals.end() || begin >= end) return 0;
+  Ranges with = known;
+  for (const auto& [from, to] : foundIn(original->second.segment))
+    with.emplace_back(from - original->second.shift, to - original->second.shift);
+  return uncovered(known, begin, end) - uncovered(std::move(with), begin, end);
 }
 
 std::int64_t RequestTokens::unread(std::uint32_t segment, std::int64_t begin, std::int64_t end) const {
   if (m_isRead || begin >= end) return 0;
   const auto known = m_segments.find(segment);
   if (known == m_segments.end()) return end - begin;
-  std::vector<std::pair<std::int64_t, std::int64_t>> read = known->second.computed;
-  for (const FoundTokens& block : known->second.found)
-    read.emplace_back(block.begin, block.begin + block.count);
-  std::sort(read.begin(), read.end());
-  std::int64_t unread = 0;
-  std::int64_t at = begin;
-  for (const auto& [from, to] : read) {
-    if (from >= end) break;
-    if (from > at) unread += from - at;
-    at = std::max(at, to);
-  }
-  return unread + std::max<std::int64_t>(0, end - at);
+  Ranges read = known->second.computed;
+  for (const auto& range : foundIn(segment)) read.push_back(range);
+  return uncovered(std::move(read), begin, end);
 }
 
 TokenAccount RequestTokens::prompt(std::span<const SegmentInfo> segments) const {
@@ -103,6 +213,7 @@ TokenAccount RequestTokens::prompt(std::span<const SegmentInfo> segments) const 
     if (!segment.hidden)
       account += of(i, segment.visibleBegin, static_cast<std::int64_t>(segment.tokens.size()));
   }
+  for (const auto& [node, count] : m_cropped) account.cropped += count;
   return account;
 }
 
@@ -122,12 +233,20 @@ PromptAccount accountOf(const RequestAdmitted& admitted) {
 
 PromptAccount RequestTokens::account(std::span<const SegmentInfo> segments, std::int64_t promptTokens) const {
   PromptAccount account{.prompt = prompt(segments)};
-  for (std::uint32_t i = 0; i < segments.size(); ++i) {
+  for (std::uint32_t i = 0; i < segments.size() && !m_isRead; ++i) {
     const SegmentInfo& segment = segments[i];
-    if (!segment.hidden)
-      account.unread += unread(i, segment.visibleBegin, static_cast<std::int64_t>(segment.tokens.size()));
+    if (segment.hidden) continue;
+    const auto end = static_cast<std::int64_t>(segment.tokens.size());
+    const std::int64_t left = unread(i, segment.visibleBegin, end);
+    Ranges read = foundIn(i);
+    if (const auto known = m_segments.find(i); known != m_segments.end())
+      read.insert(read.end(), known->second.computed.begin(), known->second.computed.end());
+    const std::int64_t leftAgain = repeated(i, read, segment.visibleBegin, end);
+    account.unread += left;
+    account.prompt.again -= leftAgain;
+    account.prompt.computed -= left - leftAgain;
   }
-  account.prompt.computed = std::max<std::int64_t>(0, account.prompt.computed - account.unread);
+  account.prompt.computed = std::max<std::int64_t>(0, account.prompt.computed);
   account.beside = std::max<std::int64_t>(0, promptTokens - visibleTokens(segments));
   return account;
 }
@@ -145,6 +264,9 @@ void TokenAccounts::take(RequestId request, const Payload& payload) {
     m_blockSize = std::max(1, snapshot->pool.blockSize);
   } else if (const auto* table = std::get_if<SpanTableLaidOut>(&payload)) {
     m_requests[request].segments = table->segments;
+    m_requests[request].tokens.take(*table);
+  } else if (const auto* applied = std::get_if<LayoutApplied>(&payload)) {
+    m_requests[request].tokens.take(*applied);
   } else if (const auto* block = std::get_if<BlockLookedUp>(&payload)) {
     m_requests[request].tokens.take(*block, m_blockSize);
   } else if (const auto* told = std::get_if<TokensRecomputed>(&payload)) {

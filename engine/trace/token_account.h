@@ -15,13 +15,16 @@
 
 namespace spanscope::trace {
 
-/// Numbers of tokens.
+/// Numbers of tokens. Each token of a prompt is in one of the first four, which sum up to it; the prompt is
+/// the chat template's text, with what the layout added and without what it left out.
 struct TokenAccount {
   std::int64_t hit = 0;        ///< found where they stand now
   std::int64_t relocated = 0;  ///< found at another position
   std::int64_t computed = 0;   ///< not found
   /// Computed although they were found, because the policy computes them anew in view of the whole prompt.
   std::int64_t again = 0;
+  std::int64_t padded = 0;   ///< of all these, what only the layout put there: pads and markers
+  std::int64_t cropped = 0;  ///< none of these: tokens of the text that the layout left out of the prompt
   std::int64_t total() const { return hit + relocated + computed + again; }
   std::int64_t cached() const { return hit + relocated; }
   TokenAccount& operator+=(const TokenAccount& other);
@@ -39,6 +42,8 @@ struct PromptAccount {
   /// nobody's view and only carry what the policy needs.
   std::int64_t beside = 0;
   std::int64_t total() const { return prompt.total() + unread; }
+  /// What the same prompt has in the exact layout.
+  std::int64_t text() const { return total() - prompt.padded + prompt.cropped; }
   PromptAccount& operator+=(const PromptAccount& other);
   bool operator==(const PromptAccount&) const = default;
 };
@@ -60,6 +65,14 @@ TokenAccount accountOf(const std::vector<FoundTokens>& found, const std::vector<
 /// What the events of one request say of the tokens of its segments.
 class RequestTokens {
  public:
+  /// Tells which segments hold beginnings that are computed once more, in view of the whole prompt (policy
+  /// link).
+  void take(const SpanTableLaidOut& table) { takeTable(table.segments); }
+  void takeTable(std::span<const SegmentInfo> segments);
+  /// How many tokens of these segments are such beginnings.
+  static std::int64_t linkedTokens(std::span<const SegmentInfo> segments);
+  /// What the layout added and left out.
+  void take(const LayoutApplied& applied);
   /// Only the first lookup of a block counts: if a request is resumed after a preemption, it finds mostly
   /// what it computed itself. `blockSize` is in tokens and at least 1.
   void take(const BlockLookedUp& block, std::int64_t blockSize);
@@ -72,8 +85,12 @@ class RequestTokens {
   bool isRead() const { return m_isRead; }
 
   /// Tokens [begin, end) of a segment. Those that were not found count as computed, whether a pass has
-  /// computed them yet or not.
+  /// computed them yet or not. What was cropped belongs to no segment: it counts for the whole prompt only.
   TokenAccount of(std::uint32_t segment, std::int64_t begin, std::int64_t end) const;
+  /// The local tokens of a segment that count as computed again, ascending.
+  std::vector<std::int32_t> again(std::uint32_t segment) const;
+  /// Number of tokens of a message or reply that were cropped.
+  std::int64_t cropped(const NodePath& node) const;
   /// How many of tokens [begin, end) were not found and not computed by any pass.
   std::int64_t unread(std::uint32_t segment, std::int64_t begin, std::int64_t end) const;
   /// The tokens that stand in the prompt, as of() counts.
@@ -82,13 +99,29 @@ class RequestTokens {
   PromptAccount account(std::span<const SegmentInfo> segments, std::int64_t promptTokens) const;
 
  private:
+  using Ranges = std::vector<std::pair<std::int64_t, std::int64_t>>;  ///< begin and end of local tokens
   struct Segment {
     std::vector<FoundTokens> found;
-    std::set<std::int32_t> lookedUp;                              ///< virtual blocks
-    std::vector<std::int32_t> again;                              ///< local tokens, ascending
-    std::vector<std::pair<std::int64_t, std::int64_t>> computed;  ///< begin and end, in the order of passes
+    std::set<std::int32_t> lookedUp;  ///< virtual blocks
+    std::vector<std::int32_t> again;  ///< local tokens, ascending
+    Ranges computed;                  ///< in the order of passes
   };
+  /// Where the tokens of a segment stand a second time, computed in view of less.
+  struct Original {
+    std::uint32_t segment = 0;
+    std::int64_t shift = 0;   ///< local token j of the segment is token j + shift of the original
+    std::int64_t length = 0;  ///< of the segment, in tokens
+  };
+
+  Ranges foundIn(std::uint32_t segment) const;
+  /// How many of tokens [begin, end) are in none of `known`, but were found in the original of the segment.
+  std::int64_t repeated(std::uint32_t segment, const Ranges& known, std::int64_t begin,
+                        std::int64_t end) const;
+
   std::map<std::uint32_t, Segment> m_segments;
+  std::map<std::uint32_t, Original> m_originals;
+  std::map<std::uint32_t, Ranges> m_padded;
+  std::map<NodePath, std::int64_t> m_cropped;
   bool m_isRead = false;
 };
 

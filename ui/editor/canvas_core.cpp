@@ -235,7 +235,7 @@ QString CanvasCore::tipOf(NodeId id) const {
                        .arg(status.served.total())
                        .arg(status.cachedPercent());
     if (status.served.relocated > 0) line += tr(", %1 of them relocated").arg(status.served.relocated);
-    if (status.served.again > 0) line += tr("; %1 computed again").arg(status.served.again);
+    for (const QString& words : accountWords(status.served)) line += tr("; %1").arg(words);
     if (status.beside > 0) line += tr("; %1 more beside the prompt, for the policy").arg(status.beside);
     lines.append(line);
   }

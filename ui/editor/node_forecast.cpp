@@ -43,17 +43,6 @@ class Reader {
   }
 
  private:
-  using FoundBySegment = std::vector<std::vector<FoundTokens>>;
-
-  FoundBySegment foundOf(const run::StepPrediction& step) const {
-    FoundBySegment found(step.table.segments.size());
-    for (const trace::BlockLookedUp& block : step.blocks) {
-      if (block.segment < found.size() && block.tokens > 0)
-        found[block.segment].push_back(foundTokens(block, std::max(1, m_forecast.blockSize)));
-    }
-    return found;
-  }
-
   void takeStep(const run::StepPrediction& step) {
     const plan::Step& planned = m_forecast.plan->steps[step.step];
     const NodeId node = m_forecast.paths.nodeOf(planned.node);
@@ -63,40 +52,11 @@ class Reader {
     const auto isFound = [](const trace::BlockLookedUp& block) {
       return block.outcome == trace::LookupOutcome::Hit || block.outcome == trace::LookupOutcome::Relocated;
     };
-    const NodeForecast counted = countsOf(step);
-    copies[planned.copy] = {
-        .prompt = counted.prompt,
-        .cached = counted.cached,
-        .relocated = counted.relocated,
-        .computed = counted.computed,
-        .blocks = static_cast<std::int64_t>(step.blocks.size()),
-        .foundBlocks = std::count_if(step.blocks.begin(), step.blocks.end(), isFound),
-        .isCertain = step.doubt == run::Doubt::None,
-    };
-  }
-
-  /// The counts of the tokens that the reply will see. A policy may compute or find further tokens beside the
-  /// prompt, and the step's own counts hold them.
-  NodeForecast countsOf(const run::StepPrediction& step) const {
-    if (step.prompt.known() && step.cached.known() && step.relocated.known()) {
-      TokenAccount visible;
-      const FoundBySegment found = foundOf(step);
-      for (std::size_t index = 0; index < step.table.segments.size(); ++index) {
-        const layout::Segment& segment = step.table.segments[index];
-        if (!segment.hidden) visible += accountOf(found[index], {}, segment.visibleBegin, segment.length());
-      }
-      return {.prompt = exactly(visible.total()),
-              .cached = exactly(visible.cached()),
-              .relocated = exactly(visible.relocated),
-              .computed = exactly(visible.computed)};
-    }
-    // Of bounds, the step's table belongs to the upper one only.
-    const std::int64_t beside = std::max<std::int64_t>(0, step.prompt.most - step.table.tokenCount());
-    const auto fewest = [beside](std::int64_t count) { return std::max<std::int64_t>(0, count - beside); };
-    return {.prompt = {.least = fewest(step.prompt.least), .most = fewest(step.prompt.most)},
-            .cached = {.least = fewest(step.cached.least), .most = step.cached.most},
-            .relocated = {.least = fewest(step.relocated.least), .most = step.relocated.most},
-            .computed = {.least = fewest(step.computed.least), .most = step.computed.most}};
+    NodeForecast& own = copies[planned.copy];
+    own = {run::accountOf(step, m_forecast.blockSize)};
+    own.blocks = static_cast<std::int64_t>(step.blocks.size());
+    own.foundBlocks = std::count_if(step.blocks.begin(), step.blocks.end(), isFound);
+    own.isCertain = step.doubt == run::Doubt::None;
   }
 
   void takeLeaves(const run::StepPrediction& step) {
@@ -104,7 +64,7 @@ class Reader {
     // By leaf: the place in the view behind the tokens taken so far. A policy may cut a leaf into segments.
     std::map<NodeId, std::int64_t> here;
     std::map<NodeId, TokenAccount> served;
-    const FoundBySegment found = foundOf(step);
+    const trace::RequestTokens tokens = run::tokensOf(step, m_forecast.blockSize);
     std::int64_t place = 0;
     for (std::size_t index = 0; index < step.table.segments.size(); ++index) {
       const layout::Segment& segment = step.table.segments[index];
@@ -122,15 +82,16 @@ class Reader {
         const auto taken = here.find(node);
         if (taken != here.end() && taken->second != from) continue;
         here[node] = place;
-        served[node] += accountOf(found[index], {}, first, begin);
+        served[node] += tokens.of(static_cast<std::uint32_t>(index), first, begin);
       }
     }
     for (const auto& [node, counts] : served) {
       m_leaves.insert(node);
       NodeForecast leaf;
       leaf.prompt = exactly(counts.total());
-      leaf.cached = exactly(counts.hit + counts.relocated);
+      leaf.cached = exactly(counts.cached());
       leaf.relocated = exactly(counts.relocated);
+      leaf.again = exactly(counts.again);
       leaf.computed = exactly(counts.computed);
       leaf.isCertain = step.doubt == run::Doubt::None;
       m_result[node].assign(1, leaf);
@@ -176,10 +137,13 @@ const NodeForecast* forecastBeside(const NodeForecasts& forecasts, NodeId node, 
   const std::vector<NodeForecast>& copies = found->second;
   const NodeForecast& own = copies[std::min<std::size_t>(status.copy, copies.size() - 1)];
   const TokenAccount& ran = status.served;
-  // What will be found is foretold; which of it the policy then computes anew, only the run can tell.
+  // What will be found is foretold; which of it the policy then computes anew, only the run can tell where
+  // the policy chooses by values.
   const std::int64_t wasFound = ran.cached() + ran.again;
-  if (own.cached.most == 0 && wasFound == 0) return nullptr;
-  const bool isAsRun = ran.total() > 0 && own.prompt.holds(ran.total()) && own.cached.holds(wasFound) &&
+  run::CountRange foretold = own.cached;
+  foretold += own.again;
+  if (foretold.most == 0 && wasFound == 0) return nullptr;
+  const bool isAsRun = ran.total() > 0 && own.prompt.holds(ran.total()) && foretold.holds(wasFound) &&
                        own.relocated.least <= ran.relocated + ran.again &&
                        own.relocated.most >= ran.relocated;
   return isAsRun ? nullptr : &own;
@@ -193,6 +157,7 @@ QString forecastWords(const NodeForecast& forecast) {
   QString words = tr("Next run: %1 of %2 tokens cached, %3")
                       .arg(countText(forecast.cached), countText(forecast.prompt), shareText(forecast));
   if (forecast.relocated.most > 0) words += tr(", %1 of them relocated").arg(countText(forecast.relocated));
+  if (forecast.again.most > 0) words += tr("; %1 computed again").arg(countText(forecast.again));
   if (forecast.blocks > 0)
     words += tr("; %1 of %2 blocks found").arg(forecast.foundBlocks).arg(forecast.blocks);
   if (!forecast.isCertain) words += tr(" (bounds: replies are not known yet)");

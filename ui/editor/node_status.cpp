@@ -181,7 +181,9 @@ class StatusBuilder {
         here[node] = place;
         status.fromTrace = true;
         status.tokens += begin - first;
-        if (request.admittedAt >= 0) status.served += account.of(index, first, begin);
+        if (request.admittedAt < 0) continue;
+        if (taken == here.end()) status.served.cropped = account.cropped(tokens.node);
+        status.served += account.of(index, first, begin);
       }
     }
     for (const auto& [node, taken] : here) m_leavesLeft.erase(node);

@@ -222,6 +222,8 @@ QJsonObject accountObject(RequestId request, const trace::PromptAccount& account
           {QStringLiteral("relocated"), qint64(account.prompt.relocated)},
           {QStringLiteral("computed"), qint64(account.prompt.computed)},
           {QStringLiteral("again"), qint64(account.prompt.again)},
+          {QStringLiteral("padded"), qint64(account.prompt.padded)},
+          {QStringLiteral("cropped"), qint64(account.prompt.cropped)},
           {QStringLiteral("unread"), qint64(account.unread)},
           {QStringLiteral("beside"), qint64(account.beside)}};
 }
@@ -230,7 +232,9 @@ trace::PromptAccount accountFrom(const QJsonObject& object) {
   return {.prompt = {.hit = object[QStringLiteral("hit")].toInteger(),
                      .relocated = object[QStringLiteral("relocated")].toInteger(),
                      .computed = object[QStringLiteral("computed")].toInteger(),
-                     .again = object[QStringLiteral("again")].toInteger()},
+                     .again = object[QStringLiteral("again")].toInteger(),
+                     .padded = object[QStringLiteral("padded")].toInteger(),
+                     .cropped = object[QStringLiteral("cropped")].toInteger()},
           .unread = object[QStringLiteral("unread")].toInteger(),
           .beside = object[QStringLiteral("beside")].toInteger()};
 }

@@ -2,25 +2,19 @@
 #include "ui/session/token_account.h"
 
 #include "ui/session/prompt_parts.h"
+#include "ui/words/tr.h"
 
 #include <algorithm>
 #include <variant>
 
 namespace spanscope::ui {
 
-std::map<std::uint32_t, std::vector<std::int32_t>> recomputedTokens(const ViewInput& input,
-                                                                    RequestId request) {
-  std::map<std::uint32_t, std::vector<std::int32_t>> tokens;
-  const RequestEvents* events = input.trace->request(request);
-  if (events == nullptr) return tokens;
-  for (const std::size_t index : events->of<trace::TokensRecomputed>()) {
-    if (index >= input.position) break;
-    const auto* told = std::get_if<trace::TokensRecomputed>(&input.trace->event(index).payload);
-    if (told == nullptr) continue;
-    tokens.clear();
-    for (const trace::RecomputedTokens& segment : told->segments) tokens[segment.segment] = segment.tokens;
-  }
-  return tokens;
+QStringList accountWords(const TokenAccount& account) {
+  QStringList words;
+  if (account.again > 0) words << tr("%1 computed again").arg(account.again);
+  if (account.padded > 0) words << tr("%1 pads and markers added").arg(account.padded);
+  if (account.cropped > 0) words << tr("%1 cropped").arg(account.cropped);
+  return words;
 }
 
 RequestAccount::RequestAccount(const ViewInput& input, RequestId request)
@@ -32,6 +26,7 @@ RequestAccount::RequestAccount(const TraceStore& trace, std::size_t position, Re
   const auto found = state.progress().requests.find(request);
   if (found == state.progress().requests.end()) return;
   m_request = &found->second;
+  m_tokens.takeTable(m_request->segments);
   const RequestEvents* events = trace.request(request);
   if (events == nullptr) return;
   const std::int64_t blockSize = std::max(1, state.pool().blockSize());
@@ -44,6 +39,11 @@ RequestAccount::RequestAccount(const TraceStore& trace, std::size_t position, Re
     if (index >= position) break;
     const auto* told = std::get_if<trace::TokensRecomputed>(&trace.event(index).payload);
     if (told != nullptr) m_tokens.take(*told);
+  }
+  for (const std::size_t index : events->of<trace::LayoutApplied>()) {
+    if (index >= position) break;
+    const auto* applied = std::get_if<trace::LayoutApplied>(&trace.event(index).payload);
+    if (applied != nullptr) m_tokens.take(*applied);
   }
   const bool endedWell = m_request->outcome && *m_request->outcome != trace::StepOutcome::Stopped &&
                          *m_request->outcome != trace::StepOutcome::Failed;

@@ -6,9 +6,10 @@
 #include "ui/session/trace_store.h"
 #include "ui/session/view_input.h"
 
+#include <QStringList>
+
 #include <cstddef>
 #include <cstdint>
-#include <map>
 #include <vector>
 
 namespace spanscope::ui {
@@ -19,10 +20,9 @@ using trace::foundTokens;
 using trace::PromptAccount;
 using trace::TokenAccount;
 
-/// Local tokens that the policy computed again, ascending, by segment, as the first `input.position` events
-/// tell it. If a request was computed twice because of a preemption, the last time counts.
-std::map<std::uint32_t, std::vector<std::int32_t>> recomputedTokens(const ViewInput& input,
-                                                                    RequestId request);
+/// What an account says beside found and computed tokens, a few words each: "12 computed again", "30 pads and
+/// markers added", "8 cropped". Counts of 0 are left out.
+QStringList accountWords(const TokenAccount& account);
 
 /// The account of a request of whose segments nothing is known: what its sums say.
 PromptAccount toldAccount(const trace::RequestState& request);
@@ -38,6 +38,11 @@ class RequestAccount {
   /// Tokens [begin, end) of a segment. Those that were not found count as computed, whether a pass has
   /// computed them yet or not.
   TokenAccount of(std::uint32_t segment, std::int64_t begin, std::int64_t end) const;
+  /// The local tokens of a segment that the policy computed again, ascending. If a request was computed twice
+  /// because of a preemption, the last time counts.
+  std::vector<std::int32_t> again(std::uint32_t segment) const { return m_tokens.again(segment); }
+  /// Number of tokens of a message or reply that the layout cropped.
+  std::int64_t cropped(const NodePath& node) const { return m_tokens.cropped(node); }
   /// The tokens that stand in the prompt, as of() counts. All are 0 until the request is admitted.
   TokenAccount prompt() const;
   /// How many tokens the engine counts besides (trace::RequestState::promptTokens): hidden segments and

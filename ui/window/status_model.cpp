@@ -51,7 +51,7 @@ StatusModel makeStatusModel(const ViewInput& input) {
   for (const RequestId id : run.requests) account += RequestAccount(input, id).prompt();
   status.promptTokens = account.total();
   status.cachedTokens = account.cached();
-  status.againTokens = account.again;
+  status.accountWords = accountWords(account);
   for (auto before = std::next(shown); before != runs.rend(); ++before) {
     if (!isLike(*shown, *before)) continue;
     status.previous = before->run;
@@ -108,7 +108,7 @@ QString statusText(const StatusModel& status) {
                  .arg(status.cachedTokens)
                  .arg(status.promptTokens)
                  .arg(shareText(status.cachedTokens, status.promptTokens));
-    if (status.againTokens > 0) parts.back() += tr(", %1 computed again").arg(status.againTokens);
+    for (const QString& words : status.accountWords) parts.back() += tr(", %1").arg(words);
   }
   if (status.blocks > 0) parts << tr("pool %1 of %2 blocks").arg(status.blocksInUse).arg(status.blocks);
   return parts.join(kGap);

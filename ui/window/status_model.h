@@ -4,6 +4,7 @@
 #include "ui/session/view_input.h"
 
 #include <QString>
+#include <QStringList>
 
 #include <cstdint>
 #include <optional>
@@ -26,8 +27,8 @@ struct StatusModel {
   double previousTimeToFirstToken = 0;  ///< seconds; 0: none
   double interTokenLatency = 0;         ///< seconds, median over its steps; 0: no step has made two tokens
   std::int64_t promptTokens = 0;
-  std::int64_t againTokens = 0;  ///< found, but computed again by the policy
   std::int64_t cachedTokens = 0;
+  QStringList accountWords;     ///< what else there is to say of the prompts' tokens
   std::size_t blocksInUse = 0;  ///< cached or referenced
   std::size_t blocks = 0;       ///< without the null block
   std::int32_t blockSize = 0;   ///< 0: no session yet

@@ -73,6 +73,9 @@ void TestSpanqPredict::equalsTheRuns_data() {
   QTest::newRow("the same twice") << QStringList{} << QStringList{"rag.json", "rag.json"};
   QTest::newRow("padded") << QStringList{"--layout", "padded"} << rag;
   QTest::newRow("cropped, small blocks") << QStringList{"--layout", "cropped", "--block-size", "4"} << rag;
+  QTest::newRow("linked beginnings") << QStringList{"--policy", "link"} << rag;
+  QTest::newRow("hidden prefixes, padded")
+      << QStringList{"--policy", "shared-prefix", "--layout", "padded"} << rag;
   QTest::newRow("limited replies") << QStringList{"--max-tokens", "3"}
                                    << QStringList{"chat.json", "chat.json"};
 }
@@ -97,6 +100,18 @@ void TestSpanqPredict::equalsTheRuns() {
         QCOMPARE(steps[step].at(count).at("least").get<std::int64_t>(), actual);
         QCOMPARE(steps[step].at(count).at("most").get<std::int64_t>(), actual);
       }
+      const Json& said = steps[step].at("account");
+      const Json& account = runs[i].at("steps")[step].at("account");
+      const auto counted = [&account](const char* count) { return account.at(count).get<std::int64_t>(); };
+      for (const char* count : {"prompt", "relocated", "computed_again", "computed", "beside"}) {
+        QCOMPARE(said.at(count).at("least").get<std::int64_t>(), counted(count));
+        QCOMPARE(said.at(count).at("most").get<std::int64_t>(), counted(count));
+      }
+      QCOMPARE(said.at("cached").at("most").get<std::int64_t>(), counted("hit") + counted("relocated"));
+      QCOMPARE(said.at("padded").get<std::int64_t>(), counted("padded"));
+      QCOMPARE(said.at("cropped").get<std::int64_t>(), counted("cropped"));
+      QCOMPARE(counted("prompt"), counted("hit") + counted("relocated") + counted("computed_again") +
+                                      counted("computed") + counted("unread"));
     }
   }
 }
@@ -137,6 +152,11 @@ void TestSpanqPredict::boundsHoldTheRun() {
       QVERIFY2(isWithin(steps[step].at(count), ranSteps[step].at(count).get<std::int64_t>()),
                (count + " of step " + std::to_string(step) + steps[step].dump()).c_str());
     }
+    const Json& account = ranSteps[step].at("account");
+    for (const char* count : {"prompt", "relocated", "computed_again", "computed", "beside"}) {
+      QVERIFY2(isWithin(steps[step].at("account").at(count), account.at(count).get<std::int64_t>()),
+               (count + (" of the account of step " + std::to_string(step)) + steps[step].dump()).c_str());
+    }
   }
   const Json& last = steps[static_cast<std::size_t>(doubted)];
   QCOMPARE(QString::fromStdString(last.at("doubt").get<std::string>()), doubt);
@@ -157,6 +177,16 @@ void TestSpanqPredict::textSaysAll() {
     QVERIFY2(holds(rag.out, words), (words + ("\n" + rag.out)).c_str());
   }
   QVERIFY(!holds(rag.out, "why not known"));
+  // Under another policy too, the prompt is what the reply will see.
+  const SpanqResult linked =
+      spanq(joined({"explain", "--predict", "--policy", "link"}, {}, {"rag.json", "rag-swapped.json"}));
+  QCOMPARE(linked.code, 0);
+  QVERIFY2(
+      holds(linked.out, "  step  node      prompt  cached  relocated  again  computed  beside  evicted\n"),
+      linked.out.c_str());
+  QVERIFY2(
+      holds(linked.out, "     0  the root      83      23          6     47        13      48        0\n"),
+      linked.out.c_str());
   const SpanqResult judge = spanq(joined({"explain", "--predict"}, {}, {"judge-2.json"}));
   QVERIFY(holds(judge.out, "  the prompt holds a reply that has yet to be sampled\n"));
   QVERIFY(holds(judge.out, "in all"));

@@ -26,6 +26,7 @@ class TestReport : public QObject {
   void plainNamesAreWords();
   void plainNamesSayWhatBecameOfIt();
   void accountsSumUpToThePrompt();
+  void foundBeginningsAreComputedAgain();
   void sums();
   void sumsWithoutMetrics();
   void medians_data();
@@ -323,6 +324,60 @@ void TestReport::accountsSumUpToThePrompt() {
   QVERIFY2(table.contains(
                QStringLiteral("prompt tokens 10 cached 4 of them relocated 3 computed again 2 computed 4 "
                               "beside the prompts 10")),
+           qPrintable(table));
+}
+
+/// What `link` computes once more counts as computed again where the document itself was found, as soon as a
+/// pass has computed it. What the layout added and left out is told beside.
+void TestReport::foundBeginningsAreComputedAgain() {
+  SegmentInfo link;
+  link.scope = 1;
+  link.node = "/0";
+  link.tokens = {7, 8};
+  SegmentInfo rest = link;
+  rest.tokens = {7, 8, 9, 10, 11, 12};
+  rest.visibleBegin = 2;
+  SessionStarted session;
+  session.pool.blockSize = 4;
+  BlockLookedUp found;
+  found.segment = 1;
+  found.tokens = 4;
+  found.wanted = 4;
+  found.outcome = LookupOutcome::Relocated;
+  BlockLookedUp missed;
+  missed.wanted = 2;
+  LayoutApplied applied;
+  applied.runs = {{.segment = 1, .begin = 5, .count = 1, .role = LayoutRole::Pad}};
+  applied.cropped = {{.before = 3, .node = "/0", .tokens = {1, 2, 3}, .texts = {}}};
+  std::vector<Event> events;
+  const auto add = [&](RequestId request, Payload payload) {
+    events.push_back({events.size() + 1, 0, 1, 1, request, {}, std::move(payload)});
+  };
+  add(0, session);
+  add(1, SpanTableLaidOut{{link, rest}});
+  add(1, applied);
+  add(1, missed);
+  add(1, found);
+  add(1, RequestAdmitted{8, 4, 4});
+  const auto account = [&events] { return stats(events).account; };
+  QCOMPARE(account().unread, std::int64_t{4});
+  QCOMPARE(account().prompt.again + account().prompt.computed, std::int64_t{0});
+  add(0, BatchComputed{{BatchEntry{1, 0, 0, 1, false}}, 1});
+  QCOMPARE(account().prompt.again, std::int64_t{1});
+  QCOMPARE(account().prompt.computed, std::int64_t{0});
+  add(0, BatchComputed{{BatchEntry{1, 0, 1, 1, false}, BatchEntry{1, 1, 4, 2, false}}, 1});
+  QCOMPARE(account().unread, std::int64_t{0});
+  QCOMPARE(account().prompt.relocated, std::int64_t{2});
+  QCOMPARE(account().prompt.again, std::int64_t{2});
+  QCOMPARE(account().prompt.computed, std::int64_t{2});
+  QCOMPARE(account().prompt.padded, std::int64_t{1});
+  QCOMPARE(account().prompt.cropped, std::int64_t{3});
+  QCOMPARE(account().total(), std::int64_t{6});
+  QCOMPARE(account().text(), std::int64_t{8});
+  QCOMPARE(account().beside, std::int64_t{2});
+  const QString table = QString::fromStdString(statsTable(stats(events))).simplified();
+  QVERIFY2(table.contains(QStringLiteral("computed again 2 computed 2 pads and markers of all these 1 "
+                                         "cropped from the prompts 3 beside the prompts 2")),
            qPrintable(table));
 }
 

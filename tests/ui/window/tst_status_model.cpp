@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "tests/support/test_program.h"
+#include "ui/session/token_account.h"
 #include "ui/window/status_model.h"
 
 #include <QCoreApplication>
@@ -63,6 +64,18 @@ class TestStatusModel : public QObject {
                                            QStringLiteral("cached 176 of 204 tokens (86\u00A0%)"),
                                            QStringLiteral("pool 15 of 511 blocks")}
                                    .join(gap);
+    StatusModel laidOut;
+    laidOut.run = 4;
+    laidOut.promptTokens = 204;
+    laidOut.cachedTokens = 102;
+    laidOut.accountWords =
+        accountWords({.hit = 102, .computed = 86, .again = 16, .padded = 30, .cropped = 5});
+    QTest::newRow("every column of the account")
+        << laidOut
+        << QStringList{QStringLiteral("Run 4 running"),
+                       QStringLiteral("cached 102 of 204 tokens (50\u00A0%), 16 computed again, 30 pads and "
+                                      "markers added, 5 cropped")}
+               .join(gap);
     StatusModel slower;
     slower.run = 3;
     slower.outcome = spanscope::trace::RunOutcome::Stopped;

@@ -48,8 +48,11 @@ QString cacheNote(const ViewInput& input, RequestId id, const trace::RequestStat
     return request.phase == trace::RequestPhase::Waiting ? tr("waiting") : tr("looking up");
   }
   const TokenAccount account = RequestAccount(input, id).prompt();
-  if (account.cached() + account.again == 0) return tr("cold");
-  return tr("%1 of %2 cached").arg(account.cached()).arg(account.total());
+  QString note = account.cached() + account.again == 0
+                     ? tr("cold")
+                     : tr("%1 of %2 cached").arg(account.cached()).arg(account.total());
+  for (const QString& words : accountWords(account)) note += tr(", %1").arg(words);
+  return note;
 }
 
 class TableMaker {

@@ -235,6 +235,18 @@ CompareModel compareModel(const ViewInput& input, RunId left, RunId right) {
                                 tr("Prompt tokens that were not found and that the run did not come to."),
                                 firstAccount.unread, secondAccount.unread, Wanted::Either));
   }
+  if (firstAccount.prompt.padded > 0 || secondAccount.prompt.padded > 0) {
+    model.rows.push_back(counts(
+        tr("Pads and markers"),
+        tr("Prompt tokens that only the layout put there, cached and computed ones. Without them, and with "
+           "the cropped ones, the prompt is the chat template's text."),
+        firstAccount.prompt.padded, secondAccount.prompt.padded, Wanted::Either));
+  }
+  if (firstAccount.prompt.cropped > 0 || secondAccount.prompt.cropped > 0) {
+    model.rows.push_back(counts(
+        tr("Cropped"), tr("Tokens of the chat template's text that the layout left out of the prompt."),
+        firstAccount.prompt.cropped, secondAccount.prompt.cropped, Wanted::Either));
+  }
   if (firstAccount.beside > 0 || secondAccount.beside > 0) {
     model.rows.push_back(
         counts(tr("Beside the prompt"),

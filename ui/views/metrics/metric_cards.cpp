@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
+#include "ui/session/token_account.h"
 #include "ui/views/common/number_text.h"
 #include "ui/views/metrics/metrics_view.h"
 #include "ui/words/glossary.h"
@@ -147,8 +148,7 @@ CardContent cachedCard(const MetricsModel& model) {
                        .arg(account.prompt.cached())
                        .arg(account.total())
                        .arg(account.prompt.relocated);
-    if (account.prompt.again > 0)
-      text += tr("; %1 found, but computed again for the policy").arg(account.prompt.again);
+    for (const QString& words : accountWords(account.prompt)) text += tr("; %1").arg(words);
     const int tag = run.requests.empty() ? -1 : static_cast<int>(run.requests.back().request);
     hit.points.push_back({.x = static_cast<double>(run.run), .y = hits, .text = {}});
     relocated.points.push_back({.x = static_cast<double>(run.run), .y = moved, .text = text, .tag = tag});

@@ -161,26 +161,52 @@ MetricsModel metricsModel(const ViewInput& input, MetricsSamplers& samplers, Run
 }
 
 QString metricsCsv(const MetricsModel& model) {
-  QString text = csvLine(
-      {tr("run"), tr("document"), tr("model"), tr("policy"), tr("request"), tr("step"),
-       tr("time to first token ms"), tr("inter-token latency ms"), tr("queue ms"), tr("prompt tokens"),
-       tr("cached tokens"), tr("relocated tokens"), tr("computed tokens"), tr("generated tokens"),
-       tr("prefill tokens per second of the run"), tr("decode tokens per second of the run"),
-       tr("hit rate of the newest requests %"), tr("computed again tokens"), tr("tokens beside the prompt")});
+  QString text = csvLine({tr("run"),
+                          tr("document"),
+                          tr("model"),
+                          tr("policy"),
+                          tr("request"),
+                          tr("step"),
+                          tr("time to first token ms"),
+                          tr("inter-token latency ms"),
+                          tr("queue ms"),
+                          tr("prompt tokens"),
+                          tr("cached tokens"),
+                          tr("relocated tokens"),
+                          tr("computed tokens"),
+                          tr("generated tokens"),
+                          tr("prefill tokens per second of the run"),
+                          tr("decode tokens per second of the run"),
+                          tr("hit rate of the newest requests %"),
+                          tr("computed again tokens"),
+                          tr("tokens beside the prompt"),
+                          tr("pads and markers added"),
+                          tr("cropped tokens")});
   for (const RunMetrics& run : model.runs) {
     for (const RequestMetrics& request : run.requests) {
       const trace::StepMetrics& values = request.values;
       const trace::PromptAccount& account = request.account;
-      text += csvLine({QString::number(run.run), run.document, run.model, run.policy,
-                       QString::number(request.request), request.name,
-                       csvNumber(values.timeToFirstToken * 1000), csvNumber(values.interTokenLatency * 1000),
-                       csvNumber(values.queueTime * 1000), QString::number(account.total()),
-                       QString::number(account.prompt.cached()), QString::number(account.prompt.relocated),
-                       QString::number(account.prompt.computed), QString::number(values.generatedTokens),
+      text += csvLine({QString::number(run.run),
+                       run.document,
+                       run.model,
+                       run.policy,
+                       QString::number(request.request),
+                       request.name,
+                       csvNumber(values.timeToFirstToken * 1000),
+                       csvNumber(values.interTokenLatency * 1000),
+                       csvNumber(values.queueTime * 1000),
+                       QString::number(account.total()),
+                       QString::number(account.prompt.cached()),
+                       QString::number(account.prompt.relocated),
+                       QString::number(account.prompt.computed),
+                       QString::number(values.generatedTokens),
                        run.prefillRate ? csvNumber(*run.prefillRate) : QString(),
                        run.decodeRate ? csvNumber(*run.decodeRate) : QString(),
                        request.recentHitRate ? csvNumber(100 * *request.recentHitRate) : QString(),
-                       QString::number(account.prompt.again), QString::number(account.beside)});
+                       QString::number(account.prompt.again),
+                       QString::number(account.beside),
+                       QString::number(account.prompt.padded),
+                       QString::number(account.prompt.cropped)});
     }
   }
   return text;

@@ -204,7 +204,7 @@ OutputModel outputModel(const ViewInput& input, std::size_t most, RunScope scope
         const TokenAccount account = RequestAccount(input, *requestId).prompt();
         answer.promptTokens = account.total();
         answer.cachedTokens = account.cached();
-        answer.againTokens = account.again;
+        answer.accountWords = accountWords(account);
       }
       if (request.metrics && request.metrics->generatedTokens > 0) {
         answer.timeToFirstToken = request.metrics->timeToFirstToken;
@@ -249,7 +249,7 @@ QString answerFacts(const Answer& answer) {
                         .arg(answer.promptTokens)
                         .arg(shareText(answer.cachedTokens, answer.promptTokens)));
   }
-  if (answer.againTokens > 0) facts.push_back(tr("%1 computed again").arg(answer.againTokens));
+  facts += answer.accountWords;
   if (answer.outcome == trace::StepOutcome::TokenLimit) facts.push_back(tr("ended by the token limit"));
   if (answer.outcome == trace::StepOutcome::ContextLimit) {
     facts.push_back(tr("ended where the model's context ends"));

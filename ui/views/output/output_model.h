@@ -41,8 +41,9 @@ struct Answer {
   std::optional<double> timeToFirstToken;     ///< seconds
   std::int64_t generatedTokens = 0;
   std::int64_t promptTokens = 0;
-  std::int64_t againTokens = 0;  ///< found, but computed again by the policy; not known of older sessions
   std::int64_t cachedTokens = 0;
+  QStringList
+      accountWords;  ///< what else there is to say of the prompt's tokens; not known of older sessions
   std::optional<trace::FidelityFigures> fidelity;  ///< against a full prefill, if it was measured
   QString fullText;                                ///< answer of a full prefill, if it is another answer
   bool isMeasuring = false;                        ///< its fidelity is being measured

@@ -2,6 +2,7 @@
 #include "ui/views/policies/policies_model.h"
 
 #include "engine/policy/choice.h"
+#include "ui/session/token_account.h"
 #include "ui/views/common/csv_line.h"
 #include "ui/views/common/number_text.h"
 #include "ui/words/glossary.h"
@@ -54,16 +55,18 @@ std::optional<Figure> promptShareOf(const MeasuredPolicy& policy, std::int64_t (
                                     bool isGood) {
   if (!policy.reordered) return std::nullopt;
   const TokenAccount& prompt = policy.reordered->prompt;
-  return Figure{
-      .text = shareText(part(prompt), prompt.total()),
-      .help = tr("Of %1 tokens: %2 found where they stood, %3 found and moved, %4 computed, %5 found "
-                 "and computed again")
-                  .arg(prompt.total())
-                  .arg(prompt.hit)
-                  .arg(prompt.relocated)
-                  .arg(prompt.computed)
-                  .arg(prompt.again),
-      .cost = static_cast<double>(isGood ? -part(prompt) : part(prompt))};
+  QString help = tr("Of %1 tokens: %2 found where they stood, %3 found and moved, %4 computed, %5 found "
+                    "and computed again")
+                     .arg(prompt.total())
+                     .arg(prompt.hit)
+                     .arg(prompt.relocated)
+                     .arg(prompt.computed)
+                     .arg(prompt.again);
+  for (const QString& words : accountWords({.padded = prompt.padded, .cropped = prompt.cropped}))
+    help += tr(", %1").arg(words);
+  return Figure{.text = shareText(part(prompt), prompt.total()),
+                .help = std::move(help),
+                .cost = static_cast<double>(isGood ? -part(prompt) : part(prompt))};
 }
 
 std::optional<Figure> divergenceOf(const MeasuredPolicy& policy) {

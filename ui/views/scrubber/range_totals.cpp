@@ -20,6 +20,7 @@ namespace {
 struct RangedRequest {
   RequestAccount account;
   const trace::RequestState* state = nullptr;
+  bool isToldAgain = false;  ///< an event says which tokens were computed again
   std::set<std::pair<std::uint32_t, std::int32_t>> lookedUp;  ///< virtual blocks, up to the event in view
 };
 
@@ -46,9 +47,12 @@ class RangeSum {
     if (const auto* pass = std::get_if<trace::BatchComputed>(&event.payload)) {
       for (const trace::BatchEntry& entry : pass->entries) {
         RangedRequest* request = requestOf(entry.request);
-        if (request != nullptr && !entry.decode && !entry.repeated)
-          m_totals.tokens.computed +=
-              visible(*request, entry.segment, entry.begin, std::int64_t{entry.begin} + entry.count).computed;
+        if (request == nullptr || entry.decode || entry.repeated) continue;
+        const TokenAccount own =
+            visible(*request, entry.segment, entry.begin, std::int64_t{entry.begin} + entry.count);
+        m_totals.tokens.computed += own.computed;
+        // What was found itself is told when the policy has chosen it.
+        if (!request->isToldAgain) m_totals.tokens.again += own.again;
       }
       return;
     }
@@ -59,6 +63,10 @@ class RangeSum {
       takeLookup(*request, *lookup);
     } else if (std::holds_alternative<trace::TokensRecomputed>(event.payload)) {
       takeAgain(*request, index, event.request);
+    } else if (std::holds_alternative<trace::LayoutApplied>(event.payload)) {
+      const TokenAccount prompt = request->account.prompt();
+      m_totals.tokens.padded += prompt.padded;
+      m_totals.tokens.cropped += prompt.cropped;
     } else if (const auto* admitted = std::get_if<trace::RequestAdmitted>(&event.payload)) {
       // Of some requests no more is known than their sums.
       if (request->state->segments.empty() && !admitted->resumed)
@@ -107,6 +115,7 @@ class RangeSum {
         m_requests
             .emplace(id, RangedRequest{.account = RequestAccount(m_trace, m_trace.size(), id),
                                        .state = &state->second,
+                                       .isToldAgain = !events->of<trace::TokensRecomputed>().empty(),
                                        .lookedUp = {}})
             .first->second;
     for (const std::size_t index : events->of<trace::BlockLookedUp>()) {
@@ -149,7 +158,8 @@ QString rangeText(const RangeTotals& totals) {
           .arg(tokens.again)
           .arg(totals.generated),
       tr("blocks: %1 allocated, %2 evicted").arg(totals.allocated).arg(totals.evicted)};
-  return parts.join(tr(" · "));
+  QStringList layout = accountWords({.padded = tokens.padded, .cropped = tokens.cropped});
+  return (parts + layout).join(tr(" · "));
 }
 
 }  // namespace spanscope::ui

@@ -236,7 +236,7 @@ QString timelineFacts(const TimelineModel& model, const TimelineRow& row) {
                 .arg(row.prompt.total())
                 .arg(row.prompt.cached())
                 .arg(row.prompt.relocated);
-    if (row.prompt.again > 0) text += tr(", %1 computed again").arg(row.prompt.again);
+    for (const QString& words : accountWords(row.prompt)) text += tr(", %1").arg(words);
   }
   if (row.firstTokenAt >= 0) text += tr(" · first token at %1").arg(span(row.firstTokenAt - model.begin));
   if (row.failed) text += tr(" · failed");

@@ -52,8 +52,9 @@ class StripMaker {
     if (m_request == nullptr) return {};
     m_blocks = requestBlocks(*m_input.trace, m_state, m_strip.request);
     m_strip.blockSize = m_blocks.blockSize;
-    m_recomputed = recomputedTokens(m_input, m_strip.request);
-    m_strip.beside = RequestAccount(m_input, m_strip.request).beside();
+    const RequestAccount account(m_input, m_strip.request);
+    for (std::uint32_t i = 0; i < m_request->segments.size(); ++i) m_recomputed[i] = account.again(i);
+    m_strip.beside = account.beside();
     m_marks = layoutMarks(m_input, m_strip.request);
     m_strip.layout = m_marks.layout;
     const RequestParts parts = requestParts(m_input, m_strip.request);

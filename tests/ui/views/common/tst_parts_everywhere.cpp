@@ -2,7 +2,9 @@
 // The parts of a query stand under their names and numbers in every view, whatever segments the policy makes
 // of them.
 #include "engine/layout/layouts.h"
+#include "engine/policy/link/link.h"
 #include "engine/policy/policies.h"
+#include "engine/trace/report.h"
 #include "tests/support/test_program.h"
 #include "tests/ui/views/common/recorded_runs.h"
 #include "ui/session/token_account.h"
@@ -12,6 +14,7 @@
 #include "ui/views/block_table/block_table_model.h"
 #include "ui/views/common/segment_names.h"
 #include "ui/views/forecast/forecast_table.h"
+#include "ui/views/output/output_model.h"
 #include "ui/views/tokens/token_strip_model.h"
 
 #include <QTest>
@@ -145,7 +148,34 @@ class TestPartsEverywhere : public QObject {
     const RequestParts told = requestParts(input, request);
     for (const trace::PartRange& range : told.parts.visible())
       parts += account.of(range.segment, range.begin, range.end);
+    // What was cropped stands in no part of the prompt.
+    parts.cropped = prompt.cropped;
     QVERIFY(parts == prompt);
+    std::int64_t added = 0;
+    for (const StripToken& token : strip.tokens)
+      added += token.part == StripPart::Pad || token.part == StripPart::Marker ? 1 : 0;
+    QCOMPARE(prompt.padded, added);
+    QCOMPARE(prompt.cropped, static_cast<std::int64_t>(strip.cropped));
+    // Whatever the layout does, without what it added and with what it left out it is the same text.
+    QCOMPARE(account.done().text(), std::int64_t{83});
+    QCOMPARE(account.done().total(), prompt.total());
+
+    // Every view says the same of it.
+    const auto isSaidIn = [](const QString& text, const QString& words) {
+      return QTest::qVerify(text.contains(words), qPrintable(text), qPrintable(words), __FILE__, __LINE__);
+    };
+    const QString output = answerFacts(outputModel(input).answers.front());
+    const QString note = blockTable(input, history).rows.back().note;
+    const trace::PromptAccount run = accountOf(listRuns(input, false).back());
+    QVERIFY(run.prompt == prompt);
+    for (const QString& words : accountWords(prompt)) {
+      for (const QString& place : {output, note}) QVERIFY(isSaidIn(place, words));
+    }
+    const trace::PromptAccount replayed = trace::stats(input.trace->events()).account;
+    TokenAccount both;
+    for (const auto& [id, state] : input.state().progress().requests)
+      both += RequestAccount(input, id).prompt();
+    QVERIFY(replayed.prompt == both);
     QCOMPARE(prompt.again, static_cast<std::int64_t>(strip.recomputed));
     std::int64_t found = 0;
     for (const StripToken& token : strip.tokens) {
@@ -153,6 +183,56 @@ class TestPartsEverywhere : public QObject {
       if (isPrompt && (token.role == BlockRole::Hit || token.role == BlockRole::Relocated)) ++found;
     }
     QCOMPARE(prompt.cached(), found);
+  }
+
+  /// Beginnings of documents that have moved are found, and computed once more in view of all before them. So
+  /// are those of documents that stay, behind others that have moved.
+  void movedBeginningsAreComputedAgain_data() {
+    QTest::addColumn<int>("layout");
+    for (const layout::LayoutInfo& layout : layout::layouts())
+      QTest::addRow("%s", layout.name) << static_cast<int>(layout.layout);
+  }
+
+  void movedBeginningsAreComputedAgain() {
+    QFETCH(int, layout);
+    const auto own = static_cast<layout::Layout>(layout);
+    test::RunRecorder recorder;
+    document::Document rag = test::exampleDocument("rag.json");
+    rag.settings.policy = policy::kLink.name;
+    rag.settings.layout = layout::infoOf(own).name;
+    recorder.run(rag, policy::kLink, false, own);
+    const ViewInput first = recorder.recorded().input();
+    const TokenAccount cold = RequestAccount(first, first.shownRequest()).prompt();
+    QCOMPARE(cold.again, std::int64_t{0});
+    QCOMPARE(cold.computed, cold.total());
+
+    const document::Document swapped = test::swapped(rag);
+    const std::shared_ptr<const Forecast> forecast = recorder.forecast(swapped);
+    const run::AccountForecast said = run::accountOf(forecast->present.steps.back(), forecast->blockSize);
+    recorder.run(swapped, policy::kLink, false, own);
+    const ViewInput input = recorder.recorded().input();
+    RequestAccount account(input, input.shownRequest());
+    const TokenAccount prompt = account.prompt();
+    QVERIFY(prompt.again > 0);
+    // Nothing of the documents is new.
+    const RequestParts told = requestParts(input, input.shownRequest());
+    TokenAccount documents;
+    for (const trace::PartRange& range : told.parts.visible()) {
+      if (told.parts.info(range.part).inPlus) documents += account.of(range.segment, range.begin, range.end);
+    }
+    QCOMPARE(documents.computed, std::int64_t{0});
+    QCOMPARE(documents.again, prompt.again);
+    QCOMPARE(static_cast<std::int64_t>(tokenStrip(input).recomputed), prompt.again);
+
+    QVERIFY(said.again.known() && said.computed.known());
+    QCOMPARE(said.prompt.least, prompt.total());
+    QCOMPARE(said.cached.least, prompt.cached());
+    QCOMPARE(said.relocated.least, prompt.relocated);
+    QCOMPARE(said.again.least, prompt.again);
+    QCOMPARE(said.computed.least, prompt.computed);
+    QCOMPARE(said.beside.least, account.beside());
+    QCOMPARE(said.padded, std::optional(prompt.padded));
+    QCOMPARE(said.cropped, std::optional(prompt.cropped));
   }
 };
 
