@@ -3,6 +3,7 @@
 // are.
 #include "ui/views/attention/attention_model.h"
 #include "ui/views/attention/attention_rows.h"
+#include "ui/words/tr.h"
 
 #include <algorithm>
 #include <cmath>
@@ -82,6 +83,39 @@ const AttentionSegment* AttentionModel::segmentOfColumn(std::int32_t column) con
     if (column >= segment.firstColumn && column < segment.firstColumn + segment.columns) return &segment;
   }
   return nullptr;
+}
+
+namespace {
+
+QString joined(const QStringList& names) {
+  return names.size() < 2 ? names.join(QString()) : tr("%1 and %2").arg(names.front(), names.back());
+}
+
+/// Whether a stretch holds some of the place from `at` to `at` + 1.
+bool holds(double first, double count, std::int32_t at) {
+  constexpr double kSlack = 1e-9;
+  return count > 0 && first < at + 1 - kSlack && first + count > at + kSlack;
+}
+
+}  // namespace
+
+QString AttentionModel::nameOfColumn(std::int32_t column) const {
+  const AttentionSegment* segment = segmentOfColumn(column);
+  if (segment == nullptr) return {};
+  QStringList names;
+  for (const AttentionPart& part : parts) {
+    if (holds(part.firstColumn, part.columns, column)) names << part.name;
+  }
+  return names.isEmpty() ? segment->name : joined(names);
+}
+
+QString AttentionModel::nameOfRow(std::int32_t row) const {
+  if (row < 0 || static_cast<std::size_t>(row) >= rows.size()) return {};
+  QStringList names;
+  for (const AttentionPart& part : parts) {
+    if (holds(part.firstRow, part.rows, row)) names << part.name;
+  }
+  return names.isEmpty() ? segments[rows[static_cast<std::size_t>(row)].segment].name : joined(names);
 }
 
 std::int32_t AttentionModel::blockOfColumn(std::int32_t column) const {

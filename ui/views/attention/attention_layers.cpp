@@ -30,9 +30,10 @@ QRect pixelsOf(const QRectF& area) {
           static_cast<int>(std::lround(area.bottom())) - top};
 }
 
-bool isMarked(const AttentionPlot& plot, const AttentionSegment& segment) {
-  const std::vector<std::uint32_t>& marked = plot.marks().segments;
-  return std::find(marked.begin(), marked.end(), segment.segment) != marked.end();
+bool isMarked(const AttentionPlot& plot, const AttentionPart& part) {
+  const std::vector<std::size_t>& marked = plot.marks().parts;
+  const auto index = static_cast<std::size_t>(&part - plot.model().parts.data());
+  return std::find(marked.begin(), marked.end(), index) != marked.end();
 }
 
 }  // namespace
@@ -123,6 +124,14 @@ void AttentionCells::drawRules(QCPPainter* painter) const {
       painter->drawLine(row.topLeft(), row.topRight());
     }
   }
+  // Parts of one segment are told apart by thinner lines.
+  painter->setPen(QPen(m_plot.theme().color(Role::Surface), 1));
+  for (const AttentionPart& part : model.parts) {
+    const QRectF area = m_plot.stretchRect(part.firstRow, part.rows, part.firstColumn, part.columns);
+    const QRectF whole = m_plot.stretchRect(0, rows, 0, model.columns);
+    if (part.columns > 0) painter->drawLine(QLineF(area.left(), whole.top(), area.left(), whole.bottom()));
+    if (part.rows > 0) painter->drawLine(QLineF(whole.left(), area.top(), whole.right(), area.top()));
+  }
 }
 
 void AttentionCells::drawMarks(QCPPainter* painter) const {
@@ -168,44 +177,45 @@ void AttentionBrackets::draw(QCPPainter* painter) {
 
 void AttentionBrackets::drawColumnNames(QCPPainter* painter, const QRectF& inner, const QFont& plain) const {
   struct Shown {
-    const AttentionSegment* segment = nullptr;
+    const AttentionPart* part = nullptr;
     QRectF area;  // in sight
     bool isReply = false;
   };
   const bool upright = m_plot.hasUprightNames();
   std::vector<Shown> shown;
   std::vector<NameRoom> names;
-  const auto add = [&](const AttentionSegment& segment, std::int32_t first, std::int32_t columns,
-                       bool isReply) {
-    if (columns == 0) return;
-    QRectF area = m_plot.cellRect({0, 1, first, columns});
+  const auto add = [&](const AttentionPart& part, double first, double columns, bool isReply) {
+    if (columns <= 0) return;
+    QRectF area = m_plot.stretchRect(0, 1, first, columns);
     const double whole = area.width();
     area.setLeft(std::max(area.left(), inner.left()));
     area.setRight(std::min(area.right(), inner.right()));
     if (area.width() <= 2) return;
-    shown.push_back({&segment, area, isReply});
+    shown.push_back({&part, area, isReply});
     names.push_back(
-        {isReply ? AttentionPlot::tr("reply") : segment.name, upright ? inner.top() - 12 : whole - 0.5});
+        {isReply ? AttentionPlot::tr("reply") : part.name, upright ? inner.top() - 12 : whole - 0.5});
   };
-  for (const AttentionSegment& segment : m_plot.model().segments) {
-    add(segment, segment.firstColumn, segment.columns - segment.replyColumns, false);
-    add(segment, segment.firstColumn + segment.columns - segment.replyColumns, segment.replyColumns, true);
+  const AttentionModel& model = m_plot.model();
+  for (const AttentionPart& part : model.parts) add(part, part.firstColumn, part.columns, false);
+  if (!model.parts.empty()) {
+    const AttentionSegment& last = model.segments.back();
+    add(model.parts.back(), last.firstColumn + last.columns - last.replyColumns, last.replyColumns, true);
   }
   const std::vector<QString> texts = shortNames(names, QFontMetrics(plain));
   painter->save();
   painter->setClipRect(QRectF(inner.left(), 0, inner.width(), inner.top()));
   for (std::size_t i = 0; i < shown.size(); ++i) {
-    const auto& [segment, area, isReply] = shown[i];
-    const QColor ink = isReply ? replyInk() : m_plot.theme().segmentInk(segment->hue);
+    const auto& [part, area, isReply] = shown[i];
+    const QColor ink = isReply ? replyInk() : m_plot.theme().segmentInk(part->hue);
     QFont font = plain;
-    font.setUnderline(!isReply && isMarked(m_plot, *segment));
+    font.setUnderline(!isReply && isMarked(m_plot, *part));
     painter->setFont(font);
     painter->setPen(ink);
     const QRectF bracket(area.left() + 1, inner.top() - 6, area.width() - 3, kBracketWidth);
     if (isReply)
       painter->fillRect(bracket, ink);
     else
-      fillWithHue(*painter, bracket, m_plot.theme(), ink, segment->hue);
+      fillWithHue(*painter, bracket, m_plot.theme(), ink, part->hue);
     if (upright) {
       painter->save();
       painter->translate(area.center().x(), inner.top() - 10);
@@ -223,32 +233,32 @@ void AttentionBrackets::drawRowNames(QCPPainter* painter, const QRectF& inner, c
   const AttentionModel& model = m_plot.model();
   const bool tokens = !model.rows.empty() && model.rows.front().token >= 0;
   const bool answers = !model.rows.empty() && model.rows.front().answer >= 0;
-  std::vector<std::pair<const AttentionSegment*, QRectF>> shown;
+  std::vector<std::pair<const AttentionPart*, QRectF>> shown;
   double lowest = kNameHeight;
-  for (const AttentionSegment& segment : model.segments) {
-    if (segment.rows == 0) continue;
-    QRectF area = m_plot.cellRect({segment.firstRow, segment.rows, 0, 1});
+  for (const AttentionPart& part : model.parts) {
+    if (part.rows <= 0) continue;
+    QRectF area = m_plot.stretchRect(part.firstRow, part.rows, 0, 1);
     lowest = std::min(lowest, area.height());
     area.setTop(std::max(area.top(), inner.top()));
     area.setBottom(std::min(area.bottom(), inner.bottom()));
-    if (area.height() > 2) shown.emplace_back(&segment, area);
+    if (area.height() > 2) shown.emplace_back(&part, area);
   }
   // All names get smaller before one is left out.
   QFont font = plain;
   font.setPixelSize(std::clamp(static_cast<int>(lowest), kSmallestName, plain.pixelSize()));
   std::vector<NameRoom> names;
-  for (const auto& [segment, area] : shown) names.push_back({segment->name, inner.left() - 12});
+  for (const auto& [part, area] : shown) names.push_back({part->name, inner.left() - 12});
   const std::vector<QString> texts = shortNames(names, QFontMetrics(font));
   for (std::size_t i = 0; i < shown.size(); ++i) {
-    const auto& [segment, area] = shown[i];
-    const QColor ink = m_plot.theme().segmentInk(segment->hue);
+    const auto& [part, area] = shown[i];
+    const QColor ink = m_plot.theme().segmentInk(part->hue);
     const QRectF bracket(inner.left() - 6, area.top() + 1, kBracketWidth, area.height() - 3);
     if (answers)
       painter->fillRect(bracket, replyInk());
     else
-      fillWithHue(*painter, bracket, m_plot.theme(), ink, segment->hue);
+      fillWithHue(*painter, bracket, m_plot.theme(), ink, part->hue);
     if (tokens) continue;
-    font.setUnderline(isMarked(m_plot, *segment));
+    font.setUnderline(isMarked(m_plot, *part));
     painter->setFont(font);
     painter->setPen(ink);
     const QRectF line(0, area.center().y() - kNameHeight / 2, inner.left() - 10, kNameHeight);

@@ -31,7 +31,7 @@ class AttentionCells : public QCPAbstractPlottable {
   AttentionPlot& m_plot;
 };
 
-/// Coloured brackets with the names of the segments, on the left and above.
+/// Coloured brackets with the names of the parts, on the left and above.
 class AttentionBrackets : public QCPLayerable {
   Q_OBJECT
  public:

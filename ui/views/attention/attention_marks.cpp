@@ -60,11 +60,11 @@ AttentionMarks attentionMarks(const AttentionModel& model, const Selection& sele
       if (isSelected(model, column, block, token)) marks.column = column;
     }
   }
-  for (const AttentionSegment& segment : model.segments) {
-    if (segment.id != document::kNoNode &&
-        std::find(selection.nodes.begin(), selection.nodes.end(), segment.id) != selection.nodes.end()) {
-      marks.segments.push_back(segment.segment);
-    }
+  for (std::size_t i = 0; i < model.parts.size(); ++i) {
+    const document::NodeId id = model.parts[i].id;
+    if (id != document::kNoNode &&
+        std::find(selection.nodes.begin(), selection.nodes.end(), id) != selection.nodes.end())
+      marks.parts.push_back(i);
   }
   return marks;
 }

@@ -5,6 +5,7 @@
 #include "ui/session/selection.h"
 #include "ui/views/attention/attention_model.h"
 
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <vector>
@@ -14,7 +15,7 @@ namespace spanscope::ui {
 struct AttentionMarks {
   std::optional<std::int32_t> row;
   std::optional<std::int32_t> column;
-  std::vector<std::uint32_t> segments;
+  std::vector<std::size_t> parts;  ///< indices in AttentionModel::parts
   bool operator==(const AttentionMarks&) const = default;
 };
 

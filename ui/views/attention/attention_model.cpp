@@ -6,6 +6,7 @@
 #include "ui/views/common/segment_names.h"
 
 #include <algorithm>
+#include <cmath>
 #include <iterator>
 #include <set>
 #include <utility>
@@ -40,6 +41,7 @@ class ModelMaker {
         m_own(input, id),
         m_stored(storedBlocks(input, input.state().progress(), request)) {
     begin(id);
+    m_parts = requestParts(input, id);
     for (SegmentName& name : segmentNames(input, id))
       m_names.push_back({.name = std::move(name.name), .hue = name.hue, .isHidden = name.hidden});
   }
@@ -65,6 +67,7 @@ class ModelMaker {
     } else {
       addBlockRows();
     }
+    addParts();
     fillMass();
     measure();
     return std::move(m_model);
@@ -190,6 +193,101 @@ class ModelMaker {
       m_model.rows.push_back(std::move(row));
     }
     m_model.segments[own].rows = static_cast<std::int32_t>(m_model.rows.size());
+  }
+
+  /// The column at which a token begins, in columns of its segment.
+  double columnsTo(const AttentionSegment& segment, std::int32_t token) const {
+    if (segment.grain == AttentionGrain::Segments) return token > 0 ? 1 : 0;
+    if (segment.grain == AttentionGrain::Tokens) return token;
+    return double(token) / (double(m_model.blocksPerCell) * m_model.blockSize);
+  }
+  /// The same in rows.
+  double rowsTo(const AttentionSegment& segment, std::int32_t token) const {
+    if (m_options.rowSet == AttentionRowSet::All && segment.rows > 0 &&
+        m_model.rows[static_cast<std::size_t>(segment.firstRow)].token >= 0)
+      return token;
+    if (segment.grain == AttentionGrain::Segments) return token > 0 ? 1 : 0;
+    return double(token) / (double(m_model.blocksPerCell) * m_model.blockSize);
+  }
+
+  /// Where every visible segment is one part, or segments are parts, a stretch is a segment.
+  void addParts() {
+    for (const AttentionSegment& segment : m_model.segments) {
+      std::vector<trace::PartRange> ranges;
+      for (const trace::PartRange& range : m_parts.parts.visible()) {
+        if (range.segment == segment.segment) ranges.push_back(range);
+      }
+      const bool isWhole = m_model.byPart || ranges.size() < 2 || segment.grain == AttentionGrain::Segments;
+      if (segment.columns == 0 && segment.rows == 0) continue;
+      const auto prompt = static_cast<double>(segment.columns - segment.replyColumns);
+      const std::int32_t length =
+          static_cast<std::int32_t>(m_request.segments[segment.segment].tokens.size());
+      if (isWhole) {
+        AttentionPart part{.segment = segment.segment,
+                           .name = segment.name,
+                           .hue = segment.hue,
+                           .id = segment.id,
+                           .place = m_model.placeOf(segment.segment),
+                           .firstColumn = double(segment.firstColumn),
+                           .columns = prompt,
+                           .firstRow = double(segment.firstRow),
+                           .rows = double(segment.rows)};
+        if (ranges.size() == 1) {
+          const PartName& name = m_parts.names[ranges.front().part];
+          part.name = name.name;
+          part.hue = name.hue;
+          part.id = name.id;
+        }
+        append(std::move(part), ranges.size() == 1 ? std::optional(ranges.front().part) : std::nullopt);
+        continue;
+      }
+      for (std::size_t i = 0; i < ranges.size(); ++i) {
+        const trace::PartRange& range = ranges[i];
+        const bool isLast = i + 1 == ranges.size();
+        // Hidden beginnings stand before the first part, and the reply's rows go on with the last one.
+        const std::int32_t begin = i == 0 ? 0 : range.begin;
+        const double columns = isLast ? prompt : std::min(prompt, columnsTo(segment, range.end));
+        double rows = segment.rows;
+        if (m_options.rowSet == AttentionRowSet::Answer) {
+          rows = isLast ? rows : 0;
+        } else if (!isLast) {
+          rows = std::min(rows, rowsTo(segment, range.end));
+        }
+        const double firstRow =
+            m_options.rowSet == AttentionRowSet::Answer ? 0 : std::min(rows, rowsTo(segment, begin));
+        const double firstColumn = std::min(prompt, columnsTo(segment, begin));
+        const PartName& name = m_parts.names[range.part];
+        append({.segment = segment.segment,
+                .name = name.name,
+                .hue = name.hue,
+                .id = name.id,
+                .place = {.request = m_model.request,
+                          .segment = segment.segment,
+                          .local = std::min(range.begin, std::max(0, length - 1))},
+                .firstColumn = segment.firstColumn + firstColumn,
+                .columns = columns - firstColumn,
+                .firstRow = segment.firstRow + firstRow,
+                .rows = rows - firstRow},
+               range.part);
+      }
+    }
+  }
+
+  /// Joins stretches of one part that follow each other.
+  void append(AttentionPart part, std::optional<std::uint32_t> of) {
+    constexpr double kSlack = 1e-9;
+    const bool goesOn = of && m_lastPart == of && !m_model.parts.empty();
+    m_lastPart = of;
+    if (goesOn) {
+      AttentionPart& last = m_model.parts.back();
+      if (std::abs(last.firstColumn + last.columns - part.firstColumn) < kSlack) {
+        last.columns += part.columns;
+        if (last.rows <= 0) last.firstRow = part.firstRow;
+        last.rows += part.rows;
+        return;
+      }
+    }
+    m_model.parts.push_back(std::move(part));
   }
 
   std::int32_t columnOf(std::uint32_t segment, std::int64_t token) const {
@@ -466,8 +564,10 @@ class ModelMaker {
     std::size_t hue = 0;
     bool isHidden = false;
   };
-  std::vector<Name> m_names;               ///< by segment
-  std::vector<std::uint32_t> m_segmentOf;  ///< segment of each column
+  std::vector<Name> m_names;                ///< by segment
+  RequestParts m_parts;                     ///< of the prompt; none where segments are parts
+  std::optional<std::uint32_t> m_lastPart;  ///< of the last stretch; none: it is no part alone
+  std::vector<std::uint32_t> m_segmentOf;   ///< segment of each column
   AttentionModel m_model;
 };
 

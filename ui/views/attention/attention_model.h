@@ -95,6 +95,21 @@ struct AttentionRow {
   bool operator==(const AttentionRow&) const = default;
 };
 
+/// A stretch of columns and rows that belongs to one part of the prompt. A block may hold tokens of several
+/// parts, so that a part may begin within a column.
+struct AttentionPart {
+  std::uint32_t segment = 0;  ///< index of the segment in which it begins
+  QString name;
+  std::size_t hue = 0;  ///< for Theme::segmentInk
+  document::NodeId id = document::kNoNode;
+  TokenRef place{};  ///< its first token in the real prompt
+  double firstColumn = 0;
+  double columns = 0;  ///< 0: it has none; those of the answer do not count
+  double firstRow = 0;
+  double rows = 0;  ///< 0: it has none
+  bool operator==(const AttentionPart&) const = default;
+};
+
 struct AttentionRegion {
   std::int32_t firstRow = 0;
   std::int32_t rows = 0;
@@ -121,6 +136,8 @@ struct AttentionModel {
   /// several parts into one segment or one part into several.
   std::optional<PartPlaces> byPart;
   std::vector<AttentionSegment> segments;
+  /// What columns and rows are named for, whatever segments the policy made of it; in the order of columns.
+  std::vector<AttentionPart> parts;
   std::vector<AttentionRow> rows;
   std::int32_t columns = 0;
   std::int32_t blocksPerCell = 1;
@@ -163,6 +180,10 @@ struct AttentionModel {
   std::int32_t blockOfColumn(std::int32_t column) const;
   /// The local token of a column; −1 if the column is no token.
   std::int32_t tokenOfColumn(std::int32_t column) const;
+  /// The name of what a column shows: "document 1", or "document 1 and document 2" of a block that holds
+  /// tokens of both. Empty if there is no such column.
+  QString nameOfColumn(std::int32_t column) const;
+  QString nameOfRow(std::int32_t row) const;
   /// How many virtual blocks a column stands for.
   std::int32_t blocksOfColumn(std::int32_t column) const;
   /// The cells of one state, joined into few rectangles.

@@ -123,8 +123,8 @@ int AttentionPlot::leftMargin(int width) const {
   font.setWeight(QFont::DemiBold);
   const QFontMetrics metrics(font);
   int widest = 24;
-  for (const AttentionSegment& segment : m_model.segments) {
-    if (segment.rows > 0) widest = std::max(widest, metrics.horizontalAdvance(segment.name));
+  for (const AttentionPart& part : m_model.parts) {
+    if (part.rows > 0) widest = std::max(widest, metrics.horizontalAdvance(part.name));
   }
   const QFontMetrics mono(m_theme.monoFont());
   for (const AttentionRow& row : m_model.rows) {
@@ -139,9 +139,9 @@ AttentionPlot::NamesAbove AttentionPlot::namesAbove(const QSize& size, int left)
   const QFontMetrics metrics(font);
   const double room = std::max(1, size.width() - left - kScaleRoom);
   std::vector<NameRoom> names;
-  for (const AttentionSegment& segment : m_model.segments) {
-    if (segment.columns > 0)
-      names.push_back({segment.name, room * segment.columns / std::max(1, m_model.columns) - kNameGap});
+  for (const AttentionPart& part : m_model.parts) {
+    if (part.columns > 0)
+      names.push_back({part.name, room * part.columns / std::max(1, m_model.columns) - kNameGap});
   }
   const auto fits = [](const std::vector<QString>& texts) {
     return std::none_of(texts.begin(), texts.end(), [](const QString& text) { return text.isEmpty(); });
@@ -262,18 +262,23 @@ std::optional<AttentionCell> AttentionPlot::cellAt(const QPointF& place) const {
   return cell;
 }
 
-std::optional<std::uint32_t> AttentionPlot::nameAt(const QPointF& place) const {
+std::optional<std::size_t> AttentionPlot::nameAt(const QPointF& place) const {
   const QRect inner = axisRect()->rect();
   const bool above = place.y() < inner.top() && place.x() >= inner.left() && place.x() <= inner.right();
   const bool beside = place.x() < inner.left() && place.y() >= inner.top() && place.y() <= inner.bottom();
   const double column = xAxis->pixelToCoord(place.x());
   const double row = yAxis->pixelToCoord(place.y());
-  for (const AttentionSegment& segment : m_model.segments) {
-    const bool named = above ? column >= segment.firstColumn && column < segment.firstColumn + segment.columns
-                             : beside && row >= segment.firstRow && row < segment.firstRow + segment.rows;
-    if (named) return segment.segment;
+  for (std::size_t i = 0; i < m_model.parts.size(); ++i) {
+    const AttentionPart& part = m_model.parts[i];
+    const bool named = above ? column >= part.firstColumn && column < part.firstColumn + part.columns
+                             : beside && row >= part.firstRow && row < part.firstRow + part.rows;
+    if (named) return i;
   }
-  return std::nullopt;
+  // The answer's columns go on with the last part.
+  if (!above || m_model.parts.empty() || m_model.segments.empty()) return std::nullopt;
+  const AttentionSegment& last = m_model.segments.back();
+  const bool isReply = last.replyColumns > 0 && column >= last.firstColumn;
+  return isReply ? std::optional(m_model.parts.size() - 1) : std::nullopt;
 }
 
 bool AttentionPlot::isZoomed() const {
@@ -282,9 +287,12 @@ bool AttentionPlot::isZoomed() const {
 }
 
 QRectF AttentionPlot::cellRect(const AttentionRegion& region) const {
-  const QPointF topLeft(xAxis->coordToPixel(region.firstColumn), yAxis->coordToPixel(region.firstRow));
-  const QPointF bottomRight(xAxis->coordToPixel(region.firstColumn + region.columns),
-                            yAxis->coordToPixel(region.firstRow + region.rows));
+  return stretchRect(region.firstRow, region.rows, region.firstColumn, region.columns);
+}
+
+QRectF AttentionPlot::stretchRect(double firstRow, double rows, double firstColumn, double columns) const {
+  const QPointF topLeft(xAxis->coordToPixel(firstColumn), yAxis->coordToPixel(firstRow));
+  const QPointF bottomRight(xAxis->coordToPixel(firstColumn + columns), yAxis->coordToPixel(firstRow + rows));
   return {topLeft, bottomRight};
 }
 
@@ -316,8 +324,8 @@ void AttentionPlot::mouseReleaseEvent(QMouseEvent* event) {
   if (m_dragged) return;
   const std::optional<AttentionCell> cell = cellAt(event->position());
   if (!cell) {
-    if (const std::optional<std::uint32_t> segment = nameAt(event->position()))
-      Q_EMIT segmentClicked(static_cast<int>(*segment));
+    if (const std::optional<std::size_t> part = nameAt(event->position()))
+      Q_EMIT partClicked(static_cast<int>(*part));
     return;
   }
   m_cursor = cell;

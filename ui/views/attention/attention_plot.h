@@ -51,17 +51,19 @@ class AttentionPlot : public QCustomPlot {
   /// Zooms around a place in the widget.
   void zoom(double factor, const QPointF& place);
   std::optional<AttentionCell> cellAt(const QPointF& place) const;
-  /// The segment whose name stands at a place.
-  std::optional<std::uint32_t> nameAt(const QPointF& place) const;
+  /// The part (index in AttentionModel::parts) whose name stands at a place.
+  std::optional<std::size_t> nameAt(const QPointF& place) const;
   /// Whether only a part of the map is shown.
   bool isZoomed() const;
   QRectF cellRect(const AttentionRegion& region) const;  ///< pixels
+  /// Pixels of a stretch of columns and rows, which may begin and end within cells.
+  QRectF stretchRect(double firstRow, double rows, double firstColumn, double columns) const;
 
  Q_SIGNALS:
   void cellHovered(int row, int column);  ///< −1: none
   void cellClicked(int row, int column);
   void cellOpened(int row, int column);  ///< double click or Return
-  void segmentClicked(int segment);      ///< a click on its name, above the columns or beside the rows
+  void partClicked(int part);            ///< a click on its name, above the columns or beside the rows
   void closed();                         ///< Escape
   void resized();
 

@@ -26,19 +26,20 @@ QString attentionReadout(const AttentionModel& model, const AttentionOptions& op
   const auto blocks = [](std::int32_t first, std::int32_t count) {
     return count > 1 ? tr("blocks %1–%2").arg(first).arg(first + count - 1) : tr("block %1").arg(first);
   };
-  const AttentionSegment& own = model.segments[query.segment];
+  const QString own = model.nameOfRow(row);
+  const QString other = model.nameOfColumn(column);
   const auto tokenName = [](const QString& segment, std::int32_t token, const QString& text) {
     return tr("%1 token %2 “%3”").arg(segment).arg(token).arg(text.trimmed());
   };
-  QString from = tr("%1 %2").arg(own.name, blocks(query.block, query.blocks));
-  if (query.token >= 0) from = tokenName(own.name, query.token, query.text);
+  QString from = tr("%1 %2").arg(own, blocks(query.block, query.blocks));
+  if (query.token >= 0) from = tokenName(own, query.token, query.text);
   if (query.answer >= 0) from = tr("for “%1”").arg(query.text.simplified());
   const std::int32_t keyToken = model.tokenOfColumn(column);
-  QString to = key->name;
+  QString to = other;
   if (keyToken >= 0) {
-    to = tokenName(key->name, keyToken, key->texts[static_cast<std::size_t>(keyToken)]);
+    to = tokenName(other, keyToken, key->texts[static_cast<std::size_t>(keyToken)]);
   } else if (key->grain != AttentionGrain::Segments) {
-    to = tr("%1 %2").arg(key->name, blocks(model.blockOfColumn(column), model.blocksOfColumn(column)));
+    to = tr("%1 %2").arg(other, blocks(model.blockOfColumn(column), model.blocksOfColumn(column)));
   }
   const QString pair = tr("%1 → %2: ").arg(from, to);
   switch (model.states[model.at(row, column)]) {
@@ -86,8 +87,8 @@ QString attentionCsv(const AttentionModel& model) {
                            : state == CellState::Forbidden               ? tr("not visible")
                                                                          : tr("not recorded");
       text += csvLine(
-          {model.segments[row.segment].name, QString::number(row.block),
-           row.token < 0 ? QString() : QString::number(row.token), key.name,
+          {model.nameOfRow(static_cast<std::int32_t>(r)), QString::number(row.block),
+           row.token < 0 ? QString() : QString::number(row.token), model.nameOfColumn(column),
            key.grain == AttentionGrain::Segments ? QString() : QString::number(model.blockOfColumn(column)),
            key.grain == AttentionGrain::Tokens ? QString::number(model.tokenOfColumn(column)) : QString(),
            word, measured ? csvNumber(static_cast<double>(model.mass[cell])) : QString(),

@@ -94,8 +94,8 @@ void AttentionView::connectPlot() {
   connect(m_plot, &AttentionPlot::cellHovered, this, &AttentionView::showCell);
   connect(m_plot, &AttentionPlot::cellClicked, this, &AttentionView::selectCell);
   connect(m_plot, &AttentionPlot::cellOpened, this, &AttentionView::openCell);
-  connect(m_plot, &AttentionPlot::segmentClicked, this,
-          [this](int segment) { selectSegment(static_cast<std::uint32_t>(segment)); });
+  connect(m_plot, &AttentionPlot::partClicked, this,
+          [this](int part) { selectPart(static_cast<std::size_t>(part)); });
   connect(m_plot, &AttentionPlot::resized, this, [this] {
     if (input() != nullptr && isVisible() && fitted(m_options, m_plot->size()) != m_options) refresh();
   });
@@ -309,9 +309,9 @@ void AttentionView::selectCell(int row, int column) {
   }
 }
 
-void AttentionView::selectSegment(std::uint32_t segment) {
-  if (input() == nullptr || segment >= m_model.segments.size()) return;
-  Q_EMIT selectionWanted(selectionOfBeginning(*input(), m_model.placeOf(segment)));
+void AttentionView::selectPart(std::size_t part) {
+  if (input() == nullptr || part >= m_model.parts.size()) return;
+  Q_EMIT selectionWanted(selectionOfBeginning(*input(), m_model.parts[part].place));
 }
 
 QString AttentionView::noKeysText() const {

@@ -63,7 +63,7 @@ class AttentionView : public RunView {
   void refreshFor(const QSize& plot);
   /// Makes rows and columns as fine as the room allows.
   AttentionOptions fitted(AttentionOptions options, const QSize& plot) const;
-  void selectSegment(std::uint32_t segment);
+  void selectPart(std::size_t part);
   /// Whether there is or could be something to show of the request in view.
   bool isMapShown() const;
   QString hint() const;

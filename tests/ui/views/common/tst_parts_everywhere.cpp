@@ -119,6 +119,34 @@ class TestPartsEverywhere : public QObject {
       QVERIFY2(std::abs(whole - 1) < 1e-3 || isTeam, qPrintable(QString::number(whole)));
     }
 
+    // Blocks of the whole prompt are named and coloured by part, too: brackets lie side by side in both
+    // directions, and a cell names the parts of which its block holds tokens.
+    options.rowSet = AttentionRowSet::All;
+    options.grain = AttentionGrain::Blocks;
+    const AttentionModel blocks = attentionModel(input, options);
+    names.clear();
+    std::vector<std::size_t> hues;
+    double columns = -1;
+    double rows = -1;
+    for (const AttentionPart& part : blocks.parts) {
+      QVERIFY(part.columns > 0 && part.rows > 0);
+      QVERIFY(part.firstColumn >= columns - 1e-9 && part.firstRow >= rows - 1e-9);
+      columns = part.firstColumn + part.columns;
+      rows = part.firstRow + part.rows;
+      names << part.name;
+      hues.push_back(part.hue);
+      QVERIFY(part.id != document::kNoNode);
+      const auto middle = static_cast<std::int32_t>(part.firstColumn + part.columns / 2);
+      const auto row = static_cast<std::int32_t>(part.firstRow + part.rows / 2);
+      QVERIFY2(blocks.nameOfColumn(middle).contains(part.name), qPrintable(blocks.nameOfColumn(middle)));
+      QVERIFY2(attentionReadout(blocks, options, row, middle).contains(part.name), qPrintable(part.name));
+    }
+    QCOMPARE(names, kParts);
+    QCOMPARE(columns, double(blocks.columns - blocks.segments.back().replyColumns));
+    QCOMPARE(rows, double(blocks.rows.size()));
+    for (std::size_t part = 0; part < hues.size(); ++part)
+      QCOMPARE(hues[part], static_cast<std::size_t>(strip.segments[part].hue));
+
     // The forecast has the same parts; with what lies beside them they are what the step counts.
     ViewInput next = input;
     next.forecast = recorder.forecast(document);

@@ -181,7 +181,7 @@ class TestRunViews : public QObject {
     view.setInput(input);
     QTRY_COMPARE(view.plot().marks().row, std::optional<std::int32_t>(question.firstRow));
     QCOMPARE(view.plot().marks().column, std::optional<std::int32_t>(question.firstColumn));
-    QCOMPARE(view.plot().marks().segments, std::vector<std::uint32_t>{4});
+    QCOMPARE(view.plot().marks().parts, std::vector<std::size_t>{4});
   }
 
   void attentionKeysMoveZoomAndOpen() {
