@@ -1,0 +1,228 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "engine/workbench/finder/model_finder.h"
+
+#include "engine/base/error.h"
+#include "engine/checkpoint/file_bytes.h"
+#include "engine/checkpoint/gguf/gguf_file.h"
+#include "engine/checkpoint/gguf/gguf_paths.h"
+#include "engine/checkpoint/mapped_file.h"
+#include "engine/checkpoint/safetensors.h"
+#include "engine/text/chat_template.h"
+#include "engine/workbench/model_bundle.h"
+#include "engine/workbench/model_memory.h"
+
+#include <nlohmann/json.hpp>
+
+#include <algorithm>
+#include <exception>
+#include <set>
+#include <system_error>
+
+namespace spanscope::workbench {
+namespace {
+
+using Path = std::filesystem::path;
+
+/// The sentence of a failure, which names the file without the folders before it.
+std::string sentenceOf(const Failure& failure) {
+  Error error = failure.error();
+  error.file = Path(error.file).filename().string();
+  return error.message();
+}
+
+/// Counts tensors by type.
+class TypeCounts {
+ public:
+  void add(const std::string& type, std::int64_t elements) {
+    m_counts[type].elements += elements;
+    ++m_counts[type].tensors;
+  }
+  void tell(ModelHeader& header) const {
+    std::vector<std::pair<std::string, Count>> counts(m_counts.begin(), m_counts.end());
+    std::stable_sort(counts.begin(), counts.end(),
+                     [](const auto& a, const auto& b) { return a.second.elements > b.second.elements; });
+    for (const auto& [type, count] : counts) {
+      header.types.emplace_back(type, count.tensors);
+      header.parameters += count.elements;
+    }
+  }
+
+ private:
+  struct Count {
+    std::int64_t elements = 0;
+    std::int64_t tensors = 0;
+  };
+  std::map<std::string, Count> m_counts;
+};
+
+std::uint64_t sizeOf(const Path& file) {
+  std::error_code error;
+  const std::uintmax_t size = std::filesystem::file_size(file, error);
+  return error ? 0 : size;
+}
+
+/// Whatever is told of the head, and then why the model does not run, if it does not.
+void readGgufModel(const Path& path, ModelHeader& header) {
+  const checkpoint::GgufFile file(path);
+  if (const std::string* family = file.metadata().text("general.architecture")) {
+    header.family = *family;
+    if (const std::int64_t* context = file.metadata().integer(*family + ".context_length"))
+      header.context = *context;
+  }
+  TypeCounts types;
+  std::set<std::string> files{path.string()};
+  for (const auto& [name, located] : file.tensors()) {
+    types.add(located.tensor.typeName(), located.tensor.elements());
+    files.insert(located.file);
+  }
+  types.tell(header);
+  for (const std::string& part : files) header.bytes += sizeOf(part);
+  const model::ModelConfig config = model::configOf(file);
+  header.family = config.architecture;
+  header.weights = model::weightAmounts(config, *model::openGguf(path, config));
+  header.config = config;
+}
+
+std::vector<Path> safetensorsOf(const Path& folder) {
+  std::vector<Path> files;
+  std::error_code error;
+  for (std::filesystem::directory_iterator entry(folder, error), end; !error && entry != end;
+       entry.increment(error)) {
+    std::error_code ignored;
+    if (entry->path().extension() == ".safetensors" && entry->is_regular_file(ignored))
+      files.push_back(entry->path());
+  }
+  std::sort(files.begin(), files.end());
+  return files;
+}
+
+/// What config.json says of a model that may be none that runs.
+void readFamily(const Path& folder, ModelHeader& header) {
+  constexpr std::uintmax_t kMostBytes = std::uintmax_t{16} << 20U;
+  const std::string text =
+      checkpoint::readFileBytes(folder / "config.json", kMostBytes, "the configuration of a model");
+  const nlohmann::json json = nlohmann::json::parse(text, nullptr, false);
+  if (!json.is_object()) return;
+  const auto names = json.find("architectures");
+  const auto type = json.find("model_type");
+  if (names != json.end() && names->is_array() && !names->empty() && names->front().is_string())
+    header.family = names->front().get<std::string>();
+  else if (type != json.end() && type->is_string())
+    header.family = type->get<std::string>();
+  const auto context = json.find("max_position_embeddings");
+  if (context != json.end() && context->is_number_integer())
+    header.context = std::max<std::int64_t>(0, context->get<std::int64_t>());
+}
+
+void readSafetensorsModel(const Path& folder, ModelHeader& header) {
+  readFamily(folder, header);
+  TypeCounts types;
+  for (const Path& path : safetensorsOf(folder)) {
+    header.bytes += sizeOf(path);
+    const checkpoint::MappedFile file(path);
+    file.read([&](std::span<const std::byte> bytes) {
+      for (const auto& [name, tensor] : checkpoint::parseSafetensors(bytes, path.string()).tensors) {
+        std::int64_t elements = 1;
+        for (const std::uint64_t size : tensor.shape) elements *= static_cast<std::int64_t>(size);
+        types.add(tensor.typeName, elements);
+      }
+      return true;
+    });
+  }
+  types.tell(header);
+  const model::ModelConfig config = model::readConfig(folder);
+  header.weights = model::weightAmounts(config, *model::openSafetensors(folder));
+  header.config = config;
+}
+
+void readTemplate(const Path& path, ModelHeader& header) {
+  try {
+    header.chatTemplate = text::findChatTemplate(path).name;
+  } catch (const Failure&) {
+    // A person may choose another one.
+  }
+}
+
+/// Path, size and time of every file of which a header depends.
+std::string stampOf(const Path& path) {
+  std::vector<Path> files;
+  std::error_code error;
+  if (std::filesystem::is_regular_file(path, error)) {
+    files.push_back(path);
+  } else {
+    files = safetensorsOf(path);
+    for (Path& file : checkpoint::ggufFiles(path)) files.push_back(std::move(file));
+    for (const char* name : {"config.json", "generation_config.json", "model.safetensors.index.json",
+                             "tokenizer_config.json", "chat_template.jinja"})
+      files.push_back(path / name);
+  }
+  std::string stamp = path.string();
+  for (const Path& file : files) {
+    std::error_code missing;
+    const auto time = std::filesystem::last_write_time(file, missing);
+    if (missing) continue;
+    stamp += '\n' + file.filename().string() + ' ' + std::to_string(sizeOf(file)) + ' ' +
+             std::to_string(time.time_since_epoch().count());
+  }
+  return stamp;
+}
+
+}  // namespace
+
+ModelHeader readModelHeader(const std::filesystem::path& path) {
+  ModelHeader header;
+  try {
+    readTemplate(path, header);
+    if (const std::optional<Path> gguf = checkpoint::ggufModel(path))
+      readGgufModel(*gguf, header);
+    else
+      readSafetensorsModel(path, header);
+    header.context = header.config->maxPositions;
+  } catch (const Failure& failure) {
+    header.problem = sentenceOf(failure);
+  } catch (const std::exception& failure) {
+    // Nothing that lies in somebody's folder may end the list.
+    header.problem = failure.what();
+  }
+  return header;
+}
+
+std::vector<FoundModel> ModelFinder::find(const ModelFolders& folders, const run::SessionConfig* pool,
+                                          const compute::BackendKind* device, const std::stop_token& stop) {
+  std::vector<FoundModel> models;
+  for (ModelPlace& place : modelPlaces(folders, stop)) {
+    if (stop.stop_requested()) break;
+    FoundModel& found = models.emplace_back();
+    if (place.path.empty())
+      found.header.problem = place.problem;
+    else
+      found.header = headerOf(place.path);
+    found.place = std::move(place);
+    if (!found.header.config || device == nullptr) continue;
+    std::optional<run::SessionConfig> session;
+    if (pool != nullptr) session = suited(*pool, *device);
+    found.memory = memoryNeed(*found.header.config, found.header.weights, session ? &*session : nullptr,
+                              device->memory())
+                       .total();
+  }
+  return models;
+}
+
+std::size_t ModelFinder::headersRead() const {
+  const std::lock_guard lock(m_mutex);
+  return m_read;
+}
+
+ModelHeader ModelFinder::headerOf(const std::filesystem::path& path) {
+  const std::string stamp = stampOf(path);
+  {
+    const std::lock_guard lock(m_mutex);
+    if (const auto known = m_headers.find(stamp); known != m_headers.end()) return known->second;
+  }
+  ModelHeader header = readModelHeader(path);
+  const std::lock_guard lock(m_mutex);
+  ++m_read;
+  return m_headers.insert_or_assign(stamp, std::move(header)).first->second;
+}
+
+}  // namespace spanscope::workbench

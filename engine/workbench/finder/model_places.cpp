@@ -1,0 +1,320 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "engine/workbench/finder/model_places.h"
+
+#include "engine/base/error.h"
+#include "engine/checkpoint/file_bytes.h"
+#include "engine/checkpoint/gguf/gguf_paths.h"
+
+#include <nlohmann/json.hpp>
+
+#include <algorithm>
+#include <map>
+#include <optional>
+#include <set>
+#include <string_view>
+#include <system_error>
+#include <utility>
+
+namespace spanscope::workbench {
+namespace {
+
+using Path = std::filesystem::path;
+
+constexpr std::uintmax_t kMostManifestBytes = std::uintmax_t{1} << 20U;
+/// Folders within folders that are looked at; deeper ones hold no models in any of the layouts.
+constexpr int kDeepest = 5;
+
+bool isFolder(const Path& path) {
+  std::error_code error;
+  return std::filesystem::is_directory(path, error);
+}
+
+bool isFile(const Path& path) {
+  std::error_code error;
+  return std::filesystem::is_regular_file(path, error);
+}
+
+/// The entries of a folder, by name; those of one that cannot be read are none.
+std::vector<Path> entriesOf(const Path& folder) {
+  std::vector<Path> entries;
+  std::error_code error;
+  for (std::filesystem::directory_iterator entry(folder, error), end; !error && entry != end;
+       entry.increment(error)) {
+    entries.push_back(entry->path());
+    if (entries.size() >= kMostFolderEntries) break;
+  }
+  std::sort(entries.begin(), entries.end());
+  return entries;
+}
+
+Path trueNameOf(const Path& path) {
+  std::error_code error;
+  const Path canonical = std::filesystem::canonical(path, error);
+  return error ? path.lexically_normal() : canonical;
+}
+
+bool hasConfig(const Path& folder) {
+  return isFile(folder / "config.json");
+}
+
+/// The GGUF files of a folder that can be opened: first parts, and no broken links.
+std::vector<Path> filesOf(const Path& folder) {
+  std::vector<Path> files = checkpoint::ggufFiles(folder);
+  std::erase_if(files, [](const Path& file) { return !isFile(file); });
+  return files;
+}
+
+std::string textOf(const Path& path) {
+  return path.string();
+}
+
+class Lister {
+ public:
+  explicit Lister(const std::stop_token& stop) : m_stop(stop) {}
+
+  std::vector<ModelPlace> take() { return std::move(m_places); }
+
+  void listRecent(const std::vector<Path>& paths) {
+    for (const Path& path : paths) {
+      const Path name = path.has_filename() ? path.filename() : path.parent_path().filename();
+      if (isFile(path) || hasConfig(path) || !filesOf(path).empty())
+        add({ModelKeeper::Recent, textOf(name), path, {}});
+    }
+  }
+
+  void listBundled(const Path& folder) {
+    for (const Path& model : entriesOf(folder)) {
+      if (hasConfig(model)) add({ModelKeeper::Bundled, textOf(model.filename()), model, {}});
+    }
+  }
+
+  void listHuggingFace(const std::vector<Path>& hubs) {
+    constexpr std::string_view kPrefix = "models--";
+    for (const Path& hub : hubs) {
+      for (const Path& folder : entriesOf(hub)) {
+        const std::string name = textOf(folder.filename());
+        if (!name.starts_with(kPrefix) || !isFolder(folder)) continue;
+        std::string shown = name.substr(kPrefix.size());
+        if (const std::size_t at = shown.find("--"); at != std::string::npos) shown.replace(at, 2, "/");
+        if (const auto snapshot = snapshotOf(folder))
+          addFolder(ModelKeeper::HuggingFace, shown, *snapshot, kDeepest);
+      }
+    }
+    sortLast(ModelKeeper::HuggingFace);
+  }
+
+  void listOllama(const std::vector<Path>& roots) {
+    for (const Path& root : roots) {
+      // Names seen in the older layout stand in the newer one too while it is being moved.
+      std::set<std::string> names;
+      for (const char* manifests : {"manifests", "manifest-v2"})
+        listManifests(root / manifests, root / "blobs", {}, names);
+    }
+    sortLast(ModelKeeper::Ollama);
+  }
+
+  void listLmStudio(const std::vector<Path>& roots) {
+    for (const Path& root : roots) {
+      for (const Path& publisher : entriesOf(root)) {
+        if (!isFolder(publisher)) continue;
+        for (const Path& model : entriesOf(publisher)) {
+          if (isFolder(model))
+            addFolder(ModelKeeper::LmStudio, textOf(publisher.filename()) + "/" + textOf(model.filename()),
+                      model, kDeepest);
+        }
+      }
+    }
+    sortLast(ModelKeeper::LmStudio);
+  }
+
+  void listLlamaCpp(const std::vector<Path>& folders) {
+    for (const Path& folder : folders) {
+      for (const Path& file : filesOf(folder)) add({ModelKeeper::LlamaCpp, textOf(file.stem()), file, {}});
+    }
+    sortLast(ModelKeeper::LlamaCpp);
+  }
+
+ private:
+  bool isFull() const { return m_places.size() >= kMostListedModels || m_stop.stop_requested(); }
+
+  void add(ModelPlace place) {
+    if (isFull()) return;
+    if (!place.path.empty() && !m_known.insert(trueNameOf(place.path)).second) return;
+    m_places.push_back(std::move(place));
+  }
+
+  /// A folder with a configuration is one model; each GGUF file of it is one as well.
+  void addFolder(ModelKeeper keeper, const std::string& name, const Path& folder, int depth) {
+    if (isFull() || !m_visited.insert(trueNameOf(folder)).second) return;
+    const std::vector<Path> files = filesOf(folder);
+    // A configuration beside GGUF files alone is that of the model that they were made from.
+    if (hasConfig(folder) && (files.empty() || hasSafetensors(folder))) add({keeper, name, folder, {}});
+    for (const Path& file : files) {
+      const bool isOnly = files.size() == 1 && depth == kDeepest;
+      add({keeper, isOnly ? name : name + ", " + textOf(file.filename()), file, {}});
+    }
+    if (depth <= 1) return;
+    for (const Path& entry : entriesOf(folder)) {
+      if (isFolder(entry) && !textOf(entry.filename()).starts_with("."))
+        addFolder(keeper, name, entry, depth - 1);
+    }
+  }
+
+  static bool hasSafetensors(const Path& folder) {
+    const std::vector<Path> entries = entriesOf(folder);
+    return std::any_of(entries.begin(), entries.end(), [](const Path& entry) {
+      return entry.extension() == ".safetensors" && isFile(entry);
+    });
+  }
+
+  /// The snapshot that refs/main names, or the newest one.
+  static std::optional<Path> snapshotOf(const Path& folder) {
+    try {
+      constexpr std::uintmax_t kMostCommitBytes = 256;
+      std::string commit =
+          checkpoint::readFileBytes(folder / "refs" / "main", kMostCommitBytes, "the name of a commit");
+      while (!commit.empty() && (commit.back() == '\n' || commit.back() == ' ')) commit.pop_back();
+      const bool isName = !commit.empty() && commit.find('/') == std::string::npos && commit != "..";
+      const Path named = folder / "snapshots" / commit;
+      if (isName && isFolder(named)) return named;
+    } catch (const Failure&) {
+      // Whatever was downloaded by its commit alone has no such file.
+    }
+    std::optional<std::pair<std::filesystem::file_time_type, Path>> newest;
+    for (const Path& snapshot : entriesOf(folder / "snapshots")) {
+      std::error_code error;
+      const auto time = std::filesystem::last_write_time(snapshot, error);
+      if (error || !isFolder(snapshot)) continue;
+      if (!newest || time > newest->first) newest = {time, snapshot};
+    }
+    return newest ? std::optional(newest->second) : std::nullopt;
+  }
+
+  /// Below `folder` stand HOST/NAMESPACE/MODEL/TAG.
+  void listManifests(const Path& folder, const Path& blobs, std::vector<std::string> names,
+                     std::set<std::string>& known) {
+    constexpr std::size_t kParts = 4;
+    for (const Path& entry : entriesOf(folder)) {
+      if (isFull()) return;
+      std::vector<std::string> own = names;
+      own.push_back(textOf(entry.filename()));
+      if (own.size() < kParts) {
+        if (isFolder(entry)) listManifests(entry, blobs, std::move(own), known);
+      } else if (isFile(entry)) {
+        const std::string name = ollamaName(own);
+        if (known.insert(name).second) addManifest(name, entry, blobs);
+      }
+    }
+  }
+
+  /// "llama3.2:1b", "someone/model:tag", "host/someone/model:tag", as the tool writes them.
+  static std::string ollamaName(const std::vector<std::string>& parts) {
+    const std::string model = parts[2] + ":" + parts[3];
+    const bool isUsualHost = parts[0] == "registry.ollama.ai" || parts[0] == "ollama.com";
+    if (isUsualHost && parts[1] == "library") return model;
+    return (isUsualHost ? "" : parts[0] + "/") + parts[1] + "/" + model;
+  }
+
+  void addManifest(const std::string& name, const Path& manifest, const Path& blobs) {
+    const auto refuse = [&](std::string problem) {
+      add({ModelKeeper::Ollama, name, {}, std::move(problem)});
+    };
+    std::string text;
+    try {
+      text = checkpoint::readFileBytes(manifest, kMostManifestBytes, "a manifest of Ollama");
+    } catch (const Failure&) {
+      return;
+    }
+    const nlohmann::json json = nlohmann::json::parse(text, nullptr, false);
+    if (!json.is_object() || !json.contains("layers") || !json["layers"].is_array()) return;
+    bool hasTensors = false;
+    for (const nlohmann::json& layer : json["layers"]) {
+      if (!layer.is_object()) continue;
+      const std::string type = textIn(layer, "mediaType");
+      hasTensors = hasTensors || type == "application/vnd.ollama.image.tensor";
+      if (type != "application/vnd.ollama.image.model") continue;
+      const std::optional<Path> blob = blobOf(textIn(layer, "digest"), blobs);
+      if (!blob || !isFile(*blob))
+        return refuse("the file of its weights is missing; ollama pull fetches it");
+      return add({ModelKeeper::Ollama, name, *blob, {}});
+    }
+    if (hasTensors)
+      return refuse(
+          "its weights are kept tensor by tensor for Ollama's runner of MLX, and not in a GGUF file");
+    refuse("it names no weights on this machine");
+  }
+
+  static std::string textIn(const nlohmann::json& object, const char* key) {
+    const auto found = object.find(key);
+    return found != object.end() && found->is_string() ? found->get<std::string>() : std::string();
+  }
+
+  /// The file of "sha256:<64 hexadecimal digits>"; nothing for another text.
+  static std::optional<Path> blobOf(const std::string& digest, const Path& blobs) {
+    constexpr std::string_view kPrefix = "sha256:";
+    constexpr std::size_t kDigits = 64;
+    if (!digest.starts_with(kPrefix)) return std::nullopt;
+    const std::string digits = digest.substr(kPrefix.size());
+    if (digits.size() != kDigits || digits.find_first_not_of("0123456789abcdef") != std::string::npos)
+      return std::nullopt;
+    return blobs / ("sha256-" + digits);
+  }
+
+  void sortLast(ModelKeeper keeper) {
+    const auto first = std::find_if(m_places.begin(), m_places.end(),
+                                    [keeper](const ModelPlace& place) { return place.keeper == keeper; });
+    std::stable_sort(first, m_places.end(),
+                     [](const ModelPlace& a, const ModelPlace& b) { return a.name < b.name; });
+  }
+
+  std::stop_token m_stop;
+  std::vector<ModelPlace> m_places;
+  std::set<Path> m_known;    ///< true names of what is listed
+  std::set<Path> m_visited;  ///< true names of folders
+};
+
+struct KeeperNames {
+  const char* shown;
+  const char* key;
+};
+
+KeeperNames namesOf(ModelKeeper keeper) {
+  switch (keeper) {
+    case ModelKeeper::Recent:
+      return {"recent", "recent"};
+    case ModelKeeper::Bundled:
+      return {"bundled", "bundled"};
+    case ModelKeeper::HuggingFace:
+      return {"Hugging Face", "hugging_face"};
+    case ModelKeeper::Ollama:
+      return {"Ollama", "ollama"};
+    case ModelKeeper::LmStudio:
+      return {"LM Studio", "lm_studio"};
+    case ModelKeeper::LlamaCpp:
+      return {"llama.cpp", "llama_cpp"};
+  }
+  return {"", ""};
+}
+
+}  // namespace
+
+const char* keeperName(ModelKeeper keeper) {
+  return namesOf(keeper).shown;
+}
+
+const char* keeperKey(ModelKeeper keeper) {
+  return namesOf(keeper).key;
+}
+
+std::vector<ModelPlace> modelPlaces(const ModelFolders& folders, const std::stop_token& stop) {
+  Lister lister(stop);
+  lister.listRecent(folders.recent);
+  if (!folders.bundled.empty()) lister.listBundled(folders.bundled);
+  lister.listHuggingFace(folders.huggingFace);
+  lister.listOllama(folders.ollama);
+  lister.listLmStudio(folders.lmStudio);
+  lister.listLlamaCpp(folders.llamaCpp);
+  return lister.take();
+}
+
+}  // namespace spanscope::workbench

@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// Where models lie on this machine, without a look into them.
+#pragma once
+
+#include "engine/workbench/finder/model_folders.h"
+
+#include <cstdint>
+#include <filesystem>
+#include <stop_token>
+#include <string>
+#include <vector>
+
+namespace spanscope::workbench {
+
+/// Who keeps a model.
+enum class ModelKeeper : std::uint8_t { Recent, Bundled, HuggingFace, Ollama, LmStudio, LlamaCpp };
+/// For people: "recent", "bundled", "Hugging Face", "Ollama", "LM Studio", "llama.cpp".
+const char* keeperName(ModelKeeper keeper);
+/// In files: "recent", "bundled", "hugging_face", "ollama", "lm_studio", "llama_cpp".
+const char* keeperKey(ModelKeeper keeper);
+
+struct ModelPlace {
+  ModelKeeper keeper = ModelKeeper::Recent;
+  std::string name;            ///< as its keeper calls it: "Qwen/Qwen3-0.6B", "llama3.2:1b"
+  std::filesystem::path path;  ///< a model directory or a GGUF file; empty: there is none to open
+  std::string problem;         ///< why there is none; empty: there is
+};
+
+/// What stands in the folders: by keeper in the order of ModelKeeper, then by name, recent ones as they are
+/// given. A model that is reached in several ways is listed once, where it comes first. What cannot be read
+/// is left out: broken links, folders without permission, files of other kinds. No more than
+/// kMostListedModels, and of a folder no more than kMostFolderEntries entries are looked at; links that lead
+/// round in circles end. Never throws for what it finds.
+std::vector<ModelPlace> modelPlaces(const ModelFolders& folders, const std::stop_token& stop = {});
+
+inline constexpr std::size_t kMostListedModels = 1000;
+inline constexpr std::size_t kMostFolderEntries = 20'000;
+
+}  // namespace spanscope::workbench
