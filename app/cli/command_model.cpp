@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/cli/command.h"
+#include "app/cli/model_list.h"
 #include "app/cli/segments.h"
 #include "app/cli/session_options.h"
 #include "app/cli/text_table.h"
@@ -10,7 +11,9 @@
 #include "engine/query/shown_text.h"
 #include "engine/text/chat_template.h"
 #include "engine/text/tokenizer.h"
+#include "engine/workbench/finder/model_finder.h"
 #include "engine/workbench/model_bundle.h"
+#include "engine/workbench/resource_paths.h"
 
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
@@ -33,6 +36,11 @@ struct ModelOptions {
   std::string segments;
   std::string chatTemplate;
   workbench::RunSettings settings = commandSettings();  ///< the threads alone
+  bool json = false;
+};
+
+struct ListOptions {
+  SessionOptions session;  ///< the device and the pool, of which memory is told
   bool json = false;
 };
 
@@ -170,12 +178,42 @@ ExitCode logits(const Context& context, const ModelOptions& options) {
   return ExitCode::Fine;
 }
 
+ExitCode list(const Context& context, const ListOptions& options) {
+  workbench::ModelFolders folders = workbench::foldersOfTools(workbench::processEnvironment());
+  try {
+    folders.bundled = workbench::bundledModelDirectory().parent_path();
+  } catch (const Failure&) {
+    // A program without its resources still lists the others.
+  }
+  const run::SessionConfig pool = options.session.config();
+  const compute::ChosenDevice device = context.backends.choose(options.session.settings.device);
+  workbench::ModelFinder finder;
+  const std::vector<workbench::FoundModel> models = finder.find(folders, &pool, &device.kind, context.stop);
+  if (options.json)
+    context.streams.out << modelListJson(models).dump(2) << '\n';
+  else
+    context.streams.out << modelTable(models);
+  return ExitCode::Fine;
+}
+
 }  // namespace
 
 void addModel(CLI::App& app, Context& context) {
   CLI::App* group = app.add_subcommand("model", "Look at a model");
   group->footer("Example:\n  spanq model show resources/models/spanlet\n");
   group->require_subcommand(1);
+
+  const auto listed = std::make_shared<ListOptions>();
+  CLI::App* listCommand = group->add_subcommand(
+      "list",
+      "List the models on this machine: the bundled ones and those of Hugging Face's cache, Ollama, "
+      "LM Studio and llama.cpp");
+  listCommand->footer("Example:\n  spanq model list --blocks 4096\n");
+  addSettings(*listCommand, listed->session.settings, {"device", "block_size", "blocks", "kv_type"});
+  listCommand->add_flag("--json", listed->json, "Write JSON");
+  listCommand->callback(
+      [&context, listed] { context.action = [&context, listed] { return list(context, *listed); }; });
+
   const auto options = std::make_shared<ModelOptions>();
 
   CLI::App* showCommand = group->add_subcommand("show", "Show what a model is");

@@ -140,7 +140,7 @@ void TestReadme::everyCommandIsShown() {
   }
   const QString all = shown.join('\n');
   for (const char* command : {"validate", "explain", "run", "export", "trace show", "trace stats",
-                              "trace sources", "model show", "model logits", "devices", "bench ops",
+                              "trace sources", "model list", "model show", "model logits", "devices", "bench ops",
                               "bench abba", "bench speed", "bench needle", "bench sources"}) {
     QVERIFY2(all.contains(QString("spanq ") + command), command);
   }

@@ -169,6 +169,7 @@ std::vector<TestSpanqExitCodes::Row> TestSpanqExitCodes::rows() const {
       {"trace show", {path("rag.trace")}, {none}},
       {"trace stats", {path("rag.trace")}, {none}},
       {"trace sources", {"--json", path("rag.trace")}, {none}},
+      {"model list", {}, {}},
       {"model show", {model}, {none}},
       {"model logits", {model, "--ids", "5,6"}, {none, "--ids", "5,6"}},
       {"devices", {}, {}},

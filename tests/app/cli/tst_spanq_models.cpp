@@ -14,11 +14,13 @@
 
 #include <nlohmann/json.hpp>
 
+#include <algorithm>
 #include <cstdint>
 #include <cstring>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
+#include <map>
 #include <string>
 #include <utility>
 #include <vector>
@@ -73,6 +75,7 @@ class TestSpanqModels : public QObject {
     m_folder = std::make_unique<QTemporaryDir>();
     m_model = fs::path(m_folder->path().toStdString()) / "model";
   }
+  void modelsOfToolsAreListed();
   void missingDirectories_data();
   void missingDirectories();
   void ggufFiles_data();
@@ -119,6 +122,58 @@ static SpanqResult spanqWith(const QStringList& command, const fs::path& model) 
   for (const QString& word : command) arguments.push_back(word.toStdString());
   arguments.push_back(model.string());
   return spanq(arguments, R"({"user": "Hello"})");
+}
+
+/// The folders of tools are found by their variables; what cannot run says why.
+void TestSpanqModels::modelsOfToolsAreListed() {
+  const fs::path home = m_folder->path().toStdString();
+  std::map<const char*, QByteArray> before;
+  for (const char* name :
+       {"HOME", "HF_HOME", "HF_HUB_CACHE", "XDG_CACHE_HOME", "OLLAMA_MODELS", "LLAMA_CACHE"}) {
+    before[name] = qgetenv(name);
+    qunsetenv(name);
+  }
+  qputenv("HOME", QByteArray::fromStdString(home.string()));
+  const fs::path snapshot = home / ".cache/huggingface/hub/models--org--small/snapshots/c";
+  fs::create_directories(snapshot);
+  for (const auto& file : fs::directory_iterator(kSpanlet))
+    fs::create_symlink(file.path(), snapshot / file.path().filename());
+  fs::create_directories(home / ".lmstudio/models/pub/hybrid");
+  write(home / ".lmstudio/models/pub/hybrid/config.json",
+        R"({"architectures": ["Qwen3NextForCausalLM"], "model_type": "qwen3_next"})");
+
+  const SpanqResult table = spanq({"model", "list"});
+  const SpanqResult small = spanq({"model", "list", "--json", "--blocks", "64"});
+  const SpanqResult large = spanq({"model", "list", "--json", "--blocks", "128"});
+  for (const auto& [name, value] : before) {
+    if (value.isNull())
+      qunsetenv(name);
+    else
+      qputenv(name, value);
+  }
+  QCOMPARE(table.code, 0);
+  QCOMPARE(small.code, 0);
+  std::map<std::string, Json> models;
+  for (const Json& model : Json::parse(small.out)) models[model["name"].get<std::string>()] = model;
+  QCOMPARE(models.size(), std::size_t{3});
+  const Json& own = models.at("org/small");
+  QCOMPARE(own["source"].get<std::string>(), std::string("hugging_face"));
+  QCOMPARE(own["path"].get<std::string>(), snapshot.string());
+  QCOMPARE(own["architecture"].get<std::string>(), std::string("LlamaForCausalLM"));
+  QCOMPARE(own["parameters"].get<int>(), 1443456);
+  QCOMPARE(own["tensors_by_type"].begin().key(), std::string("BF16"));
+  QCOMPARE(own["chat_template"].get<std::string>(), std::string("spanlet"));
+  QCOMPARE(own["moves_spans"].get<bool>(), true);
+  QVERIFY(own["problem"].is_null());
+  QCOMPARE(models.at("spanlet")["source"].get<std::string>(), std::string("bundled"));
+  const Json& hybrid = models.at("pub/hybrid");
+  QVERIFY(contains(hybrid["problem"].get<std::string>(), "Qwen3NextForCausalLM"));
+  QVERIFY(hybrid["memory_bytes"].is_null() && hybrid["moves_spans"].is_null());
+  for (const Json& model : Json::parse(large.out)) {
+    if (model["name"] == "org/small") QVERIFY(model["memory_bytes"] > own["memory_bytes"]);
+  }
+  QCOMPARE(std::count(table.out.begin(), table.out.end(), '\n'), 4);  // one line each, and the titles
+  QVERIFY2(contains(table.out, "org/small   Hugging Face"), table.out.c_str());
 }
 
 void TestSpanqModels::missingDirectories_data() {
