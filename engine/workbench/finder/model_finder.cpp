@@ -79,7 +79,7 @@ void readGgufModel(const Path& path, ModelHeader& header) {
   for (const std::string& part : files) header.bytes += sizeOf(part);
   const model::ModelConfig config = model::configOf(file);
   header.family = config.architecture;
-  header.weights = model::weightAmounts(config, *model::openGguf(path, config));
+  header.weights = model::weightAmounts(config, *model::openWeights(path, config));
   header.config = config;
 }
 
@@ -131,7 +131,7 @@ void readSafetensorsModel(const Path& folder, ModelHeader& header) {
   }
   types.tell(header);
   const model::ModelConfig config = model::readConfig(folder);
-  header.weights = model::weightAmounts(config, *model::openSafetensors(folder));
+  header.weights = model::weightAmounts(config, *model::openWeights(folder, config));
   header.config = config;
 }
 
