@@ -158,7 +158,8 @@ void addCacheBenchCommand(CLI::App& group, Context& context) {
                    "Folder on the disk that is measured; without, the folder for caches. A store is made in "
                    "it and removed afterwards")
       ->type_name("DIR");
-  addSettings(*command, options->session.settings, {"device", "exact", "threads", "block_size", "kv_type"});
+  addSettings(*command, options->session.settings,
+              {"adapter", "device", "exact", "threads", "block_size", "kv_type"});
   command->add_flag("--json", options->json, "Write JSON, with all samples");
   command->callback([&context, options] {
     options->session.check();

@@ -277,7 +277,8 @@ void addSourcesCommand(CLI::App& group, Context& context) {
   command->add_option("--picture", options->pictures, "Folder for sources.svg (what is reported, by measure)")
       ->type_name("DIR");
   command->add_flag("--json", options->json, "Write JSON");
-  addSettings(*command, settings, {"device", "exact", "threads", "block_size", "blocks", "kv_type"});
+  addSettings(*command, settings,
+              {"adapter", "device", "exact", "threads", "block_size", "blocks", "kv_type"});
   addStoreOptions(*command, options->session);
   command->callback([&context, options] {
     options->session.check();

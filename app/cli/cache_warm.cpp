@@ -195,7 +195,8 @@ void addWarmCommand(CLI::App& group, Context& context) {
   addSettings(*command, settings, {"model"});
   addTemplateOption(*command, options->session.chatTemplate);
   addSettings(*command, settings, {"prompt_layout"});
-  addSettings(*command, settings, {"device", "exact", "threads", "block_size", "blocks", "kv_type"});
+  addSettings(*command, settings,
+              {"adapter", "device", "exact", "threads", "block_size", "blocks", "kv_type"});
   addStoreFolderOption(*command, options->session.cacheFolder,
                        "Folder of the store; without, the user's own in the folder for caches");
   addSettings(*command, settings, {"cache_disk_mib"});

@@ -133,7 +133,8 @@ ExitCode show(const Context& context, const ModelOptions& options) {
   workbench::ModelBundle bundle = workbench::loadModelWeights(options.directory, context.backends,
                                                               {.threads = options.settings.threads,
                                                                .device = options.settings.device,
-                                                               .exact = options.settings.exact});
+                                                               .exact = options.settings.exact,
+                                                               .adapter = options.settings.adapter});
   if (facts.tokenizer)
     workbench::addEndTokens(bundle.config, options.directory, *facts.tokenizer, facts.chat);
   const nlohmann::ordered_json json = describe(bundle, facts);
@@ -162,7 +163,8 @@ ExitCode logits(const Context& context, const ModelOptions& options) {
   workbench::ModelBundle bundle = workbench::loadModelWeights(options.directory, context.backends,
                                                               {.threads = options.settings.threads,
                                                                .device = options.settings.device,
-                                                               .exact = options.settings.exact});
+                                                               .exact = options.settings.exact,
+                                                               .adapter = options.settings.adapter});
   for (const layout::Segment& segment : table.segments) {
     for (const TokenId id : segment.tokens) checkId("--ids", id, bundle.config.vocabularySize);
   }
@@ -221,7 +223,7 @@ void addModel(CLI::App& app, Context& context) {
   showCommand->add_option("MODEL", options->directory, "Hugging Face model directory or GGUF file")
       ->required();
   addTemplateOption(*showCommand, options->chatTemplate);
-  addSettings(*showCommand, options->settings, {"device", "threads"});
+  addSettings(*showCommand, options->settings, {"adapter", "device", "threads"});
   showCommand->add_flag("--json", options->json, "Write JSON");
   showCommand->callback(
       [&context, options] { context.action = [&context, options] { return show(context, *options); }; });
@@ -237,7 +239,7 @@ void addModel(CLI::App& app, Context& context) {
   logitsCommand->add_option("--segments", options->segments,
                             "Segments in order, each i (independent: sees only itself) or d (dependent: sees "
                             "everything before) and its length, e.g. i5,i4,d3; default: one d of all ids");
-  addSettings(*logitsCommand, options->settings, {"device", "exact", "threads"});
+  addSettings(*logitsCommand, options->settings, {"adapter", "device", "exact", "threads"});
   logitsCommand->callback(
       [&context, options] { context.action = [&context, options] { return logits(context, *options); }; });
 }

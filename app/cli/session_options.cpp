@@ -109,7 +109,8 @@ workbench::ModelOptions modelOptions(const SessionOptions& options) {
   return {.threads = options.settings.threads,
           .device = options.settings.device,
           .exact = options.settings.exact,
-          .session = options.config()};
+          .session = options.config(),
+          .adapter = options.settings.adapter};
 }
 
 workbench::ModelBundle loadChosenModel(const SessionOptions& options, const compute::Backends& backends) {

@@ -26,10 +26,11 @@ using compute::WeightUse;
 
 namespace {
 
-/// A matrix with the bias that may go with it.
+/// A matrix with the bias that may go with it, and what an adapter adds to it.
 struct Linear {
   std::unique_ptr<Weight> matrix;
   std::unique_ptr<Weight> bias;
+  std::unique_ptr<Weight> down, up;  ///< null without an adapter
 };
 
 struct Layer {
@@ -147,6 +148,34 @@ void refuseSurplus(const ModelConfig& config, const WeightSource& source, const 
                      ", as config.json describes it"});
 }
 
+/// What an adapter adds to a matrix of the model; null if nothing.
+const LowRankPair* pairFor(const Adapter* adapter, const std::string& name, std::int64_t rows,
+                           std::int64_t columns, const ModelConfig& config) {
+  if (adapter == nullptr) return nullptr;
+  const auto found = adapter->pairs().find(name);
+  if (found == adapter->pairs().end()) return nullptr;
+  const LowRankPair& pair = found->second;
+  if (pair.rows != rows || pair.columns != columns) {
+    throw Failure({adapter->directory().string(), name,
+                   std::to_string(pair.rows) + " × " + std::to_string(pair.columns),
+                   std::to_string(rows) + " × " + std::to_string(columns) + ", as the model has"});
+  }
+  const bool isTurned = name.ends_with(".q_proj") || name.ends_with(".k_proj");
+  if (isTurned && config.attention.rotary && config.attention.rotary->turned > 0) {
+    throw Failure({adapter->directory().string(), name, "queries and keys of which a part is turned",
+                   "others: adapters of these are not supported"});
+  }
+  return &pair;
+}
+
+void refuseSurplus(const ModelConfig& config, const Adapter& adapter, const std::set<std::string>& adapted) {
+  for (const auto& [name, pair] : adapter.pairs()) {
+    if (adapted.contains(name)) continue;
+    throw Failure({adapter.directory().string(), name, "such a matrix",
+                   "those of " + config.architecture + " with " + counted(config.layers, "layer")});
+  }
+}
+
 /// Numbers that a pass gives out: whatever is drawn, found or shown from them would mean nothing if they did
 /// not.
 [[noreturn]] void refuseResult(const char* found, const char* what, const std::string& model) {
@@ -193,6 +222,7 @@ struct Decoder::Impl {
   // Activations, kept between passes so that their memory is.
   std::unique_ptr<Tensor> residual, normed, queries, keys, values, headNormed, attended, gate, up, logits;
   std::unique_ptr<Tensor> added, addedNormed;                      ///< what a part of a layer adds
+  std::unique_ptr<Tensor> lowRank;                                 ///< between the two matrices of an adapter
   std::unique_ptr<Tensor> keptResidual, keptAttended, keptNormed;  ///< of the rows that are wanted
   std::unique_ptr<Tensor> scores, kept;                            ///< of rows that may be left out
 
@@ -209,16 +239,19 @@ struct Decoder::Impl {
     }
     for (auto* tensor :
          {&residual, &normed, &queries, &keys, &values, &headNormed, &attended, &gate, &up, &logits, &added,
-          &addedNormed, &keptResidual, &keptAttended, &keptNormed, &scores, &kept}) {
+          &addedNormed, &lowRank, &keptResidual, &keptAttended, &keptNormed, &scores, &kept}) {
       *tensor = backend.makeTensor();
     }
   }
 
-  void load(const WeightSource& source);
+  void load(const WeightSource& source, const Adapter* adapter);
   Passes makePasses(const Batch& batch, const compute::KvShape& store);
   void runLayers(const Batch& batch, const Passes& passes, compute::KvStore& store);
   void multiply(const Tensor& x, const Linear& weight, bool accumulate, Tensor& out) {
     backend.matmul(x, *weight.matrix, weight.bias.get(), accumulate, out);
+    if (!weight.down) return;
+    backend.matmul(x, *weight.down, nullptr, false, *lowRank);
+    backend.matmul(*lowRank, *weight.up, nullptr, true, out);
   }
   /// Norms each head of all rows by itself.
   void normHeads(const Weight& weight, std::unique_ptr<Tensor>& rows) {
@@ -243,7 +276,8 @@ struct Decoder::Impl {
   void computeLogits(const Batch& batch, compute::Pass& pass);
 };
 
-void Decoder::Impl::load(const WeightSource& source) {
+void Decoder::Impl::load(const WeightSource& source, const Adapter* adapter) {
+  std::set<std::string> adapted;
   std::set<std::string> used;
   const auto prepare = [&](const std::string& name, std::int64_t rows, std::int64_t columns, WeightUse use) {
     const compute::HostMatrix matrix = source.get(name, rows, columns);
@@ -261,6 +295,12 @@ void Decoder::Impl::load(const WeightSource& source) {
     Linear result;
     result.matrix = prepare(name + ".weight", rows, columns, WeightUse::Matrix);
     if (bias) result.bias = vector(name + ".bias", rows);
+    if (const LowRankPair* pair = pairFor(adapter, name, rows, columns, config)) {
+      adapted.insert(name);
+      result.down = backend.prepare(pair->downMatrix(), WeightUse::Matrix);
+      result.up = backend.prepare(pair->upMatrix(), WeightUse::Matrix);
+      weightBytes += result.down->bytes() + result.up->bytes();
+    }
     return result;
   };
   const std::int64_t hidden = config.hiddenSize;
@@ -306,6 +346,7 @@ void Decoder::Impl::load(const WeightSource& source) {
     parameterCount -= static_cast<std::size_t>(config.vocabularySize) * static_cast<std::size_t>(hidden);
   }
   refuseSurplus(config, source, used);
+  if (adapter != nullptr) refuseSurplus(config, *adapter, adapted);
 }
 
 /// Leaves out the rows that are nearest to what is stored of them, once their keys and values are known.
@@ -423,9 +464,10 @@ void Decoder::Impl::computeLogits(const Batch& batch, compute::Pass& pass) {
   if (batch.logitsWanted) backend.fetch(pass, *logits);
 }
 
-Decoder::Decoder(const ModelConfig& config, const WeightSource& weights, compute::Backend& backend)
+Decoder::Decoder(const ModelConfig& config, const WeightSource& weights, compute::Backend& backend,
+                 const Adapter* adapter)
     : m_impl(std::make_unique<Impl>(config, weights.name(), backend)) {
-  m_impl->load(weights);
+  m_impl->load(weights, adapter);
 }
 
 Decoder::~Decoder() = default;

@@ -4,6 +4,7 @@
 #include "engine/base/ids.h"
 #include "engine/compute/backend.h"
 #include "engine/compute/pass.h"
+#include "engine/model/adapter.h"
 #include "engine/model/config.h"
 #include "engine/model/weights.h"
 
@@ -40,10 +41,11 @@ struct ForwardResult {
 /// time.
 class Decoder {
  public:
-  /// Prepares all weights. `backend` must outlive the decoder. Throws Failure for missing tensors, wrong
-  /// shapes, values that are not finite, and tensors that the model does not use and that are no known
-  /// extras.
-  Decoder(const ModelConfig& config, const WeightSource& weights, compute::Backend& backend);
+  /// Prepares all weights. `backend` must outlive the decoder. `adapter`: what is added to some of the
+  /// matrices; null: nothing. Throws Failure for missing tensors, wrong shapes, values that are not finite,
+  /// tensors that the model does not use and that are no known extras, and an adapter of another model.
+  Decoder(const ModelConfig& config, const WeightSource& weights, compute::Backend& backend,
+          const Adapter* adapter = nullptr);
   ~Decoder();
   Decoder(const Decoder&) = delete;
   Decoder& operator=(const Decoder&) = delete;

@@ -64,6 +64,14 @@ void addWeights(ModelBundle& bundle, const model::WeightSource& weights, const c
                 const ModelOptions& options) {
   bundle.weights = model::weightAmounts(bundle.config, weights);
   bundle.fingerprint = model::fingerprint(bundle.config) + ";" + weights.fingerprint();
+  std::optional<model::Adapter> adapter;
+  if (!options.adapter.empty()) {
+    adapter = model::Adapter::open(options.adapter);
+    bundle.adapter = adapter->name();
+    bundle.name += " + " + bundle.adapter;
+    bundle.fingerprint += ";adapter=" + adapter->fingerprint();
+    bundle.config.blockAttention = bundle.config.blockAttention || adapter->blockAttention();
+  }
   bundle.device = backends.choose(options.device);
   std::optional<run::SessionConfig> session = options.session;
   if (session) session = suited(*session, bundle.device.kind);
@@ -73,7 +81,8 @@ void addWeights(ModelBundle& bundle, const model::WeightSource& weights, const c
   bundle.backend = bundle.device.kind.make(
       {.threads = options.threads, .device = bundle.device.index, .exact = options.exact});
   const WatchedWeights watched(weights, options);
-  bundle.decoder = std::make_unique<model::Decoder>(bundle.config, watched, *bundle.backend);
+  bundle.decoder = std::make_unique<model::Decoder>(bundle.config, watched, *bundle.backend,
+                                                    adapter ? &*adapter : nullptr);
   bundle.weightsDigest = watched.digest();
 }
 
@@ -180,6 +189,16 @@ ModelBundle makeShapeBundle(const std::string& shape, const compute::Backends& b
   return bundle;
 }
 
+namespace {
+
+/// The model as traces name it: where it lies.
+std::string sourceOf(const ModelBundle& bundle) {
+  if (bundle.directory.empty()) return bundle.name;
+  return bundle.directory.string() + (bundle.adapter.empty() ? "" : " + " + bundle.adapter);
+}
+
+}  // namespace
+
 std::unique_ptr<run::Session> makeSession(ModelBundle& bundle, const run::SessionConfig& wanted,
                                           trace::Sink& sink) {
   const run::SessionConfig config = suited(wanted, bundle.device.kind);
@@ -190,8 +209,7 @@ std::unique_ptr<run::Session> makeSession(ModelBundle& bundle, const run::Sessio
   const std::string fingerprint =
       bundle.fingerprint + (config.store.isOn() ? ";weights=" + bundle.weightsDigest : "");
   return std::make_unique<run::Session>(config, *bundle.decoder, *bundle.backend, fingerprint,
-                                        bundle.directory.empty() ? bundle.name : bundle.directory.string(),
-                                        bundle.tokenizer.get(), bundle.chat, sink);
+                                        sourceOf(bundle), bundle.tokenizer.get(), bundle.chat, sink);
 }
 
 }  // namespace spanscope::workbench

@@ -28,6 +28,7 @@ struct ModelOptions {
   /// The cache that will be made besides the weights. Loading checks that both fit into the device's memory.
   /// Without it, only the weights are checked.
   std::optional<run::SessionConfig> session = {};
+  std::filesystem::path adapter = {};        ///< directory of a LoRA adapter; empty: none
   const text::ChatTemplate* chat = nullptr;  ///< a person's choice; null: the directory's own
   std::stop_token stop = {};                 ///< checked before each tensor
   /// Called before each tensor, on the loading thread, with the number of tensors read so far and of all
@@ -41,10 +42,11 @@ struct ModelBundle {
   std::string name;                 ///< of the directory or the shape
   std::filesystem::path directory;  ///< or the GGUF file; empty for a shape
   model::ModelConfig config;
-  model::WeightAmounts weights;               ///< matrices by format
-  std::string fingerprint;                    ///< of the model and a sample of the weights
-  std::string weightsDigest;                  ///< of all weights, as they were loaded
-  compute::ChosenDevice device;               ///< the device of `backend`
+  std::string adapter;           ///< name of the adapter that the model was opened with; empty: none
+  model::WeightAmounts weights;  ///< matrices by format
+  std::string fingerprint;       ///< of the model and a sample of the weights
+  std::string weightsDigest;     ///< of all weights, as they were loaded
+  compute::ChosenDevice device;  ///< the device of `backend`
   std::unique_ptr<compute::Backend> backend;  ///< null for a mere description; so is the decoder
   std::unique_ptr<model::Decoder> decoder;
   std::unique_ptr<text::Tokenizer> tokenizer;  ///< null for a shape

@@ -18,7 +18,8 @@ std::string standardPolicy();
 
 /// The settings apply to the next run. runSettings() contains their possible values.
 struct RunSettings {
-  std::string model;  ///< directory of the checkpoint; empty: the bundled one
+  std::string model;    ///< directory of the checkpoint; empty: the bundled one
+  std::string adapter;  ///< directory of a LoRA adapter for it; empty: none
   /// Names of other models, separated by commas. The checkpoint replaces them without a warning.
   std::string standsFor;
   std::string policy = standardPolicy();

@@ -33,6 +33,7 @@ ModelBundle Workplace::loadBeside(const RunSettings& settings, const std::stop_t
                           .device = identity.device,
                           .exact = identity.exact,
                           .session = sessionConfigOf(settings),
+                          .adapter = identity.adapter,
                           .stop = stop,
                           .progress = [this, &identity](std::size_t read, std::size_t all) {
                             m_watcher.loading(identity.model, read, all);
