@@ -19,6 +19,9 @@ bool generates(const query::Node& node) {
 
 /// The path of the one plus.
 NodePath plusOf(const query::Node& root) {
+  if (query::anyNode(root, [](const query::Node& node) { return node.as<query::Augment>() != nullptr; }))
+    throw Failure(errorAt(kQuery, "an augment, whose documents are found when it runs",
+                          "documents that stand under a plus"));
   std::vector<NodePath> pluses;
   const query::Node* plus = nullptr;
   query::walk(root, {}, [&](const query::Node& node, const NodePath& path) {
@@ -68,16 +71,11 @@ OwnDocuments::OwnDocuments(query::Node query, std::string name)
     throw Failure(errorAt(kQuery, "a " + std::string(query::operatorName(m_query)) + " on top",
                           "a generate, whose answer is measured"));
   std::size_t generating = 0;
-  bool retrieves = false;
   query::walk(m_query, {}, [&](const query::Node& node, const NodePath& path) {
     if (generates(node)) ++generating;
-    if (node.as<query::Augment>() != nullptr) retrieves = true;
     const auto* message = node.as<query::Message>();
     if (message != nullptr && message->role == query::Role::User && !isBelow(path, m_plus)) m_question = path;
   });
-  if (retrieves)
-    throw Failure(errorAt(kQuery, "an augment, whose documents are found when it runs",
-                          "documents that stand under a plus"));
   if (generating > 1)
     throw Failure(
         errorAt(kQuery, std::to_string(generating) + " of generate", "one, whose answer is measured"));

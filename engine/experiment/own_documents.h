@@ -13,8 +13,8 @@
 
 namespace spanscope::experiment {
 
-/// How many documents a query has: the children of its plus. Throws Failure if it has no plus, or several, or
-/// if what stands there is generated.
+/// How many documents a query has: the children of its plus. Throws Failure if it has no plus, or several, if
+/// what stands there is generated, or if an augment finds documents only when it runs.
 std::size_t countDocuments(const query::Node& query);
 
 class OwnDocuments {

@@ -4,6 +4,7 @@
 #pragma once
 
 #include "engine/compute/backends.h"
+#include "engine/experiment/token_amount.h"
 #include "engine/text/tokenizer.h"
 #include "engine/workbench/document/document.h"
 #include "engine/workbench/document/document_query.h"
@@ -20,8 +21,10 @@
 #include <QString>
 
 #include <cstddef>
+#include <cstdint>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -41,6 +44,14 @@ struct ModelsKnown {
   std::string loaded;               ///< directory of the model in memory; empty: none
   std::vector<std::string> recent;  ///< directories used before, the newest first
   bool operator==(const ModelsKnown&) const = default;
+};
+
+/// What says how long it takes to measure something.
+struct MeasuringFacts {
+  /// Of the document's model on its device; nothing: not known.
+  std::optional<experiment::PaceSample> pace{};
+  std::int64_t context = 0;  ///< positions of the loaded model, if the document runs on it; 0: not known
+  bool operator==(const MeasuringFacts&) const = default;
 };
 
 /// The first key of each command as it is written, by the command's id. Commands without a key are left out.
@@ -81,6 +92,7 @@ struct ViewInput {
   std::shared_ptr<const workbench::PolicyComparison> policies;
   /// The names of the policies that the person wants to compare beside the document's own.
   std::vector<std::string> policiesWanted;
+  MeasuringFacts measuring;
   /// The last experiment, ended or still running, whichever document is in view; null: none.
   std::shared_ptr<const ExperimentRun> experiment;
   /// How long the experiment would take that the page asked about; null: it has to ask.

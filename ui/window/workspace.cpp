@@ -74,6 +74,7 @@ Workspace::Workspace(compute::Backends backends, QObject* parent)
   connect(&m_engine, &EngineHost::stateChanged, this, &Workspace::invalidate);
   connect(&m_engine, &EngineHost::modelChanged, this, [this] {
     m_input.estimate.reset();
+    m_paceIsOld = true;
     invalidate();
   });
   connect(&m_engine, &EngineHost::devicesFound, this, &Workspace::invalidate);
@@ -410,6 +411,7 @@ QString Workspace::submit(EngineJob job) {
     if (changed) changed(state, problem);
     // What was measured may say how long something takes.
     if (isOver) m_input.estimate.reset();
+    m_paceIsOld = m_paceIsOld || isOver;
     if (isOver)
       update();
     else
@@ -529,10 +531,23 @@ void Workspace::notePace(const workbench::RunWork& work) {
   experiment::PaceSample pace;
   for (const run::StepResult& step : work.result()->steps) pace.add(step.metrics);
   m_paces->note(work.settings(), pace);
+  m_paceIsOld = true;
 }
 
 void Workspace::setPaceFile(const QString& path) {
   m_paces = std::make_shared<workbench::PaceBook>(path.toStdString());
+  m_paceIsOld = true;
+}
+
+void Workspace::showMeasuringFacts() {
+  // The book stands in a file, which is not read for every frame.
+  if (!std::exchange(m_paceIsOld, false)) return;
+  m_input.measuring = {};
+  if (m_current == nullptr) return;
+  m_input.measuring.pace = m_paces->find(m_current->model->document().settings);
+  const LoadedModel& loaded = m_engine.model();
+  if (!loaded.directory.empty() && loaded.directory == runsOn(*m_current))
+    m_input.measuring.context = loaded.contextLength;
 }
 
 void Workspace::setEstimate(ExperimentEstimate estimate) {
@@ -687,6 +702,7 @@ void Workspace::update() {
     const std::shared_ptr<const document::Document> document = m_current->model->snapshot();
     // Its settings and its documents say how long something takes.
     if (document != m_input.document) m_input.estimate.reset();
+    m_paceIsOld = m_paceIsOld || document->settings != m_input.document->settings;
     m_input.document = document;
     m_input.trace = m_current->source->trace();
     m_input.reported = m_current->source->reports();
@@ -701,6 +717,7 @@ void Workspace::update() {
     m_input.benchmark = m_current->benchmark;
     m_input.policies = m_current->policies;
   }
+  showMeasuringFacts();
   readIdentities();
   showForecast();
   m_input.replay = replayState();

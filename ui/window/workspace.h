@@ -184,6 +184,7 @@ class Workspace : public QObject {
   };
   void keepLoads(const ExperimentRun& run);
   void notePace(const workbench::RunWork& work);
+  void showMeasuringFacts();
   void invalidate();
   void drain();
   /// The largest numbers of runs and requests that this program knows.
@@ -208,6 +209,7 @@ class Workspace : public QObject {
   EngineHost m_engine;
   Forecasts m_forecasts{m_engine};
   std::shared_ptr<workbench::PaceBook> m_paces;
+  bool m_paceIsOld = true;  ///< the book may know more than MeasuringFacts::pace
   ServerConsent m_consent;
   std::shared_ptr<LiveSource> m_live = std::make_shared<LiveSource>();
   std::uint64_t m_keptBytes;  ///< most of it that is kept

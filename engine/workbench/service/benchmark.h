@@ -56,6 +56,8 @@ struct Benchmark {
   std::vector<experiment::RepeatTurn> turns{};              ///< that ended
   std::vector<MeasuredLength> lengths{};                    ///< ascending; all that are to be measured
 
+  std::optional<double> secondsLeft{};  ///< of the whole; nothing: not known yet
+
   std::size_t measuredLengths() const;
   /// How much is done, 0 … 1.
   double progress() const;

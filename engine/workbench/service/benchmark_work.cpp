@@ -35,6 +35,7 @@ Begun BenchmarkWork::begin(Workplace& place, const std::stop_token& stop) {
   }
   m_now.model = model.name;
   m_now.device = model.backend->info().name;
+  m_clock.begin();
   if (m_request.kind == BenchmarkKind::Lengths)
     measureLengths(model, stop);
   else
@@ -56,7 +57,7 @@ void BenchmarkWork::measureQuery(ModelBundle& model, const std::stop_token& stop
     m_now.turn = turn;
     m_now.runCase = runCase;
     tell();
-    letPass();
+    m_clock.leaveOut([this] { letPass(); });
   };
   watch.turnEnded = [this](const experiment::RepeatTurn& turn) { m_now.turns.push_back(turn); };
   experiment::measureRepeats(*session, sink, cases,
@@ -67,7 +68,7 @@ void BenchmarkWork::measureQuery(ModelBundle& model, const std::stop_token& stop
 void BenchmarkWork::measureLengths(ModelBundle& model, const std::stop_token& stop) {
   experiment::AbbaOptions options{
       .repeats = m_request.repeats, .seconds = 0, .coldRepeats = m_request.repeats};
-  options.seam = [this] { letPass(); };
+  options.seam = [this] { m_clock.leaveOut([this] { letPass(); }); };
   options.documentTokens = measurableLengths(model.config.maxPositions);
   if (options.documentTokens.empty())
     throw Failure(errorAt("context", std::to_string(model.config.maxPositions) + " tokens",
@@ -93,6 +94,7 @@ void BenchmarkWork::measureLengths(ModelBundle& model, const std::stop_token& st
 }
 
 void BenchmarkWork::tell() {
+  m_now.secondsLeft = m_clock.secondsLeft(m_now.progress());
   m_published.set(m_now);
   tellProgress();
 }

@@ -7,6 +7,7 @@
 #include "engine/workbench/service/indexing.h"
 #include "engine/workbench/service/published.h"
 #include "engine/workbench/service/work.h"
+#include "engine/workbench/service/work_clock.h"
 #include "engine/workbench/settings.h"
 
 #include <cstdint>
@@ -50,6 +51,7 @@ class BenchmarkWork final : public Work {
 
   BenchmarkRequest m_request;
   Indexing m_indexing;
+  WorkClock m_clock;
   Benchmark m_now;  ///< of the service's thread
   Published<Benchmark> m_published;
 };

@@ -73,6 +73,8 @@ struct PolicyComparison {
   bool isReordered = false;
   std::vector<MeasuredPolicy> policies{};  ///< in the order in which they are measured
 
+  std::optional<double> secondsLeft{};  ///< of the whole; nothing: not known yet
+
   /// How much is done, 0 … 1.
   double progress() const;
 };

@@ -134,6 +134,7 @@ Begun PolicyComparisonWork::begin(Workplace& place, const std::stop_token& stop)
   run::SessionConfig config = sessionConfigOf(m_request.settings);
   config.store = {};
   warmUp(model, config, stop);
+  m_clock.begin();
   for (MeasuredPolicy& policy : m_now.policies) {
     if (stop.stop_requested()) return Begun::Done;
     try {
@@ -176,7 +177,7 @@ void PolicyComparisonWork::measure(ModelBundle& model, MeasuredPolicy& policy, c
   const experiment::FidelityModel measured{
       .decoder = *model.decoder, .backend = *model.backend, .tokenizer = model.tokenizer.get()};
   for (const run::FinishedReply& reply : replies) {
-    letPass();
+    m_clock.leaveOut([this] { letPass(); });
     ComparedReply compared{.node = reply.node,
                            .texts = std::move(texts[reply.request]),
                            .fullTexts = {},
@@ -198,10 +199,11 @@ void PolicyComparisonWork::measure(ModelBundle& model, MeasuredPolicy& policy, c
 void PolicyComparisonWork::enter(MeasuredPolicy& policy, PolicyStage stage) {
   policy.stage = stage;
   tell();
-  letPass();
+  m_clock.leaveOut([this] { letPass(); });
 }
 
 void PolicyComparisonWork::tell() {
+  m_now.secondsLeft = m_clock.secondsLeft(m_now.progress());
   m_published.set(m_now);
   tellProgress();
 }

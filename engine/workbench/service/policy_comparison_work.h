@@ -8,6 +8,7 @@
 #include "engine/workbench/service/policy_comparison.h"
 #include "engine/workbench/service/published.h"
 #include "engine/workbench/service/work.h"
+#include "engine/workbench/service/work_clock.h"
 #include "engine/workbench/settings.h"
 
 #include <functional>
@@ -52,6 +53,7 @@ class PolicyComparisonWork final : public Work {
   PolicyComparisonRequest m_request;
   Indexing m_indexing;
   std::vector<experiment::PlannedCase> m_cases;
+  WorkClock m_clock;
   PolicyComparison m_now;  ///< of the service's thread
   Published<PolicyComparison> m_published;
 };

@@ -152,6 +152,21 @@ class TestOwnDocuments : public QObject {
     QVERIFY2(said.find(found.toStdString()) != std::string::npos, said.c_str());
   }
 
+  /// Where documents are chosen they are only counted: an augment is refused there, too, and not when the
+  /// experiment is started.
+  void augmentsAreRefusedWhereDocumentsAreCounted() {
+    for (const char* json : {R"({"g":{"model":"m","input":{"cross":[{"plus":[{"augment":{"embedding_model":"",
+              "body":{"user":"q"},"doc":["a.txt",{"Text":"b"}]}},{"user":"d"}]},{"user":"c"}]}}})",
+                             R"({"g":{"model":"m","input":{"cross":[{"augment":{"embedding_model":"",
+              "body":{"user":"q"},"doc":["a.txt",{"Text":"b"}]}},{"user":"c"}]}}})"}) {
+      const auto parsed = query::parseJson(json);
+      QVERIFY(parsed.query);
+      const std::string said = errorOf([&] { experiment::countDocuments(*parsed.query); });
+      QVERIFY2(said.find("an augment, whose documents are found when it runs") != std::string::npos,
+               said.c_str());
+    }
+  }
+
   /// Of the usual numbers those that there are documents for; more than there are is refused, with their
   /// number.
   void numbersFitTheDocuments() {

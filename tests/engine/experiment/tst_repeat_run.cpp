@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // A query run again and again: what each case finds in the cache is exact, whatever the times are.
 #include "engine/base/error.h"
+#include "engine/experiment/measure_amount.h"
 #include "engine/experiment/plus_order.h"
 #include "engine/experiment/repeat_run.h"
 #include "engine/policy/policies.h"
 #include "engine/query/json/json.h"
+#include "engine/run/predictor.h"
 #include "engine/run/run_options.h"
 #include "engine/run/session_config.h"
 #include "engine/workbench/model_bundle.h"
@@ -111,6 +113,43 @@ class TestRepeatRun : public QObject {
     const std::optional<std::string> found = floorOf(given.constData());
     QCOMPARE(found.has_value(), !left.isEmpty());
     if (found) QCOMPARE(QByteArray::fromStdString(*found), left);
+  }
+
+  /// What is said before it runs holds what it computes, with the turn to warm up.
+  void amountsAreForetold_data() {
+    QTest::addColumn<QString>("file");
+    for (const char* file : {"rag.json", "judge-2.json", "chat.json"})
+      QTest::newRow(file) << QString::fromLatin1(file);
+  }
+
+  void amountsAreForetold() {
+    QFETCH(QString, file);
+    const query::Node query = example(file);
+    constexpr std::int32_t kRepeats = 2;
+    Bench bench;
+    QVERIFY(bench.measure(query, kRepeats));
+    std::int64_t prompt = 0;
+    std::int64_t generated = 0;
+    std::int64_t cold = 0;
+    for (const RepeatTurn& turn : bench.turns) {
+      cold += turn[at(RunCase::Cold)]->figures.computedTokens;
+      for (const std::optional<RunSample>& sample : turn) {
+        if (!sample) continue;
+        prompt += sample->figures.computedTokens;
+        generated += sample->figures.generatedTokens;
+      }
+    }
+    run::Predictor predictor(run::SessionConfig(), bench.bundle.config, *bench.bundle.tokenizer,
+                             *bench.bundle.chat);
+    const std::vector<PlannedCase> cases = planCases(query, {});
+    const plan::Plan& plan = cases[at(RunCase::Cold)].plan;
+    const TokenAmount once = coldAmount(predictor.predict(plan, bench.options), plan);
+    QVERIFY(once.prompt.holds(cold / kRepeats));
+    const TokenAmount amount = repeatsAmount(once, kRepeats);
+    QVERIFY(amount.prompt.holds(prompt / kRepeats * (kRepeats + 1)));
+    QVERIFY(amount.generated.holds(generated / kRepeats * (kRepeats + 1)));
+    QCOMPARE(repeatsAmount(once, 5).prompt.least, 2 * amount.prompt.least);
+    QCOMPARE(comparisonAmount(once, 4).prompt.most, 4 * comparisonAmount(once, 1).prompt.most);
   }
 
   void casesSayWhyTheyAreNot() {

@@ -4,9 +4,12 @@
 #include "tests/support/test_program.h"
 #include "tests/ui/window/fresh_window.h"
 #include "ui/session/benchmark.h"
+#include "ui/session/measure_estimate.h"
 #include "ui/views/benchmark/benchmark_view.h"
 #include "ui/window/engine_jobs.h"
 
+#include <QLabel>
+#include <QList>
 #include <QObject>
 #include <QPushButton>
 #include <QSignalSpy>
@@ -18,6 +21,7 @@
 
 #include <algorithm>
 #include <memory>
+#include <utility>
 
 using namespace spanscope;
 using namespace spanscope::ui;
@@ -119,6 +123,37 @@ class TestBenchmarkWindow : public QObject {
     QTRY_VERIFY(isOutdated());
     workspace().model()->undoStack().undo();
     QTRY_VERIFY(!isOutdated());
+  }
+
+  /// Before it is started, the page says how long it takes; while it runs, how long the rest does.
+  void theTimeIsForetold() {
+    QVERIFY(m_window->openExample(QStringLiteral("rag.json")));
+    m_window->perform(QStringLiteral("view.measure"));
+    m_window->perform(QStringLiteral("run.benchmark"));
+    const auto said = [this](const QString& words) {
+      const QList<QLabel*> labels = view().findChildren<QLabel*>();
+      return std::any_of(labels.begin(), labels.end(),
+                         [&](const QLabel* label) { return label->text().contains(words); });
+    };
+    QTRY_VERIFY_WITH_TIMEOUT(said(QStringLiteral("not known before a first answer")), kPatience);
+    QSignalSpy ended(&workspace(), &Workspace::workEnded);
+    m_window->perform(QStringLiteral("run.run"));
+    QVERIFY(!ended.isEmpty() || ended.wait(kPatience));
+    QTRY_VERIFY_WITH_TIMEOUT(said(QStringLiteral("Takes ")), kPatience);
+    const auto times = [this] {
+      const ViewInput& input = workspace().input();
+      return std::pair(benchmarkEstimate(input, {.kind = BenchmarkKind::Query, .repeats = 1}),
+                       benchmarkEstimate(input, {.kind = BenchmarkKind::Lengths, .repeats = 100}));
+    };
+    QVERIFY(times().first.startsWith(QStringLiteral("Takes ")));
+    QVERIFY(times().second.startsWith(QStringLiteral("Takes ")));
+    QVERIFY(comparisonEstimate(workspace().input()).startsWith(QStringLiteral("Takes ")));
+
+    m_window->perform(QStringLiteral("run.benchmark:query:100"));
+    QTRY_VERIFY_WITH_TIMEOUT(said(QStringLiteral(" left: Benchmark: turn ")), kPatience);
+    m_window->perform(QStringLiteral("run.stop"));
+    QTRY_VERIFY_WITH_TIMEOUT(hasEnded(), kPatience);
+    QTRY_VERIFY_WITH_TIMEOUT(said(QStringLiteral("Takes ")), kPatience);
   }
 
   void stopKeepsWhatEnded() {

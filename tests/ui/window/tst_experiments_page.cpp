@@ -340,6 +340,20 @@ class TestExperimentsPage : public QObject {
     QVERIFY2(needed.height() <= (*said)->height(), qPrintable((*said)->text()));
   }
 
+  /// A query that finds its documents when it runs is refused where it is chosen, with the reason.
+  void queriesThatRetrieveSayWhy() {
+    QVERIFY(m_window->openExample(QStringLiteral("retrieve.yaml")));
+    m_view->choose(QStringLiteral("rag"));
+    QVERIFY(m_view->runButton().isEnabled());
+    m_view->sourceChoice()->setCurrentIndex(1);
+    QTRY_VERIFY2(
+        m_view->said().contains(QStringLiteral("an augment, whose documents are found when it runs")),
+        qPrintable(m_view->said()));
+    QVERIFY(!m_view->runButton().isEnabled());
+    m_view->sourceChoice()->setCurrentIndex(0);
+    QVERIFY(m_view->runButton().isEnabled());
+  }
+
   /// The choice is there where it makes sense; numbers fit the documents, and what is measured are these.
   void documentsOfTheQuery() {
     m_view->choose(QStringLiteral("judge"));

@@ -11,6 +11,8 @@
 #include <QAction>
 #include <QDir>
 #include <QFile>
+#include <QLabel>
+#include <QList>
 #include <QMenu>
 #include <QObject>
 #include <QPushButton>
@@ -21,6 +23,7 @@
 #include <QTest>
 #include <QToolButton>
 
+#include <algorithm>
 #include <memory>
 
 using namespace spanscope;
@@ -82,6 +85,23 @@ class TestPoliciesWindow : public QObject {
     QTRY_VERIFY(!view().model().isKnown);
     workspace().setCurrent(workspace().documents().front().get());
     QTRY_VERIFY(view().model().isKnown);
+  }
+
+  /// Before it is started, the page says how long it takes.
+  void theTimeIsForetold() {
+    QVERIFY(m_window->openExample(QStringLiteral("rag.json")));
+    m_window->perform(QStringLiteral("view.measure"));
+    m_window->perform(QStringLiteral("run.policies"));
+    QSignalSpy ended(&workspace(), &Workspace::workEnded);
+    m_window->perform(QStringLiteral("run.run"));
+    QVERIFY(!ended.isEmpty() || ended.wait(kPatience));
+    const auto isSaid = [this] {
+      const QList<QLabel*> labels = view().findChildren<QLabel*>();
+      return std::any_of(labels.begin(), labels.end(), [](const QLabel* label) {
+        return label->text().startsWith(QStringLiteral("Takes "));
+      });
+    };
+    QTRY_VERIFY_WITH_TIMEOUT(isSaid(), kPatience);
   }
 
   void theChoiceIsRemembered() {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "ui/views/benchmark/benchmark_model.h"
 
+#include "ui/session/measure_estimate.h"
 #include "ui/views/benchmark/benchmark_remarks.h"
 #include "ui/views/common/csv_line.h"
 #include "ui/views/common/number_text.h"
@@ -240,7 +241,7 @@ BenchmarkModel benchmarkModel(const ViewInput& input) {
   model.isKnown = true;
   model.isRunning = !workbench::hasEnded(benchmark.state);
   model.progress = benchmark.progress();
-  if (model.isRunning) model.doing = progressText(benchmark);
+  if (model.isRunning) model.doing = withTimeLeft(benchmark.secondsLeft, progressText(benchmark));
   model.setup = setupText(benchmark);
   addStateRemarks(benchmark, *input.document, model.remarks);
   if (benchmark.kind == BenchmarkKind::Query)

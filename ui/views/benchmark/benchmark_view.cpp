@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "ui/views/benchmark/benchmark_view.h"
 
+#include "ui/session/measure_estimate.h"
 #include "ui/views/benchmark/benchmark_plot.h"
 #include "ui/views/common/empty_text.h"
 #include "ui/views/common/measure_widgets.h"
@@ -37,7 +38,7 @@ QString BenchmarkView::introduction() const {
 }
 
 BenchmarkView::BenchmarkView(QWidget* parent)
-    : MeasurePage(InputPart::Document | InputPart::Benchmark, tr("Benchmark"), parent) {
+    : MeasurePage(InputPart::Document | InputPart::Benchmark | InputPart::Forecast, tr("Benchmark"), parent) {
   setCopyHelp(tr("Copy the table as text"));
   makeChoices();
   layOut({m_kind, m_repeats, runButton()}, makeResults())->addStretch();
@@ -56,9 +57,12 @@ void BenchmarkView::makeChoices() {
   m_repeats->setSuffix(tr(" repeats"));
   ignoreWheelWithoutFocus(m_kind);
   ignoreWheelWithoutFocus(m_repeats);
-  connect(m_kind, &QComboBox::currentIndexChanged, this, [this] {
+  const auto changed = [this] {
     if (input() != nullptr) refresh();
-  });
+  };
+  connect(m_kind, &QComboBox::currentIndexChanged, this, changed);
+  // How long it takes hangs on the number of repeats.
+  connect(m_repeats, &QSpinBox::valueChanged, this, changed);
 }
 
 QWidget* BenchmarkView::makeResults() {
@@ -92,7 +96,7 @@ void BenchmarkView::refresh() {
   Shown shown{.isKnown = m_model.isKnown,
               .isRunning = m_model.isRunning,
               .progress = m_model.progress,
-              .doing = m_model.doing,
+              .doing = m_model.isRunning ? m_model.doing : benchmarkEstimate(*input(), wish()),
               .setup = m_model.setup,
               .warnings = {},
               .remarks = {},

@@ -2,6 +2,7 @@
 #include "ui/views/policies/policies_model.h"
 
 #include "engine/policy/choice.h"
+#include "ui/session/measure_estimate.h"
 #include "ui/session/token_account.h"
 #include "ui/views/common/csv_line.h"
 #include "ui/views/common/number_text.h"
@@ -250,7 +251,7 @@ PoliciesModel policiesModel(const ViewInput& input) {
   model.isKnown = true;
   model.isRunning = !workbench::hasEnded(comparison.state);
   model.progress = comparison.progress();
-  if (model.isRunning) model.doing = progressText(comparison);
+  if (model.isRunning) model.doing = withTimeLeft(comparison.secondsLeft, progressText(comparison));
   QStringList setup;
   for (const std::string& part : {comparison.model, comparison.device}) {
     if (!part.empty()) setup += QString::fromStdString(part);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "ui/views/policies/policies_view.h"
 
+#include "ui/session/measure_estimate.h"
 #include "ui/views/common/empty_text.h"
 #include "ui/views/common/text_tools.h"
 #include "ui/views/policies/policy_answers.h"
@@ -22,7 +23,7 @@ constexpr int kGap = 2 * kSpace;
 }  // namespace
 
 PoliciesView::PoliciesView(QWidget* parent)
-    : MeasurePage(InputPart::Document | InputPart::Policies, tr("Policies"), parent) {
+    : MeasurePage(InputPart::Document | InputPart::Policies | InputPart::Forecast, tr("Policies"), parent) {
   setCopyHelp(tr("Copy the table and the answers as text"));
   m_choice = new PolicyMenu(this);
   connect(m_choice, &PolicyMenu::chosen, this, [this](const QStringList& names) {
@@ -71,7 +72,7 @@ void PoliciesView::refresh() {
       .isKnown = m_model.isKnown,
       .isRunning = m_model.isRunning,
       .progress = m_model.progress,
-      .doing = m_model.doing,
+      .doing = m_model.isRunning ? m_model.doing : comparisonEstimate(*input()),
       .setup = m_model.setup,
       .warnings = m_model.warnings,
       .remarks = m_model.remarks,
