@@ -16,7 +16,9 @@
 #include <QHBoxLayout>
 
 #include <algorithm>
+#include <filesystem>
 #include <initializer_list>
+#include <memory>
 #include <optional>
 #include <string>
 
@@ -128,7 +130,16 @@ TopBar::TopBar(Workspace& workspace, QMenu* menu, QWidget* parent) : QWidget(par
   m_model->setPopupMode(QToolButton::InstantPopup);
   auto* models = new QMenu(m_model);
   models->setToolTipsVisible(true);
-  connect(models, &QMenu::aboutToShow, this, &TopBar::fillModels);
+  connect(models, &QMenu::aboutToShow, this, [this] {
+    m_workspace.searchModels();
+    fillModels();
+  });
+  connect(&m_workspace.modelSearch(), &ModelSearch::found, this, [this, models] {
+    // A menu that is open beside it would vanish under the pointer.
+    const auto isOpen = [](const QMenu* menu) { return menu->isVisible(); };
+    const auto menus = models->findChildren<QMenu*>(QString(), Qt::FindDirectChildrenOnly);
+    if (models->isVisible() && std::none_of(menus.begin(), menus.end(), isOpen)) fillModels();
+  });
   m_model->setMenu(models);
   rightRow->addWidget(m_model);
 
@@ -180,6 +191,55 @@ void TopBar::fillPolicies() {
   compare->setEnabled(model != nullptr);
 }
 
+const workbench::FoundModel* TopBar::foundModel(const QString& directory) const {
+  const std::shared_ptr<const ModelSearch::Models>& found = m_workspace.modelSearch().models();
+  if (found == nullptr) return nullptr;
+  const std::filesystem::path path = directory.toStdString();
+  const auto model = std::find_if(found->begin(), found->end(),
+                                  [&path](const auto& each) { return each.place.path == path; });
+  return model == found->end() ? nullptr : &*model;
+}
+
+void TopBar::addFoundModels(QMenu& menu) {
+  constexpr int kLongestReason = 100;
+  const ModelSearch& search = m_workspace.modelSearch();
+  if (search.models() == nullptr) {
+    if (search.isSearching()) menu.addAction(tr("Looking for models of other programs…"))->setEnabled(false);
+    return;
+  }
+  const DocumentModel* model = m_workspace.model();
+  const std::string current = model == nullptr ? std::string() : model->document().settings.model;
+  for (const workbench::ModelKeeper keeper :
+       {workbench::ModelKeeper::HuggingFace, workbench::ModelKeeper::Ollama, workbench::ModelKeeper::LmStudio,
+        workbench::ModelKeeper::LlamaCpp}) {
+    QMenu* own = nullptr;
+    for (const workbench::FoundModel& found : *search.models()) {
+      if (found.place.keeper != keeper) continue;
+      if (own == nullptr) {
+        own = menu.addMenu(QString::fromUtf8(workbench::keeperName(keeper)));
+        own->setToolTipsVisible(true);
+      }
+      const QString path = QString::fromStdString(found.place.path.string());
+      const QString reason = QString::fromStdString(found.header.problem);
+      const bool isLong = reason.size() > kLongestReason;
+      const QString beside = found.canRun() ? modelFacts(found)
+                             : isLong       ? reason.left(kLongestReason) + QStringLiteral("…")
+                                            : reason;
+      QAction* action =
+          own->addAction(plain(QString::fromStdString(found.place.name)) + QLatin1Char('\t') + plain(beside),
+                         this, [this, path] {
+                           if (DocumentModel* chosen = m_workspace.model()) chooseModel(*chosen, path);
+                         });
+      action->setEnabled(model != nullptr && found.canRun());
+      action->setCheckable(true);
+      action->setChecked(found.canRun() && path.toStdString() == current);
+      action->setToolTip(reason.isEmpty() ? path
+                         : path.isEmpty() ? reason
+                                          : path + QLatin1Char('\n') + reason);
+    }
+  }
+}
+
 void TopBar::fillModels() {
   QMenu& menu = *m_model->menu();
   menu.clear();
@@ -201,7 +261,14 @@ void TopBar::fillModels() {
     action->setChecked(model != nullptr && choice.isCurrent);
     action->setEnabled(model != nullptr);
     action->setToolTip(choice.directory);
+    if (const workbench::FoundModel* found = foundModel(choice.directory)) {
+      action->setText(plain(choice.name) + QLatin1Char('\t') + modelFacts(*found));
+      if (!found->canRun())
+        action->setToolTip(choice.directory + QLatin1Char('\n') +
+                           QString::fromStdString(found->header.problem));
+    }
   }
+  addFoundModels(menu);
   menu.addSeparator();
   const auto browse = [&](const QString& text, QString (*ask)(QWidget*)) {
     QAction* action = menu.addAction(text, this, [this, ask] {

@@ -15,6 +15,9 @@
 namespace spanscope::policy {
 struct Policy;
 }
+namespace spanscope::workbench {
+struct FoundModel;
+}
 
 namespace spanscope::ui {
 
@@ -47,6 +50,10 @@ class TopBar : public QWidget {
   void makeRoom();
   void fillPolicies();
   void fillModels();
+  /// The models of other programs on this machine, a menu for each program.
+  void addFoundModels(QMenu& menu);
+  /// What was found at a path; null: nothing.
+  const workbench::FoundModel* foundModel(const QString& directory) const;
   void fillDevices(QMenu& menu, const DocumentModel* model);
   /// What a policy is exact against on the model's device: "spans: block attention ✓ · full prefill ≈".
   QString policyText(const policy::Choice& policy) const;

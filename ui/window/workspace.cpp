@@ -55,6 +55,7 @@ void forgetSelection(OpenDocument& document) {
 
 Workspace::Workspace(compute::Backends backends, QObject* parent)
     : QObject(parent),
+      m_modelSearch(backends),
       m_engine(std::move(backends)),
       m_paces(std::make_shared<workbench::PaceBook>()),
       m_keptBytes(keptBytesOf({})) {
@@ -383,6 +384,11 @@ std::string Workspace::runsOn(const OpenDocument& document) {
 void Workspace::setRecentModels(std::vector<std::string> directories) {
   m_input.models.recent = std::move(directories);
   invalidate();
+}
+
+void Workspace::searchModels() {
+  m_modelSearch.search(m_input.models.recent, m_current == nullptr ? document::RunSettings()
+                                                                   : m_current->model->document().settings);
 }
 
 QString Workspace::refusal() const {

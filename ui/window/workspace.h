@@ -9,6 +9,7 @@
 #include "ui/document/document_model.h"
 #include "ui/session/engine_host.h"
 #include "ui/session/forecasts.h"
+#include "ui/session/model_search.h"
 #include "ui/session/problem_finder.h"
 #include "ui/session/run_archive.h"
 #include "ui/session/run_history.h"
@@ -131,6 +132,10 @@ class Workspace : public QObject {
   static std::string runsOn(const OpenDocument& document);
   /// The directories of models that were used before, the newest first.
   void setRecentModels(std::vector<std::string> directories);
+  /// The models on this machine.
+  ModelSearch& modelSearch() { return m_modelSearch; }
+  /// Looks for them once more; memory is told with the settings of the current document.
+  void searchModels();
 
   /// The problems of the document, or of what is run below a node. A run with an error among them is refused.
   std::vector<Problem> problems(document::NodeId top = document::kNoNode);
@@ -206,6 +211,7 @@ class Workspace : public QObject {
   QString findEmbeddings(const query::Node& query, workbench::RetrievalRequest& request) const;
   void bindRuns(OpenDocument& document) const;
 
+  ModelSearch m_modelSearch;
   EngineHost m_engine;
   Forecasts m_forecasts{m_engine};
   std::shared_ptr<workbench::PaceBook> m_paces;
