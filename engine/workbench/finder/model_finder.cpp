@@ -8,6 +8,7 @@
 #include "engine/checkpoint/mapped_file.h"
 #include "engine/checkpoint/safetensors.h"
 #include "engine/text/chat_template.h"
+#include "engine/text/tokenizer.h"
 #include "engine/workbench/model_bundle.h"
 #include "engine/workbench/model_memory.h"
 
@@ -178,10 +179,15 @@ ModelHeader readModelHeader(const std::filesystem::path& path) {
     else
       readSafetensorsModel(path, header);
     header.context = header.config->maxPositions;
+    // A text that cannot be cut into tokens cannot be run; which tokenizers are known, only reading one
+    // tells.
+    text::loadTokenizer(path);
   } catch (const Failure& failure) {
+    header.config.reset();
     header.problem = sentenceOf(failure);
   } catch (const std::exception& failure) {
     // Nothing that lies in somebody's folder may end the list.
+    header.config.reset();
     header.problem = failure.what();
   }
   return header;

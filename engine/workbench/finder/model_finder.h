@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// The models on this machine, each with what its headers say. No weights are read.
+// The models on this machine, each with what its headers and its tokenizer say. No weights are read.
 #pragma once
 
 #include "engine/compute/backends.h"

@@ -29,7 +29,8 @@ void write(const Path& path, const std::string& text) {
 }
 
 /// A llama of one layer. `parts`: what the header says of parts; 0: nothing.
-std::string tinyGguf(const std::string& family = "llama", std::uint32_t parts = 0, std::uint32_t part = 0) {
+std::string tinyGguf(const std::string& family = "llama", std::uint32_t parts = 0, std::uint32_t part = 0,
+                     const std::string& pretokenizer = "gpt-2") {
   GgufWriter file;
   file.text("general.architecture", family);
   const auto number = [&](const std::string& key, std::uint32_t value) {
@@ -44,9 +45,13 @@ std::string tinyGguf(const std::string& family = "llama", std::uint32_t parts = 
   number("attention.key_length", 8);
   number("attention.value_length", 8);
   number("rope.dimension_count", 8);
-  number("vocab_size", 32);
+  number("vocab_size", 256);
   file.number(family + ".rope.freq_base", 10000);
   file.number(family + ".attention.layer_norm_rms_epsilon", 1e-5F);
+  file.text("tokenizer.ggml.model", "gpt2");
+  file.text("tokenizer.ggml.pre", pretokenizer);
+  file.texts("tokenizer.ggml.tokens", text::test::byteLevelPieces());
+  file.texts("tokenizer.ggml.merges", {});
   if (parts > 0) {
     file.unsignedInteger("split.count", parts);
     file.unsignedInteger("split.no", part);
@@ -60,7 +65,7 @@ std::string tinyGguf(const std::string& family = "llama", std::uint32_t parts = 
     tensor("blk.0.ffn_down.weight", 24, 16);
     return file.bytes();
   }
-  tensor("token_embd.weight", 16, 32);
+  tensor("token_embd.weight", 16, 256);
   tensor("output_norm.weight", 16);
   tensor("blk.0.attn_norm.weight", 16);
   tensor("blk.0.ffn_norm.weight", 16);
@@ -189,7 +194,7 @@ class TestModelFinder : public QObject {
     QVERIFY2(tiny.canRun(), tiny.header.problem.c_str());
     QCOMPARE(tiny.header.family, std::string("LlamaForCausalLM"));
     QCOMPARE(tiny.header.context, std::int64_t{256});
-    QCOMPARE(tiny.header.parameters, std::int64_t{512 + 16 * 3 + 256 * 2 + 128 * 2 + 384 * 3});
+    QCOMPARE(tiny.header.parameters, std::int64_t{256 * 16 + 16 * 3 + 256 * 2 + 128 * 2 + 384 * 3});
     QCOMPARE(tiny.header.types.size(), std::size_t{1});
     QCOMPARE(tiny.header.types.front().first, std::string("F32"));
     QCOMPARE(tiny.header.types.front().second, std::int64_t{11});
@@ -220,6 +225,13 @@ class TestModelFinder : public QObject {
     QCOMPARE(hybrid.memory, std::uint64_t{0});
     QVERIFY(found(models, "mlx:latest").header.problem.find("MLX") != std::string::npos);
     QVERIFY(found(models, "gone:1b").header.problem.find("missing") != std::string::npos);
+
+    // A tokenizer that is not known is a reason, too.
+    write(m_root / "llama/other.gguf", tinyGguf("llama", 0, 0, "nobody's"));
+    const std::vector<FoundModel> more = finder.find(folders, &small, &device);
+    const FoundModel& other = found(more, "other");
+    QVERIFY2(other.header.problem.find("nobody's") != std::string::npos, other.header.problem.c_str());
+    QCOMPARE(other.header.parameters, tiny.header.parameters);
 
     // A larger pool takes more; nothing is read for it once more.
     const std::size_t read = finder.headersRead();
