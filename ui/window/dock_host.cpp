@@ -533,7 +533,19 @@ void DockHost::resizeAll() {
   resizeDocks(columns, widths, Qt::Horizontal);
 }
 
+void DockHost::followStrips() {
+  int least = 0;
+  for (const Dock* each : m_docks) {
+    if (each->isStrip() && each->isVisible() && !each->isFloating())
+      least += each->minimumSizeHint().height();
+  }
+  const int before = std::exchange(m_stripHeight, least);
+  if (before != 0 && least != 0 && before != least && !m_applying)
+    QTimer::singleShot(0, this, &DockHost::applySizes);
+}
+
 bool DockHost::event(QEvent* event) {
+  if (event->type() == QEvent::LayoutRequest) followStrips();
   if (event->type() == QEvent::MouseButtonPress)
     m_isSizing = isSeparator(static_cast<QMouseEvent*>(event)->position().toPoint());
   if (event->type() == QEvent::MouseMove && m_isSizing) m_sizesWanted = false;

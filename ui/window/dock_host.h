@@ -98,6 +98,9 @@ class DockHost : public QMainWindow {
   /// Applies an arrangement. Bytes that are no arrangement change nothing.
   void arrangeAs(const QByteArray& arrangement);
   void applySizes();
+  /// Gives docks their sizes again when a strip needs more room than before, or less. Qt alone would only
+  /// ever take room from other docks.
+  void followStrips();
   void resizeAll();
   /// Gives docks the same parts of the window that they had when the person sized them.
   void resizeInProportion();
@@ -113,6 +116,7 @@ class DockHost : public QMainWindow {
   std::vector<Place> m_places;     ///< places of the docks when m_maximised was maximised
   Proportions m_proportions;       ///< without places as long as the layout is in its original state
   std::set<const Dock*> m_chosen;  ///< tabs that the person has brought to the front
+  int m_stripHeight = 0;           ///< the least that all strips in sight need together
   Room m_room = Room::Full;        ///< the original state is the one for this room
   bool m_sizesWanted = true;       ///< the layout is in its original state, so sizes follow the window
   bool m_applying = false;         ///< the host itself is moving docks

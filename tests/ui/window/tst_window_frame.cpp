@@ -2,13 +2,16 @@
 // What is around the docks: tabs that stay readable, docks that take the whole window or leave it, fonts.
 #include "tests/support/test_program.h"
 #include "tests/ui/window/fresh_window.h"
+#include "ui/views/scrubber/scrubber_track.h"
 #include "ui/window/document_tabs.h"
 
 #include <QByteArray>
 #include <QList>
 #include <QMenu>
+#include <QMouseEvent>
 #include <QObject>
 #include <QPoint>
+#include <QSignalSpy>
 #include <QSize>
 #include <QStatusBar>
 #include <QString>
@@ -351,6 +354,54 @@ class TestWindowFrame : public QObject {
       dock->setFloating(false);
       QVERIFY(dock->isVisible() && !dock->isWindow());
     }
+  }
+
+  /// The totals of a range need a line; when the range goes, every dock has its height again.
+  void theTimeStripGivesItsHeightBack_data() {
+    QTest::addColumn<bool>("isSized");
+    QTest::newRow("as laid out") << false;
+    QTest::newRow("as a person sized it") << true;
+  }
+  void theTimeStripGivesItsHeightBack() {
+    QFETCH(const bool, isSized);
+    QVERIFY(m_window->openExample(QStringLiteral("rag.json")));
+    QSignalSpy ended(&m_window->workspace(), &Workspace::workEnded);
+    m_window->perform(QStringLiteral("view.explain"));
+    m_window->perform(QStringLiteral("run.run"));
+    QVERIFY(!ended.isEmpty() || ended.wait(60'000));
+    auto* track = m_window->findChild<ScrubberTrack*>();
+    QVERIFY(track != nullptr);
+    Dock* strip = m_window->docks().dock(QStringLiteral("scrubber"));
+    if (isSized) {
+      // As a drag of the line above the strip does.
+      DockHost& host = m_window->docks();
+      const QPoint line(strip->geometry().center().x(), strip->geometry().top() - 2);
+      QTest::mousePress(&host, Qt::LeftButton, {}, line);
+      QMouseEvent move(QEvent::MouseMove, line - QPoint(0, 30), host.mapToGlobal(line - QPoint(0, 30)),
+                       Qt::NoButton, Qt::LeftButton, {});
+      QCoreApplication::sendEvent(&host, &move);
+      QTest::mouseRelease(&host, Qt::LeftButton, {}, line - QPoint(0, 30));
+    }
+    QTest::qWait(100);
+    const auto heights = [this] {
+      QStringList all;
+      for (const Dock* dock : m_window->docks().docks()) {
+        if (dock->isVisible()) all << QStringLiteral("%1 %2").arg(dock->id()).arg(dock->height());
+      }
+      return all;
+    };
+    QCOMPARE(m_window->docks().isRearranged(), isSized);
+    const QStringList before = heights();
+    const int height = strip->height();
+    track->setFocus();
+    QTest::keyClick(track, Qt::Key_Home, Qt::ShiftModifier);
+    QVERIFY(!track->marked().isEmpty());
+    if (!isSized) QTRY_VERIFY(strip->height() > height);
+    QTest::qWait(100);
+    QTest::keyClick(track, Qt::Key_Escape);
+    QVERIFY(track->marked().isEmpty());
+    QTest::qWait(100);
+    QCOMPARE(heights(), before);
   }
 
   void fontsStayWhenTheThemeChanges() {
