@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <array>
+#include <limits>
 #include <string>
 #include <unordered_map>
 #include <unordered_set>
@@ -137,7 +138,8 @@ class Giver {
 
   struct Wanted {
     const Part* part = nullptr;
-    NodeId node = kNoNode;  ///< of the document; none: of another one
+    std::size_t tab = 0;    ///< the document that has the node
+    NodeId node = kNoNode;  ///< none: of no document of the window
   };
 
   /// The identity of each, in their order.
@@ -154,7 +156,7 @@ class Giver {
     };
     for (std::size_t i = 0; i < wanted.size(); ++i) take(i, m_byContent, wanted[i].part->content, true);
     for (std::size_t i = 0; i < wanted.size(); ++i) {
-      if (wanted[i].node != kNoNode) take(i, m_byNode, wanted[i].node, false);
+      if (wanted[i].node != kNoNode) take(i, m_byNode, std::pair(wanted[i].tab, wanted[i].node), false);
     }
     // New ones in the order in which their nodes were made, so that moving them before a run changes nothing.
     std::vector<std::size_t> order;
@@ -167,13 +169,12 @@ class Giver {
                           [&](std::size_t i) { return wanted[i].part->kind != PartKind::Answer; });
     m_all.reserve(m_all.size() + order.size());
     m_byContent.reserve(m_byContent.size() + order.size());
-    m_byNode.reserve(m_byNode.size() + order.size());
     for (const std::size_t i : order) {
       const Part& part = *wanted[i].part;
       const auto [same, isNew] = m_byContent.try_emplace(part.content, given[i]);
       if (given[i] == kNone) given[i] = isNew ? add(part) : same->second;
       if (isNew) same->second = given[i];
-      if (wanted[i].node != kNoNode) m_byNode[wanted[i].node] = given[i];
+      if (wanted[i].node != kNoNode) m_byNode[{wanted[i].tab, wanted[i].node}] = given[i];
     }
     return given;
   }
@@ -190,8 +191,46 @@ class Giver {
   std::size_t m_hues = 0;
   std::array<std::size_t, 4> m_counts{};  ///< by kind
   std::unordered_map<std::uint64_t, std::size_t> m_byContent;
-  std::unordered_map<NodeId, std::size_t> m_byNode;
+  std::map<std::pair<std::size_t, NodeId>, std::size_t> m_byNode;
 };
+
+/// What shares parts with others: a document with its runs, or a run of no document of the window.
+struct Source {
+  DocumentItems items;
+  std::vector<Part> parts;                     ///< of the document
+  std::unordered_set<std::uint64_t> contents;  ///< of the parts of plus, by which sources are linked
+  bool isLinked = false;                       ///< it is the document in view, or linked to it
+
+  void addContents(const std::vector<Part>& added) {
+    for (const Part& part : added) {
+      if (part.kind == PartKind::Document || part.kind == PartKind::Part) contents.insert(part.content);
+    }
+  }
+};
+
+/// Marks the document in view, and what shares a part with a source that is marked already.
+void markLinked(std::vector<Source>& tabs, std::map<RunId, Source>& others, std::size_t own) {
+  std::unordered_map<std::uint64_t, std::vector<Source*>> byContent;
+  for (Source& tab : tabs) {
+    for (const std::uint64_t content : tab.contents) byContent[content].push_back(&tab);
+  }
+  for (auto& [run, source] : others) {
+    for (const std::uint64_t content : source.contents) byContent[content].push_back(&source);
+  }
+  std::vector<Source*> open{&tabs[own]};
+  tabs[own].isLinked = true;
+  while (!open.empty()) {
+    const Source* next = open.back();
+    open.pop_back();
+    for (const std::uint64_t content : next->contents) {
+      // Every source is looked at once for each content.
+      for (Source* linked : std::exchange(byContent[content], {})) {
+        if (std::exchange(linked->isLinked, true)) continue;
+        open.push_back(linked);
+      }
+    }
+  }
+}
 
 bool isAbove(const NodePath& above, const NodePath& below) {
   return below.size() >= above.size() && below.compare(0, above.size(), above) == 0 &&
@@ -241,47 +280,70 @@ const SegmentBook::RunParts& SegmentBook::partsOf(RunId run, const std::string& 
   return m_runs.emplace(run, std::move(read)).first->second;
 }
 
-SegmentIdentities SegmentBook::read(const Document& document, const TraceStore& trace,
-                                    const std::map<RunId, document::NodePaths>& paths) {
+SegmentIdentities SegmentBook::read(const std::vector<Open>& open, std::size_t own, const TraceStore& trace) {
   if (m_trace != &trace) m_runs.clear();
   m_trace = &trace;
-  const auto [items, ids] = itemsOf(document);
-  const std::vector<Part> own = ui::partsOf(items);
+  const auto& runs = trace.newest().progress().runs;
+  std::vector<Source> tabs;
+  std::map<RunId, std::size_t> tabOf;  // runs that one of the documents made
+  for (const Open& each : open) {
+    Source& tab = tabs.emplace_back();
+    tab.items = itemsOf(*each.document);
+    tab.parts = ui::partsOf(tab.items.items);
+    tab.addContents(tab.parts);
+    for (const auto& [run, paths] : *each.paths) {
+      const auto state = runs.find(run);
+      if (state == runs.end() || !tabOf.emplace(run, tabs.size() - 1).second) continue;
+      tab.addContents(partsOf(run, *state->second.queryJson).parts);
+    }
+  }
+  std::map<RunId, Source> others;
+  for (const auto& [run, state] : runs) {
+    if (!tabOf.contains(run)) others[run].addContents(partsOf(run, *state.queryJson).parts);
+  }
+  markLinked(tabs, others, own);
 
   SegmentIdentities result;
   Giver giver(result.m_all);
-  const auto& runs = trace.newest().progress().runs;
-  std::unordered_set<std::uint64_t> contents;
-  for (const Part& part : own) {
-    const bool mayLink = part.kind == PartKind::Document || part.kind == PartKind::Part;
-    if (mayLink && !runs.empty()) contents.insert(part.content);
-  }
-  for (const auto& [run, state] : runs) {
-    const RunParts& parts = partsOf(run, *state.queryJson);
-    const auto mine = paths.find(run);
-    const bool isLinked = std::any_of(parts.parts.begin(), parts.parts.end(),
-                                      [&](const Part& part) { return contents.contains(part.content); });
-    if (mine == paths.end() && !isLinked) continue;
+  const auto giveRun = [&](RunId run, std::size_t tab, const document::NodePaths* paths) {
+    const RunParts& parts = m_runs.at(run);
     std::vector<Giver::Wanted> wanted;
     for (const Part& part : parts.parts) {
-      if (mine != paths.end() && (part.kind == PartKind::Document || part.kind == PartKind::Part))
-        contents.insert(part.content);
-      const NodeId node = mine == paths.end() ? kNoNode : mine->second.nodeOf(parts.paths[part.top]);
-      wanted.push_back({.part = &part, .node = node});
+      const NodeId node = paths == nullptr ? kNoNode : paths->nodeOf(parts.paths[part.top]);
+      wanted.push_back({.part = &part, .tab = tab, .node = node});
     }
     const std::vector<std::size_t> given = giver.give(wanted);
     auto& byPath = result.m_runs[run];
     for (std::size_t i = 0; i < given.size(); ++i) {
       for (const std::size_t node : parts.parts[i].nodes) byPath[parts.paths[node]] = given[i];
     }
-  }
-  std::vector<Giver::Wanted> wanted;
-  wanted.reserve(own.size());
-  for (const Part& part : own) wanted.push_back({.part = &part, .node = ids[part.top]});
-  const std::vector<std::size_t> given = giver.give(wanted);
-  result.m_nodes.assign(ids.empty() ? 0 : *std::max_element(ids.begin(), ids.end()) + 1, kNone);
-  for (std::size_t i = 0; i < given.size(); ++i) {
-    for (const std::size_t node : own[i].nodes) result.m_nodes[ids[node]] = given[i];
+  };
+  auto nextOther = others.begin();
+  const auto giveOthersBefore = [&](RunId run) {
+    for (; nextOther != others.end() && nextOther->first < run; ++nextOther) {
+      if (nextOther->second.isLinked) giveRun(nextOther->first, open.size(), nullptr);
+    }
+  };
+  for (std::size_t tab = 0; tab < tabs.size(); ++tab) {
+    if (!tabs[tab].isLinked) continue;
+    for (const auto& [run, paths] : *open[tab].paths) {
+      const auto mine = tabOf.find(run);
+      if (mine == tabOf.end() || mine->second != tab) continue;
+      giveOthersBefore(run);
+      giveRun(run, tab, &paths);
+    }
+    giveOthersBefore(std::numeric_limits<RunId>::max());
+    const auto& [items, ids] = tabs[tab].items;
+    std::vector<Giver::Wanted> wanted;
+    wanted.reserve(tabs[tab].parts.size());
+    for (const Part& part : tabs[tab].parts)
+      wanted.push_back({.part = &part, .tab = tab, .node = ids[part.top]});
+    const std::vector<std::size_t> given = giver.give(wanted);
+    if (tab != own) continue;
+    result.m_nodes.assign(ids.empty() ? 0 : *std::max_element(ids.begin(), ids.end()) + 1, kNone);
+    for (std::size_t i = 0; i < given.size(); ++i) {
+      for (const std::size_t node : tabs[tab].parts[i].nodes) result.m_nodes[ids[node]] = given[i];
+    }
   }
   return result;
 }

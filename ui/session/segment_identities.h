@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Recognises each part of a prompt through moves, edits and runs, so that a part has one number and one hue
-// in every view. A part is recognised by its text first, then by its node; so an edited part stays the same
-// part.
+// in every view and in every tab. A part is recognised by its text first, then by its node; so an edited part
+// stays the same part.
 #pragma once
 
 #include "engine/base/ids.h"
@@ -54,12 +54,22 @@ class SegmentIdentities {
 };
 
 /// Gives parts their identities, and reads the query of each run only once. The identities depend on nothing
-/// but the document, the runs and their order. The runs that count are those of the document and those that
-/// share a part with it.
+/// but the documents, the runs and their order. What counts beside a document and its runs are the other
+/// documents of the window and the other runs that share a part with it, or with one of those. Documents are
+/// numbered one after the other, in their order; so all that share a part get the same numbers.
 class SegmentBook {
  public:
+  /// A document of the window, and where its nodes stand in the queries of its runs.
+  struct Open {
+    const document::Document* document = nullptr;
+    const std::map<RunId, document::NodePaths>* paths = nullptr;  ///< only of runs in the trace
+  };
+  /// The identities of the parts of `open[own]`.
+  SegmentIdentities read(const std::vector<Open>& open, std::size_t own, const TraceStore& trace);
   SegmentIdentities read(const document::Document& document, const TraceStore& trace,
-                         const std::map<RunId, document::NodePaths>& paths);
+                         const std::map<RunId, document::NodePaths>& paths) {
+    return read({{.document = &document, .paths = &paths}}, 0, trace);
+  }
 
   /// A part of a query or a document.
   struct Part {

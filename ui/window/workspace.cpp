@@ -773,7 +773,22 @@ void Workspace::readIdentitiesAnew() {
                   .trace = m_input.trace,
                   .runs = m_input.trace->runs().size(),
                   .ownRuns = m_input.paths.size()};
-  SegmentIdentities now = m_book.read(*m_input.document, *m_input.trace, m_input.paths);
+  // The document in view as the views have it, and the others as they are now.
+  const std::map<RunId, document::NodePaths> none;
+  std::vector<SegmentBook::Open> open;
+  std::size_t own = 0;
+  for (const auto& each : m_documents) {
+    const bool isShown = each.get() == m_current;
+    if (isShown) own = open.size();
+    // Numbers of runs mean something in the trace alone from which they are.
+    const bool isHere = each->source->trace() == m_input.trace;
+    open.push_back({.document = isShown ? m_input.document.get() : &each->model->document(),
+                    .paths = isShown  ? &m_input.paths
+                             : isHere ? &each->paths
+                                      : &none});
+  }
+  if (m_current == nullptr) open = {{.document = m_input.document.get(), .paths = &m_input.paths}};
+  SegmentIdentities now = m_book.read(open, own, *m_input.trace);
   // The same object tells the views that nothing is to be coloured anew.
   if (m_input.identities && *m_input.identities == now) return;
   m_input.identities = std::make_shared<const SegmentIdentities>(std::move(now));

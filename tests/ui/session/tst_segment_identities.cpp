@@ -165,6 +165,35 @@ class TestSegmentIdentities : public QObject {
     QCOMPARE(story.numbers(), QStringLiteral("3 2"));
   }
 
+  /// Before anything was run, too.
+  void tabsThatShareADocumentAreNumberedTogether() {
+    const std::vector<Document> tabs = {
+        document::fromQuery(ragOf({"a", "b", "c"})), document::fromQuery(ragOf({"c", "a", "new"})),
+        document::fromQuery(ragOf({"new", "z"})), document::fromQuery(ragOf({"x", "y"}))};
+    const TraceStore trace;
+    const std::map<RunId, document::NodePaths> none;
+    std::vector<SegmentBook::Open> open;
+    for (const Document& each : tabs) open.push_back({.document = &each, .paths = &none});
+    const auto numbersIn = [&](std::size_t tab) {
+      const SegmentIdentities all = SegmentBook().read(open, tab, trace);
+      const Document& document = tabs[tab];
+      QStringList text;
+      for (const NodeId id : document.ids()) {
+        const auto* message = document.at(id).own.as<query::Message>();
+        const SegmentIdentity* own = all.ofNode(id);
+        if (message != nullptr && own->kind == PartKind::Document)
+          text += QStringLiteral("%1=%2").arg(QString::fromStdString(message->text)).arg(own->number + 1);
+      }
+      text.sort();
+      return text.join(QLatin1Char(' '));
+    };
+    QCOMPARE(numbersIn(0), QStringLiteral("a=1 b=2 c=3"));
+    QCOMPARE(numbersIn(1), QStringLiteral("a=1 c=3 new=4"));
+    // It shares nothing with the first one, but a document with one that does.
+    QCOMPARE(numbersIn(2), QStringLiteral("new=4 z=5"));
+    QCOMPARE(numbersIn(3), QStringLiteral("x=1 y=2"));
+  }
+
   void theSameTextIsTheSameDocument() {
     Story story({"a", "b", "a"});
     QCOMPARE(story.numbers(), QStringLiteral("1 2 1"));

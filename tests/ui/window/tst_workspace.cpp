@@ -107,6 +107,37 @@ class TestWorkspace : public QObject {
     QVERIFY(computed <= static_cast<std::int64_t>(question.tokens.size()));
   }
 
+  /// A text has one number and one hue in all tabs, whichever of them is run, and when.
+  void tabsAgreeOnNumbers() {
+    Workspace workspace{test::cpuBackends()};
+    workspace.open(example(QStringLiteral("rag.json")));
+    workspace.open(example(QStringLiteral("rag-swapped.json")));
+    const auto shown = [&workspace] {
+      std::map<std::string, SegmentIdentity> found;
+      const document::Document& document = *workspace.input().document;
+      for (const document::NodeId id : document.at(plusOf(document)).children)
+        found[*query::textOf(document.at(id).own)] = *workspace.input().identities->ofNode(id);
+      return found;
+    };
+    const auto show = [&workspace](std::size_t tab) {
+      workspace.setCurrent(workspace.documents()[tab].get());
+      return QTest::qWaitFor([&] {
+        return workspace.input().document == workspace.documents()[tab]->model->snapshot() &&
+               workspace.input().identities != nullptr;
+      });
+    };
+    QVERIFY(show(1));
+    const auto before = shown();
+    QCOMPARE(before.size(), std::size_t(3));
+    QVERIFY(show(0));
+    QVERIFY(shown() == before);
+    QVERIFY(show(1));
+    QCOMPARE(runToEnd(workspace), QString());
+    QVERIFY(shown() == before);
+    QVERIFY(show(0));
+    QVERIFY(shown() == before);
+  }
+
   /// Documents keep their identities while a person types; one that has come to say what another says is that
   /// one after a pause, and what is added has one at once.
   void identitiesFollowWhatIsTyped() {
