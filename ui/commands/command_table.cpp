@@ -47,10 +47,15 @@ std::vector<CommandInfo> makeTable() {
   add("file.close", File, Document, tr("Close tab"), tr("Close the document"), {"Ctrl+W"});
   add("file.quit", File, Program, tr("Quit"), tr("Close the window"), {"Ctrl+Q"});
 
-  add("edit.undo", Edit, Document, tr("Undo"), tr("Take the last change back"), {"Ctrl+Z"});
+  add("edit.undo", Edit, Document, tr("Undo"),
+      tr("Take the last change of the query back; settings stay as they are"), {"Ctrl+Z"});
   add("edit.redo", Edit, Document, tr("Redo"), tr("Make the change again"), {"Ctrl+Shift+Z", "Ctrl+Y"});
+  add("edit.undo-setting", Edit, Document, tr("Undo setting"),
+      tr("Take the last change of a setting back; the query stays as it is"), {"Ctrl+Alt+Z"});
+  add("edit.redo-setting", Edit, Document, tr("Redo setting"),
+      tr("Make the change of the setting again; the query stays as it is"), {"Ctrl+Alt+Shift+Z"});
   add("edit.history", Edit, Document, tr("Undo history…"),
-      tr("All changes of this document, to go back to before any of them"));
+      tr("All changes of the query and of its settings, to go back to before any of them"));
   add("edit.cut", Edit, Document, tr("Cut"), tr("Cut the selected nodes, as JSON text"), {"Ctrl+X"}, Canvas);
   add("edit.copy", Edit, Document, tr("Copy"), tr("Copy the selected nodes, as JSON text"), {"Ctrl+C"},
       Canvas);

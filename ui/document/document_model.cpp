@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "ui/document/document_model.h"
 
+#include "ui/document/setting_change_text.h"
+
 #include <QFileInfo>
 #include <QUndoCommand>
 
@@ -8,25 +10,26 @@
 
 namespace spanscope::ui {
 
-/// Two whole values: nodes that did not change are shared between them.
+/// Two whole values, of which the settings do not count: nodes that did not change are shared between them.
 class ChangeCommand final : public QUndoCommand {
  public:
-  ChangeCommand(DocumentModel& model, const QString& name, std::shared_ptr<const document::Document> after,
-                QString key)
+  ChangeCommand(DocumentModel& model, const QString& name, std::shared_ptr<const document::Document> before,
+                std::shared_ptr<const document::Document> after, QString key)
       : QUndoCommand(name),
         m_model(model),
-        m_before(model.snapshot()),
+        m_before(std::move(before)),
         m_after(std::move(after)),
         m_key(std::move(key)) {}
 
   void undo() override {
     // What comes next is not merged into a command from before.
     m_model.endMerge();
-    m_model.replay(m_before);
+    show(*m_before);
   }
   void redo() override {
     // The stack calls this as it takes the command, when the model has its value already.
-    if (m_model.snapshot() != m_after) m_model.replay(m_after);
+    if (m_isTaken) show(*m_after);
+    m_isTaken = true;
   }
 
   int id() const override { return m_key.isEmpty() ? -1 : 1; }
@@ -34,24 +37,86 @@ class ChangeCommand final : public QUndoCommand {
     const auto* next = dynamic_cast<const ChangeCommand*>(other);
     if (next == nullptr || next->m_key != m_key) return false;
     m_after = next->m_after;
-    setObsolete(*m_after == *m_before);
+    setObsolete(isSame(*m_before, *m_after));
     return true;
   }
 
+  static bool isSame(const document::Document& one, const document::Document& other) {
+    if (one.settings == other.settings) return one == other;
+    document::Document copy = one;
+    copy.settings = other.settings;
+    return copy == other;
+  }
+
  private:
+  void show(const document::Document& value) {
+    auto next = std::make_shared<document::Document>(value);
+    next->settings = m_model.document().settings;
+    m_model.replay(std::move(next));
+  }
+
   DocumentModel& m_model;
   std::shared_ptr<const document::Document> m_before;
   std::shared_ptr<const document::Document> m_after;
   QString m_key;
+  bool m_isTaken = false;  ///< by the stack
+};
+
+class SettingsCommand final : public QUndoCommand {
+ public:
+  SettingsCommand(DocumentModel& model, const QString& name, document::RunSettings before,
+                  document::RunSettings after, QString key)
+      : m_model(model),
+        m_name(name),
+        m_before(std::move(before)),
+        m_after(std::move(after)),
+        m_key(std::move(key)) {
+    setText(settingChangeText(m_name, m_before, m_after));
+  }
+
+  void undo() override {
+    m_model.endMerge();
+    show(m_before);
+  }
+  void redo() override {
+    if (m_isTaken) show(m_after);
+    m_isTaken = true;
+  }
+
+  int id() const override { return m_key.isEmpty() ? -1 : 1; }
+  bool mergeWith(const QUndoCommand* other) override {
+    const auto* next = dynamic_cast<const SettingsCommand*>(other);
+    if (next == nullptr || next->m_key != m_key) return false;
+    m_after = next->m_after;
+    setText(settingChangeText(m_name, m_before, m_after));
+    setObsolete(m_after == m_before);
+    return true;
+  }
+
+ private:
+  void show(const document::RunSettings& settings) {
+    auto next = std::make_shared<document::Document>(m_model.document());
+    next->settings = settings;
+    m_model.replay(std::move(next));
+  }
+
+  DocumentModel& m_model;
+  QString m_name;
+  document::RunSettings m_before;
+  document::RunSettings m_after;
+  QString m_key;
+  bool m_isTaken = false;  ///< by the stack
 };
 
 DocumentModel::DocumentModel(document::Document document, QObject* parent)
     : QObject(parent), m_document(std::make_shared<const document::Document>(std::move(document))) {
-  connect(&m_undo, &QUndoStack::cleanChanged, this, &DocumentModel::stateChanged);
+  for (QUndoStack* stack : {&m_undo, &m_settingsUndo})
+    connect(stack, &QUndoStack::cleanChanged, this, &DocumentModel::stateChanged);
 }
 
 DocumentModel::~DocumentModel() {
   m_undo.disconnect(this);
+  m_settingsUndo.disconnect(this);
 }
 
 bool DocumentModel::change(const QString& name, const std::function<void(document::Document&)>& change,
@@ -64,11 +129,13 @@ bool DocumentModel::change(const QString& name, const std::function<void(documen
   // A serial in the key ends a merge without a command of its own.
   const QString key =
       mergeKey.isEmpty() ? QString() : mergeKey + QLatin1Char('#') + QString::number(m_mergeSerial);
-  // The command stands in the stack before anybody is told, so that changes which answer this one come after
-  // it.
-  auto* command = new ChangeCommand(*this, name, next, key);  // the stack owns it
-  m_document = std::move(next);
-  m_undo.push(command);
+  const std::shared_ptr<const document::Document> before = std::exchange(m_document, std::move(next));
+  // The commands stand in their stacks, which own them, before anybody is told, so that changes which answer
+  // this one come after it.
+  if (!ChangeCommand::isSame(*before, *m_document))
+    m_undo.push(new ChangeCommand(*this, name, before, m_document, key));
+  if (before->settings != m_document->settings)
+    m_settingsUndo.push(new SettingsCommand(*this, name, before->settings, m_document->settings, key));
   Q_EMIT changed();
   return true;
 }
@@ -95,12 +162,13 @@ void DocumentModel::setTitle(const QString& title) {
 }
 
 bool DocumentModel::isModified() const {
-  return !m_undo.isClean();
+  return !m_undo.isClean() || !m_settingsUndo.isClean();
 }
 
 void DocumentModel::markSaved() {
   endMerge();
   m_undo.setClean();
+  m_settingsUndo.setClean();
 }
 
 void DocumentModel::markUnsaved() {

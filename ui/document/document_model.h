@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// An open document: its present value, its undo history and its file.
+// An open document: its present value, its undo histories and its file.
 #pragma once
 
 #include "engine/workbench/document/document.h"
@@ -24,14 +24,19 @@ class DocumentModel : public QObject {
   std::shared_ptr<const document::Document> snapshot() const { return m_document; }
 
   /// The only way to change the document. `change` edits a copy. If the copy differs, it becomes the
-  /// document, and an undo command with this name is pushed. Consecutive changes with the same non-empty
-  /// merge key become one command, until endMerge() or another change comes between. Returns whether anything
-  /// changed. While changed() tells of an undo or redo, no change is accepted: it returns false.
+  /// document, and an undo command is pushed: with this name for the query and its layout, with a text that
+  /// names the settings and their values for settings, one of each if both differ. Consecutive changes with
+  /// the same non-empty merge key become one command, until endMerge() or another change of the same history
+  /// comes between. Returns whether anything changed. While changed() tells of an undo or redo, no change is
+  /// accepted: it returns false.
   bool change(const QString& name, const std::function<void(document::Document&)>& change,
               const QString& mergeKey = {});
   void endMerge();
 
+  /// The changes of everything except the settings. Undo and redo leave the settings as they are.
   QUndoStack& undoStack() { return m_undo; }
+  /// The changes of the settings. Undo and redo leave everything else as it is.
+  QUndoStack& settingsUndoStack() { return m_settingsUndo; }
 
   QString filePath() const { return m_filePath; }  ///< empty: never saved
   void setFilePath(const QString& path);
@@ -48,10 +53,12 @@ class DocumentModel : public QObject {
 
  private:
   friend class ChangeCommand;
+  friend class SettingsCommand;
   void replay(std::shared_ptr<const document::Document> document);
 
   std::shared_ptr<const document::Document> m_document;
   QUndoStack m_undo;
+  QUndoStack m_settingsUndo;
   QString m_filePath;
   QString m_title;
   int m_mergeSerial = 0;

@@ -17,6 +17,14 @@
 #include <algorithm>
 
 namespace spanscope::ui {
+namespace {
+
+/// A text that may hold the name of a file, in which "&" is no key.
+QString inMenu(QString text) {
+  return text.replace(QLatin1Char('&'), QStringLiteral("&&"));
+}
+
+}  // namespace
 
 void MainWindow::addCommands() {
   CommandHandlers& rows = m_commands;
@@ -25,6 +33,7 @@ void MainWindow::addCommands() {
   };
   const auto isIdle = [this, tab] { return !m_workspace.engine().isBusy(tab()); };
   const auto undoStack = [this]() -> QUndoStack& { return m_workspace.model()->undoStack(); };
+  const auto settingsStack = [this]() -> QUndoStack& { return m_workspace.model()->settingsUndoStack(); };
 
   rows.add("file.new", [this] { newDocument(); });
   rows.add("file.open", [this] { openDialog(); });
@@ -58,7 +67,23 @@ void MainWindow::addCommands() {
       });
 
   rows.add(
-      "edit.history", [undoStack] { return undoStack().count() > 0; }, [this] { showUndoHistory(); });
+      "edit.undo-setting", [settingsStack] { return settingsStack().canUndo(); },
+      [settingsStack] { settingsStack().undo(); },
+      [settingsStack] {
+        const QString name = settingsStack().undoText();
+        return name.isEmpty() ? tr("Undo setting") : tr("Undo setting “%1”").arg(inMenu(name));
+      });
+  rows.add(
+      "edit.redo-setting", [settingsStack] { return settingsStack().canRedo(); },
+      [settingsStack] { settingsStack().redo(); },
+      [settingsStack] {
+        const QString name = settingsStack().redoText();
+        return name.isEmpty() ? tr("Redo setting") : tr("Redo setting “%1”").arg(inMenu(name));
+      });
+  rows.add(
+      "edit.history",
+      [undoStack, settingsStack] { return undoStack().count() > 0 || settingsStack().count() > 0; },
+      [this] { showUndoHistory(); });
 
   rows.add("run.run", isIdle, [this] { run(false); });
   rows.add("run.run-selected", isIdle, [this] { run(true); });

@@ -371,22 +371,39 @@ void MainWindow::exportView(const QString& id) {
 void MainWindow::showUndoHistory() {
   QDialog dialog(this);
   dialog.setWindowTitle(tr("Undo history"));
-  auto* explanation = new QLabel(tr("The document goes to what it was after the change that you choose. What "
-                                    "comes after that stays in the list until you change something else."),
+  auto* explanation = new QLabel(tr("The query or the settings go to what they were after the change that "
+                                    "you choose; the other stays as it is. What comes after that stays in "
+                                    "the list until you change something else."),
                                  &dialog);
   explanation->setWordWrap(true);
-  auto* list = new QUndoView(&m_workspace.model()->undoStack(), &dialog);
-  list->setAccessibleName(tr("Changes of this document, the oldest first"));
-  list->setEmptyLabel(tr("As it was opened"));
+  DocumentModel& model = *m_workspace.model();
+  auto* lists = new QHBoxLayout;
+  lists->setSpacing(3 * kSpace);
+  const auto addList = [&](QUndoStack& stack, const QString& title, const QString& accessibleName) {
+    auto* header = new QLabel(title, &dialog);
+    header->setFont(m_workspace.input().theme.titleFont());
+    auto* list = new QUndoView(&stack, &dialog);
+    list->setAccessibleName(accessibleName);
+    list->setEmptyLabel(tr("As it was opened"));
+    header->setBuddy(list);
+    auto* column = new QVBoxLayout;
+    column->setSpacing(kSpace);
+    column->addWidget(header);
+    column->addWidget(list, 1);
+    lists->addLayout(column, 1);
+    return list;
+  };
+  auto* list = addList(model.undoStack(), tr("Query"), tr("Changes of the query, the oldest first"));
+  addList(model.settingsUndoStack(), tr("Settings"), tr("Changes of settings, the oldest first"));
   auto* buttons = new QDialogButtonBox(QDialogButtonBox::Close, &dialog);
   connect(buttons, &QDialogButtonBox::rejected, &dialog, &QDialog::reject);
   auto* column = new QVBoxLayout(&dialog);
   column->setContentsMargins(4 * kSpace, 4 * kSpace, 4 * kSpace, 4 * kSpace);
   column->setSpacing(3 * kSpace);
   column->addWidget(explanation);
-  column->addWidget(list, 1);
+  column->addLayout(lists, 1);
   column->addWidget(buttons);
-  dialog.resize(360, 420);
+  dialog.resize(560, 420);
   list->setFocus();
   dialog.exec();
 }

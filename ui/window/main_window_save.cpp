@@ -169,11 +169,15 @@ void MainWindow::reload(OpenDocument& document) {
     box.exec();
     return;
   }
+  const bool hasOtherSettings = opened.document->settings != model.document().settings;
   // As a change, so that what was here can be had back.
   model.change(tr("Reload"), [&opened](document::Document& changed) { changed = *opened.document; });
   model.markSaved();
   m_files.accept(document.id, std::move(stamp));
-  say(tr("Reloaded %1. Undo brings back what was here.").arg(model.title()));
+  say(hasOtherSettings
+          ? tr("Reloaded %1. Undo brings back the query that was here, Undo setting its settings.")
+                .arg(model.title())
+          : tr("Reloaded %1. Undo brings back what was here.").arg(model.title()));
 }
 
 void MainWindow::compareWithFile(const OpenDocument& document) {

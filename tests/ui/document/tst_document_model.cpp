@@ -36,6 +36,9 @@ class TestDocumentModel : public QObject {
   void knowsWhetherItIsModified();
   void changesThatAnswerAChangeComeAfterIt();
   void nothingChangesWhileAnUndoIsTold();
+  void settingsHaveAHistoryOfTheirOwn();
+  void settingsAreNamedInTheirHistory();
+  void aChangeOfBothIsInBothHistories();
   void hasATitle();
 };
 
@@ -122,19 +125,19 @@ void TestDocumentModel::changesThatAnswerAChangeComeAfterIt() {
     model.change(QStringLiteral("Answer"), [](Document& document) { document.settings.seed = 2; });
   });
   QVERIFY(model.change(QStringLiteral("Ask"), [](Document& document) { document.settings.blockSize = 4; }));
-  QCOMPARE(model.undoStack().count(), 2);
-  QCOMPARE(model.undoStack().text(0), QStringLiteral("Ask"));
-  QCOMPARE(model.undoStack().text(1), QStringLiteral("Answer"));
+  QCOMPARE(model.settingsUndoStack().count(), 2);
+  QCOMPARE(model.settingsUndoStack().text(0), QStringLiteral("Block size: 16 tokens → 4 tokens"));
+  QCOMPARE(model.settingsUndoStack().text(1), QStringLiteral("Seed: 0 → 2"));
   const Document last = model.document();
   QCOMPARE(last.settings.seed, std::uint64_t(2));
   QCOMPARE(last.settings.blockSize, 4);
-  model.undoStack().undo();
+  model.settingsUndoStack().undo();
   QCOMPARE(model.document().settings.seed, first.settings.seed);
   QCOMPARE(model.document().settings.blockSize, 4);
-  model.undoStack().undo();
+  model.settingsUndoStack().undo();
   QVERIFY(model.document() == first);
-  model.undoStack().redo();
-  model.undoStack().redo();
+  model.settingsUndoStack().redo();
+  model.settingsUndoStack().redo();
   QVERIFY(model.document() == last);
 }
 
@@ -146,11 +149,87 @@ void TestDocumentModel::nothingChangesWhileAnUndoIsTold() {
   connect(&model, &DocumentModel::changed, &model, [&] {
     refused = !model.change(QStringLiteral("Late"), [](Document& document) { document.settings.seed = 99; });
   });
-  model.undoStack().undo();
+  model.settingsUndoStack().undo();
   QVERIFY(refused);
-  QVERIFY(model.undoStack().canRedo());
-  model.undoStack().redo();
+  QVERIFY(model.settingsUndoStack().canRedo());
+  model.settingsUndoStack().redo();
   QVERIFY(model.document() == last);
+}
+
+void TestDocumentModel::settingsHaveAHistoryOfTheirOwn() {
+  DocumentModel model(oneNode());
+  const NodeId id = model.document().root();
+  type(model, id, "a", {});
+  model.change(QStringLiteral("Policy"), [](Document& document) { document.settings.policy = "prefix"; });
+  type(model, id, "b", {});
+  QCOMPARE(model.undoStack().count(), 2);
+  QCOMPARE(model.settingsUndoStack().count(), 1);
+  // Each undo leaves the other's values as they are, and so does each redo.
+  model.undoStack().undo();
+  QCOMPARE(model.document().at(id).name, std::string("a"));
+  QCOMPARE(model.document().settings.policy, std::string("prefix"));
+  model.settingsUndoStack().undo();
+  QCOMPARE(model.document().at(id).name, std::string("a"));
+  QCOMPARE(model.document().settings.policy, std::string("spans"));
+  model.undoStack().undo();
+  model.settingsUndoStack().redo();
+  QCOMPARE(model.document().at(id).name, std::string());
+  QCOMPARE(model.document().settings.policy, std::string("prefix"));
+  model.undoStack().redo();
+  model.undoStack().redo();
+  QCOMPARE(model.document().at(id).name, std::string("b"));
+  QCOMPARE(model.document().settings.policy, std::string("prefix"));
+  QVERIFY(model.isModified());
+  model.markSaved();
+  QVERIFY(!model.isModified());
+  model.settingsUndoStack().undo();
+  QVERIFY(model.isModified());
+  model.settingsUndoStack().redo();
+  QVERIFY(!model.isModified());
+}
+
+void TestDocumentModel::settingsAreNamedInTheirHistory() {
+  DocumentModel model(oneNode());
+  const auto last = [&](const std::function<void(RunSettings&)>& change, const QString& key = {}) {
+    model.change(
+        QStringLiteral("Choice"), [&](Document& document) { change(document.settings); }, key);
+    return model.settingsUndoStack().undoText();
+  };
+  QCOMPARE(last([](RunSettings& settings) { settings.policy = "prefix"; }),
+           QStringLiteral("Reuse policy: spans → prefix"));
+  QCOMPARE(last([](RunSettings& settings) { settings.distribute = false; }),
+           QStringLiteral("Distribute plus into inner generates: on → off"));
+  QCOMPARE(last([](RunSettings& settings) { settings.cacheDiskMebibytes = 512; }),
+           QStringLiteral("Keep on the disk: nothing → 512 MiB"));
+  QCOMPARE(last([](RunSettings& settings) {
+             settings.layers = {0, 2};
+           }),
+           QStringLiteral("Layers: all → 0, 2"));
+  QCOMPARE(last([](RunSettings& settings) { settings.standsFor = std::string(100, 'x'); }),
+           QStringLiteral("Stands for: nothing → %1…").arg(QString(27, QLatin1Char('x'))));
+  QCOMPARE(last([](RunSettings& settings) { settings.model = "/models/a", settings.standsFor.clear(); }),
+           QStringLiteral("Choice: Checkpoint, Stands for"));
+  // What is typed in one go is named from its first value to its last.
+  last([](RunSettings& settings) { settings.seed = 1; }, QStringLiteral("seed"));
+  QCOMPARE(last([](RunSettings& settings) { settings.seed = 12; }, QStringLiteral("seed")),
+           QStringLiteral("Seed: 0 → 12"));
+}
+
+void TestDocumentModel::aChangeOfBothIsInBothHistories() {
+  DocumentModel model(oneNode());
+  const Document first = model.document();
+  QSignalSpy changed(&model, &DocumentModel::changed);
+  model.change(QStringLiteral("Reload"), [](Document& document) {
+    setName(document, document.root(), "a");
+    document.settings.seed = 3;
+  });
+  QCOMPARE(changed.count(), 1);
+  QCOMPARE(model.undoStack().undoText(), QStringLiteral("Reload"));
+  QCOMPARE(model.settingsUndoStack().undoText(), QStringLiteral("Seed: 0 → 3"));
+  model.undoStack().undo();
+  QCOMPARE(model.document().settings.seed, std::uint64_t(3));
+  model.settingsUndoStack().undo();
+  QVERIFY(model.document() == first);
 }
 
 void TestDocumentModel::hasATitle() {

@@ -67,8 +67,8 @@ class TestCanvasCommands : public QObject {
     for (const ui::CommandInfo& info : ui::commandTable()) {
       const bool ours =
           info.id.startsWith(QStringLiteral("node.")) ||
-          (info.id.startsWith(QStringLiteral("edit.")) && info.id != QStringLiteral("edit.undo") &&
-           info.id != QStringLiteral("edit.redo") && info.id != QStringLiteral("edit.history")) ||
+          (info.id.startsWith(QStringLiteral("edit.")) && !info.id.startsWith(QStringLiteral("edit.undo")) &&
+           !info.id.startsWith(QStringLiteral("edit.redo")) && info.id != QStringLiteral("edit.history")) ||
           info.id.startsWith(QStringLiteral("view.zoom")) || info.id.startsWith(QStringLiteral("view.fit")) ||
           info.id == QStringLiteral("view.forecast") || info.id == QStringLiteral("view.minimap");
       if (!ours) {

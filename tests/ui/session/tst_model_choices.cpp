@@ -67,7 +67,7 @@ class TestModelChoices : public QObject {
     chooseModel(model, QStringLiteral("/models/a"));
     QCOMPARE(model.document().settings.model, std::string("/models/a"));
     QVERIFY(model.document().settings.standsFor.empty());
-    model.undoStack().undo();
+    model.settingsUndoStack().undo();
     QVERIFY(model.document() == document);
   }
 };

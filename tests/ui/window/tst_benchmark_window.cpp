@@ -121,7 +121,7 @@ class TestBenchmarkWindow : public QObject {
     workspace().model()->change(QStringLiteral("Seed"),
                                 [](document::Document& document) { document.settings.seed = 77; });
     QTRY_VERIFY(isOutdated());
-    workspace().model()->undoStack().undo();
+    workspace().model()->settingsUndoStack().undo();
     QTRY_VERIFY(!isOutdated());
   }
 

@@ -30,6 +30,9 @@
 #include <QTabBar>
 #include <QTemporaryDir>
 #include <QTest>
+#include <QTimer>
+#include <QUndoStack>
+#include <QUndoView>
 
 #include <algorithm>
 #include <utility>
@@ -107,6 +110,41 @@ class TestMainWindow : public QObject {
     waitForRun(1, ended);
     QVERIFY2(progress().runs.rbegin()->second.answer.find("Biscuit") != std::string::npos,
              progress().runs.rbegin()->second.answer.c_str());
+  }
+
+  /// Settings have entries of their own in the menu, and lists of their own in the history.
+  void settingsAreUndoneApart() {
+    QVERIFY(m_window->openExample(QStringLiteral("rag.json")));
+    DocumentModel& model = *m_window->workspace().model();
+    model.change(QStringLiteral("Rename"),
+                 [](document::Document& value) { document::setName(value, value.root(), "mine"); });
+    model.change(QStringLiteral("Policy"),
+                 [](document::Document& value) { value.settings.policy = "prefix"; });
+    const auto text = [this](const char* id) {
+      return m_window->findChild<QAction*>(QLatin1String(id))->text();
+    };
+    QCOMPARE(text("edit.undo"), QStringLiteral("Undo “Rename”"));
+    QCOMPARE(text("edit.undo-setting"), QStringLiteral("Undo setting “Reuse policy: spans → prefix”"));
+
+    QStringList listed;
+    QTimer::singleShot(0, this, [&listed] {
+      QWidget* dialog = QApplication::activeModalWidget();
+      for (const QUndoView* list : dialog->findChildren<QUndoView*>())
+        listed += list->stack()->text(list->stack()->count() - 1);
+      dialog->close();
+    });
+    m_window->perform(QStringLiteral("edit.history"));
+    QCOMPARE(listed, (QStringList{QStringLiteral("Rename"), QStringLiteral("Reuse policy: spans → prefix")}));
+
+    m_window->perform(QStringLiteral("edit.undo"));
+    QCOMPARE(model.document().settings.policy, std::string("prefix"));
+    QCOMPARE(model.document().at(model.document().root()).name, std::string());
+    m_window->perform(QStringLiteral("edit.undo-setting"));
+    QCOMPARE(model.document().settings.policy, std::string("spans"));
+    QCOMPARE(text("edit.redo-setting"), QStringLiteral("Redo setting “Reuse policy: spans → prefix”"));
+    QVERIFY(!model.isModified());
+    m_window->perform(QStringLiteral("edit.redo-setting"));
+    QCOMPARE(model.document().settings.policy, std::string("prefix"));
   }
 
   /// Hints and tips name the keys as the person has them, and none where there is none.

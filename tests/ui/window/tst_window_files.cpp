@@ -240,7 +240,7 @@ class TestWindowFiles : public QObject {
     const QString folder = QString::fromStdString(workbench::bundledModelDirectory().string());
     Q_EMIT m_window->canvas().filesDropped({folder});
     QCOMPARE(model().document().settings.model, folder.toStdString());
-    model().undoStack().undo();
+    model().settingsUndoStack().undo();
     QCOMPARE(model().document().settings.model, gguf.toStdString());
   }
 

@@ -511,6 +511,7 @@ class TestWorkspace : public QObject {
     QVERIFY(newestRun(workspace).retrieved.at(path)->fragments[0].pinned);
     workspace.model()->undoStack().undo();
     workspace.model()->undoStack().undo();
+    workspace.model()->settingsUndoStack().undo();
     QVERIFY(workspace.model()->document() == *opened.document);
   }
 

@@ -54,7 +54,8 @@ void setSheet(QWidget& widget, const QString& sheet) {
   if (widget.styleSheet() != sheet) widget.setStyleSheet(sheet);
 }
 
-DocumentUndo::DocumentUndo(QWidget* editor, ModelOf model) : QObject(editor), m_model(std::move(model)) {
+DocumentUndo::DocumentUndo(QWidget* editor, ModelOf model, UndoHistory history)
+    : QObject(editor), m_model(std::move(model)), m_history(history) {
   editor->installEventFilter(this);
 }
 
@@ -62,18 +63,22 @@ bool DocumentUndo::eventFilter(QObject* watched, QEvent* event) {
   DocumentModel* const model = m_model();
   if (model == nullptr) return QObject::eventFilter(watched, event);
   if (event->type() == QEvent::FocusOut) model->endMerge();
-  if (event->type() == QEvent::KeyPress) {
-    const auto* key = static_cast<QKeyEvent*>(event);
-    if (key->matches(QKeySequence::Undo)) {
-      model->undoStack().undo();
-      return true;
-    }
-    if (key->matches(QKeySequence::Redo)) {
-      model->undoStack().redo();
-      return true;
-    }
+  if (event->type() != QEvent::KeyPress && event->type() != QEvent::ShortcutOverride)
+    return QObject::eventFilter(watched, event);
+  const auto* key = static_cast<QKeyEvent*>(event);
+  const bool isUndo = key->matches(QKeySequence::Undo);
+  if (!isUndo && !key->matches(QKeySequence::Redo)) return QObject::eventFilter(watched, event);
+  // An accepted override reaches the field as a key press instead of the window as a command.
+  if (event->type() == QEvent::ShortcutOverride) {
+    event->accept();
+    return true;
   }
-  return QObject::eventFilter(watched, event);
+  QUndoStack& stack = m_history == UndoHistory::Settings ? model->settingsUndoStack() : model->undoStack();
+  if (isUndo)
+    stack.undo();
+  else
+    stack.redo();
+  return true;
 }
 
 void ignoreWheelWithoutFocus(QWidget* widget) {

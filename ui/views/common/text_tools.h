@@ -25,18 +25,22 @@ void colorLabel(QLabel& label, const Theme& theme, Role role);
 /// Sets a style sheet only if it differs, because setting one is slow.
 void setSheet(QWidget& widget, const QString& sheet);
 
-/// Watches an editor: undo and redo there act on the document, and all typing until the focus leaves the
-/// editor is one undo step. The editor owns this object.
+/// Which of a document's undo histories keys act on.
+enum class UndoHistory { Query, Settings };
+
+/// Watches an editor, or any other field: undo and redo there act on the document, and all typing until the
+/// focus leaves the editor is one undo step. The editor owns this object.
 class DocumentUndo : public QObject {
   Q_OBJECT
  public:
   using ModelOf = std::function<DocumentModel*()>;
-  DocumentUndo(QWidget* editor, ModelOf model);
+  DocumentUndo(QWidget* editor, ModelOf model, UndoHistory history = UndoHistory::Query);
 
   bool eventFilter(QObject* watched, QEvent* event) override;
 
  private:
   ModelOf m_model;
+  UndoHistory m_history;
 };
 
 /// Keeps the wheel from changing the value of a widget without focus, which the person only scrolls past. The

@@ -5,6 +5,7 @@
 #include "engine/workbench/document/edits.h"
 #include "ui/views/common/csv_line.h"
 #include "ui/views/common/empty_text.h"
+#include "ui/views/common/text_tools.h"
 
 #include <QComboBox>
 #include <QHBoxLayout>
@@ -87,6 +88,9 @@ void FragmentsView::makeControls() {
   m_count->setRange(1, retrieve::kMaxFragments);
   m_count->setKeyboardTracking(false);
   row->addWidget(m_count);
+  for (QWidget* field : {static_cast<QWidget*>(m_ranking), static_cast<QWidget*>(m_count)})
+    new DocumentUndo(
+        field, [this] { return model(); }, UndoHistory::Settings);
   connect(m_ranking, &QComboBox::activated, this, [this] {
     changeSettings(tr("Ranking of fragments"), [this](document::RunSettings& settings) {
       settings.ranking = m_ranking->currentData().toString().toStdString();

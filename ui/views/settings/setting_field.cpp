@@ -175,7 +175,6 @@ class FieldMaker {
     auto* const line = new QLineEdit(m_rows.owner());
     line->setPlaceholderText(settingText(m_setting.row.example));
     line->setToolTip(settingText(m_setting.row.help));
-    new DocumentUndo(line, m_rows.modelOf());
     QObject::connect(line, &QLineEdit::textEdited, &m_rows,
                      [&rows = m_rows, title = m_title, name = m_name, member](const QString& text) {
                        rows.change(title, name,
@@ -207,7 +206,6 @@ class FieldMaker {
     auto* const field = new CheckedField(m_title, apply, m_rows.owner());
     field->line()->setPlaceholderText(settingText(m_setting.row.example));
     field->line()->setToolTip(settingText(m_setting.row.help));
-    new DocumentUndo(field->line(), m_rows.modelOf());
     m_field.widget = field;
     return field;
   }

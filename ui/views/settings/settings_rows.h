@@ -28,7 +28,6 @@ class SettingsRows : public QObject {
   SettingsRows(QWidget& owner, QGridLayout& grid, ModelOf model);
 
   QWidget* owner() const { return &m_owner; }
-  const ModelOf& modelOf() const { return m_model; }
 
   QLabel* addHeader(const QString& title);
   /// Adds a row and returns its label. Returns nullptr if `label` is empty: the field itself says what it is

@@ -100,6 +100,11 @@ SettingsView::SettingsView(QWidget* parent) : InputView(InputPart::Model, Pace::
   auto* layout = new QVBoxLayout(this);
   layout->setContentsMargins(0, 0, 0, 0);
   layout->addWidget(scroll);
+  for (QWidget* field : body->findChildren<QWidget*>()) {
+    if (field->focusPolicy() != Qt::NoFocus)
+      new DocumentUndo(
+          field, [this] { return model(); }, UndoHistory::Settings);
+  }
 }
 
 SettingsView::~SettingsView() = default;

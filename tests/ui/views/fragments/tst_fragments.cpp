@@ -150,7 +150,7 @@ class TestFragments : public QObject {
     ranking->setCurrentIndex(3);
     Q_EMIT ranking->activated(3);
     QCOMPARE(run.document.document().settings.ranking, std::string("hybrid"));
-    run.document.undoStack().undo();
+    run.document.settingsUndoStack().undo();
     view.setModel(&run.document);
     QCOMPARE(ranking->currentData().toString(), QStringLiteral("auto"));
     view.setModel(nullptr);

@@ -69,6 +69,7 @@ class TestSettingsView : public QObject {
   void offersEachDevice();
   void stepsBlockSizesByTwo();
   void everyChangeIsUndone();
+  void keysUndoSettingsAlone();
   void retrievalIsForAugments();
   void retrievalIsChanged();
   void addressesAreChecked();
@@ -123,7 +124,7 @@ void TestSettingsView::showsAndChanges() {
   auto* distribute = f.child<QCheckBox>("distribute");
   QTest::mouseClick(distribute, Qt::LeftButton, {}, QPoint(8, distribute->height() / 2));
   QVERIFY(!f.settings().distribute);
-  QCOMPARE(f.bench.model().undoStack().count(), 9);
+  QCOMPARE(f.bench.model().settingsUndoStack().count(), 9);
   QVERIFY(!f.child<QLineEdit>("reducePrompt")->isEnabled());
   f.child<QSpinBox>("locality")->setValue(4);
   QCOMPARE(f.settings().locality, 4U);
@@ -188,7 +189,7 @@ void TestSettingsView::policiesHaveValues() {
   values->line()->selectAll();
   QTest::keyClicks(values->line(), QStringLiteral("all"));
   QCOMPARE(f.settings().policy, std::string("link(all)"));
-  f.bench.model().undoStack().setIndex(0);
+  f.bench.model().settingsUndoStack().setIndex(0);
   QCOMPARE(f.child<QComboBox>("policy")->currentIndex(), 0);
   QVERIFY(!values->isVisibleTo(&f.view));
 }
@@ -249,7 +250,7 @@ void TestSettingsView::offersEachDevice() {
   f.choose("device", 3);
   QCOMPARE(f.settings().device, std::string("cuda:1"));
   QCOMPARE(combo->currentIndex(), 3);
-  f.bench.model().undoStack().undo();
+  f.bench.model().settingsUndoStack().undo();
   QCOMPARE(f.settings().device, std::string("auto"));
   QCOMPARE(combo->currentIndex(), 0);
 }
@@ -271,10 +272,37 @@ void TestSettingsView::everyChangeIsUndone() {
   const document::Document before = f.bench.document();
   f.choose("policy", 1);
   f.child<QSpinBox>("blockSize")->stepUp();
-  f.bench.model().undoStack().setIndex(0);
+  f.bench.model().settingsUndoStack().setIndex(0);
   QVERIFY(f.bench.document() == before);
   QCOMPARE(f.child<QSpinBox>("blockSize")->value(), 16);
   QCOMPARE(f.child<QComboBox>("policy")->currentIndex(), 0);
+}
+
+/// Whichever field has the focus: undo there never takes a change of the query back.
+void TestSettingsView::keysUndoSettingsAlone() {
+  Fixture f;
+  f.bench.model().change(QStringLiteral("Add"), [](document::Document& document) {
+    document::addNode(document, document::makeOperator("user"));
+  });
+  f.choose("policy", 1);
+  f.child<QSpinBox>("blockSize")->stepUp();
+  const std::size_t nodes = f.bench.document().size();
+  const std::vector<QWidget*> fields = {f.child<QComboBox>("policy"), f.child<QSpinBox>("blockSize"),
+                                        f.child<QCheckBox>("observe"), f.child<QLineEdit>("standsFor")};
+  for (QWidget* field : fields) {
+    field->setFocus();
+    // The window must not get the key as a shortcut.
+    QKeyEvent asked(QEvent::ShortcutOverride, Qt::Key_Z, Qt::ControlModifier);
+    asked.ignore();
+    QCoreApplication::sendEvent(field, &asked);
+    QVERIFY2(asked.isAccepted(), field->metaObject()->className());
+    QTest::keyClick(field, Qt::Key_Z, Qt::ControlModifier);
+    QCOMPARE(f.settings().blockSize, 16);
+    QCOMPARE(f.settings().policy, std::string("prefix"));
+    QTest::keyClick(field, Qt::Key_Z, Qt::ControlModifier | Qt::ShiftModifier);
+    QCOMPARE(f.settings().blockSize, 32);
+    QCOMPARE(f.bench.document().size(), nodes);
+  }
 }
 
 void TestSettingsView::retrievalIsForAugments() {
@@ -303,7 +331,7 @@ void TestSettingsView::retrievalIsChanged() {
   QTest::qWait(50);  // until the rows have their places
   scroll->ensureWidgetVisible(f.child<QWidget>("embeddingsModel"), 0, 120);
   f.bench.picture(QStringLiteral("settings-retrieval"));
-  f.bench.model().undoStack().setIndex(0);
+  f.bench.model().settingsUndoStack().setIndex(0);
   const document::Document before = f.bench.document();
   // The same defaults as on the command line.
   const retrieve::RetrievalOptions defaults;
@@ -337,14 +365,14 @@ void TestSettingsView::retrievalIsChanged() {
   f.child<QSpinBox>("overlap")->setValue(10);
   QVERIFY(!says(QStringLiteral("10 tokens")));
   QCOMPARE(f.settings().overlap, 10);
-  QCOMPARE(f.bench.model().undoStack().count(), 6);
+  QCOMPARE(f.bench.model().settingsUndoStack().count(), 6);
 
   const document::Document after = f.bench.document();
-  f.bench.model().undoStack().setIndex(0);
+  f.bench.model().settingsUndoStack().setIndex(0);
   QVERIFY(f.bench.document() == before);
   QCOMPARE(f.child<QSpinBox>("chunk")->value(), 128);
   QCOMPARE(f.child<QComboBox>("ranking")->currentIndex(), 0);
-  f.bench.model().undoStack().setIndex(6);
+  f.bench.model().settingsUndoStack().setIndex(6);
   QVERIFY(f.bench.document() == after);
 }
 
@@ -368,7 +396,7 @@ void TestSettingsView::addressesAreChecked() {
   QTest::keyClicks(model->line(), QStringLiteral("minilm"));
   QCOMPARE(f.settings().embeddingsModel, std::string("minilm"));
   // What is typed in one go is one command.
-  QCOMPARE(f.bench.model().undoStack().count(), 3);
+  QCOMPARE(f.bench.model().settingsUndoStack().count(), 3);
   address->line()->setFocus();
   address->line()->clear();
   QTest::keyClick(address->line(), Qt::Key_Backspace);
