@@ -7,6 +7,7 @@
 #include "engine/base/error.h"
 #include "engine/cache/store/disk_store.h"
 #include "engine/cache/store/store_copy.h"
+#include "engine/query/shown_text.h"
 #include "engine/workbench/run_options.h"
 
 #include <CLI/CLI.hpp>
@@ -82,10 +83,12 @@ void writePacks(const Context& context, const CacheCommandOptions& options, cons
                 const std::vector<PackSummary>& packs, bool isVerified) {
   constexpr double kKibibyte = 1 << 10;
   constexpr double kMebibyte = 1 << 20;
+  constexpr std::size_t kShownCharacters = 40;
   const std::int64_t time = now();
   nlohmann::ordered_json list = nlohmann::ordered_json::array();
   TextTable table({{"pack", TextTable::Align::Left},
                    {"model", TextTable::Align::Left},
+                   {"text", TextTable::Align::Left},
                    {"blocks"},
                    {"tokens"},
                    {"KiB"},
@@ -102,6 +105,7 @@ void writePacks(const Context& context, const CacheCommandOptions& options, cons
     nlohmann::ordered_json row{{"pack", pack.name},
                                {"tier", "disk"},
                                {"model", pack.model},
+                               {"text", pack.text},
                                {"fingerprint", pack.fingerprint},
                                {"blocks", pack.blocks},
                                {"tokens", pack.tokens},
@@ -111,7 +115,9 @@ void writePacks(const Context& context, const CacheCommandOptions& options, cons
     if (isVerified || pack.fault != PackFault::None) row["state"] = stateText(pack);
     list.push_back(std::move(row));
     const bool isTold = isVerified || pack.fault != PackFault::None;
-    table.addRow({pack.name, pack.model, std::to_string(pack.blocks), std::to_string(pack.tokens),
+    table.addRow({pack.name, pack.model,
+                  pack.text.empty() ? "–" : query::cutText(pack.text, kShownCharacters),
+                  std::to_string(pack.blocks), std::to_string(pack.tokens),
                   fixed(static_cast<double>(pack.bytes) / kKibibyte, 0),
                   pack.storedAt > 0 ? ageText(time - pack.storedAt) : "–", ageText(time - pack.usedAt),
                   isTold ? stateText(pack) : ""});

@@ -27,8 +27,9 @@ struct TierHit {
 struct PooledBlock {
   BlockId block = kNullBlock;
   StoredFacts facts;
-  std::uint64_t chain = 0;  ///< equal for blocks that were stored for one segment
-  std::int32_t place = 0;   ///< place of the block in the chain
+  std::uint64_t chain = 0;               ///< equal for blocks that were stored for one segment
+  std::int32_t place = 0;                ///< place of the block in the chain
+  std::span<const TokenId> tokens = {};  ///< valid until the cache changes
 };
 
 struct Spilled {

@@ -174,7 +174,8 @@ PooledBlock KvCache::Impl::pooled(BlockId block) {
                 .tokens = static_cast<std::int32_t>(state.trie.tokens(node).size()),
                 .base = stored.base},
       .chain = mixBits(mixBits((std::uint64_t{stored.run} << 32U) + stored.request) + hash64(stored.path)),
-      .place = stored.virtualIndex};
+      .place = stored.virtualIndex,
+      .tokens = state.trie.tokens(node)};
 }
 
 void KvCache::Impl::tellSpilled(const Origin& origin, const PooledBlock& block, const Spilled& spilled) {

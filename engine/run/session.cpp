@@ -3,6 +3,7 @@
 
 #include "engine/base/counted.h"
 #include "engine/policy/policies.h"
+#include "engine/run/block_text.h"
 #include "engine/run/drive_plan.h"
 #include "engine/run/finished_reply.h"
 #include "engine/run/logits_request.h"
@@ -112,6 +113,11 @@ SessionConfig checked(SessionConfig config) {
   return config;
 }
 
+StoreTiers::TextOf blockTexts(const text::Tokenizer* tokenizer) {
+  if (tokenizer == nullptr) return {};
+  return [tokenizer](std::span<const TokenId> tokens) { return blockText(*tokenizer, tokens); };
+}
+
 }  // namespace
 
 struct Session::Impl final : RequestListener {
@@ -128,7 +134,7 @@ struct Session::Impl final : RequestListener {
         spans(config.store.isOn() ? std::make_shared<cache::SpanStore>(config.store) : nullptr),
         tiers(spans ? std::make_shared<StoreTiers>(spans, device, *store,
                                                    cacheConfig(config, modelFingerprint, device).fingerprint,
-                                                   nameInStore(modelName))
+                                                   nameInStore(modelName), blockTexts(textTokenizer))
                     : nullptr),
         cache(cacheConfig(config, modelFingerprint, device), sink, cache::xxh3Key, tiers),
         modelComputation(decoder, device, *store),
@@ -171,6 +177,8 @@ struct Session::Impl final : RequestListener {
     if (!spans) return;
     tellProblems(run);
     sink.send(run, 0, {}, spans->report(cache.config().fingerprint));
+    if (trace::StoreTextsReported texts = spans->packTexts(); !texts.packs.empty())
+      sink.send(run, 0, {}, std::move(texts));
   }
 
   ~Impl() override {

@@ -19,14 +19,15 @@ std::int64_t nanosecondsSince(std::chrono::steady_clock::time_point begin) {
 }  // namespace
 
 StoreTiers::StoreTiers(std::shared_ptr<cache::SpanStore> store, compute::Backend& backend,
-                       compute::KvStore& pool, std::string fingerprint, std::string model)
+                       compute::KvStore& pool, std::string fingerprint, std::string model, TextOf textOf)
     : m_store(std::move(store)),
       m_backend(backend),
       m_pool(pool),
       m_owner(std::make_shared<cache::StoreOwner>(
           cache::StoreOwner{.fingerprint = std::move(fingerprint),
                             .model = std::move(model),
-                            .slotBytes = static_cast<std::uint32_t>(compute::slotBytes(pool.shape()))})) {}
+                            .slotBytes = static_cast<std::uint32_t>(compute::slotBytes(pool.shape()))})),
+      m_textOf(std::move(textOf)) {}
 
 std::optional<cache::TierHit> StoreTiers::find(const cache::ContentName& name) const {
   const std::optional<cache::SpanStore::Found> found = m_store->find(name);
@@ -62,6 +63,7 @@ cache::HeldBlock StoreTiers::read(const cache::PooledBlock& block) const {
           .owner = m_owner,
           .chain = block.chain,
           .place = block.place,
+          .text = m_textOf ? m_textOf(block.tokens) : std::string(),
           .bytes = std::move(bytes)};
 }
 

@@ -9,7 +9,9 @@
 #include "engine/run/tier_rates.h"
 
 #include <cstdint>
+#include <functional>
 #include <memory>
+#include <span>
 #include <stop_token>
 #include <string>
 #include <utility>
@@ -18,9 +20,12 @@ namespace spanscope::run {
 
 class StoreTiers final : public cache::BlockTiers {
  public:
+  /// Makes the first words of a block from its tokens; none: they are not known.
+  using TextOf = std::function<std::string(std::span<const TokenId>)>;
+
   /// `backend` and `pool` must outlive this object.
   StoreTiers(std::shared_ptr<cache::SpanStore> store, compute::Backend& backend, compute::KvStore& pool,
-             std::string fingerprint, std::string model);
+             std::string fingerprint, std::string model, TextOf textOf = {});
 
   const cache::ContentNaming& naming() const override { return m_store->naming(); }
   void refresh() override { m_store->refresh(); }
@@ -52,6 +57,7 @@ class StoreTiers final : public cache::BlockTiers {
   compute::Backend& m_backend;
   compute::KvStore& m_pool;
   std::shared_ptr<const cache::StoreOwner> m_owner;
+  TextOf m_textOf;
   std::stop_token m_stop;
   std::shared_ptr<TierRates> m_rates = std::make_shared<TierRates>();
 };

@@ -281,6 +281,17 @@ struct StoreReported {
   bool operator==(const StoreReported&) const = default;
 };
 inline constexpr std::size_t kMostPacksReported = 256;
+/// What stands in a pack of the span store.
+struct PackText {
+  std::string name;  ///< StoredPack::name
+  std::string text;  ///< a few words of each of its contents, "Mira lives in Lisbon. · Tarek is a baker."
+  bool operator==(const PackText&) const = default;
+};
+/// What stands in the packs that the StoreReported before it names, as far as that is known.
+struct StoreTextsReported {
+  std::vector<PackText> packs;
+  bool operator==(const StoreTextsReported&) const = default;
+};
 /// A request was admitted: the sums of its lookups.
 struct RequestAdmitted {
   std::int64_t promptTokens = 0;  ///< tokens there were; of a resumed request those of its reply included
@@ -551,14 +562,14 @@ struct Snapshot {
   bool operator==(const Snapshot&) const = default;
 };
 
-using Payload =
-    std::variant<SessionStarted, RunStarted, RunFinished, PlanMade, StepStarted, StepFinished,
-                 SpanTableLaidOut, BlockLookedUp, BlockAllocated, BlockShared, BlockStored, BlockRemoved,
-                 BlockCopied, BlockReleased, CacheCleared, RequestAdmitted, RequestDeferred, BatchComputed,
-                 TokenGenerated, AttentionMass, StepMetrics, MessageLogged, Snapshot, FragmentsRetrieved,
-                 RequestPreempted, AttentionLeftOut, SegmentAttention, AttentionReplayed, ReplayedMass,
-                 BlockLoaded, BlockSpilled, StoreReported, TokensRecomputed, FidelityMeasured, LayoutChosen,
-                 LayoutApplied, TeamFormed, TeammateAttention, PromptDivided, PartAttention>;
+using Payload = std::variant<SessionStarted, RunStarted, RunFinished, PlanMade, StepStarted, StepFinished,
+                             SpanTableLaidOut, BlockLookedUp, BlockAllocated, BlockShared, BlockStored,
+                             BlockRemoved, BlockCopied, BlockReleased, CacheCleared, RequestAdmitted,
+                             RequestDeferred, BatchComputed, TokenGenerated, AttentionMass, StepMetrics,
+                             MessageLogged, Snapshot, FragmentsRetrieved, RequestPreempted, AttentionLeftOut,
+                             SegmentAttention, AttentionReplayed, ReplayedMass, BlockLoaded, BlockSpilled,
+                             StoreReported, TokensRecomputed, FidelityMeasured, LayoutChosen, LayoutApplied,
+                             TeamFormed, TeammateAttention, PromptDivided, PartAttention, StoreTextsReported>;
 
 struct Event {
   std::uint64_t sequence = 0;  ///< counts from 1 within a session, without gaps

@@ -199,6 +199,11 @@ void fields(V&& v, X& x) {
   v("age", x.age);
   v("unused", x.unused);
 }
+template <class V, Is<PackText> X>
+void fields(V&& v, X& x) {
+  v("name", x.name);
+  v("text", x.text);
+}
 template <class V, Is<RecomputedTokens> X>
 void fields(V&& v, X& x) {
   v("segment", x.segment);

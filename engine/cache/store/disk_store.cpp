@@ -243,6 +243,7 @@ std::vector<PackSummary> DiskStore::list() {
     if (head == nullptr) continue;
     summary.fingerprint = head->fingerprint;
     summary.model = head->model;
+    summary.text = head->text;
     summary.blocks = head->entries.size();
     summary.tokens = head->tokens();
     summary.storedAt = head->storedAt;

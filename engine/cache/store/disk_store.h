@@ -41,6 +41,7 @@ struct PackSummary {
   std::string what;  ///< says what is wrong with the pack
   std::string fingerprint;
   std::string model;
+  std::string text;  ///< see PackHead::text
   std::uint64_t blocks = 0;
   std::uint64_t damagedBlocks = 0;  ///< found by verify()
   std::uint64_t tokens = 0;

@@ -98,11 +98,12 @@ std::string decode(std::span<const std::byte> bytes, PackHead& head, bool& isOth
   head.slotBytes = reader.number<std::uint32_t>();
   const auto fingerprintBytes = reader.number<std::uint32_t>();
   const auto modelBytes = reader.number<std::uint32_t>();
+  const auto textBytes = reader.number<std::uint32_t>();
   if (fileBytes != bytes.size())
     return std::to_string(bytes.size()) + " bytes of " + std::to_string(fileBytes);
-  const std::uint64_t headBytes =
-      kFixedBytes + std::uint64_t{entries} * kEntryBytes + std::uint64_t{fingerprintBytes} + modelBytes;
-  if (fingerprintBytes > kMostTextBytes || modelBytes > kMostTextBytes ||
+  const std::uint64_t headBytes = kFixedBytes + std::uint64_t{entries} * kEntryBytes +
+                                  std::uint64_t{fingerprintBytes} + modelBytes + textBytes;
+  if (fingerprintBytes > kMostTextBytes || modelBytes > kMostTextBytes || textBytes > kMostTextBytes ||
       headBytes + kChecksumBytes > bytes.size())
     return "a head that is longer than the file";
   Reader checksum(bytes.subspan(static_cast<std::size_t>(headBytes)));
@@ -128,6 +129,7 @@ std::string decode(std::span<const std::byte> bytes, PackHead& head, bool& isOth
   }
   head.fingerprint = table.text(fingerprintBytes);
   head.model = table.text(modelBytes);
+  head.text = table.text(textBytes);
   return {};
 }
 
@@ -151,8 +153,9 @@ std::uint64_t packBytes(const PackHead& head) {
 std::vector<std::uint8_t> encodePackHead(PackHead& head) {
   const std::string fingerprint = shortened(head.fingerprint);
   const std::string model = shortened(head.model);
+  const std::string text = shortened(head.text);
   const std::size_t size =
-      kFixedBytes + head.entries.size() * kEntryBytes + fingerprint.size() + model.size();
+      kFixedBytes + head.entries.size() * kEntryBytes + fingerprint.size() + model.size() + text.size();
   std::uint64_t at = aligned(size + kChecksumBytes);
   const std::uint64_t first = at;
   for (PackEntry& entry : head.entries) {
@@ -169,6 +172,7 @@ std::vector<std::uint8_t> encodePackHead(PackHead& head) {
   writer.number(head.slotBytes);
   writer.number(static_cast<std::uint32_t>(fingerprint.size()));
   writer.number(static_cast<std::uint32_t>(model.size()));
+  writer.number(static_cast<std::uint32_t>(text.size()));
   writer.bytes.resize(kFixedBytes);
   for (const PackEntry& entry : head.entries) {
     writer.name(entry.name);
@@ -182,6 +186,7 @@ std::vector<std::uint8_t> encodePackHead(PackHead& head) {
   }
   writer.text(fingerprint);
   writer.text(model);
+  writer.text(text);
   const Hash128 checksum = hash128(writer.bytes);
   writer.number(checksum.high);
   writer.number(checksum.low);

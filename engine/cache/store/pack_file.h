@@ -3,8 +3,9 @@
 //
 // All numbers are little endian. The file begins with a head of 64 bytes (magic "SPANPACK", version, sizes).
 // Then come one entry of 104 bytes per block (names of the block and of its parent, place and checksum of its
-// bytes), fingerprint and name of the model, and XXH3-128 over all bytes so far. The bytes of the blocks
-// follow, each block at a multiple of 64.
+// bytes), fingerprint and name of the model, a few words of the contents, and XXH3-128 over all bytes so
+// far. The bytes of the blocks follow, each block at a multiple of 64. A pack of a program that kept no words
+// has a 0 as their length.
 #pragma once
 
 #include "engine/base/hash.h"
@@ -39,6 +40,7 @@ struct PackHead {
   std::uint32_t slotBytes = 0;  ///< of one token slot
   std::string fingerprint;      ///< what the keys and values depend on, apart from tokens and what these see
   std::string model;            ///< shown to people
+  std::string text;             ///< a few words of each chain that begins in the pack; empty: not known
   std::vector<PackEntry> entries;
 
   std::uint64_t tokens() const;

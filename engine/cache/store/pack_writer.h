@@ -24,6 +24,7 @@ enum class WriteStep : std::uint8_t { Remove, Create, Reserve, Write, Sync, Rena
 /// A block that a pack shall hold.
 struct BlockToKeep {
   StoredFacts facts;
+  std::string text = {};  ///< its first words, to tell packs apart; empty: not known
   std::shared_ptr<const std::vector<std::byte>> bytes;
 };
 

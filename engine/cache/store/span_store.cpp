@@ -229,7 +229,8 @@ void SpanStore::write(Lock& lock, std::vector<HeldBlock> blocks, const std::stop
 void SpanStore::writeOne(Lock& lock, const std::vector<HeldBlock>& blocks, const std::stop_token& stop) {
   std::vector<BlockToKeep> kept;
   kept.reserve(blocks.size());
-  for (const HeldBlock& block : blocks) kept.push_back({.facts = block.facts, .bytes = block.bytes});
+  for (const HeldBlock& block : blocks)
+    kept.push_back({.facts = block.facts, .text = block.text, .bytes = block.bytes});
   m_disk->leaveOutKnown(kept);
   if (!kept.empty()) {
     const StoreOwner& owner = *blocks.front().owner;
@@ -309,6 +310,18 @@ trace::StoreReported SpanStore::report(const std::string& fingerprint) {
                    [](const auto& a, const auto& b) { return a.unused < b.unused; });
   if (report.packs.size() > trace::kMostPacksReported) report.packs.resize(trace::kMostPacksReported);
   return report;
+}
+
+trace::StoreTextsReported SpanStore::packTexts() {
+  const std::lock_guard lock(m_mutex);
+  trace::StoreTextsReported texts;
+  if (!m_disk) return texts;
+  for (PackSummary& pack : m_disk->list()) {
+    if (texts.packs.size() == trace::kMostPacksReported) break;
+    if (pack.text.empty()) continue;
+    texts.packs.push_back({.name = std::move(pack.name), .text = std::move(pack.text)});
+  }
+  return texts;
 }
 
 std::vector<Error> SpanStore::takeProblems() {

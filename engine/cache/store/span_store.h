@@ -97,6 +97,8 @@ class SpanStore {
 
   /// What both tiers hold. `fingerprint`: that of the asking session.
   trace::StoreReported report(const std::string& fingerprint);
+  /// What stands in the packs on the disk, as far as it is known: no more than kMostPacksReported.
+  trace::StoreTextsReported packTexts();
 
   /// The problems since the last call.
   std::vector<Error> takeProblems();

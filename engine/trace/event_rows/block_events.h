@@ -324,4 +324,22 @@ void fields(V&& v, X& x) {
   v("packs", x.packs);
 }
 
+template <>
+struct Facts<StoreTextsReported> : UsualFacts {
+  static constexpr const char* kName = "store_texts_reported";
+  static constexpr Indexed kIndexed{.inSession = true};
+  static const char* plain(const StoreTextsReported&) {
+    return forTranslation("Events", "Texts of kept blocks told");
+  }
+  static std::string line(const StoreTextsReported& e) {
+    std::string out = counted(e.packs.size(), "pack");
+    for (const PackText& pack : e.packs) out += "; " + escaped(pack.name) + ": " + escaped(pack.text);
+    return out;
+  }
+};
+template <class V, Is<StoreTextsReported> X>
+void fields(V&& v, X& x) {
+  v("packs", x.packs);
+}
+
 }  // namespace spanscope::trace

@@ -378,6 +378,14 @@ class TestSessionStore : public QObject {
       QVERIFY(last.packs.front().ofThisModel);
       QCOMPARE(last.packs.front().model, std::string("spanlet"));
       QCOMPARE(last.packs.front().tokens, last.tiers.front().tokens);
+      // A person tells it from others by what stands in it.
+      const auto texts = one.sink.all<trace::StoreTextsReported>();
+      QVERIFY(!texts.empty());
+      QCOMPARE(texts.back().packs.size(), std::size_t{1});
+      QCOMPARE(texts.back().packs.front().name, last.packs.front().name);
+      const std::string& text = texts.back().packs.front().text;
+      QVERIFY2(text.find("What is the pet of Tarek?") != std::string::npos, text.c_str());
+      QVERIFY2(text.find('|') == std::string::npos, text.c_str());
       QCOMPARE(one.sink.all<trace::BlockSpilled>().size(), std::size_t{last.tiers.front().blocks});
     }
     SpanletSession other(folder.config());

@@ -286,7 +286,7 @@ QString poolCsv(const ViewInput& input) {
                          QStringLiteral("request"), QStringLiteral("node"), QStringLiteral("index"),
                          QStringLiteral("base"), QStringLiteral("eviction_order"), QStringLiteral("model"),
                          QStringLiteral("blocks"), QStringLiteral("bytes"), QStringLiteral("age_ms"),
-                         QStringLiteral("unused_ms")});
+                         QStringLiteral("unused_ms"), QStringLiteral("text")});
   for (std::size_t i = 0; i < pool.blocks().size(); ++i) {
     const trace::BlockState& own = pool.blocks()[i];
     csv += csvLine({QString::number(i), poolStateName(stateOf(own, i)), QString::number(own.references),
@@ -298,7 +298,7 @@ QString poolCsv(const ViewInput& input) {
                     own.cached ? QString::number(own.virtualIndex) : QString(),
                     own.cached ? QString::number(own.base) : QString(),
                     place[i] == 0 ? QString() : QString::number(place[i]), QString(), QString(), QString(),
-                    QString(), QString()});
+                    QString(), QString(), QString()});
   }
   csv += storeCsv(input);
   return csv;

@@ -17,7 +17,13 @@ class StoreList : public QTableWidget {
 
   void showStore(const StoreTable& table, const Theme& theme, int room);
 
+ protected:
+  void resizeEvent(QResizeEvent* event) override;
+
  private:
+  /// The first words of parts have the room that the other columns leave.
+  void giveTextRoom();
+
   StoreTable m_shown;
   Theme m_theme;
   bool m_isStyled = false;

@@ -5,6 +5,8 @@
 #include "ui/words/tr.h"
 
 #include <algorithm>
+#include <map>
+#include <string_view>
 
 namespace spanscope::ui {
 namespace {
@@ -17,6 +19,23 @@ const trace::StoreReported* lastReport(const ViewInput& input, std::int64_t& pas
   const trace::Event& event = input.trace->event(*(next - 1));
   passed = (input.trace->event(input.position - 1).time - event.time) / 1'000'000;
   return std::get_if<trace::StoreReported>(&event.payload);
+}
+
+/// What the packs of that report hold, by their names.
+std::map<std::string_view, std::string_view> packTexts(const ViewInput& input) {
+  std::map<std::string_view, std::string_view> texts;
+  const std::vector<std::size_t>& reports = input.trace->indicesOf<trace::StoreTextsReported>();
+  const auto next = std::lower_bound(reports.begin(), reports.end(), input.position);
+  if (next == reports.begin()) return texts;
+  const auto* report = std::get_if<trace::StoreTextsReported>(&input.trace->event(*(next - 1)).payload);
+  for (const trace::PackText& pack : report->packs) texts.emplace(pack.name, pack.text);
+  return texts;
+}
+
+QString textOf(const std::map<std::string_view, std::string_view>& texts, const trace::StoredPack& pack) {
+  const auto found = texts.find(pack.name);
+  if (found == texts.end()) return {};
+  return QString::fromUtf8(found->second.data(), static_cast<qsizetype>(found->second.size()));
 }
 
 QString sizeText(std::uint64_t bytes) {
@@ -59,11 +78,13 @@ StoreTable storeTable(const ViewInput& input) {
   std::int64_t passed = 0;
   const trace::StoreReported* report = lastReport(input, passed);
   if (report == nullptr) return table;
+  const std::map<std::string_view, std::string_view> texts = packTexts(input);
   QStringList parts;
   for (const trace::StoreTierState& tier : report->tiers) {
     table.rows.push_back({.isTier = true,
                           .tier = tier.tier,
                           .name = tierName(tier.tier),
+                          .text = {},
                           .blocks = countText(tier.blocks),
                           .tokens = countText(tier.tokens),
                           .size = tr("%1 of %2").arg(sizeText(tier.bytes), sizeText(tier.limit)),
@@ -76,6 +97,7 @@ StoreTable storeTable(const ViewInput& input) {
       table.rows.push_back({.isTier = false,
                             .tier = tier.tier,
                             .name = QString::fromStdString(pack.model),
+                            .text = textOf(texts, pack),
                             .blocks = countText(pack.blocks),
                             .tokens = countText(pack.tokens),
                             .size = sizeText(pack.bytes),
@@ -93,12 +115,14 @@ QString storeCsv(const ViewInput& input) {
   std::int64_t passed = 0;
   const trace::StoreReported* report = lastReport(input, passed);
   if (report == nullptr) return csv;
+  const std::map<std::string_view, std::string_view> texts = packTexts(input);
   for (const trace::StoredPack& pack : report->packs) {
     QStringList line{QString::fromStdString(pack.name), tierName(pack.tier), QString(),
                      QString::number(pack.tokens)};
     while (line.size() < 11) line << QString();
     line << QString::fromStdString(pack.model) << QString::number(pack.blocks) << QString::number(pack.bytes)
-         << QString::number(pack.age + passed) << QString::number(pack.unused + passed);
+         << QString::number(pack.age + passed) << QString::number(pack.unused + passed)
+         << textOf(texts, pack);
     csv += csvLine(line);
   }
   return csv;

@@ -20,6 +20,7 @@ struct StoreRow {
   bool isTier = false;  ///< the row is a whole tier; else a part of one
   trace::StoreTier tier = trace::StoreTier::Host;
   QString name;             ///< name of the tier, or of the model of the part
+  QString text;             ///< a few words of what stands in the part; empty: not known, or a tier
   QString blocks;           ///< how many
   QString tokens;           ///< how many
   QString size;             ///< bytes; for a tier also its limit

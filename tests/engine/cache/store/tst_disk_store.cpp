@@ -9,6 +9,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <fstream>
 #include <set>
 #include <thread>
@@ -49,6 +50,42 @@ class TestDiskStore : public QObject {
   Q_OBJECT
 
  private Q_SLOTS:
+  /// A pack says what stands in it: the first words of each chain that begins there.
+  void saysWhatPacksHold() {
+    const TemporaryStore there;
+    std::vector<BlockToKeep> blocks = blocksOf(0, 5);
+    blocks[0].text = "Mira lives in Lisbon.";
+    blocks[1].text = "Mira plays the cello.";
+    blocks[1].facts.parent = blocks[0].facts.name;
+    blocks[2].text = "Tarek is a baker.";
+    // Many prompts begin like that.
+    blocks[3].text = "You are a helpful assistant.";
+    blocks[4].text = "Where does Mira live?";
+    blocks[4].facts.parent = blocks[3].facts.name;
+    blocks[3].facts.base = blocks[4].facts.base = 0;
+    std::swap(blocks[0], blocks[3]);
+    {
+      DiskStore store(there.config());
+      QVERIFY(store.put("model=1", "spanlet", kSlotBytes, blocks));
+      // Without words, and with more than a person would read.
+      QVERIFY(put(store, 10, 2));
+      std::vector<BlockToKeep> many = blocksOf(20, 30);
+      for (BlockToKeep& block : many) block.text = std::string(50, char('a' + (&block - many.data()) % 26));
+      QVERIFY(store.put("model=1", "spanlet", kSlotBytes, many));
+    }
+    DiskStore store(there.config());
+    std::set<std::string> texts;
+    for (const PackSummary& pack : store.list()) texts.insert(pack.text);
+    QCOMPARE(texts.size(), std::size_t{3});
+    QVERIFY(texts.contains("Tarek is a baker. · Mira lives in Lisbon. · Where does Mira live?"));
+    QVERIFY(texts.contains(""));
+    const std::string& longest = *std::max_element(
+        texts.begin(), texts.end(), [](const auto& a, const auto& b) { return a.size() < b.size(); });
+    QVERIFY(longest.size() > 300 && longest.size() <= 400 + 8);
+    QVERIFY(longest.ends_with(" · …"));
+    QCOMPARE(look(store, 2), Seen::Right);
+  }
+
   void findsWhatWasStored() {
     const TemporaryStore there;
     {

@@ -261,6 +261,14 @@ void TestPoolView::tiersAreListed() {
   const QString csv = ui::poolCsv(maker.input());
   QVERIFY(csv.contains(QStringLiteral("0b.pack,disk,,20,,,,,,,,other,2,1048576,")));
 
+  // Parts of one model are told apart by what stands in them.
+  const QString whole = QStringLiteral("Mira lives in Lisbon. · Tarek is a baker.");
+  maker.send(1, 0, trace::StoreTextsReported{{{"0a.pack", whole.toStdString()}}});
+  const ui::StoreTable named = ui::storeTable(maker.input());
+  QCOMPARE(named.rows[3].text, whole);
+  QCOMPARE(named.rows[4].text, QString());
+  QVERIFY(ui::poolCsv(maker.input()).contains(whole));
+
   ui::PoolView view;
   view.resize(600, 400);
   view.setInput(maker.input());
@@ -268,9 +276,15 @@ void TestPoolView::tiersAreListed() {
   const auto* list = view.findChild<ui::StoreList*>();
   QVERIFY(list->isVisible());
   QCOMPARE(list->rowCount(), 5);
+  int column = 0;
+  while (list->horizontalHeaderItem(column)->text() != QStringLiteral("Text")) ++column;
+  QCOMPARE(list->item(3, column)->text(), whole);
+  QCOMPARE(list->item(3, column)->toolTip(),
+           QString(whole).replace(QStringLiteral(" · "), QStringLiteral("\n")));
+  QVERIFY(list->columnWidth(column) > 100);
   // Before the report there was nothing to show.
   ui::ViewInput before = maker.input();
-  before.position -= 1;
+  before.position -= 2;
   view.setInput(before);
   QVERIFY(!list->isVisible());
 }
