@@ -93,12 +93,24 @@ void addTemplateOption(CLI::App& command, std::string& chatTemplate) {
       ->type_name("NAME");
 }
 
+namespace {
+
+/// Whether choosing a template would help: it is missing or not known, or the file that has it is broken.
+bool isAboutTemplate(const Error& error) {
+  const std::string file = std::filesystem::path(error.file).filename().string();
+  return file == "chat_template.jinja" || file == "tokenizer_config.json" ||
+         error.place.find("chat_template") != std::string::npos;
+}
+
+}  // namespace
+
 const text::ChatTemplate& chosenTemplate(const std::filesystem::path& directory, const std::string& name) {
   workbench::requireModel(directory);
   if (!name.empty()) return text::chatTemplateNamed(name);
   try {
     return text::findChatTemplate(directory);
   } catch (const Failure& failure) {
+    if (!isAboutTemplate(failure.error())) throw;
     Error error = failure.error();
     error.expected += "; --template NAME chooses one";
     throw Failure(std::move(error));

@@ -80,6 +80,7 @@ class TestSpanqModels : public QObject {
   void missingDirectories();
   void ggufFiles_data();
   void ggufFiles();
+  void anUnknownTemplateIsChosen();
   void endTokensAreNamed();
   void repliesEndAtAnyEndToken_data();
   void repliesEndAtAnyEndToken();
@@ -207,7 +208,21 @@ void TestSpanqModels::ggufFiles() {
     const SpanqResult result = spanqWith(command, given);
     QCOMPARE(result.code, 1);
     QVERIFY2(contains(result.err, file.string() + ": byte 8: found the end of the file"), result.err.c_str());
+    // No template would help.
+    QVERIFY2(!contains(result.err, "--template"), result.err.c_str());
   }
+}
+
+void TestSpanqModels::anUnknownTemplateIsChosen() {
+  copyModel();
+  patch(m_model / "tokenizer_config.json", {{"chat_template", "x"}});
+  const SpanqResult unknown = spanq(run(m_model), R"({"user": "Hello"})");
+  QCOMPARE(unknown.code, 1);
+  QVERIFY2(contains(unknown.err, "; --template NAME chooses one"), unknown.err.c_str());
+  fs::remove(m_model / "tokenizer_config.json");
+  const SpanqResult missing = spanq(run(m_model), R"({"user": "Hello"})");
+  QCOMPARE(missing.code, 1);
+  QVERIFY2(contains(missing.err, "; --template NAME chooses one"), missing.err.c_str());
 }
 
 void TestSpanqModels::endTokensAreNamed() {
