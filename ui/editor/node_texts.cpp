@@ -69,6 +69,20 @@ std::vector<TextLine> frozenLines(TextSetter& setter, const QStringList& replies
   return lines;
 }
 
+/// What is known of the tokens of a stack, in as many words as there is room for: figures are not cut.
+TextLine stackLine(TextSetter& setter, const NodeStatus& status, const QFont& font, double width) {
+  QStringList shorter{stackText(status)};
+  if (status.cachedPercent() >= 0) {
+    shorter += tr("%1 % cached").arg(status.cachedPercent());
+    shorter += tr("%1 %").arg(status.cachedPercent());
+  } else {
+    shorter += grouped(status.tokens);
+  }
+  const auto fitting = std::find_if(shorter.begin(), shorter.end(),
+                                    [&](const QString& text) { return setter.widthOf(text, font) <= width; });
+  return setter.line(fitting == shorter.end() ? shorter.last() : *fitting, font, width);
+}
+
 }  // namespace
 
 QString fragmentsText(const NodeStatus& status) {
@@ -161,8 +175,10 @@ NodeTexts makeNodeTexts(const NodeLook& look, const NodeStatus& status, const No
           texts.share.width > 0 && plan.bodyTop + lines * kCardLine > plan.shareTop + kShareRise;
       texts.body = setter.lines(text, style.bodyFont, inner, lines,
                                 besideShare ? std::optional(plan.bar.width()) : std::nullopt);
-      if (!found.isEmpty() && plan.bodyLines > 0)
-        texts.body.push_back(setter.line(found, style.bodyFont, inner));
+      if (!found.isEmpty() && plan.bodyLines > 0) {
+        texts.body.push_back(look.stacked > 0 ? stackLine(setter, status, style.bodyFont, inner)
+                                              : setter.line(found, style.bodyFont, inner));
+      }
     }
   }
   if (look.muted || look.isFrozen()) {

@@ -25,6 +25,28 @@ class TestNodeTexts : public QObject {
   }
 
  private Q_SLOTS:
+  /// However small a stack is, its figures are whole.
+  void stacksSayWhatFits() {
+    NodeStatus status;
+    status.tokens = 3620;
+    status.served = {.hit = 3294, .computed = 326};
+    QCOMPARE(status.cachedPercent(), 91);
+    QStringList said;
+    for (double width = kCardWidth; width >= 72; width -= 4) {
+      NodeLook look;
+      look.op = std::string("user");
+      look.title = QStringLiteral("user");
+      look.stacked = 20;
+      look.rect = {.x = 0, .y = 0, .width = width, .height = kStackHeight};
+      const NodeTexts texts = makeNodeTexts(look, status, nullptr, CanvasStyle(Theme()), 1);
+      QCOMPARE(texts.body.size(), std::size_t(1));
+      const QString text = texts.body.front().text;
+      QVERIFY2(!text.contains(QChar(0x2026)), qPrintable(QStringLiteral("%1 at %2").arg(text).arg(width)));
+      if (said.isEmpty() || said.last() != text) said += text;
+    }
+    QCOMPARE(said, (QStringList{stackText(status), QStringLiteral("91 % cached"), QStringLiteral("91 %")}));
+  }
+
   void answersEndAboveTheStateThatCountsThem_data() {
     QTest::addColumn<int>("frozen");
     QTest::addColumn<double>("zoom");
