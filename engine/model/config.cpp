@@ -192,6 +192,12 @@ ModelConfig parseConfig(std::string_view json, const std::string& source) {
         fixContext(result, 0);
         addEndTokens(config, source, result);
         result.blockAttention = config.flag("block_attention", false);
+        result.madeFor = config.text("made_for").value_or(std::string());
+        if (result.madeFor.size() > ModelConfig::kMostMadeFor) {
+          throw config.field("made_for")
+              .fail(counted(result.madeFor.size(), "byte"),
+                    "at most " + std::to_string(ModelConfig::kMostMadeFor) + " bytes");
+        }
         return result;
       },
       checkpoint::kConfigurationRules);

@@ -6,6 +6,7 @@
 #include "engine/compute/backend.h"
 #include "engine/model/rotary_spec.h"
 
+#include <cstddef>
 #include <cstdint>
 #include <filesystem>
 #include <string>
@@ -64,6 +65,10 @@ struct ModelConfig {
   std::vector<EndToken> endTokens;  ///< from all files that name end tokens; each is within the vocabulary
   std::int32_t maxNewTokens = 0;    ///< from generation_config.json; 0 if that has no such value
   bool blockAttention = false;      ///< the checkpoint says that it was trained for block attention
+  /// What the checkpoint says that it was made for, e.g. "questions about a made-up world", where it is of
+  /// little use for anything else; at most kMostMadeFor bytes; empty: it does not say.
+  std::string madeFor;
+  static constexpr std::size_t kMostMadeFor = 400;
 
   std::vector<TokenId> endTokenIds() const;
   std::size_t kinds() const { return 1 + otherKinds.size(); }

@@ -114,6 +114,8 @@ std::vector<CommandInfo> makeTable() {
       tr("Run the query under several reuse policies, and see times, answers and fidelity side by side"));
   add("run.experiment", Run, Document, tr("Experiments…"),
       tr("Sweep documents, generates or policies on the model of this document, and draw what comes of it"));
+  add("run.choose-model", Run, Document, tr("Choose a model…"),
+      tr("The models of this machine, in the menu at the top"));
   add("run.clear-cache", Run, Document, tr("Empty the cache"), tr("Forget every stored block"));
   add("run.record", Run, Document, tr("Record…"), tr("Record the events from here on in a file"));
   add("run.save-trace", Run, Document, tr("Save run…"), tr("Save the recorded events of this session"));

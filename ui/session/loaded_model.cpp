@@ -17,6 +17,7 @@ LoadedModel loadedModelOf(const std::shared_ptr<workbench::ModelBundle>& bundle)
   model.layers = bundle->config.layers;
   model.contextLength = bundle->config.maxPositions;
   model.blockAttention = bundle->config.blockAttention;
+  model.madeFor = QString::fromStdString(bundle->config.madeFor);
   model.tokenizer = std::shared_ptr<const text::Tokenizer>(bundle, bundle->tokenizer.get());
   return model;
 }

@@ -26,6 +26,7 @@ struct LoadedModel {
   std::int32_t layers = 0;
   std::int64_t contextLength = 0;  ///< tokens
   bool blockAttention = false;     ///< the model was trained for block attention
+  QString madeFor;                 ///< model::ModelConfig::madeFor
   std::shared_ptr<const text::Tokenizer> tokenizer;
 };
 

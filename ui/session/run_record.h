@@ -28,6 +28,9 @@ struct RunRecord {
   QString path{};            ///< file of the document when the run started; empty: it had none
   QString model{};           ///< name of the checkpoint
   QStringList otherNames{};  ///< other models that its query names
+  /// What the checkpoint was made for, if it says so and the query has none of the examples' texts; else
+  /// empty.
+  QString madeFor{};
   /// The settings of the run. For a run from an opened trace file, only the settings that the trace tells.
   workbench::RunSettings settings{};
   bool hasSettings = true;      ///< false: only policy, layout and seed of `settings` are known

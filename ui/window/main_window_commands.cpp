@@ -65,7 +65,6 @@ void MainWindow::addCommands() {
         const QString name = undoStack().redoText();
         return name.isEmpty() ? tr("Redo") : tr("Redo “%1”").arg(name);
       });
-
   rows.add(
       "edit.undo-setting", [settingsStack] { return settingsStack().canUndo(); },
       [settingsStack] { settingsStack().undo(); },
@@ -128,6 +127,7 @@ void MainWindow::addCommands() {
   rows.addWithArgument(
       "run.experiment", [this] { return m_workspace.current() != nullptr; },
       [this](const QString& wish) { experiment(wish); });
+  rows.add("run.choose-model", [this] { m_topBar->showModels(); });
   rows.add("run.clear-cache", [this] { m_workspace.engine().clearCache(); });
   rows.add("run.record", [this] { toggleRecording(); });
   rows.add("run.save-trace", [this] { saveTrace(); });

@@ -32,6 +32,7 @@ class TopBar : public QWidget {
   /// Shows the open documents, the present layout and what the engine is doing.
   void refresh(LayoutId layout, bool welcome);
   DocumentTabs& tabs() { return *m_tabs; }
+  void showModels() { m_model->showMenu(); }
   /// Sets the keys that tool tips name.
   void setKeys(const KeyBindings& keys);
 

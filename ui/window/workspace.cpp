@@ -14,6 +14,7 @@
 #include "engine/workbench/pipeline.h"
 #include "engine/workbench/run_options.h"
 #include "engine/workbench/service/run_work.h"
+#include "ui/session/example_texts.h"
 #include "ui/session/experiment_estimate.h"
 #include "ui/session/experiment_run.h"
 #include "ui/session/index_progress.h"
@@ -659,6 +660,9 @@ void Workspace::takeStart(const trace::Event& event) {
   }
   record.run = event.run;
   record.trace = m_live->trace();
+  if (const QString& madeFor = m_engine.model().madeFor;
+      !madeFor.isEmpty() && !hasExampleText(started->queryJson))
+    record.madeFor = madeFor;
   m_live->noteRun(record.settings);
   m_history.begin(std::move(record), started->queryJson);
 }

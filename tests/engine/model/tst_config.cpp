@@ -101,6 +101,7 @@ class TestConfig : public QObject {
                      {"eos_token_id", {7, 99}},
                      {"hidden_act", "silu"},
                      {"block_attention", true},
+                     {"made_for", "short questions"},
                      {"something_unknown", {{"a", 1}}}});
     const ModelConfig config = parsed(document);
     QCOMPARE(config.keyValueHeads, 2);
@@ -110,6 +111,7 @@ class TestConfig : public QObject {
     QVERIFY(config.tiedEmbeddings && config.attentionBias && config.mlpBias && config.blockAttention);
     QCOMPARE(config.maxPositions, 131072);
     QCOMPARE(config.endTokenIds(), (std::vector<TokenId>{7, 99}));
+    QCOMPARE(config.madeFor, std::string("short questions"));
   }
 
   void ropeForms_data() {
@@ -228,6 +230,8 @@ class TestConfig : public QObject {
     row("negative end token", {{"eos_token_id", {7, -1}}}, "/eos_token_id/1");
     row("end token as text", {{"eos_token_id", "</s>"}}, "/eos_token_id");
     row("tied as number", {{"tie_word_embeddings", 1}}, "/tie_word_embeddings");
+    row("a purpose that is no text", {{"made_for", 3}}, "/made_for");
+    row("a purpose without end", {{"made_for", std::string(401, 'x')}}, "/made_for");
     row("block attention as text", {{"block_attention", "yes"}}, "/block_attention");
     row("rope scaling as text", {{"rope_scaling", "llama3"}}, "/rope_scaling");
     row("linear scaling by nothing", {{"rope_scaling", {{"type", "linear"}}}}, "/rope_scaling/factor");

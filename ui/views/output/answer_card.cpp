@@ -61,6 +61,8 @@ AnswerCard::AnswerCard(QWidget* parent)
       m_problem(new QLabel(this)),
       m_advice(new QLabel(this)),
       m_policies(new QToolButton(this)),
+      m_madeFor(new QLabel(this)),
+      m_models(new QToolButton(this)),
       m_same(new QLabel(this)),
       m_facts(new QLabel(this)),
       m_fidelity(new QLabel(this)),
@@ -69,7 +71,8 @@ AnswerCard::AnswerCard(QWidget* parent)
       m_measure(new QToolButton(this)),
       m_copy(new QToolButton(this)) {
   setFocusPolicy(Qt::StrongFocus);
-  for (QLabel* label : {m_run, m_policy, m_text, m_problem, m_advice, m_same, m_facts, m_fidelity, m_full}) {
+  for (QLabel* label :
+       {m_run, m_policy, m_text, m_problem, m_advice, m_madeFor, m_same, m_facts, m_fidelity, m_full}) {
     label->setTextFormat(Qt::PlainText);
   }
   for (QLabel* label : {m_text, m_problem, m_full}) {
@@ -77,7 +80,7 @@ AnswerCard::AnswerCard(QWidget* parent)
     label->setTextInteractionFlags(Qt::TextSelectableByMouse | Qt::TextSelectableByKeyboard);
     label->setFocusPolicy(Qt::ClickFocus);
   }
-  for (QLabel* label : {m_advice, m_same, m_facts}) label->setWordWrap(true);
+  for (QLabel* label : {m_advice, m_madeFor, m_same, m_facts}) label->setWordWrap(true);
   m_facts->setToolTip(explain(u"ttft"));
   m_policy->setWordWrap(true);
   m_run->setWordWrap(true);
@@ -102,6 +105,12 @@ AnswerCard::AnswerCard(QWidget* parent)
   m_policies->hide();
   connect(m_policies, &QToolButton::clicked, this, &AnswerCard::policiesWanted);
 
+  m_models->setText(tr("Choose a model"));
+  m_models->setToolTip(tr("Shows the models of this machine, and how to get others"));
+  m_models->setAutoRaise(true);
+  m_models->hide();
+  connect(m_models, &QToolButton::clicked, this, &AnswerCard::modelsWanted);
+
   auto* header = new QHBoxLayout;
   header->setSpacing(2 * kSpace);
   header->addWidget(m_title, 1);
@@ -117,6 +126,11 @@ AnswerCard::AnswerCard(QWidget* parent)
   layout->addLayout(header);
   layout->addWidget(m_text);
   layout->addWidget(m_problem);
+  auto* madeFor = new QHBoxLayout;
+  madeFor->setSpacing(2 * kSpace);
+  madeFor->addWidget(m_madeFor, 1);
+  madeFor->addWidget(m_models, 0, Qt::AlignTop);
+  layout->addLayout(madeFor);
   layout->addLayout(fidelity);
   layout->addWidget(m_progress);
   layout->addWidget(m_full);
@@ -143,12 +157,14 @@ void AnswerCard::setContent(const Answer& answer, const Theme& theme, bool selec
     setInk(*m_text, theme.color(Role::Text), theme.interfaceFont());
     setInk(*m_problem, theme.color(Role::Error), theme.interfaceFont());
     setInk(*m_advice, theme.color(Role::ComputedInk), theme.smallFont());
+    setInk(*m_madeFor, theme.color(Role::TextSecond), theme.smallFont());
     setInk(*m_same, theme.color(Role::HitInk), theme.smallFont());
     setInk(*m_facts, theme.color(Role::TextThird), theme.smallFont());
     setInk(*m_full, theme.color(Role::TextSecond), theme.smallFont());
     m_copy->setFont(theme.smallFont());
     m_measure->setFont(theme.smallFont());
     m_policies->setFont(theme.smallFont());
+    m_models->setFont(theme.smallFont());
   }
   const QString state = answerStateText(answer.state);
   m_title->setText(answer.name);
@@ -176,13 +192,16 @@ void AnswerCard::setContent(const Answer& answer, const Theme& theme, bool selec
   setTextIfNew(*m_advice, advice.join(QLatin1Char('\n')));
   m_policies->setVisible(answer.offersPolicies);
   m_policies->setAccessibleName(tr("Compare policies, as run %1 advises").arg(answer.run));
+  setTextIfNew(*m_madeFor, madeForText(answer));
+  m_models->setVisible(!m_madeFor->text().isEmpty());
+  m_models->setAccessibleName(tr("Choose another model than that of run %1").arg(answer.run));
   setTextIfNew(*m_facts, answerFacts(answer));
   m_copy->setVisible(!answer.text.isEmpty() || !answer.problem.isEmpty());
   m_copy->setAccessibleName(tr("Copy the answer of %1, run %2").arg(answer.name).arg(answer.run));
   setAccessibleName(tr("%1, run %2").arg(answer.name).arg(answer.run));
-  setAccessibleDescription(
-      QStringList{state, answer.text, answer.problem, fidelityHeadline(answer), advice.join(QLatin1Char(' '))}
-          .join(QLatin1Char(' ')));
+  setAccessibleDescription(QStringList{state, answer.text, answer.problem, madeForText(answer),
+                                       fidelityHeadline(answer), advice.join(QLatin1Char(' '))}
+                               .join(QLatin1Char(' ')));
   update();
 }
 

@@ -27,11 +27,13 @@ class AnswerCard : public QWidget {
   QToolButton& copyButton() { return *m_copy; }
   QToolButton& fidelityButton() { return *m_measure; }
   QToolButton& policiesButton() { return *m_policies; }
+  QToolButton& modelsButton() { return *m_models; }
 
  Q_SIGNALS:
   void chosen();
   void fidelityWanted();
   void policiesWanted();  ///< a comparison of policies
+  void modelsWanted();    ///< the choice of models
   void stopWanted();
 
  protected:
@@ -54,6 +56,8 @@ class AnswerCard : public QWidget {
   QLabel* m_problem;
   QLabel* m_advice;         ///< what a person should keep in mind when reading the answer
   QToolButton* m_policies;  ///< what the advice offers
+  QLabel* m_madeFor;        ///< what the model was made for, where it answers something else
+  QToolButton* m_models;    ///< to choose another one
   QLabel* m_same;
   QLabel* m_facts;
   QLabel* m_fidelity;        ///< how near to a full prefill: the headline

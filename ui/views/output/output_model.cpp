@@ -100,7 +100,10 @@ Answer blankOf(const ViewInput& input, const ListedRun& listed, const std::vecto
   const bool others =
       std::any_of(runs.begin(), runs.end(), [](const ListedRun& other) { return !other.isOwn; });
   if (others) blank.document = listed.document();
-  if (listed.record != nullptr) blank.otherNames = listed.record->otherNames;
+  if (listed.record != nullptr) {
+    blank.otherNames = listed.record->otherNames;
+    blank.madeFor = listed.record->madeFor;
+  }
   blank.time = runTime(listed);
   QStringList warnings;
   if (listed.record != nullptr && listed.record->figures)
@@ -343,6 +346,11 @@ QString sameText(const Answer& answer) {
 QString modelText(const Answer& answer) {
   if (answer.model.isEmpty() || answer.otherNames.isEmpty()) return {};
   return tr("%1 answered; the query names %2.").arg(answer.model, answer.otherNames.join(tr(", ")));
+}
+
+QString madeForText(const Answer& answer) {
+  if (answer.madeFor.isEmpty() || answer.state != AnswerState::Finished) return {};
+  return tr("This tiny model was made for %1. Use another model for texts of your own.").arg(answer.madeFor);
 }
 
 QString outputCsv(const OutputModel& model) {

@@ -31,6 +31,7 @@ struct Answer {
   QString time;       ///< when the run started; empty: not known
   QStringList otherNames;  ///< other models that the query names
   QStringList advice;      ///< the engine's warnings
+  QString madeFor;         ///< what the checkpoint was made for, if the query is about something else
   /// The policy wants a checkpoint trained for block attention, which this one was not: other policies may do
   /// better.
   bool offersPolicies = false;
@@ -79,6 +80,9 @@ QString fidelityDetails(const Answer& answer);
 QString sameText(const Answer& answer);
 /// A sentence if the query names another model than the one that answered; else empty.
 QString modelText(const Answer& answer);
+/// A sentence if the answer has finished and the model was made for something else than the query is about;
+/// else empty.
+QString madeForText(const Answer& answer);
 QString outputCsv(const OutputModel& model);
 
 }  // namespace spanscope::ui

@@ -81,6 +81,8 @@ void OutputView::refresh() {
     });
     connect(card, &AnswerCard::policiesWanted, this,
             [this] { Q_EMIT commandWanted(QStringLiteral("run.policies:run")); });
+    connect(card, &AnswerCard::modelsWanted, this,
+            [this] { Q_EMIT commandWanted(QStringLiteral("run.choose-model")); });
     connect(card, &AnswerCard::stopWanted, this,
             [this] { Q_EMIT commandWanted(QStringLiteral("run.stop")); });
     m_list->insertWidget(static_cast<int>(m_cards.size()), card);
@@ -117,6 +119,7 @@ void OutputView::paintTo(QPainter& painter, const QSize& size) {
     QStringList more = answer.advice;
     if (const QString other = modelText(answer); !other.isEmpty()) more.prepend(other);
     for (QString& line : more) line.prepend(QStringLiteral("⚠ "));
+    if (const QString madeFor = madeForText(answer); !madeFor.isEmpty()) more += madeFor;
     if (answer.sameAs != 0) more += sameText(answer);
     if (answer.fidelity || !answer.layout.isEmpty()) more += exactnessText(answer);
     for (const QString& line : more) facts += QLatin1Char('\n') + line;
