@@ -258,7 +258,10 @@ QFont Theme::smallFont() const {
 }
 
 QFont Theme::monoFont() const {
-  return font("JetBrains Mono", "DejaVu Sans Mono", 11, QFont::Normal);
+  QFont mono = font("JetBrains Mono", "DejaVu Sans Mono", 11, QFont::Normal);
+  // Tokens and JSON stand letter by letter: the font would draw "<|" as a triangle and "!=" as one sign.
+  mono.setStyleStrategy(QFont::PreferNoShaping);
+  return mono;
 }
 
 QPalette Theme::palette() const {

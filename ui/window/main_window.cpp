@@ -293,7 +293,11 @@ void MainWindow::followSystemScheme() {
 }
 
 bool MainWindow::event(QEvent* event) {
-  if (event->type() == QEvent::ThemeChange) followSystemScheme();
+  if (event->type() == QEvent::ThemeChange) {
+    // The platform has given classes fonts of its own again; this takes them back.
+    QApplication::setFont(Theme().interfaceFont());
+    followSystemScheme();
+  }
   if (event->type() == QEvent::WindowActivate) m_files.look();
   return QMainWindow::event(event);
 }

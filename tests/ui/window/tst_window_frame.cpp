@@ -2,10 +2,12 @@
 // What is around the docks: tabs that stay readable, docks that take the whole window or leave it, fonts.
 #include "tests/support/test_program.h"
 #include "tests/ui/window/fresh_window.h"
+#include "ui/views/common/plot_library.h"
 #include "ui/views/scrubber/scrubber_track.h"
 #include "ui/window/document_tabs.h"
 
 #include <QByteArray>
+#include <QGlyphRun>
 #include <QList>
 #include <QMenu>
 #include <QMouseEvent>
@@ -19,6 +21,9 @@
 #include <QStringLiteral>
 #include <QTabBar>
 #include <QTest>
+#include <QTextDocument>
+#include <QTextEdit>
+#include <QTextLayout>
 
 #include <cstdlib>
 #include <memory>
@@ -26,6 +31,45 @@
 
 using namespace spanscope;
 using namespace spanscope::ui;
+
+namespace {
+
+/// The fonts in which texts of the window would be drawn, apart from its two families.
+QStringList foreignFontsIn(const QWidget& window) {
+  const QStringList own{QStringLiteral("Inter"), QStringLiteral("JetBrains Mono")};
+  QStringList foreign;
+  const auto check = [&](const QFont& font, const QObject& where) {
+    if (own.contains(font.families().value(0, font.family()))) return;
+    foreign += QStringLiteral("%1 %2: %3")
+                   .arg(QLatin1String(where.metaObject()->className()), where.objectName(), font.toString());
+  };
+  for (const QWidget* widget : window.findChildren<QWidget*>()) {
+    widget->ensurePolished();
+    check(widget->font(), *widget);
+    if (const auto* text = qobject_cast<const QTextEdit*>(widget))
+      check(text->document()->defaultFont(), *widget);
+    const auto* plot = qobject_cast<const QCustomPlot*>(widget);
+    if (plot == nullptr) continue;
+    for (const QCPLayerable* part : plot->findChildren<QCPLayerable*>()) {
+      if (const auto* axis = qobject_cast<const QCPAxis*>(part)) {
+        check(axis->tickLabelFont(), *widget);
+        check(axis->labelFont(), *widget);
+      } else if (const auto* legend = qobject_cast<const QCPLegend*>(part)) {
+        check(legend->font(), *widget);
+      } else if (const auto* item = qobject_cast<const QCPAbstractLegendItem*>(part)) {
+        check(item->font(), *widget);
+      } else if (const auto* text = qobject_cast<const QCPItemText*>(part)) {
+        check(text->font(), *widget);
+      } else if (const auto* element = qobject_cast<const QCPTextElement*>(part)) {
+        check(element->font(), *widget);
+      }
+    }
+  }
+  foreign.removeDuplicates();
+  return foreign;
+}
+
+}  // namespace
 
 class TestWindowFrame : public QObject {
   Q_OBJECT
@@ -402,6 +446,43 @@ class TestWindowFrame : public QObject {
     QVERIFY(track->marked().isEmpty());
     QTest::qWait(100);
     QCOMPARE(heights(), before);
+  }
+
+  /// Tokens are spelled as they are: the font joins no letters to other signs.
+  void tokensAreDrawnLetterByLetter() {
+    const auto glyphsOf = [](const QString& text) {
+      QTextLayout layout(text, Theme().monoFont());
+      layout.beginLayout();
+      layout.createLine();
+      layout.endLayout();
+      QList<quint32> glyphs;
+      for (const QGlyphRun& run : layout.glyphRuns()) glyphs += run.glyphIndexes();
+      return glyphs;
+    };
+    for (const QString& text :
+         {QStringLiteral("<|end|>"), QStringLiteral("a != b"), QStringLiteral("-> =>")}) {
+      QList<quint32> single;
+      for (const QChar letter : text) single += glyphsOf(letter);
+      QCOMPARE(glyphsOf(text), single);
+    }
+  }
+
+  /// Every text of the window is in one of its two families, also after the platform has given its classes
+  /// fonts of its own.
+  void noTextIsInAForeignFont() {
+    QVERIFY(m_window->openExample(QStringLiteral("rag.json")));
+    for (Dock* dock : m_window->docks().docks()) dock->openView();
+    QStringList foreign = foreignFontsIn(*m_window);
+    QVERIFY2(foreign.isEmpty(), qPrintable(foreign.join(QLatin1Char('\n'))));
+    // As a platform does when its theme changes.
+    for (const char* name : {"QMenu", "QMenuBar", "QMessageBox", "QLabel", "QTipLabel", "QStatusBar",
+                             "QPushButton", "QCheckBox", "QRadioButton", "QToolButton", "QAbstractItemView",
+                             "QListView", "QHeaderView", "QComboBox", "QComboLineEdit"})
+      QApplication::setFont(QFont(QStringLiteral("DejaVu Serif"), 14), name);
+    QEvent change(QEvent::ThemeChange);
+    QCoreApplication::sendEvent(m_window, &change);
+    foreign = foreignFontsIn(*m_window);
+    QVERIFY2(foreign.isEmpty(), qPrintable(foreign.join(QLatin1Char('\n'))));
   }
 
   void fontsStayWhenTheThemeChanges() {
