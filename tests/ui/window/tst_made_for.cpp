@@ -104,7 +104,8 @@ class TestMadeFor : public QObject {
     left = 0;
     replace();
     run();
-    QVERIFY(shows(QStringLiteral("This tiny model was made for short questions about a made-up world. Use another")));
+    QVERIFY(shows(
+        QStringLiteral("This tiny model was made for short questions about a made-up world. Use another")));
     // The offer opens the choice of models.
     QToolButton& button = m_view->cards().front()->modelsButton();
     QVERIFY(button.isVisibleTo(&card()));

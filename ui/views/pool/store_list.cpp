@@ -13,7 +13,7 @@ namespace {
 
 constexpr int kRowHeight = 24;
 constexpr int kFewestRows = 2;
-constexpr int kText = 1;  ///< column of the first words
+constexpr int kText = 1;         ///< column of the first words
 constexpr int kLeastText = 160;  ///< its width, however narrow the dock is
 
 }  // namespace
