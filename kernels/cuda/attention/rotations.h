@@ -29,7 +29,8 @@ class Rotations {
   /// A distance plus this offset gives the row of the distance in the table. The offset is the same for the
   /// whole stretch. The distance must have been added.
   std::int64_t offsetOf(std::int64_t distance) const;
-  /// [rows][one cosine per frequency, then the sines], times `scale`; see appendRotations(). It is empty if the kept table is used.
+  /// [rows][one cosine per frequency, then the sines], times `scale`; see appendRotations(). It is empty if
+  /// the kept table is used.
   std::vector<float> table(std::span<const double> frequencies, double scale) const;
 
  private:
