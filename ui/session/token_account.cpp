@@ -12,7 +12,7 @@ namespace spanscope::ui {
 QStringList accountWords(const TokenAccount& account) {
   QStringList words;
   if (account.again > 0) words << tr("%1 computed again").arg(account.again);
-  if (account.padded > 0) words << tr("%1 pads and markers added").arg(account.padded);
+  if (account.padded > 0) words << tr("%1 padded").arg(account.padded);
   if (account.cropped > 0) words << tr("%1 cropped").arg(account.cropped);
   return words;
 }

@@ -20,8 +20,8 @@ using trace::foundTokens;
 using trace::PromptAccount;
 using trace::TokenAccount;
 
-/// What an account says beside found and computed tokens, a few words each: "12 computed again", "30 pads and
-/// markers added", "8 cropped". Counts of 0 are left out.
+/// What an account says beside found and computed tokens, a few words each: "12 computed again", "30 padded",
+/// "8 cropped". Counts of 0 are left out.
 QStringList accountWords(const TokenAccount& account);
 
 /// The account of a request of whose segments nothing is known: what its sums say.

@@ -73,8 +73,8 @@ class TestStatusModel : public QObject {
     QTest::newRow("every column of the account")
         << laidOut
         << QStringList{QStringLiteral("Run 4 running"),
-                       QStringLiteral("cached 102 of 204 tokens (50\u00A0%), 16 computed again, 30 pads and "
-                                      "markers added, 5 cropped")}
+                       QStringLiteral("cached 102 of 204 tokens (50\u00A0%), 16 computed again, 30 padded, 5 "
+                                      "cropped")}
                .join(gap);
     StatusModel slower;
     slower.run = 3;

@@ -125,12 +125,14 @@ void AttentionCells::drawRules(QCPPainter* painter) const {
     }
   }
   // Parts of one segment are told apart by thinner lines.
-  painter->setPen(QPen(m_plot.theme().color(Role::Surface), 1));
+  painter->setPen(QPen(m_plot.theme().color(Role::Surface), 2));
   for (const AttentionPart& part : model.parts) {
     const QRectF area = m_plot.stretchRect(part.firstRow, part.rows, part.firstColumn, part.columns);
     const QRectF whole = m_plot.stretchRect(0, rows, 0, model.columns);
-    if (part.columns > 0) painter->drawLine(QLineF(area.left(), whole.top(), area.left(), whole.bottom()));
-    if (part.rows > 0) painter->drawLine(QLineF(whole.left(), area.top(), whole.right(), area.top()));
+    if (part.columns > 0 && part.firstColumn > 0)
+      painter->drawLine(QLineF(area.left(), whole.top(), area.left(), whole.bottom()));
+    if (part.rows > 0 && part.firstRow > 0)
+      painter->drawLine(QLineF(whole.left(), area.top(), whole.right(), area.top()));
   }
 }
 

@@ -197,7 +197,7 @@ QString BlockTableArea::tipAt(const QPoint& place) const {
     const auto [first, last] = m_layout.rowsBetween(place.y(), place.y());
     if (first >= last) return {};
     const TableRow& row = m_table->rows[first];
-    return QStringList{row.title, row.subtitle, row.note}.join(QLatin1Char('\n'));
+    return (QStringList{row.title, row.subtitle, row.note} + row.extras).join(QLatin1Char('\n'));
   }
   const std::optional<CellPlace> cell = m_layout.at(place);
   return cell && m_tips ? m_tips(*cell) : QString();

@@ -48,11 +48,8 @@ QString cacheNote(const ViewInput& input, RequestId id, const trace::RequestStat
     return request.phase == trace::RequestPhase::Waiting ? tr("waiting") : tr("looking up");
   }
   const TokenAccount account = RequestAccount(input, id).prompt();
-  QString note = account.cached() + account.again == 0
-                     ? tr("cold")
-                     : tr("%1 of %2 cached").arg(account.cached()).arg(account.total());
-  for (const QString& words : accountWords(account)) note += tr(", %1").arg(words);
-  return note;
+  if (account.cached() + account.again == 0) return tr("cold");
+  return tr("%1 of %2 cached").arg(account.cached()).arg(account.total());
 }
 
 class TableMaker {
@@ -86,6 +83,7 @@ class TableMaker {
     if (!marks.isExact()) row.title = tr("%1 · %2").arg(row.title, marks.layout);
     row.subtitle = parts.join(QStringLiteral(" · "));
     row.note = cacheNote(m_input, id, request);
+    if (request.admittedAt >= 0) row.extras = accountWords(RequestAccount(m_input, id).prompt());
 
     const std::vector<SegmentName> names = segmentNames(m_input, id);
     const RequestParts told = requestParts(m_input, id);

@@ -60,9 +60,10 @@ struct TablePart {
 struct TableRow {
   RequestId request = 0;
   RunId run = 0;
-  QString title;     ///< "Run 2", or "Run 2 · padded" if its layout is not the exact one
-  QString subtitle;  ///< step and copy (if the run has several requests), node, policy
-  QString note;      ///< "cold", "70 of 83 cached"
+  QString title;       ///< "Run 2", or "Run 2 · padded" if its layout is not the exact one
+  QString subtitle;    ///< step and copy (if the run has several requests), node, policy
+  QString note;        ///< "cold", "70 of 83 cached"
+  QStringList extras;  ///< what else there is to say of the prompt's tokens, see accountWords()
   std::vector<TableSegment> segments;
   std::vector<TablePart> parts;  ///< ascending by cell
   std::vector<TableCell> cells;

@@ -132,6 +132,11 @@ void BlockTableArea::paintLabels(QPainter& painter, int x, std::pair<std::size_t
     line(own.title, theme().titleFont(), titles, Role::Text);
     line(own.subtitle, theme().smallFont(), small, Role::TextSecond);
     line(own.note, theme().smallFont(), small, Role::TextThird);
+    // Down to the title of the next row.
+    const int end = m_layout.cellTop(row) - 2 + m_layout.rowHeight();
+    for (const QString& extra : own.extras) {
+      if (y + 16 <= end) line(extra, theme().smallFont(), small, Role::TextThird);
+    }
   }
 }
 

@@ -193,7 +193,7 @@ class TestPartsEverywhere : public QObject {
       return QTest::qVerify(text.contains(words), qPrintable(text), qPrintable(words), __FILE__, __LINE__);
     };
     const QString output = answerFacts(outputModel(input).answers.front());
-    const QString note = blockTable(input, history).rows.back().note;
+    const QString note = blockTable(input, history).rows.back().extras.join(QLatin1Char(' '));
     const trace::PromptAccount run = accountOf(listRuns(input, false).back());
     QVERIFY(run.prompt == prompt);
     for (const QString& words : accountWords(prompt)) {
