@@ -136,7 +136,7 @@ TopBar::TopBar(Workspace& workspace, QMenu* menu, QWidget* parent) : QWidget(par
   });
   connect(&m_workspace.modelSearch(), &ModelSearch::found, this, [this, models] {
     // A menu that is open beside it would vanish under the pointer.
-    const auto isOpen = [](const QMenu* menu) { return menu->isVisible(); };
+    const auto isOpen = [](const QMenu* tool) { return tool->isVisible(); };
     const auto menus = models->findChildren<QMenu*>(QString(), Qt::FindDirectChildrenOnly);
     if (models->isVisible() && std::none_of(menus.begin(), menus.end(), isOpen)) fillModels();
   });

@@ -21,7 +21,7 @@ struct HeldBlock {
   std::shared_ptr<const StoreOwner> owner;
   std::uint64_t chain = 0;                              ///< equal for blocks that were stored for one segment
   std::int32_t place = 0;                               ///< place of the block in the chain
-  std::string text;                                     ///< see BlockToKeep::text
+  std::string text = {};                                ///< see BlockToKeep::text
   std::shared_ptr<const std::vector<std::byte>> bytes;  ///< null in a forecast, which has no bytes
   std::uint64_t foretoldSize = 0;                       ///< for a forecast: number of bytes that the block
                                                         ///< would have

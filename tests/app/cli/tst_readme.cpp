@@ -140,8 +140,8 @@ void TestReadme::everyCommandIsShown() {
   }
   const QString all = shown.join('\n');
   for (const char* command : {"validate", "explain", "run", "export", "trace show", "trace stats",
-                              "trace sources", "model list", "model show", "model logits", "devices", "bench ops",
-                              "bench abba", "bench speed", "bench needle", "bench sources"}) {
+                              "trace sources", "model list", "model show", "model logits", "devices",
+                              "bench ops", "bench abba", "bench speed", "bench needle", "bench sources"}) {
     QVERIFY2(all.contains(QString("spanq ") + command), command);
   }
   QVERIFY(textOf("README.md").contains("packaging/run"));

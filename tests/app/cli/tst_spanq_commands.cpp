@@ -111,8 +111,8 @@ void TestSpanqCommands::helpShowsAnExample_data() {
   QTest::addColumn<QStringList>("command");
   QTest::newRow("spanq") << QStringList{};
   for (const char* command : {"validate", "explain", "run", "export", "trace", "trace show", "trace stats",
-                              "trace sources", "model", "model list", "model show", "model logits", "bench", "bench run",
-                              "bench abba", "bench speed", "bench ops", "devices"}) {
+                              "trace sources", "model", "model list", "model show", "model logits", "bench",
+                              "bench run", "bench abba", "bench speed", "bench ops", "devices"}) {
     QTest::newRow(command) << QString(command).split(' ');
   }
 }
