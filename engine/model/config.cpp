@@ -10,6 +10,7 @@
 #include "engine/model/architectures/architecture.h"
 #include "engine/model/architectures/other_architectures.h"
 #include "engine/model/config_limits.h"
+#include "engine/model/published_checkpoints.h"
 #include "engine/model/rotary_reading.h"
 
 #include <algorithm>
@@ -206,7 +207,9 @@ ModelConfig parseConfig(std::string_view json, const std::string& source) {
 ModelConfig readConfig(const std::filesystem::path& path) {
   if (const std::optional<std::filesystem::path> gguf = checkpoint::ggufModel(path))
     return configOf(checkpoint::GgufFile(*gguf));
-  return readDirectory(path);
+  ModelConfig result = readDirectory(path);
+  result.blockAttention = result.blockAttention || isPublishedForBlockAttention(path);
+  return result;
 }
 
 void fixContext(ModelConfig& config, std::int64_t tokens) {

@@ -364,6 +364,24 @@ class TestConfig : public QObject {
     }));
   }
 
+  void publishedCheckpointsAreKnown_data() {
+    QTest::addColumn<bool>("isKnown");
+    QTest::newRow("Tulu3-Block-FT") << true;
+    QTest::newRow("models--hxia7--Qwen3-8B-Block-FT/snapshots/0123abcd") << true;
+    QTest::newRow("qwen3-4b-blockdist") << true;
+    QTest::newRow("Tulu3-SFT") << false;
+    QTest::newRow("my-Tulu3-Block-FT-notes") << false;
+  }
+  void publishedCheckpointsAreKnown() {
+    QFETCH(bool, isKnown);
+    const QTemporaryDir folder;
+    const std::filesystem::path path =
+        std::filesystem::path(folder.path().toStdString()) / QTest::currentDataTag();
+    std::filesystem::create_directories(path);
+    write(path / "config.json", smallest().dump());
+    QCOMPARE(readConfig(path).blockAttention, isKnown);
+  }
+
   void rotaryTable() {
     ModelConfig config = parsed(smallest());
     config.headSize = 4;

@@ -185,8 +185,10 @@ class TestModelFinder : public QObject {
   void headersSayWhatAModelIs() {
     const ModelFolders folders = fakedFolders();
     ModelFinder finder;
-    const run::SessionConfig small{.blockCount = 64};
-    const run::SessionConfig large{.blockCount = 128};
+    run::SessionConfig small;
+    small.blockCount = 64;
+    run::SessionConfig large;
+    large.blockCount = 128;
     const compute::BackendKind device = test::cpuBackends().choose("cpu").kind;
     const std::vector<FoundModel> models = finder.find(folders, &small, &device);
 

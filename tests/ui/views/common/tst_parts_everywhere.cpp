@@ -137,9 +137,9 @@ class TestPartsEverywhere : public QObject {
       hues.push_back(part.hue);
       QVERIFY(part.id != document::kNoNode);
       const auto middle = static_cast<std::int32_t>(part.firstColumn + part.columns / 2);
-      const auto row = static_cast<std::int32_t>(part.firstRow + part.rows / 2);
+      const auto lower = static_cast<std::int32_t>(part.firstRow + part.rows / 2);
       QVERIFY2(blocks.nameOfColumn(middle).contains(part.name), qPrintable(blocks.nameOfColumn(middle)));
-      QVERIFY2(attentionReadout(blocks, options, row, middle).contains(part.name), qPrintable(part.name));
+      QVERIFY2(attentionReadout(blocks, options, lower, middle).contains(part.name), qPrintable(part.name));
     }
     QCOMPARE(names, kParts);
     QCOMPARE(columns, double(blocks.columns - blocks.segments.back().replyColumns));
