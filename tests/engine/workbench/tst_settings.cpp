@@ -210,9 +210,9 @@ void TestSettings::identity() {
                             a.kvType == b.kvType && a.store.hostBytes == b.store.hostBytes &&
                             a.store.diskBytes == b.store.diskBytes && a.store.folder == b.store.folder;
   QCOMPARE(isSameConfig, setting->effect != SettingEffect::Session);
-  static const std::set<std::string_view> kOfSessions = {"model",   "device",         "exact",
-                                                         "threads", "block_size",     "blocks",
-                                                         "kv_type", "cache_host_mib", "cache_disk_mib"};
+  static const std::set<std::string_view> kOfSessions = {
+      "model",      "adapter", "device",  "exact",          "threads",
+      "block_size", "blocks",  "kv_type", "cache_host_mib", "cache_disk_mib"};
   QCOMPARE(isOfSession, kOfSessions.contains(setting->key));
 }
 

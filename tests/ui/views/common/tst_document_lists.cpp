@@ -153,7 +153,7 @@ void TestDocumentLists::theProcessorTakesOver() {
   QCOMPARE(bench.document().settings.device, std::string("cpu"));
   QTRY_COMPARE(bench.summary(), QStringLiteral("none"));
   QVERIFY(!fix->isVisible());
-  bench.model().undoStack().undo();
+  bench.model().settingsUndoStack().undo();
   QTRY_COMPARE(bench.summary(), QStringLiteral("1 error"));
 }
 
