@@ -101,6 +101,11 @@ class TestMonkey : public QObject {
     // A query may ask something while it is run; a monkey answers by turns.
     QTimer answers;
     connect(&answers, &QTimer::timeout, this, [&answers] {
+      // A menu that a command opens, too.
+      if (QWidget* const menu = QApplication::activePopupWidget()) {
+        menu->close();
+        return;
+      }
       auto* dialog = qobject_cast<QDialog*>(QApplication::activeModalWidget());
       if (dialog == nullptr) return;
       const bool isEven = answers.property("even").toBool();
