@@ -413,28 +413,33 @@ class HeadWorker {
     std::fill_n(m_scratch.total, queries, 0.0F);
     std::fill_n(m_scratch.sums, queries * m_scratch.sumStride, 0.0F);
     rotate(range, firstRow, rowCount);
-    forTiles(range, firstRow, rowCount,
-             [&](const KeyTile& tile, std::int64_t seeingRow, std::int64_t endRow) {
-               const std::int64_t first = (seeingRow - firstRow) * m_group;
-               const std::int64_t end = (endRow - firstRow) * m_group;
-               score(first, end);
-               blankGaps(first, end, tile.end - tile.begin);
-               const auto seenBy = [&](std::int64_t query) {
-                 return seenOf(range, tile, firstRow + query / m_group);
-               };
-               for (std::int64_t query = first; query < end; ++query) raiseMaximum(query, seenBy(query));
-               decays(first, end);
-               for (std::int64_t query = first; query < end; ++query) weigh(query, seenBy(query));
-               // Queries that see the same keys go together; in a tile on the diagonal these are the heads of
-               // one row.
-               for (std::int64_t query = first; query < end;) {
-                 const Seen seen = seenBy(query);
-                 std::int64_t last = query + m_group;
-                 while (last < end && seenBy(last) == seen) last += m_group;
-                 addValuesOf(query, last, seen.low, seen.high);
-                 query = last;
-               }
-             });
+    forTiles(
+        range, firstRow, rowCount, [&](const KeyTile& tile, std::int64_t seeingRow, std::int64_t endRow) {
+          const std::int64_t first = (seeingRow - firstRow) * m_group;
+          const std::int64_t end = (endRow - firstRow) * m_group;
+          score(first, end);
+          blankGaps(first, end, tile.end - tile.begin);
+          m_seen.clear();
+          for (std::int64_t row = seeingRow; row < endRow; ++row) m_seen.push_back(seenOf(range, tile, row));
+          const auto forRows = [&](const auto& visit) {
+            std::int64_t query = first;
+            for (const Seen& seen : m_seen) {
+              for (const std::int64_t next = query + m_group; query < next; ++query) visit(query, seen);
+            }
+          };
+          forRows([&](std::int64_t query, const Seen& seen) { raiseMaximum(query, seen); });
+          decays(first, end);
+          forRows([&](std::int64_t query, const Seen& seen) { weigh(query, seen); });
+          // Queries that see the same keys go together; in a tile on the diagonal these are the heads of
+          // one row.
+          for (std::size_t row = 0; row < m_seen.size();) {
+            std::size_t last = row + 1;
+            while (last < m_seen.size() && m_seen[last] == m_seen[row]) ++last;
+            addValuesOf(first + static_cast<std::int64_t>(row) * m_group,
+                        first + static_cast<std::int64_t>(last) * m_group, m_seen[row].low, m_seen[row].high);
+            row = last;
+          }
+        });
     merge(queries);
   }
 
@@ -593,6 +598,7 @@ class HeadWorker {
   std::vector<std::uint8_t> m_chosen;  ///< by range and virtual block
   std::vector<std::size_t> m_firstChosen;
   std::vector<float> m_partBounds;
+  std::vector<Seen> m_seen;  ///< of the tile in work, by row that sees any of it
 };
 
 std::int64_t scratchFloats(std::int64_t queries, std::int64_t headSize) {
