@@ -5,6 +5,7 @@
 #include "engine/base/counted.h"
 #include "engine/base/error.h"
 #include "engine/cache/pool_limits.h"
+#include "engine/model/config.h"
 #include "engine/run/session_config.h"
 #include "engine/text/chat_template.h"
 #include "engine/workbench/run_options.h"
@@ -111,6 +112,7 @@ const text::ChatTemplate& chosenTemplate(const std::filesystem::path& directory,
     return text::findChatTemplate(directory);
   } catch (const Failure& failure) {
     if (!isAboutTemplate(failure.error())) throw;
+    model::readConfig(directory);  // no template helps a model that is not computed
     Error error = failure.error();
     error.expected += "; --template NAME chooses one";
     throw Failure(std::move(error));

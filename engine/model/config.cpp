@@ -30,39 +30,10 @@ using checkpoint::JsonPlace;
 
 constexpr const char* kConfiguration = "the configuration of a model";
 
-/// Kinds of layers that attend, in lists of kinds; all others hold a running state.
-bool isAttention(const std::string& kind) {
-  return kind == "full_attention" || kind == "sliding_attention" || kind == "attention";
-}
-
-/// How many layers hold a running state, as far as the usual fields tell. Nothing here may fail: the file is
-/// refused anyway, for a better reason.
-std::optional<StateLayers> stateLayers(const JsonPlace& config) {
-  const nlohmann::json& fields = config.value();
-  for (const char* field : {"layer_types", "layers_block_type"}) {
-    if (!fields.contains(field) || !fields[field].is_array()) continue;
-    StateLayers state;
-    for (const nlohmann::json& kind : fields[field]) {
-      ++state.all;
-      if (kind.is_string() && !isAttention(kind.get<std::string>())) ++state.with;
-    }
-    if (state.with > 0) return state;
-  }
-  const auto number = [&fields](const char* field) -> std::int64_t {
-    return fields.contains(field) && fields[field].is_number_integer() ? fields[field].get<std::int64_t>()
-                                                                       : 0;
-  };
-  const std::int64_t layers = number("num_hidden_layers");
-  if (layers <= 0 || layers > kMaxLayers) return std::nullopt;
-  const std::int64_t interval = number("full_attention_interval");
-  if (interval > 0) return StateLayers{.with = layers - layers / interval, .all = layers};
-  return std::nullopt;
-}
-
-/// What an error says of a name that is no family that can be computed.
-std::string expectedFor(const std::string& name, const JsonPlace& config) {
-  const std::optional<NotComputed> reason = otherArchitecture(name);
-  return modelTypes() + (reason ? "; " + reasonText(*reason, stateLayers(config)) : "");
+/// What an error finds where a name is no family that can be computed.
+std::string foundFor(const std::string& name, const JsonPlace& config) {
+  const std::optional<std::string> reason = whyNotComputed(name, config);
+  return inQuotes(name) + (reason ? ", which is not computed: " + *reason : "");
 }
 
 /// The family that the file names, in one or two fields, which must not differ.
@@ -78,16 +49,15 @@ const Architecture& findArchitecture(const JsonPlace& config) {
     // A model of pictures has the type of its text part, or the other way round.
     const bool isKnown = otherArchitecture(names.front()).has_value() || typed != nullptr || !type;
     throw config.field("architectures")
-        .fail(inQuotes(names.front()),
-              "a model of the type " + expectedFor(isKnown ? names.front() : *type, config));
+        .fail(foundFor(isKnown ? names.front() : *type, config), "a model of the type " + modelTypes());
   }
   if (!type) {
     if (named != nullptr) return *named;
     throw config.field("model_type").fail("nothing, and no architectures either", modelTypes());
   }
   if (typed != nullptr && (named == nullptr || named == typed)) return *typed;
-  throw config.field("model_type")
-      .fail(inQuotes(*type), named != nullptr ? inQuotes(named->modelType) : expectedFor(*type, config));
+  if (named != nullptr) throw config.field("model_type").fail(inQuotes(*type), inQuotes(named->modelType));
+  throw config.field("model_type").fail(foundFor(*type, config), modelTypes());
 }
 
 void refuseOtherArithmetic(const JsonPlace& config) {

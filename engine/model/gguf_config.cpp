@@ -12,7 +12,6 @@
 #include "engine/model/gguf_keys.h"
 #include "engine/model/rotary_reading.h"
 
-#include <algorithm>
 #include <cmath>
 #include <optional>
 #include <string>
@@ -97,29 +96,6 @@ RotarySpec readRope(const GgufKeys& keys, const ModelConfig& config) {
   return rotary;
 }
 
-/// How many layers hold a running state: those without heads for keys, or all but every n-th one.
-std::optional<StateLayers> stateLayers(const std::string& architecture, const GgufMetadata& metadata) {
-  try {
-    if (const auto* heads = metadata.integers(architecture + ".attention.head_count_kv")) {
-      const auto with = std::count(heads->begin(), heads->end(), 0);
-      if (with > 0) return StateLayers{.with = with, .all = static_cast<std::int64_t>(heads->size())};
-    }
-  } catch (const Failure&) {
-    // One number for all layers.
-  }
-  const std::int64_t* layers = metadata.integer(architecture + ".block_count");
-  const std::int64_t* interval = metadata.integer(architecture + ".full_attention_interval");
-  if (layers == nullptr || interval == nullptr || *interval < 1 || *layers < 1 || *layers > kMaxLayers)
-    return std::nullopt;
-  return StateLayers{.with = *layers - *layers / *interval, .all = *layers};
-}
-
-/// "; it keeps …" for architectures that are known.
-std::string reasonFor(const std::string& architecture, const GgufFile& file) {
-  const std::optional<NotComputed> reason = otherArchitecture(architecture);
-  return reason ? "; " + reasonText(*reason, stateLayers(architecture, file.metadata())) : "";
-}
-
 /// The table of tokens says how many there are; the key may be missing.
 std::int64_t vocabularyOf(const GgufFile& file, const GgufKeys& keys) {
   const auto table = file.tensors().find("token_embd.weight");
@@ -143,9 +119,12 @@ ModelConfig configOf(const GgufFile& file) {
   const std::string* architecture = metadata.text("general.architecture");
   const Architecture* family = architecture == nullptr ? nullptr : architectureByGguf(*architecture);
   if (family == nullptr) {
+    const std::optional<std::string> reason =
+        architecture == nullptr ? std::nullopt : whyNotComputed(*architecture, metadata);
     throw Failure({metadata.file(), "general.architecture",
-                   architecture == nullptr ? "nothing" : checkpoint::inQuotes(*architecture),
-                   ggufArchitectures() + (architecture == nullptr ? "" : reasonFor(*architecture, file))});
+                   (architecture == nullptr ? "nothing" : checkpoint::inQuotes(*architecture)) +
+                       (reason ? ", which is not computed: " + *reason : ""),
+                   ggufArchitectures()});
   }
   const GgufKeys keys(file, *architecture);
   ModelConfig config;

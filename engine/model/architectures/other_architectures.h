@@ -3,6 +3,9 @@
 // any weights are read.
 #pragma once
 
+#include "engine/checkpoint/gguf/gguf_metadata.h"
+#include "engine/checkpoint/json_reading.h"
+
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -38,5 +41,10 @@ std::optional<NotComputed> otherArchitecture(std::string_view name);
 
 /// A sentence without its period, to be read after a name: "it keeps a running state in 24 of 32 layers, …".
 std::string reasonText(NotComputed reason, const std::optional<StateLayers>& state = std::nullopt);
+
+/// The same for a name that stands in a configuration, with what that tells of its layers. Nothing for names
+/// that are not known.
+std::optional<std::string> whyNotComputed(std::string_view name, const checkpoint::JsonPlace& config);
+std::optional<std::string> whyNotComputed(std::string_view name, const checkpoint::GgufMetadata& metadata);
 
 }  // namespace spanscope::model

@@ -5,8 +5,10 @@
 #include "engine/checkpoint/file_bytes.h"
 #include "engine/checkpoint/gguf/gguf_file.h"
 #include "engine/checkpoint/gguf/gguf_paths.h"
+#include "engine/checkpoint/json_reading.h"
 #include "engine/checkpoint/mapped_file.h"
 #include "engine/checkpoint/safetensors.h"
+#include "engine/model/architectures/other_architectures.h"
 #include "engine/text/chat_template.h"
 #include "engine/text/tokenizer.h"
 #include "engine/workbench/model_bundle.h"
@@ -15,6 +17,7 @@
 #include <nlohmann/json.hpp>
 
 #include <algorithm>
+#include <cctype>
 #include <exception>
 #include <set>
 #include <system_error>
@@ -62,11 +65,19 @@ std::uint64_t sizeOf(const Path& file) {
   return error ? 0 : size;
 }
 
+/// A sentence of its own, which says more than that a name is none of those that are computed.
+void tellWhyNot(std::optional<std::string> reason, ModelHeader& header) {
+  if (!reason || !header.problem.empty()) return;
+  reason->front() = static_cast<char>(std::toupper(static_cast<unsigned char>(reason->front())));
+  header.problem = *std::move(reason);
+}
+
 /// Whatever is told of the head, and then why the model does not run, if it does not.
 void readGgufModel(const Path& path, ModelHeader& header) {
   const checkpoint::GgufFile file(path);
   if (const std::string* family = file.metadata().text("general.architecture")) {
     header.family = *family;
+    tellWhyNot(model::whyNotComputed(*family, file.metadata()), header);
     if (const std::int64_t* context = file.metadata().integer(*family + ".context_length"))
       header.context = *context;
   }
@@ -110,6 +121,10 @@ void readFamily(const Path& folder, ModelHeader& header) {
     header.family = names->front().get<std::string>();
   else if (type != json.end() && type->is_string())
     header.family = type->get<std::string>();
+  const checkpoint::JsonPlace place(json, "", folder.string());
+  tellWhyNot(model::whyNotComputed(header.family, place), header);
+  if (type != json.end() && type->is_string())
+    tellWhyNot(model::whyNotComputed(type->get<std::string>(), place), header);
   const auto context = json.find("max_position_embeddings");
   if (context != json.end() && context->is_number_integer())
     header.context = std::max<std::int64_t>(0, context->get<std::int64_t>());
@@ -182,9 +197,10 @@ ModelHeader readModelHeader(const std::filesystem::path& path) {
     // A text that cannot be cut into tokens cannot be run; which tokenizers are known, only reading one
     // tells.
     text::loadTokenizer(path);
+    header.problem.clear();
   } catch (const Failure& failure) {
     header.config.reset();
-    header.problem = sentenceOf(failure);
+    if (header.problem.empty()) header.problem = sentenceOf(failure);
   } catch (const std::exception& failure) {
     // Nothing that lies in somebody's folder may end the list.
     header.config.reset();

@@ -168,7 +168,7 @@ void TestSpanqModels::modelsOfToolsAreListed() {
   QVERIFY(own["problem"].is_null());
   QCOMPARE(models.at("spanlet")["source"].get<std::string>(), std::string("bundled"));
   const Json& hybrid = models.at("pub/hybrid");
-  QVERIFY(contains(hybrid["problem"].get<std::string>(), "Qwen3NextForCausalLM"));
+  QVERIFY(contains(hybrid["problem"].get<std::string>(), "It keeps a running state in some of its layers"));
   QVERIFY(hybrid["memory_bytes"].is_null() && hybrid["moves_spans"].is_null());
   for (const Json& model : Json::parse(large.out)) {
     if (model["name"] == "org/small") QVERIFY(model["memory_bytes"] > own["memory_bytes"]);
@@ -223,6 +223,12 @@ void TestSpanqModels::anUnknownTemplateIsChosen() {
   const SpanqResult missing = spanq(run(m_model), R"({"user": "Hello"})");
   QCOMPARE(missing.code, 1);
   QVERIFY2(contains(missing.err, "; --template NAME chooses one"), missing.err.c_str());
+  // No template helps a model that is not computed.
+  patch(m_model / "config.json", {{"architectures", {"Qwen3_5ForCausalLM"}}, {"full_attention_interval", 3}});
+  const SpanqResult hybrid = spanq(run(m_model), R"({"user": "Hello"})");
+  QCOMPARE(hybrid.code, 1);
+  QVERIFY2(contains(hybrid.err, "it keeps a running state in 4 of 6 layers"), hybrid.err.c_str());
+  QVERIFY2(!contains(hybrid.err, "--template"), hybrid.err.c_str());
 }
 
 void TestSpanqModels::endTokensAreNamed() {
