@@ -90,6 +90,7 @@ QMenu { background: {surface}; border: 1px solid {outline}; padding: 4px; }
 QMenu::item { padding: 5px 24px 5px 24px; border-radius: 4px; }
 QMenu::item:selected { background: {accentfill}; }
 QMenu::item:disabled { color: {disabled}; }
+QMenu::right-arrow { image: url({icons}right.svg); width: 10px; height: 10px; margin-right: 8px; }
 QMenu::separator { height: 1px; background: {line}; margin: 4px 8px; }
 
 QTabBar { background: transparent; qproperty-drawBase: 0; }
