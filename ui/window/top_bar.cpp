@@ -14,6 +14,7 @@
 
 #include <QFrame>
 #include <QHBoxLayout>
+#include <QScreen>
 
 #include <algorithm>
 #include <filesystem>
@@ -32,6 +33,16 @@ QString countText(double parameters) {
   if (parameters >= 1e9) return TopBar::tr("%1 G").arg(parameters / 1e9, 0, 'f', 1);
   if (parameters >= 1e6) return TopBar::tr("%1 M").arg(parameters / 1e6, 0, 'f', 1);
   return TopBar::tr("%1 k").arg(parameters / 1e3, 0, 'f', 0);
+}
+
+/// An open menu that has grown may reach beyond the screen, where it would have been put otherwise before.
+void keepOnScreen(QMenu& menu) {
+  const QRect room = menu.screen()->availableGeometry();
+  QRect place(menu.pos(), menu.sizeHint());
+  place.moveRight(std::min(place.right(), room.right()));
+  place.moveBottom(std::min(place.bottom(), room.bottom()));
+  place.moveTopLeft({std::max(place.left(), room.left()), std::max(place.top(), room.top())});
+  menu.setGeometry(place);
 }
 
 /// Escapes "&", which menus and buttons take as the mark of a key.
@@ -138,7 +149,9 @@ TopBar::TopBar(Workspace& workspace, QMenu* menu, QWidget* parent) : QWidget(par
     // A menu that is open beside it would vanish under the pointer.
     const auto isOpen = [](const QMenu* tool) { return tool->isVisible(); };
     const auto menus = models->findChildren<QMenu*>(QString(), Qt::FindDirectChildrenOnly);
-    if (models->isVisible() && std::none_of(menus.begin(), menus.end(), isOpen)) fillModels();
+    if (!models->isVisible() || std::any_of(menus.begin(), menus.end(), isOpen)) return;
+    fillModels();
+    keepOnScreen(*models);
   });
   m_model->setMenu(models);
   rightRow->addWidget(m_model);

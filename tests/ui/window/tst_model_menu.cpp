@@ -9,6 +9,7 @@
 #include <QDir>
 #include <QFile>
 #include <QMenu>
+#include <QScreen>
 #include <QSignalSpy>
 #include <QTest>
 #include <QToolButton>
@@ -73,8 +74,21 @@ class TestModelMenu : public QObject {
     QVERIFY(studio != nullptr && studio->menu() != nullptr);
     QAction* refused = actionOf(*studio->menu(), QStringLiteral("pub/hybrid"));
     QVERIFY(refused != nullptr && !refused->isEnabled());
-    QVERIFY2(refused->text().contains(QStringLiteral("Qwen3NextForCausalLM")), qPrintable(refused->text()));
+    QVERIFY2(refused->text().contains(QStringLiteral("It keeps a running state")),
+             qPrintable(refused->text()));
     QVERIFY2(refused->toolTip().contains(hybrid), qPrintable(refused->toolTip()));
+
+    // It grows while it is open, and stays on the screen.
+    const QRect screen = models->screen()->availableGeometry();
+    found.clear();
+    models->popup(screen.topRight() - QPoint(models->sizeHint().width(), 0));
+    models->clear();
+    models->addAction(QStringLiteral("Small"));
+    models->move(screen.right() - models->sizeHint().width(), screen.top());
+    QVERIFY(!found.isEmpty() || found.wait(kPatience));
+    QVERIFY(models->isVisible() && actionOf(*models, QStringLiteral("LM Studio")) != nullptr);
+    QVERIFY2(screen.contains(models->geometry()), qPrintable(QString::number(models->geometry().right())));
+    models->close();
 
     QAction* hub = actionOf(*models, QStringLiteral("Hugging Face"));
     QVERIFY(hub != nullptr && hub->menu() != nullptr);
