@@ -68,7 +68,7 @@ void addWeights(ModelBundle& bundle, const model::WeightSource& weights, const c
   if (!options.adapter.empty()) {
     adapter = model::Adapter::open(options.adapter);
     bundle.adapter = adapter->name();
-    bundle.name += " + " + bundle.adapter;
+    bundle.name = adaptedName(bundle.name, options.adapter.string());
     bundle.fingerprint += ";adapter=" + adapter->fingerprint();
     bundle.config.blockAttention = bundle.config.blockAttention || adapter->blockAttention();
   }

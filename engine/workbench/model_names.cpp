@@ -13,6 +13,9 @@
 namespace spanscope::workbench {
 namespace {
 
+/// Between the names of a checkpoint and of its adapter.
+constexpr std::string_view kWith = " + ";
+
 std::string_view trimmed(std::string_view text) {
   constexpr std::string_view kSpaces = " \t\n";
   const std::size_t begin = text.find_first_not_of(kSpaces);
@@ -25,19 +28,33 @@ std::string_view trimmed(std::string_view text) {
 std::string modelName(const std::filesystem::path& directory) {
   // "spanlet/" has an empty last component.
   const std::filesystem::path own = directory.has_filename() ? directory : directory.parent_path();
+  const std::string folder = own.parent_path().parent_path().filename().string();
+  if (own.parent_path().filename() == "snapshots" && folder.starts_with("models--"))
+    return folder.substr(folder.rfind("--") + 2);
+  constexpr std::string_view kDigest = "sha256-";
+  constexpr std::size_t kDigits = 8;
+  const std::string name = own.filename().string();
+  if (name.starts_with(kDigest) && name.size() > kDigest.size() + kDigits)
+    return name.substr(0, kDigest.size() + kDigits);
   return (own.extension() == ".gguf" ? own.stem() : own.filename()).string();
+}
+
+std::string adaptedName(const std::string& model, const std::string& adapter) {
+  return adapter.empty() ? model : model + std::string(kWith) + modelName(adapter);
 }
 
 std::string modelNameOf(const RunSettings& settings) {
   try {
-    return modelName(modelDirectoryOf(settings));
+    return adaptedName(modelName(modelDirectoryOf(settings)), settings.adapter);
   } catch (const Failure&) {
     return {};
   }
 }
 
 bool meansModel(std::string_view wanted, std::string_view loaded) {
-  return wanted.empty() || wanted.substr(wanted.rfind('/') + 1) == loaded;
+  const std::string_view own = loaded.substr(0, loaded.find(kWith));
+  const std::string_view name = wanted.substr(wanted.rfind('/') + 1);
+  return wanted.empty() || name == loaded || name == own;
 }
 
 std::vector<std::string> otherModels(const query::Node& query, std::string_view loaded) {

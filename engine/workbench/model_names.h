@@ -12,13 +12,18 @@
 
 namespace spanscope::workbench {
 
-/// The name of a checkpoint, which is the name of its folder: "spanlet" for "models/spanlet/".
+/// The name of a checkpoint, which is the name of its folder or GGUF file: "spanlet" for "models/spanlet/".
+/// In the cache of Hugging Face, where folders are called by commits, it is that of the repository; a file
+/// that is called by its digest has its first digits.
 std::string modelName(const std::filesystem::path& directory);
-/// The name of the checkpoint that a run with these settings uses; empty if the bundled one cannot be found.
+/// The name of a checkpoint that is opened with an adapter; its own without one.
+std::string adaptedName(const std::string& model, const std::string& adapter);
+/// The name of the checkpoint, with its adapter, that a run with these settings uses; empty if the bundled
+/// one cannot be found.
 std::string modelNameOf(const RunSettings& settings);
 
 /// Whether a name in a query ("spnl/spanlet", "spanlet", or none) means the checkpoint with the name
-/// `loaded`.
+/// `loaded`. It does with an adapter, too.
 bool meansModel(std::string_view wanted, std::string_view loaded);
 
 /// The models that generates of the query name, if they do not mean the checkpoint with the name `loaded`.

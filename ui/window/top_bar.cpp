@@ -62,11 +62,16 @@ QString modelText(const Workspace& workspace, const EngineHost& engine, bool isN
       return TopBar::tr("%1 · recorded")
           .arg(plain(QString::fromStdString(workbench::modelName(settings.model))));
     name = QString::fromStdString(workbench::modelNameOf(settings));
-    isLoaded = isLoaded && workspace.runsOn(*current) == loaded.directory;
+    // The name has the adapter, which is a part of what is loaded.
+    isLoaded = isLoaded && workspace.runsOn(*current) == loaded.directory && name == loaded.name;
   }
   if (engine.state() == EngineState::Loading) return TopBar::tr("%1 · loading…").arg(plain(name));
   if (name.isEmpty()) return TopBar::tr("no model");
-  if (isNarrow) return plain(name);
+  if (isNarrow) {
+    // The name of an adapter stands in the tool tip.
+    const qsizetype adapter = name.indexOf(QStringLiteral(" + "));
+    return plain(adapter < 0 ? name : name.left(adapter) + QStringLiteral(" +…"));
+  }
   if (!isLoaded) return TopBar::tr("%1 · not loaded").arg(plain(name));
   return TopBar::tr("%1 · %2 · %3").arg(plain(name), countText(loaded.parameters), loaded.deviceKind);
 }
@@ -79,6 +84,8 @@ QString modelTip(const Workspace& workspace, const EngineHost& engine) {
     return TopBar::tr("The model of the recorded run: %1").arg(QString::fromStdString(settings.model));
   const std::string directory = workspace.runsOn(*current);
   QString tip = TopBar::tr("The model that this document runs on: %1").arg(QString::fromStdString(directory));
+  if (!settings.adapter.empty())
+    tip += TopBar::tr("\nwith the adapter %1").arg(QString::fromStdString(settings.adapter));
   if (directory != engine.model().directory)
     tip += TopBar::tr("\nIt is loaded by the next run, which begins with an empty cache.");
   return tip;
