@@ -12,23 +12,6 @@ CountRange exactly(std::int64_t count) {
   return {.least = count, .most = count};
 }
 
-/// What an account depends on.
-std::vector<trace::SegmentInfo> segmentsOf(const layout::SpanTable& table) {
-  std::vector<trace::SegmentInfo> segments;
-  segments.reserve(table.segments.size());
-  for (const layout::Segment& segment : table.segments) {
-    trace::SegmentInfo& info = segments.emplace_back();
-    info.node = segment.node;
-    info.independent = segment.independent;
-    info.hidden = segment.hidden;
-    info.scope = segment.scope;
-    info.base = segment.base;
-    info.visibleBegin = segment.visibleBegin;
-    info.tokens = segment.tokens;
-  }
-  return segments;
-}
-
 trace::RequestTokens tokensOf(const StepPrediction& step, std::span<const trace::SegmentInfo> segments,
                               std::int32_t blockSize) {
   trace::RequestTokens tokens;

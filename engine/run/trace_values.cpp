@@ -59,7 +59,7 @@ std::string shownBy(const text::Tokenizer* tokenizer, TokenId token) {
 
 }  // namespace
 
-trace::SpanTableLaidOut spanTableEvent(const layout::SpanTable& table, const text::Tokenizer* tokenizer) {
+std::vector<trace::SegmentInfo> segmentsOf(const layout::SpanTable& table) {
   std::vector<trace::SegmentInfo> segments;
   segments.reserve(table.segments.size());
   for (const layout::Segment& segment : table.segments) {
@@ -73,13 +73,18 @@ trace::SpanTableLaidOut spanTableEvent(const layout::SpanTable& table, const tex
     info.visibleBegin = segment.visibleBegin;
     info.sees = segment.sees;
     info.tokens = segment.tokens;
-    info.texts.reserve(segment.tokens.size());
-    for (const TokenId token : segment.tokens) {
-      info.texts.push_back(shownBy(tokenizer, token));
-    }
     for (const layout::TokenRun& run : segment.runs) {
       info.runs.push_back({.count = run.count, .source = sourceOf(run.source), .node = run.node});
     }
+  }
+  return segments;
+}
+
+trace::SpanTableLaidOut spanTableEvent(const layout::SpanTable& table, const text::Tokenizer* tokenizer) {
+  std::vector<trace::SegmentInfo> segments = segmentsOf(table);
+  for (trace::SegmentInfo& segment : segments) {
+    segment.texts.reserve(segment.tokens.size());
+    for (const TokenId token : segment.tokens) segment.texts.push_back(shownBy(tokenizer, token));
   }
   return {.segments = std::move(segments)};
 }

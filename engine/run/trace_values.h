@@ -8,7 +8,12 @@
 #include "engine/text/tokenizer.h"
 #include "engine/trace/event.h"
 
+#include <vector>
+
 namespace spanscope::run {
+
+/// The segments of a table as events have them, without the texts of their tokens.
+std::vector<trace::SegmentInfo> segmentsOf(const layout::SpanTable& table);
 
 /// `tokenizer` may be null: tokens are then shown by their ids.
 trace::SpanTableLaidOut spanTableEvent(const layout::SpanTable& table, const text::Tokenizer* tokenizer);
