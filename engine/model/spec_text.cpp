@@ -77,7 +77,7 @@ std::string relocationText(const ModelConfig& config) {
   if (windowed == 0) return text;
   return text + "; in " + std::to_string(windowed) + " of " + counted(config.layers, "layer") +
          " a token sees only the last " + counted(widest, "token") +
-         " of the view, so what stands further away reaches it through the other layers alone";
+         " of the view, and what stands further away reaches it by way of other layers or of tokens between";
 }
 
 }  // namespace spanscope::model

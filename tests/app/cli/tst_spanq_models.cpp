@@ -81,6 +81,7 @@ class TestSpanqModels : public QObject {
   void ggufFiles_data();
   void ggufFiles();
   void anUnknownTemplateIsChosen();
+  void adaptersAreNamedAndCount();
   void endTokensAreNamed();
   void repliesEndAtAnyEndToken_data();
   void repliesEndAtAnyEndToken();
@@ -229,6 +230,29 @@ void TestSpanqModels::anUnknownTemplateIsChosen() {
   QCOMPARE(hybrid.code, 1);
   QVERIFY2(contains(hybrid.err, "it keeps a running state in 4 of 6 layers"), hybrid.err.c_str());
   QVERIFY2(!contains(hybrid.err, "--template"), hybrid.err.c_str());
+}
+
+void TestSpanqModels::adaptersAreNamedAndCount() {
+  const std::string model = std::string(SPANSCOPE_SOURCE_DIR) + "/tests/engine/model/data/bf16_gqa_tied";
+  const auto shown = [&](const std::string& adapter) {
+    return spanq(adapter.empty()
+                     ? std::vector<std::string>{"model", "show", model, "--json"}
+                     : std::vector<std::string>{"model", "show", model, "--json", "--adapter", adapter});
+  };
+  const Json plain = Json::parse(shown("").out);
+  const Json adapted = Json::parse(shown(model + "/adapter").out);
+  QCOMPARE(adapted["name"].get<std::string>(), std::string("bf16_gqa_tied + adapter"));
+  QVERIFY(adapted["fingerprint"] != plain["fingerprint"]);
+  QCOMPARE(plain["block_attention"].get<bool>(), false);
+  QCOMPARE(adapted["block_attention"].get<bool>(), true);
+  const SpanqResult without = spanq({"model", "logits", model, "--ids", "1,2,3"});
+  const SpanqResult with =
+      spanq({"model", "logits", model, "--ids", "1,2,3", "--adapter", model + "/adapter"});
+  QCOMPARE(with.code, 0);
+  QVERIFY(without.out != with.out);
+  const SpanqResult foreign = spanq({"run", "-", "--adapter", model + "/adapter"}, R"({"user": "Hello"})");
+  QCOMPARE(foreign.code, 1);
+  QVERIFY2(contains(foreign.err, "expected 128 × 128, as the model has"), foreign.err.c_str());
 }
 
 void TestSpanqModels::endTokensAreNamed() {

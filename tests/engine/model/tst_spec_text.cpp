@@ -48,6 +48,7 @@ class TestSpecText : public QObject {
     QVERIFY(plain.find("layers") == std::string::npos);
     const std::string windows = model::relocationText(configOf("gemma3"));
     QVERIFY(windows.starts_with(plain));
+    QVERIFY(model::relocationText(configOf("mistral_window")).find("in 2 of 2 layers") != std::string::npos);
     QVERIFY(windows.find("in 6 of 7 layers a token sees only the last 8 tokens") != std::string::npos);
   }
 
