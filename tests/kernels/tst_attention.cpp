@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
+#include "engine/base/error.h"
 #include "engine/compute/half.h"
 #include "tests/kernels/attention_scene.h"
 #include "tests/kernels/each_device.h"
@@ -179,6 +180,21 @@ class TestAttention : public QObject {
       const std::vector<std::int32_t> single(static_cast<std::size_t>(rows), 1);
       QVERIFY(check(*two, {.chunks = single, .onePassPerChunk = true}, "row by row"));
     }
+  }
+
+  void windowsThatMatterAreRefusedByCards_data() { addDevices(); }
+  void windowsThatMatterAreRefusedByCards() {
+    const DeviceInUse device;
+    Random random(m_seed + 8);
+    const auto backend = device.make();
+    if (backend->info().activations == DType::F32) QSKIP("this device computes windows");
+    Scene scene = makeScene({4, 2, 64, 16, DType::BF16, 3, 60, 20}, random);
+    const std::vector<float> all = runScene(*backend, scene).out;
+    // Wider than everything that is read.
+    scene.shape.window = 1 << 20;
+    QVERIFY(equalBits(runScene(*backend, scene).out, all));
+    scene.shape.window = 3;
+    QVERIFY_EXCEPTION_THROWN(runScene(*backend, scene), Failure);
   }
 
   void massSumsToRows_data() { addDevices(); }
