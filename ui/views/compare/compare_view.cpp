@@ -57,7 +57,6 @@ CompareView::CompareView(QWidget* parent) : RunView(parent), m_table(new QTableW
   m_table->horizontalHeader()->setSectionResizeMode(0, QHeaderView::ResizeToContents);
   m_table->horizontalHeader()->setSectionResizeMode(3, QHeaderView::ResizeToContents);
   m_table->horizontalHeader()->setHighlightSections(false);
-  m_table->horizontalHeader()->setTextElideMode(Qt::ElideRight);
   m_table->horizontalHeader()->setDefaultAlignment(Qt::AlignLeft | Qt::AlignVCenter);
   m_table->verticalHeader()->setMinimumSectionSize(26);
   m_table->verticalHeader()->setSectionResizeMode(QHeaderView::ResizeToContents);
