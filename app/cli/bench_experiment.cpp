@@ -243,7 +243,7 @@ ExitCode runOne(const Context& context, const Experiment& experiment, const Benc
     writeText(context.streams.out, result);
   }
   OutputRules rules{
-      .inputs = modelFiles(bundle.directory), .unfinished = context.streams.unfinished, .stop = {}};
+      .inputs = modelFiles(bundle.checkpoint), .unfinished = context.streams.unfinished, .stop = {}};
   const std::vector<FileIdentity>& read = options.query.book->files;
   rules.inputs.insert(rules.inputs.end(), read.begin(), read.end());
   const auto write = [&](const std::string& file, const std::string& bytes) {

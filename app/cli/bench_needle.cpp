@@ -289,7 +289,7 @@ ExitCode runNeedle(const Context& context, BenchNeedleOptions options) {
   }
   if (!options.pictures.empty()) {
     const std::filesystem::path folder(options.pictures);
-    const OutputRules rules{.inputs = modelFiles(bundle.directory),
+    const OutputRules rules{.inputs = modelFiles(bundle.checkpoint),
                             .unfinished = context.streams.unfinished,
                             .stop = context.stop};
     writePicture(folder / "needle-locality.svg", localityPicture(report, bundle.name), rules);

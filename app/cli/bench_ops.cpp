@@ -48,10 +48,10 @@ ExitCode runOps(const Context& context, const BenchOpsOptions& options) {
   std::string name = options.shape;
   model::ModelConfig config;
   if (options.shape.empty()) {
-    const std::filesystem::path directory = modelDirectory(options.session);
-    workbench::requireModel(directory);
-    config = model::readConfig(directory);
-    name = directory.filename().string();
+    const checkpoint::Checkpoint checkpoint = modelDirectory(options.session);
+    checkpoint.requireModel();
+    config = model::readConfig(checkpoint);
+    name = checkpoint.name();
   } else {
     config = model::namedShape(options.shape);
   }

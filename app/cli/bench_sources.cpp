@@ -245,7 +245,7 @@ ExitCode runSources(const Context& context, const BenchSourcesOptions& options) 
     writeText(context.streams.out, options, report);
   }
   if (!options.pictures.empty()) {
-    const OutputRules rules{.inputs = modelFiles(bundle.directory),
+    const OutputRules rules{.inputs = modelFiles(bundle.checkpoint),
                             .unfinished = context.streams.unfinished,
                             .stop = context.stop};
     const std::string svg = picture(options, report, bundle.name);

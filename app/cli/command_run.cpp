@@ -187,7 +187,7 @@ class RunCommand {
     OutputRules rules{.inputs = m_options.query.book->files,
                       .unfinished = m_context.streams.unfinished,
                       .stop = m_context.stop};
-    for (const FileIdentity& file : modelFiles(m_bundle.directory)) rules.inputs.push_back(file);
+    for (const FileIdentity& file : modelFiles(m_bundle.checkpoint)) rules.inputs.push_back(file);
     if (const auto index = identityOf(m_options.query.retrieval.indexFile)) rules.inputs.push_back(*index);
     return rules;
   }

@@ -13,7 +13,6 @@
 #include <CLI/CLI.hpp>
 
 #include <algorithm>
-#include <array>
 #include <filesystem>
 #include <optional>
 #include <system_error>
@@ -57,17 +56,10 @@ void addStoreOptions(CLI::App& command, SessionOptions& options) {
   addSettings(command, options.settings, {"cache_disk_mib", "cache_host_mib"});
 }
 
-std::vector<FileIdentity> modelFiles(const std::filesystem::path& directory) {
-  constexpr std::array kEndings = {".json", ".safetensors", ".model", ".gguf", ".jinja"};
+std::vector<FileIdentity> modelFiles(const checkpoint::Checkpoint& checkpoint) {
   std::vector<FileIdentity> files;
-  std::error_code error;
-  if (std::filesystem::is_regular_file(directory, error)) {
-    if (const auto identity = identityOf(directory)) files.push_back(*identity);
-    return files;
-  }
-  for (const auto& entry : std::filesystem::directory_iterator(directory, error)) {
-    if (std::find(kEndings.begin(), kEndings.end(), entry.path().extension()) == kEndings.end()) continue;
-    if (const auto identity = identityOf(entry.path())) files.push_back(*identity);
+  for (const std::filesystem::path& file : checkpoint.files()) {
+    if (const auto identity = identityOf(file)) files.push_back(*identity);
   }
   return files;
 }
@@ -105,14 +97,14 @@ bool isAboutTemplate(const Error& error) {
 
 }  // namespace
 
-const text::ChatTemplate& chosenTemplate(const std::filesystem::path& directory, const std::string& name) {
-  workbench::requireModel(directory);
+const text::ChatTemplate& chosenTemplate(const checkpoint::Checkpoint& checkpoint, const std::string& name) {
+  checkpoint.requireModel();
   if (!name.empty()) return text::chatTemplateNamed(name);
   try {
-    return text::findChatTemplate(directory);
+    return text::findChatTemplate(checkpoint);
   } catch (const Failure& failure) {
     if (!isAboutTemplate(failure.error())) throw;
-    model::readConfig(directory);  // no template helps a model that is not computed
+    model::readConfig(checkpoint);  // no template helps a model that is not computed
     Error error = failure.error();
     error.expected += "; --template NAME chooses one";
     throw Failure(std::move(error));

@@ -5,6 +5,7 @@
 #include "app/cli/cli11_forward.h"
 #include "app/cli/setting_options.h"
 #include "engine/base/file_identity.h"
+#include "engine/checkpoint/checkpoint.h"
 #include "engine/run/session_config.h"
 #include "engine/workbench/model_bundle.h"
 
@@ -33,7 +34,7 @@ struct SessionOptions {
 std::filesystem::path modelDirectory(const SessionOptions& options);
 
 /// The files of a model in its directory.
-std::vector<FileIdentity> modelFiles(const std::filesystem::path& directory);
+std::vector<FileIdentity> modelFiles(const checkpoint::Checkpoint& checkpoint);
 
 /// Checks that a text is the name of a chat template.
 CLI::Validator isTemplateName();
@@ -41,7 +42,7 @@ CLI::Validator isTemplateName();
 void addTemplateOption(CLI::App& command, std::string& chatTemplate);
 /// The chat template with this name; if the name is empty, the model's own. Throws a Failure that names the
 /// known templates and says how to choose one.
-const text::ChatTemplate& chosenTemplate(const std::filesystem::path& directory, const std::string& name);
+const text::ChatTemplate& chosenTemplate(const checkpoint::Checkpoint& checkpoint, const std::string& name);
 
 /// Adds --cache-dir, --cache-disk-mib and --cache-host-mib.
 void addStoreOptions(CLI::App& command, SessionOptions& options);

@@ -4,7 +4,6 @@
 #include "engine/base/counted.h"
 #include "engine/base/error.h"
 #include "engine/checkpoint/gguf/gguf_file.h"
-#include "engine/checkpoint/gguf/gguf_paths.h"
 #include "engine/checkpoint/json_reading.h"
 #include "engine/checkpoint/mapped_file.h"
 #include "engine/model/architectures/architecture.h"
@@ -174,11 +173,11 @@ ModelConfig parseConfig(std::string_view json, const std::string& source) {
       checkpoint::kConfigurationRules);
 }
 
-ModelConfig readConfig(const std::filesystem::path& path) {
-  if (const std::optional<std::filesystem::path> gguf = checkpoint::ggufModel(path))
+ModelConfig readConfig(const checkpoint::Checkpoint& checkpoint) {
+  if (const std::optional<std::filesystem::path> gguf = checkpoint.gguf())
     return configOf(checkpoint::GgufFile(*gguf));
-  ModelConfig result = readDirectory(path);
-  result.blockAttention = result.blockAttention || isPublishedForBlockAttention(path);
+  ModelConfig result = readDirectory(checkpoint.path());
+  result.blockAttention = result.blockAttention || isPublishedForBlockAttention(checkpoint.path());
   return result;
 }
 

@@ -3,12 +3,12 @@
 
 #include "engine/base/end_token.h"
 #include "engine/base/ids.h"
+#include "engine/checkpoint/checkpoint.h"
 #include "engine/compute/backend.h"
 #include "engine/model/rotary_spec.h"
 
 #include <cstddef>
 #include <cstdint>
-#include <filesystem>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -82,9 +82,9 @@ struct ModelConfig {
 };
 
 /// Reads `config.json` and, if it exists, `generation_config.json` of a model directory, in the formats of
-/// older and newer versions of transformers; or the keys of a GGUF file (checkpoint::ggufModel()). Throws
-/// Failure if something is missing, absurd or not supported.
-ModelConfig readConfig(const std::filesystem::path& path);
+/// older and newer versions of transformers; or the keys of a GGUF file. Throws Failure if something is
+/// missing, absurd or not supported.
+ModelConfig readConfig(const checkpoint::Checkpoint& checkpoint);
 
 /// What a GGUF file says of its model. Throws the same.
 ModelConfig configOf(const checkpoint::GgufFile& file);

@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "engine/checkpoint/gguf/gguf_paths.h"
 #include "engine/model/architectures/architecture.h"
 #include "engine/model/arranged_weights.h"
 #include "engine/model/weights.h"
 
 namespace spanscope::model {
 
-std::unique_ptr<WeightSource> openWeights(const std::filesystem::path& path, const ModelConfig& config) {
+std::unique_ptr<WeightSource> openWeights(const checkpoint::Checkpoint& checkpoint,
+                                          const ModelConfig& config) {
   const Architecture* family = architectureByName(config.architecture);
-  if (const std::optional<std::filesystem::path> gguf = checkpoint::ggufModel(path))
+  if (const std::optional<std::filesystem::path> gguf = checkpoint.gguf())
     return arrange(openGguf(*gguf, config), config, false);
-  return arrange(openSafetensors(path), config, family != nullptr && family->normsLackOne);
+  return arrange(openSafetensors(checkpoint), config, family != nullptr && family->normsLackOne);
 }
 
 }  // namespace spanscope::model

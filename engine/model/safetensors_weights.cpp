@@ -2,6 +2,7 @@
 // A Hugging Face model directory as a source of weights.
 #include "engine/base/error.h"
 #include "engine/base/hash.h"
+#include "engine/checkpoint/checkpoint.h"
 #include "engine/checkpoint/json_reading.h"
 #include "engine/checkpoint/mapped_file.h"
 #include "engine/checkpoint/safetensors.h"
@@ -11,19 +12,18 @@
 #include <map>
 #include <set>
 #include <string_view>
-#include <system_error>
 #include <utility>
 
 namespace spanscope::model {
 
 namespace {
 
-constexpr const char* kSingleFile = "model.safetensors";
-constexpr const char* kIndexFile = "model.safetensors.index.json";
+using checkpoint::kSafetensorsFile;
+using checkpoint::kSafetensorsIndex;
 
-class Checkpoint : public WeightSource {
+class SafetensorsWeights final : public WeightSource {
  public:
-  explicit Checkpoint(std::filesystem::path directory) : m_directory(std::move(directory)) {}
+  explicit SafetensorsWeights(std::filesystem::path directory) : m_directory(std::move(directory)) {}
 
   /// The tensors of one file: all, or those of `wanted`, which must be there.
   void addFile(const std::string& name, const std::set<std::string>* wanted) {
@@ -39,7 +39,7 @@ class Checkpoint : public WeightSource {
       const auto found = file.tensors.find(tensor);
       if (found == file.tensors.end()) {
         throw Failure({path, checkpoint::inQuotes(tensor), "no such tensor",
-                       std::string("it here, as ") + kIndexFile + " says"});
+                       std::string("it here, as ") + kSafetensorsIndex + " says"});
       }
       m_tensors.emplace(tensor, Located{path, std::move(found->second)});
     }
@@ -137,24 +137,17 @@ std::map<std::string, std::set<std::string>> readIndex(const std::filesystem::pa
 
 }  // namespace
 
-bool hasSafetensors(const std::filesystem::path& directory) {
-  std::error_code ignored;
-  return std::filesystem::exists(directory / kSingleFile, ignored) ||
-         std::filesystem::exists(directory / kIndexFile, ignored);
-}
-
-std::unique_ptr<WeightSource> openSafetensors(const std::filesystem::path& directory) {
-  auto checkpoint = std::make_unique<Checkpoint>(directory);
-  std::error_code ignored;
-  if (std::filesystem::exists(directory / kSingleFile, ignored)) {
-    checkpoint->addFile(kSingleFile, nullptr);
-  } else if (std::filesystem::exists(directory / kIndexFile, ignored)) {
-    for (const auto& [shard, tensors] : readIndex(directory / kIndexFile))
-      checkpoint->addFile(shard, &tensors);
+std::unique_ptr<WeightSource> openSafetensors(const checkpoint::Checkpoint& checkpoint) {
+  auto weights = std::make_unique<SafetensorsWeights>(checkpoint.path());
+  if (checkpoint.find(kSafetensorsFile)) {
+    weights->addFile(kSafetensorsFile, nullptr);
+  } else if (const auto index = checkpoint.find(kSafetensorsIndex)) {
+    for (const auto& [shard, tensors] : readIndex(*index)) weights->addFile(shard, &tensors);
   } else {
-    throw Failure({directory.string(), "", "neither", std::string(kSingleFile) + " or " + kIndexFile});
+    throw Failure({checkpoint.path().string(), "", "neither",
+                   std::string(kSafetensorsFile) + " or " + kSafetensorsIndex});
   }
-  return checkpoint;
+  return weights;
 }
 
 }  // namespace spanscope::model

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
+#include "engine/checkpoint/checkpoint.h"
 #include "engine/compute/backend.h"
 #include "engine/model/config.h"
 
@@ -46,19 +47,17 @@ class WeightSource {
 
 /// Opens the `*.safetensors` of a Hugging Face directory, memory-mapped: `model.safetensors`, or the shards
 /// that `model.safetensors.index.json` lists. Throws Failure if they cannot be read.
-std::unique_ptr<WeightSource> openSafetensors(const std::filesystem::path& directory);
-
-/// Whether the directory contains `model.safetensors` or `model.safetensors.index.json`.
-bool hasSafetensors(const std::filesystem::path& directory);
+std::unique_ptr<WeightSource> openSafetensors(const checkpoint::Checkpoint& checkpoint);
 
 /// Opens a GGUF file, memory-mapped, or the first of its parts. `config` is that of the file. Tensors are
 /// given under their Hugging Face names, and the rows of queries and keys in the order of Hugging Face.
 /// Throws Failure if it cannot be read.
 std::unique_ptr<WeightSource> openGguf(const std::filesystem::path& path, const ModelConfig& config);
 
-/// Opens the weights of a directory or GGUF file, and gives them in the arrangement of the decoder. `config`
-/// is that of the same path. Throws Failure if they cannot be read.
-std::unique_ptr<WeightSource> openWeights(const std::filesystem::path& path, const ModelConfig& config);
+/// Opens a checkpoint's weights, and gives them in the arrangement of the decoder. `config` is that of the
+/// same checkpoint. Throws Failure if they cannot be read.
+std::unique_ptr<WeightSource> openWeights(const checkpoint::Checkpoint& checkpoint,
+                                          const ModelConfig& config);
 
 /// The model's elements by format, as a decoder keeps them: the table of tokens counts twice even if it is
 /// tied, because rows are looked up in one layout and multiplied with in another. Vectors are left out.

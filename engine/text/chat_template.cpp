@@ -5,20 +5,44 @@
 #include "engine/base/utf8.h"
 #include "engine/checkpoint/file_bytes.h"
 #include "engine/checkpoint/gguf/gguf_metadata.h"
-#include "engine/checkpoint/gguf/gguf_paths.h"
 #include "engine/checkpoint/json_reading.h"
 #include "engine/text/chat_template_table.h"
-#include "engine/text/model_path.h"
 #include "engine/text/spnl_templates.h"
 #include "engine/text/stop.h"
 #include "engine/text/unicode.h"
 
 #include <algorithm>
+#include <functional>
 #include <system_error>
 #include <utility>
 
 namespace spanscope::text {
 namespace {
+
+/// What Python's str.strip removes, which the templates' trim is.
+bool isSpace(char32_t c) {
+  return characterClass(c) == CharacterClass::WhiteSpace || (c >= 0x1C && c <= 0x1F);
+}
+
+std::string_view withoutLeadingSpace(std::string_view text) {
+  while (!text.empty() && isSpace(firstCharacter(text))) text.remove_prefix(nextUtf8(text).length);
+  return text;
+}
+
+std::string_view withoutFinalSpace(std::string_view text) {
+  while (!text.empty()) {
+    std::size_t last = text.size() - 1;
+    while (last > 0 && isUtf8Continuation(text[last])) --last;
+    if (!isSpace(firstCharacter(text.substr(last)))) break;
+    text.remove_suffix(text.size() - last);
+  }
+  return text;
+}
+
+std::string_view trimmed(std::string_view text, Trim trim) {
+  if (trim == Trim::Both) text = withoutLeadingSpace(text);
+  return trim == Trim::Nothing ? text : withoutFinalSpace(text);
+}
 
 TokenId requireControl(const Tokenizer& tokenizer, const std::string& piece) {
   const TokenId id = tokenizer.controlId(piece);
@@ -37,9 +61,10 @@ class PieceRenderer {
   explicit PieceRenderer(const Tokenizer& tokenizer, EncodeLimits limits = {})
       : m_tokenizer(&tokenizer), m_limits(std::move(limits)) {}
 
-  void addControl(const std::string& piece) {
+  void addControl(const TemplatePiece& piece) {
     flush();
-    m_rendered.ids.push_back(requireControl(*m_tokenizer, piece));
+    m_rendered.ids.push_back(requireControl(*m_tokenizer, piece.text));
+    m_dropsSpace = piece.dropsSpaceAfter;
   }
 
   void addLiteral(std::string_view text) { m_literal += text; }
@@ -54,7 +79,7 @@ class PieceRenderer {
   void add(const std::vector<TemplatePiece>& pieces) {
     for (const TemplatePiece& piece : pieces) {
       if (piece.control) {
-        addControl(piece.text);
+        addControl(piece);
       } else {
         addLiteral(piece.text);
       }
@@ -68,11 +93,20 @@ class PieceRenderer {
 
  private:
   void flush() {
+    if (m_dropsSpace) dropSpace();
+    m_dropsSpace = false;
     const std::vector<TokenId> ids = m_tokenizer->encode(m_literal, m_limits);
     if (m_hasOwn) markOwn(ids);
     m_rendered.ids.insert(m_rendered.ids.end(), ids.begin(), ids.end());
     m_literal.clear();
     m_hasOwn = false;
+  }
+
+  void dropSpace() {
+    const std::size_t dropped = m_literal.size() - withoutLeadingSpace(m_literal).size();
+    m_literal.erase(0, dropped);
+    m_ownBegin -= std::min(dropped, m_ownBegin);
+    m_ownEnd -= std::min(dropped, m_ownEnd);
   }
 
   /// A token that holds both template text and the message's own text counts as own text.
@@ -106,33 +140,27 @@ class PieceRenderer {
   std::size_t m_ownBegin = 0;
   std::size_t m_ownEnd = 0;
   bool m_hasOwn = false;
+  bool m_dropsSpace = false;  ///< at the beginning of `m_literal`
 };
-
-/// The table's entry for a template's text, which stands at that place of the file.
-const ChatTemplate& requireKnown(const std::string& source, const std::string& file,
-                                 const std::string& place) {
-  if (const std::optional<FoundChatTemplate> found = matchChatTemplate(source)) return *found->chat;
-  constexpr std::size_t kShown = 60;
-  const std::string shown = toValidUtf8(source.substr(0, kShown)) + (source.size() > kShown ? "…" : "");
-  throw Failure({file, place, "the unknown chat template \"" + shown + "\"",
-                 "one of the known: " + chatTemplateNames()});
-}
 
 Failure noTemplate(const std::string& file, const std::string& place) {
   return Failure(
       {file, place, "nothing", "the checkpoint's chat template, one of the known: " + chatTemplateNames()});
 }
 
-const ChatTemplate& ggufTemplate(const std::filesystem::path& path) {
+/// Takes a template while its file is being read: then a Failure names line and column of its place.
+using TakeSource = std::function<void(TemplateSource)>;
+
+void readGguf(const std::filesystem::path& path, const TakeSource& take) {
   const std::string place = "tokenizer.chat_template";
   const checkpoint::GgufMetadata metadata = checkpoint::GgufMetadata::read(path);
   const std::string* source = metadata.text(place);
   if (source == nullptr) throw noTemplate(path.string(), place);
-  return requireKnown(*source, path.string(), place);
+  take({*source, path.string(), place});
 }
 
 /// A template is a text, or a list of named texts.
-const ChatTemplate& templateOf(const checkpoint::JsonPlace& config) {
+void readConfiguration(const checkpoint::JsonPlace& config, const TakeSource& take) {
   const checkpoint::JsonPlace field = config.field("chat_template");
   if (field.isNull()) throw noTemplate(field.file(), field.pointer());
   if (field.value().is_array()) {
@@ -140,29 +168,46 @@ const ChatTemplate& templateOf(const checkpoint::JsonPlace& config) {
       const checkpoint::JsonPlace entry = field.element(i);
       if (!entry.value().is_object() || entry.field("name").value() != "default") continue;
       const checkpoint::JsonPlace source = entry.field("template");
-      return requireKnown(source.requireText(), source.file(), source.pointer());
+      take({source.requireText(), source.file(), source.pointer()});
+      return;
     }
   } else if (field.value().is_string()) {
-    return requireKnown(field.requireText(), field.file(), field.pointer());
+    take({field.requireText(), field.file(), field.pointer()});
+    return;
   }
   const std::string type = field.value().type_name();
   throw field.fail((type == "array" || type == "object" ? "an " : "a ") + type,
                    "a text, or a list with a template that is named \"default\"");
 }
 
-/// Python's str.strip, which the templates' trim is.
-std::string_view trimmed(std::string_view text) {
-  const auto isSpace = [](char32_t c) {
-    return characterClass(c) == CharacterClass::WhiteSpace || (c >= 0x1C && c <= 0x1F);
-  };
-  while (!text.empty() && isSpace(firstCharacter(text))) text.remove_prefix(nextUtf8(text).length);
-  while (!text.empty()) {
-    std::size_t last = text.size() - 1;
-    while (last > 0 && isUtf8Continuation(text[last])) --last;
-    if (!isSpace(firstCharacter(text.substr(last)))) break;
-    text.remove_suffix(text.size() - last);
+void readSource(const checkpoint::Checkpoint& checkpoint, const TakeSource& take) {
+  checkpoint.require();
+  // Newer checkpoints have a file of its own, older ones a field of the tokenizer's.
+  const std::filesystem::path own = checkpoint.path() / "chat_template.jinja";
+  std::error_code error;
+  if (std::filesystem::is_regular_file(own, error)) {
+    take({checkpoint::readFileBytes(own, checkpoint::kMaxTokenizerConfigBytes, "a chat template"),
+          own.string(), ""});
+    return;
   }
-  return text;
+  if (!checkpoint.find("tokenizer_config.json")) {
+    if (const std::optional<std::filesystem::path> gguf = checkpoint.anyGguf()) {
+      readGguf(*gguf, take);
+      return;
+    }
+  }
+  checkpoint::readJsonFile(checkpoint.path() / "tokenizer_config.json", checkpoint::kMaxTokenizerConfigBytes,
+                           "the configuration of a tokenizer",
+                           [&take](const checkpoint::JsonPlace& root) { readConfiguration(root, take); });
+}
+
+const ChatTemplate& requireKnown(const TemplateSource& source) {
+  if (const std::optional<FoundChatTemplate> found = matchChatTemplate(source.text)) return *found->chat;
+  constexpr std::size_t kShown = 60;
+  const std::string shown =
+      toValidUtf8(source.text.substr(0, kShown)) + (source.text.size() > kShown ? "…" : "");
+  throw Failure({source.file, source.place, "the unknown chat template \"" + shown + "\"",
+                 "one of the known: " + chatTemplateNames()});
 }
 
 const TurnForm& formOf(const ChatTemplate& chat, query::Role role, Place place) {
@@ -183,14 +228,14 @@ RenderedMessage renderTurn(const TurnForm& form, const Tokenizer& tokenizer, std
   renderer.add(form.prefix);
   // Made valid here too, so that lengths in bytes are those of what is encoded.
   const std::string valid = toValidUtf8(text);
-  renderer.addOwn(form.trim ? trimmed(valid) : valid);
+  renderer.addOwn(trimmed(valid, form.trim));
   renderer.add(form.suffix);
   return renderer.finish();
 }
 
 std::string spellTurn(const TurnForm& form, std::string_view text) {
   const std::string valid = toValidUtf8(text);
-  return spell(form.prefix) + std::string(form.trim ? trimmed(valid) : valid) + spell(form.suffix);
+  return spell(form.prefix) + std::string(trimmed(valid, form.trim)) + spell(form.suffix);
 }
 
 bool hasMarkers(const KnownChatTemplate& known, const std::string& source) {
@@ -274,24 +319,16 @@ const ChatTemplate& chatTemplateNamed(std::string_view name) {
                  "one of the known: " + chatTemplateNames()});
 }
 
-const ChatTemplate& findChatTemplate(const std::filesystem::path& directory) {
-  requireModelPath(directory);
-  // Newer checkpoints have a file of its own, older ones a field of the tokenizer's.
-  const std::filesystem::path own = directory / "chat_template.jinja";
-  std::error_code error;
-  if (std::filesystem::is_regular_file(own, error)) {
-    return requireKnown(
-        checkpoint::readFileBytes(own, checkpoint::kMaxTokenizerConfigBytes, "a chat template"), own.string(),
-        "");
-  }
-  const std::filesystem::path path = directory / "tokenizer_config.json";
-  if (!std::filesystem::exists(path, error)) {
-    if (const std::optional<std::filesystem::path> gguf = checkpoint::findGguf(directory))
-      return ggufTemplate(*gguf);
-  }
-  return *checkpoint::readJsonFile(path, checkpoint::kMaxTokenizerConfigBytes,
-                                   "the configuration of a tokenizer",
-                                   [](const checkpoint::JsonPlace& root) { return &templateOf(root); });
+TemplateSource templateSource(const checkpoint::Checkpoint& checkpoint) {
+  TemplateSource found;
+  readSource(checkpoint, [&found](TemplateSource source) { found = std::move(source); });
+  return found;
+}
+
+const ChatTemplate& findChatTemplate(const checkpoint::Checkpoint& checkpoint) {
+  const ChatTemplate* found = nullptr;
+  readSource(checkpoint, [&found](const TemplateSource& source) { found = &requireKnown(source); });
+  return *found;
 }
 
 }  // namespace spanscope::text

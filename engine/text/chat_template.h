@@ -4,11 +4,11 @@
 #pragma once
 
 #include "engine/base/ids.h"
+#include "engine/checkpoint/checkpoint.h"
 #include "engine/query/query.h"
 #include "engine/text/tokenizer.h"
 
 #include <array>
-#include <filesystem>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -21,13 +21,19 @@ struct TemplatePiece {
   bool control =
       false;  ///< `text` spells one control piece; otherwise it is encoded as text, together with the message
   std::string text;
+  /// The family's tokenizers drop white space that follows the control piece ("rstrip"), so it is spelled but
+  /// gives no ids. GGUF files do not say so, hence the template does.
+  bool dropsSpaceAfter = false;
 };
+
+/// At which ends of a message white space is removed.
+enum class Trim { Nothing, End, Both };
 
 /// What stands before and after each message of a role.
 struct TurnForm {
   std::vector<TemplatePiece> prefix;
   std::vector<TemplatePiece> suffix;
-  bool trim = false;  ///< remove white space at both ends of the message
+  Trim trim = Trim::Nothing;
 };
 
 /// How one family of checkpoints writes a conversation. Literal text is joined to the message's own text
@@ -88,9 +94,19 @@ struct FoundChatTemplate {
 /// markers are known.
 std::optional<FoundChatTemplate> matchChatTemplate(std::string_view source);
 
-/// The entry of the table for a model directory. It looks at chat_template.jinja, else at
-/// tokenizer_config.json, else at the GGUF file. Throws Failure that lists the known templates.
-const ChatTemplate& findChatTemplate(const std::filesystem::path& directory);
+/// A checkpoint's own template as it stands, a Jinja program.
+struct TemplateSource {
+  std::string text;
+  std::string file;
+  std::string place;  ///< in the file; empty: the whole file
+};
+
+/// The template in chat_template.jinja, else in tokenizer_config.json, else in the GGUF file. Throws Failure
+/// if there is none.
+TemplateSource templateSource(const checkpoint::Checkpoint& checkpoint);
+
+/// The entry of the table for a checkpoint's own template. Throws Failure that lists the known templates.
+const ChatTemplate& findChatTemplate(const checkpoint::Checkpoint& checkpoint);
 
 /// The names of all entries, for people: "spanlet, llama-3, …".
 std::string chatTemplateNames();

@@ -45,7 +45,7 @@ TurnForm llama3Turn(const std::string& role, const std::string& before = "") {
   return {
       {control("<|start_header_id|>"), literal(role), control("<|end_header_id|>"), literal("\n\n" + before)},
       {control("<|eot_id|>")},
-      true};
+      Trim::Both};
 }
 
 KnownChatTemplate llama3() {
@@ -110,7 +110,7 @@ KnownChatTemplate qwen3() {
   KnownChatTemplate known = chatMl();
   known.chat.name = "qwen3";
   known.markers = {"<|im_start|>", "<|im_end|>", "enable_thinking", "<think>"};
-  known.foreign = {"You are "};
+  known.foreign = {"You are ", "Reasoning Mode"};
   known.fingerprints = {};
   return known;
 }
@@ -137,7 +137,113 @@ KnownChatTemplate granite3() {
   chat.generationPrompt = {control("<|start_of_role|>"), literal("assistant"), control("<|end_of_role|>")};
   chat.replySuffix = {control("<|end_of_text|>"), literal("\n")};
   known.markers = {"<|start_of_role|>", "<|end_of_role|>", "<|end_of_text|>"};
-  known.fingerprints = {0xAD20145AFDF4BF61U};
+  known.fingerprints = {0xAD20145AFDF4BF61U, 0xAD4E67372F90FEF5U};
+  return known;
+}
+
+/// Granite 4 begins with a system message of its own if there is none.
+KnownChatTemplate granite4() {
+  KnownChatTemplate known = granite3();
+  known.chat.name = "granite-4";
+  known.chat.defaultSystem =
+      "You are a helpful assistant. Please ensure responses are professional, accurate, and safe.";
+  known.markers.push_back("'" + *known.chat.defaultSystem + "'");
+  known.fingerprints = {};
+  return known;
+}
+
+/// SmolLM3 writes the system's message into a form of its own, which also says whether to think. The line of
+/// it that holds today's date is left out: it would change every block's key every day.
+KnownChatTemplate smollm3(const std::string& mode, std::string defaultSystem) {
+  KnownChatTemplate known = chatMl();
+  known.chat.name = "smollm3";
+  known.chat.openingSystem =
+      TurnForm{{control("<|im_start|>"),
+                literal("system\n## Metadata\n\nKnowledge Cutoff Date: June 2025\nReasoning Mode: " + mode +
+                        "\n\n## Custom Instructions\n\n")},
+               {literal("\n\n"), control("<|im_end|>"), literal("\n")},
+               Trim::End};
+  known.chat.defaultSystem = std::move(defaultSystem);
+  known.fingerprints = {};
+  known.foreign = {};
+  return known;
+}
+
+KnownChatTemplate smollm3Thinking() {
+  KnownChatTemplate known = smollm3(
+      "/think",
+      "You are a helpful AI assistant named SmolLM, trained by Hugging Face. Your role as an assistant "
+      "involves thoroughly exploring questions through a systematic thinking process before providing the "
+      "final precise and accurate solutions. This requires engaging in a comprehensive cycle of analysis, "
+      "summarizing, exploration, reassessment, reflection, backtracking, and iteration to develop "
+      "well-considered thinking process. Please structure your response into two main sections: Thought and "
+      "Solution using the specified format: <think> Thought section </think> Solution section. In the "
+      "Thought section, detail your reasoning process in steps. Each step should include detailed "
+      "considerations such as analysing questions, summarizing relevant findings, brainstorming new ideas, "
+      "verifying the accuracy of the current steps, refining any errors, and revisiting previous steps. In "
+      "the Solution section, based on various attempts, explorations, and reflections from the Thought "
+      "section, systematically present the final solution that you deem correct. The Solution section should "
+      "be logical, accurate, and concise and detail necessary steps needed to reach the conclusion.");
+  known.markers = {"<|im_start|>", "<|im_end|>", "## Custom Instructions", "Reasoning Mode: "};
+  return known;
+}
+
+/// SmolLM3 with thinking switched off: chosen by name.
+KnownChatTemplate smollm3WithoutThinking() {
+  KnownChatTemplate known =
+      smollm3("/no_think", "You are a helpful AI assistant named SmolLM, trained by Hugging Face.");
+  known.chat.name = "smollm3-no-think";
+  const TemplatePiece reply = literal("assistant\n<think>\n\n</think>\n");
+  known.chat.generationPrompt = {control("<|im_start|>"), reply};
+  known.chat.turns[static_cast<std::size_t>(query::Role::Assistant)]->prefix = known.chat.generationPrompt;
+  known.markers = {};
+  return known;
+}
+
+/// Phi-3 and 3.5 spell a line after each control piece, which their tokenizers drop; Phi-4-mini spells none.
+KnownChatTemplate phi(std::string name, const std::string& space) {
+  KnownChatTemplate known;
+  ChatTemplate& chat = known.chat;
+  chat.name = std::move(name);
+  const auto marker = [&space](const std::string& text) {
+    std::vector<TemplatePiece> pieces = {{true, text, true}};
+    if (!space.empty()) pieces.push_back(literal(space));
+    return pieces;
+  };
+  setTurns(chat, [&](const std::string& role) {
+    return TurnForm{marker("<|" + role + "|>"), marker("<|end|>")};
+  });
+  chat.generationPrompt = marker("<|assistant|>");
+  chat.replySuffix = marker("<|end|>");
+  return known;
+}
+
+KnownChatTemplate phi3() {
+  KnownChatTemplate known = phi("phi-3", "\n");
+  known.markers = {"<|user|>\n", "<|assistant|>\n", "<|end|>\n"};
+  known.foreign = {"bos_token", "<think>", "<|im_start|>"};
+  return known;
+}
+
+KnownChatTemplate phi4Mini() {
+  KnownChatTemplate known = phi("phi-4-mini", "");
+  known.markers = {"'<|' + message['role'] + '|>' + message['content'] + '<|end|>'"};
+  return known;
+}
+
+/// Phi-4's tokenizers drop white space on both sides of the control pieces, that is at the ends of a text.
+KnownChatTemplate phi4() {
+  KnownChatTemplate known;
+  ChatTemplate& chat = known.chat;
+  chat.name = "phi-4";
+  setTurns(chat, [](const std::string& role) {
+    return TurnForm{
+        {control("<|im_start|>"), literal(role), control("<|im_sep|>")}, {control("<|im_end|>")}, Trim::Both};
+  });
+  chat.generationPrompt = {control("<|im_start|>"), literal("assistant"), control("<|im_sep|>")};
+  chat.replySuffix = {control("<|im_end|>")};
+  known.markers = {"<|im_start|>user<|im_sep|>", "<|im_start|>assistant<|im_sep|>", "<|im_end|>"};
+  known.foreign = {"<think>"};
   return known;
 }
 
@@ -190,8 +296,9 @@ KnownChatTemplate gemma() {
   chat.name = "gemma";
   chat.opening = {control("<bos>")};
   const auto turn = [](const std::string& role) {
-    return TurnForm{
-        {control("<start_of_turn>"), literal(role + "\n")}, {control("<end_of_turn>"), literal("\n")}, true};
+    return TurnForm{{control("<start_of_turn>"), literal(role + "\n")},
+                    {control("<end_of_turn>"), literal("\n")},
+                    Trim::Both};
   };
   setTurn(chat, query::Role::User, turn("user"));
   setTurn(chat, query::Role::Assistant, turn("model"));
@@ -235,7 +342,7 @@ KnownChatTemplate mistralV1() {
 
 KnownChatTemplate mistralV3() {
   KnownChatTemplate known = mistral("mistral-v3", {{control("[INST]"), literal(" ")}, {control("[/INST]")}},
-                                    {{literal(" ")}, {control("</s>")}, true});
+                                    {{literal(" ")}, {control("</s>")}, Trim::Both});
   known.markers = {"\"[INST] \" + message[\"content\"] + \"[/INST]\"",
                    "\" \" + message[\"content\"]|trim + eos_token"};
   return known;
@@ -260,6 +367,17 @@ KnownChatTemplate mistralV7() {
   return known;
 }
 
+/// From Mistral Small 3 on, there are no spaces around the markers. Templates with a system message of their
+/// own are not known: each has another.
+KnownChatTemplate mistralV7Tekken() {
+  KnownChatTemplate known =
+      mistral("mistral-v7-tekken", {{control("[INST]")}, {control("[/INST]")}}, {{}, {control("</s>")}});
+  setTurn(known.chat, query::Role::System, {{control("[SYSTEM_PROMPT]")}, {control("[/SYSTEM_PROMPT]")}});
+  known.markers = {"'[SYSTEM_PROMPT]'", "'[INST]' + message['content'] + '[/INST]'",
+                   "default_system_message = ''"};
+  return known;
+}
+
 std::vector<KnownChatTemplate> makeTable() {
   return {spanlet(),
           llama31(),
@@ -270,10 +388,16 @@ std::vector<KnownChatTemplate> makeTable() {
                            {"<think>", "Reasoning Mode"}, {0x99AB995E9629DACDU}),
           chatMlWithSystem("qwen2", "You are a helpful assistant.", {"<think>", "You are Qwen"},
                            {0xD5D943BD0BD9082FU}),
+          smollm3Thinking(),
+          smollm3WithoutThinking(),
           qwen3(),
           qwen3WithoutThinking(),
+          phi4(),
           chatMl(),
+          granite4(),
           granite3(),
+          phi3(),
+          phi4Mini(),
           zephyr(),
           olmo2(),
           tulu3("tulu-3", "<|end_of_text|>"),
@@ -282,7 +406,8 @@ std::vector<KnownChatTemplate> makeTable() {
           mistralBeforeV1(),
           mistralV3(),
           mistralNemo(),
-          mistralV7()};
+          mistralV7(),
+          mistralV7Tekken()};
 }
 
 }  // namespace

@@ -9,7 +9,6 @@
 
 #include <optional>
 #include <string>
-#include <system_error>
 
 namespace spanscope::text {
 namespace {
@@ -90,13 +89,12 @@ void addGgufIds(const checkpoint::GgufMetadata& metadata, std::int32_t vocabular
 
 }  // namespace
 
-void addTokenizerEndTokens(const std::filesystem::path& directory, const Tokenizer& tokenizer,
+void addTokenizerEndTokens(const checkpoint::Checkpoint& checkpoint, const Tokenizer& tokenizer,
                            std::int32_t vocabularySize, std::vector<EndToken>& tokens) {
   for (const char* name : {"tokenizer_config.json", "special_tokens_map.json"}) {
-    std::error_code error;
-    const std::filesystem::path path = directory / name;
-    if (!std::filesystem::exists(path, error)) continue;
-    checkpoint::readJsonFile(path, checkpoint::kMaxTokenizerConfigBytes, "the configuration of a tokenizer",
+    const std::optional<std::filesystem::path> path = checkpoint.find(name);
+    if (!path) continue;
+    checkpoint::readJsonFile(*path, checkpoint::kMaxTokenizerConfigBytes, "the configuration of a tokenizer",
                              [&](const checkpoint::JsonPlace& root) {
                                addPieces(root.field("eos_token"), root, tokenizer, vocabularySize, name,
                                          tokens);

@@ -4,11 +4,11 @@
 #pragma once
 
 #include "engine/base/end_token.h"
+#include "engine/checkpoint/checkpoint.h"
 #include "engine/text/chat_template.h"
 #include "engine/text/tokenizer.h"
 
 #include <cstdint>
-#include <filesystem>
 #include <vector>
 
 namespace spanscope::text {
@@ -17,7 +17,7 @@ namespace spanscope::text {
 /// or a list of them). If a GGUF file is the tokenizer, it also adds the eos, eot and eom ids of that file.
 /// `vocabularySize` is that of the model. Throws Failure with file and place for a piece that the tokenizer
 /// lacks, and for an id outside of the model's vocabulary.
-void addTokenizerEndTokens(const std::filesystem::path& directory, const Tokenizer& tokenizer,
+void addTokenizerEndTokens(const checkpoint::Checkpoint& checkpoint, const Tokenizer& tokenizer,
                            std::int32_t vocabularySize, std::vector<EndToken>& tokens);
 
 /// Adds the first piece of the template's reply suffix, if it is a control piece and the tokenizer has it.

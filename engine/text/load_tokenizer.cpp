@@ -1,15 +1,10 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "engine/base/error.h"
 #include "engine/checkpoint/file_bytes.h"
-#include "engine/checkpoint/gguf/gguf_paths.h"
 #include "engine/text/gguf_vocabulary.h"
-#include "engine/text/model_path.h"
 #include "engine/text/sentencepiece_tokenizer.h"
 #include "engine/text/tokenizer.h"
 #include "engine/text/tokenizer_json.h"
-
-#include <optional>
-#include <system_error>
 
 namespace spanscope::text {
 namespace {
@@ -27,20 +22,14 @@ std::unique_ptr<Tokenizer> loadSentencePiece(const std::filesystem::path& path) 
   return makeSentencePieceTokenizer(parseSentencePieceModel(bytes, path.string()), path.string());
 }
 
-bool isThere(const std::filesystem::path& path) {
-  std::error_code error;
-  return std::filesystem::exists(path, error);
-}
-
 }  // namespace
 
-std::unique_ptr<Tokenizer> loadTokenizer(const std::filesystem::path& directory) {
-  requireModelPath(directory);
-  if (isThere(directory / "tokenizer.json")) return loadJson(directory / "tokenizer.json");
-  if (isThere(directory / "tokenizer.model")) return loadSentencePiece(directory / "tokenizer.model");
-  const std::optional<std::filesystem::path> gguf = checkpoint::findGguf(directory);
-  if (gguf) return makeGgufTokenizer(checkpoint::GgufMetadata::read(*gguf));
-  throw Failure({directory.string(), "", "no tokenizer in it",
+std::unique_ptr<Tokenizer> loadTokenizer(const checkpoint::Checkpoint& checkpoint) {
+  checkpoint.require();
+  if (const auto json = checkpoint.find("tokenizer.json")) return loadJson(*json);
+  if (const auto pieces = checkpoint.find("tokenizer.model")) return loadSentencePiece(*pieces);
+  if (const auto gguf = checkpoint.anyGguf()) return makeGgufTokenizer(checkpoint::GgufMetadata::read(*gguf));
+  throw Failure({checkpoint.path().string(), "", "no tokenizer in it",
                  "a directory with tokenizer.json, tokenizer.model or a .gguf file"});
 }
 

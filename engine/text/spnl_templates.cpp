@@ -15,7 +15,7 @@ struct Marks {
   std::string begin;
   std::vector<TemplatePiece> afterRole;
   std::string end;
-  bool trim = false;
+  Trim trim = Trim::Nothing;
   std::vector<TemplatePiece> afterReplyRole;  ///< in the generation prompt
 };
 
@@ -41,14 +41,15 @@ std::vector<ChatTemplate> makeTemplates() {
   const TemplatePiece headerEnd{true, "<|end_header_id|>"};
   const TemplatePiece blankLine{false, "\n\n"};
   return {
-      templateOf({"spnl-granite", "<|start_of_role|>", {roleEnd}, "<|end_of_text|>", false, {roleEnd}}),
+      templateOf(
+          {"spnl-granite", "<|start_of_role|>", {roleEnd}, "<|end_of_text|>", Trim::Nothing, {roleEnd}}),
       templateOf({"spnl-llama-3",
                   "<|start_header_id|>",
                   {headerEnd, blankLine},
                   "<|eot_id|>",
-                  true,
+                  Trim::Both,
                   {headerEnd, blankLine}}),
-      templateOf({"spnl-chatml", "<|im_start|>", {{false, "\n"}}, "<|im_end|>", false, {}}),
+      templateOf({"spnl-chatml", "<|im_start|>", {{false, "\n"}}, "<|im_end|>", Trim::Nothing, {}}),
   };
 }
 

@@ -2,10 +2,10 @@
 #pragma once
 
 #include "engine/base/ids.h"
+#include "engine/checkpoint/checkpoint.h"
 
 #include <cstddef>
 #include <cstdint>
-#include <filesystem>
 #include <functional>
 #include <limits>
 #include <memory>
@@ -83,10 +83,10 @@ class StreamDecoder {
   std::string m_pending;
 };
 
-/// Loads the tokenizer of a model directory: from `tokenizer.json`, which is sufficient, if it exists; else
+/// Loads the tokenizer of a checkpoint: from `tokenizer.json`, which is sufficient, if it exists; else
 /// from `tokenizer.model` (sentencepiece); else from the only file *.gguf. If the chosen file needs something
 /// that is not supported, this is an error: no other file is tried, because it could say something else.
 /// Throws Failure.
-std::unique_ptr<Tokenizer> loadTokenizer(const std::filesystem::path& directory);
+std::unique_ptr<Tokenizer> loadTokenizer(const checkpoint::Checkpoint& checkpoint);
 
 }  // namespace spanscope::text

@@ -3,18 +3,15 @@
 
 #include "engine/base/error.h"
 #include "engine/base/hash.h"
-#include "engine/checkpoint/gguf/gguf_paths.h"
 #include "engine/model/weights.h"
 #include "engine/run/session_config.h"
 #include "engine/text/end_tokens.h"
-#include "engine/text/model_path.h"
 #include "engine/workbench/model_memory.h"
 #include "engine/workbench/model_names.h"
 
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
-#include <system_error>
 #include <utility>
 #include <vector>
 
@@ -86,12 +83,12 @@ void addWeights(ModelBundle& bundle, const model::WeightSource& weights, const c
   bundle.weightsDigest = watched.digest();
 }
 
-ModelBundle namedBundle(const std::filesystem::path& directory) {
-  requireModel(directory);
+ModelBundle namedBundle(const checkpoint::Checkpoint& checkpoint) {
+  checkpoint.requireModel();
   ModelBundle bundle;
-  bundle.directory = directory;
-  bundle.name = modelName(directory);
-  bundle.config = model::readConfig(directory);
+  bundle.checkpoint = checkpoint;
+  bundle.name = checkpoint.name();
+  bundle.config = model::readConfig(checkpoint);
   return bundle;
 }
 
@@ -131,52 +128,35 @@ std::string ModelBundle::weightNames() const {
   return names;
 }
 
-void requireModel(const std::filesystem::path& directory) {
-  text::requireModelPath(directory);
-  std::error_code error;
-  if (std::filesystem::exists(directory / "config.json", error) || checkpoint::ggufModel(directory)) return;
-  throw Failure({directory.string(), "", "a directory without config.json and without a GGUF file",
-                 "a Hugging Face model directory, or one with a GGUF file"});
-}
-
-bool holdsModel(const std::filesystem::path& path) {
-  try {
-    requireModel(path);
-    return true;
-  } catch (const Failure&) {
-    return false;
-  }
-}
-
-void addEndTokens(model::ModelConfig& config, const std::filesystem::path& directory,
+void addEndTokens(model::ModelConfig& config, const checkpoint::Checkpoint& checkpoint,
                   const text::Tokenizer& tokenizer, const text::ChatTemplate* chat) {
-  text::addTokenizerEndTokens(directory, tokenizer, config.vocabularySize, config.endTokens);
+  text::addTokenizerEndTokens(checkpoint, tokenizer, config.vocabularySize, config.endTokens);
   if (chat != nullptr) text::addClosingPiece(*chat, tokenizer, config.vocabularySize, config.endTokens);
 }
 
-ModelBundle loadModelWeights(const std::filesystem::path& directory, const compute::Backends& backends,
+ModelBundle loadModelWeights(const checkpoint::Checkpoint& checkpoint, const compute::Backends& backends,
                              const ModelOptions& options) {
-  ModelBundle bundle = namedBundle(directory);
-  addWeights(bundle, *model::openWeights(directory, bundle.config), backends, options);
+  ModelBundle bundle = namedBundle(checkpoint);
+  addWeights(bundle, *model::openWeights(checkpoint, bundle.config), backends, options);
   return bundle;
 }
 
-ModelBundle describeModel(const std::filesystem::path& directory, const text::ChatTemplate* chat) {
-  requireModel(directory);
-  std::unique_ptr<text::Tokenizer> tokenizer = text::loadTokenizer(directory);
-  if (chat == nullptr) chat = &text::findChatTemplate(directory);
-  ModelBundle bundle = namedBundle(directory);
-  addEndTokens(bundle.config, directory, *tokenizer, chat);
+ModelBundle describeModel(const checkpoint::Checkpoint& checkpoint, const text::ChatTemplate* chat) {
+  checkpoint.requireModel();
+  std::unique_ptr<text::Tokenizer> tokenizer = text::loadTokenizer(checkpoint);
+  if (chat == nullptr) chat = &text::findChatTemplate(checkpoint);
+  ModelBundle bundle = namedBundle(checkpoint);
+  addEndTokens(bundle.config, checkpoint, *tokenizer, chat);
   bundle.tokenizer = std::move(tokenizer);
   bundle.chat = chat;
   return bundle;
 }
 
-ModelBundle loadModelBundle(const std::filesystem::path& directory, const compute::Backends& backends,
+ModelBundle loadModelBundle(const checkpoint::Checkpoint& checkpoint, const compute::Backends& backends,
                             const ModelOptions& options) {
   // What is small is read first, so that most mistakes are found before the weights are touched.
-  ModelBundle bundle = describeModel(directory, options.chat);
-  addWeights(bundle, *model::openWeights(directory, bundle.config), backends, options);
+  ModelBundle bundle = describeModel(checkpoint, options.chat);
+  addWeights(bundle, *model::openWeights(checkpoint, bundle.config), backends, options);
   return bundle;
 }
 
@@ -193,8 +173,8 @@ namespace {
 
 /// The model as traces name it: where it lies.
 std::string sourceOf(const ModelBundle& bundle) {
-  if (bundle.directory.empty()) return bundle.name;
-  return bundle.directory.string() + (bundle.adapter.empty() ? "" : " + " + bundle.adapter);
+  if (bundle.checkpoint.isNothing()) return bundle.name;
+  return bundle.checkpoint.path().string() + (bundle.adapter.empty() ? "" : " + " + bundle.adapter);
 }
 
 }  // namespace

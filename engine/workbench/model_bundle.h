@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
+#include "engine/checkpoint/checkpoint.h"
 #include "engine/compute/backends.h"
 #include "engine/model/config.h"
 #include "engine/model/decoder.h"
@@ -29,7 +30,7 @@ struct ModelOptions {
   /// Without it, only the weights are checked.
   std::optional<run::SessionConfig> session = {};
   std::filesystem::path adapter = {};        ///< directory of a LoRA adapter; empty: none
-  const text::ChatTemplate* chat = nullptr;  ///< a person's choice; null: the directory's own
+  const text::ChatTemplate* chat = nullptr;  ///< a person's choice; null: the checkpoint's own
   std::stop_token stop = {};                 ///< checked before each tensor
   /// Called before each tensor, on the loading thread, with the number of tensors read so far and of all
   /// tensors.
@@ -39,8 +40,8 @@ struct ModelOptions {
 /// Everything that belongs to one loaded model and that a session refers to. Moving a bundle keeps these
 /// references valid.
 struct ModelBundle {
-  std::string name;                 ///< of the directory or the shape
-  std::filesystem::path directory;  ///< or the GGUF file; empty for a shape
+  std::string name;                   ///< of the directory or the shape
+  checkpoint::Checkpoint checkpoint;  ///< nothing for a shape
   model::ModelConfig config;
   std::string adapter;           ///< name of the adapter that the model was opened with; empty: none
   model::WeightAmounts weights;  ///< matrices by format
@@ -60,28 +61,22 @@ struct ModelBundle {
   std::string weightNames() const;
 };
 
-/// Throws Failure that names the path unless it can be a model: a directory with config.json or with one GGUF
-/// file, or a GGUF file.
-void requireModel(const std::filesystem::path& directory);
-/// The same as an answer.
-bool holdsModel(const std::filesystem::path& path);
-
-/// Adds the end tokens of the tokenizer's files, read from the directory, and of the chat template (null:
+/// Adds the end tokens of the tokenizer's files, read from the checkpoint, and of the chat template (null:
 /// none) to those of the model's own files. Throws Failure for tokens outside of the model's vocabulary.
-void addEndTokens(model::ModelConfig& config, const std::filesystem::path& directory,
+void addEndTokens(model::ModelConfig& config, const checkpoint::Checkpoint& checkpoint,
                   const text::Tokenizer& tokenizer, const text::ChatTemplate* chat);
 
-/// Loads a Hugging Face model directory or a GGUF file. Throws Failure for every fault of it, and on a stop.
-ModelBundle loadModelBundle(const std::filesystem::path& directory, const compute::Backends& backends,
+/// Loads a checkpoint. Throws Failure for every fault of it, and on a stop.
+ModelBundle loadModelBundle(const checkpoint::Checkpoint& checkpoint, const compute::Backends& backends,
                             const ModelOptions& options = {});
 
 /// The same without tokenizer and chat template. This suffices to compute span tables.
-ModelBundle loadModelWeights(const std::filesystem::path& directory, const compute::Backends& backends,
+ModelBundle loadModelWeights(const checkpoint::Checkpoint& checkpoint, const compute::Backends& backends,
                              const ModelOptions& options = {});
 
 /// The same without weights, backend and fingerprint. This suffices to lay out prompts and to predict runs.
 /// `chat`: as in ModelOptions.
-ModelBundle describeModel(const std::filesystem::path& directory, const text::ChatTemplate* chat = nullptr);
+ModelBundle describeModel(const checkpoint::Checkpoint& checkpoint, const text::ChatTemplate* chat = nullptr);
 
 /// A model with a named shape (model::namedShape) and random bf16 weights. Throws Failure for other names.
 ModelBundle makeShapeBundle(const std::string& shape, const compute::Backends& backends,

@@ -2,6 +2,7 @@
 #include "engine/workbench/model_names.h"
 
 #include "engine/base/error.h"
+#include "engine/checkpoint/checkpoint.h"
 #include "engine/query/node_parts.h"
 #include "engine/query/node_walk.h"
 #include "engine/query/parameters.h"
@@ -25,27 +26,13 @@ std::string_view trimmed(std::string_view text) {
 
 }  // namespace
 
-std::string modelName(const std::filesystem::path& directory) {
-  // "spanlet/" has an empty last component.
-  const std::filesystem::path own = directory.has_filename() ? directory : directory.parent_path();
-  const std::string folder = own.parent_path().parent_path().filename().string();
-  if (own.parent_path().filename() == "snapshots" && folder.starts_with("models--"))
-    return folder.substr(folder.rfind("--") + 2);
-  constexpr std::string_view kDigest = "sha256-";
-  constexpr std::size_t kDigits = 8;
-  const std::string name = own.filename().string();
-  if (name.starts_with(kDigest) && name.size() > kDigest.size() + kDigits)
-    return name.substr(0, kDigest.size() + kDigits);
-  return (own.extension() == ".gguf" ? own.stem() : own.filename()).string();
-}
-
 std::string adaptedName(const std::string& model, const std::string& adapter) {
-  return adapter.empty() ? model : model + std::string(kWith) + modelName(adapter);
+  return adapter.empty() ? model : model + std::string(kWith) + checkpoint::Checkpoint(adapter).name();
 }
 
 std::string modelNameOf(const RunSettings& settings) {
   try {
-    return adaptedName(modelName(modelDirectoryOf(settings)), settings.adapter);
+    return adaptedName(checkpoint::Checkpoint(modelDirectoryOf(settings)).name(), settings.adapter);
   } catch (const Failure&) {
     return {};
   }

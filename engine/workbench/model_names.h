@@ -5,18 +5,13 @@
 #include "engine/query/query.h"
 #include "engine/workbench/settings.h"
 
-#include <filesystem>
 #include <string>
 #include <string_view>
 #include <vector>
 
 namespace spanscope::workbench {
 
-/// The name of a checkpoint, which is the name of its folder or GGUF file: "spanlet" for "models/spanlet/".
-/// In the cache of Hugging Face, where folders are called by commits, it is that of the repository; a file
-/// that is called by its digest has its first digits.
-std::string modelName(const std::filesystem::path& directory);
-/// The name of a checkpoint that is opened with an adapter; its own without one.
+/// The name of a checkpoint (Checkpoint::name()) that is opened with an adapter; its own without one.
 std::string adaptedName(const std::string& model, const std::string& adapter);
 /// The name of the checkpoint, with its adapter, that a run with these settings uses; empty if the bundled
 /// one cannot be found.

@@ -40,7 +40,7 @@ void Retrieval::useModel(std::shared_ptr<ModelBundle> model) {
   m_summarizer.reset();
   m_tokenizer.reset();
   m_model = std::move(model);
-  m_settings.modelDirectory = m_model->directory;
+  m_settings.modelDirectory = m_model->checkpoint.path();
 }
 
 void Retrieval::useEmbeddings(const std::optional<remote::EmbeddingsServer>& server) {

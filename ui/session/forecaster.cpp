@@ -95,12 +95,12 @@ std::optional<Forecast> Forecaster::forecast(const ForecastRequest& request, con
 
 const workbench::ModelBundle& Forecaster::describe(const document::RunSettings& settings,
                                                    const workbench::ModelBundle* loaded) {
-  const std::filesystem::path directory = workbench::modelDirectoryOf(settings);
-  if (loaded != nullptr && loaded->directory == directory) return *loaded;
+  const checkpoint::Checkpoint checkpoint = workbench::modelDirectoryOf(settings);
+  if (loaded != nullptr && loaded->checkpoint == checkpoint) return *loaded;
   // Its weights are not needed, and reading them would take the place of the model that is loaded.
-  if (!m_described || m_described->directory != directory) {
+  if (!m_described || m_described->checkpoint != checkpoint) {
     m_described.reset();
-    m_described = workbench::describeModel(directory);
+    m_described = workbench::describeModel(checkpoint);
   }
   return *m_described;
 }

@@ -9,7 +9,7 @@ LoadedModel loadedModelOf(const std::shared_ptr<workbench::ModelBundle>& bundle)
   const compute::DeviceInfo device = bundle->backend->info();
   LoadedModel model;
   model.name = QString::fromStdString(bundle->name);
-  model.directory = bundle->directory.string();
+  model.directory = bundle->checkpoint.path().string();
   model.device = QString::fromStdString(device.name);
   model.deviceKind = QString::fromStdString(bundle->device.kind.name).toUpper();
   model.rowsAreBitEqual = device.rowsAreBitEqual;

@@ -2,6 +2,7 @@
 #include "ui/session/model_choices.h"
 
 #include "engine/base/error.h"
+#include "engine/checkpoint/checkpoint.h"
 #include "engine/workbench/model_bundle.h"
 #include "engine/workbench/model_names.h"
 #include "engine/workbench/resource_paths.h"
@@ -39,7 +40,7 @@ class Choices {
     const auto isSame = [&path](const ModelChoice& choice) { return choice.directory == path; };
     if (std::any_of(m_choices.begin(), m_choices.end(), isSame)) return;
     m_choices.push_back({.origin = origin,
-                         .name = QString::fromStdString(workbench::modelName(directory)),
+                         .name = QString::fromStdString(checkpoint::Checkpoint(directory).name()),
                          .value = directory == m_bundled ? QString() : path,
                          .directory = path,
                          .isCurrent = directory == m_current});
@@ -63,14 +64,14 @@ std::vector<ModelChoice> modelChoices(const ModelsKnown& known, const std::strin
   const QDir folder(QString::fromStdString(bundled.parent_path().string()));
   for (const QString& name : folder.entryList(QDir::Dirs | QDir::NoDotAndDotDot, QDir::Name)) {
     const std::string path = (bundled.parent_path() / name.toStdString()).string();
-    if (!bundled.empty() && workbench::holdsModel(path)) shipped.push_back(path);
+    if (!bundled.empty() && checkpoint::Checkpoint(path).holdsModel()) shipped.push_back(path);
   }
   const auto isShipped = [&shipped](const std::string& directory) {
     return std::find(shipped.begin(), shipped.end(), directory) != shipped.end();
   };
   if (!isShipped(choices.current())) choices.add(ModelOrigin::Chosen, choices.current());
   for (const std::string& directory : known.recent) {
-    if (!isShipped(directory) && workbench::holdsModel(directory))
+    if (!isShipped(directory) && checkpoint::Checkpoint(directory).holdsModel())
       choices.add(ModelOrigin::Recent, directory);
   }
   for (const std::string& directory : shipped) choices.add(ModelOrigin::Bundled, directory);

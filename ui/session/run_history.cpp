@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "ui/session/run_history.h"
 
+#include "engine/checkpoint/checkpoint.h"
 #include "engine/query/json/json.h"
 #include "engine/workbench/model_names.h"
 #include "ui/session/token_account.h"
@@ -274,7 +275,7 @@ void RunHistory::bound(std::uint64_t bytes, const std::function<bool(const Trace
 RunRecords recordsOf(const std::shared_ptr<const TraceStore>& trace, const QString& document) {
   RunRecords records;
   const trace::Progress& progress = trace->newest().progress();
-  const QString model = QString::fromStdString(workbench::modelName(progress.model));
+  const QString model = QString::fromStdString(checkpoint::Checkpoint(progress.model).name());
   for (const auto& [id, run] : progress.runs) {
     auto record = std::make_shared<RunRecord>();
     record->run = id;

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "ui/session/run_list.h"
 
-#include "engine/workbench/model_names.h"
 #include "ui/session/token_account.h"
 #include "ui/words/tr.h"
 
@@ -82,7 +81,7 @@ std::vector<ListedRun> listRuns(const ViewInput& input, bool listsLater) {
       if (run) runs.push_back(std::move(*run));
     }
   }
-  const QString model = QString::fromStdString(workbench::modelName(now.model));
+  const QString model = QString::fromStdString(checkpoint::Checkpoint(now.model).name());
   for (const auto& [id, state] : now.runs) {
     if (known.contains(id)) continue;
     // Without records every run of the trace is the document's.

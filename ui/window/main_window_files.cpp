@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // What of the window has to do with files: open, close, record, export.
 #include "engine/base/error.h"
+#include "engine/checkpoint/checkpoint.h"
 #include "engine/query/node_parts.h"
 #include "engine/workbench/model_bundle.h"
 #include "engine/workbench/model_names.h"
@@ -45,7 +46,7 @@ bool isModel(const QString& path) {
   const QFileInfo info(path);
   if (info.isFile()) return path.endsWith(QLatin1String(".gguf"), Qt::CaseInsensitive);
   return info.isDir() && QFileInfo::exists(path + QLatin1String("/config.json")) &&
-         workbench::holdsModel(path.toStdString());
+         checkpoint::Checkpoint(path.toStdString()).holdsModel();
 }
 
 constexpr int kSettleTime = 50;  // milliseconds, for where the docks have their sizes already
@@ -211,7 +212,7 @@ void MainWindow::takeDropped(const QStringList& paths) {
     if (m_workspace.model() == nullptr) newDocument();
     chooseModel(*m_workspace.model(), paths.front());
     say(tr("The model of this document is now %1.")
-            .arg(QString::fromStdString(workbench::modelName(paths.front().toStdString()))));
+            .arg(QString::fromStdString(checkpoint::Checkpoint(paths.front().toStdString()).name())));
     return;
   }
   QStringList opened;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "ui/window/top_bar.h"
 
+#include "engine/checkpoint/checkpoint.h"
 #include "engine/policy/policies.h"
 #include "engine/workbench/model_names.h"
 #include "engine/workbench/setting_values.h"
@@ -60,7 +61,7 @@ QString modelText(const Workspace& workspace, const EngineHost& engine, bool isN
     const document::RunSettings& settings = current->model->document().settings;
     if (!current->source->takesRuns())
       return TopBar::tr("%1 · recorded")
-          .arg(plain(QString::fromStdString(workbench::modelName(settings.model))));
+          .arg(plain(QString::fromStdString(checkpoint::Checkpoint(settings.model).name())));
     name = QString::fromStdString(workbench::modelNameOf(settings));
     // The name has the adapter, which is a part of what is loaded.
     isLoaded = isLoaded && workspace.runsOn(*current) == loaded.directory && name == loaded.name;

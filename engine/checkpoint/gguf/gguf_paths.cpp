@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "engine/checkpoint/gguf/gguf_paths.h"
 
-#include "engine/base/error.h"
-
 #include <algorithm>
 #include <array>
 #include <fstream>
@@ -43,26 +41,6 @@ bool isGguf(const std::filesystem::path& path) {
   std::array<char, kMagic.size()> bytes{};
   std::ifstream stream(path, std::ios::binary);
   return stream.read(bytes.data(), bytes.size()) && std::string_view(bytes.data(), bytes.size()) == kMagic;
-}
-
-std::optional<std::filesystem::path> ggufModel(const std::filesystem::path& path) {
-  if (isGguf(path)) return path;
-  std::error_code error;
-  const auto has = [&](const char* name) { return std::filesystem::exists(path / name, error); };
-  if (has("model.safetensors") || has("model.safetensors.index.json")) return std::nullopt;
-  return findGguf(path);
-}
-
-std::optional<std::filesystem::path> findGguf(const std::filesystem::path& directory) {
-  if (isGguf(directory)) return directory;
-  const std::vector<std::filesystem::path> found = ggufFiles(directory);
-  if (found.empty()) return std::nullopt;
-  if (found.size() > 1) {
-    throw Failure({directory.string(), "",
-                   found[0].filename().string() + " and " + found[1].filename().string(),
-                   "one GGUF model in the directory"});
-  }
-  return found.front();
 }
 
 }  // namespace spanscope::checkpoint

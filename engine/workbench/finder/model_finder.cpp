@@ -2,9 +2,9 @@
 #include "engine/workbench/finder/model_finder.h"
 
 #include "engine/base/error.h"
+#include "engine/checkpoint/checkpoint.h"
 #include "engine/checkpoint/file_bytes.h"
 #include "engine/checkpoint/gguf/gguf_file.h"
-#include "engine/checkpoint/gguf/gguf_paths.h"
 #include "engine/checkpoint/json_reading.h"
 #include "engine/checkpoint/mapped_file.h"
 #include "engine/checkpoint/safetensors.h"
@@ -96,15 +96,11 @@ void readGgufModel(const Path& path, ModelHeader& header) {
 }
 
 std::vector<Path> safetensorsOf(const Path& folder) {
-  std::vector<Path> files;
-  std::error_code error;
-  for (std::filesystem::directory_iterator entry(folder, error), end; !error && entry != end;
-       entry.increment(error)) {
+  std::vector<Path> files = checkpoint::Checkpoint(folder).files();
+  std::erase_if(files, [](const Path& file) {
     std::error_code ignored;
-    if (entry->path().extension() == ".safetensors" && entry->is_regular_file(ignored))
-      files.push_back(entry->path());
-  }
-  std::sort(files.begin(), files.end());
+    return file.extension() != ".safetensors" || !std::filesystem::is_regular_file(file, ignored);
+  });
   return files;
 }
 
@@ -161,19 +157,8 @@ void readTemplate(const Path& path, ModelHeader& header) {
 
 /// Path, size and time of every file of which a header depends.
 std::string stampOf(const Path& path) {
-  std::vector<Path> files;
-  std::error_code error;
-  if (std::filesystem::is_regular_file(path, error)) {
-    files.push_back(path);
-  } else {
-    files = safetensorsOf(path);
-    for (Path& file : checkpoint::ggufFiles(path)) files.push_back(std::move(file));
-    for (const char* name : {"config.json", "generation_config.json", "model.safetensors.index.json",
-                             "tokenizer_config.json", "chat_template.jinja"})
-      files.push_back(path / name);
-  }
   std::string stamp = path.string();
-  for (const Path& file : files) {
+  for (const Path& file : checkpoint::Checkpoint(path).files()) {
     std::error_code missing;
     const auto time = std::filesystem::last_write_time(file, missing);
     if (missing) continue;
@@ -189,7 +174,7 @@ ModelHeader readModelHeader(const std::filesystem::path& path) {
   ModelHeader header;
   try {
     readTemplate(path, header);
-    if (const std::optional<Path> gguf = checkpoint::ggufModel(path))
+    if (const std::optional<Path> gguf = checkpoint::Checkpoint(path).gguf())
       readGgufModel(*gguf, header);
     else
       readSafetensorsModel(path, header);

@@ -2,6 +2,7 @@
 #include "engine/workbench/finder/model_places.h"
 
 #include "engine/base/error.h"
+#include "engine/checkpoint/checkpoint.h"
 #include "engine/checkpoint/file_bytes.h"
 #include "engine/checkpoint/gguf/gguf_paths.h"
 
@@ -148,7 +149,8 @@ class Lister {
     if (isFull() || !m_visited.insert(trueNameOf(folder)).second) return;
     const std::vector<Path> files = filesOf(folder);
     // A configuration beside GGUF files alone is that of the model that they were made from.
-    if (hasConfig(folder) && (files.empty() || hasSafetensors(folder))) add({keeper, name, folder, {}});
+    if (hasConfig(folder) && (files.empty() || checkpoint::Checkpoint(folder).hasSafetensors()))
+      add({keeper, name, folder, {}});
     for (const Path& file : files) {
       const bool isOnly = files.size() == 1 && depth == kDeepest;
       add({keeper, isOnly ? name : name + ", " + textOf(file.filename()), file, {}});
@@ -158,13 +160,6 @@ class Lister {
       if (isFolder(entry) && !textOf(entry.filename()).starts_with("."))
         addFolder(keeper, name, entry, depth - 1);
     }
-  }
-
-  static bool hasSafetensors(const Path& folder) {
-    const std::vector<Path> entries = entriesOf(folder);
-    return std::any_of(entries.begin(), entries.end(), [](const Path& entry) {
-      return entry.extension() == ".safetensors" && isFile(entry);
-    });
   }
 
   /// The snapshot that refs/main names, or the newest one.

@@ -149,6 +149,24 @@ std::vector<TokenId> encodeWhole(const Tokenizer& tokenizer, const std::set<std:
   return ids;
 }
 
+/// The text without the white space that the template's tokenizers drop after control pieces.
+std::string withoutDroppedSpace(const ChatTemplate& chat, std::string text) {
+  std::set<std::string> droppers;
+  for (const auto& list : piecesOf(chat)) {
+    for (const TemplatePiece& piece : list) {
+      if (piece.dropsSpaceAfter) droppers.insert(piece.text);
+    }
+  }
+  for (const std::string& dropper : droppers) {
+    for (std::size_t at = text.find(dropper); at != std::string::npos; at = text.find(dropper, at + 1)) {
+      const std::size_t begin = at + dropper.size();
+      const std::size_t end = std::min(text.find_first_not_of(" \t\n", begin), text.size());
+      text.erase(begin, end - begin);
+    }
+  }
+  return text;
+}
+
 std::vector<TokenId> slice(const RenderedMessage& message) {
   const auto begin = message.ids.begin() + message.textBegin;
   return {begin, begin + message.textCount};
@@ -370,8 +388,6 @@ void TestChatTemplate::asJinjaRenders() {
   }
   for (const KnownChatTemplate& known : knownChatTemplates()) {
     const std::string& name = known.chat.name;
-    // No program at hand wrote these.
-    if (name == "qwen3" || name == "qwen3-no-think") continue;
     QVERIFY2(seen.contains(name), name.c_str());
     for (const std::uint64_t fingerprint : known.fingerprints) {
       QVERIFY2(seen.contains(QString::number(fingerprint, 16).rightJustified(16, '0').toStdString()),
@@ -404,7 +420,7 @@ void TestChatTemplate::joinedSpansAreTheWhole() {
       for (std::size_t word = random() % 8; word > 0; --word) turn.text += kWords[random() % kWords.size()];
       turns.push_back(std::move(turn));
     }
-    const std::string whole = spellConversation(chat, turns);
+    const std::string whole = withoutDroppedSpace(chat, spellConversation(chat, turns));
     const std::vector<TokenId> joined = renderConversation(chat, *tokenizer, turns);
     // Where text can touch text, ids are those of the spans by definition, but the text is the same.
     std::string spelled;
@@ -444,6 +460,26 @@ void TestChatTemplate::markers_data() {
   row("llama 2", "'[INST] ' + message['content'] + ' [/INST]' message['content'] + eos_token <<SYS>>", "");
   row("nemo", "\"[INST]\" + message[\"content\"] + \"[/INST]\" message[\"content\"] + eos_token",
       "mistral-v3-tekken");
+  row("phi 3.5", "{{'<|user|>\n' + x + '<|end|>\n'}}{{'<|assistant|>\n'}}", "phi-3");
+  row("phi 3 with a beginning", "{{ bos_token }}{{'<|user|>\n' + x + '<|end|>\n'}}{{'<|assistant|>\n'}}", "");
+  row("phi 4 mini", "'<|' + message['role'] + '|>' + message['content'] + '<|end|>'", "phi-4-mini");
+  row("phi 4", "<|im_start|>user<|im_sep|> <|im_end|> <|im_start|>assistant<|im_sep|>", "phi-4");
+  row("smollm 3",
+      "<|im_start|><|im_end|>## Custom Instructions\nReasoning Mode: {% if enable_thinking %}<think>{% endif "
+      "%}",
+      "smollm3");
+  row("granite 4",
+      "<|start_of_role|> <|end_of_role|> <|end_of_text|> 'You are a helpful assistant. Please ensure "
+      "responses "
+      "are professional, accurate, and safe.'",
+      "granite-4");
+  row("mistral small 3",
+      "{% set default_system_message = '' %}'[SYSTEM_PROMPT]' '[INST]' + message['content'] + '[/INST]'",
+      "mistral-v7-tekken");
+  row("mistral small 3 with a system message",
+      "{% set default_system_message = 'Be brief' %}'[SYSTEM_PROMPT]' '[INST]' + message['content'] + "
+      "'[/INST]'",
+      "");
   row("nothing known", "{{ messages }}", "");
 }
 

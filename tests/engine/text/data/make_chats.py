@@ -6,7 +6,7 @@
 
 `folder` holds one NAME.jinja for each entry of the table, or NAME.b.jinja for another form of the same; of templates that
 also write tools, the part that writes plain turns. They are others' text and stay out of this repository; what they
-give is a fact. A conversation that a template refuses is left out. "fingerprint" is that of the template.
+give is a fact. A NAME with "no-think" is rendered without thinking. A conversation that a template refuses is left out. "fingerprint" is that of the template.
 """
 import json
 import pathlib
@@ -52,7 +52,8 @@ def main():
             messages = [{"role": role, "content": rng.choice(TEXTS)} for role in roles]
             try:
                 text = environment.from_string(source).render(messages=messages, add_generation_prompt=True,
-                                                              bos_token=bos, eos_token=eos)
+                                                              bos_token=bos, eos_token=eos,
+                                                              enable_thinking="no-think" not in name)
             except Refused:
                 continue
             row = {"name": name, "fingerprint": fingerprint(source),

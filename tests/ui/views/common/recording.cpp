@@ -31,7 +31,7 @@ run::SessionConfig configOf(std::int32_t blockCount, std::int32_t blockSize) {
 
 Recording::Recording(std::int32_t blockCount, std::int32_t blockSize)
     : m_bundle(workbench::loadModelBundle(workbench::bundledModelDirectory(), test::cpuBackends())),
-      m_tokenizer(text::loadTokenizer(m_bundle.directory)),
+      m_tokenizer(text::loadTokenizer(m_bundle.checkpoint)),
       m_recorder({.session = 1, .queueCapacity = 65536, .keepEvents = true, .clock = {}}),
       m_session(workbench::makeSession(m_bundle, configOf(blockCount, blockSize), m_recorder)),
       m_document(std::make_shared<document::Document>()) {}

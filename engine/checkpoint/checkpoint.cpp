@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "engine/checkpoint/checkpoint.h"
+
+#include "engine/base/error.h"
+#include "engine/checkpoint/gguf/gguf_paths.h"
+
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <string_view>
+#include <system_error>
+
+namespace spanscope::checkpoint {
+namespace {
+
+constexpr const char* kModel =
+    "a Hugging Face model directory (config.json, *.safetensors, a tokenizer and its tokenizer_config.json) "
+    "or a GGUF file";
+
+}  // namespace
+
+std::string Checkpoint::name() const {
+  // "spanlet/" has an empty last component.
+  const std::filesystem::path own = m_path.has_filename() ? m_path : m_path.parent_path();
+  const std::string folder = own.parent_path().parent_path().filename().string();
+  if (own.parent_path().filename() == "snapshots" && folder.starts_with("models--"))
+    return folder.substr(folder.rfind("--") + 2);
+  constexpr std::string_view kDigest = "sha256-";
+  constexpr std::size_t kDigits = 8;
+  const std::string name = own.filename().string();
+  if (name.starts_with(kDigest) && name.size() > kDigest.size() + kDigits)
+    return name.substr(0, kDigest.size() + kDigits);
+  return (own.extension() == ".gguf" ? own.stem() : own.filename()).string();
+}
+
+void Checkpoint::require() const {
+  std::error_code error;
+  const std::filesystem::file_status status = std::filesystem::status(m_path, error);
+  if (std::filesystem::is_directory(status)) return;
+  if (isGguf(m_path)) return;
+  if (std::filesystem::exists(status)) throw Failure({m_path.string(), "", "a file of another kind", kModel});
+  const bool isMissing = status.type() == std::filesystem::file_type::not_found;
+  throw Failure(
+      {m_path.string(), "",
+       isMissing ? "no such directory" : "a directory that cannot be read (" + error.message() + ")",
+       kModel});
+}
+
+void Checkpoint::requireModel() const {
+  require();
+  if (find("config.json") || gguf()) return;
+  throw Failure({m_path.string(), "", "a directory without config.json and without a GGUF file",
+                 "a Hugging Face model directory, or one with a GGUF file"});
+}
+
+bool Checkpoint::holdsModel() const {
+  try {
+    requireModel();
+    return true;
+  } catch (const Failure&) {
+    return false;
+  }
+}
+
+std::optional<std::filesystem::path> Checkpoint::find(const std::string& name) const {
+  std::error_code error;
+  std::filesystem::path path = m_path / name;
+  if (!std::filesystem::exists(path, error)) return std::nullopt;
+  return path;
+}
+
+bool Checkpoint::hasSafetensors() const {
+  return find(kSafetensorsFile).has_value() || find(kSafetensorsIndex).has_value();
+}
+
+std::optional<std::filesystem::path> Checkpoint::gguf() const {
+  if (hasSafetensors()) return std::nullopt;
+  return anyGguf();
+}
+
+std::optional<std::filesystem::path> Checkpoint::anyGguf() const {
+  if (isGguf(m_path)) return m_path;
+  const std::vector<std::filesystem::path> found = ggufFiles(m_path);
+  if (found.empty()) return std::nullopt;
+  if (found.size() > 1) {
+    throw Failure({m_path.string(), "", found[0].filename().string() + " and " + found[1].filename().string(),
+                   "one GGUF model in the directory"});
+  }
+  return found.front();
+}
+
+std::vector<std::filesystem::path> Checkpoint::files() const {
+  constexpr std::array kEndings = {".json", ".safetensors", ".model", ".gguf", ".jinja"};
+  std::error_code error;
+  if (std::filesystem::is_regular_file(m_path, error)) return {m_path};
+  std::vector<std::filesystem::path> files;
+  for (std::filesystem::directory_iterator entry(m_path, error), end; !error && entry != end;
+       entry.increment(error)) {
+    if (std::find(kEndings.begin(), kEndings.end(), entry->path().extension()) != kEndings.end())
+      files.push_back(entry->path());
+  }
+  std::sort(files.begin(), files.end());
+  return files;
+}
+
+}  // namespace spanscope::checkpoint
