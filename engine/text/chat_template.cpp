@@ -40,8 +40,9 @@ std::string_view withoutFinalSpace(std::string_view text) {
 }
 
 std::string_view trimmed(std::string_view text, Trim trim) {
+  if (trim == Trim::LinesBefore) text.remove_prefix(std::min(text.find_first_not_of('\n'), text.size()));
   if (trim == Trim::Both) text = withoutLeadingSpace(text);
-  return trim == Trim::Nothing ? text : withoutFinalSpace(text);
+  return trim == Trim::End || trim == Trim::Both ? withoutFinalSpace(text) : text;
 }
 
 TokenId requireControl(const Tokenizer& tokenizer, const std::string& piece) {
@@ -222,6 +223,16 @@ const TurnForm& formOf(const ChatTemplate& chat, query::Role role, Place place) 
   return *form;
 }
 
+/// The form of a message with this text. Where the template says something in place of nothing, that is a
+/// part of the form.
+TurnForm formOf(const ChatTemplate& chat, query::Role role, Place place, std::string_view text) {
+  TurnForm form = formOf(chat, role, place);
+  const bool isFirstSystem = role == query::Role::System && place == Place::First;
+  if (isFirstSystem && chat.defaultForEmpty && chat.defaultSystem && trimmed(text, form.trim).empty())
+    form.prefix.push_back({.text = *chat.defaultSystem});
+  return form;
+}
+
 RenderedMessage renderTurn(const TurnForm& form, const Tokenizer& tokenizer, std::string_view text,
                            const EncodeLimits& limits) {
   PieceRenderer renderer(tokenizer, limits);
@@ -248,7 +259,7 @@ bool hasMarkers(const KnownChatTemplate& known, const std::string& source) {
 
 RenderedMessage render(const ChatTemplate& chat, const Tokenizer& tokenizer, query::Role role,
                        std::string_view text, Place place, const EncodeLimits& limits) {
-  return renderTurn(formOf(chat, role, place), tokenizer, text, limits);
+  return renderTurn(formOf(chat, role, place, text), tokenizer, text, limits);
 }
 
 std::vector<TokenId> renderPieces(const std::vector<TemplatePiece>& pieces, const Tokenizer& tokenizer) {
@@ -274,7 +285,7 @@ std::string spell(const std::vector<TemplatePiece>& pieces) {
 }
 
 std::string spellMessage(const ChatTemplate& chat, query::Role role, std::string_view text, Place place) {
-  return spellTurn(formOf(chat, role, place), text);
+  return spellTurn(formOf(chat, role, place, text), text);
 }
 
 std::string spellOpening(const ChatTemplate& chat, bool startsWithSystem) {
@@ -300,6 +311,34 @@ std::optional<FoundChatTemplate> matchChatTemplate(std::string_view source) {
   return std::nullopt;
 }
 
+std::vector<const ChatTemplate*> chatTemplates() {
+  std::vector<const ChatTemplate*> all;
+  for (const KnownChatTemplate& known : knownChatTemplates()) all.push_back(&known.chat);
+  for (const ChatTemplate& chat : spnlChatTemplates()) all.push_back(&chat);
+  return all;
+}
+
+std::vector<std::string> controlPieces(const ChatTemplate& chat) {
+  std::vector<std::string> pieces;
+  const auto add = [&pieces](const std::vector<TemplatePiece>& list) {
+    for (const TemplatePiece& piece : list) {
+      if (piece.control && std::find(pieces.begin(), pieces.end(), piece.text) == pieces.end())
+        pieces.push_back(piece.text);
+    }
+  };
+  const auto addTurn = [&add](const std::optional<TurnForm>& form) {
+    if (!form) return;
+    add(form->prefix);
+    add(form->suffix);
+  };
+  add(chat.opening);
+  addTurn(chat.openingSystem);
+  for (const std::optional<TurnForm>& form : chat.turns) addTurn(form);
+  add(chat.generationPrompt);
+  add(chat.replySuffix);
+  return pieces;
+}
+
 std::string chatTemplateNames() {
   std::string names;
   for (const KnownChatTemplate& known : knownChatTemplates()) {
@@ -309,11 +348,8 @@ std::string chatTemplateNames() {
 }
 
 const ChatTemplate& chatTemplateNamed(std::string_view name) {
-  for (const KnownChatTemplate& known : knownChatTemplates()) {
-    if (known.chat.name == name) return known.chat;
-  }
-  for (const ChatTemplate& chat : spnlChatTemplates()) {
-    if (chat.name == name) return chat;
+  for (const ChatTemplate* chat : chatTemplates()) {
+    if (chat->name == name) return *chat;
   }
   throw Failure({"", "chat template", "the name \"" + toValidUtf8(name) + "\"",
                  "one of the known: " + chatTemplateNames()});

@@ -26,8 +26,8 @@ struct TemplatePiece {
   bool dropsSpaceAfter = false;
 };
 
-/// At which ends of a message white space is removed.
-enum class Trim { Nothing, End, Both };
+/// What is removed from the ends of a message: white space, or only the line ends before its first line.
+enum class Trim { Nothing, End, Both, LinesBefore };
 
 /// What stands before and after each message of a role.
 struct TurnForm {
@@ -46,6 +46,7 @@ struct ChatTemplate {
                                                  ///< differs
   std::optional<std::string> defaultSystem;      ///< the system message of a conversation that does not begin
                                                  ///< with one
+  bool defaultForEmpty = false;  ///< the same for a conversation whose first system message has no text
   std::vector<TemplatePiece> generationPrompt;
   std::vector<TemplatePiece> replySuffix;  ///< closes a generated reply that does not close itself
   std::string replyLeading;  ///< text at the beginning of every reply that is not part of the answer
@@ -107,6 +108,13 @@ TemplateSource templateSource(const checkpoint::Checkpoint& checkpoint);
 
 /// The entry of the table for a checkpoint's own template. Throws Failure that lists the known templates.
 const ChatTemplate& findChatTemplate(const checkpoint::Checkpoint& checkpoint);
+
+/// All that can be chosen by name: the entries of the table in its order, then the turns as SPNL writes them.
+/// They live as long as the program.
+std::vector<const ChatTemplate*> chatTemplates();
+
+/// Every control piece that prompts of the template may contain, each once.
+std::vector<std::string> controlPieces(const ChatTemplate& chat);
 
 /// The names of all entries, for people: "spanlet, llama-3, …".
 std::string chatTemplateNames();

@@ -147,6 +147,7 @@ KnownChatTemplate granite4() {
   known.chat.name = "granite-4";
   known.chat.defaultSystem =
       "You are a helpful assistant. Please ensure responses are professional, accurate, and safe.";
+  known.chat.defaultForEmpty = true;
   known.markers.push_back("'" + *known.chat.defaultSystem + "'");
   known.fingerprints = {};
   return known;
@@ -164,6 +165,10 @@ KnownChatTemplate smollm3(const std::string& mode, std::string defaultSystem) {
                {literal("\n\n"), control("<|im_end|>"), literal("\n")},
                Trim::End};
   known.chat.defaultSystem = std::move(defaultSystem);
+  known.chat.defaultForEmpty = true;
+  known.chat.turns[static_cast<std::size_t>(query::Role::Assistant)]->trim = Trim::LinesBefore;
+  // A later system message is left out by the template, silently.
+  known.chat.turns[static_cast<std::size_t>(query::Role::System)].reset();
   known.fingerprints = {};
   known.foreign = {};
   return known;

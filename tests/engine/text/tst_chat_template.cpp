@@ -85,16 +85,6 @@ std::vector<std::vector<TemplatePiece>> piecesOf(const ChatTemplate& chat) {
   return all;
 }
 
-std::set<std::string> controlPieces(const ChatTemplate& chat) {
-  std::set<std::string> pieces;
-  for (const auto& list : piecesOf(chat)) {
-    for (const TemplatePiece& piece : list) {
-      if (piece.control) pieces.insert(piece.text);
-    }
-  }
-  return pieces;
-}
-
 /// Whether no text of one message can touch the text of the next: then ids do not depend on what is encoded
 /// together.
 bool isDelimited(const ChatTemplate& chat) {
@@ -112,7 +102,10 @@ std::unique_ptr<Tokenizer> tokenizerWithEveryMarker(const QTemporaryDir& folder)
   nlohmann::json json = nlohmann::json::parse(
       readFile(std::filesystem::path(SPANSCOPE_TEST_DATA_DIR) / "tokenizers" / "llama3" / "tokenizer.json"));
   std::set<std::string> markers;
-  for (const KnownChatTemplate& known : knownChatTemplates()) markers.merge(controlPieces(known.chat));
+  for (const KnownChatTemplate& known : knownChatTemplates()) {
+    const std::vector<std::string> pieces = controlPieces(known.chat);
+    markers.insert(pieces.begin(), pieces.end());
+  }
   markers.erase("<|user|>");  // The case has it.
   markers.erase("<|end|>");
   int id = 1000;
@@ -162,6 +155,25 @@ std::string withoutDroppedSpace(const ChatTemplate& chat, std::string text) {
       const std::size_t begin = at + dropper.size();
       const std::size_t end = std::min(text.find_first_not_of(" \t\n", begin), text.size());
       text.erase(begin, end - begin);
+    }
+  }
+  return text;
+}
+
+/// Phi-4's tokenizers drop white space at both sides of control pieces, which Jinja knows nothing of.
+std::string withoutSpaceAtPieces(const ChatTemplate& chat, std::string text) {
+  if (chat.name != "phi-4") return text;
+  static const std::vector<std::string> kSpaces = {" ", "\t", "\n", "\x1f", "\u00a0", "\u2003"};
+  for (bool isChanged = true; std::exchange(isChanged, false);) {
+    for (const std::string& piece : controlPieces(chat)) {
+      for (const std::string& space : kSpaces) {
+        for (const std::string& pair : {piece + space, space + piece}) {
+          for (std::size_t at = text.find(pair); at != std::string::npos; at = text.find(pair)) {
+            text.replace(at, pair.size(), piece);
+            isChanged = true;
+          }
+        }
+      }
     }
   }
   return text;
@@ -378,11 +390,14 @@ void TestChatTemplate::asJinjaRenders() {
       turns.push_back({roleNamed(message[0].get<std::string>()), message[1].get<std::string>()});
     }
     // Some templates write the system into a message of the user; a span cannot.
-    const bool writable =
-        std::all_of(turns.begin(), turns.end(), [&](const Turn& turn) { return hasTurn(chat, turn.role); });
+    const auto isWritable = [&](const Turn& turn) {
+      const bool opens = turn.role == query::Role::System && &turn == turns.data();
+      return hasTurn(chat, turn.role) || (opens && chat.openingSystem);
+    };
+    const bool writable = std::all_of(turns.begin(), turns.end(), isWritable);
     if (!writable) continue;
     const std::string found = spellConversation(chat, turns);
-    QVERIFY2(found == row["text"].get<std::string>(), (line + "\nfound " + found).c_str());
+    QVERIFY2(found == withoutSpaceAtPieces(chat, row["text"].get<std::string>()), (line + "\nfound " + found).c_str());
     seen.insert(chat.name);
     seen.insert(row["fingerprint"].get<std::string>());
   }
@@ -408,7 +423,8 @@ void TestChatTemplate::joinedSpansAreTheWhole() {
   const ChatTemplate& chat = chatTemplateNamed(name.toStdString());
   const QTemporaryDir folder;
   const auto tokenizer = tokenizerWithEveryMarker(folder);
-  const std::set<std::string> markers = controlPieces(chat);
+  const std::vector<std::string> pieces = controlPieces(chat);
+  const std::set<std::string> markers(pieces.begin(), pieces.end());
   std::mt19937_64 random(testSeed());
   static const std::vector<std::string> kWords = {
       "Mira", " lives", "\n", "  ", "in Lisbon.", "😀", "\"Tom\",", "[", "42", "日本", "é", "", "\t", "'s"};
