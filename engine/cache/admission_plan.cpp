@@ -74,7 +74,7 @@ class Planner {
       const NodeId end = other.nodes.empty() ? other.root.id() : other.nodes.back().id();
       seen.push_back({end, entry.distance, entry.visibleBegin});
     }
-    planned.root = m_state.trie.root(m_request.salt, seen);
+    planned.root = m_state.trie.root(m_request.salt, seen, standOf(segment));
     NodeId parent = planned.root.id();
     const std::span<const TokenId> tokens = spec.tokens;
     const auto size = static_cast<std::size_t>(blockSize());
@@ -83,6 +83,16 @@ class Planner {
           m_state.trie.child(parent, tokens.subspan(begin, std::min(size, tokens.size() - begin))));
       parent = planned.nodes.back().id();
     }
+  }
+
+  /// Where the segment stands, if another place would give other keys and values: its base. A chain at 0 is
+  /// that of all places where it crosses no step. The last segment grows, so it may cross one later.
+  std::int64_t standOf(std::size_t segment) const {
+    const SegmentSpec& spec = m_request.segments[segment];
+    const std::int64_t step = m_state.config.positionStep;
+    const bool isLast = segment + 1 == m_request.segments.size();
+    if (step == 0 || (!isLast && spec.base + static_cast<std::int64_t>(spec.tokens.size()) <= step)) return 0;
+    return spec.base;
   }
 
   void lookUp(std::size_t segment) {
@@ -289,7 +299,7 @@ class Planner {
     } else if (common > 0) {
       facts.reason = MissReason::TokensDiffer;
     } else if (const auto other = otherContext(place)) {
-      facts.reason = MissReason::ContextDiffers;
+      facts.reason = other->differsAt < 0 ? MissReason::PositionDiffers : MissReason::ContextDiffers;
       facts.contextDiffersAt = other->differsAt;
       tellStored(blockOf(other->node), facts);
     } else if (nearest && !m_state.trie.isPlainRoot(place.parent)) {

@@ -3,7 +3,8 @@
 // tensors: it returns copies as instructions, and the code that runs the model reports what was computed.
 //
 // Contents form a trie. A content node is (parent, tokens of one block or tail). The parent of the first node
-// of a chain is a root = (fingerprint, salt, ordered list of everything the segment sees with its distance).
+// of a chain is a root = (fingerprint, salt, ordered list of everything the segment sees with its distance,
+// and, for models that scale queries by positions, where it stands).
 // Identity is structural: a lookup compares tokens at every step, so a hash collision cannot give wrong data.
 // The block key H(parent, tokens, extra) names a node towards the outside (events, traces, disk).
 //
@@ -43,6 +44,9 @@ struct CacheConfig {
   bool cacheTails = true;
   /// Off: every lookup is a miss.
   bool enabled = true;
+  /// 0: keys and values depend on differences of positions only. Otherwise they depend on ⌊position / step⌋,
+  /// too, so that number belongs to what a chain is.
+  std::int64_t positionStep = 0;
   /// Names everything that keys and values depend on, apart from the tokens and what they see: model,
   /// weights, adapter, KV dtype, rotary table, key layout, backend and its numeric revision.
   std::string fingerprint;

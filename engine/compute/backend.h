@@ -12,6 +12,7 @@
 #include "engine/compute/pass.h"
 #include "engine/compute/weight_format/weight_format.h"
 
+#include <cmath>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -121,6 +122,24 @@ struct RotaryTable {
   bool operator==(const RotaryTable&) const = default;
 };
 
+/// A factor on the query of a row that grows with its position p in the view: 1 + beta · ln(1 + ⌊p / step⌋),
+/// as Llama 4 and Ministral 3 have it. Positions before 0 count as 0.
+struct PositionScale {
+  float beta = 0;
+  std::int64_t step = 0;  ///< tokens; 0: the factor is 1 everywhere
+
+  bool isOn() const { return step > 0 && beta != 0; }
+  /// ⌊p / step⌋: queries at positions with the same number are scaled alike.
+  std::int64_t stepOf(std::int64_t position) const { return isOn() && position > 0 ? position / step : 0; }
+  float at(std::int64_t position) const {
+    const std::int64_t steps = stepOf(position);
+    return steps == 0
+               ? 1.0F
+               : static_cast<float>(1.0 + static_cast<double>(beta) * std::log1p(static_cast<double>(steps)));
+  }
+  bool operator==(const PositionScale&) const = default;
+};
+
 struct AttentionShape {
   std::int32_t queryHeads = 0;
   std::int32_t keyHeads = 0;  ///< must divide queryHeads
@@ -128,6 +147,7 @@ struct AttentionShape {
   float scale = 0;  ///< factor on scores, usually 1/√headSize
   /// A row reads only keys that stand less than so many positions before it, itself included; 0: all.
   std::int32_t window = 0;
+  PositionScale positionScale{};
 };
 
 /// What a gate is sent through before it is multiplied.
@@ -212,10 +232,10 @@ class Backend {
   /// afterwards. The bytes need not live on after this returns. Throws as readBlocks().
   virtual void writeBlocks(std::span<const BlockFromHost> blocks, KvStore& store) = 0;
 
-  /// out[r] = softmax over all keys of the row of (scale · ⟨R(p − b)q, k⟩) · values. Here k is stored rotated
-  /// by its local index, p is the position of the row and b is the base of the key's segment. queries, out:
-  /// [rows][queryHeads · headSize]; queries are not rotated. If `observed`, the results of the pass contain
-  /// the attention mass of this layer that the inputs ask for.
+  /// out[r] = softmax over all keys of the row of (scale · s(p) · ⟨R(p − b)q, k⟩) · values. Here k is stored
+  /// rotated by its local index, p is the position of the row, b is the base of the key's segment and s is
+  /// the position scale. queries, out: [rows][queryHeads · headSize]; queries are not rotated. If `observed`,
+  /// the results of the pass contain the attention mass of this layer that the inputs ask for.
   virtual void attend(Pass& pass, const Tensor& queries, const KvStore& store, std::int32_t layer,
                       bool observed, Tensor& out) = 0;
 

@@ -220,6 +220,8 @@ void writeScaling(std::ostringstream& text, const AttentionKind& kind) {
     }
   }
   if (kind.window > 0) text << "/window" << kind.window;
+  if (kind.positionScale.isOn())
+    text << "/positions" << kind.positionScale.beta << "x" << kind.positionScale.step;
 }
 
 void writeBase(std::ostringstream& text, const AttentionKind& kind) {
@@ -231,6 +233,13 @@ void writeBase(std::ostringstream& text, const AttentionKind& kind) {
 }
 
 }  // namespace
+
+std::int64_t positionStepOf(const ModelConfig& config) {
+  for (std::size_t kind = 0; kind < config.kinds(); ++kind) {
+    if (config.kind(kind).positionScale.isOn()) return config.kind(kind).positionScale.step;
+  }
+  return 0;
+}
 
 std::string fingerprint(const ModelConfig& config) {
   std::ostringstream text;

@@ -97,6 +97,10 @@ ModelConfig parseConfig(std::string_view json, const std::string& source);
 /// the weights.
 std::string fingerprint(const ModelConfig& config);
 
+/// Tokens from one step to the next at which queries of a layer are scaled otherwise; 0: no layer scales them
+/// by their position.
+std::int64_t positionStepOf(const ModelConfig& config);
+
 /// Chooses the divisors of LongRoPE for sequences of up to so many tokens, and limits maxPositions to what
 /// they are for. Models without it stay as they are. readConfig() chooses those for the original context.
 void fixContext(ModelConfig& config, std::int64_t tokens);

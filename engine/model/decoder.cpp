@@ -235,7 +235,8 @@ struct Decoder::Impl {
                                      .keyHeads = model.keyValueHeads,
                                      .headSize = model.headSize,
                                      .scale = model.attentionScale > 0 ? model.attentionScale : usual,
-                                     .window = model.kind(kind).window}});
+                                     .window = model.kind(kind).window,
+                                     .positionScale = model.kind(kind).positionScale}});
     }
     for (auto* tensor :
          {&residual, &normed, &queries, &keys, &values, &headNormed, &attended, &gate, &up, &logits, &added,

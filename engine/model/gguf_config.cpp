@@ -60,8 +60,10 @@ void readScaling(const GgufKeys& keys, const ModelConfig& config, RotarySpec& ro
         keys.integer("rope.scaling.original_context_length", kMaxPositions, config.maxPositions);
     yarn.betaFast = keys.number("rope.scaling.yarn_beta_fast", 1e-3, kMost, yarn.betaFast);
     yarn.betaSlow = keys.number("rope.scaling.yarn_beta_slow", 1e-3, kMost, yarn.betaSlow);
+    // The weight of the factor that is divided by; the other one is taken for 1.
+    const double weightOfAll = keys.number("rope.scaling.yarn_log_multiplier", 0, kMost, 0);
     rotary.attentionScale = static_cast<float>(keys.number("rope.scaling.attn_factor", 1e-3, kMost, 1) *
-                                               (factor <= 1 ? 1 : 0.1 * std::log(factor) + 1));
+                                               yarnScale(factor, 1) / yarnScale(factor, weightOfAll));
     rotary.yarn = yarn;
   } else if (kind != "longrope") {
     throw keys.fail("rope.scaling.type", checkpoint::inQuotes(kind),

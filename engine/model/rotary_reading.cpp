@@ -36,11 +36,6 @@ Llama3Scaling readLlama3(const JsonPlace& config, const JsonPlace& fields, std::
   return scaling;
 }
 
-/// The factor on attention of a context that is so many times as long, by the YaRN paper.
-double yarnScale(double factor, double weight) {
-  return factor <= 1 ? 1 : 0.1 * weight * std::log(factor) + 1;
-}
-
 void readYarn(const JsonPlace& config, const JsonPlace& fields, std::int64_t maxPositions,
               RotarySpec& result) {
   YarnScaling scaling;
@@ -129,6 +124,10 @@ std::int32_t readTurned(const JsonPlace& fields, std::int32_t headSize) {
 }
 
 }  // namespace
+
+double yarnScale(double factor, double weight) {
+  return factor <= 1 ? 1 : 0.1 * weight * std::log(factor) + 1;
+}
 
 double longRopeScale(double factor, std::int64_t originalPositions) {
   return factor <= 1 ? 1 : std::sqrt(1 + std::log(factor) / std::log(static_cast<double>(originalPositions)));

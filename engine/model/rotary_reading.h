@@ -18,6 +18,9 @@ RotarySpec parseRotary(const checkpoint::JsonPlace& config, const ModelConfig& r
                        const std::string& kind = "full_attention");
 
 /// LongRoPE's factor on attention, for a context that is so many times the original one.
+/// The factor on attention of a context that is so many times as long (YaRN, arXiv 2309.00071, section 3.4).
+double yarnScale(double factor, double weight);
+
 double longRopeScale(double factor, std::int64_t originalPositions);
 
 }  // namespace spanscope::model

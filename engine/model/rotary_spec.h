@@ -60,6 +60,7 @@ struct AttentionKind {
   /// A token sees only tokens less than so many positions before it, itself included; 0: all. Positions are
   /// those of the view.
   std::int32_t window = 0;
+  compute::PositionScale positionScale = {};
   bool operator==(const AttentionKind&) const = default;
 };
 

@@ -4,6 +4,7 @@
 #include "engine/base/counted.h"
 
 #include <algorithm>
+#include <cmath>
 #include <locale>
 #include <sstream>
 #include <vector>
@@ -31,7 +32,12 @@ std::string kindText(const AttentionKind& kind) {
   text += ", base " + numberText(kind.rotary->theta);
   if (kind.rotary->turned > 0) text += ", the first " + std::to_string(kind.rotary->turned) + " of each head";
   const std::string scaling = scalingText(kind);
-  return scaling == "none" ? text : text + ", " + scaling;
+  if (scaling != "none") text += ", " + scaling;
+  if (kind.positionScale.isOn()) {
+    text += ", queries scaled at every " + counted(kind.positionScale.step, "token") + " by 1 + " +
+            numberText(std::round(kind.positionScale.beta * 1e6) / 1e6) + " ln(1 + step)";
+  }
+  return text;
 }
 
 }  // namespace
@@ -73,6 +79,11 @@ std::string relocationText(const ModelConfig& config) {
     if (config.kind(kind).window == 0) continue;
     windowed += counts[kind];
     widest = std::max(widest, config.kind(kind).window);
+  }
+  if (const std::int64_t step = positionStepOf(config); step > 0) {
+    text = "queries are scaled by their absolute position, in steps of " + counted(step, "token") +
+           ": a stored span is the same at every place up to the first step, and beyond it only where it was "
+           "computed; besides, scores depend only on how far apart two tokens stand";
   }
   if (windowed == 0) return text;
   return text + "; in " + std::to_string(windowed) + " of " + counted(config.layers, "layer") +

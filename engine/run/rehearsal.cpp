@@ -22,6 +22,7 @@ std::unique_ptr<cache::KvCache> makeCache(const RehearsalSetting& setting, const
   config.blockSize = session.blockSize;
   config.blockCount = session.blockCount;
   config.cacheTails = session.cacheTails;
+  config.positionStep = model::positionStepOf(setting.model);
   if (!session.store.isOn()) return std::make_unique<cache::KvCache>(config, sink);
   const model::ModelConfig& model = setting.model;
   const compute::KvShape shape{.layers = model.layers,

@@ -30,12 +30,13 @@
 namespace spanscope::run {
 namespace {
 
-cache::CacheConfig cacheConfig(const SessionConfig& config, const std::string& modelFingerprint,
-                               const compute::Backend& backend) {
+cache::CacheConfig cacheConfig(const SessionConfig& config, const model::ModelConfig& model,
+                               const std::string& modelFingerprint, const compute::Backend& backend) {
   cache::CacheConfig out;
   out.blockSize = config.blockSize;
   out.blockCount = config.blockCount;
   out.cacheTails = config.cacheTails;
+  out.positionStep = model::positionStepOf(model);
   // Everything that keys and values depend on, besides the tokens and what the tokens see.
   out.fingerprint = "model=" + modelFingerprint + ";kv=" + compute::nameOf(*config.kvType) +
                     ";keys=local;block=" + std::to_string(config.blockSize) +
@@ -132,11 +133,12 @@ struct Session::Impl final : RequestListener {
         attention(eventSink),
         store(device.makeKvStore(decoder.kvShape(config.blockCount, config.blockSize, *config.kvType))),
         spans(config.store.isOn() ? std::make_shared<cache::SpanStore>(config.store) : nullptr),
-        tiers(spans ? std::make_shared<StoreTiers>(spans, device, *store,
-                                                   cacheConfig(config, modelFingerprint, device).fingerprint,
-                                                   nameInStore(modelName), blockTexts(textTokenizer))
+        tiers(spans ? std::make_shared<StoreTiers>(
+                          spans, device, *store,
+                          cacheConfig(config, decoder.config(), modelFingerprint, device).fingerprint,
+                          nameInStore(modelName), blockTexts(textTokenizer))
                     : nullptr),
-        cache(cacheConfig(config, modelFingerprint, device), sink, cache::xxh3Key, tiers),
+        cache(cacheConfig(config, decoder.config(), modelFingerprint, device), sink, cache::xxh3Key, tiers),
         modelComputation(decoder, device, *store),
         computation(modelComputation, tiers ? tiers->rates() : nullptr),
         scheduler(computation, cache, attention, *this, config.rowsPerPass, config.salt, config.lastRequest),

@@ -148,11 +148,12 @@ enum class LookupOutcome : std::uint8_t {
 };
 /// Why a virtual block was not wholly found.
 enum class MissReason : std::uint8_t {
-  None,            ///< it was
-  NeverSeen,       ///< nothing like it was ever stored under this parent
-  TokensDiffer,    ///< the nearest stored block differs from token `differsAt` on
-  ContextDiffers,  ///< the same tokens are stored, but seeing something else
-  Evicted,         ///< it was stored; event `evictedBy` took it
+  None,             ///< it was
+  NeverSeen,        ///< nothing like it was ever stored under this parent
+  TokensDiffer,     ///< the nearest stored block differs from token `differsAt` on
+  ContextDiffers,   ///< the same tokens are stored, but seeing something else
+  PositionDiffers,  ///< the same tokens are stored, but the model scales queries otherwise at their positions
+  Evicted,          ///< it was stored; event `evictedBy` took it
   AfterMiss,  ///< an earlier block of its chain is missing, so its content is not determined by the cache
   LastToken,  ///< all of it is stored, but the last token of a prompt is always computed
   CacheOff

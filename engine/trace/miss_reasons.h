@@ -58,6 +58,16 @@ inline constexpr std::array kMissReasons = {
                        "than %1 sees here. Keys and values depend on what is seen, so they cannot "
                        "serve it."),
                    .tokensAreStored = true},
+    MissReasonInfo{.reason = MissReason::PositionDiffers,
+                   .name = "position_differs",
+                   .words = forTranslation("Misses", "stands at other positions"),
+                   .forecast = forTranslation("Misses", "computed (stands at other positions)"),
+                   .sentence = forTranslation(
+                       "Misses",
+                       "The same tokens are stored, but they were computed at other positions than %1 has "
+                       "here. This model scales its queries by their positions in large steps, and one of "
+                       "them lies between, so they cannot serve it."),
+                   .tokensAreStored = true},
     MissReasonInfo{
         .reason = MissReason::Evicted,
         .name = "evicted",

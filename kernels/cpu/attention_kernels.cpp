@@ -332,8 +332,9 @@ class HeadWorker {
     float* out = m_scratch.rotated;
     for (std::int64_t row = firstRow; row < firstRow + rowCount; ++row) {
       const float* cosSin = m_run.rotation(range, row);
+      const float scale = m_shape.scale * m_shape.positionScale.at(m_run.base + m_run.local(row));
       for (std::int64_t inGroup = 0; inGroup < m_group; ++inGroup) {
-        m_job.rows->rotate(queryOf(row, inGroup), cosSin, m_shape.headSize / 2, m_shape.scale, out);
+        m_job.rows->rotate(queryOf(row, inGroup), cosSin, m_shape.headSize / 2, scale, out);
         out += m_shape.headSize;
       }
     }

@@ -260,6 +260,8 @@ Scored scoreRange(const ReferencePass& plan, const ReferenceStore& store, std::i
   rotate(query.data(), size, plan.rotary,
          layout == KeyLayout::LocalRotation ? row.position - range.base : row.position);
 
+  const double scale =
+      static_cast<double>(plan.shape.scale) * static_cast<double>(plan.shape.positionScale.at(row.position));
   Scored scored;
   const std::int32_t end = range.causal ? std::min(range.end, row.local + 1) : range.end;
   std::vector<double> key(size);
@@ -276,11 +278,11 @@ Scored scoreRange(const ReferencePass& plan, const ReferenceStore& store, std::i
     if (layout == KeyLayout::Raw) rotate(key.data(), size, plan.rotary, range.base + j);
     double score = 0;
     for (std::size_t d = 0; d < size; ++d) score += query[d] * key[d];
-    scored.scores.push_back(score * static_cast<double>(plan.shape.scale));
+    scored.scores.push_back(score * scale);
     scored.keys.push_back(key);
     scored.values.push_back(store.value(layer, slot) + row.keyHead * size);
   }
-  for (double& element : query) element *= static_cast<double>(plan.shape.scale);
+  for (double& element : query) element *= scale;
   scored.query = std::move(query);
   return scored;
 }

@@ -11,8 +11,8 @@
 namespace spanscope::model {
 namespace {
 
-constexpr std::array kArchitectures = {&kLlama, &kMistral, &kQwen2, &kQwen3, &kGemma3,
-                                       &kPhi3,  &kGranite, &kOlmo2, &kOlmo3, &kSmolLm3};
+constexpr std::array kArchitectures = {&kLlama, &kMistral, &kMistral3, &kQwen2, &kQwen3,  &kGemma3,
+                                       &kPhi3,  &kGranite, &kOlmo2,    &kOlmo3, &kSmolLm3};
 
 const Architecture* find(const char* const Architecture::*field, std::string_view wanted) {
   const auto found = std::find_if(kArchitectures.begin(), kArchitectures.end(),

@@ -12,6 +12,8 @@ extern const Architecture kGemma3;   ///< Gemma 3 without pictures
 extern const Architecture kGranite;  ///< Granite 3 without experts
 extern const Architecture kLlama;    ///< Llama 2 and 3, SmolLM2, Tulu 3, Yi
 extern const Architecture kMistral;  ///< Mistral 7B and Nemo
+/// Ministral 3 and Devstral 2; of GGUF files also what calls itself so of Mistral Small 3.
+extern const Architecture kMistral3;
 extern const Architecture kOlmo2;
 extern const Architecture kOlmo3;
 extern const Architecture kPhi3;   ///< Phi-3, Phi-3.5 and Phi-4 without pictures or experts

@@ -35,7 +35,7 @@ constexpr std::array kRows = {
     Row{NotComputed::LearnedPositions,
         "gpt2 gptbigcode starcoder gptneo gptj codegen opt xglm ctrl openaigpt imagegpt biogpt jais"},
     Row{NotComputed::PositionBias, "mpt bloom falconrw baichuan13b t5encoder jinabertv2"},
-    Row{NotComputed::PositionScale, "mistral3 ministral3 ministral llama4 llama4text"},
+    Row{NotComputed::PositionScale, "ministral llama4 llama4text"},
     Row{NotComputed::Encoder,
         "bert modernbert nomicbert nomicbertmoe neobert jinabertv3 eurobert roberta xlmroberta xlmrobertaxl "
         "albert "

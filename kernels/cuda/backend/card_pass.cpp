@@ -56,6 +56,18 @@ void refuseWindows(const compute::AttentionShape& shape, const compute::PassInpu
   }
 }
 
+/// The kernels scale all queries alike.
+void refusePositionScale(const compute::AttentionShape& shape, const compute::PassInputs& inputs) {
+  for (const compute::QueryRun& run : inputs.runs) {
+    const std::int64_t last =
+        run.base + inputs.localIndices[static_cast<std::size_t>(run.firstRow + run.rowCount - 1)];
+    if (shape.positionScale.stepOf(last) == 0) continue;
+    refuse("a token at the position", last,
+           "positions before " + std::to_string(shape.positionScale.step) +
+               ", from which on the model scales its queries: cards do not yet; the processor does");
+  }
+}
+
 }  // namespace
 
 CardPass::CardPass(PassSupplies supplies, const compute::AttentionShape& shape,
@@ -64,6 +76,7 @@ CardPass::CardPass(PassSupplies supplies, const compute::AttentionShape& shape,
     : m_supplies(std::move(supplies)), m_work(m_supplies.work.get()), m_shape(shape), m_rotations(rotary) {
   compute::checkPass(shape, rotary, store, inputs);
   refuseWindows(shape, inputs);
+  refusePositionScale(shape, inputs);
   m_tensorAttention = tensorAttention(shape, store, m_supplies.sharedBytes);
   if (isDecodeStep(inputs)) m_lease = m_supplies.place->lease();
   describe(store, inputs, {});

@@ -444,6 +444,8 @@ class CacheDriver {
       require(block.cached && block.fill >= facts.wanted && block.virtualIndex == 0,
               "the same tokens are stored");
     }
+    if (facts.reason == MissReason::PositionDiffers)
+      require(cache.config().positionStep > 0 && facts.virtualIndex == 0, "a place begins a chain");
     if (facts.reason == MissReason::NeverSeen) require(facts.block == kNullBlock, "nothing is like it");
   }
 

@@ -119,6 +119,53 @@ class TestKvCache : public QObject {
     QCOMPARE(facts(driver, tenant, 3, 0).reason, trace::MissReason::NeverSeen);
   }
 
+  /// Where the model scales queries by their position, a chain is that of its places, too.
+  void placesCountWhereQueriesAreScaled_data() {
+    QTest::addColumn<qint64>("step");
+    QTest::addColumn<qint64>("base");
+    QTest::addColumn<bool>("isFound");
+    QTest::newRow("no scale") << qint64{0} << qint64{4000} << true;
+    QTest::newRow("before the first step") << qint64{100} << qint64{90} << true;
+    QTest::newRow("ends at the step") << qint64{100} << qint64{92} << true;
+    QTest::newRow("crosses the step") << qint64{100} << qint64{93} << false;
+    QTest::newRow("behind it") << qint64{100} << qint64{140} << false;
+  }
+  void placesCountWhereQueriesAreScaled() {
+    QFETCH(qint64, step);
+    QFETCH(qint64, base);
+    QFETCH(bool, isFound);
+    CacheConfig config = pool(40);
+    config.positionStep = step;
+    CacheDriver driver(config);
+    PLAY(driver, {run(spans(1, {range(1, 8)}, range(31, 6)), "-n -a | -n -a")});
+    RequestSpec moved = spans(2, {range(1, 8)}, range(51, 6));
+    moved.segments.front().base = base;
+    const trace::BlockLookedUp found = facts(driver, moved, 0, 0);
+    QCOMPARE(found.outcome != trace::LookupOutcome::Miss, isFound);
+    if (!isFound) QCOMPARE(found.reason, trace::MissReason::PositionDiffers);
+    // Stored there, it is found there again.
+    CacheDriver there(config);
+    moved.segments.back().base = base + 8;
+    PLAY(there, {run(moved, "-n -a | -n -a")});
+    moved.id = 3;
+    QVERIFY(facts(there, moved, 0, 0).outcome != trace::LookupOutcome::Miss);
+  }
+
+  /// A text that grows over a step is not that of another place.
+  void whatGrowsKeepsItsPlace() {
+    CacheConfig config = pool(40);
+    config.positionStep = 20;
+    CacheDriver driver(config);
+    const auto at = [](RequestId id, std::int64_t base) {
+      RequestSpec request = prompt(id, range(1, 8));
+      request.segments.front().base = base;
+      return request;
+    };
+    PLAY(driver, {run(at(1, 4), "-n -a")});
+    QVERIFY(facts(driver, at(2, 4), 0, 0).outcome != trace::LookupOutcome::Miss);
+    QCOMPARE(facts(driver, at(2, 0), 0, 0).reason, trace::MissReason::PositionDiffers);
+  }
+
   void tailsEndInsideLongerBlocks() {
     CacheDriver driver(pool(40));
     PLAY(driver, {run(prompt(1, range(1, 7)), "-n -a", {1, 2}),

@@ -106,7 +106,7 @@ class TestArchitectures : public QObject {
     row("experts", {{"model_type", "qwen3_moe"}}, "/model_type", "a router chooses among experts");
     row("pictures", {{"model_type", "gemma3"}, {"architectures", {"Gemma3ForConditionalGeneration"}}},
         "/architectures", "a model of pictures");
-    row("positions that scale", {{"model_type", "ministral3"}}, "/model_type",
+    row("positions that scale", {{"model_type", "llama4_text"}}, "/model_type",
         "scales queries by their position");
     row("nobody knows it", {{"model_type", "something"}}, "/model_type", "\"something\"");
   }

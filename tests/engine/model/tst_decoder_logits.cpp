@@ -135,7 +135,7 @@ class TestDecoderLogits : public QObject {
   }
 
  private Q_SLOTS:
-  void allCasesAreThere() { QCOMPARE(goldenCases().size(), 25); }
+  void allCasesAreThere() { QCOMPARE(goldenCases().size(), 26); }
 
   void fullAttention_data() { addRows(); }
   void fullAttention() {

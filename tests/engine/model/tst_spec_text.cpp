@@ -29,6 +29,9 @@ class TestSpecText : public QObject {
     QTest::newRow("qwen2_window") << "1 layer sees all, base 10000; 2 layers see 7 tokens, base 10000";
     QTest::newRow("qwen3_yarn") << "2 layers see all, base 10000, YaRN, × 4 from 64 tokens";
     QTest::newRow("llama_linear") << "2 layers see all, base 10000, linear, × 4";
+    QTest::newRow("ministral3")
+        << "3 layers see all, base 10000, YaRN, × 16 from 16 tokens, queries scaled at every "
+           "16 tokens by 1 + 0.4 ln(1 + step)";
     QTest::newRow("smollm3") << "4 layers see all, base 50000; 1 layer sees all, not turned";
     QTest::newRow("phi3_short")
         << "2 layers see all, base 10000, the first 12 of each head, LongRoPE, for up to 40 tokens";
@@ -49,6 +52,7 @@ class TestSpecText : public QObject {
     const std::string windows = model::relocationText(configOf("gemma3"));
     QVERIFY(windows.starts_with(plain));
     QVERIFY(model::relocationText(configOf("mistral_window")).find("in 2 of 2 layers") != std::string::npos);
+    QVERIFY(model::relocationText(configOf("ministral3")).find("in steps of 16 tokens") != std::string::npos);
     QVERIFY(windows.find("in 6 of 7 layers a token sees only the last 8 tokens") != std::string::npos);
   }
 

@@ -83,11 +83,11 @@ std::vector<NamedConfig> familyConfigs() {
   scaled.attentionScale = 0.3F;
   scaled.logitScale = 0.5F;
   scaled.attention.window = 14;
-  return {{"llama", tinyConfig()},
-          {"gemma3", windows},
-          {"smollm3", still},
-          {"olmo2", after},
-          {"granite", scaled}};
+
+  ModelConfig stepped = tinyConfig();  // as Ministral 3, with steps that lie within prompts
+  stepped.attention.positionScale = {.beta = 0.6F, .step = 11};
+  return {{"llama", tinyConfig()}, {"gemma3", windows}, {"smollm3", still},
+          {"olmo2", after},        {"granite", scaled}, {"ministral3", stepped}};
 }
 
 TinySession::TinySession(int threads, const run::SessionConfig& config, const model::ModelConfig& shape)

@@ -93,6 +93,10 @@ class OtherwiseMaker {
                 .arg(m_context.lookup->block));
         addPlus();
         break;
+      case MissReason::PositionDiffers:
+        add(tr("it stood at positions between the same two steps as when #%1 was stored")
+                .arg(m_context.lookup->block));
+        break;
       case MissReason::Evicted:
         addLargerPool();
         addAgain(tr("it were asked for once more before it is evicted again"));

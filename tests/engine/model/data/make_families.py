@@ -15,7 +15,7 @@ import sys
 import torch
 from safetensors.torch import save_file
 from transformers import (Gemma3ForCausalLM, Gemma3TextConfig, GraniteConfig, GraniteForCausalLM, LlamaConfig,
-                          LlamaForCausalLM, MistralConfig, MistralForCausalLM, Olmo2Config, Olmo2ForCausalLM,
+                          LlamaForCausalLM, Ministral3Config, Ministral3ForCausalLM, MistralConfig, MistralForCausalLM, Olmo2Config, Olmo2ForCausalLM,
                           Olmo3Config, Olmo3ForCausalLM, Phi3Config, Phi3ForCausalLM, Qwen2Config, Qwen2ForCausalLM,
                           Qwen3Config, Qwen3ForCausalLM, SmolLM3Config, SmolLM3ForCausalLM)
 
@@ -57,6 +57,11 @@ CASES = {
     "mistral_window": (MistralForCausalLM, "float32", "i19,i4,d3,i7,d4", MistralConfig(
         vocab_size=72, hidden_size=32, intermediate_size=56, num_hidden_layers=2, num_attention_heads=4,
         num_key_value_heads=1, sliding_window=11, rope_parameters=rope(1e4), **COMMON)),
+    "ministral3": (Ministral3ForCausalLM, "float32", "d4,i22,i13,d14", Ministral3Config(
+        vocab_size=72, hidden_size=32, intermediate_size=56, num_hidden_layers=3, num_attention_heads=4,
+        num_key_value_heads=2, head_dim=16, pad_token_id=0, rope_parameters=rope(
+            1e4, rope_type="yarn", factor=16.0, original_max_position_embeddings=16, beta_fast=32.0, beta_slow=1.0,
+            mscale=1.0, mscale_all_dim=1.0, llama_4_scaling_beta=0.4), **COMMON)),
     "qwen2_window": (Qwen2ForCausalLM, "float32", "d2,i30,i13,d5", Qwen2Config(
         vocab_size=72, hidden_size=32, intermediate_size=40, num_hidden_layers=3, num_attention_heads=4,
         num_key_value_heads=2, use_sliding_window=True, sliding_window=7, max_window_layers=1,

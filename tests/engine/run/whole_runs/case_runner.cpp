@@ -122,7 +122,8 @@ class CaseRunner::Scene {
     prepare(query);
     const std::optional<plan::Plan> plan = planOf(query);
     if (!plan) return {};
-    const run::RunOptions options = optionsOf(query, m_models.config(Endings::None, 1).layers);
+    const run::RunOptions options =
+        optionsOf(query, m_models.config(Endings::None, 1, m_case.warm.family).layers);
     Differences found;
     const auto take = [&](const Differences& more) { found.insert(found.end(), more.begin(), more.end()); };
 
@@ -179,9 +180,10 @@ class CaseRunner::Scene {
   struct Opened {
     Opened(TinyModels& models, const SessionChoice& choice, const std::filesystem::path& folder)
         : session(std::make_unique<run::Session>(
-              configOf(choice, folder), models.decoder(choice.endings, choice.positions, choice.threads),
-              models.backend(choice.threads), models.weights().fingerprint(), "random", &models.tokenizer(),
-              &models.chat(), sink)) {}
+              configOf(choice, folder),
+              models.decoder(choice.endings, choice.positions, choice.threads, choice.family),
+              models.backend(choice.threads), models.weights(choice.family).fingerprint(), "random",
+              &models.tokenizer(), &models.chat(), sink)) {}
 
     WatchingSink sink;
     std::unique_ptr<run::Session> session;

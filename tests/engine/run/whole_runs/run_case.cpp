@@ -4,6 +4,7 @@
 #include "engine/base/hash.h"
 #include "engine/policy/policies.h"
 #include "engine/query/json/json.h"
+#include "tests/engine/run/session_fixture.h"
 #include "tests/engine/run/whole_runs/random_trees.h"
 
 #include <algorithm>
@@ -108,6 +109,7 @@ RunCase makeRunCase(std::uint64_t seed) {
   RunCase all;
   all.seed = seed;
   all.warm = anySession(dice);
+  all.warm.family = static_cast<std::size_t>(seed / kSeedsOfFamily) % familyConfigs().size();
   all.coldRowsPerPass = dice.of(std::vector{512, 512, 64, 5});
   all.coldThreads = dice.oneIn(12) ? 2 : 1;
   RandomTrees trees(dice);
@@ -138,8 +140,8 @@ std::string describe(const RunCase& all) {
       << (warm.halfKeys ? "bf16" : "f32") << (warm.tails ? ", tails" : ", no tails")
       << ", tiers: " << kTierNames[static_cast<std::size_t>(warm.tiers)]
       << ", end tokens: " << kEndingNames[static_cast<std::size_t>(warm.endings)] << ", context "
-      << warm.positions << "; cold: " << all.coldRowsPerPass << " rows a pass, threads " << all.coldThreads
-      << "\n";
+      << warm.positions << ", as " << familyConfigs()[warm.family].name << "; cold: " << all.coldRowsPerPass
+      << " rows a pass, threads " << all.coldThreads << "\n";
   for (std::size_t i = 0; i < all.runs.size(); ++i) {
     const QueryRun& run = all.runs[i];
     out << "  run " << i << ": " << run.policy.name() << ", " << layout::infoOf(run.layout).name

@@ -10,6 +10,7 @@
 #include "engine/query/query.h"
 #include "tests/engine/run/whole_runs/tiny_models.h"
 
+#include <cstddef>
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -30,6 +31,7 @@ struct SessionChoice {
   Tiers tiers = Tiers::None;
   Endings endings = Endings::Many;
   std::int32_t positions = 4096;  ///< context of the model, tokens
+  std::size_t family = 0;         ///< index in familyConfigs()
   bool operator==(const SessionChoice&) const = default;
 };
 
@@ -68,6 +70,9 @@ struct RunCase {
   std::vector<QueryRun> runs;
   bool operator==(const RunCase&) const = default;
 };
+
+/// Seeds from this number on are those of the family 1, from twice it on of the family 2, and so on.
+constexpr std::uint64_t kSeedsOfFamily = 1'000'000'000;
 
 RunCase makeRunCase(std::uint64_t seed);
 

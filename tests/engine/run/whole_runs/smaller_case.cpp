@@ -80,6 +80,7 @@ std::vector<Change> changesOf(const RunCase& all) {
   set(&SessionChoice::rowsPerPass, plain.rowsPerPass);
   set(&SessionChoice::endings, Endings::None);
   set(&SessionChoice::positions, plain.positions);
+  set(&SessionChoice::family, plain.family);
   changes.emplace_back([](RunCase& smaller) {
     smaller.coldThreads = 1;
     smaller.coldRowsPerPass = 512;

@@ -56,26 +56,31 @@ class LoudTokens final : public model::WeightSource {
 }  // namespace
 
 TinyModels::TinyModels()
-    : m_tokenizer(text::loadTokenizer(spanlet())),
-      m_chat(&text::findChatTemplate(spanlet())),
-      m_shape(tinyConfig()) {
+    : m_tokenizer(text::loadTokenizer(spanlet())), m_chat(&text::findChatTemplate(spanlet())) {
   const model::ModelConfig spanletConfig = model::readConfig(spanlet());
-  m_shape.vocabularySize = spanletConfig.vocabularySize;
-  m_shape.endTokens = spanletConfig.endTokens;
-  m_shape.layers = 3;
+  for (NamedConfig& family : familyConfigs()) {
+    model::ModelConfig& shape = m_shapes.emplace_back(std::move(family.config));
+    shape.vocabularySize = spanletConfig.vocabularySize;
+    shape.endTokens = spanletConfig.endTokens;
+    if (shape.layers < 3 && shape.layerKinds.empty()) shape.layers = 3;
+  }
   const layout::MarkerTokens marks = layout::markerTokens(*m_tokenizer);
-  std::map<TokenId, float> loudness;
   constexpr float kLoud = 3;
   constexpr float kLoudest = 5;
-  for (TokenId token = 3; token < m_shape.vocabularySize; token += 97) loudness[token] = kLoud;
-  for (const TokenId token : m_tokenizer->encode("Mira plays 日本")) loudness[token] = kLoud;
-  for (const EndToken& end : m_shape.endTokens) loudness[end.token] = kLoud;
-  for (const TokenId token : {marks.pad, marks.plus, marks.cross}) loudness[token] = kLoudest;
-  m_weights = std::make_unique<LoudTokens>(m_shape, loudness);
+  for (TokenId token = 3; token < spanletConfig.vocabularySize; token += 97) m_loudness[token] = kLoud;
+  for (const TokenId token : m_tokenizer->encode("Mira plays 日本")) m_loudness[token] = kLoud;
+  for (const EndToken& end : spanletConfig.endTokens) m_loudness[end.token] = kLoud;
+  for (const TokenId token : {marks.pad, marks.plus, marks.cross}) m_loudness[token] = kLoudest;
 }
 
-model::ModelConfig TinyModels::config(Endings endings, std::int32_t positions) const {
-  model::ModelConfig config = m_shape;
+const model::WeightSource& TinyModels::weights(std::size_t family) {
+  std::unique_ptr<model::WeightSource>& weights = m_weights[family];
+  if (!weights) weights = std::make_unique<LoudTokens>(m_shapes[family], m_loudness);
+  return *weights;
+}
+
+model::ModelConfig TinyModels::config(Endings endings, std::int32_t positions, std::size_t family) const {
+  model::ModelConfig config = m_shapes[family];
   config.maxPositions = positions;
   if (endings == Endings::None) config.endTokens.clear();
   if (endings == Endings::Many) {
@@ -91,10 +96,13 @@ compute::Backend& TinyModels::backend(int threads) {
   return *backend;
 }
 
-model::Decoder& TinyModels::decoder(Endings endings, std::int32_t positions, int threads) {
-  std::unique_ptr<model::Decoder>& decoder = m_decoders[{endings, positions, threads}];
-  if (!decoder)
-    decoder = std::make_unique<model::Decoder>(config(endings, positions), *m_weights, backend(threads));
+model::Decoder& TinyModels::decoder(Endings endings, std::int32_t positions, int threads,
+                                    std::size_t family) {
+  std::unique_ptr<model::Decoder>& decoder = m_decoders[{endings, positions, threads, family}];
+  if (!decoder) {
+    decoder = std::make_unique<model::Decoder>(config(endings, positions, family), weights(family),
+                                               backend(threads));
+  }
   return *decoder;
 }
 

@@ -8,10 +8,12 @@
 #include "engine/text/chat_template.h"
 #include "engine/text/tokenizer.h"
 
+#include <cstddef>
 #include <cstdint>
 #include <map>
 #include <memory>
 #include <tuple>
+#include <vector>
 
 namespace spanscope::test {
 
@@ -32,19 +34,21 @@ class TinyModels {
 
   const text::Tokenizer& tokenizer() const { return *m_tokenizer; }
   const text::ChatTemplate& chat() const { return *m_chat; }
-  const model::WeightSource& weights() const { return *m_weights; }
-  model::ModelConfig config(Endings endings, std::int32_t positions) const;
+  // `family`: index in familyConfigs().
+  const model::WeightSource& weights(std::size_t family = 0);
+  model::ModelConfig config(Endings endings, std::int32_t positions, std::size_t family = 0) const;
 
   compute::Backend& backend(int threads);
-  model::Decoder& decoder(Endings endings, std::int32_t positions, int threads);
+  model::Decoder& decoder(Endings endings, std::int32_t positions, int threads, std::size_t family = 0);
 
  private:
   std::unique_ptr<text::Tokenizer> m_tokenizer;
   const text::ChatTemplate* m_chat;
-  model::ModelConfig m_shape;
-  std::unique_ptr<model::WeightSource> m_weights;
+  std::vector<model::ModelConfig> m_shapes;  ///< by family
+  std::map<TokenId, float> m_loudness;
+  std::map<std::size_t, std::unique_ptr<model::WeightSource>> m_weights;  ///< by family
   std::map<int, std::unique_ptr<compute::Backend>> m_backends;
-  std::map<std::tuple<Endings, std::int32_t, int>, std::unique_ptr<model::Decoder>> m_decoders;
+  std::map<std::tuple<Endings, std::int32_t, int, std::size_t>, std::unique_ptr<model::Decoder>> m_decoders;
 };
 
 }  // namespace spanscope::test

@@ -8,6 +8,7 @@
 //   SPANSCOPE_WHOLE_RUNS_MINUTES  or for so long
 //   SPANSCOPE_WHOLE_RUNS_GO_ON    tell of every case that fails instead of ending with the first
 #include "engine/policy/policies.h"
+#include "tests/engine/run/session_fixture.h"
 #include "tests/engine/run/whole_runs/case_runner.h"
 #include "tests/engine/run/whole_runs/smaller_case.h"
 #include "tests/support/test_program.h"
@@ -77,6 +78,24 @@ class TestWholeRuns : public QObject {
       const RunCase all = test::makeRunCase(seed);
       const test::Differences found = m_runner.run(all);
       QVERIFY2(found.empty(), (textOf(found) + describe(all)).c_str());
+    }
+  }
+
+  void otherFamiliesAreAsPromised_data() {
+    QTest::addColumn<std::size_t>("family");
+    const std::vector<test::NamedConfig> families = test::familyConfigs();
+    for (std::size_t family = 1; family < families.size(); ++family)
+      QTest::newRow(families[family].name) << family;
+  }
+  void otherFamiliesAreAsPromised() {
+    QFETCH(std::size_t, family);
+    for (std::uint64_t seed = family * test::kSeedsOfFamily; seed < family * test::kSeedsOfFamily + 250;
+         ++seed) {
+      const RunCase all = test::makeRunCase(seed);
+      const test::Differences found = m_runner.run(all);
+      if (found.empty()) continue;
+      tellSmaller(all, found.front());
+      QFAIL((textOf(found) + describe(all)).c_str());
     }
   }
 
