@@ -202,7 +202,7 @@ ExitCode runOne(const Context& context, const Experiment& experiment, const Benc
   own.loadBeside = [&](const workbench::RunSettings& settings) {
     SessionOptions session = options.session;
     session.settings = settings;
-    session.chatTemplate.clear();  // that of the first model
+    session.settings.chatTemplate = "auto";  // the other is that of the first model
     return loadChosenModel(session, context.backends);
   };
   CommandService service(context, std::move(own));
@@ -263,8 +263,7 @@ void addCommand(CLI::App& group, Context& context, const Experiment& experiment)
   options->wish.experiment = experiment.name;
   options->wish.repeats = experiment.repeats;
   workbench::RunSettings& settings = options->session.settings;
-  addSettings(*command, settings, {"model"});
-  addTemplateOption(*command, options->session.chatTemplate);
+  addSettings(*command, settings, {"model", "chat_template"});
   for (const experiment::ExperimentField& field : experiment::fieldsOf(experiment)) {
     const std::string help = std::string(field.name) + ": " + lowered(field.help) + rangeText(field);
     command->add_option(std::string("--") + field.key, options->wish.values[field.key], help)

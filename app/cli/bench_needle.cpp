@@ -307,8 +307,7 @@ void addNeedleCommand(CLI::App& group, Context& context) {
   const auto options = std::make_shared<BenchNeedleOptions>();
   experiment::NeedleOptions& needle = options->needle;
   workbench::RunSettings& settings = options->session.settings;
-  addSettings(*command, settings, {"model"});
-  addTemplateOption(*command, options->session.chatTemplate);
+  addSettings(*command, settings, {"model", "chat_template"});
   addNumber(*command, "--documents", needle.documents, "Documents, each with one name",
             {2, experiment::kMostNeedles});
   addNumbers(*command, "--hay", needle.hayWords, "Words of hay in each document, to whole sentences",

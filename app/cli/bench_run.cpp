@@ -271,8 +271,7 @@ void addRepeatCommand(CLI::App& group, Context& context) {
   const auto options = std::make_shared<BenchRunOptions>();
   command->add_option("FILE", options->file, kQueryFileHelp)->required();
   workbench::RunSettings& settings = options->session.settings;
-  addSettings(*command, settings, {"model"});
-  addTemplateOption(*command, options->session.chatTemplate);
+  addSettings(*command, settings, {"model", "chat_template"});
   addSettings(*command, settings, {"policy", "prompt_layout"});
   addPlanOptions(*command, options->query);
   addSettings(*command, settings, {"max_tokens"});

@@ -263,8 +263,7 @@ void addSourcesCommand(CLI::App& group, Context& context) {
   command->footer("Example:\n  spanq bench sources --documents 8,20 --picture pictures\n");
   const auto options = std::make_shared<BenchSourcesOptions>();
   workbench::RunSettings& settings = options->session.settings;
-  addSettings(*command, settings, {"model"});
-  addTemplateOption(*command, options->session.chatTemplate);
+  addSettings(*command, settings, {"model", "chat_template"});
   addNumbers(*command, "--documents", options->documents, "Documents of a question",
              {experiment::kFewestSources, experiment::kMostSources});
   addNumber(*command, "--rivals", options->rivals,

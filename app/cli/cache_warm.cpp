@@ -192,8 +192,7 @@ void addWarmCommand(CLI::App& group, Context& context) {
   const auto options = std::make_shared<CacheWarmOptions>();
   command->add_option("FILE", options->files, "Documents in UTF-8, or folders of them")->required();
   workbench::RunSettings& settings = options->session.settings;
-  addSettings(*command, settings, {"model"});
-  addTemplateOption(*command, options->session.chatTemplate);
+  addSettings(*command, settings, {"model", "chat_template"});
   addSettings(*command, settings, {"prompt_layout"});
   addSettings(*command, settings,
               {"adapter", "device", "exact", "threads", "block_size", "blocks", "kv_type"});

@@ -13,7 +13,10 @@
 #include "engine/text/tokenizer.h"
 #include "engine/workbench/finder/model_finder.h"
 #include "engine/workbench/model_bundle.h"
+#include "engine/workbench/offered_adapter.h"
 #include "engine/workbench/resource_paths.h"
+#include "engine/workbench/setting_values.h"
+#include "engine/workbench/template_facts.h"
 
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
@@ -34,8 +37,7 @@ struct ModelOptions {
   std::string directory;
   std::string ids;
   std::string segments;
-  std::string chatTemplate;
-  workbench::RunSettings settings = commandSettings();  ///< the threads alone
+  workbench::RunSettings settings = commandSettings();  ///< of the model alone
   bool json = false;
 };
 
@@ -47,33 +49,39 @@ struct ListOptions {
 /// What `show` says of the texts of a model. One without a known template or a tokenizer is still worth
 /// looking at.
 struct TextFacts {
-  const text::ChatTemplate* chat = nullptr;    ///< null if it is not known
-  std::string templateText;                    ///< its name, or why it is not known
-  std::unique_ptr<text::Tokenizer> tokenizer;  ///< null if there is none
-  std::string tokenizerProblem;                ///< why there is none
+  workbench::TemplateFacts own;
+  const text::ChatTemplate* chat = nullptr;  ///< null if it is not known
+  std::string templateText;                  ///< its name, or why it is not known
 };
 
 TextFacts textFacts(const ModelOptions& options) {
   TextFacts facts;
-  try {
-    if (options.chatTemplate.empty()) {
-      facts.chat = &text::findChatTemplate(options.directory);
-      facts.templateText = facts.chat->name;
-    }
-  } catch (const Failure& failure) {
-    facts.templateText = "not known (" + failure.error().found + "); --template NAME chooses one of " +
-                         text::chatTemplateNames();
-  }
-  if (!options.chatTemplate.empty()) {
-    facts.chat = &text::chatTemplateNamed(options.chatTemplate);
-    facts.templateText = facts.chat->name + ", as chosen";
-  }
-  try {
-    facts.tokenizer = text::loadTokenizer(options.directory);
-  } catch (const Failure& failure) {
-    facts.tokenizerProblem = failure.error().message();
+  facts.own = workbench::templateFacts(options.directory);
+  if (const text::ChatTemplate* chosen = workbench::templateOf(options.settings.chatTemplate)) {
+    facts.chat = chosen;
+    facts.templateText = chosen->name + ", as chosen";
+  } else if (facts.own.found) {
+    facts.chat = facts.own.found->chat;
+    facts.templateText = facts.chat->name;
+  } else {
+    facts.templateText = "not known (" + facts.own.problem + ")";
   }
   return facts;
+}
+
+/// A template that is not known as it stands, and those that could be chosen in its place.
+std::string unknownTemplateText(const workbench::TemplateFacts& own) {
+  std::string text;
+  if (own.source)
+    text += "\nThe chat template of " + own.source->file + " is none that is known. It says:\n\n" +
+            own.source->text + (own.source->text.ends_with('\n') ? "" : "\n");
+  std::string fitting;
+  for (const workbench::TemplateCandidate& candidate : own.candidates) {
+    if (candidate.missingPiece.empty()) fitting += (fitting.empty() ? "" : ", ") + candidate.chat->name;
+  }
+  text += "\n--template NAME chooses one";
+  text += fitting.empty() ? ": " + text::chatTemplateNames() : "; its tokenizer has the pieces of " + fitting;
+  return text + "\n";
 }
 
 /// Every end token with its text, as far as that is known, and who names it.
@@ -118,10 +126,14 @@ nlohmann::ordered_json describe(const workbench::ModelBundle& bundle, const Text
   json["moved_spans"] = model::relocationText(config);
   json["tied_embeddings"] = config.tiedEmbeddings;
   json["end_tokens"] = config.endTokenIds();
-  json["end_token_sources"] = describe(config.endTokens, facts.tokenizer.get());
+  json["end_token_sources"] = describe(config.endTokens, facts.own.tokenizer.get());
   json["block_attention"] = config.blockAttention;
-  if (facts.tokenizer == nullptr) json["tokenizer"] = "not known (" + facts.tokenizerProblem + ")";
+  if (const auto offered = workbench::offeredAdapter(config); offered && bundle.adapter.empty())
+    json["fitting_adapter"] =
+        offered->directory.string() + ", trained for block attention beside " + offered->base;
+  if (facts.own.tokenizer == nullptr) json["tokenizer"] = "not known (" + facts.own.tokenizerProblem + ")";
   json["chat_template"] = facts.templateText;
+  if (facts.chat == nullptr && facts.own.source) json["chat_template_source"] = facts.own.source->text;
   json["fingerprint"] = bundle.fingerprint;
   json["device"] = bundle.backend->info().name;
   json["kv_type"] = compute::nameOf(bundle.device.kind.keysAndValues);  // unless another one is chosen
@@ -135,8 +147,8 @@ ExitCode show(const Context& context, const ModelOptions& options) {
                                                                .device = options.settings.device,
                                                                .exact = options.settings.exact,
                                                                .adapter = options.settings.adapter});
-  if (facts.tokenizer)
-    workbench::addEndTokens(bundle.config, options.directory, *facts.tokenizer, facts.chat);
+  if (facts.own.tokenizer)
+    workbench::addEndTokens(bundle.config, options.directory, *facts.own.tokenizer, facts.chat);
   const nlohmann::ordered_json json = describe(bundle, facts);
   if (options.json) {
     context.streams.out << json.dump(2) << '\n';
@@ -144,7 +156,8 @@ ExitCode show(const Context& context, const ModelOptions& options) {
   }
   TextTable table({{"", TextTable::Align::Left}, {"", TextTable::Align::Left}});
   for (const auto& [key, value] : json.items()) {
-    if (key == "end_token_sources") continue;  // shown with the tokens
+    // Shown with the tokens, and below.
+    if (key == "end_token_sources" || key == "chat_template_source") continue;
     if (key == "end_tokens" && !value.empty()) {
       for (const nlohmann::ordered_json& entry : json["end_token_sources"])
         table.addRow({entry["id"] == value.front() ? "end tokens" : "", endTokenText(entry)});
@@ -155,6 +168,7 @@ ExitCode show(const Context& context, const ModelOptions& options) {
     table.addRow({name, value.is_string() ? value.get<std::string>() : value.dump()});
   }
   context.streams.out << table.text();
+  if (facts.chat == nullptr) context.streams.out << unknownTemplateText(facts.own);
   return ExitCode::Fine;
 }
 
@@ -222,8 +236,7 @@ void addModel(CLI::App& app, Context& context) {
   showCommand->footer("Example:\n  spanq model show resources/models/spanlet\n");
   showCommand->add_option("MODEL", options->directory, "Hugging Face model directory or GGUF file")
       ->required();
-  addTemplateOption(*showCommand, options->chatTemplate);
-  addSettings(*showCommand, options->settings, {"adapter", "device", "threads"});
+  addSettings(*showCommand, options->settings, {"chat_template", "adapter", "device", "threads"});
   showCommand->add_flag("--json", options->json, "Write JSON");
   showCommand->callback(
       [&context, options] { context.action = [&context, options] { return show(context, *options); }; });

@@ -377,8 +377,7 @@ void addRun(CLI::App& app, Context& context) {
   options->command = command;
   command->add_option("FILE", options->files, kQueryFilesHelp)->required();
   workbench::RunSettings& settings = options->session.settings;
-  addSettings(*command, settings, {"model"});
-  addTemplateOption(*command, options->session.chatTemplate);
+  addSettings(*command, settings, {"model", "chat_template"});
   addSettings(*command, settings, {"policy", "prompt_layout"});
   addPlanOptions(*command, options->query);
   addSettings(*command, settings, {"max_tokens"});

@@ -115,7 +115,9 @@ Checked checkDocument(const std::string& text, query::Surroundings& surroundings
       return said.severity == Severity::Warning && said.pointer.starts_with(place);
     });
   }
-  addProblems(checked, document, document::problemsOf(document, contextOf(surroundings)), "/query",
+  document::ProblemContext context = contextOf(surroundings);
+  context.modelObstacle = workbench::modelObstacle(document.settings);
+  addProblems(checked, document, document::problemsOf(document, context), "/query",
               [&](const std::string& pointer) {
                 const auto range = workbench::rangeAround(pointer, opened.sources);
                 return query::positionAt(text, opened.queryBegin + (range ? range->begin : 0));

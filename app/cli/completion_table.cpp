@@ -4,7 +4,6 @@
 #include "engine/experiment/experiment.h"
 #include "engine/plan/rules/rules.h"
 #include "engine/policy/policies.h"
-#include "engine/text/chat_template.h"
 #include "engine/trace/event_codec.h"
 #include "engine/workbench/settings.h"
 
@@ -85,7 +84,6 @@ std::vector<std::string> wordsOf(const CLI::Option& option, const std::string& n
   const std::size_t close = type.find('}');
   if (open != std::string::npos && close != std::string::npos)
     return partsOf(std::string_view(type).substr(open + 1, close - open - 1));
-  if (name == "--template") return partsOf(text::chatTemplateNames());
   if (name == "--rule") return ruleSettings();
   if (name == "--only") return trace::eventNames();
   std::vector<std::string> words = fieldWords(command.get_name(), name);

@@ -4,6 +4,7 @@
 #include "app/cli/number_option.h"
 #include "app/cli/session_options.h"
 #include "app/cli/usage.h"
+#include "engine/base/error.h"
 #include "engine/text/chat_template.h"
 #include "engine/text/tokenizer.h"
 
@@ -13,6 +14,22 @@
 #include <limits>
 
 namespace spanscope::cli {
+namespace {
+
+CLI::Validator isTemplateName() {
+  return CLI::Validator(
+      [](const std::string& name) {
+        try {
+          text::chatTemplateNamed(name);
+        } catch (const Failure& failure) {
+          return "found " + failure.error().found + ", expected " + failure.error().expected;
+        }
+        return std::string();
+      },
+      "");
+}
+
+}  // namespace
 
 void addTokenOptions(CLI::App& command, TokenExportOptions& options) {
   const char* const group = kTokenGroup;

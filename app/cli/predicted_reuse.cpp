@@ -261,8 +261,7 @@ void addPredictionOptions(CLI::App& command, PredictionOptions& options) {
                 "what is computed")
       ->group(group);
   workbench::RunSettings& settings = options.session.settings;
-  addSettings(command, settings, {"model"});
-  addTemplateOption(command, options.session.chatTemplate);
+  addSettings(command, settings, {"model", "chat_template"});
   addSettings(command, settings, {"policy", "prompt_layout", "max_tokens", "block_size", "blocks"});
   for (const char* name : kPredictionOptions) command.get_option(name)->group(group);
   command.get_option("--model")->description(

@@ -9,6 +9,7 @@
 #include "engine/run/session_config.h"
 #include "engine/text/chat_template.h"
 #include "engine/workbench/run_options.h"
+#include "engine/workbench/setting_values.h"
 
 #include <CLI/CLI.hpp>
 
@@ -64,28 +65,6 @@ std::vector<FileIdentity> modelFiles(const checkpoint::Checkpoint& checkpoint) {
   return files;
 }
 
-CLI::Validator isTemplateName() {
-  return CLI::Validator(
-      [](const std::string& name) {
-        try {
-          text::chatTemplateNamed(name);
-        } catch (const Failure& failure) {
-          return "found " + failure.error().found + ", expected " + failure.error().expected;
-        }
-        return std::string();
-      },
-      "");
-}
-
-void addTemplateOption(CLI::App& command, std::string& chatTemplate) {
-  command
-      .add_option(
-          "--template", chatTemplate,
-          "Chat template by its name, for a model whose own is not known: " + text::chatTemplateNames())
-      ->check(isTemplateName())
-      ->type_name("NAME");
-}
-
 namespace {
 
 /// Whether choosing a template would help: it is missing or not known, or the file that has it is broken.
@@ -97,9 +76,10 @@ bool isAboutTemplate(const Error& error) {
 
 }  // namespace
 
-const text::ChatTemplate& chosenTemplate(const checkpoint::Checkpoint& checkpoint, const std::string& name) {
+const text::ChatTemplate& chosenTemplate(const SessionOptions& options) {
+  const checkpoint::Checkpoint checkpoint = modelDirectory(options);
   checkpoint.requireModel();
-  if (!name.empty()) return text::chatTemplateNamed(name);
+  if (const text::ChatTemplate* chat = workbench::templateOf(options.settings.chatTemplate)) return *chat;
   try {
     return text::findChatTemplate(checkpoint);
   } catch (const Failure& failure) {
@@ -122,13 +102,12 @@ workbench::ModelOptions modelOptions(const SessionOptions& options) {
 workbench::ModelBundle loadChosenModel(const SessionOptions& options, const compute::Backends& backends) {
   const std::filesystem::path directory = modelDirectory(options);
   workbench::ModelOptions model = modelOptions(options);
-  model.chat = &chosenTemplate(directory, options.chatTemplate);
+  model.chat = &chosenTemplate(options);
   return workbench::loadModelBundle(directory, backends, model);
 }
 
 workbench::ModelBundle describeChosenModel(const SessionOptions& options) {
-  const std::filesystem::path directory = modelDirectory(options);
-  return workbench::describeModel(directory, &chosenTemplate(directory, options.chatTemplate));
+  return workbench::describeModel(modelDirectory(options), &chosenTemplate(options));
 }
 
 }  // namespace spanscope::cli

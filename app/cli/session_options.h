@@ -21,8 +21,7 @@ struct SessionOptions {
   static constexpr std::uint64_t kUsualDiskBytes = 4ULL << 30;
 
   workbench::RunSettings settings = commandSettings();
-  std::string chatTemplate;  ///< name of the template; empty: the model's own
-  std::string cacheFolder;   ///< folder of the span store; empty: the user's own, if the store is in use
+  std::string cacheFolder;  ///< folder of the span store; empty: the user's own, if the store is in use
 
   /// The configuration, with the usual number of blocks if none was asked for.
   run::SessionConfig config() const;
@@ -36,13 +35,9 @@ std::filesystem::path modelDirectory(const SessionOptions& options);
 /// The files of a model in its directory.
 std::vector<FileIdentity> modelFiles(const checkpoint::Checkpoint& checkpoint);
 
-/// Checks that a text is the name of a chat template.
-CLI::Validator isTemplateName();
-/// Adds --template.
-void addTemplateOption(CLI::App& command, std::string& chatTemplate);
-/// The chat template with this name; if the name is empty, the model's own. Throws a Failure that names the
-/// known templates and says how to choose one.
-const text::ChatTemplate& chosenTemplate(const checkpoint::Checkpoint& checkpoint, const std::string& name);
+/// The chat template of the settings: the one that was chosen, or the model's own. Throws a Failure that
+/// names the known templates and says how to choose one.
+const text::ChatTemplate& chosenTemplate(const SessionOptions& options);
 
 /// Adds --cache-dir, --cache-disk-mib and --cache-host-mib.
 void addStoreOptions(CLI::App& command, SessionOptions& options);

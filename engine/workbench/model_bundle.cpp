@@ -144,8 +144,10 @@ ModelBundle loadModelWeights(const checkpoint::Checkpoint& checkpoint, const com
 ModelBundle describeModel(const checkpoint::Checkpoint& checkpoint, const text::ChatTemplate* chat) {
   checkpoint.requireModel();
   std::unique_ptr<text::Tokenizer> tokenizer = text::loadTokenizer(checkpoint);
-  if (chat == nullptr) chat = &text::findChatTemplate(checkpoint);
+  const bool isChosen = chat != nullptr;
+  if (!isChosen) chat = &text::findChatTemplate(checkpoint);
   ModelBundle bundle = namedBundle(checkpoint);
+  bundle.chatIsChosen = isChosen;
   addEndTokens(bundle.config, checkpoint, *tokenizer, chat);
   bundle.tokenizer = std::move(tokenizer);
   bundle.chat = chat;

@@ -52,6 +52,7 @@ struct ModelBundle {
   std::unique_ptr<model::Decoder> decoder;
   std::unique_ptr<text::Tokenizer> tokenizer;  ///< null for a shape
   const text::ChatTemplate* chat = nullptr;    ///< null for a shape
+  bool chatIsChosen = false;                   ///< by a person, in place of the checkpoint's own
 
   compute::BackendOptions backendOptions() const;
 

@@ -6,11 +6,14 @@
 #include "engine/layout/layouts.h"
 #include "engine/retrieve/ranking.h"
 #include "engine/run/attention_detail.h"
+#include "engine/text/chat_template.h"
 #include "engine/workbench/setting_values.h"
 
+#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <utility>
+#include <vector>
 
 namespace spanscope::workbench {
 namespace {
@@ -74,6 +77,12 @@ Choices deviceChoices() {
   return choices;
 }
 
+Choices templateChoices() {
+  Choices choices{{.name = "auto", .label = tr("the checkpoint's own")}};
+  for (const text::ChatTemplate* chat : text::chatTemplates()) choices.push_back({.name = chat->name});
+  return choices;
+}
+
 Choices policyChoices() {
   Choices choices;
   for (const policy::Policy* policy : policy::policies())
@@ -121,6 +130,13 @@ Choices attentionChoices() {
 
 policy::Choice policyOf(std::string_view name) {
   return policy::findChoice(name).value_or(policy::Choice());
+}
+
+const text::ChatTemplate* templateOf(std::string_view name) {
+  const std::vector<const text::ChatTemplate*> all = text::chatTemplates();
+  const auto found =
+      std::find_if(all.begin(), all.end(), [name](const auto* chat) { return chat->name == name; });
+  return found == all.end() ? nullptr : *found;
 }
 
 layout::Layout layoutOf(std::string_view name) {

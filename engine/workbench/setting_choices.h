@@ -7,6 +7,7 @@
 namespace spanscope::workbench {
 
 // Each list begins with the default.
+Choices templateChoices();
 Choices policyChoices();
 Choices layoutChoices();
 Choices kvTypeChoices();

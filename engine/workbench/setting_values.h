@@ -8,12 +8,15 @@
 #include "engine/policy/policies.h"
 #include "engine/run/attention_detail.h"
 #include "engine/run/observation.h"
+#include "engine/text/chat_template.h"
 
 #include <optional>
 #include <string_view>
 
 namespace spanscope::workbench {
 
+/// Null: the checkpoint's own.
+const text::ChatTemplate* templateOf(std::string_view name);
 policy::Choice policyOf(std::string_view name);
 layout::Layout layoutOf(std::string_view name);
 std::optional<compute::DType> kvTypeOf(std::string_view name);  ///< nothing: the type that suits the device

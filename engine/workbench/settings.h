@@ -18,8 +18,9 @@ std::string standardPolicy();
 
 /// The settings apply to the next run. runSettings() contains their possible values.
 struct RunSettings {
-  std::string model;    ///< directory of the checkpoint; empty: the bundled one
-  std::string adapter;  ///< directory of a LoRA adapter for it; empty: none
+  std::string model;                  ///< directory of the checkpoint; empty: the bundled one
+  std::string adapter;                ///< directory of a LoRA adapter for it; empty: none
+  std::string chatTemplate = "auto";  ///< name of a chat template; "auto": the checkpoint's own
   /// Names of other models, separated by commas. The checkpoint replaces them without a warning.
   std::string standsFor;
   std::string policy = standardPolicy();

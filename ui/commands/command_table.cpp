@@ -116,6 +116,10 @@ std::vector<CommandInfo> makeTable() {
       tr("Sweep documents, generates or policies on the model of this document, and draw what comes of it"));
   add("run.choose-model", Run, Document, tr("Choose a model…"),
       tr("The models of this machine, in the menu at the top"));
+  add("run.choose-template", Run, Document, tr("Chat template…"),
+      tr("The model's chat template as it stands, and those that can be chosen in its place"));
+  add("run.use-adapter", Run, Document, tr("Use the fitting adapter"),
+      tr("The bundled adapter that trains the loaded model for block attention, from the next run on"));
   add("run.clear-cache", Run, Document, tr("Empty the cache"), tr("Forget every stored block"));
   add("run.record", Run, Document, tr("Record…"), tr("Record the events from here on in a file"));
   add("run.save-trace", Run, Document, tr("Save run…"), tr("Save the recorded events of this session"));

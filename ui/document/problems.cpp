@@ -47,6 +47,7 @@ std::vector<Problem> findProblems(const document::Document& document, const Prob
                         .hint = translated(found[i].hint),
                         .otherModel = std::move(found[i].otherModel),
                         .isOfDevice = found[i].isOfDevice,
+                        .isOfTemplate = found[i].isOfTemplate,
                         .place = std::move(places[i])});
   }
   return problems;

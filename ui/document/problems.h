@@ -21,6 +21,7 @@ struct Problem {
   QString hint;  ///< how to fix it; may be empty
   std::string otherModel{};
   bool isOfDevice = false;
+  bool isOfTemplate = false;
   std::string place{};  ///< JSON pointer into the query as it is drawn; "" also for what stands outside of it
   bool operator==(const Problem&) const = default;
 };

@@ -9,6 +9,7 @@
 #include "engine/workbench/document/plan_options.h"
 #include "engine/workbench/pipeline.h"
 #include "engine/workbench/run_options.h"
+#include "engine/workbench/setting_values.h"
 
 #include <exception>
 #include <utility>
@@ -96,11 +97,15 @@ std::optional<Forecast> Forecaster::forecast(const ForecastRequest& request, con
 const workbench::ModelBundle& Forecaster::describe(const document::RunSettings& settings,
                                                    const workbench::ModelBundle* loaded) {
   const checkpoint::Checkpoint checkpoint = workbench::modelDirectoryOf(settings);
-  if (loaded != nullptr && loaded->checkpoint == checkpoint) return *loaded;
+  const text::ChatTemplate* const chat = workbench::templateOf(settings.chatTemplate);
+  const auto isIt = [&](const workbench::ModelBundle& model) {
+    return model.checkpoint == checkpoint && (chat == nullptr ? !model.chatIsChosen : model.chat == chat);
+  };
+  if (loaded != nullptr && isIt(*loaded)) return *loaded;
   // Its weights are not needed, and reading them would take the place of the model that is loaded.
-  if (!m_described || m_described->checkpoint != checkpoint) {
+  if (!m_described || !isIt(*m_described)) {
     m_described.reset();
-    m_described = workbench::describeModel(checkpoint);
+    m_described = workbench::describeModel(checkpoint, chat);
   }
   return *m_described;
 }

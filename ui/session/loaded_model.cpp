@@ -2,6 +2,7 @@
 #include "ui/session/loaded_model.h"
 
 #include "engine/workbench/model_bundle.h"
+#include "engine/workbench/offered_adapter.h"
 
 namespace spanscope::ui {
 
@@ -17,6 +18,8 @@ LoadedModel loadedModelOf(const std::shared_ptr<workbench::ModelBundle>& bundle)
   model.layers = bundle->config.layers;
   model.contextLength = bundle->config.maxPositions;
   model.blockAttention = bundle->config.blockAttention;
+  if (const auto offered = workbench::offeredAdapter(bundle->config))
+    model.fittingAdapter = offered->directory.string();
   model.madeFor = QString::fromStdString(bundle->config.madeFor);
   model.tokenizer = std::shared_ptr<const text::Tokenizer>(bundle, bundle->tokenizer.get());
   return model;

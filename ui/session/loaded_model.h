@@ -26,7 +26,8 @@ struct LoadedModel {
   std::int32_t layers = 0;
   std::int64_t contextLength = 0;  ///< tokens
   bool blockAttention = false;     ///< the model was trained for block attention
-  QString madeFor;                 ///< model::ModelConfig::madeFor
+  std::string fittingAdapter;  ///< directory of one that makes it so and comes with the program; empty: none
+  QString madeFor;             ///< model::ModelConfig::madeFor
   std::shared_ptr<const text::Tokenizer> tokenizer;
 };
 

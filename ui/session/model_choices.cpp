@@ -98,7 +98,14 @@ void chooseModel(DocumentModel& model, const QString& value) {
     if (document.settings.model == wanted) return;
     document.settings.model = wanted;
     document.settings.standsFor.clear();
+    document.settings.adapter.clear();
+    document.settings.chatTemplate = workbench::RunSettings().chatTemplate;
   });
+}
+
+void chooseAdapter(DocumentModel& model, const std::string& directory) {
+  model.change(tr("Adapter"),
+               [&directory](document::Document& document) { document.settings.adapter = directory; });
 }
 
 }  // namespace spanscope::ui

@@ -34,7 +34,10 @@ std::vector<ModelChoice> modelChoices(const ModelsKnown& known, const std::strin
 QString originText(ModelOrigin origin);
 
 /// Makes the model the document's model, in one undo step. If the model changes, it clears
-/// RunSettings::standsFor, the other models for which the old one stood in.
+/// what was chosen for the old one: RunSettings::standsFor, adapter and chat template.
 void chooseModel(DocumentModel& model, const QString& value);
+
+/// Makes the adapter the one of the document, in one undo step; empty: none.
+void chooseAdapter(DocumentModel& model, const std::string& directory);
 
 }  // namespace spanscope::ui

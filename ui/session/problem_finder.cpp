@@ -24,6 +24,7 @@ std::vector<Problem> ProblemFinder::find(const document::Document& document,
   ProblemContext context;
   context.devices = devices;
   if (path) {
+    context.modelObstacle = modelOf(document.settings).obstacle;
     context.fileObstacle = [this, &path](const std::string& file, document::FileUse use) {
       return use == document::FileUse::Text ? fileObstacle(*path, file) : documentsObstacle(*path, file);
     };
@@ -31,7 +32,7 @@ std::vector<Problem> ProblemFinder::find(const document::Document& document,
   if (tokenizer != nullptr) {
     // A prompt has at least the tokens that are counted already.
     context.countTokens = [this](const std::string& text) { return m_counts->count(text).value_or(0); };
-    context.contextLength = contextLength(document.settings);
+    context.contextLength = modelOf(document.settings).contextLength;
   }
   return findProblems(document, context, top);
 }
@@ -65,17 +66,22 @@ std::optional<query::NotGiven> ProblemFinder::fileObstacle(const QString& docume
   return seen.obstacle;
 }
 
-std::int64_t ProblemFinder::contextLength(const workbench::RunSettings& settings) {
-  if (m_modelDirectory == settings.model) return m_contextLength;
-  m_modelDirectory = settings.model;
-  m_contextLength = 0;
+const ProblemFinder::SeenModel& ProblemFinder::modelOf(const workbench::RunSettings& settings) {
+  const QDateTime written = QFileInfo(QString::fromStdString(settings.model)).lastModified();
+  const bool isSame = m_model.checkpoint == settings.model && m_model.chatTemplate == settings.chatTemplate &&
+                      m_model.written == written;
+  if (isSame) return m_model;
+  m_model = {.checkpoint = settings.model,
+             .chatTemplate = settings.chatTemplate,
+             .written = written,
+             .obstacle = workbench::modelObstacle(settings)};
+  if (m_model.obstacle && !m_model.obstacle->isOfTemplate) return m_model;
   try {
-    m_contextLength = model::readConfig(workbench::modelDirectoryOf(settings)).maxPositions;
+    m_model.contextLength = model::readConfig(workbench::modelDirectoryOf(settings)).maxPositions;
   } catch (const Failure&) {
-    // A folder that holds no model is told when it is loaded.
-    m_contextLength = 0;
+    // It was there a moment ago; the next search says what is wrong with it.
   }
-  return m_contextLength;
+  return m_model;
 }
 
 }  // namespace spanscope::ui

@@ -24,8 +24,8 @@ class ProblemFinder {
   /// `tokenizer` belongs to the document's model; if null, prompts are not measured. `counts` holds what
   /// others have counted with that tokenizer; may be null. `devices` are the devices of this machine; null if
   /// not known yet. `path` is the file of the document, beside which its files are read; empty if it has
-  /// none, nothing if files are not to be looked at. `top` is that of what is to be run; kNoNode for the
-  /// query.
+  /// none, nothing if files and the model are not to be looked at. `top` is that of what is to be run;
+  /// kNoNode for the query.
   std::vector<Problem> find(const document::Document& document,
                             const std::shared_ptr<const text::Tokenizer>& tokenizer,
                             const std::shared_ptr<TokenCounts>& counts = nullptr,
@@ -38,11 +38,18 @@ class ProblemFinder {
   /// Only whether there is anything: listing what a folder or a pattern stands for may take long.
   static std::optional<query::NotGiven> documentsObstacle(const QString& documentPath,
                                                           const std::string& path);
-  std::int64_t contextLength(const workbench::RunSettings& settings);
+  /// Of the model of the settings.
+  struct SeenModel {
+    std::string checkpoint = "?";  ///< RunSettings::model
+    std::string chatTemplate;
+    QDateTime written;  ///< of the folder or file
+    std::int64_t contextLength = 0;
+    std::optional<workbench::ModelObstacle> obstacle;
+  };
+  const SeenModel& modelOf(const workbench::RunSettings& settings);
 
   std::shared_ptr<TokenCounts> m_counts;
-  std::string m_modelDirectory = "?";  ///< the model to which `m_contextLength` belongs
-  std::int64_t m_contextLength = 0;
+  SeenModel m_model;
   /// A file that was read, and what came of it. It is read again when its time or its size changes.
   struct SeenFile {
     QDateTime written;

@@ -42,6 +42,7 @@ struct LoadComparisons;
 /// What is known of models on this machine.
 struct ModelsKnown {
   std::string loaded;               ///< directory of the model in memory; empty: none
+  std::string fittingAdapter;       ///< LoadedModel::fittingAdapter
   std::vector<std::string> recent;  ///< directories used before, the newest first
   bool operator==(const ModelsKnown&) const = default;
 };

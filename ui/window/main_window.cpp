@@ -2,6 +2,7 @@
 #include "ui/window/main_window.h"
 
 #include "engine/base/error.h"
+#include "engine/workbench/model_names.h"
 #include "ui/commands/command_palette.h"
 #include "ui/document/recent_files.h"
 #include "ui/manual/manual_window.h"
@@ -20,6 +21,7 @@
 #include "ui/window/notice_bar.h"
 #include "ui/window/run_hint.h"
 #include "ui/window/status_model.h"
+#include "ui/window/template_dialog.h"
 #include "ui/words/glossary.h"
 
 #include <QAction>
@@ -531,6 +533,17 @@ void MainWindow::benchmark(const QString& wish) {
   const QString problem =
       startBenchmark(m_workspace, *wanted, [this](const QString& question) { return answerTo(question); });
   if (!problem.isEmpty()) complain(problem);
+}
+
+void MainWindow::chooseTemplate() {
+  const document::RunSettings& settings = m_workspace.model()->document().settings;
+  TemplateDialog dialog(m_workspace.runsOn(*m_workspace.current()),
+                        QString::fromStdString(workbench::modelNameOf(settings)), settings.chatTemplate,
+                        m_workspace.input().theme, this);
+  if (dialog.exec() != QDialog::Accepted) return;
+  m_workspace.model()->change(tr("Chat template"), [chosen = dialog.chosen()](document::Document& document) {
+    document.settings.chatTemplate = chosen;
+  });
 }
 
 void MainWindow::comparePolicies(const QString& wish) {

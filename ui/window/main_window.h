@@ -176,6 +176,8 @@ class MainWindow : public QMainWindow {
   /// Compares policies, or chooses which. `wish` is a text of policyWish(); if it is empty, shows the page
   /// where a person chooses them.
   void comparePolicies(const QString& wish);
+  /// Shows the model's chat template and lets the person choose another.
+  void chooseTemplate();
   /// Brings the page of experiments to the front. If `wish` is not empty, runs that experiment.
   void experiment(const QString& wish);
   /// Asks the person a question, and offers the person's last answer to the same question. Returns nothing if

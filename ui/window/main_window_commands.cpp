@@ -5,6 +5,7 @@
 #include "ui/commands/key_sheet.h"
 #include "ui/document/recent_files.h"
 #include "ui/session/fidelity_request.h"
+#include "ui/session/model_choices.h"
 #include "ui/views/attention/attention_view.h"
 #include "ui/views/attention/replay_offer.h"
 #include "ui/views/view.h"
@@ -128,6 +129,11 @@ void MainWindow::addCommands() {
       "run.experiment", [this] { return m_workspace.current() != nullptr; },
       [this](const QString& wish) { experiment(wish); });
   rows.add("run.choose-model", [this] { m_topBar->showModels(); });
+  rows.add(
+      "run.use-adapter", [this] { return !m_workspace.offeredAdapter().empty(); },
+      [this] { chooseAdapter(*m_workspace.model(), m_workspace.offeredAdapter()); });
+  rows.add(
+      "run.choose-template", [this] { return m_workspace.model() != nullptr; }, [this] { chooseTemplate(); });
   rows.add("run.clear-cache", [this] { m_workspace.engine().clearCache(); });
   rows.add("run.record", [this] { toggleRecording(); });
   rows.add("run.save-trace", [this] { saveTrace(); });

@@ -301,6 +301,25 @@ void TopBar::fillModels() {
   };
   browse(tr("Choose a GGUF file…"), &askForModelFile);
   browse(tr("Choose a folder…"), &askForModelFolder);
+  QAction* chat = menu.addAction(tr("Chat template…"), this,
+                                 [this] { Q_EMIT commandWanted(QStringLiteral("run.choose-template")); });
+  chat->setEnabled(model != nullptr);
+  const std::string used = model == nullptr ? std::string() : model->document().settings.adapter;
+  const std::string adapter = used.empty() ? m_workspace.offeredAdapter() : used;
+  if (!adapter.empty()) {
+    const QString name = QString::fromStdString(checkpoint::Checkpoint(adapter).name());
+    QAction* action =
+        menu.addAction(tr("With the adapter %1").arg(plain(name)), this, [this, adapter](bool isOn) {
+          if (DocumentModel* chosen = m_workspace.model())
+            chooseAdapter(*chosen, isOn ? adapter : std::string());
+        });
+    action->setCheckable(true);
+    action->setChecked(!used.empty());
+    action->setToolTip(used.empty()
+                           ? tr("It trains the model for block attention and comes with Spanscope: %1")
+                                 .arg(QString::fromStdString(adapter))
+                           : QString::fromStdString(adapter));
+  }
   fillDevices(*menu.addMenu(tr("Computed by")), model);
   menu.addAction(tr("Settings of the model"), this,
                  [this] { Q_EMIT commandWanted(QStringLiteral("view.dock:settings")); });

@@ -464,6 +464,12 @@ QString Workspace::prepare(document::NodeId top, const Asker& asker, PreparedQue
   return findEmbeddings(prepared.query, retrieval);
 }
 
+std::string Workspace::offeredAdapter() const {
+  if (m_current == nullptr || !m_current->source->takesRuns()) return {};
+  if (!m_current->model->document().settings.adapter.empty()) return {};
+  return runsOn(*m_current) == m_engine.model().directory ? m_engine.model().fittingAdapter : std::string();
+}
+
 std::vector<Problem> Workspace::problems(document::NodeId top) {
   return m_finder.find(m_current->model->document(), m_input.tokenizer, m_input.tokenCounts,
                        m_input.devices.get(), documentPath(), top);
@@ -695,6 +701,7 @@ void Workspace::update() {
   drain();
   if (m_engine.state() != EngineState::Idle) m_frame.start();
   m_input.models.loaded = m_engine.model().directory;
+  m_input.models.fittingAdapter = m_engine.model().fittingAdapter;
   m_input.devices = m_engine.devices();
   showTokenizer();
   m_input.records = m_history.records();

@@ -139,6 +139,9 @@ class Workspace : public QObject {
 
   /// The problems of the document, or of what is run below a node. A run with an error among them is refused.
   std::vector<Problem> problems(document::NodeId top = document::kNoNode);
+  /// Directory of an adapter that comes with the program and trains the current document's model for block
+  /// attention; empty: there is none, the model is not loaded, or the document has an adapter.
+  std::string offeredAdapter() const;
 
   /// Runs the document, or the subtree of a node; `asker` answers its questions. Returns why not, in words;
   /// nothing if it was started.

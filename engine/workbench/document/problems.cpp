@@ -135,6 +135,7 @@ class Finder {
   std::vector<QueryProblem> find() {
     findInTree();
     // It says nothing of the query, which is planned all the same.
+    checkModel();
     checkDevice();
     return std::move(m_problems);
   }
@@ -165,6 +166,23 @@ class Finder {
   }
 
   static Sentence addsNothing() { return say(forTranslation("Problems", "It adds nothing to the prompt")); }
+
+  void checkModel() {
+    if (!m_context.modelObstacle) return;
+    const Error& error = m_context.modelObstacle->error;
+    QueryProblem problem{.severity = Severity::Error, .node = kNoNode, .isOfSettings = true};
+    if (m_context.modelObstacle->isOfTemplate) {
+      problem.text =
+          say(forTranslation("Problems", "The model %1 has no chat template that is known"), m_checkpoint);
+      problem.hint = say(forTranslation("Problems", "Choose one: Chat template, in the list of models"));
+      problem.isOfTemplate = true;
+    } else {
+      problem.text =
+          say(forTranslation("Problems", "The model %1 cannot be opened: %2"), m_checkpoint, error.found);
+      problem.hint = plain(error.expected);
+    }
+    m_problems.insert(m_problems.begin(), std::move(problem));
+  }
 
   void checkDevice() {
     const std::string& name = m_document.settings.device;

@@ -6,6 +6,7 @@
 #include "engine/base/severity.h"
 #include "engine/query/surroundings.h"
 #include "engine/workbench/document/document.h"
+#include "engine/workbench/model_obstacle.h"
 
 #include <cstdint>
 #include <functional>
@@ -45,6 +46,8 @@ struct QueryProblem {
   std::string otherModel{};
   /// The document's device cannot be used here: the person must choose another one.
   bool isOfDevice = false;
+  /// The chat template of the document's model is not known: the person must choose one.
+  bool isOfTemplate = false;
   /// It comes from the run settings, not from the query: with other settings the same query would not have
   /// it.
   bool isOfSettings = false;
@@ -64,6 +67,9 @@ struct ProblemContext {
   std::int64_t contextLength = 0;  ///< tokens; 0: unknown
   /// All devices, including devices that cannot be used; null: not known.
   const std::vector<compute::Device>* devices = nullptr;
+  /// What workbench::modelObstacle() says of the document's settings; nothing: the model can be opened, or it
+  /// is not looked at.
+  std::optional<workbench::ModelObstacle> modelObstacle{};
   /// Says why a run of the document could not use a path; nothing: it can. Empty: files are not looked at.
   std::function<std::optional<query::NotGiven>(const std::string& path, FileUse use)> fileObstacle{};
 };
@@ -72,9 +78,10 @@ struct ProblemContext {
 Sentence nothingToGenerate();
 Sentence nothingToGenerateHint();
 
-/// Returns errors and warnings of what is run below `top` (kNoNode: of the query): first of the device, then
-/// of the nodes from the top down, then of the plan. For the query, trees outside of it come last. If nothing
-/// prevents it, the query is planned, so that what the planner refuses is reported at its node.
+/// Returns errors and warnings of what is run below `top` (kNoNode: of the query): first of the device and
+/// the model, then of the nodes from the top down, then of the plan. For the query, trees outside of it come
+/// last. If nothing prevents it, the query is planned, so that what the planner refuses is reported at its
+/// node.
 std::vector<QueryProblem> problemsOf(const Document& document, const ProblemContext& context = {},
                                      NodeId top = kNoNode);
 

@@ -34,6 +34,7 @@ ModelBundle Workplace::loadBeside(const RunSettings& settings, const std::stop_t
                           .exact = identity.exact,
                           .session = sessionConfigOf(settings),
                           .adapter = identity.adapter,
+                          .chat = templateOf(identity.chatTemplate),
                           .stop = stop,
                           .progress = [this, &identity](std::size_t read, std::size_t all) {
                             m_watcher.loading(identity.model, read, all);

@@ -61,6 +61,7 @@ AnswerCard::AnswerCard(QWidget* parent)
       m_problem(new QLabel(this)),
       m_advice(new QLabel(this)),
       m_policies(new QToolButton(this)),
+      m_adapter(new QToolButton(this)),
       m_madeFor(new QLabel(this)),
       m_models(new QToolButton(this)),
       m_same(new QLabel(this)),
@@ -105,6 +106,11 @@ AnswerCard::AnswerCard(QWidget* parent)
   m_policies->hide();
   connect(m_policies, &QToolButton::clicked, this, &AnswerCard::policiesWanted);
 
+  m_adapter->setToolTip(tr(
+      "It was trained for block attention and comes with Spanscope; the next run opens the model with it"));
+  m_adapter->hide();
+  connect(m_adapter, &QToolButton::clicked, this, &AnswerCard::adapterWanted);
+
   m_models->setText(tr("Choose a model"));
   m_models->setToolTip(tr("Shows the models of this machine, and how to get others"));
   m_models->setAutoRaise(true);
@@ -135,7 +141,12 @@ AnswerCard::AnswerCard(QWidget* parent)
   layout->addWidget(m_progress);
   layout->addWidget(m_full);
   layout->addWidget(m_advice);
-  layout->addWidget(m_policies, 0, Qt::AlignLeft);
+  auto* offers = new QHBoxLayout;
+  offers->setSpacing(2 * kSpace);
+  offers->addWidget(m_policies);
+  offers->addWidget(m_adapter);
+  offers->addStretch(1);
+  layout->addLayout(offers);
   layout->addWidget(m_same);
   layout->addWidget(m_run);
   layout->addWidget(m_facts);
@@ -164,6 +175,7 @@ void AnswerCard::setContent(const Answer& answer, const Theme& theme, bool selec
     m_copy->setFont(theme.smallFont());
     m_measure->setFont(theme.smallFont());
     m_policies->setFont(theme.smallFont());
+    m_adapter->setFont(theme.smallFont());
     m_models->setFont(theme.smallFont());
   }
   const QString state = answerStateText(answer.state);
@@ -192,6 +204,9 @@ void AnswerCard::setContent(const Answer& answer, const Theme& theme, bool selec
   setTextIfNew(*m_advice, advice.join(QLatin1Char('\n')));
   m_policies->setVisible(answer.offersPolicies);
   m_policies->setAccessibleName(tr("Compare policies, as run %1 advises").arg(answer.run));
+  m_adapter->setText(tr("Use the adapter"));
+  m_adapter->setVisible(!answer.fittingAdapter.isEmpty());
+  m_adapter->setAccessibleName(tr("Use the adapter %1").arg(answer.fittingAdapter));
   setTextIfNew(*m_madeFor, madeForText(answer));
   m_models->setVisible(!m_madeFor->text().isEmpty());
   m_models->setAccessibleName(tr("Choose another model than that of run %1").arg(answer.run));

@@ -27,12 +27,14 @@ class AnswerCard : public QWidget {
   QToolButton& copyButton() { return *m_copy; }
   QToolButton& fidelityButton() { return *m_measure; }
   QToolButton& policiesButton() { return *m_policies; }
+  QToolButton& adapterButton() { return *m_adapter; }
   QToolButton& modelsButton() { return *m_models; }
 
  Q_SIGNALS:
   void chosen();
   void fidelityWanted();
   void policiesWanted();  ///< a comparison of policies
+  void adapterWanted();   ///< that the model gets the adapter that fits it
   void modelsWanted();    ///< the choice of models
   void stopWanted();
 
@@ -56,6 +58,7 @@ class AnswerCard : public QWidget {
   QLabel* m_problem;
   QLabel* m_advice;         ///< what a person should keep in mind when reading the answer
   QToolButton* m_policies;  ///< what the advice offers
+  QToolButton* m_adapter;   ///< the same
   QLabel* m_madeFor;        ///< what the model was made for, where it answers something else
   QToolButton* m_models;    ///< to choose another one
   QLabel* m_same;

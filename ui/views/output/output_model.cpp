@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "ui/views/output/output_model.h"
 
+#include "engine/checkpoint/checkpoint.h"
 #include "engine/policy/policies.h"
 #include "ui/session/attention_replay.h"
 #include "ui/session/fidelity_request.h"
@@ -122,6 +123,9 @@ Answer blankOf(const ViewInput& input, const ListedRun& listed, const std::vecto
                          .arg(model, QString::fromUtf8(policy::policyForAnyCheckpoint().name)));
   }
   blank.advice = warnings;
+  if (isUntrained && listed.isOwn && !input.models.fittingAdapter.empty() &&
+      input.replay.origin == TraceOrigin::Session)
+    blank.fittingAdapter = QString::fromStdString(checkpoint::Checkpoint(input.models.fittingAdapter).name());
   blank.offersPolicies = isUntrained && listed.isOwn && input.replay.origin != TraceOrigin::File;
   return blank;
 }

@@ -35,6 +35,7 @@ struct Answer {
   /// The policy wants a checkpoint trained for block attention, which this one was not: other policies may do
   /// better.
   bool offersPolicies = false;
+  QString fittingAdapter;  ///< name of an adapter that would train it so, if the model is loaded; empty: none
   AnswerState state = AnswerState::Waiting;
   QString text;
   QString problem;                            ///< why it failed or waits

@@ -81,6 +81,8 @@ void OutputView::refresh() {
     });
     connect(card, &AnswerCard::policiesWanted, this,
             [this] { Q_EMIT commandWanted(QStringLiteral("run.policies:run")); });
+    connect(card, &AnswerCard::adapterWanted, this,
+            [this] { Q_EMIT commandWanted(QStringLiteral("run.use-adapter")); });
     connect(card, &AnswerCard::modelsWanted, this,
             [this] { Q_EMIT commandWanted(QStringLiteral("run.choose-model")); });
     connect(card, &AnswerCard::stopWanted, this,

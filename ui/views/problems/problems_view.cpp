@@ -130,7 +130,8 @@ ProblemsView::ProblemsView(QWidget* parent)
       m_model(new ProblemListModel(this)),
       m_pages(new QStackedWidget(this)),
       m_fix(new QPushButton(this)),
-      m_processor(new QPushButton(tr("Use the CPU"), this)) {
+      m_processor(new QPushButton(tr("Use the CPU"), this)),
+      m_template(new QPushButton(tr("Choose a chat template…"), this)) {
   m_list->setObjectName(QStringLiteral("problems"));
   m_list->setAccessibleName(tr("Problems of the query"));
   m_list->setModel(m_model);
@@ -157,6 +158,12 @@ ProblemsView::ProblemsView(QWidget* parent)
   m_processor->hide();
   connect(m_processor, &QPushButton::clicked, this, &ProblemsView::useProcessor);
 
+  m_template->setObjectName(QStringLiteral("chooseTemplate"));
+  m_template->setToolTip(tr("Shows the model's own as it stands, beside those that can be chosen"));
+  m_template->hide();
+  connect(m_template, &QPushButton::clicked, this,
+          [this] { Q_EMIT commandWanted(QStringLiteral("run.choose-template")); });
+
   m_pages->addWidget(m_list);
   m_pages->addWidget(m_empty);
   auto* layout = new QVBoxLayout(this);
@@ -166,6 +173,7 @@ ProblemsView::ProblemsView(QWidget* parent)
   auto* fixes = new QHBoxLayout;
   fixes->setSpacing(2 * kSpace);
   fixes->addWidget(m_processor);
+  fixes->addWidget(m_template);
   fixes->addWidget(m_fix);
   fixes->addStretch(1);
   layout->addLayout(fixes);
@@ -214,12 +222,15 @@ const ProblemRow* ProblemsView::rowAt(const QModelIndex& index) const {
   return &m_model->rows().at(static_cast<std::size_t>(index.row()));
 }
 
-/// Shows the buttons below the list. One chooses the CPU if the device cannot be used. The other accepts the
-/// first other model that the query names.
+/// Shows the buttons below the list. One chooses the CPU if the device cannot be used, one a chat template if
+/// the model's own is not known. The other accepts the first other model that the query names.
 void ProblemsView::showFix(const std::vector<ProblemRow>& rows) {
   const bool isOfDevice =
       std::any_of(rows.begin(), rows.end(), [](const ProblemRow& row) { return row.problem.isOfDevice; });
   m_processor->setVisible(isOfDevice && model() != nullptr);
+  const bool isOfTemplate =
+      std::any_of(rows.begin(), rows.end(), [](const ProblemRow& row) { return row.problem.isOfTemplate; });
+  m_template->setVisible(isOfTemplate && model() != nullptr);
   const auto other = std::find_if(rows.begin(), rows.end(),
                                   [](const ProblemRow& row) { return !row.problem.otherModel.empty(); });
   m_otherModel = other == rows.end() ? std::string() : other->problem.otherModel;

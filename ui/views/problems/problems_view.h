@@ -44,6 +44,7 @@ class ProblemsView : public InputView {
   QStackedWidget* m_pages;
   QPushButton* m_fix;
   QPushButton* m_processor;  ///< makes the CPU the document's device
+  QPushButton* m_template;   ///< leads to the choice of a chat template
   std::string m_otherModel;  ///< model that m_fix accepts; empty: none
   QTimer m_later;            ///< delays the search, because changes come in bursts
   ProblemFinder m_finder;

@@ -168,6 +168,14 @@ class TestCompare : public QObject {
     QVERIFY2(first.exactness.contains(QStringLiteral("not trained")), qPrintable(first.exactness));
     QCOMPARE(first.advice.size(), 1);
     QVERIFY(first.offersPolicies && !output.answers.front().offersPolicies);
+    // An adapter that fits the loaded model is offered, too.
+    QVERIFY(first.fittingAdapter.isEmpty());
+    ViewInput fitted = adviced(policy::untrainedAdvice());
+    fitted.replay.origin = TraceOrigin::Session;
+    fitted.models.fittingAdapter = "/models/smollm2-135m-block";
+    const OutputModel offering = outputModel(fitted);
+    QCOMPARE(offering.answers.back().fittingAdapter, QStringLiteral("smollm2-135m-block"));
+    QVERIFY(offering.answers.front().fittingAdapter.isEmpty());
     QVERIFY(output.answers.front().exactness.contains(QStringLiteral("✓")));
     QVERIFY(output.answers.front().advice.isEmpty());
   }

@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "engine/workbench/model_obstacle.h"
+
+#include "engine/model/config.h"
+#include "engine/text/chat_template.h"
+#include "engine/workbench/run_options.h"
+#include "engine/workbench/setting_values.h"
+
+namespace spanscope::workbench {
+
+std::optional<ModelObstacle> modelObstacle(const RunSettings& settings) {
+  bool isOfTemplate = false;
+  try {
+    const checkpoint::Checkpoint checkpoint = modelDirectoryOf(settings);
+    checkpoint.requireModel();
+    model::readConfig(checkpoint);
+    isOfTemplate = true;
+    if (templateOf(settings.chatTemplate) == nullptr) text::findChatTemplate(checkpoint);
+  } catch (const Failure& failure) {
+    return ModelObstacle{.error = failure.error(), .isOfTemplate = isOfTemplate};
+  }
+  return std::nullopt;
+}
+
+}  // namespace spanscope::workbench

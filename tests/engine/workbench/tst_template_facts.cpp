@@ -1,0 +1,142 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// What a person is told of a checkpoint whose chat template is not known, and what prevents a model from
+// being opened.
+#include "engine/workbench/model_obstacle.h"
+#include "engine/workbench/setting_choices.h"
+#include "engine/workbench/setting_values.h"
+#include "engine/workbench/template_facts.h"
+#include "tests/support/test_program.h"
+
+#include <QFile>
+#include <QTemporaryDir>
+#include <QTest>
+
+#include <algorithm>
+#include <filesystem>
+#include <fstream>
+
+using namespace spanscope;
+using namespace spanscope::workbench;
+
+namespace {
+
+/// A copy of the bundled model whose chat template is this Jinja text.
+class CopiedModel {
+ public:
+  explicit CopiedModel(const std::string& jinja) {
+    std::filesystem::copy(SPANSCOPE_SOURCE_DIR "/resources/models/spanlet", path(),
+                          std::filesystem::copy_options::overwrite_existing);
+    std::ofstream(path() / "chat_template.jinja") << jinja;
+  }
+  std::filesystem::path path() const { return m_folder.path().toStdString(); }
+  RunSettings settings() const {
+    RunSettings settings;
+    settings.model = path().string();
+    return settings;
+  }
+
+ private:
+  QTemporaryDir m_folder;
+};
+
+constexpr const char* kUnknown = "{% for m in messages %}<|user|>{{ m.content | upper }}<|end|>{% endfor %}";
+
+}  // namespace
+
+class TestTemplateFacts : public QObject {
+  Q_OBJECT
+
+ private Q_SLOTS:
+  void knownIsNamed() {
+    const TemplateFacts facts = templateFacts(SPANSCOPE_SOURCE_DIR "/resources/models/spanlet");
+    QVERIFY(facts.found && facts.source && facts.tokenizer);
+    QCOMPARE(facts.found->chat->name, std::string("spanlet"));
+    QCOMPARE(facts.problem, std::string());
+  }
+
+  void unknownIsShownAsItStands() {
+    const CopiedModel model(kUnknown);
+    const TemplateFacts facts = templateFacts(model.path());
+    QVERIFY(!facts.found && !facts.problem.empty());
+    QCOMPARE(facts.source->text, std::string(kUnknown));
+    QCOMPARE(facts.source->file, (model.path() / "chat_template.jinja").string());
+  }
+
+  void candidatesThatCanBeWrittenComeFirst() {
+    const CopiedModel model(kUnknown);
+    const std::vector<TemplateCandidate> candidates = templateFacts(model.path()).candidates;
+    QCOMPARE(candidates.size(), text::chatTemplates().size());
+    QVERIFY(candidates.front().missingPiece.empty());
+    QVERIFY(!candidates.back().missingPiece.empty());
+    QVERIFY(std::is_partitioned(candidates.begin(), candidates.end(),
+                                [](const auto& each) { return each.missingPiece.empty(); }));
+    const auto chatml = std::find_if(candidates.begin(), candidates.end(),
+                                     [](const auto& each) { return each.chat->name == "chatml"; });
+    QCOMPARE(chatml->missingPiece, std::string("<|im_start|>"));
+  }
+
+  void spelledPiecesMakeACandidateLikely() {
+    const CopiedModel model(
+        "{{ '<|system|>' }}{{ '<|user|>' }}{{ '<|assistant|>' }}{{ '<|end|>' }} of a kind");
+    const std::vector<TemplateCandidate> candidates = templateFacts(model.path()).candidates;
+    QCOMPARE(candidates.front().chat->name, std::string("spanlet"));
+    QVERIFY(candidates.front().isSpelled);
+  }
+
+  void everyTemplateWritesTheSample() {
+    for (const text::ChatTemplate* chat : text::chatTemplates()) {
+      const std::string sample = sampleConversation(*chat);
+      for (const char* words : {"The capital of France?", "Paris", "And of Peru?"})
+        QVERIFY2(sample.find(words) != std::string::npos, sample.c_str());
+    }
+  }
+
+  void choicesAreTheTable() {
+    const Choices choices = templateChoices();
+    QCOMPARE(choices.front().name, std::string("auto"));
+    QVERIFY(templateOf("auto") == nullptr);
+    for (std::size_t i = 1; i < choices.size(); ++i) {
+      QVERIFY(templateOf(choices[i].name) != nullptr);
+      QCOMPARE(templateOf(choices[i].name)->name, choices[i].name);
+    }
+  }
+
+  void choosingRemovesTheObstacle() {
+    const CopiedModel model(kUnknown);
+    RunSettings settings = model.settings();
+    const std::optional<ModelObstacle> obstacle = modelObstacle(settings);
+    QVERIFY(obstacle && obstacle->isOfTemplate);
+    settings.chatTemplate = "spanlet";
+    QVERIFY(!modelObstacle(settings));
+  }
+
+  void otherObstaclesStay_data() {
+    QTest::addColumn<QString>("config");
+    QTest::addColumn<QString>("found");
+    QTest::newRow("hybrid") << R"({"architectures": ["Qwen3NextForCausalLM"], "model_type": "qwen3_next"})"
+                            << "Qwen3Next";
+    QTest::newRow("broken") << "{"
+                            << "";
+  }
+  void otherObstaclesStay() {
+    QFETCH(QString, config);
+    QFETCH(QString, found);
+    const CopiedModel model(kUnknown);
+    std::ofstream(model.path() / "config.json") << config.toStdString();
+    RunSettings settings = model.settings();
+    settings.chatTemplate = "spanlet";
+    const std::optional<ModelObstacle> obstacle = modelObstacle(settings);
+    QVERIFY(obstacle && !obstacle->isOfTemplate);
+    QVERIFY2(QString::fromStdString(obstacle->error.message()).contains(found),
+             obstacle->error.message().c_str());
+  }
+
+  void noFolderIsAnObstacle() {
+    RunSettings settings;
+    settings.model = "/nowhere/at/all";
+    QVERIFY(modelObstacle(settings) && !modelObstacle(settings)->isOfTemplate);
+  }
+};
+
+SPANSCOPE_TEST(tst_template_facts, TestTemplateFacts, QCoreApplication)
+#include "tst_template_facts.moc"

@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// A model whose chat template is not known: the list of problems says so, Run refuses with the same words,
+// and the person chooses beside the template as it stands.
+#include "tests/support/test_program.h"
+#include "tests/ui/window/fresh_window.h"
+#include "ui/session/model_choices.h"
+#include "ui/views/problems/problems_view.h"
+#include "ui/window/template_dialog.h"
+#include "ui/window/workspace.h"
+
+#include <QApplication>
+#include <QComboBox>
+#include <QDir>
+#include <QFile>
+#include <QPlainTextEdit>
+#include <QPushButton>
+#include <QSignalSpy>
+#include <QStatusBar>
+#include <QTest>
+#include <QTimer>
+
+using namespace spanscope;
+using namespace spanscope::ui;
+
+namespace {
+
+constexpr int kPatience = 60'000;  // milliseconds
+
+/// A copy of the bundled model with a template of its own.
+bool makeForeign(const QString& folder) {
+  const QDir source(QStringLiteral(SPANSCOPE_SOURCE_DIR "/resources/models/spanlet"));
+  bool isDone = QDir().mkpath(folder);
+  for (const QString& name : source.entryList(QDir::Files))
+    isDone = isDone && QFile::copy(source.filePath(name), folder + QLatin1Char('/') + name);
+  QFile jinja(folder + QStringLiteral("/chat_template.jinja"));
+  return isDone && jinja.open(QIODevice::WriteOnly) && jinja.write("{{ 'nobody knows' }}") > 0;
+}
+
+QString textOf(const TemplateDialog& dialog, const char* name) {
+  for (const auto* text : dialog.findChildren<QPlainTextEdit*>()) {
+    if (text->accessibleName().contains(QString::fromLatin1(name))) return text->toPlainText();
+  }
+  return {};
+}
+
+}  // namespace
+
+class TestTemplateDialog : public QObject {
+  Q_OBJECT
+
+ private Q_SLOTS:
+  void aPersonChooses() {
+    test::FreshWindow fresh;
+    MainWindow& window = fresh.window();
+    const QString foreign = fresh.path(QStringLiteral("foreign"));
+    QVERIFY(makeForeign(foreign));
+    QVERIFY(fresh.show());
+    QVERIFY(window.openExample(QStringLiteral("rag.json")));
+    DocumentModel& model = *window.workspace().model();
+    chooseModel(model, foreign);
+
+    const std::vector<Problem> problems = window.workspace().problems();
+    QVERIFY(!problems.empty() && problems.front().isOfTemplate);
+    window.perform(QStringLiteral("view.dock:problems"));
+    auto* button = window.findChild<QPushButton*>(QStringLiteral("chooseTemplate"));
+    QVERIFY(button != nullptr);
+    QTRY_VERIFY(button->isVisible());
+    window.perform(QStringLiteral("run.run"));
+    QTRY_VERIFY2(window.statusBar()->currentMessage().contains(problems.front().text),
+                 qPrintable(window.statusBar()->currentMessage()));
+
+    QString own;
+    QString sample;
+    QTimer::singleShot(0, this, [&] {
+      auto* dialog = qobject_cast<TemplateDialog*>(QApplication::activeModalWidget());
+      QVERIFY(dialog != nullptr);
+      QSignalSpy read(dialog, &TemplateDialog::read);
+      QVERIFY(dialog->isRead() || read.wait(kPatience));
+      own = textOf(*dialog, "own template");
+      auto* choices = dialog->findChild<QComboBox*>(QStringLiteral("templates"));
+      auto* use = dialog->findChild<QPushButton*>(QStringLiteral("primary"));
+      // One that the model's tokenizer cannot write cannot be chosen.
+      choices->setCurrentIndex(choices->findData(QStringLiteral("chatml")));
+      QVERIFY(!use->isEnabled());
+      choices->setCurrentIndex(choices->findData(QStringLiteral("spanlet")));
+      sample = textOf(*dialog, "conversation");
+      QTest::mouseClick(use, Qt::LeftButton);
+    });
+    QTest::mouseClick(button, Qt::LeftButton);
+    QCOMPARE(own, QStringLiteral("{{ 'nobody knows' }}"));
+    QVERIFY2(sample.contains(QStringLiteral("<|user|>")), qPrintable(sample));
+    QCOMPARE(model.document().settings.chatTemplate, std::string("spanlet"));
+    QVERIFY(window.workspace().problems().empty());
+    QTRY_VERIFY(!button->isVisible());
+
+    // It is one step of the settings' own history, and another model forgets it.
+    window.perform(QStringLiteral("edit.undo-setting"));
+    QCOMPARE(model.document().settings.chatTemplate, std::string("auto"));
+    window.perform(QStringLiteral("edit.redo-setting"));
+    chooseModel(model, QString());
+    QCOMPARE(model.document().settings.chatTemplate, std::string("auto"));
+  }
+
+  void knownTemplateIsItsOwn() {
+    TemplateDialog dialog(SPANSCOPE_SOURCE_DIR "/resources/models/spanlet", QStringLiteral("spanlet"), "auto",
+                          Theme(Scheme::Light));
+    QSignalSpy read(&dialog, &TemplateDialog::read);
+    QVERIFY(read.wait(kPatience));
+    QCOMPARE(dialog.chosen(), std::string("auto"));
+    auto* choices = dialog.findChild<QComboBox*>(QStringLiteral("templates"));
+    QCOMPARE(choices->currentText(), QStringLiteral("its own (spanlet)"));
+    QVERIFY(dialog.findChild<QPushButton*>(QStringLiteral("primary"))->isEnabled());
+  }
+};
+
+SPANSCOPE_TEST(tst_template_dialog, TestTemplateDialog, QApplication)
+#include "tst_template_dialog.moc"

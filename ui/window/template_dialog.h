@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include "engine/workbench/template_facts.h"
+#include "ui/session/task_thread.h"
+#include "ui/theme/theme.h"
+
+#include <QDialog>
+#include <QString>
+
+#include <memory>
+#include <string>
+
+class QComboBox;
+class QLabel;
+class QPlainTextEdit;
+class QPushButton;
+
+namespace spanscope::ui {
+
+/// Shows a checkpoint's chat template as it stands, and beside it what a conversation becomes under the one
+/// that is chosen. Where the checkpoint's own is not known, a person chooses here. It reads the checkpoint on
+/// a thread of its own.
+class TemplateDialog : public QDialog {
+  Q_OBJECT
+ public:
+  /// `checkpoint`: a path. `chosen`: RunSettings::chatTemplate.
+  TemplateDialog(const std::string& checkpoint, const QString& modelName, std::string chosen,
+                 const Theme& theme, QWidget* parent = nullptr);
+  ~TemplateDialog() override;
+
+  /// What RunSettings::chatTemplate becomes.
+  std::string chosen() const;
+  /// False while the checkpoint is being read.
+  bool isRead() const { return m_facts != nullptr; }
+
+ Q_SIGNALS:
+  void read();
+
+ private:
+  void show(std::shared_ptr<const workbench::TemplateFacts> facts);
+  void fillChoices();
+  void showChoice();
+
+  QString m_model;
+  std::string m_chosen;
+  std::shared_ptr<const workbench::TemplateFacts> m_facts;
+  QLabel* m_says;
+  QPlainTextEdit* m_own;
+  QLabel* m_ownTitle;
+  QPlainTextEdit* m_sample;
+  QComboBox* m_choices;
+  QLabel* m_remark;
+  QPushButton* m_use;
+  TaskThread m_thread;  ///< ends first
+};
+
+}  // namespace spanscope::ui
