@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "ui/views/forecast/forecast_model.h"
 
+#include <optional>
 #include <utility>
 
 namespace spanscope::ui {
@@ -15,6 +16,11 @@ QString atMost(bool isBound, std::int64_t count) {
   return isBound ? QStringLiteral("≤ %1").arg(count) : QString::number(count);
 }
 
+/// "?": the lengths of replies decide it.
+QString countText(const std::optional<std::int64_t>& count) {
+  return !count ? QStringLiteral("?") : QString::number(*count);
+}
+
 QString stepText(const ForecastStep& step, int column) {
   switch (column) {
     case ForecastModel::Name:
@@ -25,8 +31,14 @@ QString stepText(const ForecastStep& step, int column) {
       return rangeText(step.counts.cached);
     case ForecastModel::Relocated:
       return rangeText(step.counts.relocated);
+    case ForecastModel::Again:
+      return rangeText(step.counts.again);
     case ForecastModel::Computed:
       return changedText(step.computedBefore, step.counts.computed);
+    case ForecastModel::Padded:
+      return countText(step.counts.padded);
+    case ForecastModel::Cropped:
+      return countText(step.counts.cropped);
     case ForecastModel::LastRun:
       return step.ran ? QString::number(step.ran->computed) : QStringLiteral("–");
     default:
@@ -35,19 +47,26 @@ QString stepText(const ForecastStep& step, int column) {
 }
 
 QString segmentText(const ForecastSegment& segment, int column) {
+  // Counts of what lies beside the prompt would be taken for a part of the sum above them.
+  if (segment.isHidden && column != ForecastModel::Name && column != ForecastModel::Tokens) return {};
   switch (column) {
     case ForecastModel::Name:
       return segment.name;
     case ForecastModel::Tokens:
-      return atMost(segment.holdsReply, segment.tokens);
+      return (segment.isHidden ? QStringLiteral("+") : QString()) +
+             atMost(segment.holdsReply, segment.account.total());
     case ForecastModel::Base:
-      return segment.isHidden ? QString() : atMost(segment.isAfterReply, segment.base);
+      return atMost(segment.isAfterReply, segment.base);
     case ForecastModel::Cached:
-      return QString::number(segment.cached);
+      return QString::number(segment.account.cached());
     case ForecastModel::Relocated:
-      return QString::number(segment.relocated);
+      return QString::number(segment.account.relocated);
+    case ForecastModel::Again:
+      return QString::number(segment.account.again);
     case ForecastModel::Computed:
-      return atMost(segment.holdsReply, segment.tokens - segment.cached);
+      return atMost(segment.holdsReply, segment.account.computed);
+    case ForecastModel::Padded:
+      return QString::number(segment.account.padded);
     default:
       return {};
   }
@@ -60,6 +79,20 @@ void ForecastModel::setTable(ForecastTable table, const Theme& theme) {
   m_table = std::move(table);
   m_theme = theme;
   endResetModel();
+}
+
+bool ForecastModel::hasCounts(Column column) const {
+  const ForecastCounts& totals = m_table.totals;
+  switch (column) {
+    case Again:
+      return totals.again.most > 0;
+    case Padded:
+      return totals.padded.value_or(1) > 0;
+    case Cropped:
+      return totals.cropped.value_or(1) > 0;
+    default:
+      return true;
+  }
 }
 
 const ForecastStep* ForecastModel::step(const QModelIndex& index) const {
@@ -133,20 +166,21 @@ QString ForecastModel::tip(const QModelIndex& index) const {
   if (isSentence(index)) return text(index.siblingAtColumn(Name));
   if (const ForecastSegment* own = segment(index)) {
     if (own->isHidden)
-      return tr("%1: %2 tokens, %3\nBlocks: %4")
-          .arg(own->name, atMost(own->holdsReply, own->tokens), own->sees, own->blockWords);
+      return tr("%1: %2 tokens, %3; they are not counted in the prompt\nBlocks: %4")
+          .arg(own->name, atMost(own->holdsReply, own->account.total()), own->sees, own->blockWords);
     return tr("%1: %2, %3 tokens at position %4\nSees: %5\nBlocks: %6")
-        .arg(own->name, own->kind, atMost(own->holdsReply, own->tokens), atMost(own->isAfterReply, own->base),
-             own->sees, own->blockWords);
+        .arg(own->name, own->kind, atMost(own->holdsReply, own->account.total()),
+             atMost(own->isAfterReply, own->base), own->sees, own->blockWords);
   }
   const ForecastStep& own = *step(index);
   QString words = tr("%1: %2 of %3 prompt tokens are computed, %4 come from the cache, %5 of them relocated")
                       .arg(own.name, rangeText(own.counts.computed), rangeText(own.counts.prompt),
                            rangeText(own.counts.cached), rangeText(own.counts.relocated));
+  for (const QString& more : accountWords(own.counts)) words += tr(", ") + more;
   if (own.counts.evicted.most > 0)
     words += tr("\n%1 blocks are evicted for it").arg(rangeText(own.counts.evicted));
   if (own.ran) {
-    words += tr("\nThe last run of this plan computed %1 of %2").arg(own.ran->computed).arg(own.ran->prompt);
+    words += tr("\nThe last run of this plan computed %1 of %2").arg(own.ran->computed).arg(own.ran->total());
   }
   return words;
 }
@@ -184,15 +218,19 @@ QVariant ForecastModel::data(const QModelIndex& index, int role) const {
 QVariant ForecastModel::headerData(int section, Qt::Orientation orientation, int role) const {
   if (orientation != Qt::Horizontal || section < 0 || section >= ColumnCount) return {};
   static const char* const kTitles[] = {
-      QT_TR_NOOP("Step and segment"), QT_TR_NOOP("Prompt"),   QT_TR_NOOP("Base"),     QT_TR_NOOP("Cached"),
-      QT_TR_NOOP("Relocated"),        QT_TR_NOOP("Computed"), QT_TR_NOOP("Last run"), QT_TR_NOOP("Blocks")};
+      QT_TR_NOOP("Step and part"), QT_TR_NOOP("Prompt"),   QT_TR_NOOP("Base"),     QT_TR_NOOP("Cached"),
+      QT_TR_NOOP("Relocated"),     QT_TR_NOOP("Again"),    QT_TR_NOOP("Computed"), QT_TR_NOOP("Padded"),
+      QT_TR_NOOP("Cropped"),       QT_TR_NOOP("Last run"), QT_TR_NOOP("Blocks")};
   static const char* const kTips[] = {
-      QT_TR_NOOP("What is generated, and below it the segments of its prompt"),
-      QT_TR_NOOP("Tokens"),
-      QT_TR_NOOP("Position of the segment's first token in the prompt"),
+      QT_TR_NOOP("What is generated, and below it the parts of its prompt"),
+      QT_TR_NOOP("Tokens that stand in the prompt: cached, computed again and computed ones"),
+      QT_TR_NOOP("Position of the part's first token in the prompt"),
       QT_TR_NOOP("Tokens that come from the cache, relocated ones included"),
       QT_TR_NOOP("Cached tokens that are used at another position than they were stored at"),
+      QT_TR_NOOP("Tokens that are found, and computed again because the policy wants them to see more"),
       QT_TR_NOOP("Tokens that have to be computed; before the arrow, what it was before the last change"),
+      QT_TR_NOOP("Of all these, the pads and markers that only the layout puts there"),
+      QT_TR_NOOP("Tokens of the chat template's text that the layout leaves out of the prompt"),
       QT_TR_NOOP("Tokens that the last run of the same plan computed"),
       QT_TR_NOOP("How each block of the prompt will be served")};
   switch (role) {

@@ -13,12 +13,30 @@ namespace spanscope::ui {
 class ForecastModel : public QAbstractItemModel {
   Q_OBJECT
  public:
-  enum Column { Name, Tokens, Base, Cached, Relocated, Computed, LastRun, Blocks, ColumnCount };
+  /// In every row, Cached, Again and Computed sum up to Tokens. What lies beside the prompt is in no sum.
+  enum Column {
+    Name,
+    Tokens,
+    Base,
+    Cached,
+    Relocated,
+    Again,
+    Computed,
+    Padded,
+    Cropped,
+    LastRun,
+    Blocks,
+    ColumnCount
+  };
 
   using QAbstractItemModel::QAbstractItemModel;
 
   void setTable(ForecastTable table, const Theme& theme);
   const ForecastTable& table() const { return m_table; }
+
+  /// Whether a column says something: what the policy or the layout of this prompt does not do has a column
+  /// without a count.
+  bool hasCounts(Column column) const;
 
   /// The step of a row, and the segment of a row; nullptr if the row is none.
   const ForecastStep* step(const QModelIndex& index) const;

@@ -30,6 +30,7 @@ void paintForecastBar(QPainter& painter, const QRectF& place, const ForecastCoun
   };
   add(hit, BlockRole::Hit);
   add(relocated, BlockRole::Relocated);
+  add(counts.again.least, BlockRole::Computed);
   add(counts.computed.least, BlockRole::Computed);
   painter.setPen(QPen(blocks.theme().color(Role::Outline), 1));
   painter.setBrush(Qt::NoBrush);
@@ -130,6 +131,9 @@ QString forecastComparison(const ForecastTable& table) {
   QStringList parts;
   parts << ForecastHeader::tr("%1 from the cache, %2 of them relocated")
                .arg(rangeText(table.totals.cached), rangeText(table.totals.relocated));
+  parts += accountWords(table.totals);
+  if (table.choosesAgain && table.totals.cached.most > 0)
+    parts << ForecastHeader::tr("some of the cached ones computed again, as the run will choose");
   if (table.computedBefore) {
     parts << (*table.computedBefore == table.totals.computed
                   ? ForecastHeader::tr("as many as before the last change")

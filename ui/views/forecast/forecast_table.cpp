@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "ui/views/forecast/forecast_table.h"
 
+#include "engine/policy/choice.h"
 #include "engine/trace/miss_reasons.h"
 #include "ui/views/common/csv_line.h"
 #include "ui/views/common/request_names.h"
@@ -89,10 +90,8 @@ void addBlocks(const run::StepPrediction& step, std::int32_t blockSize, const st
                std::vector<ForecastSegment>& rows) {
   // The words for the blocks of each row, with the number of equal neighbours.
   std::vector<std::vector<std::pair<QString, int>>> words(rows.size());
-  const auto take = [&](const trace::BlockLookedUp& block, std::size_t row, std::int64_t found) {
+  const auto take = [&](const trace::BlockLookedUp& block, std::size_t row) {
     rows[row].blocks.push_back(lookOf(block, blockSize));
-    rows[row].cached += found;
-    if (block.base != block.storedBase) rows[row].relocated += found;
     const QString word = outcomeText(block);
     if (words[row].empty() || words[row].back().first != word) words[row].emplace_back(word, 0);
     ++words[row].back().second;
@@ -103,10 +102,7 @@ void addBlocks(const run::StepPrediction& step, std::int32_t blockSize, const st
       for (const trace::PartRange& range : tokens[row]) {
         const bool isThere =
             block.segment == range.segment && begin < range.end && begin + block.wanted > range.begin;
-        if (!isThere) continue;
-        take(block, row,
-             std::max<std::int64_t>(0, std::min<std::int64_t>(range.end, begin + block.tokens) -
-                                           std::max<std::int64_t>(range.begin, begin)));
+        if (isThere) take(block, row);
       }
     }
   }
@@ -122,6 +118,7 @@ std::vector<ForecastSegment> segmentsOf(const ViewInput& input, const run::StepP
   const Forecast& forecast = *input.forecast;
   const std::vector<SegmentName> names = segmentNames(input, forecast, step.table);
   const RequestParts parts = requestParts(input, forecast, step.table);
+  const trace::RequestTokens served = run::tokensOf(step, forecast.blockSize);
   std::vector<ForecastSegment> rows;
   std::vector<RowTokens> tokens;
   bool isAfterReply = false;
@@ -145,7 +142,7 @@ std::vector<ForecastSegment> segmentsOf(const ViewInput& input, const run::StepP
     ForecastSegment& row = rows.back();
     tokens.back().push_back(range);
     row.kind = own.independent ? tr("independent") : tr("dependent");
-    row.tokens += range.end - range.begin;
+    row.account += served.of(range.segment, range.begin, range.end);
     row.holdsReply = row.holdsReply || holdsReply(range);
     QStringList seen;
     for (const std::uint32_t other : own.sees) seen.push_back(names[other].name);
@@ -161,7 +158,7 @@ std::vector<ForecastSegment> segmentsOf(const ViewInput& input, const run::StepP
     row.isHidden = true;
     row.sees = tr("for the policy alone, in nobody's view");
     for (const trace::PartRange& range : parts.parts.beside()) {
-      row.tokens += range.end - range.begin;
+      row.account += served.of(range.segment, range.begin, range.end);
       row.holdsReply = row.holdsReply || holdsReply(range);
     }
   }
@@ -169,20 +166,19 @@ std::vector<ForecastSegment> segmentsOf(const ViewInput& input, const run::StepP
   return rows;
 }
 
-ForecastCounts countsOf(const run::StepPrediction& step) {
-  return {.prompt = step.prompt,
-          .cached = step.cached,
-          .relocated = step.relocated,
-          .computed = step.computed,
-          .evicted = step.evicted};
+ForecastCounts countsOf(const run::StepPrediction& step, std::int32_t blockSize) {
+  return {run::accountOf(step, blockSize), step.evicted};
 }
 
 void add(ForecastCounts& sum, const ForecastCounts& counts) {
-  sum.prompt += counts.prompt;
-  sum.cached += counts.cached;
-  sum.relocated += counts.relocated;
-  sum.computed += counts.computed;
+  sum += counts;
   sum.evicted += counts.evicted;
+}
+
+/// Whether the policy leaves rows out by their values, so that only the run shows which it computes again.
+bool choosesAgain(const Forecast& forecast, const run::StepPrediction& step) {
+  const std::optional<policy::Choice> choice = policy::findChoice(forecast.policy);
+  return choice && !choice->planRows(step.table, false).narrowings.empty();
 }
 
 const run::Prediction& predictionOf(const Forecast& forecast, Against against) {
@@ -200,14 +196,19 @@ StepKey keyOf(const Forecast& forecast, StepIndex step) {
 std::map<StepKey, run::CountRange> computedOf(const Forecast& forecast, Against against) {
   std::map<StepKey, run::CountRange> computed;
   for (const run::StepPrediction& step : predictionOf(forecast, against).steps)
-    computed.emplace(keyOf(forecast, step.step), step.computed);
+    computed.emplace(keyOf(forecast, step.step), run::accountOf(step, forecast.blockSize).computed);
   return computed;
+}
+
+/// Documents may leave out values that a run names: "link" is "link(16)".
+bool isSamePolicy(std::string_view a, std::string_view b) {
+  return a == b || (policy::findChoice(a) && policy::findChoice(a) == policy::findChoice(b));
 }
 
 /// Whether a run has ended and had this plan.
 bool isRunOf(const trace::RunState& run, const Forecast& forecast) {
   const std::vector<plan::Step>& steps = forecast.plan->steps;
-  return run.outcome && *run.queryJson == forecast.queryJson && run.policy == forecast.policy &&
+  return run.outcome && *run.queryJson == forecast.queryJson && isSamePolicy(run.policy, forecast.policy) &&
          std::equal(run.plan->steps.begin(), run.plan->steps.end(), steps.begin(), steps.end(),
                     [](const trace::PlannedStep& ran, const plan::Step& planned) {
                       return ran.node == planned.node && ran.copy == planned.copy &&
@@ -215,8 +216,8 @@ bool isRunOf(const trace::RunState& run, const Forecast& forecast) {
                     });
 }
 
-std::map<StepIndex, RanCounts> lastRunOf(const ViewInput& input, RunId& newest) {
-  std::map<StepIndex, RanCounts> counts;
+std::map<StepIndex, TokenAccount> lastRunOf(const ViewInput& input, RunId& newest) {
+  std::map<StepIndex, TokenAccount> counts;
   const trace::Progress& progress = input.state().progress();
   const trace::RunState* found = nullptr;
   for (const auto& [id, run] : progress.runs) {
@@ -231,11 +232,7 @@ std::map<StepIndex, RanCounts> lastRunOf(const ViewInput& input, RunId& newest) 
   for (const RequestId id : found->requests) {
     const auto request = progress.requests.find(id);
     if (request == progress.requests.end()) continue;
-    const trace::RequestState& own = request->second;
-    counts[own.step] = {.prompt = own.promptTokens,
-                        .cached = own.cachedTokens,
-                        .relocated = own.relocatedTokens,
-                        .computed = own.promptTokens - own.cachedTokens};
+    counts[request->second.step] = RequestAccount(input, id).prompt();
   }
   return counts;
 }
@@ -278,7 +275,7 @@ ForecastTable forecastTable(const ViewInput& input, Against against) {
   }
   std::map<StepKey, run::CountRange> before;
   if (input.forecastBefore) before = computedOf(*input.forecastBefore, against);
-  std::map<StepIndex, RanCounts> ran = lastRunOf(input, table.ranRun);
+  std::map<StepIndex, TokenAccount> ran = lastRunOf(input, table.ranRun);
   const std::map<StepIndex, QString> names = namesOf(input);
   for (const run::StepPrediction& predicted : prediction.steps) {
     ForecastStep step;
@@ -286,7 +283,8 @@ ForecastTable forecastTable(const ViewInput& input, Against against) {
     step.name = names.at(predicted.step);
     const StepKey key = keyOf(forecast, predicted.step);
     if (input.document->contains(key.first)) step.node = key.first;
-    step.counts = countsOf(predicted);
+    step.counts = countsOf(predicted, forecast.blockSize);
+    table.choosesAgain = table.choosesAgain || choosesAgain(forecast, predicted);
     step.doubt = doubtText(predicted.doubt);
     if (const auto found = before.find(key); found != before.end()) step.computedBefore = found->second;
     if (const auto found = ran.find(predicted.step); found != ran.end()) step.ran = found->second;
@@ -300,14 +298,17 @@ ForecastTable forecastTable(const ViewInput& input, Against against) {
   }
   if (!ran.empty()) {
     table.ran.emplace();
-    for (const auto& [step, counts] : ran) {
-      table.ran->prompt += counts.prompt;
-      table.ran->cached += counts.cached;
-      table.ran->relocated += counts.relocated;
-      table.ran->computed += counts.computed;
-    }
+    for (const auto& [step, counts] : ran) *table.ran += counts;
   }
   return table;
+}
+
+QStringList accountWords(const ForecastCounts& counts) {
+  QStringList words;
+  if (counts.again.most > 0) words << tr("%1 computed again").arg(rangeText(counts.again));
+  words << accountWords(
+      TokenAccount{.padded = counts.padded.value_or(0), .cropped = counts.cropped.value_or(0)});
+  return words;
 }
 
 QString rangeText(const run::CountRange& range) {
@@ -324,10 +325,15 @@ QString changedText(const std::optional<run::CountRange>& before, const run::Cou
 QString forecastCsv(const ForecastTable& table) {
   if (!table.gap.isEmpty()) return {};
   const auto number = [](std::int64_t value) { return QString::number(value); };
-  QString text = csvLine({tr("step"), tr("name"), tr("segment"), tr("kind"), tr("prompt tokens, least"),
-                          tr("prompt tokens, most"), tr("base"), tr("cached, least"), tr("cached, most"),
-                          tr("relocated, least"), tr("relocated, most"), tr("computed, least"),
-                          tr("computed, most"), tr("blocks"), tr("computed in the last run")});
+  const auto known = [&number](const std::optional<std::int64_t>& value) {
+    return value ? number(*value) : QString();
+  };
+  QString text =
+      csvLine({tr("step"), tr("name"), tr("segment"), tr("kind"), tr("prompt tokens, least"),
+               tr("prompt tokens, most"), tr("base"), tr("cached, least"), tr("cached, most"),
+               tr("relocated, least"), tr("relocated, most"), tr("computed again, least"),
+               tr("computed again, most"), tr("computed, least"), tr("computed, most"),
+               tr("pads and markers"), tr("cropped"), tr("blocks"), tr("computed in the last run")});
   for (const ForecastStep& step : table.steps) {
     const ForecastCounts& c = step.counts;
     text += csvLine({number(step.step),
@@ -341,25 +347,37 @@ QString forecastCsv(const ForecastTable& table) {
                      number(c.cached.most),
                      number(c.relocated.least),
                      number(c.relocated.most),
+                     number(c.again.least),
+                     number(c.again.most),
                      number(c.computed.least),
                      number(c.computed.most),
+                     known(c.padded),
+                     known(c.cropped),
                      {},
                      step.ran ? number(step.ran->computed) : QString()});
     for (const ForecastSegment& s : step.segments) {
-      const QString computed = number(s.tokens - s.cached);
+      const TokenAccount& own = s.account;
+      const QString cached = number(own.cached());
+      const QString relocated = number(own.relocated);
+      const QString again = number(own.again);
+      const QString computed = number(own.computed);
       text += csvLine({number(step.step),
                        step.name,
                        s.name,
                        s.kind,
-                       s.holdsReply ? QString() : number(s.tokens),
-                       number(s.tokens),
+                       s.holdsReply ? QString() : number(own.total()),
+                       number(own.total()),
                        s.isHidden ? QString() : number(s.base),
-                       number(s.cached),
-                       number(s.cached),
-                       number(s.relocated),
-                       number(s.relocated),
+                       cached,
+                       cached,
+                       relocated,
+                       relocated,
+                       again,
+                       again,
                        computed,
                        computed,
+                       number(own.padded),
+                       {},
                        s.blockWords,
                        {}});
     }

@@ -4,6 +4,7 @@
 #pragma once
 
 #include "engine/run/prediction.h"
+#include "ui/session/token_account.h"
 #include "ui/session/view_input.h"
 #include "ui/views/common/block_painter.h"
 
@@ -20,22 +21,11 @@ namespace spanscope::ui {
 /// The cache against which the run is predicted.
 enum class Against : std::uint8_t { Present, Empty };
 
-struct ForecastCounts {
-  run::CountRange prompt;  ///< all counts are tokens, except `evicted`
-  run::CountRange cached;
-  run::CountRange relocated;
-  run::CountRange computed;
+/// The account of prompts, as other views have it of a run: cached, computed again and computed tokens sum up
+/// to the prompt.
+struct ForecastCounts : run::AccountForecast {
   run::CountRange evicted;  ///< blocks
   bool operator==(const ForecastCounts&) const = default;
-};
-
-/// What a run of the same plan found, in tokens.
-struct RanCounts {
-  std::int64_t prompt = 0;
-  std::int64_t cached = 0;
-  std::int64_t relocated = 0;
-  std::int64_t computed = 0;
-  bool operator==(const RanCounts&) const = default;
 };
 
 /// A part of the prompt, or what lies beside the prompt.
@@ -43,15 +33,15 @@ struct ForecastSegment {
   QString name;
   std::size_t hue = 0;
   document::NodeId node = document::kNoNode;
-  QString kind;             ///< "independent", "dependent", "hidden"
-  bool isHidden = false;    ///< it lies beside the prompt and has neither hue nor base
-  std::int64_t tokens = 0;  ///< the most possible, if it holds a reply
+  QString kind;           ///< "independent", "dependent", "hidden"
+  bool isHidden = false;  ///< it lies beside the prompt and has neither hue nor base
+  /// How its tokens get their keys and values, as other views count them after a run. The most possible, if
+  /// it holds a reply.
+  TokenAccount account;
   bool holdsReply = false;
   std::int64_t base = 0;  ///< the most possible, if a reply stands before it
   bool isAfterReply = false;
-  QString sees;             ///< names of the segments that it sees
-  std::int64_t cached = 0;  ///< relocated tokens included
-  std::int64_t relocated = 0;
+  QString sees;  ///< names of the segments that it sees
   std::vector<BlockLook> blocks;
   QString blockWords;  ///< "2 hit, 1 computed (never seen)"
   bool operator==(const ForecastSegment&) const = default;
@@ -63,8 +53,8 @@ struct ForecastStep {
   document::NodeId node = document::kNoNode;
   ForecastCounts counts;
   std::optional<run::CountRange> computedBefore;  ///< computed tokens in the forecast before
-  std::optional<RanCounts> ran;
-  QString doubt;  ///< why counts are bounds; empty: they are exact
+  std::optional<TokenAccount> ran;                ///< of the prompt, in the last run of the plan
+  QString doubt;                                  ///< why counts are bounds; empty: they are exact
   std::vector<ForecastSegment> segments;
   bool operator==(const ForecastStep&) const = default;
 };
@@ -74,10 +64,12 @@ struct ForecastTable {
   QString error;  ///< why the run will or may fail
   bool errorIsCertain = false;
   bool isPending = false;
+  /// The policy computes some of the cached tokens again, and only the run shows which.
+  bool choosesAgain = false;
   QString cache;  ///< the cache against which it is predicted, in words
   ForecastCounts totals;
   std::optional<run::CountRange> computedBefore;
-  std::optional<RanCounts> ran;
+  std::optional<TokenAccount> ran;
   RunId ranRun = 0;  ///< the run of `ran`
   std::vector<ForecastStep> steps;
   bool operator==(const ForecastTable&) const = default;
@@ -85,6 +77,9 @@ struct ForecastTable {
 
 ForecastTable forecastTable(const ViewInput& input, Against against);
 
+/// What the counts say beside found and computed tokens, in the words of other views: "12 computed again",
+/// "30 padded", "8 cropped". Counts of 0, and such that are not known, are left out.
+QStringList accountWords(const ForecastCounts& counts);
 /// "12", "12–20", "12 or more"
 QString rangeText(const run::CountRange& range);
 /// "83 → 13" if the range has changed, else "13".

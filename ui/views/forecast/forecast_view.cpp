@@ -142,6 +142,9 @@ void ForecastView::fill(ForecastTable table) {
   m_delegate->setTheme(theme());
   m_model->setTable(std::move(table), theme());
   const ForecastTable& now = m_model->table();
+  for (const ForecastModel::Column column :
+       {ForecastModel::Again, ForecastModel::Padded, ForecastModel::Cropped})
+    m_tree->setColumnHidden(column, !m_model->hasCounts(column));
   m_header->show(&now, theme());
   m_header->setVisible(now.gap.isEmpty());
   m_tree->setVisible(now.gap.isEmpty());

@@ -147,30 +147,41 @@ class TestPartsEverywhere : public QObject {
     for (std::size_t part = 0; part < hues.size(); ++part)
       QCOMPARE(hues[part], static_cast<std::size_t>(strip.segments[part].hue));
 
-    // The forecast has the same parts; with what lies beside them they are what the step counts.
+    // The forecast has the same parts, and says of the prompt what the account says of the run.
     ViewInput next = input;
     next.forecast = recorder.forecast(document);
     const ForecastTable forecast = forecastTable(next, Against::Present);
     names.clear();
-    std::int64_t visible = 0;
+    TokenAccount foretold;
     std::int64_t beside = 0;
-    std::int64_t cached = 0;
     for (const ForecastSegment& part : forecast.steps.back().segments) {
-      if (!part.isHidden) names << part.name;
-      (part.isHidden ? beside : visible) += part.tokens;
-      cached += part.cached;
+      if (part.isHidden)
+        beside += part.account.total();
+      else
+        names << part.name;
+      if (!part.isHidden) foretold += part.account;
     }
     QCOMPARE(names, kParts);
     const ForecastCounts& counts = forecast.steps.back().counts;
-    QVERIFY(counts.prompt.known() && counts.cached.known());
-    QCOMPARE(visible + beside, counts.prompt.least);
-    QCOMPARE(cached, counts.cached.least);
+    QVERIFY(counts.prompt.known() && counts.cached.known() && counts.again.known() &&
+            counts.computed.known());
+    QCOMPARE(counts.prompt.least, counts.cached.least + counts.again.least + counts.computed.least);
+    QCOMPARE(foretold.total(), counts.prompt.least);
+    QCOMPARE(foretold.cached(), counts.cached.least);
+    QCOMPARE(foretold.relocated, counts.relocated.least);
+    QCOMPARE(foretold.again, counts.again.least);
+    QCOMPARE(foretold.computed, counts.computed.least);
+    QCOMPARE(std::optional(foretold.padded), counts.padded);
+    QCOMPARE(beside, counts.beside.least);
 
     // Each token is in one column of the account.
     RequestAccount account(input, request);
     const TokenAccount prompt = account.prompt();
     QCOMPARE(prompt.total(), static_cast<std::int64_t>(strip.prompt - strip.cropped));
-    QCOMPARE(prompt.total(), visible);
+    QCOMPARE(prompt.total(), counts.prompt.least);
+    QCOMPARE(std::optional(prompt.padded), counts.padded);
+    QCOMPARE(std::optional(prompt.cropped), counts.cropped);
+    QVERIFY(forecast.steps.back().ran == prompt);
     QCOMPARE(account.beside(), beside);
     TokenAccount parts;
     const RequestParts told = requestParts(input, request);
