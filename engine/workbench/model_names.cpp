@@ -41,7 +41,9 @@ std::string modelNameOf(const RunSettings& settings) {
 bool meansModel(std::string_view wanted, std::string_view loaded) {
   const std::string_view own = loaded.substr(0, loaded.find(kWith));
   const std::string_view name = wanted.substr(wanted.rfind('/') + 1);
-  return wanted.empty() || name == loaded || name == own;
+  // A path names a checkpoint as the window does: without ".gguf", and by the folder of a snapshot.
+  return wanted.empty() || name == loaded || name == own ||
+         (!name.empty() && checkpoint::Checkpoint(std::string(wanted)).name() == own);
 }
 
 std::vector<std::string> otherModels(const query::Node& query, std::string_view loaded) {

@@ -16,6 +16,9 @@ class TestModelNames : public QObject {
     QVERIFY(meansModel("spanlet", "spanlet"));
     QVERIFY(meansModel("spnl/spanlet", "spanlet"));
     QVERIFY(meansModel("/models/spanlet", "spanlet"));
+    QVERIFY(meansModel("/models/spanlet-Q4.gguf", "spanlet-Q4"));
+    QVERIFY(meansModel("/hub/models--org--spanlet/snapshots/0123abcd", "spanlet"));
+    QVERIFY(!meansModel("/models/spanlet-Q4.gguf", "spanlet"));
     QVERIFY(meansModel("", "spanlet"));
     QVERIFY(!meansModel("spanlet", "smollm2"));
     QVERIFY(!meansModel("spanlet/", "spanlet"));
