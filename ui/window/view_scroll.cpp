@@ -59,6 +59,9 @@ void ViewScroll::fit() {
     if (!isHigh && least.height() > room.height()) room.rwidth() -= verticalScrollBar()->sizeHint().width();
   }
   widget()->resize(room.expandedTo(least));
+  // In another width, texts that wrap need another height.
+  if (const int height = leastOf(*widget()).height(); height > widget()->height())
+    widget()->resize(widget()->width(), height);
 }
 
 }  // namespace spanscope::ui

@@ -18,6 +18,7 @@
 #include <QVBoxLayout>
 
 #include <algorithm>
+#include <initializer_list>
 #include <utility>
 
 namespace spanscope::ui {
@@ -25,6 +26,7 @@ namespace {
 
 /// About how many pixels of the plot's width names and scale take.
 constexpr int kNamesAndScale = 160;
+constexpr QSize kLeastPlot(120, 100);
 
 }  // namespace
 
@@ -46,19 +48,20 @@ AttentionView::AttentionView(QWidget* parent)
   m_readout->setTextFormat(Qt::PlainText);
   m_readout->setMinimumWidth(0);
   m_readout->setSizePolicy(QSizePolicy::Ignored, QSizePolicy::Fixed);
-  m_plot->setMinimumSize(120, 120);
+  m_plot->setMinimumSize(kLeastPlot);
 
   auto* layout = new QVBoxLayout(this);
   layout->setContentsMargins(2 * kSpace, 2 * kSpace, 2 * kSpace, kSpace);
   layout->setSpacing(kSpace);
   layout->addWidget(m_bars);
   layout->addWidget(m_strip);
-  m_strip->hide();
   layout->addWidget(m_plot, 1);
   layout->addWidget(m_heads, 1);
-  m_heads->hide();
   layout->addWidget(m_legend);
   layout->addWidget(m_readout);
+  // Until there is something to show of a request.
+  for (QWidget* part : std::initializer_list<QWidget*>{m_bars, m_strip, m_plot, m_heads, m_legend, m_readout})
+    part->hide();
 
   m_options.rowSet = AttentionRowSet::Answer;
   m_options.withFirst = false;
@@ -96,9 +99,13 @@ void AttentionView::connectPlot() {
   connect(m_plot, &AttentionPlot::cellOpened, this, &AttentionView::openCell);
   connect(m_plot, &AttentionPlot::partClicked, this,
           [this](int part) { selectPart(static_cast<std::size_t>(part)); });
-  connect(m_plot, &AttentionPlot::resized, this, [this] {
-    if (input() != nullptr && isVisible() && fitted(m_options, m_plot->size()) != m_options) refresh();
-  });
+  // A widget that is hidden while it is being shown stays in sight, so it is done being shown first.
+  connect(
+      m_plot, &AttentionPlot::resized, this,
+      [this] {
+        if (input() != nullptr && isVisible() && fitted(m_options, m_plot->size()) != m_options) refresh();
+      },
+      Qt::QueuedConnection);
   connect(m_plot, &AttentionPlot::closed, this, &AttentionView::goBack);
   connect(m_bars, &ShareBars::chosen, this, [this](std::size_t bar) {
     const ShareBar& chosen = m_bars->model().bars[bar];
@@ -369,6 +376,15 @@ void AttentionView::goBack() {
   m_back.pop_back();
   setOptions(before);
   showCell(-1, -1);
+}
+
+QSize AttentionView::minimumSizeHint() const {
+  QSize least = RunView::minimumSizeHint();
+  // Of widgets whose height depends on their width, the hint of a layout knows nothing.
+  if (layout()->hasHeightForWidth())
+    least.setHeight(
+        std::max(least.height(), layout()->minimumHeightForWidth(std::max(width(), least.width()))));
+  return least;
 }
 
 QString AttentionView::csv() const {

@@ -29,6 +29,8 @@ class AttentionView : public RunView {
 
   QString csv() const override;
   void paintTo(QPainter& painter, const QSize& size) override;
+  /// The height at which nothing lies over the map depends on the width.
+  QSize minimumSizeHint() const override;
 
   const AttentionModel& model() const { return m_model; }
   const AttentionOptions& options() const { return m_options; }

@@ -2,11 +2,13 @@
 // The map of twenty documents: rows of the answer, what is opened, scales, and names that are never left out.
 #include "tests/support/test_program.h"
 #include "tests/ui/views/common/twenty_documents.h"
+#include "ui/views/attention/attention_legend.h"
 #include "ui/views/attention/attention_model.h"
 #include "ui/views/attention/attention_plot.h"
 #include "ui/views/attention/attention_view.h"
 #include "ui/views/attention/head_grid.h"
 #include "ui/views/attention/head_grid_area.h"
+#include "ui/views/attention/share_bars.h"
 
 #include <QObject>
 #include <QPoint>
@@ -313,6 +315,58 @@ class TestAttentionMap : public QObject {
     QVERIFY(view.options().opened.empty());
     // What no longer holds is not said any more.
     QVERIFY2(!view.readout().contains(QStringLiteral("Escape")), qPrintable(view.readout()));
+  }
+
+  /// In a low dock, which a view that needs more is scrolled in, nothing lies over anything else: legend and
+  /// readout have the height that their texts need, and stand below the last row.
+  void nothingLiesOverTheLastRow_data() {
+    QTest::addColumn<QSize>("dock");
+    for (const int width : {260, 380, 520}) {
+      for (const int height : {120, 170, 220, 260, 300, 420})
+        QTest::addRow("%d x %d", width, height) << QSize(width, height);
+    }
+  }
+  void nothingLiesOverTheLastRow() {
+    QFETCH(QSize, dock);
+    AttentionView view;
+    view.setScale(AttentionScale::ByRow);
+    give(view, test::twentyDocuments(), dock);
+    QCoreApplication::processEvents();
+    view.resize(dock.expandedTo(view.minimumSizeHint()));
+    QCoreApplication::processEvents();
+    const auto* legend = view.findChild<AttentionLegend*>();
+    QVERIFY(legend->isVisible() && legend->heightForWidth(legend->width()) > 0);
+    int cut = 0;
+    for (const QWidget* part : std::initializer_list<const QWidget*>{legend, &view.bars()})
+      cut += std::max(0, part->heightForWidth(part->width()) - part->height());
+    int overlap = 0;
+    const QList<QWidget*> parts = view.findChildren<QWidget*>(Qt::FindDirectChildrenOnly);
+    for (const QWidget* a : parts) {
+      if (!a->isVisible()) continue;
+      cut += std::max(0, a->geometry().bottom() - view.rect().bottom());
+      for (const QWidget* b : parts) {
+        if (a < b && b->isVisible()) overlap += a->geometry().intersected(b->geometry()).height();
+      }
+    }
+    const QByteArray pixels =
+        QByteArray::number(overlap) + " px overlap, " + QByteArray::number(cut) + " cut";
+    QVERIFY2(overlap == 0 && cut == 0, pixels.constData());
+  }
+
+  /// While there is nothing to show, there is a sentence and nothing over it.
+  void anEmptyViewHasNothingOverItsSentence() {
+    ViewInput input = test::twentyDocuments();
+    int empty = 0;
+    for (input.position = 0; input.position < input.trace->size(); ++input.position) {
+      AttentionView view;
+      give(view, input, {380, 300});
+      QCoreApplication::processEvents();
+      if (view.model().recorded) break;
+      ++empty;
+      for (const QWidget* part : view.findChildren<QWidget*>(Qt::FindDirectChildrenOnly))
+        QVERIFY2(!part->isVisible(), part->metaObject()->className());
+    }
+    QVERIFY(empty > 1);
   }
 
   void namesOfColumnsFindRoom() {
