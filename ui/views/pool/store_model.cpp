@@ -34,7 +34,10 @@ std::map<std::string_view, std::string_view> packTexts(const ViewInput& input) {
 
 QString textOf(const std::map<std::string_view, std::string_view>& texts, const trace::StoredPack& pack) {
   const auto found = texts.find(pack.name);
-  if (found == texts.end()) return {};
+  if (found == texts.end()) {
+    // Host memory has no files: one row has all blocks of a model, whatever they are of.
+    return pack.tier == trace::StoreTier::Host ? tr("all blocks of this model") : QString();
+  }
   return QString::fromUtf8(found->second.data(), static_cast<qsizetype>(found->second.size()));
 }
 

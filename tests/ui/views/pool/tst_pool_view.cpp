@@ -257,6 +257,9 @@ void TestPoolView::tiersAreListed() {
   QCOMPARE(table.rows[2].size, QStringLiteral("3.0 MiB of 4.0 MiB"));
   QCOMPARE(table.rows[3].stored, QStringLiteral("2 h ago"));
   QVERIFY(!table.rows[4].ofThisModel);
+  // A row of host memory has no file whose contents could be named, and says what it is instead.
+  QCOMPARE(table.rows[1].text, QStringLiteral("all blocks of this model"));
+  QCOMPARE(table.rows[3].text, QString());
   QCOMPARE(table.summary, QStringLiteral("host memory 2 blocks, 25 KiB · disk 12 blocks, 3.0 MiB"));
   const QString csv = ui::poolCsv(maker.input());
   QVERIFY(csv.contains(QStringLiteral("0b.pack,disk,,20,,,,,,,,other,2,1048576,")));
