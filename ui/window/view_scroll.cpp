@@ -50,18 +50,24 @@ void ViewScroll::resizeEvent(QResizeEvent* event) {
 void ViewScroll::fit() {
   // QScrollArea's own way would give a view with wrapped texts its preferred height, although plots in it can
   // be lower.
-  const QSize least = leastOf(*widget());
+  // What a view needs may depend on its width, so each width is tried.
+  const auto leastAt = [this](int width) {
+    if (widget()->width() < width || leastOf(*widget()).width() <= width)
+      widget()->resize(width, widget()->height());
+    return leastOf(*widget());
+  };
   QSize room = maximumViewportSize();
+  QSize least = leastAt(room.width());
   const bool isHigh = least.height() > room.height();
-  if (isHigh) room.rwidth() -= verticalScrollBar()->sizeHint().width();
+  if (isHigh) {
+    room.rwidth() -= verticalScrollBar()->sizeHint().width();
+    least = leastAt(room.width());
+  }
   if (least.width() > room.width()) {
     room.rheight() -= horizontalScrollBar()->sizeHint().height();
     if (!isHigh && least.height() > room.height()) room.rwidth() -= verticalScrollBar()->sizeHint().width();
   }
   widget()->resize(room.expandedTo(least));
-  // In another width, texts that wrap need another height.
-  if (const int height = leastOf(*widget()).height(); height > widget()->height())
-    widget()->resize(widget()->width(), height);
 }
 
 }  // namespace spanscope::ui

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "ui/views/compare/compare_view.h"
 
+#include "ui/views/common/table_head.h"
 #include "ui/views/common/text_tools.h"
 #include "ui/views/compare/compare_pages.h"
 
@@ -44,6 +45,7 @@ Role inkOf(const CompareRow& row) {
 CompareView::CompareView(QWidget* parent) : RunView(parent), m_table(new QTableWidget(this)) {
   setAccessibleName(tr("Compare"));
   m_table->setAccessibleName(tr("Two runs side by side"));
+  m_table->setHorizontalHeader(new TableHead(m_table));
   m_table->setColumnCount(kColumns);
   m_table->verticalHeader()->hide();
   m_table->setShowGrid(false);
@@ -52,12 +54,9 @@ CompareView::CompareView(QWidget* parent) : RunView(parent), m_table(new QTableW
   m_table->setSelectionBehavior(QAbstractItemView::SelectRows);
   m_table->setFrameShape(QFrame::NoFrame);
   m_table->setVerticalScrollMode(QAbstractItemView::ScrollPerPixel);
-  m_table->horizontalHeader()->setTextElideMode(Qt::ElideRight);
   m_table->horizontalHeader()->setSectionResizeMode(QHeaderView::Stretch);
   m_table->horizontalHeader()->setSectionResizeMode(0, QHeaderView::ResizeToContents);
   m_table->horizontalHeader()->setSectionResizeMode(3, QHeaderView::ResizeToContents);
-  m_table->horizontalHeader()->setHighlightSections(false);
-  m_table->horizontalHeader()->setDefaultAlignment(Qt::AlignLeft | Qt::AlignVCenter);
   m_table->verticalHeader()->setMinimumSectionSize(26);
   m_table->verticalHeader()->setSectionResizeMode(QHeaderView::ResizeToContents);
   m_answers = new AnswerPair;
@@ -187,7 +186,9 @@ void CompareView::fillTable() {
       auto* item = new QTableWidgetItem(texts[c]);
       item->setFont(c == 0 || row.text ? now.interfaceFont() : now.monoFont());
       item->setForeground(now.color(c == 0 ? Role::TextSecond : c == 3 ? inkOf(row) : Role::Text));
-      item->setToolTip(row.help);
+      // A narrow dock may have no room for the whole text.
+      const bool isValue = c == 1 || c == 2;
+      item->setToolTip(isValue && row.text ? texts[c] + QStringLiteral("\n") + row.help : row.help);
       m_table->setItem(r, c, item);
     }
   }

@@ -9,7 +9,14 @@
 #include "ui/views/output/answer_card.h"
 #include "ui/views/output/output_view.h"
 
+#include <QApplication>
+#include <QHeaderView>
+#include <QProcess>
+#include <QProcessEnvironment>
+#include <QTableWidget>
 #include <QTest>
+
+#include <algorithm>
 
 using namespace spanscope;
 using namespace spanscope::ui;
@@ -17,13 +24,14 @@ using namespace spanscope::ui;
 namespace {
 
 /// The runs of the trace as the window keeps them, on models of these names.
-void giveRecords(ViewInput& input, const QStringList& models) {
+void giveRecords(ViewInput& input, const QStringList& models,
+                 const QString& document = QStringLiteral("rag")) {
   RunHistory history;
   qsizetype i = 0;
   for (const auto& [id, run] : input.trace->newest().progress().runs) {
     RunRecord record;
     record.run = id;
-    record.document = QStringLiteral("rag");
+    record.document = document;
     record.model = models[i++ % models.size()];
     record.trace = input.trace;
     history.begin(std::move(record), *run.queryJson);
@@ -200,6 +208,31 @@ class TestCompare : public QObject {
     QCOMPARE(rowOf(compare, "Cached")->right, QString::number(output.answers[0].cachedTokens));
   }
 
+  /// A title that has no room ends in an ellipsis: what stands at its right end is as low as dots are. Each
+  /// scale of the screen needs a process of its own.
+  void titlesAreNotCut_data() {
+    QTest::addColumn<QString>("scale");
+    for (const char* scale : {"1", "1.5", "2"}) QTest::newRow(scale) << QString::fromLatin1(scale);
+  }
+  void titlesAreNotCut() {
+    QFETCH(QString, scale);
+    const QString variable = QStringLiteral("QT_SCALE_FACTOR");
+    if (qEnvironmentVariable(variable.toLatin1(), QStringLiteral("1")) == scale) {
+      for (const int width : {380, 440, 560, 640}) titlesAreNotCutAt(width);
+      return;
+    }
+    if (qEnvironmentVariableIsSet(variable.toLatin1())) return;  // the process of another scale
+    QProcess process;
+    QProcessEnvironment environment = QProcessEnvironment::systemEnvironment();
+    environment.insert(variable, scale);
+    process.setProcessEnvironment(environment);
+    process.start(QCoreApplication::applicationFilePath(),
+                  {QStringLiteral("tst_compare"), QStringLiteral("titlesAreNotCut:%1").arg(scale)});
+    QVERIFY(process.waitForFinished(60'000));
+    const QByteArray said = process.readAllStandardOutput();
+    QVERIFY2(process.exitCode() == 0 && said.contains("Totals: 3 passed, 0 failed"), said.constData());
+  }
+
   void showsItsPages() {
     CompareView view;
     view.resize(700, 420);
@@ -219,6 +252,58 @@ class TestCompare : public QObject {
   }
 
  private:
+  void titlesAreNotCutAt(int width) {
+    ViewInput input = m_runs.input();
+    giveRecords(input, {QStringLiteral("spanlet")},
+                QStringLiteral("a query with a name that no head has room for"));
+    // Runs of one document do not name it.
+    auto records = std::make_shared<RunRecords>(*input.records);
+    auto other = std::make_shared<RunRecord>(*records->back());
+    other->document += QStringLiteral(", the second");
+    records->back() = std::move(other);
+    input.records = records;
+    qApp->setStyleSheet(input.theme.styleSheet());
+    CompareView view;
+    view.setFont(input.theme.interfaceFont());
+    view.resize(width, 420);
+    view.setInput(input);
+    view.show();
+    QVERIFY(QTest::qWaitForWindowExposed(&view));
+    QCoreApplication::processEvents();
+    QHeaderView* head = view.findChild<QTableWidget*>()->horizontalHeader();
+    const QImage shown = head->viewport()->grab().toImage();
+    const double ratio = shown.devicePixelRatio();
+    const auto isInk = [&shown](int x, int y) { return qGray(shown.pixel(x, y)) < 160; };
+    const int bottom = shown.height() - qRound(2 * ratio);  // the line below the titles
+    for (const int section : {1, 2}) {
+      const int left = qRound(head->sectionViewportPosition(section) * ratio);
+      const int end = qRound((head->sectionViewportPosition(section) + head->sectionSize(section)) * ratio);
+      int last = std::min(end, shown.width()) - 1;
+      const auto heightOf = [&](int x) {
+        int first = bottom;
+        int lowest = -1;
+        for (int y = 0; y < bottom; ++y) {
+          if (!isInk(x, y)) continue;
+          first = std::min(first, y);
+          lowest = y;
+        }
+        return lowest < 0 ? 0 : lowest - first + 1;
+      };
+      while (last > left && heightOf(last) == 0) --last;
+      QVERIFY(last > left);
+      int height = 0;
+      for (int x = last; x > last - qRound(6 * ratio) && x > left; --x)
+        height = std::max(height, heightOf(x));
+      QVERIFY2(height <= qRound(3 * ratio),
+               qPrintable(QStringLiteral("%1 px wide, column %2: %3 px high at the right end")
+                              .arg(width)
+                              .arg(section)
+                              .arg(height)));
+      QVERIFY(end - last > qRound(3 * ratio));
+    }
+    qApp->setStyleSheet({});
+  }
+
   /// The runs, the second of them stopped before its first pass.
   ViewInput stopped() const {
     auto trace = std::make_shared<TraceStore>();
