@@ -2,6 +2,8 @@
 // A model as a GGUF file is the model as a directory: the same configuration, and the same logits to the bit.
 #include "engine/base/error.h"
 #include "engine/checkpoint/gguf/gguf_file.h"
+#include "engine/checkpoint/mapped_file.h"
+#include "engine/checkpoint/safetensors.h"
 #include "engine/compute/half.h"
 #include "engine/model/architectures/architecture.h"
 #include "engine/model/decoder.h"
@@ -250,6 +252,40 @@ class TestGgufModel : public QObject {
     const std::vector<float> ofDirectory = logitsOf(config, *model::openWeights(directory, config), "i21,d7");
     const auto columns = static_cast<std::size_t>(config.vocabularySize);
     const Comparison result = compareRows(ofFile, ofDirectory, columns, 1e-6);
+    QVERIFY2(result.ok, result.text().c_str());
+  }
+
+  /// Files that llama-quantize made, against logits of transformers; see data/make_quantised.py.
+  void quantisedFilesAreWhatTheyMean_data() {
+    QTest::addColumn<QStringList>("formats");  // of the matrices, those of rows that are too short included
+    const auto row = [](const char* type, const QStringList& formats) { QTest::newRow(type) << formats; };
+    row("Q8_0", {"Q8_0"});
+    row("Q6_K", {"Q6_K", "Q8_0"});
+    row("Q5_K_M", {"Q5_1", "Q5_K", "Q6_K", "Q8_0"});
+    row("Q4_K_M", {"Q4_K", "Q5_0", "Q6_K", "Q8_0"});
+    row("Q4_0", {"Q4_0", "Q6_K"});
+    row("IQ4_NL", {"IQ4_NL", "Q6_K"});
+    row("IQ4_XS", {"IQ4_NL", "IQ4_XS", "Q6_K"});
+    row("Q3_K_M", {"Q3_K", "Q5_0", "Q5_K", "Q6_K"});
+    row("Q2_K", {"Q2_K", "Q3_K", "Q4_0", "Q6_K"});
+  }
+  void quantisedFilesAreWhatTheyMean() {
+    QFETCH(QStringList, formats);
+    const std::string type = QTest::currentDataTag();
+    const std::filesystem::path path = checkpointAt("quantised") / (type + ".gguf");
+    const model::ModelConfig config = model::readConfig(path);
+    const auto weights = model::openWeights(path, config);
+    QStringList found;
+    for (const auto& [format, amount] : model::weightAmounts(config, *weights))
+      found += QString::fromStdString(compute::infoOf(format).name);
+    found.sort();
+    QCOMPARE(found, formats);
+    const checkpoint::MappedFile file(checkpointAt("quantised") / "golden.safetensors");
+    const auto golden = checkpoint::parseSafetensors(file.bytes(), "golden").tensors.at(type).data;
+    std::vector<float> expected(golden.size() / sizeof(float));
+    std::memcpy(expected.data(), golden.data(), golden.size());
+    const auto columns = static_cast<std::size_t>(config.vocabularySize);
+    const Comparison result = compareRows(logitsOf(config, *weights, "d24"), expected, columns, 1e-4);
     QVERIFY2(result.ok, result.text().c_str());
   }
 
