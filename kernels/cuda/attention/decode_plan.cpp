@@ -34,14 +34,15 @@ std::vector<std::int32_t> addChoice(const RowRun& run, std::int32_t number, std:
   ChoiceRow row{.first = placeOf(), .count = 0, .most = run.mostBlocks};
   std::vector<std::int32_t> firsts;
   for (const SegmentKeys& keys : run.keys) {
-    firsts.push_back(placeOf() - keys.begin / blockSize);
-    const std::int32_t end = keys.causal ? std::min(keys.end, local + 1) : keys.end;
+    const std::int32_t begin = run.beginOf(keys, local);
+    firsts.push_back(placeOf() - begin / blockSize);
+    const std::int32_t end = RowRun::endOf(keys, local);
     const std::int64_t distance = run.base - keys.base;
-    for (std::int32_t block = keys.begin / blockSize; keys.begin < end && block * blockSize < end; ++block) {
+    for (std::int32_t block = begin / blockSize; begin < end && block * blockSize < end; ++block) {
       plan.choiceBlocks.push_back(
           {.row = run.firstRow + number,
            .block = keys.blocks[static_cast<std::size_t>(block)],
-           .begin = std::max(keys.begin - block * blockSize, 0),
+           .begin = std::max(begin - block * blockSize, 0),
            .end = std::min(end - block * blockSize, blockSize),
            .rotation = static_cast<std::int32_t>(
                distance + plan.rotations.offsetOf(distance + run.firstLocal) + local)});
@@ -60,9 +61,9 @@ void addRow(const RowRun& run, std::int32_t number, std::span<const std::int32_t
   if (run.mostBlocks > 0) choices = addChoice(run, number, blockSize, plan);
   for (std::size_t i = 0; i < run.keys.size(); ++i) {
     const SegmentKeys& keys = run.keys[i];
-    const std::int32_t end = keys.causal ? std::min(keys.end, local + 1 + run.growth) : keys.end;
+    const std::int32_t end = RowRun::endOf(keys, local + run.growth);
     const std::int64_t distance = run.base - keys.base;
-    for (std::int32_t begin = keys.begin; begin < end;) {
+    for (std::int32_t begin = run.beginOf(keys, local); begin < end;) {
       const std::int32_t next = std::min(end, (begin / plan.chunkKeys + 1) * plan.chunkKeys);
       const bool wantsMass = run.massSpan != RowRun::kNoMass;
       plan.items.push_back({.row = run.firstRow + number,

@@ -17,7 +17,7 @@ struct DecodeItem {
 
   std::int32_t row = -1;        ///< below 0: nothing to do
   std::int32_t firstBlock = 0;  ///< place of the segment's first block in the list of blocks
-  std::int32_t begin = 0;       ///< local tokens
+  std::int32_t begin = 0;       ///< local tokens; none before the row's window
   std::int32_t end = 0;
   std::int32_t causal = 0;        ///< not 0: the row reads only up to its own local token
   std::int32_t rotation = 0;      ///< row of the rotation table minus the local token of the row

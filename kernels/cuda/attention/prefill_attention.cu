@@ -26,16 +26,19 @@ prefillKernel(PrefillAttentionArguments arguments) {
                   queries,
                   keys,
                   values};
+  const int firstLocal = work.firstLocal();
   const int lastLocal = work.lastLocal();
 
-  LaneRows rows{{0, 0}, {{kMinusInfinity, 0}, {kMinusInfinity, 0}}};
+  LaneRows rows{{0, 0}, {0, 0}, {{kMinusInfinity, 0}, {kMinusInfinity, 0}}};
   SumFragment sums[Work::kValueColumns];
   SPANSCOPE_UNROLL
   for (int column = 0; column < Work::kValueColumns; ++column) sums[column] = {{0, 0, 0, 0}};
   for (int r = 0; r < work.run.rangeCount; ++r) {
     const PrefillRange range = arguments.ranges[work.run.firstRange + r];
     const int end = range.causal != 0 && lastLocal + 1 < range.end ? lastLocal + 1 : range.end;
-    if (end > range.begin) attendRange(work, range, range.begin, end, rows, sums);
+    const int first = firstLocal + range.windowOffset;
+    const int begin = first > range.begin ? first : range.begin;
+    if (end > begin) attendRange(work, range, begin, end, rows, sums);
   }
   waitCopies<0>();
 

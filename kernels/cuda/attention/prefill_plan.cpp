@@ -28,6 +28,7 @@ PrefillPlan planPrefill(std::span<const RowRun> runs, std::int32_t rows, std::in
                              .begin = keys.begin,
                              .end = keys.end,
                              .causal = keys.causal ? 1 : 0,
+                             .windowOffset = run.windowOffset(keys),
                              .rotation = static_cast<std::int32_t>(
                                  distance + plan.rotations.offsetOf(distance + run.firstLocal))});
       plan.blocks.insert(plan.blocks.end(), keys.blocks.begin(), keys.blocks.end());

@@ -16,7 +16,8 @@ struct PrefillRange {
   std::int32_t firstBlock = 0;  ///< place of the segment's first block in the list of blocks
   std::int32_t begin = 0;       ///< local tokens
   std::int32_t end = 0;
-  std::int32_t causal = 0;    ///< not 0: a row reads up to its own local token
+  std::int32_t causal = 0;                              ///< not 0: a row reads up to its own local token
+  std::int32_t windowOffset = RowRun::kReadsFromBegin;  ///< as RowRun::windowOffset()
   std::int32_t rotation = 0;  ///< row of the rotation table minus the local token of the row
 };
 

@@ -57,7 +57,9 @@ struct Prefill {
   SPANSCOPE_DEVICE static int ownPair(int half) {
     return warpIndex() * kWarpPairs + laneIndex() / 4 + 8 * half;
   }
-  /// Local tokens ascend, so the last pair of the thread block sees the most keys.
+  /// Local tokens ascend: of the pairs of the thread block, the first reads from the first key on, the last
+  /// up to the last.
+  SPANSCOPE_DEVICE int firstLocal() const { return arguments.locals[rowOf(0)]; }
   SPANSCOPE_DEVICE int lastLocal() const {
     const int left = run.rowCount * group - firstPair;
     return arguments.locals[rowOf((left < kPrefillTilePairs ? left : kPrefillTilePairs) - 1)];
@@ -165,7 +167,8 @@ struct Prefill {
 
 /// The two rows of a sum fragment of which a lane has elements: lane / 4, and 8 rows further.
 struct LaneRows {
-  int limits[2];       ///< one past the last key that the row sees
+  int begins[2];       ///< first key that the row sees
+  int limits[2];       ///< one past the last
   PartialSum sums[2];  ///< `largest` is over the keys of all lanes, `sum` over the keys of this lane
 };
 
@@ -230,10 +233,13 @@ SPANSCOPE_DEVICE void attendRange(const Prefill<HeadSize>& work, const PrefillRa
   SPANSCOPE_UNROLL
   for (int half = 0; half < 2; ++half) {
     const int pair = work.ownPair(half);
+    rows.begins[half] = begin;
     rows.limits[half] = 0;
     if (!work.isPair(pair)) continue;
-    const int own = work.arguments.locals[work.rowOf(pair)] + 1;
-    rows.limits[half] = range.causal != 0 && own < end ? own : end;
+    const int own = work.arguments.locals[work.rowOf(pair)];
+    const int first = own + range.windowOffset;
+    rows.begins[half] = first > begin ? first : begin;
+    rows.limits[half] = range.causal != 0 && own + 1 < end ? own + 1 : end;
   }
   const int firstTile = begin / kPrefillTileKeys;
   const int tileEnd = (end + kPrefillTileKeys - 1) / kPrefillTileKeys;
@@ -255,9 +261,9 @@ SPANSCOPE_DEVICE void attendRange(const Prefill<HeadSize>& work, const PrefillRa
     }
     commitCopies();
     const int firstKey = tile * kPrefillTileKeys;
-    const int first = begin - firstKey;
+    const int begins[2] = {rows.begins[0] - firstKey, rows.begins[1] - firstKey};
     const int limits[2] = {rows.limits[0] - firstKey, rows.limits[1] - firstKey};
-    const auto isSeen = [&](int key, int half) { return key >= first && key < limits[half]; };
+    const auto isSeen = [&](int key, int half) { return key >= begins[half] && key < limits[half]; };
     weigh(scores, scale, isSeen, rows.sums, sums);
     waitCopies<1>();
     syncBlock();  // the values are here

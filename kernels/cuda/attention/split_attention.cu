@@ -37,7 +37,7 @@ splitKernel(SplitAttentionArguments arguments) {
                   queries,
                   keys,
                   values};
-  LaneRows rows{{0, 0}, {{kMinusInfinity, 0}, {kMinusInfinity, 0}}};
+  LaneRows rows{{0, 0}, {0, 0}, {{kMinusInfinity, 0}, {kMinusInfinity, 0}}};
   SumFragment sums[Work::kValueColumns];
   SPANSCOPE_UNROLL
   for (int column = 0; column < Work::kValueColumns; ++column) sums[column] = {{0, 0, 0, 0}};

@@ -9,16 +9,19 @@
 namespace spanscope::cuda {
 namespace {
 
-/// The keys of a tile's rows, cut at multiples of so many local tokens.
+/// The keys of a tile's rows, those before the windows of all of them left out, cut at multiples of so many
+/// local tokens.
 void addItems(const PrefillPlan& rows, std::int32_t group, std::int32_t splitKeys, SplitPlan& plan) {
   SplitTile& tile = plan.tiles.back();
   const PrefillRun& run = rows.runs[static_cast<std::size_t>(tile.run)];
+  const std::int32_t firstRow = run.firstRow + tile.firstPair / group;
   const std::int32_t lastRow = run.firstRow + (tile.firstPair + tile.pairs - 1) / group;
+  const std::int32_t firstLocal = rows.locals[static_cast<std::size_t>(firstRow)];
   const std::int32_t lastLocal = rows.locals[static_cast<std::size_t>(lastRow)];
   for (std::int32_t r = run.firstRange; r < run.firstRange + run.rangeCount; ++r) {
     const PrefillRange& range = rows.ranges[static_cast<std::size_t>(r)];
     const std::int32_t end = range.causal != 0 ? std::min(range.end, lastLocal + 1) : range.end;
-    for (std::int32_t begin = range.begin; begin < end;) {
+    for (std::int32_t begin = std::max(range.begin, firstLocal + range.windowOffset); begin < end;) {
       const std::int32_t next = std::min(end, (begin / splitKeys + 1) * splitKeys);
       plan.items.push_back({.tile = static_cast<std::int32_t>(plan.tiles.size()) - 1,
                             .range = r,

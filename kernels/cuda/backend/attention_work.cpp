@@ -29,7 +29,7 @@ struct Piece {
   std::optional<std::size_t> mass;  ///< entry of the mass that was asked for
 };
 
-RowRun rowRunOf(const compute::PassInputs& inputs, const compute::QueryRun& run) {
+RowRun rowRunOf(const compute::PassInputs& inputs, const compute::QueryRun& run, std::int32_t window) {
   const auto first = inputs.localIndices.begin() + static_cast<std::ptrdiff_t>(run.firstRow);
   RowRun result{.firstRow = static_cast<std::int32_t>(run.firstRow),
                 .rowCount = run.rowCount,
@@ -39,6 +39,7 @@ RowRun rowRunOf(const compute::PassInputs& inputs, const compute::QueryRun& run)
   if (*(first + run.rowCount - 1) - *first + 1 != run.rowCount)
     result.locals.assign(first, first + run.rowCount);
   result.mostBlocks = run.mostBlocks;
+  result.window = window;
   for (const compute::KeyRange& keys : run.keys) {
     result.keys.push_back({.blocks = {keys.blocks.begin(), keys.blocks.end()},
                            .begin = keys.begin,
@@ -62,20 +63,27 @@ RowRun rowsOf(const RowRun& run, std::int32_t first, std::int32_t count) {
 std::int32_t blocksOf(const RowRun& run, std::int32_t local, std::int32_t blockSize) {
   std::int32_t blocks = 0;
   for (const SegmentKeys& keys : run.keys) {
-    const std::int32_t end = keys.causal ? std::min(keys.end, local + 1) : keys.end;
-    if (end > keys.begin) blocks += (end + blockSize - 1) / blockSize - keys.begin / blockSize;
+    const std::int32_t begin = run.beginOf(keys, local);
+    const std::int32_t end = RowRun::endOf(keys, local);
+    if (end > begin) blocks += (end + blockSize - 1) / blockSize - begin / blockSize;
   }
   return blocks;
 }
 
-std::vector<Piece> piecesOf(const compute::PassInputs& inputs, const compute::KvShape& store, bool observed) {
+/// How many of the keys the run's rows read together.
+std::int32_t keyCountOf(const RowRun& run, const SegmentKeys& keys) {
+  return std::max(keys.end - run.beginOf(keys, run.firstLocal), 0);
+}
+
+std::vector<Piece> piecesOf(const compute::AttentionShape& shape, const compute::PassInputs& inputs,
+                            const compute::KvShape& store, bool observed) {
   std::vector<std::optional<std::size_t>> entries(inputs.runs.size());
   if (observed) {
     for (std::size_t i = 0; i < inputs.mass.runs.size(); ++i) entries[inputs.mass.runs[i]] = i;
   }
   std::vector<Piece> pieces;
   for (std::size_t r = 0; r < inputs.runs.size(); ++r) {
-    RowRun run = rowRunOf(inputs, inputs.runs[r]);
+    RowRun run = rowRunOf(inputs, inputs.runs[r], shape.window);
     if (entries[r]) run.massSpan = inputs.mass.keySpan(*entries[r], store.blockSize);
     // Rows that have no more blocks than they may read are like others.
     std::int32_t whole = 0;
@@ -92,11 +100,11 @@ std::vector<Piece> piecesOf(const compute::PassInputs& inputs, const compute::Kv
   return pieces;
 }
 
-/// Of one row.
+/// Of one row, at most.
 std::size_t partialBytes(const compute::AttentionShape& shape, const RowRun& run) {
   std::size_t items = 0;
   for (const SegmentKeys& keys : run.keys)
-    items += static_cast<std::size_t>((keys.end - keys.begin + kChunkKeys - 1) / kChunkKeys) + 1;
+    items += static_cast<std::size_t>((keyCountOf(run, keys) + kChunkKeys - 1) / kChunkKeys) + 1;
   std::size_t floats = static_cast<std::size_t>(paddedHeadSize(shape.headSize)) + 2;
   if (run.massSpan != RowRun::kNoMass) floats += static_cast<std::size_t>(kChunkKeys / run.massSpan) + 3;
   return items * floats * sizeof(float) * static_cast<std::size_t>(shape.queryHeads);
@@ -165,7 +173,7 @@ std::int32_t splitKeysOf(const std::vector<RowRun>& runs, std::int32_t group, st
     const std::int64_t pairs = std::int64_t{run.rowCount} * group;
     blocks += (pairs + kPrefillTilePairs - 1) / kPrefillTilePairs * keyHeads;
     std::int64_t keyCount = 0;
-    for (const SegmentKeys& keys : run.keys) keyCount += std::max(keys.end - keys.begin, 0);
+    for (const SegmentKeys& keys : run.keys) keyCount += keyCountOf(run, keys);
     mostKeys = std::max(mostKeys, keyCount);
   }
   if (blocks >= multiprocessors || mostKeys < 2 * kLeastSplitKeys) return 0;
@@ -202,7 +210,7 @@ AttentionWork planAttention(const compute::AttentionShape& shape, const compute:
   const bool isTensor = tensorAttention(shape, store, mode.sharedBytes).ofMany;
   Decodes decodes(shape, store.blockSize, mode.keptRotations);
   std::vector<RowRun> many;
-  for (Piece& piece : piecesOf(inputs, store, observed)) {
+  for (Piece& piece : piecesOf(shape, inputs, store, observed)) {
     if (piece.run.mostBlocks > 0) {
       decodes.add(piece);
     } else if (isTensor && mode.exact) {

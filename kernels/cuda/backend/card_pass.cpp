@@ -39,23 +39,6 @@ class Parts {
   std::size_t m_bytes = 0;
 };
 
-/// The kernels read all keys of a range.
-void refuseWindows(const compute::AttentionShape& shape, const compute::PassInputs& inputs) {
-  if (shape.window == 0) return;
-  for (const compute::QueryRun& run : inputs.runs) {
-    const std::int64_t last =
-        run.base + inputs.localIndices[static_cast<std::size_t>(run.firstRow + run.rowCount - 1)];
-    for (const compute::KeyRange& range : run.keys) {
-      const std::int64_t distance = last - range.base - range.begin;
-      if (range.begin < range.end && distance >= shape.window) {
-        refuse("a token that reads another so many positions before it", distance,
-               "less than " + std::to_string(shape.window) +
-                   ": cards compute no windows yet; the processor does");
-      }
-    }
-  }
-}
-
 /// The kernels scale all queries alike.
 void refusePositionScale(const compute::AttentionShape& shape, const compute::PassInputs& inputs) {
   for (const compute::QueryRun& run : inputs.runs) {
@@ -75,7 +58,6 @@ CardPass::CardPass(PassSupplies supplies, const compute::AttentionShape& shape,
                    const compute::PassInputs& inputs)
     : m_supplies(std::move(supplies)), m_work(m_supplies.work.get()), m_shape(shape), m_rotations(rotary) {
   compute::checkPass(shape, rotary, store, inputs);
-  refuseWindows(shape, inputs);
   refusePositionScale(shape, inputs);
   m_tensorAttention = tensorAttention(shape, store, m_supplies.sharedBytes);
   if (isDecodeStep(inputs)) m_lease = m_supplies.place->lease();

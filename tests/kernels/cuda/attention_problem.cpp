@@ -47,7 +47,8 @@ std::string ProblemShape::text() const {
   return std::to_string(rows) + " rows, " + std::to_string(keys) + " keys in " + std::to_string(segments) +
          " segments, " + std::to_string(keyHeads) + " × " + std::to_string(group) + " heads of " +
          std::to_string(headSize) + ", blocks of " + std::to_string(blockSize) +
-         (isFloat ? ", f32" : ", bf16");
+         (isFloat ? ", f32" : ", bf16") +
+         (window > 0 ? ", a window of " + std::to_string(window) : std::string());
 }
 
 std::int64_t productsOf(const ProblemShape& shape) {
@@ -57,17 +58,18 @@ std::int64_t productsOf(const ProblemShape& shape) {
 std::vector<ProblemShape> pairwiseShapes(const ShapeChoices& choices, std::int64_t mostProducts,
                                          Random& random) {
   std::vector<ProblemShape> shapes;
-  for (const auto& choice :
-       pairwiseSample({choices.rows.size(), choices.keys.size(), choices.segments.size(),
-                       choices.headSizes.size(), choices.groups.size(), choices.blockSizes.size()},
-                      random)) {
+  for (const auto& choice : pairwiseSample(
+           {choices.rows.size(), choices.keys.size(), choices.segments.size(), choices.headSizes.size(),
+            choices.groups.size(), choices.blockSizes.size(), choices.windows.size()},
+           random)) {
     ProblemShape& shape = shapes.emplace_back(ProblemShape{.rows = choices.rows[choice[0]],
                                                            .keys = choices.keys[choice[1]],
                                                            .segments = choices.segments[choice[2]],
                                                            .keyHeads = choice[1] % 2 == 0 ? 2 : 1,
                                                            .group = choices.groups[choice[4]],
                                                            .headSize = choices.headSizes[choice[3]],
-                                                           .blockSize = choices.blockSizes[choice[5]]});
+                                                           .blockSize = choices.blockSizes[choice[5]],
+                                                           .window = choices.windows[choice[6]]});
     while (productsOf(shape) > mostProducts && shape.rows > 16) shape.rows /= 2;
   }
   return shapes;
@@ -130,6 +132,7 @@ AttentionProblem::AttentionProblem(EmulatedCard& card, const ProblemShape& shape
              .firstLocal = own.end - shape.rows,
              .base = own.base,
              .keys = segments};
+  single.window = all.window = shape.window;
   m_runs = {single, all};
 }
 
@@ -199,6 +202,7 @@ ProblemResult AttentionProblem::reference() const {
           const std::vector<double> turned = m_angles.rotate(query, run.base + local - keys.base);
           const std::int32_t end = keys.causal ? std::min(keys.end, local + 1) : keys.end;
           for (std::int32_t token = keys.begin; token < end; ++token) {
+            if (run.window > 0 && run.base + local - (keys.base + token) >= run.window) continue;
             const std::int64_t slot =
                 std::int64_t{keys.blocks[index(token / m_shape.blockSize)]} * m_shape.blockSize +
                 token % m_shape.blockSize;

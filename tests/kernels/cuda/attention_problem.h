@@ -23,6 +23,7 @@ struct ProblemShape {
   int headSize = 64;
   int blockSize = 16;
   bool isFloat = false;
+  int window = 0;  ///< as in cuda::RowRun
 
   std::string text() const;
 };
@@ -39,6 +40,7 @@ struct ShapeChoices {
   std::vector<int> headSizes;
   std::vector<int> groups;
   std::vector<int> blockSizes;
+  std::vector<int> windows = {0};
 };
 /// The combined shapes, in bf16. If a shape has more products than `mostProducts`, its rows are halved, down
 /// to 16.

@@ -36,8 +36,10 @@ compute::PassInputs passOf(std::int32_t rows, std::int32_t keys) {
 }
 
 AttentionWork workOf(const compute::PassInputs& inputs, bool exact = false,
-                     compute::DType type = compute::DType::BF16) {
-  return cuda::planAttention(kShape, storeOf(type), inputs, false,
+                     compute::DType type = compute::DType::BF16, std::int32_t window = 0) {
+  compute::AttentionShape shape = kShape;
+  shape.window = window;
+  return cuda::planAttention(shape, storeOf(type), inputs, false,
                              {.exact = exact, .multiprocessors = kMultiprocessors});
 }
 
@@ -96,6 +98,25 @@ class TestAttentionWork : public QObject {
       QVERIFY(work.decodes.empty() && work.prefill.items.empty());
       for (const cuda::SplitItem& item : work.split.items) QCOMPARE(item.begin % cuda::kSplitKeys, 0);
     }
+  }
+
+  /// What lies before all windows costs nothing: no item, and no reason to cut.
+  void keysBeforeWindowsAreLeftOut() {
+    const AttentionWork single = workOf(passOf(1, 5000), false, compute::DType::BF16, 100);
+    QCOMPARE(single.decodes.front().plan.items.size(), std::size_t{1});
+    QCOMPARE(single.decodes.front().plan.items.front().begin, 4901);
+    QVERIFY(workOf(passOf(64, 32704), false, compute::DType::BF16, 100).split.tiles.empty());
+    const AttentionWork exact = workOf(passOf(64, 32704), true, compute::DType::BF16, 100);
+    for (const cuda::SplitItem& item : exact.split.items) QVERIFY(item.begin >= 32704 - 99);
+    QVERIFY(!exact.split.items.empty());
+  }
+
+  /// Under a window of few blocks there is nothing to choose.
+  void windowsOfFewBlocksAreReadWhole() {
+    compute::PassInputs inputs = passOf(64, 5000);
+    inputs.runs[0].mostBlocks = 8;
+    QVERIFY(workOf(inputs, false, compute::DType::BF16, 100).decodes.empty());
+    QVERIFY(!workOf(inputs, false, compute::DType::BF16, 200).decodes.empty());
   }
 
   void rowsThatChooseGoOneByOne() {

@@ -256,10 +256,11 @@ class TestCudaDecodeAttention : public QObject {
     const std::vector<int> blockSizes{1, 5, 16, 128};
     const std::vector<int> chunks{64, 256};
     const std::vector<int> spans{RowRun::kNoMass, 1, 5, 16};
+    const std::vector<int> windows{0, 0, 1, 9, 64, 100, 700};
     Random random(m_seed);
     for (const auto& choice :
          pairwiseSample({rows.size(), keys.size(), segments.size(), sizes.size(), groups.size(),
-                         blockSizes.size(), chunks.size(), spans.size(), 4},
+                         blockSizes.size(), chunks.size(), spans.size(), 4, windows.size()},
                         random)) {
       ProblemShape shape{.rows = rows[choice[0]],
                          .keys = keys[choice[1]],
@@ -268,7 +269,8 @@ class TestCudaDecodeAttention : public QObject {
                          .group = groups[choice[4]],
                          .headSize = sizes[choice[3]],
                          .blockSize = blockSizes[choice[5]],
-                         .isFloat = choice[8] == 1};
+                         .isFloat = choice[8] == 1,
+                         .window = windows[choice[9]]};
       const Cores cores = choice[8] >= 2 ? Cores::Tensor : Cores::Ordinary;
       // The emulation does some ten million products a second.
       if (shape.keys >= 1000 && shape.group * shape.headSize > 512) shape.rows = 1;
@@ -322,13 +324,21 @@ class TestCudaDecodeAttention : public QObject {
     }
   }
 
-  void dependsOnTheRowAlone_data() { eachKindOfCores(); }
+  void dependsOnTheRowAlone_data() {
+    QTest::addColumn<Cores>("cores");
+    QTest::addColumn<int>("window");
+    for (const Cores cores : {Cores::Ordinary, Cores::Tensor}) {
+      for (const int window : {0, 5, 90})
+        QTest::addRow("%s, window %d", nameOf(cores), window) << cores << window;
+    }
+  }
   void dependsOnTheRowAlone() {
     QFETCH(Cores, cores);
+    QFETCH(int, window);
     // Row by row, with other rows beside them, and wherever the blocks lie.
     EmulatedCard card;
     Random random(m_seed + 1);
-    AttentionProblem problem(card, {.rows = 6, .keys = 200, .segments = 3}, random);
+    AttentionProblem problem(card, {.rows = 6, .keys = 200, .segments = 3, .window = window}, random);
     const std::vector<Bf16> together = Decoder(card, problem, cores, 64).run().out;
     const RowRun all = problem.runs().back();
     problem.runs().pop_back();

@@ -77,7 +77,8 @@ class TestCudaPrefillAttention : public QObject {
                                .segments = {1, 2, 5},
                                .headSizes = {16, 32, 64, 80, 96, 128, 256},
                                .groups = {1, 2, 3, 4, 7, 8, 16},
-                               .blockSizes = {1, 5, 16, 128}};
+                               .blockSizes = {1, 5, 16, 128},
+                               .windows = {0, 0, 1, 9, 64, 100, 700}};
     for (const ProblemShape& shape :
          {ProblemShape{.rows = 1000, .keys = 1300, .segments = 3, .keyHeads = 1, .group = 1, .headSize = 32},
           ProblemShape{.rows = 20,
@@ -130,11 +131,15 @@ class TestCudaPrefillAttention : public QObject {
     }
   }
 
+  void dependsOnTheRowAlone_data() { addWindows(); }
   void dependsOnTheRowAlone() {
+    QFETCH(int, window);
     EmulatedCard card;
     Random random(m_seed + 2);
     AttentionProblem problem(
-        card, {.rows = 40, .keys = 200, .segments = 3, .keyHeads = 2, .group = 3, .headSize = 64}, random);
+        card,
+        {.rows = 40, .keys = 200, .segments = 3, .keyHeads = 2, .group = 3, .headSize = 64, .window = window},
+        random);
     const std::vector<Bf16> together = attend(card, problem).out;
     const RowRun all = problem.runs().back();
     problem.runs().pop_back();
@@ -204,6 +209,11 @@ class TestCudaPrefillAttention : public QObject {
   }
 
  private:
+  static void addWindows() {
+    QTest::addColumn<int>("window");
+    for (const int window : {0, 5, 90}) QTest::addRow("window %d", window) << window;
+  }
+
   std::uint64_t m_seed = testSeed(20251127);
 };
 

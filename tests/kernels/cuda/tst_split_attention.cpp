@@ -100,7 +100,8 @@ class TestCudaSplitAttention : public QObject {
                                .segments = {1, 2, 5},
                                .headSizes = {16, 32, 64, 80, 96, 128, 256},
                                .groups = {1, 3, 4, 8, 16},
-                               .blockSizes = {1, 5, 16, 128}};
+                               .blockSizes = {1, 5, 16, 128},
+                               .windows = {0, 0, 1, 9, 64, 100, 700}};
     Random random(m_seed);
     for (const ProblemShape& shape : pairwiseShapes(choices, 6000000, random))
       QTest::addRow("%s", shape.text().c_str()) << shape;
@@ -126,18 +127,29 @@ class TestCudaSplitAttention : public QObject {
   void dependsOnTheRowAlone_data() {
     QTest::addColumn<int>("keys");
     QTest::addColumn<int>("group");
+    QTest::addColumn<int>("window");
     for (const int keys : {70, 600, 1100}) {
-      for (const int group : {1, 3, 8}) QTest::addRow("%d keys, %d heads", keys, group) << keys << group;
+      for (const int group : {1, 3, 8}) {
+        for (const int window : {0, 5, 90, 530})
+          QTest::addRow("%d keys, %d heads, window %d", keys, group, window) << keys << group << window;
+      }
     }
   }
   void dependsOnTheRowAlone() {
     QFETCH(int, keys);
     QFETCH(int, group);
+    QFETCH(int, window);
     EmulatedCard card;
     Random random(m_seed + 2);
-    AttentionProblem problem(
-        card, {.rows = 20, .keys = keys, .segments = 2, .keyHeads = 2, .group = group, .headSize = 32},
-        random);
+    AttentionProblem problem(card,
+                             {.rows = 20,
+                              .keys = keys,
+                              .segments = 2,
+                              .keyHeads = 2,
+                              .group = group,
+                              .headSize = 32,
+                              .window = window},
+                             random);
     const std::vector<RowRun> runs = problem.runs();
     const std::vector<Bf16> together = attend(card, problem);
     QVERIFY(sameBits(attend(card, problem, 1), together));
