@@ -230,6 +230,8 @@ void addSpeedCommand(CLI::App& group, Context& context) {
   command->footer("Example:\n  spanq bench speed --shape llama-1b --threads 2\n");
   const auto options = std::make_shared<BenchCommandOptions>();
   addSourceOptions(*command, *options);
+  addSettings(*command, options->session.settings, {"adapter"});
+  command->get_option("--adapter")->excludes("--shape");
   addNumber(*command, "-p,--prompt", options->promptTokens, "Tokens of the prompt test; 0: leave it out",
             {0, kMostTokens});
   addNumber(*command, "-n,--generate", options->generatedTokens,

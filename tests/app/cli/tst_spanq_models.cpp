@@ -250,6 +250,11 @@ void TestSpanqModels::adaptersAreNamedAndCount() {
       spanq({"model", "logits", model, "--ids", "1,2,3", "--adapter", model + "/adapter"});
   QCOMPARE(with.code, 0);
   QVERIFY(without.out != with.out);
+  const SpanqResult timed = spanq({"bench", "speed", "--model", model, "--adapter", model + "/adapter", "-p",
+                                   "4", "-n", "0", "-r", "1", "--json"});
+  QCOMPARE(timed.code, 0);
+  QCOMPARE(Json::parse(timed.out)["model"].get<std::string>(), std::string("bf16_gqa_tied + adapter"));
+  QCOMPARE(spanq({"bench", "speed", "--shape", "3m", "--adapter", model + "/adapter"}).code, 2);
   const SpanqResult foreign = spanq({"run", "-", "--adapter", model + "/adapter"}, R"({"user": "Hello"})");
   QCOMPARE(foreign.code, 1);
   QVERIFY2(contains(foreign.err, "expected 128 × 128, as the model has"), foreign.err.c_str());
