@@ -277,7 +277,7 @@ void addRepeatCommand(CLI::App& group, Context& context) {
   addSettings(*command, settings, {"max_tokens"});
   addNumber(*command, "--repeats", options->repeats, "Measured runs of each case", {1, kMostRepeats});
   addSettings(*command, settings,
-              {"adapter", "device", "exact", "threads", "block_size", "blocks", "kv_type"});
+              {"adapter", "context", "device", "exact", "threads", "block_size", "blocks", "kv_type"});
   addStoreOptions(*command, options->session);
   command->add_flag("--json", options->json, "Write JSON, with all samples");
   command->callback([&context, options] {

@@ -277,7 +277,7 @@ void addSourcesCommand(CLI::App& group, Context& context) {
       ->type_name("DIR");
   command->add_flag("--json", options->json, "Write JSON");
   addSettings(*command, settings,
-              {"adapter", "device", "exact", "threads", "block_size", "blocks", "kv_type"});
+              {"adapter", "context", "device", "exact", "threads", "block_size", "blocks", "kv_type"});
   addStoreOptions(*command, options->session);
   command->callback([&context, options] {
     options->session.check();

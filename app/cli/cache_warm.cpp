@@ -195,7 +195,7 @@ void addWarmCommand(CLI::App& group, Context& context) {
   addSettings(*command, settings, {"model", "chat_template"});
   addSettings(*command, settings, {"prompt_layout"});
   addSettings(*command, settings,
-              {"adapter", "device", "exact", "threads", "block_size", "blocks", "kv_type"});
+              {"adapter", "context", "device", "exact", "threads", "block_size", "blocks", "kv_type"});
   addStoreFolderOption(*command, options->session.cacheFolder,
                        "Folder of the store; without, the user's own in the folder for caches");
   addSettings(*command, settings, {"cache_disk_mib"});

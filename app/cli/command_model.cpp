@@ -146,7 +146,8 @@ ExitCode show(const Context& context, const ModelOptions& options) {
                                                               {.threads = options.settings.threads,
                                                                .device = options.settings.device,
                                                                .exact = options.settings.exact,
-                                                               .adapter = options.settings.adapter});
+                                                               .adapter = options.settings.adapter,
+                                                               .context = options.settings.context});
   if (facts.own.tokenizer)
     workbench::addEndTokens(bundle.config, options.directory, *facts.own.tokenizer, facts.chat);
   const nlohmann::ordered_json json = describe(bundle, facts);
@@ -178,7 +179,8 @@ ExitCode logits(const Context& context, const ModelOptions& options) {
                                                               {.threads = options.settings.threads,
                                                                .device = options.settings.device,
                                                                .exact = options.settings.exact,
-                                                               .adapter = options.settings.adapter});
+                                                               .adapter = options.settings.adapter,
+                                                               .context = options.settings.context});
   for (const layout::Segment& segment : table.segments) {
     for (const TokenId id : segment.tokens) checkId("--ids", id, bundle.config.vocabularySize);
   }
@@ -236,7 +238,7 @@ void addModel(CLI::App& app, Context& context) {
   showCommand->footer("Example:\n  spanq model show resources/models/spanlet\n");
   showCommand->add_option("MODEL", options->directory, "Hugging Face model directory or GGUF file")
       ->required();
-  addSettings(*showCommand, options->settings, {"chat_template", "adapter", "device", "threads"});
+  addSettings(*showCommand, options->settings, {"chat_template", "adapter", "context", "device", "threads"});
   showCommand->add_flag("--json", options->json, "Write JSON");
   showCommand->callback(
       [&context, options] { context.action = [&context, options] { return show(context, *options); }; });
@@ -252,7 +254,7 @@ void addModel(CLI::App& app, Context& context) {
   logitsCommand->add_option("--segments", options->segments,
                             "Segments in order, each i (independent: sees only itself) or d (dependent: sees "
                             "everything before) and its length, e.g. i5,i4,d3; default: one d of all ids");
-  addSettings(*logitsCommand, options->settings, {"adapter", "device", "exact", "threads"});
+  addSettings(*logitsCommand, options->settings, {"adapter", "context", "device", "exact", "threads"});
   logitsCommand->callback(
       [&context, options] { context.action = [&context, options] { return logits(context, *options); }; });
 }

@@ -96,7 +96,8 @@ workbench::ModelOptions modelOptions(const SessionOptions& options) {
           .device = options.settings.device,
           .exact = options.settings.exact,
           .session = options.config(),
-          .adapter = options.settings.adapter};
+          .adapter = options.settings.adapter,
+          .context = options.settings.context};
 }
 
 workbench::ModelBundle loadChosenModel(const SessionOptions& options, const compute::Backends& backends) {
@@ -107,7 +108,8 @@ workbench::ModelBundle loadChosenModel(const SessionOptions& options, const comp
 }
 
 workbench::ModelBundle describeChosenModel(const SessionOptions& options) {
-  return workbench::describeModel(modelDirectory(options), &chosenTemplate(options));
+  return workbench::describeModel(modelDirectory(options), &chosenTemplate(options),
+                                  options.settings.context);
 }
 
 }  // namespace spanscope::cli

@@ -186,7 +186,9 @@ void fixContext(ModelConfig& config, std::int64_t tokens) {
     if (!kind.rotary || !kind.rotary->longRope) return;
     LongRope& rope = *kind.rotary->longRope;
     rope.isLong = tokens > rope.originalMaxPositions;
-    if (!rope.isLong) config.maxPositions = std::min(config.maxPositions, rope.originalMaxPositions);
+    rope.longMaxPositions = std::max(rope.longMaxPositions, config.maxPositions);
+    config.maxPositions =
+        rope.isLong ? rope.longMaxPositions : std::min(rope.longMaxPositions, rope.originalMaxPositions);
   };
   fix(config.attention);
   for (AttentionKind& kind : config.otherKinds) fix(kind);
@@ -239,6 +241,16 @@ std::int64_t positionStepOf(const ModelConfig& config) {
     if (config.kind(kind).positionScale.isOn()) return config.kind(kind).positionScale.step;
   }
   return 0;
+}
+
+std::vector<std::int32_t> windowsOf(const ModelConfig& config) {
+  std::vector<std::int32_t> windows;
+  bool hasAny = false;
+  for (std::int32_t layer = 0; layer < config.layers; ++layer) {
+    windows.push_back(config.kind(config.kindOf(layer)).window);
+    hasAny = hasAny || windows.back() > 0;
+  }
+  return hasAny ? windows : std::vector<std::int32_t>();
 }
 
 std::string fingerprint(const ModelConfig& config) {

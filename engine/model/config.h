@@ -101,6 +101,9 @@ std::string fingerprint(const ModelConfig& config);
 /// by their position.
 std::int64_t positionStepOf(const ModelConfig& config);
 
+/// By layer, how many positions a token sees, itself included; 0: all. Empty where no layer has a window.
+std::vector<std::int32_t> windowsOf(const ModelConfig& config);
+
 /// Chooses the divisors of LongRoPE for sequences of up to so many tokens, and limits maxPositions to what
 /// they are for. Models without it stay as they are. readConfig() chooses those for the original context.
 void fixContext(ModelConfig& config, std::int64_t tokens);

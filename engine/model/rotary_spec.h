@@ -34,7 +34,8 @@ struct LongRope {
   std::vector<float> shortFactors;  ///< one for each pair that is turned
   std::vector<float> longFactors;
   std::int64_t originalMaxPositions = 4096;
-  bool isLong = false;  ///< which of them is used
+  std::int64_t longMaxPositions = 0;  ///< of the other list; 0: not known yet
+  bool isLong = false;                ///< which of them is used
   bool operator==(const LongRope&) const = default;
 };
 

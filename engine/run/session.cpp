@@ -157,6 +157,7 @@ struct Session::Impl final : RequestListener {
                                     .threads = info.threads,
                                     .layers = decoder.config().layers,
                                     .heads = decoder.config().heads,
+                                    .windows = model::windowsOf(decoder.config()),
                                     .pool = cache.dump()});
     tellStore(0);
   }

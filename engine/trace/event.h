@@ -26,6 +26,9 @@ struct SessionStarted {
   std::int32_t threads = 0;
   std::int32_t layers = 0;
   std::int32_t heads = 0;
+  /// By layer, how many positions of the view a token sees, itself included; 0: all. Empty: all layers see
+  /// all.
+  std::vector<std::int32_t> windows;
   PoolState pool;  ///< initial state
   bool operator==(const SessionStarted&) const = default;
 };

@@ -321,6 +321,7 @@ struct Replay::Updater {
     progress.threads = payload.threads;
     progress.layers = payload.layers;
     progress.heads = payload.heads;
+    progress.windows = payload.windows;
     progress.sequence = sequence;
     progress.time = event.time;
     progress.whole = whole;

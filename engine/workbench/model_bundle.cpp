@@ -83,12 +83,14 @@ void addWeights(ModelBundle& bundle, const model::WeightSource& weights, const c
   bundle.weightsDigest = watched.digest();
 }
 
-ModelBundle namedBundle(const checkpoint::Checkpoint& checkpoint) {
+ModelBundle namedBundle(const checkpoint::Checkpoint& checkpoint, std::int32_t context) {
   checkpoint.requireModel();
   ModelBundle bundle;
   bundle.checkpoint = checkpoint;
   bundle.name = checkpoint.name();
   bundle.config = model::readConfig(checkpoint);
+  if (context > 0) model::fixContext(bundle.config, context);
+  bundle.context = context;
   return bundle;
 }
 
@@ -136,17 +138,18 @@ void addEndTokens(model::ModelConfig& config, const checkpoint::Checkpoint& chec
 
 ModelBundle loadModelWeights(const checkpoint::Checkpoint& checkpoint, const compute::Backends& backends,
                              const ModelOptions& options) {
-  ModelBundle bundle = namedBundle(checkpoint);
+  ModelBundle bundle = namedBundle(checkpoint, options.context);
   addWeights(bundle, *model::openWeights(checkpoint, bundle.config), backends, options);
   return bundle;
 }
 
-ModelBundle describeModel(const checkpoint::Checkpoint& checkpoint, const text::ChatTemplate* chat) {
+ModelBundle describeModel(const checkpoint::Checkpoint& checkpoint, const text::ChatTemplate* chat,
+                          std::int32_t context) {
   checkpoint.requireModel();
   std::unique_ptr<text::Tokenizer> tokenizer = text::loadTokenizer(checkpoint);
   const bool isChosen = chat != nullptr;
   if (!isChosen) chat = &text::findChatTemplate(checkpoint);
-  ModelBundle bundle = namedBundle(checkpoint);
+  ModelBundle bundle = namedBundle(checkpoint, context);
   bundle.chatIsChosen = isChosen;
   addEndTokens(bundle.config, checkpoint, *tokenizer, chat);
   bundle.tokenizer = std::move(tokenizer);
@@ -157,7 +160,7 @@ ModelBundle describeModel(const checkpoint::Checkpoint& checkpoint, const text::
 ModelBundle loadModelBundle(const checkpoint::Checkpoint& checkpoint, const compute::Backends& backends,
                             const ModelOptions& options) {
   // What is small is read first, so that most mistakes are found before the weights are touched.
-  ModelBundle bundle = describeModel(checkpoint, options.chat);
+  ModelBundle bundle = describeModel(checkpoint, options.chat, options.context);
   addWeights(bundle, *model::openWeights(checkpoint, bundle.config), backends, options);
   return bundle;
 }

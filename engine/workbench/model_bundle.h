@@ -13,6 +13,7 @@
 #include "engine/trace/sink.h"
 
 #include <cstddef>
+#include <cstdint>
 #include <filesystem>
 #include <functional>
 #include <memory>
@@ -31,6 +32,7 @@ struct ModelOptions {
   std::optional<run::SessionConfig> session = {};
   std::filesystem::path adapter = {};        ///< directory of a LoRA adapter; empty: none
   const text::ChatTemplate* chat = nullptr;  ///< a person's choice; null: the checkpoint's own
+  std::int32_t context = 0;                  ///< as RunSettings::context
   std::stop_token stop = {};                 ///< checked before each tensor
   /// Called before each tensor, on the loading thread, with the number of tensors read so far and of all
   /// tensors.
@@ -52,6 +54,7 @@ struct ModelBundle {
   std::unique_ptr<model::Decoder> decoder;
   std::unique_ptr<text::Tokenizer> tokenizer;  ///< null for a shape
   const text::ChatTemplate* chat = nullptr;    ///< null for a shape
+  std::int32_t context = 0;                    ///< as RunSettings::context
   bool chatIsChosen = false;                   ///< by a person, in place of the checkpoint's own
 
   compute::BackendOptions backendOptions() const;
@@ -76,8 +79,9 @@ ModelBundle loadModelWeights(const checkpoint::Checkpoint& checkpoint, const com
                              const ModelOptions& options = {});
 
 /// The same without weights, backend and fingerprint. This suffices to lay out prompts and to predict runs.
-/// `chat`: as in ModelOptions.
-ModelBundle describeModel(const checkpoint::Checkpoint& checkpoint, const text::ChatTemplate* chat = nullptr);
+/// `chat`, `context`: as in ModelOptions.
+ModelBundle describeModel(const checkpoint::Checkpoint& checkpoint, const text::ChatTemplate* chat = nullptr,
+                          std::int32_t context = 0);
 
 /// A model with a named shape (model::namedShape) and random bf16 weights. Throws Failure for other names.
 ModelBundle makeShapeBundle(const std::string& shape, const compute::Backends& backends,

@@ -21,6 +21,8 @@ struct RunSettings {
   std::string model;                  ///< directory of the checkpoint; empty: the bundled one
   std::string adapter;                ///< directory of a LoRA adapter for it; empty: none
   std::string chatTemplate = "auto";  ///< name of a chat template; "auto": the checkpoint's own
+  /// Tokens that a model whose positions have two scales (LongRoPE) is opened for; 0: its original context.
+  std::int32_t context = 0;
   /// Names of other models, separated by commas. The checkpoint replaces them without a warning.
   std::string standsFor;
   std::string policy = standardPolicy();

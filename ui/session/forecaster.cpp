@@ -99,13 +99,14 @@ const workbench::ModelBundle& Forecaster::describe(const document::RunSettings& 
   const checkpoint::Checkpoint checkpoint = workbench::modelDirectoryOf(settings);
   const text::ChatTemplate* const chat = workbench::templateOf(settings.chatTemplate);
   const auto isIt = [&](const workbench::ModelBundle& model) {
-    return model.checkpoint == checkpoint && (chat == nullptr ? !model.chatIsChosen : model.chat == chat);
+    return model.checkpoint == checkpoint && model.context == settings.context &&
+           (chat == nullptr ? !model.chatIsChosen : model.chat == chat);
   };
   if (loaded != nullptr && isIt(*loaded)) return *loaded;
   // Its weights are not needed, and reading them would take the place of the model that is loaded.
   if (!m_described || !isIt(*m_described)) {
     m_described.reset();
-    m_described = workbench::describeModel(checkpoint, chat);
+    m_described = workbench::describeModel(checkpoint, chat, settings.context);
   }
   return *m_described;
 }

@@ -69,15 +69,18 @@ std::optional<query::NotGiven> ProblemFinder::fileObstacle(const QString& docume
 const ProblemFinder::SeenModel& ProblemFinder::modelOf(const workbench::RunSettings& settings) {
   const QDateTime written = QFileInfo(QString::fromStdString(settings.model)).lastModified();
   const bool isSame = m_model.checkpoint == settings.model && m_model.chatTemplate == settings.chatTemplate &&
-                      m_model.written == written;
+                      m_model.context == settings.context && m_model.written == written;
   if (isSame) return m_model;
   m_model = {.checkpoint = settings.model,
              .chatTemplate = settings.chatTemplate,
+             .context = settings.context,
              .written = written,
              .obstacle = workbench::modelObstacle(settings)};
   if (m_model.obstacle && !m_model.obstacle->isOfTemplate) return m_model;
   try {
-    m_model.contextLength = model::readConfig(workbench::modelDirectoryOf(settings)).maxPositions;
+    model::ModelConfig config = model::readConfig(workbench::modelDirectoryOf(settings));
+    if (settings.context > 0) model::fixContext(config, settings.context);
+    m_model.contextLength = config.maxPositions;
   } catch (const Failure&) {
     // It was there a moment ago; the next search says what is wrong with it.
   }

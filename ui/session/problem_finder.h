@@ -42,7 +42,8 @@ class ProblemFinder {
   struct SeenModel {
     std::string checkpoint = "?";  ///< RunSettings::model
     std::string chatTemplate;
-    QDateTime written;  ///< of the folder or file
+    std::int32_t context = 0;  ///< RunSettings::context
+    QDateTime written;         ///< of the folder or file
     std::int64_t contextLength = 0;
     std::optional<workbench::ModelObstacle> obstacle;
   };

@@ -130,6 +130,7 @@ trace::Event TraceStore::beginningAt(std::size_t first) const {
                                         .threads = progress.threads,
                                         .layers = progress.layers,
                                         .heads = progress.heads,
+                                        .windows = progress.windows,
                                         .pool = state.pool().state()};
   return event;
 }

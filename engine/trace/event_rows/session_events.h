@@ -41,6 +41,7 @@ void fields(V&& v, X& x) {
   v("threads", x.threads);
   v("layers", x.layers);
   v("heads", x.heads);
+  v("windows", x.windows);
   v("pool", x.pool);
 }
 

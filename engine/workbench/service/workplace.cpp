@@ -35,6 +35,7 @@ ModelBundle Workplace::loadBeside(const RunSettings& settings, const std::stop_t
                           .session = sessionConfigOf(settings),
                           .adapter = identity.adapter,
                           .chat = templateOf(identity.chatTemplate),
+                          .context = identity.context,
                           .stop = stop,
                           .progress = [this, &identity](std::size_t read, std::size_t all) {
                             m_watcher.loading(identity.model, read, all);

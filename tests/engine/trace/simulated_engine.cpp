@@ -27,6 +27,7 @@ void SimulatedEngine::start() {
                              .threads = 1,
                              .layers = 2,
                              .heads = 2,
+                             .windows = {},
                              .pool = m_pool});
 }
 

@@ -21,7 +21,30 @@ class TestModelBundle : public QObject {
   void loadingStops();
   void weightsThatAreCutAreAnError_data();
   void weightsThatAreCutAreAnError();
+  void isOpenedForAContext_data();
+  void isOpenedForAContext();
 };
+
+void TestModelBundle::isOpenedForAContext_data() {
+  QTest::addColumn<int>("context");
+  QTest::addColumn<qint64>("positions");
+  QTest::newRow("its original one") << 0 << qint64{40};
+  QTest::newRow("no more than that") << 40 << qint64{40};
+  QTest::newRow("a longer one") << 41 << qint64{256};
+}
+
+/// The divisors of LongRoPE are in the fingerprint: keys of one context do not fit those of the other.
+void TestModelBundle::isOpenedForAContext() {
+  QFETCH(int, context);
+  QFETCH(qint64, positions);
+  const std::filesystem::path phi = SPANSCOPE_SOURCE_DIR "/tests/engine/model/data/phi3_long";
+  const auto open = [&phi](int tokens) {
+    return workbench::loadModelWeights(phi, test::cpuBackends(), {.threads = 1, .context = tokens});
+  };
+  const workbench::ModelBundle bundle = open(context);
+  QCOMPARE(bundle.config.maxPositions, positions);
+  QCOMPARE(bundle.fingerprint == open(0).fingerprint, positions == 40);
+}
 
 void TestModelBundle::loadingStops() {
   const auto directory = workbench::bundledModelDirectory();

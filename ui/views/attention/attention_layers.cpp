@@ -42,6 +42,10 @@ QBrush forbiddenBrush(const Theme& theme) {
   return QBrush(theme.color(Role::Outline), Qt::BDiagPattern);
 }
 
+QBrush outsideBrush(const Theme& theme) {
+  return QBrush(theme.color(Role::Outline), Qt::HorPattern);
+}
+
 QBrush missingBrush(const Theme& theme) {
   return QBrush(theme.color(Role::Outline), Qt::Dense7Pattern);
 }
@@ -104,6 +108,9 @@ void AttentionCells::drawCells(QCPPainter* painter) const {
 void AttentionCells::drawMask(QCPPainter* painter) const {
   for (const AttentionRegion& region : m_plot.forbidden()) {
     painter->fillRect(pixelsOf(m_plot.cellRect(region)), forbiddenBrush(m_plot.theme()));
+  }
+  for (const AttentionRegion& region : m_plot.outside()) {
+    painter->fillRect(pixelsOf(m_plot.cellRect(region)), outsideBrush(m_plot.theme()));
   }
   for (const AttentionRegion& region : m_plot.missing()) {
     painter->fillRect(pixelsOf(m_plot.cellRect(region)), missingBrush(m_plot.theme()));

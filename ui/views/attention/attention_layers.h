@@ -57,6 +57,7 @@ void paintSinkMark(QPainter& painter, const QRectF& area, const QColor& ink);
 
 /// The hatch of cells that the tree forbids, and the hatch of cells that were not recorded.
 QBrush forbiddenBrush(const Theme& theme);
+QBrush outsideBrush(const Theme& theme);
 QBrush missingBrush(const Theme& theme);
 
 }  // namespace spanscope::ui

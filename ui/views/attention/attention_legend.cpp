@@ -25,6 +25,15 @@ void AttentionLegend::setContent(const AttentionModel& model, const Theme& theme
   if (has(CellState::Forbidden)) {
     samples.push_back({Hatch::Forbidden, tr("not visible: the tree keeps these apart")});
   }
+  if (has(CellState::Outside)) {
+    samples.push_back(
+        {Hatch::Outside, tr("outside of the window: a token sees %1 positions").arg(model.window.tokens)});
+  } else if (model.window.tokens == 0 && model.window.windowed > 0) {
+    samples.push_back({Hatch::None, tr("%1 of %2 layers see only the last %3 positions")
+                                        .arg(model.window.windowed)
+                                        .arg(model.window.layers)
+                                        .arg(model.window.widest)});
+  }
   if (has(CellState::Missing)) samples.push_back({Hatch::Missing, tr("seen, but not recorded")});
   if (model.rowSet == AttentionRowSet::All && !model.promptRows) {
     samples.push_back(
@@ -75,8 +84,11 @@ int AttentionLegend::flow(QPainter* painter, const QRect& area) const {
     if (painter != nullptr) {
       const QRect box(x, y + (kLine - kSwatch) / 2, kSwatch, kSwatch);
       painter->setPen(QPen(m_theme.color(Role::Outline), 1));
-      if (sample.hatch == Hatch::Forbidden || sample.hatch == Hatch::Missing) {
-        painter->setBrush(sample.hatch == Hatch::Forbidden ? forbiddenBrush(m_theme) : missingBrush(m_theme));
+      if (sample.hatch == Hatch::Forbidden || sample.hatch == Hatch::Missing ||
+          sample.hatch == Hatch::Outside) {
+        painter->setBrush(sample.hatch == Hatch::Forbidden ? forbiddenBrush(m_theme)
+                          : sample.hatch == Hatch::Outside ? outsideBrush(m_theme)
+                                                           : missingBrush(m_theme));
         painter->drawRect(box);
       } else if (sample.hatch == Hatch::Sink) {
         paintSinkMark(*painter, QRectF(box.left() + 1, box.top() + 3, 8, 5), m_theme.color(Role::Text));

@@ -26,7 +26,7 @@ class AttentionLegend : public QWidget {
   void paintEvent(QPaintEvent* event) override;
 
  private:
-  enum class Hatch { None, Forbidden, Missing, Pale, Sink };
+  enum class Hatch { None, Forbidden, Outside, Missing, Pale, Sink };
   struct Sample {
     Hatch hatch = Hatch::None;
     QString text;

@@ -481,7 +481,42 @@ class ModelMaker {
            end > m_request.segments[key].visibleBegin;
   }
 
+  /// Of the shown layers, as the session told it.
+  void findWindow() {
+    const std::vector<std::int32_t>& windows = m_input.state().progress().windows;
+    if (windows.empty()) return;
+    AttentionWindow& found = m_model.window;
+    const auto add = [&](std::int32_t layer) {
+      if (layer < 0 || static_cast<std::size_t>(layer) >= windows.size()) return;
+      const std::int32_t tokens = windows[static_cast<std::size_t>(layer)];
+      ++found.layers;
+      if (tokens == 0) return;
+      ++found.windowed;
+      found.widest = std::max(found.widest, tokens);
+    };
+    if (m_options.layer)
+      add(*m_options.layer);
+    else
+      for (const std::int32_t layer : m_model.layers) add(layer);
+    if (found.layers > 0 && found.windowed == found.layers) found.tokens = found.widest;
+  }
+
+  /// Whether all of a column stands before what the first token of a row sees.
+  bool isOutside(const AttentionRow& row, const AttentionSegment& key, std::int32_t column) const {
+    if (m_model.window.tokens == 0) return false;
+    const std::int32_t local = row.answer >= 0  ? row.token - 1
+                               : row.token >= 0 ? row.token
+                                                : row.block * m_model.blockSize;
+    const trace::SegmentInfo& seen = m_request.segments[key.segment];
+    // The last segment goes on with the answer.
+    std::int32_t end = endToken(key, column);
+    if (key.segment != lastSegment()) end = std::min(end, static_cast<std::int32_t>(seen.tokens.size()));
+    const std::int64_t last = seen.base + end - 1;
+    return m_request.segments[row.segment].base + local - last >= m_model.window.tokens;
+  }
+
   void fillStates(const AttentionSums& sums) {
+    findWindow();
     m_model.states.assign(m_model.rows.size() * static_cast<std::size_t>(m_model.columns), CellState::Blank);
     for (std::size_t r = 0; r < m_model.rows.size(); ++r) {
       const AttentionRow& row = m_model.rows[r];
@@ -495,6 +530,8 @@ class ModelMaker {
           } else {
             state = sees(row.segment, key.segment, endToken(key, c)) ? seen : CellState::Forbidden;
           }
+          const bool isSeen = state == CellState::Measured || state == CellState::Missing;
+          if (isSeen && isOutside(row, key, c)) state = CellState::Outside;
         }
       }
     }

@@ -50,6 +50,7 @@ struct AttentionOptions {
 enum class CellState : std::uint8_t {
   Blank,      ///< the key comes later in the view than the row
   Forbidden,  ///< the key comes earlier, but the tree forbids the row to see it
+  Outside,    ///< the key comes earlier than the window of the shown layers begins
   Missing,    ///< the row sees the key, but nothing was recorded
   Measured,
 };
@@ -118,6 +119,15 @@ struct AttentionRegion {
   bool operator==(const AttentionRegion&) const = default;
 };
 
+/// What layers with a window see of the view.
+struct AttentionWindow {
+  std::int32_t tokens = 0;    ///< positions that all shown layers see at most; 0: some see all
+  std::int32_t widest = 0;    ///< of the layers that have a window; 0: none has one
+  std::int32_t windowed = 0;  ///< shown layers that have one
+  std::int32_t layers = 0;    ///< shown layers
+  bool operator==(const AttentionWindow&) const = default;
+};
+
 /// How much is known of the answer in the shown layer and head.
 struct AnswerKnown {
   std::int32_t tokens = 0;                           ///< tokens of the answer
@@ -157,6 +167,7 @@ struct AttentionModel {
   AnswerKnown answer;
   std::vector<std::int32_t> layers;  ///< layers that were observed or can be computed again, ascending
   std::int32_t heads = 0;
+  AttentionWindow window;
   bool promptRows = false;                   ///< something was recorded of rows of the prompt
   bool computedAgain = false;                ///< some cells were computed again after the run
   std::vector<std::uint32_t> tokenSegments;  ///< segments whose single tokens were recorded, ascending

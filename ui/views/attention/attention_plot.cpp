@@ -71,6 +71,7 @@ void AttentionPlot::setContent(const AttentionModel& model, const Theme& theme, 
                         model.rows.size() != m_model.rows.size();
   m_model = model;
   m_forbidden = model.regions(CellState::Forbidden);
+  m_outside = model.regions(CellState::Outside);
   m_missing = model.regions(CellState::Missing);
   m_theme = theme;
   m_marks = marks;

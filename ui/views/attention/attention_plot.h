@@ -35,6 +35,7 @@ class AttentionPlot : public QCustomPlot {
   const AttentionMarks& marks() const { return m_marks; }
   const QImage& image() const { return m_image; }
   const std::vector<AttentionRegion>& forbidden() const { return m_forbidden; }
+  const std::vector<AttentionRegion>& outside() const { return m_outside; }
   const std::vector<AttentionRegion>& missing() const { return m_missing; }
   std::optional<AttentionCell> cursor() const { return m_cursor; }
   void setCursorCell(std::optional<AttentionCell> cell);
@@ -95,6 +96,7 @@ class AttentionPlot : public QCustomPlot {
   AttentionMarks m_marks;
   QImage m_image;  ///< one pixel a cell
   std::vector<AttentionRegion> m_forbidden;
+  std::vector<AttentionRegion> m_outside;
   std::vector<AttentionRegion> m_missing;
   AttentionShades m_shades;
   AttentionScale m_scaleKind = AttentionScale::Linear;

@@ -47,6 +47,8 @@ QString attentionReadout(const AttentionModel& model, const AttentionOptions& op
       return pair + tr("not there yet, it comes later");
     case CellState::Forbidden:
       return pair + tr("not visible: the tree keeps them apart");
+    case CellState::Outside:
+      return pair + tr("outside of the window of %1 positions").arg(model.window.tokens);
     case CellState::Missing:
       return pair +
              (model.leftOut ? tr("not recorded (%1)").arg(leftOutText(*model.leftOut)) : tr("not recorded"));
@@ -85,6 +87,7 @@ QString attentionCsv(const AttentionModel& model) {
       const QString word = measured && isComputedAgain(row, key.segment) ? tr("computed again")
                            : measured                                    ? tr("measured")
                            : state == CellState::Forbidden               ? tr("not visible")
+                           : state == CellState::Outside                 ? tr("outside of the window")
                                                                          : tr("not recorded");
       text += csvLine(
           {model.nameOfRow(static_cast<std::int32_t>(r)), QString::number(row.block),

@@ -84,6 +84,7 @@ class TableMaker {
     row.subtitle = parts.join(QStringLiteral(" · "));
     row.note = cacheNote(m_input, id, request);
     if (request.admittedAt >= 0) row.extras = accountWords(RequestAccount(m_input, id).prompt());
+    if (const QString windows = windowText(); !windows.isEmpty()) row.extras << windows;
 
     const std::vector<SegmentName> names = segmentNames(m_input, id);
     const RequestParts told = requestParts(m_input, id);
@@ -107,6 +108,7 @@ class TableMaker {
         }
         row.cells.push_back(cell(facts, request));
         mark(row.cells.back(), marks);
+        if (!own.hidden) row.cells.back().outsideLayers = outsideLayers(facts, request);
         ++segment.count;
       }
       if (segment.count > 0) row.segments.push_back(std::move(segment));
@@ -114,6 +116,28 @@ class TableMaker {
     }
     markCropped(row, marks, request);
     m_table.rows.push_back(std::move(row));
+  }
+
+  QString windowText() const {
+    const std::vector<std::int32_t>& windows = m_state.progress().windows;
+    if (windows.empty()) return {};
+    const auto all = std::count(windows.begin(), windows.end(), 0);
+    return tr("lined: outside of the window of layers, at the end of the prompt (%1 of %2 see %3 positions)")
+        .arg(static_cast<std::ptrdiff_t>(windows.size()) - all)
+        .arg(windows.size())
+        .arg(*std::max_element(windows.begin(), windows.end()));
+  }
+
+  std::int32_t outsideLayers(const VirtualBlockFacts& facts, const trace::RequestState& request) const {
+    const std::vector<std::int32_t>& windows = m_state.progress().windows;
+    if (windows.empty() || facts.prompt == 0 || request.segments.empty()) return 0;
+    const trace::SegmentInfo& end = request.segments[request.segments.size() - 1];
+    const std::int64_t last = end.base + static_cast<std::int64_t>(end.tokens.size()) - 1;
+    const std::int64_t own = request.segments[facts.place.segment].base +
+                             std::int64_t{facts.place.virtualIndex} * m_table.blockSize + facts.prompt - 1;
+    return static_cast<std::int32_t>(std::count_if(windows.begin(), windows.end(), [&](std::int32_t window) {
+      return window > 0 && last - own >= window;
+    }));
   }
 
   /// Adds the brackets above the cells of a segment, which are the last ones of the row.
@@ -345,6 +369,11 @@ QString cellTip(const ViewInput& input, const BlockTable& table, const CellPlace
                                 : tr("%1 tokens were cropped behind it"))
                  .arg(cell.cropped);
   }
+  if (cell.outsideLayers > 0) {
+    lines << tr("Outside of the window of %1 of %2 layers, seen from the end of the prompt")
+                 .arg(cell.outsideLayers)
+                 .arg(input.state().progress().windows.size());
+  }
   if (const trace::BlockLookedUp* lookup = lookupEvent(*input.trace, facts.lookup)) {
     if (lookup->outcome == trace::LookupOutcome::Partial && facts.load == 0)
       lines << tr("Its first %1 tokens were copied from #%2").arg(lookup->tokens).arg(lookup->block);
@@ -375,21 +404,23 @@ QString blockTableCsv(const BlockTable& table) {
                          QStringLiteral("name"), QStringLiteral("index"), QStringLiteral("number"),
                          QStringLiteral("physical"), QStringLiteral("served"), QStringLiteral("found"),
                          QStringLiteral("tokens"), QStringLiteral("references"), QStringLiteral("present"),
-                         QStringLiteral("pads"), QStringLiteral("markers"), QStringLiteral("cropped")});
+                         QStringLiteral("pads"), QStringLiteral("markers"), QStringLiteral("cropped"),
+                         QStringLiteral("outside_layers")});
   for (const TableRow& row : table.rows) {
     for (std::size_t i = 0; i < row.cells.size(); ++i) {
       const TableCell& cell = row.cells[i];
-      csv += csvLine(
-          {QString::number(row.run), QString::number(row.request), QString::number(cell.facts.place.segment),
-           nameOf(row, i), QString::number(cell.facts.place.virtualIndex),
-           cell.facts.number < 0 ? QString() : QString::number(cell.facts.number),
-           cell.facts.physical == kNullBlock ? QString() : QString::number(cell.facts.physical),
-           Theme::name(cell.facts.role), QString::number(cell.facts.found),
-           QString::number(cell.facts.tokens), QString::number(cell.references),
-           cell.isThere() ? QStringLiteral("yes")
-           : cell.isFreed ? QStringLiteral("freed")
-                          : QStringLiteral("evicted"),
-           QString::number(cell.pads), QString::number(cell.markers), QString::number(cell.cropped)});
+      csv += csvLine({QString::number(row.run), QString::number(row.request),
+                      QString::number(cell.facts.place.segment), nameOf(row, i),
+                      QString::number(cell.facts.place.virtualIndex),
+                      cell.facts.number < 0 ? QString() : QString::number(cell.facts.number),
+                      cell.facts.physical == kNullBlock ? QString() : QString::number(cell.facts.physical),
+                      Theme::name(cell.facts.role), QString::number(cell.facts.found),
+                      QString::number(cell.facts.tokens), QString::number(cell.references),
+                      cell.isThere() ? QStringLiteral("yes")
+                      : cell.isFreed ? QStringLiteral("freed")
+                                     : QStringLiteral("evicted"),
+                      QString::number(cell.pads), QString::number(cell.markers),
+                      QString::number(cell.cropped), QString::number(cell.outsideLayers)});
     }
   }
   return csv;

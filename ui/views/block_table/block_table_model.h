@@ -24,6 +24,8 @@ struct TableCell {
   std::optional<std::size_t> lostAt;  ///< index of the event with which the content was lost
   std::int32_t pads = 0;              ///< pads that the layout put into it
   std::int32_t markers = 0;
+  /// Layers in whose window, as it stands at the end of the prompt, no token of the block is.
+  std::int32_t outsideLayers = 0;
   std::int32_t cropped = 0;  ///< tokens after its last one that the layout removed
   bool operator==(const TableCell&) const = default;
 

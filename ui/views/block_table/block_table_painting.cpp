@@ -207,11 +207,18 @@ void BlockTableArea::paintCells(QPainter& painter, std::size_t row, const QRect&
   }
 }
 
-/// Paints what the layout did: markers as a bar at the left, pads hatched from the right, cropped tokens as a
-/// broken right edge.
+/// Paints lines over what stands outside of windows, and what the layout did: markers as a bar at the left,
+/// pads hatched from the right, cropped tokens as a broken right edge.
 void BlockTableArea::paintMarks(QPainter& painter, const TableCell& cell, const QRect& place) const {
-  if (cell.pads == 0 && cell.markers == 0 && cell.cropped == 0) return;
+  if (cell.pads == 0 && cell.markers == 0 && cell.cropped == 0 && cell.outsideLayers == 0) return;
   const QRect inner = place.adjusted(1, 1, -1, -1);
+  if (cell.outsideLayers > 0) {
+    constexpr int kLines = 4;  // pixels from one line to the next
+    QColor line = theme().color(Role::Surface);
+    line.setAlphaF(0.55F);
+    for (int y = inner.top() + 2; y <= inner.bottom(); y += kLines)
+      painter.fillRect(QRect(inner.left(), y, inner.width(), 1), line);
+  }
   if (cell.pads > 0) {
     const int width = std::max(2, inner.width() * cell.pads / std::max(1, m_table->blockSize));
     const QRect pads(inner.right() + 1 - width, inner.top(), width, inner.height());

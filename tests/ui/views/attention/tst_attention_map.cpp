@@ -111,6 +111,37 @@ class TestAttentionMap : public QObject {
     QCOMPARE(blocks.states[blocks.at(0, blocks.segments[1].firstColumn)], CellState::Missing);
   }
 
+  /// A layer with a window does not see what stands before it; the mean of layers does if any of them does.
+  void windowsAreShown() {
+    const ViewInput input = test::twentyDocuments({.windows = {400, 0, 400, 400}});
+    AttentionOptions options = answerOptions();
+    const AttentionModel mean = attentionModel(input, options);
+    QCOMPARE(std::count(mean.states.begin(), mean.states.end(), CellState::Outside), 0);
+    QCOMPARE(mean.window.windowed, 3);
+    QCOMPARE(mean.window.widest, 400);
+    options.layer = 2;
+    const AttentionModel windowed = attentionModel(input, options);
+    QCOMPARE(windowed.window.tokens, 400);
+    // Two documents of some 180 tokens lie within 400 positions, and a part of a third.
+    for (std::int32_t row : {0, test::kTwentyAnswerTokens - 1}) {
+      QCOMPARE(windowed.states[windowed.at(row, 0)], CellState::Outside);
+      QCOMPARE(windowed.states[windowed.at(row, 17)], CellState::Outside);
+      QCOMPARE(windowed.states[windowed.at(row, 20)], CellState::Measured);
+      QCOMPARE(windowed.states[windowed.at(row, 21)], CellState::Measured);
+    }
+    QVERIFY(attentionReadout(windowed, options, 0, 0).contains(QStringLiteral("outside of the window")));
+    QVERIFY(attentionCsv(windowed).contains(QStringLiteral("outside of the window")));
+    AttentionLegend legend;
+    legend.setContent(windowed, Theme());
+    const int withWindow = legend.heightForWidth(120);
+    legend.setContent(attentionModel(test::twentyDocuments(), options), Theme());
+    QVERIFY(legend.heightForWidth(120) < withWindow);
+    options.layer = 1;
+    const AttentionModel all = attentionModel(input, options);
+    QCOMPARE(all.window.tokens, 0);
+    QCOMPARE(std::count(all.states.begin(), all.states.end(), CellState::Outside), 0);
+  }
+
   /// What was computed again after the run fills what the run recorded no finer.
   void replayedRowsAreShown() {
     ViewInput input = test::twentyDocuments();

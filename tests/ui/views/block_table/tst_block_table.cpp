@@ -40,6 +40,7 @@ class TestBlockTable : public QObject {
   void clickSelects();
   void keysWalk();
   void csv();
+  void windowsAreShown();
 
  private:
   static ui::BlockTable tableOf(const ui::ViewInput& input) {
@@ -49,6 +50,27 @@ class TestBlockTable : public QObject {
   }
   std::unique_ptr<test::Recording> m_recording;
 };
+
+/// Blocks that no token of the prompt's end sees in some layers are counted, and lined.
+void TestBlockTable::windowsAreShown() {
+  const ui::ViewInput input = test::twentyDocuments({.windows = {400, 0, 40, 400}});
+  const ui::BlockTable table = tableOf(input);
+  const ui::TableRow& row = table.rows.front();
+  QCOMPARE(row.cells.front().outsideLayers, 3);
+  std::int32_t before = 3;
+  bool isOneSomewhere = false;
+  for (const ui::TableCell& cell : row.cells) {
+    if (cell.outsideLayers == 1) isOneSomewhere = true;
+    QVERIFY(cell.outsideLayers <= before);
+    before = cell.outsideLayers;
+  }
+  QVERIFY(isOneSomewhere && before == 0);
+  QVERIFY2(row.extras.last().contains(QStringLiteral("3 of 4 see 400")), qPrintable(row.extras.last()));
+  QVERIFY(ui::cellTip(input, table, {0, 0}).contains(QStringLiteral("window of 3 of 4 layers")));
+  // Without windows nothing is said of them.
+  for (const ui::TableCell& cell : tableOf(test::twentyDocuments()).rows.front().cells)
+    QCOMPARE(cell.outsideLayers, 0);
+}
 
 void TestBlockTable::initTestCase() {
   m_recording = std::make_unique<test::Recording>(128);

@@ -18,9 +18,11 @@ trace::BlockLookedUp lookupOf(std::int32_t wanted, std::uint32_t segment, std::i
   return lookup;
 }
 
-TraceMaker::TraceMaker(std::int32_t blockSize, std::int32_t blockCount) : m_blockSize(blockSize) {
+TraceMaker::TraceMaker(std::int32_t blockSize, std::int32_t blockCount, std::vector<std::int32_t> windows)
+    : m_blockSize(blockSize) {
   trace::SessionStarted session;
   session.program = "test";
+  session.windows = std::move(windows);
   session.pool.blockSize = blockSize;
   session.pool.blocks.resize(static_cast<std::size_t>(blockCount));
   for (BlockId block = 1; block < blockCount; ++block) session.pool.freeOrder.push_back(block);

@@ -19,7 +19,9 @@ trace::BlockLookedUp lookupOf(std::int32_t wanted, std::uint32_t segment = 0, st
 
 class TraceMaker {
  public:
-  explicit TraceMaker(std::int32_t blockSize = 4, std::int32_t blockCount = 16);
+  /// `windows`: SessionStarted::windows.
+  explicit TraceMaker(std::int32_t blockSize = 4, std::int32_t blockCount = 16,
+                      std::vector<std::int32_t> windows = {});
 
   /// Sends an event of a run and request. Returns its sequence number.
   std::uint64_t send(RunId run, RequestId request, trace::Payload payload, const NodePath& node = {});

@@ -151,7 +151,7 @@ void sendToken(TraceMaker& maker, const std::vector<trace::SegmentInfo>& table, 
 }  // namespace
 
 ui::ViewInput twentyDocuments(const TwentyOptions& options, ui::Scheme scheme) {
-  TraceMaker maker(kBlock, 512);
+  TraceMaker maker(kBlock, 512, options.windows);
   const std::vector<trace::SegmentInfo> table = segments();
   maker.startRun(1, 1, table, queryJson());
   for (std::int32_t token = 0; token < kTwentyAnswerTokens; ++token) sendToken(maker, table, token, options);

@@ -7,6 +7,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <vector>
 
 namespace spanscope::test {
 
@@ -20,8 +21,9 @@ inline constexpr std::int32_t kFindingLayer = 2;
 inline constexpr std::int32_t kFindingHead = 1;
 
 struct TwentyOptions {
-  bool bySegment = true;  ///< records what each layer and head read, by segment
-  bool byBlock = true;    ///< records the mean of layers and heads, by block
+  bool bySegment = true;                ///< records what each layer and head read, by segment
+  bool byBlock = true;                  ///< records the mean of layers and heads, by block
+  std::vector<std::int32_t> windows{};  ///< of the four layers; empty: all see all
 };
 
 /// The input of this run. Segment 0 is the system's, 1 to 20 are documents, 21 is question and reply.
