@@ -113,7 +113,7 @@ class TestCpuMatmul : public QObject {
     Random random(m_seed);
     const bool isFused = hasFusedMultiplyAdd(target);
     const auto backend = test::makeBackend("cpu", 2);
-    for (const std::int64_t rows : {1, 2, 5, 12, 13, 40, 200}) {
+    for (const std::int64_t rows : {1, 2, 5, 12, 13, 40, 200, 400}) {
       const std::int64_t blocks = 1 + static_cast<std::int64_t>(random.below(3));
       const Product c{rows,
                       blocks * compute::infoOf(format).blockElements,
