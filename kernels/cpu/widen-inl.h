@@ -16,6 +16,8 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
+#include <type_traits>
 #include <utility>
 
 HWY_BEFORE_NAMESPACE();
@@ -141,6 +143,119 @@ struct PartFactors {
   PanelPair minimum;
 };
 
+#if HWY_TARGET != HWY_SCALAR
+/// A vector has a byte for each k of a group and each of kLanes features, and a word for some of one k.
+using GroupTag = hn::Repartition<std::uint8_t, FloatTag>;
+using GroupVector = hn::Vec<GroupTag>;
+static_assert(hn::MaxLanes(GroupTag()) == kPackedGroup * kLanes);
+
+struct GroupPair {
+  GroupVector first;
+  GroupVector second;
+};
+
+/// Words that are the same for all features of a k.
+HWY_INLINE hn::Vec<WordTag> wordsOfGroup(std::uint32_t k0, std::uint32_t k1, std::uint32_t k2,
+                                         std::uint32_t k3) {
+  alignas(64) std::uint32_t words[kLanes];
+  const std::array<std::uint32_t, kPackedGroup> ofK = {k0, k1, k2, k3};
+  for (std::size_t i = 0; i < kLanes; ++i) words[i] = ofK[i * kPackedGroup / kLanes];
+  return hn::Load(WordTag(), words);
+}
+
+/// The kLanes bytes at `data`, once for each k.
+HWY_INLINE GroupVector loadForEachK(const std::byte* data) {
+  if constexpr (kLanes == 16) {
+    return hn::LoadDup128(GroupTag(), bytesAt(data));
+  } else {
+    using Lane = std::conditional_t<kLanes == 8, std::uint64_t, std::uint32_t>;
+    Lane lane = 0;
+    std::memcpy(&lane, data, sizeof lane);
+    return hn::BitCast(GroupTag(), hn::Set(hn::Repartition<Lane, FloatTag>(), lane));
+  }
+}
+
+/// The first kLanes bytes at `data` for k 0 and 1, the next for k 2 and 3.
+HWY_INLINE hn::Vec<WordTag> loadForPairsOfK(const std::byte* data) {
+  const hn::Half<GroupTag> half;
+  alignas(64) std::int32_t places[kLanes];
+  for (std::size_t i = 0; i < kLanes; ++i)
+    places[i] = static_cast<std::int32_t>(i / (kLanes / 2) * (kLanes / 4) + i % (kLanes / 4));
+  const auto both = hn::ZeroExtendVector(GroupTag(), hn::LoadU(half, bytesAt(data)));
+  return hn::TableLookupLanes(hn::BitCast(WordTag(), both), hn::SetTableIndices(WordTag(), places));
+}
+
+/// Whether the codes of a group are put together for all its k at once: those that lie in two planes, for
+/// which this is faster. For the others the way by memory takes what is saved.
+template <compute::WeightFormat kFormat>
+constexpr bool kTakesGroups =
+    kRuleOf<kFormat>.bits == 3 || kRuleOf<kFormat>.bits == 5 || kRuleOf<kFormat>.bits == 6;
+
+/// The codes of all k of a group, of 3, 5 or 6 bits. Shifts go over words: what they bring from neighbours is
+/// masked.
+template <int kBits>
+HWY_INLINE GroupPair codesOfGroup(const std::byte* group, const std::byte* high) {
+  const GroupTag bytes;
+  const auto masked = [&](hn::Vec<WordTag> words, std::uint8_t mask) {
+    return hn::And(hn::BitCast(bytes, words), hn::Set(bytes, mask));
+  };
+  GroupPair codes;
+  if constexpr (kBits > 4) {
+    const auto low = hn::BitCast(WordTag(), hn::LoadU(bytes, bytesAt(group)));
+    codes = {masked(low, 15), masked(hn::ShiftRight<4>(low), 15)};
+  } else {
+    const auto low = loadForPairsOfK(group);
+    codes = {masked(hn::Shr(low, wordsOfGroup(0, 4, 0, 4)), 3),
+             masked(hn::Shr(low, wordsOfGroup(2, 6, 2, 6)), 3)};
+  }
+  if constexpr (kBits == 6) {
+    const auto upper = hn::Shl(loadForPairsOfK(high), wordsOfGroup(4, 0, 4, 0));
+    codes = {hn::Or(codes.first, masked(upper, 0x30)),
+             hn::Or(codes.second, masked(hn::ShiftRight<2>(upper), 0x30))};
+  }
+  if constexpr (kBits != 6) {
+    const auto upper = loadForEachK(high);
+    const auto value = hn::Set(bytes, kBits == 3 ? 4 : 16);
+    const auto bitOf = [&](hn::Vec<WordTag> bits) {
+      return hn::IfThenElseZero(hn::TestBit(upper, hn::BitCast(bytes, bits)), value);
+    };
+    codes = {hn::Or(codes.first, bitOf(wordsOfGroup(0x01010101U, 0x04040404U, 0x10101010U, 0x40404040U))),
+             hn::Or(codes.second, bitOf(wordsOfGroup(0x02020202U, 0x08080808U, 0x20202020U, 0x80808080U)))};
+  }
+  return codes;
+}
+
+/// What factors are multiplied with, of all k of a group: [k][feature].
+struct GroupValues {
+  alignas(64) std::int8_t first[kPackedGroup * kLanes];
+  alignas(64) std::int8_t second[kPackedGroup * kLanes];
+};
+
+/// Everything up to here is done for bytes, which is a quarter of the work for words. From memory they are
+/// widened while they are loaded.
+template <compute::WeightFormat kFormat>
+HWY_INLINE void takeGroup(const std::byte* group, const std::byte* high, GroupValues& out) {
+  constexpr const compute::PackedRule& kRule = kRuleOf<kFormat>;
+  const GroupTag bytes;
+  GroupPair values = codesOfGroup<kRule.bits>(group, high);
+  if constexpr (kRule.offset != 0) {
+    const auto offset = hn::Set(bytes, static_cast<std::uint8_t>(kRule.offset));
+    values = {hn::Sub(values.first, offset), hn::Sub(values.second, offset)};
+  }
+  hn::Store(values.first, bytes, reinterpret_cast<std::uint8_t*>(out.first));
+  hn::Store(values.second, bytes, reinterpret_cast<std::uint8_t*>(out.second));
+}
+#endif
+
+HWY_INLINE PanelPair scaled(const PanelPair& values, const PartFactors& factors, bool hasMinimum) {
+  PanelPair out = {hn::Mul(factors.scale.first, values.first), hn::Mul(factors.scale.second, values.second)};
+  if (hasMinimum) {
+    out.first = hn::Add(out.first, factors.minimum.first);
+    out.second = hn::Add(out.second, factors.minimum.second);
+  }
+  return out;
+}
+
 /// The values of k number kK of a group.
 template <compute::WeightFormat kFormat, int kK>
 HWY_INLINE PanelPair widenOne(const std::byte* group, const std::byte* high, const PartFactors& factors) {
@@ -156,13 +271,33 @@ HWY_INLINE PanelPair widenOne(const std::byte* group, const std::byte* high, con
       values = {hn::Sub(values.first, offset), hn::Sub(values.second, offset)};
     }
   }
-  PanelPair out = {hn::Mul(factors.scale.first, hn::ConvertTo(d, values.first)),
-                   hn::Mul(factors.scale.second, hn::ConvertTo(d, values.second))};
-  if constexpr (kRule.hasMinimum) {
-    out.first = hn::Add(out.first, factors.minimum.first);
-    out.second = hn::Add(out.second, factors.minimum.second);
+  return scaled({hn::ConvertTo(d, values.first), hn::ConvertTo(d, values.second)}, factors, kRule.hasMinimum);
+}
+
+/// Gives the values of the four k of a group to `use`, in order.
+template <compute::WeightFormat kFormat, class Use>
+HWY_INLINE void eachOfGroup(const std::byte* group, const std::byte* high, const PartFactors& factors,
+                            const Use& use) {
+#if HWY_TARGET != HWY_SCALAR
+  if constexpr (kTakesGroups<kFormat>) {
+    GroupValues values;
+    takeGroup<kFormat>(group, high, values);
+    SPANSCOPE_UNROLL
+    for (int k = 0; k < static_cast<int>(kPackedGroup); ++k) {
+      const auto widened = [&](const std::int8_t* from) {
+        return hn::ConvertTo(FloatTag(), hn::PromoteTo(IntegerTag(), hn::LoadU(SignedByteTag(), from)));
+      };
+      const int at = k * static_cast<int>(kLanes);
+      use(scaled({widened(values.first + at), widened(values.second + at)}, factors,
+                 kRuleOf<kFormat>.hasMinimum));
+    }
+    return;
   }
-  return out;
+#endif
+  use(widenOne<kFormat, 0>(group, high, factors));
+  use(widenOne<kFormat, 1>(group, high, factors));
+  use(widenOne<kFormat, 2>(group, high, factors));
+  use(widenOne<kFormat, 3>(group, high, factors));
 }
 
 /// A part of a panel: its factors, and where its codes begin.
@@ -200,11 +335,7 @@ HWY_INLINE void eachOfParts(const PackedPanelShape& shape, const std::byte* pane
     const Part<kFormat> part(shape, panel, index);
     const std::byte* group = part.group;
     for (std::int64_t k = 0; k < shape.partElements; k += kPackedGroup, group += shape.groupBytes) {
-      const std::byte* high = group + shape.lowBytes;
-      use(widenOne<kFormat, 0>(group, high, part.factors));
-      use(widenOne<kFormat, 1>(group, high, part.factors));
-      use(widenOne<kFormat, 2>(group, high, part.factors));
-      use(widenOne<kFormat, 3>(group, high, part.factors));
+      eachOfGroup<kFormat>(group, group + shape.lowBytes, part.factors, use);
     }
   }
 }
