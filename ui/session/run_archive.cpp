@@ -317,6 +317,7 @@ QByteArray recordText(const RunRecord& record) {
                      {QStringLiteral("path"), record.path},
                      {QStringLiteral("model"), record.model},
                      {QStringLiteral("otherNames"), listOf(record.otherNames)},
+                     {QStringLiteral("madeFor"), record.madeFor},
                      {QStringLiteral("settings"), settingsOf(record.settings)},
                      {QStringLiteral("startedAt"), qint64(record.startedAt)},
                      {QStringLiteral("warnings"), listOf(record.warnings)}};
@@ -343,6 +344,7 @@ std::optional<RunRecord> readRecord(const QByteArray& text) {
   record.path = object[QStringLiteral("path")].toString();
   record.model = object[QStringLiteral("model")].toString();
   record.otherNames = textsOf(object[QStringLiteral("otherNames")]);
+  record.madeFor = object[QStringLiteral("madeFor")].toString();
   record.settings = settingsFrom(object[QStringLiteral("settings")].toObject());
   record.startedAt = object[QStringLiteral("startedAt")].toInteger();
   record.warnings = textsOf(object[QStringLiteral("warnings")]);

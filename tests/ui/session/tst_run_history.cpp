@@ -172,9 +172,11 @@ class TestRunHistory : public QObject {
   void recordsGoThroughTheirText() {
     RunHistory history;
     addTo(history, 7, sessionOf(7, "an answer with “quotes”", "/models/spanlet"));
-    const RunRecord& record = *history.find(7);
+    RunRecord record = *history.find(7);
+    record.madeFor = QStringLiteral("short questions about a made-up world");
     const std::optional<RunRecord> read = readRecord(recordText(record));
     QVERIFY(read);
+    QCOMPARE(read->madeFor, record.madeFor);
     QCOMPARE(read->run, RunId(7));
     QCOMPARE(read->document, record.document);
     QCOMPARE(read->model, record.model);
