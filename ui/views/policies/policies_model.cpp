@@ -273,11 +273,11 @@ QString policiesCsv(const PolicyComparison& comparison) {
   const auto milliseconds = [](const std::optional<PolicyRun>& run) {
     return run && run->firstToken ? csvNumber(*run->firstToken * kMilliseconds) : QString();
   };
-  QString text =
-      csvLine({tr("policy"), tr("first token cold ms"), tr("first token of the second run ms"),
-               tr("prompt tokens"), tr("found in place"), tr("found and moved"), tr("computed"),
-               tr("computed again"), tr("generated tokens"), tr("divergence mean nats"), tr("most nats"),
-               tr("tokens as full prefill"), tr("bytes"), tr("answer"), tr("problem")});
+  QString text = csvLine({tr("policy"), tr("first token cold ms"), tr("first token of the second run ms"),
+                          tr("prompt tokens"), tr("found in place"), tr("found and moved"), tr("computed"),
+                          tr("computed again"), tr("padded"), tr("cropped"), tr("generated tokens"),
+                          tr("divergence mean nats"), tr("most nats"), tr("tokens as full prefill"),
+                          tr("bytes"), tr("answer"), tr("problem")});
   for (const MeasuredPolicy& policy : comparison.policies) {
     const auto figures = policy.fidelity();
     std::optional<double> mean;
@@ -292,11 +292,11 @@ QString policiesCsv(const PolicyComparison& comparison) {
                        milliseconds(policy.reordered)};
     if (policy.reordered) {
       const TokenAccount& prompt = policy.reordered->prompt;
-      for (const std::int64_t count :
-           {prompt.total(), prompt.hit, prompt.relocated, prompt.computed, prompt.again})
+      for (const std::int64_t count : {prompt.total(), prompt.hit, prompt.relocated, prompt.computed,
+                                       prompt.again, prompt.padded, prompt.cropped})
         fields += QString::number(count);
     } else {
-      fields += QStringList(5, QString());
+      fields += QStringList(7, QString());
     }
     fields << QString::number(policy.generatedTokens) << number(mean) << number(most) << number(agreeing)
            << QString::number(policy.cacheBytes) << QString::fromStdString(policy.answer)
