@@ -11,6 +11,7 @@
 #include <QVBoxLayout>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 
 namespace spanscope::ui {
@@ -20,10 +21,19 @@ constexpr double kReach = 14;  ///< pixels from a point within which the pointer
 /// With more marks in a series, they lie on each other: shapes and outlines cannot be told apart, and
 /// painting them takes most of the time.
 constexpr std::size_t kMostMarks = 400;
+constexpr int kTitleTop = 4;
+constexpr int kValueTop = 24;
+constexpr int kHeaderLine = 20;
+constexpr int kSampleWidth = 24;  ///< of a legend, without the name
 
 QCPScatterStyle markerOf(const PlotSeries& series, const Theme& theme, double size) {
   return {series.square ? QCPScatterStyle::ssSquare : QCPScatterStyle::ssCircle,
           QPen(theme.ink(series.role), 1.5), QBrush(theme.color(Role::Surface)), size};
+}
+
+/// What is not drawn needs no name.
+bool isNamed(const PlotSeries& series) {
+  return !series.name.isEmpty() && !series.points.empty();
 }
 
 /// Bars with a pattern over their fill.
@@ -67,7 +77,8 @@ void MetricCard::setContent(const CardContent& content, const Theme& theme) {
   setAccessibleName(content.title);
   setAccessibleDescription(tr("%1 %2. %3 Left and Right go from point to point.")
                                .arg(content.value, content.change, content.explanation));
-  setToolTip(content.explanation);
+  setToolTip(content.change.isEmpty() ? content.explanation
+                                      : content.change + QStringLiteral("\n") + content.explanation);
   rebuild();
   update();
 }
@@ -173,14 +184,15 @@ void MetricCard::paintHeader(QPainter& painter, const QRect& area) const {
   painter.setFont(m_theme.titleFont());
   painter.setPen(m_theme.color(Role::Text));
   const QFontMetrics title(m_theme.titleFont());
-  painter.drawText(QRect(left, area.top() + 4, right - left, 20), Qt::AlignLeft | Qt::AlignVCenter,
+  painter.drawText(QRect(left, area.top() + kTitleTop, right - left, kHeaderLine),
+                   Qt::AlignLeft | Qt::AlignVCenter,
                    title.elidedText(m_content.title, Qt::ElideRight, right - left));
 
   QFont bold = m_theme.interfaceFont();
   bold.setWeight(QFont::DemiBold);
   painter.setFont(bold);
   int x = left;
-  painter.drawText(QRect(x, area.top() + 24, right - x, 20), Qt::AlignLeft | Qt::AlignVCenter,
+  painter.drawText(QRect(x, area.top() + kValueTop, right - x, kHeaderLine), Qt::AlignLeft | Qt::AlignVCenter,
                    m_content.value);
   x += QFontMetrics(bold).horizontalAdvance(m_content.value) + 2 * kSpace;
   painter.setFont(m_theme.smallFont());
@@ -188,43 +200,89 @@ void MetricCard::paintHeader(QPainter& painter, const QRect& area) const {
   painter.setPen(m_theme.color(m_content.verdict > 0   ? Role::HitInk
                                : m_content.verdict < 0 ? Role::ComputedInk
                                                        : Role::TextThird));
-  painter.drawText(QRect(x, area.top() + 24, std::max(0, right - x), 20), Qt::AlignLeft | Qt::AlignVCenter,
-                   m_content.change);
-  // The legend starts at the right and takes what fits beside the title.
-  const int titleEnd = left + title.horizontalAdvance(m_content.title) + 2 * kSpace;
-  int end = right;
-  for (auto series = m_content.series.rbegin(); series != m_content.series.rend(); ++series) {
-    if (series->name.isEmpty()) continue;
-    const int width = small.horizontalAdvance(series->name) + 24;
-    if (end - width < titleEnd) break;
-    const QRect place(end - width, area.top() + 4, width, 20);
-    const QColor ink = m_theme.ink(series->role);
-    const int middle = place.center().y();
-    if (series->kind == SeriesKind::Bars || series->kind == SeriesKind::Area) {
-      const QRect box(place.left(), middle - 5, 14, 10);
-      painter.fillRect(box, m_theme.fill(series->role));
-      if (series->kind == SeriesKind::Bars) painter.fillRect(box, m_theme.pattern(series->role));
-      painter.setPen(QPen(ink, 1));
-      painter.setBrush(Qt::NoBrush);
-      painter.drawRect(box);
-    } else {
-      QPen pen(ink, 1.5);
-      if (series->dashed) pen.setDashPattern({2, 2});
-      painter.setPen(pen);
-      if (series->kind == SeriesKind::Line) painter.drawLine(place.left(), middle, place.left() + 16, middle);
-      painter.setPen(QPen(ink, 1.5));
-      painter.setBrush(m_theme.color(Role::Surface));
-      const QRect mark(place.left() + 5, middle - 3, 6, 6);
-      if (series->square) {
-        painter.drawRect(mark);
-      } else {
-        painter.drawEllipse(mark);
-      }
-    }
-    painter.setPen(m_theme.color(Role::TextSecond));
-    painter.drawText(place.adjusted(20, 0, 0, 0), Qt::AlignLeft | Qt::AlignVCenter, series->name);
-    end -= width + 2 * kSpace;
+  const std::vector<std::optional<QRect>> places = legend(area.width());
+  int free = right;
+  for (const std::optional<QRect>& place : places) {
+    if (place && place->top() == kValueTop) free = std::min(free, area.left() + place->left());
   }
+  if (x + small.horizontalAdvance(m_content.change) <= free) {
+    painter.drawText(QRect(x, area.top() + kValueTop, std::max(0, right - x), kHeaderLine),
+                     Qt::AlignLeft | Qt::AlignVCenter, m_content.change);
+  }
+  std::size_t named = 0;
+  for (const PlotSeries& series : m_content.series) {
+    if (!isNamed(series)) continue;
+    if (const std::optional<QRect>& place = places[named++])
+      paintSample(painter, place->translated(area.topLeft()), series);
+  }
+}
+
+std::vector<std::optional<QRect>> MetricCard::legend(int width) const {
+  std::vector<std::optional<QRect>> places = legendBeside(width, m_content.change);
+  // Rather is the change left to the tool tip than a line without a name.
+  return std::count(places.begin(), places.end(), std::nullopt) > 0 ? legendBeside(width, {}) : places;
+}
+
+std::vector<std::optional<QRect>> MetricCard::legendBeside(int width, const QString& changeText) const {
+  const QFontMetrics small(m_theme.smallFont());
+  QFont bold = m_theme.interfaceFont();
+  bold.setWeight(QFont::DemiBold);
+  const int left = 3 * kSpace;
+  const int right = width - 1 - 2 * kSpace;
+  const int change = changeText.isEmpty() ? 0 : small.horizontalAdvance(changeText) + 2 * kSpace;
+  struct Line {
+    int top;
+    int begin;
+    int end;
+  };
+  std::array<Line, 2> lines{
+      {{kTitleTop, left + QFontMetrics(m_theme.titleFont()).horizontalAdvance(m_content.title) + 2 * kSpace,
+        right},
+       {kValueTop, left + QFontMetrics(bold).horizontalAdvance(m_content.value) + 2 * kSpace + change,
+        right}}};
+  std::vector<std::optional<QRect>> places;
+  // Each line starts at the right.
+  for (auto series = m_content.series.rbegin(); series != m_content.series.rend(); ++series) {
+    if (!isNamed(*series)) continue;
+    const int wanted = small.horizontalAdvance(series->name) + kSampleWidth;
+    std::optional<QRect>& place = places.emplace_back();
+    for (Line& line : lines) {
+      if (line.end - wanted < line.begin) continue;
+      place = QRect(line.end - wanted, line.top, wanted, kHeaderLine);
+      line.end -= wanted + 2 * kSpace;
+      break;
+    }
+  }
+  std::reverse(places.begin(), places.end());
+  return places;
+}
+
+void MetricCard::paintSample(QPainter& painter, const QRect& place, const PlotSeries& series) const {
+  const QColor ink = m_theme.ink(series.role);
+  const int middle = place.center().y();
+  if (series.kind == SeriesKind::Bars || series.kind == SeriesKind::Area) {
+    const QRect box(place.left(), middle - 5, 14, 10);
+    painter.fillRect(box, m_theme.fill(series.role));
+    if (series.kind == SeriesKind::Bars) painter.fillRect(box, m_theme.pattern(series.role));
+    painter.setPen(QPen(ink, 1));
+    painter.setBrush(Qt::NoBrush);
+    painter.drawRect(box);
+  } else {
+    QPen pen(ink, 1.5);
+    if (series.dashed) pen.setDashPattern({2, 2});
+    painter.setPen(pen);
+    if (series.kind == SeriesKind::Line) painter.drawLine(place.left(), middle, place.left() + 16, middle);
+    painter.setPen(QPen(ink, 1.5));
+    painter.setBrush(m_theme.color(Role::Surface));
+    const QRect mark(place.left() + 5, middle - 3, 6, 6);
+    if (series.square) {
+      painter.drawRect(mark);
+    } else {
+      painter.drawEllipse(mark);
+    }
+  }
+  painter.setPen(m_theme.color(Role::TextSecond));
+  painter.drawText(place.adjusted(20, 0, 0, 0), Qt::AlignLeft | Qt::AlignVCenter, series.name);
 }
 
 void MetricCard::paintEvent(QPaintEvent* /*event*/) {

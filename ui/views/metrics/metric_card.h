@@ -5,6 +5,7 @@
 #include "ui/theme/theme.h"
 #include "ui/views/common/plot_library.h"
 
+#include <QRect>
 #include <QString>
 #include <QWidget>
 
@@ -62,6 +63,10 @@ class MetricCard : public QWidget {
   void setContent(const CardContent& content, const Theme& theme);
   const CardContent& content() const { return m_content; }
   QCustomPlot& plot() { return *m_plot; }
+  /// Where the legend has the names of the series that are drawn, in a card of this width, measured from the
+  /// card's top left corner; nothing for a series that has no room. Behind the title as many as fit, the
+  /// others behind the value.
+  std::vector<std::optional<QRect>> legend(int width) const;
   void paint(QPainter& painter, const QRect& area);
   /// The point nearest to a place of the plot; nullptr if none is within reach of the pointer.
   const PlotPoint* pointAt(const QPointF& place) const;
@@ -83,6 +88,9 @@ class MetricCard : public QWidget {
   void addSeries(const PlotSeries& series, QCPBars*& below);
   void setRanges();
   void paintHeader(QPainter& painter, const QRect& area) const;
+  std::vector<std::optional<QRect>> legendBeside(int width, const QString& change) const;
+  /// Paints the sample of a series and its name.
+  void paintSample(QPainter& painter, const QRect& place, const PlotSeries& series) const;
   void showPoint(const PlotPoint& point);
   std::vector<const PlotPoint*> points() const;
 

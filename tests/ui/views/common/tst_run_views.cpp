@@ -388,6 +388,34 @@ class TestRunViews : public QObject {
     QCOMPARE(static_cast<int>(tops.size()), rows);
   }
 
+  /// Whatever is drawn is named: beside the title as far as there is room, then beside the value. Nothing of
+  /// it lies on anything else.
+  void everySeriesIsNamed_data() {
+    QTest::addColumn<int>("width");
+    for (const int width : {230, 260, 290, 320, 480}) QTest::addRow("%d px", width) << width;
+  }
+  void everySeriesIsNamed() {
+    QFETCH(int, width);
+    MetricsView view;
+    show(view, m_judge.input(), {900, 600});
+    for (const MetricCard* card : view.cards()) {
+      int leftOut = 0;
+      int overlap = 0;
+      const std::vector<std::optional<QRect>> places = card->legend(width);
+      for (std::size_t i = 0; i < places.size(); ++i) {
+        if (!places[i]) ++leftOut;
+        for (std::size_t j = 0; places[i] && j < i; ++j)
+          overlap += places[j] ? places[i]->intersected(*places[j]).width() : 0;
+        QVERIFY(!places[i] || QRect(0, 0, width, 48).contains(*places[i]));
+      }
+      QVERIFY2(leftOut == 0 && overlap == 0,
+               qPrintable(QStringLiteral("%1: %2 names left out, %3 px on each other")
+                              .arg(card->content().title)
+                              .arg(leftOut)
+                              .arg(overlap)));
+    }
+  }
+
   /// Marks that lie on each other are drawn as plainly as they are seen; each is still found.
   void crowdedMetricsAreDrawnPlainly_data() {
     QTest::addColumn<int>("runs");
