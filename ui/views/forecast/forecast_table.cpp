@@ -166,8 +166,11 @@ std::vector<ForecastSegment> segmentsOf(const ViewInput& input, const run::StepP
   return rows;
 }
 
-ForecastCounts countsOf(const run::StepPrediction& step, std::int32_t blockSize) {
-  return {run::accountOf(step, blockSize), step.evicted};
+ForecastCounts countsOf(const Forecast& forecast, const run::StepPrediction& step) {
+  ForecastCounts counts{run::accountOf(step, forecast.blockSize), step.evicted};
+  // However long replies get, this layout adds and leaves out nothing.
+  if (forecast.layout == layout::infoOf(layout::Layout::Exact).name) counts.padded = counts.cropped = 0;
+  return counts;
 }
 
 void add(ForecastCounts& sum, const ForecastCounts& counts) {
@@ -283,7 +286,7 @@ ForecastTable forecastTable(const ViewInput& input, Against against) {
     step.name = names.at(predicted.step);
     const StepKey key = keyOf(forecast, predicted.step);
     if (input.document->contains(key.first)) step.node = key.first;
-    step.counts = countsOf(predicted, forecast.blockSize);
+    step.counts = countsOf(forecast, predicted);
     table.choosesAgain = table.choosesAgain || choosesAgain(forecast, predicted);
     step.doubt = doubtText(predicted.doubt);
     if (const auto found = before.find(key); found != before.end()) step.computedBefore = found->second;

@@ -176,6 +176,13 @@ class TestForecastViews : public QObject {
     QVERIFY(std::any_of(judge.segments.begin(), judge.segments.end(),
                         [](const ForecastSegment& segment) { return segment.holdsReply; }));
     QVERIFY(table.steps.front().doubt.isEmpty());
+    // In the exact layout, nothing of that is in doubt.
+    QCOMPARE(judge.counts.padded, std::optional<std::int64_t>(0));
+    QCOMPARE(judge.counts.cropped, std::optional<std::int64_t>(0));
+    ForecastView view;
+    show(view, m_judge);
+    for (const int column : {Column::Again, Column::Padded, Column::Cropped})
+      QVERIFY(view.tree().isColumnHidden(column));
     // Every copy has a name of its own.
     QCOMPARE(table.steps[0].name, QStringLiteral("inner 1"));
     QCOMPARE(table.steps[1].name, QStringLiteral("inner 2"));
