@@ -91,7 +91,10 @@ class Planner {
     const SegmentSpec& spec = m_request.segments[segment];
     const std::int64_t step = m_state.config.positionStep;
     const bool isLast = segment + 1 == m_request.segments.size();
-    if (step == 0 || (!isLast && spec.base + static_cast<std::int64_t>(spec.tokens.size()) <= step)) return 0;
+    // What stands before 0 is scaled as at 0.
+    const std::int64_t end =
+        std::max<std::int64_t>(spec.base, 0) + static_cast<std::int64_t>(spec.tokens.size());
+    if (step == 0 || (!isLast && end <= step)) return 0;
     return spec.base;
   }
 
@@ -299,7 +302,7 @@ class Planner {
     } else if (common > 0) {
       facts.reason = MissReason::TokensDiffer;
     } else if (const auto other = otherContext(place)) {
-      facts.reason = other->differsAt < 0 ? MissReason::PositionDiffers : MissReason::ContextDiffers;
+      facts.reason = MissReason::ContextDiffers;
       facts.contextDiffersAt = other->differsAt;
       tellStored(blockOf(other->node), facts);
     } else if (nearest && !m_state.trie.isPlainRoot(place.parent)) {

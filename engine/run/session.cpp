@@ -157,7 +157,6 @@ struct Session::Impl final : RequestListener {
                                     .threads = info.threads,
                                     .layers = decoder.config().layers,
                                     .heads = decoder.config().heads,
-                                    .windows = model::windowsOf(decoder.config()),
                                     .pool = cache.dump()});
     tellStore(0);
   }
@@ -387,6 +386,8 @@ struct Session::Impl final : RequestListener {
     sink.send(run, 0, {},
               trace::RunStarted{
                   .queryJson = options.queryJson, .policy = options.policy.name(), .seed = options.seed});
+    if (std::vector<std::int32_t> windows = model::windowsOf(decoder.config()); !windows.empty())
+      sink.send(run, 0, {}, trace::WindowsReported{std::move(windows)});
     for (const RetrievalReport& report : options.retrieved) {
       sink.send(run, 0, report.node, report.found);
       for (const std::string& text : report.warnings) warn(report.node, text);

@@ -26,9 +26,6 @@ struct SessionStarted {
   std::int32_t threads = 0;
   std::int32_t layers = 0;
   std::int32_t heads = 0;
-  /// By layer, how many positions of the view a token sees, itself included; 0: all. Empty: all layers see
-  /// all.
-  std::vector<std::int32_t> windows;
   PoolState pool;  ///< initial state
   bool operator==(const SessionStarted&) const = default;
 };
@@ -151,12 +148,11 @@ enum class LookupOutcome : std::uint8_t {
 };
 /// Why a virtual block was not wholly found.
 enum class MissReason : std::uint8_t {
-  None,             ///< it was
-  NeverSeen,        ///< nothing like it was ever stored under this parent
-  TokensDiffer,     ///< the nearest stored block differs from token `differsAt` on
-  ContextDiffers,   ///< the same tokens are stored, but seeing something else
-  PositionDiffers,  ///< the same tokens are stored, but the model scales queries otherwise at their positions
-  Evicted,          ///< it was stored; event `evictedBy` took it
+  None,            ///< it was
+  NeverSeen,       ///< nothing like it was ever stored under this parent
+  TokensDiffer,    ///< the nearest stored block differs from token `differsAt` on
+  ContextDiffers,  ///< the same tokens are stored, but seeing something else
+  Evicted,         ///< it was stored; event `evictedBy` took it
   AfterMiss,  ///< an earlier block of its chain is missing, so its content is not determined by the cache
   LastToken,  ///< all of it is stored, but the last token of a prompt is always computed
   CacheOff
@@ -179,7 +175,8 @@ struct BlockLookedUp {
   TokenId tokenWanted = -1;
   TokenId tokenStored = -1;
   std::uint64_t evictedBy = 0;         ///< sequence number of the BlockRemoved event, for Evicted
-  std::int32_t contextDiffersAt = -1;  ///< index in the list of seen segments, for ContextDiffers
+  std::int32_t contextDiffersAt = -1;  ///< index in the list of seen segments, for ContextDiffers;
+                                       ///< −1 there: the same is seen, but from another position
   bool operator==(const BlockLookedUp&) const = default;
 };
 /// A free block was taken for a virtual block; its references become 1.
@@ -559,6 +556,13 @@ struct MessageLogged {
   bool operator==(const MessageLogged&) const = default;
 };
 
+/// What layers of the session's model see, told at the beginning of each run where any of them has a window.
+struct WindowsReported {
+  /// By layer, how many positions of the view a token sees, itself included; 0: all.
+  std::vector<std::int32_t> windows;
+  bool operator==(const WindowsReported&) const = default;
+};
+
 /// Stands where events were lost to a full queue: the state from which to go on.
 struct Snapshot {
   PoolState pool;
@@ -566,14 +570,15 @@ struct Snapshot {
   bool operator==(const Snapshot&) const = default;
 };
 
-using Payload = std::variant<SessionStarted, RunStarted, RunFinished, PlanMade, StepStarted, StepFinished,
-                             SpanTableLaidOut, BlockLookedUp, BlockAllocated, BlockShared, BlockStored,
-                             BlockRemoved, BlockCopied, BlockReleased, CacheCleared, RequestAdmitted,
-                             RequestDeferred, BatchComputed, TokenGenerated, AttentionMass, StepMetrics,
-                             MessageLogged, Snapshot, FragmentsRetrieved, RequestPreempted, AttentionLeftOut,
-                             SegmentAttention, AttentionReplayed, ReplayedMass, BlockLoaded, BlockSpilled,
-                             StoreReported, TokensRecomputed, FidelityMeasured, LayoutChosen, LayoutApplied,
-                             TeamFormed, TeammateAttention, PromptDivided, PartAttention, StoreTextsReported>;
+using Payload =
+    std::variant<SessionStarted, RunStarted, RunFinished, PlanMade, StepStarted, StepFinished,
+                 SpanTableLaidOut, BlockLookedUp, BlockAllocated, BlockShared, BlockStored, BlockRemoved,
+                 BlockCopied, BlockReleased, CacheCleared, RequestAdmitted, RequestDeferred, BatchComputed,
+                 TokenGenerated, AttentionMass, StepMetrics, MessageLogged, Snapshot, FragmentsRetrieved,
+                 RequestPreempted, AttentionLeftOut, SegmentAttention, AttentionReplayed, ReplayedMass,
+                 BlockLoaded, BlockSpilled, StoreReported, TokensRecomputed, FidelityMeasured, LayoutChosen,
+                 LayoutApplied, TeamFormed, TeammateAttention, PromptDivided, PartAttention,
+                 StoreTextsReported, WindowsReported>;
 
 struct Event {
   std::uint64_t sequence = 0;  ///< counts from 1 within a session, without gaps

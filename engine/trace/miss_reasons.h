@@ -16,11 +16,13 @@ namespace spanscope::trace {
 /// Texts of the window are marked by forTranslation("Misses", …); %1 is the block's segment.
 struct MissReasonInfo {
   MissReason reason = MissReason::None;
-  std::string_view name;        ///< in files, and without its underscores in listings
-  const char* words = "";       ///< in short: "evicted"
-  const char* forecast = "";    ///< what a forecast says of such a block: "computed (was evicted)"
-  const char* sentence = "";    ///< %2: the token from which on another is stored, for TokensDiffer
-  const char* shortBlock = "";  ///< the sentence where the nearest block ends sooner, or this one is not full
+  std::string_view name;      ///< in files, and without its underscores in listings
+  const char* words = "";     ///< in short: "evicted"
+  const char* forecast = "";  ///< what a forecast says of such a block: "computed (was evicted)"
+  const char* sentence = "";  ///< %2: the token from which on another is stored, for TokensDiffer
+  /// The sentence where the nearest block ends sooner, this one is not full, or nothing but its place
+  /// differs.
+  const char* shortBlock = "";
   bool tokensAreStored = false;  ///< the same tokens stand in a block, which cannot serve this one
 };
 
@@ -57,12 +59,7 @@ inline constexpr std::array kMissReasons = {
                        "The same tokens are stored, but they were computed seeing something else "
                        "than %1 sees here. Keys and values depend on what is seen, so they cannot "
                        "serve it."),
-                   .tokensAreStored = true},
-    MissReasonInfo{.reason = MissReason::PositionDiffers,
-                   .name = "position_differs",
-                   .words = forTranslation("Misses", "stands at other positions"),
-                   .forecast = forTranslation("Misses", "computed (stands at other positions)"),
-                   .sentence = forTranslation(
+                   .shortBlock = forTranslation(
                        "Misses",
                        "The same tokens are stored, but they were computed at other positions than %1 has "
                        "here. This model scales its queries by their positions in large steps, and one of "
@@ -120,9 +117,10 @@ constexpr const MissReasonInfo& infoOf(MissReason reason) {
 /// The sentence that fits a lookup, where full blocks have so many token slots.
 constexpr const char* sentenceOf(const BlockLookedUp& lookup, std::int32_t blockSize) {
   const MissReasonInfo& info = infoOf(lookup.reason);
-  const bool isShort = lookup.reason == MissReason::TokensDiffer ? lookup.tokenStored < 0
-                       : lookup.reason == MissReason::CacheOff   ? lookup.wanted < blockSize
-                                                                 : false;
+  const bool isShort = lookup.reason == MissReason::TokensDiffer     ? lookup.tokenStored < 0
+                       : lookup.reason == MissReason::ContextDiffers ? lookup.contextDiffersAt < 0
+                       : lookup.reason == MissReason::CacheOff       ? lookup.wanted < blockSize
+                                                                     : false;
   return isShort ? info.shortBlock : info.sentence;
 }
 

@@ -321,12 +321,12 @@ struct Replay::Updater {
     progress.threads = payload.threads;
     progress.layers = payload.layers;
     progress.heads = payload.heads;
-    progress.windows = payload.windows;
     progress.sequence = sequence;
     progress.time = event.time;
     progress.whole = whole;
     ++replay.m_sessions;
   }
+  void operator()(const WindowsReported& payload) const { progress.windows = payload.windows; }
   void operator()(const Snapshot& payload) const { progress.lost += payload.lost; }
   void operator()(const RunStarted& payload) const {
     RunState& state = run(event.run);

@@ -97,7 +97,7 @@ struct Progress {
   std::string backend;
   std::int32_t threads = 0;
   std::int32_t layers = 0;
-  std::vector<std::int32_t> windows;  ///< SessionStarted::windows
+  std::vector<std::int32_t> windows;  ///< WindowsReported::windows; empty: all layers see all
   std::int32_t heads = 0;
   std::uint64_t sequence = 0;  ///< of the last event; 0: none yet
   std::int64_t time = 0;       ///< of the last event

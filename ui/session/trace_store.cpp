@@ -130,7 +130,6 @@ trace::Event TraceStore::beginningAt(std::size_t first) const {
                                         .threads = progress.threads,
                                         .layers = progress.layers,
                                         .heads = progress.heads,
-                                        .windows = progress.windows,
                                         .pool = state.pool().state()};
   return event;
 }

@@ -65,6 +65,7 @@ TemplateDialog::TemplateDialog(const std::string& checkpoint, const QString& mod
   m_choices = new QComboBox(this);
   m_choices->setAccessibleName(tr("Chat template"));
   m_choices->setObjectName(QStringLiteral("templates"));
+  m_choices->setSizeAdjustPolicy(QComboBox::AdjustToContents);
   m_choices->setEnabled(false);
   auto* choiceTitle = new QLabel(tr("&Chat template"), this);
   choiceTitle->setBuddy(m_choices);

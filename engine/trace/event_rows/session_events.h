@@ -41,8 +41,25 @@ void fields(V&& v, X& x) {
   v("threads", x.threads);
   v("layers", x.layers);
   v("heads", x.heads);
-  v("windows", x.windows);
   v("pool", x.pool);
+}
+
+template <>
+struct Facts<WindowsReported> : UsualFacts {
+  static constexpr const char* kName = "windows_reported";
+  static constexpr About kAbout = About::Run;
+  static const char* plain(const WindowsReported&) {
+    return forTranslation("Events", "Windows of layers told");
+  }
+  static std::string line(const WindowsReported& e) {
+    std::string out = counted(e.windows.size(), "layer") + ":";
+    for (const std::int32_t window : e.windows) out += window == 0 ? " all" : " " + std::to_string(window);
+    return out;
+  }
+};
+template <class V, Is<WindowsReported> X>
+void fields(V&& v, X& x) {
+  v("windows", x.windows);
 }
 
 template <>

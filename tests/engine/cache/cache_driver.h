@@ -439,13 +439,12 @@ class CacheDriver {
       require(facts.tokenWanted != facts.tokenStored && facts.block != kNullBlock, "different tokens differ");
     }
     if (facts.reason == MissReason::ContextDiffers) {
-      require(facts.virtualIndex == 0 && facts.contextDiffersAt >= 0, "a context begins a chain");
+      require(facts.virtualIndex == 0 && (facts.contextDiffersAt >= 0 || cache.config().positionStep > 0),
+              "a context begins a chain");
       const trace::BlockState& block = sink.pool().blocks.at(static_cast<std::size_t>(facts.block));
       require(block.cached && block.fill >= facts.wanted && block.virtualIndex == 0,
               "the same tokens are stored");
     }
-    if (facts.reason == MissReason::PositionDiffers)
-      require(cache.config().positionStep > 0 && facts.virtualIndex == 0, "a place begins a chain");
     if (facts.reason == MissReason::NeverSeen) require(facts.block == kNullBlock, "nothing is like it");
   }
 

@@ -24,7 +24,7 @@ inline Script operator+(Script a, const Script& b) {
 /// five copied slots, - a miss. After P or - stands the reason: n never seen, t tokens differ, c context
 /// differs, e evicted, a after a miss, l last token, o cache off.
 inline std::string inShort(const std::vector<trace::BlockLookedUp>& lookups) {
-  constexpr const char* kReasons = " ntcpealo";
+  constexpr const char* kReasons = " ntcealo";
   std::string text;
   std::uint32_t segment = 0;
   for (const trace::BlockLookedUp& facts : lookups) {

@@ -121,7 +121,7 @@ class TestKvCache : public QObject {
 
   /// Where the model scales queries by their position, a chain is that of its places, too.
   void placesCountWhereQueriesAreScaled_data() {
-    QTest::addColumn<qint64>("step");
+    QTest::addColumn<qint64>("positionStep");
     QTest::addColumn<qint64>("base");
     QTest::addColumn<bool>("isFound");
     QTest::newRow("no scale") << qint64{0} << qint64{4000} << true;
@@ -129,20 +129,25 @@ class TestKvCache : public QObject {
     QTest::newRow("ends at the step") << qint64{100} << qint64{92} << true;
     QTest::newRow("crosses the step") << qint64{100} << qint64{93} << false;
     QTest::newRow("behind it") << qint64{100} << qint64{140} << false;
+    QTest::newRow("begins before 0, as long as a step") << qint64{8} << qint64{-3} << true;
+    QTest::newRow("begins before 0, longer than a step") << qint64{7} << qint64{-3} << false;
   }
   void placesCountWhereQueriesAreScaled() {
-    QFETCH(qint64, step);
+    QFETCH(qint64, positionStep);
     QFETCH(qint64, base);
     QFETCH(bool, isFound);
     CacheConfig config = pool(40);
-    config.positionStep = step;
+    config.positionStep = positionStep;
     CacheDriver driver(config);
     PLAY(driver, {run(spans(1, {range(1, 8)}, range(31, 6)), "-n -a | -n -a")});
     RequestSpec moved = spans(2, {range(1, 8)}, range(51, 6));
     moved.segments.front().base = base;
     const trace::BlockLookedUp found = facts(driver, moved, 0, 0);
     QCOMPARE(found.outcome != trace::LookupOutcome::Miss, isFound);
-    if (!isFound) QCOMPARE(found.reason, trace::MissReason::PositionDiffers);
+    if (!isFound) {
+      QCOMPARE(found.reason, trace::MissReason::ContextDiffers);
+      QCOMPARE(found.contextDiffersAt, -1);
+    }
     // Stored there, it is found there again.
     CacheDriver there(config);
     moved.segments.back().base = base + 8;
@@ -163,7 +168,8 @@ class TestKvCache : public QObject {
     };
     PLAY(driver, {run(at(1, 4), "-n -a")});
     QVERIFY(facts(driver, at(2, 4), 0, 0).outcome != trace::LookupOutcome::Miss);
-    QCOMPARE(facts(driver, at(2, 0), 0, 0).reason, trace::MissReason::PositionDiffers);
+    QCOMPARE(facts(driver, at(2, 0), 0, 0).contextDiffersAt, -1);
+    QCOMPARE(facts(driver, at(2, 0), 0, 0).reason, trace::MissReason::ContextDiffers);
   }
 
   void tailsEndInsideLongerBlocks() {

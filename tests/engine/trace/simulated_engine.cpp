@@ -27,7 +27,6 @@ void SimulatedEngine::start() {
                              .threads = 1,
                              .layers = 2,
                              .heads = 2,
-                             .windows = {},
                              .pool = m_pool});
 }
 

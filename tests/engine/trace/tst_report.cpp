@@ -94,6 +94,8 @@ void TestReport::describeRows_data() {
       "disk: 1 block with 16 tokens, 3 MiB of 4096 MiB");
   row("texts of the store", StoreTextsReported{{{"0a.pack", "Mira lives in Lisbon."}}},
       "store_texts_reported run 2 request 3 /g: 1 pack; 0a.pack: Mira lives in Lisbon.");
+  row("windows", WindowsReported{{512, 0, 512}},
+      "windows_reported run 2 request 3 /g: 3 layers: 512 all 512");
   row("a team", TeamFormed{{3, 4, 7}},
       "team_formed run 2 request 3 /g: requests 3, 4, 7 read each other's replies as they are written");
   row("attention on others", TeammateAttention{5, {4, 7}, {0.125F, 0.25F}},

@@ -24,8 +24,9 @@ namespace {
 class CopiedModel {
  public:
   explicit CopiedModel(const std::string& jinja) {
-    std::filesystem::copy(SPANSCOPE_SOURCE_DIR "/resources/models/spanlet", path(),
-                          std::filesystem::copy_options::overwrite_existing);
+    std::filesystem::copy(
+        SPANSCOPE_SOURCE_DIR "/resources/models/spanlet", path(),
+        std::filesystem::copy_options::overwrite_existing | std::filesystem::copy_options::recursive);
     std::ofstream(path() / "chat_template.jinja") << jinja;
   }
   std::filesystem::path path() const { return m_folder.path().toStdString(); }
@@ -39,7 +40,8 @@ class CopiedModel {
   QTemporaryDir m_folder;
 };
 
-constexpr const char* kUnknown = "{% for m in messages %}<|user|>{{ m.content | upper }}<|end|>{% endfor %}";
+constexpr const char* kUnknown =
+    "{% for m in messages %}### {{ m.role }}: {{ m.content | upper }}{% endfor %}";
 
 }  // namespace
 

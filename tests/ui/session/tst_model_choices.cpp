@@ -42,7 +42,8 @@ class TestModelChoices : public QObject {
     const std::string recent = modelIn(folder, QStringLiteral("recent"));
     const std::string chosen = folder.filePath(QStringLiteral("gone")).toStdString();
     const std::string bundled = workbench::bundledModelDirectory().string();
-    ModelsKnown known{.loaded = loaded, .recent = {recent, loaded, bundled, chosen + "-too"}};
+    ModelsKnown known{
+        .loaded = loaded, .fittingAdapter = {}, .recent = {recent, loaded, bundled, chosen + "-too"}};
     std::vector<ModelChoice> choices = modelChoices(known, chosen);
     const QStringList expected{QStringLiteral("0 loaded"), QStringLiteral("1 gone *"),
                                QStringLiteral("2 recent"), QStringLiteral("3 spanlet")};

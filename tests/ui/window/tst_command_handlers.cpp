@@ -155,9 +155,9 @@ class TestCommandHandlers : public QObject {
   void disabledCommandsDoNothingInADocument() {
     QVERIFY(m_window->openExample(QStringLiteral("rag.json")));
     settle();
-    const QStringList expected{"edit.undo",    "edit.redo",   "edit.undo-setting", "edit.redo-setting",
-                               "edit.history", "run.stop",    "run.attention",     "run.fidelity",
-                               "view.back",    "view.forward"};
+    const QStringList expected{"edit.undo",       "edit.redo", "edit.undo-setting", "edit.redo-setting",
+                               "edit.history",    "run.stop",  "run.attention",     "run.fidelity",
+                               "run.use-adapter", "view.back", "view.forward"};
     int disabled = 0;
     for (const CommandInfo& info : commandTable()) {
       const bool ofCanvas = m_window->canvas().commands().find(info.id) != nullptr;

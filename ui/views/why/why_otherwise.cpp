@@ -87,15 +87,16 @@ class OtherwiseMaker {
         addPlus();
         break;
       case MissReason::ContextDiffers:
+        if (m_context.lookup->contextDiffersAt < 0) {
+          add(tr("it stood at positions between the same two steps as when #%1 was stored")
+                  .arg(m_context.lookup->block));
+          break;
+        }
         add(tr("everything it sees were the same, in the same order and at the same distances, as "
                "when #%1 was "
                "stored")
                 .arg(m_context.lookup->block));
         addPlus();
-        break;
-      case MissReason::PositionDiffers:
-        add(tr("it stood at positions between the same two steps as when #%1 was stored")
-                .arg(m_context.lookup->block));
         break;
       case MissReason::Evicted:
         addLargerPool();

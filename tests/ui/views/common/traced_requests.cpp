@@ -19,10 +19,9 @@ trace::BlockLookedUp lookupOf(std::int32_t wanted, std::uint32_t segment, std::i
 }
 
 TraceMaker::TraceMaker(std::int32_t blockSize, std::int32_t blockCount, std::vector<std::int32_t> windows)
-    : m_blockSize(blockSize) {
+    : m_blockSize(blockSize), m_windows(std::move(windows)) {
   trace::SessionStarted session;
   session.program = "test";
-  session.windows = std::move(windows);
   session.pool.blockSize = blockSize;
   session.pool.blocks.resize(static_cast<std::size_t>(blockCount));
   for (BlockId block = 1; block < blockCount; ++block) session.pool.freeOrder.push_back(block);
@@ -45,6 +44,7 @@ std::uint64_t TraceMaker::send(RunId run, RequestId request, trace::Payload payl
 void TraceMaker::startRun(RunId run, RequestId request, std::vector<trace::SegmentInfo> segments,
                           const std::string& queryJson) {
   send(run, 0, trace::RunStarted{queryJson, "spans", 0});
+  if (!m_windows.empty()) send(run, 0, trace::WindowsReported{m_windows});
   send(run, 0, trace::PlanMade{{{0, "", 0, 0, {}}}, ""});
   send(run, request, trace::StepStarted{0, 0});
   send(run, request, trace::SpanTableLaidOut{std::move(segments)});

@@ -19,7 +19,7 @@ trace::BlockLookedUp lookupOf(std::int32_t wanted, std::uint32_t segment = 0, st
 
 class TraceMaker {
  public:
-  /// `windows`: SessionStarted::windows.
+  /// `windows`: of the layers, told with each run; empty: not told.
   explicit TraceMaker(std::int32_t blockSize = 4, std::int32_t blockCount = 16,
                       std::vector<std::int32_t> windows = {});
 
@@ -44,6 +44,7 @@ class TraceMaker {
 
  private:
   std::int32_t m_blockSize;
+  std::vector<std::int32_t> m_windows;
   std::uint64_t m_sequence = 0;
   std::shared_ptr<ui::TraceStore> m_trace = std::make_shared<ui::TraceStore>();
 };
