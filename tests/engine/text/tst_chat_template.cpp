@@ -397,7 +397,8 @@ void TestChatTemplate::asJinjaRenders() {
     const bool writable = std::all_of(turns.begin(), turns.end(), isWritable);
     if (!writable) continue;
     const std::string found = spellConversation(chat, turns);
-    QVERIFY2(found == withoutSpaceAtPieces(chat, row["text"].get<std::string>()), (line + "\nfound " + found).c_str());
+    QVERIFY2(found == withoutSpaceAtPieces(chat, row["text"].get<std::string>()),
+             (line + "\nfound " + found).c_str());
     seen.insert(chat.name);
     seen.insert(row["fingerprint"].get<std::string>());
   }
