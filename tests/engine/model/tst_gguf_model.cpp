@@ -229,8 +229,9 @@ class TestGgufModel : public QObject {
   /// Files that llama.cpp's converter made of the checkpoints; see data/make_gguf.py.
   void convertedFilesAreTheSameModel_data() {
     QTest::addColumn<QString>("name");
-    for (const char* name : {"qwen2_tied", "qwen3_tied", "qwen3_yarn", "mistral", "llama_linear", "smollm3",
-                             "granite", "olmo2", "olmo3", "phi3_short", "phi3_long", "phi3_window", "gemma3"})
+    for (const char* name :
+         {"qwen2_tied", "qwen3_tied", "qwen3_yarn", "mistral", "llama_linear", "smollm3", "granite", "olmo2",
+          "olmo3", "phi3_short", "phi3_long", "phi3_window", "gemma3", "ministral3"})
       QTest::newRow(name) << QString(name);
   }
   void convertedFilesAreTheSameModel() {
@@ -248,6 +249,7 @@ class TestGgufModel : public QObject {
     const model::AttentionKind& expected = config.attention;
     QCOMPARE(read.kinds(), config.kinds());
     QCOMPARE(read.attention.window, expected.window);
+    QVERIFY(read.attention.positionScale == expected.positionScale);
     const std::vector<float> ofFile = logitsOf(read, *model::openWeights(path, read), "i21,d7");
     const std::vector<float> ofDirectory = logitsOf(config, *model::openWeights(directory, config), "i21,d7");
     const auto columns = static_cast<std::size_t>(config.vocabularySize);

@@ -30,7 +30,9 @@ def main():
         folder = here / name
         config = json.loads((folder / "config.json").read_text())
         kind = conversion.get_model_class(config["architectures"][0])
-        for each in kind.__mro__:
+        # Mistral's has its converters within.
+        kinds = [kind] + [inner for inner in vars(kind).values() if isinstance(inner, type)]
+        for each in (ancestor for one in kinds for ancestor in one.__mro__):
             if "set_vocab" in vars(each):
                 each.set_vocab = without_vocabulary
         out = "bf16" if config["dtype"] == "bfloat16" else "f32"
