@@ -74,7 +74,7 @@ class Planner {
       const NodeId end = other.nodes.empty() ? other.root.id() : other.nodes.back().id();
       seen.push_back({end, entry.distance, entry.visibleBegin});
     }
-    planned.root = m_state.trie.root(m_request.salt, seen, standOf(segment));
+    planned.root = m_state.trie.root(m_request.salt, seen, fixedBaseOf(segment));
     NodeId parent = planned.root.id();
     const std::span<const TokenId> tokens = spec.tokens;
     const auto size = static_cast<std::size_t>(blockSize());
@@ -85,9 +85,9 @@ class Planner {
     }
   }
 
-  /// Where the segment stands, if another place would give other keys and values: its base. A chain at 0 is
-  /// that of all places where it crosses no step. The last segment grows, so it may cross one later.
-  std::int64_t standOf(std::size_t segment) const {
+  /// The base of the segment if another one would give other keys and values. A chain at 0 is that of all
+  /// places where it crosses no step. The last segment grows, so it may cross one later.
+  std::int64_t fixedBaseOf(std::size_t segment) const {
     const SegmentSpec& spec = m_request.segments[segment];
     const std::int64_t step = m_state.config.positionStep;
     const bool isLast = segment + 1 == m_request.segments.size();

@@ -49,7 +49,7 @@ trace::BlockKey xxh3Key(std::span<const std::uint8_t> bytes) {
 }
 
 trace::BlockKey rootKey(KeyHash hash, std::string_view fingerprint, std::string_view salt,
-                        std::span<const SeenKey> seen, std::int64_t stand) {
+                        std::span<const SeenKey> seen, std::int64_t fixedBase) {
   Bytes bytes(kRootKind, 32 + fingerprint.size() + salt.size() + 28 * seen.size());
   bytes.text(fingerprint);
   bytes.text(salt);
@@ -59,7 +59,7 @@ trace::BlockKey rootKey(KeyHash hash, std::string_view fingerprint, std::string_
     bytes.number(static_cast<std::uint64_t>(entry.distance), 8);
     bytes.number(static_cast<std::uint32_t>(entry.visibleBegin), 4);
   }
-  if (stand != 0) bytes.number(static_cast<std::uint64_t>(stand), 8);
+  if (fixedBase != 0) bytes.number(static_cast<std::uint64_t>(fixedBase), 8);
   return hash(bytes.all());
 }
 

@@ -26,9 +26,9 @@ struct SeenKey {
   std::int32_t visibleBegin = 0;  ///< first visible local token
 };
 
-/// Key of the root of a chain. `stand`: as for ContentTrie::root().
+/// Key of the root of a chain. `fixedBase`: as for ContentTrie::root().
 trace::BlockKey rootKey(KeyHash hash, std::string_view fingerprint, std::string_view salt,
-                        std::span<const SeenKey> seen, std::int64_t stand = 0);
+                        std::span<const SeenKey> seen, std::int64_t fixedBase = 0);
 
 /// Key of a block or tail that holds these tokens and follows `parent`.
 trace::BlockKey blockKey(KeyHash hash, const trace::BlockKey& parent, std::span<const TokenId> tokens);

@@ -106,8 +106,8 @@ void ContentTrie::assignNodes(const ContentTrie& other) {
   }
 }
 
-NodeRef ContentTrie::root(const std::string& salt, const std::vector<SeenEnd>& seen, std::int64_t stand) {
-  RootContent content{salt, seen, stand};
+NodeRef ContentTrie::root(const std::string& salt, const std::vector<SeenEnd>& seen, std::int64_t fixedBase) {
+  RootContent content{salt, seen, fixedBase};
   const auto found = m_roots.find(content);
   if (found != m_roots.end()) return NodeRef(*this, found->second);
 
@@ -117,12 +117,12 @@ NodeRef ContentTrie::root(const std::string& salt, const std::vector<SeenEnd>& s
   const NodeId id = makeNode();
   const auto added = m_roots.emplace(std::move(content), id).first;
   m_nodes[id].root = &added->first;
-  m_nodes[id].key = rootKey(m_hash, m_fingerprint, salt, keys, stand);
+  m_nodes[id].key = rootKey(m_hash, m_fingerprint, salt, keys, fixedBase);
   if (m_naming != nullptr) {
     std::vector<SeenName> names;
     names.reserve(seen.size());
     for (const SeenEnd& entry : seen) names.push_back({name(entry.end), entry.distance, entry.visibleBegin});
-    m_nodes[id].name = m_naming->root(m_fingerprint, salt, names, stand);
+    m_nodes[id].name = m_naming->root(m_fingerprint, salt, names, fixedBase);
   }
   for (const SeenEnd& entry : seen) addHold(entry.end);
   return NodeRef(*this, id);
@@ -218,7 +218,7 @@ std::optional<OtherContext> ContentTrie::otherContext(NodeId root, std::span<con
     const auto difference =
         std::mismatch(wanted.seen.begin(), wanted.seen.end(), seen.begin(), seen.end()).first;
     const bool isSame = difference == wanted.seen.end() && seen.size() == wanted.seen.size();
-    // Nothing else but where it stands is nearest of all.
+    // A chain that differs by its fixed base alone is nearest of all.
     if (isSame) return OtherContext{entry->node, -1};
     const auto differsAt = static_cast<std::int32_t>(difference - wanted.seen.begin());
     if (!best || differsAt > best->differsAt) best = OtherContext{entry->node, differsAt};

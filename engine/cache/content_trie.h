@@ -67,8 +67,8 @@ struct NearestNode {
 /// A stored node with the same tokens under another root.
 struct OtherContext {
   NodeId node = kNoNode;
-  std::int32_t differsAt = 0;  ///< first index at which the lists of seen segments differ; −1: only where
-                               ///< they stand does
+  std::int32_t differsAt = 0;  ///< first index at which the lists of seen segments differ; −1: only their
+                               ///< fixed bases do
 };
 
 class ContentTrie {
@@ -85,9 +85,9 @@ class ContentTrie {
   void assignNodes(const ContentTrie& other);
 
   /// The root for this salt and list. The caller must hold every node of the list.
-  /// `stand`: what else keys and values depend on, a number of positions (CacheConfig::positionStep); 0:
-  /// nothing.
-  NodeRef root(const std::string& salt, const std::vector<SeenEnd>& seen, std::int64_t stand = 0);
+  /// `fixedBase`: the base of the segment, where keys and values depend on it (CacheConfig::positionStep);
+  /// 0: they do not.
+  NodeRef root(const std::string& salt, const std::vector<SeenEnd>& seen, std::int64_t fixedBase = 0);
   /// The child of `parent` with exactly these tokens, at least one.
   NodeRef child(NodeId parent, std::span<const TokenId> tokens);
   NodeRef hold(NodeId node);
@@ -146,7 +146,7 @@ class ContentTrie {
   struct RootContent {
     std::string salt;
     std::vector<SeenEnd> seen;
-    std::int64_t stand = 0;
+    std::int64_t fixedBase = 0;
     auto operator<=>(const RootContent&) const = default;
   };
 

@@ -22,7 +22,7 @@ struct MissReasonInfo {
   const char* sentence = "";  ///< %2: the token from which on another is stored, for TokensDiffer
   /// The sentence where the nearest block ends sooner, this one is not full, or nothing but its place
   /// differs.
-  const char* shortBlock = "";
+  const char* specialCase = "";
   bool tokensAreStored = false;  ///< the same tokens stand in a block, which cannot serve this one
 };
 
@@ -46,7 +46,7 @@ inline constexpr std::array kMissReasons = {
         .sentence = forTranslation("Misses",
                                    "The nearest stored block behind the same beginning has other tokens than "
                                    "this block of %1 from token %2 on."),
-        .shortBlock =
+        .specialCase =
             forTranslation("Misses",
                            "The nearest stored block behind the same beginning ends where this block "
                            "of %1 goes on.")},
@@ -59,7 +59,7 @@ inline constexpr std::array kMissReasons = {
                        "The same tokens are stored, but they were computed seeing something else "
                        "than %1 sees here. Keys and values depend on what is seen, so they cannot "
                        "serve it."),
-                   .shortBlock = forTranslation(
+                   .specialCase = forTranslation(
                        "Misses",
                        "The same tokens are stored, but they were computed at other positions than %1 has "
                        "here. This model scales its queries by their positions in large steps, and one of "
@@ -96,7 +96,7 @@ inline constexpr std::array kMissReasons = {
                    .words = forTranslation("Misses", "caching is off"),
                    .forecast = forTranslation("Misses", "computed"),
                    .sentence = forTranslation("Misses", "Caching is off, so every block is computed."),
-                   .shortBlock = forTranslation(
+                   .specialCase = forTranslation(
                        "Misses",
                        "The cache keeps no blocks of this kind: caching is off, or off for blocks "
                        "that are not full.")},
@@ -117,11 +117,11 @@ constexpr const MissReasonInfo& infoOf(MissReason reason) {
 /// The sentence that fits a lookup, where full blocks have so many token slots.
 constexpr const char* sentenceOf(const BlockLookedUp& lookup, std::int32_t blockSize) {
   const MissReasonInfo& info = infoOf(lookup.reason);
-  const bool isShort = lookup.reason == MissReason::TokensDiffer     ? lookup.tokenStored < 0
-                       : lookup.reason == MissReason::ContextDiffers ? lookup.contextDiffersAt < 0
-                       : lookup.reason == MissReason::CacheOff       ? lookup.wanted < blockSize
-                                                                     : false;
-  return isShort ? info.shortBlock : info.sentence;
+  const bool isSpecial = lookup.reason == MissReason::TokensDiffer     ? lookup.tokenStored < 0
+                         : lookup.reason == MissReason::ContextDiffers ? lookup.contextDiffersAt < 0
+                         : lookup.reason == MissReason::CacheOff       ? lookup.wanted < blockSize
+                                                                       : false;
+  return isSpecial ? info.specialCase : info.sentence;
 }
 
 /// "tokens differ": the name as listings have it.

@@ -42,7 +42,7 @@ std::string ContentName::hex() const {
 }
 
 ContentName ContentNaming::root(std::string_view fingerprint, std::string_view salt,
-                                std::span<const SeenName> seen, std::int64_t stand) const {
+                                std::span<const SeenName> seen, std::int64_t fixedBase) const {
   Text text('r', 32 + fingerprint.size() + salt.size() + 44 * seen.size());
   text.text(fingerprint);
   text.text(salt);
@@ -52,7 +52,7 @@ ContentName ContentNaming::root(std::string_view fingerprint, std::string_view s
     text.number(static_cast<std::uint64_t>(entry.distance), 8);
     text.number(static_cast<std::uint32_t>(entry.visibleBegin), 4);
   }
-  if (stand != 0) text.number(static_cast<std::uint64_t>(stand), 8);
+  if (fixedBase != 0) text.number(static_cast<std::uint64_t>(fixedBase), 8);
   return {m_hmac(text.bytes())};
 }
 

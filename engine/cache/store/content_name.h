@@ -43,9 +43,9 @@ class ContentNaming {
  public:
   explicit ContentNaming(std::span<const std::uint8_t> secret) : m_hmac(secret) {}
 
-  /// Name of the root of a chain. `stand`: as for ContentTrie::root().
+  /// Name of the root of a chain. `fixedBase`: as for ContentTrie::root().
   ContentName root(std::string_view fingerprint, std::string_view salt, std::span<const SeenName> seen,
-                   std::int64_t stand = 0) const;
+                   std::int64_t fixedBase = 0) const;
   /// Name of a block or tail that holds these tokens and follows `parent`.
   ContentName block(const ContentName& parent, std::span<const TokenId> tokens) const;
 
