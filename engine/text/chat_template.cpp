@@ -347,10 +347,15 @@ std::string chatTemplateNames() {
   return names;
 }
 
+const ChatTemplate* findChatTemplateNamed(std::string_view name) {
+  const std::vector<const ChatTemplate*> all = chatTemplates();
+  const auto found =
+      std::find_if(all.begin(), all.end(), [name](const auto* chat) { return chat->name == name; });
+  return found == all.end() ? nullptr : *found;
+}
+
 const ChatTemplate& chatTemplateNamed(std::string_view name) {
-  for (const ChatTemplate* chat : chatTemplates()) {
-    if (chat->name == name) return *chat;
-  }
+  if (const ChatTemplate* chat = findChatTemplateNamed(name)) return *chat;
   throw Failure({"", "chat template", "the name \"" + toValidUtf8(name) + "\"",
                  "one of the known: " + chatTemplateNames()});
 }

@@ -119,7 +119,10 @@ std::vector<std::string> controlPieces(const ChatTemplate& chat);
 /// The names of all entries, for people: "spanlet, llama-3, …".
 std::string chatTemplateNames();
 
-/// The entry with this name, which a person chose. Throws Failure that lists the known names.
+/// The entry with this name; null if there is none.
+const ChatTemplate* findChatTemplateNamed(std::string_view name);
+
+/// The same, which a person chose. Throws Failure that lists the known names.
 const ChatTemplate& chatTemplateNamed(std::string_view name);
 
 }  // namespace spanscope::text

@@ -4,9 +4,12 @@
 #include "engine/base/error.h"
 #include "engine/checkpoint/json_reading.h"
 #include "engine/model/adapter.h"
+#include "engine/model/tensor_list.h"
 #include "engine/workbench/resource_paths.h"
 
 #include <algorithm>
+#include <cstdint>
+#include <map>
 #include <system_error>
 #include <utility>
 #include <vector>
@@ -25,35 +28,26 @@ std::string baseOf(const std::filesystem::path& directory) {
                                   });
 }
 
-/// Rows and columns of a matrix of a layer by the end of its name; zero for another one.
-std::pair<std::int64_t, std::int64_t> shapeOf(const model::ModelConfig& config, const std::string& name) {
-  const std::int64_t hidden = config.hiddenSize;
-  const std::int64_t inner = config.intermediateSize;
-  const std::int64_t queries = std::int64_t{config.heads} * config.headSize;
-  const std::int64_t keys = std::int64_t{config.keyValueHeads} * config.headSize;
-  if (name.ends_with(".q_proj")) return {queries, hidden};
-  if (name.ends_with(".k_proj") || name.ends_with(".v_proj")) return {keys, hidden};
-  if (name.ends_with(".o_proj")) return {hidden, queries};
-  if (name.ends_with(".gate_proj") || name.ends_with(".up_proj")) return {inner, hidden};
-  if (name.ends_with(".down_proj")) return {hidden, inner};
-  return {};
-}
-
+/// Whether every pair is of a matrix of the model, and the model's last layer has some.
 bool fits(const model::Adapter& adapter, const model::ModelConfig& config) {
+  std::map<std::string, std::pair<std::int64_t, std::int64_t>> shapes;
+  for (const model::NamedTensor& tensor : model::tensorsOf(config))
+    shapes[tensor.name] = {tensor.rows, tensor.columns};
+  const auto isOfModel = [&shapes](const auto& entry) {
+    const auto shape = shapes.find(entry.first + ".weight");
+    return shape != shapes.end() && shape->second == std::pair(entry.second.rows, entry.second.columns);
+  };
   const std::string last = "model.layers." + std::to_string(config.layers - 1) + ".";
-  const std::string beyond = "model.layers." + std::to_string(config.layers) + ".";
-  bool hasLast = false;
-  for (const auto& [name, pair] : adapter.pairs()) {
-    if (shapeOf(config, name) != std::pair(pair.rows, pair.columns) || name.starts_with(beyond)) return false;
-    hasLast = hasLast || name.starts_with(last);
-  }
-  return hasLast;
+  const auto& pairs = adapter.pairs();
+  const auto next = pairs.lower_bound(last);
+  return std::all_of(pairs.begin(), pairs.end(), isOfModel) && next != pairs.end() &&
+         next->first.starts_with(last);
 }
 
 }  // namespace
 
 std::optional<OfferedAdapter> offeredAdapter(const model::ModelConfig& config) {
-  if (config.blockAttention || config.architecture != "LlamaForCausalLM") return std::nullopt;
+  if (config.blockAttention) return std::nullopt;
   try {
     std::vector<std::filesystem::path> folders;
     std::error_code error;

@@ -9,11 +9,9 @@
 #include "engine/text/chat_template.h"
 #include "engine/workbench/setting_values.h"
 
-#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <utility>
-#include <vector>
 
 namespace spanscope::workbench {
 namespace {
@@ -133,10 +131,7 @@ policy::Choice policyOf(std::string_view name) {
 }
 
 const text::ChatTemplate* templateOf(std::string_view name) {
-  const std::vector<const text::ChatTemplate*> all = text::chatTemplates();
-  const auto found =
-      std::find_if(all.begin(), all.end(), [name](const auto* chat) { return chat->name == name; });
-  return found == all.end() ? nullptr : *found;
+  return text::findChatTemplateNamed(name);
 }
 
 layout::Layout layoutOf(std::string_view name) {
