@@ -259,6 +259,9 @@ void MainWindow::makeStatusBar() {
     m_settings.setValue(QLatin1String(kHintSetting), true);
     showInput();
   });
+  connect(bar, &QStatusBar::messageChanged, bar, [bar](const QString& message) {
+    if (message.isEmpty()) bar->setToolTip(QString());
+  });
   bar->addWidget(m_status, 1);
   bar->addPermanentWidget(m_hint);
   bar->addPermanentWidget(m_statusRight);
@@ -458,7 +461,12 @@ void MainWindow::say(const QString& text) {
 
 void MainWindow::complain(const QString& text) {
   m_complaint = complaintNow();
-  statusBar()->showMessage(text);
+  // What stands at its right covers the end of a long sentence, which is whole in the tool tip.
+  QStatusBar& bar = *statusBar();
+  const int covered = m_statusRight->width() + (m_hint->isVisible() ? m_hint->width() : 0) + 8 * kSpace;
+  bar.showMessage(bar.isVisible() ? bar.fontMetrics().elidedText(text, Qt::ElideRight, bar.width() - covered)
+                                  : text);
+  bar.setToolTip(text);
 }
 
 void MainWindow::forgetComplaint() {

@@ -12,12 +12,15 @@
 #include <QComboBox>
 #include <QDir>
 #include <QFile>
+#include <QListView>
 #include <QPlainTextEdit>
 #include <QPushButton>
 #include <QSignalSpy>
 #include <QStatusBar>
 #include <QTest>
 #include <QTimer>
+
+#include <algorithm>
 
 using namespace spanscope;
 using namespace spanscope::ui;
@@ -93,12 +96,55 @@ class TestTemplateDialog : public QObject {
     for (const Problem& problem : window.workspace().problems()) QVERIFY(!problem.isOfTemplate);
     QTRY_VERIFY(!button->isVisible());
 
+    // The engine opens the model with it.
+    window.perform(QStringLiteral("run.run"));
+    const auto answer = [&window] {
+      const auto& requests = window.workspace().input().state().progress().requests;
+      return requests.empty() ? std::string() : requests.rbegin()->second.text;
+    };
+    QTRY_COMPARE_WITH_TIMEOUT(answer(), std::string("The pet of Tarek is Biscuit."), kReadingPatience);
+
     // It is one step of the settings' own history, and another model forgets it.
     window.perform(QStringLiteral("edit.undo-setting"));
     QCOMPARE(model.document().settings.chatTemplate, std::string("auto"));
     window.perform(QStringLiteral("edit.redo-setting"));
     chooseModel(model, QString());
     QCOMPARE(model.document().settings.chatTemplate, std::string("auto"));
+  }
+
+  /// A sentence that is longer than the bar is not cut by what stands at its right.
+  void longReasonsAreReadable() {
+    test::FreshWindow fresh;
+    MainWindow& window = fresh.window();
+    const QString hybrid = fresh.path(QStringLiteral("hybrid"));
+    QVERIFY(QDir().mkpath(hybrid));
+    QFile config(hybrid + QStringLiteral("/config.json"));
+    QVERIFY(config.open(QIODevice::WriteOnly));
+    config.write(R"({"architectures": ["Qwen3NextForCausalLM"], "model_type": "qwen3_next"})");
+    config.close();
+    QVERIFY(fresh.show({1024, 700}));
+    QVERIFY(window.openExample(QStringLiteral("rag.json")));
+    chooseModel(*window.workspace().model(), hybrid);
+    window.perform(QStringLiteral("run.run"));
+    const QStatusBar& bar = *window.statusBar();
+    const QString reason = window.workspace().problems().front().text;
+    QVERIFY(reason.contains(QStringLiteral("running state")));
+    QVERIFY2(bar.currentMessage().endsWith(QStringLiteral("…")), qPrintable(bar.currentMessage()));
+    QVERIFY(bar.fontMetrics().horizontalAdvance(bar.currentMessage()) < bar.width());
+    QVERIFY2(bar.toolTip().startsWith(reason), qPrintable(bar.toolTip()));
+    chooseModel(*window.workspace().model(), QString());
+    QTRY_VERIFY(bar.toolTip().isEmpty());
+
+    // In the list it takes as many lines as it needs.
+    chooseModel(*window.workspace().model(), hybrid);
+    window.perform(QStringLiteral("view.author"));
+    window.perform(QStringLiteral("view.dock:problems"));
+    auto* list = window.findChild<QListView*>(QStringLiteral("problems"));
+    QTRY_VERIFY(list != nullptr && list->model()->rowCount() > 0);
+    const QRect row = list->visualRect(list->model()->index(0, 0));
+    const int lines = list->fontMetrics().horizontalAdvance(reason) / std::max(1, row.width()) + 1;
+    QVERIFY2(lines > 1 && row.height() >= lines * list->fontMetrics().height(),
+             qPrintable(QString::number(row.height())));
   }
 
   void knownTemplateIsItsOwn() {

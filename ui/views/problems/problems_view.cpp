@@ -8,6 +8,7 @@
 #include "ui/views/common/text_tools.h"
 #include "ui/views/problems/problem_list_model.h"
 
+#include <QFontMetrics>
 #include <QHBoxLayout>
 #include <QLabel>
 #include <QListView>
@@ -36,47 +37,87 @@ class ProblemDelegate : public QStyledItemDelegate {
 
   void setTheme(const Theme& theme) { m_theme = theme; }
 
-  QSize sizeHint(const QStyleOptionViewItem&, const QModelIndex&) const override { return {200, kRowHeight}; }
+  QSize sizeHint(const QStyleOptionViewItem& option, const QModelIndex& index) const override {
+    const auto* model = dynamic_cast<const ProblemListModel*>(index.model());
+    const auto* list = qobject_cast<const QListView*>(option.widget);
+    if (model == nullptr || list == nullptr) return {200, kRowHeight};
+    const int width = list->viewport()->width();
+    return {200, layOut(model->rows().at(static_cast<std::size_t>(index.row())), width).height};
+  }
 
   void paint(QPainter* painter, const QStyleOptionViewItem& option, const QModelIndex& index) const override {
     const auto* model = dynamic_cast<const ProblemListModel*>(index.model());
     if (model == nullptr) return;
     const ProblemRow& row = model->rows().at(static_cast<std::size_t>(index.row()));
+    const RowLayout place = layOut(row, option.rect.width());
     const bool isError = row.problem.severity == Severity::Error;
     const QColor ink = m_theme.color(isError ? Role::Error : Role::ComputedInk);
+    const QPoint corner = option.rect.topLeft();
     painter->save();
     painter->setRenderHint(QPainter::Antialiasing);
     paintBackground(*painter, option);
-    paintSign(*painter, QRectF(option.rect.left() + 2 * kSpace, option.rect.center().y() - 6, 14, 14),
-              isError, ink);
-
-    QRect text = option.rect.adjusted(8 * kSpace, 0, -2 * kSpace, 0);
+    paintSign(*painter, QRectF(corner.x() + 2 * kSpace, corner.y() + kRowHeight / 2 - 7, 14, 14), isError,
+              ink);
     painter->setFont(m_theme.interfaceFont());
     painter->setPen(ink);
-    painter->drawText(text, Qt::AlignLeft | Qt::AlignVCenter, severityWord(row.problem.severity));
-    text.setLeft(text.left() + kSeverityWidth);
-
+    painter->drawText(QRect(corner + QPoint(8 * kSpace, 0), QSize(kSeverityWidth, kRowHeight)),
+                      Qt::AlignLeft | Qt::AlignVCenter, severityWord(row.problem.severity));
     painter->setFont(m_theme.smallFont());
     painter->setPen(m_theme.color(Role::TextSecond));
-    const QString node = painter->fontMetrics().elidedText(row.node, Qt::ElideRight, text.width() / 4);
-    painter->drawText(text, Qt::AlignRight | Qt::AlignVCenter, node);
-    text.setRight(text.right() - painter->fontMetrics().horizontalAdvance(node) - 4 * kSpace);
-
+    painter->drawText(place.node.translated(corner), Qt::AlignRight | Qt::AlignVCenter, place.nodeText);
     painter->setFont(m_theme.interfaceFont());
     painter->setPen(m_theme.color(Role::Text));
-    const QString said = painter->fontMetrics().elidedText(row.problem.text, Qt::ElideRight, text.width());
-    painter->drawText(text, Qt::AlignLeft | Qt::AlignVCenter, said);
-    text.setLeft(text.left() + painter->fontMetrics().horizontalAdvance(said) + 4 * kSpace);
-    if (text.width() > 20 * kSpace) {
-      painter->setFont(m_theme.smallFont());
-      painter->setPen(m_theme.color(Role::TextThird));
-      painter->drawText(text, Qt::AlignLeft | Qt::AlignVCenter,
-                        painter->fontMetrics().elidedText(row.problem.hint, Qt::ElideRight, text.width()));
-    }
+    painter->drawText(place.text.translated(corner), kWrapped, row.problem.text);
+    painter->setFont(m_theme.smallFont());
+    painter->setPen(m_theme.color(Role::TextThird));
+    painter->drawText(place.hint.translated(corner), kWrapped, row.problem.hint);
     painter->restore();
   }
 
  private:
+  static constexpr int kWrapped = Qt::AlignLeft | Qt::AlignVCenter | Qt::TextWordWrap;
+
+  /// Where the parts of a row stand, from its upper left corner.
+  struct RowLayout {
+    QRect text;
+    QRect hint;
+    QRect node;
+    QString nodeText;
+    int height = kRowHeight;
+  };
+
+  /// Text and hint stand side by side where both fit, else one below the other, in as many lines as they
+  /// take.
+  RowLayout layOut(const ProblemRow& row, int width) const {
+    constexpr int kGap = 4 * kSpace;
+    constexpr int kLeft = 8 * kSpace + kSeverityWidth;
+    constexpr int kFewest = 20 * kSpace;  // pixels of text, however narrow the dock is
+    constexpr int kMost = 10'000;         // pixels of height that no sentence takes
+    const QFontMetrics normal(m_theme.interfaceFont());
+    const QFontMetrics small(m_theme.smallFont());
+    RowLayout place;
+    place.nodeText = small.elidedText(row.node, Qt::ElideRight, (width - kLeft) / 4);
+    const int nodeWidth = place.nodeText.isEmpty() ? 0 : small.horizontalAdvance(place.nodeText) + 1;
+    const int right = width - 2 * kSpace;
+    place.node = QRect(right - nodeWidth, 0, nodeWidth, kRowHeight);
+    const int room = std::max(kFewest, right - nodeWidth - (nodeWidth > 0 ? kGap : 0) - kLeft);
+    const int textWidth = normal.horizontalAdvance(row.problem.text) + 1;
+    const int hintWidth = small.horizontalAdvance(row.problem.hint) + 1;
+    if (textWidth + (row.problem.hint.isEmpty() ? 0 : kGap + hintWidth) <= room) {
+      place.text = QRect(kLeft, 0, textWidth, kRowHeight);
+      place.hint = QRect(kLeft + textWidth + kGap, 0, hintWidth, kRowHeight);
+      return place;
+    }
+    const auto heightOf = [room](const QFontMetrics& metrics, const QString& text) {
+      return text.isEmpty() ? 0 : metrics.boundingRect(QRect(0, 0, room, kMost), kWrapped, text).height();
+    };
+    const int above = (kRowHeight - normal.height()) / 2;
+    place.text = QRect(kLeft, above, room, heightOf(normal, row.problem.text));
+    place.hint = QRect(kLeft, place.text.bottom() + 1, room, heightOf(small, row.problem.hint));
+    place.height = std::max(kRowHeight, place.hint.bottom() + 1 + above);
+    return place;
+  }
+
   void paintBackground(QPainter& painter, const QStyleOptionViewItem& option) const {
     const bool isSelected = (option.state & QStyle::State_Selected) != 0;
     const bool isHovered = (option.state & QStyle::State_MouseOver) != 0;
@@ -136,7 +177,7 @@ ProblemsView::ProblemsView(QWidget* parent)
   m_list->setAccessibleName(tr("Problems of the query"));
   m_list->setModel(m_model);
   m_list->setItemDelegate(new ProblemDelegate(m_list));
-  m_list->setUniformItemSizes(true);
+  m_list->setResizeMode(QListView::Adjust);
   m_list->setMouseTracking(true);
   m_list->setHorizontalScrollBarPolicy(Qt::ScrollBarAlwaysOff);
   // It scrolls by itself, so that the buttons below stay in sight in a low dock.
