@@ -75,6 +75,7 @@ class TestSpanqCommands : public QObject {
   void warnsOfAQueryForAnotherModel();
   void spansOnAnUntrainedCheckpointWarn();
   void unknownChatTemplateIsChosen();
+  void aLongerContextIsOpened();
 
  private:
   QTemporaryDir m_folder;
@@ -613,6 +614,16 @@ void TestSpanqCommands::spansOnAnUntrainedCheckpointWarn() {
   const SpanqResult prefix =
       spanq({"run", "--model", inFolder("untrained"), "--policy", "prefix", kQueries + "rag.json"});
   QVERIFY2(prefix.err.find("block attention") == std::string::npos, prefix.err.c_str());
+}
+
+/// LongRoPE has another table of divisors for longer contexts.
+void TestSpanqCommands::aLongerContextIsOpened() {
+  const std::string phi = SPANSCOPE_SOURCE_DIR "/tests/engine/model/data/phi3_long";
+  const SpanqResult usual = spanq({"model", "show", phi});
+  QVERIFY2(usual.out.find("context                 40\n") != std::string::npos, usual.out.c_str());
+  const SpanqResult longer = spanq({"model", "show", "--context", "64", phi});
+  QVERIFY2(longer.out.find("context                 256\n") != std::string::npos, longer.out.c_str());
+  QVERIFY2(longer.out.find("for more than 40 tokens") != std::string::npos, longer.out.c_str());
 }
 
 void TestSpanqCommands::unknownChatTemplateIsChosen() {

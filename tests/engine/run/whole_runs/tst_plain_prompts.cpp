@@ -9,6 +9,7 @@
 #include "engine/run/run_options.h"
 #include "engine/run/run_result.h"
 #include "tests/engine/policy/policy_fixture.h"
+#include "tests/engine/run/session_fixture.h"
 #include "tests/engine/run/whole_runs/plain_prompt.h"
 #include "tests/engine/run/whole_runs/random_trees.h"
 #include "tests/engine/run/whole_runs/run_record.h"
@@ -162,6 +163,42 @@ class TestPlainPrompts : public QObject {
     QVERIFY(cached > 0);
     QCOMPARE(reused > 0,
              isReused && (row.plain.mask == PlainMask::Spans || row.plain.mask == PlainMask::Linked));
+  }
+
+  /// Each run of a model that has windows tells them, and no other does.
+  void windowsAreTold_data() {
+    QTest::addColumn<std::size_t>("family");
+    const std::vector<test::NamedConfig> families = test::familyConfigs();
+    for (std::size_t family = 0; family < families.size(); ++family)
+      QTest::newRow(families[family].name) << family;
+  }
+  void windowsAreTold() {
+    QFETCH(std::size_t, family);
+    test::WatchingSink sink;
+    run::Session session(test::poolOf(200, 37, kBlockSize),
+                         m_models.decoder(test::Endings::Few, 4096, 1, family), m_models.backend(1),
+                         m_models.weights(family).fingerprint(), "random", &m_models.tokenizer(),
+                         &m_models.chat(), sink);
+    const auto plan = plan::makePlan(*query::parseJson(kNested).query, {}).plan;
+    std::vector<std::int32_t> expected;
+    const model::ModelConfig config = m_models.config(test::Endings::Few, 4096, family);
+    for (std::int32_t layer = 0; layer < config.layers; ++layer)
+      expected.push_back(config.kind(config.kindOf(layer)).window);
+    const bool hasAny = std::any_of(expected.begin(), expected.end(), [](auto window) { return window > 0; });
+    for (int run = 0; run < 2; ++run) {
+      sink.beginRun(0);
+      run::RunOptions options;
+      options.maxTokens = 2;
+      QVERIFY(!session.run(*plan, options).error);
+      std::vector<std::vector<std::int32_t>> told;
+      for (const trace::Event& event : sink.events()) {
+        if (const auto* report = std::get_if<trace::WindowsReported>(&event.payload))
+          told.push_back(report->windows);
+      }
+      std::vector<std::vector<std::int32_t>> wanted;
+      if (hasAny) wanted.push_back(expected);
+      QVERIFY(told == wanted);
+    }
   }
 
  private:
