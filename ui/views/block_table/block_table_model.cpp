@@ -84,7 +84,7 @@ class TableMaker {
     row.subtitle = parts.join(QStringLiteral(" · "));
     row.note = cacheNote(m_input, id, request);
     if (request.admittedAt >= 0) row.extras = accountWords(RequestAccount(m_input, id).prompt());
-    if (const QString windows = windowText(); !windows.isEmpty()) row.extras << windows;
+    row.extras << windowText();
 
     const std::vector<SegmentName> names = segmentNames(m_input, id);
     const RequestParts told = requestParts(m_input, id);
@@ -118,14 +118,14 @@ class TableMaker {
     m_table.rows.push_back(std::move(row));
   }
 
-  QString windowText() const {
+  /// Lines that fit beside the row.
+  QStringList windowText() const {
     const std::vector<std::int32_t>& windows = m_state.progress().windows;
     if (windows.empty()) return {};
-    const auto all = std::count(windows.begin(), windows.end(), 0);
-    return tr("lined: outside of the window of layers, at the end of the prompt (%1 of %2 see %3 positions)")
-        .arg(static_cast<std::ptrdiff_t>(windows.size()) - all)
-        .arg(windows.size())
-        .arg(*std::max_element(windows.begin(), windows.end()));
+    const auto windowed =
+        std::count_if(windows.begin(), windows.end(), [](std::int32_t window) { return window > 0; });
+    return {tr("window: %1 tokens").arg(*std::max_element(windows.begin(), windows.end())),
+            tr("in %1 of %2 layers").arg(windowed).arg(windows.size()), tr("lined: outside of it")};
   }
 
   std::int32_t outsideLayers(const VirtualBlockFacts& facts, const trace::RequestState& request) const {

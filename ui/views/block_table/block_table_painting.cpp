@@ -213,9 +213,9 @@ void BlockTableArea::paintMarks(QPainter& painter, const TableCell& cell, const 
   if (cell.pads == 0 && cell.markers == 0 && cell.cropped == 0 && cell.outsideLayers == 0) return;
   const QRect inner = place.adjusted(1, 1, -1, -1);
   if (cell.outsideLayers > 0) {
-    constexpr int kLines = 4;  // pixels from one line to the next
-    QColor line = theme().color(Role::Surface);
-    line.setAlphaF(0.55F);
+    constexpr int kLines = 5;  // pixels from one line to the next
+    QColor line = theme().color(Role::TextSecond);
+    line.setAlphaF(0.6F);
     for (int y = inner.top() + 2; y <= inner.bottom(); y += kLines)
       painter.fillRect(QRect(inner.left(), y, inner.width(), 1), line);
   }

@@ -65,7 +65,8 @@ void TestBlockTable::windowsAreShown() {
     before = cell.outsideLayers;
   }
   QVERIFY(isOneSomewhere && before == 0);
-  QVERIFY2(row.extras.last().contains(QStringLiteral("3 of 4 see 400")), qPrintable(row.extras.last()));
+  QVERIFY2(row.extras.contains(QStringLiteral("in 3 of 4 layers")),
+           qPrintable(row.extras.join(QLatin1Char('\n'))));
   QVERIFY(ui::cellTip(input, table, {0, 0}).contains(QStringLiteral("window of 3 of 4 layers")));
   // Without windows nothing is said of them.
   for (const ui::TableCell& cell : tableOf(test::twentyDocuments()).rows.front().cells)
