@@ -15,6 +15,7 @@
 #include <QListView>
 #include <QPlainTextEdit>
 #include <QPushButton>
+#include <QScrollBar>
 #include <QSignalSpy>
 #include <QStatusBar>
 #include <QTest>
@@ -145,6 +146,9 @@ class TestTemplateDialog : public QObject {
     const int lines = list->fontMetrics().horizontalAdvance(reason) / std::max(1, row.width()) + 1;
     QVERIFY2(lines > 1 && row.height() >= lines * list->fontMetrics().height(),
              qPrintable(QString::number(row.height())));
+    // Where the dock is lower than that, all of it can be scrolled to.
+    const int hidden = row.height() - list->viewport()->height();
+    QVERIFY(list->verticalScrollBar()->maximum() >= hidden);
   }
 
   void knownTemplateIsItsOwn() {

@@ -178,6 +178,7 @@ ProblemsView::ProblemsView(QWidget* parent)
   m_list->setModel(m_model);
   m_list->setItemDelegate(new ProblemDelegate(m_list));
   m_list->setResizeMode(QListView::Adjust);
+  m_list->setVerticalScrollMode(QListView::ScrollPerPixel);
   m_list->setMouseTracking(true);
   m_list->setHorizontalScrollBarPolicy(Qt::ScrollBarAlwaysOff);
   // It scrolls by itself, so that the buttons below stay in sight in a low dock.
