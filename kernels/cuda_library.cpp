@@ -12,12 +12,12 @@
 namespace spanscope {
 namespace {
 
-/// Beside the program, or where installed programs have their libraries.
+/// Beside the program, above it (as tests lie in a build), or where installed programs have their libraries.
 std::filesystem::path findLibrary() {
   std::error_code error;
   const std::filesystem::path program = std::filesystem::read_symlink("/proc/self/exe", error).parent_path();
   if (error) return {};
-  for (const char* folder : {".", "../bin", SPANSCOPE_LIBRARY_FOLDER, "../lib", "../lib/spanscope"}) {
+  for (const char* folder : {".", "..", "../bin", SPANSCOPE_LIBRARY_FOLDER, "../lib", "../lib/spanscope"}) {
     std::filesystem::path path = (program / folder / kCudaLibraryName).lexically_normal();
     if (std::filesystem::exists(path, error)) return path;
   }

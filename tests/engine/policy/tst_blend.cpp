@@ -13,6 +13,7 @@
 #include "tests/engine/policy/policy_fixture.h"
 #include "tests/engine/run/random_tables.h"
 #include "tests/support/test_program.h"
+#include "tests/support/tested_device.h"
 
 #include <QTest>
 
@@ -148,6 +149,7 @@ class TestBlend : public QObject {
       QTest::newRow(policy) << policy;
   }
   void isAsDefined() {
+    SKIP_UNLESS_IN_F32();
     QFETCH(QString, policy);
     const Recomputation blending = recomputationOf(policy);
     TinySession tiny(2, poolOf(600, 13), shape());

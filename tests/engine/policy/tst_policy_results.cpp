@@ -7,6 +7,7 @@
 #include "tests/engine/policy/policy_fixture.h"
 #include "tests/engine/run/random_tables.h"
 #include "tests/support/test_program.h"
+#include "tests/support/tested_device.h"
 
 #include <QTest>
 
@@ -110,6 +111,7 @@ class TestPolicyResults : public QObject {
     QTest::newRow("spans-no-reposition") << static_cast<int>(Visibility::SpansAtOneBase);
   }
   void masksAreAsDefined() {
+    SKIP_UNLESS_IN_F32();
     QFETCH(int, visibility);
     TinySession tiny(2, poolOf(400, 13));
     const PlainTransformer plain(test::tinyConfig(), *tiny.weights);
@@ -127,6 +129,7 @@ class TestPolicyResults : public QObject {
     for (const int n : {0, 1, 3, 7, 100}) QTest::addRow("link(%d)", n) << n;
   }
   void linkIsAsDefined() {
+    SKIP_UNLESS_IN_F32();
     QFETCH(int, n);
     TinySession tiny(2, poolOf(600, 13));
     const PlainTransformer plain(test::tinyConfig(), *tiny.weights);

@@ -11,6 +11,7 @@
 #include "engine/run/trace_values.h"
 #include "tests/engine/policy/policy_fixture.h"
 #include "tests/support/test_program.h"
+#include "tests/support/tested_device.h"
 
 #include <QTest>
 
@@ -203,6 +204,7 @@ class TestRelay : public QObject {
       QTest::newRow(policy) << policy;
   }
   void isAsDefined() {
+    SKIP_UNLESS_IN_F32();
     QFETCH(QString, policy);
     const policy::Choice choice = *policy::findChoice(policy.toStdString());
     RandomSession random(poolOf(2000, 512), false);

@@ -9,6 +9,7 @@
 #include "tests/engine/policy/policy_fixture.h"
 #include "tests/engine/run/random_tables.h"
 #include "tests/support/test_program.h"
+#include "tests/support/tested_device.h"
 
 #include <QTest>
 
@@ -172,6 +173,7 @@ class TestSparse : public QObject {
     QTest::newRow("sparse(all)") << "sparse(all)" << 1'000'000;
   }
   void isAsDefined() {
+    SKIP_UNLESS_IN_F32();
     QFETCH(QString, policy);
     QFETCH(int, most);
     TinySession tiny(2, poolOf(600, 13, kBlockSize));

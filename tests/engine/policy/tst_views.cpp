@@ -9,6 +9,7 @@
 #include "engine/trace/replay.h"
 #include "tests/engine/policy/policy_fixture.h"
 #include "tests/support/test_program.h"
+#include "tests/support/tested_device.h"
 
 #include <QRegularExpression>
 #include <QTest>
@@ -192,6 +193,7 @@ class TestViews : public QObject {
     }
   }
   void isAsDefined() {
+    SKIP_UNLESS_IN_F32();
     QFETCH(int, workers);
     QFETCH(bool, endTokens);
     RandomSession random(poolOf(400, 512), endTokens);

@@ -5,7 +5,7 @@
 #include "engine/run/session_config.h"
 #include "engine/text/chat_template.h"
 #include "engine/text/tokenizer.h"
-#include "tests/support/backends.h"
+#include "tests/support/tested_device.h"
 
 namespace spanscope::test {
 namespace {
@@ -92,7 +92,7 @@ std::vector<NamedConfig> familyConfigs() {
 
 TinySession::TinySession(int threads, const run::SessionConfig& config, const model::ModelConfig& shape)
     : weights(model::makeRandomWeights(shape, 1)),
-      backend(makeBackend("cpu", threads)),
+      backend(makeTestedBackend(threads)),
       decoder(std::make_unique<model::Decoder>(shape, *weights, *backend)),
       session(std::make_unique<run::Session>(config, *decoder, *backend, weights->fingerprint(),
                                              weights->name(), nullptr, nullptr, sink)) {}
@@ -102,7 +102,7 @@ SpanletSession::SpanletSession(const run::SessionConfig& sessionConfig, int thre
     : config(spanletConfig(blockAttention, maxPositions)),
       tokenizer(text::loadTokenizer(spanletDirectory())),
       weights(model::openSafetensors(spanletDirectory())),
-      backend(makeBackend("cpu", threads)),
+      backend(makeTestedBackend(threads)),
       decoder(std::make_unique<model::Decoder>(config, *weights, *backend)),
       session(std::make_unique<run::Session>(sessionConfig, *decoder, *backend, weights->fingerprint(),
                                              weights->name(), tokenizer.get(),
@@ -122,7 +122,7 @@ RandomSession::RandomSession(const run::SessionConfig& config, bool endTokens, s
     shape.endTokens.insert(shape.endTokens.end(), spanlet.endTokens.begin(), spanlet.endTokens.end());
   }
   weights = model::makeRandomWeights(shape, 1);
-  backend = makeBackend("cpu", 1);
+  backend = makeTestedBackend(1);
   decoder = std::make_unique<model::Decoder>(shape, *weights, *backend);
   session = std::make_unique<run::Session>(config, *decoder, *backend, weights->fingerprint(), "random",
                                            tokenizer.get(), chat, sink);

@@ -4,7 +4,7 @@
 #include "engine/compute/half.h"
 #include "engine/layout/layouts.h"
 #include "tests/engine/run/session_fixture.h"
-#include "tests/support/backends.h"
+#include "tests/support/tested_device.h"
 
 #include <cstddef>
 #include <filesystem>
@@ -92,7 +92,7 @@ model::ModelConfig TinyModels::config(Endings endings, std::int32_t positions, s
 
 compute::Backend& TinyModels::backend(int threads) {
   std::unique_ptr<compute::Backend>& backend = m_backends[threads];
-  if (!backend) backend = makeBackend("cpu", threads);
+  if (!backend) backend = makeTestedBackend(threads);
   return *backend;
 }
 

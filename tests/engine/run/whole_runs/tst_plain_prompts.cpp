@@ -15,6 +15,7 @@
 #include "tests/engine/run/whole_runs/run_record.h"
 #include "tests/engine/run/whole_runs/tiny_models.h"
 #include "tests/support/test_program.h"
+#include "tests/support/tested_device.h"
 
 #include <QTest>
 
@@ -97,6 +98,7 @@ class TestPlainPrompts : public QObject {
     }
   }
   void runsAreAsDefined() {
+    SKIP_UNLESS_IN_F32();
     QFETCH(int, policy);
     QFETCH(int, layout);
     QFETCH(bool, isReused);
