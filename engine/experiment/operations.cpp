@@ -216,7 +216,9 @@ class OperationBench {
             {.logits = row, .settings = settings, .index = static_cast<std::uint64_t>(row)});
       }
       const auto pass = passOf(storeFor(rows), inputs);
-      const auto logits = tensor(rows, m_config.vocabularySize);
+      const auto logits = m_backend.makeTensor();
+      m_backend.uploadLogits(someValues(std::int64_t{rows} * m_config.vocabularySize), rows,
+                             m_config.vocabularySize, *logits);
       measure(named("sample " + what, rows), moving(1.0 * rows * m_config.vocabularySize), *pass,
               [&] { m_backend.sample(*pass, *logits); });
     }
