@@ -47,7 +47,23 @@ struct Row {
 
   template <class Visit>
   SPANSCOPE_DEVICE void each(const Visit& visit) const {
-    for (int id = threadIndex(); id < count; id += threadCount()) visit(id, logits[id]);
+    eachOf(threadIndex(), count, threadCount(), visit);
+  }
+
+  /// Visits the ids begin, begin + step, … below `end`. One load after the other would leave a single block
+  /// waiting for memory: several are on their way at once.
+  template <class Visit>
+  SPANSCOPE_DEVICE void eachOf(int begin, int end, int step, const Visit& visit) const {
+    constexpr int kLoads = 4;
+    for (; begin < end; begin += kLoads * step) {
+      float loaded[kLoads];
+      SPANSCOPE_UNROLL
+      for (int i = 0; i < kLoads; ++i) loaded[i] = begin + i * step < end ? logits[begin + i * step] : 0;
+      SPANSCOPE_UNROLL
+      for (int i = 0; i < kLoads; ++i) {
+        if (begin + i * step < end) visit(begin + i * step, loaded[i]);
+      }
+    }
   }
 };
 
@@ -218,11 +234,11 @@ SPANSCOPE_DEVICE int draw(const Row& row, const WeightScale& scale, const Beginn
     const int to = from + part < end ? from + part : end;
     std::uint64_t sum = 0;
     std::uint64_t ties = 0;
-    for (int id = from + laneIndex(); id < to; id += kWarpSize) {
-      const std::uint32_t key = orderKey(row.logits[id]);
-      if (key > kept.lastKey) sum += scale.weight(row.logits[id]);
+    row.eachOf(from + laneIndex(), to, kWarpSize, [&](int, float logit) {
+      const std::uint32_t key = orderKey(logit);
+      if (key > kept.lastKey) sum += scale.weight(logit);
       if (key == kept.lastKey) ++ties;
-    }
+    });
     sum = warpSum(sum);
     ties = warpSum(ties);
     syncBlock();  // those of the round before were read

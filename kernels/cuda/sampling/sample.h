@@ -37,12 +37,12 @@ struct SampleArguments {
   bool operator==(const SampleArguments&) const = default;
 };
 
-inline constexpr int kSampleThreads = 512;
+inline constexpr int kSampleThreads = 1024;
 inline constexpr int kSampleBins = 1024;
 inline constexpr std::size_t kSampleSharedBytes =
     sharedBytesOf<std::uint64_t>(kSampleBins) + 3 * sharedBytesOf<std::uint64_t>(kSampleThreads / 32) +
     sharedBytesOf<std::uint64_t>(2) + sharedBytesOf<std::uint32_t>(1);
-inline constexpr KernelBudget kSampleBudget{"sampleKernel", kSampleThreads, 2, kSampleSharedBytes};
+inline constexpr KernelBudget kSampleBudget{"sampleKernel", kSampleThreads, 1, kSampleSharedBytes};
 
 void sample(Stream& stream, const SampleArguments& arguments);
 
