@@ -3,11 +3,17 @@
 #include "kernels/cuda/attention/prefill_tiles.h"
 #include "kernels/cuda/attention/split_attention.h"
 
+#include <iterator>
 #include <string>
 
 namespace spanscope::cuda {
 
 namespace {
+
+constexpr int kMergeWarps = kSplitMergeBudget.threads / kWarpSize;
+constexpr int kMergeBlocks = kPrefillTilePairs / kMergeWarps;  ///< of a tile and a key head
+constexpr int kMergeElements = kTensorHeadSizes[std::size(kTensorHeadSizes) - 1] / kWarpSize;  ///< of a lane
+static_assert(kMergeWarps * kMergeBlocks == kPrefillTilePairs);
 
 /// Where the first pair of an item has its results.
 SPANSCOPE_DEVICE std::int64_t placeOf(const SplitItem& item, const SplitTile& tile, int heads, int head) {
@@ -61,43 +67,66 @@ splitKernel(SplitAttentionArguments arguments) {
   }
 }
 
-/// A block for each tile and key head, a warp for each pair. An item whose keys the pair's row does not see
-/// is passed over, so that it changes nothing that others see them.
+/// Blocks of kMergeWarps pairs for each tile and key head, a warp for each pair: a tile alone would leave the
+/// card idle. An item whose keys the pair's row does not see is passed over, so that it changes nothing that
+/// others see them. Items are added in view order; a lane looks after one of them, so that what all need of
+/// them is read once.
 SPANSCOPE_KERNEL(kSplitMergeBudget) splitMergeKernel(SplitAttentionArguments arguments) {
-  const SplitTile tile = arguments.tiles[arguments.launch.firstTile + blockIndex().x];
+  const SplitTile tile = arguments.tiles[arguments.launch.firstTile + blockIndex().x / kMergeBlocks];
+  const int pair = blockIndex().x % kMergeBlocks * kMergeWarps + warpIndex();
+  if (pair >= tile.pairs) return;
   const PrefillRun run = arguments.rows.runs[tile.run];
   const KeyValuePool& pool = arguments.rows.pool;
   const int group = arguments.rows.queryHeads / pool.heads;
   const int headSize = pool.headSize;
-  const int size = pool.tensorHeadSize();
-  for (int pair = warpIndex(); pair < tile.pairs; pair += warpCount()) {
-    const auto place = [&](int i) {
-      const SplitItem& item = arguments.items[tile.firstItem + i];
-      return placeOf(item, tile, pool.heads, blockIndex().y) + pair;
-    };
-    PartialSum total{kMinusInfinity, 0};
-    for (int i = 0; i < tile.itemCount; ++i) {
-      const float largest = arguments.partialSums[place(i)].largest;
-      total.largest = largest > total.largest ? largest : total.largest;
+  const auto placeOfItem = [&](int i) {
+    return placeOf(arguments.items[tile.firstItem + i], tile, pool.heads, blockIndex().y) + pair;
+  };
+  float largest = kMinusInfinity;
+  for (int i = laneIndex(); i < tile.itemCount; i += kWarpSize) {
+    const float each = arguments.partialSums[placeOfItem(i)].largest;
+    largest = each > largest ? each : largest;
+  }
+  SPANSCOPE_UNROLL
+  for (int distance = 1; distance < kWarpSize; distance *= 2) {
+    const float other = shuffleXor(largest, distance);
+    largest = other > largest ? other : largest;
+  }
+  float total = 0;
+  float sums[kMergeElements];
+  SPANSCOPE_UNROLL
+  for (int e = 0; e < kMergeElements; ++e) sums[e] = 0;
+  for (int first = 0; first < tile.itemCount; first += kWarpSize) {
+    const int count = tile.itemCount - first < kWarpSize ? tile.itemCount - first : kWarpSize;
+    std::int64_t place = 0;
+    PartialSum own{kMinusInfinity, 0};
+    if (laneIndex() < count) {
+      place = placeOfItem(first + laneIndex());
+      own = arguments.partialSums[place];
     }
-    for (int i = 0; i < tile.itemCount; ++i) {
-      const PartialSum each = arguments.partialSums[place(i)];
-      if (each.sum > 0) total.sum = multiplyAdd(each.sum, exp2Fast(each.largest - total.largest), total.sum);
-    }
-    const int row = run.firstRow + (tile.firstPair + pair) / group;
-    const int head = blockIndex().y * group + (tile.firstPair + pair) % group;
-    Bf16* const out =
-        arguments.rows.out + (static_cast<std::int64_t>(row) * arguments.rows.queryHeads + head) * size;
-    for (int element = laneIndex(); element < size; element += kWarpSize) {
-      float sum = 0;
-      for (int i = 0; i < tile.itemCount; ++i) {
-        const PartialSum each = arguments.partialSums[place(i)];
-        if (each.sum > 0)
-          sum = multiplyAdd(arguments.partialValues[place(i) * headSize + element],
-                            exp2Fast(each.largest - total.largest), sum);
+    const float ownFactor = own.sum > 0 ? exp2Fast(own.largest - largest) : 0.0F;
+    for (int i = 0; i < count; ++i) {
+      const float sum = shuffle(own.sum, i);
+      const float factor = shuffle(ownFactor, i);
+      const float* const values = arguments.partialValues + shuffle(place, i) * headSize;
+      if (!(sum > 0)) continue;
+      total = multiplyAdd(sum, factor, total);
+      SPANSCOPE_UNROLL
+      for (int e = 0; e < kMergeElements; ++e) {
+        const int element = laneIndex() + e * kWarpSize;
+        if (element < headSize) sums[e] = multiplyAdd(values[element], factor, sums[e]);
       }
-      out[element] = toBf16(total.sum > 0 ? divideExact(sum, total.sum) : 0.0F);
     }
+  }
+  const int size = pool.tensorHeadSize();
+  const int row = run.firstRow + (tile.firstPair + pair) / group;
+  const int head = blockIndex().y * group + (tile.firstPair + pair) % group;
+  Bf16* const out =
+      arguments.rows.out + (static_cast<std::int64_t>(row) * arguments.rows.queryHeads + head) * size;
+  SPANSCOPE_UNROLL
+  for (int e = 0; e < kMergeElements; ++e) {
+    const int element = laneIndex() + e * kWarpSize;
+    if (element < size) out[element] = toBf16(total > 0 ? divideExact(sums[e], total) : 0.0F);
   }
 }
 
@@ -110,7 +139,8 @@ void attendSplit(Stream& stream, const SplitAttentionArguments& arguments) {
             .sharedBytes = prefillSharedBytes(HeadSize)},
            splitKernel<HeadSize>, arguments);
     launch(stream, "mergeSplitAttention",
-           {.grid = {arguments.launch.tileCount, pool.heads}, .threads = kSplitMergeBudget.threads},
+           {.grid = {arguments.launch.tileCount * kMergeBlocks, pool.heads},
+            .threads = kSplitMergeBudget.threads},
            splitMergeKernel, arguments);
   };
   const bool dividesHeads = pool.heads > 0 && arguments.rows.queryHeads % pool.heads == 0;

@@ -31,7 +31,7 @@ inline constexpr KernelBudget kSplitBudgets[] = {
     {"splitKernel<96>", kPrefillThreads, 3, prefillSharedBytes(96)},
     {"splitKernel<128>", kPrefillThreads, 3, prefillSharedBytes(128)},
     {"splitKernel<256>", kPrefillThreads, 1, prefillSharedBytes(256)}};
-inline constexpr KernelBudget kSplitMergeBudget{"splitMergeKernel", 128, 12, 0};
+inline constexpr KernelBudget kSplitMergeBudget{"splitMergeKernel", 128, 8, 0};
 
 template <int HeadSize>
 inline constexpr KernelBudget kSplitBudget =
