@@ -174,8 +174,9 @@ double largestNorm(const std::vector<float>& values, std::size_t size) {
 }  // namespace
 
 compute::AttentionShape Scene::attention() const {
-  return {shape.queryHeads, shape.keyHeads, shape.headSize,
-          1.0F / std::sqrt(static_cast<float>(shape.headSize)), shape.window};
+  return {shape.queryHeads, shape.keyHeads,
+          shape.headSize,   1.0F / std::sqrt(static_cast<float>(shape.headSize)),
+          shape.window,     shape.positionScale};
 }
 
 std::string Scene::text() const {
@@ -184,6 +185,10 @@ std::string Scene::text() const {
                      compute::nameOf(shape.type) + ", " + std::to_string(shape.rows) + " rows";
   if (shape.mostBlocks > 0) text += " of at most " + std::to_string(shape.mostBlocks) + " blocks";
   if (shape.window > 0) text += ", a window of " + std::to_string(shape.window);
+  if (shape.positionScale.isOn()) {
+    text += ", queries scaled by " + std::to_string(shape.positionScale.beta) + " at every " +
+            std::to_string(shape.positionScale.step);
+  }
   text += ", segments";
   for (const SceneSegment& segment : segments) {
     text += " " + std::to_string(segment.begin) + "-" + std::to_string(segment.end) + "/" +
@@ -280,7 +285,9 @@ bool isF32(double unit) {
 
 double weightTolerance(const Scene& scene, double unit) {
   const auto size = count(scene.shape.headSize);
-  const double scale = static_cast<double>(scene.attention().scale);
+  const std::int64_t last = scene.segments.back().base + scene.segments.back().tokens;
+  const double scale =
+      static_cast<double>(scene.attention().scale) * static_cast<double>(scene.shape.positionScale.at(last));
   const double query = largestNorm(scene.queries, size);
   double key = 0;
   std::size_t keys = 0;

@@ -24,6 +24,7 @@ struct SceneShape {
   std::int32_t rows = 20;        ///< query rows: the last tokens of the last segment
   std::int32_t mostBlocks = 0;   ///< most blocks that a row reads, as in compute::QueryRun
   std::int32_t window = 0;       ///< as in compute::AttentionShape
+  compute::PositionScale positionScale = {};
 };
 
 /// Tokens of one segment, with their keys (not rotated) and values: [tokens][keyHeads · headSize].

@@ -87,6 +87,7 @@ Scene randomScene(compute::Backend& backend, Random& random) {
   SceneShape shape = randomShape(random);
   while (!takesHeads(backend, shape.headSize)) shape = randomShape(random);
   if (random.below(2) == 0) shape.window = static_cast<std::int32_t>(random.between(1, 90));
+  if (random.below(3) == 0) shape.positionScale = {.beta = 0.4F, .step = random.between(1, 60)};
   return makeScene(shape, random);
 }
 
@@ -161,6 +162,7 @@ class TestAttention : public QObject {
     for (int i = 0; i < device.rounds(40); ++i) {
       Scene scene = randomScene(*one, random);
       if (i % 2 == 1) scene.shape.mostBlocks = 2 + i % 7;
+      scene.shape.positionScale = {};  // another base would be another problem
       const std::vector<float> expected = runScene(*one, scene).out;
       const auto check = [&](compute::Backend& backend, const Presentation& presentation, const char* what) {
         if (equalBits(runScene(backend, scene, presentation).out, expected)) return true;
@@ -227,6 +229,41 @@ class TestAttention : public QObject {
     }
     scene.shape.window = 3;
     QVERIFY(!equalBits(runScene(*backend, scene).out, all));
+  }
+
+  void scaledPositionsEqualReference_data() {
+    addDeviceColumns();
+    QTest::addColumn<int>("step");
+    QTest::addColumn<int>("rows");
+    QTest::addColumn<int>("mostBlocks");
+    for (const DeviceVariant& variant : deviceVariants()) {
+      for (const int step : {1, 7, 64, 100000}) {
+        for (const int rows : {1, 5, 40}) {
+          for (const int mostBlocks : {0, 3}) {
+            QTest::addRow("%s, %d rows, of all blocks but for %d, steps of %d", variant.name.c_str(), rows,
+                          mostBlocks, step)
+                << QString::fromStdString(variant.device) << qlonglong{variant.target} << step << rows
+                << mostBlocks;
+          }
+        }
+      }
+    }
+  }
+  void scaledPositionsEqualReference() {
+    QFETCH(int, step);
+    QFETCH(int, rows);
+    QFETCH(int, mostBlocks);
+    const DeviceInUse device;
+    Random random(m_seed + 9);
+    const auto backend = device.make();
+    for (const DType type : {DType::F32, DType::BF16}) {
+      Scene scene = makeScene({4, 2, 64, 16, type, 3, 200, rows}, random);
+      roundToBf16(scene);
+      scene.shape.mostBlocks = mostBlocks;
+      scene.shape.positionScale = {.beta = 0.5F, .step = step};
+      const QString difference = differs(*backend, scene);
+      QVERIFY2(difference.isEmpty(), qPrintable(difference));
+    }
   }
 
   void massSumsToRows_data() { addDevices(); }

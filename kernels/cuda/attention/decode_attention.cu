@@ -2,6 +2,7 @@
 #include "engine/base/error.h"
 #include "kernels/cuda/attention/decode_attention.h"
 #include "kernels/cuda/attention/decode_results.h"
+#include "kernels/cuda/attention/row_scale.h"
 #include "kernels/cuda/attention/tensor_decode.h"
 #include "kernels/cuda/device.h"
 #include "kernels/cuda/pool/pool_element.h"
@@ -55,7 +56,7 @@ struct Decoding {
     const float* const cosines = arguments.cosSin + row * size;
     const float* const sines = cosines + pairs;
     const Bf16* const source = arguments.queries + item.row * arguments.queryStride + keyHead * group * size;
-    const float scale = arguments.scale * kLog2E;
+    const float scale = powerScaleOf(arguments, item.row);
     for (int i = threadIndex(); i < group * pairs; i += threadCount()) {
       const int from = i / pairs * size + i % pairs;
       const int place = i / pairs * headSize + i % pairs;

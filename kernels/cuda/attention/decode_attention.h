@@ -17,6 +17,7 @@ struct DecodeAttentionArguments {
   std::int64_t queryStride = 0;
   int queryHeads = 0;  ///< a multiple of the pool's heads, at most 16 per pool head
   float scale = 0;
+  const float* rowScales = nullptr;  ///< [rows]: used instead of `scale`, if it is not null
   KeyValuePool
       pool;  ///< headSize a multiple of 16 up to 256; that of queries, rotations and out is without padding
   int layer = 0;

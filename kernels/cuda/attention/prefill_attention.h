@@ -22,6 +22,7 @@ struct PrefillAttentionArguments {
   std::int64_t queryStride = 0;
   int queryHeads = 0;  ///< a multiple of the pool's heads
   float scale = 0;
+  const float* rowScales = nullptr;  ///< [rows]: used instead of `scale`, if it is not null
   KeyValuePool pool;  ///< as isForTensorCores() requires; queries, rotations and out have no padding
   int layer = 0;
 

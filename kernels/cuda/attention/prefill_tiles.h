@@ -14,6 +14,7 @@
 
 #include "kernels/cuda/attention/partial_sum.h"
 #include "kernels/cuda/attention/prefill_attention.h"
+#include "kernels/cuda/attention/row_scale.h"
 #include "kernels/cuda/device.h"
 
 namespace spanscope::cuda {
@@ -175,7 +176,7 @@ struct LaneRows {
 /// Turns the scores of a tile into weights, and scales the sums so far to the new largest score. isSeen(key,
 /// half): whether this row of the lane reads a key of the tile.
 template <int KeyColumns, int Columns, class Seen>
-SPANSCOPE_DEVICE void weigh(SumFragment (&scores)[KeyColumns], float scale, const Seen& isSeen,
+SPANSCOPE_DEVICE void weigh(SumFragment (&scores)[KeyColumns], const float (&scales)[2], const Seen& isSeen,
                             PartialSum (&rows)[2], SumFragment (&sums)[Columns]) {
   float largest[2] = {kMinusInfinity, kMinusInfinity};
   SPANSCOPE_UNROLL
@@ -183,7 +184,7 @@ SPANSCOPE_DEVICE void weigh(SumFragment (&scores)[KeyColumns], float scale, cons
     SPANSCOPE_UNROLL
     for (int i = 0; i < 4; ++i) {
       const int key = column * kColumns + laneIndex() % 4 * 2 + i % 2;
-      const float score = isSeen(key, i / 2) ? scores[column].values[i] * scale : kMinusInfinity;
+      const float score = isSeen(key, i / 2) ? scores[column].values[i] * scales[i / 2] : kMinusInfinity;
       scores[column].values[i] = score;
       largest[i / 2] = score > largest[i / 2] ? score : largest[i / 2];
     }
@@ -229,13 +230,14 @@ SPANSCOPE_DEVICE void attendRange(const Prefill<HeadSize>& work, const PrefillRa
                                   int end, LaneRows& rows,
                                   SumFragment (&sums)[Prefill<HeadSize>::kValueColumns]) {
   const KeyValuePool& pool = work.arguments.pool;
-  const float scale = work.arguments.scale * kLog2E;
+  float scales[2] = {0, 0};
   SPANSCOPE_UNROLL
   for (int half = 0; half < 2; ++half) {
     const int pair = work.ownPair(half);
     rows.begins[half] = begin;
     rows.limits[half] = 0;
     if (!work.isPair(pair)) continue;
+    scales[half] = powerScaleOf(work.arguments, work.rowOf(pair));
     const int own = work.arguments.locals[work.rowOf(pair)];
     const int first = own + range.windowOffset;
     rows.begins[half] = first > begin ? first : begin;
@@ -264,7 +266,7 @@ SPANSCOPE_DEVICE void attendRange(const Prefill<HeadSize>& work, const PrefillRa
     const int begins[2] = {rows.begins[0] - firstKey, rows.begins[1] - firstKey};
     const int limits[2] = {rows.limits[0] - firstKey, rows.limits[1] - firstKey};
     const auto isSeen = [&](int key, int half) { return key >= begins[half] && key < limits[half]; };
-    weigh(scores, scale, isSeen, rows.sums, sums);
+    weigh(scores, scales, isSeen, rows.sums, sums);
     waitCopies<1>();
     syncBlock();  // the values are here
     work.multiplyValues(scores, sums);

@@ -2,6 +2,7 @@
 #include "engine/base/error.h"
 #include "kernels/cuda/attention/decode_results.h"
 #include "kernels/cuda/attention/prefill_tiles.h"
+#include "kernels/cuda/attention/row_scale.h"
 #include "kernels/cuda/attention/tensor_decode.h"
 #include "kernels/cuda/device.h"
 
@@ -199,7 +200,7 @@ tensorDecodeKernel(DecodeAttentionArguments arguments) {
   commitCopies();
   syncBlock();  // queries are turned
 
-  const float scale = arguments.scale * kLog2E;
+  const float scale = powerScaleOf(arguments, item.row);
   PartialSum rows[2] = {{kMinusInfinity, 0}, {kMinusInfinity, 0}};
   SumFragment sums[Work::kValueColumns];
   SPANSCOPE_UNROLL
@@ -222,8 +223,8 @@ tensorDecodeKernel(DecodeAttentionArguments arguments) {
     work.multiplyKeys(stage, scores);
     if (hasMass) work.keepScores(current, seen, scale, scores);
     weigh(
-        scores, scale, [&](int key, int) { return (seen >> static_cast<unsigned>(key) & 1U) != 0; }, rows,
-        sums);
+        scores, {scale, scale}, [&](int key, int) { return (seen >> static_cast<unsigned>(key) & 1U) != 0; },
+        rows, sums);
     work.multiplyValues(stage, scores, sums);
     syncWarp();  // it was read
     if constexpr (Work::kStages == 2) {

@@ -39,16 +39,17 @@ class Parts {
   std::size_t m_bytes = 0;
 };
 
-/// The kernels scale all queries alike.
-void refusePositionScale(const compute::AttentionShape& shape, const compute::PassInputs& inputs) {
+/// Of the scores of each row; none where all rows have the same.
+std::vector<float> rowScalesOf(const compute::AttentionShape& shape, const compute::PassInputs& inputs) {
+  if (!shape.positionScale.isOn()) return {};
+  std::vector<float> scales(inputs.tokens.size(), shape.scale);
   for (const compute::QueryRun& run : inputs.runs) {
-    const std::int64_t last =
-        run.base + inputs.localIndices[static_cast<std::size_t>(run.firstRow + run.rowCount - 1)];
-    if (shape.positionScale.stepOf(last) == 0) continue;
-    refuse("a token at the position", last,
-           "positions before " + std::to_string(shape.positionScale.step) +
-               ", from which on the model scales its queries: cards do not yet; the processor does");
+    for (std::int64_t row = run.firstRow; row < run.firstRow + run.rowCount; ++row) {
+      const auto place = static_cast<std::size_t>(row);
+      scales[place] = shape.scale * shape.positionScale.at(run.base + inputs.localIndices[place]);
+    }
   }
+  return scales;
 }
 
 }  // namespace
@@ -58,7 +59,6 @@ CardPass::CardPass(PassSupplies supplies, const compute::AttentionShape& shape,
                    const compute::PassInputs& inputs)
     : m_supplies(std::move(supplies)), m_work(m_supplies.work.get()), m_shape(shape), m_rotations(rotary) {
   compute::checkPass(shape, rotary, store, inputs);
-  refusePositionScale(shape, inputs);
   m_tensorAttention = tensorAttention(shape, store, m_supplies.sharedBytes);
   if (isDecodeStep(inputs)) m_lease = m_supplies.place->lease();
   describe(store, inputs, {});
@@ -108,6 +108,10 @@ void CardPass::describe(const compute::KvShape& store, const compute::PassInputs
   m_chosen = lists.add(chosen);
   m_tokens = lists.add(padded(inputs.tokens, m_rows.padded, TokenId{0}));
   m_slots = lists.add(padded(inputs.slots, m_rows.padded, std::int64_t{-1}));
+  std::vector<float> scales = rowScalesOf(m_shape, inputs);
+  m_hasRowScales = !scales.empty();
+  if (m_hasRowScales) scales = padded(std::move(scales), m_rows.padded, m_shape.scale);
+  m_rowScales = lists.add(scales);
 
   Rotations rotations;
   for (const std::int32_t local : inputs.localIndices) rotations.add(local, 1);
@@ -229,7 +233,8 @@ void CardPass::attend(const KeyValuePool& pool, std::int32_t layer, const Bf16* 
   if (!lists.split.isEmpty()) {
     const CardBuffer own = scratchFor(lists.splitScratch, lists.split.scratchBytes(pool));
     std::byte* const scratch = m_lease ? lists.splitScratch.data() : own.data();
-    lists.split.attend(*m_work, scratch, m_lists.data(), m_rotations, m_shape, pool, layer, queries, out);
+    lists.split.attend(*m_work, scratch, m_lists.data(), m_rotations, m_shape, rowScales(), pool, layer,
+                       queries, out);
   }
   const PrefillLists& many = lists.prefill;
   if (many.itemCount == 0) return;
@@ -238,6 +243,7 @@ void CardPass::attend(const KeyValuePool& pool, std::int32_t layer, const Bf16* 
   arguments.queryStride = std::int64_t{m_shape.queryHeads} * m_shape.headSize;
   arguments.queryHeads = m_shape.queryHeads;
   arguments.scale = m_shape.scale;
+  arguments.rowScales = rowScales();
   arguments.pool = pool;
   arguments.layer = layer;
   arguments.items = at<PrefillItem>(many.items);
@@ -279,6 +285,7 @@ void CardPass::attendRows(DecodeLists& lists, const KeyValuePool& pool, std::int
   arguments.queryStride = heads * m_shape.headSize;
   arguments.queryHeads = m_shape.queryHeads;
   arguments.scale = m_shape.scale;
+  if (m_hasRowScales) arguments.rowScales = rowScales() + lists.firstRow;
   arguments.pool = pool;
   arguments.layer = layer;
   arguments.onTensorCores = m_tensorAttention.ofSingle;

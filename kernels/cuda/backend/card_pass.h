@@ -126,6 +126,8 @@ class CardPass final : public compute::Pass {
   const T* at(std::size_t place) const {
     return reinterpret_cast<const T*>(m_lists.data() + place);
   }
+  /// As the arguments of attention have them.
+  const float* rowScales() const { return m_hasRowScales ? at<float>(m_rowScales) : nullptr; }
   AttentionLists addAttention(UploadList& lists, const AttentionWork& work);
   CardBuffer take(std::size_t bytes) {
     return m_lease ? CardBuffer(m_lease.take(bytes)) : m_supplies.buffers->take(bytes);
@@ -151,6 +153,8 @@ class CardPass final : public compute::Pass {
   RowCount m_rows;
   std::size_t m_tokens = 0;
   std::size_t m_slots = 0;
+  bool m_hasRowScales = false;
+  std::size_t m_rowScales = 0;
   std::size_t m_keyIndices = 0;
   RotationPlace m_keyRotations;
   std::size_t m_chosen = 0;

@@ -28,7 +28,8 @@ std::size_t SplitLists::scratchBytes(const KeyValuePool& pool) const {
 
 void SplitLists::attend(CardWork& work, std::byte* scratch, const std::byte* uploaded,
                         const PassRotations& rotations, const compute::AttentionShape& shape,
-                        const KeyValuePool& pool, std::int32_t layer, const Bf16* queries, Bf16* out) const {
+                        const float* rowScales, const KeyValuePool& pool, std::int32_t layer,
+                        const Bf16* queries, Bf16* out) const {
   const auto at = [&]<class T>(const T*& list, std::size_t place) {
     list = reinterpret_cast<const T*>(uploaded + place);
   };
@@ -38,6 +39,7 @@ void SplitLists::attend(CardWork& work, std::byte* scratch, const std::byte* upl
   rows.queryStride = std::int64_t{shape.queryHeads} * shape.headSize;
   rows.queryHeads = shape.queryHeads;
   rows.scale = shape.scale;
+  rows.rowScales = rowScales;
   rows.pool = pool;
   rows.layer = layer;
   at(rows.runs, m_runs);

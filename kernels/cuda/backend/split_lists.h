@@ -24,10 +24,11 @@ class SplitLists {
   bool isEmpty() const { return m_launches.empty(); }
   /// Bytes of partial results. The launches of a layer use them one after the other.
   std::size_t scratchBytes(const KeyValuePool& pool) const;
-  /// Attends in one layer of a pool. `uploaded` is where the lists lie on the card.
+  /// Attends in one layer of a pool. `uploaded` is where the lists lie on the card; `rowScales` as
+  /// PrefillAttentionArguments has them.
   void attend(CardWork& work, std::byte* scratch, const std::byte* uploaded, const PassRotations& rotations,
-              const compute::AttentionShape& shape, const KeyValuePool& pool, std::int32_t layer,
-              const Bf16* queries, Bf16* out) const;
+              const compute::AttentionShape& shape, const float* rowScales, const KeyValuePool& pool,
+              std::int32_t layer, const Bf16* queries, Bf16* out) const;
 
  private:
   std::size_t m_tiles = 0;
