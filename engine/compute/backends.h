@@ -53,10 +53,10 @@ struct MemoryRules {
     return saturatedProduct({2, shape.layers, shape.blocks, shape.blockSize, shape.heads, shape.headSize,
                              static_cast<std::int64_t>(sizeOf(shape.type))});
   };
-  /// Memory of so many elements of matrices that have this format in the checkpoint: f16 is widened.
+  /// Memory of so many elements of matrices that have this format in the checkpoint.
   std::function<std::uint64_t(WeightFormat, std::int64_t)> ofMatrix = [](WeightFormat format,
                                                                          std::int64_t elements) {
-    return std::uint64_t{bytesOf(format == WeightFormat::F16 ? WeightFormat::F32 : format, elements)};
+    return std::uint64_t{bytesOf(format, elements)};
   };
   std::int64_t ofActivation = 4;  ///< one element of an activation
   std::uint64_t ofPasses = 0;     ///< needed besides activations: partial results, lists, workspaces

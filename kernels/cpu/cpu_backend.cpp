@@ -76,7 +76,7 @@ class CpuBackend final : public compute::Backend {
       case compute::WeightUse::Logits:
         return makePanels(matrix, m_matmul.panelWidth(), m_executor.pool());
       case compute::WeightUse::Embedding:
-        return makeRows(matrix, matrix.format == WeightFormat::F16 ? WeightFormat::F32 : matrix.format);
+        return makeRows(matrix, matrix.format);
       case compute::WeightUse::Vector:
         return makeRows(matrix, WeightFormat::F32);
     }

@@ -53,6 +53,14 @@ HWY_INLINE PanelVectors loadPanel(const std::uint16_t* panel) {
           hn::BitCast(d, hn::And(pairs, hn::Set(words, 0xFFFF0000U)))};
 }
 
+HWY_INLINE PanelVectors loadPanel(const F16Bits* panel) {
+  const FloatTag d;
+  const hn::Rebind<hwy::float16_t, FloatTag> halves;
+  const auto* const elements = reinterpret_cast<const hwy::float16_t*>(panel);
+  return {hn::PromoteTo(d, hn::LoadU(halves, elements)),
+          hn::PromoteTo(d, hn::LoadU(halves, elements + kLanes))};
+}
+
 /// sums[row][panel] (+)= Σ over `count` k of rows[k][row] · panels[panel][k]. The sums of panel p begin at
 /// sums + p · sumStride and have rows of kWidth. Asks the memory for what lies `ahead` elements further on.
 template <int kRows, int kPanels, class Element>
@@ -258,6 +266,8 @@ void block(const MatmulJob& job, std::int64_t rowBlock, std::int64_t panelBlock,
   switch (job.weight->format()) {
     case compute::WeightFormat::BF16:
       return blockOf(job, rowBlock, panelBlock, PlainPanels<std::uint16_t>(job), scratch.sums);
+    case compute::WeightFormat::F16:
+      return blockOf(job, rowBlock, panelBlock, PlainPanels<F16Bits>(job), scratch.sums);
     case compute::WeightFormat::F32:
       return blockOf(job, rowBlock, panelBlock, PlainPanels<float>(job), scratch.sums);
     default:

@@ -7,12 +7,12 @@
 #include <algorithm>
 #include <cstring>
 #include <string>
+#include <type_traits>
 
 namespace spanscope::cpu {
 
 namespace {
 
-using compute::DType;
 using compute::WeightFormat;
 
 void check(const compute::HostMatrix& matrix) {
@@ -32,21 +32,16 @@ struct PanelSource {
 /// Place of feature `feature` of a panel among the `width` elements that belong to one k.
 template <class T>
 std::int64_t placeInPanel(std::int64_t feature, std::int64_t width) {
-  if constexpr (sizeof(T) == sizeof(float)) return feature;
+  if constexpr (!std::is_same_v<T, std::uint16_t>) return feature;
   const std::int64_t half = width / 2;
   return feature < half ? 2 * feature : 2 * (feature - half) + 1;
 }
 
-/// A bf16 element keeps its bits, every other is widened.
 template <class T>
-T loadAs(const std::byte* source, DType type) {
-  if constexpr (sizeof(T) == sizeof(std::uint16_t)) {
-    T bits = 0;
-    std::memcpy(&bits, source, sizeof bits);
-    return bits;
-  } else {
-    return compute::loadElement(source, type);
-  }
+T loadBits(const std::byte* source) {
+  T bits{};
+  std::memcpy(&bits, source, sizeof bits);
+  return bits;
 }
 
 template <class T>
@@ -56,16 +51,15 @@ void packPanel(const PanelSource& source, std::int64_t panel, T* out) {
   const std::int64_t first = panel * width;
   const std::int64_t features = std::min(width, matrix.rows - first);
   if (features < width) std::fill_n(out, width * matrix.columns, T{});
-  const DType type = *compute::dtypeOf(matrix.format);
-  const auto size = static_cast<std::int64_t>(compute::sizeOf(type));
+  constexpr auto kSize = static_cast<std::int64_t>(sizeof(T));
   // A few k at a time, so that the lines being written stay in the nearest cache.
   constexpr std::int64_t kStep = 64;
   for (std::int64_t begin = 0; begin < matrix.columns; begin += kStep) {
     const std::int64_t end = std::min(begin + kStep, matrix.columns);
     for (std::int64_t feature = 0; feature < features; ++feature) {
-      const std::byte* row = matrix.data + (first + feature) * matrix.columns * size;
+      const std::byte* row = matrix.data + (first + feature) * matrix.columns * kSize;
       T* target = out + placeInPanel<T>(feature, width);
-      for (std::int64_t k = begin; k < end; ++k) target[k * width] = loadAs<T>(row + k * size, type);
+      for (std::int64_t k = begin; k < end; ++k) target[k * width] = loadBits<T>(row + k * kSize);
     }
   }
 }
@@ -95,7 +89,7 @@ std::unique_ptr<CpuWeight> makePanels(const compute::HostMatrix& matrix, std::in
   check(matrix);
   auto weight = std::make_unique<CpuWeight>();
   const compute::WeightFormatInfo& info = compute::infoOf(matrix.format);
-  weight->m_format = matrix.format == WeightFormat::F16 ? WeightFormat::F32 : matrix.format;
+  weight->m_format = matrix.format;
   const std::int64_t panels = (matrix.rows - 1) / width + 1;
   if (info.isPacked()) weight->m_packedShape = packedPanelShape(info, width);
   weight->m_panelBytes = info.isPacked()
@@ -113,6 +107,8 @@ std::unique_ptr<CpuWeight> makePanels(const compute::HostMatrix& matrix, std::in
       packPanel(matrix, target.m_packedShape, panel, out);
     } else if (target.m_format == WeightFormat::BF16) {
       packPanel(source, panel, reinterpret_cast<std::uint16_t*>(out));
+    } else if (target.m_format == WeightFormat::F16) {
+      packPanel(source, panel, reinterpret_cast<F16Bits*>(out));
     } else {
       packPanel(source, panel, reinterpret_cast<float*>(out));
     }

@@ -6,18 +6,23 @@
 #include "kernels/cpu/packed_panels.h"
 #include "kernels/cpu/thread_pool.h"
 
+#include <cstdint>
 #include <memory>
 
 namespace spanscope::cpu {
 
-/// A weight in one of two layouts, in bf16, f32 or a packed format.
+/// The bits of an f16 element, so that they are not taken for those of a bf16 element.
+enum class F16Bits : std::uint16_t {};
+
+/// A weight in one of two layouts, in the format of the checkpoint.
 ///
 /// Rows: as in the checkpoint, [rows][columns].
 ///
 /// Panels, for matrix products: [rows / width][columns][width], rounded up and filled with zeros. The
 /// arithmetic processes the `width` output features of a panel at once and goes through memory in order. In a
 /// bf16 panel the two halves of a width are interleaved. So a shift and a mask split a load of 32-bit lanes
-/// into two f32 vectors. For packed formats see packed_panels.h.
+/// into two f32 vectors. f16 has an instruction that widens what lies in order. For packed formats see
+/// packed_panels.h.
 class CpuWeight final : public compute::Weight {
  public:
   enum class Layout : std::uint8_t { Rows, Panels };
@@ -54,7 +59,7 @@ class CpuWeight final : public compute::Weight {
 /// throw Failure for absurd sizes or if the memory cannot be allocated.
 std::unique_ptr<CpuWeight> makeRows(const compute::HostMatrix& matrix, compute::WeightFormat format);
 
-/// Packs panels of an even `width`. They keep the checkpoint's format, but f16 becomes f32.
+/// Packs panels of an even `width`. They keep the checkpoint's format.
 std::unique_ptr<CpuWeight> makePanels(const compute::HostMatrix& matrix, std::int64_t width,
                                       ThreadPool& pool);
 

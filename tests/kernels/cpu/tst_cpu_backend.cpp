@@ -40,9 +40,9 @@ class TestCpuBackend : public QObject {
     };
     constexpr int kElements = 64 * 256;
     row("bf16 matrix", WeightFormat::BF16, WeightUse::Matrix, kElements * 2);
-    row("f16 matrix", WeightFormat::F16, WeightUse::Matrix, kElements * 4);
+    row("f16 matrix", WeightFormat::F16, WeightUse::Matrix, kElements * 2);
     row("bf16 embedding", WeightFormat::BF16, WeightUse::Embedding, kElements * 2);
-    row("f16 embedding", WeightFormat::F16, WeightUse::Embedding, kElements * 4);
+    row("f16 embedding", WeightFormat::F16, WeightUse::Embedding, kElements * 2);
     row("bf16 vector", WeightFormat::BF16, WeightUse::Vector, kElements * 4);
     row("packed vector", WeightFormat::Q8_0, WeightUse::Vector, kElements * 4);
     // Packed weights take no more than in the file, but for scales of six bits.
