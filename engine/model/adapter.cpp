@@ -164,4 +164,10 @@ std::int64_t Adapter::elements() const {
   return count;
 }
 
+Adapter Adapter::withPairs(std::map<std::string, LowRankPair> pairs) const {
+  Adapter other = *this;
+  other.m_pairs = std::move(pairs);
+  return other;
+}
+
 }  // namespace spanscope::model

@@ -41,6 +41,8 @@ class Adapter {
   /// Of everything that is in it.
   const std::string& fingerprint() const { return m_fingerprint; }
   std::int64_t elements() const;
+  /// The same adapter, its pairs written otherwise.
+  Adapter withPairs(std::map<std::string, LowRankPair> pairs) const;
 
  private:
   std::filesystem::path m_directory;

@@ -5,6 +5,7 @@
 #include <cstring>
 #include <map>
 #include <optional>
+#include <span>
 #include <string_view>
 #include <utility>
 #include <vector>
@@ -19,20 +20,85 @@ struct Part {
   std::int64_t firstRow = 0;
 };
 
+/// What a family stores otherwise than the decoder wants it.
+class Arrangement {
+ public:
+  using Parts = std::vector<std::pair<std::string_view, std::int64_t>>;
+
+  explicit Arrangement(const ModelConfig& config) : m_config(config) {}
+
+  /// The matrices that hold several, and where these begin.
+  std::array<std::pair<std::string_view, Parts>, 2> wholes() const {
+    return {{{kQueryKeyValue,
+              {{"self_attn.q_proj", 0},
+               {"self_attn.k_proj", queryRows()},
+               {"self_attn.v_proj", queryRows() + keyRows()}}},
+             {kGateUp, {{"mlp.gate_proj", 0}, {"mlp.up_proj", m_config.intermediateSize}}}}};
+  }
+  std::int64_t rowsOf(std::string_view whole) const {
+    return whole == kQueryKeyValue ? queryRows() + 2 * keyRows()
+                                   : 2 * std::int64_t{m_config.intermediateSize};
+  }
+
+  /// For queries and keys of which a part is turned.
+  std::optional<std::int32_t> turnedHeads(std::string_view name) const {
+    if (turned() == 0) return std::nullopt;
+    if (name.find(".self_attn.q_proj") != std::string_view::npos) return m_config.heads;
+    if (name.find(".self_attn.k_proj") != std::string_view::npos) return m_config.keyValueHeads;
+    return std::nullopt;
+  }
+
+  /// The rows of some heads in the decoder's order; `rowBytes` each.
+  std::vector<std::byte> ordered(const std::byte* rows, std::size_t rowBytes, std::int32_t heads) const {
+    const std::int64_t headRows = m_config.headSize;
+    std::vector<std::byte> out(static_cast<std::size_t>(heads * headRows) * rowBytes);
+    for (std::int64_t head = 0; head < heads; ++head) {
+      for (std::int64_t row = 0; row < headRows; ++row) {
+        const auto from = static_cast<std::size_t>(head * headRows + row);
+        const auto to = static_cast<std::size_t>(head * headRows + placeOf(row));
+        std::memcpy(out.data() + to * rowBytes, rows + from * rowBytes, rowBytes);
+      }
+    }
+    return out;
+  }
+
+ private:
+  static constexpr std::string_view kQueryKeyValue = "self_attn.qkv_proj";
+  static constexpr std::string_view kGateUp = "mlp.gate_up_proj";
+
+  std::int64_t queryRows() const { return std::int64_t{m_config.heads} * m_config.headSize; }
+  std::int64_t keyRows() const { return std::int64_t{m_config.keyValueHeads} * m_config.headSize; }
+  /// Of a head; the same in all layers.
+  std::int32_t turned() const { return m_config.attention.rotary ? m_config.attention.rotary->turned : 0; }
+
+  /// Row i of a head goes to where the decoder wants it.
+  std::int64_t placeOf(std::int64_t row) const {
+    const std::int64_t part = turned() / 2;
+    const std::int64_t half = m_config.headSize / 2;
+    if (row < part) return row;
+    if (row < 2 * part) return half + row - part;
+    const std::int64_t rest = row - 2 * part;  // fills what is left of both halves
+    return rest < half - part ? part + rest : half + part + rest - (half - part);
+  }
+
+  ModelConfig m_config;
+};
+
 class ArrangedWeights final : public WeightSource {
  public:
   ArrangedWeights(std::unique_ptr<WeightSource> source, const ModelConfig& config, bool normsLackOne)
-      : m_source(std::move(source)), m_config(config), m_normsLackOne(normsLackOne) {
+      : m_source(std::move(source)), m_arrangement(config), m_normsLackOne(normsLackOne) {
     for (const StoredTensor& tensor : m_source->stored()) {
       std::string prefix;
-      for (const auto& [whole, parts] : wholes()) {
+      for (const auto& [whole, parts] : m_arrangement.wholes()) {
         const std::string_view name = tensor.name;
         const std::size_t at = name.rfind(whole);
         if (at == std::string_view::npos || !name.starts_with("model.layers.")) continue;
         const std::string before(name.substr(0, at));
         const std::string after(name.substr(at + whole.size()));
         for (const auto& [part, first] : parts) {
-          m_parts.emplace(before + std::string(part) + after, Part{tensor.name, rowsOf(whole), first});
+          m_parts.emplace(before + std::string(part) + after,
+                          Part{tensor.name, m_arrangement.rowsOf(whole), first});
           m_stored.push_back({before + std::string(part) + after, tensor.file});
         }
         prefix = before;
@@ -53,7 +119,7 @@ class ArrangedWeights final : public WeightSource {
 
   compute::HostMatrix get(const std::string& name, std::int64_t rows, std::int64_t columns) const override {
     compute::HostMatrix matrix = cut(name, rows, columns);
-    const std::optional<std::int32_t> heads = turnedHeads(name);
+    const std::optional<std::int32_t> heads = m_arrangement.turnedHeads(name);
     if (!heads && !lacksOne(name)) return matrix;
     auto known = m_changed.find(name);
     if (known == m_changed.end())
@@ -69,23 +135,6 @@ class ArrangedWeights final : public WeightSource {
   std::string name() const override { return m_source->name(); }
 
  private:
-  using Parts = std::vector<std::pair<std::string_view, std::int64_t>>;
-
-  std::int64_t queryRows() const { return std::int64_t{m_config.heads} * m_config.headSize; }
-  std::int64_t keyRows() const { return std::int64_t{m_config.keyValueHeads} * m_config.headSize; }
-  std::int64_t rowsOf(std::string_view whole) const {
-    return whole == kQueryKeyValue ? queryRows() + 2 * keyRows()
-                                   : 2 * std::int64_t{m_config.intermediateSize};
-  }
-  /// The matrices that hold several, and where these begin.
-  std::array<std::pair<std::string_view, Parts>, 2> wholes() const {
-    return {{{kQueryKeyValue,
-              {{"self_attn.q_proj", 0},
-               {"self_attn.k_proj", queryRows()},
-               {"self_attn.v_proj", queryRows() + keyRows()}}},
-             {kGateUp, {{"mlp.gate_proj", 0}, {"mlp.up_proj", m_config.intermediateSize}}}}};
-  }
-
   compute::HostMatrix cut(const std::string& name, std::int64_t rows, std::int64_t columns) const {
     const auto part = m_parts.find(name);
     if (part == m_parts.end()) return m_source->get(name, rows, columns);
@@ -101,41 +150,12 @@ class ArrangedWeights final : public WeightSource {
     return matrix;
   }
 
-  /// For queries and keys of which a part is turned.
-  std::optional<std::int32_t> turnedHeads(std::string_view name) const {
-    if (turned() == 0) return std::nullopt;
-    if (name.find(".self_attn.q_proj.") != std::string_view::npos) return m_config.heads;
-    if (name.find(".self_attn.k_proj.") != std::string_view::npos) return m_config.keyValueHeads;
-    return std::nullopt;
-  }
-  /// Of a head; the same in all layers.
-  std::int32_t turned() const { return m_config.attention.rotary ? m_config.attention.rotary->turned : 0; }
-
   bool lacksOne(std::string_view name) const { return m_normsLackOne && name.ends_with("norm.weight"); }
-
-  /// Row i of a head goes to where the decoder wants it.
-  std::int64_t placeOf(std::int64_t row) const {
-    const std::int64_t part = turned() / 2;
-    const std::int64_t half = m_config.headSize / 2;
-    if (row < part) return row;
-    if (row < 2 * part) return half + row - part;
-    const std::int64_t rest = row - 2 * part;  // fills what is left of both halves
-    return rest < half - part ? part + rest : half + part + rest - (half - part);
-  }
 
   std::vector<std::byte> ordered(const compute::HostMatrix& matrix, std::int32_t heads) const {
     const bool isVector = matrix.rows == 1;
-    const std::size_t rowBytes = isVector ? compute::bytesOf(matrix.format, 1) : matrix.rowBytes();
-    const std::int64_t headRows = m_config.headSize;
-    std::vector<std::byte> out(matrix.bytes());
-    for (std::int64_t head = 0; head < heads; ++head) {
-      for (std::int64_t row = 0; row < headRows; ++row) {
-        const auto from = static_cast<std::size_t>(head * headRows + row);
-        const auto to = static_cast<std::size_t>(head * headRows + placeOf(row));
-        std::memcpy(out.data() + to * rowBytes, matrix.data + from * rowBytes, rowBytes);
-      }
-    }
-    return out;
+    return m_arrangement.ordered(matrix.data,
+                                 isVector ? compute::bytesOf(matrix.format, 1) : matrix.rowBytes(), heads);
   }
 
   static std::vector<std::byte> withOne(const compute::HostMatrix& matrix) {
@@ -147,11 +167,8 @@ class ArrangedWeights final : public WeightSource {
     return out;
   }
 
-  static constexpr std::string_view kQueryKeyValue = "self_attn.qkv_proj";
-  static constexpr std::string_view kGateUp = "mlp.gate_up_proj";
-
   std::unique_ptr<WeightSource> m_source;
-  ModelConfig m_config;
+  Arrangement m_arrangement;
   bool m_normsLackOne = false;
   std::map<std::string, Part> m_parts;  ///< by the name of the part
   std::vector<StoredTensor> m_stored;
@@ -163,6 +180,38 @@ class ArrangedWeights final : public WeightSource {
 std::unique_ptr<WeightSource> arrange(std::unique_ptr<WeightSource> source, const ModelConfig& config,
                                       bool normsLackOne) {
   return std::make_unique<ArrangedWeights>(std::move(source), config, normsLackOne);
+}
+
+Adapter arrange(const Adapter& adapter, const ModelConfig& config) {
+  const Arrangement arrangement(config);
+  std::map<std::string, LowRankPair> pairs;
+  for (const auto& [name, pair] : adapter.pairs()) {
+    bool isWhole = false;
+    for (const auto& [whole, parts] : arrangement.wholes()) {
+      // One of another height is refused by its own name, as the model has no such matrix.
+      if (!name.ends_with(whole) || pair.rows != arrangement.rowsOf(whole)) continue;
+      isWhole = true;
+      const std::string before = name.substr(0, name.size() - whole.size());
+      for (std::size_t i = 0; i < parts.size(); ++i) {
+        const std::int64_t first = parts[i].second;
+        const std::int64_t end = i + 1 < parts.size() ? parts[i + 1].second : pair.rows;
+        LowRankPair part{.down = pair.down, .up = {}, .rank = pair.rank, .rows = end - first};
+        part.columns = pair.columns;
+        part.up.assign(pair.up.begin() + first * pair.rank, pair.up.begin() + end * pair.rank);
+        pairs.emplace(before + std::string(parts[i].first), std::move(part));
+      }
+    }
+    if (!isWhole) pairs.emplace(name, pair);
+  }
+  for (auto& [name, pair] : pairs) {
+    const std::optional<std::int32_t> heads = arrangement.turnedHeads(name);
+    if (!heads || pair.rows != std::int64_t{*heads} * config.headSize) continue;
+    const std::vector<std::byte> rows =
+        arrangement.ordered(std::as_bytes(std::span(pair.up)).data(),
+                            static_cast<std::size_t>(pair.rank) * sizeof(float), *heads);
+    std::memcpy(pair.up.data(), rows.data(), rows.size());
+  }
+  return adapter.withPairs(std::move(pairs));
 }
 
 }  // namespace spanscope::model

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
+#include "engine/model/adapter.h"
 #include "engine/model/weights.h"
 
 #include <memory>
@@ -16,5 +17,9 @@ namespace spanscope::model {
 /// Throws Failure for a matrix that cannot be taken apart.
 std::unique_ptr<WeightSource> arrange(std::unique_ptr<WeightSource> source, const ModelConfig& config,
                                       bool normsLackOne);
+
+/// The same for what an adapter adds to them: pairs of matrices that hold several are taken apart, and the
+/// rows of queries and keys are ordered alike. What fits none of the model's matrices stays as it is.
+Adapter arrange(const Adapter& adapter, const ModelConfig& config);
 
 }  // namespace spanscope::model

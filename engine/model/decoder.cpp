@@ -4,6 +4,7 @@
 #include "engine/base/counted.h"
 #include "engine/base/error.h"
 #include "engine/checkpoint/json_reading.h"
+#include "engine/model/arranged_weights.h"
 #include "engine/model/finite_values.h"
 #include "engine/model/known_extras.h"
 #include "engine/model/tensor_list.h"
@@ -150,7 +151,7 @@ void refuseSurplus(const ModelConfig& config, const WeightSource& source, const 
 
 /// What an adapter adds to a matrix of the model; null if nothing.
 const LowRankPair* pairFor(const Adapter* adapter, const std::string& name, std::int64_t rows,
-                           std::int64_t columns, const ModelConfig& config) {
+                           std::int64_t columns) {
   if (adapter == nullptr) return nullptr;
   const auto found = adapter->pairs().find(name);
   if (found == adapter->pairs().end()) return nullptr;
@@ -159,11 +160,6 @@ const LowRankPair* pairFor(const Adapter* adapter, const std::string& name, std:
     throw Failure({adapter->directory().string(), name,
                    std::to_string(pair.rows) + " × " + std::to_string(pair.columns),
                    std::to_string(rows) + " × " + std::to_string(columns) + ", as the model has"});
-  }
-  const bool isTurned = name.ends_with(".q_proj") || name.ends_with(".k_proj");
-  if (isTurned && config.attention.rotary && config.attention.rotary->turned > 0) {
-    throw Failure({adapter->directory().string(), name, "queries and keys of which a part is turned",
-                   "others: adapters of these are not supported"});
   }
   return &pair;
 }
@@ -277,7 +273,10 @@ struct Decoder::Impl {
   void computeLogits(const Batch& batch, compute::Pass& pass);
 };
 
-void Decoder::Impl::load(const WeightSource& source, const Adapter* adapter) {
+void Decoder::Impl::load(const WeightSource& source, const Adapter* given) {
+  const std::optional<Adapter> arranged =
+      given == nullptr ? std::nullopt : std::optional(arrange(*given, config));
+  const Adapter* const adapter = arranged ? &*arranged : nullptr;
   std::set<std::string> adapted;
   std::set<std::string> used;
   const auto prepare = [&](const std::string& name, std::int64_t rows, std::int64_t columns, WeightUse use) {
@@ -296,7 +295,7 @@ void Decoder::Impl::load(const WeightSource& source, const Adapter* adapter) {
     Linear result;
     result.matrix = prepare(name + ".weight", rows, columns, WeightUse::Matrix);
     if (bias) result.bias = vector(name + ".bias", rows);
-    if (const LowRankPair* pair = pairFor(adapter, name, rows, columns, config)) {
+    if (const LowRankPair* pair = pairFor(adapter, name, rows, columns)) {
       adapted.insert(name);
       result.down = backend.prepare(pair->downMatrix(), WeightUse::Matrix);
       result.up = backend.prepare(pair->upMatrix(), WeightUse::Matrix);

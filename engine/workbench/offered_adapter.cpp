@@ -4,6 +4,7 @@
 #include "engine/base/error.h"
 #include "engine/checkpoint/json_reading.h"
 #include "engine/model/adapter.h"
+#include "engine/model/arranged_weights.h"
 #include "engine/model/tensor_list.h"
 #include "engine/workbench/resource_paths.h"
 
@@ -38,7 +39,7 @@ bool fits(const model::Adapter& adapter, const model::ModelConfig& config) {
     return shape != shapes.end() && shape->second == std::pair(entry.second.rows, entry.second.columns);
   };
   const std::string last = "model.layers." + std::to_string(config.layers - 1) + ".";
-  const auto& pairs = adapter.pairs();
+  const std::map<std::string, model::LowRankPair> pairs = model::arrange(adapter, config).pairs();
   const auto next = pairs.lower_bound(last);
   return std::all_of(pairs.begin(), pairs.end(), isOfModel) && next != pairs.end() &&
          next->first.starts_with(last);

@@ -146,7 +146,7 @@ class TestAdapter : public QObject {
  private Q_SLOTS:
   void isTheMergedModel_data() {
     QTest::addColumn<bool>("isBlockMasked");
-    for (const char* name : {"bf16_gqa_tied", "llama_linear", "qwen3_biases"}) {
+    for (const char* name : {"bf16_gqa_tied", "llama_linear", "phi3_short", "qwen3_biases"}) {
       QTest::addRow("%s, full", name) << false;
       QTest::addRow("%s, block-masked", name) << true;
     }

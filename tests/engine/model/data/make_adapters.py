@@ -23,6 +23,9 @@ CASES = {
                                                     "down_proj"], dtype=torch.bfloat16),
     "llama_linear": dict(rank=2, alpha=4, targets=["q_proj", "k_proj", "v_proj", "gate_proj", "down_proj"],
                          dtype=torch.float32),
+    # Queries, keys and values in one matrix, gate and up in another, and 12 of each head's 16 elements turned.
+    "phi3_short": dict(rank=2, alpha=4, targets=["qkv_proj", "o_proj", "gate_up_proj", "down_proj"],
+                       dtype=torch.float32),
     "qwen3_biases": dict(rank=4, alpha=5, rslora=True, targets=["q_proj", "v_proj", "down_proj"], dtype=torch.float32),
 }
 
