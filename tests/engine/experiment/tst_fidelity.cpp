@@ -88,14 +88,41 @@ layout::SpanTable flatTable(const FinishedReply& reply) {
 }
 
 /// Logits of the rows that the reply was drawn from, by the decoder alone.
-std::vector<std::vector<float>> slowLogits(Ran& ran, const layout::SpanTable& table, std::size_t rows) {
+std::vector<std::vector<float>> logitsOf(model::Decoder& decoder, compute::Backend& backend,
+                                         const layout::SpanTable& table, std::size_t rows) {
   std::vector<std::vector<float>> logits;
-  experiment::computeTable(
-      *ran.spanlet.decoder, *ran.spanlet.backend, table,
-      [&](std::int64_t, std::span<const float> row) { logits.emplace_back(row.begin(), row.end()); });
+  experiment::computeTable(decoder, backend, table, [&](std::int64_t, std::span<const float> row) {
+    logits.emplace_back(row.begin(), row.end());
+  });
   logits.erase(logits.begin(), logits.end() - static_cast<std::ptrdiff_t>(rows));
   return logits;
 }
+
+std::vector<std::vector<float>> slowLogits(Ran& ran, const layout::SpanTable& table, std::size_t rows) {
+  return logitsOf(*ran.spanlet.decoder, *ran.spanlet.backend, table, rows);
+}
+
+/// The query of documents on random weights of a family, asked twice, the second time with the documents
+/// found.
+struct RandomRun {
+  RandomRun(const model::ModelConfig& family, const char* policy) : random({}, false, 0, family) {
+    run::RunOptions options;
+    options.policy = *policy::findChoice(policy);
+    for (int i = 0; i < 2; ++i) random.session->run(planOf(kRag), options);
+    experiment::FinishedReplies gathered;
+    for (const trace::Event& event : random.sink.events) gathered.take(event);
+    replies = gathered.takeRun(2);
+  }
+  trace::FidelityMeasured measure() {
+    return experiment::measureFidelity(
+        *random.session,
+        {.decoder = *random.decoder, .backend = *random.backend, .tokenizer = random.tokenizer.get()},
+        replies.at(0));
+  }
+
+  test::RandomSession random;
+  std::vector<FinishedReply> replies;
+};
 
 std::vector<long double> slowSoftmax(const std::vector<float>& logits) {
   long double total = 0;
@@ -293,6 +320,44 @@ class TestFidelity : public QObject {
     const trace::FidelityMeasured measured = spans.measure(0);
     std::vector<TokenId> answer = prefix.replies.at(0).tokens;
     if (answer.size() > measured.fullAnswer.size()) answer.resize(measured.fullAnswer.size());
+    QCOMPARE(measured.fullAnswer, answer);
+  }
+
+  void otherFamilies_data() {
+    QTest::addColumn<QString>("family");
+    QTest::addColumn<QString>("policy");
+    for (const test::NamedConfig& family : test::familyConfigs()) {
+      for (const char* policy : {"prefix", "spans", "shared-prefix", "link(3)", "blend(0.3)", "sparse(2)"})
+        QTest::addRow("%s on %s", policy, family.name) << family.name << policy;
+    }
+  }
+  /// Windows, layers without positions, norms elsewhere, and scaled queries: a full prefill is one of the
+  /// same model, and what is exact against it differs in nothing.
+  void otherFamilies() {
+    QFETCH(QString, family);
+    QFETCH(QString, policy);
+    const std::vector<test::NamedConfig> configs = test::familyConfigs();
+    const auto config = std::find_if(configs.begin(), configs.end(),
+                                     [&](const test::NamedConfig& each) { return each.name == family; });
+    RandomRun ran(config->config, policy.toStdString().c_str());
+    const trace::FidelityMeasured measured = ran.measure();
+    const FinishedReply& reply = ran.replies.at(0);
+    QCOMPARE(measured.tokens.size(), reply.tokens.size());
+    const auto full =
+        logitsOf(*ran.random.decoder, *ran.random.backend, flatTable(reply), reply.tokens.size());
+    double most = 0;
+    for (std::size_t i = 0; i < reply.tokens.size(); ++i) {
+      const trace::FidelityToken& token = measured.tokens[i];
+      QCOMPARE(token.fullBest, TokenId(std::max_element(full[i].begin(), full[i].end()) - full[i].begin()));
+      const auto at = static_cast<std::size_t>(token.token);
+      QVERIFY(std::abs(token.fullProbability - static_cast<double>(slowSoftmax(full[i])[at])) < 1e-12);
+      QVERIFY(std::isfinite(token.divergence) && token.divergence >= 0);
+      most = std::max(most, token.divergence);
+    }
+    QCOMPARE(most == 0, policy == "prefix");
+    RandomRun prefix(config->config, "prefix");
+    std::vector<TokenId> answer = prefix.replies.at(0).tokens;
+    answer.resize(std::min(answer.size(), measured.fullAnswer.size()));
     QCOMPARE(measured.fullAnswer, answer);
   }
 

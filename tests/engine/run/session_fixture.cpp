@@ -108,8 +108,9 @@ SpanletSession::SpanletSession(const run::SessionConfig& sessionConfig, int thre
                                              weights->name(), tokenizer.get(),
                                              &text::findChatTemplate(spanletDirectory()), sink)) {}
 
-RandomSession::RandomSession(const run::SessionConfig& config, bool endTokens, std::int32_t maxPositions)
-    : shape(tinyConfig()),
+RandomSession::RandomSession(const run::SessionConfig& config, bool endTokens, std::int32_t maxPositions,
+                             const model::ModelConfig& family)
+    : shape(family),
       tokenizer(text::loadTokenizer(spanletDirectory())),
       chat(&text::findChatTemplate(spanletDirectory())) {
   const model::ModelConfig spanlet = model::readConfig(spanletDirectory());

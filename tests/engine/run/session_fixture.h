@@ -71,8 +71,9 @@ struct SpanletSession {
 /// A session on a random model with the tokenizer and template of the bundled checkpoint.
 struct RandomSession {
   /// If `endTokens`, replies of all lengths occur; else each is as long as it may be. `maxPositions` limits
-  /// the model's context; 0: its own limit.
-  RandomSession(const run::SessionConfig& config, bool endTokens, std::int32_t maxPositions = 0);
+  /// the model's context; 0: its own limit. `family`: what the model does, but for its vocabulary.
+  RandomSession(const run::SessionConfig& config, bool endTokens, std::int32_t maxPositions = 0,
+                const model::ModelConfig& family = tinyConfig());
 
   model::ModelConfig shape;
   RecordingSink sink;
