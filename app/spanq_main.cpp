@@ -8,6 +8,7 @@
 #include "engine/base/output_file.h"
 #include "engine/base/standard_descriptors.h"
 #include "engine/compute/backends.h"
+#include "engine/workbench/finder/recent_models.h"
 #include "engine/workbench/pace_book.h"
 #include "kernels/backends.h"
 
@@ -104,6 +105,7 @@ int main(int argc, char** argv) {
                                  .output = &output,
                                  .unfinished = &work.files,
                                  .endsByItself = &work.endsByItself,
-                                 .paceFile = spanscope::workbench::standardPaceFile()},
+                                 .paceFile = spanscope::workbench::standardPaceFile(),
+                                 .recentModelsFile = spanscope::workbench::standardRecentModelsFile()},
                                 spanscope::programBackends(), work.stop.get_token());
 }

@@ -5,6 +5,7 @@
 #include "engine/base/visible_text.h"
 #include "engine/compute/backends.h"
 #include "engine/retrieve/index_version.h"
+#include "engine/workbench/finder/recent_models.h"
 #include "engine/workbench/pace_book.h"
 #include "engine/workbench/resource_paths.h"
 #include "kernels/backends.h"
@@ -210,6 +211,8 @@ int main(int argc, char** argv) {
   QSettings settings;
   MainWindow window(settings, spanscope::ui::autosaveDirectory(), backends());
   keepIndex(window);
+  window.setRecentModelsFile(
+      QString::fromStdString(spanscope::workbench::standardRecentModelsFile().string()));
   window.workspace().setPaceFile(QString::fromStdString(spanscope::workbench::standardPaceFile().string()));
   if (arguments.isSet(QStringLiteral("theme"))) {
     window.setScheme(arguments.value(QStringLiteral("theme")) == QLatin1String("dark") ? Scheme::Dark

@@ -38,6 +38,8 @@ struct Streams {
   std::atomic<bool>* endsByItself = nullptr;
   /// Where it is remembered how fast models were; empty: nowhere.
   std::filesystem::path paceFile{};
+  /// Where the models stand that were opened last; empty: nowhere.
+  std::filesystem::path recentModelsFile{};
   std::stop_token stop{};  ///< runCli() sets it: a stop request ends the reading of files
 };
 

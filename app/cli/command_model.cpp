@@ -12,6 +12,7 @@
 #include "engine/text/chat_template.h"
 #include "engine/text/tokenizer.h"
 #include "engine/workbench/finder/model_finder.h"
+#include "engine/workbench/finder/recent_models.h"
 #include "engine/workbench/model_bundle.h"
 #include "engine/workbench/offered_adapter.h"
 #include "engine/workbench/resource_paths.h"
@@ -63,6 +64,8 @@ TextFacts textFacts(const ModelOptions& options) {
   } else if (facts.own.found) {
     facts.chat = facts.own.found->chat;
     facts.templateText = facts.chat->name;
+    if (facts.own.found->match == text::TemplateMatch::Markers)
+      facts.templateText += ", by its marks: the rest of it is not known";
   } else {
     facts.templateText = "not known (" + facts.own.problem + ")";
   }
@@ -203,6 +206,7 @@ ExitCode list(const Context& context, const ListOptions& options) {
   } catch (const Failure&) {
     // A program without its resources still lists the others.
   }
+  folders.recent = workbench::RecentModels(context.streams.recentModelsFile).list();
   const run::SessionConfig pool = options.session.config();
   const compute::ChosenDevice device = context.backends.choose(options.session.settings.device);
   workbench::ModelFinder finder;
@@ -224,8 +228,8 @@ void addModel(CLI::App& app, Context& context) {
   const auto listed = std::make_shared<ListOptions>();
   CLI::App* listCommand = group->add_subcommand(
       "list",
-      "List the models on this machine: the bundled ones and those of Hugging Face's cache, Ollama, "
-      "LM Studio and llama.cpp");
+      "List the models on this machine: those that the window opened last, the bundled ones and those of "
+      "Hugging Face's cache, Ollama, LM Studio and llama.cpp");
   listCommand->footer("Example:\n  spanq model list --blocks 4096\n");
   addSettings(*listCommand, listed->session.settings, {"device", "block_size", "blocks", "kv_type"});
   listCommand->add_flag("--json", listed->json, "Write JSON");

@@ -46,7 +46,8 @@ CommandStreams::CommandStreams(const Streams& given)
                 .output = given.output,
                 .unfinished = given.unfinished,
                 .endsByItself = given.endsByItself,
-                .paceFile = given.paceFile} {
+                .paceFile = given.paceFile,
+                .recentModelsFile = given.recentModelsFile} {
   m_err.flags(given.err.flags());
   // As given: what was written to standard output first is seen first.
   if (given.err.tie() != nullptr) m_err.tie(&m_streams.out);

@@ -38,6 +38,7 @@
 #include <QVBoxLayout>
 
 #include <algorithm>
+#include <filesystem>
 #include <utility>
 
 namespace spanscope::ui {
@@ -54,7 +55,6 @@ constexpr const char* kKeepRuns = "runs/keep";
 constexpr const char* kRunFolder = "/runs";  ///< beside unsaved work
 constexpr const char* kLoads = "measured/loads";
 constexpr const char* kComparedPolicies = "measured/policies";  ///< names
-constexpr const char* kRecentModels = "models/recent";          ///< directories, the newest first
 
 }  // namespace
 
@@ -170,7 +170,6 @@ MainWindow::MainWindow(QSettings& settings, QString autosaveDirectory, compute::
   m_keys = KeyBindings(m_settings);
   useKeys();
   followSystemScheme();
-  tellRecentModels();
   m_workspace.setLoads(readLoads(m_settings.value(QString::fromLatin1(kLoads)).toStringList()));
   const QVariant compared = m_settings.value(QString::fromLatin1(kComparedPolicies));
   m_workspace.setPoliciesWanted(compared.isValid() ? knownPolicies(compared.toStringList())
@@ -403,22 +402,21 @@ void MainWindow::toggleKeeping() {
 }
 
 void MainWindow::rememberModel() {
-  constexpr qsizetype kMostRecent = 8;
-  const QString directory = QString::fromStdString(m_workspace.engine().model().directory);
-  if (directory.isEmpty()) return;
-  const QString key = QString::fromLatin1(kRecentModels);
-  QStringList recent = m_settings.value(key).toStringList();
-  recent.removeAll(directory);
-  recent.prepend(directory);
-  m_settings.setValue(key, QStringList(recent.mid(0, kMostRecent)));
+  const std::string directory = m_workspace.engine().model().directory;
+  if (directory.empty()) return;
+  m_recentModels.note(directory);
+  tellRecentModels();
+}
+
+void MainWindow::setRecentModelsFile(const QString& path) {
+  m_recentModels = workbench::RecentModels(path.toStdString());
   tellRecentModels();
 }
 
 void MainWindow::tellRecentModels() {
-  std::vector<std::string> directories;
-  for (const QString& path : m_settings.value(QString::fromLatin1(kRecentModels)).toStringList())
-    directories.push_back(path.toStdString());
-  m_workspace.setRecentModels(std::move(directories));
+  std::vector<std::string> models;
+  for (const std::filesystem::path& model : m_recentModels.list()) models.push_back(model.string());
+  m_workspace.setRecentModels(std::move(models));
 }
 
 void MainWindow::showCurrent() {

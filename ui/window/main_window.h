@@ -3,6 +3,7 @@
 #pragma once
 
 #include "engine/compute/backends.h"
+#include "engine/workbench/finder/recent_models.h"
 #include "ui/commands/command_actions.h"
 #include "ui/commands/command_handlers.h"
 #include "ui/document/autosave.h"
@@ -46,6 +47,10 @@ class MainWindow : public QMainWindow {
   MainWindow(QSettings& settings, QString autosaveDirectory, compute::Backends backends,
              QWidget* parent = nullptr);
   ~MainWindow() override;
+
+  /// Keeps the models that were opened last in a file, which other programs of the person's may read, instead
+  /// of until the window is closed.
+  void setRecentModelsFile(const QString& path);
 
   /// Opens a document, a query or a recorded run in a tab, or goes to the tab that has it. If something is
   /// wrong with the file, the window says so. Returns whether it is open.
@@ -190,6 +195,7 @@ class MainWindow : public QMainWindow {
 
   QSettings& m_settings;
   QString m_autosaveDirectory;
+  workbench::RecentModels m_recentModels;
   Workspace m_workspace;
   std::map<std::uint32_t, std::unique_ptr<Autosave>>
       m_autosaves;  ///< by tab; they are destroyed before their models

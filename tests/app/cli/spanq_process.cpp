@@ -15,6 +15,7 @@ struct Surroundings {
   bool canAsk = false;
   bool hasTerminal = false;
   std::string paceFile{};
+  std::string recentModelsFile{};
 };
 
 SpanqResult runIn(const Surroundings& given, const std::vector<std::string>& arguments,
@@ -30,7 +31,8 @@ SpanqResult runIn(const Surroundings& given, const std::vector<std::string>& arg
                                 .err = err,
                                 .terminal = given.hasTerminal ? &err : nullptr,
                                 .canAsk = given.canAsk,
-                                .paceFile = given.paceFile},
+                                .paceFile = given.paceFile,
+                                .recentModelsFile = given.recentModelsFile},
                                cpuBackends(), std::move(stop));
   return {.code = code, .out = out.str(), .err = err.str()};
 }
@@ -44,6 +46,10 @@ SpanqResult spanq(const std::vector<std::string>& arguments, const std::string& 
 
 SpanqResult spanqOnTerminal(const std::vector<std::string>& arguments, const std::string& paceFile) {
   return runIn({.hasTerminal = true, .paceFile = paceFile}, arguments, {}, {});
+}
+
+SpanqResult spanqWithRecentModels(const std::vector<std::string>& arguments, const std::string& file) {
+  return runIn({.recentModelsFile = file}, arguments, {}, {});
 }
 
 }  // namespace spanscope::test

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Model directories as people give them: missing, of another kind, with files that disagree, damaged.
+#include "engine/workbench/finder/recent_models.h"
 #include "tests/app/cli/spanq_process.h"
 #include "tests/support/test_program.h"
 
@@ -144,7 +145,13 @@ void TestSpanqModels::modelsOfToolsAreListed() {
   write(home / ".lmstudio/models/pub/hybrid/config.json",
         R"({"architectures": ["Qwen3NextForCausalLM"], "model_type": "qwen3_next"})");
 
+  const fs::path opened = home / "opened-here";
+  fs::create_directory_symlink(kSpanlet, opened);
+  workbench::RecentModels(home / "recent.json").note(opened);
+
   const SpanqResult table = spanq({"model", "list"});
+  const SpanqResult recent =
+      test::spanqWithRecentModels({"model", "list", "--json"}, (home / "recent.json").string());
   const SpanqResult small = spanq({"model", "list", "--json", "--blocks", "64"});
   const SpanqResult large = spanq({"model", "list", "--json", "--blocks", "128"});
   for (const auto& [name, value] : before) {
@@ -158,6 +165,9 @@ void TestSpanqModels::modelsOfToolsAreListed() {
   std::map<std::string, Json> models;
   for (const Json& model : Json::parse(small.out)) models[model["name"].get<std::string>()] = model;
   QCOMPARE(models.size(), std::size_t{3});
+  const Json first = Json::parse(recent.out).front();
+  QCOMPARE(first["source"].get<std::string>(), std::string("recent"));
+  QCOMPARE(first["path"].get<std::string>(), opened.string());
   const Json& own = models.at("org/small");
   QCOMPARE(own["source"].get<std::string>(), std::string("hugging_face"));
   QCOMPARE(own["path"].get<std::string>(), snapshot.string());
