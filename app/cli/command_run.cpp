@@ -358,6 +358,7 @@ ExitCode runFiles(const Context& context, Options options) {
     file = {};
   }
   warnOfUnused(given, context.streams);
+  warnOfGuessedTemplate(context.streams.err, options.session.settings);
   if (wrong) return ExitCode::WrongInput;
   return RunCommand(context, options, std::move(jobs), given.retriever->model()).run();
 }

@@ -117,6 +117,7 @@ Checked checkDocument(const std::string& text, query::Surroundings& surroundings
   }
   document::ProblemContext context = contextOf(surroundings);
   context.modelObstacle = workbench::modelObstacle(document.settings);
+  context.guessedTemplate = workbench::guessedTemplate(document.settings);
   addProblems(checked, document, document::problemsOf(document, context), "/query",
               [&](const std::string& pointer) {
                 const auto range = workbench::rangeAround(pointer, opened.sources);

@@ -2,6 +2,8 @@
 #include "app/cli/diagnostics.h"
 
 #include "engine/workbench/model_names.h"
+#include "engine/workbench/model_obstacle.h"
+#include "engine/workbench/run_options.h"
 
 #include <algorithm>
 #include <ostream>
@@ -28,6 +30,14 @@ void warnOfOtherModels(std::ostream& err, const std::string& name, const plan::P
         << '\n';
     return;
   }
+}
+
+void warnOfGuessedTemplate(std::ostream& err, const workbench::RunSettings& settings) {
+  const std::string name = workbench::guessedTemplate(settings);
+  if (name.empty()) return;
+  err << "warning: the chat template of " << workbench::modelDirectoryOf(settings).filename().string()
+      << " is not known; by its marks it is taken for " << name
+      << ". spanq model show shows it, --template NAME chooses one\n";
 }
 
 }  // namespace spanscope::cli

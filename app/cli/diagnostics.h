@@ -3,6 +3,7 @@
 
 #include "engine/plan/plan.h"
 #include "engine/query/diagnostic.h"
+#include "engine/workbench/settings.h"
 
 #include <iosfwd>
 #include <string>
@@ -19,5 +20,8 @@ void writeDiagnostics(std::ostream& err, const std::string& name,
 /// `accepted`. `name` names the query in the warning.
 void warnOfOtherModels(std::ostream& err, const std::string& name, const plan::Plan& plan,
                        const std::string& loaded, const std::vector<std::string>& accepted = {});
+
+/// Warns of a model whose chat template is told by its marks alone.
+void warnOfGuessedTemplate(std::ostream& err, const workbench::RunSettings& settings);
 
 }  // namespace spanscope::cli

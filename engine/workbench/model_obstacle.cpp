@@ -22,4 +22,16 @@ std::optional<ModelObstacle> modelObstacle(const RunSettings& settings) {
   return std::nullopt;
 }
 
+std::string guessedTemplate(const RunSettings& settings) {
+  if (templateOf(settings.chatTemplate) != nullptr) return {};
+  try {
+    const text::TemplateSource source = text::templateSource(modelDirectoryOf(settings));
+    const std::optional<text::FoundChatTemplate> found = text::matchChatTemplate(source.text);
+    if (found && found->match == text::TemplateMatch::Markers) return found->chat->name;
+  } catch (const Failure&) {
+    // modelObstacle() says so.
+  }
+  return {};
+}
+
 }  // namespace spanscope::workbench

@@ -25,6 +25,7 @@ std::vector<Problem> ProblemFinder::find(const document::Document& document,
   context.devices = devices;
   if (path) {
     context.modelObstacle = modelOf(document.settings).obstacle;
+    context.guessedTemplate = modelOf(document.settings).guessedTemplate;
     context.fileObstacle = [this, &path](const std::string& file, document::FileUse use) {
       return use == document::FileUse::Text ? fileObstacle(*path, file) : documentsObstacle(*path, file);
     };
@@ -75,7 +76,8 @@ const ProblemFinder::SeenModel& ProblemFinder::modelOf(const workbench::RunSetti
              .chatTemplate = settings.chatTemplate,
              .context = settings.context,
              .written = written,
-             .obstacle = workbench::modelObstacle(settings)};
+             .obstacle = workbench::modelObstacle(settings),
+             .guessedTemplate = workbench::guessedTemplate(settings)};
   if (m_model.obstacle && !m_model.obstacle->isOfTemplate) return m_model;
   try {
     model::ModelConfig config = model::readConfig(workbench::modelDirectoryOf(settings));

@@ -46,6 +46,7 @@ class ProblemFinder {
     QDateTime written;         ///< of the folder or file
     std::int64_t contextLength = 0;
     std::optional<workbench::ModelObstacle> obstacle;
+    std::string guessedTemplate;
   };
   const SeenModel& modelOf(const workbench::RunSettings& settings);
 

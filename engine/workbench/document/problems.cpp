@@ -168,7 +168,7 @@ class Finder {
   static Sentence addsNothing() { return say(forTranslation("Problems", "It adds nothing to the prompt")); }
 
   void checkModel() {
-    if (!m_context.modelObstacle) return;
+    if (!m_context.modelObstacle) return checkTemplate();
     const Error& error = m_context.modelObstacle->error;
     QueryProblem problem{.severity = Severity::Error, .node = kNoNode, .isOfSettings = true};
     if (m_context.modelObstacle->isOfTemplate) {
@@ -182,6 +182,21 @@ class Finder {
       problem.hint = plain(error.expected);
     }
     m_problems.insert(m_problems.begin(), std::move(problem));
+  }
+
+  void checkTemplate() {
+    if (m_context.guessedTemplate.empty()) return;
+    m_problems.insert(
+        m_problems.begin(),
+        {.severity = Severity::Warning,
+         .node = kNoNode,
+         .text = say(forTranslation("Problems",
+                                    "The chat template of %1 is not known; by its marks it is taken for %2"),
+                     m_checkpoint, m_context.guessedTemplate),
+         .hint = say(
+             forTranslation("Problems", "Look at it, and choose one: Chat template, in the list of models")),
+         .isOfTemplate = true,
+         .isOfSettings = true});
   }
 
   void checkDevice() {

@@ -46,7 +46,8 @@ struct QueryProblem {
   std::string otherModel{};
   /// The document's device cannot be used here: the person must choose another one.
   bool isOfDevice = false;
-  /// The chat template of the document's model is not known: the person must choose one.
+  /// The chat template of the document's model is not known: the person must choose one, or, in a warning,
+  /// may.
   bool isOfTemplate = false;
   /// It comes from the run settings, not from the query: with other settings the same query would not have
   /// it.
@@ -70,6 +71,8 @@ struct ProblemContext {
   /// What workbench::modelObstacle() says of the document's settings; nothing: the model can be opened, or it
   /// is not looked at.
   std::optional<workbench::ModelObstacle> modelObstacle{};
+  /// What workbench::guessedTemplate() says of them.
+  std::string guessedTemplate{};
   /// Says why a run of the document could not use a path; nothing: it can. Empty: files are not looked at.
   std::function<std::optional<query::NotGiven>(const std::string& path, FileUse use)> fileObstacle{};
 };

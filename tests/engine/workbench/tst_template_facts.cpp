@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // What a person is told of a checkpoint whose chat template is not known, and what prevents a model from
 // being opened.
+#include "engine/workbench/document/document_query.h"
+#include "engine/workbench/document/problems.h"
 #include "engine/workbench/model_obstacle.h"
 #include "engine/workbench/setting_choices.h"
 #include "engine/workbench/setting_values.h"
@@ -110,6 +112,26 @@ class TestTemplateFacts : public QObject {
     QVERIFY(obstacle && obstacle->isOfTemplate);
     settings.chatTemplate = "spanlet";
     QVERIFY(!modelObstacle(settings));
+  }
+
+  /// A template that has a known one's marks, but may write its turns in another way.
+  void whatMarksTellIsAWarning() {
+    const CopiedModel model("{{ 'Be brief' }}'<|im_start|>' '<|im_end|>'");
+    RunSettings settings = model.settings();
+    QVERIFY(!modelObstacle(settings));
+    QCOMPARE(guessedTemplate(settings), std::string("chatml"));
+    document::Document document = document::fromQuery(query::Node{});
+    document.settings = settings;
+    const std::vector<document::QueryProblem> problems =
+        document::problemsOf(document, {.guessedTemplate = guessedTemplate(settings)});
+    const auto told =
+        std::find_if(problems.begin(), problems.end(),
+                     [](const document::QueryProblem& problem) { return problem.isOfTemplate; });
+    QVERIFY(told != problems.end() && told->severity == Severity::Warning);
+    QVERIFY(told->text.words().find("chatml") != std::string::npos);
+    settings.chatTemplate = "spanlet";
+    QVERIFY(guessedTemplate(settings).empty());
+    QVERIFY(guessedTemplate(RunSettings{}).empty());  // the bundled model's is known
   }
 
   void otherObstaclesStay_data() {
