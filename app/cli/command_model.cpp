@@ -53,6 +53,7 @@ struct TextFacts {
   workbench::TemplateFacts own;
   const text::ChatTemplate* chat = nullptr;  ///< null if it is not known
   std::string templateText;                  ///< its name, or why it is not known
+  bool isGuessed = false;                    ///< told by its marks alone
 };
 
 TextFacts textFacts(const ModelOptions& options) {
@@ -64,19 +65,21 @@ TextFacts textFacts(const ModelOptions& options) {
   } else if (facts.own.found) {
     facts.chat = facts.own.found->chat;
     facts.templateText = facts.chat->name;
-    if (facts.own.found->match == text::TemplateMatch::Markers)
-      facts.templateText += ", by its marks: the rest of it is not known";
+    facts.isGuessed = facts.own.found->match == text::TemplateMatch::Markers;
+    if (facts.isGuessed) facts.templateText += ", by its marks: the rest of it is not known";
   } else {
     facts.templateText = "not known (" + facts.own.problem + ")";
   }
   return facts;
 }
 
-/// A template that is not known as it stands, and those that could be chosen in its place.
+/// A template that is not known as it stands, or by its marks alone, and those that could be chosen in its
+/// place.
 std::string unknownTemplateText(const workbench::TemplateFacts& own) {
   std::string text;
   if (own.source)
-    text += "\nThe chat template of " + own.source->file + " is none that is known. It says:\n\n" +
+    text += "\nThe chat template of " + own.source->file +
+            (own.found ? " is known by its marks alone" : " is none that is known") + ". It says:\n\n" +
             own.source->text + (own.source->text.ends_with('\n') ? "" : "\n");
   std::string fitting;
   for (const workbench::TemplateCandidate& candidate : own.candidates) {
@@ -172,7 +175,7 @@ ExitCode show(const Context& context, const ModelOptions& options) {
     table.addRow({name, value.is_string() ? value.get<std::string>() : value.dump()});
   }
   context.streams.out << table.text();
-  if (facts.chat == nullptr) context.streams.out << unknownTemplateText(facts.own);
+  if (facts.chat == nullptr || facts.isGuessed) context.streams.out << unknownTemplateText(facts.own);
   return ExitCode::Fine;
 }
 

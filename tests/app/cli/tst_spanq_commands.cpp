@@ -659,6 +659,20 @@ void TestSpanqCommands::unknownChatTemplateIsChosen() {
     QVERIFY2(shown.out.find(words) != std::string::npos, shown.out.c_str());
   const SpanqResult chosen = spanq({"model", "show", "--template", "chatml", model});
   QVERIFY(chosen.out.find("chatml, as chosen") != std::string::npos);
+
+  // One with marks of a known one is shown as it stands too, unless a person has chosen.
+  std::ofstream(model + "/tokenizer_config.json")
+      << R"({"chat_template": "{{ '<|im_start|>' }} says {{ '<|im_end|>' }}"})";
+  const SpanqResult marked = spanq({"model", "show", model});
+  for (const char* words :
+       {"chatml, by its marks", "by its marks alone. It says:\n\n{{ '<|im_start|>' }} says"})
+    QVERIFY2(marked.out.find(words) != std::string::npos, marked.out.c_str());
+  const SpanqResult settled = spanq({"model", "show", "--template", "chatml", model});
+  QVERIFY(settled.out.find("It says:") == std::string::npos);
+  const SpanqResult warned = spanq({"run", "--model", model, kQueries + "rag.json"});
+  QVERIFY(
+      warned.err.starts_with("warning: the chat template of foreign is not known; by its marks it is "
+                             "taken for chatml."));
 }
 
 SPANSCOPE_TEST(tst_spanq_commands, TestSpanqCommands, QCoreApplication)
