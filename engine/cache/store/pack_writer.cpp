@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "engine/cache/store/pack_writer.h"
 
+#include "engine/cache/store/first_words.h"
+
 #include <fcntl.h>
 #include <sys/file.h>
 #include <sys/stat.h>
@@ -12,8 +14,6 @@
 #include <random>
 #include <string_view>
 #include <system_error>
-#include <unordered_map>
-#include <unordered_set>
 #include <utility>
 
 namespace spanscope::cache {
@@ -134,46 +134,11 @@ std::string newName() {
   return name;
 }
 
-/// A few words of each chain that begins in the pack, as many as a person would read: how it begins. A chain
-/// at the beginning of a prompt often begins as all others do: it comes last, and by how it ends.
 std::string textOf(std::span<const BlockToKeep> blocks) {
-  constexpr std::size_t kMostBytes = 400;
-  std::unordered_set<ContentName, ContentNameHasher> names;
-  std::unordered_map<ContentName, const BlockToKeep*, ContentNameHasher> next;
-  for (const BlockToKeep& block : blocks) {
-    names.insert(block.facts.name);
-    next.emplace(block.facts.parent, &block);
-  }
-  const auto endOf = [&](const BlockToKeep& first) {
-    std::string text = first.text;
-    const BlockToKeep* last = &first;
-    for (std::size_t steps = 0; steps < blocks.size(); ++steps) {
-      const auto on = next.find(last->facts.name);
-      if (on == next.end()) break;
-      // Of a long chain, the last two blocks.
-      text = (last == &first ? std::string() : last->text + " ") + on->second->text;
-      last = on->second;
-    }
-    return text;
-  };
-  std::vector<std::string> texts;
-  std::vector<std::string> ends;
-  for (const BlockToKeep& block : blocks) {
-    if (names.contains(block.facts.parent)) continue;
-    if (block.facts.base == 0)
-      ends.push_back(endOf(block));
-    else
-      texts.push_back(block.text);
-  }
-  texts.insert(texts.end(), ends.begin(), ends.end());
-  std::string joined;
-  for (auto text = texts.begin(); text != texts.end(); ++text) {
-    if (text->empty() || std::find(texts.begin(), text, *text) != text) continue;
-    if (!joined.empty()) joined += " · ";
-    if (joined.size() + text->size() > kMostBytes) return joined + "…";
-    joined += *text;
-  }
-  return joined;
+  std::vector<WordedBlock> worded;
+  worded.reserve(blocks.size());
+  for (const BlockToKeep& block : blocks) worded.push_back({.facts = &block.facts, .text = block.text});
+  return firstWords(worded);
 }
 
 PackHead headOf(const PackContent& content) {

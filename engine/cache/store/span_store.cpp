@@ -1,12 +1,16 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "engine/cache/store/span_store.h"
 
+#include "engine/base/hash.h"
+#include "engine/cache/store/first_words.h"
+
 #include <sys/random.h>
 
 #include <algorithm>
 #include <array>
 #include <chrono>
 #include <map>
+#include <string_view>
 #include <tuple>
 #include <utility>
 
@@ -29,6 +33,11 @@ std::array<std::uint8_t, 32> randomSecret() {
   if (::getrandom(secret.data(), secret.size(), 0) != static_cast<ssize_t>(secret.size()))
     throw Failure(errorAt("span store", "no random numbers", "those of the system"));
   return secret;
+}
+
+/// What stands for all blocks of a model in host memory, in place of the name of a file.
+std::string hostName(std::string_view fingerprint) {
+  return "host-" + hash128(fingerprint).hex();
 }
 
 }  // namespace
@@ -276,6 +285,7 @@ trace::StoreReported SpanStore::report(const std::string& fingerprint) {
       trace::StoredPack& pack = byOwner[block.owner->fingerprint];
       const std::int64_t age = std::max<std::int64_t>(0, time - block.storedAt);
       const std::int64_t unused = std::max<std::int64_t>(0, time - block.usedAt);
+      pack.name = hostName(block.owner->fingerprint);
       pack.model = block.owner->model;
       pack.ofThisModel = block.owner->fingerprint == fingerprint;
       pack.age = std::max(pack.age, age);
@@ -315,6 +325,14 @@ trace::StoreReported SpanStore::report(const std::string& fingerprint) {
 trace::StoreTextsReported SpanStore::packTexts() {
   const std::lock_guard lock(m_mutex);
   trace::StoreTextsReported texts;
+  std::map<std::string_view, std::vector<WordedBlock>> byOwner;
+  for (const HeldBlock& block : m_host.blocks())
+    byOwner[block.owner->fingerprint].push_back({.facts = &block.facts, .text = block.text});
+  for (const auto& [fingerprint, blocks] : byOwner) {
+    if (texts.packs.size() == trace::kMostPacksReported) break;
+    if (std::string text = firstWords(blocks); !text.empty())
+      texts.packs.push_back({.name = hostName(fingerprint), .text = std::move(text)});
+  }
   if (!m_disk) return texts;
   for (PackSummary& pack : m_disk->list()) {
     if (texts.packs.size() == trace::kMostPacksReported) break;

@@ -95,9 +95,10 @@ class SpanStore {
   /// found.
   void clearHost(const Patience& patience = {});
 
-  /// What both tiers hold. `fingerprint`: that of the asking session.
+  /// What both tiers hold. `fingerprint`: that of the asking session. All blocks of a model in host memory
+  /// are one pack, whose name is that of no file.
   trace::StoreReported report(const std::string& fingerprint);
-  /// What stands in the packs on the disk, as far as it is known: no more than kMostPacksReported.
+  /// What stands in the packs that report() names, as far as it is known: no more than kMostPacksReported.
   trace::StoreTextsReported packTexts();
 
   /// The problems since the last call.

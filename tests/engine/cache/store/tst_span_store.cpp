@@ -18,6 +18,19 @@ using namespace spanscope::cache::test;
 
 namespace {
 
+/// What a person is told of the row of host memory whose blocks are of this model.
+std::string hostText(SpanStore& store, std::string_view fingerprint) {
+  const trace::StoreReported report = store.report(std::string(fingerprint));
+  const trace::StoreTextsReported texts = store.packTexts();
+  for (const trace::StoredPack& pack : report.packs) {
+    if (pack.tier != trace::StoreTier::Host || !pack.ofThisModel) continue;
+    for (const trace::PackText& text : texts.packs) {
+      if (text.name == pack.name) return text.text;
+    }
+  }
+  return {};
+}
+
 HeldBlock held(std::uint64_t number) {
   static const auto owner = std::make_shared<const StoreOwner>(
       StoreOwner{.fingerprint = "model=1", .model = "spanlet", .slotBytes = kSlotBytes});
@@ -62,6 +75,60 @@ class TestSpanStore : public QObject {
     store.clearHost();
     QCOMPARE(look(store, 0), Seen::Missing);
     QCOMPARE(store.report("").tiers[0].bytes, std::uint64_t{0});
+  }
+
+  /// As a row of the disk does: by how its spans begin, and by how the beginning of a prompt ends.
+  void hostMemoryIsNamedByItsFirstWords() {
+    const auto other = std::make_shared<const StoreOwner>(
+        StoreOwner{.fingerprint = "model=2", .model = "other", .slotBytes = kSlotBytes});
+    SpanStore store({.hostBytes = 1U << 20U, .folder = {}, .diskBytes = 0});
+    QVERIFY(store.packTexts().packs.empty());
+    std::vector<HeldBlock> blocks{held(0), held(1), held(10), held(20), held(30)};
+    blocks[0].text = "You are a helpful assistant.";
+    blocks[0].facts.base = 0;
+    blocks[1].text = "Answer in one word.";
+    blocks[1].facts.base = 0;
+    blocks[1].facts.parent = blocks[0].facts.name;
+    blocks[2].text = "Mira lives in Lisbon.";
+    blocks[3].text = "Tarek is a baker.";
+    blocks[4].text = "Nadia was born in May.";
+    blocks[4].owner = other;
+    for (HeldBlock& block : blocks) QVERIFY(store.spill(std::move(block)) == trace::StoreTier::Host);
+    QCOMPARE(hostText(store, "model=1"),
+             std::string("Tarek is a baker. · Mira lives in Lisbon. · Answer in one word."));
+    QCOMPARE(hostText(store, "model=2"), std::string("Nadia was born in May."));
+    // The one that was used last comes first.
+    const StoredFacts again = factsOf(10);
+    QVERIFY(store.fetch(again.name, again.parent, again.tokens, kSlotBytes));
+    QCOMPARE(hostText(store, "model=1"),
+             std::string("Mira lives in Lisbon. · Tarek is a baker. · Answer in one word."));
+    store.clearHost();
+    QVERIFY(store.packTexts().packs.empty());
+  }
+
+  /// The texts of the disk stand beside those of host memory.
+  void eachTierNamesItsOwn() {
+    const TemporaryStore there;
+    SpanStore store(
+        {.hostBytes = HostStore::bytesOf(held(0)), .folder = there.folder(), .diskBytes = 1U << 20U});
+    for (const std::uint64_t number : {0U, 10U}) {
+      HeldBlock block = held(number);
+      block.text = number == 0 ? "Mira lives in Lisbon." : "Tarek is a baker.";
+      store.spill(std::move(block));
+    }
+    QVERIFY(store.flush());
+    QCOMPARE(hostText(store, "model=1"), std::string("Tarek is a baker."));
+    const trace::StoreReported report = store.report("model=1");
+    const trace::StoreTextsReported texts = store.packTexts();
+    QCOMPARE(report.packs.size(), std::size_t{2});
+    QCOMPARE(texts.packs.size(), std::size_t{2});
+    for (const trace::StoredPack& pack : report.packs) {
+      if (pack.tier != trace::StoreTier::Disk) continue;
+      const auto named = std::find_if(texts.packs.begin(), texts.packs.end(),
+                                      [&](const trace::PackText& text) { return text.name == pack.name; });
+      QVERIFY(named != texts.packs.end());
+      QCOMPARE(named->text, std::string("Mira lives in Lisbon."));
+    }
   }
 
   void whatIsTooLargeIsNotKept() {

@@ -49,7 +49,7 @@ trace::StoreReported someStore() {
   return {
       .tiers = {{trace::StoreTier::Host, 2, 20, 25'600, 1U << 20U},
                 {trace::StoreTier::Disk, 12, 150, 3U << 20U, 4U << 20U}},
-      .packs = {{trace::StoreTier::Host, "", "spanlet", true, 2, 20, 25'600, 3'000, 1'000},
+      .packs = {{trace::StoreTier::Host, "host-1", "spanlet", true, 2, 20, 25'600, 3'000, 1'000},
                 {trace::StoreTier::Disk, "0a.pack", "spanlet", true, 10, 130, 2U << 20U, 7'300'000, 5'000},
                 {trace::StoreTier::Disk, "0b.pack", "other", false, 2, 20, 1U << 20U, 90'000, 90'000}}};
 }
@@ -257,7 +257,7 @@ void TestPoolView::tiersAreListed() {
   QCOMPARE(table.rows[2].size, QStringLiteral("3.0 MiB of 4.0 MiB"));
   QCOMPARE(table.rows[3].stored, QStringLiteral("2 h ago"));
   QVERIFY(!table.rows[4].ofThisModel);
-  // A row of host memory has no file whose contents could be named, and says what it is instead.
+  // A row of host memory whose words are not told says what it is instead.
   QCOMPARE(table.rows[1].text, QStringLiteral("all blocks of this model"));
   QCOMPARE(table.rows[3].text, QString());
   QCOMPARE(table.summary, QStringLiteral("host memory 2 blocks, 25 KiB · disk 12 blocks, 3.0 MiB"));
@@ -266,8 +266,11 @@ void TestPoolView::tiersAreListed() {
 
   // Parts of one model are told apart by what stands in them.
   const QString whole = QStringLiteral("Mira lives in Lisbon. · Tarek is a baker.");
-  maker.send(1, 0, trace::StoreTextsReported{{{"0a.pack", whole.toStdString()}}});
+  const QString ofHost = QStringLiteral("Nadia was born in May. · Otto plays the drums.");
+  maker.send(1, 0,
+             trace::StoreTextsReported{{{"host-1", ofHost.toStdString()}, {"0a.pack", whole.toStdString()}}});
   const ui::StoreTable named = ui::storeTable(maker.input());
+  QCOMPARE(named.rows[1].text, ofHost);
   QCOMPARE(named.rows[3].text, whole);
   QCOMPARE(named.rows[4].text, QString());
   QVERIFY(ui::poolCsv(maker.input()).contains(whole));
@@ -281,6 +284,7 @@ void TestPoolView::tiersAreListed() {
   QCOMPARE(list->rowCount(), 5);
   int column = 0;
   while (list->horizontalHeaderItem(column)->text() != QStringLiteral("Text")) ++column;
+  QCOMPARE(list->item(1, column)->text(), ofHost);
   QCOMPARE(list->item(3, column)->text(), whole);
   QCOMPARE(list->item(3, column)->toolTip(),
            QString(whole).replace(QStringLiteral(" · "), QStringLiteral("\n")));
