@@ -168,13 +168,16 @@ experiment::ExperimentDrawing drawingOf(const Experiment& experiment, const Benc
           .place = options.place};
 }
 
-/// Takes documents and question from the file of --query. False: the file is wrong, which was said.
+/// Takes documents and question from the file of --query; an augment finds its documents now. `model`:
+/// becomes the one that was loaded for it, if one was. False: the file is wrong, which was said.
 bool takeDocuments(const Context& context, const BenchExperimentOptions& options,
-                   experiment::ExperimentWish& wish) {
-  const QueryOptions given = queryOptions(options.query);
+                   experiment::ExperimentWish& wish, std::shared_ptr<workbench::ModelBundle>& model) {
+  QueryOptions given = queryOptions(options.query);
+  retrieveWith(given, options.query, context, options.session.settings.model, modelOptions(options.session));
   const auto planned = planFile(options.queryFile, given, context.streams);
   warnOfUnused(given, context.streams);
   if (!planned) return false;
+  model = given.retriever->model();
   wish.source = experiment::DocumentSource::Own;
   try {
     wish.own =
@@ -189,14 +192,16 @@ bool takeDocuments(const Context& context, const BenchExperimentOptions& options
 
 ExitCode runOne(const Context& context, const Experiment& experiment, const BenchExperimentOptions& options) {
   experiment::ExperimentWish wish = options.wish;
-  if (!options.queryFile.empty() && !takeDocuments(context, options, wish)) return ExitCode::WrongInput;
+  std::shared_ptr<workbench::ModelBundle> model;
+  if (!options.queryFile.empty() && !takeDocuments(context, options, wish, model))
+    return ExitCode::WrongInput;
   try {
     wish = experiment::completed(std::move(wish));
   } catch (const Failure& failure) {
     refuseOption("--" + failure.error().place, failure.error().found, failure.error().expected);
   }
-  const auto model =
-      std::make_shared<workbench::ModelBundle>(loadChosenModel(options.session, context.backends));
+  if (model == nullptr)
+    model = std::make_shared<workbench::ModelBundle>(loadChosenModel(options.session, context.backends));
   const workbench::ModelBundle& bundle = *model;
   workbench::OwnModel own = ownModel(model, options.session);
   own.loadBeside = [&](const workbench::RunSettings& settings) {
@@ -285,6 +290,7 @@ void addCommand(CLI::App& group, Context& context, const Experiment& experiment)
           ->type_name("TEXT");
     }
     addSettingOption(*command, options->query);
+    addRetrievalOptions(*command, options->query);
   }
   addNumber(*command, "--repeats", options->wish.repeats, "Runs of each place", {1, kMostRepeats});
   addSeedOption(*command, options->wish.seed, "Seed of what is made up");
@@ -318,6 +324,9 @@ void addCommand(CLI::App& group, Context& context, const Experiment& experiment)
     const auto made = options->wish.values.find(experiment.own.made);
     if (!options->queryFile.empty() && made != options->wish.values.end() && !made->second.empty())
       refuseOption("--" + made->first, made->second, "no value for documents of --query");
+    const std::vector<std::string> retrieving = queryOptions(options->query).givenForRetrieval;
+    if (options->queryFile.empty() && !retrieving.empty())
+      refuseOption(retrieving.front(), "an option of augment", "--query with an augment");
     if (options->queryFile.empty() && !options->wish.expected.empty())
       refuseOption("--expect", options->wish.expected, "--query with the question that it answers");
     context.action = [&context, options, &experiment] { return runOne(context, experiment, *options); };

@@ -2,9 +2,11 @@
 #include "engine/experiment/own_documents.h"
 
 #include "engine/base/error.h"
+#include "engine/experiment/experiment.h"
 #include "engine/query/node_walk.h"
 
 #include <cctype>
+#include <string_view>
 #include <utility>
 
 namespace spanscope::experiment {
@@ -17,27 +19,57 @@ bool generates(const query::Node& node) {
          node.as<query::Map>() != nullptr;
 }
 
+constexpr const char* kOnePlus = "one plus, whose children are the documents";
+
+bool retrieves(const query::Node& node) {
+  return node.as<query::Augment>() != nullptr;
+}
+
+bool isPlus(const query::Node& node) {
+  const auto* join = node.as<query::Join>();
+  return join != nullptr && join->kind == query::JoinKind::Plus;
+}
+
+/// Whether one augment stands for the plus. Throws Failure if an augment is there that does not.
+bool isRetrieved(const query::Node& root) {
+  std::size_t augments = 0;
+  query::walk(root, {}, [&](const query::Node& node, const NodePath&) {
+    if (retrieves(node)) ++augments;
+    if (isPlus(node) && query::anyNode(node, retrieves))
+      throw Failure(errorAt(kQuery, "an augment under plus", "documents there, or an augment alone"));
+  });
+  if (augments == 0) return false;
+  if (augments > 1)
+    throw Failure(
+        errorAt(kQuery, std::to_string(augments) + " of augment", "one, which finds the documents"));
+  if (query::anyNode(root, isPlus))
+    throw Failure(errorAt(kQuery, "an augment beside a plus", "one of them, for the documents"));
+  return true;
+}
+
 /// The path of the one plus.
 NodePath plusOf(const query::Node& root) {
-  if (query::anyNode(root, [](const query::Node& node) { return node.as<query::Augment>() != nullptr; }))
-    throw Failure(errorAt(kQuery, "an augment, whose documents are found when it runs",
-                          "documents that stand under a plus"));
   std::vector<NodePath> pluses;
   const query::Node* plus = nullptr;
   query::walk(root, {}, [&](const query::Node& node, const NodePath& path) {
-    const auto* join = node.as<query::Join>();
-    if (join == nullptr || join->kind != query::JoinKind::Plus) return;
+    if (!isPlus(node)) return;
     pluses.push_back(path);
     plus = &node;
   });
-  const std::string expected = "one plus, whose children are the documents";
-  if (pluses.empty()) throw Failure(errorAt(kQuery, "no plus", expected));
-  if (pluses.size() > 1) throw Failure(errorAt(kQuery, std::to_string(pluses.size()) + " of plus", expected));
+  if (pluses.empty()) throw Failure(errorAt(kQuery, "no plus", kOnePlus));
+  if (pluses.size() > 1) throw Failure(errorAt(kQuery, std::to_string(pluses.size()) + " of plus", kOnePlus));
   if (plus->as<query::Join>()->children.empty())
-    throw Failure(errorAt(kQuery, "nothing under plus", expected));
+    throw Failure(errorAt(kQuery, "nothing under plus", kOnePlus));
   if (query::anyNode(*plus, generates))
     throw Failure(errorAt(kQuery, "a generate under plus", "documents there, which need not be generated"));
   return pluses.front();
+}
+
+/// The path of the one plus of a query whose augments were resolved.
+NodePath resolvedPlusOf(const query::Node& root) {
+  if (query::anyNode(root, retrieves))
+    throw Failure(errorAt(kQuery, "an augment", "what it finds: it is resolved first"));
+  return plusOf(root);
 }
 
 bool isBelow(const NodePath& path, const NodePath& top) {
@@ -61,12 +93,13 @@ std::size_t wordsOf(const query::Node& node) {
 
 }  // namespace
 
-std::size_t countDocuments(const query::Node& query) {
+std::optional<std::size_t> countDocuments(const query::Node& query) {
+  if (isRetrieved(query)) return std::nullopt;
   return query::nodeAt(query, plusOf(query))->as<query::Join>()->children.size();
 }
 
 OwnDocuments::OwnDocuments(query::Node query, std::string name)
-    : m_query(std::move(query)), m_plus(plusOf(m_query)), m_name(std::move(name)) {
+    : m_query(std::move(query)), m_plus(resolvedPlusOf(m_query)), m_name(std::move(name)) {
   if (m_query.as<query::Generate>() == nullptr)
     throw Failure(errorAt(kQuery, "a " + std::string(query::operatorName(m_query)) + " on top",
                           "a generate, whose answer is measured"));
@@ -109,6 +142,19 @@ query::Node OwnDocuments::query(const Asked& asked) const {
   settings.temperature = 0.0F;
   if (asked.maxTokens) settings.maxTokens = *asked.maxTokens;
   return query;
+}
+
+ExperimentWish withDocuments(ExperimentWish wish, std::shared_ptr<const OwnDocuments> documents) {
+  wish.own = std::move(documents);
+  if (const Experiment* experiment = findExperiment(wish.experiment); experiment != nullptr) {
+    for (const ExperimentField& field : experiment->fields) {
+      const auto value = wish.values.find(field.key);
+      const bool isCount = std::string_view(field.key) == experiment->own.count;
+      // completed() fills in the usual numbers that fit.
+      if (isCount && value != wish.values.end() && value->second == field.standard) wish.values.erase(value);
+    }
+  }
+  return completed(std::move(wish));
 }
 
 std::vector<std::size_t> documentsInTurn(std::size_t count, std::size_t turn) {

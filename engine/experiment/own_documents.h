@@ -7,21 +7,25 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
 
 namespace spanscope::experiment {
 
-/// How many documents a query has: the children of its plus. Throws Failure if it has no plus, or several, if
-/// what stands there is generated, or if an augment finds documents only when it runs.
-std::size_t countDocuments(const query::Node& query);
+struct ExperimentWish;
+
+/// How many documents a query has: the children of its plus. Nothing if an augment stands for the plus: it
+/// becomes one when it runs. Throws Failure if there is no plus, if there are several, or if what stands
+/// there is generated.
+std::optional<std::size_t> countDocuments(const query::Node& query);
 
 class OwnDocuments {
  public:
   /// `query`: one generate over one plus, whose children are the documents, and a user message outside of it,
-  /// the last of which is the question. It has passed every stage before planning. `name`: of the query, for
-  /// people. Throws Failure, as countDocuments() does, if the query is none such.
+  /// the last of which is the question. It has passed every stage before planning, and no augment is left.
+  /// `name`: of the query, for people. Throws Failure, as countDocuments() does, if the query is none such.
   OwnDocuments(query::Node query, std::string name);
 
   const std::string& name() const { return m_name; }
@@ -44,6 +48,10 @@ class OwnDocuments {
   NodePath m_question;
   std::string m_name;
 };
+
+/// The wish on documents that were not known before. The usual numbers of documents become those that there
+/// are documents for. Throws Failure if the wish has another number that is too large.
+ExperimentWish withDocuments(ExperimentWish wish, std::shared_ptr<const OwnDocuments> documents);
 
 /// The first `count` documents, the `turn`-th of them first: 1, 2, 0 for three documents in turn 1.
 std::vector<std::size_t> documentsInTurn(std::size_t count, std::size_t turn);

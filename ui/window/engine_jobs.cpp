@@ -26,6 +26,7 @@
 #include <functional>
 #include <memory>
 #include <stdexcept>
+#include <string>
 #include <utility>
 #include <variant>
 
@@ -64,21 +65,37 @@ QString findQuery(Workspace& workspace, const Asker& asker, QueryToMeasure& foun
   return {};
 }
 
-/// Has an experiment run on documents and question of the current document. Returns why not, in words.
-QString takeDocuments(Workspace& workspace, const Asker& asker, experiment::ExperimentWish& wish) {
+/// Documents and question of a query without augments. `usualTokens`: what the settings say of answers
+/// without a limit of their own.
+std::shared_ptr<const experiment::OwnDocuments> documentsOf(query::Node query, const std::string& title,
+                                                            std::int32_t usualTokens) {
+  if (auto* generate = query.as<query::Generate>(); generate != nullptr) {
+    auto& most = generate->settings.maxTokens;
+    const auto* given = std::get_if<std::int32_t>(&most);
+    if ((given == nullptr || *given <= 0) && usualTokens > 0) most = usualTokens;
+  }
+  return std::make_shared<const experiment::OwnDocuments>(std::move(query), title);
+}
+
+/// Has an experiment run on documents and question of the current document: `wish` gets them, or `find`,
+/// where an augment finds them when it runs. Returns why not, in words.
+QString takeDocuments(Workspace& workspace, const Asker& asker, experiment::ExperimentWish& wish,
+                      workbench::ExperimentWork::FindDocuments& find) {
   QueryToMeasure found;
   if (QString problem = findQuery(workspace, asker, found); !problem.isEmpty()) return problem;
   const DocumentModel& model = *workspace.current()->model;
-  // What the settings say of answers without a limit of their own holds here as well.
-  if (auto* generate = found.query.as<query::Generate>(); generate != nullptr) {
-    auto& most = generate->settings.maxTokens;
-    const auto* given = std::get_if<std::int32_t>(&most);
-    const std::int32_t usual = model.document().settings.maxTokens;
-    if ((given == nullptr || *given <= 0) && usual > 0) most = usual;
-  }
+  const std::string title = model.title().toStdString();
+  const std::int32_t usual = model.document().settings.maxTokens;
   try {
-    wish.own =
-        std::make_shared<const experiment::OwnDocuments>(std::move(found.query), model.title().toStdString());
+    if (found.retrieve) {
+      experiment::countDocuments(found.query);
+      find = [retrieve = std::move(found.retrieve), title, usual](workbench::Workplace& place,
+                                                                  const retrieve::Watch& watch) {
+        return documentsOf(retrieve(place, watch), title, usual);
+      };
+      return {};
+    }
+    wish.own = documentsOf(std::move(found.query), title, usual);
   } catch (const Failure& failure) {
     return QString::fromUtf8(failure.what());
   }
@@ -229,8 +246,9 @@ QString startExperiment(Workspace& workspace, const experiment::ExperimentWish& 
   if (workspace.engine().isMeasuring(EngineJob::kProgram))
     return tr("An experiment is running: stop it first.");
   experiment::ExperimentWish whole = wish;
+  workbench::ExperimentWork::FindDocuments find;
   if (wish.source == experiment::DocumentSource::Own) {
-    if (QString problem = takeDocuments(workspace, asker, whole); !problem.isEmpty()) return problem;
+    if (QString problem = takeDocuments(workspace, asker, whole, find); !problem.isEmpty()) return problem;
   }
   try {
     whole = experiment::completed(std::move(whole));
@@ -238,8 +256,9 @@ QString startExperiment(Workspace& workspace, const experiment::ExperimentWish& 
     return QString::fromUtf8(failure.what());
   }
   const auto work = std::make_shared<workbench::ExperimentWork>(
-      workspace.current()->model->document().settings, std::move(whole), workspace.paces());
+      workspace.current()->model->document().settings, std::move(whole), workspace.paces(), std::move(find));
   const auto activity = [work] {
+    if (const auto indexing = work->indexing()) return progressText(*indexing);
     return tr("Experiment: %1 %").arg(static_cast<int>(100 * work->result().progress()));
   };
   const auto changed = [&workspace, work](WorkState state, const QString& problem) {
@@ -262,9 +281,10 @@ void estimateExperiment(Workspace& workspace, const QString& wish) {
     return workspace.setEstimate({.wish = wish, .state = State::NotLoaded});
   experiment::ExperimentWish whole = *wanted;
   bool canBeCounted = experiment::furtherModels(whole).empty();
+  workbench::ExperimentWork::FindDocuments find;
   // Questions are asked of a person when it is carried out.
   if (canBeCounted && whole.source == experiment::DocumentSource::Own)
-    canBeCounted = takeDocuments(workspace, {}, whole).isEmpty();
+    canBeCounted = takeDocuments(workspace, {}, whole, find).isEmpty() && !find;
   if (!canBeCounted) return workspace.setEstimate({.wish = wish, .state = State::Unknown});
   constexpr std::uint32_t kEstimates = 1;
   const workbench::RunSettings settings = workspace.current()->model->document().settings;

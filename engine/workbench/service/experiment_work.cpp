@@ -35,8 +35,8 @@ struct ExperimentWork::Clock {
 };
 
 ExperimentWork::ExperimentWork(RunSettings settings, experiment::ExperimentWish wish,
-                               std::shared_ptr<PaceBook> paces)
-    : m_settings(std::move(settings)), m_paces(std::move(paces)) {
+                               std::shared_ptr<PaceBook> paces, FindDocuments find)
+    : m_settings(std::move(settings)), m_paces(std::move(paces)), m_find(std::move(find)) {
   experiment::ExperimentResult result;
   result.wish = std::move(wish);
   m_result.set(std::move(result));
@@ -65,6 +65,12 @@ Begun ExperimentWork::begin(Workplace& place, const std::stop_token& stop) {
   experiment::ExperimentResult result = m_result.get();
   const std::shared_ptr<void> atEnd(nullptr, [&](void*) { m_result.set(std::move(result)); });
   place.modelFor(m_settings, stop);
+  if (m_find) {
+    std::shared_ptr<const experiment::OwnDocuments> found =
+        m_find(place, m_indexing.watch(stop, [this] { tellProgress(); }));
+    m_indexing.end();
+    result.wish = experiment::withDocuments(std::move(result.wish), std::move(found));
+  }
   // Works that pass may put another model in its place.
   const std::shared_ptr<ModelBundle> own = place.model();
   const std::vector<std::string> further = experiment::furtherModels(result.wish);

@@ -2,12 +2,16 @@
 #pragma once
 
 #include "engine/experiment/experiment.h"
+#include "engine/experiment/own_documents.h"
 #include "engine/experiment/token_amount.h"
+#include "engine/retrieve/fragment.h"
 #include "engine/workbench/pace_book.h"
+#include "engine/workbench/service/indexing.h"
 #include "engine/workbench/service/published.h"
 #include "engine/workbench/service/work.h"
 #include "engine/workbench/settings.h"
 
+#include <functional>
 #include <memory>
 #include <optional>
 #include <stop_token>
@@ -18,15 +22,23 @@ namespace spanscope::workbench {
 /// Further models of the wish are loaded beside the one of the settings, one after the other.
 class ExperimentWork final : public Work {
  public:
+  /// Finds a person's documents on the thread of the service, where an augment has to be resolved for it.
+  /// Throws if there are none that can be measured.
+  using FindDocuments =
+      std::function<std::shared_ptr<const experiment::OwnDocuments>(Workplace&, const retrieve::Watch&)>;
+
   /// `settings`: model and device, and the pool of the sessions that the experiment opens. `paces`: what is
-  /// known of the model's pace, and gets what is measured; may be null.
+  /// known of the model's pace, and gets what is measured; may be null. `find`: for a wish on a person's
+  /// documents that does not have them yet; null otherwise.
   ExperimentWork(RunSettings settings, experiment::ExperimentWish wish,
-                 std::shared_ptr<PaceBook> paces = nullptr);
+                 std::shared_ptr<PaceBook> paces = nullptr, FindDocuments find = {});
 
   Begun begin(Workplace& place, const std::stop_token& stop) override;
 
   /// What was measured so far.
   experiment::ExperimentResult result() const { return m_result.get(); }
+  /// How far the index is that it waits for, if it waits for one.
+  std::optional<retrieve::IndexProgress> indexing() const { return m_indexing.progress(); }
 
   /// What is known before it begins to measure.
   struct Estimate {
@@ -44,6 +56,8 @@ class ExperimentWork final : public Work {
 
   RunSettings m_settings;
   std::shared_ptr<PaceBook> m_paces;
+  FindDocuments m_find;
+  Indexing m_indexing;
   Published<std::optional<Estimate>> m_estimate;
   Published<experiment::ExperimentResult> m_result;
 };

@@ -98,6 +98,29 @@ class TestSpanqExperiments : public QObject {
     QCOMPARE(spanq({"bench", "judge", "--query", file}).code, 2);
   }
 
+  /// An augment finds its documents first, with the options that `spanq run` has for it.
+  void documentsThatAnAugmentFinds() {
+    const std::string file = SPANSCOPE_SOURCE_DIR "/resources/queries/retrieve.yaml";
+    std::vector<std::string> arguments{"bench", "rag",       "--query", file,    "--policies",
+                                       "spans", "--repeats", "1",       "--json"};
+    const auto rag = spanq(arguments);
+    QVERIFY2(rag.code == 0, rag.err.c_str());
+    const json all = json::parse(rag.out);
+    QCOMPARE(all["documents_of"].get<std::string>(), file);
+    QVERIFY(all["fields"]["documents"].get<std::string>().starts_with("1,2"));
+    arguments.insert(arguments.end(), {"--fragments", "2"});
+    const auto two = spanq(arguments);
+    QVERIFY2(two.code == 0, two.err.c_str());
+    QCOMPARE(json::parse(two.out)["fields"]["documents"].get<std::string>(), std::string("1,2"));
+    // Where there is none, its options do nothing, which is said.
+    const auto unused = spanq({"bench", "rag", "--query", SPANSCOPE_SOURCE_DIR "/resources/queries/rag.json",
+                               "--policies", "spans", "--repeats", "1", "--fragments", "2"});
+    QCOMPARE(unused.code, 0);
+    QVERIFY2(unused.err.find("there is no augment") != std::string::npos, unused.err.c_str());
+    // Nothing is retrieved without a query.
+    QCOMPARE(spanq({"bench", "rag", "--fragments", "2"}).code, 2);
+  }
+
   void answersAreJudgedByWhatIsExpected() {
     const QTemporaryDir folder;
     QFile query(folder.filePath("q.json"));

@@ -16,6 +16,7 @@
 #include <algorithm>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -138,7 +139,7 @@ class TestOwnDocuments : public QObject {
     QTest::newRow("not on top") << R"({"seq":[{"g":{"model":"m","input":{"cross":[{"plus":[{"user":"a"}]},
         {"user":"c"}]}}}]})"
                                 << "a seq on top";
-    QTest::newRow("augment")
+    QTest::newRow("augment that was not resolved")
         << R"({"g":{"model":"m","input":{"cross":[{"plus":[{"augment":{"embedding_model":"",
         "body":{"user":"q"},"doc":["a.txt",{"Text":"b"}]}}]},{"user":"c"}]}}})"
         << "augment";
@@ -152,19 +153,47 @@ class TestOwnDocuments : public QObject {
     QVERIFY2(said.find(found.toStdString()) != std::string::npos, said.c_str());
   }
 
-  /// Where documents are chosen they are only counted: an augment is refused there, too, and not when the
-  /// experiment is started.
-  void augmentsAreRefusedWhereDocumentsAreCounted() {
-    for (const char* json : {R"({"g":{"model":"m","input":{"cross":[{"plus":[{"augment":{"embedding_model":"",
-              "body":{"user":"q"},"doc":["a.txt",{"Text":"b"}]}},{"user":"d"}]},{"user":"c"}]}}})",
-                             R"({"g":{"model":"m","input":{"cross":[{"augment":{"embedding_model":"",
-              "body":{"user":"q"},"doc":["a.txt",{"Text":"b"}]}},{"user":"c"}]}}})"}) {
-      const auto parsed = query::parseJson(json);
-      QVERIFY(parsed.query);
-      const std::string said = errorOf([&] { experiment::countDocuments(*parsed.query); });
-      QVERIFY2(said.find("an augment, whose documents are found when it runs") != std::string::npos,
-               said.c_str());
-    }
+  /// Where documents are chosen they are only counted. An augment becomes a plus of what it finds when it
+  /// runs, so that it stands for the one plus; how many it finds is not known before.
+  void documentsOfAnAugmentAreNotCountedYet_data() {
+    QTest::addColumn<QString>("children");
+    QTest::addColumn<QString>("refused");
+    const QString augment = QStringLiteral(
+        R"({"augment":{"embedding_model":"","body":{"user":"q"},"doc":["a.txt",{"Text":"b"}]}})");
+    QTest::newRow("alone") << augment << QString();
+    QTest::newRow("two") << augment + QLatin1Char(',') + augment << "2 of augment";
+    QTest::newRow("beside a plus") << augment + QStringLiteral(R"(,{"plus":[{"user":"d"}]})")
+                                   << "an augment beside a plus";
+    QTest::newRow("under a plus") << QStringLiteral(R"({"plus":[%1,{"user":"d"}]})").arg(augment)
+                                  << "an augment under plus";
+  }
+  void documentsOfAnAugmentAreNotCountedYet() {
+    QFETCH(const QString, children);
+    QFETCH(const QString, refused);
+    const QString json =
+        QStringLiteral(R"({"g":{"model":"m","input":{"cross":[%1,{"user":"c"}]}}})").arg(children);
+    const query::Node query = queryOf(json.toStdString());
+    std::optional<std::size_t> count = 77;
+    const std::string said = errorOf([&] { count = experiment::countDocuments(query); });
+    QVERIFY2(refused.isEmpty() ? said.empty() : said.find(refused.toStdString()) != std::string::npos,
+             said.c_str());
+    if (refused.isEmpty()) QVERIFY(!count);
+  }
+
+  /// The usual numbers were filled in before it was known how many there are. Others are what a person typed.
+  void documentsThatAreFoundLaterFitTheNumbers() {
+    ExperimentWish wish =
+        experiment::completed({.experiment = "rag", .values = {}, .source = DocumentSource::Own});
+    QVERIFY(wish.values["documents"] != "1,2,4");
+    QVERIFY(!wish.values.contains("words"));
+    const ExperimentWish fitted = experiment::withDocuments(wish, whole());
+    QCOMPARE(fitted.values.at("documents"), std::string("1,2,4"));
+    QVERIFY(fitted.own != nullptr);
+    wish.values["documents"] = "2,3";
+    QCOMPARE(experiment::withDocuments(wish, whole()).values.at("documents"), std::string("2,3"));
+    wish.values["documents"] = "2,5";
+    const std::string said = errorOf([&] { experiment::withDocuments(wish, whole()); });
+    QVERIFY2(said.find("1 to 4: so many documents stand under the plus") != std::string::npos, said.c_str());
   }
 
   /// Of the usual numbers those that there are documents for; more than there are is refused, with their

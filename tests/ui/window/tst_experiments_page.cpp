@@ -340,18 +340,36 @@ class TestExperimentsPage : public QObject {
     QVERIFY2(needed.height() <= (*said)->height(), qPrintable((*said)->text()));
   }
 
-  /// A query that finds its documents when it runs is refused where it is chosen, with the reason.
-  void queriesThatRetrieveSayWhy() {
+  /// A query that finds its documents when it runs: they are found before anything is measured, and the usual
+  /// numbers of documents become those that there are documents for.
+  void queriesThatRetrieve() {
     QVERIFY(m_window->openExample(QStringLiteral("retrieve.yaml")));
     m_view->choose(QStringLiteral("rag"));
-    QVERIFY(m_view->runButton().isEnabled());
     m_view->sourceChoice()->setCurrentIndex(1);
-    QTRY_VERIFY2(
-        m_view->said().contains(QStringLiteral("an augment, whose documents are found when it runs")),
-        qPrintable(m_view->said()));
-    QVERIFY(!m_view->runButton().isEnabled());
-    m_view->sourceChoice()->setCurrentIndex(0);
+    QTRY_COMPARE(m_view->said(),
+                 QStringLiteral("How many documents there are is known once the augment has found them."));
+    m_view->field(QStringLiteral("policies"))->setText(QStringLiteral("spans"));
     QVERIFY(m_view->runButton().isEnabled());
+    m_view->runButton().click();
+    QTRY_VERIFY_WITH_TIMEOUT(hasEnded(), kPatience);
+    QCOMPARE(run()->problem, QString());
+    const experiment::ExperimentWish wish = run()->result.wish;
+    QVERIFY(wish.own != nullptr);
+    const std::size_t found = wish.own->count();
+    QVERIFY(found > 1);
+    QVERIFY2(wish.values.at("documents").ends_with("," + std::to_string(found)),
+             wish.values.at("documents").c_str());
+    QVERIFY(run()->result.points.size() >= 4);
+    QTRY_VERIFY2(m_view->model().setup.contains(QStringLiteral("documents of “") +
+                                                m_window->workspace().current()->model->title()),
+                 qPrintable(m_view->model().setup));
+    // More than were found is refused, with their number.
+    m_view->field(QStringLiteral("documents"))->setText(QStringLiteral("2,50"));
+    const QString expected = QStringLiteral("1 to %1: so many documents").arg(found);
+    QVERIFY(m_view->runButton().isEnabled());
+    m_view->runButton().click();
+    QTRY_VERIFY_WITH_TIMEOUT(!run()->problem.isEmpty(), kPatience);
+    QVERIFY2(run()->problem.contains(expected), qPrintable(run()->problem));
   }
 
   /// The choice is there where it makes sense; numbers fit the documents, and what is measured are these.

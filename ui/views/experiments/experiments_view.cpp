@@ -300,6 +300,8 @@ void ExperimentsView::checkWish() {
 
 QString ExperimentsView::estimate() {
   if (input() == nullptr) return {};
+  if (m_form->source() == experiment::DocumentSource::Own && !ownCount().count)
+    return tr("How many documents there are is known once the augment has found them.");
   const QString text = experimentWishText(wish());
   const std::shared_ptr<const ExperimentEstimate>& known = input()->estimate;
   if (known && known->wish == text) return estimateText(*known);

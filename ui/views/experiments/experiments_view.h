@@ -80,8 +80,8 @@ class ExperimentsView : public InputView {
   /// The documents of the query in view, counted anew when it has changed.
   struct OwnCount {
     std::shared_ptr<const document::Document> document;
-    std::optional<std::size_t> count;
-    QString problem;  ///< why there are none
+    std::optional<std::size_t> count;  ///< nothing without a problem: an augment finds them when it runs
+    QString problem;                   ///< why there are none
   };
   /// How long the wish takes, in words; it asks where that is not known.
   QString estimate();
