@@ -2,6 +2,7 @@
 #include "ui/views/scrubber/scrubber.h"
 
 #include "ui/views/common/csv_line.h"
+#include "ui/views/common/elided_combo.h"
 #include "ui/views/common/number_text.h"
 #include "ui/views/common/text_tools.h"
 #include "ui/views/scrubber/scrubber_track.h"
@@ -9,7 +10,6 @@
 #include <QAbstractItemView>
 #include <QApplication>
 #include <QClipboard>
-#include <QComboBox>
 #include <QHBoxLayout>
 #include <QKeyEvent>
 #include <QLabel>
@@ -51,7 +51,7 @@ Scrubber::Scrubber(QWidget* parent)
   layout->setSpacing(kSpace);
   setMinimumHeight(kLeastHeight);
   for (QToolButton* button : {m_first, m_back, m_playButton, m_next, m_last}) layout->addWidget(button);
-  m_runs = new QComboBox(this);
+  m_runs = new ElidedCombo(this);
   m_runs->setAccessibleName(tr("Run in view"));
   m_runs->setSizeAdjustPolicy(QComboBox::AdjustToMinimumContentsLengthWithIcon);
   m_runs->setMinimumContentsLength(24);
