@@ -18,8 +18,10 @@
 namespace spanscope::ui {
 namespace {
 
-constexpr int kRow = 32;
-constexpr int kBar = 20;
+constexpr int kLeastRow = 32;
+constexpr int kMostRow = 64;   ///< of few rows in a high dock
+constexpr int kBarSpace = 12;  ///< how much lower a bar is than its row
+constexpr double kText = 14;
 constexpr int kAxis = 28;
 constexpr int kRight = 20;
 constexpr int kMargin = 12;
@@ -38,7 +40,7 @@ TimelineCanvas::TimelineCanvas(QWidget* parent) : QAbstractScrollArea(parent) {
   setFocusPolicy(Qt::StrongFocus);
   setHorizontalScrollBarPolicy(Qt::ScrollBarAlwaysOff);
   viewport()->setMouseTracking(true);
-  verticalScrollBar()->setSingleStep(kRow);
+  verticalScrollBar()->setSingleStep(kLeastRow);
 }
 
 void TimelineCanvas::setContent(const TimelineModel& model, const Theme& theme,
@@ -91,11 +93,19 @@ int TimelineCanvas::labelWidth() const {
   return std::min(widest, 160) + kMargin + 3 * kSpace;
 }
 
+int TimelineCanvas::rowHeight() const {
+  const int rows = std::max(1, static_cast<int>(m_model.rows.size()));
+  return std::clamp((viewport()->height() - topSpace() - kAxis) / rows, kLeastRow, kMostRow);
+}
+
 TimelineCanvas::Frame TimelineCanvas::frame() const {
+  // The axis stands below the last row, or at the lower edge where rows have to be scrolled.
+  const int rows = static_cast<int>(m_model.rows.size());
   return {.labels = labelWidth(),
           .top = topSpace(),
           .width = viewport()->width(),
-          .height = viewport()->height(),
+          .height = std::min(viewport()->height(), topSpace() + rowHeight() * rows + kAxis),
+          .row = rowHeight(),
           .offset = verticalScrollBar()->value(),
           .begin = m_begin,
           .end = m_end};
@@ -103,7 +113,7 @@ TimelineCanvas::Frame TimelineCanvas::frame() const {
 
 QSize TimelineCanvas::contentSize() const {
   return {std::max(640, viewport()->width()),
-          topSpace() + kRow * static_cast<int>(m_model.rows.size()) + kAxis};
+          topSpace() + kLeastRow * static_cast<int>(m_model.rows.size()) + kAxis};
 }
 
 void TimelineCanvas::paintAll(QPainter& painter, const QSize& size) const {
@@ -113,6 +123,7 @@ void TimelineCanvas::paintAll(QPainter& painter, const QSize& size) const {
   Frame whole = frame();
   whole.width = static_cast<int>(size.width() / scale);
   whole.height = natural.height();
+  whole.row = kLeastRow;
   whole.offset = 0;
   whole.begin = 0;
   whole.end = std::max(kShortest, static_cast<double>(m_model.end - m_model.begin));
@@ -124,8 +135,8 @@ void TimelineCanvas::paintAll(QPainter& painter, const QSize& size) const {
 
 QRectF TimelineCanvas::rectOf(const Frame& frame, std::size_t row, double begin, double end) const {
   const double x = frame.x(begin);
-  const double y = frame.top + kRow * static_cast<double>(row) - frame.offset + (kRow - kBar) / 2.0;
-  return {x, y, std::max(1.0, frame.x(end) - x), kBar};
+  const double y = frame.top + frame.row * static_cast<double>(row) - frame.offset + kBarSpace / 2.0;
+  return {x, y, std::max(1.0, frame.x(end) - x), static_cast<double>(frame.row - kBarSpace)};
 }
 
 QRectF TimelineCanvas::barRect(std::size_t row, const TimelineBar& bar) const {
@@ -141,8 +152,8 @@ void TimelineCanvas::paint(QPainter& painter, const Frame& frame) const {
   painter.setClipRect(QRect(0, frame.top - 1, frame.width, frame.height - frame.top - kAxis + 1),
                       Qt::IntersectClip);
   for (std::size_t row = 0; row < m_model.rows.size(); ++row) {
-    const double y = frame.top + kRow * static_cast<double>(row) - frame.offset;
-    if (y + kRow < frame.top || y > frame.height - kAxis) continue;
+    const double y = frame.top + frame.row * static_cast<double>(row) - frame.offset;
+    if (y + frame.row < frame.top || y > frame.height - kAxis) continue;
     paintRow(painter, frame, row);
   }
   painter.restore();
@@ -167,13 +178,14 @@ void TimelineCanvas::paintAxis(QPainter& painter, const Frame& frame) const {
 
 void TimelineCanvas::paintRow(QPainter& painter, const Frame& frame, std::size_t index) const {
   const TimelineRow& row = m_model.rows[index];
-  const double y = frame.top + kRow * static_cast<double>(index) - frame.offset;
+  const double y = frame.top + frame.row * static_cast<double>(index) - frame.offset;
   if (m_selected == row.request) {
-    painter.fillRect(QRectF(0, y, frame.width, kRow), m_theme.color(Role::AccentFill));
-    painter.fillRect(QRectF(0, y, 3, kRow), m_theme.color(Role::Accent));
+    painter.fillRect(QRectF(0, y, frame.width, frame.row), m_theme.color(Role::AccentFill));
+    painter.fillRect(QRectF(0, y, 3, frame.row), m_theme.color(Role::Accent));
   }
   painter.setPen(QPen(m_theme.color(Role::Line), 1));
-  painter.drawLine(QPointF(frame.labels, y + kRow - 0.5), QPointF(frame.width - kRight, y + kRow - 0.5));
+  painter.drawLine(QPointF(frame.labels, y + frame.row - 0.5),
+                   QPointF(frame.width - kRight, y + frame.row - 0.5));
 
   QFont font = m_theme.interfaceFont();
   font.setWeight(QFont::DemiBold);
@@ -181,11 +193,11 @@ void TimelineCanvas::paintRow(QPainter& painter, const Frame& frame, std::size_t
   painter.setPen(m_theme.color(row.failed ? Role::Error : Role::Text));
   const QString name = m_model.runs.size() > 1 ? tr("%1 · %2").arg(row.run).arg(row.name) : row.name;
   const int room = frame.labels - kMargin - 2 * kSpace;
-  painter.drawText(QRectF(kMargin, y, room, kRow), Qt::AlignLeft | Qt::AlignVCenter,
+  painter.drawText(QRectF(kMargin, y, room, frame.row), Qt::AlignLeft | Qt::AlignVCenter,
                    QFontMetrics(font).elidedText(name, Qt::ElideRight, room));
 
   painter.save();
-  painter.setClipRect(QRectF(frame.labels, y, frame.width - frame.labels - kRight / 2.0, kRow),
+  painter.setClipRect(QRectF(frame.labels, y, frame.width - frame.labels - kRight / 2.0, frame.row),
                       Qt::IntersectClip);
   painter.setFont(m_theme.smallFont());
   const QFontMetrics metrics(m_theme.smallFont());
@@ -215,7 +227,7 @@ void TimelineCanvas::paintRow(QPainter& painter, const Frame& frame, std::size_t
       if (area.width() > 3) painter.drawRoundedRect(area.adjusted(0.5, 0.5, -0.5, -0.5), 3, 3);
       if (area.width() <= 3) painter.fillRect(area, ink);
     }
-    const QRectF shown = area.intersected(QRectF(frame.labels, y, frame.width - frame.labels, kRow));
+    const QRectF shown = area.intersected(QRectF(frame.labels, y, frame.width - frame.labels, frame.row));
     // The last pass over the prompt gives the first token of a reply, so decoding adds the others.
     const QString tokens = bar.kind == BarKind::Decode ? tr("%1 more tokens").arg(bar.tokens)
                            : bar.tokens == 1           ? tr("1 token")
@@ -224,7 +236,7 @@ void TimelineCanvas::paintRow(QPainter& painter, const Frame& frame, std::size_t
          {waiting ? barName(bar.kind) : tr("%1 %2").arg(barName(bar.kind), tokens), barName(bar.kind)}) {
       const double width = metrics.horizontalAdvance(text) + 2.0 * kSpace;
       if (width > shown.width() - 2 * kSpace) continue;
-      const QRectF place(shown.left() + 6, area.top() + 3, width, kBar - 6);
+      const QRectF place(shown.left() + 6, area.center().y() - kText / 2, width, kText);
       painter.fillRect(place, waiting ? m_theme.color(Role::Surface) : m_theme.fill(role));
       painter.setPen(ink);
       painter.drawText(place, Qt::AlignCenter, text);
@@ -235,7 +247,7 @@ void TimelineCanvas::paintRow(QPainter& painter, const Frame& frame, std::size_t
     // Reading from the cache takes no time of its own in the trace, so it is a mark of fixed size at
     // admission.
     const double x = frame.x(static_cast<double>(row.admittedAt - m_model.begin));
-    const QRectF mark(x - 4, y + (kRow - kBar) / 2.0 - 3, 8, kBar + 6);
+    const QRectF mark(x - 4, y + kBarSpace / 2.0 - 3, 8, frame.row - kBarSpace + 6);
     painter.setPen(QPen(m_theme.ink(BlockRole::Relocated), 1));
     painter.setBrush(m_theme.fill(BlockRole::Relocated));
     painter.drawRoundedRect(mark, 2, 2);
@@ -269,7 +281,7 @@ void TimelineCanvas::paintStarts(QPainter& painter, const Frame& frame) const {
 int TimelineCanvas::rowAt(double y) const {
   const Frame now = frame();
   if (y < now.top || y > now.height - kAxis) return -1;
-  const int row = static_cast<int>((y - now.top + now.offset) / kRow);
+  const int row = static_cast<int>((y - now.top + now.offset) / now.row);
   return row < static_cast<int>(m_model.rows.size()) ? row : -1;
 }
 
@@ -286,7 +298,7 @@ QString TimelineCanvas::factsAt(const QPointF& place) const {
 }
 
 void TimelineCanvas::updateScrollBar() {
-  const int content = kRow * static_cast<int>(m_model.rows.size());
+  const int content = rowHeight() * static_cast<int>(m_model.rows.size());
   const int room = viewport()->height() - topSpace() - kAxis;
   verticalScrollBar()->setPageStep(std::max(1, room));
   verticalScrollBar()->setRange(0, std::max(0, content - room));
@@ -374,9 +386,9 @@ void TimelineCanvas::keyPressEvent(QKeyEvent* event) {
       if (rows == 0) return;
       const int next =
           current < 0 ? 0 : std::clamp(current + (event->key() == Qt::Key_Up ? -1 : 1), 0, rows - 1);
-      const int y = next * kRow;
+      const int y = next * rowHeight();
       QScrollBar* bar = verticalScrollBar();
-      bar->setValue(std::clamp(bar->value(), y + kRow - bar->pageStep(), y));
+      bar->setValue(std::clamp(bar->value(), y + rowHeight() - bar->pageStep(), y));
       Q_EMIT rowClicked(next);
       return;
     }

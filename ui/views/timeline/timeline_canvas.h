@@ -51,7 +51,8 @@ class TimelineCanvas : public QAbstractScrollArea {
     int labels = 0;  ///< width of the column with names
     int top = 0;     ///< y of the first row
     int width = 0;   ///< width of the drawing
-    int height = 0;
+    int height = 0;  ///< down to the end of the axis
+    int row = 1;     ///< height of a row
     int offset = 0;  ///< how far rows are scrolled up, pixels
     double begin = 0;
     double end = 1;
@@ -59,6 +60,7 @@ class TimelineCanvas : public QAbstractScrollArea {
   };
   Frame frame() const;
   int topSpace() const;
+  int rowHeight() const;  ///< pixels; rows share what height there is, between two bounds
   int labelWidth() const;
   void paint(QPainter& painter, const Frame& frame) const;
   void paintAxis(QPainter& painter, const Frame& frame) const;

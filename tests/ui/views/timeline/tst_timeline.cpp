@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "tests/support/test_program.h"
 #include "tests/ui/views/common/traced_requests.h"
+#include "ui/views/timeline/timeline_canvas.h"
 #include "ui/views/timeline/timeline_model.h"
 
 #include <QTest>
@@ -14,6 +15,7 @@ class TestTimeline : public QObject {
  private Q_SLOTS:
   void loadingIsNoWaiting();
   void loadsApartAreTwo();
+  void rowsShareTheHeight();
 };
 
 namespace {
@@ -91,6 +93,33 @@ void TestTimeline::loadsApartAreTwo() {
   QVERIFY(bars[1].kind == BarKind::Loading && bars[1].fromDisk && !bars[1].fromHost);
   QVERIFY(bars[3].kind == BarKind::Loading && bars[3].fromHost && !bars[3].fromDisk);
   QVERIFY(timelineFacts(model, model.rows.at(0), bars[3]).contains(QStringLiteral("from host memory")));
+}
+
+/// Few rows in a high dock are higher, and their axis stands below them; many rows keep their height.
+void TestTimeline::rowsShareTheHeight() {
+  const auto barHeight = [](std::size_t requests, int height) {
+    TimelineModel model;
+    model.runs = {1};
+    model.end = 1'000'000;
+    for (std::size_t i = 0; i < requests; ++i) {
+      TimelineRow row;
+      row.run = 1;
+      row.request = static_cast<RequestId>(i + 1);
+      row.name = QStringLiteral("generate");
+      row.bars.push_back({.kind = BarKind::Prefill, .begin = 0, .end = 900'000, .tokens = 10});
+      model.rows.push_back(row);
+    }
+    TimelineCanvas canvas;
+    canvas.resize(800, height);
+    canvas.setContent(model, Theme(), {});
+    canvas.show();
+    QCoreApplication::processEvents();
+    return canvas.barRect(0, model.rows.front().bars.front()).height();
+  };
+  QCOMPARE(barHeight(1, 60), 20.0);
+  QVERIFY(barHeight(1, 480) > 40);
+  QVERIFY(barHeight(8, 480) > 30);
+  QCOMPARE(barHeight(40, 480), 20.0);
 }
 
 SPANSCOPE_TEST(tst_timeline, TestTimeline, QApplication)
