@@ -6,17 +6,22 @@
 #include "ui/views/compare/compare_pages.h"
 
 #include <QComboBox>
+#include <QEvent>
 #include <QHBoxLayout>
 #include <QHeaderView>
 #include <QLabel>
 #include <QPainter>
 #include <QScrollArea>
 #include <QStackedWidget>
+#include <QStyle>
 #include <QTabBar>
 #include <QTableWidget>
 #include <QVBoxLayout>
 
 #include <algorithm>
+#include <array>
+#include <cstddef>
+#include <numeric>
 #include <utility>
 
 namespace spanscope::ui {
@@ -24,6 +29,7 @@ namespace {
 
 constexpr int kColumns = 4;
 constexpr int kBoxCharacters = 22;
+constexpr int kPad = 4;  ///< pixels beside the text of a cell
 
 Role inkOf(const CompareRow& row) {
   switch (row.verdict) {
@@ -54,9 +60,8 @@ CompareView::CompareView(QWidget* parent) : RunView(parent), m_table(new QTableW
   m_table->setSelectionBehavior(QAbstractItemView::SelectRows);
   m_table->setFrameShape(QFrame::NoFrame);
   m_table->setVerticalScrollMode(QAbstractItemView::ScrollPerPixel);
-  m_table->horizontalHeader()->setSectionResizeMode(QHeaderView::Stretch);
-  m_table->horizontalHeader()->setSectionResizeMode(0, QHeaderView::ResizeToContents);
-  m_table->horizontalHeader()->setSectionResizeMode(3, QHeaderView::ResizeToContents);
+  m_table->horizontalHeader()->setSectionResizeMode(QHeaderView::Fixed);
+  m_table->viewport()->installEventFilter(this);
   m_table->verticalHeader()->setMinimumSectionSize(26);
   m_table->verticalHeader()->setSectionResizeMode(QHeaderView::ResizeToContents);
   m_answers = new AnswerPair;
@@ -136,7 +141,10 @@ void CompareView::refresh() {
   m_model = std::move(model);
   for (QWidget* part : parts()) part->setVisible(!m_model.rows.empty());
   if (same) return;
-  if (m_shown != input()->theme) m_table->setStyleSheet(tableStyle(input()->theme));
+  if (m_shown != input()->theme) {
+    m_table->setStyleSheet(tableStyle(input()->theme) +
+                           QStringLiteral("QTableView::item { padding: 2px %1px; }").arg(kPad));
+  }
   m_shown = input()->theme;
   fillChoices();
   fillTable();
@@ -192,6 +200,47 @@ void CompareView::fillTable() {
       m_table->setItem(r, c, item);
     }
   }
+  fitColumns();
+}
+
+/// Values get what they need before the columns beside them do: those wrap between words.
+void CompareView::fitColumns() {
+  const int margin = style()->pixelMetric(QStyle::PM_FocusFrameHMargin, nullptr, m_table) + 1;
+  const int pads = 2 * (kPad + margin) + 1;
+  std::array<int, kColumns> wanted{};
+  std::array<int, kColumns> least{};  // of the longest word
+  for (int c = 0; c < kColumns; ++c) {
+    const auto column = static_cast<std::size_t>(c);
+    const auto measure = [&](const QString& text, const QFontMetrics& metrics) {
+      wanted[column] = std::max(wanted[column], metrics.horizontalAdvance(text) + pads);
+      for (const QString& word : text.split(QLatin1Char(' ')))
+        least[column] = std::max(least[column], metrics.horizontalAdvance(word) + pads);
+    };
+    for (int r = 0; r < m_table->rowCount(); ++r) {
+      const QTableWidgetItem* item = m_table->item(r, c);
+      if (item != nullptr) measure(item->text(), QFontMetrics(item->font()));
+    }
+    const QTableWidgetItem* title = m_table->horizontalHeaderItem(c);
+    if (c == kColumns - 1 && title != nullptr) measure(title->text(), m_table->fontMetrics());
+  }
+  const int room = m_table->viewport()->width();
+  std::array<int, kColumns> widths = wanted;
+  const auto excess = [&widths, room] { return std::accumulate(widths.begin(), widths.end(), -room); };
+  for (const std::size_t side : {std::size_t{0}, std::size_t{3}})
+    widths[side] = std::max(least[side], wanted[side] - std::max(0, excess()));
+  // The two values share what is left, or what is missing.
+  const int values = std::max(0, room - widths[0] - widths[3]);
+  const int missing = widths[1] + widths[2] - values;
+  widths[1] =
+      missing <= 0 ? values / 2 : std::clamp(values - widths[2], std::min(widths[1], values / 2), widths[1]);
+  widths[2] = values - widths[1];
+  for (int c = 0; c < kColumns; ++c) m_table->setColumnWidth(c, widths[static_cast<std::size_t>(c)]);
+  m_table->resizeRowsToContents();
+}
+
+bool CompareView::eventFilter(QObject* watched, QEvent* event) {
+  if (watched == m_table->viewport() && event->type() == QEvent::Resize) fitColumns();
+  return RunView::eventFilter(watched, event);
 }
 
 PaintedTable CompareView::painted() const {

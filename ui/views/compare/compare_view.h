@@ -40,11 +40,13 @@ class CompareView : public RunView {
  protected:
   void refresh() override;
   QString emptyText() const override;
+  bool eventFilter(QObject* watched, QEvent* event) override;
 
  private:
   std::array<QWidget*, 3> parts() const;
   void fillChoices();
   void fillTable();
+  void fitColumns();
   PaintedTable painted() const;
 
   CompareModel m_model;

@@ -17,6 +17,7 @@
 #include <QTest>
 
 #include <algorithm>
+#include <cstdlib>
 
 using namespace spanscope;
 using namespace spanscope::ui;
@@ -59,6 +60,41 @@ class TestCompare : public QObject {
     recorder.run(rag);
     recorder.run(test::swapped(rag));
     m_runs = recorder.recorded();
+  }
+
+  /// In the narrow dock of a window of 1024 pixels too: names wrap, and values have the room.
+  void valuesAreWhole_data() {
+    QTest::addColumn<int>("width");
+    for (const int width : {346, 420, 700, 1400}) QTest::addRow("%d", width) << width;
+  }
+  void valuesAreWhole() {
+    QFETCH(const int, width);
+    ViewInput input = m_runs.input();
+    giveRecords(input, {QStringLiteral("spanlet")}, QStringLiteral("blend.span"));
+    qApp->setStyleSheet(input.theme.styleSheet());
+    CompareView view;
+    view.setFont(input.theme.interfaceFont());
+    view.resize(width, 420);
+    view.setInput(input);
+    view.show();
+    QVERIFY(QTest::qWaitForWindowExposed(&view));
+    QCoreApplication::processEvents();
+    const auto* table = view.findChild<QTableWidget*>();
+    int sum = 0;
+    for (int c = 0; c < table->columnCount(); ++c) sum += table->columnWidth(c);
+    QVERIFY(std::abs(sum - table->viewport()->width()) <= 1);
+    for (int r = 0; r < table->rowCount(); ++r) {
+      for (const int c : {1, 2}) {
+        const QTableWidgetItem* item = table->item(r, c);
+        const QFontMetrics metrics(item->font());
+        const int room = table->columnWidth(c) - 14;  // the style's margins
+        for (const QString& word : item->text().split(QLatin1Char(' ')))
+          QVERIFY2(metrics.horizontalAdvance(word) <= room, qPrintable(item->text()));
+        // Words wrap, and the row is as high as they are.
+        const QRect needed = metrics.boundingRect(QRect(0, 0, room, 1000), Qt::TextWordWrap, item->text());
+        QVERIFY2(needed.height() <= table->rowHeight(r), qPrintable(item->text()));
+      }
+    }
   }
 
   void textsWordByWord() {
