@@ -31,7 +31,8 @@ CardPlan::CardPlan(const NodeLook& look, double scale)
   bodyLines = std::max(0, static_cast<int>((bar.top() - bodyTop) / kCardLine + kSlack));
   hasIcon = width >= 110;
   titleLeft = kCardLeft + (hasIcon ? 20 : 0);
-  shareTop = bar.center().y() - 7;
+  // Digits keep off the lower edge of a low card.
+  shareTop = std::min(bar.center().y() - 7, height - kShareFoot);
   if (!look.answers) return;
   hasModel = height >= 100;
   const double top = hasModel ? 42 : bodyTop;

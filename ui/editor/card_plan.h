@@ -21,7 +21,8 @@ inline constexpr double kCardRight = 12;     ///< free space at the right
 inline constexpr double kCardLine = 16;      ///< from line to line
 inline constexpr double kStackSheets = 8;    ///< how far the sheets behind a stack stand out
 inline constexpr double kShareWidth = 44;
-inline constexpr double kShareRise = 3;  ///< from the top of the share's line to its digits
+inline constexpr double kShareFoot = 16;  ///< from the top of the share's line to the edge of the card, least
+inline constexpr double kShareRise = 3;   ///< from the top of the share's line to its digits
 
 /// The parts of a card from top to bottom, measured from its top left corner in scene pixels divided by the
 /// scale of its texts.

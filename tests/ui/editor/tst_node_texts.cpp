@@ -47,6 +47,21 @@ class TestNodeTexts : public QObject {
     QCOMPARE(said, (QStringList{stackText(status), QStringLiteral("91 % cached"), QStringLiteral("91 %")}));
   }
 
+  /// The digits keep as far from the lower edge of a low card as from that of any other.
+  void sharesKeepOffTheEdge() {
+    const Theme theme;
+    const QFontMetrics metrics(theme.monoFont());
+    for (double height = 30; height <= 120; ++height) {
+      NodeLook look;
+      look.rect = {.x = 0, .y = 0, .width = 180, .height = height};
+      const CardPlan plan(look, 1);
+      const double bottom =
+          plan.shareTop + kShareRise + metrics.tightBoundingRect(QStringLiteral("0")).height();
+      QVERIFY2(height - bottom >= 4,
+               qPrintable(QStringLiteral("%1 below %2").arg(height - bottom).arg(height)));
+    }
+  }
+
   void answersEndAboveTheStateThatCountsThem_data() {
     QTest::addColumn<int>("frozen");
     QTest::addColumn<double>("zoom");
