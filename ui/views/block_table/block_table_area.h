@@ -16,6 +16,17 @@
 
 namespace spanscope::ui {
 
+/// What is written above a bracket.
+struct BracketName {
+  QRect place;
+  Qt::Alignment alignment;
+  QString text;  ///< empty: there is no room for anything that can be read
+};
+/// `visible`: the part of the table that is in sight, beginning with the column of the rows' labels. `name`
+/// is for the whole bracket; what of it is out of sight leaves less room.
+BracketName bracketName(const QRect& bracket, const QRect& visible, const QString& name,
+                        const QFontMetrics& metrics);
+
 class BlockTableArea : public ZoomedScroll {
   Q_OBJECT
  public:

@@ -15,6 +15,9 @@
 namespace spanscope::ui {
 namespace {
 
+/// Fewer letters of a longer name name nothing.
+constexpr qsizetype kFewestNameLetters = 3;
+
 BlockLook lookOf(const TableCell& cell, std::int32_t blockSize) {
   BlockLook look;
   look.role = cell.role;
@@ -140,6 +143,26 @@ void BlockTableArea::paintLabels(QPainter& painter, int x, std::pair<std::size_t
   }
 }
 
+BracketName bracketName(const QRect& bracket, const QRect& visible, const QString& name,
+                        const QFontMetrics& metrics) {
+  const int wanted = metrics.horizontalAdvance(name);
+  QRect text(bracket.left(), bracket.top(), std::max(bracket.width(), wanted), bracket.height() - 6);
+  const bool isWide = wanted > bracket.width();
+  const int left = visible.left() + kTableLabel;
+  // A name that is partly out of sight is moved so that it stays readable.
+  if (text.left() < left) text.setLeft(left);
+  if (!isWide && text.right() > visible.right()) text.setRight(visible.right());
+  BracketName shown{.place = text,
+                    .alignment = (isWide ? Qt::AlignLeft : Qt::AlignHCenter) | Qt::AlignBottom,
+                    .text = wanted <= text.width() ? name : shortName(name, text.width(), metrics)};
+  // A scrap of a name names nothing; a number does.
+  const bool isCut = shown.text.size() < name.size();
+  if (isCut && shown.text.size() < kFewestNameLetters && !shown.text.isEmpty() &&
+      !shown.text.back().isDigit())
+    shown.text.clear();
+  return shown;
+}
+
 void BlockTableArea::paintBrackets(QPainter& painter, std::size_t row, const QRect& visible) const {
   const auto& parts = m_table->rows[row].parts;
   QFont font = theme().smallFont();
@@ -160,15 +183,9 @@ void BlockTableArea::paintBrackets(QPainter& painter, std::size_t row, const QRe
       fillWithHue(painter, line, theme(), ink, part.hue);
     painter.fillRect(QRect(place.left(), y, 2, 6), ink);
     painter.fillRect(QRect(place.right() - 1, y, 2, 6), ink);
-    // A name that is partly out of sight is moved so that it stays readable.
-    const QString& name = m_names[row][i];
-    const int whole = std::max(place.width(), metrics.horizontalAdvance(name));
-    QRect text(place.left(), place.top(), whole, place.height() - 6);
-    text.setLeft(std::max(text.left(), std::min(visible.left() + kTableLabel, place.right() - 40)));
+    const BracketName name = bracketName(place, visible, m_names[row][i], metrics);
     painter.setPen(ink);
-    painter.drawText(
-        text, (text.width() > place.width() ? Qt::AlignLeft : Qt::AlignHCenter) | Qt::AlignBottom,
-        metrics.horizontalAdvance(name) <= text.width() ? name : shortName(name, text.width(), metrics));
+    painter.drawText(name.place, name.alignment, name.text);
   }
 }
 

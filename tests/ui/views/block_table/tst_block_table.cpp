@@ -35,6 +35,7 @@ class TestBlockTable : public QObject {
   void overviewShowsAllSegments();
   void namesAreWholeWhereTheTableScrolls();
   void namesAreWholeInOneSegment();
+  void namesOutOfSightLeaveNoScraps();
   void cellsFillTheHeight();
   void placesAnswerToClicks();
   void clickSelects();
@@ -313,6 +314,30 @@ void TestBlockTable::namesAreWholeWhereTheTableScrolls() {
     const std::vector<QString>& names = area->partNames(0);
     for (std::size_t document = 1; document <= test::kTwentyDocuments; ++document)
       QCOMPARE(names.at(document), QStringLiteral("document %1").arg(document));
+  }
+}
+
+/// As the table scrolls, a bracket leaves at either side; its name is whole, shortened so that it can be
+/// read, or not there, and never below the labels of the rows.
+void TestBlockTable::namesOutOfSightLeaveNoScraps() {
+  const ui::Theme theme;
+  QFont font = theme.smallFont();
+  font.setWeight(QFont::DemiBold);
+  const QFontMetrics metrics(font);
+  const QRect visible(1000, 0, 600, 100);
+  for (const QString& name :
+       {QStringLiteral("system"), QStringLiteral("document 7"), QStringLiteral("question")}) {
+    for (int left = 700; left < 1700; ++left) {
+      const QRect bracket(left, 10, 150, 20);
+      const ui::BracketName shown = ui::bracketName(bracket, visible, name, metrics);
+      const QString place = QStringLiteral("%1 at %2: “%3”").arg(name).arg(left).arg(shown.text);
+      if (shown.text.isEmpty()) continue;
+      QVERIFY2(shown.text == name || shown.text.size() > 2 || shown.text == QStringLiteral("7"),
+               qPrintable(place));
+      QVERIFY2(shown.place.left() >= visible.left() + ui::kTableLabel, qPrintable(place));
+      QVERIFY2(shown.place.left() + metrics.horizontalAdvance(shown.text) <= bracket.right() + 1,
+               qPrintable(place));
+    }
   }
 }
 
