@@ -58,11 +58,11 @@ QString segmentText(const ForecastSegment& segment, int column) {
     case ForecastModel::Base:
       return atMost(segment.isAfterReply, segment.base);
     case ForecastModel::Cached:
-      return QString::number(segment.account.cached());
+      return rangeText(segment.cached);
     case ForecastModel::Relocated:
-      return QString::number(segment.account.relocated);
+      return rangeText(segment.relocated);
     case ForecastModel::Again:
-      return QString::number(segment.account.again);
+      return rangeText(segment.again);
     case ForecastModel::Computed:
       return atMost(segment.holdsReply, segment.account.computed);
     case ForecastModel::Padded:

@@ -132,8 +132,6 @@ QString forecastComparison(const ForecastTable& table) {
   parts << ForecastHeader::tr("%1 from the cache, %2 of them relocated")
                .arg(rangeText(table.totals.cached), rangeText(table.totals.relocated));
   parts += accountWords(table.totals);
-  if (table.choosesAgain && table.totals.cached.most > 0)
-    parts << ForecastHeader::tr("some of the cached ones computed again, as the run will choose");
   if (table.computedBefore) {
     parts << (*table.computedBefore == table.totals.computed
                   ? ForecastHeader::tr("as many as before the last change")

@@ -38,6 +38,9 @@ struct ForecastSegment {
   /// How its tokens get their keys and values, as other views count them after a run. The most possible, if
   /// it holds a reply.
   TokenAccount account;
+  std::int64_t chosenAmong = 0;  ///< found tokens, of which the run computes again those that it will choose
+  /// Those of the account, but with what the run will choose: bounds where it chooses among several parts.
+  run::CountRange cached, relocated, again;
   bool holdsReply = false;
   std::int64_t base = 0;  ///< the most possible, if a reply stands before it
   bool isAfterReply = false;
@@ -64,8 +67,6 @@ struct ForecastTable {
   QString error;  ///< why the run will or may fail
   bool errorIsCertain = false;
   bool isPending = false;
-  /// The policy computes some of the cached tokens again, and only the run shows which.
-  bool choosesAgain = false;
   QString cache;  ///< the cache against which it is predicted, in words
   ForecastCounts totals;
   std::optional<run::CountRange> computedBefore;

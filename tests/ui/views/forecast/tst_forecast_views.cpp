@@ -113,6 +113,48 @@ class TestForecastViews : public QObject {
     QVERIFY(forecastComparison(table).contains(QStringLiteral("83 before the last change")));
   }
 
+  /// Which tokens blending computes again only the run shows; how many is foretold, and of parts bounds.
+  void blendForetellsHowManyItComputesAgain_data() {
+    QTest::addColumn<bool>("isSwapped");
+    QTest::newRow("same order") << false;
+    QTest::newRow("swapped") << true;
+  }
+  void blendForetellsHowManyItComputesAgain() {
+    QFETCH(const bool, isSwapped);
+    const policy::Policy& blend = *policy::findPolicy("blend");
+    test::RunRecorder recorder;
+    document::Document rag = test::exampleDocument("rag.json");
+    rag.settings.policy = "blend";
+    const auto cold = recorder.forecast(rag);
+    recorder.run(rag, blend);
+    document::Document next = isSwapped ? test::swapped(rag) : rag;
+    next.settings.policy = rag.settings.policy;
+    const auto warm = recorder.forecast(next);
+    recorder.run(next, blend);
+    ViewInput input = recorder.recorded().input();
+    input.document = std::make_shared<const document::Document>(next);
+    input.forecast = warm;
+    const ForecastTable table = forecastTable(input, Against::Present);
+    QVERIFY(table.ran);
+    QCOMPARE(rangeText(table.totals.again), QString::number(table.ran->again));
+    QVERIFY(table.ran->again > 0);
+    QVERIFY(table.totals.cached.known() && table.totals.cached.least == table.ran->cached());
+    QVERIFY(table.totals.relocated.holds(table.ran->relocated));
+    QCOMPARE(table.totals.cached.most + table.totals.again.most + table.totals.computed.most,
+             table.totals.prompt.most);
+    std::int64_t least = 0;
+    std::int64_t most = 0;
+    for (const ForecastSegment& segment : table.steps[0].segments) {
+      least += segment.again.least;
+      most += segment.again.most;
+    }
+    QVERIFY(least <= table.ran->again && table.ran->again <= most);
+    // With an empty cache nothing is found that could be computed again.
+    input.forecast = cold;
+    const ForecastTable empty = forecastTable(input, Against::Present);
+    QCOMPARE(rangeText(empty.totals.again), QStringLiteral("0"));
+  }
+
   void layoutsStandSideBySide() {
     QCOMPARE(layoutTable(m_repeated).rows.size(), std::size_t{0});
     QVERIFY(!layoutTable(m_repeated).gap.isEmpty());
