@@ -14,6 +14,7 @@ namespace spanscope::ui {
 namespace {
 
 constexpr int kMostName = 150;  // pixels; longer names are shortened from the middle
+constexpr int kLeastName = 28;  // where there is no room for more, the rest is out of sight
 
 QString plain(QString text) {
   return text.replace(QLatin1Char('&'), QStringLiteral("&&"));
@@ -26,27 +27,75 @@ QString toolTipOf(const TabLabel& label) {
   return text;
 }
 
+/// The mark of unsaved changes is added after shortening, so that it stays.
+QString textOf(const TabLabel& label, int room, const QFontMetrics& metrics) {
+  QString text = plain(metrics.elidedText(label.title, Qt::ElideMiddle, room));
+  if (label.isModified) text += QStringLiteral(" •");
+  return text;
+}
+
 }  // namespace
 
-/// Tabs that keep their width. Qt would shrink them to a few letters before it scrolls.
+/// Tabs that keep their width. Qt would shrink them to a few letters before it scrolls. Only where not even
+/// one tab fits, names get shorter, so that the shown one can be read from its beginning to its end.
 class DocumentTabs::Bar : public QTabBar {
  public:
   using QTabBar::QTabBar;
+
+  void setLabels(const std::vector<TabLabel>& labels) {
+    m_labels = labels;
+    const int wantedCount = static_cast<int>(labels.size());
+    while (count() > wantedCount) removeTab(count() - 1);
+    while (count() < wantedCount) addTab(QString());
+    for (int i = 0; i < count(); ++i) setTabToolTip(i, toolTipOf(labels[static_cast<std::size_t>(i)]));
+    fit();
+    updateGeometry();
+  }
+  /// With names as long as they may be.
   int wanted() const {
     int width = 0;
-    for (int i = 0; i < count(); ++i) width += tabSizeHint(i).width();
+    for (int i = 0; i < count(); ++i) width += wantedOf(i);
     return width;
   }
   /// With the two buttons that scroll, if there are other tabs.
   int readable() const {
-    if (currentIndex() < 0) return 0;
-    const int buttons = 2 * style()->pixelMetric(QStyle::PM_TabBarScrollButtonWidth, nullptr, this);
-    return std::min(wanted(), tabSizeHint(currentIndex()).width() + buttons);
+    return currentIndex() < 0 ? 0 : std::min(wanted(), wantedOf(currentIndex()) + buttons());
   }
   QSize sizeHint() const override { return {wanted(), QTabBar::sizeHint().height()}; }
 
  protected:
   QSize minimumTabSizeHint(int index) const override { return tabSizeHint(index); }
+  void resizeEvent(QResizeEvent* event) override {
+    QTabBar::resizeEvent(event);
+    fit();
+  }
+  void changeEvent(QEvent* event) override {
+    QTabBar::changeEvent(event);
+    if (event->type() == QEvent::FontChange || event->type() == QEvent::StyleChange) fit();
+  }
+
+ private:
+  int buttons() const { return 2 * style()->pixelMetric(QStyle::PM_TabBarScrollButtonWidth, nullptr, this); }
+  const TabLabel& labelOf(int index) const { return m_labels[static_cast<std::size_t>(index)]; }
+  /// What a tab has beside its text.
+  int besideOf(int index) const {
+    return tabSizeHint(index).width() - fontMetrics().horizontalAdvance(tabText(index));
+  }
+  int wantedOf(int index) const {
+    return besideOf(index) +
+           fontMetrics().horizontalAdvance(textOf(labelOf(index), kMostName, fontMetrics()));
+  }
+  void fit() {
+    const bool scrolls = wanted() > width();
+    for (int i = 0; i < count(); ++i) {
+      const int mark = labelOf(i).isModified ? fontMetrics().horizontalAdvance(QStringLiteral(" •")) : 0;
+      const int room = scrolls ? width() - buttons() - besideOf(i) - mark : kMostName;
+      const QString text = textOf(labelOf(i), std::clamp(room, kLeastName, kMostName), fontMetrics());
+      if (tabText(i) != text) setTabText(i, text);
+    }
+  }
+
+  std::vector<TabLabel> m_labels;
 };
 
 DocumentTabs::DocumentTabs(QWidget* parent) : QWidget(parent) {
@@ -83,19 +132,7 @@ void DocumentTabs::setTabs(const std::vector<TabLabel>& labels, int current) {
   const QSignalBlocker quiet(m_bar);
   if (labels != m_labels) {
     m_labels = labels;
-    const int count = static_cast<int>(labels.size());
-    while (m_bar->count() > count) m_bar->removeTab(m_bar->count() - 1);
-    while (m_bar->count() < count) m_bar->addTab(QString());
-    const QFontMetrics metrics(m_bar->font());
-    for (int i = 0; i < count; ++i) {
-      const TabLabel& label = labels[static_cast<std::size_t>(i)];
-      // The mark of unsaved changes is added after shortening, so that it stays.
-      QString text = plain(metrics.elidedText(label.title, Qt::ElideMiddle, kMostName));
-      if (label.isModified) text += QStringLiteral(" •");
-      if (m_bar->tabText(i) != text) m_bar->setTabText(i, text);
-      m_bar->setTabToolTip(i, toolTipOf(label));
-    }
-    m_bar->updateGeometry();
+    m_bar->setLabels(labels);
     updateGeometry();
     showListButton();
   }

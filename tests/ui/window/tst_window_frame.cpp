@@ -181,6 +181,48 @@ class TestWindowFrame : public QObject {
     QCOMPARE(m_window->workspace().current(), m_window->workspace().documents().front().get());
   }
 
+  /// Where not even one tab fits, the name of the shown one is shortened, from neither end.
+  void theShownTabIsWhole_data() {
+    QTest::addColumn<int>("width");
+    QTest::addColumn<bool>("isModified");
+    for (const int width : {150, 190, 260, 700}) {
+      QTest::addRow("%d", width) << width << false;
+      QTest::addRow("%d, modified", width) << width << true;
+    }
+  }
+  void theShownTabIsWhole() {
+    QFETCH(const int, width);
+    QFETCH(const bool, isModified);
+    DocumentTabs tabs;
+    tabs.setTabs({{.title = QStringLiteral("link.span"), .path = {}},
+                  {.title = QStringLiteral("a query about twenty reports.span"),
+                   .path = {},
+                   .isModified = isModified}},
+                 1);
+    tabs.resize(width, 40);
+    tabs.show();
+    QVERIFY(QTest::qWaitForWindowExposed(&tabs));
+    QTest::qWait(20);
+    const auto* bar = tabs.findChild<QTabBar*>();
+    const int wanted = tabs.readableWidth();
+    const QRect shown = bar->tabRect(1);
+    const QString facts = QStringLiteral("%1 … %2 of %3: %4")
+                              .arg(shown.left())
+                              .arg(shown.right())
+                              .arg(bar->width())
+                              .arg(bar->tabText(1));
+    QVERIFY2(shown.left() >= 0, qPrintable(facts));
+    QVERIFY2(shown.right() < bar->width(), qPrintable(facts));
+    QVERIFY2(bar->tabText(1).startsWith(QStringLiteral("a")), qPrintable(facts));
+    QVERIFY2(bar->tabText(1).endsWith(isModified ? QStringLiteral(" •") : QStringLiteral("n")),
+             qPrintable(facts));
+    // Shorter names ask for no less room.
+    tabs.resize(700, 40);
+    QTest::qWait(20);
+    QVERIFY(std::abs(tabs.readableWidth() - wanted) <= 2);
+    QVERIFY(bar->tabText(1).size() > 15);
+  }
+
   /// The tab that was in front in a layout is in front when it is shown again.
   void aLayoutKeepsItsTabs_data() {
     QTest::addColumn<bool>("isRearranged");
