@@ -19,7 +19,7 @@ namespace {
 constexpr double kSmallCell = 6;
 constexpr double kBracketWidth = 2;
 constexpr double kNameHeight = 14;
-constexpr int kSmallestName = 8;  ///< pixels
+constexpr double kNameStep = 10;  ///< pixels from the middle of a name to that of the next one, least
 
 /// The pixels between the rounded edges of an area. Neighbouring areas leave out no pixel and cover none
 /// twice.
@@ -243,21 +243,18 @@ void AttentionBrackets::drawRowNames(QCPPainter* painter, const QRectF& inner, c
   const bool tokens = !model.rows.empty() && model.rows.front().token >= 0;
   const bool answers = !model.rows.empty() && model.rows.front().answer >= 0;
   std::vector<std::pair<const AttentionPart*, QRectF>> shown;
-  double lowest = kNameHeight;
   for (const AttentionPart& part : model.parts) {
     if (part.rows <= 0) continue;
     QRectF area = m_plot.stretchRect(part.firstRow, part.rows, 0, 1);
-    lowest = std::min(lowest, area.height());
     area.setTop(std::max(area.top(), inner.top()));
     area.setBottom(std::min(area.bottom(), inner.bottom()));
     if (area.height() > 2) shown.emplace_back(&part, area);
   }
-  // All names get smaller before one is left out.
   QFont font = plain;
-  font.setPixelSize(std::clamp(static_cast<int>(lowest), kSmallestName, plain.pixelSize()));
   std::vector<NameRoom> names;
   for (const auto& [part, area] : shown) names.push_back({part->name, inner.left() - 12});
   const std::vector<QString> texts = shortNames(names, QFontMetrics(font));
+  double last = -kNameStep;
   for (std::size_t i = 0; i < shown.size(); ++i) {
     const auto& [part, area] = shown[i];
     const QColor ink = m_plot.theme().segmentInk(part->hue);
@@ -266,7 +263,9 @@ void AttentionBrackets::drawRowNames(QCPPainter* painter, const QRectF& inner, c
       painter->fillRect(bracket, replyInk());
     else
       fillWithHue(*painter, bracket, m_plot.theme(), ink, part->hue);
-    if (tokens) continue;
+    // A name that cannot be read is left out.
+    if (tokens || area.center().y() - last < kNameStep) continue;
+    last = area.center().y();
     font.setUnderline(isMarked(m_plot, *part));
     painter->setFont(font);
     painter->setPen(ink);
@@ -278,15 +277,13 @@ void AttentionBrackets::drawRowNames(QCPPainter* painter, const QRectF& inner, c
 void AttentionBrackets::drawTokenNames(QCPPainter* painter, const QRectF& inner) const {
   const AttentionModel& model = m_plot.model();
   if (model.rows.empty() || model.rows.front().token < 0) return;
-  const double height = m_plot.cellRect({0, 1, 0, 1}).height();
-  QFont font = m_plot.theme().monoFont();
-  font.setPixelSize(std::clamp(static_cast<int>(height), kSmallestName, font.pixelSize()));
+  const QFont font = m_plot.theme().monoFont();
   painter->setFont(font);
   const QFontMetrics metrics(font);
   double last = inner.top() - metrics.height();
   for (std::int32_t row = 0; row < static_cast<std::int32_t>(model.rows.size()); ++row) {
     const double middle = m_plot.cellRect({row, 1, 0, 1}).center().y();
-    if (middle < inner.top() || middle > inner.bottom() || middle - last < kSmallestName - 0.5) continue;
+    if (middle < inner.top() || middle > inner.bottom() || middle - last < kNameStep) continue;
     last = middle;
     const AttentionRow& shown = model.rows[static_cast<std::size_t>(row)];
     painter->setPen(m_plot.theme().color(shown.source == RowSource::None ? Role::TextThird : Role::Text));
