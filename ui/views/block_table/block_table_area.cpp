@@ -112,6 +112,11 @@ void BlockTableArea::nameParts() {
       names.push_back({parts[i].name, static_cast<double>(std::max(place.width(), room))});
     }
     m_names.push_back(shortNames(names, metrics));
+    for (std::size_t i = 0; i < parts.size(); ++i) {
+      // One letter names nothing; a number does.
+      QString& name = m_names.back()[i];
+      if (name.size() == 1 && parts[i].name.size() > 1 && !name.front().isDigit()) name.clear();
+    }
     if (parts.empty()) continue;
     const int last = m_layout.bracket(row, parts.size() - 1).left();
     m_namesRight =

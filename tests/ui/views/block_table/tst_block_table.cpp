@@ -70,8 +70,8 @@ void TestBlockTable::windowsAreShown() {
            qPrintable(row.extras.join(QLatin1Char('\n'))));
   QVERIFY(ui::cellTip(input, table, {0, 0}).contains(QStringLiteral("window of 3 of 4 layers")));
   // Without windows nothing is said of them.
-  for (const ui::TableCell& cell : tableOf(test::twentyDocuments()).rows.front().cells)
-    QCOMPARE(cell.outsideLayers, 0);
+  const ui::BlockTable plain = tableOf(test::twentyDocuments());
+  for (const ui::TableCell& cell : plain.rows.front().cells) QCOMPARE(cell.outsideLayers, 0);
 }
 
 void TestBlockTable::initTestCase() {

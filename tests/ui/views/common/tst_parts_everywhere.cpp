@@ -153,13 +153,20 @@ class TestPartsEverywhere : public QObject {
     const ForecastTable forecast = forecastTable(next, Against::Present);
     names.clear();
     TokenAccount foretold;
+    run::CountRange cached;
+    run::CountRange relocated;
+    run::CountRange again;
     std::int64_t beside = 0;
     for (const ForecastSegment& part : forecast.steps.back().segments) {
       if (part.isHidden)
         beside += part.account.total();
       else
         names << part.name;
-      if (!part.isHidden) foretold += part.account;
+      if (part.isHidden) continue;
+      foretold += part.account;
+      cached += part.cached;
+      relocated += part.relocated;
+      again += part.again;
     }
     QCOMPARE(names, kParts);
     const ForecastCounts& counts = forecast.steps.back().counts;
@@ -167,9 +174,11 @@ class TestPartsEverywhere : public QObject {
             counts.computed.known());
     QCOMPARE(counts.prompt.least, counts.cached.least + counts.again.least + counts.computed.least);
     QCOMPARE(foretold.total(), counts.prompt.least);
-    QCOMPARE(foretold.cached(), counts.cached.least);
-    QCOMPARE(foretold.relocated, counts.relocated.least);
-    QCOMPARE(foretold.again, counts.again.least);
+    QCOMPARE(foretold.cached() + foretold.again, counts.cached.least + counts.again.least);
+    // Under policies that choose by values, parts have bounds only.
+    QVERIFY(cached.holds(counts.cached.least) && again.holds(counts.again.least));
+    QVERIFY(relocated.least <= counts.relocated.least && counts.relocated.most <= relocated.most);
+    QVERIFY(forecast.steps.back().ran->again == 0 || counts.again.least > 0);
     QCOMPARE(foretold.computed, counts.computed.least);
     QCOMPARE(std::optional(foretold.padded), counts.padded);
     QCOMPARE(beside, counts.beside.least);
