@@ -1,0 +1,198 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// The part of Workspace that has the engine run and measure: what is run, and why it cannot be.
+#include "engine/plan/planner.h"
+#include "engine/remote/server_address.h"
+#include "engine/workbench/document/plan_options.h"
+#include "engine/workbench/document/retrieval_options.h"
+#include "engine/workbench/model_names.h"
+#include "engine/workbench/pipeline.h"
+#include "engine/workbench/run_options.h"
+#include "engine/workbench/service/run_work.h"
+#include "ui/session/index_progress.h"
+#include "ui/session/run_plan.h"
+#include "ui/session/run_request.h"
+#include "ui/window/kept_trace.h"
+#include "ui/window/workspace.h"
+
+#include <QDateTime>
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+#include <variant>
+#include <vector>
+
+namespace spanscope::ui {
+
+QString Workspace::refusal() const {
+  if (m_current == nullptr) return tr("No query is open.");
+  if (!m_current->source->takesRuns())
+    return tr("This is a recorded run: open its query in a new tab to run it.");
+  if (m_engine.isBusy(m_current->id)) return tr("A query is running: stop it first.");
+  return {};
+}
+
+QString Workspace::measuringRefusal() const {
+  if (QString problem = refusal(); !problem.isEmpty()) return problem;
+  if (m_engine.isMeasuring(m_current->id)) return tr("A measurement is running: stop it first.");
+  return {};
+}
+
+std::optional<QString> Workspace::documentPath() const {
+  if (m_current == nullptr || !m_current->source->takesRuns()) return std::nullopt;
+  return m_current->model->filePath();
+}
+
+QString Workspace::submit(EngineJob job) {
+  job.changed = [this, changed = std::move(job.changed)](workbench::WorkState state, const QString& problem) {
+    const bool isOver = workbench::hasEnded(state);
+    if (isOver) drain();
+    if (changed) changed(state, problem);
+    // What was measured may say how long something takes.
+    if (isOver) m_input.estimate.reset();
+    m_paceIsOld = m_paceIsOld || isOver;
+    if (isOver)
+      update();
+    else
+      invalidate();
+  };
+  const bool measures = job.measures;
+  if (!m_engine.submit(std::move(job)))
+    return measures ? tr("A measurement is running: stop it first.")
+                    : tr("A query is running: stop it first.");
+  update();
+  return {};
+}
+
+QString Workspace::prepare(document::NodeId top, const Asker& asker, PreparedQuery& prepared) {
+  const document::Document& document = m_current->model->document();
+  if (document.root() == document::kNoNode)
+    return tr("The query is empty: add a node on the canvas first%1.")
+        .arg(m_input.keyHint(QStringLiteral("node.add")));
+
+  document::QueryOf taken = document::toQuery(document, document::TakeOut::MutedAndFrozen, top);
+  if (!taken.query) {
+    const std::size_t count = taken.incomplete.size();
+    return count == 1 ? tr("The query is not complete: a node lacks an input.")
+                      : tr("The query is not complete: %1 nodes lack an input.").arg(count);
+  }
+  RunInputs inputs(m_current->model->filePath(), asker);
+  workbench::PipelineResult resolved = workbench::runPipeline({.source = std::move(*taken.query),
+                                                               .parameters = document.parameters,
+                                                               .declarations = document.declarations,
+                                                               .surroundings = &inputs},
+                                                              workbench::Stage::Sugar);
+  if (!resolved.isReached()) return firstProblem(resolved);
+  prepared.query = resolved.takeQuery();
+  prepared.paths = std::move(taken.paths);
+  if (!retrieve::hasAugment(prepared.query)) return {};
+  // Indexing may take long: it is the engine's work, and so is the plan, which depends on what is found.
+  workbench::RetrievalRequest& retrieval = prepared.retrieval.emplace();
+  retrieval.query = prepared.query;
+  retrieval.options = document::retrievalOptionsOf(document.settings);
+  retrieval.options.choices = document::fragmentChoicesOf(document, prepared.paths);
+  retrieval.files = std::make_shared<RunInputs>(m_current->model->filePath(), Asker());
+  retrieval.planOptions = document::planOptionsOf(document.settings);
+  return findEmbeddings(prepared.query, retrieval);
+}
+
+std::string Workspace::offeredAdapter() const {
+  if (m_current == nullptr || !m_current->source->takesRuns()) return {};
+  if (!m_current->model->document().settings.adapter.empty()) return {};
+  return runsOn(*m_current) == m_engine.model().directory ? m_engine.model().fittingAdapter : std::string();
+}
+
+std::vector<Problem> Workspace::problems(document::NodeId top) {
+  return m_finder.find(m_current->model->document(), m_input.tokenizer, m_input.tokenCounts,
+                       m_input.devices.get(), documentPath(), top);
+}
+
+QString Workspace::run(document::NodeId top, const Asker& asker) {
+  if (QString problem = refusal(); !problem.isEmpty()) return problem;
+  // For an empty query, prepare() knows the key that adds a node.
+  if (m_current->model->document().root() != document::kNoNode) {
+    if (QString problem = refusalOf(problems(top)); !problem.isEmpty()) return problem;
+  }
+  PreparedQuery prepared;
+  if (QString problem = prepare(top, asker, prepared); !problem.isEmpty()) return problem;
+  const document::Document& document = m_current->model->document();
+  RunRequest request;
+  request.settings = document.settings;
+  request.retrieval = std::move(prepared.retrieval);
+  if (!request.retrieval) {
+    RunPlan planned = planRun({.source = std::move(prepared.query),
+                               .from = workbench::Stage::Plan,
+                               .plan = document::planOptionsOf(document.settings)});
+    if (!planned.plan) return planned.problem;
+    request.plan = std::move(*planned.plan);
+    request.explain = std::move(planned.explain);
+    request.queryJson = std::move(planned.queryJson);
+  }
+  if (m_archive) {
+    // How many requests there will be is not known before something was retrieved.
+    constexpr std::uint32_t kMany = 4096;
+    const RunNumbers numbers = m_archive->reserve(
+        lastNumbers(), request.retrieval ? kMany : static_cast<std::uint32_t>(request.plan.steps.size()));
+    request.lastRun = numbers.run;
+    request.lastRequest = numbers.request;
+  }
+  const std::shared_ptr<workbench::RunWork> work = runWork(std::move(request));
+  const std::uint32_t tab = m_current->id;
+  EngineJob job{.work = work, .tab = tab};
+  job.activity = [work] {
+    const auto indexing = work->indexing();
+    return indexing ? progressText(*indexing) : QString();
+  };
+  job.changed = [this, work, tab](workbench::WorkState state, const QString& failure) {
+    if (!workbench::hasEnded(state)) return;
+    notePace(*work);
+    std::erase_if(m_pending, [&work](const PendingRun& run) { return run.work == work; });
+    if (OpenDocument* own = find(tab)) own->failure = failure;
+  };
+  // Before the engine may tell of the run.
+  m_pending.push_back({.work = work,
+                       .record = {.tab = tab,
+                                  .document = m_current->model->title(),
+                                  .path = m_current->model->filePath(),
+                                  .model = QString::fromStdString(workbench::modelNameOf(document.settings)),
+                                  .settings = document.settings,
+                                  .startedAt = QDateTime::currentMSecsSinceEpoch(),
+                                  .paths = std::move(prepared.paths)}});
+  m_lastModel = document.settings.model;
+  m_keptBytes = keptBytesOf(document.settings);
+  m_current->failure.clear();
+  if (m_current->source == m_live) {
+    m_current->chosen = 0;
+    m_current->following = true;
+    forgetSelection(*m_current);
+  }
+  QString problem = submit(std::move(job));
+  if (!problem.isEmpty()) m_pending.pop_back();
+  return problem;
+}
+
+QString Workspace::findEmbeddings(const query::Node& query, workbench::RetrievalRequest& request) const {
+  const document::RunSettings& settings = m_current->model->document().settings;
+  // Also where no texts are sent: an augment may name the server's model.
+  request.embeddings = workbench::embeddingsServerOf(settings);
+  if (!workbench::asksServer(query, settings)) return {};
+  remote::EmbeddingsServer& server = *request.embeddings;
+  const auto address = remote::readServerAddress(server.url);
+  if (const auto* problem = std::get_if<Error>(&address)) {
+    return tr("Embeddings come from a server: found %1, expected %2. See Retrieval in the settings.")
+        .arg(QString::fromStdString(problem->found), QString::fromStdString(problem->expected));
+  }
+  if (server.model.empty())
+    return tr("Embeddings come from a server: name the model there. See Retrieval in the settings.");
+  const QString endpoint = QString::fromStdString(remote::endpointOf(server));
+  if (!std::get<remote::ServerAddress>(address).isLoopback && !(m_consent && m_consent(endpoint)))
+    return tr("Nothing was sent to %1: the query did not run.").arg(endpoint);
+  server.key = qEnvironmentVariable("SPANSCOPE_EMBEDDINGS_KEY").toStdString();
+  return {};
+}
+
+}  // namespace spanscope::ui
