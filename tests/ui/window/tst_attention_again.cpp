@@ -2,7 +2,7 @@
 // Attention that a run did not record, computed again from the attention view: pressed, shown, labelled, and
 // where it cannot be, said why.
 #include "tests/support/test_program.h"
-#include "tests/ui/window/example_window.h"
+#include "tests/ui/window/answering_window.h"
 #include "ui/views/attention/attention_plot.h"
 #include "ui/views/attention/attention_view.h"
 #include "ui/views/attention/replay_offer.h"
@@ -19,14 +19,12 @@
 #include <QTest>
 
 #include <cmath>
-#include <memory>
 
 using namespace spanscope;
 using namespace spanscope::ui;
 
 namespace {
 
-constexpr int kPatience = 60'000;  // milliseconds
 constexpr std::int32_t kLayer = 4;
 
 }  // namespace
@@ -35,7 +33,7 @@ class TestAttentionAgain : public QObject {
   Q_OBJECT
 
  private:
-  std::unique_ptr<test::ExampleWindow<AttentionView>> m_fresh;
+  test::AnsweringWindow<AttentionView> m_shown;
   MainWindow* m_window = nullptr;   ///< its
   AttentionView* m_view = nullptr;  ///< its
 
@@ -44,17 +42,12 @@ class TestAttentionAgain : public QObject {
   const QAction& command() const { return *m_window->findChild<QAction*>(QStringLiteral("run.attention")); }
 
   void run() {
-    QSignalSpy ended(&m_window->workspace(), &Workspace::workEnded);
-    m_window->perform(QStringLiteral("run.run"));
-    QVERIFY(ended.wait(kPatience));
-    QCOMPARE(ended.front().front().toString(), QString());
-    // What is shown of it may come later than its end.
     const auto isShown = [this] {
       const ViewInput& input = m_window->workspace().input();
       return m_view->model().recorded && !input.replay.engineIsBusy && m_view->model().answer.tokens > 0 &&
              input.state().progress().runs.rbegin()->second.outcome;
     };
-    QTRY_VERIFY_WITH_TIMEOUT(isShown(), kPatience);
+    QCOMPARE(m_shown.run(isShown), QString());
   }
 
   void choose(std::int32_t layer, const std::optional<std::int32_t>& head) {
@@ -70,7 +63,7 @@ class TestAttentionAgain : public QObject {
     QTest::mouseClick(&button(), Qt::LeftButton);
     QVERIFY(offered().contains(QStringLiteral("replayed over the cached blocks")));
     QCOMPARE(button().text(), QStringLiteral("Stop"));
-    QTRY_VERIFY_WITH_TIMEOUT(!computed.isEmpty(), kPatience);
+    QTRY_VERIFY_WITH_TIMEOUT(!computed.isEmpty(), test::kPatience);
     QCOMPARE(computed.front().front().toString(), QString());
     QTRY_VERIFY(!m_view->replay().choice);
   }
@@ -91,15 +84,14 @@ class TestAttentionAgain : public QObject {
 
  private Q_SLOTS:
   void init() {
-    m_fresh = std::make_unique<test::ExampleWindow<AttentionView>>();
-    QVERIFY(m_fresh->open("rag.json", "view.explain", "attention"));
-    m_window = &m_fresh->window();
-    m_view = m_fresh->view();
+    QVERIFY(m_shown.open("attention"));
+    m_window = &m_shown.window();
+    m_view = &m_shown.view();
   }
   void cleanup() {
     m_view = nullptr;
     m_window = nullptr;
-    m_fresh.reset();
+    m_shown.close();
   }
 
   void pressedItFillsTheMap() {
@@ -148,7 +140,7 @@ class TestAttentionAgain : public QObject {
     QTRY_VERIFY(command().isEnabled());
     QSignalSpy computed(&m_window->workspace(), &Workspace::workEnded);
     m_window->perform(QStringLiteral("run.attention"));
-    QVERIFY(computed.wait(kPatience));
+    QVERIFY(computed.wait(test::kPatience));
     QTRY_VERIFY2(offered().startsWith(QStringLiteral("Layer 0, all heads was computed again")),
                  qPrintable(offered()));
     QVERIFY(!m_window->workspace().input().replay.running);
@@ -198,7 +190,7 @@ class TestAttentionAgain : public QObject {
     choose(kLayer, 2);
     Workspace& workspace = m_window->workspace();
     if (which == 0) {
-      const QString file = m_fresh->path(QStringLiteral("run.trace"));
+      const QString file = m_shown.path(QStringLiteral("run.trace"));
       QCOMPARE(workspace.saveTrace(file), QString());
       QVERIFY(m_window->openFile(file));
     } else if (which == 1) {
@@ -208,7 +200,7 @@ class TestAttentionAgain : public QObject {
                                 [](document::Document& document) { document.settings.blockSize = 8; });
       QSignalSpy ended(&workspace, &Workspace::workEnded);
       m_window->perform(QStringLiteral("run.run"));
-      QVERIFY(ended.wait(kPatience));
+      QVERIFY(ended.wait(test::kPatience));
       workspace.setCurrent(workspace.documents().front().get());
     } else if (which == 2) {
       // Back to the moment before the last tokens came.
@@ -229,7 +221,7 @@ class TestAttentionAgain : public QObject {
         workspace.select(shown);
         QTRY_VERIFY((isSeen = offered().contains(words)) || !ended.isEmpty());
         if (isSeen) QVERIFY(!button().isEnabled());
-        QVERIFY(!ended.isEmpty() || ended.wait(kPatience));
+        QVERIFY(!ended.isEmpty() || ended.wait(test::kPatience));
       }
       QVERIFY2(isSeen, qPrintable(offered()));
       return;
@@ -240,7 +232,7 @@ class TestAttentionAgain : public QObject {
       choose(1, 1);
       QVERIFY2(offered().contains(words), qPrintable(offered()));
       QVERIFY(!button().isEnabled());
-      QTRY_VERIFY_WITH_TIMEOUT(!computed.isEmpty(), kPatience);
+      QTRY_VERIFY_WITH_TIMEOUT(!computed.isEmpty(), test::kPatience);
       QTRY_VERIFY(button().isEnabled());
       return;
     } else {
@@ -262,7 +254,7 @@ class TestAttentionAgain : public QObject {
     QTRY_VERIFY(button().isEnabled());
     QTest::mouseClick(&button(), Qt::LeftButton);
     QTest::mouseClick(&button(), Qt::LeftButton);  // it says Stop
-    QTRY_VERIFY_WITH_TIMEOUT(!computed.isEmpty(), kPatience);
+    QTRY_VERIFY_WITH_TIMEOUT(!computed.isEmpty(), test::kPatience);
     QCOMPARE(computed.front().front().toString(), QString());
     QTRY_VERIFY(!m_window->workspace().input().replay.running);
     // Whether it was sooner than the stop or not, nothing is left half done.

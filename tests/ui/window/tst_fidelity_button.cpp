@@ -2,7 +2,7 @@
 // Fidelity of an answer, measured from its card: pressed, shown beside the exactness of its policy, kept with
 // the run.
 #include "tests/support/test_program.h"
-#include "tests/ui/window/example_window.h"
+#include "tests/ui/window/answering_window.h"
 #include "ui/session/run_archive.h"
 #include "ui/views/output/answer_card.h"
 #include "ui/views/output/output_view.h"
@@ -17,22 +17,15 @@
 #include <QToolButton>
 
 #include <algorithm>
-#include <memory>
 
 using namespace spanscope;
 using namespace spanscope::ui;
-
-namespace {
-
-constexpr int kPatience = 60'000;  // milliseconds
-
-}  // namespace
 
 class TestFidelityButton : public QObject {
   Q_OBJECT
 
  private:
-  std::unique_ptr<test::ExampleWindow<OutputView>> m_fresh;
+  test::AnsweringWindow<OutputView> m_shown;
   MainWindow* m_window = nullptr;  ///< its
   OutputView* m_view = nullptr;    ///< its
 
@@ -41,36 +34,32 @@ class TestFidelityButton : public QObject {
 
   void run() {
     const RunId before = m_view->model().answers.empty() ? 0 : answer().run;
-    QSignalSpy ended(&m_window->workspace(), &Workspace::workEnded);
-    m_window->perform(QStringLiteral("run.run"));
-    QVERIFY(ended.wait(kPatience));
-    QCOMPARE(ended.front().front().toString(), QString());
-    QTRY_VERIFY_WITH_TIMEOUT(!m_view->cards().empty() && answer().run != before &&
-                                 answer().state == AnswerState::Finished &&
-                                 answer().measureObstacle.isEmpty(),
-                             kPatience);
+    const auto isShown = [&] {
+      return !m_view->cards().empty() && answer().run != before && answer().state == AnswerState::Finished &&
+             answer().measureObstacle.isEmpty();
+    };
+    QCOMPARE(m_shown.run(isShown), QString());
   }
 
   void measure() {
     QSignalSpy measured(&m_window->workspace(), &Workspace::workEnded);
     QVERIFY(button().isVisible() && button().isEnabled());
     button().click();
-    QTRY_VERIFY_WITH_TIMEOUT(!measured.isEmpty(), kPatience);
+    QTRY_VERIFY_WITH_TIMEOUT(!measured.isEmpty(), test::kPatience);
     QCOMPARE(measured.front().front().toString(), QString());
-    QTRY_VERIFY_WITH_TIMEOUT(answer().fidelity.has_value(), kPatience);
+    QTRY_VERIFY_WITH_TIMEOUT(answer().fidelity.has_value(), test::kPatience);
   }
 
  private Q_SLOTS:
   void init() {
-    m_fresh = std::make_unique<test::ExampleWindow<OutputView>>();
-    QVERIFY(m_fresh->open("rag.json", "view.explain", "output"));
-    m_window = &m_fresh->window();
-    m_view = m_fresh->view();
+    QVERIFY(m_shown.open("output"));
+    m_window = &m_shown.window();
+    m_view = &m_shown.view();
   }
   void cleanup() {
     m_view = nullptr;
     m_window = nullptr;
-    m_fresh.reset();
+    m_shown.close();
   }
 
   void standsBesideTheExactness() {
@@ -119,7 +108,7 @@ class TestFidelityButton : public QObject {
     QVERIFY(command != nullptr);
     QTRY_VERIFY(command->isEnabled());
     m_window->perform(QStringLiteral("run.fidelity"));
-    QTRY_VERIFY_WITH_TIMEOUT(answer().fidelity.has_value(), kPatience);
+    QTRY_VERIFY_WITH_TIMEOUT(answer().fidelity.has_value(), test::kPatience);
   }
 };
 

@@ -4,7 +4,7 @@
 #include "engine/workbench/document/document_query.h"
 #include "engine/workbench/document/edits.h"
 #include "tests/support/test_program.h"
-#include "tests/ui/window/example_window.h"
+#include "tests/ui/window/answering_window.h"
 #include "ui/session/example_texts.h"
 #include "ui/views/common/example_table.h"
 #include "ui/views/output/answer_card.h"
@@ -13,7 +13,6 @@
 #include <QLabel>
 #include <QMenu>
 #include <QObject>
-#include <QSignalSpy>
 #include <QString>
 #include <QStringLiteral>
 #include <QTest>
@@ -21,15 +20,12 @@
 #include <QToolButton>
 
 #include <algorithm>
-#include <memory>
 #include <string>
 
 using namespace spanscope;
 using namespace spanscope::ui;
 
 namespace {
-
-constexpr int kPatience = 60'000;  // milliseconds
 
 std::string ragOf(const std::string& document, const std::string& question) {
   return R"({"g":{"model":"m","input":{"cross":[{"system":"Answer."},{"plus":[{"user":")" + document +
@@ -42,7 +38,7 @@ class TestMadeFor : public QObject {
   Q_OBJECT
 
  private:
-  std::unique_ptr<test::ExampleWindow<OutputView>> m_fresh;
+  test::AnsweringWindow<OutputView> m_shown;
   MainWindow* m_window = nullptr;  ///< its
   OutputView* m_view = nullptr;    ///< its
 
@@ -50,13 +46,11 @@ class TestMadeFor : public QObject {
 
   void run() {
     const RunId before = m_view->model().answers.empty() ? 0 : card().answer().run;
-    QSignalSpy ended(&m_window->workspace(), &Workspace::workEnded);
-    m_window->perform(QStringLiteral("run.run"));
-    QVERIFY(ended.wait(kPatience));
-    QCOMPARE(ended.front().front().toString(), QString());
-    QTRY_VERIFY_WITH_TIMEOUT(!m_view->cards().empty() && card().answer().run != before &&
-                                 card().answer().state == AnswerState::Finished,
-                             kPatience);
+    const auto isShown = [&] {
+      return !m_view->cards().empty() && card().answer().run != before &&
+             card().answer().state == AnswerState::Finished;
+    };
+    QCOMPARE(m_shown.run(isShown), QString());
   }
 
   bool shows(const QString& text) const {
@@ -68,15 +62,14 @@ class TestMadeFor : public QObject {
 
  private Q_SLOTS:
   void init() {
-    m_fresh = std::make_unique<test::ExampleWindow<OutputView>>();
-    QVERIFY(m_fresh->open("rag.json", "view.explain", "output"));
-    m_window = &m_fresh->window();
-    m_view = m_fresh->view();
+    QVERIFY(m_shown.open("output"));
+    m_window = &m_shown.window();
+    m_view = &m_shown.view();
   }
   void cleanup() {
     m_view = nullptr;
     m_window = nullptr;
-    m_fresh.reset();
+    m_shown.close();
   }
 
   void isSaidOfTextsOfAPersonsOwn() {
