@@ -1,20 +1,16 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Byte-pair encoding of one word: pairs of its units are joined step by step. Each step joins the pair with
-// the lowest rank; of equal pairs, the leftmost.
+// The tables of byte-pair encoding: how a word is spelled before any merge, and which pairs can be joined.
 #pragma once
 
 #include "engine/base/ids.h"
-#include "engine/text/piece_table.h"
+#include "engine/text/flat_map.h"
 
 #include <array>
 #include <cstdint>
 #include <optional>
-#include <stop_token>
 #include <string>
 #include <string_view>
 #include <unordered_map>
-#include <unordered_set>
-#include <vector>
 
 namespace spanscope::text {
 
@@ -25,22 +21,28 @@ class BpeModel {
     Bytes,      ///< one piece per byte
     Characters  ///< one piece per character; a character without a piece is handled as the setters below say
   };
+  struct Merge {
+    std::uint32_t rank = 0;
+    TokenId joined = -1;
+  };
 
-  explicit BpeModel(Units units) : m_units(units) { m_byteIds.fill(-1); }
+  explicit BpeModel(Units units) : m_units(units) {
+    m_firstUnits.fill(-1);
+    m_byteIds.fill(-1);
+  }
 
   Units units() const { return m_units; }
 
+  /// Whether a word that is itself a piece stays whole, whatever the merges say. Call this before addPiece().
+  void setWholeWordsFirst(bool first) { m_wholeWordsFirst = first; }
   /// Adds a piece that text may become, with the bytes that stand for it in a word. Encoding yields only
   /// pieces that were added here.
-  void addPiece(const std::string& spelling, TokenId id) { m_pieces.insert_or_assign(spelling, id); }
+  void addPiece(const std::string& spelling, TokenId id);
   /// `left` followed by `right` becomes `joined`. If a pair has two merges, the later one counts.
   void addMerge(TokenId left, TokenId right, std::uint32_t rank, TokenId joined) {
-    m_merges.insert_or_assign(pairOf(left, right), Merge{rank, joined});
+    m_merges.set(pairOf(left, right), Merge{rank, joined});
   }
-  void reserve(std::size_t pieces, std::size_t merges) {
-    m_pieces.reserve(pieces);
-    m_merges.reserve(merges);
-  }
+  void reserveMerges(std::size_t merges) { m_merges.reserve(merges); }
 
   /// Sets pieces for single bytes, for characters that have no piece.
   void setByteFallback(const std::array<TokenId, 256>& ids) {
@@ -52,25 +54,32 @@ class BpeModel {
     m_unknown = id;
     m_fuseUnknown = fused;
   }
-  /// Whether a word that is itself a piece stays whole, whatever the merges say.
-  void setWholeWordsFirst(bool first) { m_wholeWordsFirst = first; }
 
-  std::optional<TokenId> pieceId(std::string_view spelling) const;
-
-  /// Call this after all merges were added.
+  /// Call this after all merges were added: then long words can be encoded part by part.
   void finish();
 
-  /// Writes the ids of one word, which must be valid UTF-8. Takes O(n log n) steps. The memory depends on the
-  /// longest stretch between two places where nothing can be joined. Throws Failure for a unit that no piece
-  /// covers, and on a stop.
-  void encodeWord(std::string_view word, const std::stop_token& stop, IdOutput& ids) const;
+  /// The piece of a byte or of a character, as the units are; −1 if there is none.
+  TokenId unitId(char32_t unit) const {
+    if (unit < m_firstUnits.size()) return m_firstUnits[unit];
+    const TokenId* id = m_otherUnits.find(unit);
+    return id == nullptr ? -1 : *id;
+  }
+  bool hasByteFallback() const { return m_byteFallback; }
+  TokenId byteId(unsigned char byte) const { return m_byteIds[byte]; }
+  TokenId unknown() const { return m_unknown; }  ///< −1 if there is none
+  bool fusesUnknown() const { return m_fuseUnknown; }
+
+  /// The piece that a word is whatever the merges say.
+  std::optional<TokenId> wholeWord(std::string_view word) const;
+  /// Null if the pair cannot be joined.
+  const Merge* findMerge(TokenId left, TokenId right) const { return m_merges.find(pairOf(left, right)); }
+  /// Whether a merge can join a piece that ends with unit `left` and a piece that begins with unit `right`.
+  bool canMeet(TokenId left, TokenId right) const {
+    return !m_knowsMeetings || m_meetings.contains(pairOf(left, right));
+  }
 
  private:
-  struct Merge {
-    std::uint32_t rank = 0;
-    TokenId joined = -1;
-  };
-
+  struct Nothing {};
   struct Hash {
     using is_transparent = void;
     std::size_t operator()(std::string_view text) const { return std::hash<std::string_view>()(text); }
@@ -80,25 +89,17 @@ class BpeModel {
     return (std::uint64_t{static_cast<std::uint32_t>(left)} << 32U) | static_cast<std::uint32_t>(right);
   }
 
-  /// Calls `take` for each unit of a word, in order.
-  template <class Take>
-  void forEachUnit(std::string_view word, const std::stop_token& stop, const Take& take) const;
-  /// Whether a merge can join a piece that ends with unit `left` and a piece that begins with unit `right`.
-  bool canMeet(TokenId left, TokenId right) const {
-    return !m_knowsMeetings || m_meetings.contains(pairOf(left, right));
-  }
-  void joinPairs(std::vector<TokenId>& pieces, const std::stop_token& stop) const;
-  const Merge* findMerge(TokenId left, TokenId right) const;
-
   Units m_units;
-  std::unordered_map<std::string, TokenId, Hash, std::equal_to<>> m_pieces;
-  std::unordered_map<std::uint64_t, Merge> m_merges;
+  std::array<TokenId, 256> m_firstUnits{};
+  FlatMap<TokenId> m_otherUnits;  ///< characters from 256 on
+  FlatMap<Merge> m_merges;        ///< by pair
   std::array<TokenId, 256> m_byteIds{};
   TokenId m_unknown = -1;
   bool m_byteFallback = false;
   bool m_fuseUnknown = false;
   bool m_wholeWordsFirst = false;
-  std::unordered_set<std::uint64_t> m_meetings;  ///< pairs of units that are neighbours in a piece
+  std::unordered_map<std::string, TokenId, Hash, std::equal_to<>> m_words;  ///< that stay whole
+  FlatMap<Nothing> m_meetings;  ///< pairs of units that are neighbours in a piece
   bool m_knowsMeetings = false;
 };
 

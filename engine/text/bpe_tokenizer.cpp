@@ -3,6 +3,7 @@
 
 #include "engine/base/error.h"
 #include "engine/base/utf8.h"
+#include "engine/text/bpe_encoder.h"
 #include "engine/text/byte_alphabet.h"
 #include "engine/text/piece_table.h"
 #include "engine/text/sentencepiece_model.h"
@@ -61,13 +62,14 @@ class BpeTokenizer final : public PieceTable {
  private:
   void encodeText(std::string_view text, const std::stop_token& stop, IdOutput& ids) const override {
     const std::string valid = toValidUtf8(text);
+    BpeEncoder encoder(m_model, valid.size(), stop, ids);
     m_rawTokens.split(valid, stop, [&](const TextPart& part) {
       if (part.id >= 0) {
         ids.ids().push_back(part.id);
         ids.pass();
       } else {
         encodePart(std::string_view(valid).substr(part.range.begin, part.range.end - part.range.begin),
-                   part.range.begin == 0, stop, ids);
+                   part.range.begin == 0, stop, encoder, ids);
       }
     });
   }
@@ -83,12 +85,12 @@ class BpeTokenizer final : public PieceTable {
       readVocabulary();
       readAddedTokens();
       readUnknown();
+      m_target->m_model.setWholeWordsFirst(m_description->wholeWordsFirst);
       addPieces();
       addMerges();
       m_target->m_model.finish();
       readByteFallback();
       coverTheRest();
-      m_target->m_model.setWholeWordsFirst(m_description->wholeWordsFirst);
     }
 
    private:
@@ -179,7 +181,7 @@ class BpeTokenizer final : public PieceTable {
 
     /// Markers, the unknown and byte pieces are left out: no text may become one by its spelling.
     void addPieces() {
-      m_target->m_model.reserve(m_description->vocabulary.size(), m_description->merges.size());
+      m_target->m_model.reserveMerges(m_description->merges.size());
       for (const auto& [spelling, id] : m_description->vocabulary) {
         if (!isText(id)) continue;
         if (m_description->byteLevel) {
@@ -250,8 +252,7 @@ class BpeTokenizer final : public PieceTable {
 
     bool coversUtf8() const {
       for (std::size_t byte = 0; byte < 256; ++byte) {
-        const std::string unit(1, static_cast<char>(static_cast<unsigned char>(byte)));
-        if (occursInUtf8(byte) && !m_target->m_model.pieceId(unit)) return false;
+        if (occursInUtf8(byte) && m_target->m_model.unitId(static_cast<char32_t>(byte)) < 0) return false;
       }
       return true;
     }
@@ -273,19 +274,17 @@ class BpeTokenizer final : public PieceTable {
   /// Encodes the words that it takes.
   class WordEncoder final : public WordSink {
    public:
-    WordEncoder(const BpeModel& model, const std::stop_token& stop, IdOutput& ids)
-        : m_model(model), m_stop(stop), m_ids(ids) {}
-    void take(const Word& word) override { m_model.encodeWord(word.text, m_stop, m_ids); }
+    explicit WordEncoder(BpeEncoder& encoder) : m_encoder(encoder) {}
+    void take(const Word& word) override { m_encoder.encodeWord(word.text); }
 
    private:
-    const BpeModel& m_model;
-    const std::stop_token& m_stop;
-    IdOutput& m_ids;
+    BpeEncoder& m_encoder;
   };
 
-  void encodePart(std::string_view text, bool beginsText, const std::stop_token& stop, IdOutput& ids) const {
+  void encodePart(std::string_view text, bool beginsText, const std::stop_token& stop, BpeEncoder& encoder,
+                  IdOutput& ids) const {
     const std::string normal = normalize(text, stop);
-    WordEncoder words(m_model, stop, ids);
+    WordEncoder words(encoder);
     m_normalizedTokens.split(normal, stop, [&](const TextPart& part) {
       if (part.id >= 0) {
         ids.ids().push_back(part.id);

@@ -155,15 +155,6 @@ bool isWordCharacter(char32_t character) {
   }
 }
 
-char32_t firstCharacter(std::string_view bytes) {
-  const auto at = [&](std::size_t i) { return static_cast<char32_t>(static_cast<unsigned char>(bytes[i])); };
-  const char32_t lead = at(0);
-  if (lead < 0x80) return lead;
-  if (lead < 0xE0) return ((lead & 0x1FU) << 6U) | (at(1) & 0x3FU);
-  if (lead < 0xF0) return ((lead & 0x0FU) << 12U) | ((at(1) & 0x3FU) << 6U) | (at(2) & 0x3FU);
-  return ((lead & 0x07U) << 18U) | ((at(1) & 0x3FU) << 12U) | ((at(2) & 0x3FU) << 6U) | (at(3) & 0x3FU);
-}
-
 std::string normalized(std::string_view text, NormalForm form, const std::stop_token& stop) {
   const bool ascii = std::all_of(text.begin(), text.end(),
                                  [](char c) { return static_cast<unsigned char>(c) <= kLastAscii; });

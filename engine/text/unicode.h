@@ -2,6 +2,7 @@
 // What a tokenizer needs to know about characters: their class, and the normal forms of a text.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <stop_token>
 #include <string>
@@ -23,7 +24,22 @@ CharacterClass characterClass(char32_t character);
 bool isWordCharacter(char32_t character);
 
 /// The first character of `bytes`, which must be valid UTF-8 and not empty.
-char32_t firstCharacter(std::string_view bytes);
+inline char32_t firstCharacter(std::string_view bytes) {
+  const auto at = [&](std::size_t i) { return static_cast<char32_t>(static_cast<unsigned char>(bytes[i])); };
+  const char32_t lead = at(0);
+  if (lead < 0x80) return lead;
+  if (lead < 0xE0) return ((lead & 0x1FU) << 6U) | (at(1) & 0x3FU);
+  if (lead < 0xF0) return ((lead & 0x0FU) << 12U) | ((at(1) & 0x3FU) << 6U) | (at(2) & 0x3FU);
+  return ((lead & 0x07U) << 18U) | ((at(1) & 0x3FU) << 12U) | ((at(2) & 0x3FU) << 6U) | (at(3) & 0x3FU);
+}
+
+/// How many bytes a character takes, by its first byte, which must begin one.
+constexpr std::size_t characterLength(char first) {
+  const auto lead = static_cast<unsigned char>(first);
+  if (lead < 0x80) return 1;
+  if (lead < 0xE0) return 2;
+  return lead < 0xF0 ? 3 : 4;
+}
 
 /// The Unicode normal forms.
 enum class NormalForm : std::uint8_t { C, D, Kc, Kd };

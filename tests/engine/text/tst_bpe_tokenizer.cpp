@@ -2,6 +2,7 @@
 // Tokenizers that encode words by byte pairs, held against what Hugging Face tokenizers made of the same
 // texts.
 #include "engine/base/error.h"
+#include "engine/text/bpe_encoder.h"
 #include "engine/text/bpe_model.h"
 #include "engine/text/text_pattern.h"
 #include "engine/text/tokenizer.h"
@@ -249,7 +250,8 @@ void TestBpeTokenizer::longWordsInPartsAsAWhole() {
       return true;
     };
     IdOutput output(sink);
-    model.encodeWord(word, {}, output);
+    const std::stop_token stop;
+    BpeEncoder(model, word.size(), stop, output).encodeWord(word);
     output.flush();
     return ids;
   };

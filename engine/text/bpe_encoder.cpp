@@ -1,0 +1,179 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "engine/text/bpe_encoder.h"
+
+#include "engine/base/error.h"
+#include "engine/base/utf8.h"
+#include "engine/text/unicode.h"
+
+#include <algorithm>
+#include <functional>
+#include <limits>
+#include <string>
+
+namespace spanscope::text {
+namespace {
+
+constexpr std::uint32_t kNoLink = std::numeric_limits<std::uint32_t>::max();
+constexpr std::uint32_t kNoRank = std::numeric_limits<std::uint32_t>::max();
+
+std::string hexadecimal(char c) {
+  constexpr std::string_view kDigits = "0123456789ABCDEF";
+  const auto byte = static_cast<unsigned char>(c);
+  return {'0', 'x', kDigits[byte >> 4U], kDigits[byte & 0xFU]};
+}
+
+}  // namespace
+
+void BpeEncoder::encodeWord(std::string_view word) {
+  m_poll.step();
+  const bool mayBeKnown = word.size() <= WordCache::kMostBytes;
+  if (mayBeKnown) {
+    if (const auto known = m_cache.find(word); !known.empty()) return give(known);
+  }
+  if (const std::optional<TokenId> whole = m_model->wholeWord(word)) {
+    m_cache.keep(word, {&*whole, 1});
+    return give({&*whole, 1});
+  }
+  m_units.clear();
+  if (mayBeKnown) {
+    forEachUnit(word, [this](TokenId unit, std::size_t /*offset*/) { m_units.push_back(unit); });
+    join();
+    m_cache.keep(word, m_units);
+    return give(m_units);
+  }
+  // What nothing can join is as good as two words, and a word may be a whole text.
+  std::size_t begin = 0;
+  std::size_t last = 0;
+  forEachUnit(word, [&](TokenId unit, std::size_t offset) {
+    // A character that is spelled in bytes is not taken apart: a stretch is known by its characters.
+    if (offset != last && !m_model->canMeet(m_units.back(), unit)) {
+      encodeStretch(word.substr(begin, offset - begin));
+      begin = offset;
+    }
+    last = offset;
+    m_units.push_back(unit);
+  });
+  encodeStretch(word.substr(begin));
+}
+
+/// Its units are in m_units.
+void BpeEncoder::encodeStretch(std::string_view stretch) {
+  const bool isCached = m_units.size() > 1 && stretch.size() <= WordCache::kMostBytes;
+  const auto known = isCached ? m_cache.find(stretch) : std::span<const TokenId>();
+  if (!known.empty()) {
+    give(known);
+  } else {
+    join();
+    if (isCached) m_cache.keep(stretch, m_units);
+    give(m_units);
+  }
+  m_units.clear();
+}
+
+void BpeEncoder::give(std::span<const TokenId> ids) {
+  m_ids->ids().insert(m_ids->ids().end(), ids.begin(), ids.end());
+  m_ids->pass();
+}
+
+template <class Take>
+void BpeEncoder::forEachUnit(std::string_view word, const Take& take) {
+  const bool areBytes = m_model->units() == BpeModel::Units::Bytes;
+  bool lastUnknown = false;
+  for (std::size_t offset = 0; offset < word.size();) {
+    m_poll.step();
+    const std::string_view rest = word.substr(offset);
+    const char32_t unit = areBytes ? static_cast<unsigned char>(rest.front()) : firstCharacter(rest);
+    const std::size_t length = areBytes ? 1 : characterLength(rest.front());
+    const TokenId id = m_model->unitId(unit);
+    if (id >= 0) {
+      take(id, offset);
+      lastUnknown = false;
+    } else if (m_model->hasByteFallback()) {
+      for (const char c : rest.substr(0, length))
+        take(m_model->byteId(static_cast<unsigned char>(c)), offset);
+    } else if (m_model->unknown() >= 0) {
+      if (!m_model->fusesUnknown() || !lastUnknown) take(m_model->unknown(), offset);
+      lastUnknown = true;
+    } else {
+      throw Failure({"", "text", "a character with the byte " + hexadecimal(rest.front()),
+                     "characters that the tokenizer's vocabulary has pieces for"});
+    }
+    offset += length;
+  }
+}
+
+void BpeEncoder::join() {
+  constexpr std::size_t kFew = 40;
+  if (m_units.size() <= kFew) {
+    joinFew();
+  } else {
+    joinMany();
+  }
+}
+
+/// Looks at all pairs for each step: quicker than any order kept over them, as long as they are few.
+void BpeEncoder::joinFew() {
+  if (m_units.size() < 2) return;
+  const auto jointAt = [this](std::size_t left) {
+    const BpeModel::Merge* merge = m_model->findMerge(m_units[left], m_units[left + 1]);
+    return merge == nullptr ? BpeModel::Merge{kNoRank, -1} : *merge;
+  };
+  m_joints.resize(m_units.size() - 1);
+  for (std::size_t i = 0; i < m_joints.size(); ++i) m_joints[i] = jointAt(i);
+  while (!m_joints.empty()) {
+    const auto least =
+        std::min_element(m_joints.begin(), m_joints.end(),
+                         [](const BpeModel::Merge& a, const BpeModel::Merge& b) { return a.rank < b.rank; });
+    if (least->joined < 0) break;
+    const auto left = static_cast<std::size_t>(least - m_joints.begin());
+    m_units[left] = least->joined;
+    m_units.erase(m_units.begin() + static_cast<std::ptrdiff_t>(left) + 1);
+    m_joints.erase(least);
+    if (left < m_joints.size()) m_joints[left] = jointAt(left);
+    if (left > 0) m_joints[left - 1] = jointAt(left - 1);
+  }
+}
+
+/// Keeps the pairs that can be joined in a heap. One of a pair may have been joined to something else since:
+/// then the rank is another one.
+void BpeEncoder::joinMany() {
+  const auto count = static_cast<std::uint32_t>(m_units.size());
+  m_links.resize(count);
+  for (std::uint32_t i = 0; i < count; ++i) {
+    m_links[i] = {m_units[i], -1, kNoRank, i == 0 ? kNoLink : i - 1, i + 1 < count ? i + 1 : kNoLink};
+  }
+  m_candidates.clear();
+  for (std::uint32_t i = 0; i < count; ++i) consider(i);
+  while (!m_candidates.empty()) {
+    std::pop_heap(m_candidates.begin(), m_candidates.end(), std::greater<>());
+    const std::uint64_t candidate = m_candidates.back();
+    m_candidates.pop_back();
+    const auto left = static_cast<std::uint32_t>(candidate & 0xFFFFFFFFU);
+    Link& link = m_links[left];
+    if (link.rank != candidate >> 32U) continue;
+    Link& right = m_links[link.next];
+    link.id = link.joined;
+    link.next = right.next;
+    right.id = -1;
+    right.rank = kNoRank;
+    if (link.next != kNoLink) m_links[link.next].previous = left;
+    if (link.previous != kNoLink) consider(link.previous);
+    consider(left);
+  }
+  m_units.clear();
+  for (std::uint32_t i = 0; i != kNoLink; i = m_links[i].next) m_units.push_back(m_links[i].id);
+}
+
+void BpeEncoder::consider(std::uint32_t left) {
+  m_poll.step();
+  Link& link = m_links[left];
+  const BpeModel::Merge* merge =
+      link.next == kNoLink ? nullptr : m_model->findMerge(link.id, m_links[link.next].id);
+  link.rank = merge == nullptr ? kNoRank : merge->rank;
+  if (merge == nullptr) return;
+  link.joined = merge->joined;
+  m_candidates.push_back((std::uint64_t{merge->rank} << 32U) | left);
+  std::push_heap(m_candidates.begin(), m_candidates.end(), std::greater<>());
+}
+
+}  // namespace spanscope::text
