@@ -3,15 +3,15 @@
 
 #include "engine/base/error.h"
 #include "engine/base/utf8.h"
+#include "engine/text/added_tokens.h"
+#include "engine/text/bpe_encoder.h"
 #include "engine/text/piece_table.h"
+#include "engine/text/sentencepiece_bpe.h"
 #include "engine/text/sentencepiece_merges.h"
 #include "engine/text/sentencepiece_unigram.h"
 #include "engine/text/stop.h"
 
-#include <sentencepiece_processor.h>
-
 #include <algorithm>
-#include <exception>
 #include <optional>
 
 namespace spanscope::text {
@@ -38,6 +38,11 @@ bool isMarker(const SentencePiece& piece) {
   return plain.find_first_not_of(" \t\n\r\v\f") != std::string::npos;
 }
 
+bool isText(const SentencePiece& piece) {
+  return piece.type == SentencePiece::Type::Normal || piece.type == SentencePiece::Type::UserDefined ||
+         piece.type == SentencePiece::Type::Unused;
+}
+
 class SentencePieceTokenizer final : public PieceTable {
  public:
   SentencePieceTokenizer(SentencePieceModel model, const std::string& file)
@@ -51,7 +56,7 @@ class SentencePieceTokenizer final : public PieceTable {
       if (isMarker(piece)) {
         known.control = true;
         m_controlIds.emplace(piece.spelling, id);
-        // The library gets markers under names that no UTF-8 text can spell.
+        // sentencepiece would get markers under names that no UTF-8 text can spell.
         piece.spelling = "\xFF" + std::to_string(i);
         piece.type = SentencePiece::Type::Control;
       } else if (piece.type == SentencePiece::Type::Byte) {
@@ -68,75 +73,83 @@ class SentencePieceTokenizer final : public PieceTable {
       }
       m_pieces.push_back(std::move(known));
     }
-    if (model.algorithm == SentencePieceModel::Algorithm::Bpe) {
-      m_merges.emplace(model);
-    } else {
+    if (model.algorithm == SentencePieceModel::Algorithm::Unigram) {
+      if (std::none_of(model.pieces.begin(), model.pieces.end(), isText))
+        throw Failure({file, "", "no piece that is text", "a sentencepiece model with pieces of text"});
       m_unigram.emplace(model);
+      return;
     }
-    std::string problem;
-    try {
-      const sentencepiece::util::Status status =
-          m_processor.LoadFromSerializedProto(serializeSentencePieceModel(model));
-      if (status.ok()) return;
-      problem = status.ToString();
-    } catch (const std::exception& exception) {
-      problem = exception.what();
+    m_pairs = bpeModelOf(model);
+    if (!m_pairs) {
+      m_merges.emplace(model);
+      return;
     }
-    throw Failure(
-        {file, "", "a vocabulary that sentencepiece refuses (" + problem + ")", "a sentencepiece model"});
+    for (std::size_t i = 0; i < model.pieces.size(); ++i) {
+      const SentencePiece& piece = model.pieces[i];
+      // One with a space that is not written as a mark is never found.
+      if (piece.type != SentencePiece::Type::UserDefined || piece.spelling.find(' ') != std::string::npos)
+        continue;
+      AddedToken token;
+      token.id = static_cast<TokenId>(i);
+      m_userDefined.add(token, replaceAll(piece.spelling, kSpaceMark, " "));
+    }
   }
 
  private:
   void encodeText(std::string_view text, const std::stop_token& stop, IdOutput& ids) const override {
     if (text.empty()) return;
-    const std::string valid = (m_dummyPrefix ? " " : "") + toValidUtf8(text);
+    std::string valid = (m_dummyPrefix ? " " : "") + toValidUtf8(text);
+    const bool spellsMarks = !m_byteIds.empty();
+    if (!spellsMarks && valid.find(kSpaceMark) != std::string::npos)
+      valid = replaceAll(valid, kSpaceMark, " ");
+    std::optional<BpeEncoder> pairs;
+    if (m_pairs) pairs.emplace(*m_pairs, valid.size(), stop, ids);
     // A space mark in the text itself would come back as a space, so it is spelled in bytes.
     std::string_view rest = valid;
     while (!rest.empty()) {
-      const std::size_t mark = m_byteIds.empty() ? std::string_view::npos : rest.find(kSpaceMark);
-      encodePlain(rest.substr(0, mark), stop, ids);
+      const std::size_t mark = rest.find(kSpaceMark);
+      const std::string_view plain = rest.substr(0, mark);
+      if (pairs) {
+        encodeByPairs(plain, stop, *pairs, ids);
+      } else if (m_unigram) {
+        m_unigram->encode(plain, stop, ids);
+      } else {
+        encodeByMerges(plain, stop, ids);
+      }
       if (mark == std::string_view::npos) break;
       for (const char c : kSpaceMark) ids.ids().push_back(m_byteIds[static_cast<unsigned char>(c)]);
       rest.remove_prefix(mark + kSpaceMark.size());
     }
   }
 
-  /// What is long the library would not let go of.
-  void encodePlain(std::string_view text, const std::stop_token& stop, IdOutput& ids) const {
-    // So much takes the library a millisecond or two.
+  void encodeByPairs(std::string_view text, const std::stop_token& stop, BpeEncoder& pairs,
+                     IdOutput& ids) const {
+    m_userDefined.split(text, stop, [&](const TextPart& part) {
+      if (part.id >= 0) {
+        ids.ids().push_back(part.id);
+        return ids.pass();
+      }
+      pairs.encodeWord(text.substr(part.range.begin, part.range.end - part.range.begin));
+    });
+  }
+
+  void encodeByMerges(std::string_view text, const std::stop_token& stop, IdOutput& ids) const {
     constexpr std::size_t kPartBytes = 4096;
-    constexpr std::size_t kMostPartBytes = 65536;
     while (!text.empty()) {
       throwIfStopped(stop);
-      const std::size_t length = m_merges ? m_merges->partLength(text, kPartBytes, stop) : text.size();
-      const std::string_view part = text.substr(0, length);
-      if (length <= kMostPartBytes) {
-        encodePart(part, ids);
-      } else if (m_merges) {
-        m_merges->encode(part, stop, ids);
-      } else {
-        m_unigram->encode(part, stop, ids);
-      }
+      const std::size_t length = m_merges->partLength(text, kPartBytes, stop);
+      m_merges->encode(text.substr(0, length), stop, ids);
       text.remove_prefix(length);
     }
   }
 
-  void encodePart(std::string_view text, IdOutput& ids) const {
-    std::vector<int> pieces;
-    const sentencepiece::util::Status status = m_processor.Encode({text.data(), text.size()}, &pieces);
-    if (!status.ok()) {
-      throw Failure(
-          {"", "text", "a text that sentencepiece cannot encode (" + status.ToString() + ")", "UTF-8"});
-    }
-    ids.ids().insert(ids.ids().end(), pieces.begin(), pieces.end());
-    ids.pass();
-  }
-
   bool m_dummyPrefix;
-  std::vector<TokenId> m_byteIds;               ///< by byte; empty without byte fallback
-  std::optional<SentencePieceMerges> m_merges;  ///< or the next, as the model is
+  std::vector<TokenId> m_byteIds;  ///< by byte; empty without byte fallback
+  // One of the three is there, as the model is.
+  std::optional<BpeModel> m_pairs;
+  std::optional<SentencePieceMerges> m_merges;
   std::optional<SentencePieceUnigram> m_unigram;
-  sentencepiece::SentencePieceProcessor m_processor;
+  AddedTokenFinder m_userDefined;
 };
 
 }  // namespace
