@@ -77,7 +77,7 @@ class ExpressionPattern final : public TextPattern {
     pcre2_set_callout(context.get(), spend, &budget);
     std::size_t position = 0;
     while (position < text.size()) {
-      const std::optional<ByteRange> match = next(text, position, stop, *context, *data);
+      const std::optional<ByteRange> match = next(text, position, budget, *context, *data);
       if (!match) break;
       if (match->end > match->begin) {
         found(*match);
@@ -91,13 +91,23 @@ class ExpressionPattern final : public TextPattern {
   }
 
  private:
-  std::optional<ByteRange> next(std::string_view text, std::size_t from, const std::stop_token& stop,
+  std::optional<ByteRange> next(std::string_view text, std::size_t from, Budget& budget,
                                 pcre2_match_context& context, pcre2_match_data& data) const {
-    const int result = pcre2_match(m_code.get(), reinterpret_cast<PCRE2_SPTR>(text.data()), text.size(), from,
-                                   PCRE2_NO_UTF_CHECK, &data, &context);
+    const auto match = [&](std::uint32_t options) {
+      return pcre2_match(m_code.get(), reinterpret_cast<PCRE2_SPTR>(text.data()), text.size(), from,
+                         PCRE2_NO_UTF_CHECK | options, &data, &context);
+    };
+    const Budget before = budget;
+    int result = match(0);
+    // Machine code takes the same steps, but has a small stack. What it cannot do, the interpreter does from
+    // the beginning.
+    if (result < 0 && result != PCRE2_ERROR_NOMATCH && result != PCRE2_ERROR_CALLOUT) {
+      budget = before;
+      result = match(PCRE2_NO_JIT);
+    }
     if (result == PCRE2_ERROR_NOMATCH) return std::nullopt;
     if (result < 0) {
-      throwIfStopped(stop);
+      throwIfStopped(*budget.stop);
       const std::string problem =
           result == PCRE2_ERROR_CALLOUT ? "it takes too many steps" : libraryMessage(result);
       throw Failure({"", "text",
@@ -128,6 +138,8 @@ Code compile(const std::string& expression, const std::string& file, const std::
     throw Failure({file, place, "a regular expression that is refused (" + libraryMessage(error) + ")",
                    "a regular expression"});
   }
+  // Where no machine code can be made, expressions are interpreted.
+  pcre2_jit_compile(code.get(), PCRE2_JIT_COMPLETE);
   return code;
 }
 
