@@ -97,6 +97,10 @@ void AddedTokenFinder::split(std::string_view text, const std::stop_token& stop,
   std::size_t position = m_tokens.empty() ? text.size() : 0;
   while (position < text.size()) {
     poll.step();
+    if (m_first[static_cast<unsigned char>(text[position])] == kNoNode) {
+      ++position;
+      continue;
+    }
     const Match match = matchAt(text, position);
     if (match.token == nullptr) {
       ++position;

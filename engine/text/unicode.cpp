@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cstdint>
 #include <limits>
 #include <vector>
 
@@ -74,16 +75,23 @@ void orderMarks(std::vector<utf8proc_int32_t>& characters, const std::stop_token
   }
 }
 
+/// The letters that syllables are made of.
+bool isOfHangul(char32_t c) {
+  return (c >= 0x1100 && c <= 0x11FF) || (c >= 0xA960 && c <= 0xA97F) || (c >= 0xD7B0 && c <= 0xD7FF) ||
+         (c >= 0x3131 && c <= 0x318E) || (c >= 0xFFA0 && c <= 0xFFDC);
+}
+
+/// They are taken apart and put together by arithmetic.
+bool isHangulSyllable(char32_t c) {
+  return c >= 0xAC00 && c <= 0xD7A3;
+}
+
 /// Whether what stands before the character has no part in its normal form, nor it in theirs: it begins with
 /// one that is moved before none and that none before joins.
 bool isBoundary(char32_t c) {
   // Letters, save those of Hangul's syllables and those that stand for a mark, are never second in a pair.
-  constexpr auto kIsOfHangul = [](char32_t d) {
-    return (d >= 0x1100 && d <= 0x11FF) || (d >= 0xA960 && d <= 0xA97F) || (d >= 0xD7B0 && d <= 0xD7FF) ||
-           (d >= 0x3131 && d <= 0x318E) || (d >= 0xFFA0 && d <= 0xFFDC);
-  };
   if (c <= kLastAscii) return true;
-  if (kIsOfHangul(c)) return false;
+  if (isOfHangul(c)) return false;
   switch (utf8proc_category(static_cast<utf8proc_int32_t>(c))) {
     case UTF8PROC_CATEGORY_LU:
     case UTF8PROC_CATEGORY_LL:
@@ -94,30 +102,75 @@ bool isBoundary(char32_t c) {
   }
 }
 
-/// Appends the normal form of a text that neither side of it has a part in.
-void appendNormalized(std::string_view text, NormalForm form, const std::stop_token& stop,
-                      std::string& result) {
-  const bool compatible = form == NormalForm::Kc || form == NormalForm::Kd;
-  std::vector<utf8proc_int32_t> characters;
-  characters.reserve(text.size());
-  StopPoll poll(stop);
-  while (!text.empty()) {
-    poll.step();
-    decompose(firstCharacter(text), compatible, characters);
-    text.remove_prefix(nextUtf8(text).length);
-  }
-  orderMarks(characters, stop);
-  if (form == NormalForm::C || form == NormalForm::Kc) {
-    const auto options = static_cast<utf8proc_option_t>(UTF8PROC_STABLE | UTF8PROC_COMPOSE);
-    const utf8proc_ssize_t count = utf8proc_normalize_utf32(
-        characters.data(), static_cast<utf8proc_ssize_t>(characters.size()), options);
-    if (count >= 0) characters.resize(static_cast<std::size_t>(count));
-  }
-  for (const utf8proc_int32_t c : characters) {
-    poll.step();
-    appendUtf8(result, static_cast<char32_t>(c));
-  }
+/// Whether the character is the same in every normal form, whatever stands beside it.
+bool isInert(char32_t c) {
+  constexpr std::uint16_t kNothing = std::numeric_limits<std::uint16_t>::max();
+  const utf8proc_property_t& property = *utf8proc_get_property(static_cast<utf8proc_int32_t>(c));
+  return property.combining_class == 0 && property.decomp_seqindex == kNothing &&
+         property.comb_index == kNothing && !isOfHangul(c) && !isHangulSyllable(c);
 }
+
+/// Appends normal forms of texts one after the other.
+class NormalFormWriter {
+ public:
+  /// `stop` must outlive it.
+  NormalFormWriter(NormalForm form, const std::stop_token& stop)
+      : m_form(form), m_stop(&stop), m_poll(stop) {}
+
+  /// `text` must be one that neither side of it has a part in.
+  void append(std::string_view text, std::string& result) {
+    const bool compatible = m_form == NormalForm::Kc || m_form == NormalForm::Kd;
+    m_characters.clear();
+    for (std::size_t i = 0; i < text.size(); i += characterLength(text[i])) {
+      m_poll.step();
+      decompose(firstCharacter(text.substr(i)), compatible, m_characters);
+    }
+    orderMarks(m_characters, *m_stop);
+    if (m_form == NormalForm::C || m_form == NormalForm::Kc) {
+      const auto options = static_cast<utf8proc_option_t>(UTF8PROC_STABLE | UTF8PROC_COMPOSE);
+      const utf8proc_ssize_t count = utf8proc_normalize_utf32(
+          m_characters.data(), static_cast<utf8proc_ssize_t>(m_characters.size()), options);
+      if (count >= 0) m_characters.resize(static_cast<std::size_t>(count));
+    }
+    for (const utf8proc_int32_t c : m_characters) {
+      m_poll.step();
+      appendUtf8(result, static_cast<char32_t>(c));
+    }
+  }
+
+  /// How many bytes at the beginning stay as they are, whatever follows.
+  std::size_t settledLength(std::string_view text) {
+    std::size_t end = 0;
+    while (end < text.size() && (isAscii(text[end]) || isInert(firstCharacter(text.substr(end))))) {
+      m_poll.step();
+      end += characterLength(text[end]);
+    }
+    // A mark would join the letter before it.
+    return end > 0 && end < text.size() && isAscii(text[end - 1]) ? end - 1 : end;
+  }
+
+  /// How many bytes at the beginning have to do with each other, or lie before a boundary.
+  std::size_t joinedLength(std::string_view text) {
+    // Part by part: what lies between takes many times the memory of the text.
+    constexpr std::size_t kPartBytes = 16384;
+    std::size_t end = characterLength(text.front());
+    while (end < text.size() && !isAscii(text[end])) {
+      m_poll.step();
+      const char32_t c = firstCharacter(text.substr(end));
+      if (end < kPartBytes ? isInert(c) : isBoundary(c)) break;
+      end += characterLength(text[end]);
+    }
+    return end;
+  }
+
+ private:
+  static bool isAscii(char c) { return static_cast<unsigned char>(c) <= kLastAscii; }
+
+  NormalForm m_form;
+  const std::stop_token* m_stop;
+  StopPoll m_poll;
+  std::vector<utf8proc_int32_t> m_characters;
+};
 
 }  // namespace
 
@@ -156,23 +209,17 @@ bool isWordCharacter(char32_t character) {
 }
 
 std::string normalized(std::string_view text, NormalForm form, const std::stop_token& stop) {
-  const bool ascii = std::all_of(text.begin(), text.end(),
-                                 [](char c) { return static_cast<unsigned char>(c) <= kLastAscii; });
-  if (ascii) return std::string(text);
-  // Part by part: what lies between takes many times the memory of the text.
-  constexpr std::size_t kPartBytes = 16384;
   std::string result;
   result.reserve(text.size());
-  StopPoll poll(stop);
+  NormalFormWriter writer(form, stop);
   while (!text.empty()) {
-    std::size_t end = std::min(kPartBytes, text.size());
-    while (end < text.size() &&
-           (isUtf8Continuation(text[end]) || !isBoundary(firstCharacter(text.substr(end))))) {
-      poll.step();
-      ++end;
-    }
-    appendNormalized(text.substr(0, end), form, stop, result);
-    text.remove_prefix(end);
+    const std::size_t settled = writer.settledLength(text);
+    result += text.substr(0, settled);
+    text.remove_prefix(settled);
+    if (text.empty()) break;
+    const std::size_t joined = writer.joinedLength(text);
+    writer.append(text.substr(0, joined), result);
+    text.remove_prefix(joined);
   }
   return result;
 }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "engine/base/error.h"
+#include "engine/base/utf8.h"
 #include "engine/text/expression_translation.h"
 #include "engine/text/text_pattern.h"
 #include "engine/text/unicode.h"
@@ -9,7 +10,10 @@
 
 #include <QTest>
 
+#include <utf8proc.h>
+
 #include <array>
+#include <cstdlib>
 #include <optional>
 
 using namespace spanscope;
@@ -55,6 +59,8 @@ class TestTextPattern : public QObject {
   void normalForms();
   void longTextsPartByPart_data();
   void longTextsPartByPart();
+  void normalFormsOfAnyText_data();
+  void normalFormsOfAnyText();
   void manyMarksAreQuick();
 };
 
@@ -275,6 +281,45 @@ void TestTextPattern::longTextsPartByPart() {
     expected += normalized(piece, wanted);
   }
   QVERIFY(normalized(text, wanted) == expected);
+}
+
+void TestTextPattern::normalFormsOfAnyText_data() {
+  longTextsPartByPart_data();
+}
+
+/// What stays as it is is not taken apart; the library takes everything apart.
+void TestTextPattern::normalFormsOfAnyText() {
+  QFETCH(int, form);
+  const auto wanted = static_cast<NormalForm>(form);
+  const bool composes = wanted == NormalForm::C || wanted == NormalForm::Kc;
+  const bool isCompatible = wanted == NormalForm::Kc || wanted == NormalForm::Kd;
+  const auto options =
+      static_cast<utf8proc_option_t>(UTF8PROC_STABLE | (composes ? UTF8PROC_COMPOSE : UTF8PROC_DECOMPOSE) |
+                                     (isCompatible ? UTF8PROC_COMPAT : 0));
+  // Where marks, letters that they join, and Hangul lie.
+  static const std::array<std::pair<std::uint64_t, std::uint64_t>, 8> kRanges = {{{0x20, 0x7F},
+                                                                                  {0xA0, 0x250},
+                                                                                  {0x300, 0x370},
+                                                                                  {0x370, 0x1200},
+                                                                                  {0x1100, 0x1200},
+                                                                                  {0x3040, 0x3100},
+                                                                                  {0xAC00, 0xD7A4},
+                                                                                  {0xF900, 0x11000}}};
+  std::mt19937_64 random(testSeed());
+  for (int round = 0; round < 20'000; ++round) {
+    std::string text;
+    for (std::size_t i = random() % 12; i > 0; --i) {
+      const auto [first, end] = kRanges[random() % kRanges.size()];
+      appendUtf8(text, static_cast<char32_t>(first + random() % (end - first)));
+    }
+    utf8proc_uint8_t* mapped = nullptr;
+    const utf8proc_ssize_t bytes = utf8proc_map(reinterpret_cast<const utf8proc_uint8_t*>(text.data()),
+                                                static_cast<utf8proc_ssize_t>(text.size()), &mapped, options);
+    QVERIFY(bytes >= 0);
+    const std::string expected(reinterpret_cast<const char*>(mapped), static_cast<std::size_t>(bytes));
+    std::free(mapped);
+    QVERIFY2(normalized(text, wanted) == expected, text.c_str());
+  }
 }
 
 void TestTextPattern::manyMarksAreQuick() {
