@@ -6,7 +6,6 @@
 #include "engine/text/unicode.h"
 
 #include <algorithm>
-#include <functional>
 #include <limits>
 #include <string>
 
@@ -134,7 +133,7 @@ void BpeEncoder::joinFew() {
   }
 }
 
-/// Keeps the pairs that can be joined in a heap. One of a pair may have been joined to something else since:
+/// Keeps the pairs that can be joined in a queue. One of a pair may have been joined to something else since:
 /// then the rank is another one.
 void BpeEncoder::joinMany() {
   const auto count = static_cast<std::uint32_t>(m_units.size());
@@ -142,15 +141,12 @@ void BpeEncoder::joinMany() {
   for (std::uint32_t i = 0; i < count; ++i) {
     m_links[i] = {m_units[i], -1, kNoRank, i == 0 ? kNoLink : i - 1, i + 1 < count ? i + 1 : kNoLink};
   }
-  m_candidates.clear();
+  m_candidates.restart();
   for (std::uint32_t i = 0; i < count; ++i) consider(i);
   while (!m_candidates.empty()) {
-    std::pop_heap(m_candidates.begin(), m_candidates.end(), std::greater<>());
-    const std::uint64_t candidate = m_candidates.back();
-    m_candidates.pop_back();
-    const auto left = static_cast<std::uint32_t>(candidate & 0xFFFFFFFFU);
+    const auto [rank, left] = m_candidates.pop();
     Link& link = m_links[left];
-    if (link.rank != candidate >> 32U) continue;
+    if (link.rank != rank) continue;
     Link& right = m_links[link.next];
     link.id = link.joined;
     link.next = right.next;
@@ -172,8 +168,7 @@ void BpeEncoder::consider(std::uint32_t left) {
   link.rank = merge == nullptr ? kNoRank : merge->rank;
   if (merge == nullptr) return;
   link.joined = merge->joined;
-  m_candidates.push_back((std::uint64_t{merge->rank} << 32U) | left);
-  std::push_heap(m_candidates.begin(), m_candidates.end(), std::greater<>());
+  m_candidates.push({merge->rank, left});
 }
 
 }  // namespace spanscope::text

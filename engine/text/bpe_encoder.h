@@ -6,6 +6,7 @@
 #include "engine/base/ids.h"
 #include "engine/text/bpe_model.h"
 #include "engine/text/piece_table.h"
+#include "engine/text/rising_queue.h"
 #include "engine/text/stop.h"
 #include "engine/text/word_cache.h"
 
@@ -56,7 +57,7 @@ class BpeEncoder {
   std::vector<TokenId> m_units;  ///< of the stretch
   std::vector<BpeModel::Merge> m_joints;
   std::vector<Link> m_links;
-  std::vector<std::uint64_t> m_candidates;  ///< a heap: rank, then number of the left one
+  RisingQueue m_candidates;  ///< the places are those of the left ones in m_links
 };
 
 }  // namespace spanscope::text

@@ -4,6 +4,7 @@
 #include "engine/base/error.h"
 #include "engine/text/bpe_encoder.h"
 #include "engine/text/bpe_model.h"
+#include "engine/text/rising_queue.h"
 #include "engine/text/text_pattern.h"
 #include "engine/text/tokenizer.h"
 #include "engine/text/unicode.h"
@@ -80,6 +81,7 @@ class TestBpeTokenizer : public QObject {
   void longWordsAreQuick_data();
   void longWordsAreQuick();
   void longWordsInPartsAsAWhole();
+  void queueGivesTheLeastFirst();
   void mergesOfMarkersAreNotMade();
   void namesWhatItDoesNotSupport_data();
   void namesWhatItDoesNotSupport();
@@ -296,6 +298,33 @@ void TestBpeTokenizer::longWordsInPartsAsAWhole() {
     if (expected.size() < word.size()) ++merged;
   }
   QVERIFY(merged > 200);
+}
+
+/// Whatever is pushed meanwhile: mostly, but not always, what ranks after what was popped.
+void TestBpeTokenizer::queueGivesTheLeastFirst() {
+  std::mt19937_64 random(testSeed());
+  RisingQueue queue;
+  for (int round = 0; round < 2000; ++round) {
+    std::vector<RisingQueue::Entry> sorted;
+    const std::uint64_t ranks = 1 + random() % (std::uint64_t{1} << (1 + random() % 18));
+    const auto push = [&](std::uint32_t least) {
+      const RisingQueue::Entry entry{least + static_cast<std::uint32_t>(random() % ranks),
+                                     static_cast<std::uint32_t>(random() % 50)};
+      sorted.insert(std::upper_bound(sorted.begin(), sorted.end(), entry), entry);
+      queue.push(entry);
+    };
+    queue.restart();
+    for (std::size_t i = random() % 40; i > 0; --i) push(0);
+    for (std::size_t pushes = 60; !sorted.empty();) {
+      QVERIFY(!queue.empty());
+      const RisingQueue::Entry least = queue.pop();
+      QVERIFY(least == sorted.front());
+      sorted.erase(sorted.begin());
+      for (std::size_t i = random() % 3; i > 0 && pushes > 0; --i, --pushes)
+        push(random() % 4 == 0 ? 0 : least.rank);
+    }
+    QVERIFY(queue.empty());
+  }
 }
 
 void TestBpeTokenizer::mergesOfMarkersAreNotMade() {

@@ -15,7 +15,9 @@
 
 #include <algorithm>
 #include <chrono>
+#include <ctime>
 #include <functional>
+#include <limits>
 #include <optional>
 #include <set>
 #include <sstream>
@@ -138,6 +140,8 @@ class TestTokenizer : public QObject {
   void longTextOfAnyModelAsTheLibraryEncodesIt();
   void stopEndsEncoding_data();
   void stopEndsEncoding();
+  void timeGrowsAsTheText_data();
+  void timeGrowsAsTheText();
   void encodesNoMoreThanIsWanted();
   void streamHoldsBackIncompleteCharacters();
   void streamOfRandomIdsEqualsDecode();
@@ -464,6 +468,65 @@ void TestTokenizer::stopEndsEncoding() {
     // A few milliseconds on an idle machine; a busy one takes its time.
     QVERIFY(waited.count() < 1000);
   }
+}
+
+void TestTokenizer::timeGrowsAsTheText_data() {
+  QTest::addColumn<QString>("folder");
+  QTest::addColumn<QString>("kind");
+  const std::filesystem::path unigram = std::filesystem::path(m_folder.path().toStdString()) / "unigram";
+  std::filesystem::create_directories(unigram);
+  SentencePieceModel model =
+      parseSentencePieceModel(readFile(bundledModel() / "tokenizer.model"), "tokenizer.model");
+  model.algorithm = SentencePieceModel::Algorithm::Unigram;
+  for (std::size_t i = 0; i < model.pieces.size(); ++i)
+    model.pieces[i].score = -static_cast<float>(i) / static_cast<float>(model.pieces.size());
+  writeFile(unigram / "tokenizer.model", serializeSentencePieceModel(model));
+  std::vector<std::filesystem::path> folders = {bundledModel(), unigram};
+  for (const char* name :
+       {"gpt2", "llama3", "cased", "possessive", "splits", "sentencepiece", "metaspace_first"})
+    folders.push_back(std::filesystem::path(SPANSCOPE_TEST_DATA_DIR) / "tokenizers" / name);
+  for (const std::filesystem::path& folder : folders) {
+    for (const char* kind :
+         {"one letter", "letters", "spaces", "digits", "bytes", "emoji", "ideographs", "marks", "words"})
+      QTest::addRow("%s, %s", folder.filename().c_str(), kind)
+          << QString::fromStdString(folder.string()) << kind;
+  }
+}
+
+/// Texts that are one word to some tokenizer, of which a tokenizer may look at all for each of its
+/// characters.
+void TestTokenizer::timeGrowsAsTheText() {
+  QFETCH(QString, folder);
+  QFETCH(QString, kind);
+  const auto tokenizer = loadTokenizer(folder.toStdString());
+  constexpr std::size_t kBytes = 15'000;
+  constexpr std::size_t kTimes = 16;
+  std::mt19937_64 random(testSeed());
+  std::string text;
+  while (text.size() < kBytes * kTimes) {
+    if (kind == "one letter") text += 'a';
+    if (kind == "letters") text += static_cast<char>('a' + random() % 26);
+    if (kind == "spaces") text += ' ';
+    if (kind == "digits") text += static_cast<char>('0' + random() % 10);
+    if (kind == "bytes") text += static_cast<char>(static_cast<unsigned char>(random() % 256));
+    if (kind == "emoji") appendUtf8(text, static_cast<char32_t>(0x1F300 + random() % 0x300));
+    if (kind == "ideographs") appendUtf8(text, static_cast<char32_t>(0x4E00 + random() % 3000));
+    if (kind == "marks") text += "\xCC\x81\xCC\xA3";
+    if (kind == "words") text += "the rest is in the ";
+  }
+  // The quickest of some rounds: others are disturbed.
+  const auto best = [&](std::string_view part) {
+    std::clock_t least = std::numeric_limits<std::clock_t>::max();
+    for (int round = 0; round < 3; ++round) {
+      const std::clock_t begin = std::clock();
+      tokenizer->count(part);
+      least = std::min(least, std::clock() - begin);
+    }
+    return static_cast<double>(std::max<std::clock_t>(1, least));
+  };
+  const double factor = best(text) / best(std::string_view(text).substr(0, kBytes));
+  // A little more than the length has, for memory that is farther away; the square would be 256.
+  QVERIFY2(factor < 4 * kTimes, qPrintable(QString::number(factor)));
 }
 
 void TestTokenizer::encodesNoMoreThanIsWanted() {
