@@ -267,6 +267,17 @@ std::string withSpaceMarks(std::string_view text) {
   return written;
 }
 
+std::string withoutSpaceMarks(std::string_view text) {
+  std::string plain;
+  while (true) {
+    const std::size_t mark = text.find(kSpaceMark);
+    plain += text.substr(0, mark);
+    if (mark == std::string_view::npos) return plain;
+    plain += ' ';
+    text.remove_prefix(mark + kSpaceMark.size());
+  }
+}
+
 int byteOfPiece(std::string_view spelling) {
   if (spelling.size() != 6 || spelling.substr(0, 3) != "<0x" || spelling[5] != '>') return -1;
   const int high = hexDigit(spelling[3]);

@@ -53,6 +53,8 @@ std::string serializeSentencePieceModel(const SentencePieceModel& model);
 
 /// The text with its spaces written as pieces write them.
 std::string withSpaceMarks(std::string_view text);
+/// The other way: marks become spaces.
+std::string withoutSpaceMarks(std::string_view text);
 
 /// The value of a byte piece's spelling "<0x00>" … "<0xFF>"; −1 for any other spelling.
 int byteOfPiece(std::string_view spelling);

@@ -17,24 +17,12 @@
 namespace spanscope::text {
 namespace {
 
-std::string replaceAll(std::string_view text, std::string_view from, std::string_view to) {
-  std::string result;
-  std::size_t position = 0;
-  while (true) {
-    const std::size_t next = text.find(from, position);
-    result += text.substr(position, next - position);
-    if (next == std::string_view::npos) return result;
-    result += to;
-    position = next + from.size();
-  }
-}
-
 /// Runs of white space may be user-defined pieces, and belong to text; any other user-defined piece is a
 /// marker.
 bool isMarker(const SentencePiece& piece) {
   if (piece.type == SentencePiece::Type::Control) return true;
   if (piece.type != SentencePiece::Type::UserDefined) return false;
-  const std::string plain = replaceAll(piece.spelling, kSpaceMark, " ");
+  const std::string plain = withoutSpaceMarks(piece.spelling);
   return plain.find_first_not_of(" \t\n\r\v\f") != std::string::npos;
 }
 
@@ -68,7 +56,7 @@ class SentencePieceTokenizer final : public PieceTable {
         known.bytes = std::string(kReplacementCharacter);
         piece.spelling = "\xFF" + std::to_string(i);
       } else {
-        known.bytes = replaceAll(piece.spelling, kSpaceMark, " ");
+        known.bytes = withoutSpaceMarks(piece.spelling);
         known.display = known.bytes;
       }
       m_pieces.push_back(std::move(known));
@@ -91,7 +79,7 @@ class SentencePieceTokenizer final : public PieceTable {
         continue;
       AddedToken token;
       token.id = static_cast<TokenId>(i);
-      m_userDefined.add(token, replaceAll(piece.spelling, kSpaceMark, " "));
+      m_userDefined.add(token, withoutSpaceMarks(piece.spelling));
     }
   }
 
@@ -100,8 +88,7 @@ class SentencePieceTokenizer final : public PieceTable {
     if (text.empty()) return;
     std::string valid = (m_dummyPrefix ? " " : "") + toValidUtf8(text);
     const bool spellsMarks = !m_byteIds.empty();
-    if (!spellsMarks && valid.find(kSpaceMark) != std::string::npos)
-      valid = replaceAll(valid, kSpaceMark, " ");
+    if (!spellsMarks && valid.find(kSpaceMark) != std::string::npos) valid = withoutSpaceMarks(valid);
     std::optional<BpeEncoder> pairs;
     if (m_pairs) pairs.emplace(*m_pairs, valid.size(), stop, ids);
     // A space mark in the text itself would come back as a space, so it is spelled in bytes.
