@@ -1,21 +1,79 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "engine/layout/message_renderer.h"
 
+#include <algorithm>
+#include <atomic>
+#include <exception>
+#include <numeric>
+#include <set>
+#include <system_error>
+#include <thread>
+#include <tuple>
 #include <utility>
 
 namespace spanscope::layout {
 
+text::RenderedMessage MessageRenderer::render(const Message& message) const {
+  const auto most = static_cast<std::uint64_t>(m_limits.mostTokens);
+  return text::render(m_chat, m_tokenizer, message.role, message.text, message.place,
+                      {.stop = m_limits.stop, .mostTokens = static_cast<std::size_t>(most)});
+}
+
 const text::RenderedMessage& MessageRenderer::message(query::Role role, std::string_view text,
                                                       text::Place place) {
-  Texts& texts = m_messages.at(static_cast<std::size_t>(role)).at(static_cast<std::size_t>(place));
+  Texts& texts = textsOf(role, place);
   const auto found = texts.find(text);
   if (found != texts.end()) return found->second;
-  const auto most = static_cast<std::uint64_t>(m_limits.mostTokens);
-  text::RenderedMessage rendered =
-      text::render(m_chat, m_tokenizer, role, text, place,
-                   {.stop = m_limits.stop, .mostTokens = static_cast<std::size_t>(most)});
+  text::RenderedMessage rendered = render({role, text, place});
   checkLength(static_cast<std::int64_t>(rendered.ids.size()));
   return texts.emplace(std::string(text), std::move(rendered)).first->second;
+}
+
+void MessageRenderer::prepare(const std::vector<Message>& messages) {
+  // With less the threads would hardly be there before all is done.
+  constexpr std::size_t kLeastBytes = std::size_t{1} << 19U;
+  const auto addBytes = [](std::size_t sum, const Message& message) { return sum + message.text.size(); };
+  const auto isLong = [&](const std::vector<Message>& some) {
+    return some.size() > 1 &&
+           std::accumulate(some.begin(), some.end(), std::size_t{0}, addBytes) >= kLeastBytes;
+  };
+  if (!isLong(messages)) return;
+  std::vector<Message> missing;
+  std::set<std::tuple<query::Role, text::Place, std::string_view>> seen;
+  for (const Message& message : messages) {
+    if (textsOf(message.role, message.place).contains(message.text)) continue;
+    if (seen.emplace(message.role, message.place, message.text).second) missing.push_back(message);
+  }
+  if (!isLong(missing)) return;
+  std::vector<std::optional<text::RenderedMessage>> rendered(missing.size());
+  std::atomic<std::size_t> next = 0;
+  std::atomic<std::int64_t> tokens = 0;
+  const auto work = [&] {
+    while (tokens <= m_limits.mostTokens) {
+      const std::size_t i = next++;
+      if (i >= missing.size()) return;
+      try {
+        rendered[i] = render(missing[i]);
+        tokens += static_cast<std::int64_t>(rendered[i]->ids.size());
+      } catch (const std::exception&) {
+        return;  // message() will say what is wrong.
+      }
+    }
+  };
+  {
+    const std::size_t processors = std::max(1U, std::thread::hardware_concurrency());
+    std::vector<std::jthread> threads;
+    try {
+      while (threads.size() + 1 < std::min(processors, missing.size())) threads.emplace_back(work);
+    } catch (const std::system_error&) {
+      // No more threads are to be had: fewer do it too.
+    }
+    work();
+  }
+  for (std::size_t i = 0; i < missing.size(); ++i) {
+    if (!rendered[i] || static_cast<std::int64_t>(rendered[i]->ids.size()) > m_limits.mostTokens) continue;
+    textsOf(missing[i].role, missing[i].place).emplace(std::string(missing[i].text), std::move(*rendered[i]));
+  }
 }
 
 const std::vector<TokenId>& MessageRenderer::generationPrompt() {

@@ -35,9 +35,19 @@ struct PromptLimits {
 /// lives. Not thread-safe.
 class MessageRenderer {
  public:
+  struct Message {
+    query::Role role = query::Role::User;
+    std::string_view text;
+    text::Place place = text::Place::Later;
+  };
+
   /// Both must outlive the renderer.
   MessageRenderer(const text::Tokenizer& tokenizer, const text::ChatTemplate& chat)
       : m_tokenizer(tokenizer), m_chat(chat) {}
+
+  /// Encodes long texts that message() will be asked for, several at once on as many processors. Nothing else
+  /// changes: a text that cannot be encoded, or that would be too much for the limits, is left to message().
+  void prepare(const std::vector<Message>& messages);
 
   /// The next five functions throw Failure if a text cannot be encoded, or if the tokenizer lacks a control
   /// piece of the template. The references stay valid as long as the renderer lives.
@@ -68,6 +78,11 @@ class MessageRenderer {
     std::size_t operator()(std::string_view text) const { return std::hash<std::string_view>()(text); }
   };
   using Texts = std::unordered_map<std::string, text::RenderedMessage, TextHash, std::equal_to<>>;
+
+  Texts& textsOf(query::Role role, text::Place place) {
+    return m_messages.at(static_cast<std::size_t>(role)).at(static_cast<std::size_t>(place));
+  }
+  text::RenderedMessage render(const Message& message) const;
 
   const text::Tokenizer& m_tokenizer;
   const text::ChatTemplate& m_chat;

@@ -75,6 +75,9 @@ class StepLayout {
 
   SpanTable layOut(const plan::Step& step) {
     Scope request;
+    std::vector<MessageRenderer::Message> messages;
+    collect(step.prompt, firstMessage(step.prompt), messages);
+    m_renderer.prepare(messages);
     open(step.prompt, step.node, request);
     lay(step.prompt, request);
     if (m_lastMarker == m_rules.markers.plus) {
@@ -102,6 +105,25 @@ class StepLayout {
       if (filled == children->end()) return nullptr;
       node = &*filled;
     }
+  }
+
+  static MessageRenderer::Message asked(const plan::PromptMessage& message,
+                                        const plan::PromptMessage* first) {
+    return {message.role, message.text, &message == first ? text::Place::First : text::Place::Later};
+  }
+
+  /// All messages of a conversation that begins with `first`, as layMessage() will ask for them.
+  static void collect(const plan::PromptNode& prompt, const plan::PromptMessage* first,
+                      std::vector<MessageRenderer::Message>& messages) {
+    if (const auto* message = std::get_if<plan::PromptMessage>(&prompt.value)) {
+      messages.push_back(asked(*message, first));
+      return;
+    }
+    const std::vector<plan::PromptNode>* children = childrenOf(prompt);
+    if (children == nullptr) return;
+    const bool isPlus = std::holds_alternative<plan::PromptPlus>(prompt.value);
+    for (const plan::PromptNode& child : *children)
+      collect(child, isPlus && isClosure(child) ? firstMessage(child) : first, messages);
   }
 
   /// Begins a conversation.
@@ -170,8 +192,8 @@ class StepLayout {
 
   void layMessage(const plan::PromptMessage& message, const NodePath& node, Scope& scope) {
     beginMessage(node);
-    const text::RenderedMessage& rendered = m_renderer.message(
-        message.role, message.text, &message == m_first ? text::Place::First : text::Place::Later);
+    const auto [role, text, place] = asked(message, m_first);
+    const text::RenderedMessage& rendered = m_renderer.message(role, text, place);
     const std::span<const TokenId> ids(rendered.ids);
     const auto begin = static_cast<std::size_t>(rendered.textBegin);
     const auto count = static_cast<std::size_t>(rendered.textCount);

@@ -19,6 +19,7 @@
 #include <QTest>
 
 #include <algorithm>
+#include <atomic>
 #include <random>
 
 using namespace spanscope;
@@ -51,6 +52,37 @@ std::uint64_t testSeed() {
   const std::uint64_t seed = given ? fromEnvironment : 20261123;
   qInfo("SPANSCOPE_TEST_SEED=%llu", static_cast<unsigned long long>(seed));
   return seed;
+}
+
+/// Counts the texts of some length that it is asked for, and refuses one of them.
+class WatchedTokenizer final : public text::Tokenizer {
+ public:
+  void encodeTo(std::string_view text, const std::stop_token& stop,
+                const text::TokenSink& sink) const override {
+    if (text.size() >= 1000) ++asked;
+    if (text.find("refused") != std::string_view::npos)
+      throw Failure({"", "text", "a refused text", "another one"});
+    model().tokenizer->encodeTo(text, stop, sink);
+  }
+  TokenId controlId(std::string_view piece) const override { return model().tokenizer->controlId(piece); }
+  std::string bytes(TokenId id) const override { return model().tokenizer->bytes(id); }
+  std::string display(TokenId id) const override { return model().tokenizer->display(id); }
+  bool isControl(TokenId id) const override { return model().tokenizer->isControl(id); }
+  std::int32_t vocabularySize() const override { return model().tokenizer->vocabularySize(); }
+
+  mutable std::atomic<int> asked = 0;
+};
+
+/// Of two hundred thousand bytes, each another one.
+std::vector<std::string> longDocuments(int count) {
+  std::vector<std::string> documents;
+  for (int i = 0; i < count; ++i) {
+    std::string text = "Document " + std::to_string(i) + ".";
+    while (text.size() < 200'000)
+      text += " The lamp gave little light " + std::to_string(text.size() * 7 + 1) + ".";
+    documents.push_back(text);
+  }
+  return documents;
 }
 
 PromptNode message(query::Role role, const std::string& text, const NodePath& node = "/m") {
@@ -190,6 +222,8 @@ class TestLayouts : public QObject {
   Q_OBJECT
 
  private Q_SLOTS:
+  void longDocumentsAreEncodedTogether();
+  void whatIsEncodedTogetherFailsAlone();
   void tableOfLayouts();
   void marksAreSingleTokens();
   void tokensAreThoseOfTheReference_data();
@@ -201,6 +235,69 @@ class TestLayouts : public QObject {
   void repliesAreCropped();
   void padsGoWithWhatTheyStandBehind();
 };
+
+void TestLayouts::longDocumentsAreEncodedTogether() {
+  const std::vector<std::string> documents = longDocuments(5);
+  std::vector<PromptNode> nodes;
+  for (const std::string& text : documents) nodes.push_back(user(text));
+  nodes.push_back(user(documents.front()));
+  plan::Step step;
+  step.prompt =
+      cross({message(query::Role::System, "Answer from the documents."), plus(nodes), user("Which?")});
+  const WatchedTokenizer watched;
+  MessageRenderer together(watched, *model().chat);
+  const SpanTable table = layOut(step, {}, together, Visibility::Spans);
+  // Each text once, though one is there twice.
+  QCOMPARE(watched.asked.load(), 5);
+  // One after the other, as nothing was prepared.
+  MessageRenderer alone(*model().tokenizer, *model().chat);
+  for (const std::string& text : documents) alone.message(query::Role::User, text, text::Place::Later);
+  const SpanTable expected = layOut(step, {}, alone, Visibility::Spans);
+  QCOMPARE(table.segments.size(), expected.segments.size());
+  for (std::size_t i = 0; i < table.segments.size(); ++i)
+    QVERIFY(table.segments[i].tokens == expected.segments[i].tokens);
+}
+
+/// With the error that it has one after the other, and without more than the limits allow.
+void TestLayouts::whatIsEncodedTogetherFailsAlone() {
+  std::vector<std::string> documents = longDocuments(6);
+  documents[2] += " refused";
+  documents[4] += " refused";
+  std::vector<MessageRenderer::Message> messages;
+  for (const std::string& text : documents) messages.push_back({.text = text});
+  const WatchedTokenizer watched;
+  MessageRenderer renderer(watched, *model().chat);
+  renderer.prepare(messages);
+  for (std::size_t i = 0; i < documents.size(); ++i) {
+    try {
+      const text::RenderedMessage& rendered =
+          renderer.message(query::Role::User, documents[i], text::Place::Later);
+      QVERIFY(rendered.ids ==
+              text::render(*model().chat, *model().tokenizer, query::Role::User, documents[i]).ids);
+      QVERIFY(i != 2 && i != 4);
+    } catch (const Failure& failure) {
+      QCOMPARE(failure.error().found, std::string("a refused text"));
+      QVERIFY(i == 2 || i == 4);
+    }
+  }
+
+  MessageRenderer limited(*model().tokenizer, *model().chat);
+  limited.useLimits({.mostTokens = 1000, .tooLong = {"", "prompt", "too much", "less"}});
+  limited.prepare(messages);
+  try {
+    limited.message(query::Role::User, documents.front(), text::Place::Later);
+    QFAIL("a text that is too long was taken");
+  } catch (const Failure& failure) {
+    QCOMPARE(failure.error().found, std::string("too much"));
+  }
+  std::stop_source stop;
+  stop.request_stop();
+  MessageRenderer stopped(*model().tokenizer, *model().chat);
+  stopped.useLimits({.stop = stop.get_token()});
+  stopped.prepare(messages);
+  QVERIFY_EXCEPTION_THROWN(stopped.message(query::Role::User, documents.front(), text::Place::Later),
+                           Failure);
+}
 
 void TestLayouts::tableOfLayouts() {
   for (const LayoutInfo& info : layouts()) {
