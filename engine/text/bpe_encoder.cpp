@@ -57,7 +57,9 @@ void BpeEncoder::encodeWord(std::string_view word) {
 
 /// Its units are in m_units.
 void BpeEncoder::encodeStretch(std::string_view stretch) {
-  const bool isCached = m_units.size() > 1 && stretch.size() <= WordCache::kMostBytes;
+  // As a word of its own it might be a piece, which it is not here.
+  const bool isCached =
+      m_units.size() > 1 && stretch.size() <= WordCache::kMostBytes && !m_model->takesWholeWordsFirst();
   const auto known = isCached ? m_cache.find(stretch) : std::span<const TokenId>();
   if (!known.empty()) {
     give(known);

@@ -69,6 +69,7 @@ class BpeModel {
   TokenId unknown() const { return m_unknown; }  ///< −1 if there is none
   bool fusesUnknown() const { return m_fuseUnknown; }
 
+  bool takesWholeWordsFirst() const { return m_wholeWordsFirst; }
   /// The piece that a word is whatever the merges say.
   std::optional<TokenId> wholeWord(std::string_view word) const;
   /// Null if the pair cannot be joined.

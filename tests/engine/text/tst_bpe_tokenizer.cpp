@@ -81,6 +81,7 @@ class TestBpeTokenizer : public QObject {
   void longWordsAreQuick_data();
   void longWordsAreQuick();
   void longWordsInPartsAsAWhole();
+  void wholeWordsOnlyAsWords();
   void queueGivesTheLeastFirst();
   void mergesOfMarkersAreNotMade();
   void namesWhatItDoesNotSupport_data();
@@ -298,6 +299,33 @@ void TestBpeTokenizer::longWordsInPartsAsAWhole() {
     if (expected.size() < word.size()) ++merged;
   }
   QVERIFY(merged > 200);
+}
+
+/// A word that is a piece stays whole; the same letters within a long word are what the merges say.
+void TestBpeTokenizer::wholeWordsOnlyAsWords() {
+  BpeModel model(BpeModel::Units::Bytes);
+  model.setWholeWordsFirst(true);
+  const std::vector<std::string> pieces = {"a", "b", "c", "z", "ab", "bc", "abc"};
+  for (std::size_t i = 0; i < pieces.size(); ++i) model.addPiece(pieces[i], static_cast<TokenId>(i));
+  model.addMerge(0, 1, 0, 4);
+  model.addMerge(1, 2, 1, 5);
+  model.finish();
+  std::vector<TokenId> ids;
+  const TokenSink sink = [&ids](std::span<const TokenId> made) {
+    ids.insert(ids.end(), made.begin(), made.end());
+    return true;
+  };
+  IdOutput output(sink);
+  const std::stop_token stop;
+  BpeEncoder encoder(model, 100, stop, output);
+  encoder.encodeWord("abc");
+  encoder.encodeWord(std::string(40, 'z') + "abc");
+  encoder.encodeWord("abc");
+  output.flush();
+  std::vector<TokenId> expected = {6};
+  expected.insert(expected.end(), 40, 3);
+  expected.insert(expected.end(), {4, 2, 6});
+  QCOMPARE(ids, expected);
 }
 
 /// Whatever is pushed meanwhile: mostly, but not always, what ranks after what was popped.
