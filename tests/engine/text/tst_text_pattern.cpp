@@ -55,6 +55,7 @@ class TestTextPattern : public QObject {
   void translations();
   void hostileExpressionsEnd_data();
   void hostileExpressionsEnd();
+  void longMatches();
   void normalForms_data();
   void normalForms();
   void longTextsPartByPart_data();
@@ -211,6 +212,15 @@ void TestTextPattern::hostileExpressionsEnd() {
   QVERIFY(error.has_value());
   QVERIFY(error->found.find("regular expression fails") != std::string::npos);
   QVERIFY2(timer.elapsed() < 5000, qPrintable(QString::number(timer.elapsed())));
+}
+
+/// Machine code has no room for so many ways back; the interpreter has.
+void TestTextPattern::longMatches() {
+  const auto pattern = compile("(?:ab|a|b)+|c");
+  std::string text;
+  while (text.size() < 40'000) text += "ab";
+  const std::vector<ByteRange> expected = {{0, text.size()}, {text.size(), text.size() + 1}};
+  QVERIFY(pattern->findAll(text + "c") == expected);
 }
 
 void TestTextPattern::normalForms_data() {
