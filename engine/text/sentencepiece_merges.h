@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Finds places where a text may be cut, from the merges of a sentencepiece model. The library encodes a text
-// as a whole: it needs a hundred times the text's memory and cannot be stopped. If no piece can lie across a
-// cut, the library encodes the parts of the text exactly as it would encode the whole.
+// Merges as sentencepiece makes them, for the odd models that the tables of byte pairs cannot stand for: with
+// pieces that are not used, which fall apart again, or with characters in pieces that are none themselves. A
+// text is cut where no piece can lie across, for merging takes many times the text's memory.
 #pragma once
 
 #include "engine/base/ids.h"
@@ -23,7 +23,7 @@ namespace spanscope::text {
 /// For a model that merges pairs (SentencePieceModel::Algorithm::Bpe).
 class SentencePieceMerges {
  public:
-  /// The model must be the one that the library gets: its markers have the type Control.
+  /// The markers of the model must have the type Control.
   explicit SentencePieceMerges(const SentencePieceModel& model);
 
   /// Number of leading bytes of `text` that can be encoded on their own: about `wanted`, or more if there is
@@ -31,8 +31,8 @@ class SentencePieceMerges {
   /// is the whole text: how such a piece falls apart depends on its other occurrences in the text.
   std::size_t partLength(std::string_view text, std::size_t wanted, const std::stop_token& stop) const;
 
-  /// Writes the ids that the library would give for `text`, which must be valid UTF-8. It is for long parts:
-  /// unlike the library, it throws Failure on a stop.
+  /// Writes the ids that the library would give for `text`, which must be valid UTF-8. Throws Failure on a
+  /// stop.
   void encode(std::string_view text, const std::stop_token& stop, IdOutput& ids) const;
 
  private:

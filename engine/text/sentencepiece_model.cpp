@@ -219,33 +219,6 @@ void checkSettings(const ModelSettings& settings, const std::string& file) {
   }
 }
 
-void appendVarint(std::string& out, std::uint64_t value) {
-  while (value >= 0x80) {
-    out += static_cast<char>(static_cast<unsigned char>((value & 0x7FU) | 0x80U));
-    value >>= 7U;
-  }
-  out += static_cast<char>(static_cast<unsigned char>(value));
-}
-
-void appendInteger(std::string& out, std::uint32_t number, std::uint64_t value) {
-  appendVarint(out, std::uint64_t{number} << 3U);
-  appendVarint(out, value);
-}
-
-void appendBytes(std::string& out, std::uint32_t number, std::string_view bytes) {
-  appendVarint(out, (std::uint64_t{number} << 3U) | 2U);
-  appendVarint(out, bytes.size());
-  out += bytes;
-}
-
-void appendFloat(std::string& out, std::uint32_t number, float value) {
-  appendVarint(out, (std::uint64_t{number} << 3U) | 5U);
-  const auto bits = std::bit_cast<std::uint32_t>(value);
-  for (unsigned shift = 0; shift < 32; shift += 8) {
-    out += static_cast<char>(static_cast<unsigned char>((bits >> shift) & 0xFFU));
-  }
-}
-
 int hexDigit(char c) {
   if (c >= '0' && c <= '9') return c - '0';
   if (c >= 'A' && c <= 'F') return c - 'A' + 10;
@@ -339,29 +312,6 @@ SentencePieceModel parseSentencePieceModel(std::string_view bytes, const std::st
   checkSettings(settings, file);
   model.algorithm = static_cast<SentencePieceModel::Algorithm>(settings.algorithm);
   return model;
-}
-
-std::string serializeSentencePieceModel(const SentencePieceModel& model) {
-  std::string out;
-  std::string message;
-  for (const SentencePiece& piece : model.pieces) {
-    message.clear();
-    appendBytes(message, kPieceSpelling, piece.spelling);
-    appendFloat(message, kPieceScore, piece.score);
-    appendInteger(message, kPieceType, static_cast<std::uint64_t>(piece.type));
-    appendBytes(out, kModelPieces, message);
-  }
-  message.clear();
-  appendInteger(message, kTrainerModelType, static_cast<std::uint64_t>(model.algorithm));
-  appendInteger(message, kTrainerByteFallback, model.byteFallback ? 1 : 0);
-  appendBytes(out, kModelTrainerSpec, message);
-  message.clear();
-  appendBytes(message, kNormalizerName, "identity");
-  appendInteger(message, kNormalizerAddDummyPrefix, 0);
-  appendInteger(message, kNormalizerRemoveExtraWhitespaces, 0);
-  appendInteger(message, kNormalizerEscapeWhitespaces, 1);
-  appendBytes(out, kModelNormalizerSpec, message);
-  return out;
 }
 
 }  // namespace spanscope::text

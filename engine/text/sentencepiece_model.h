@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// The contents of a sentencepiece model file. We read it before the library does, for two reasons: the file
-// is untrusted, and the library must get a model in which no text can spell a marker.
+// The contents of a sentencepiece model file, which is untrusted. Where comments speak of the library, they
+// mean Google's sentencepiece, which sets the standard.
 #pragma once
 
 #include <cstdint>
@@ -47,9 +47,6 @@ SentencePieceModel parseSentencePieceModel(std::string_view bytes, const std::st
 /// Throws Failure unless every piece is usable, all pieces are different, exactly one piece is the unknown
 /// one, and the byte pieces are complete if the model declares byte fallback.
 void checkSentencePieceModel(const SentencePieceModel& model, const std::string& file);
-
-/// Writes a ModelProto with only these fields, and without the dummy prefix.
-std::string serializeSentencePieceModel(const SentencePieceModel& model);
 
 /// The text with its spaces written as pieces write them.
 std::string withSpaceMarks(std::string_view text);

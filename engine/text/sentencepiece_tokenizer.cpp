@@ -44,8 +44,6 @@ class SentencePieceTokenizer final : public PieceTable {
       if (isMarker(piece)) {
         known.control = true;
         m_controlIds.emplace(piece.spelling, id);
-        // sentencepiece would get markers under names that no UTF-8 text can spell.
-        piece.spelling = "\xFF" + std::to_string(i);
         piece.type = SentencePiece::Type::Control;
       } else if (piece.type == SentencePiece::Type::Byte) {
         const int byte = byteOfPiece(piece.spelling);
@@ -54,7 +52,6 @@ class SentencePieceTokenizer final : public PieceTable {
         m_byteIds[static_cast<std::size_t>(byte)] = id;
       } else if (piece.type == SentencePiece::Type::Unknown) {
         known.bytes = std::string(kReplacementCharacter);
-        piece.spelling = "\xFF" + std::to_string(i);
       } else {
         known.bytes = withoutSpaceMarks(piece.spelling);
         known.display = known.bytes;

@@ -22,7 +22,7 @@ namespace spanscope::text {
 /// (SentencePieceModel::Algorithm::Unigram).
 class SentencePieceUnigram {
  public:
-  /// The model must be the one that the library gets: its markers have the type Control.
+  /// The markers of the model must have the type Control.
   explicit SentencePieceUnigram(const SentencePieceModel& model);
 
   /// Writes the ids that the library would give for `text`, which must be valid UTF-8 without the mark of a

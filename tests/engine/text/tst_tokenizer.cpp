@@ -6,6 +6,7 @@
 #include "engine/text/sentencepiece_model.h"
 #include "engine/text/sentencepiece_unigram.h"
 #include "engine/text/tokenizer.h"
+#include "tests/engine/text/sentencepiece_writing.h"
 #include "tests/engine/text/text_test_support.h"
 #include "tests/support/test_program.h"
 
