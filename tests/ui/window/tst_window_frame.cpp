@@ -2,6 +2,7 @@
 // What is around the docks: tabs that stay readable, docks that take the whole window or leave it, fonts.
 #include "tests/support/test_program.h"
 #include "tests/ui/window/fresh_window.h"
+#include "ui/views/common/elided_label.h"
 #include "ui/views/common/plot_library.h"
 #include "ui/views/scrubber/scrubber_track.h"
 #include "ui/window/document_tabs.h"
@@ -221,6 +222,21 @@ class TestWindowFrame : public QObject {
     QTest::qWait(20);
     QVERIFY(std::abs(tabs.readableWidth() - wanted) <= 2);
     QVERIFY(bar->tabText(1).size() > 15);
+  }
+
+  /// What stands behind the title of a dock is there so far as it says something.
+  void summariesLeaveNoScraps() {
+    ElidedLabel label;
+    label.setText(QStringLiteral("key Tab"));
+    bool isShortened = false;
+    for (int width = label.sizeHint().width(); width >= 0; --width) {
+      label.resize(width, 20);
+      const QString shown = label.shown();
+      QVERIFY2(shown == label.text() || shown.isEmpty() || shown.size() > 3, qPrintable(shown));
+      isShortened = isShortened || (shown != label.text() && !shown.isEmpty());
+    }
+    QVERIFY(isShortened);
+    QCOMPARE(label.shown(), QString());
   }
 
   /// The tab that was in front in a layout is in front when it is shown again.

@@ -8,6 +8,12 @@
 
 namespace spanscope::ui {
 
+namespace {
+
+constexpr qsizetype kFewestShown = 3;  ///< with the ellipsis
+
+}  // namespace
+
 ElidedLabel::ElidedLabel(QWidget* parent) : QLabel(parent) {
   setTextFormat(Qt::PlainText);
 }
@@ -17,7 +23,8 @@ QSize ElidedLabel::minimumSizeHint() const {
 }
 
 QString ElidedLabel::shown() const {
-  return fontMetrics().elidedText(text(), Qt::ElideRight, contentsRect().width());
+  const QString shown = fontMetrics().elidedText(text(), Qt::ElideRight, contentsRect().width());
+  return shown != text() && shown.size() <= kFewestShown ? QString() : shown;
 }
 
 bool ElidedLabel::event(QEvent* event) {
