@@ -21,6 +21,11 @@
 namespace spanscope::ui {
 namespace {
 
+/// Not only because nothing around it is shown yet.
+bool isHiddenByItsView(const QWidget& widget) {
+  return widget.isHidden() && widget.testAttribute(Qt::WA_WState_ExplicitShowHide);
+}
+
 constexpr QPoint kStep(48, 48);
 constexpr QSize kLeastFloating(420, 320);
 
@@ -170,8 +175,11 @@ void Dock::fitTitle() {
   const int controls = m_controls == nullptr ? 0 : m_controls->minimumSizeHint().width() + m_title->spacing();
   const bool fits = needed + controls <= m_titleBar->width();
   m_maximise->setVisible(!isFloating() && needed + controls + room(*m_maximise) <= m_titleBar->width());
-  if (m_controls == nullptr || fits == (m_controls->parentWidget() == m_titleBar)) return;
-  m_drawerButton->setVisible(!fits);
+  if (m_controls == nullptr) return;
+  // Views hide controls for which there is nothing to choose.
+  const bool isOffered = !isHiddenByItsView(*m_controls);
+  m_drawerButton->setVisible(!fits && isOffered);
+  if (fits == (m_controls->parentWidget() == m_titleBar)) return;
   if (fits) {
     m_title->insertWidget(m_title->indexOf(m_summary) + 1, m_controls);
     m_drawer->hide();
@@ -191,7 +199,7 @@ void Dock::fitTitle() {
     }
     m_drawer->layout()->addWidget(m_controls);
   }
-  m_controls->show();
+  m_controls->setVisible(isOffered);
 }
 
 void Dock::openDrawer() {
@@ -271,7 +279,10 @@ bool Dock::event(QEvent* event) {
 bool Dock::eventFilter(QObject* watched, QEvent* event) {
   // Controls come and go with what the view shows.
   const bool isRoom = watched == m_titleBar && event->type() == QEvent::Resize;
-  if (isRoom || (watched == m_controls && event->type() == QEvent::LayoutRequest)) fitTitle();
+  const bool isControls = watched == m_controls &&
+                          (event->type() == QEvent::LayoutRequest || event->type() == QEvent::ShowToParent ||
+                           event->type() == QEvent::HideToParent);
+  if (isRoom || isControls) fitTitle();
   if (watched == m_titleBar && event->type() == QEvent::MouseButtonDblClick) {
     if (isFloating())
       setFloating(false);

@@ -8,6 +8,7 @@
 #include "ui/window/document_tabs.h"
 
 #include <QByteArray>
+#include <QComboBox>
 #include <QGlyphRun>
 #include <QList>
 #include <QMenu>
@@ -25,6 +26,7 @@
 #include <QTextDocument>
 #include <QTextEdit>
 #include <QTextLayout>
+#include <QToolButton>
 
 #include <cstdlib>
 #include <memory>
@@ -318,6 +320,36 @@ class TestWindowFrame : public QObject {
       }
     }
     QCOMPARE((*around.begin())->nextInFocusChain()->previousInFocusChain(), *around.begin());
+  }
+
+  /// With fewer than two runs there is nothing to choose for a comparison, however wide the dock is.
+  void controlsWithoutAChoiceAreHidden() {
+    QVERIFY(m_window->openExample(QStringLiteral("rag.json")));
+    m_window->perform(QStringLiteral("view.measure"));
+    Dock* compare = m_window->docks().dock(QStringLiteral("compare"));
+    const auto offered = [compare] {
+      int shown = 0;
+      for (const QComboBox* box : compare->findChildren<QComboBox*>()) shown += box->isVisible() ? 1 : 0;
+      for (const QToolButton* each : compare->findChildren<QToolButton*>()) {
+        const bool isDrawer = each->accessibleName() == QStringLiteral("Controls of Compare");
+        shown += isDrawer && each->isVisible() ? 1 : 0;
+      }
+      return shown;
+    };
+    for (const QSize size : {QSize(1024, 700), QSize(2560, 1440), QSize(1024, 700)}) {
+      m_window->resize(size);
+      QTest::qWait(150);
+      QVERIFY(compare->isVisible());
+      QCOMPARE(offered(), 0);
+    }
+    for (int run = 0; run < 2; ++run) {
+      QSignalSpy ended(&m_window->workspace(), &Workspace::workEnded);
+      m_window->perform(QStringLiteral("run.run"));
+      QVERIFY(!ended.isEmpty() || ended.wait(60'000));
+    }
+    QTRY_VERIFY(offered() > 0);
+    m_window->resize(2560, 1440);
+    QTRY_COMPARE(offered(), 2);
   }
 
   void aDockTakesTheWindowAndGivesItBack() {
