@@ -79,7 +79,8 @@ std::vector<test::PaintedText> textsOf(QWidget& widget, double scale) {
   return recorder.texts();
 }
 
-/// The plots that are shown, or that one can scroll to: those of QCustomPlot and those with a painter of their own.
+/// The plots that are shown, or that one can scroll to: those of QCustomPlot and those with a painter of
+/// their own.
 std::vector<QWidget*> plotsIn(QWidget& window) {
   std::vector<QWidget*> plots;
   const auto add = [&](const auto& found) {
