@@ -20,11 +20,13 @@
 #include <QTemporaryDir>
 #include <QTest>
 
+#include <algorithm>
 #include <cstring>
 #include <filesystem>
 #include <functional>
 #include <map>
 #include <optional>
+#include <span>
 #include <string>
 #include <utility>
 #include <vector>
@@ -418,6 +420,61 @@ class TestGgufModel : public QObject {
     QCOMPARE(QString::fromStdString(error->place), place);
     QVERIFY2(QString::fromStdString(error->found).contains(found), error->message().c_str());
     QVERIFY(!error->expected.empty());
+  }
+
+  void changedHeadsAreRefusedOrAModel_data() {
+    QTest::addColumn<QString>("name");
+    for (const char* name : {"gemma3", "mistral", "phi3_long", "qwen3_yarn"})
+      QTest::newRow(name) << QString(name);
+  }
+  /// A byte of the head is another one: whoever reads the file says what is wrong with it, or gives a model
+  /// of which every tensor is there and within the file. Most of the heads are still those of a GGUF file.
+  void changedHeadsAreRefusedOrAModel() {
+    QFETCH(QString, name);
+    QFile source(QString::fromStdString((checkpointAt(name.toStdString()) / "model.gguf").string()));
+    QVERIFY(source.open(QIODevice::ReadOnly));
+    const QByteArray whole = source.readAll();
+    const auto viewOf = [](const QByteArray& bytes) {
+      return std::as_bytes(std::span(bytes.constData(), static_cast<std::size_t>(bytes.size())));
+    };
+    const std::byte* data = viewOf(whole).data() + whole.size();
+    const checkpoint::GgufContents original = checkpoint::parseGguf(viewOf(whole), "model.gguf");
+    for (const auto& [tensorName, tensor] : original.tensors) data = std::min(data, tensor.data.data());
+    const auto head = static_cast<std::uint64_t>(data - viewOf(whole).data());
+
+    const QTemporaryDir folder;
+    Random random(testSeed(20261125));
+    int files = 0;
+    int models = 0;
+    constexpr int kHeads = 2500;
+    for (int i = 0; i < kHeads; ++i) {
+      QByteArray changed;
+      // Most changes of a byte make it no GGUF file, of which there are enough after some.
+      for (int attempt = 0; attempt < 3; ++attempt) {
+        changed = whole;
+        changed[static_cast<qsizetype>(random.below(head))] = static_cast<char>(random.next());
+        if (!errorOf([&] { checkpoint::parseGguf(viewOf(changed), "model.gguf"); })) {
+          ++files;
+          break;
+        }
+      }
+      const std::filesystem::path path = writeFile(folder, changed.toStdString());
+      const std::optional<Error> error = errorOf([&] {
+        const model::ModelConfig config = model::readConfig(path);
+        const auto weights = model::openWeights(path, config);
+        for (const model::NamedTensor& tensor : model::tensorsOf(config)) {
+          const HostMatrix matrix = weights->get(tensor.name, tensor.rows, tensor.columns);
+          QVERIFY(matrix.data != nullptr && matrix.rows == tensor.rows && matrix.columns == tensor.columns);
+          // Of what lies in no file, the last byte could not be read.
+          volatile const std::byte last = matrix.data[matrix.bytes() - 1];
+          static_cast<void>(last);
+        }
+      });
+      if (error) QVERIFY(!error->found.empty() && !error->expected.empty());
+      models += error ? 0 : 1;
+    }
+    QVERIFY2(files > kHeads / 2, qPrintable(QString::number(files)));
+    QVERIFY2(models > kHeads / 20 && models < files, qPrintable(QString::number(models)));
   }
 
  private:
