@@ -18,6 +18,7 @@
 #include <QApplication>
 #include <QCommandLineParser>
 #include <QDir>
+#include <QFileInfo>
 #include <QFontDatabase>
 #include <QLibraryInfo>
 #include <QLocale>
@@ -135,6 +136,11 @@ int takeScreenshots(const QCommandLineParser& arguments, QApplication& applicati
   options.view = arguments.value(QStringLiteral("screenshot"));
   options.folder = arguments.value(QStringLiteral("output"));
   options.files = arguments.positionalArguments();
+  // The window would ask what to do, and there is nobody to answer.
+  for (const QString& file : options.files) {
+    if (!QFileInfo(file).isReadable())
+      return fail(QStringLiteral("%1 is not there, or cannot be read").arg(file));
+  }
   options.size = parseSize(arguments.value(QStringLiteral("size")));
   if (options.size.width() < 320 || options.size.height() < 240 || options.size.width() > 16384 ||
       options.size.height() > 16384) {

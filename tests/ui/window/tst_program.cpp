@@ -129,6 +129,8 @@ class TestProgram : public QObject {
          {"1000", "1000x", "01000x700", "+1000x700", "1000x700x2", "100x100", "99999x700"}) {
       row(size, picture + QStringList{QStringLiteral("--size"), QString::fromLatin1(size)}, "--size");
     }
+    row("a file that is not there", picture + QStringList{QStringLiteral("/nowhere/at-all.span")},
+        "at-all.span");
     row("size of no picture", {QStringLiteral("--exit-after-startup"), QStringLiteral("--size=1000x700")},
         "--size");
     row("folder for no picture",
