@@ -54,10 +54,8 @@ struct MemoryRules {
                              static_cast<std::int64_t>(sizeOf(shape.type))});
   };
   /// Memory of so many elements of matrices that have this format in the checkpoint.
-  std::function<std::uint64_t(WeightFormat, std::int64_t)> ofMatrix = [](WeightFormat format,
-                                                                         std::int64_t elements) {
-    return std::uint64_t{bytesOf(format, elements)};
-  };
+  std::function<std::uint64_t(WeightFormat, std::int64_t)> ofMatrix =
+      [](WeightFormat format, std::int64_t elements) { return std::uint64_t{bytesOf(format, elements)}; };
   std::int64_t ofActivation = 4;  ///< one element of an activation
   std::uint64_t ofPasses = 0;     ///< needed besides activations: partial results, lists, workspaces
 };
