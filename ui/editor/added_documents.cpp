@@ -85,4 +85,16 @@ std::vector<NodeId> addDocuments(Document& document, const std::vector<TextFile>
   return added;
 }
 
+NodeId startQuestion(Document& document) {
+  const NodeId generate = document::addNode(document, document::makeOperator("g"));
+  const NodeId cross = document::addNode(document, document::makeOperator("cross"));
+  const NodeId plus = document::addNode(document, document::makeOperator("plus"));
+  const NodeId question = document::addNode(document, document::makeOperator("user"));
+  connectAt(document, cross, {.parent = generate, .index = 0});
+  connectAt(document, plus, {.parent = cross, .index = 0});
+  connectAt(document, question, {.parent = cross, .index = 1});
+  document::makeRoot(document, generate);
+  return question;
+}
+
 }  // namespace spanscope::ui

@@ -17,4 +17,8 @@ namespace spanscope::ui {
 std::vector<document::NodeId> addDocuments(document::Document& document, const std::vector<TextFile>& files,
                                            document::NodeId selected, const Stacks& stacks = {});
 
+/// Makes of an empty document a query that answers a question about documents: a generate of a plus, which
+/// has no input yet, and a message without a text, which it returns.
+document::NodeId startQuestion(document::Document& document);
+
 }  // namespace spanscope::ui

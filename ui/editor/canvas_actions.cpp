@@ -181,12 +181,15 @@ void CanvasParts::addDocuments(const std::vector<TextFile>& files) {
   if (m_core.model() == nullptr || files.empty()) return;
   const bool wasEmpty = m_core.document().size() == 0;
   std::vector<NodeId> added;
+  NodeId question = kNoNode;
   const QString name = files.size() == 1 ? tr("Add %1").arg(QString::fromStdString(files.front().name))
                                          : tr("Add %1 documents").arg(files.size());
   m_core.change(name, [&](Document& next) {
+    // In an empty document it would be documents that nobody asks about.
+    if (wasEmpty) question = startQuestion(next);
     added = ui::addDocuments(next, files, m_core.current(), m_core.stacks());
   });
-  m_core.select(added);
+  m_core.select(wasEmpty ? std::vector{question} : added);
   m_core.tellAdded();
   if (wasEmpty) fitWhenReady();
 }

@@ -99,6 +99,19 @@ class TestAddedDocuments : public QObject {
     QCOMPARE(jsonOf(document), canonical(kPlus));
   }
 
+  /// Documents alone would be asked nothing: what is missing is the question, which is selected.
+  void anEmptyCanvasGetsAQuestionAboutThem() {
+    test::CanvasDriver driver(Document{});
+    driver.canvas().addDocuments(kTwo);
+    QCOMPARE(jsonOf(driver.document()), canonical(std::string(R"({"g":{"model":"","input":{"cross":[)") +
+                                                  kPlus + R"(,{"user":""}]}}})"));
+    QCOMPARE(driver.model().undoStack().count(), 1);
+    const std::vector<NodeId> selected = driver.selection();
+    QCOMPARE(selected.size(), std::size_t{1});
+    QCOMPARE(driver.document().at(selected.front()).parent,
+             driver.document().at(driver.document().root()).children.front());
+  }
+
   void theSelectedPlusIsMeant() {
     Document document = documentOf(R"({"cross":[{"plus":[{"user":"x"}]},{"plus":[{"user":"y"}]}]})");
     const NodeId second = document.at(document.root()).children[1];

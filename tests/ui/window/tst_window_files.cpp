@@ -199,7 +199,7 @@ class TestWindowFiles : public QObject {
     Answers fresh({QStringLiteral("New query")});
     QVERIFY(m_window->openFile(text));
     QVERIFY(fresh.isDone());
-    QCOMPARE(model().document().size(), std::size_t{2});
+    QCOMPARE(model().document().size(), std::size_t{5});
     QVERIFY(m_window->openFile(m_path));
     const std::size_t before = model().document().size();
     Answers here({QStringLiteral("Add to this query")});
