@@ -35,7 +35,7 @@ class BpeEncoder {
   struct Link {
     TokenId id = -1;
     TokenId joined = -1;
-    std::uint32_t rank = 0;  ///< of the merge with the next one; kNone if there is none
+    std::uint32_t rank = 0;  ///< of the merge with the next one; the largest number if there is none
     std::uint32_t previous = 0;
     std::uint32_t next = 0;
   };

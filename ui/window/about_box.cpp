@@ -34,7 +34,6 @@ std::vector<AboutFact> aboutFacts(const QString& device) {
   add(AboutBox::tr("Qt"), QLatin1String(qVersion()));
   add(AboutBox::tr("Compiler"), compiler());
   add(AboutBox::tr("Highway"), QStringLiteral(SPANSCOPE_HIGHWAY_VERSION));
-  add(AboutBox::tr("SentencePiece"), QStringLiteral(SPANSCOPE_SENTENCEPIECE_VERSION));
   add(AboutBox::tr("System"),
       QStringLiteral("%1, %2").arg(QSysInfo::prettyProductName(), QSysInfo::currentCpuArchitecture()));
   return facts;
