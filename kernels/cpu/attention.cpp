@@ -18,7 +18,13 @@ void Attention::run(Executor& executor, const RowKernels& rows, const CpuAttenti
   out.resize(queries.rows(), queries.columns());
   const bool wantsMass = request != nullptr && mass != nullptr && !request->runs.empty();
 
-  AttentionJob job{&plan, &store, &rows, &executor.stopToken(), layer, queries.data(), out.data(), nullptr};
+  AttentionJob job{.plan = &plan,
+                   .store = &store,
+                   .rows = &rows,
+                   .stop = &executor.stopToken(),
+                   .layer = layer,
+                   .queries = queries.data(),
+                   .out = out.data()};
   const std::int64_t group = shape.queryHeads / shape.keyHeads;
   m_scratchFloats = m_kernels.scratchFloats(plan.rowsPerTask() * group, shape.headSize);
   m_scratch.reserve(checkedBytes("attention", m_scratchFloats, executor.threads(), sizeof(float)),
@@ -27,6 +33,20 @@ void Attention::run(Executor& executor, const RowKernels& rows, const CpuAttenti
     m_weightScale.reserve(checkedBytes("attention", queries.rows(), shape.queryHeads, 2, sizeof(float)),
                           "attention");
     job.weightScale = m_weightScale.as<float>();
+  }
+
+  if (!plan.joins().empty()) {
+    std::int64_t most = 0;
+    m_remaining.clear();
+    for (const AttentionJoin& join : plan.joins()) {
+      most = std::max(most, join.rows.rowCount * group);
+      m_remaining.push_back(join.tasks);
+    }
+    job.resultFloats = m_kernels.resultFloats(most, shape.headSize);
+    m_results.reserve(checkedBytes("attention", plan.results(), job.resultFloats, sizeof(float)),
+                      "attention");
+    job.results = m_results.as<float>();
+    job.remaining = m_remaining.data();
   }
 
   if (plan.choosesBlocks()) learnBounds(executor, plan, store, layer);

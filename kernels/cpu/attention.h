@@ -2,8 +2,9 @@
 // Attention of query rows to key ranges.
 //
 // For each row and head, the query is rotated once per range, by its distance from the range's base. The keys
-// of a range are processed in tiles that begin at local index 0 of their segment, with a running maximum and
-// sum. The finished result of a range is merged into the results of the ranges before it. Each score is one
+// of a range are processed in stretches, and within them in tiles, that are counted from local index 0 of
+// their segment, with a running maximum and sum. The finished result of a stretch is merged into the results
+// of those before it, whether one thread goes through all of them or several through some. Each score is one
 // chain of multiply-adds over the head. Each sum of values is one chain over the keys that the row may see.
 // If a row reads only some blocks, the pieces of other blocks are left out of the tiles. The arithmetic of a
 // row does not depend on the rows that are computed beside it, on where its blocks lie, or on the number of
@@ -34,6 +35,10 @@ struct AttentionJob {
   float* out = nullptr;            ///< the same
   float* weightScale = nullptr;    ///< [rows][queryHeads][2]: maximum score and 1 / sum, for the mass; null:
                                    ///< not needed
+  /// Of stretches, as a join's tasks leave them: [results][resultFloats].
+  float* results = nullptr;
+  std::int64_t resultFloats = 0;
+  std::int64_t* remaining = nullptr;  ///< tasks of each join that have not ended; atomic
 };
 
 /// Attention mass of one run and one key head.
@@ -51,6 +56,8 @@ struct MassTask {
 struct AttentionKernels {
   /// Number of floats of scratch memory that a task needs.
   std::int64_t (*scratchFloats)(std::int64_t queries, std::int64_t headSize) = nullptr;
+  /// Number of floats of the result of a stretch.
+  std::int64_t (*resultFloats)(std::int64_t queries, std::int64_t headSize) = nullptr;
   void (*attend)(const AttentionJob& job, const AttentionTask& task, float* scratch) = nullptr;
   void (*mass)(const AttentionJob& job, const MassTask& task, float* scratch) = nullptr;
 };
@@ -74,6 +81,8 @@ class Attention {
   AttentionKernels m_kernels;
   AlignedBuffer m_scratch;
   AlignedBuffer m_weightScale;
+  AlignedBuffer m_results;
+  std::vector<std::int64_t> m_remaining;
   std::int64_t m_scratchFloats = 0;
 };
 

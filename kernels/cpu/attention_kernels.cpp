@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <limits>
@@ -14,6 +15,7 @@
 #define HWY_TARGET_INCLUDE "kernels/cpu/attention_kernels.cpp"
 #include "hwy/foreach_target.h"
 // After foreach_target.h.
+#include "hwy/cache_control.h"
 #include "hwy/highway.h"
 #include "kernels/cpu/attention_tiles.h"
 #include "kernels/cpu/key_bounds.h"
@@ -60,20 +62,32 @@ struct Scratch {
   std::int64_t sumStride;
   float* rotated;        ///< [queries][headSize], for the range in work
   float* scores;         ///< [queries][kScoreStride], of the tile in work
-  float* sums;           ///< [queries][sumStride], of the range in work
-  float* merged;         ///< [queries][sumStride], of the ranges before
-  float* maximum;        ///< of the range in work
-  float* total;          ///< Σ e^(score − maximum) of the range in work
-  float* mergedMaximum;  ///< of the ranges before
+  float* sums;           ///< [queries][sumStride], of the stretch in work
+  float* merged;         ///< [queries][sumStride], of the stretches before
+  float* maximum;        ///< of the stretch in work
+  float* total;          ///< Σ e^(score − maximum) of the stretch in work
+  float* mergedMaximum;  ///< of the stretches before
   float* mergedTotal;
   float* decay;  ///< what the sums of a query shrink by when a tile raises its maximum
   float* end;
 };
 
+/// What is read next, element by element of a head.
+template <class Element>
+struct Ahead {
+  const Element* keys = nullptr;
+  const Element* values = nullptr;
+};
+
+/// Few queries do not take as long as the memory does, and keys jump from block to block: what comes next is
+/// asked for in good time.
+template <int kQueries>
+constexpr bool kFetchesAhead = kQueries <= 6;
+
 /// scores[query][at + i] = ⟨rotated[query], key i of the piece⟩ for kVectors vectors of keys.
 template <int kQueries, int kVectors, class Element>
 HWY_INLINE void scoreVectors(const float* HWY_RESTRICT rotated, std::int64_t headSize,
-                             const Element* HWY_RESTRICT keys, std::int64_t blockSize,
+                             const Element* HWY_RESTRICT keys, std::int64_t blockSize, Ahead<Element> ahead,
                              float* HWY_RESTRICT scores) {
   const FloatTag d;
   FloatVector acc[kQueries][kVectors];
@@ -83,6 +97,12 @@ HWY_INLINE void scoreVectors(const float* HWY_RESTRICT rotated, std::int64_t hea
     for (int v = 0; v < kVectors; ++v) acc[q][v] = hn::Zero(d);
   }
   for (std::int64_t i = 0; i < headSize; ++i) {
+    if constexpr (kFetchesAhead<kQueries>) {
+      hwy::Prefetch(ahead.keys);
+      hwy::Prefetch(ahead.values);
+      ahead.keys += blockSize;
+      ahead.values += blockSize;
+    }
     FloatVector key[kVectors];
     SPANSCOPE_UNROLL
     for (int v = 0; v < kVectors; ++v) key[v] = widen(d, keys + v * kStep);
@@ -106,11 +126,12 @@ void scorePieces(const KeyPieces<Element>& pieces, std::int64_t blockSize, const
                  std::int64_t headSize, float* scores) {
   for (const KeyPiece<Element>& piece : pieces) {
     std::int64_t i = 0;
+    const auto ahead = [&] { return Ahead<Element>{piece.nextKeys + i, piece.values + i}; };
     for (; i + kStep < piece.count; i += kWidth) {
-      scoreVectors<kQueries, 2>(rotated, headSize, piece.keys + i, blockSize, scores + piece.at + i);
+      scoreVectors<kQueries, 2>(rotated, headSize, piece.keys + i, blockSize, ahead(), scores + piece.at + i);
     }
     if (i < piece.count) {
-      scoreVectors<kQueries, 1>(rotated, headSize, piece.keys + i, blockSize, scores + piece.at + i);
+      scoreVectors<kQueries, 1>(rotated, headSize, piece.keys + i, blockSize, ahead(), scores + piece.at + i);
     }
   }
 }
@@ -214,6 +235,29 @@ class HeadWorker {
     }
   }
 
+  /// Leaves the results of some stretches at `results`, in order.
+  void attendStretches(const AttentionTask& task, float* results) {
+    const std::int64_t queries = task.rows.rowCount * m_group;
+    const PlannedRange* rotated = nullptr;
+    for (std::size_t i = task.firstStretch; i < task.endStretch; ++i) {
+      attendStretch(m_run.stretches[i], task.rows.firstRow, task.rows.rowCount, rotated);
+      if (m_job.stop->stop_requested()) return;
+      float* const result = results + static_cast<std::int64_t>(i) * m_job.resultFloats;
+      std::copy_n(m_scratch.maximum, queries, result);
+      std::copy_n(m_scratch.total, queries, result + queries);
+      std::copy_n(m_scratch.sums, queries * m_scratch.sumStride, result + 2 * queries);
+    }
+  }
+
+  /// Joins the results of all stretches.
+  void join(const AttentionRows& rows, const float* results) {
+    const std::int64_t queries = rows.rowCount * m_group;
+    clearMerged(queries);
+    for (std::size_t i = 0; i < m_run.stretches.size(); ++i, results += m_job.resultFloats)
+      merge(queries, results, results + queries, results + 2 * queries);
+    writeOut(rows.firstRow, rows.rowCount);
+  }
+
   /// Adds the weights of the rows' keys to sums[head of the group][stretch of keys], and those of the first
   /// keys to firstSums[head of the group][range].
   void addMass(std::int64_t firstRow, std::int64_t rowCount, const MassTask& task) {
@@ -229,14 +273,24 @@ class HeadWorker {
 
  private:
   void attendRows(std::int64_t firstRow, std::int64_t rowCount) {
-    std::fill_n(m_scratch.mergedMaximum, rowCount * m_group, kNone);
-    std::fill_n(m_scratch.mergedTotal, rowCount * m_group, 0.0F);
-    std::fill_n(m_scratch.merged, rowCount * m_group * m_scratch.sumStride, 0.0F);
-    for (const PlannedRange& range : m_run.ranges) {
-      attendRange(range, firstRow, rowCount);
+    const std::int64_t queries = rowCount * m_group;
+    clearMerged(queries);
+    const PlannedRange* rotated = nullptr;
+    for (const KeyStretch& stretch : m_run.stretches) {
+      // Stretches that no row of the task sees need no work; there are many in front of the last rows.
+      const PlannedRange& range = m_run.ranges[stretch.range];
+      if (m_run.limit(range, firstRow + rowCount - 1) <= stretch.begin) continue;
+      attendStretch(stretch, firstRow, rowCount, rotated);
+      merge(queries, m_scratch.maximum, m_scratch.total, m_scratch.sums);
       if (m_job.stop->stop_requested()) return;
     }
     writeOut(firstRow, rowCount);
+  }
+
+  void clearMerged(std::int64_t queries) {
+    std::fill_n(m_scratch.mergedMaximum, queries, kNone);
+    std::fill_n(m_scratch.mergedTotal, queries, 0.0F);
+    std::fill_n(m_scratch.merged, queries * m_scratch.sumStride, 0.0F);
   }
 
   void addMassOfRows(std::int64_t firstRow, std::int64_t rowCount, const MassTask& task) {
@@ -376,13 +430,15 @@ class HeadWorker {
     }
   }
 
-  /// Calls visit(tile, first, last) for each tile of the range, with m_pieces laid out. Rows first … last − 1
-  /// are those that see any of the tile: later rows see more behind it, and less before it.
+  /// Calls visit(tile, first, last) for each tile of the range's local tokens begin … end − 1, with m_pieces
+  /// laid out. Rows first … last − 1 are those that see any of the tile: later rows see more behind it, and
+  /// less before it.
   template <class Visit>
-  void forTiles(const PlannedRange& range, std::int64_t firstRow, std::int64_t rowCount, const Visit& visit) {
+  void forTiles(const PlannedRange& range, std::int64_t begin, std::int64_t end, std::int64_t firstRow,
+                std::int64_t rowCount, const Visit& visit) {
     const std::int64_t endRow = firstRow + rowCount;
-    const std::int64_t limit = m_run.limit(range, endRow - 1);
-    const std::int64_t start = m_run.start(range, firstRow);
+    const std::int64_t limit = std::min(m_run.limit(range, endRow - 1), end);
+    const std::int64_t start = std::max(m_run.start(range, firstRow), begin);
     if (limit <= start) return;
     std::int64_t row = firstRow;
     for (KeyTile tile = m_tiles.tileOf(start); tile.begin < limit; tile = m_tiles.tileOf(tile.end)) {
@@ -408,40 +464,45 @@ class HeadWorker {
     return {.low = std::clamp<std::int64_t>(m_run.start(range, row) - tile.begin, 0, high), .high = high};
   }
 
-  void attendRange(const PlannedRange& range, std::int64_t firstRow, std::int64_t rowCount) {
+  /// Leaves the result in m_scratch. `rotated`: the range for which the queries are rotated, or null.
+  void attendStretch(const KeyStretch& stretch, std::int64_t firstRow, std::int64_t rowCount,
+                     const PlannedRange*& rotated) {
+    const PlannedRange& range = m_run.ranges[stretch.range];
     const std::int64_t queries = rowCount * m_group;
     std::fill_n(m_scratch.maximum, queries, kNone);
     std::fill_n(m_scratch.total, queries, 0.0F);
     std::fill_n(m_scratch.sums, queries * m_scratch.sumStride, 0.0F);
-    rotate(range, firstRow, rowCount);
-    forTiles(
-        range, firstRow, rowCount, [&](const KeyTile& tile, std::int64_t seeingRow, std::int64_t endRow) {
-          const std::int64_t first = (seeingRow - firstRow) * m_group;
-          const std::int64_t end = (endRow - firstRow) * m_group;
-          score(first, end);
-          blankGaps(first, end, tile.end - tile.begin);
-          m_seen.clear();
-          for (std::int64_t row = seeingRow; row < endRow; ++row) m_seen.push_back(seenOf(range, tile, row));
-          const auto forRows = [&](const auto& visit) {
-            std::int64_t query = first;
-            for (const Seen& seen : m_seen) {
-              for (const std::int64_t next = query + m_group; query < next; ++query) visit(query, seen);
-            }
-          };
-          forRows([&](std::int64_t query, const Seen& seen) { raiseMaximum(query, seen); });
-          decays(first, end);
-          forRows([&](std::int64_t query, const Seen& seen) { weigh(query, seen); });
-          // Queries that see the same keys go together; in a tile on the diagonal these are the heads of
-          // one row.
-          for (std::size_t row = 0; row < m_seen.size();) {
-            std::size_t last = row + 1;
-            while (last < m_seen.size() && m_seen[last] == m_seen[row]) ++last;
-            addValuesOf(first + static_cast<std::int64_t>(row) * m_group,
-                        first + static_cast<std::int64_t>(last) * m_group, m_seen[row].low, m_seen[row].high);
-            row = last;
-          }
-        });
-    merge(queries);
+    if (rotated != &range) rotate(range, firstRow, rowCount);
+    rotated = &range;
+    forTiles(range, stretch.begin, stretch.end, firstRow, rowCount,
+             [&](const KeyTile& tile, std::int64_t seeingRow, std::int64_t endRow) {
+               const std::int64_t first = (seeingRow - firstRow) * m_group;
+               const std::int64_t end = (endRow - firstRow) * m_group;
+               score(first, end);
+               blankGaps(first, end, tile.end - tile.begin);
+               m_seen.clear();
+               for (std::int64_t row = seeingRow; row < endRow; ++row)
+                 m_seen.push_back(seenOf(range, tile, row));
+               const auto forRows = [&](const auto& visit) {
+                 std::int64_t query = first;
+                 for (const Seen& seen : m_seen) {
+                   for (const std::int64_t next = query + m_group; query < next; ++query) visit(query, seen);
+                 }
+               };
+               forRows([&](std::int64_t query, const Seen& seen) { raiseMaximum(query, seen); });
+               decays(first, end);
+               forRows([&](std::int64_t query, const Seen& seen) { weigh(query, seen); });
+               // Queries that see the same keys go together; in a tile on the diagonal these are the heads of
+               // one row.
+               for (std::size_t row = 0; row < m_seen.size();) {
+                 std::size_t last = row + 1;
+                 while (last < m_seen.size() && m_seen[last] == m_seen[row]) ++last;
+                 addValuesOf(first + static_cast<std::int64_t>(row) * m_group,
+                             first + static_cast<std::int64_t>(last) * m_group, m_seen[row].low,
+                             m_seen[row].high);
+                 row = last;
+               }
+             });
   }
 
   /// Takes the tile's scores low … high − 1 into the query's maximum, leaving the old one in `decay`. What
@@ -488,19 +549,19 @@ class HeadWorker {
     m_scratch.total[query] = decayed + hn::GetLane(hn::SumOfLanes(d, sum));
   }
 
-  /// Joins the finished range to those before it.
-  void merge(std::int64_t queries) {
+  /// Joins the result of a stretch to those before it.
+  void merge(std::int64_t queries, const float* maxima, const float* totals, const float* allSums) {
     const FloatTag d;
     for (std::int64_t query = 0; query < queries; ++query) {
-      const float maximum = m_scratch.maximum[query];
-      if (maximum == kNone) continue;  // the row sees nothing of this range
+      const float maximum = maxima[query];
+      if (maximum == kNone) continue;  // the row sees nothing of it
       const float before = m_scratch.mergedMaximum[query];
       float* merged = m_scratch.merged + query * m_scratch.sumStride;
-      const float* sums = m_scratch.sums + query * m_scratch.sumStride;
+      const float* sums = allSums + query * m_scratch.sumStride;
       if (before == kNone) {
         std::copy_n(sums, m_scratch.sumStride, merged);
         m_scratch.mergedMaximum[query] = maximum;
-        m_scratch.mergedTotal[query] = m_scratch.total[query];
+        m_scratch.mergedTotal[query] = totals[query];
         continue;
       }
       const float highest = std::max(before, maximum);
@@ -513,7 +574,7 @@ class HeadWorker {
         hn::StoreU(hn::MulAdd(hn::LoadU(d, sums + i), takeAll, kept), d, merged + i);
       }
       m_scratch.mergedMaximum[query] = highest;
-      m_scratch.mergedTotal[query] = m_scratch.mergedTotal[query] * keep + m_scratch.total[query] * take;
+      m_scratch.mergedTotal[query] = m_scratch.mergedTotal[query] * keep + totals[query] * take;
     }
   }
 
@@ -539,7 +600,7 @@ class HeadWorker {
   void addRangeMass(const PlannedRange& range, std::int64_t firstRow, std::int64_t rowCount,
                     const MassTask& task, double* sums, double* firstSums) {
     rotate(range, firstRow, rowCount);
-    forTiles(range, firstRow, rowCount,
+    forTiles(range, range.begin, range.end, firstRow, rowCount,
              [&](const KeyTile& tile, std::int64_t seeingRow, std::int64_t endRow) {
                const std::int64_t first = (seeingRow - firstRow) * m_group;
                const std::int64_t end = (endRow - firstRow) * m_group;
@@ -608,12 +669,25 @@ std::int64_t scratchFloats(std::int64_t queries, std::int64_t headSize) {
   return scratch.end - none;
 }
 
+std::int64_t resultFloats(std::int64_t queries, std::int64_t headSize) {
+  return roundUp(queries * (roundUp(headSize, kWidth) + 2), 16);
+}
+
 template <class Element>
 void attendOf(const AttentionJob& job, const AttentionTask& task, float* memory) {
-  const PlannedRun& run = job.plan->runs()[task.run];
+  const AttentionRows& rows = task.rows;
   const std::int64_t group = job.plan->shape().queryHeads / job.plan->shape().keyHeads;
-  HeadWorker<Element>(job, run, task.keyHead, task.rowCount * group, memory)
-      .attend(task.firstRow, task.rowCount);
+  HeadWorker<Element> worker(job, job.plan->runs()[rows.run], rows.keyHead, rows.rowCount * group, memory);
+  if (task.join < 0) {
+    worker.attend(rows.firstRow, rows.rowCount);
+    return;
+  }
+  const AttentionJoin& join = job.plan->joins()[static_cast<std::size_t>(task.join)];
+  float* const results = job.results + join.firstResult * job.resultFloats;
+  worker.attendStretches(task, results);
+  if (job.stop->stop_requested()) return;
+  const std::atomic_ref<std::int64_t> remaining(job.remaining[task.join]);
+  if (remaining.fetch_sub(1, std::memory_order_acq_rel) == 1) worker.join(rows, results);
 }
 
 template <class Element>
@@ -646,7 +720,7 @@ void mass(const AttentionJob& job, const MassTask& task, float* memory) {
 }  // namespace
 
 AttentionKernels targetAttentionKernels() {
-  return {&scratchFloats, &attend, &mass};
+  return {&scratchFloats, &resultFloats, &attend, &mass};
 }
 
 }  // namespace HWY_NAMESPACE

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "kernels/cpu/attention_plan.h"
 
+#include "kernels/cpu/attention_tiles.h"
+
 #include <algorithm>
 #include <string>
 
@@ -12,26 +14,49 @@ namespace {
 // the queries and their sums stay there too.
 constexpr std::int64_t kQueriesPerTask = 48;
 
+// Passes with fewer tasks have their few rows split along the keys, so that every core has some.
+constexpr std::size_t kEnoughTasks = 64;
+// Queries of a task that is split: more keep a core busy with what they share.
+constexpr std::int64_t kMostSplitQueries = 16;
+// Keys that a task has at least, if there are as many.
+constexpr std::int64_t kLeastKeys = 256;
+
 /// The local indices of a run's rows.
 std::vector<std::int32_t> localsOf(const compute::QueryRun& run, const std::vector<std::int32_t>& all) {
   const auto first = all.begin() + static_cast<std::ptrdiff_t>(run.firstRow);
   return {first, first + run.rowCount};
 }
 
+std::vector<KeyStretch> stretchesOf(const std::vector<PlannedRange>& ranges, std::int64_t stretchKeys) {
+  std::vector<KeyStretch> stretches;
+  for (std::size_t index = 0; index < ranges.size(); ++index) {
+    const PlannedRange& range = ranges[index];
+    for (std::int64_t begin = range.begin; begin < range.end;) {
+      const std::int64_t end = std::min(range.end, (begin / stretchKeys + 1) * stretchKeys);
+      stretches.push_back({static_cast<std::uint32_t>(index), begin, end});
+      begin = end;
+    }
+  }
+  return stretches;
+}
+
 }  // namespace
 
 CpuAttentionPlan::CpuAttentionPlan(const compute::AttentionShape& shape, const compute::RotaryTable& rotary,
-                                   const compute::PassInputs& inputs, RotaryCache& cache)
+                                   const compute::PassInputs& inputs, std::int64_t blockSize,
+                                   RotaryCache& cache)
     : m_shape(shape) {
   const std::int64_t group = shape.queryHeads / shape.keyHeads;
   m_rowsPerTask = std::max<std::int64_t>(1, kQueriesPerTask / group);
   m_runs.reserve(inputs.runs.size());
+  std::size_t rowTasks = 0;
   for (std::size_t index = 0; index < inputs.runs.size(); ++index) {
     const compute::QueryRun& run = inputs.runs[index];
     PlannedRun planned{.firstRow = run.firstRow,
                        .rowCount = run.rowCount,
                        .locals = localsOf(run, inputs.localIndices),
                        .ranges = {},
+                       .stretches = {},
                        .mostBlocks = run.mostBlocks,
                        .base = run.base,
                        .window = shape.window};
@@ -47,19 +72,49 @@ CpuAttentionPlan::CpuAttentionPlan(const compute::AttentionShape& shape, const c
       const std::int32_t first = planned.locals.front();
       target.rotary = cache.rows(rotary, run.base + first - range.base, planned.locals.back() - first + 1);
     }
-    for (std::int64_t row = 0; row < run.rowCount; row += m_rowsPerTask) {
-      const std::int64_t rows = std::min<std::int64_t>(m_rowsPerTask, run.rowCount - row);
-      for (std::int32_t head = 0; head < shape.keyHeads; ++head) {
-        m_tasks.push_back({static_cast<std::uint32_t>(index), row, rows, head});
-      }
-    }
+    planned.stretches = stretchesOf(planned.ranges, KeyTiles(blockSize).stretchKeys());
     for (const PlannedRange& range : planned.ranges) {
       const std::int64_t all = std::max<std::int64_t>(0, range.end - range.begin);
       const std::int64_t keys = shape.window == 0 ? all : std::min<std::int64_t>(all, shape.window);
       m_work += 2 * keys * planned.rowCount * shape.queryHeads * shape.headSize;
     }
     m_runs.push_back(std::move(planned));
+    rowTasks += static_cast<std::size_t>(((run.rowCount - 1) / m_rowsPerTask + 1) * shape.keyHeads);
   }
+  for (std::size_t index = 0; index < m_runs.size(); ++index) {
+    const PlannedRun& run = m_runs[index];
+    const bool isSplit =
+        rowTasks < kEnoughTasks && run.mostBlocks == 0 && run.rowCount * group <= kMostSplitQueries;
+    for (std::int64_t row = 0; row < run.rowCount; row += m_rowsPerTask) {
+      const std::int64_t rows = std::min<std::int64_t>(m_rowsPerTask, run.rowCount - row);
+      for (std::int32_t head = 0; head < shape.keyHeads; ++head)
+        addTasks(run, {static_cast<std::uint32_t>(index), row, rows, head}, isSplit);
+    }
+  }
+}
+
+void CpuAttentionPlan::addTasks(const PlannedRun& run, const AttentionRows& rows, bool isSplit) {
+  const std::size_t first = m_tasks.size();
+  const std::size_t count = run.stretches.size();
+  if (isSplit) {
+    const auto join = static_cast<std::int32_t>(m_joins.size());
+    std::int64_t keys = 0;
+    std::size_t begin = 0;
+    for (std::size_t i = 0; i < count; ++i) {
+      keys += run.stretches[i].end - run.stretches[i].begin;
+      if (keys < kLeastKeys && i + 1 < count) continue;
+      m_tasks.push_back({rows, begin, i + 1, join});
+      begin = i + 1;
+      keys = 0;
+    }
+  }
+  if (m_tasks.size() > first + 1) {
+    m_joins.push_back({rows, static_cast<std::int64_t>(m_tasks.size() - first), m_results});
+    m_results += static_cast<std::int64_t>(count);
+    return;
+  }
+  m_tasks.resize(first);
+  m_tasks.push_back({rows, 0, count, -1});
 }
 
 }  // namespace spanscope::cpu

@@ -23,14 +23,22 @@ struct PlannedRange {
   RotaryRows rotary;
 };
 
+/// Keys of a range that are attended to by themselves: their result is joined to those before it.
+struct KeyStretch {
+  std::uint32_t range = 0;
+  std::int64_t begin = 0;  ///< local tokens; those that lie in the range
+  std::int64_t end = 0;
+};
+
 struct PlannedRun {
   std::int64_t firstRow = 0;
   std::int64_t rowCount = 0;
   std::vector<std::int32_t> locals;  ///< of each row, ascending
   std::vector<PlannedRange> ranges;
-  std::int32_t mostBlocks = 0;  ///< as in compute::QueryRun
-  std::int64_t base = 0;        ///< position of the rows' local token 0 in the view
-  std::int64_t window = 0;      ///< as in compute::AttentionShape
+  std::vector<KeyStretch> stretches;  ///< of all ranges, in view order
+  std::int32_t mostBlocks = 0;        ///< as in compute::QueryRun
+  std::int64_t base = 0;              ///< position of the rows' local token 0 in the view
+  std::int64_t window = 0;            ///< as in compute::AttentionShape
 
   std::int64_t local(std::int64_t row) const { return locals[static_cast<std::size_t>(row)]; }
   /// One past the last local token of `range` that the row reads.
@@ -49,34 +57,55 @@ struct PlannedRun {
   }
 };
 
-/// Some rows of one run, with all query heads of one key head: the work that a thread does at once.
-struct AttentionTask {
+/// Some rows of one run, with all query heads of one key head.
+struct AttentionRows {
   std::uint32_t run = 0;
   std::int64_t firstRow = 0;  ///< in the run
   std::int64_t rowCount = 0;
   std::int32_t keyHead = 0;
 };
 
+/// Rows whose stretches are several tasks. The last of them to end joins what all have left.
+struct AttentionJoin {
+  AttentionRows rows;
+  std::int64_t tasks = 0;
+  std::int64_t firstResult = 0;  ///< place of the first stretch's result among those of all joins
+};
+
+/// The work that a thread does at once: all stretches of some rows, or some of them.
+struct AttentionTask {
+  AttentionRows rows;
+  std::size_t firstStretch = 0;
+  std::size_t endStretch = 0;
+  std::int32_t join = -1;  ///< index; −1: all stretches
+};
+
 class CpuAttentionPlan {
  public:
   /// The inputs must have been checked (compute::checkPass).
   CpuAttentionPlan(const compute::AttentionShape& shape, const compute::RotaryTable& rotary,
-                   const compute::PassInputs& inputs, RotaryCache& cache);
+                   const compute::PassInputs& inputs, std::int64_t blockSize, RotaryCache& cache);
 
   const compute::AttentionShape& shape() const { return m_shape; }
   const std::vector<PlannedRun>& runs() const { return m_runs; }
   const std::vector<AttentionTask>& tasks() const { return m_tasks; }
+  const std::vector<AttentionJoin>& joins() const { return m_joins; }
+  std::int64_t results() const { return m_results; }  ///< results of stretches that all joins join
   std::int64_t rowsPerTask() const { return m_rowsPerTask; }
   std::int64_t work() const { return m_work; }            ///< number of multiply-adds of all tasks
   bool choosesBlocks() const { return m_choosesBlocks; }  ///< whether a run does not read all blocks
 
  private:
+  void addTasks(const PlannedRun& run, const AttentionRows& rows, bool isSplit);
+
   compute::AttentionShape m_shape;
   std::int64_t m_rowsPerTask = 1;
   std::int64_t m_work = 0;
   bool m_choosesBlocks = false;
   std::vector<PlannedRun> m_runs;
   std::vector<AttentionTask> m_tasks;
+  std::vector<AttentionJoin> m_joins;
+  std::int64_t m_results = 0;
 };
 
 }  // namespace spanscope::cpu

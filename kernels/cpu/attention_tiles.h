@@ -13,6 +13,8 @@
 namespace spanscope::cpu {
 
 constexpr std::int64_t kMostTileKeys = 64;
+/// Keys of a stretch, about.
+constexpr std::int64_t kStretchKeys = 512;
 
 /// Local tokens begin … end − 1 of a segment.
 struct KeyTile {
@@ -30,6 +32,12 @@ class KeyTiles {
 
   std::int64_t blockSize() const { return m_blockSize; }
 
+  /// Keys of a stretch: whole tiles. Stretches are counted from local token 0, as tiles are.
+  std::int64_t stretchKeys() const {
+    const std::int64_t step = std::max(m_tileKeys, m_blockSize);
+    return std::max<std::int64_t>(1, kStretchKeys / step) * step;
+  }
+
   /// The tile that contains a local token.
   KeyTile tileOf(std::int64_t key) const {
     if (m_blockSize <= kMostTileKeys) {
@@ -46,13 +54,14 @@ class KeyTiles {
   std::int64_t m_tileKeys;
 };
 
-/// The keys of a tile that lie in one block.
+/// The keys of a tile that lie in one block. What is read next is known, so that it can be fetched meanwhile.
 template <class Element>
 struct KeyPiece {
   const Element* keys = nullptr;    ///< element 0 of the first key; element i is blockSize · i further
   const Element* values = nullptr;  ///< value of the first key; the next value is headSize further
   std::int64_t count = 0;
-  std::int64_t at = 0;  ///< place of the first key in the tile
+  std::int64_t at = 0;                ///< place of the first key in the tile
+  const Element* nextKeys = nullptr;  ///< those of the next piece, in this tile or the next one; or these
 };
 
 /// The pieces of one tile, in order.
@@ -81,14 +90,26 @@ class KeyPieces {
       const std::int64_t offset = blocks[static_cast<std::size_t>(block)] * blockElements;
       if (chosen == nullptr || chosen[block] != 0) {
         m_pieces[m_count++] = {keys + offset + slot, values + offset + slot * headSize, end - key,
-                               key - tileBegin};
+                               key - tileBegin, nullptr};
       }
       key = end;
       ++block;
     }
+    linkNext(blocks, block, keys, blockElements);
   }
 
  private:
+  /// `block`: the virtual block behind the pieces.
+  void linkNext(const std::vector<BlockId>& blocks, std::int64_t block, const Element* keys,
+                std::int64_t blockElements) {
+    for (std::size_t i = 0; i < m_count; ++i) {
+      KeyPiece<Element>& piece = m_pieces[i];
+      piece.nextKeys = i + 1 < m_count ? m_pieces[i + 1].keys : piece.keys;
+    }
+    if (m_count > 0 && static_cast<std::size_t>(block) < blocks.size())
+      m_pieces[m_count - 1].nextKeys = keys + blocks[static_cast<std::size_t>(block)] * blockElements;
+  }
+
   std::array<KeyPiece<Element>, static_cast<std::size_t>(kMostTileKeys)> m_pieces;
   std::size_t m_count = 0;
 };

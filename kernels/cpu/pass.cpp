@@ -24,12 +24,12 @@ CpuPass::CpuPass(const compute::AttentionShape& shape, const compute::RotaryTabl
                  const compute::KvShape& store, const compute::PassInputs& inputs, RotaryCache& cache)
     : m_tokens(checked(shape, rotary, store, inputs).tokens),
       m_slots(inputs.slots),
-      m_attention(shape, rotary, inputs, cache),
+      m_attention(shape, rotary, inputs, store.blockSize, cache),
       m_mass(inputs.mass),
       m_draws(inputs.draws) {
   takeWanted(inputs);
   rotateKeys(rotary, inputs.localIndices, cache);
-  if (!inputs.narrowings.empty()) m_wide = Wide{shape, rotary, compute::Narrowing(inputs)};
+  if (!inputs.narrowings.empty()) m_wide = Wide{shape, rotary, store.blockSize, compute::Narrowing(inputs)};
 }
 
 void CpuPass::takeWanted(const compute::PassInputs& inputs) {
@@ -74,7 +74,7 @@ void CpuPass::narrow(std::span<const float> scores, RotaryCache& cache) {
   m_tokens = inputs.tokens;
   m_slots = inputs.slots;
   m_mass = inputs.mass;
-  m_attention = CpuAttentionPlan(m_wide->shape, m_wide->rotary, inputs, cache);
+  m_attention = CpuAttentionPlan(m_wide->shape, m_wide->rotary, inputs, m_wide->blockSize, cache);
   takeWanted(inputs);
   rotateKeys(m_wide->rotary, inputs.localIndices, cache);
   results.keptRows = m_wide->narrowing.kept();

@@ -40,6 +40,7 @@ class CpuPass final : public compute::Pass {
   struct Wide {
     compute::AttentionShape shape;
     compute::RotaryTable rotary;
+    std::int64_t blockSize = 0;
     compute::Narrowing narrowing;
   };
 

@@ -11,6 +11,7 @@
 
 #include <QTest>
 
+#include <array>
 #include <cmath>
 #include <cstring>
 #include <limits>
@@ -179,6 +180,40 @@ class TestAttention : public QObject {
                     "a pass for each chunk"));
       const std::vector<std::int32_t> single(static_cast<std::size_t>(rows), 1);
       QVERIFY(check(*two, {.chunks = single, .onePassPerChunk = true}, "row by row"));
+    }
+  }
+
+  /// Few rows may be split along their keys, many are not: rows of long segments, all at once and one by one.
+  void longSegmentsDependOnTheRowAlone_data() { addDevices(); }
+  void longSegmentsDependOnTheRowAlone() {
+    const DeviceInUse device;
+    Random random(m_seed + 20);
+    const auto one = device.make(1);
+    const auto three = device.make(3);
+    if (!one->info().rowsAreBitEqual) QSKIP("rows need not be bit-equal on this device");
+    for (int i = 0; i < device.rounds(12); ++i) {
+      SceneShape shape = randomShape(random);
+      while (!takesHeads(*one, shape.headSize)) shape = randomShape(random);
+      shape.blockSize = std::array{16, 24, 64, 100}[static_cast<std::size_t>(i % 4)];
+      shape.mostTokens = 1700;
+      shape.segments = 1 + i % 3;
+      shape.rows = 30;
+      shape.mostBlocks = 0;
+      shape.window = i % 4 == 3 ? 700 : 0;
+      shape.positionScale = {};
+      const Scene scene = makeScene(shape, random);
+      const std::vector<float> expected = runScene(*one, scene).out;
+      const std::vector<std::int32_t> single(static_cast<std::size_t>(shape.rows), 1);
+      for (compute::Backend* const backend : {one.get(), three.get()}) {
+        QVERIFY2(
+            equalBits(runScene(*backend, scene, {.chunks = single, .onePassPerChunk = true}).out, expected),
+            scene.text().c_str());
+        QVERIFY2(equalBits(runScene(*backend, scene, {.blockSeed = random.next(), .chunks = single}).out,
+                           expected),
+                 scene.text().c_str());
+      }
+      const QString difference = differs(*three, scene);
+      QVERIFY2(difference.isEmpty(), qPrintable(difference));
     }
   }
 
