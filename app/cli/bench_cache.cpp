@@ -159,7 +159,7 @@ void addCacheBenchCommand(CLI::App& group, Context& context) {
                    "it and removed afterwards")
       ->type_name("DIR");
   addSettings(*command, options->session.settings,
-              {"adapter", "context", "device", "exact", "threads", "block_size", "kv_type"});
+              {"adapter", "context", "device", "exact", "arithmetic", "threads", "block_size", "kv_type"});
   command->add_flag("--json", options->json, "Write JSON, with all samples");
   command->callback([&context, options] {
     options->session.check();

@@ -316,8 +316,9 @@ void addCommand(CLI::App& group, Context& context, const Experiment& experiment)
   command->add_option("--picture", options->picture, "Draw it in this SVG file")->type_name("FILE");
   command->add_option("--csv", options->csv, "Write every place and measure in this file")->type_name("FILE");
   command->add_flag("--json", options->json, "Write JSON, with all samples");
-  addSettings(*command, settings,
-              {"adapter", "context", "device", "exact", "threads", "block_size", "blocks", "kv_type"});
+  addSettings(
+      *command, settings,
+      {"adapter", "context", "device", "exact", "arithmetic", "threads", "block_size", "blocks", "kv_type"});
   command->callback([&context, options, &experiment] {
     options->session.check();
     options->query.check();

@@ -327,8 +327,9 @@ void addNeedleCommand(CLI::App& group, Context& context) {
       ->type_name("DIR");
   command->add_flag("--misses", options->misses, "List every miss with its cause");
   command->add_flag("--json", options->json, "Write JSON, with every miss and all samples");
-  addSettings(*command, settings,
-              {"adapter", "context", "device", "exact", "threads", "block_size", "blocks", "kv_type"});
+  addSettings(
+      *command, settings,
+      {"adapter", "context", "device", "exact", "arithmetic", "threads", "block_size", "blocks", "kv_type"});
   command->callback([&context, options] {
     options->session.check();
     context.action = [&context, options] { return runNeedle(context, *options); };

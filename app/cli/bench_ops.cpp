@@ -7,6 +7,7 @@
 #include "app/cli/text_table.h"
 #include "engine/experiment/operations.h"
 #include "engine/model/weights.h"
+#include "engine/workbench/setting_values.h"
 
 #include <CLI/CLI.hpp>
 #include <nlohmann/json.hpp>
@@ -56,9 +57,11 @@ ExitCode runOps(const Context& context, const BenchOpsOptions& options) {
     config = model::namedShape(options.shape);
   }
   const compute::ChosenDevice chosen = context.backends.choose(options.session.settings.device);
-  const compute::BackendOptions device{.threads = options.session.settings.threads,
-                                       .device = chosen.index,
-                                       .exact = options.session.settings.exact};
+  const compute::BackendOptions device{
+      .threads = options.session.settings.threads,
+      .device = chosen.index,
+      .exact = options.session.settings.exact,
+      .arithmetic = workbench::arithmeticOf(options.session.settings.arithmetic)};
   const std::unique_ptr<compute::Backend> backend = chosen.kind.make(device);
   experiment::OperationOptions operations = options.operations;
   operations.kvType = *workbench::suited(options.session.config(), chosen.kind).kvType;
@@ -124,7 +127,7 @@ void addOpsCommand(CLI::App& group, Context& context) {
              "Tokens that attention reads before the rows, e.g. 0,512", {0, kMostTokens});
   addNumber(*command, "-r,--repeats", options->operations.repeats, "Timed samples of each operation",
             {1, kMostRepeats});
-  addSettings(*command, options->session.settings, {"device", "exact", "threads", "kv_type"});
+  addSettings(*command, options->session.settings, {"device", "exact", "arithmetic", "threads", "kv_type"});
   command->add_flag("--json", options->json, "Write JSON, with all samples");
   command->callback(
       [&context, options] { context.action = [&context, options] { return runOps(context, *options); }; });

@@ -276,8 +276,9 @@ void addRepeatCommand(CLI::App& group, Context& context) {
   addPlanOptions(*command, options->query);
   addSettings(*command, settings, {"max_tokens"});
   addNumber(*command, "--repeats", options->repeats, "Measured runs of each case", {1, kMostRepeats});
-  addSettings(*command, settings,
-              {"adapter", "context", "device", "exact", "threads", "block_size", "blocks", "kv_type"});
+  addSettings(
+      *command, settings,
+      {"adapter", "context", "device", "exact", "arithmetic", "threads", "block_size", "blocks", "kv_type"});
   addStoreOptions(*command, options->session);
   command->add_flag("--json", options->json, "Write JSON, with all samples");
   command->callback([&context, options] {

@@ -276,8 +276,9 @@ void addSourcesCommand(CLI::App& group, Context& context) {
   command->add_option("--picture", options->pictures, "Folder for sources.svg (what is reported, by measure)")
       ->type_name("DIR");
   command->add_flag("--json", options->json, "Write JSON");
-  addSettings(*command, settings,
-              {"adapter", "context", "device", "exact", "threads", "block_size", "blocks", "kv_type"});
+  addSettings(
+      *command, settings,
+      {"adapter", "context", "device", "exact", "arithmetic", "threads", "block_size", "blocks", "kv_type"});
   addStoreOptions(*command, options->session);
   command->callback([&context, options] {
     options->session.check();

@@ -194,8 +194,9 @@ void addWarmCommand(CLI::App& group, Context& context) {
   workbench::RunSettings& settings = options->session.settings;
   addSettings(*command, settings, {"model", "chat_template"});
   addSettings(*command, settings, {"prompt_layout"});
-  addSettings(*command, settings,
-              {"adapter", "context", "device", "exact", "threads", "block_size", "blocks", "kv_type"});
+  addSettings(
+      *command, settings,
+      {"adapter", "context", "device", "exact", "arithmetic", "threads", "block_size", "blocks", "kv_type"});
   addStoreFolderOption(*command, options->session.cacheFolder,
                        "Folder of the store; without, the user's own in the folder for caches");
   addSettings(*command, settings, {"cache_disk_mib"});

@@ -133,6 +133,14 @@ std::vector<experiment::SpeedTest> speedTests(const BenchCommandOptions& options
   return tests;
 }
 
+/// What the machine multiplied and read when it was last asked.
+std::string limitsLine(const compute::MachineRates& machine) {
+  std::string line = "\n  the machine: " + shortNumber(machine.flops) + " FLOP/s in f32";
+  if (machine.bf16Flops > 0) line += ", " + shortNumber(machine.bf16Flops) + " by bf16 pairs";
+  if (machine.byteOperations > 0) line += ", " + shortNumber(machine.byteOperations) + " by int8 dots";
+  return line + ", " + shortNumber(machine.bytesPerSecond) + " byte/s\n";
+}
+
 ExitCode runSpeed(const Context& context, const BenchCommandOptions& options) {
   run::SessionConfig config = options.session.config();
   config.blockCount = experiment::speedBlocks(speedTests(options), config.blockSize);
@@ -142,6 +150,7 @@ ExitCode runSpeed(const Context& context, const BenchCommandOptions& options) {
   speed.repeats = options.repeats;
   speed.kvType = *workbench::suited(config, bundle.device.kind).kvType;
   speed.weightElementBytes = bundle.weightElementBytes();
+  speed.arithmetic = bundle.arithmeticRate();
   const compute::RateMeter measureMachine = bundle.device.kind.meter(bundle.backendOptions());
 
   nlohmann::ordered_json rows = nlohmann::ordered_json::array();
@@ -152,6 +161,7 @@ ExitCode runSpeed(const Context& context, const BenchCommandOptions& options) {
                    {"of machine's"},
                    {"byte/s"},
                    {"of machine's"}});
+  compute::MachineRates machine;
   for (const experiment::SpeedTest& test : speedTests(options)) {
     showProgress(context, "measuring " + test.name());
     const experiment::SpeedResult result =
@@ -162,17 +172,22 @@ ExitCode runSpeed(const Context& context, const BenchCommandOptions& options) {
     row["flops_per_second"] = result.flopsPerSecond;
     row["bytes_per_second"] = result.bytesPerSecond;
     row["machine_flops_per_second"] = result.machine.flops;
+    if (result.machine.bf16Flops > 0) row["machine_bf16_flops_per_second"] = result.machine.bf16Flops;
+    if (result.machine.byteOperations > 0)
+      row["machine_int8_operations_per_second"] = result.machine.byteOperations;
+    row["arithmetic_limit"] = result.arithmeticLimit;
     row["machine_bytes_per_second"] = result.machine.bytesPerSecond;
     row["share_of_limit"] = result.share();
     rows.push_back(std::move(row));
+    machine = result.machine;
     const auto percent = [](double share) { return fixed(share * 100, 0) + " %"; };
-    table.addRow(
-        {test.name(), fixed(result.tokensPerSecond.median, 1), spread(result.tokensPerSecond, 1, 1),
-         shortNumber(result.flopsPerSecond),
-         percent(result.flopsPerSecond / result.machine.flops) + " of " + shortNumber(result.machine.flops),
-         shortNumber(result.bytesPerSecond),
-         percent(result.bytesPerSecond / result.machine.bytesPerSecond) + " of " +
-             shortNumber(result.machine.bytesPerSecond)});
+    table.addRow({test.name(), fixed(result.tokensPerSecond.median, 1), spread(result.tokensPerSecond, 1, 1),
+                  shortNumber(result.flopsPerSecond),
+                  percent(result.flopsPerSecond / result.arithmeticLimit) + " of " +
+                      shortNumber(result.arithmeticLimit),
+                  shortNumber(result.bytesPerSecond),
+                  percent(result.bytesPerSecond / result.machine.bytesPerSecond) + " of " +
+                      shortNumber(result.machine.bytesPerSecond)});
   }
   showProgress(context, "");
   if (options.json) {
@@ -182,7 +197,7 @@ ExitCode runSpeed(const Context& context, const BenchCommandOptions& options) {
   } else {
     writeBenchHeader(context.streams.out, bundle, options.session);
     context.streams.out
-        << table.text()
+        << table.text() << limitsLine(machine)
         << "\n  pp is held against arithmetic, tg against memory; the machine's own figures were "
            "measured between the repeats;\n  more than all of the memory's means that the weights stay in "
            "the "
@@ -198,7 +213,7 @@ void addSourceOptions(CLI::App& command, BenchCommandOptions& options) {
                   "Random weights of a shape instead of a model: " + model::shapeNames())
       ->check(CLI::IsMember(model::shapeList()))
       ->excludes("--model");
-  addSettings(command, options.session.settings, {"device", "exact", "threads", "kv_type"});
+  addSettings(command, options.session.settings, {"device", "exact", "arithmetic", "threads", "kv_type"});
   command.add_flag("--json", options.json, "Write JSON, with all samples");
 }
 

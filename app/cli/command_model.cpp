@@ -148,12 +148,14 @@ nlohmann::ordered_json describe(const workbench::ModelBundle& bundle, const Text
 
 ExitCode show(const Context& context, const ModelOptions& options) {
   const TextFacts facts = textFacts(options);
-  workbench::ModelBundle bundle = workbench::loadModelWeights(options.directory, context.backends,
-                                                              {.threads = options.settings.threads,
-                                                               .device = options.settings.device,
-                                                               .exact = options.settings.exact,
-                                                               .adapter = options.settings.adapter,
-                                                               .context = options.settings.context});
+  workbench::ModelBundle bundle =
+      workbench::loadModelWeights(options.directory, context.backends,
+                                  {.threads = options.settings.threads,
+                                   .device = options.settings.device,
+                                   .exact = options.settings.exact,
+                                   .arithmetic = workbench::arithmeticOf(options.settings.arithmetic),
+                                   .adapter = options.settings.adapter,
+                                   .context = options.settings.context});
   if (facts.own.tokenizer)
     workbench::addEndTokens(bundle.config, options.directory, *facts.own.tokenizer, facts.chat);
   const nlohmann::ordered_json json = describe(bundle, facts);
@@ -181,12 +183,14 @@ ExitCode show(const Context& context, const ModelOptions& options) {
 
 ExitCode logits(const Context& context, const ModelOptions& options) {
   const layout::SpanTable table = parseSegments(options.segments, parseIds(options.ids));
-  workbench::ModelBundle bundle = workbench::loadModelWeights(options.directory, context.backends,
-                                                              {.threads = options.settings.threads,
-                                                               .device = options.settings.device,
-                                                               .exact = options.settings.exact,
-                                                               .adapter = options.settings.adapter,
-                                                               .context = options.settings.context});
+  workbench::ModelBundle bundle =
+      workbench::loadModelWeights(options.directory, context.backends,
+                                  {.threads = options.settings.threads,
+                                   .device = options.settings.device,
+                                   .exact = options.settings.exact,
+                                   .arithmetic = workbench::arithmeticOf(options.settings.arithmetic),
+                                   .adapter = options.settings.adapter,
+                                   .context = options.settings.context});
   for (const layout::Segment& segment : table.segments) {
     for (const TokenId id : segment.tokens) checkId("--ids", id, bundle.config.vocabularySize);
   }
@@ -261,7 +265,8 @@ void addModel(CLI::App& app, Context& context) {
   logitsCommand->add_option("--segments", options->segments,
                             "Segments in order, each i (independent: sees only itself) or d (dependent: sees "
                             "everything before) and its length, e.g. i5,i4,d3; default: one d of all ids");
-  addSettings(*logitsCommand, options->settings, {"adapter", "context", "device", "exact", "threads"});
+  addSettings(*logitsCommand, options->settings,
+              {"adapter", "context", "device", "exact", "arithmetic", "threads"});
   logitsCommand->callback(
       [&context, options] { context.action = [&context, options] { return logits(context, *options); }; });
 }

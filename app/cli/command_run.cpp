@@ -386,7 +386,8 @@ void addRun(CLI::App& app, Context& context) {
   addNumber(*command, "--top-k", options->topK, "Draw from the k likeliest tokens; 0: off", {0, kMost});
   addNumber(*command, "--top-p", options->topP, "Draw from the likeliest tokens that make up p; 1: off",
             {0.0F, 1.0F});
-  addSettings(*command, settings, {"device", "exact", "threads", "block_size", "blocks", "kv_type"});
+  addSettings(*command, settings,
+              {"device", "exact", "arithmetic", "threads", "block_size", "blocks", "kv_type"});
   addStoreOptions(*command, options->session);
   using workbench::SettingEffect;
   addOtherSettings(*command, settings, {SettingEffect::Model, SettingEffect::Session, SettingEffect::Run});

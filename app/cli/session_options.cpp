@@ -95,6 +95,7 @@ workbench::ModelOptions modelOptions(const SessionOptions& options) {
   return {.threads = options.settings.threads,
           .device = options.settings.device,
           .exact = options.settings.exact,
+          .arithmetic = workbench::arithmeticOf(options.settings.arithmetic),
           .session = options.config(),
           .adapter = options.settings.adapter,
           .context = options.settings.context};

@@ -4,6 +4,7 @@
 #pragma once
 
 #include "engine/base/saturated.h"
+#include "engine/compute/arithmetic.h"
 #include "engine/compute/backend.h"
 #include "engine/compute/thread_limit.h"
 
@@ -23,6 +24,8 @@ struct BackendOptions {
   /// Whether rows must be bit-equal (DeviceInfo::rowsAreBitEqual), even if that takes longer. It changes
   /// nothing for a device whose rows always are.
   bool exact = false;
+  /// Of products on a processor; cards take no notice.
+  Arithmetic arithmetic = Arithmetic::F32;
 };
 
 /// A device that was found on this machine.
@@ -38,6 +41,8 @@ struct Device {
 /// The highest rates of a device, as measured.
 struct MachineRates {
   double flops = 0;           ///< f32 operations per second; a multiply-add counts as two
+  double bf16Flops = 0;       ///< the same by pairs of bf16 elements; 0: the device has none, or says nothing
+  double byteOperations = 0;  ///< the same by bytes
   double bytesPerSecond = 0;  ///< read from the memory that holds weights
 };
 

@@ -74,7 +74,7 @@ std::string SpeedTest::name() const {
 }
 
 double SpeedResult::share() const {
-  return test.kind == SpeedTest::Kind::Prompt ? flopsPerSecond / machine.flops
+  return test.kind == SpeedTest::Kind::Prompt ? flopsPerSecond / arithmeticLimit
                                               : bytesPerSecond / machine.bytesPerSecond;
 }
 
@@ -102,8 +102,9 @@ SpeedResult measureSpeed(model::Decoder& decoder, compute::Backend& backend, con
   result.test = test;
   const auto probe = [&] {
     const compute::MachineRates rates = measureMachine();
-    result.machine.flops = std::max(result.machine.flops, rates.flops);
-    result.machine.bytesPerSecond = std::max(result.machine.bytesPerSecond, rates.bytesPerSecond);
+    for (const auto rate : {&compute::MachineRates::flops, &compute::MachineRates::bf16Flops,
+                            &compute::MachineRates::byteOperations, &compute::MachineRates::bytesPerSecond})
+      result.machine.*rate = std::max(result.machine.*rate, rates.*rate);
   };
   once();
   std::vector<double> rates;
@@ -114,6 +115,8 @@ SpeedResult measureSpeed(model::Decoder& decoder, compute::Backend& backend, con
     rates.push_back(test.count / std::chrono::duration<double>(Clock::now() - begin).count());
   }
   probe();
+  const double own = result.machine.*options.arithmetic;
+  result.arithmeticLimit = own > 0 ? own : result.machine.flops;
 
   result.tokensPerSecond = summarize(std::move(rates));
   const ModelCost cost = costOf(decoder.config(), options.weightElementBytes,

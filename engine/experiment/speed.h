@@ -31,6 +31,9 @@ struct SpeedOptions {
   std::int32_t rowsPerPass = 512;
   compute::DType kvType = compute::DType::F32;
   double weightElementBytes = 2;  ///< 2 for bf16, 4 for f32
+  /// The machine's rate that prompts are held against: that of the arithmetic with which most weights are
+  /// multiplied. A device that has no such arithmetic is held against its f32.
+  double compute::MachineRates::*arithmetic = &compute::MachineRates::flops;
 };
 
 struct SpeedResult {
@@ -39,6 +42,7 @@ struct SpeedResult {
   double flopsPerSecond = 0;      ///< at the median
   double bytesPerSecond = 0;      ///< at the median, for the least bytes that must be read
   compute::MachineRates machine;  ///< the highest rates that were measured between the repeats
+  double arithmeticLimit = 0;     ///< that of the options' arithmetic among them
   /// Share of the limit for this kind: arithmetic for prompts, memory for generation.
   double share() const;
 };

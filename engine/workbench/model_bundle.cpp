@@ -3,6 +3,7 @@
 
 #include "engine/base/error.h"
 #include "engine/base/hash.h"
+#include "engine/compute/device_kinds.h"
 #include "engine/model/weights.h"
 #include "engine/run/session_config.h"
 #include "engine/text/end_tokens.h"
@@ -75,8 +76,11 @@ void addWeights(ModelBundle& bundle, const model::WeightSource& weights, const c
   checkMemory(
       memoryNeed(bundle.config, bundle.weights, session ? &*session : nullptr, bundle.device.kind.memory()),
       bundle.device.device);
-  bundle.backend = bundle.device.kind.make(
-      {.threads = options.threads, .device = bundle.device.index, .exact = options.exact});
+  bundle.arithmetic = options.arithmetic;
+  bundle.backend = bundle.device.kind.make({.threads = options.threads,
+                                            .device = bundle.device.index,
+                                            .exact = options.exact,
+                                            .arithmetic = options.arithmetic});
   const WatchedWeights watched(weights, options);
   bundle.decoder = std::make_unique<model::Decoder>(bundle.config, watched, *bundle.backend,
                                                     adapter ? &*adapter : nullptr);
@@ -104,6 +108,17 @@ run::SessionConfig suited(run::SessionConfig config, const compute::BackendKind&
 
 compute::BackendOptions ModelBundle::backendOptions() const {
   return {.threads = backend->info().threads, .device = device.index};
+}
+
+double compute::MachineRates::*ModelBundle::arithmeticRate() const {
+  using compute::MachineRates;
+  if (arithmetic != compute::Arithmetic::Fast || device.kind.name != compute::kProcessor.name ||
+      weights.empty())
+    return &MachineRates::flops;
+  const auto most = std::max_element(weights.begin(), weights.end(),
+                                     [](const auto& a, const auto& b) { return a.second < b.second; });
+  if (most->first == compute::WeightFormat::BF16) return &MachineRates::bf16Flops;
+  return compute::infoOf(most->first).isPacked() ? &MachineRates::byteOperations : &MachineRates::flops;
 }
 
 double ModelBundle::weightElementBytes() const {

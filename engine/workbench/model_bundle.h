@@ -24,9 +24,10 @@
 namespace spanscope::workbench {
 
 struct ModelOptions {
-  int threads = 0;                           ///< 0: one per core
-  std::string device{compute::kAutoDevice};  ///< as for Backends::choose()
-  bool exact = false;                        ///< as in BackendOptions
+  int threads = 0;                                            ///< 0: one per core
+  std::string device{compute::kAutoDevice};                   ///< as for Backends::choose()
+  bool exact = false;                                         ///< as in BackendOptions
+  compute::Arithmetic arithmetic = compute::Arithmetic::F32;  ///< the same
   /// The cache that will be made besides the weights. Loading checks that both fit into the device's memory.
   /// Without it, only the weights are checked.
   std::optional<run::SessionConfig> session = {};
@@ -50,6 +51,7 @@ struct ModelBundle {
   std::string fingerprint;       ///< of the model and a sample of the weights
   std::string weightsDigest;     ///< of all weights, as they were loaded
   compute::ChosenDevice device;  ///< the device of `backend`
+  compute::Arithmetic arithmetic = compute::Arithmetic::F32;  ///< of the backend, where it is a processor's
   std::unique_ptr<compute::Backend> backend;  ///< null for a mere description; so is the decoder
   std::unique_ptr<model::Decoder> decoder;
   std::unique_ptr<text::Tokenizer> tokenizer;  ///< null for a shape
@@ -58,6 +60,8 @@ struct ModelBundle {
   bool chatIsChosen = false;                   ///< by a person, in place of the checkpoint's own
 
   compute::BackendOptions backendOptions() const;
+  /// The rate of the machine with which most weights are multiplied, if it has it.
+  double compute::MachineRates::*arithmeticRate() const;
 
   /// Mean bytes of a weight's element in the processor's memory.
   double weightElementBytes() const;

@@ -24,12 +24,14 @@ constexpr std::size_t kMostPaces = 256;
 constexpr std::int64_t kMostPromptTokens = 50'000;  ///< more are halved
 constexpr std::int64_t kMostGeneratedTokens = 2'000;
 
-/// Model, device, threads and exactness. Empty: the model has no place, so that nothing is known of it.
+/// Model, device, threads, exactness and arithmetic. Empty: the model has no place, so that nothing is known
+/// of it.
 std::string keyOf(const RunSettings& settings) {
   try {
     const RunSettings identity = modelIdentityOf(settings);
     return identity.model + "|" + identity.device + "|" + std::to_string(identity.threads) + "|" +
-           (identity.exact ? "exact" : "");
+           (identity.exact ? "exact" : "") +
+           (identity.arithmetic == RunSettings().arithmetic ? "" : "|" + identity.arithmetic);
   } catch (const Failure&) {
     return {};
   }

@@ -103,6 +103,21 @@ Choices kvTypeChoices() {
   return choices;
 }
 
+Choices arithmeticChoices() {
+  return {
+      {.name = compute::nameOf(compute::Arithmetic::F32),
+       .label = tr("f32"),
+       .help = tr("Activations and sums in f32, weights widened exactly"),
+       .brief = "activations in f32"},
+      {.name = compute::nameOf(compute::Arithmetic::Fast),
+       .label = tr("fast"),
+       .help = tr("What the processor does fastest: activations are rounded to bf16 for bf16 weights, to "
+                  "eight bits for packed ones"),
+       .brief =
+           "rounded to bf16 for bf16 weights and to 8 bits for packed ones, where the processor multiplies "
+           "those faster"}};
+}
+
 Choices outputFormChoices() {
   return choicesOf(kOutputForms);
 }
@@ -136,6 +151,10 @@ const text::ChatTemplate* templateOf(std::string_view name) {
 
 layout::Layout layoutOf(std::string_view name) {
   return layout::findLayout(name).value_or(layout::Layout::Exact);
+}
+
+compute::Arithmetic arithmeticOf(std::string_view name) {
+  return compute::arithmeticOf(name).value_or(compute::Arithmetic::F32);
 }
 
 std::optional<compute::DType> kvTypeOf(std::string_view name) {

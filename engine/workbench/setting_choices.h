@@ -11,6 +11,7 @@ Choices templateChoices();
 Choices policyChoices();
 Choices layoutChoices();
 Choices kvTypeChoices();
+Choices arithmeticChoices();
 Choices deviceChoices();
 Choices outputFormChoices();
 Choices localityShapeChoices();

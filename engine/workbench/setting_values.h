@@ -2,6 +2,7 @@
 // Translates the name in a setting for the engine. An unknown name means the default.
 #pragma once
 
+#include "engine/compute/arithmetic.h"
 #include "engine/compute/backend.h"
 #include "engine/layout/layouts.h"
 #include "engine/plan/planner.h"
@@ -19,6 +20,7 @@ namespace spanscope::workbench {
 const text::ChatTemplate* templateOf(std::string_view name);
 policy::Choice policyOf(std::string_view name);
 layout::Layout layoutOf(std::string_view name);
+compute::Arithmetic arithmeticOf(std::string_view name);
 std::optional<compute::DType> kvTypeOf(std::string_view name);  ///< nothing: the type that suits the device
 plan::OutputForm outputFormOf(std::string_view name);
 plan::LocalityShape localityShapeOf(std::string_view name);

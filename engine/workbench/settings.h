@@ -35,6 +35,7 @@ struct RunSettings {
   std::int32_t cacheDiskMebibytes = 0;   ///< disk space for blocks that outlive the program; 0: none
   std::string device = "auto";           ///< "auto": the first usable device
   bool exact = false;                    ///< rows are bit-equal even if that takes longer
+  std::string arithmetic = "f32";        ///< name of a compute::Arithmetic
   std::int32_t threads = 0;              ///< 0: one per core
   std::int32_t maxTokens = 0;            ///< for generates without a limit; 0: the model's own
   bool observe = true;                   ///< record attention

@@ -216,6 +216,24 @@ const std::vector<Setting>& runSettings() {
        .option = {.name = "--exact",
                   .help = "Have a GPU give every token the same bits whatever is computed beside it, which "
                           "takes longer; the CPU always does"}},
+      {.key = "arithmetic",
+       .name = "arithmetic",
+       .member = &RunSettings::arithmetic,
+       .effect = SettingEffect::Model,
+       .choices = arithmeticChoices,
+       .onlyWhereChosen = true,
+       .isUsed =
+           [](const RunSettings& settings) {
+             const compute::DeviceKind* kind = compute::deviceKindOf(settings.device);
+             return kind == nullptr || kind == &compute::kProcessor;
+           },
+       .row = {.group = Group::Model,
+               .label = tr("Arithmetic of the processor"),
+               .help = tr(
+                   "Products of activations and weights: in f32, or with activations rounded to what "
+                   "the processor multiplies fastest. Either way a token has the same bits whatever is "
+                   "computed beside it; the two keep their blocks apart. A GPU takes no notice.")},
+       .option = {.name = "--arithmetic", .help = "Arithmetic of products on the CPU"}},
       {.key = "threads",
        .name = "threads",
        .member = &RunSettings::threads,

@@ -32,7 +32,8 @@ using compute::DType;
 using compute::WeightFormat;
 
 // Changes whenever the same input would give other bits.
-constexpr const char* kNumericRevision = "cpu-1";
+constexpr const char* kNumericRevision = "cpu-2";
+constexpr const char* kFastRevision = "/fast-1: ";
 
 std::string processorName() {
   std::ifstream file("/proc/cpuinfo");
@@ -49,22 +50,27 @@ std::string processorName() {
 class CpuBackend final : public compute::Backend {
  public:
   explicit CpuBackend(const compute::BackendOptions& options)
-      : m_executor(options.threads), m_rowKernels(rowKernels()) {}
+      : m_executor(options.threads), m_rowKernels(rowKernels()), m_matmul(options.arithmetic) {}
 
   compute::DeviceInfo info() const override {
     compute::DeviceInfo info;
     const int threads = m_executor.threads();
     info.instructionSet = m_rowKernels.instructionSet;
-    info.name = processorName() + ", " + info.instructionSet + ", " + std::to_string(threads) +
-                (threads == 1 ? " thread" : " threads");
+    const LowPrecision& low = m_matmul.lowPrecision();
+    info.name = processorName() + ", " + info.instructionSet + (low.isAny() ? " with " + low.words() : "") +
+                ", " + std::to_string(threads) + (threads == 1 ? " thread" : " threads");
     info.threads = threads;
     info.remark = m_executor.pool().shortfall();
     info.numericRevision = std::string(kNumericRevision) + "/" + m_rowKernels.target;
+    if (low.isAny()) info.numericRevision += std::string(kFastRevision) + low.words();
     info.rowsAreBitEqual = compute::kProcessor.rowsAreBitEqual;
     return info;
   }
 
-  void begin(std::stop_token stop) override { m_executor.begin(std::move(stop)); }
+  void begin(std::stop_token stop) override {
+    m_matmul.clear();
+    m_executor.begin(std::move(stop));
+  }
   bool stopped() override { return m_executor.stopped(); }
 
   std::unique_ptr<compute::Tensor> makeTensor() override { return std::make_unique<CpuTensor>(); }
@@ -74,7 +80,7 @@ class CpuBackend final : public compute::Backend {
     switch (use) {
       case compute::WeightUse::Matrix:
       case compute::WeightUse::Logits:
-        return makePanels(matrix, m_matmul.panelWidth(), m_executor.pool());
+        return makePanels(matrix, m_matmul.layoutFor(matrix.format), m_executor.pool());
       case compute::WeightUse::Embedding:
         return makeRows(matrix, matrix.format);
       case compute::WeightUse::Vector:
@@ -94,6 +100,7 @@ class CpuBackend final : public compute::Backend {
   }
 
   void embed(const compute::Pass& pass, const compute::Weight& table, compute::Tensor& out) override {
+    settle();
     const std::span<const TokenId> ids = cpuPass(pass).tokens();
     const CpuWeight& weight = cpuWeight(table);
     CpuTensor& target = cpuTensor(out);
@@ -110,6 +117,7 @@ class CpuBackend final : public compute::Backend {
 
   void rmsNorm(const compute::Tensor& x, const compute::Weight& weight, float epsilon,
                compute::Tensor& out) override {
+    settle();
     const CpuTensor& source = cpuTensor(x);
     CpuTensor& target = cpuTensor(out);
     target.resize(source.rows(), source.columns());
@@ -128,13 +136,13 @@ class CpuBackend final : public compute::Backend {
     const CpuTensor& source = cpuTensor(x);
     const CpuWeight& panels = cpuWeight(weight);
     CpuTensor& target = cpuTensor(out);
-    if (!accumulate) target.resize(source.rows(), panels.rows());
-    m_matmul.run(m_executor, source, panels, bias != nullptr ? &cpuWeight(*bias) : nullptr, accumulate,
+    m_matmul.add(m_executor, source, panels, bias != nullptr ? &cpuWeight(*bias) : nullptr, accumulate,
                  target);
   }
 
   void multiplyGated(compute::Activation activation, const compute::Tensor& gate, const compute::Tensor& up,
                      compute::Tensor& out) override {
+    settle();
     const auto multiply = m_rowKernels.multiplyGated[static_cast<std::size_t>(activation)];
     const CpuTensor& gates = cpuTensor(gate);
     const CpuTensor& ups = cpuTensor(up);
@@ -148,6 +156,7 @@ class CpuBackend final : public compute::Backend {
   }
 
   void scale(compute::Tensor& x, float factor) override {
+    settle();
     CpuTensor& target = cpuTensor(x);
     m_executor.runRanges(target.rows(), target.columns(), [&](std::int64_t first, std::int64_t last) {
       for (std::int64_t row = first; row < last; ++row)
@@ -156,6 +165,7 @@ class CpuBackend final : public compute::Backend {
   }
 
   void addScaled(const compute::Tensor& x, float factor, compute::Tensor& out) override {
+    settle();
     const CpuTensor& source = cpuTensor(x);
     CpuTensor& target = cpuTensor(out);
     m_executor.runRanges(target.rows(), target.columns(), [&](std::int64_t first, std::int64_t last) {
@@ -166,6 +176,7 @@ class CpuBackend final : public compute::Backend {
 
   void gatherRows(const compute::Pass& pass, compute::RowList list, const compute::Tensor& x,
                   compute::Tensor& out) override {
+    settle();
     const std::span<const std::int32_t> rows = cpuPass(pass).rows(list);
     const CpuTensor& source = cpuTensor(x);
     CpuTensor& target = cpuTensor(out);
@@ -177,25 +188,30 @@ class CpuBackend final : public compute::Backend {
 
   void storeKeysValues(const compute::Pass& pass, const compute::Tensor& keys, const compute::Tensor& values,
                        std::int32_t layer, compute::KvStore& store) override {
+    settle();
     writeKeysValues(m_executor, m_rowKernels, cpuPass(pass), cpuTensor(keys), cpuTensor(values), layer,
                     cpuKvStore(store));
   }
 
   void copyBlocks(std::span<const compute::BlockCopy> copies, compute::KvStore& store) override {
+    settle();
     for (const compute::BlockCopy& copy : copies)
       cpuKvStore(store).copyBlock(copy.source, copy.target, copy.slots);
   }
 
   void readBlocks(std::span<const compute::BlockToHost> blocks, const compute::KvStore& store) override {
+    settle();
     for (const compute::BlockToHost& block : blocks) cpuKvStore(store).readBlock(block);
   }
 
   void writeBlocks(std::span<const compute::BlockFromHost> blocks, compute::KvStore& store) override {
+    settle();
     for (const compute::BlockFromHost& block : blocks) cpuKvStore(store).writeBlock(block);
   }
 
   void attend(compute::Pass& pass, const compute::Tensor& queries, const compute::KvStore& store,
               std::int32_t layer, bool observed, compute::Tensor& out) override {
+    settle();
     CpuPass& own = cpuPass(pass);
     compute::LayerMass* mass = nullptr;
     if (observed) mass = &own.results.mass.emplace_back(compute::LayerMass{.layer = layer, .runs = {}});
@@ -205,6 +221,7 @@ class CpuBackend final : public compute::Backend {
 
   void deviations(const compute::Pass& pass, compute::StoredPart part, const compute::Tensor& x,
                   std::int32_t layer, const compute::KvStore& store, compute::Tensor& out) override {
+    settle();
     const CpuTensor& source = cpuTensor(x);
     CpuTensor& target = cpuTensor(out);
     target.resize(source.rows(), 1);
@@ -213,12 +230,14 @@ class CpuBackend final : public compute::Backend {
   }
 
   void narrow(compute::Pass& pass, const compute::Tensor& scores) override {
+    settle();
     const CpuTensor& source = cpuTensor(scores);
     cpuPass(pass).narrow({source.data(), static_cast<std::size_t>(source.rows() * source.columns())},
                          m_rotary);
   }
 
   void sample(compute::Pass& pass, const compute::Tensor& logits) override {
+    settle();
     CpuPass& own = cpuPass(pass);
     const CpuTensor& source = cpuTensor(logits);
     std::vector<compute::SamplingRow> rows;
@@ -233,18 +252,21 @@ class CpuBackend final : public compute::Backend {
   }
 
   void fetch(compute::Pass& pass, const compute::Tensor& x) override {
+    settle();
     const CpuTensor& source = cpuTensor(x);
     cpuPass(pass).results.fetched.emplace_back(source.data(),
                                                source.data() + source.rows() * source.columns());
   }
 
   compute::PassResults finish(compute::Pass& pass) override {
+    settle();
     compute::PassResults results = std::move(cpuPass(pass).results);
     results.stopped = m_executor.stopped();
     return results;
   }
 
   void download(const compute::Tensor& x, std::span<float> out) override {
+    settle();
     const CpuTensor& source = cpuTensor(x);
     checkCount(source, out.size());
     std::copy_n(source.data(), out.size(), out.data());
@@ -252,6 +274,7 @@ class CpuBackend final : public compute::Backend {
 
   void upload(std::span<const float> values, std::int64_t rows, std::int64_t columns,
               compute::Tensor& out) override {
+    settle();
     CpuTensor& target = cpuTensor(out);
     target.resize(rows, columns);
     checkCount(target, values.size());
@@ -259,6 +282,9 @@ class CpuBackend final : public compute::Backend {
   }
 
  private:
+  /// Everything but a product comes after those that wait.
+  void settle() { m_matmul.settle(m_executor); }
+
   static void checkCount(const CpuTensor& tensor, std::size_t found) {
     const auto expected = static_cast<std::size_t>(tensor.rows() * tensor.columns());
     if (found == expected) return;
@@ -284,7 +310,10 @@ compute::RateMeter meter(const compute::BackendOptions& options) {
   return [meter = std::make_shared<MachineMeter>(options.threads)] {
     constexpr int kSamples = 3;
     const MachineLimits limits = meter->measure(kSamples);
-    return compute::MachineRates{.flops = limits.flops, .bytesPerSecond = limits.readBytes};
+    return compute::MachineRates{.flops = limits.flops,
+                                 .bf16Flops = limits.bf16Flops,
+                                 .byteOperations = limits.byteOperations,
+                                 .bytesPerSecond = limits.readBytes};
   };
 }
 

@@ -24,7 +24,10 @@ double secondsSince(Clock::time_point begin) {
 }  // namespace
 
 MachineMeter::MachineMeter(int threads)
-    : m_pool(threads), m_kernels(limitKernels()), m_buffer(kBufferBytes, "memory measurement") {
+    : m_pool(threads),
+      m_kernels(limitKernels()),
+      m_fastKernels(fastLimitKernels()),
+      m_buffer(kBufferBytes, "memory measurement") {
   // Pages exist only once they are written; reading them before would read one page of zeros.
   std::byte* data = m_buffer.as<std::byte>();
   m_pool.run(kBufferBytes / kPartBytes, {}, [data](std::int64_t part, int) {
@@ -33,13 +36,26 @@ MachineMeter::MachineMeter(int threads)
 }
 
 double MachineMeter::sampleFlops() {
+  return sampleOperations(m_kernels.multiplyAdd);
+}
+
+double MachineMeter::sampleBf16Flops() {
+  return sampleOperations(m_fastKernels.multiplyPairs);
+}
+
+double MachineMeter::sampleByteOperations() {
+  return sampleOperations(m_fastKernels.multiplyBytes);
+}
+
+double MachineMeter::sampleOperations(double (*loop)(std::int64_t rounds, float* sink)) {
+  if (loop == nullptr) return 0;
   const std::int64_t parts = kPartsPerThread * m_pool.size();
   std::vector<double> operations(static_cast<std::size_t>(m_pool.size()) * 8);  // a line for each thread
   std::vector<float> sinks(static_cast<std::size_t>(m_pool.size()) * 16);
   const auto begin = Clock::now();
   m_pool.run(parts, {}, [&](std::int64_t, int thread) {
     const auto index = static_cast<std::size_t>(thread);
-    operations[index * 8] += m_kernels.multiplyAdd(kRounds, &sinks[index * 16]);
+    operations[index * 8] += loop(kRounds, &sinks[index * 16]);
   });
   const double seconds = secondsSince(begin);
   double total = 0;
@@ -62,6 +78,8 @@ MachineLimits MachineMeter::measure(int samples) {
   MachineLimits limits;
   for (int i = 0; i < samples; ++i) {
     limits.flops = std::max(limits.flops, sampleFlops());
+    limits.bf16Flops = std::max(limits.bf16Flops, sampleBf16Flops());
+    limits.byteOperations = std::max(limits.byteOperations, sampleByteOperations());
     limits.readBytes = std::max(limits.readBytes, sampleReadBytes());
   }
   return limits;

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "kernels/cpu/aligned_buffer.h"
+#include "kernels/cpu/fast/fast_limits.h"
 #include "kernels/cpu/thread_pool.h"
 
 #include <cstddef>
@@ -11,8 +12,10 @@
 namespace spanscope::cpu {
 
 struct MachineLimits {
-  double flops = 0;      ///< f32 floating-point operations per second; a multiply-add counts as two
-  double readBytes = 0;  ///< bytes per second that all threads together read from memory
+  double flops = 0;           ///< f32 floating-point operations per second; a multiply-add counts as two
+  double bf16Flops = 0;       ///< the same by pairs of bf16 elements; 0: the processor has none
+  double byteOperations = 0;  ///< the same by bytes
+  double readBytes = 0;       ///< bytes per second that all threads together read from memory
 };
 
 /// The loops of a measurement, for one instruction set.
@@ -34,15 +37,20 @@ class MachineMeter {
   explicit MachineMeter(int threads = 0);
 
   int threads() const { return m_pool.size(); }
-  double sampleFlops();      ///< takes about 10 ms
-  double sampleReadBytes();  ///< takes about 20 ms
+  double sampleFlops();           ///< takes about 10 ms
+  double sampleBf16Flops();       ///< the same; 0: there are none
+  double sampleByteOperations();  ///< the same
+  double sampleReadBytes();       ///< takes about 20 ms
 
   /// The best of several samples of each rate.
   MachineLimits measure(int samples = 10);
 
  private:
+  double sampleOperations(double (*loop)(std::int64_t rounds, float* sink));
+
   ThreadPool m_pool;
   LimitKernels m_kernels;
+  FastLimitKernels m_fastKernels;
   AlignedBuffer m_buffer;
 };
 

@@ -1,7 +1,12 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "kernels/cpu/matmul.h"
 
+#include "kernels/cpu/fast/byte_product.h"
+#include "kernels/cpu/fast/pair_product.h"
+
 #include <algorithm>
+#include <cstddef>
+#include <utility>
 
 namespace spanscope::cpu {
 
@@ -15,82 +20,190 @@ constexpr std::int64_t kRowBlock = 96;
 constexpr std::int64_t kColumnBlock = 256;
 constexpr std::int64_t kBlockFeatures = 256;
 // Packed weights are widened once for all rows of a block: twice as many of them halve what that costs, and
-// still leave half of a second-level cache of a mebibyte.
-constexpr std::int64_t kWidenedRowBlock = 192;
+// still leave half of a second-level cache of a mebibyte. Rows of lower precision take less of it anyway.
+constexpr std::int64_t kLargeRowBlock = 192;
 // Columns of packed weights that are widened at once for few rows: whole blocks' parts, and so few that four
 // panels stay in the nearest cache.
 constexpr std::int64_t kWidenedColumns = 64;
-// With few rows the weights are streamed: about this much of them in a block.
-constexpr std::int64_t kStreamedBytes = 256 * 1024;
+// With few rows the weights are streamed: at most about this much of them in a block.
+constexpr std::int64_t kStreamedBytes = 2048 * 1024;
 
 std::int64_t ceilDiv(std::int64_t a, std::int64_t b) {
   return (a + b - 1) / b;
 }
 
+std::size_t roundedToLine(std::size_t bytes) {
+  return (bytes + AlignedBuffer::kAlignment - 1) / AlignedBuffer::kAlignment * AlignedBuffer::kAlignment;
+}
+
 }  // namespace
 
-void Matmul::run(Executor& executor, const CpuTensor& x, const CpuWeight& weight, const CpuWeight* bias,
-                 bool accumulate, CpuTensor& out) {
-  MatmulJob job;
-  job.weight = &weight;
-  job.bias = bias != nullptr ? bias->data<float>() : nullptr;
-  job.columns = weight.columns();
-  job.features = weight.rows();
-  job.panels = ceilDiv(job.features, m_kernels.panelWidth);
-  job.accumulate = accumulate;
-  for (std::int64_t first = 0; first < x.rows() && !executor.stopped(); first += kMostRows) {
-    const std::int64_t rows = std::min(kMostRows, x.rows() - first);
-    job.rowTiles = {rows, ceilDiv(rows, m_kernels.rowTile)};
-    job.out = out.row(first);
-    runRows(executor, x.row(first), job);
+Matmul::Matmul(compute::Arithmetic arithmetic) : m_kernels(matmulKernels()) {
+  if (arithmetic != compute::Arithmetic::Fast) return;
+  m_lowPrecision = cpu::lowPrecision();
+  if (m_lowPrecision.bf16Pairs) m_pairKernels = pairKernels();
+  if (m_lowPrecision.byteDots) m_byteKernels = byteKernels();
+}
+
+PanelLayout Matmul::layoutFor(compute::WeightFormat format) const {
+  using Layout = CpuWeight::Layout;
+  if (m_lowPrecision.bf16Pairs && format == compute::WeightFormat::BF16)
+    return {Layout::Bf16Pairs, m_pairKernels.panelWidth};
+  if (m_lowPrecision.byteDots && compute::infoOf(format).isPacked())
+    return {Layout::ByteGroups, m_byteKernels.panelWidth};
+  return {Layout::Panels, m_kernels.panelWidth};
+}
+
+const MatmulKernels& Matmul::kernelsFor(const CpuWeight& weight) const {
+  switch (weight.layout()) {
+    case CpuWeight::Layout::Bf16Pairs:
+      return m_pairKernels;
+    case CpuWeight::Layout::ByteGroups:
+      return m_byteKernels;
+    default:
+      return m_kernels;
   }
 }
 
-void Matmul::runRows(Executor& executor, const float* x, MatmulJob& job) {
-  const std::int64_t rows = job.rowTiles.rows;
-  if (rows == 1) {
-    job.packedRows = x;
-  } else {
-    m_packedRows.reserve(checkedBytes("packed rows", rows, job.columns, sizeof(float)), "packed rows");
-    float* packed = m_packedRows.as<float>();
-    job.packedRows = packed;
-    executor.runRanges(job.rowTiles.tiles, m_kernels.rowTile * job.columns,
-                       [&](std::int64_t first, std::int64_t last) {
-                         m_kernels.packRows(x, job.rowTiles, first, last, job.columns, packed);
-                       });
-  }
+void Matmul::add(Executor& executor, const CpuTensor& x, const CpuWeight& weight, const CpuWeight* bias,
+                 bool accumulate, CpuTensor& out) {
+  const bool fits = std::all_of(m_waiting.begin(), m_waiting.end(), [&](const Waiting& other) {
+    return other.x == &x && other.out != &x && other.out != &out;
+  });
+  if (!fits) settle(executor);
+  if (!accumulate) out.resize(x.rows(), weight.rows());
+  m_waiting.push_back({&x, &weight, bias, accumulate, &out});
+}
 
-  const std::int64_t threads = executor.threads();
-  const bool isPacked = compute::infoOf(job.weight->format()).isPacked();
+void Matmul::settle(Executor& executor) {
+  if (m_waiting.empty()) return;
+  const std::vector<Waiting> products = std::exchange(m_waiting, {});
+  const std::int64_t rows = products.front().x->rows();
+  for (std::int64_t first = 0; first < rows && !executor.stopped(); first += kMostRows)
+    runRows(executor, products, first, std::min(kMostRows, rows - first));
+}
+
+Matmul::Piece Matmul::pieceOf(const Waiting& product, std::int64_t first, std::int64_t rows,
+                              std::int64_t threads) const {
+  const CpuWeight& weight = *product.weight;
+  Piece piece;
+  piece.kernels = &kernelsFor(weight);
+  const MatmulKernels& kernels = *piece.kernels;
+  MatmulJob& job = piece.job;
+  job.weight = &weight;
+  job.bias = product.bias != nullptr ? product.bias->data<float>() : nullptr;
+  job.columns = weight.columns();
+  job.features = weight.rows();
+  job.panels = ceilDiv(job.features, kernels.panelWidth);
+  job.accumulate = product.accumulate;
+  job.rowTiles = {rows, ceilDiv(rows, kernels.rowTile)};
+  job.out = product.out->row(first);
+
+  const bool isPacked = compute::infoOf(weight.format()).isPacked();
+  const bool isFast = weight.layout() != CpuWeight::Layout::Panels;
   std::int64_t panelStep = 1;
   if (job.rowTiles.tiles == 1) {
     job.rowBlock = 1;
-    job.columnBlock = isPacked ? std::min(kWidenedColumns, job.columns) : job.columns;
-    job.panelBlock = std::max<std::int64_t>(1, kStreamedBytes / job.weight->panelBytes());
-    panelStep = m_kernels.mostPanels;
+    job.columnBlock =
+        !isPacked ? job.columns : std::min(isFast ? kColumnBlock : kWidenedColumns, job.columns);
+    // Each thread streams one stretch of memory. Only of large weights it takes several: who is held up then
+    // leaves some to the others.
+    job.panelBlock = std::min(std::max<std::int64_t>(1, kStreamedBytes / weight.panelBytes()),
+                              ceilDiv(job.panels, threads));
+    panelStep = kernels.mostPanels;
   } else {
-    const std::int64_t most = ceilDiv(isPacked ? kWidenedRowBlock : kRowBlock, m_kernels.rowTile);
+    const std::int64_t most = ceilDiv(isPacked || isFast ? kLargeRowBlock : kRowBlock, kernels.rowTile);
     job.rowBlock = ceilDiv(job.rowTiles.tiles, ceilDiv(job.rowTiles.tiles, most));
     job.columnBlock = kColumnBlock;
-    job.panelBlock = kBlockFeatures / m_kernels.panelWidth;
+    // A narrow product, too, has something for every thread.
+    job.panelBlock =
+        std::min(kBlockFeatures / kernels.panelWidth,
+                 ceilDiv(job.panels, ceilDiv(3 * threads, ceilDiv(job.rowTiles.tiles, job.rowBlock))));
   }
-  // A narrow product, too, has something for every thread.
-  const std::int64_t rowBlocks = ceilDiv(job.rowTiles.tiles, job.rowBlock);
-  job.panelBlock = std::min(job.panelBlock, ceilDiv(job.panels, ceilDiv(3 * threads, rowBlocks)));
   job.panelBlock = ceilDiv(job.panelBlock, panelStep) * panelStep;
+  piece.rowBlocks = ceilDiv(job.rowTiles.tiles, job.rowBlock);
+  piece.blocks = piece.rowBlocks * ceilDiv(job.panels, job.panelBlock);
+  piece.sums = job.rowBlock * kernels.rowTile * job.panelBlock * kernels.panelWidth;
+  piece.widened = isPacked ? panelStep * job.columnBlock * kernels.panelWidth : 0;
+  return piece;
+}
 
-  const std::int64_t panelBlocks = ceilDiv(job.panels, job.panelBlock);
-  const std::int64_t sums = job.rowBlock * m_kernels.rowTile * job.panelBlock * m_kernels.panelWidth;
-  const std::int64_t widened =
-      isPacked ? std::max(panelStep, std::int64_t{1}) * job.columnBlock * m_kernels.panelWidth : 0;
-  m_scratch.reserve(checkedBytes("sums", sums + widened, threads, sizeof(float)), "sums");
-  float* scratch = m_scratch.as<float>();
-  const auto block = [&](std::int64_t index, int thread) {
-    float* const own = scratch + thread * (sums + widened);
-    // Neighbouring blocks share panels: these come from memory once, the rows stay in a cache anyway.
-    m_kernels.block(job, index % rowBlocks, index / rowBlocks, {.sums = own, .widened = own + sums});
+/// Products whose rows are packed in the same way share the packed rows.
+void Matmul::packRows(Executor& executor, const CpuTensor& x, std::int64_t first,
+                      std::vector<Piece>& pieces) {
+  struct Packing {
+    const Piece* piece = nullptr;
+    std::byte* out = nullptr;
   };
-  executor.run(rowBlocks * panelBlocks, rows * job.columns * job.features, block);
+  std::vector<Packing> packings;
+  std::vector<std::size_t> packingOf(pieces.size());
+  std::size_t bytes = 0;
+  for (std::size_t i = 0; i < pieces.size(); ++i) {
+    const Piece& piece = pieces[i];
+    const std::int64_t rows = piece.job.rowTiles.rows;
+    if (rows == 1 && piece.kernels->readsSingleRow) {
+      pieces[i].job.packedRows = reinterpret_cast<const std::byte*>(x.row(first));
+      continue;
+    }
+    const auto same = std::find_if(packings.begin(), packings.end(), [&](const Packing& other) {
+      return other.piece->kernels == piece.kernels &&
+             other.piece->job.weight->format() == piece.job.weight->format();
+    });
+    packingOf[i] = static_cast<std::size_t>(same - packings.begin());
+    if (same != packings.end()) continue;
+    packings.push_back({&piece, nullptr});
+    bytes +=
+        roundedToLine(checkedBytes("packed rows", rows, piece.kernels->packedRowBytes(*piece.job.weight)));
+  }
+  if (packings.empty()) return;
+  m_packedRows.reserve(bytes, "packed rows");
+  std::byte* next = m_packedRows.as<std::byte>();
+  for (Packing& packing : packings) {
+    const MatmulJob& job = packing.piece->job;
+    packing.out = next;
+    next += roundedToLine(
+        static_cast<std::size_t>(job.rowTiles.rows * packing.piece->kernels->packedRowBytes(*job.weight)));
+  }
+  for (std::size_t i = 0; i < pieces.size(); ++i) {
+    if (pieces[i].job.packedRows == nullptr) pieces[i].job.packedRows = packings[packingOf[i]].out;
+  }
+  for (const Packing& packing : packings) {
+    const MatmulJob& job = packing.piece->job;
+    const MatmulKernels& kernels = *packing.piece->kernels;
+    executor.runRanges(job.rowTiles.tiles, kernels.rowTile * job.columns,
+                       [&](std::int64_t begin, std::int64_t end) {
+                         kernels.packRows(*job.weight, x.row(first), job.rowTiles, begin, end, packing.out);
+                       });
+  }
+}
+
+void Matmul::runRows(Executor& executor, const std::vector<Waiting>& products, std::int64_t first,
+                     std::int64_t rows) {
+  const std::int64_t threads = executor.threads();
+  std::vector<Piece> pieces;
+  std::int64_t blocks = 0;
+  std::int64_t work = 0;
+  std::int64_t floats = 0;
+  for (const Waiting& product : products) {
+    Piece& piece = pieces.emplace_back(pieceOf(product, first, rows, threads));
+    piece.firstBlock = blocks;
+    blocks += piece.blocks;
+    work += rows * piece.job.columns * piece.job.features;
+    floats = std::max(floats, piece.sums + piece.widened);
+  }
+  packRows(executor, *products.front().x, first, pieces);
+  m_scratch.reserve(checkedBytes("sums", floats, threads, sizeof(float)), "sums");
+  float* const scratch = m_scratch.as<float>();
+  executor.run(blocks, work, [&](std::int64_t index, int thread) {
+    std::size_t number = pieces.size() - 1;
+    while (pieces[number].firstBlock > index) --number;
+    const Piece& piece = pieces[number];
+    const std::int64_t block = index - piece.firstBlock;
+    float* const own = scratch + thread * floats;
+    // Neighbouring blocks share panels: these come from memory once, the rows stay in a cache anyway.
+    piece.kernels->block(piece.job, block % piece.rowBlocks, block / piece.rowBlocks,
+                         {.sums = own, .widened = own + piece.sums});
+  });
 }
 
 }  // namespace spanscope::cpu

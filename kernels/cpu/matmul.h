@@ -1,18 +1,23 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Products of activations and packed weights.
 //
-// Every element of the result is one chain of multiply-adds in f32 over k = 0 … K − 1; then the bias is
-// added, then the old value of the element. Vectors run across output features. A chain is never split: if
+// In f32 arithmetic, every element of the result is one chain of multiply-adds over k = 0 … K − 1; then the
+// bias is added, then the old value of the element. (For the others see fast/pair_product.h and
+// fast/byte_product.h.) Vectors run across output features. A chain is never split: if
 // work is cut along k, the sum so far is stored and later continued. So the bits of a row do not depend on
 // other rows, on tiles or on threads.
 #pragma once
 
+#include "engine/compute/arithmetic.h"
 #include "kernels/cpu/aligned_buffer.h"
 #include "kernels/cpu/executor.h"
+#include "kernels/cpu/fast/low_precision.h"
 #include "kernels/cpu/tensor.h"
 #include "kernels/cpu/weight.h"
 
+#include <cstddef>
 #include <cstdint>
+#include <vector>
 
 namespace spanscope::cpu {
 
@@ -30,7 +35,7 @@ struct RowTiles {
 
 /// One product. It is cut into blocks of rowBlock row tiles × panelBlock panels.
 struct MatmulJob {
-  const float* packedRows = nullptr;  ///< [row tiles][columns][rows of the tile]
+  const std::byte* packedRows = nullptr;  ///< as packRows() leaves them, or f32 where a row is read as it is
   const CpuWeight* weight = nullptr;
   const float* bias = nullptr;  ///< [features] or null
   float* out = nullptr;         ///< [rows][features]
@@ -46,39 +51,82 @@ struct MatmulJob {
 
 struct MatmulScratch {
   float* sums = nullptr;     ///< rowBlock · rowTile rows × panelBlock · panelWidth
-  float* widened = nullptr;  ///< for packed weights: mostPanels panels × columnBlock × panelWidth
+  float* widened = nullptr;  ///< for packed weights: mostPanels panels × columnBlock × panelWidth, or more
+                             ///< than a taken part needs
 };
 
-/// The functions for one instruction set.
+/// The functions for one instruction set and one layout of panels.
 struct MatmulKernels {
   std::int64_t panelWidth = 0;  ///< number of output features in a panel: two vectors
   std::int64_t rowTile = 0;     ///< most rows whose sums fit into registers at the same time
   std::int64_t mostPanels = 0;  ///< number of panels that are processed together when rows are few
-  /// Packs the tiles first … last − 1 of the rows at x, each as [columns][rows of the tile].
-  void (*packRows)(const float* x, const RowTiles& rowTiles, std::int64_t first, std::int64_t last,
-                   std::int64_t columns, float* packed) = nullptr;
+  bool readsSingleRow = false;  ///< whether a row that is alone need not be packed
+  /// Bytes of a packed row for a product with this weight.
+  std::int64_t (*packedRowBytes)(const CpuWeight& weight) = nullptr;
+  /// Packs the tiles first … last − 1 of the rows at x for a product with this weight; row r of all begins
+  /// its tile at r · packedRowBytes().
+  void (*packRows)(const CpuWeight& weight, const float* x, const RowTiles& rowTiles, std::int64_t first,
+                   std::int64_t last, std::byte* packed) = nullptr;
   /// Computes row tiles [rowBlock · i, …) × panels [panelBlock · j, …); `scratch` is the thread's own. Packed
-  /// weights are widened to f32 there, columnBlock by columnBlock, so that all rows of the block share that.
+  /// weights are taken apart there, columnBlock by columnBlock, so that all rows of the block share that.
   void (*block)(const MatmulJob& job, std::int64_t i, std::int64_t j, const MatmulScratch& scratch) = nullptr;
 };
 
-/// The kernels for the best instruction set of this machine.
+/// The kernels for f32 arithmetic with the best instruction set of this machine: for weights in
+/// CpuWeight::Layout::Panels.
 MatmulKernels matmulKernels();
 
 /// Matrix products, with their scratch memory.
 class Matmul {
  public:
-  Matmul() : m_kernels(matmulKernels()) {}
+  /// Where the processor lacks what `arithmetic` computes with, products are computed in f32.
+  explicit Matmul(compute::Arithmetic arithmetic);
 
-  std::int64_t panelWidth() const { return m_kernels.panelWidth; }
-  /// out = x · weightᵀ (+ bias) (+ out). `weight` must be in panels; `bias` is one row of f32 or null.
-  void run(Executor& executor, const CpuTensor& x, const CpuWeight& weight, const CpuWeight* bias,
+  /// What Arithmetic::Fast computes with; nothing for F32.
+  const LowPrecision& lowPrecision() const { return m_lowPrecision; }
+  /// The layout in which a weight of this format is multiplied with.
+  PanelLayout layoutFor(compute::WeightFormat format) const;
+  /// out = x · weightᵀ (+ bias) (+ out), once settle() is called. Products of the same x that follow each
+  /// other are computed together: their rows are packed once, and every thread has more to do at a time. x is
+  /// not changed before then. Resizes out unless accumulating. `weight` must be in its format's layout;
+  /// `bias` is one row of f32 or null.
+  void add(Executor& executor, const CpuTensor& x, const CpuWeight& weight, const CpuWeight* bias,
            bool accumulate, CpuTensor& out);
+  /// Computes the products that wait. Call this before anything else touches their tensors.
+  void settle(Executor& executor);
+  /// Forgets the products that wait.
+  void clear() { m_waiting.clear(); }
 
  private:
-  void runRows(Executor& executor, const float* x, MatmulJob& job);
+  struct Waiting {
+    const CpuTensor* x = nullptr;
+    const CpuWeight* weight = nullptr;
+    const CpuWeight* bias = nullptr;
+    bool accumulate = false;
+    CpuTensor* out = nullptr;
+  };
+  /// A product, cut into blocks.
+  struct Piece {
+    const MatmulKernels* kernels = nullptr;
+    MatmulJob job;
+    std::int64_t rowBlocks = 0;
+    std::int64_t blocks = 0;
+    std::int64_t firstBlock = 0;  ///< among those of all pieces
+    std::int64_t sums = 0;        ///< floats of scratch memory
+    std::int64_t widened = 0;     ///< the same
+  };
 
+  void runRows(Executor& executor, const std::vector<Waiting>& products, std::int64_t first,
+               std::int64_t rows);
+  Piece pieceOf(const Waiting& product, std::int64_t first, std::int64_t rows, std::int64_t threads) const;
+  void packRows(Executor& executor, const CpuTensor& x, std::int64_t first, std::vector<Piece>& pieces);
+  const MatmulKernels& kernelsFor(const CpuWeight& weight) const;
+
+  LowPrecision m_lowPrecision;
   MatmulKernels m_kernels;
+  MatmulKernels m_pairKernels;
+  MatmulKernels m_byteKernels;
+  std::vector<Waiting> m_waiting;
   AlignedBuffer m_packedRows;
   AlignedBuffer m_scratch;
 };

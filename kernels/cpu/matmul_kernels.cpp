@@ -160,6 +160,11 @@ void finish(const MatmulJob& job, std::int64_t firstRow, std::int64_t rows, std:
   }
 }
 
+/// [row tiles][columns][rows of the tile]
+const float* rowsOf(const MatmulJob& job) {
+  return reinterpret_cast<const float*>(job.packedRows);
+}
+
 /// Panels as they are multiplied with: where k of the first one stands, and elements to the next.
 template <class Element>
 struct Panels {
@@ -232,7 +237,7 @@ void blockOf(const MatmulJob& job, std::int64_t rowBlock, std::int64_t panelBloc
       for (std::int64_t tile = firstTile; tile < lastTile; ++tile) {
         const std::int64_t row = job.rowTiles.begin(tile);
         const std::int64_t tileRows = job.rowTiles.begin(tile + 1) - row;
-        const float* packed = job.packedRows + row * job.columns + k * tileRows;
+        const float* packed = rowsOf(job) + row * job.columns + k * tileRows;
         // A stream runs on; the last tile of several fetches the next panel while it computes.
         const std::int64_t ahead = isSingle ? kAheadBytes / static_cast<std::int64_t>(sizeof(Element))
                                             : (tile + 1 == lastTile ? taken.stride : 0);
@@ -256,7 +261,7 @@ void fusedBlock(const MatmulJob& job, std::int64_t panelBlock, float* sums) {
   for (std::int64_t panel = 0; panel < panels; ++panel) {
     functions.multiply[rows - 1](weight.packedShape(),
                                  weight.data<std::byte>() + (firstPanel + panel) * weight.panelBytes(),
-                                 job.columns, job.packedRows, sums + panel * sumStride);
+                                 job.columns, rowsOf(job), sums + panel * sumStride);
   }
   finish(job, 0, rows, firstPanel, panels, sums, sumStride);
 }
@@ -291,8 +296,14 @@ void packTileOf(std::int64_t rows, const float* x, std::int64_t columns, float* 
   kTable[static_cast<std::size_t>(rows - 1)](x, columns, packed);
 }
 
-void packRows(const float* x, const RowTiles& rowTiles, std::int64_t first, std::int64_t last,
-              std::int64_t columns, float* packed) {
+std::int64_t packedRowBytes(const CpuWeight& weight) {
+  return weight.columns() * static_cast<std::int64_t>(sizeof(float));
+}
+
+void packRows(const CpuWeight& weight, const float* x, const RowTiles& rowTiles, std::int64_t first,
+              std::int64_t last, std::byte* out) {
+  const std::int64_t columns = weight.columns();
+  auto* const packed = reinterpret_cast<float*>(out);
   for (std::int64_t tile = first; tile < last; ++tile) {
     const std::int64_t row = rowTiles.begin(tile);
     packTileOf(rowTiles.begin(tile + 1) - row, x + row * columns, columns, packed + row * columns,
@@ -303,7 +314,13 @@ void packRows(const float* x, const RowTiles& rowTiles, std::int64_t first, std:
 }  // namespace
 
 MatmulKernels targetMatmulKernels() {
-  return {kWidth, kRowTile, kMostPanels, &packRows, &block};
+  return {.panelWidth = kWidth,
+          .rowTile = kRowTile,
+          .mostPanels = kMostPanels,
+          .readsSingleRow = true,
+          .packedRowBytes = &packedRowBytes,
+          .packRows = &packRows,
+          .block = &block};
 }
 
 }  // namespace HWY_NAMESPACE

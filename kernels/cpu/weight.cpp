@@ -24,6 +24,32 @@ void check(const compute::HostMatrix& matrix) {
   }
 }
 
+/// The words of a panel of pairs: the even element of k in the lower half.
+void packPairs(const compute::HostMatrix& matrix, std::int64_t width, std::int64_t panel,
+               std::uint32_t* out) {
+  const std::int64_t first = panel * width;
+  const std::int64_t features = std::min(width, matrix.rows - first);
+  const std::int64_t pairs = (matrix.columns + 1) / 2;
+  if (features < width) std::fill_n(out, width * pairs, 0U);
+  constexpr std::int64_t kStep = 32;  // as in packPanel()
+  for (std::int64_t begin = 0; begin < pairs; begin += kStep) {
+    const std::int64_t end = std::min(begin + kStep, pairs);
+    for (std::int64_t feature = 0; feature < features; ++feature) {
+      const std::byte* const row = matrix.row(first + feature);
+      for (std::int64_t pair = begin; pair < end; ++pair) {
+        std::uint32_t word = 0;
+        const std::int64_t bytes = std::min<std::int64_t>(4, 2 * matrix.columns - 4 * pair);
+        if (bytes == 4) {
+          std::memcpy(&word, row + 4 * pair, 4);
+        } else {
+          std::memcpy(&word, row + 4 * pair, 2);
+        }
+        out[pair * width + feature] = word;
+      }
+    }
+  }
+}
+
 struct PanelSource {
   const compute::HostMatrix& matrix;
   std::int64_t width;
@@ -84,26 +110,40 @@ std::unique_ptr<CpuWeight> makeRows(const compute::HostMatrix& matrix, WeightFor
   return weight;
 }
 
-std::unique_ptr<CpuWeight> makePanels(const compute::HostMatrix& matrix, std::int64_t width,
+std::unique_ptr<CpuWeight> makePanels(const compute::HostMatrix& matrix, const PanelLayout& layout,
                                       ThreadPool& pool) {
   check(matrix);
+  using Layout = CpuWeight::Layout;
   auto weight = std::make_unique<CpuWeight>();
-  const compute::WeightFormatInfo& info = compute::infoOf(matrix.format);
-  weight->m_format = matrix.format;
-  const std::int64_t panels = (matrix.rows - 1) / width + 1;
-  if (info.isPacked()) weight->m_packedShape = packedPanelShape(info, width);
-  weight->m_panelBytes = info.isPacked()
-                             ? weight->m_packedShape.panelBytes(matrix.columns)
-                             : width * static_cast<std::int64_t>(bytesOf(weight->m_format, matrix.columns));
-  weight->m_buffer = AlignedBuffer(checkedBytes("weight", panels, weight->m_panelBytes), "weight");
-  weight->m_rows = matrix.rows;
-  weight->m_columns = matrix.columns;
-  weight->m_layout = CpuWeight::Layout::Panels;
-  const PanelSource source{matrix, width};
   CpuWeight& target = *weight;
+  const compute::WeightFormatInfo& info = compute::infoOf(matrix.format);
+  const std::int64_t width = layout.width;
+  const std::int64_t panels = (matrix.rows - 1) / width + 1;
+  target.m_format = matrix.format;
+  target.m_layout = layout.layout;
+  target.m_rows = matrix.rows;
+  target.m_columns = matrix.columns;
+  if (layout.layout == Layout::ByteGroups) {
+    target.m_byteShape = bytePanelShape(info);
+    target.m_panelBytes = target.m_byteShape.panelBytes(matrix.columns);
+  } else if (layout.layout == Layout::Bf16Pairs) {
+    target.m_panelBytes =
+        width * static_cast<std::int64_t>(sizeof(std::uint32_t)) * ((matrix.columns + 1) / 2);
+  } else if (info.isPacked()) {
+    target.m_packedShape = packedPanelShape(info, width);
+    target.m_panelBytes = target.m_packedShape.panelBytes(matrix.columns);
+  } else {
+    target.m_panelBytes = width * static_cast<std::int64_t>(bytesOf(target.m_format, matrix.columns));
+  }
+  target.m_buffer = AlignedBuffer(checkedBytes("weight", panels, target.m_panelBytes), "weight");
+  const PanelSource source{matrix, width};
   pool.run(panels, std::stop_token{}, [&](std::int64_t panel, int) {
-    std::byte* out = target.m_buffer.as<std::byte>() + panel * target.m_panelBytes;
-    if (info.isPacked()) {
+    std::byte* const out = target.m_buffer.as<std::byte>() + panel * target.m_panelBytes;
+    if (target.m_layout == Layout::ByteGroups) {
+      packBytePanel(matrix, target.m_byteShape, panel, out);
+    } else if (target.m_layout == Layout::Bf16Pairs) {
+      packPairs(matrix, width, panel, reinterpret_cast<std::uint32_t*>(out));
+    } else if (info.isPacked()) {
       packPanel(matrix, target.m_packedShape, panel, out);
     } else if (target.m_format == WeightFormat::BF16) {
       packPanel(source, panel, reinterpret_cast<std::uint16_t*>(out));

@@ -8,6 +8,7 @@
 #include <QString>
 
 #include <cstdint>
+#include <cstring>
 #include <vector>
 
 namespace spanscope::testing {
@@ -47,6 +48,10 @@ inline std::vector<float> multiply(compute::Backend& backend, const Product& c, 
   std::vector<float> result(static_cast<std::size_t>(c.rows * c.features));
   backend.download(*out, result);
   return result;
+}
+
+inline bool sameBits(const std::vector<float>& a, const std::vector<float>& b) {
+  return a.size() == b.size() && std::memcmp(a.data(), b.data(), a.size() * sizeof(float)) == 0;
 }
 
 inline QString describe(const Product& c, const char* what) {

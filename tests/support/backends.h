@@ -33,10 +33,12 @@ inline std::vector<std::string> presentDevices() {
   return names;
 }
 
-inline std::unique_ptr<compute::Backend> makeBackend(std::string_view device = "cpu", int threads = 2,
-                                                     bool exact = false) {
+inline std::unique_ptr<compute::Backend> makeBackend(
+    std::string_view device = "cpu", int threads = 2, bool exact = false,
+    compute::Arithmetic arithmetic = compute::Arithmetic::F32) {
   const compute::ChosenDevice chosen = programBackends().choose(device);
-  return chosen.kind.make({.threads = threads, .device = chosen.index, .exact = exact});
+  return chosen.kind.make(
+      {.threads = threads, .device = chosen.index, .exact = exact, .arithmetic = arithmetic});
 }
 
 }  // namespace spanscope::test

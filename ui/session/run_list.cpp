@@ -144,6 +144,8 @@ QStringList differencesOf(const ListedRun& run, const ListedRun& other) {
   if (ours.exact != theirs.exact)
     differences +=
         theirs.exact ? tr("bit-identical results asked for") : tr("bit-identical results not asked for");
+  if (ours.arithmetic != theirs.arithmetic)
+    differences += tr("%1 arithmetic").arg(QString::fromStdString(theirs.arithmetic));
   if (ours.threads != theirs.threads)
     differences += theirs.threads == 0 ? tr("a thread a core") : tr("%1 threads").arg(theirs.threads);
   return differences;

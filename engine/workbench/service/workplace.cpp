@@ -32,6 +32,7 @@ ModelBundle Workplace::loadBeside(const RunSettings& settings, const std::stop_t
                          {.threads = identity.threads,
                           .device = identity.device,
                           .exact = identity.exact,
+                          .arithmetic = arithmeticOf(identity.arithmetic),
                           .session = sessionConfigOf(settings),
                           .adapter = identity.adapter,
                           .chat = templateOf(identity.chatTemplate),

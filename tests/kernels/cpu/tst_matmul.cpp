@@ -40,10 +40,6 @@ std::vector<float> chains(const Product& c, const ProductData& data, bool isFuse
   return result;
 }
 
-bool sameBits(const std::vector<float>& a, const std::vector<float>& b) {
-  return a.size() == b.size() && std::memcmp(a.data(), b.data(), a.size() * sizeof(float)) == 0;
-}
-
 }  // namespace
 
 class TestCpuMatmul : public QObject {

@@ -378,8 +378,9 @@ class TestCudaBackend : public QObject {
     const auto run = [&](compute::Backend& backend) {
       const auto pass = makePlainPass(backend, inputs);
       const auto logits = backend.makeTensor();
-      backend.matmul(*uploaded(backend, x, kRows), *backend.prepare(weight.view(), WeightUse::Logits),
-                     nullptr, false, *logits);
+      const auto rows = uploaded(backend, x, kRows);
+      const auto matrix = backend.prepare(weight.view(), WeightUse::Logits);
+      backend.matmul(*rows, *matrix, nullptr, false, *logits);
       backend.fetch(*pass, *logits);
       backend.sample(*pass, *logits);
       return backend.finish(*pass);

@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "kernels/cpu/fast/fast_limits.h"
+
+#include "kernels/cpu/fast/low_precision.h"
+
+#if defined(__x86_64__)
+#include "hwy/base.h"
+
+#include <immintrin.h>
+
+HWY_PUSH_ATTRIBUTES("avx512f,avx512bw,avx512vl,avx512dq,avx512bf16,avx512vnni")
+namespace spanscope::cpu {
+namespace {
+
+// As many chains as a tile of rows has.
+constexpr int kChains = 24;
+constexpr double kLanes = 16;
+
+double multiplyPairs(std::int64_t rounds, float* sink) {
+  __m512 sums[kChains];
+#pragma GCC unroll 24
+  for (int i = 0; i < kChains; ++i) sums[i] = _mm512_set1_ps(*sink + static_cast<float>(i));
+  const auto factor = reinterpret_cast<__m512bh>(_mm512_set1_epi32(0x3F003F00));
+  for (std::int64_t round = 0; round < rounds; ++round) {
+#pragma GCC unroll 24
+    for (int i = 0; i < kChains; ++i) sums[i] = _mm512_dpbf16_ps(sums[i], factor, factor);
+  }
+  __m512 total = sums[0];
+#pragma GCC unroll 24
+  for (int i = 1; i < kChains; ++i) total = _mm512_add_ps(total, sums[i]);
+  *sink = _mm512_cvtss_f32(total);
+  return 2.0 * 2.0 * kLanes * kChains * static_cast<double>(rounds);
+}
+
+double multiplyBytes(std::int64_t rounds, float* sink) {
+  __m512i sums[kChains];
+#pragma GCC unroll 24
+  for (int i = 0; i < kChains; ++i) sums[i] = _mm512_set1_epi32(static_cast<int>(*sink) + i);
+  const __m512i factor = _mm512_set1_epi32(0x01010101);
+  for (std::int64_t round = 0; round < rounds; ++round) {
+    // By name: around the intrinsic function GCC would copy the sums.
+#pragma GCC unroll 24
+    for (int i = 0; i < kChains; ++i) asm("vpdpbusd %1, %1, %0" : "+v"(sums[i]) : "v"(factor));
+  }
+  __m512i total = sums[0];
+#pragma GCC unroll 24
+  for (int i = 1; i < kChains; ++i) total = _mm512_add_epi32(total, sums[i]);
+  *sink = static_cast<float>(_mm512_cvtsi512_si32(total) & 1);
+  return 2.0 * 4.0 * kLanes * kChains * static_cast<double>(rounds);
+}
+
+}  // namespace
+
+FastLimitKernels fastLimitKernels() {
+  const LowPrecision has = lowPrecision();
+  return {.multiplyPairs = has.bf16Pairs ? &multiplyPairs : nullptr,
+          .multiplyBytes = has.byteDots ? &multiplyBytes : nullptr};
+}
+
+}  // namespace spanscope::cpu
+HWY_POP_ATTRIBUTES
+
+#else
+
+namespace spanscope::cpu {
+
+FastLimitKernels fastLimitKernels() {
+  return {};
+}
+
+}  // namespace spanscope::cpu
+
+#endif

@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// Goes through a block of a product, tile by tile. What a tile is multiplied with is left to a template
+// argument.
+#pragma once
+
+#include "kernels/cpu/matmul.h"
+
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <utility>
+
+namespace spanscope::cpu {
+
+/// Most rows whose sums fit into registers at the same time, with the two vectors of a panel.
+inline constexpr int kFastRowTile = 12;
+/// Output features of a panel: two vectors.
+inline constexpr std::int64_t kFastWidth = 32;
+
+/// For each number of rows from 1 on, the function that Product::multiply<rows> is.
+template <class Product, int... kRow>
+constexpr auto tileTable(std::integer_sequence<int, kRow...> /*unused*/) {
+  return std::array{&Product::template multiply<kRow + 1>...};
+}
+
+/// Adds up what the block's tiles left in `sums`, bias and the former result, in this order.
+inline void finishTiles(const MatmulJob& job, std::int64_t firstRow, std::int64_t rows,
+                        std::int64_t firstPanel, std::int64_t panels, const float* sums,
+                        std::int64_t sumStride) {
+  for (std::int64_t r = 0; r < rows; ++r) {
+    float* const outRow = job.out + (firstRow + r) * job.features;
+    for (std::int64_t p = 0; p < panels; ++p) {
+      const float* const sum = sums + p * sumStride + r * kFastWidth;
+      const std::int64_t feature = (firstPanel + p) * kFastWidth;
+      const std::int64_t count = std::min(kFastWidth, job.features - feature);
+      float* const out = outRow + feature;
+      if (job.bias == nullptr && !job.accumulate) {
+        std::copy_n(sum, count, out);
+        continue;
+      }
+      for (std::int64_t i = 0; i < count; ++i) {
+        float value = sum[i];
+        if (job.bias != nullptr) value += job.bias[feature + i];
+        if (job.accumulate) value += out[i];
+        out[i] = value;
+      }
+    }
+  }
+}
+
+/// Computes the row tiles [rowBlock · i, …) × panels [panelBlock · j, …) of a job. `Product` is made of a job
+/// and scratch memory, and has
+/// - take(panel, k, count): part of a panel as it is multiplied with;
+/// - rowsAt(row, rows, k): part of a packed tile of rows;
+/// - multiply<rows>(tile, taken, count, sums, isFirst, ahead): sums[row][width] (+)= Σ over count k;
+///   `ahead` is what is read next, or null.
+template <class Product>
+void tileBlock(const MatmulJob& job, std::int64_t i, std::int64_t j, const MatmulScratch& scratch) {
+  static constexpr auto kTable = tileTable<Product>(std::make_integer_sequence<int, kFastRowTile>());
+  const Product product(job, scratch);
+  const std::int64_t firstTile = i * job.rowBlock;
+  const std::int64_t lastTile = std::min(firstTile + job.rowBlock, job.rowTiles.tiles);
+  const std::int64_t firstRow = job.rowTiles.begin(firstTile);
+  const std::int64_t rows = job.rowTiles.begin(lastTile) - firstRow;
+  const std::int64_t firstPanel = j * job.panelBlock;
+  const std::int64_t panels = std::min(job.panelBlock, job.panels - firstPanel);
+  const std::int64_t sumStride = job.rowBlock * kFastRowTile * kFastWidth;
+  for (std::int64_t k = 0; k < job.columns; k += job.columnBlock) {
+    const std::int64_t count = std::min(job.columnBlock, job.columns - k);
+    for (std::int64_t panel = 0; panel < panels; ++panel) {
+      const auto* const taken = product.take(firstPanel + panel, k, count);
+      for (std::int64_t tile = firstTile; tile < lastTile; ++tile) {
+        const std::int64_t row = job.rowTiles.begin(tile);
+        const std::int64_t tileRows = job.rowTiles.begin(tile + 1) - row;
+        kTable[static_cast<std::size_t>(tileRows - 1)](
+            product.rowsAt(row, tileRows, k), taken, count,
+            scratch.sums + panel * sumStride + (row - firstRow) * kFastWidth, k == 0, tile + 1 == lastTile);
+      }
+    }
+  }
+  finishTiles(job, firstRow, rows, firstPanel, panels, scratch.sums, sumStride);
+}
+
+}  // namespace spanscope::cpu

@@ -1,0 +1,218 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// Products in Arithmetic::Fast, bit by bit beside slow sums in the same order.
+#include "engine/compute/half.h"
+#include "engine/compute/weight_format/weight_format.h"
+#include "kernels/cpu/fast/low_precision.h"
+#include "tests/kernels/cpu/instruction_sets.h"
+#include "tests/kernels/products.h"
+#include "tests/support/backends.h"
+#include "tests/support/test_program.h"
+
+#include <QTest>
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+#include <limits>
+
+using namespace spanscope;
+using namespace spanscope::testing;
+using compute::Arithmetic;
+using compute::WeightFormat;
+
+namespace {
+
+std::unique_ptr<compute::Backend> fastBackend(int threads) {
+  return test::makeBackend("cpu", threads, false, Arithmetic::Fast);
+}
+
+/// Rounds to bf16 and back; subnormal numbers become zero.
+float roundedToBf16(float value) {
+  if (std::abs(value) < std::numeric_limits<float>::min()) return std::copysign(0.0F, value);
+  std::uint32_t bits = 0;
+  std::memcpy(&bits, &value, sizeof bits);
+  bits += 0x7FFFU + ((bits >> 16U) & 1U);
+  bits &= 0xFFFF0000U;
+  std::memcpy(&value, &bits, sizeof value);
+  return value;
+}
+
+/// One element of a product by pairs: of each pair the odd element first.
+float pairSum(const float* x, const float* weights, std::int64_t columns) {
+  float sum = 0;
+  for (std::int64_t k = 0; k < columns; k += 2) {
+    if (k + 1 < columns) sum = std::fma(roundedToBf16(x[k + 1]), weights[k + 1], sum);
+    sum = std::fma(roundedToBf16(x[k]), weights[k], sum);
+  }
+  return sum;
+}
+
+/// One element of a product by bytes.
+float byteSum(const float* x, const compute::WeightFormatInfo& info, const std::byte* row,
+              std::int64_t columns) {
+  const compute::PackedRule& rule = info.rule;
+  float sum = 0;
+  for (std::int64_t k = 0; k < columns; k += info.blockElements, row += info.blockBytes) {
+    compute::PackedParts parts;
+    compute::takeApart(info, row, parts);
+    for (std::int64_t part = 0; part * rule.partElements < info.blockElements; ++part) {
+      const std::int64_t first = part * rule.partElements;
+      const float* const block = x + (k + first) / 32 * 32;
+      float most = 0;
+      for (int i = 0; i < 32; ++i) most = std::max(most, std::abs(block[i]));
+      const float inverse = most > 0 ? 127.0F / most : 0.0F;
+      std::int64_t dot = 0;
+      std::int64_t total = 0;
+      for (std::int64_t i = first; i < first + rule.partElements; ++i) {
+        const auto byte = static_cast<std::int64_t>(std::nearbyint(x[k + i] * inverse));
+        const int code = parts.codes[i];
+        dot += byte * (rule.hasTable ? rule.table[static_cast<std::size_t>(code)] : code - rule.offset);
+        total += byte;
+      }
+      const float factor = most / 127.0F;
+      float weight = parts.factor;
+      if (rule.hasScales) weight *= static_cast<float>(parts.scales[part]);
+      sum = std::fma(weight, static_cast<float>(dot) * factor, sum);
+      if (!rule.hasMinimum) continue;
+      float minimum = parts.minimum;
+      if (rule.hasMinima) minimum = -(minimum * static_cast<float>(parts.minima[part]));
+      sum = std::fma(minimum, factor * static_cast<float>(total), sum);
+    }
+  }
+  return sum;
+}
+
+std::vector<float> expected(const Product& c, const ProductData& data) {
+  const std::vector<float> bias = data.bias.values();
+  const std::vector<float> weights = data.weight.values();
+  const compute::HostMatrix matrix = data.weight.view();
+  std::vector<float> result;
+  for (std::int64_t r = 0; r < c.rows; ++r) {
+    const float* const x = data.x.data() + r * c.columns;
+    for (std::int64_t n = 0; n < c.features; ++n) {
+      float sum = c.format == WeightFormat::BF16
+                      ? pairSum(x, weights.data() + n * c.columns, c.columns)
+                      : byteSum(x, compute::infoOf(c.format), matrix.row(n), c.columns);
+      if (c.hasBias) sum += bias[static_cast<std::size_t>(n)];
+      if (c.accumulates) sum += data.before[static_cast<std::size_t>(r * c.features + n)];
+      result.push_back(sum);
+    }
+  }
+  return result;
+}
+
+}  // namespace
+
+class TestFastProduct : public QObject {
+  Q_OBJECT
+
+ private Q_SLOTS:
+  void initTestCase() {
+    m_seed = testSeed(20261126);
+    qInfo("seed %llu", static_cast<unsigned long long>(m_seed));
+  }
+
+  void isTheSlowSum_data() {
+    QTest::addColumn<int>("number");
+    QTest::newRow("BF16") << static_cast<int>(WeightFormat::BF16);
+    for (const compute::WeightFormatInfo& info : compute::weightFormats()) {
+      if (info.isPacked()) QTest::newRow(info.name) << static_cast<int>(info.format);
+    }
+  }
+  /// Of one row and of many, narrow and wide, whatever the threads; the last columns of a pair alone.
+  void isTheSlowSum() {
+    QFETCH(int, number);
+    const auto format = static_cast<WeightFormat>(number);
+    const cpu::LowPrecision has = cpu::lowPrecision();
+    if (format == WeightFormat::BF16 ? !has.bf16Pairs : !has.byteDots)
+      QSKIP("this processor has no such products");
+    Random random(m_seed);
+    const std::int64_t block = compute::infoOf(format).blockElements;
+    int variant = 0;
+    for (const int threads : {1, 2, 3}) {
+      const auto backend = fastBackend(threads);
+      for (const std::int64_t rows : {1, 2, 3, 5, 6, 7, 11, 12, 13, 24, 40, 200, 400}) {
+        const auto blocks = static_cast<std::int64_t>(random.below(block == 256 ? 4 : 40));
+        const std::int64_t columns =
+            block == 1 ? 1 + static_cast<std::int64_t>(random.below(700)) : (1 + blocks) * block;
+        const Product c{rows,   columns,          1 + static_cast<std::int64_t>(random.below(150)),
+                        format, variant % 2 == 0, variant % 3 == 0};
+        ++variant;
+        const ProductData data = makeData(c, random);
+        QVERIFY2(sameBits(multiply(*backend, c, data), expected(c, data)),
+                 qPrintable(describe(c, "not the slow sum")));
+      }
+    }
+  }
+
+  /// A number that is none, or infinite, must not come out as a finite one.
+  void damagedRowsStayDamaged_data() { isTheSlowSum_data(); }
+  void damagedRowsStayDamaged() {
+    QFETCH(int, number);
+    const auto format = static_cast<WeightFormat>(number);
+    if (!cpu::lowPrecision().isAny()) QSKIP("this processor has no such products");
+    Random random(m_seed);
+    const auto backend = fastBackend(2);
+    for (const float damage :
+         {std::numeric_limits<float>::quiet_NaN(), std::numeric_limits<float>::infinity()}) {
+      const Product c{3, 512, 40, format, false, false};
+      ProductData data = makeData(c, random);
+      data.x[static_cast<std::size_t>(c.columns + random.between(0, c.columns - 1))] = damage;
+      const std::vector<float> result = multiply(*backend, c, data);
+      for (std::int64_t i = 0; i < c.rows * c.features; ++i) {
+        const bool isFinite = std::isfinite(result[static_cast<std::size_t>(i)]);
+        QCOMPARE(isFinite, i / c.features != 1);
+      }
+    }
+  }
+
+  /// Weights that only f32 products are there for are multiplied as in f32.
+  void otherFormatsAreMultipliedInF32_data() {
+    QTest::addColumn<int>("number");
+    QTest::newRow("F32") << static_cast<int>(WeightFormat::F32);
+    QTest::newRow("F16") << static_cast<int>(WeightFormat::F16);
+  }
+  void otherFormatsAreMultipliedInF32() {
+    QFETCH(int, number);
+    Random random(m_seed);
+    const auto fast = fastBackend(2);
+    const auto plain = test::makeBackend("cpu", 2);
+    const Product c{17, 300, 70, static_cast<WeightFormat>(number), true, false};
+    const ProductData data = makeData(c, random);
+    QVERIFY(sameBits(multiply(*fast, c, data), multiply(*plain, c, data)));
+  }
+
+  /// So are all on an older processor, and then the two are the same.
+  void olderInstructionSetsComputeInF32() {
+    const std::vector<std::int64_t> sets = availableInstructionSets();
+    for (const std::int64_t target : sets) {
+      if (target == HWY_AVX3) continue;
+      const UseInstructionSet use(target);
+      Random random(m_seed);
+      const auto fast = fastBackend(2);
+      const auto plain = test::makeBackend("cpu", 2);
+      QCOMPARE(fast->info().numericRevision, plain->info().numericRevision);
+      QCOMPARE(fast->info().name, plain->info().name);
+      for (const WeightFormat format : {WeightFormat::BF16, WeightFormat::Q8_0}) {
+        const Product c{5, 320, 70, format, true, false};
+        const ProductData data = makeData(c, random);
+        QVERIFY(sameBits(multiply(*fast, c, data), multiply(*plain, c, data)));
+      }
+    }
+  }
+
+  void isSaidWithTheDevice() {
+    if (!cpu::lowPrecision().isAny()) QSKIP("this processor has no such products");
+    const compute::DeviceInfo fast = fastBackend(2)->info();
+    const compute::DeviceInfo plain = test::makeBackend("cpu", 2)->info();
+    QVERIFY(fast.numericRevision != plain.numericRevision);
+    QVERIFY(fast.name.find(cpu::lowPrecision().words()) != std::string::npos);
+    QVERIFY(fast.rowsAreBitEqual);
+  }
+
+ private:
+  std::uint64_t m_seed = 0;
+};
+
+SPANSCOPE_TEST(tst_fast_product, TestFastProduct)
+#include "tst_fast_product.moc"
