@@ -4,6 +4,7 @@
 // with plain causal attention and with the block-diagonal mask of independent segments.
 #include "engine/checkpoint/mapped_file.h"
 #include "engine/checkpoint/safetensors.h"
+#include "engine/compute/half.h"
 #include "engine/model/decoder.h"
 #include "tests/support/backends.h"
 #include "tests/support/compare.h"
@@ -21,6 +22,7 @@
 #include <cmath>
 #include <memory>
 #include <numeric>
+#include <set>
 
 using namespace spanscope;
 using namespace spanscope::testing;
@@ -28,7 +30,36 @@ using compute::DType;
 
 namespace {
 
-constexpr double kTolerance = 1e-4;  // of the largest logit of the row
+constexpr double kTolerance = 1e-4;      // of the largest logit of the row
+constexpr double kFastTolerance = 2e-2;  // the same, with activations rounded to what is multiplied fastest
+constexpr const char* kFast = "cpu, fast";
+constexpr const char* kRounding = "reference, rounding";
+
+/// The reference, whose activations are rounded to bf16 where they meet bf16 weights: what fast arithmetic
+/// does, by the definition. Rounding them changes the logits of these small random models by up to a seventh
+/// of the largest, in transformers as well, so they are no measure for it.
+class RoundingReference : public ReferenceBackend {
+ public:
+  std::unique_ptr<compute::Weight> prepare(const compute::HostMatrix& matrix,
+                                           compute::WeightUse use) override {
+    auto weight = ReferenceBackend::prepare(matrix, use);
+    if (matrix.format == compute::WeightFormat::BF16) m_rounding.insert(weight.get());
+    return weight;
+  }
+  void matmul(const compute::Tensor& x, const compute::Weight& weight, const compute::Weight* bias,
+              bool accumulate, compute::Tensor& out) override {
+    if (!m_rounding.contains(&weight)) return ReferenceBackend::matmul(x, weight, bias, accumulate, out);
+    std::vector<float> values(static_cast<std::size_t>(x.rows() * x.columns()));
+    download(x, values);
+    for (float& value : values) value = compute::floatFromBf16(compute::bf16FromFloat(value));
+    const auto rounded = makeTensor();
+    upload(values, x.rows(), x.columns(), *rounded);
+    ReferenceBackend::matmul(*rounded, weight, bias, accumulate, out);
+  }
+
+ private:
+  std::set<const compute::Weight*> m_rounding;
+};
 
 struct Golden {
   std::vector<TokenId> ids;
@@ -79,10 +110,16 @@ Golden readGolden(const QString& name) {
   return golden;
 }
 
+bool cpuHasPairs(const compute::Backend& backend) {
+  return backend.info().numericRevision.find("bf16 pairs") != std::string::npos;
+}
+
 std::unique_ptr<compute::Backend> makeBackend(const QString& name) {
   if (name == "reference") return std::make_unique<ReferenceBackend>();
   if (name == "reference, raw keys") return std::make_unique<ReferenceBackend>(KeyLayout::Raw);
   if (name == "cpu") return test::makeBackend();
+  if (name == kRounding) return std::make_unique<RoundingReference>();
+  if (name == kFast) return test::makeBackend("cpu", 2, false, compute::Arithmetic::Fast);
   return nullptr;
 }
 
@@ -166,6 +203,43 @@ class TestDecoderLogits : public QObject {
     }
   }
 
+  void fastIsTheReferenceThatRounds_data() {
+    QTest::addColumn<QString>("checkpoint");
+    for (const auto& entry : goldenCases()) {
+      const QString name = entry.toObject()["name"].toString();
+      QTest::newRow(qPrintable(name)) << name;
+    }
+  }
+  void fastIsTheReferenceThatRounds() {
+    QFETCH(QString, checkpoint);
+    const Golden golden = readGolden(checkpoint);
+    const Model fast(dataDirectory(checkpoint), kFast, golden.context);
+    const bool rounds = cpuHasPairs(*fast.backend);
+    const Model reference(dataDirectory(checkpoint), rounds ? kRounding : "reference", golden.context);
+    const auto columns = static_cast<std::size_t>(fast.decoder->config().vocabularySize);
+    const std::vector<TestSegment> whole = {{false, static_cast<std::int32_t>(golden.ids.size())}};
+    for (const std::vector<TestSegment>& segments : {whole, golden.segments}) {
+      const auto result =
+          compareRows(fast.run(golden.ids, segments, 16).logits,
+                      reference.run(golden.ids, segments, 16).logits, columns, kFastTolerance);
+      QVERIFY2(result.ok, result.text().c_str());
+    }
+  }
+
+  /// What is held to a wider bound has other numbers, where the processor has other products.
+  void fastIsAnotherArithmetic() {
+    const Golden golden = readGolden("bf16_gqa_tied");
+    const Model plain(dataDirectory("bf16_gqa_tied"), "cpu");
+    const Model fast(dataDirectory("bf16_gqa_tied"), kFast);
+    const bool isSame = plain.backend->info().numericRevision == fast.backend->info().numericRevision;
+    const auto logits = fast.run(golden.ids, golden.segments, 16).logits;
+    QCOMPARE(logits == plain.run(golden.ids, golden.segments, 16).logits, isSame);
+    // Whatever is computed beside a row.
+    SegmentOptions options;
+    options.rowsPerPass = 7;
+    QVERIFY(logits == fast.run(golden.ids, golden.segments, 16, options).logits);
+  }
+
   /// A bf16 store is a coarser thing, but the same thing.
   void bf16Store() {
     const Golden golden = readGolden("bf16_gqa_tied");
@@ -182,6 +256,7 @@ class TestDecoderLogits : public QObject {
     QTest::addColumn<QString>("backend");
     QTest::newRow("reference") << "reference";
     QTest::newRow("cpu") << "cpu";
+    QTest::newRow(kFast) << kFast;
   }
   void bundledModel() {
     QFETCH(QString, backend);
