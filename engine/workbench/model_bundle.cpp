@@ -13,6 +13,8 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <future>
+#include <system_error>
 #include <utility>
 #include <vector>
 
@@ -39,23 +41,46 @@ class WatchedWeights final : public model::WeightSource {
     }
     // Tied weights are asked for twice.
     if (m_options.progress) m_options.progress(std::min(m_read++, m_all), m_all);
+    await();  // what was given last may not live longer than this
     const compute::HostMatrix matrix = m_weights.get(name, rows, columns);
     m_digest.add(name);
-    m_digest.add({matrix.data, matrix.bytes()});
+    addBeside(matrix);
     return matrix;
   }
-  void requireWhole() const override { m_weights.requireWhole(); }
-  std::string digest() const { return m_digest.value().hex(); }
+  void requireWhole() const override {
+    await();
+    m_weights.requireWhole();
+  }
+  std::string digest() const {
+    await();
+    return m_digest.value().hex();
+  }
   std::vector<model::StoredTensor> stored() const override { return m_weights.stored(); }
   std::string fingerprint() const override { return m_weights.fingerprint(); }
   std::string name() const override { return m_weights.name(); }
 
  private:
+  /// On another thread, while the matrix is prepared.
+  void addBeside(const compute::HostMatrix& matrix) const {
+    const auto add = [this, matrix] { m_digest.add({matrix.data, matrix.bytes()}); };
+    constexpr std::size_t kWorthAThread = std::size_t{1} << 20U;
+    if (matrix.bytes() < kWorthAThread) return add();
+    try {
+      m_adding = std::async(std::launch::async, add);
+    } catch (const std::system_error&) {  // the system starts no more threads
+      add();
+    }
+  }
+  void await() const {
+    if (m_adding.valid()) m_adding.get();
+  }
+
   const model::WeightSource& m_weights;
   const ModelOptions& m_options;
   std::size_t m_all;
   mutable std::size_t m_read = 0;
   mutable Digest m_digest;
+  mutable std::future<void> m_adding;  ///< last: it uses the digest
 };
 
 void addWeights(ModelBundle& bundle, const model::WeightSource& weights, const compute::Backends& backends,

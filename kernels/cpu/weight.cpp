@@ -5,9 +5,9 @@
 #include "engine/compute/half.h"
 
 #include <algorithm>
+#include <array>
 #include <cstring>
 #include <string>
-#include <type_traits>
 
 namespace spanscope::cpu {
 
@@ -24,43 +24,111 @@ void check(const compute::HostMatrix& matrix) {
   }
 }
 
-/// The words of a panel of pairs: the even element of k in the lower half.
-void packPairs(const compute::HostMatrix& matrix, std::int64_t width, std::int64_t panel,
-               std::uint32_t* out) {
-  const std::int64_t first = panel * width;
-  const std::int64_t features = std::min(width, matrix.rows - first);
-  const std::int64_t pairs = (matrix.columns + 1) / 2;
-  if (features < width) std::fill_n(out, width * pairs, 0U);
-  constexpr std::int64_t kStep = 32;  // as in packPanel()
-  for (std::int64_t begin = 0; begin < pairs; begin += kStep) {
-    const std::int64_t end = std::min(begin + kStep, pairs);
-    for (std::int64_t feature = 0; feature < features; ++feature) {
-      const std::byte* const row = matrix.row(first + feature);
-      for (std::int64_t pair = begin; pair < end; ++pair) {
-        std::uint32_t word = 0;
-        const std::int64_t bytes = std::min<std::int64_t>(4, 2 * matrix.columns - 4 * pair);
-        if (bytes == 4) {
-          std::memcpy(&word, row + 4 * pair, 4);
-        } else {
-          std::memcpy(&word, row + 4 * pair, 2);
-        }
-        out[pair * width + feature] = word;
-      }
-    }
-  }
-}
-
 struct PanelSource {
   const compute::HostMatrix& matrix;
   std::int64_t width;
+  std::int64_t rowBytes;  ///< of the matrix
+
+  const std::byte* row(std::int64_t index) const { return matrix.data + index * rowBytes; }
 };
 
-/// Place of feature `feature` of a panel among the `width` elements that belong to one k.
-template <class T>
-std::int64_t placeInPanel(std::int64_t feature, std::int64_t width) {
-  if constexpr (!std::is_same_v<T, std::uint16_t>) return feature;
-  const std::int64_t half = width / 2;
-  return feature < half ? 2 * feature : 2 * (feature - half) + 1;
+// Panels are matrices turned over, of words of 32 bits: squares of four words are turned in registers, and
+// written as they will be read.
+using Words = std::uint32_t __attribute__((vector_size(16)));
+using Halves = std::uint16_t __attribute__((vector_size(16)));
+constexpr std::int64_t kSquare = 4;
+// Words of a row that are turned at a time: a line of the cache.
+constexpr std::int64_t kTurned = 16;
+
+/// Writes rows[i] word j to out[j · stride + i].
+inline void turnSquare(const std::array<Words, kSquare>& rows, std::int64_t stride, std::uint32_t* out) {
+  const Words low01 = __builtin_shufflevector(rows[0], rows[1], 0, 4, 1, 5);
+  const Words high01 = __builtin_shufflevector(rows[0], rows[1], 2, 6, 3, 7);
+  const Words low23 = __builtin_shufflevector(rows[2], rows[3], 0, 4, 1, 5);
+  const Words high23 = __builtin_shufflevector(rows[2], rows[3], 2, 6, 3, 7);
+  const std::array<Words, kSquare> turned = {__builtin_shufflevector(low01, low23, 0, 1, 4, 5),
+                                             __builtin_shufflevector(low01, low23, 2, 3, 6, 7),
+                                             __builtin_shufflevector(high01, high23, 0, 1, 4, 5),
+                                             __builtin_shufflevector(high01, high23, 2, 3, 6, 7)};
+  for (std::int64_t j = 0; j < kSquare; ++j)
+    std::memcpy(out + j * stride, &turned[static_cast<std::size_t>(j)], sizeof(Words));
+}
+
+template <class Vector>
+Vector loadVector(const std::byte* at) {
+  Vector vector;
+  std::memcpy(&vector, at, sizeof vector);
+  return vector;
+}
+
+std::uint32_t loadHalf(const std::byte* at) {
+  std::uint16_t half = 0;
+  std::memcpy(&half, at, sizeof half);
+  return half;
+}
+
+/// The words of a panel of pairs: the even element of k in the lower half.
+void packPairs(const PanelSource& source, std::int64_t panel, std::uint32_t* out) {
+  const compute::HostMatrix& matrix = source.matrix;
+  const std::int64_t width = source.width;
+  const std::int64_t first = panel * width;
+  const std::int64_t features = std::min(width, matrix.rows - first);
+  const std::int64_t pairs = matrix.columns / 2;
+  const std::int64_t whole = features == width ? pairs / kTurned * kTurned : 0;
+  if (features < width) std::fill_n(out, width * ((matrix.columns + 1) / 2), 0U);
+  for (std::int64_t begin = 0; begin < whole; begin += kTurned) {
+    for (std::int64_t feature = 0; feature < width; feature += kSquare) {
+      for (std::int64_t pair = begin; pair < begin + kTurned; pair += kSquare) {
+        std::array<Words, kSquare> rows;
+        for (std::int64_t i = 0; i < kSquare; ++i)
+          rows[static_cast<std::size_t>(i)] = loadVector<Words>(source.row(first + feature + i) + 4 * pair);
+        turnSquare(rows, width, out + pair * width + feature);
+      }
+    }
+  }
+  for (std::int64_t feature = 0; feature < features; ++feature) {
+    const std::byte* const row = source.row(first + feature);
+    for (std::int64_t pair = whole; pair < pairs; ++pair)
+      out[pair * width + feature] = loadHalf(row + 4 * pair) | loadHalf(row + 4 * pair + 2) << 16U;
+    if (matrix.columns % 2 != 0) out[pairs * width + feature] = loadHalf(row + 4 * pairs);
+  }
+}
+
+/// The words of a bf16 panel: of each k, features of the first half of the width in the lower halves, those
+/// of the second in the upper ones.
+void packInterleaved(const PanelSource& source, std::int64_t panel, std::uint32_t* out) {
+  const compute::HostMatrix& matrix = source.matrix;
+  const std::int64_t half = source.width / 2;
+  const std::int64_t first = panel * source.width;
+  const std::int64_t features = std::min(source.width, matrix.rows - first);
+  const std::int64_t columns = matrix.columns;
+  const std::int64_t whole =
+      features == source.width && half % kSquare == 0 ? columns / (2 * kTurned) * (2 * kTurned) : 0;
+  if (features < source.width) std::fill_n(out, half * columns, 0U);
+  for (std::int64_t begin = 0; begin < whole; begin += 2 * kTurned) {
+    for (std::int64_t feature = 0; feature < half; feature += kSquare) {
+      for (std::int64_t k = begin; k < begin + 2 * kTurned; k += 2 * kSquare) {
+        std::array<Words, kSquare> lower;
+        std::array<Words, kSquare> upper;
+        for (std::int64_t i = 0; i < kSquare; ++i) {
+          const auto a = loadVector<Halves>(source.row(first + feature + i) + 2 * k);
+          const auto b = loadVector<Halves>(source.row(first + half + feature + i) + 2 * k);
+          lower[static_cast<std::size_t>(i)] =
+              reinterpret_cast<Words>(__builtin_shufflevector(a, b, 0, 8, 1, 9, 2, 10, 3, 11));
+          upper[static_cast<std::size_t>(i)] =
+              reinterpret_cast<Words>(__builtin_shufflevector(a, b, 4, 12, 5, 13, 6, 14, 7, 15));
+        }
+        turnSquare(lower, half, out + k * half + feature);
+        turnSquare(upper, half, out + (k + kSquare) * half + feature);
+      }
+    }
+  }
+  for (std::int64_t feature = 0; feature < std::min(half, features); ++feature) {
+    const std::byte* const a = source.row(first + feature);
+    const std::byte* const b = half + feature < features ? source.row(first + half + feature) : nullptr;
+    for (std::int64_t k = whole; k < columns; ++k)
+      out[k * half + feature] = loadHalf(a + 2 * k) | (b == nullptr ? 0U : loadHalf(b + 2 * k) << 16U);
+  }
 }
 
 template <class T>
@@ -84,8 +152,7 @@ void packPanel(const PanelSource& source, std::int64_t panel, T* out) {
     const std::int64_t end = std::min(begin + kStep, matrix.columns);
     for (std::int64_t feature = 0; feature < features; ++feature) {
       const std::byte* row = matrix.data + (first + feature) * matrix.columns * kSize;
-      T* target = out + placeInPanel<T>(feature, width);
-      for (std::int64_t k = begin; k < end; ++k) target[k * width] = loadBits<T>(row + k * kSize);
+      for (std::int64_t k = begin; k < end; ++k) out[k * width + feature] = loadBits<T>(row + k * kSize);
     }
   }
 }
@@ -136,17 +203,17 @@ std::unique_ptr<CpuWeight> makePanels(const compute::HostMatrix& matrix, const P
     target.m_panelBytes = width * static_cast<std::int64_t>(bytesOf(target.m_format, matrix.columns));
   }
   target.m_buffer = AlignedBuffer(checkedBytes("weight", panels, target.m_panelBytes), "weight");
-  const PanelSource source{matrix, width};
+  const PanelSource source{matrix, width, static_cast<std::int64_t>(matrix.rowBytes())};
   pool.run(panels, std::stop_token{}, [&](std::int64_t panel, int) {
     std::byte* const out = target.m_buffer.as<std::byte>() + panel * target.m_panelBytes;
     if (target.m_layout == Layout::ByteGroups) {
       packBytePanel(matrix, target.m_byteShape, panel, out);
     } else if (target.m_layout == Layout::Bf16Pairs) {
-      packPairs(matrix, width, panel, reinterpret_cast<std::uint32_t*>(out));
+      packPairs(source, panel, reinterpret_cast<std::uint32_t*>(out));
     } else if (info.isPacked()) {
       packPanel(matrix, target.m_packedShape, panel, out);
     } else if (target.m_format == WeightFormat::BF16) {
-      packPanel(source, panel, reinterpret_cast<std::uint16_t*>(out));
+      packInterleaved(source, panel, reinterpret_cast<std::uint32_t*>(out));
     } else if (target.m_format == WeightFormat::F16) {
       packPanel(source, panel, reinterpret_cast<F16Bits*>(out));
     } else {
