@@ -84,11 +84,18 @@ struct Ahead {
 template <int kQueries>
 constexpr bool kFetchesAhead = kQueries <= 6;
 
-/// scores[query][at + i] = ⟨rotated[query], key i of the piece⟩ for kVectors vectors of keys.
+/// Where a vector of keys stands, and where the scores of the first query with them go.
+template <class Element>
+struct KeyVector {
+  const Element* keys = nullptr;
+  float* scores = nullptr;
+};
+
+/// scores[query][i] = ⟨rotated[query], key i⟩ for kVectors vectors of keys, of one block or of several.
 template <int kQueries, int kVectors, class Element>
 HWY_INLINE void scoreVectors(const float* HWY_RESTRICT rotated, std::int64_t headSize,
-                             const Element* HWY_RESTRICT keys, std::int64_t blockSize, Ahead<Element> ahead,
-                             float* HWY_RESTRICT scores) {
+                             std::array<KeyVector<Element>, kVectors> vectors, std::int64_t blockSize,
+                             std::array<Ahead<Element>, kVectors> ahead) {
   const FloatTag d;
   FloatVector acc[kQueries][kVectors];
   SPANSCOPE_UNROLL
@@ -97,43 +104,54 @@ HWY_INLINE void scoreVectors(const float* HWY_RESTRICT rotated, std::int64_t hea
     for (int v = 0; v < kVectors; ++v) acc[q][v] = hn::Zero(d);
   }
   for (std::int64_t i = 0; i < headSize; ++i) {
-    if constexpr (kFetchesAhead<kQueries>) {
-      hwy::Prefetch(ahead.keys);
-      hwy::Prefetch(ahead.values);
-      ahead.keys += blockSize;
-      ahead.values += blockSize;
-    }
     FloatVector key[kVectors];
     SPANSCOPE_UNROLL
-    for (int v = 0; v < kVectors; ++v) key[v] = widen(d, keys + v * kStep);
+    for (int v = 0; v < kVectors; ++v) {
+      if constexpr (kFetchesAhead<kQueries>) {
+        hwy::Prefetch(ahead[v].keys);
+        hwy::Prefetch(ahead[v].values);
+        ahead[v].keys += blockSize;
+        ahead[v].values += blockSize;
+      }
+      key[v] = widen(d, vectors[v].keys);
+      vectors[v].keys += blockSize;
+    }
     SPANSCOPE_UNROLL
     for (int q = 0; q < kQueries; ++q) {
       const FloatVector element = hn::Set(d, rotated[q * headSize + i]);
       SPANSCOPE_UNROLL
       for (int v = 0; v < kVectors; ++v) acc[q][v] = hn::MulAdd(element, key[v], acc[q][v]);
     }
-    keys += blockSize;
   }
   SPANSCOPE_UNROLL
   for (int q = 0; q < kQueries; ++q) {
     SPANSCOPE_UNROLL
-    for (int v = 0; v < kVectors; ++v) hn::StoreU(acc[q][v], d, scores + q * kScoreStride + v * kStep);
+    for (int v = 0; v < kVectors; ++v) hn::StoreU(acc[q][v], d, vectors[v].scores + q * kScoreStride);
   }
 }
 
 template <int kQueries, class Element>
 void scorePieces(const KeyPieces<Element>& pieces, std::int64_t blockSize, const float* rotated,
                  std::int64_t headSize, float* scores) {
+  // Two vectors at a time, from one block after the other: a query's element is loaded once for both.
+  KeyVector<Element> waiting;
+  Ahead<Element> waitingAhead;
   for (const KeyPiece<Element>& piece : pieces) {
-    std::int64_t i = 0;
-    const auto ahead = [&] { return Ahead<Element>{piece.nextKeys + i, piece.values + i}; };
-    for (; i + kStep < piece.count; i += kWidth) {
-      scoreVectors<kQueries, 2>(rotated, headSize, piece.keys + i, blockSize, ahead(), scores + piece.at + i);
-    }
-    if (i < piece.count) {
-      scoreVectors<kQueries, 1>(rotated, headSize, piece.keys + i, blockSize, ahead(), scores + piece.at + i);
+    for (std::int64_t i = 0; i < piece.count; i += kStep) {
+      const KeyVector<Element> vector{piece.keys + i, scores + piece.at + i};
+      const Ahead<Element> ahead{piece.nextKeys + i, piece.values + i};
+      if (waiting.keys == nullptr) {
+        waiting = vector;
+        waitingAhead = ahead;
+        continue;
+      }
+      scoreVectors<kQueries, 2, Element>(rotated, headSize, {waiting, vector}, blockSize,
+                                         {waitingAhead, ahead});
+      waiting.keys = nullptr;
     }
   }
+  if (waiting.keys != nullptr)
+    scoreVectors<kQueries, 1, Element>(rotated, headSize, {waiting}, blockSize, {waitingAhead});
 }
 
 /// sums[query] = sums[query] · decay[query] + Σ weights[query][i] · values[i] over tile keys low … high − 1,
