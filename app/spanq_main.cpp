@@ -95,6 +95,12 @@ int main(int argc, char** argv) {
   err << std::unitbuf;
   // On a terminal both stand in the same place: what was written first is to be seen first.
   err.tie(&out);
+  try {
+    spanscope::useInstructionSetOfEnvironment();
+  } catch (const spanscope::Failure& failure) {
+    err << "spanq: " << failure.error().message() << '\n';
+    return static_cast<int>(spanscope::cli::ExitCode::Usage);
+  }
   return spanscope::cli::runCli(argc, argv,
                                 {.in = in,
                                  .out = out,

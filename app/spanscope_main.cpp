@@ -212,6 +212,11 @@ int main(int argc, char** argv) {
   arguments.process(application);
 
   if (const QString problem = problemOf(arguments); !problem.isEmpty()) return fail(problem);
+  try {
+    spanscope::useInstructionSetOfEnvironment();
+  } catch (const spanscope::Failure& failure) {
+    return fail(QString::fromStdString(failure.error().message()));
+  }
   if (arguments.isSet(QStringLiteral("screenshot"))) return takeScreenshots(arguments, application);
 
   QSettings settings;

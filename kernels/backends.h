@@ -11,4 +11,9 @@ namespace spanscope {
 /// `cudaLibrary`: as for cudaKind().
 compute::Backends programBackends(const std::filesystem::path& cudaLibrary = {});
 
+/// What SPANSCOPE_INSTRUCTION_SET in the environment says, if anything, holds for the processor's kernels;
+/// see cpu::useInstructionSet(). The mains call this before anything else is done with backends. Throws
+/// Failure.
+void useInstructionSetOfEnvironment();
+
 }  // namespace spanscope

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "engine/base/error.h"
+#include "kernels/cpu/instruction_set.h"
 #include "kernels/cpu/machine_limits.h"
 #include "tests/kernels/cpu/instruction_sets.h"
 #include "tests/support/backends.h"
@@ -11,6 +12,7 @@
 #include <limits>
 
 using namespace spanscope;
+using namespace spanscope::testing;
 using compute::WeightFormat;
 using compute::WeightUse;
 
@@ -18,6 +20,24 @@ class TestCpuBackend : public QObject {
   Q_OBJECT
 
  private Q_SLOTS:
+  void theInstructionSetCanBeChosen() {
+    for (const std::int64_t target : availableInstructionSets()) {
+      const UseInstructionSet restoresAtTheEnd(target);
+      const std::string name = target == HWY_SCALAR ? "scalar" : shownName(target);
+      cpu::useInstructionSet(name);
+      QCOMPARE(test::makeBackend("cpu", 1)->info().numericRevision,
+               std::string("cpu-2/") + hwy::TargetName(target));
+    }
+    try {
+      cpu::useInstructionSet("MMX");
+      QFAIL("taken");
+    } catch (const Failure& failure) {
+      QCOMPARE(failure.error().found, std::string("\"MMX\""));
+      QVERIFY(failure.error().expected.find("scalar") != std::string::npos);
+    }
+    const UseInstructionSet usual(0);
+  }
+
   void saysWhatItIs() {
     const auto backend = test::makeBackend();
     const compute::DeviceInfo info = backend->info();
