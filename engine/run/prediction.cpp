@@ -22,6 +22,45 @@ trace::RequestTokens tokensOf(const StepPrediction& step, std::span<const trace:
   return tokens;
 }
 
+/// Tokens that are found, by how the policy goes on with them.
+class FoundRows {
+ public:
+  explicit FoundRows(const ChosenRows& chosen) : m_chosen(chosen), m_found(chosen.groups.size()) {}
+
+  void add(std::uint32_t segment, const trace::TokenAccount& tokens) {
+    m_all += tokens;
+    if (segment < m_chosen.groupOf.size() && m_chosen.groupOf[segment])
+      m_found[*m_chosen.groupOf[segment]] += tokens;
+  }
+
+  AccountForecast account() const {
+    CountRange again = exactly(0);
+    CountRange relocated = exactly(m_all.relocated);
+    for (std::size_t i = 0; i < m_found.size(); ++i) {
+      const auto& [rows, kept] = m_chosen.groups[i];
+      const trace::TokenAccount& found = m_found[i];
+      const CountRange own{.least = std::max<std::int64_t>(0, kept - (rows - found.cached())),
+                           .most = std::min(kept, found.cached())};
+      again += own;
+      relocated.least -= std::min(found.relocated, own.most);
+      relocated.most -= std::max<std::int64_t>(0, own.least - found.hit);
+    }
+    return {.prompt = exactly(m_all.total()),
+            .cached = {.least = m_all.cached() - again.most, .most = m_all.cached() - again.least},
+            .relocated = relocated,
+            .again = {.least = m_all.again + again.least, .most = m_all.again + again.most},
+            .computed = exactly(m_all.computed),
+            .beside = exactly(0),
+            .padded = m_all.padded,
+            .cropped = m_all.cropped};
+  }
+
+ private:
+  const ChosenRows& m_chosen;
+  trace::TokenAccount m_all;
+  std::vector<trace::TokenAccount> m_found;  ///< by group
+};
+
 }  // namespace
 
 const char* doubtName(Doubt doubt) {
@@ -80,36 +119,58 @@ AccountForecast& AccountForecast::operator+=(const AccountForecast& other) {
   return *this;
 }
 
+AccountForecast accountOf(const StepPrediction& step, const trace::RequestTokens& served,
+                          std::span<const trace::PartRange> ranges) {
+  FoundRows found(step.chosen);
+  for (const trace::PartRange& range : ranges)
+    found.add(range.segment, served.of(range.segment, range.begin, range.end));
+  return found.account();
+}
+
 AccountForecast accountOf(const StepPrediction& step, std::int32_t blockSize) {
   const std::vector<trace::SegmentInfo> segments = segmentsOf(step.table);
   const std::int64_t visible = step.table.tokenCount();
-  if (step.prompt.known() && step.cached.known() && step.relocated.known()) {
-    const trace::PromptAccount account =
-        tokensOf(step, segments, blockSize).account(segments, step.prompt.most);
-    return {.prompt = exactly(account.total()),
-            .cached = exactly(account.prompt.cached()),
-            .relocated = exactly(account.prompt.relocated),
-            .again = exactly(account.prompt.again),
-            .computed = exactly(account.prompt.computed),
-            .beside = exactly(account.beside),
-            .padded = account.prompt.padded,
-            .cropped = account.prompt.cropped};
+  if (step.prompt.known() && step.cached.known()) {
+    const trace::RequestTokens served = tokensOf(step, segments, blockSize);
+    FoundRows found(step.chosen);
+    for (std::uint32_t i = 0; i < segments.size(); ++i) {
+      const layout::Segment& segment = step.table.segments[i];
+      if (!segment.hidden) found.add(i, served.of(i, segment.visibleBegin, segment.length()));
+    }
+    AccountForecast account = found.account();
+    const trace::PromptAccount whole = served.account(segments, step.prompt.most);
+    account.beside = exactly(whole.beside);
+    account.cropped = whole.prompt.cropped;
+    // The same tokens are found, but which of them stand elsewhere is not known.
+    if (!step.relocated.known())
+      account.relocated = {.least = 0, .most = std::min(step.relocated.most, account.cached.most)};
+    return account;
   }
   // Of bounds, the step's table belongs to the upper one only. What lies beside the prompt may be found or
   // not, and so may the originals of what is computed in view of more.
-  const std::int64_t beside = std::max<std::int64_t>(0, step.prompt.most - visible);
+  std::int64_t beside = -visible;
+  for (std::size_t i = 0; i < step.table.segments.size(); ++i) {
+    const bool isCopy = i < step.chosen.groupOf.size() && step.chosen.groupOf[i];
+    beside += isCopy ? 0 : step.table.segments[i].length();
+  }
+  // A prompt that may get longer than its table may have more beside it, too, if it has anything.
+  const std::int64_t mostBeside =
+      beside == 0 ? 0 : std::max<std::int64_t>(beside, step.prompt.most - visible);
   const std::int64_t links = trace::RequestTokens::linkedTokens(segments);
+  const std::int64_t chosen = std::min(step.mostChosen, step.cached.most);
   const auto fewer = [](std::int64_t count, std::int64_t by) {
     return std::max<std::int64_t>(0, count - by);
   };
-  return {.prompt = {.least = fewer(step.prompt.least, beside), .most = fewer(step.prompt.most, beside)},
-          .cached = {.least = fewer(step.cached.least, beside), .most = step.cached.most},
-          .relocated = {.least = fewer(step.relocated.least, beside), .most = step.relocated.most},
-          .again = {.least = 0, .most = links},
-          .computed = {.least = fewer(step.computed.least, beside + links), .most = step.computed.most},
-          .beside = {.least = 0, .most = beside},
-          .padded = std::nullopt,
-          .cropped = std::nullopt};
+  const std::optional<std::int64_t> layout = step.isExactLayout ? std::optional(0) : std::nullopt;
+  return {
+      .prompt = {.least = fewer(step.prompt.least, mostBeside), .most = fewer(step.prompt.most, beside)},
+      .cached = {.least = fewer(step.cached.least, mostBeside + chosen), .most = step.cached.most},
+      .relocated = {.least = fewer(step.relocated.least, mostBeside + chosen), .most = step.relocated.most},
+      .again = {.least = 0, .most = links + chosen},
+      .computed = {.least = fewer(step.computed.least, mostBeside + links), .most = step.computed.most},
+      .beside = {.least = 0, .most = mostBeside},
+      .padded = layout,
+      .cropped = layout};
 }
 
 }  // namespace spanscope::run

@@ -13,6 +13,7 @@
 #include <limits>
 #include <map>
 #include <optional>
+#include <span>
 #include <vector>
 
 namespace spanscope::run {
@@ -59,6 +60,19 @@ struct StoredBy {
   NodePath node;
 };
 
+/// The rows of a prompt among which the policy chooses those that it computes again by their values: how many
+/// is known before the run, which is not. The rows of a group are chosen together.
+struct ChosenRows {
+  struct Group {
+    std::int64_t rows = 0;
+    std::int64_t kept = 0;  ///< how many of them are computed again
+    bool operator==(const Group&) const = default;
+  };
+  std::vector<Group> groups;
+  /// By segment of the table: the group of its visible rows, if they belong to one. Empty: no segment does.
+  std::vector<std::optional<std::uint32_t>> groupOf;
+};
+
 struct StepPrediction {
   StepIndex step = 0;
   Doubt doubt = Doubt::None;
@@ -71,6 +85,10 @@ struct StepPrediction {
   /// long as it may. If this prediction evicted a block, the `evictedBy` of the block is 0.
   layout::SpanTable table;
   std::vector<trace::BlockLookedUp> blocks;
+  ChosenRows chosen;  ///< of the same table
+  /// The most rows that can be computed again of those that are chosen, however long replies get.
+  std::int64_t mostChosen = 0;
+  bool isExactLayout = false;  ///< whatever replies say, the layout adds and leaves out nothing
   /// Whether the reasons of misses are sure if the counts are sure. A reply that is sampled before may by
   /// chance hold the tokens of a block, or may end before a block is stored. This changes the reason, not the
   /// counts.
@@ -81,17 +99,17 @@ struct StepPrediction {
   std::map<BlockId, StoredBy> servedBy;
 };
 
-/// What a run's events would say of the tokens of this prompt if every reply gets as long as it may.
-/// `blockSize` is in tokens and at least 1.
+/// What a run's events would say of the tokens of this prompt if every reply gets as long as it may, but for
+/// the rows that the policy chooses. `blockSize` is in tokens and at least 1.
 trace::RequestTokens tokensOf(const StepPrediction& step, std::int32_t blockSize);
 
 /// The account of a step's prompt (trace::TokenAccount) before it runs. The counts of StepPrediction are the
 /// engine's: they hold what lies beside the prompt too.
 struct AccountForecast {
   CountRange prompt;  ///< tokens that stand in the prompt
-  CountRange cached;  ///< found; a policy that chooses by values computes some of them again
+  CountRange cached;  ///< found, and not computed again
   CountRange relocated;
-  CountRange again;  ///< found, and computed again whatever their values are
+  CountRange again;  ///< found, and computed again
   CountRange computed;
   CountRange beside;
   std::optional<std::int64_t> padded = 0;   ///< nothing: the lengths of replies decide it
@@ -100,6 +118,11 @@ struct AccountForecast {
   bool operator==(const AccountForecast&) const = default;
 };
 AccountForecast accountOf(const StepPrediction& step, std::int32_t blockSize);
+/// The account of some visible tokens of the prompt if every reply gets as long as it may; `served` is
+/// tokensOf(step). Where the policy chooses rows among these and others, it holds bounds. What lies beside
+/// the prompt or was cropped is not counted.
+AccountForecast accountOf(const StepPrediction& step, const trace::RequestTokens& served,
+                          std::span<const trace::PartRange> ranges);
 
 struct Prediction {
   std::vector<StepPrediction> steps;  ///< the steps that will be admitted, ascending

@@ -9,6 +9,7 @@
 
 #include <algorithm>
 #include <map>
+#include <numeric>
 #include <set>
 #include <string>
 #include <tuple>
@@ -94,6 +95,30 @@ struct SurelyFound {
   bool seesReply = false;  ///< then the reply decides what the segment is found as
 };
 
+/// Where no layer leaves rows out, all of them are computed again.
+ChosenRows chosenRowsOf(const RehearsedStep& step) {
+  ChosenRows chosen;
+  for (std::size_t i = 0; i < step.rows.segments.size(); ++i) {
+    if (!step.rows.copyOf(i)) continue;
+    const std::uint32_t group = step.rows.segments[i].group;
+    const layout::Segment& segment = step.table.segments[i];
+    chosen.groupOf.resize(step.rows.segments.size());
+    chosen.groupOf[i] = group;
+    if (chosen.groups.size() <= group) chosen.groups.resize(group + std::size_t{1});
+    chosen.groups[group].rows += segment.length() - segment.visibleBegin;
+  }
+  for (std::size_t i = 0; i < chosen.groups.size(); ++i) {
+    ChosenRows::Group& group = chosen.groups[i];
+    group.kept = step.rows.narrowings.empty() ? group.rows : step.rows.narrowings.back().kept[i];
+  }
+  return chosen;
+}
+
+std::int64_t keptOf(const ChosenRows& chosen) {
+  return std::accumulate(chosen.groups.begin(), chosen.groups.end(), std::int64_t{0},
+                         [](std::int64_t sum, const ChosenRows::Group& group) { return sum + group.kept; });
+}
+
 }  // namespace
 
 struct Predictor::Impl {
@@ -119,6 +144,7 @@ struct Predictor::Impl {
   Doubt doubtOf(const RehearsedStep& step, bool holdsReply) const;
   StepPrediction predictStep(const Rehearsals& both, StepIndex index) const;
   static CountRange promptRange(const Rehearsals& both, StepIndex index);
+  static std::int64_t mostChosen(const Rehearsals& both, StepIndex index);
   /// Bounds of what is found of a prompt.
   struct FoundBounds {
     std::int64_t known = 0;                    ///< tokens before replies that are surely found
@@ -167,6 +193,9 @@ StepPrediction Predictor::Impl::predictStep(const Rehearsals& both, StepIndex in
   prediction.table = shown.table;
   prediction.blocks = shown.blocks;
   prediction.reasonsAreSure = prediction.doubt == Doubt::None && !shown.followsReply;
+  prediction.chosen = chosenRowsOf(shown);
+  prediction.mostChosen = mostChosen(both, index);
+  prediction.isExactLayout = !renderer.rules().marks();
   prediction.whatIf = shown.whatIf;
   prediction.servedBy = shown.servedBy;
   const bool onlyRelocation = prediction.doubt == Doubt::SeveralBlocks ||
@@ -185,6 +214,20 @@ StepPrediction Predictor::Impl::predictStep(const Rehearsals& both, StepIndex in
   }
   boundEvictions(both, shown, prediction);
   return prediction;
+}
+
+/// A prompt may get longer than it was rehearsed. Then nothing is known of how many rows are chosen.
+std::int64_t Predictor::Impl::mostChosen(const Rehearsals& both, StepIndex index) {
+  std::int64_t kept = 0;
+  std::int64_t longest = 0;
+  for (const Rehearsed* rehearsed : {&both.shortest, &both.longest}) {
+    const std::optional<RehearsedStep>& step = rehearsed->steps[index];
+    if (!step) continue;
+    kept = std::max(kept, keptOf(chosenRowsOf(*step)));
+    longest = std::max(longest, step->admission.promptTokens);
+  }
+  const std::int64_t most = promptRange(both, index).most;
+  return kept > 0 && longest < most ? most : kept;
 }
 
 /// The length of the prompt. If the prompt holds no reply, its length is known, and only how much of it is

@@ -19,10 +19,6 @@ bool isLeaf(const query::Node& own) {
   return query::infoOf(own).gives == query::Gives::Text || query::isSugar(own);
 }
 
-run::CountRange exactly(std::int64_t count) {
-  return {.least = count, .most = count};
-}
-
 class Reader {
  public:
   Reader(const Forecast& forecast, const Document& document) : m_forecast(forecast), m_document(document) {}
@@ -63,7 +59,7 @@ class Reader {
     // A prompt may hold a leaf several times (inner prompts of several answers): the first one counts.
     // By leaf: the place in the view behind the tokens taken so far. A policy may cut a leaf into segments.
     std::map<NodeId, std::int64_t> here;
-    std::map<NodeId, TokenAccount> served;
+    std::map<NodeId, std::vector<trace::PartRange>> shown;
     const trace::RequestTokens tokens = run::tokensOf(step, m_forecast.blockSize);
     std::int64_t place = 0;
     for (std::size_t index = 0; index < step.table.segments.size(); ++index) {
@@ -82,17 +78,14 @@ class Reader {
         const auto taken = here.find(node);
         if (taken != here.end() && taken->second != from) continue;
         here[node] = place;
-        served[node] += tokens.of(static_cast<std::uint32_t>(index), first, begin);
+        shown[node].push_back({.segment = static_cast<std::uint32_t>(index),
+                               .begin = static_cast<std::int32_t>(first),
+                               .end = static_cast<std::int32_t>(begin)});
       }
     }
-    for (const auto& [node, counts] : served) {
+    for (const auto& [node, ranges] : shown) {
       m_leaves.insert(node);
-      NodeForecast leaf;
-      leaf.prompt = exactly(counts.total());
-      leaf.cached = exactly(counts.cached());
-      leaf.relocated = exactly(counts.relocated);
-      leaf.again = exactly(counts.again);
-      leaf.computed = exactly(counts.computed);
+      NodeForecast leaf{run::accountOf(step, tokens, ranges)};
       leaf.isCertain = step.doubt == run::Doubt::None;
       m_result[node].assign(1, leaf);
     }
@@ -137,15 +130,9 @@ const NodeForecast* forecastBeside(const NodeForecasts& forecasts, NodeId node, 
   const std::vector<NodeForecast>& copies = found->second;
   const NodeForecast& own = copies[std::min<std::size_t>(status.copy, copies.size() - 1)];
   const TokenAccount& ran = status.served;
-  // What will be found is foretold; which of it the policy then computes anew, only the run can tell where
-  // the policy chooses by values.
-  const std::int64_t wasFound = ran.cached() + ran.again;
-  run::CountRange foretold = own.cached;
-  foretold += own.again;
-  if (foretold.most == 0 && wasFound == 0) return nullptr;
-  const bool isAsRun = ran.total() > 0 && own.prompt.holds(ran.total()) && foretold.holds(wasFound) &&
-                       own.relocated.least <= ran.relocated + ran.again &&
-                       own.relocated.most >= ran.relocated;
+  if (own.cached.most + own.again.most == 0 && ran.cached() + ran.again == 0) return nullptr;
+  const bool isAsRun = ran.total() > 0 && own.prompt.holds(ran.total()) && own.cached.holds(ran.cached()) &&
+                       own.again.holds(ran.again) && own.relocated.holds(ran.relocated);
   return isAsRun ? nullptr : &own;
 }
 
@@ -158,9 +145,18 @@ QString forecastWords(const NodeForecast& forecast) {
                       .arg(countText(forecast.cached), countText(forecast.prompt), shareText(forecast));
   if (forecast.relocated.most > 0) words += tr(", %1 of them relocated").arg(countText(forecast.relocated));
   if (forecast.again.most > 0) words += tr("; %1 computed again").arg(countText(forecast.again));
+  for (const QString& more : accountWords(
+           TokenAccount{.padded = forecast.padded.value_or(0), .cropped = forecast.cropped.value_or(0)}))
+    words += tr("; %1").arg(more);
+  if (forecast.beside.most > 0)
+    words += tr("; %1 more beside the prompt, for the policy").arg(countText(forecast.beside));
   if (forecast.blocks > 0)
     words += tr("; %1 of %2 blocks found").arg(forecast.foundBlocks).arg(forecast.blocks);
-  if (!forecast.isCertain) words += tr(" (bounds: replies are not known yet)");
+  if (!forecast.isCertain) {
+    words += tr(" (bounds: replies are not known yet)");
+  } else if (!forecast.again.known()) {
+    words += tr(" (bounds: which tokens are computed again, the run chooses)");
+  }
   return words;
 }
 

@@ -113,48 +113,8 @@ void addBlocks(const run::StepPrediction& step, std::int32_t blockSize, const st
   }
 }
 
-/// Of the rows that a policy computes in view of more, the ones that it goes on with are chosen by their
-/// values: how many is known before the run, which is not.
-struct ChosenRows {
-  std::int64_t kept = 0;     ///< how many are computed again
-  std::int64_t rows = 0;     ///< among how many
-  std::vector<bool> isCopy;  ///< by segment of the table: they are chosen among its rows
-
-  /// How many of some rows that are found are computed again.
-  run::CountRange again(std::int64_t found) const {
-    return {.least = std::max<std::int64_t>(0, kept - (rows - found)), .most = std::min(kept, found)};
-  }
-};
-
-/// Nothing: the policy leaves no rows out by their values.
-std::optional<ChosenRows> chosenRows(const Forecast& forecast, const run::StepPrediction& step) {
-  const std::optional<policy::Choice> choice = policy::findChoice(forecast.policy);
-  if (!choice) return std::nullopt;
-  const policy::RowPlan plan = choice->planRows(step.table, false);
-  if (plan.narrowings.empty()) return std::nullopt;
-  ChosenRows chosen;
-  for (const std::int32_t kept : plan.narrowings.back().kept) chosen.kept += kept;
-  for (std::size_t i = 0; i < step.table.segments.size(); ++i) {
-    const layout::Segment& segment = step.table.segments[i];
-    chosen.isCopy.push_back(plan.copyOf(i).has_value());
-    if (chosen.isCopy.back()) chosen.rows += segment.length() - segment.visibleBegin;
-  }
-  return chosen;
-}
-
-/// The same tokens, of which some are computed again.
-void takeAgain(const run::CountRange& again, run::CountRange& cached, run::CountRange& relocated) {
-  const auto fewer = [](std::int64_t count, std::int64_t by) {
-    return count == run::CountRange::kUnbounded ? count : std::max<std::int64_t>(0, count - by);
-  };
-  cached = {.least = fewer(cached.least, again.most), .most = fewer(cached.most, again.least)};
-  relocated.least = fewer(relocated.least, again.most);
-  relocated.most = std::min(relocated.most, cached.most);
-}
-
 /// A row for each part of the prompt, and one for what lies beside it.
-std::vector<ForecastSegment> segmentsOf(const ViewInput& input, const run::StepPrediction& step,
-                                        const std::optional<ChosenRows>& chosen) {
+std::vector<ForecastSegment> segmentsOf(const ViewInput& input, const run::StepPrediction& step) {
   const Forecast& forecast = *input.forecast;
   const std::vector<SegmentName> names = segmentNames(input, forecast, step.table);
   const RequestParts parts = requestParts(input, forecast, step.table);
@@ -182,9 +142,7 @@ std::vector<ForecastSegment> segmentsOf(const ViewInput& input, const run::StepP
     ForecastSegment& row = rows.back();
     tokens.back().push_back(range);
     row.kind = own.independent ? tr("independent") : tr("dependent");
-    const TokenAccount account = served.of(range.segment, range.begin, range.end);
-    row.account += account;
-    if (chosen && chosen->isCopy[range.segment]) row.chosenAmong += account.cached();
+    row.account += served.of(range.segment, range.begin, range.end);
     row.holdsReply = row.holdsReply || holdsReply(range);
     QStringList seen;
     for (const std::uint32_t other : own.sees) seen.push_back(names[other].name);
@@ -205,38 +163,13 @@ std::vector<ForecastSegment> segmentsOf(const ViewInput& input, const run::StepP
     }
   }
   addBlocks(step, forecast.blockSize, tokens, rows);
-  for (ForecastSegment& row : rows) {
-    const auto exactly = [](std::int64_t count) { return run::CountRange{.least = count, .most = count}; };
-    row.cached = exactly(row.account.cached());
-    row.relocated = exactly(row.account.relocated);
-    row.again = exactly(row.account.again);
-    if (!chosen || row.chosenAmong == 0) continue;
-    const run::CountRange again = chosen->again(row.chosenAmong);
-    row.again += again;
-    takeAgain(again, row.cached, row.relocated);
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    const run::AccountForecast account = run::accountOf(step, served, tokens[i]);
+    rows[i].cached = account.cached;
+    rows[i].relocated = account.relocated;
+    rows[i].again = account.again;
   }
   return rows;
-}
-
-ForecastCounts countsOf(const Forecast& forecast, const run::StepPrediction& step,
-                        const std::optional<ChosenRows>& chosen) {
-  ForecastCounts counts{run::accountOf(step, forecast.blockSize), step.evicted};
-  if (chosen) {
-    const trace::RequestTokens served = run::tokensOf(step, forecast.blockSize);
-    std::int64_t found = 0;
-    for (std::uint32_t i = 0; i < step.table.segments.size(); ++i) {
-      const layout::Segment& segment = step.table.segments[i];
-      if (chosen->isCopy[i]) found += served.of(i, segment.visibleBegin, segment.length()).cached();
-    }
-    run::CountRange again = chosen->again(found);
-    // Of bounds, the step's table belongs to the upper one only.
-    if (!counts.cached.known()) again.least = 0;
-    counts.again += again;
-    takeAgain(again, counts.cached, counts.relocated);
-  }
-  // However long replies get, this layout adds and leaves out nothing.
-  if (forecast.layout == layout::infoOf(layout::Layout::Exact).name) counts.padded = counts.cropped = 0;
-  return counts;
 }
 
 void add(ForecastCounts& sum, const ForecastCounts& counts) {
@@ -346,12 +279,11 @@ ForecastTable forecastTable(const ViewInput& input, Against against) {
     step.name = names.at(predicted.step);
     const StepKey key = keyOf(forecast, predicted.step);
     if (input.document->contains(key.first)) step.node = key.first;
-    const std::optional<ChosenRows> chosen = chosenRows(forecast, predicted);
-    step.counts = countsOf(forecast, predicted, chosen);
+    step.counts = {run::accountOf(predicted, forecast.blockSize), predicted.evicted};
     step.doubt = doubtText(predicted.doubt);
     if (const auto found = before.find(key); found != before.end()) step.computedBefore = found->second;
     if (const auto found = ran.find(predicted.step); found != ran.end()) step.ran = found->second;
-    step.segments = segmentsOf(input, predicted, chosen);
+    step.segments = segmentsOf(input, predicted);
     add(table.totals, step.counts);
     table.steps.push_back(std::move(step));
   }

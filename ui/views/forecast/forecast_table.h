@@ -38,7 +38,6 @@ struct ForecastSegment {
   /// How its tokens get their keys and values, as other views count them after a run. The most possible, if
   /// it holds a reply.
   TokenAccount account;
-  std::int64_t chosenAmong = 0;  ///< found tokens, of which the run computes again those that it will choose
   /// Those of the account, but with what the run will choose: bounds where it chooses among several parts.
   run::CountRange cached, relocated, again;
   bool holdsReply = false;
