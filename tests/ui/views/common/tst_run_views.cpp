@@ -4,6 +4,7 @@
 #include "tests/ui/views/common/recorded_runs.h"
 #include "ui/views/attention/attention_plot.h"
 #include "ui/views/attention/attention_view.h"
+#include "ui/views/common/elided_combo.h"
 #include "ui/views/common/event_names.h"
 #include "ui/views/compare/compare_view.h"
 #include "ui/views/log/log_view.h"
@@ -21,6 +22,7 @@
 #include <QComboBox>
 #include <QCoreApplication>
 #include <QDir>
+#include <QHelpEvent>
 #include <QList>
 #include <QModelIndex>
 #include <QObject>
@@ -31,10 +33,12 @@
 #include <QString>
 #include <QStringList>
 #include <QStringLiteral>
+#include <QStyleOptionComboBox>
 #include <QTableView>
 #include <QTableWidget>
 #include <QTest>
 #include <QToolButton>
+#include <QToolTip>
 
 #include <algorithm>
 #include <set>
@@ -464,6 +468,56 @@ class TestRunViews : public QObject {
     QVERIFY(wanted.selections[0].request);
     QVERIFY(!card.content().value.isEmpty());
     QVERIFY(card.content().change.contains(QStringLiteral("vs run")));
+  }
+
+  /// A name that is longer than its box ends in an ellipsis: no letter is cut by the edge. The tool tip has
+  /// all of it.
+  void scrubberNamesOfRunsAreCutByAnEllipsis_data() {
+    QTest::addColumn<QString>("policy");
+    QTest::addColumn<bool>("fits");
+    QTest::newRow("short") << QStringLiteral("spans") << true;
+    QTest::newRow("long") << QStringLiteral("blend(0.125, layer 3, by values, 12 filtering layers)") << false;
+  }
+  void scrubberNamesOfRunsAreCutByAnEllipsis() {
+    QFETCH(QString, policy);
+    QFETCH(bool, fits);
+    test::Recorded recorded = m_rag;
+    for (trace::Event& event : recorded.events) {
+      if (auto* started = std::get_if<trace::RunStarted>(&event.payload))
+        started->policy = policy.toStdString();
+    }
+    const Theme theme(Scheme::Light);
+    qApp->setPalette(theme.palette());
+    qApp->setStyleSheet(theme.styleSheet());
+    Scrubber view;
+    show(view, recorded.input(), {900, 48});
+    auto* const runs = view.findChild<QComboBox*>();
+    QVERIFY(runs != nullptr && runs->isVisible());
+    QVERIFY2(runs->currentText().contains(policy), qPrintable(runs->currentText()));
+
+    QStyleOptionComboBox option;
+    option.initFrom(runs);
+    option.subControls = QStyle::SC_All;
+    const QRect field =
+        runs->style()->subControlRect(QStyle::CC_ComboBox, &option, QStyle::SC_ComboBoxEditField, runs);
+    const QFontMetrics metrics(runs->font());
+    QCOMPARE(metrics.horizontalAdvance(runs->currentText()) <= field.width(), fits);
+    // The columns beside the end of the field are empty.
+    const QImage picture = runs->grab().toImage();
+    int inked = 0;
+    for (int x = field.right() - 1; x <= field.right(); ++x) {
+      for (int y = 6; y < picture.height() - 6; ++y)
+        inked += picture.pixel(x, y) == picture.pixel(field.left() - 1, y) ? 0 : 1;
+    }
+    QCOMPARE(inked, 0);
+    QHelpEvent help(QEvent::ToolTip, QPoint(8, 8), runs->mapToGlobal(QPoint(8, 8)));
+    QApplication::sendEvent(runs, &help);
+    QCOMPARE(QToolTip::text().contains(runs->currentText()), !fits);
+    QToolTip::hideText();
+    if (auto* elided = dynamic_cast<ElidedCombo*>(runs)) {
+      QCOMPARE(elided->shown().endsWith(QStringLiteral("…")), !fits);
+      QCOMPARE(elided->shown() == runs->currentText(), fits);
+    }
   }
 
   void scrubberAsksForPositions() {
