@@ -230,17 +230,22 @@ void paintPillTexts(QPainter& painter, const NodeLook& look, const NodeTexts& te
                     const CanvasStyle& style) {
   const double middle = look.rect.width / texts.scale / 2;
   const double height = look.rect.height / texts.scale;
-  double y = height / 2 - 28 - (texts.name.width > 0 ? 8 : 0) - (texts.problem.width > 0 ? 8 : 0);
+  const double promise = kCardLine * static_cast<double>(std::max<std::size_t>(1, texts.promise.size()));
+  double y =
+      height / 2 - 20 - promise / 2 - (texts.name.width > 0 ? 8 : 0) - (texts.problem.width > 0 ? 8 : 0);
   paintIcon(painter, look.op, middle - 8, y, style.text);
-  y += 20;
+  y += kPillTop;
   drawLine(painter, texts.title, middle - texts.title.width / 2, y, style.text);
-  y += 17;
+  y += kPillTitle;
   if (texts.name.width > 0) {
     drawLine(painter, texts.name, middle - texts.name.width / 2, y, style.text);
-    y += 16;
+    y += kCardLine;
   }
-  drawLine(painter, texts.promise, middle - texts.promise.width / 2, y, style.textSecond);
-  y += 16;
+  for (std::size_t i = 0; i < texts.promise.size(); ++i) {
+    const double top = y + static_cast<double>(i) * kCardLine;
+    drawLine(painter, texts.promise[i], middle - texts.promise[i].width / 2, top, style.textSecond);
+  }
+  y += promise;
   if (texts.problem.width > 0) {
     drawLine(painter, texts.problem, middle - texts.problem.width / 2, y, style.error);
     paintWarning(painter, middle - 6, y + 16, style.error);

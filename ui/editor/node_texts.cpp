@@ -83,6 +83,23 @@ TextLine stackLine(TextSetter& setter, const NodeStatus& status, const QFont& fo
   return setter.line(fitting == shorter.end() ? shorter.last() : *fitting, font, width);
 }
 
+/// What a pill promises, in as many lines as its width takes. Nothing if a word would be cut: the tool tip
+/// has all of it.
+std::vector<TextLine> promiseLines(TextSetter& setter, const NodeLook& look, const QFont& font,
+                                   double scale) {
+  constexpr int kMostLines = 3;
+  const double used = kPillTop + kPillTitle + (look.name.isEmpty() ? 0 : kCardLine) +
+                      (look.problem.isEmpty() ? 0 : 2 * kCardLine);
+  const int room = static_cast<int>((look.rect.height / scale - used) / kCardLine);
+  if (look.promise.isEmpty() || room < 1) return {};
+  std::vector<TextLine> lines =
+      setter.lines(look.promise, font, look.rect.width / scale - 8, std::min(room, kMostLines));
+  QString shown;
+  for (const TextLine& line : lines) shown += line.text;
+  const auto letters = [](QString text) { return text.remove(QLatin1Char(' ')); };
+  return letters(shown) == letters(look.promise) ? lines : std::vector<TextLine>();
+}
+
 }  // namespace
 
 QString fragmentsText(const NodeStatus& status) {
@@ -109,8 +126,8 @@ NodeTexts makeNodeTexts(const NodeLook& look, const NodeStatus& status, const No
     const double width = look.rect.width / scale;
     texts.title = setter.line(look.title, style.titleFont, width - std::min(20.0, width / 6));
     texts.name = setter.line(look.name, style.smallFont, width - 20);
+    texts.promise = promiseLines(setter, look, style.smallFont, scale);
     if (scale <= kNumberScale) {
-      texts.promise = setter.line(look.promise, style.smallFont, width - 8);
       for (const QString& label : look.labels)
         texts.numbers.push_back(setter.line(label, style.smallFont, kMostLabel));
     }

@@ -29,10 +29,10 @@ struct NodeTexts {
   TextLine modelLine;
   TextLine problem;
   TextLine chip;
-  TextLine promise;
   TextLine hidden;
   TextLine forecast;
   TextLine looked;
+  std::vector<TextLine> promise;  ///< of pills; empty if they have no room for all of it
   std::vector<TextLine> body;
   std::vector<TextLine> numbers;
   double scale = 1;  ///< the scale for which the texts were laid out

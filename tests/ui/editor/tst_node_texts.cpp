@@ -4,9 +4,11 @@
 #include "ui/editor/card_plan.h"
 #include "ui/editor/node_texts.h"
 #include "ui/editor/tidy_layout.h"
+#include "ui/operators/operator_table.h"
 
 #include <QApplication>
 #include <QObject>
+#include <QRegularExpression>
 #include <QTest>
 
 using namespace spanscope::ui;
@@ -79,6 +81,36 @@ class TestNodeTexts : public QObject {
     const CardPlan plan(look, scale);
     QVERIFY(static_cast<int>(texts.body.size()) <= plan.bodyLines);
     if (frozen > 1) QVERIFY(texts.state.text.startsWith(QStringLiteral("%1 fro").arg(frozen)));
+  }
+
+  void pillsSayWhatTheyPromise_data() {
+    QTest::addColumn<QString>("op");
+    QTest::addColumn<double>("zoom");
+    for (const char* op : {"plus", "cross", "seq", "par", "zip"}) {
+      for (const double zoom : {1.0, 0.8, 0.7, 0.6, 0.5})
+        QTest::addRow("%s, zoom %.1f", op, zoom) << QString::fromLatin1(op) << zoom;
+    }
+  }
+  /// Texts are larger in the scene where the zoom is small: what a pill promises then takes more lines.
+  void pillsSayWhatTheyPromise() {
+    QFETCH(QString, op);
+    QFETCH(double, zoom);
+    NodeLook look;
+    look.op = op.toStdString();
+    look.pill = true;
+    look.title = op;
+    look.promise = operatorInfo(look.op).promise;
+    look.rect = {0, 0, kPillWidth, 280};
+    QVERIFY(!look.promise.isEmpty());
+    const double scale = textScale(zoom);
+    const NodeTexts texts = makeNodeTexts(look, {}, nullptr, CanvasStyle(Theme()), scale);
+    qsizetype cut = look.promise.count(QRegularExpression(QStringLiteral("\\S")));
+    for (const TextLine& line : texts.promise) {
+      QVERIFY2(!line.text.contains(QStringLiteral("…")), qPrintable(line.text));
+      QVERIFY(line.width <= kPillWidth / scale);
+      cut -= line.text.count(QRegularExpression(QStringLiteral("\\S")));
+    }
+    QCOMPARE(cut, qsizetype{0});
   }
 };
 
