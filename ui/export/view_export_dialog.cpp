@@ -196,8 +196,9 @@ std::optional<Error> ViewExportDialog::copy() {
 void ViewExportDialog::itemChanged() {
   const QSignalBlocker width(m_width);
   const QSignalBlocker height(m_height);
-  m_width->setValue(item().size.width());
-  m_height->setValue(item().size.height());
+  const QSize size = ui::pictureSize(item());
+  m_width->setValue(size.width());
+  m_height->setValue(size.height());
   updateControls();
 }
 

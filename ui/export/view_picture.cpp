@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "ui/export/view_picture.h"
 
+#include "ui/export/smallest_type.h"
+
 #include <QCoreApplication>
 
 #include <cmath>
@@ -43,6 +45,13 @@ ExportItem exportItem(const ViewInfo& info, const ViewInput& input, const QSize&
                 OffscreenView(info, input, theme, size).view->paintTo(painter, wanted);
               },
           .csv = [info, input, size] { return OffscreenView(info, input, input.theme, size).view->csv(); }};
+}
+
+QSize pictureSize(const ExportItem& item) {
+  if (item.isWindow) return item.size;
+  const Theme theme;
+  const PaintFunction paint = [&](QPainter& painter, const QSize& size) { item.paint(painter, size, theme); };
+  return legibleSize(paint, item.size, theme.smallFont().pixelSize());
 }
 
 QImage renderItem(const ExportItem& item, const QSize& size, const Theme& theme, double scale) {

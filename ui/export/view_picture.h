@@ -22,11 +22,16 @@ struct ExportItem {
   QSize size;  ///< its size in the window
   std::function<void(QPainter&, const QSize&, const Theme&)> paint;
   std::function<QString()> csv;  ///< none, or it returns an empty text: there is no table to export
+  bool isWindow = false;         ///< it is painted as it is on the screen, whatever the size of its type
 };
 
 /// A view from the table of views with this input, to be painted in any theme. Each painting makes a new
 /// view, so that the view on the screen does not change.
 ExportItem exportItem(const ViewInfo& info, const ViewInput& input, const QSize& size);
+
+/// The size for a picture of the item: its own, or larger if its type would otherwise be smaller than the
+/// window's smallest. The item is painted for it several times.
+QSize pictureSize(const ExportItem& item);
 
 /// Paints the item into an image of `size` × `scale` pixels. `scale` is at least 1.
 QImage renderItem(const ExportItem& item, const QSize& size, const Theme& theme, double scale = 1);

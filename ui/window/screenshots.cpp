@@ -177,8 +177,8 @@ QString Screenshots::take(const QString& name) {
   } else {
     for (const ViewInfo& info : viewTable()) {
       if (info.id != name) continue;
-      image =
-          renderItem(exportItem(info, m_window.workspace().input(), m_options.size), m_options.size, theme);
+      const ExportItem item = exportItem(info, m_window.workspace().input(), m_options.size);
+      image = renderItem(item, pictureSize(item), theme);
     }
   }
   if (image.isNull())

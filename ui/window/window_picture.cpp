@@ -27,7 +27,8 @@ ExportItem windowItem(MainWindow& window) {
                 if (theme.scheme() != before) window.setScheme(before);
                 window.setUpdatesEnabled(true);
               },
-          .csv = {}};
+          .csv = {},
+          .isWindow = true};
 }
 
 }  // namespace spanscope::ui

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Pictures of views: whole files in every format, or an error and no file.
 #include "tests/support/test_program.h"
+#include "tests/ui/views/common/twenty_documents.h"
+#include "ui/export/smallest_type.h"
 #include "ui/export/view_export.h"
 #include "ui/export/view_picture.h"
 
@@ -22,12 +24,15 @@
 #include <QSvgRenderer>
 #include <QTemporaryDir>
 #include <QTest>
+#include <QXmlStreamReader>
 
 #include <sys/stat.h>
 
+#include <algorithm>
 #include <cmath>
 #include <memory>
 #include <set>
+#include <vector>
 
 using namespace spanscope;
 using namespace spanscope::ui;
@@ -49,11 +54,45 @@ class TestViewExport : public QObject {
   void clipboardHoldsPictureAndImage();
   void csvForTheClipboard();
   void itemsArePaintedInTheTheme();
+  void typeIsAsLargeAsInTheWindow_data();
+  void typeIsAsLargeAsInTheWindow();
+  void onlyWhatHelpsIsLarger_data();
+  void onlyWhatHelpsIsLarger();
 };
 
 namespace {
 
 constexpr QSize kSize(120, 80);
+
+/// The sizes of all type in an SVG file, in pixels of its view box.
+std::vector<double> typeSizes(const QByteArray& svg) {
+  static const QRegularExpression kMatrix("matrix\\(([-0-9.e]+),([-0-9.e]+),([-0-9.e]+),([-0-9.e]+)");
+  struct Group {
+    double scale = 1;
+    double font = 0;
+  };
+  std::vector<Group> groups{{}};
+  std::vector<double> sizes;
+  QXmlStreamReader reader(svg);
+  while (!reader.atEnd()) {
+    reader.readNext();
+    if (reader.isStartElement()) {
+      Group group = groups.back();
+      const auto attributes = reader.attributes();
+      const auto matrix = kMatrix.match(attributes.value("transform").toString());
+      if (matrix.hasMatch()) {
+        const auto at = [&matrix](int i) { return matrix.captured(i).toDouble(); };
+        group.scale *= std::sqrt(std::abs(at(1) * at(4) - at(2) * at(3)));
+      }
+      if (attributes.hasAttribute("font-size")) group.font = attributes.value("font-size").toDouble();
+      groups.push_back(group);
+      if (reader.name() == QLatin1String("text")) sizes.push_back(group.font * group.scale);
+    } else if (reader.isEndElement()) {
+      groups.pop_back();
+    }
+  }
+  return sizes;
+}
 
 /// A red left half.
 void paintHalf(QPainter& painter, const QSize& size) {
@@ -216,6 +255,70 @@ void TestViewExport::viewsThatComputeLaterAreNotBlank() {
     return;
   }
   QFAIL("there is no such view");
+}
+
+void TestViewExport::typeIsAsLargeAsInTheWindow_data() {
+  QTest::addColumn<QString>("id");
+  QTest::addColumn<QSize>("dock");
+  for (const ViewInfo& info : viewTable()) {
+    QTest::addRow("%s", qPrintable(info.id)) << info.id << QSize(800, 500);
+    QTest::addRow("%s, small dock", qPrintable(info.id)) << info.id << QSize(400, 240);
+  }
+}
+
+/// Twenty documents fit no dock: their picture is larger then, and not its type smaller.
+void TestViewExport::typeIsAsLargeAsInTheWindow() {
+  QFETCH(QString, id);
+  QFETCH(QSize, dock);
+  const Theme theme;
+  qApp->setPalette(theme.palette());
+  qApp->setStyleSheet(theme.styleSheet());
+  const ViewInput input = test::twentyDocuments();
+  for (const ViewInfo& info : viewTable()) {
+    if (info.id != id) continue;
+    const ExportItem item = exportItem(info, input, dock);
+    const QSize size = pictureSize(item);
+    QVERIFY(size.width() >= dock.width() && size.height() >= dock.height());
+    const auto paint = [&](QPainter& painter, const QSize& wanted) { item.paint(painter, wanted, theme); };
+    const auto svg = makePicture(paint, size, PictureFormat::Svg);
+    const std::vector<double> sizes = typeSizes(std::get<QByteArray>(svg));
+    if (sizes.empty()) QSKIP("the view writes nothing");
+    const double smallest = *std::min_element(sizes.begin(), sizes.end());
+    QVERIFY2(
+        smallest > theme.smallFont().pixelSize() - 0.1,
+        qPrintable(
+            QStringLiteral("type of %1 px in %2 × %3").arg(smallest).arg(size.width()).arg(size.height())));
+    QVERIFY(std::abs(smallestType(paint, size).value_or(0) - smallest) < 0.05);
+    return;
+  }
+  QFAIL("there is no such view");
+}
+
+void TestViewExport::onlyWhatHelpsIsLarger_data() {
+  QTest::addColumn<QSize>("content");
+  QTest::addColumn<QSize>("size");
+  QTest::newRow("fits") << QSize(300, 200) << QSize(300, 200);
+  QTest::newRow("wide") << QSize(1500, 100) << QSize(1500, 200);
+  QTest::newRow("high") << QSize(200, 900) << QSize(300, 900);
+  QTest::newRow("both") << QSize(1500, 900) << QSize(1500, 900);
+  QTest::newRow("more than a picture may have") << QSize(60'000, 100) << QSize(16384, 200);
+}
+
+void TestViewExport::onlyWhatHelpsIsLarger() {
+  QFETCH(QSize, content);
+  QFETCH(QSize, size);
+  QFont font("DejaVu Sans");
+  font.setPixelSize(11);
+  const auto paint = [&](QPainter& painter, const QSize& wanted) {
+    const double scale =
+        std::min({1.0, double(wanted.width()) / content.width(), double(wanted.height()) / content.height()});
+    painter.scale(scale, scale);
+    painter.setFont(font);
+    painter.drawText(QPointF(10, 40), "spans");
+  };
+  const QSize larger = legibleSize(paint, {300, 200}, 11);
+  QVERIFY2(std::abs(larger.width() - size.width()) < 12 && std::abs(larger.height() - size.height()) < 12,
+           qPrintable(QStringLiteral("%1 × %2").arg(larger.width()).arg(larger.height())));
 }
 
 SPANSCOPE_TEST(tst_view_export, TestViewExport, QApplication)
