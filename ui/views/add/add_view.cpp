@@ -16,19 +16,41 @@
 #include <QStyledItemDelegate>
 #include <QVBoxLayout>
 
+#include <utility>
+
 namespace spanscope::ui {
 namespace {
 
 constexpr int kRowHeight = 28;
+constexpr int kWrappedHeight = 38;  ///< of a row with the hint below the word
+constexpr int kIconRoom = 9 * kSpace;
+constexpr int kRowEnd = 2 * kSpace;
 
-/// Paints an operator: icon, word, and the hint at the right.
+/// Paints an operator: icon, word, and the hint at the right. If one of all hints has no room there, all of
+/// them stand below the words.
 class OperatorDelegate : public QStyledItemDelegate {
  public:
   using QStyledItemDelegate::QStyledItemDelegate;
 
   void setTheme(const Theme& theme) { m_theme = theme; }
 
-  QSize sizeHint(const QStyleOptionViewItem&, const QModelIndex&) const override { return {160, kRowHeight}; }
+  /// Lays rows out for a width. Returns whether they have another height than before.
+  bool layOut(const QAbstractItemModel& model, int width) {
+    const QFontMetrics words(m_theme.interfaceFont());
+    const QFontMetrics hints(m_theme.smallFont());
+    bool wraps = false;
+    for (int row = 0; row < model.rowCount(); ++row) {
+      const QModelIndex index = model.index(row, 0);
+      const int needed = words.horizontalAdvance(index.data().toString()) + 2 * kSpace +
+                         hints.horizontalAdvance(index.data(OperatorListModel::HintRole).toString());
+      wraps = wraps || kIconRoom + needed + kRowEnd > width;
+    }
+    return std::exchange(m_wraps, wraps) != wraps;
+  }
+  int rowHeight() const { return m_wraps ? kWrappedHeight : kRowHeight; }
+
+  /// Rows are as wide as the list.
+  QSize sizeHint(const QStyleOptionViewItem&, const QModelIndex&) const override { return {0, rowHeight()}; }
 
   void paint(QPainter* painter, const QStyleOptionViewItem& option, const QModelIndex& index) const override {
     painter->save();
@@ -50,23 +72,25 @@ class OperatorDelegate : public QStyledItemDelegate {
     painter->setBrush(Qt::NoBrush);
     const std::string op = index.data(OperatorListModel::NameRole).toString().toStdString();
     painter->drawPath(operatorIcon(op).translated(row.left() + 2 * kSpace, row.center().y() - 7));
-    QRect text = row.adjusted(9 * kSpace, 0, -2 * kSpace, 0);
-    painter->setFont(m_theme.interfaceFont());
-    painter->setPen(m_theme.color(Role::Text));
-    const QString label = index.data().toString();
-    painter->drawText(text, Qt::AlignLeft | Qt::AlignVCenter, label);
-    text.setLeft(text.left() + painter->fontMetrics().horizontalAdvance(label) + 2 * kSpace);
-    painter->setFont(m_theme.smallFont());
-    painter->setPen(m_theme.color(Role::TextThird));
-    const QString hint = index.data(OperatorListModel::HintRole).toString();
-    // A hint that was cut off would say nothing; the tool tip has it.
-    if (painter->fontMetrics().horizontalAdvance(hint) <= text.width())
-      painter->drawText(text, Qt::AlignRight | Qt::AlignVCenter, hint);
+    const QRect text = row.adjusted(kIconRoom, 0, -kRowEnd, 0);
+    const QRect upper(text.left(), text.top() + 3, text.width(), text.height() / 2);
+    const auto write = [&](const QFont& font, Role ink, const QRect& place, Qt::Alignment side,
+                           const QString& words) {
+      painter->setFont(font);
+      painter->setPen(m_theme.color(ink));
+      painter->drawText(place, static_cast<int>(side | Qt::AlignVCenter),
+                        painter->fontMetrics().elidedText(words, Qt::ElideRight, place.width()));
+    };
+    write(m_theme.interfaceFont(), Role::Text, m_wraps ? upper : text, Qt::AlignLeft,
+          index.data().toString());
+    write(m_theme.smallFont(), Role::TextThird, m_wraps ? upper.translated(0, upper.height() - 3) : text,
+          m_wraps ? Qt::AlignLeft : Qt::AlignRight, index.data(OperatorListModel::HintRole).toString());
     painter->restore();
   }
 
  private:
   Theme m_theme;
+  bool m_wraps = false;
 };
 
 }  // namespace
@@ -98,7 +122,8 @@ AddView::AddView(QWidget* parent)
   m_operators->setDragEnabled(true);
   m_operators->setDragDropMode(QAbstractItemView::DragOnly);
   m_operators->setHorizontalScrollBarPolicy(Qt::ScrollBarAlwaysOff);
-  m_operators->setMaximumHeight(m_found->rowCount() * kRowHeight + 4);
+  m_operators->setResizeMode(QListView::Adjust);
+  m_operators->viewport()->installEventFilter(this);
   m_operators->setMinimumHeight(3 * kRowHeight);
   m_none->hide();
 
@@ -151,11 +176,20 @@ void AddView::refresh() {
   colorLabel(*m_none, now, Role::TextThird);
   setSheet(*m_rule, QStringLiteral("background: %1").arg(now.color(Role::Line).name()));
   m_operators->viewport()->update();
+  layOutRows();
   const QString key = input() == nullptr ? QString() : input()->keyOf(QStringLiteral("node.add"));
   Q_EMIT summaryChanged(key.isEmpty() ? QString() : tr("key %1").arg(key));
 }
 
+void AddView::layOutRows() {
+  auto* const delegate = static_cast<OperatorDelegate*>(m_operators->itemDelegate());
+  if (delegate->layOut(*m_found->sourceModel(), m_operators->viewport()->width()))
+    m_operators->doItemsLayout();
+  m_operators->setMaximumHeight(m_found->sourceModel()->rowCount() * delegate->rowHeight() + 4);
+}
+
 bool AddView::eventFilter(QObject* watched, QEvent* event) {
+  if (watched == m_operators->viewport() && event->type() == QEvent::Resize) layOutRows();
   if (watched == m_search && event->type() == QEvent::KeyPress) {
     const auto* key = static_cast<QKeyEvent*>(event);
     const int step = key->key() == Qt::Key_Down ? 1 : key->key() == Qt::Key_Up ? -1 : 0;

@@ -24,6 +24,7 @@ class AddView : public InputView {
 
  private:
   void add(const QModelIndex& index);
+  void layOutRows();
 
   QLineEdit* m_search;
   QListView* m_operators;
