@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "engine/twin/servers.h"
+
+#include "engine/twin/scenario.h"
+#include "engine/twin/vllm/vllm.h"
+
+#include <algorithm>
+#include <array>
+
+namespace spanscope::twin {
+namespace {
+
+// The one place where a server is registered.
+constexpr std::array<const Server*, 1> kServers{&kVllm};
+
+struct FateText {
+  Fate fate;
+  const char* name;
+  const char* sentence;
+};
+
+constexpr std::array<FateText, 6> kFates{
+    {{Fate::Found, "found", "kept from an earlier request"},
+     {Fate::Moved, "moved", "kept from an earlier request behind another beginning, and moved here"},
+     {Fate::Differs, "differs", "no earlier request that is still kept goes on like this"},
+     {Fate::NotWhole, "not_whole", "not a whole block: only whole blocks are kept and found"},
+     {Fate::AlwaysAgain, "always_again", "kept, but the last token of a prompt is always computed again"},
+     {Fate::TooLittle, "too_little", "the cache has no room for the request"}}};
+
+const FateText& textOf(Fate fate) {
+  return *std::find_if(kFates.begin(), kFates.end(),
+                       [fate](const FateText& row) { return row.fate == fate; });
+}
+
+}  // namespace
+
+const char* fateName(Fate fate) {
+  return textOf(fate).name;
+}
+
+const char* fateSentence(Fate fate) {
+  return textOf(fate).sentence;
+}
+
+std::span<const Server* const> servers() {
+  return kServers;
+}
+
+const Server* findServer(std::string_view name) {
+  const auto found = std::find_if(kServers.begin(), kServers.end(),
+                                  [name](const Server* server) { return name == server->name; });
+  return found == kServers.end() ? nullptr : *found;
+}
+
+std::vector<std::string> serverNames() {
+  std::vector<std::string> names;
+  for (const Server* server : kServers) names.emplace_back(server->name);
+  return names;
+}
+
+std::string replayLine(const Server& server, std::string_view text, const std::string& file,
+                       std::size_t line) {
+  const ScenarioLine place{file, line};
+  const Json scenario = parseScenario(text, place);
+  return server.replay(ScenarioPlace(scenario, place)).dump(-1, ' ', false, Json::error_handler_t::replace);
+}
+
+}  // namespace spanscope::twin

@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// The servers that have a twin. Each has a folder of its own here and a line in servers.cpp. Window and
+// command line read this list.
+#pragma once
+
+#include "engine/twin/twin.h"
+
+#include <nlohmann/json_fwd.hpp>
+
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace spanscope::twin {
+
+class ScenarioPlace;
+
+/// Constants that live as long as the program.
+struct Server {
+  const char* name;     ///< "vllm": the name in options
+  const char* title;    ///< "vLLM"
+  const char* version;  ///< which version the rules are of: "0.33.0"
+  const char* help;     ///< what it finds, in a sentence
+  /// The form of its scenarios, in a sentence or two.
+  const char* scenarios;
+  /// Throws Failure for settings that the server would not take.
+  std::unique_ptr<Twin> (*open)(const Settings& settings);
+  /// The scenario with what the twin finds. Throws Failure if something is missing or wrong.
+  nlohmann::ordered_json (*replay)(const ScenarioPlace& scenario);
+};
+
+/// All servers, in the order in which they are offered.
+std::span<const Server* const> servers();
+/// The server of this name; nullptr if there is none.
+const Server* findServer(std::string_view name);
+std::vector<std::string> serverNames();
+
+/// A line of a file of scenarios with what the twin finds, as one line without its end. `file` and `line`
+/// (from 1) are for errors. Throws Failure as Server::replay does, and for what is no scenario at all.
+std::string replayLine(const Server& server, std::string_view text, const std::string& file,
+                       std::size_t line);
+
+}  // namespace spanscope::twin

@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// A twin is the caching rules of another server as a model: given requests, it says what the server would
+// find of each in its cache. It computes no model, so replies are given with the requests and never guessed.
+#pragma once
+
+#include "engine/base/ids.h"
+
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace spanscope::twin {
+
+/// What becomes of tokens of a prompt, and why.
+enum class Fate : std::uint8_t {
+  Found,        ///< kept at this place of this beginning
+  Moved,        ///< kept behind another beginning, and moved here (approximate)
+  Differs,      ///< computed: nothing that is kept goes on like this
+  NotWhole,     ///< computed: the rest of a block or page, of which only whole ones are kept and found
+  AlwaysAgain,  ///< computed: kept, but the last token of a prompt is always computed, with its block
+  TooLittle,    ///< computed: the server's cache has no room for the request, so it is refused
+};
+const char* fateName(Fate fate);      ///< "found", "moved", "differs", …
+const char* fateSentence(Fate fate);  ///< why, as a person reads it
+
+/// Tokens [begin, begin + count) of a prompt.
+struct FateRun {
+  std::int32_t begin = 0;
+  std::int32_t count = 0;
+  Fate fate = Fate::Differs;
+  bool operator==(const FateRun&) const = default;
+};
+
+/// A request that is served alone, from its prompt to its last token.
+struct Request {
+  std::span<const TokenId> prompt;  ///< at least one token
+  std::span<const TokenId> reply;   ///< as sampled; the server has not computed the last of them
+  std::string_view salt;            ///< empty: none
+};
+
+struct Answer {
+  bool isRefused = false;
+  std::int32_t cached = 0;     ///< tokens of the prompt that are not computed
+  std::vector<FateRun> fates;  ///< of the whole prompt, in its order
+  bool operator==(const Answer&) const = default;
+};
+
+/// What a twin is set up with. A server ignores what it does not have.
+struct Settings {
+  std::int64_t cacheTokens = 0;  ///< room for so many tokens; 0: as much as is needed
+  std::int32_t blockSize = 0;    ///< tokens of a block or page; 0: the server's standard
+  std::int32_t slots = 0;        ///< sequences that are kept; 0: the server's standard
+  std::int32_t chunk = 0;        ///< tokens of a run that is worth moving; 0: none is moved
+};
+
+/// A server with what its cache holds.
+class Twin {
+ public:
+  Twin() = default;
+  virtual ~Twin() = default;
+  Twin& operator=(const Twin&) = delete;
+  Twin& operator=(Twin&&) = delete;
+
+  /// A second server in the same state.
+  virtual std::unique_ptr<Twin> copy() const = 0;
+  /// Throws Failure for a prompt without tokens, and then leaves everything as it was.
+  virtual Answer serve(const Request& request) = 0;
+
+ protected:
+  Twin(const Twin&) = default;
+  Twin(Twin&&) = default;
+};
+
+}  // namespace spanscope::twin

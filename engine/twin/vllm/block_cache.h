@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// The KV cache of vLLM 0.33.0 as far as it decides what is found: one group of layers with full attention,
+// prefix caching on.
+#pragma once
+
+#include "engine/twin/vllm/block_chain.h"
+#include "engine/twin/vllm/block_queue.h"
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <unordered_map>
+#include <variant>
+#include <vector>
+
+namespace spanscope::twin::vllm {
+
+/// Blocks that can be found from now on, one after the other in one chain.
+struct Stored {
+  std::vector<BlockName> names;
+  std::optional<BlockName> parent;  ///< none: the first of them begins a prompt
+  std::vector<TokenId> tokens;
+};
+/// A block that cannot be found any more, because it is used for something else.
+struct Removed {
+  BlockName name;
+};
+/// No block can be found any more.
+struct Cleared {};
+using CacheEvent = std::variant<Stored, Removed, Cleared>;
+
+struct Admission {
+  std::int64_t cached = 0;  ///< tokens that are found, even if the request is refused
+  bool isRefused = false;   ///< there are too few free blocks
+  std::vector<BlockId> hitBlocks;
+  std::vector<BlockId> newBlocks;
+};
+
+class BlockCache {
+ public:
+  /// `blockSize`: tokens, at least 1. `blockCount`: with the null block, at least 1.
+  BlockCache(std::int32_t blockSize, BlockId blockCount, const BlockName& root);
+
+  /// Takes a request in, unless it is refused; its whole prompt then counts as computed. `prompt` has at
+  /// least one token, and no request of this name runs.
+  Admission admit(const std::string& request, std::vector<TokenId> prompt, ExtraKeys extra);
+  /// Appends a token to a request that runs, and computes it. Gives the blocks that are taken for it; none at
+  /// all if it is refused, and then the request has been freed.
+  std::optional<std::vector<BlockId>> decode(const std::string& request, TokenId token);
+  /// Does nothing if no such request runs.
+  void free(const std::string& request);
+  /// Forgets everything. It does nothing and gives false while a block is in use.
+  bool reset();
+
+  bool runs(const std::string& request) const { return m_requests.contains(request); }
+  /// Names of the full blocks of a request that runs.
+  const std::vector<BlockName>& names(const std::string& request) const;
+  std::int64_t freeBlocks() const { return m_free.size(); }
+  bool knows(const BlockName& name) const { return m_byName.contains(name); }
+  std::int32_t blockSize() const { return m_blockSize; }
+  /// What has happened since the last call.
+  std::vector<CacheEvent> takeEvents();
+
+ private:
+  struct Block {
+    std::int32_t users = 0;
+    std::optional<BlockName> name;
+  };
+  struct Running {
+    BlockChain chain;
+    std::vector<BlockId> blocks;
+    std::size_t stored = 0;  ///< so many of its blocks have names
+  };
+  struct NameHash {
+    std::size_t operator()(const BlockName& name) const noexcept;
+  };
+
+  std::int64_t blocksFor(std::size_t tokens) const;
+  std::vector<BlockId> findPrefix(const BlockChain& chain) const;
+  Block& at(BlockId block);
+  /// Takes blocks for `tokens` tokens; there are enough.
+  std::vector<BlockId> grow(Running& running, std::size_t tokens);
+  void storeFullBlocks(Running& running);
+
+  std::int32_t m_blockSize;
+  BlockId m_blockCount;
+  BlockName m_root;
+  BlockQueue m_free;
+  std::vector<Block> m_blocks;  ///< those that were ever taken
+  /// The blocks of a name, in the order in which they got it; the first is the one that is found.
+  std::unordered_map<BlockName, std::vector<BlockId>, NameHash> m_byName;
+  std::map<std::string, Running> m_requests;
+  std::vector<CacheEvent> m_events;
+};
+
+}  // namespace spanscope::twin::vllm
