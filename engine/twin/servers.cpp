@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "engine/twin/servers.h"
 
+#include "engine/twin/llama_cpp/llama_cpp.h"
 #include "engine/twin/scenario.h"
 #include "engine/twin/vllm/vllm.h"
 
@@ -11,7 +12,7 @@ namespace spanscope::twin {
 namespace {
 
 // The one place where a server is registered.
-constexpr std::array<const Server*, 1> kServers{&kVllm};
+constexpr std::array<const Server*, 2> kServers{&kVllm, &kLlamaCpp};
 
 struct FateText {
   Fate fate;

@@ -79,7 +79,8 @@ Admission BlockCache::admit(const std::string& request, std::vector<TokenId> pro
   Running running{.chain = BlockChain(m_blockSize, m_root, std::move(extra), std::move(prompt)),
                   .blocks = {}};
   const std::size_t tokens = running.chain.tokens().size();
-  Admission admission{.hitBlocks = findPrefix(running.chain)};
+  Admission admission;
+  admission.hitBlocks = findPrefix(running.chain);
   admission.cached = static_cast<std::int64_t>(admission.hitBlocks.size()) * m_blockSize;
   // What is found but not in use leaves the free blocks as well.
   std::int64_t needed = blocksFor(tokens) - static_cast<std::int64_t>(admission.hitBlocks.size());

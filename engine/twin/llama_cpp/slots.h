@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// The slots of llama-server (llama.cpp 0c1e57098) with a model whose layers all have full attention: which
+// one a request gets, and what of its prompt is found there.
+#pragma once
+
+#include "engine/twin/llama_cpp/prompt_store.h"
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <vector>
+
+namespace spanscope::twin::llama_cpp {
+
+struct ServerSettings {
+  std::int32_t slots = 1;          ///< -np
+  std::int32_t chunk = 0;          ///< --cache-reuse: least tokens of a run that is moved; 0: none is moved
+  std::int32_t hostMebibytes = 0;  ///< --cache-ram; 0: off, below 0: as much as is needed
+  std::int32_t context = 0;        ///< -c: tokens of all slots together
+  float similarity = 0.1F;         ///< --slot-prompt-similarity; 0: off
+  bool savesIdle = true;           ///< --cache-idle-slots
+  bool isUnified = false;          ///< --kv-unified: slots share their room
+  StateSize stateSize{};
+};
+
+struct Completion {
+  std::span<const TokenId> prompt;      ///< at least one token
+  std::span<const TokenId> reply;       ///< as sampled
+  bool usesCache = true;                ///< cache_prompt
+  std::optional<std::int32_t> slot{};   ///< id_slot; modulo the number of slots
+  std::optional<std::int32_t> chunk{};  ///< n_cache_reuse, in place of the setting
+};
+
+struct Completed {
+  std::int32_t slot = 0;
+  bool isRefused = false;     ///< the prompt does not fit into the slot
+  std::int32_t found = 0;     ///< tokens at the beginning of the prompt that the slot holds
+  std::int32_t moved = 0;     ///< tokens behind them that are moved there
+  std::int32_t computed = 0;  ///< the rest; at least 1
+  bool isKeptWhole = false;   ///< the last token, too, was found or moved, but is computed all the same
+  std::int32_t held = 0;      ///< tokens in the slot afterwards
+};
+
+/// Requests are served one after the other.
+class Slots {
+ public:
+  explicit Slots(const ServerSettings& settings);
+
+  Completed complete(const Completion& request);
+
+ private:
+  struct Slot {
+    Tokens tokens;
+    std::int64_t lastUsed = -1;  ///< by the clock m_now; −1: never
+  };
+
+  std::size_t choose(const Completion& request, bool& losesMuch) const;
+  void saveIdle(std::size_t chosen);
+  /// Clears idle slots until the tokens of the chosen slot fit beside them.
+  void makeRoom(std::size_t chosen);
+
+  ServerSettings m_settings;
+  std::int32_t m_slotRoom = 0;  ///< tokens of a slot
+  std::vector<Slot> m_slots;
+  std::optional<PromptStore> m_store;
+  std::int64_t m_now = 0;
+};
+
+}  // namespace spanscope::twin::llama_cpp
