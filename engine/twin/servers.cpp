@@ -3,6 +3,7 @@
 
 #include "engine/twin/llama_cpp/llama_cpp.h"
 #include "engine/twin/scenario.h"
+#include "engine/twin/sglang/sglang.h"
 #include "engine/twin/vllm/vllm.h"
 
 #include <algorithm>
@@ -12,7 +13,7 @@ namespace spanscope::twin {
 namespace {
 
 // The one place where a server is registered.
-constexpr std::array<const Server*, 2> kServers{&kVllm, &kLlamaCpp};
+constexpr std::array<const Server*, 3> kServers{&kVllm, &kSglang, &kLlamaCpp};
 
 struct FateText {
   Fate fate;

@@ -1,0 +1,181 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "engine/twin/sglang/sglang.h"
+
+#include "engine/twin/scenario.h"
+#include "engine/twin/sglang/token_cache.h"
+
+#include <algorithm>
+#include <array>
+#include <limits>
+#include <utility>
+
+namespace spanscope::twin {
+namespace {
+
+using sglang::Realm;
+using sglang::TokenCache;
+
+constexpr std::int32_t kMaxPageSize = 1 << 20;
+constexpr std::int64_t kMaxRoom = std::int64_t{1} << 40U;
+
+constexpr std::array<Member, 13> kSglangOpMembers{{{"op", false},
+                                                   {"request", false},
+                                                   {"prompt", false},
+                                                   {"salt", false},
+                                                   {"extra_key", false},
+                                                   {"cached", true},
+                                                   {"refused", true},
+                                                   {"steps", false},
+                                                   {"ok", true},
+                                                   {"evicted", true},
+                                                   {"free_tokens", true},
+                                                   {"evictable", true},
+                                                   {"protected", true}}};
+constexpr std::array<Member, 2> kSglangStepMembers{{{"token", false}, {"refused", true}}};
+
+TokenCache cacheOf(const ScenarioPlace& scenario) {
+  const auto pageSize = static_cast<std::int32_t>(scenario.integerOr("page_size", 1, kMaxPageSize, 1));
+  const std::int64_t room = scenario.integer("tokens", 1, kMaxRoom);
+  return {pageSize, room / pageSize * pageSize};
+}
+
+/// Replays the ops of one scenario.
+class SglangReplay {
+ public:
+  explicit SglangReplay(const ScenarioPlace& scenario) : m_cache(cacheOf(scenario)) {}
+
+  Json replay(const ScenarioPlace& op) {
+    const std::string& kind = op.field("op").requireText();
+    Json found = Json::object();
+    Json steps;
+    if (kind == "admit") {
+      found = admit(op);
+    } else if (kind == "decode") {
+      steps = decode(op);
+    } else if (kind == "free") {
+      m_cache.free(op.field("request").requireText());
+    } else if (kind == "reset") {
+      found["ok"] = m_cache.reset();
+    } else {
+      throw op.field("op").fail('"' + kind + '"', "\"admit\", \"decode\", \"free\" or \"reset\"");
+    }
+    found["evicted"] = m_cache.takeEvicted();
+    found["free_tokens"] = m_cache.freeTokens();
+    found["evictable"] = m_cache.tree().evictable();
+    found["protected"] = m_cache.tree().locked();
+    Json written = withFound(op.value(), kSglangOpMembers, std::move(found));
+    if (kind == "decode") written["steps"] = std::move(steps);
+    return written;
+  }
+
+ private:
+  Json admit(const ScenarioPlace& op) {
+    const std::string& request = op.field("request").requireText();
+    if (m_cache.runs(request))
+      throw op.field("request").fail('"' + request + "\", which runs", "a request that does not run");
+    const ScenarioPlace prompt = op.field("prompt");
+    std::vector<TokenId> tokens = prompt.requireTokens();
+    if (tokens.empty()) throw prompt.fail("no token", "at least one");
+    const sglang::Admission admission =
+        m_cache.admit(request, std::move(tokens), {op.textOr("extra_key", {}), op.textOr("salt", {})});
+    Json found{{"cached", admission.cached}};
+    if (admission.isRefused) found["refused"] = true;
+    return found;
+  }
+
+  Json decode(const ScenarioPlace& op) {
+    const std::string& request = op.field("request").requireText();
+    if (!m_cache.runs(request))
+      throw op.field("request").fail('"' + request + "\", which does not run", "a request that runs");
+    Json steps = Json::array();
+    for (const ScenarioPlace& step : op.field("steps").elements()) {
+      const auto token = static_cast<TokenId>(step.integer("token", 0, std::numeric_limits<TokenId>::max()));
+      Json found = Json::object();
+      // After a refusal the request is gone, and so is what would have followed.
+      if (!m_cache.runs(request) || !m_cache.decode(request, token)) found["refused"] = true;
+      steps.push_back(withFound(step.value(), kSglangStepMembers, std::move(found)));
+    }
+    return steps;
+  }
+
+  TokenCache m_cache;
+};
+
+Json replaySglang(const ScenarioPlace& scenario) {
+  SglangReplay replay(scenario);
+  Json ops = Json::array();
+  for (const ScenarioPlace& op : scenario.field("ops").elements()) ops.push_back(replay.replay(op));
+  Json written = scenario.value();
+  written["ops"] = std::move(ops);
+  return written;
+}
+
+class SglangTwin final : public Twin {
+ public:
+  SglangTwin(std::int32_t pageSize, std::int64_t room) : m_cache(pageSize, room) {}
+
+  std::unique_ptr<Twin> copy() const override { return std::make_unique<SglangTwin>(*this); }
+
+  Answer serve(const Request& request) override {
+    if (request.prompt.empty()) throw Failure(errorAt("prompt", "no token", "at least one"));
+    static const std::string kName = "served";
+    const Realm realm{.key = {}, .salt = std::string(request.salt)};
+    const std::size_t size = request.prompt.size();
+    const std::size_t known = m_cache.tree().matchedTokens(realm, request.prompt);
+    const sglang::Admission admission =
+        m_cache.admit(kName, std::vector<TokenId>(request.prompt.begin(), request.prompt.end()), realm);
+    m_cache.takeEvicted();
+    Answer answer{.isRefused = admission.isRefused, .cached = 0, .fates = {}};
+    std::size_t begin = 0;
+    const auto add = [&](std::size_t end, Fate fate) {
+      if (begin < end)
+        answer.fates.push_back(
+            {static_cast<std::int32_t>(begin), static_cast<std::int32_t>(end - begin), fate});
+      begin = std::max(begin, end);
+    };
+    if (answer.isRefused) {
+      add(size, Fate::TooLittle);
+      return answer;
+    }
+    const auto page = static_cast<std::size_t>(m_cache.tree().pageSize());
+    answer.cached = static_cast<std::int32_t>(admission.cached);
+    add(static_cast<std::size_t>(admission.cached), Fate::Found);
+    add(known, Fate::AlwaysAgain);
+    add(size, known == size / page * page ? Fate::NotWhole : Fate::Differs);
+    // The last token of a reply is sampled, but its keys and values are not computed any more.
+    for (std::size_t i = 0; i + 1 < request.reply.size(); ++i)
+      if (!m_cache.decode(kName, request.reply[i])) break;
+    m_cache.free(kName);
+    m_cache.takeEvicted();
+    return answer;
+  }
+
+ private:
+  TokenCache m_cache;
+};
+
+std::unique_ptr<Twin> openSglang(const Settings& settings) {
+  const std::int32_t pageSize = settings.blockSize == 0 ? 1 : settings.blockSize;
+  if (pageSize < 1 || pageSize > kMaxPageSize)
+    throw Failure(errorAt("page size", std::to_string(pageSize), "1 to " + std::to_string(kMaxPageSize)));
+  const std::int64_t room = settings.cacheTokens == 0 ? kMaxRoom : settings.cacheTokens;
+  if (room < pageSize || room > kMaxRoom)
+    throw Failure(errorAt("room", std::to_string(room) + " tokens", "room for a page"));
+  return std::make_unique<SglangTwin>(pageSize, room / pageSize * pageSize);
+}
+
+}  // namespace
+
+const Server kSglang{
+    .name = "sglang",
+    .title = "SGLang",
+    .version = "0.5.23",
+    .help = "Finds the longest beginning of a prompt in a tree, by token or page, but never its last token",
+    .scenarios =
+        "An object a line: tokens, the room of the cache, perhaps page_size, and ops: admit (request, "
+        "prompt, "
+        "salt, extra_key), decode (request, steps, each with a token), free (request) and reset",
+    .open = openSglang,
+    .replay = replaySglang};
+
+}  // namespace spanscope::twin
