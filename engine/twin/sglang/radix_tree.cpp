@@ -35,7 +35,8 @@ std::size_t RadixTree::common(const Node& node, std::span<const TokenId> tokens)
   return static_cast<std::size_t>(parted.first - node.tokens.begin()) / m_pageSize * m_pageSize;
 }
 
-RadixTree::NodeId RadixTree::make(NodeId parent, const Realm& realm, std::span<const TokenId> tokens) {
+// By value: the list of nodes, where the realm of another may stand, moves when it grows.
+RadixTree::NodeId RadixTree::make(NodeId parent, Realm realm, std::span<const TokenId> tokens) {
   NodeId made = m_nodes.size();
   if (m_unused.empty()) {
     m_nodes.emplace_back();
@@ -45,7 +46,7 @@ RadixTree::NodeId RadixTree::make(NodeId parent, const Realm& realm, std::span<c
   }
   Node& node = m_nodes[made];
   node.parent = parent;
-  node.realm = realm;
+  node.realm = std::move(realm);
   node.tokens.assign(tokens.begin(), tokens.end());
   node.lastUse = ++m_now;
   node.isUsed = true;

@@ -71,7 +71,7 @@ class RadixTree {
   std::span<const TokenId> wholePages(std::span<const TokenId> tokens) const;
   ChildKey keyOf(const Realm& realm, std::span<const TokenId> tokens) const;
   std::size_t common(const Node& node, std::span<const TokenId> tokens) const;
-  NodeId make(NodeId parent, const Realm& realm, std::span<const TokenId> tokens);
+  NodeId make(NodeId parent, Realm realm, std::span<const TokenId> tokens);
   /// Parts a node behind its first tokens. Gives the new node, which has them.
   NodeId split(NodeId node, std::size_t tokens);
 

@@ -103,6 +103,20 @@ class TestSglangTwin : public QObject {
     QCOMPARE(each.join(' '), cached);
   }
 
+  /// Splits keep their realm while the tree grows, whatever its length.
+  void manySaltedRuns() {
+    const auto twin = kSglang.open({.cacheTokens = 2000});
+    const std::string salt(60, 's');
+    const auto cached = [&](std::int32_t common) {
+      std::vector<TokenId> prompt;
+      for (std::int32_t token = 0; token < common; ++token) prompt.push_back(token);
+      prompt.insert(prompt.end(), {1000 + common, 1});
+      return twin->serve({.prompt = prompt, .reply = {}, .salt = salt}).cached;
+    };
+    for (std::int32_t common = 40; common > 0; --common) QCOMPARE(cached(common), common == 40 ? 0 : common);
+    for (std::int32_t common = 40; common > 0; --common) QCOMPARE(cached(common), common + 1);
+  }
+
   void mistakes() {
     QCOMPARE(mistakeIn(kSglang, R"({"ops": []})").c_str(),
              "scenarios.jsonl: line 7: found no \"tokens\", expected one");
