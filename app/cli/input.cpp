@@ -27,8 +27,7 @@ namespace {
       {.file = inputName(file), .place = {}, .found = std::move(found), .expected = "a readable file"});
 }
 
-std::string readAll(const std::string& file, std::istream& in) {
-  const std::size_t most = query::ParseLimits{}.maxBytes + 1;
+std::string readAll(const std::string& file, std::istream& in, std::size_t most) {
   std::string text;
   std::vector<char> buffer(std::size_t{1} << 16U);
   while (text.size() < most && in) {
@@ -39,12 +38,11 @@ std::string readAll(const std::string& file, std::istream& in) {
   return text;
 }
 
-}  // namespace
-
-std::string readInput(const std::string& file, const Streams& streams) {
+/// The first `most` bytes.
+std::string readBeginning(const std::string& file, const Streams& streams, std::size_t most) {
   std::string text;
   if (file == "-") {
-    text = readAll(file, streams.in);
+    text = readAll(file, streams.in, most);
   } else {
     std::error_code error;
     if (std::filesystem::is_directory(file, error)) refuse(file, "a folder");
@@ -53,9 +51,26 @@ std::string readInput(const std::string& file, const Streams& streams) {
     if (opened.number() < 0) refuse(file, std::generic_category().message(errno));
     InterruptibleInput input(opened.number(), streams.stop);
     std::istream in(&input);
-    text = readAll(file, in);
+    text = readAll(file, in, most);
   }
   if (streams.stop.stop_requested()) refuse(file, "a request to stop");
+  return text;
+}
+
+}  // namespace
+
+std::string readInput(const std::string& file, const Streams& streams) {
+  return readBeginning(file, streams, query::ParseLimits{}.maxBytes + 1);
+}
+
+std::string readInput(const std::string& file, const Streams& streams, std::size_t most) {
+  std::string text = readBeginning(file, streams, most + 1);
+  if (text.size() > most) {
+    throw Failure({.file = inputName(file),
+                   .place = {},
+                   .found = "more than " + std::to_string(most) + " bytes",
+                   .expected = "at most so many"});
+  }
   return text;
 }
 

@@ -28,7 +28,7 @@ using spanscope::test::SpanqResult;
 
 namespace {
 
-const QStringList kGroups{"trace", "model", "cache", "bench"};
+const QStringList kGroups{"trace", "model", "cache", "bench", "twin"};
 
 QString textOf(const QString& path) {
   QFile file(path);
@@ -44,7 +44,7 @@ QString helpOf(const QStringList& command) {
 
 /// The commands that a help lists.
 QStringList commandsIn(const QString& help) {
-  const QRegularExpression line("^  ([a-z]+) ", QRegularExpression::MultilineOption);
+  const QRegularExpression line("^  ([a-z.]+) ", QRegularExpression::MultilineOption);
   QStringList found;
   for (QRegularExpressionMatchIterator each =
            line.globalMatch(help.section("\nSubcommands:\n", 1).section("\n\n", 0, 0));

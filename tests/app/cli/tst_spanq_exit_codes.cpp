@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Exit codes of every command: what they mean is one table of the manual.
 #include "engine/experiment/experiment.h"
+#include "engine/twin/servers.h"
 #include "tests/app/cli/spanq_process.h"
 #include "tests/support/test_program.h"
 
@@ -111,10 +112,10 @@ QString textOf(const QString& path) {
 QStringList commands() {
   QStringList found;
   const QString script = QString::fromStdString(spanq({"completion", "bash"}).out);
-  const QRegularExpression branch("^    '([a-z ]+)'\\)$", QRegularExpression::MultilineOption);
+  const QRegularExpression branch("^    '([a-z. ]+)'\\)$", QRegularExpression::MultilineOption);
   for (QRegularExpressionMatchIterator each = branch.globalMatch(script); each.hasNext();)
     found << each.next().captured(1);
-  for (const char* group : {"trace", "model", "cache", "bench"}) found.removeAll(group);
+  for (const char* group : {"trace", "model", "cache", "bench", "twin"}) found.removeAll(group);
   return found;
 }
 
@@ -152,6 +153,10 @@ void TestSpanqExitCodes::initTestCase() {
   QFile document(path("document.txt"));
   QVERIFY(document.open(QIODevice::WriteOnly));
   document.write("Mira lives in Lisbon.");
+  QFile scenarios(path("scenarios.jsonl"));
+  QVERIFY(scenarios.open(QIODevice::WriteOnly));
+  scenarios.write(
+      R"({"block_size": 2, "blocks": 3, "tokens": 9, "ops": [], "slots": 1, "context": 9, "requests": []})");
 }
 
 std::vector<TestSpanqExitCodes::Row> TestSpanqExitCodes::rows() const {
@@ -194,6 +199,8 @@ std::vector<TestSpanqExitCodes::Row> TestSpanqExitCodes::rows() const {
     rows.push_back({"bench " + name, name == "rag" ? measured : QStringList(),
                     name == "conversation" ? QStringList{"--folder", none} : noModel});
   }
+  for (const spanscope::twin::Server* server : spanscope::twin::servers())
+    rows.push_back({QString("twin ") + server->name, {path("scenarios.jsonl")}, {none}});
   return rows;
 }
 
@@ -203,7 +210,7 @@ void TestSpanqExitCodes::everyCommandIsThere() {
   const QString section = page.section("\n## Exit codes\n", 1).section("\n## ", 0, 0);
   QVERIFY(!section.isEmpty());
   QStringList inManual;
-  const QRegularExpression name("`([a-z ]+)`");
+  const QRegularExpression name("`([a-z. ]+)`");
   for (const QString& line : section.split('\n')) {
     if (!line.startsWith("| `")) continue;
     for (QRegularExpressionMatchIterator each = name.globalMatch(line.section('|', 1, 1)); each.hasNext();)

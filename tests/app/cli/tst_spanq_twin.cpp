@@ -1,0 +1,157 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// What other servers' caches would find, through the command.
+#include "tests/app/cli/spanq_process.h"
+#include "tests/support/test_program.h"
+
+#include <QCoreApplication>
+#include <QFile>
+#include <QIODevice>
+#include <QObject>
+#include <QString>
+#include <QTemporaryDir>
+#include <QTest>
+
+#include <nlohmann/json.hpp>
+
+#include <sstream>
+#include <string>
+#include <vector>
+
+using spanscope::test::spanq;
+using spanscope::test::SpanqResult;
+using Scenario = nlohmann::json;
+
+namespace {
+
+std::vector<Scenario> scenariosIn(const std::string& text) {
+  std::vector<Scenario> objects;
+  std::istringstream lines(text);
+  for (std::string line; std::getline(lines, line);) objects.push_back(Scenario::parse(line));
+  return objects;
+}
+
+void withoutFindings(Scenario& value, const std::vector<std::string>& names) {
+  if (value.is_object())
+    for (const std::string& name : names) value.erase(name);
+  if (value.is_structured())
+    for (Scenario& inner : value) withoutFindings(inner, names);
+}
+
+std::string packedBytes(const QString& path) {
+  QFile file(path);
+  return file.open(QIODevice::ReadOnly) ? file.readAll().toStdString() : std::string();
+}
+
+}  // namespace
+
+class TestSpanqTwin : public QObject {
+  Q_OBJECT
+
+ private Q_SLOTS:
+  void recorded_data();
+  void recorded();
+  void lineForLine();
+  void mistakes_data();
+  void mistakes();
+  void aServerIsWanted();
+
+ private:
+  QTemporaryDir m_folder;
+};
+
+void TestSpanqTwin::recorded_data() {
+  QTest::addColumn<QString>("server");
+  QTest::addColumn<QString>("file");
+  QTest::addColumn<int>("count");
+  const QString golden = SPANSCOPE_GOLDEN_DIR;
+  const QString own = SPANSCOPE_SOURCE_DIR "/tests/engine/twin/data";
+  QTest::newRow("vLLM") << "vllm" << golden + "/vllm/kv-cache-manager.jsonl.gz" << 120;
+  QTest::newRow("llama.cpp") << "llama.cpp" << golden + "/llama-server/completions.jsonl.gz" << 40;
+  QTest::newRow("SGLang") << "sglang" << own + "/sglang.jsonl.gz" << 120;
+}
+
+/// With what was found, from the packed file; and without it, as text on standard input.
+void TestSpanqTwin::recorded() {
+  QFETCH(QString, server);
+  QFETCH(QString, file);
+  QFETCH(int, count);
+  if (!QFile::exists(file)) QSKIP("the golden data is missing");
+  const SpanqResult packed = spanq({"twin", server.toStdString(), file.toStdString()});
+  QVERIFY2(packed.code == 0, packed.err.c_str());
+  QCOMPARE(packed.err, std::string());
+  std::vector<Scenario> scenarios = scenariosIn(packed.out);
+  QCOMPARE(int(scenarios.size()), count);
+  std::string text;
+  for (Scenario& scenario : scenarios) {
+    withoutFindings(scenario, {"cached", "refused", "hit_blocks", "new_blocks", "hashes", "free_blocks",
+                               "events", "ok", "blocks", "slot", "cache_n", "prompt_n", "evicted",
+                               "free_tokens", "evictable", "protected", "tokens_evaluated", "tokens_cached"});
+    text += scenario.dump() + "\n";
+  }
+  // The number of blocks of the pool has the name of those of a step.
+  const std::vector<Scenario> whole = scenariosIn(packed.out);
+  if (server == "vllm") {
+    text.clear();
+    for (std::size_t i = 0; i < scenarios.size(); ++i) {
+      scenarios[i]["blocks"] = whole[i]["blocks"];
+      text += scenarios[i].dump() + "\n";
+    }
+  }
+  const SpanqResult stripped = spanq({"twin", server.toStdString(), "-"}, text);
+  QVERIFY2(stripped.code == 0, stripped.err.c_str());
+  QVERIFY(scenariosIn(stripped.out) == whole);
+  // What comes out is what was recorded.
+  const SpanqResult again = spanq({"twin", server.toStdString(), "-"}, packedBytes(file));
+  QCOMPARE(again.out, packed.out);
+}
+
+void TestSpanqTwin::lineForLine() {
+  const std::string scenario = R"({"block_size":2,"blocks":9,"ops":[{"op":"reset"}],"x":1})";
+  const std::string found =
+      R"({"block_size":2,"blocks":9,"ops":[{"op":"reset","ok":true,"events":[{"cleared":true}]}],"x":1})";
+  const SpanqResult result = spanq({"twin", "vllm", "-"}, scenario + "\r\n\n  \n" + scenario);
+  QCOMPARE(result.code, 0);
+  QCOMPARE(result.out, found + "\n\n\n" + found + "\n");
+  QCOMPARE(spanq({"twin", "vllm", "-"}, "").out, std::string());
+}
+
+void TestSpanqTwin::mistakes_data() {
+  QTest::addColumn<QString>("text");
+  QTest::addColumn<QString>("message");
+  const QString good = R"({"block_size":2,"blocks":9,"ops":[]})"
+                       "\n";
+  QTest::newRow("no JSON") << good + "nonsense\n"
+                           << "line 2: found a mistake at byte 2, expected JSON\n";
+  QTest::newRow("a field") << good + "\n" + R"({"block_size":"2","blocks":9,"ops":[]})"
+                           << "line 3: /block_size: found \"2\", expected a whole number from 1 to 1048576\n";
+  QTest::newRow("a field inside") << R"({"block_size":2,"blocks":9,"ops":[{"op":"admit","prompt":[1]}]})"
+                                  << "line 1: /ops/0: found no \"request\", expected one\n";
+  QTest::newRow("no gzip") << QString::fromLatin1("\x1f\x8b")
+                           << "byte 2: found the end of the file";
+}
+
+void TestSpanqTwin::mistakes() {
+  QFETCH(QString, text);
+  QFETCH(QString, message);
+  const QString path = m_folder.filePath("scenarios.jsonl");
+  QFile file(path);
+  QVERIFY(file.open(QIODevice::WriteOnly));
+  file.write(text.toLatin1());
+  file.close();
+  const SpanqResult result = spanq({"twin", "vllm", path.toStdString()});
+  QCOMPARE(result.code, 1);
+  const QString said = QString::fromStdString(result.err);
+  QVERIFY2(said.startsWith(path + ": " + message), qPrintable(said));
+}
+
+void TestSpanqTwin::aServerIsWanted() {
+  QCOMPARE(spanq({"twin"}).code, 2);
+  QCOMPARE(spanq({"twin", "ollama", "-"}).code, 2);
+  QCOMPARE(spanq({"twin", "vllm"}).code, 2);
+  const SpanqResult none = spanq({"twin", "sglang", m_folder.filePath("none").toStdString()});
+  QCOMPARE(none.code, 1);
+  QVERIFY2(none.err.find("expected a readable file") != std::string::npos, none.err.c_str());
+}
+
+SPANSCOPE_TEST(tst_spanq_twin, TestSpanqTwin, QCoreApplication)
+#include "tst_spanq_twin.moc"
