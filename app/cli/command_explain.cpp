@@ -6,6 +6,7 @@
 #include "app/cli/parameter_lines.h"
 #include "app/cli/predicted_reuse.h"
 #include "app/cli/query_options.h"
+#include "app/cli/twin_forecast.h"
 #include "engine/plan/explain.h"
 #include "engine/text/tokenizer.h"
 
@@ -29,6 +30,7 @@ struct ExplainCommandOptions {
   std::vector<std::string> files;
   QueryOptionTexts query;
   PredictionOptions prediction;
+  TwinOptions twin;
   bool trees = false;
   bool json = false;
   bool dot = false;
@@ -53,8 +55,10 @@ class ExplainCommand {
  public:
   ExplainCommand(const Context& context, const ExplainCommandOptions& options)
       : m_context(context), m_streams(context.streams), m_options(options) {
-    if (options.prediction.isWanted || options.prediction.layouts)
+    if (isPredicted() || options.prediction.layouts)
       m_prediction.emplace(options.prediction, options.query.settings.seed);
+    if (!options.twin.server.empty())
+      m_twin.emplace(*options.command, options.prediction, options.twin, options.query.settings.seed);
     if (!options.dot) m_tokenizer = text::loadTokenizer(modelDirectory(options.prediction.session));
   }
 
@@ -81,6 +85,9 @@ class ExplainCommand {
   }
 
  private:
+  /// Of this program's own cache.
+  bool isPredicted() const { return m_options.prediction.isWanted && m_options.twin.server.empty(); }
+
   /// False: it was stopped.
   bool explainOne(const std::string& file, const PlannedFile& planned) {
     plan::ExplainOptions explain;
@@ -89,9 +96,13 @@ class ExplainCommand {
     if (planned.made.planWithoutLocality) explain.withoutLocality = &*planned.made.planWithoutLocality;
     const plan::Plan& plan = planned.plan();
     std::optional<run::Prediction> predicted;
-    const bool isPredicted = m_options.prediction.isWanted;
-    if (isPredicted) predicted = m_prediction->predict(plan, m_context.stop);
+    if (isPredicted()) predicted = m_prediction->predict(plan, m_context.stop);
     if (predicted && predicted->stopped) return false;
+    std::optional<std::vector<TwinStep>> found;
+    if (m_twin) {
+      found = m_twin->forecast(plan, m_context.stop);
+      if (m_context.stop.stop_requested()) return false;
+    }
     std::optional<experiment::LayoutComparison> layouts;
     if (m_options.prediction.layouts) {
       layouts = m_prediction->compareLayouts(plan, m_context.stop);
@@ -104,8 +115,9 @@ class ExplainCommand {
       std::string json = plan::explainJson(plan, explain);
       if (!parameters.empty())
         json = withEntry(json, "parameters", parametersJson(parameters, planned.values));
-      if (isPredicted)
+      if (isPredicted())
         json = withEntry(json, "prediction", predictionJson(plan, predicted, m_prediction->blockSize()));
+      if (m_twin) json = withEntry(json, "twin", m_twin->json(plan, found));
       if (layouts) json = withEntry(json, "layouts", layoutsJson(*layouts));
       out << json;
     } else if (m_options.dot) {
@@ -114,7 +126,8 @@ class ExplainCommand {
       if (m_options.files.size() > 1) out << "── " << inputName(file) << '\n';
       out << parameterTable(parameters, planned.values) << plan::explain(plan, explain);
       if (layouts) out << "Layouts: policy " << m_prediction->policy() << '\n' << layoutTable(*layouts);
-      if (isPredicted) {
+      if (m_twin) out << "On " << m_twin->setting() << '\n' << twinText(plan, found);
+      if (isPredicted()) {
         out << "Predicted reuse: " << m_prediction->setting() << '\n'
             << predictionText(plan, predicted, m_prediction->blockSize(),
                               m_options.prediction.why ? &m_prediction->tokenizer() : nullptr);
@@ -127,6 +140,7 @@ class ExplainCommand {
   const Streams& m_streams;
   const ExplainCommandOptions& m_options;
   std::optional<ReusePrediction> m_prediction;
+  std::optional<TwinForecast> m_twin;
   std::unique_ptr<text::Tokenizer> m_tokenizer;  ///< that measures prompts
 };
 
@@ -141,6 +155,7 @@ void addExplain(CLI::App& app, Context& context) {
       "  spanq explain --locality 2 --rule distribute-plus=off resources/queries/judge-4.json\n"
       "  spanq explain --predict resources/queries/rag.json resources/queries/rag-swapped.json\n"
       "  spanq explain --why resources/queries/rag.json resources/queries/rag-swapped.json\n"
+      "  spanq explain --predict --as vllm resources/queries/rag.json resources/queries/rag-swapped.json\n"
       "  spanq explain --layouts resources/queries/rag.json\n"
       "  spanq explain --dot resources/queries/judge-2.json | dot -Tsvg >plan.svg\n\n"
       "A document is planned with its own settings; an option that is given comes first.\n");
@@ -155,11 +170,16 @@ void addExplain(CLI::App& app, Context& context) {
                          ->excludes(json)
                          ->excludes(trees);
   addPredictionOptions(*command, options->prediction);
+  addTwinOptions(*command, options->twin);
   dot->excludes(command->get_option("--predict"))
       ->excludes(command->get_option("--why"))
-      ->excludes(command->get_option("--layouts"));
+      ->excludes(command->get_option("--layouts"))
+      ->excludes(command->get_option("--as"));
+  command->get_option("--why")->excludes(command->get_option("--as"));
 
   command->callback([&context, options, command] {
+    // A forecast for another server is one.
+    options->prediction.isWanted = options->prediction.isWanted || !options->twin.server.empty();
     checkPredictionOptions(*command, options->prediction);
     options->prediction.session.check();
     options->query.check();

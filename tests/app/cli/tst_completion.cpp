@@ -129,6 +129,7 @@ void TestCompletion::bashCompletes_data() {
   row("beginning of a choice", {"spanq", "run", "--policy", "bl"}, {"blend"});
   row("behind an equals sign", {"spanq", "run", "--layout", "=", "p"}, {"padded"});
   row("right behind it", {"spanq", "run", "--kv", "="}, {"auto", "f32", "bf16"});
+  row("a server", {"spanq", "explain", "--as", "s"}, {"sglang"});
   row("targets", {"spanq", "export", "--to", "c"}, {"chat", "curl"});
   row("rules", {"spanq", "explain", "--rule", "distribute-plus"},
       {"distribute-plus=on", "distribute-plus=off"});

@@ -127,6 +127,9 @@ QStringList withValue(const Number& number, const QString& value) {
     words << "--predict"
           << "--model"
           << "/nowhere";
+  if (option == "--slots" || option == "--cache-reuse")
+    words << "--as"
+          << "llama.cpp";
   if (number.command == "run")
     words << "--trace"
           << "/nowhere/a.trace";

@@ -59,6 +59,9 @@ class TestSpanqPredict : public QObject {
   void whyNamesChangesThatDo();
   void failuresAreForetold();
   void weightsAreNotNeeded();
+  void otherServers_data();
+  void otherServers();
+  void otherServersSayWhy();
   void wrongOptions_data();
   void wrongOptions();
 };
@@ -321,6 +324,79 @@ void TestSpanqPredict::weightsAreNotNeeded() {
   QVERIFY(holds(result.out, "     0  the root      83       0          0        83        0\n"));
 }
 
+void TestSpanqPredict::otherServers_data() {
+  QTest::addColumn<QStringList>("options");
+  QTest::addColumn<QStringList>("files");
+  QTest::addColumn<int>("found");  ///< of the last file's prompt; all of its steps
+  QTest::addColumn<int>("moved");
+  const QStringList swapped{"rag.json", "rag-swapped.json"};
+  const QStringList twice{"rag.json", "rag.json"};
+  // 14 tokens of 83 stand before the first document.
+  QTest::newRow("vLLM") << QStringList{"--as", "vllm"} << swapped << 0 << 0;
+  QTest::newRow("vLLM, small blocks")
+      << QStringList{"--as", "vllm", "--block-size", "4"} << swapped << 12 << 0;
+  QTest::newRow("vLLM, the same") << QStringList{"--as", "vllm"} << twice << 80 << 0;
+  QTest::newRow("SGLang") << QStringList{"--as", "sglang"} << swapped << 14 << 0;
+  QTest::newRow("SGLang, the same") << QStringList{"--as", "sglang"} << twice << 82 << 0;
+  QTest::newRow("SGLang, by the page")
+      << QStringList{"--as", "sglang", "--block-size", "16"} << twice << 80 << 0;
+  QTest::newRow("llama.cpp") << QStringList{"--as", "llama.cpp"} << swapped << 14 << 0;
+  QTest::newRow("llama.cpp, one slot")
+      << QStringList{"--as", "llama.cpp", "--slots", "1"} << twice << 82 << 0;
+  QTest::newRow("llama.cpp, moved runs")
+      << QStringList{"--as", "llama.cpp", "--slots", "1", "--cache-reuse", "8"} << swapped << 14 << 20;
+  QTest::newRow("a policy means nothing")
+      << QStringList{"--as", "sglang", "--policy", "spans"} << swapped << 14 << 0;
+  QTest::newRow("two steps that ask the same")
+      << QStringList{"--as", "vllm"} << QStringList{"judge-2.json"} << 48 << 0;
+}
+
+void TestSpanqPredict::otherServers() {
+  QFETCH(QStringList, options);
+  QFETCH(QStringList, files);
+  QFETCH(int, found);
+  QFETCH(int, moved);
+  const SpanqResult result = spanq(joined({"explain", "--json"}, options, files));
+  QVERIFY2(result.code == 0, result.err.c_str());
+  // The objects stand one behind the other; the last one is that of the last file.
+  const std::size_t begin = result.out.rfind("\n{\n");
+  const Json twin = Json::parse(result.out.substr(begin == std::string::npos ? 0 : begin)).at("twin");
+  QCOMPARE(twin.at("server").get<std::string>(), options.at(1).toStdString());
+  int counted = 0;
+  int shifted = 0;
+  for (const Json& step : twin.at("steps")) {
+    int prompt = 0;
+    int cached = 0;
+    for (const Json& run : step.at("tokens")) {
+      QCOMPARE(run.at("begin").get<int>(), prompt);
+      prompt += run.at("count").get<int>();
+      const auto fate = run.at("fate").get<std::string>();
+      if (fate == "found") counted += run.at("count").get<int>();
+      if (fate == "moved") shifted += run.at("count").get<int>();
+      if (fate == "found" || fate == "moved") cached += run.at("count").get<int>();
+    }
+    QCOMPARE(step.at("prompt").get<int>(), prompt);
+    QCOMPARE(step.at("cached").get<int>(), cached);
+  }
+  QCOMPARE(counted, found);
+  QCOMPARE(shifted, moved);
+}
+
+void TestSpanqPredict::otherServersSayWhy() {
+  const SpanqResult rag =
+      spanq(joined({"explain", "--predict", "--as", "sglang"}, {}, {"rag.json", "rag-swapped.json"}));
+  QVERIFY2(holds(rag.out, "On SGLang 0.5.23, empty at first, with as much room as is needed\n"),
+           rag.out.c_str());
+  QVERIFY2(holds(rag.out, "     0  the root      83     14      0        69\n"), rag.out.c_str());
+  QVERIFY2(holds(rag.out, "  0–13       14  found: kept from an earlier request\n"), rag.out.c_str());
+  QVERIFY(!holds(rag.out, "Predicted reuse"));
+  QVERIFY(!holds(rag.out, "a prompt holds a reply"));
+  const SpanqResult judge = spanq(joined({"explain", "--as", "vllm"}, {}, {"judge-2.json"}));
+  QVERIFY2(holds(judge.out, "  a prompt holds a reply, "), judge.out.c_str());
+  const SpanqResult small = spanq(joined({"explain", "--as", "vllm", "--blocks", "4"}, {}, {"rag.json"}));
+  QVERIFY2(holds(small.out, "  not foretold: the query cannot be run\n"), small.out.c_str());
+}
+
 void TestSpanqPredict::wrongOptions_data() {
   QTest::addColumn<QStringList>("options");
   QTest::addColumn<QString>("says");
@@ -328,6 +404,10 @@ void TestSpanqPredict::wrongOptions_data() {
   QTest::newRow("graph") << QStringList{"--predict", "--dot"} << "--predict";
   QTest::newRow("policy alone") << QStringList{"--policy", "prefix"} << "--predict";
   QTest::newRow("blocks alone") << QStringList{"--blocks", "9"} << "--predict";
+  QTest::newRow("no such server") << QStringList{"--as", "ollama"} << "--as";
+  QTest::newRow("slots of no server") << QStringList{"--predict", "--slots", "2"} << "--as";
+  QTest::newRow("no slot") << QStringList{"--as", "llama.cpp", "--slots", "0"} << "--slots";
+  QTest::newRow("graph of a server") << QStringList{"--as", "vllm", "--dot"} << "--as";
   QTest::newRow("no such policy") << QStringList{"--predict", "--policy", "best"} << "there is no policy";
 }
 

@@ -126,8 +126,7 @@ void TestSpanqTwin::mistakes_data() {
                            << "line 3: /block_size: found \"2\", expected a whole number from 1 to 1048576\n";
   QTest::newRow("a field inside") << R"({"block_size":2,"blocks":9,"ops":[{"op":"admit","prompt":[1]}]})"
                                   << "line 1: /ops/0: found no \"request\", expected one\n";
-  QTest::newRow("no gzip") << QString::fromLatin1("\x1f\x8b")
-                           << "byte 2: found the end of the file";
+  QTest::newRow("no gzip") << QString::fromLatin1("\x1f\x8b") << "byte 2: found the end of the file";
 }
 
 void TestSpanqTwin::mistakes() {

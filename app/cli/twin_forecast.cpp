@@ -1,0 +1,167 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "app/cli/twin_forecast.h"
+
+#include "app/cli/number_option.h"
+#include "app/cli/run_printer.h"
+#include "app/cli/text_table.h"
+
+#include <CLI/CLI.hpp>
+#include <nlohmann/json.hpp>
+
+#include <algorithm>
+#include <utility>
+
+namespace spanscope::cli {
+namespace {
+
+constexpr const char* kReplyNote =
+    "  a prompt holds a reply, which counts with the longest that it may be; what replies leave is not "
+    "counted\n";
+
+/// A stock server gets a prompt as one text.
+PredictionOptions plainPrompts(PredictionOptions options) {
+  options.session.settings.policy = "prefix";
+  options.session.settings.layout = "exact";
+  return options;
+}
+
+std::int64_t countOf(const TwinStep& step, twin::Fate fate) {
+  std::int64_t count = 0;
+  for (const twin::FateRun& run : step.answer.fates)
+    if (run.fate == fate) count += run.count;
+  return count;
+}
+
+struct TwinSums {
+  std::int64_t prompt = 0;
+  std::int64_t found = 0;
+  std::int64_t moved = 0;
+
+  void add(const TwinStep& step) {
+    prompt += step.prompt;
+    found += countOf(step, twin::Fate::Found);
+    moved += countOf(step, twin::Fate::Moved);
+  }
+  std::int64_t computed() const { return prompt - found - moved; }
+};
+
+std::vector<std::string> cellsOf(std::string step, std::string node, const TwinSums& sums) {
+  return {std::move(step),
+          std::move(node),
+          std::to_string(sums.prompt),
+          std::to_string(sums.found),
+          std::to_string(sums.moved),
+          std::to_string(sums.computed())};
+}
+
+std::string fateTable(const TwinStep& step) {
+  TextTable table({{"tokens", TextTable::Align::Left}, {"count"}, {"why", TextTable::Align::Left}});
+  for (const twin::FateRun& run : step.answer.fates) {
+    table.addRow({std::to_string(run.begin) + "–" + std::to_string(run.begin + run.count - 1),
+                  std::to_string(run.count),
+                  std::string(twin::fateName(run.fate)) + ": " + twin::fateSentence(run.fate)});
+  }
+  return table.text();
+}
+
+}  // namespace
+
+void addTwinOptions(CLI::App& command, TwinOptions& options) {
+  const char* const group = "Predicted reuse";
+  CLI::Option* as = command.add_option("--as", options.server,
+                                       "Say instead what that server's cache would find of the prompts");
+  as->check(CLI::IsMember(twin::serverNames()))->group(group);
+  addNumber(command, "--slots", options.slots,
+            "Slots of llama-server (-np); without, the four that share their room",
+            Range<std::int32_t>{1, 4096})
+      ->needs(as)
+      ->group(group);
+  addNumber(command, "--cache-reuse", options.chunk,
+            "Least tokens of a run that llama-server moves; without, it moves none",
+            Range<std::int32_t>{0, 1 << 20})
+      ->needs(as)
+      ->group(group);
+}
+
+TwinForecast::TwinForecast(const CLI::App& command, PredictionOptions options, const TwinOptions& twin,
+                           std::uint64_t seed)
+    : m_server(twin::findServer(twin.server)), m_prompts(plainPrompts(options), seed) {
+  const bool hasBlockSize = command.get_option("--block-size")->count() > 0;
+  m_twin = m_server->open({.cacheTokens = 0,
+                           .blockSize = hasBlockSize ? options.session.settings.blockSize : 0,
+                           .slots = twin.slots.value_or(0),
+                           .chunk = twin.chunk.value_or(0)});
+}
+
+std::optional<std::vector<TwinStep>> TwinForecast::forecast(const plan::Plan& plan,
+                                                            const std::stop_token& stop) {
+  const auto predicted = m_prompts.predict(plan, stop);
+  if (!predicted || predicted->stopped || predicted->error) return std::nullopt;
+  std::vector<TwinStep> steps;
+  for (const StepIndex index : predicted->order) {
+    const auto found = std::find_if(predicted->steps.begin(), predicted->steps.end(),
+                                    [index](const run::StepPrediction& step) { return step.step == index; });
+    if (found == predicted->steps.end()) continue;
+    std::vector<TokenId> prompt;
+    for (const layout::Segment& segment : found->table.segments)
+      prompt.insert(prompt.end(), segment.tokens.begin(), segment.tokens.end());
+    if (prompt.empty()) continue;
+    steps.push_back({.step = index,
+                     .prompt = static_cast<std::int64_t>(prompt.size()),
+                     .holdsReply = std::any_of(prompt.begin(), prompt.end(), run::isUnknown),
+                     .answer = m_twin->serve({.prompt = prompt, .reply = {}, .salt = {}})});
+  }
+  return steps;
+}
+
+std::string TwinForecast::setting() const {
+  return std::string(m_server->title) + " " + m_server->version +
+         ", empty at first, with as much room as is needed";
+}
+
+std::string twinText(const plan::Plan& plan, const std::optional<std::vector<TwinStep>>& steps) {
+  if (!steps) return "  not foretold: the query cannot be run\n";
+  if (steps->empty()) return "  nothing is generated, so that no prompt is looked up\n";
+  TextTable table(
+      {{"step"}, {"node", TextTable::Align::Left}, {"prompt"}, {"found"}, {"moved"}, {"computed"}});
+  TwinSums all;
+  std::string note;
+  for (const TwinStep& step : *steps) {
+    TwinSums sums;
+    sums.add(step);
+    all.add(step);
+    table.addRow(cellsOf(std::to_string(step.step), stepName(plan.steps[step.step]), sums));
+    if (step.holdsReply) note = kReplyNote;
+  }
+  if (steps->size() > 1) table.addRow(cellsOf("", "in all", all));
+  std::string text = table.text() + note;
+  for (const TwinStep& step : *steps) {
+    text += "  Tokens of step " + std::to_string(step.step) + ": " + stepName(plan.steps[step.step]) + "\n";
+    text += fateTable(step);
+  }
+  return text;
+}
+
+nlohmann::ordered_json TwinForecast::json(const plan::Plan& plan,
+                                          const std::optional<std::vector<TwinStep>>& steps) const {
+  using Json = nlohmann::ordered_json;
+  Json json{{"server", m_server->name}, {"version", m_server->version}, {"steps", nullptr}};
+  if (!steps) return json;
+  Json rows = Json::array();
+  for (const TwinStep& step : *steps) {
+    Json runs = Json::array();
+    for (const twin::FateRun& run : step.answer.fates)
+      runs.push_back({{"begin", run.begin}, {"count", run.count}, {"fate", twin::fateName(run.fate)}});
+    rows.push_back({{"step", step.step},
+                    {"node", plan.steps[step.step].node},
+                    {"prompt", step.prompt},
+                    {"cached", step.answer.cached},
+                    {"refused", step.answer.isRefused},
+                    {"holds_reply", step.holdsReply},
+                    {"tokens", std::move(runs)}});
+  }
+  json["steps"] = std::move(rows);
+  return json;
+}
+
+}  // namespace spanscope::cli

@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// What `spanq explain --predict --as SERVER` says: what that server's cache would find of the prompts of the
+// queries if they are sent to it one after the other.
+#pragma once
+
+#include "app/cli/cli11_forward.h"
+#include "app/cli/predicted_reuse.h"
+#include "engine/twin/servers.h"
+
+#include <nlohmann/json_fwd.hpp>
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <stop_token>
+#include <string>
+#include <vector>
+
+namespace spanscope::cli {
+
+struct TwinOptions {
+  std::string server;                 ///< empty: none
+  std::optional<std::int32_t> slots;  ///< of llama-server
+  std::optional<std::int32_t> chunk;  ///< its --cache-reuse
+};
+
+/// Adds --as, --slots and --cache-reuse. --as implies a prediction.
+void addTwinOptions(CLI::App& command, TwinOptions& options);
+
+/// A prompt of a plan, and what is found of it.
+struct TwinStep {
+  StepIndex step = 0;
+  std::int64_t prompt = 0;  ///< tokens
+  bool holdsReply = false;  ///< which is not known, and counts with the longest that it may be
+  twin::Answer answer;
+};
+
+class TwinForecast {
+ public:
+  /// Opens the twin with an empty cache. A block size that `options` was given is the server's; other
+  /// settings of policy and pool mean nothing to it. Throws Failure.
+  TwinForecast(const CLI::App& command, PredictionOptions options, const TwinOptions& twin,
+               std::uint64_t seed);
+
+  /// The steps in the order in which they are sent. Replies are not known beforehand, so what they would
+  /// leave in the cache counts as not kept. Nothing if this plan or one before cannot be run, or if it was
+  /// stopped.
+  std::optional<std::vector<TwinStep>> forecast(const plan::Plan& plan, const std::stop_token& stop);
+
+  /// "vLLM 0.33.0, empty at first, with as much room as is needed"
+  std::string setting() const;
+  /// The steps with the server as JSON; its steps are null if there are none.
+  nlohmann::ordered_json json(const plan::Plan& plan,
+                              const std::optional<std::vector<TwinStep>>& steps) const;
+
+ private:
+  const twin::Server* m_server;
+  ReusePrediction m_prompts;
+  std::unique_ptr<twin::Twin> m_twin;
+};
+
+/// Lines of text, each ended by a newline.
+std::string twinText(const plan::Plan& plan, const std::optional<std::vector<TwinStep>>& steps);
+
+}  // namespace spanscope::cli
