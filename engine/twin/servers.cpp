@@ -21,11 +21,12 @@ struct FateText {
   const char* sentence;
 };
 
-constexpr std::array<FateText, 6> kFates{
+constexpr std::array<FateText, 7> kFates{
     {{Fate::Found, "found", "kept from an earlier request"},
      {Fate::Moved, "moved", "kept from an earlier request behind another beginning, and moved here"},
      {Fate::Differs, "differs", "no earlier request that is still kept goes on like this"},
-     {Fate::NotWhole, "not_whole", "not a whole block: only whole blocks are kept and found"},
+     {Fate::Gone, "gone", "as in an earlier request, but it had to make room"},
+     {Fate::NotWhole, "not_whole", "as in an earlier request, but only whole blocks are kept and found"},
      {Fate::AlwaysAgain, "always_again", "kept, but the last token of a prompt is always computed again"},
      {Fate::TooLittle, "too_little", "the cache has no room for the request"}}};
 

@@ -19,7 +19,8 @@ enum class Fate : std::uint8_t {
   Found,        ///< kept at this place of this beginning
   Moved,        ///< kept behind another beginning, and moved here (approximate)
   Differs,      ///< computed: nothing that is kept goes on like this
-  NotWhole,     ///< computed: the rest of a block or page, of which only whole ones are kept and found
+  Gone,         ///< computed: an earlier request had them, but they had to make room
+  NotWhole,     ///< computed: as in an earlier request, but only whole blocks or pages are kept and found
   AlwaysAgain,  ///< computed: kept, but the last token of a prompt is always computed, with its block
   TooLittle,    ///< computed: the server's cache has no room for the request, so it is refused
 };

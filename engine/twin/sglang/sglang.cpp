@@ -2,6 +2,7 @@
 #include "engine/twin/sglang/sglang.h"
 
 #include "engine/twin/scenario.h"
+#include "engine/twin/seen_tokens.h"
 #include "engine/twin/sglang/token_cache.h"
 
 #include <algorithm>
@@ -120,31 +121,25 @@ class SglangTwin final : public Twin {
     if (request.prompt.empty()) throw Failure(errorAt("prompt", "no token", "at least one"));
     static const std::string kName = "served";
     const Realm realm{.key = {}, .salt = std::string(request.salt)};
-    const std::size_t size = request.prompt.size();
     const std::size_t known = m_cache.tree().matchedTokens(realm, request.prompt);
     const sglang::Admission admission =
         m_cache.admit(kName, std::vector<TokenId>(request.prompt.begin(), request.prompt.end()), realm);
     m_cache.takeEvicted();
     Answer answer{.isRefused = admission.isRefused, .cached = 0, .fates = {}};
-    std::size_t begin = 0;
-    const auto add = [&](std::size_t end, Fate fate) {
-      if (begin < end)
-        answer.fates.push_back(
-            {static_cast<std::int32_t>(begin), static_cast<std::int32_t>(end - begin), fate});
-      begin = std::max(begin, end);
-    };
     if (answer.isRefused) {
-      add(size, Fate::TooLittle);
+      answer.fates = {{0, static_cast<std::int32_t>(request.prompt.size()), Fate::TooLittle}};
       return answer;
     }
-    const auto page = static_cast<std::size_t>(m_cache.tree().pageSize());
     answer.cached = static_cast<std::int32_t>(admission.cached);
-    add(static_cast<std::size_t>(admission.cached), Fate::Found);
-    add(known, Fate::AlwaysAgain);
-    add(size, known == size / page * page ? Fate::NotWhole : Fate::Differs);
+    answer.fates = m_seen.fates(request.salt, request.prompt, static_cast<std::size_t>(admission.cached),
+                                known, static_cast<std::size_t>(m_cache.tree().pageSize()));
+    std::vector<TokenId> computed(request.prompt.begin(), request.prompt.end());
     // The last token of a reply is sampled, but its keys and values are not computed any more.
-    for (std::size_t i = 0; i + 1 < request.reply.size(); ++i)
+    for (std::size_t i = 0; i + 1 < request.reply.size(); ++i) {
       if (!m_cache.decode(kName, request.reply[i])) break;
+      computed.push_back(request.reply[i]);
+    }
+    m_seen.add(request.salt, computed);
     m_cache.free(kName);
     m_cache.takeEvicted();
     return answer;
@@ -152,6 +147,7 @@ class SglangTwin final : public Twin {
 
  private:
   TokenCache m_cache;
+  SeenTokens m_seen;
 };
 
 std::unique_ptr<Twin> openSglang(const Settings& settings) {

@@ -2,6 +2,7 @@
 #include "engine/twin/vllm/vllm.h"
 
 #include "engine/twin/scenario.h"
+#include "engine/twin/seen_tokens.h"
 #include "engine/twin/vllm/block_cache.h"
 
 #include <algorithm>
@@ -186,17 +187,21 @@ class VllmTwin final : public Twin {
     static const std::string kName = "served";
     std::vector<TokenId> prompt(request.prompt.begin(), request.prompt.end());
     vllm::ExtraKeys extra{.adapter = {}, .media = {}, .salt = std::string(request.salt)};
-    const std::vector<FateRun> fates = fatesOf(prompt, extra);
+    std::vector<FateRun> fates = fatesOf(request, extra);
     const vllm::Admission admission = m_cache.admit(kName, std::move(prompt), std::move(extra));
-    Answer answer{.isRefused = admission.isRefused, .cached = 0, .fates = fates};
+    Answer answer{.isRefused = admission.isRefused, .cached = 0, .fates = std::move(fates)};
     if (answer.isRefused) {
       answer.fates = {{0, static_cast<std::int32_t>(request.prompt.size()), Fate::TooLittle}};
     } else {
       answer.cached = static_cast<std::int32_t>(admission.cached);
+      std::vector<TokenId> computed(request.prompt.begin(), request.prompt.end());
       // The last token of a reply is sampled, but its keys and values are not computed any more.
-      for (std::size_t i = 0; i + 1 < request.reply.size(); ++i)
+      for (std::size_t i = 0; i + 1 < request.reply.size(); ++i) {
         if (!m_cache.decode(kName, request.reply[i])) break;
+        computed.push_back(request.reply[i]);
+      }
       m_cache.free(kName);
+      m_seen.add(request.salt, computed);
     }
     m_cache.takeEvents();
     return answer;
@@ -204,26 +209,18 @@ class VllmTwin final : public Twin {
 
  private:
   /// What becomes of the prompt unless it is refused.
-  std::vector<FateRun> fatesOf(const std::vector<TokenId>& prompt, const vllm::ExtraKeys& extra) const {
+  std::vector<FateRun> fatesOf(const Request& request, const vllm::ExtraKeys& extra) const {
+    const std::vector<TokenId> prompt(request.prompt.begin(), request.prompt.end());
     const vllm::BlockChain chain(m_cache.blockSize(), vllm::standardRoot(), extra, prompt);
     const auto size = static_cast<std::size_t>(m_cache.blockSize());
     std::size_t known = 0;
     while (known < chain.names().size() && m_cache.knows(chain.names()[known])) ++known;
-    const std::size_t found = std::min(known, (prompt.size() - 1) / size) * size;
-    const std::size_t kept = known * size;
-    std::vector<FateRun> fates;
-    const auto add = [&fates](std::size_t begin, std::size_t end, Fate fate) {
-      if (begin < end)
-        fates.push_back({static_cast<std::int32_t>(begin), static_cast<std::int32_t>(end - begin), fate});
-    };
-    const bool isRest = known == chain.names().size();
-    add(0, found, Fate::Found);
-    add(found, kept, Fate::AlwaysAgain);
-    add(kept, prompt.size(), isRest ? Fate::NotWhole : Fate::Differs);
-    return fates;
+    const std::size_t found = std::min(known, (prompt.size() - 1) / size);
+    return m_seen.fates(request.salt, prompt, found * size, known * size, size);
   }
 
   BlockCache m_cache;
+  SeenTokens m_seen;
 };
 
 std::unique_ptr<Twin> openVllm(const Settings& settings) {

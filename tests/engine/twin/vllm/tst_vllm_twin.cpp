@@ -156,13 +156,21 @@ class TestVllmTwin : public QObject {
     const auto twin = kVllm.open({.cacheTokens = 160, .blockSize = 16});
     const std::vector<TokenId> prompt = tokensFrom(0, 40);
     QCOMPARE(fatesText(served(*twin, prompt, tokensFrom(40, 25))).c_str(), "40 differs");
-    QCOMPARE(fatesText(served(*twin, tokensFrom(0, 70))).c_str(), "64 found, 6 not_whole");
+    QCOMPARE(fatesText(served(*twin, tokensFrom(0, 70))).c_str(), "64 found, 6 differs");
     QCOMPARE(fatesText(served(*twin, tokensFrom(0, 64))).c_str(), "48 found, 16 always_again");
     std::vector<TokenId> edited = tokensFrom(0, 70);
     edited[20] = 7;
-    QCOMPARE(fatesText(served(*twin, edited)).c_str(), "16 found, 54 differs");
+    QCOMPARE(fatesText(served(*twin, edited)).c_str(), "16 found, 4 not_whole, 50 differs");
     QCOMPARE(fatesText(served(*twin, tokensFrom(0, 64), {}, "tenant")).c_str(), "64 differs");
     QCOMPARE(fatesText(served(*twin, tokensFrom(0, 161))).c_str(), "161 too_little");
+  }
+
+  /// What was computed once, but is not kept any more.
+  void whatHadToMakeRoom() {
+    const auto twin = kVllm.open({.cacheTokens = 32, .blockSize = 4});
+    served(*twin, tokensFrom(0, 14));
+    served(*twin, tokensFrom(100, 24));
+    QCOMPARE(fatesText(served(*twin, tokensFrom(0, 16))).c_str(), "8 found, 4 gone, 2 not_whole, 2 differs");
   }
 
   void aCopyIsApart() {
