@@ -53,7 +53,7 @@ bool PromptStore::save(const Tokens& tokens) {
   return true;
 }
 
-void PromptStore::load(Tokens& tokens, std::span<const TokenId> wanted) {
+void PromptStore::load(Tokens& tokens, std::span<const TokenId> wanted, std::size_t room) {
   const std::size_t common = commonBeginning(tokens, wanted);
   // A slot without tokens gives way to anything.
   float bestKept = tokens.empty() ? -1.0F : shareOf(common, tokens.size());
@@ -69,6 +69,10 @@ void PromptStore::load(Tokens& tokens, std::span<const TokenId> wanted) {
     best = state;
   }
   if (best == m_states.end()) return;
+  if (best->size() > room) {
+    tokens.clear();
+    return;
+  }
   tokens = std::move(*best);
   m_states.erase(best);
 }

@@ -101,7 +101,12 @@ Completed Slots::complete(const Completion& request) {
   Slot& slot = m_slots[chosen];
   if (losesMuch && m_store) {
     m_store->save(slot.tokens);
-    m_store->load(slot.tokens, request.prompt);
+    // Slots that share their room are cleared only later, so what they hold is in the way.
+    std::size_t others = 0;
+    for (std::size_t other = 0; m_settings.isUnified && other < m_slots.size(); ++other)
+      if (other != chosen) others += m_slots[other].tokens.size();
+    const auto room = static_cast<std::size_t>(m_slotRoom);
+    m_store->load(slot.tokens, request.prompt, room - std::min(room, others));
     m_store->fit();
   }
   saveIdle(chosen);

@@ -180,6 +180,10 @@ class TestLlamaCppTwin : public QObject {
         R"({"slots": 2, "context": 1024, "kv_unified": true})",
         {"1..20 > 1", "101..120 > 1", "1..25 > 1", "101..125 > 1"},
         {"1: 0 + 20", "0: 0 + 20", "1: 20 + 5", "0: 20 + 5"});
+    row("what is kept does not come back beside a slot that is in the way",
+        R"({"slots": 2, "context": 256, "kv_unified": true})",
+        {"1..150 > 1", "301..450 > 1", "1..160 > 1", "1..160 > 1"},
+        {"1: 0 + 150", "0: 0 + 150", "1: 0 + 160", "1: 159 + 1"});
     row("or when the room is short", R"({"slots": 2, "context": 256, "cache_ram": 0, "kv_unified": true})",
         {"1..200 > 1", "301..350 > 1", "301..370 > 1", "1..210 > 1"},
         {"1: 0 + 200", "0: 0 + 50", "0: 50 + 20", "1: 0 + 210"});
