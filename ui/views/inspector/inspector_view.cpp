@@ -28,6 +28,16 @@
 #include <utility>
 
 namespace spanscope::ui {
+namespace {
+
+/// What is scrolled is as wide as the dock: its fields shrink, and stand below their labels if need be.
+class DockWideBody : public QWidget {
+ public:
+  using QWidget::QWidget;
+  QSize minimumSizeHint() const override { return {0, QWidget::minimumSizeHint().height()}; }
+};
+
+}  // namespace
 
 InspectorView::InspectorView(QWidget* parent)
     : InputView(InputPart::Model, Pace::EveryInput, parent), m_scroll(new QScrollArea(this)) {
@@ -45,7 +55,7 @@ InspectorView::InspectorView(QWidget* parent)
 }
 
 void InspectorView::makeEmptyPage() {
-  m_emptyPage = new QWidget(this);
+  m_emptyPage = new DockWideBody(this);
   m_empty = new QLabel(m_emptyPage);
   m_empty->setObjectName(QStringLiteral("empty"));
   m_empty->setText(tr("The text and the settings of a node appear here. Select one on the canvas."));
@@ -67,7 +77,7 @@ void InspectorView::makeFields() {
                               const std::function<void(query::Node&)>& change) {
     editOwn(name, field, change);
   };
-  auto* body = new QWidget;
+  auto* body = new DockWideBody;
   m_text = new TextSection(modelOf, body);
   m_text->setObjectName(QStringLiteral("textSection"));
   m_text->editor()->setMinimumHeight(24 * kSpace);

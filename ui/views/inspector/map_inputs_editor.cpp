@@ -4,7 +4,7 @@
 #include "ui/views/common/text_tools.h"
 #include "ui/views/inspector/map_inputs_model.h"
 
-#include <QHBoxLayout>
+#include <QGridLayout>
 #include <QLabel>
 #include <QListView>
 #include <QPushButton>
@@ -17,6 +17,7 @@ MapInputsEditor::MapInputsEditor(QWidget* parent)
       m_model(new MapInputsModel(this)),
       m_label(new QLabel(tr("Inputs, one answer each"), this)),
       m_list(new QListView(this)),
+      m_buttons(new QGridLayout),
       m_add(new QPushButton(tr("Add"), this)),
       m_remove(new QPushButton(tr("Remove"), this)),
       m_up(new QPushButton(tr("Up"), this)),
@@ -29,16 +30,14 @@ MapInputsEditor::MapInputsEditor(QWidget* parent)
   m_list->setMinimumHeight(24 * kSpace);
   m_list->setMaximumHeight(60 * kSpace);
   m_label->setBuddy(m_list);
-  auto* buttons = new QHBoxLayout;
-  buttons->setSpacing(kSpace);
-  for (QPushButton* button : {m_add, m_remove, m_up, m_down}) buttons->addWidget(button);
-  buttons->addStretch(1);
+  m_buttons->setSpacing(kSpace);
   auto* layout = new QVBoxLayout(this);
   layout->setContentsMargins(0, 0, 0, 0);
   layout->setSpacing(kSpace);
   layout->addWidget(m_label);
   layout->addWidget(m_list, 1);
-  layout->addLayout(buttons);
+  layout->addLayout(m_buttons);
+  placeButtons();
 
   connect(m_model, &MapInputsModel::edited, this, &MapInputsEditor::edited);
   connect(m_add, &QPushButton::clicked, this, &MapInputsEditor::add);
@@ -50,6 +49,25 @@ MapInputsEditor::MapInputsEditor(QWidget* parent)
   connect(m_model, &QAbstractItemModel::modelReset, this, &MapInputsEditor::updateButtons);
   connect(m_model, &QAbstractItemModel::rowsMoved, this, &MapInputsEditor::updateButtons);
   updateButtons();
+}
+
+void MapInputsEditor::placeButtons() {
+  constexpr int kButtons = 4;
+  int wanted = (kButtons - 1) * kSpace;
+  for (const QPushButton* button : {m_add, m_remove, m_up, m_down}) wanted += button->sizeHint().width();
+  const int columns = wanted <= width() ? kButtons : kButtons / 2;
+  int place = 0;
+  for (QPushButton* button : {m_add, m_remove, m_up, m_down}) {
+    m_buttons->addWidget(button, place / columns, place % columns);
+    ++place;
+  }
+  // What is left stands behind the last button of a single row.
+  m_buttons->setColumnStretch(kButtons, columns == kButtons ? 1 : 0);
+}
+
+void MapInputsEditor::resizeEvent(QResizeEvent* event) {
+  QWidget::resizeEvent(event);
+  placeButtons();
 }
 
 void MapInputsEditor::setInputs(const std::vector<std::string>& inputs) {

@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+class QGridLayout;
 class QLabel;
 class QListView;
 class QPushButton;
@@ -30,7 +31,12 @@ class MapInputsEditor : public QWidget {
  Q_SIGNALS:
   void edited();
 
+ protected:
+  void resizeEvent(QResizeEvent* event) override;
+
  private:
+  /// Puts the buttons into one row, or into two where there is little room.
+  void placeButtons();
   void add();
   void remove();
   void move(int step);
@@ -39,6 +45,7 @@ class MapInputsEditor : public QWidget {
   MapInputsModel* m_model;
   QLabel* m_label;
   QListView* m_list;
+  QGridLayout* m_buttons;
   QPushButton* m_add;
   QPushButton* m_remove;
   QPushButton* m_up;

@@ -18,8 +18,6 @@
 namespace spanscope::ui {
 namespace {
 
-constexpr int kLabelWidth = 96;
-
 bool askForTheSame(const std::vector<ParameterRow>& a, const std::vector<ParameterRow>& b) {
   return std::equal(a.begin(), a.end(), b.begin(), b.end(), [](const auto& one, const auto& other) {
     return one.name == other.name && one.placesKind == other.placesKind;
@@ -83,6 +81,7 @@ void ParameterSection::setTheme(const Theme& theme) {
     field.definition->setTheme(theme);
     field.defaultValue->setTheme(theme);
   }
+  fold();
 }
 
 void ParameterSection::rebuild(const std::vector<ParameterRow>& rows) {
@@ -93,24 +92,48 @@ void ParameterSection::rebuild(const std::vector<ParameterRow>& rows) {
   auto* grid = new QGridLayout(m_body);
   grid->setContentsMargins(0, 0, 0, 0);
   grid->setHorizontalSpacing(2 * kSpace);
-  grid->setVerticalSpacing(2 * kSpace);
-  grid->setColumnMinimumWidth(0, kLabelWidth);
   grid->setColumnStretch(1, 1);
   for (std::size_t i = 0; i < rows.size(); ++i) {
     const QString shown = QStringLiteral("{%1}").arg(QString::fromStdString(rows[i].name));
     Field field{};
     makeValue(field, i, shown);
     makeDefinition(field, i, shown);
-    const int line = grid->rowCount();
-    grid->addWidget(field.label, line, 0, Qt::AlignTop);
-    grid->addWidget(field.value, line, 1);
-    grid->addWidget(field.remove, line, 2, Qt::AlignTop);
-    grid->addWidget(field.definition, line + 1, 0, 1, 2);
     m_fields.push_back(field);
   }
+  fold();
   m_body->setVisible(true);
   showDefinitions(m_define->isChecked());
   setTheme(m_theme);
+}
+
+void ParameterSection::fold() {
+  if (m_body == nullptr) return;
+  auto* grid = static_cast<QGridLayout*>(m_body->layout());
+  std::vector<QLabel*> labels;
+  for (const Field& field : m_fields) labels.push_back(field.label);
+  const bool isNarrow = isNarrowForm(width(), labels);
+  grid->setVerticalSpacing(isNarrow ? kSpace : 2 * kSpace);
+  grid->setColumnMinimumWidth(0, isNarrow ? 0 : kFormLabelWidth);
+  int line = 0;
+  for (const Field& field : m_fields) {
+    if (isNarrow) {
+      grid->addWidget(field.label, line, 0, 1, 3);
+      grid->addWidget(field.value, line + 1, 0, 1, 2);
+      grid->addWidget(field.remove, line + 1, 2, Qt::AlignTop);
+      grid->addWidget(field.definition, line + 2, 0, 1, 3);
+    } else {
+      grid->addWidget(field.label, line, 0, Qt::AlignTop);
+      grid->addWidget(field.value, line, 1);
+      grid->addWidget(field.remove, line, 2, Qt::AlignTop);
+      grid->addWidget(field.definition, line + 2, 0, 1, 2);
+    }
+    line += 3;
+  }
+}
+
+void ParameterSection::resizeEvent(QResizeEvent* event) {
+  QWidget::resizeEvent(event);
+  fold();
 }
 
 void ParameterSection::makeValue(Field& field, std::size_t index, const QString& shown) {

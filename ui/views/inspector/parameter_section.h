@@ -42,6 +42,9 @@ class ParameterSection : public QWidget {
   void setRows(const std::vector<ParameterRow>& rows);
   void setTheme(const Theme& theme);
 
+ protected:
+  void resizeEvent(QResizeEvent* event) override;
+
  private:
   struct Field {
     QLabel* label;
@@ -54,6 +57,8 @@ class ParameterSection : public QWidget {
   };
 
   void rebuild(const std::vector<ParameterRow>& rows);
+  /// Gives fields their places: beside their labels, or below them where there is little room.
+  void fold();
   void makeValue(Field& field, std::size_t index, const QString& shown);
   void makeDefinition(Field& field, std::size_t index, const QString& shown);
   void showRow(const Field& field, const ParameterRow& row) const;

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Every field of the inspector, by mouse and keys, seen in the document.
+#include "engine/query/node_parts.h"
 #include "engine/workbench/document/document_query.h"
 #include "engine/workbench/document/edits.h"
 #include "tests/support/test_program.h"
 #include "tests/ui/views/common/view_bench.h"
+#include "ui/operators/operator_table.h"
 #include "ui/views/common/checked_field.h"
 #include "ui/views/inspector/inspector_model.h"
 #include "ui/views/inspector/inspector_view.h"
@@ -11,7 +13,9 @@
 #include "ui/views/inspector/number_field.h"
 #include "ui/views/inspector/parameter_rows.h"
 
+#include <QAbstractButton>
 #include <QAbstractItemModelTester>
+#include <QAbstractSpinBox>
 #include <QCheckBox>
 #include <QComboBox>
 #include <QLabel>
@@ -21,8 +25,12 @@
 #include <QPushButton>
 #include <QRegularExpression>
 #include <QSpinBox>
+#include <QStyleOptionComboBox>
 #include <QTest>
 #include <QToolButton>
+
+#include <algorithm>
+#include <utility>
 
 using namespace spanscope;
 using namespace spanscope::ui;
@@ -66,6 +74,42 @@ void type(QLineEdit* line, const QString& text) {
   QTest::keyClicks(line, text);
 }
 
+/// What is written in a part of the view and must be read whole. A line scrolls, so it has none.
+QString textOf(const QWidget& part) {
+  if (const auto* label = qobject_cast<const QLabel*>(&part)) return label->text();
+  if (const auto* button = qobject_cast<const QAbstractButton*>(&part)) return button->text();
+  if (const auto* combo = qobject_cast<const QComboBox*>(&part)) return combo->currentText();
+  return {};
+}
+
+/// How many pixels of a part's width lie outside of any widget around it, or are missing for its text.
+int cutPixels(const QWidget& part, const QWidget& view) {
+  constexpr int kLeastLine = 36;  // some three digits
+  int cut = 0;
+  for (const QWidget* around = part.parentWidget(); around != nullptr; around = around->parentWidget()) {
+    const int left = part.mapTo(around, QPoint(0, 0)).x();
+    cut = std::max({cut, -left, left + part.width() - around->width()});
+    if (around == &view) break;
+  }
+  int room = part.width();
+  int wanted = part.fontMetrics().horizontalAdvance(textOf(part));
+  if (const auto* label = qobject_cast<const QLabel*>(&part)) {
+    wanted = label->wordWrap() ? label->minimumSizeHint().width() : label->sizeHint().width();
+  } else if (const auto* combo = qobject_cast<const QComboBox*>(&part)) {
+    QStyleOptionComboBox option;
+    option.initFrom(combo);
+    option.editable = false;
+    room = combo->style()
+               ->subControlRect(QStyle::CC_ComboBox, &option, QStyle::SC_ComboBoxEditField, combo)
+               .width();
+  } else if (qobject_cast<const QAbstractButton*>(&part) != nullptr) {
+    wanted = part.minimumSizeHint().width();
+  } else {
+    wanted = kLeastLine;
+  }
+  return std::max(cut, wanted - room);
+}
+
 }  // namespace
 
 class TestInspectorView : public QObject {
@@ -76,6 +120,8 @@ class TestInspectorView : public QObject {
   void saysTheFacts();
   void fitsANarrowDock_data();
   void fitsANarrowDock();
+  void nothingIsCutInTheNarrowestDock_data();
+  void nothingIsCutInTheNarrowestDock();
   void typesText();
   void textFollowsUndo();
   void typingIsOneCommandANode();
@@ -164,6 +210,73 @@ void TestInspectorView::fitsANarrowDock() {
       QVERIFY2(line->width() >= 36, qPrintable(line->accessibleName()));
   }
   QVERIFY(fields > 6);
+}
+
+void TestInspectorView::nothingIsCutInTheNarrowestDock_data() {
+  QTest::addColumn<QString>("op");
+  QTest::addColumn<Scheme>("scheme");
+  for (const Scheme scheme : {Scheme::Light, Scheme::Dark}) {
+    const char* theme = scheme == Scheme::Light ? "light" : "dark";
+    for (const OperatorRow& row : operatorTable())
+      QTest::addRow("%s, %s", row.name.c_str(), theme) << QString::fromStdString(row.name) << scheme;
+    QTest::addRow("nothing selected, %s", theme) << QString() << scheme;
+  }
+}
+
+/// A window of 683 × 467 gives the dock some 200 pixels. There too every field of every kind of node ends
+/// inside of it, and what is written in it is whole.
+void TestInspectorView::nothingIsCutInTheNarrowestDock() {
+  QFETCH(QString, op);
+  QFETCH(Scheme, scheme);
+  InspectorView view;
+  ViewBench bench(view, R"({"plus": [{"user": "Where does {who} live?"}]})");
+  bench.setTheme(scheme);
+  bench.model().change(QStringLiteral("Declared"),
+                       [](document::Document& document) { document.parameters["who"] = "Mira"; });
+  NodeId node = document::kNoNode;
+  bench.model().change(QStringLiteral("Node"), [&](document::Document& document) {
+    if (op.isEmpty()) return;
+    node = nodeAt(document, {0});
+    document::replaceOperator(document, node, op.toStdString());
+    query::Node own = document.at(node).own;
+    if (query::GenerateSettings* settings = query::settingsOf(own)) {
+      settings->maxTokens = std::int32_t{1024};
+      settings->temperature = 0.75F;
+      document::setOwn(document, node, std::move(own));
+      document::setFrozen(document, node, {"In Lisbon.", "In Porto."});
+      if (document.at(node).frozen.empty()) document::setFrozen(document, node, {"In Lisbon."});
+    }
+  });
+  bench.loadTokenizer();
+  bench.show({200, 160});
+  bench.select(node);
+  for (QToolButton* define : view.findChildren<QToolButton*>(QStringLiteral("define"))) {
+    if (define->isVisible()) define->click();
+  }
+  QTest::qWait(20);
+  QCOMPARE(view.width(), 200);
+  int looked = 0;
+  QStringList cut;
+  for (const QWidget* part : view.findChildren<QWidget*>()) {
+    const bool isContent = qobject_cast<const QLabel*>(part) != nullptr ||
+                           qobject_cast<const QLineEdit*>(part) != nullptr ||
+                           qobject_cast<const QAbstractButton*>(part) != nullptr ||
+                           qobject_cast<const QComboBox*>(part) != nullptr ||
+                           qobject_cast<const QAbstractSpinBox*>(part) != nullptr ||
+                           qobject_cast<const QPlainTextEdit*>(part) != nullptr ||
+                           qobject_cast<const QListView*>(part) != nullptr;
+    if (!isContent || !part->isVisible()) continue;
+    ++looked;
+    const int pixels = cutPixels(*part, view);
+    if (pixels > 0)
+      cut << QStringLiteral("%1 “%2”: %3 px")
+                 .arg(QLatin1String(part->metaObject()->className()),
+                      part->objectName().isEmpty() ? part->accessibleName() + textOf(*part)
+                                                   : part->objectName())
+                 .arg(pixels);
+  }
+  QVERIFY2(cut.isEmpty(), qPrintable(cut.join(QStringLiteral(", "))));
+  QVERIFY(looked > 1);
 }
 
 void TestInspectorView::typesText() {
