@@ -185,54 +185,30 @@ void AttentionBrackets::draw(QCPPainter* painter) {
 }
 
 void AttentionBrackets::drawColumnNames(QCPPainter* painter, const QRectF& inner, const QFont& plain) const {
-  struct Shown {
-    const AttentionPart* part = nullptr;
-    QRectF area;  // in sight
-    bool isReply = false;
-  };
-  const bool upright = m_plot.hasUprightNames();
-  std::vector<Shown> shown;
-  std::vector<NameRoom> names;
-  const auto add = [&](const AttentionPart& part, double first, double columns, bool isReply) {
-    if (columns <= 0) return;
-    QRectF area = m_plot.stretchRect(0, 1, first, columns);
-    const double whole = area.width();
-    area.setLeft(std::max(area.left(), inner.left()));
-    area.setRight(std::min(area.right(), inner.right()));
-    if (area.width() <= 2) return;
-    shown.push_back({&part, area, isReply});
-    names.push_back(
-        {isReply ? AttentionPlot::tr("reply") : part.name, upright ? inner.top() - 12 : whole - 0.5});
-  };
-  const AttentionModel& model = m_plot.model();
-  for (const AttentionPart& part : model.parts) add(part, part.firstColumn, part.columns, false);
-  if (!model.parts.empty()) {
-    const AttentionSegment& last = model.segments.back();
-    add(model.parts.back(), last.firstColumn + last.columns - last.replyColumns, last.replyColumns, true);
-  }
-  const std::vector<QString> texts = shortNames(names, QFontMetrics(plain));
   painter->save();
-  painter->setClipRect(QRectF(inner.left(), 0, inner.width(), inner.top()));
-  for (std::size_t i = 0; i < shown.size(); ++i) {
-    const auto& [part, area, isReply] = shown[i];
-    const QColor ink = isReply ? replyInk() : m_plot.theme().segmentInk(part->hue);
+  const QRectF all = m_plot.viewport();
+  painter->setClipRect(QRectF(all.left(), 0, all.width(), inner.top()));
+  for (const ColumnName& name : m_plot.columnNames()) {
+    const AttentionPart& part = m_plot.model().parts[name.part];
+    const QRectF& area = name.columns;
+    const QColor ink = name.isReply ? replyInk() : m_plot.theme().segmentInk(part.hue);
     QFont font = plain;
-    font.setUnderline(!isReply && isMarked(m_plot, *part));
+    font.setUnderline(!name.isReply && isMarked(m_plot, part));
     painter->setFont(font);
     painter->setPen(ink);
     const QRectF bracket(area.left() + 1, inner.top() - 6, area.width() - 3, kBracketWidth);
-    if (isReply)
+    if (name.isReply)
       painter->fillRect(bracket, ink);
     else
-      fillWithHue(*painter, bracket, m_plot.theme(), ink, part->hue);
-    if (upright) {
+      fillWithHue(*painter, bracket, m_plot.theme(), ink, part.hue);
+    if (m_plot.hasUprightNames()) {
       painter->save();
       painter->translate(area.center().x(), inner.top() - 10);
       painter->rotate(-90);
-      painter->drawText(QRectF(0, -8, inner.top(), 16), Qt::AlignLeft | Qt::AlignVCenter, texts[i]);
+      painter->drawText(QRectF(0, -8, inner.top(), 16), Qt::AlignLeft | Qt::AlignVCenter, name.text);
       painter->restore();
     } else {
-      painter->drawText(QRectF(area.left(), inner.top() - 24, area.width(), 16), Qt::AlignCenter, texts[i]);
+      painter->drawText(name.place, Qt::AlignCenter, name.text);
     }
   }
   painter->restore();

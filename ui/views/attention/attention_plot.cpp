@@ -24,11 +24,18 @@ constexpr int kNamesHeight = 28;   ///< names above the columns, brackets includ
 constexpr int kUprightNames = 72;  ///< greatest height of upright names
 constexpr int kBelow = 4;
 constexpr double kNameGap = 0.5;
-constexpr int kScaleRoom = 64;  ///< room for the scale at the right
+constexpr double kCornerGap = 3;  ///< between a name that reaches into a corner and its neighbour
+constexpr int kScaleRoom = 64;    ///< room for the scale at the right
 
 QColor blend(const QColor& ink, const QColor& ground, double share) {
   const auto mix = [share](int a, int b) { return static_cast<int>(std::lround(a + (b - a) * share)); };
   return {mix(ink.red(), ground.red()), mix(ink.green(), ground.green()), mix(ink.blue(), ground.blue())};
+}
+
+QFont nameFont(const Theme& theme) {
+  QFont font = theme.smallFont();
+  font.setWeight(QFont::DemiBold);
+  return font;
 }
 
 QCPRange within(QCPRange range, double most) {
@@ -120,9 +127,7 @@ void AttentionPlot::buildImage() {
 }
 
 int AttentionPlot::leftMargin(int width) const {
-  QFont font = m_theme.smallFont();
-  font.setWeight(QFont::DemiBold);
-  const QFontMetrics metrics(font);
+  const QFontMetrics metrics(nameFont(m_theme));
   int widest = 24;
   for (const AttentionPart& part : m_model.parts) {
     if (part.rows > 0) widest = std::max(widest, metrics.horizontalAdvance(part.name));
@@ -135,9 +140,7 @@ int AttentionPlot::leftMargin(int width) const {
 }
 
 AttentionPlot::NamesAbove AttentionPlot::namesAbove(const QSize& size, int left) const {
-  QFont font = m_theme.smallFont();
-  font.setWeight(QFont::DemiBold);
-  const QFontMetrics metrics(font);
+  const QFontMetrics metrics(nameFont(m_theme));
   const double room = std::max(1, size.width() - left - kScaleRoom);
   std::vector<NameRoom> names;
   for (const AttentionPart& part : m_model.parts) {
@@ -147,12 +150,65 @@ AttentionPlot::NamesAbove AttentionPlot::namesAbove(const QSize& size, int left)
   const auto fits = [](const std::vector<QString>& texts) {
     return std::none_of(texts.begin(), texts.end(), [](const QString& text) { return text.isEmpty(); });
   };
+  // Names at the edges reach into the corners.
+  if (!names.empty()) {
+    names.front().room += left - kCornerGap;
+    names.back().room += kScaleRoom - kCornerGap;
+  }
   if (fits(shortNames(names, metrics))) return {.upright = false, .height = kNamesHeight};
   int widest = 0;
   for (NameRoom& name : names) name.room = std::min(kUprightNames, size.height() / 4);
   for (const QString& text : shortNames(names, metrics))
     widest = std::max(widest, metrics.horizontalAdvance(text));
   return {.upright = true, .height = widest + kNamesHeight - 16};
+}
+
+std::vector<ColumnName> AttentionPlot::columnNames() const {
+  const QRectF inner = axisRect()->rect();
+  std::vector<ColumnName> shown;
+  std::vector<NameRoom> names;
+  const auto add = [&](std::size_t part, double first, double columns, bool isReply) {
+    if (columns <= 0) return;
+    QRectF area = stretchRect(0, 1, first, columns);
+    const double whole = area.width();
+    area.setLeft(std::max(area.left(), inner.left()));
+    area.setRight(std::min(area.right(), inner.right()));
+    if (area.width() <= 2) return;
+    const QString name = isReply ? tr("reply") : m_model.parts[part].name;
+    names.push_back({name, m_upright ? inner.top() - 12 : whole - kNameGap});
+    shown.push_back({.whole = name,
+                     .text = {},
+                     .part = part,
+                     .isReply = isReply,
+                     .columns = area,
+                     .place = QRectF(area.left(), inner.top() - 24, area.width(), 16)});
+  };
+  for (std::size_t i = 0; i < m_model.parts.size(); ++i)
+    add(i, m_model.parts[i].firstColumn, m_model.parts[i].columns, false);
+  if (!m_model.parts.empty()) {
+    const AttentionSegment& last = m_model.segments.back();
+    add(m_model.parts.size() - 1, last.firstColumn + last.columns - last.replyColumns, last.replyColumns,
+        true);
+  }
+  // Beside the first and the last name there is a free corner.
+  const QRectF all = viewport();
+  if (!m_upright && !names.empty()) {
+    names.front().room = shown.front().columns.right() - all.left() - kCornerGap;
+    names.back().room = all.right() - shown.back().columns.left() - kCornerGap;
+  }
+  const QFontMetrics metrics(nameFont(m_theme));
+  const std::vector<QString> texts = shortNames(names, metrics);
+  for (std::size_t i = 0; i < shown.size(); ++i) {
+    shown[i].text = texts[i];
+    const double beyond = metrics.horizontalAdvance(texts[i]) - shown[i].place.width();
+    if (m_upright || beyond <= 0) continue;
+    if (i == 0) {
+      shown[i].place.adjust(-beyond - kCornerGap, 0, -kCornerGap, 0);
+    } else if (i + 1 == shown.size()) {
+      shown[i].place.adjust(kCornerGap, 0, beyond + kCornerGap, 0);
+    }
+  }
+  return shown;
 }
 
 int AttentionPlot::rowsHeight(const QSize& size) const {
@@ -265,6 +321,9 @@ std::optional<AttentionCell> AttentionPlot::cellAt(const QPointF& place) const {
 
 std::optional<std::size_t> AttentionPlot::nameAt(const QPointF& place) const {
   const QRect inner = axisRect()->rect();
+  for (const ColumnName& name : columnNames()) {
+    if (!m_upright && name.place.contains(place)) return name.part;
+  }
   const bool above = place.y() < inner.top() && place.x() >= inner.left() && place.x() <= inner.right();
   const bool beside = place.x() < inner.left() && place.y() >= inner.top() && place.y() <= inner.bottom();
   const double column = xAxis->pixelToCoord(place.x());
@@ -315,6 +374,8 @@ void AttentionPlot::mouseMoveEvent(QMouseEvent* event) {
     setRanges(m_columnsAtPress - columns, m_rowsAtPress - rows);
     return;
   }
+  const std::optional<std::size_t> part = nameAt(event->position());
+  setToolTip(part ? m_model.parts[*part].name : QString());
   const std::optional<AttentionCell> cell = cellAt(event->position());
   Q_EMIT cellHovered(cell ? cell->row : -1, cell ? cell->column : -1);
 }

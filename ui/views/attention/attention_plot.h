@@ -22,6 +22,16 @@ struct AttentionCell {
   bool operator==(const AttentionCell&) const = default;
 };
 
+/// A name above the columns of a part, or of the answer.
+struct ColumnName {
+  QString whole;
+  QString text;          ///< what is shown of it; may be empty
+  std::size_t part = 0;  ///< index in AttentionModel::parts
+  bool isReply = false;  ///< names the columns of the answer
+  QRectF columns;        ///< the columns in sight, in pixels
+  QRectF place;          ///< where a text that is not upright stands, in pixels
+};
+
 class AttentionPlot : public QCustomPlot {
   Q_OBJECT
  public:
@@ -47,6 +57,8 @@ class AttentionPlot : public QCustomPlot {
   void showSegment(std::uint32_t segment);
   /// Whether the names of columns are turned upright, because they have no room side by side.
   bool hasUprightNames() const { return m_upright; }
+  /// The names above the columns in sight, from left to right.
+  std::vector<ColumnName> columnNames() const;
   /// The room for rows in a plot of this size, in pixels.
   int rowsHeight(const QSize& size) const;
   /// Zooms around a place in the widget.

@@ -8,10 +8,11 @@
 namespace spanscope::ui {
 namespace {
 
-/// Fewer letters before the cut would say nothing.
-constexpr qsizetype kFewestLetters = 2;
-/// Before a number at the end fewer letters say less than the number alone: "7" and not "do…7".
-constexpr qsizetype kFewestBeforeNumber = 3;
+/// Fewer letters of a name say nothing. Before a number at its end they say less than the number alone: "7"
+/// and not "do…7".
+constexpr qsizetype kFewestLetters = 3;
+/// A name that is cut in the middle keeps as many letters at both ends, least.
+constexpr qsizetype kFewestAtEnds = 2;
 
 struct NameParts {
   QString family;  ///< name without the number at its end and the space before it
@@ -35,7 +36,7 @@ QString cutBeforeNumber(const NameParts& parts, qsizetype letters) {
 
 /// How many letters before the cut of "doc…12" fit; 0: too few would be left.
 qsizetype lettersFor(const NameParts& parts, double room, const QFontMetrics& metrics) {
-  for (qsizetype letters = parts.family.size() - 1; letters >= kFewestBeforeNumber; --letters) {
+  for (qsizetype letters = parts.family.size() - 1; letters >= kFewestLetters; --letters) {
     if (fits(cutBeforeNumber(parts, letters), room, metrics)) return letters;
   }
   return 0;
@@ -44,11 +45,9 @@ qsizetype lettersFor(const NameParts& parts, double room, const QFontMetrics& me
 QString cutName(const QString& name, double room, const QFontMetrics& metrics) {
   if (fits(name, room, metrics)) return name;
   const QString cut = metrics.elidedText(name, Qt::ElideMiddle, static_cast<int>(room));
-  if (cut.size() > 2 * kFewestLetters) return cut;
-  for (qsizetype letters = std::min<qsizetype>(name.size(), 3); letters > 0; --letters) {
-    if (fits(name.left(letters), room, metrics)) return name.left(letters);
-  }
-  return {};
+  if (cut.size() > 2 * kFewestAtEnds) return cut;
+  const QString letters = name.left(kFewestLetters);
+  return fits(letters, room, metrics) ? letters : QString();
 }
 
 }  // namespace

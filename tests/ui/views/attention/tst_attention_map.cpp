@@ -16,6 +16,7 @@
 #include <QRectF>
 #include <QSize>
 #include <QString>
+#include <QStringList>
 #include <QStringLiteral>
 #include <QTest>
 
@@ -398,6 +399,43 @@ class TestAttentionMap : public QObject {
         QVERIFY2(!part->isVisible(), part->metaObject()->className());
     }
     QVERIFY(empty > 1);
+  }
+
+  /// Two letters name nobody: three letters of a name are shown at least, and documents by their numbers. In
+  /// a window of 1440 × 900 the map of twenty documents is some 540 pixels wide.
+  void namesOfColumnsCanBeRead_data() {
+    QTest::addColumn<QSize>("size");
+    for (const QSize size : {QSize(540, 292), QSize(420, 292), QSize(300, 420), QSize(760, 300)})
+      QTest::addRow("%d x %d", size.width(), size.height()) << size;
+  }
+  void namesOfColumnsCanBeRead() {
+    QFETCH(QSize, size);
+    constexpr qsizetype kFewest = 3;
+    AttentionView view;
+    give(view, test::twentyDocuments(), size);
+    QCoreApplication::processEvents();
+    const std::vector<ColumnName> names = view.plot().columnNames();
+    QVERIFY(names.size() >= test::kTwentyDocuments + 2);
+    QStringList shown;
+    for (const ColumnName& name : names) {
+      shown << name.text;
+      const bool isNumber = !name.text.isEmpty() && name.text == name.whole.section(QLatin1Char(' '), -1);
+      const QString said = QStringLiteral("“%1” of “%2”").arg(name.text, name.whole);
+      QVERIFY2(isNumber || name.text.size() >= std::min(kFewest, name.whole.size()), qPrintable(said));
+      // And it ends inside of the plot, without touching the next one.
+      if (view.plot().hasUprightNames()) continue;
+      QVERIFY2(view.plot().rect().contains(name.place.toRect()), qPrintable(said));
+      for (const ColumnName& other : names)
+        QVERIFY2(&other == &name || other.place.intersected(name.place).width() < 1, qPrintable(said));
+    }
+    QVERIFY2(shown.contains(QStringLiteral("7")) || shown.filter(QStringLiteral("…7")).size() == 1 ||
+                 shown.contains(QStringLiteral("document 7")),
+             qPrintable(shown.join(QLatin1Char(' '))));
+    if (size.width() == 540) {
+      QVERIFY2(!view.plot().hasUprightNames(), "there is room side by side");
+      QCOMPARE(shown.front(), QStringLiteral("system"));
+      QVERIFY2(shown.contains(QStringLiteral("question")), qPrintable(shown.join(QLatin1Char(' '))));
+    }
   }
 
   void namesOfColumnsFindRoom() {
