@@ -75,6 +75,9 @@ GenerateSection::GenerateSection(EditOwn edit, const DocumentUndo::ModelOf& mode
   m_which->setMinimum(1);
   m_frozen->setCounted(false);
   m_frozen->editor()->setFixedHeight(20 * kSpace);
+  // Its label is a sentence. Where the height of the text is not fixed, wrapping would keep it from
+  // shrinking.
+  for (QLabel* label : m_frozen->findChildren<QLabel*>()) label->setWordWrap(true);
   for (QLineEdit* line :
        {m_model, m_count->field()->line(), m_maxTokens->field()->line(), m_temperature->field()->line()}) {
     new DocumentUndo(line, model);

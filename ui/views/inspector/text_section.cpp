@@ -31,7 +31,6 @@ TextSection::TextSection(DocumentUndo::ModelOf model, QWidget* parent)
   m_editor->setUndoRedoEnabled(false);
   new DocumentUndo(m_editor, std::move(model));
   m_label->setBuddy(m_editor);
-  m_label->setWordWrap(true);
   m_count->setObjectName(QStringLiteral("count"));
   m_count->setAlignment(Qt::AlignRight);
   m_count->setToolTip(
