@@ -132,21 +132,15 @@ AnswerCard::AnswerCard(QWidget* parent)
   layout->addLayout(header);
   layout->addWidget(m_text);
   layout->addWidget(m_problem);
-  auto* madeFor = new QHBoxLayout;
-  madeFor->setSpacing(2 * kSpace);
-  madeFor->addWidget(m_madeFor, 1);
-  madeFor->addWidget(m_models, 0, Qt::AlignTop);
-  layout->addLayout(madeFor);
+  layout->addWidget(m_madeFor);
+  layout->addWidget(m_models, 0, Qt::AlignLeft);
   layout->addLayout(fidelity);
   layout->addWidget(m_progress);
   layout->addWidget(m_full);
   layout->addWidget(m_advice);
-  auto* offers = new QHBoxLayout;
-  offers->setSpacing(2 * kSpace);
-  offers->addWidget(m_policies);
-  offers->addWidget(m_adapter);
-  offers->addStretch(1);
-  layout->addLayout(offers);
+  // One below the other: side by side they are wider than the narrowest dock.
+  layout->addWidget(m_policies, 0, Qt::AlignLeft);
+  layout->addWidget(m_adapter, 0, Qt::AlignLeft);
   layout->addWidget(m_same);
   layout->addWidget(m_run);
   layout->addWidget(m_facts);

@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// What an answer shows has room in the narrowest dock.
+#include "tests/support/test_program.h"
+#include "ui/theme/theme.h"
+#include "ui/views/output/answer_card.h"
+
+#include <QApplication>
+#include <QLabel>
+#include <QTest>
+#include <QToolButton>
+
+using namespace spanscope;
+using ui::Answer;
+using ui::AnswerCard;
+using ui::AnswerState;
+
+class TestAnswerCard : public QObject {
+  Q_OBJECT
+
+ private Q_SLOTS:
+  void fitsTheNarrowestDock_data() {
+    QTest::addColumn<Answer>("answer");
+    Answer plain;
+    plain.run = 1;
+    plain.name = QStringLiteral("generate");
+    plain.policy = QStringLiteral("spans");
+    plain.exactness = QStringLiteral("block attention ✓ · full prefill ≈");
+    plain.model = QStringLiteral("spanlet");
+    plain.state = AnswerState::Finished;
+    plain.text = QStringLiteral("Cinnamon.");
+    plain.timeToFirstToken = 0.355;
+    plain.generatedTokens = 11;
+    plain.promptTokens = 4539;
+    plain.cachedTokens = 4538;
+    QTest::newRow("plain") << plain;
+    Answer tiny = plain;
+    tiny.madeFor = QStringLiteral("short questions about a few sentences");
+    QTest::newRow("a tiny model") << tiny;
+    Answer offering = plain;
+    offering.offersPolicies = true;
+    offering.fittingAdapter = QStringLiteral("smollm2-135m-block");
+    offering.advice = {QStringLiteral("The checkpoint was not trained for block attention.")};
+    QTest::newRow("offers") << offering;
+    Answer measuring = plain;
+    measuring.isMeasuring = true;
+    measuring.measuredShare = 0.4;
+    QTest::newRow("measuring") << measuring;
+  }
+  /// A window of 683 × 467 leaves the card some 180 pixels: what is wider is cut at its right edge.
+  void fitsTheNarrowestDock() {
+    QFETCH(Answer, answer);
+    constexpr int kRoom = 180;
+    AnswerCard card;
+    card.setContent(answer, ui::Theme(ui::Scheme::Light), false);
+    card.ensurePolished();
+    QString wide;
+    for (const QWidget* part : card.findChildren<QWidget*>()) {
+      if (part->isVisibleTo(&card) && part->minimumSizeHint().width() > kRoom / 2)
+        wide += QString::fromLatin1(part->metaObject()->className()) +
+                QStringLiteral(" of %1; ").arg(part->minimumSizeHint().width());
+    }
+    QVERIFY2(card.minimumSizeHint().width() <= kRoom,
+             qPrintable(QStringLiteral("%1 px: %2").arg(card.minimumSizeHint().width()).arg(wide)));
+  }
+};
+
+SPANSCOPE_TEST(tst_answer_card, TestAnswerCard, QApplication)
+#include "tst_answer_card.moc"
