@@ -10,7 +10,7 @@
 namespace spanscope {
 
 compute::Backends programBackends(const std::filesystem::path& cudaLibrary) {
-  // The processor first: what runs on cards is proven on an emulated one only, so it has to be asked for.
+  // The processor first: a card has to be asked for.
   return compute::Backends({cpu::cpuBackendKind(), cudaKind(cudaLibrary)});
 }
 

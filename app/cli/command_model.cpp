@@ -146,16 +146,19 @@ nlohmann::ordered_json describe(const workbench::ModelBundle& bundle, const Text
   return json;
 }
 
+workbench::ModelBundle loadWeights(const Context& context, const ModelOptions& options) {
+  return workbench::loadModelWeights(options.directory, context.backends,
+                                     {.threads = options.settings.threads,
+                                      .device = options.settings.device,
+                                      .exact = options.settings.exact,
+                                      .arithmetic = workbench::arithmeticOf(options.settings.arithmetic),
+                                      .adapter = options.settings.adapter,
+                                      .context = options.settings.context});
+}
+
 ExitCode show(const Context& context, const ModelOptions& options) {
   const TextFacts facts = textFacts(options);
-  workbench::ModelBundle bundle =
-      workbench::loadModelWeights(options.directory, context.backends,
-                                  {.threads = options.settings.threads,
-                                   .device = options.settings.device,
-                                   .exact = options.settings.exact,
-                                   .arithmetic = workbench::arithmeticOf(options.settings.arithmetic),
-                                   .adapter = options.settings.adapter,
-                                   .context = options.settings.context});
+  workbench::ModelBundle bundle = loadWeights(context, options);
   if (facts.own.tokenizer)
     workbench::addEndTokens(bundle.config, options.directory, *facts.own.tokenizer, facts.chat);
   const nlohmann::ordered_json json = describe(bundle, facts);
@@ -183,14 +186,7 @@ ExitCode show(const Context& context, const ModelOptions& options) {
 
 ExitCode logits(const Context& context, const ModelOptions& options) {
   const layout::SpanTable table = parseSegments(options.segments, parseIds(options.ids));
-  workbench::ModelBundle bundle =
-      workbench::loadModelWeights(options.directory, context.backends,
-                                  {.threads = options.settings.threads,
-                                   .device = options.settings.device,
-                                   .exact = options.settings.exact,
-                                   .arithmetic = workbench::arithmeticOf(options.settings.arithmetic),
-                                   .adapter = options.settings.adapter,
-                                   .context = options.settings.context});
+  workbench::ModelBundle bundle = loadWeights(context, options);
   for (const layout::Segment& segment : table.segments) {
     for (const TokenId id : segment.tokens) checkId("--ids", id, bundle.config.vocabularySize);
   }

@@ -50,9 +50,9 @@ struct MatmulJob {
 };
 
 struct MatmulScratch {
-  float* sums = nullptr;     ///< rowBlock · rowTile rows × panelBlock · panelWidth
-  float* widened = nullptr;  ///< for packed weights: mostPanels panels × columnBlock × panelWidth, or more
-                             ///< than a taken part needs
+  float* sums = nullptr;  ///< rowBlock · rowTile rows × panelBlock · panelWidth
+  /// For packed weights, what is taken of them: at least mostPanels panels × columnBlock × panelWidth floats.
+  float* widened = nullptr;
 };
 
 /// The functions for one instruction set and one layout of panels.

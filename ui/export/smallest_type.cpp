@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "ui/export/smallest_type.h"
 
+#include "ui/export/text_paint_engine.h"
+
 #include <QFontInfo>
-#include <QPaintDevice>
-#include <QPaintEngine>
+#include <QPainter>
 #include <QTransform>
 
 #include <algorithm>
@@ -18,32 +19,10 @@ constexpr double kTolerance = 0.05;             ///< pixels by which type may be
 constexpr double kBetter = 1.02;                ///< least gain that is worth a larger picture
 constexpr int kRounds = 6;
 
-/// Paints nothing, and keeps how small the type gets.
-class TypeEngine final : public QPaintEngine {
+/// Keeps how small the type gets.
+class TypeEngine final : public TextPaintEngine {
  public:
-  TypeEngine() : QPaintEngine(AllFeatures) {}
-
   std::optional<double> smallest() const { return m_smallest; }
-
-  bool begin(QPaintDevice* /*device*/) override { return true; }
-  bool end() override { return true; }
-  void updateState(const QPaintEngineState& /*state*/) override {}
-  Type type() const override { return User; }
-  void drawPixmap(const QRectF& /*area*/, const QPixmap& /*pixmap*/, const QRectF& /*from*/) override {}
-  void drawImage(const QRectF& /*area*/, const QImage& /*image*/, const QRectF& /*from*/,
-                 Qt::ImageConversionFlags /*flags*/) override {}
-  void drawTiledPixmap(const QRectF& /*area*/, const QPixmap& /*pixmap*/, const QPointF& /*from*/) override {}
-  void drawPath(const QPainterPath& /*path*/) override {}
-  void drawPolygon(const QPointF* /*points*/, int /*count*/, PolygonDrawMode /*mode*/) override {}
-  void drawPolygon(const QPoint* /*points*/, int /*count*/, PolygonDrawMode /*mode*/) override {}
-  void drawLines(const QLineF* /*lines*/, int /*count*/) override {}
-  void drawLines(const QLine* /*lines*/, int /*count*/) override {}
-  void drawRects(const QRectF* /*areas*/, int /*count*/) override {}
-  void drawRects(const QRect* /*areas*/, int /*count*/) override {}
-  void drawPoints(const QPointF* /*points*/, int /*count*/) override {}
-  void drawPoints(const QPoint* /*points*/, int /*count*/) override {}
-  void drawEllipse(const QRectF& /*area*/) override {}
-  void drawEllipse(const QRect& /*area*/) override {}
 
   void drawTextItem(const QPointF& /*place*/, const QTextItem& item) override {
     if (item.text().trimmed().isEmpty()) return;
@@ -64,34 +43,7 @@ class TypeDevice final : public QPaintDevice {
   QPaintEngine* paintEngine() const override { return &m_engine; }
 
  protected:
-  int metric(PaintDeviceMetric metric) const override {
-    constexpr int kDotsPerInch = 96;
-    constexpr double kMillimetres = 25.4;
-    switch (metric) {
-      case PdmWidth:
-        return m_size.width();
-      case PdmHeight:
-        return m_size.height();
-      case PdmWidthMM:
-        return static_cast<int>(m_size.width() * kMillimetres / kDotsPerInch);
-      case PdmHeightMM:
-        return static_cast<int>(m_size.height() * kMillimetres / kDotsPerInch);
-      case PdmNumColors:
-        return 1 << 24;
-      case PdmDepth:
-        return 32;
-      case PdmDpiX:
-      case PdmDpiY:
-      case PdmPhysicalDpiX:
-      case PdmPhysicalDpiY:
-        return kDotsPerInch;
-      case PdmDevicePixelRatio:
-        return 1;
-      case PdmDevicePixelRatioScaled:
-        return static_cast<int>(devicePixelRatioFScale());
-    }
-    return 0;
-  }
+  int metric(PaintDeviceMetric metric) const override { return screenMetric(metric, m_size, 1); }
 
  private:
   QSize m_size;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "engine/twin/sglang/sglang.h"
 
+#include "engine/twin/op_replay.h"
 #include "engine/twin/scenario.h"
 #include "engine/twin/seen_tokens.h"
 #include "engine/twin/sglang/token_cache.h"
@@ -71,12 +72,8 @@ class SglangReplay {
 
  private:
   Json admit(const ScenarioPlace& op) {
-    const std::string& request = op.field("request").requireText();
-    if (m_cache.runs(request))
-      throw op.field("request").fail('"' + request + "\", which runs", "a request that does not run");
-    const ScenarioPlace prompt = op.field("prompt");
-    std::vector<TokenId> tokens = prompt.requireTokens();
-    if (tokens.empty()) throw prompt.fail("no token", "at least one");
+    const std::string& request = newRequest(op, m_cache);
+    std::vector<TokenId> tokens = promptOf(op);
     const sglang::Admission admission =
         m_cache.admit(request, std::move(tokens), {op.textOr("extra_key", {}), op.textOr("salt", {})});
     Json found{{"cached", admission.cached}};
@@ -85,9 +82,7 @@ class SglangReplay {
   }
 
   Json decode(const ScenarioPlace& op) {
-    const std::string& request = op.field("request").requireText();
-    if (!m_cache.runs(request))
-      throw op.field("request").fail('"' + request + "\", which does not run", "a request that runs");
+    const std::string& request = runningRequest(op, m_cache);
     Json steps = Json::array();
     for (const ScenarioPlace& step : op.field("steps").elements()) {
       const auto token = static_cast<TokenId>(step.integer("token", 0, std::numeric_limits<TokenId>::max()));
@@ -101,15 +96,6 @@ class SglangReplay {
 
   TokenCache m_cache;
 };
-
-Json replaySglang(const ScenarioPlace& scenario) {
-  SglangReplay replay(scenario);
-  Json ops = Json::array();
-  for (const ScenarioPlace& op : scenario.field("ops").elements()) ops.push_back(replay.replay(op));
-  Json written = scenario.value();
-  written["ops"] = std::move(ops);
-  return written;
-}
 
 class SglangTwin final : public Twin {
  public:
@@ -172,6 +158,6 @@ const Server kSglang{
         "prompt, "
         "salt, extra_key), decode (request, steps, each with a token), free (request) and reset",
     .open = openSglang,
-    .replay = replaySglang};
+    .replay = replayOps<SglangReplay>};
 
 }  // namespace spanscope::twin

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "engine/twin/vllm/vllm.h"
 
+#include "engine/twin/op_replay.h"
 #include "engine/twin/scenario.h"
 #include "engine/twin/seen_tokens.h"
 #include "engine/twin/vllm/block_cache.h"
@@ -122,12 +123,8 @@ class VllmReplay {
 
  private:
   Json admit(const ScenarioPlace& op) {
-    const std::string& request = op.field("request").requireText();
-    if (m_cache.runs(request))
-      throw op.field("request").fail('"' + request + "\", which runs", "a request that does not run");
-    const ScenarioPlace prompt = op.field("prompt");
-    std::vector<TokenId> tokens = prompt.requireTokens();
-    if (tokens.empty()) throw prompt.fail("no token", "at least one");
+    const std::string& request = newRequest(op, m_cache);
+    std::vector<TokenId> tokens = promptOf(op);
     const vllm::Admission admission = m_cache.admit(request, std::move(tokens), extraKeysOf(op));
     Json found{{"cached", admission.cached}};
     if (admission.isRefused) {
@@ -143,9 +140,7 @@ class VllmReplay {
   }
 
   Json decode(const ScenarioPlace& op) {
-    const std::string& request = op.field("request").requireText();
-    if (!m_cache.runs(request))
-      throw op.field("request").fail('"' + request + "\", which does not run", "a request that runs");
+    const std::string& request = runningRequest(op, m_cache);
     m_steps = Json::array();
     for (const ScenarioPlace& step : op.field("steps").elements()) {
       Json found;
@@ -165,15 +160,6 @@ class VllmReplay {
   BlockCache m_cache;
   Json m_steps;
 };
-
-Json replayVllm(const ScenarioPlace& scenario) {
-  VllmReplay replay(scenario);
-  Json ops = Json::array();
-  for (const ScenarioPlace& op : scenario.field("ops").elements()) ops.push_back(replay.replay(op));
-  Json written = scenario.value();
-  written["ops"] = std::move(ops);
-  return written;
-}
 
 class VllmTwin final : public Twin {
  public:
@@ -244,6 +230,6 @@ const Server kVllm{
         "An object a line: block_size, blocks, perhaps none_hash, and ops: admit (request, prompt, salt), "
         "decode (request, steps, each with a token), free (request) and reset",
     .open = openVllm,
-    .replay = replayVllm};
+    .replay = replayOps<VllmReplay>};
 
 }  // namespace spanscope::twin

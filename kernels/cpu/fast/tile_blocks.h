@@ -53,8 +53,8 @@ inline void finishTiles(const MatmulJob& job, std::int64_t firstRow, std::int64_
 /// and scratch memory, and has
 /// - take(panel, k, count): part of a panel as it is multiplied with;
 /// - rowsAt(row, rows, k): part of a packed tile of rows;
-/// - multiply<rows>(tile, taken, count, sums, isFirst, ahead): sums[row][width] (+)= Σ over count k;
-///   `ahead` is what is read next, or null.
+/// - multiply<rows>(tile, taken, count, sums, isFirst, isLast): sums[row][width] (+)= Σ over count k, from 0
+///   on if `isFirst`; `isLast` says that the next panel comes after this tile of rows.
 template <class Product>
 void tileBlock(const MatmulJob& job, std::int64_t i, std::int64_t j, const MatmulScratch& scratch) {
   static constexpr auto kTable = tileTable<Product>(std::make_integer_sequence<int, kFastRowTile>());

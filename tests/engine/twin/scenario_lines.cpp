@@ -34,6 +34,17 @@ Json replayed(const Server& server, const Json& scenario) {
   return Json::parse(replayLine(server, scenario.dump(), "scenarios.jsonl", 1));
 }
 
+std::string differenceInOps(const Json& found, const Json& expected) {
+  constexpr std::size_t kShown = 400;
+  if (found["ops"].size() != expected["ops"].size())
+    return std::to_string(found["ops"].size()) + " ops instead of " + std::to_string(expected["ops"].size());
+  for (std::size_t op = 0; op < found["ops"].size(); ++op) {
+    if (!sameValue(found["ops"][op], expected["ops"][op]))
+      return "op " + std::to_string(op) + ": " + found["ops"][op].dump().substr(0, kShown);
+  }
+  return sameValue(found, expected) ? std::string() : "another member than the ops";
+}
+
 std::string mistakeIn(const Server& server, const std::string& text) {
   try {
     replayLine(server, text, "scenarios.jsonl", 7);

@@ -25,6 +25,9 @@ bool sameValue(const Json& one, const Json& other);
 /// What the twin makes of a scenario. `line` of errors is 1.
 Json replayed(const Server& server, const Json& scenario);
 
+/// Where the ops that a twin found first differ from those that were recorded; empty: nowhere.
+std::string differenceInOps(const Json& found, const Json& expected);
+
 /// The message of the Failure for a line of text; empty if it is taken.
 std::string mistakeIn(const Server& server, const std::string& text);
 

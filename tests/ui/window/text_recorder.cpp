@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "tests/ui/window/text_recorder.h"
 
+#include "ui/export/text_paint_engine.h"
+
 #include <QFontInfo>
 #include <QFontMetricsF>
-#include <QPaintEngine>
 #include <QPainter>
 #include <QTransform>
 
@@ -11,30 +12,9 @@
 
 namespace spanscope::test {
 
-class TextRecorder::Engine : public QPaintEngine {
+class TextRecorder::Engine : public ui::TextPaintEngine {
  public:
-  Engine(std::vector<PaintedText>& texts, double scale)
-      : QPaintEngine(AllFeatures), m_texts(texts), m_scale(scale) {}
-
-  bool begin(QPaintDevice* /*device*/) override { return true; }
-  bool end() override { return true; }
-  void updateState(const QPaintEngineState& /*state*/) override {}
-  Type type() const override { return User; }
-  void drawPixmap(const QRectF& /*area*/, const QPixmap& /*pixmap*/, const QRectF& /*from*/) override {}
-  void drawImage(const QRectF& /*area*/, const QImage& /*image*/, const QRectF& /*from*/,
-                 Qt::ImageConversionFlags /*flags*/) override {}
-  void drawTiledPixmap(const QRectF& /*area*/, const QPixmap& /*pixmap*/, const QPointF& /*from*/) override {}
-  void drawPath(const QPainterPath& /*path*/) override {}
-  void drawPolygon(const QPointF* /*points*/, int /*count*/, PolygonDrawMode /*mode*/) override {}
-  void drawPolygon(const QPoint* /*points*/, int /*count*/, PolygonDrawMode /*mode*/) override {}
-  void drawLines(const QLineF* /*lines*/, int /*count*/) override {}
-  void drawLines(const QLine* /*lines*/, int /*count*/) override {}
-  void drawRects(const QRectF* /*areas*/, int /*count*/) override {}
-  void drawRects(const QRect* /*areas*/, int /*count*/) override {}
-  void drawPoints(const QPointF* /*points*/, int /*count*/) override {}
-  void drawPoints(const QPoint* /*points*/, int /*count*/) override {}
-  void drawEllipse(const QRectF& /*area*/) override {}
-  void drawEllipse(const QRect& /*area*/) override {}
+  Engine(std::vector<PaintedText>& texts, double scale) : m_texts(texts), m_scale(scale) {}
 
   void drawTextItem(const QPointF& place, const QTextItem& item) override {
     if (item.text().trimmed().isEmpty()) return;
@@ -65,33 +45,7 @@ QPaintEngine* TextRecorder::paintEngine() const {
 }
 
 int TextRecorder::metric(PaintDeviceMetric metric) const {
-  constexpr int kDotsPerInch = 96;
-  constexpr double kMillimetres = 25.4;
-  const auto pixels = [this](int logical) { return static_cast<int>(std::lround(logical * m_scale)); };
-  switch (metric) {
-    case PdmWidth:
-      return pixels(m_size.width());
-    case PdmHeight:
-      return pixels(m_size.height());
-    case PdmWidthMM:
-      return static_cast<int>(m_size.width() * kMillimetres / kDotsPerInch);
-    case PdmHeightMM:
-      return static_cast<int>(m_size.height() * kMillimetres / kDotsPerInch);
-    case PdmNumColors:
-      return 1 << 24;
-    case PdmDepth:
-      return 32;
-    case PdmDpiX:
-    case PdmDpiY:
-    case PdmPhysicalDpiX:
-    case PdmPhysicalDpiY:
-      return kDotsPerInch;
-    case PdmDevicePixelRatio:
-      return static_cast<int>(std::ceil(m_scale));
-    case PdmDevicePixelRatioScaled:
-      return static_cast<int>(m_scale * devicePixelRatioFScale());
-  }
-  return 0;
+  return ui::screenMetric(metric, m_size, m_scale);
 }
 
 }  // namespace spanscope::test

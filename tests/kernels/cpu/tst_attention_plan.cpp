@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// Into which tasks attention is cut.
+#include "kernels/cpu/attention_plan.h"
+#include "tests/support/test_program.h"
+
+#include <QTest>
+
+#include <cstdint>
+#include <map>
+#include <numeric>
+
+using namespace spanscope;
+using cpu::CpuAttentionPlan;
+
+namespace {
+
+constexpr compute::AttentionShape kShape{.queryHeads = 9, .keyHeads = 3, .headSize = 64, .scale = 0.125F};
+constexpr std::int32_t kBlockSize = 16;
+
+/// Rows at the end of a segment that has so many tokens with them.
+compute::PassInputs rowsBehind(std::int32_t tokens, std::int32_t rows) {
+  compute::PassInputs inputs;
+  inputs.tokens.assign(static_cast<std::size_t>(rows), 0);
+  inputs.localIndices.resize(inputs.tokens.size());
+  std::iota(inputs.localIndices.begin(), inputs.localIndices.end(), tokens - rows);
+  compute::KeyRange range{.blocks = {}, .begin = 0, .end = tokens, .base = 0, .causal = true};
+  range.blocks.resize(static_cast<std::size_t>((tokens + kBlockSize - 1) / kBlockSize));
+  std::iota(range.blocks.begin(), range.blocks.end(), 1);
+  inputs.runs = {{0, rows, 0, {std::move(range)}}};
+  return inputs;
+}
+
+CpuAttentionPlan planOf(const compute::PassInputs& inputs) {
+  compute::RotaryTable rotary;
+  rotary.inverseFrequencies.assign(32, 0.5);
+  cpu::RotaryCache cache;
+  return {kShape, rotary, inputs, kBlockSize, cache};
+}
+
+}  // namespace
+
+class TestAttentionPlan : public QObject {
+  Q_OBJECT
+
+ private Q_SLOTS:
+  /// One long decode is work for more cores than it has key heads.
+  void aLongDecodeIsCutAlongItsKeys() {
+    constexpr std::int32_t kTokens = 2049;
+    const CpuAttentionPlan plan = planOf(rowsBehind(kTokens, 1));
+    QCOMPARE(plan.joins().size(), std::size_t{3});
+    QVERIFY(plan.tasks().size() >= 12);
+    std::map<std::int32_t, std::int64_t> keys;
+    std::map<std::int32_t, std::int64_t> tasks;
+    for (const cpu::AttentionTask& task : plan.tasks()) {
+      QVERIFY(task.join >= 0);
+      ++tasks[task.join];
+      for (std::size_t i = task.firstStretch; i < task.endStretch; ++i) {
+        const cpu::KeyStretch& stretch = plan.runs()[0].stretches[i];
+        keys[task.rows.keyHead] += stretch.end - stretch.begin;
+      }
+    }
+    for (const auto& [head, count] : keys) QCOMPARE(count, std::int64_t{kTokens});
+    for (std::size_t join = 0; join < plan.joins().size(); ++join)
+      QCOMPARE(plan.joins()[join].tasks, tasks[static_cast<std::int32_t>(join)]);
+  }
+
+  /// Stretches lie where they lie for any other row of the segment.
+  void stretchesDependOnTheKeysAlone() {
+    const CpuAttentionPlan one = planOf(rowsBehind(2000, 1));
+    const CpuAttentionPlan many = planOf(rowsBehind(2049, 500));
+    for (std::size_t i = 0; i + 1 < one.runs()[0].stretches.size(); ++i) {
+      QCOMPARE(one.runs()[0].stretches[i].begin, many.runs()[0].stretches[i].begin);
+      QCOMPARE(one.runs()[0].stretches[i].end, many.runs()[0].stretches[i].end);
+    }
+  }
+
+  /// What has tasks enough, or too few keys, is left whole.
+  void otherRowsAreLeftWhole() {
+    for (const CpuAttentionPlan& plan : {planOf(rowsBehind(2049, 500)), planOf(rowsBehind(200, 1))}) {
+      QVERIFY(plan.joins().empty());
+      for (const cpu::AttentionTask& task : plan.tasks()) {
+        QCOMPARE(task.join, -1);
+        QCOMPARE(task.firstStretch, std::size_t{0});
+        QCOMPARE(task.endStretch, plan.runs()[0].stretches.size());
+      }
+    }
+  }
+};
+
+SPANSCOPE_TEST(tst_attention_plan, TestAttentionPlan)
+#include "tst_attention_plan.moc"
