@@ -54,13 +54,7 @@ plan::TextMeasure tokensOf(const text::Tokenizer& tokenizer) {
 class ExplainCommand {
  public:
   ExplainCommand(const Context& context, const ExplainCommandOptions& options)
-      : m_context(context), m_streams(context.streams), m_options(options) {
-    if (isPredicted() || options.prediction.layouts)
-      m_prediction.emplace(options.prediction, options.query.settings.seed);
-    if (!options.twin.server.empty())
-      m_twin.emplace(*options.command, options.prediction, options.twin, options.query.settings.seed);
-    if (!options.dot) m_tokenizer = text::loadTokenizer(modelDirectory(options.prediction.session));
-  }
+      : m_context(context), m_streams(context.streams), m_options(options) {}
 
   ExitCode run() {
     ExitCode code = ExitCode::Fine;
@@ -70,10 +64,15 @@ class ExplainCommand {
     retrieveWith(given, m_options.query, m_context, m_options.prediction.session.settings.model);
     const CommandSettings settings(*m_options.command, m_options.prediction.session.settings,
                                    m_options.query.settings);
-    for (const InputFile& file : readInputFiles(m_options.files, m_streams)) {
+    const std::vector<InputFile> files = readInputFiles(m_options.files, m_streams);
+    openPrediction(settings, files);
+    for (const InputFile& file : files) {
       settings.checkServer(file);
+      const workbench::RunSettings own = settings.of(file);
+      if (m_prediction) m_prediction->use(own);
+      if (m_twin) m_twin->use(own);
       const auto planned =
-          planText(file.name, file.text, withSettings(given, m_options.query, settings.of(file)), m_streams);
+          planText(file.name, file.text, withSettings(given, m_options.query, own), m_streams);
       if (!planned) {
         code = ExitCode::WrongInput;
       } else if (!explainOne(file.name, *planned)) {
@@ -87,6 +86,18 @@ class ExplainCommand {
  private:
   /// Of this program's own cache.
   bool isPredicted() const { return m_options.prediction.isWanted && m_options.twin.server.empty(); }
+
+  /// As `spanq run` does: with the model and cache that documents ask for, unless an option says otherwise.
+  void openPrediction(const CommandSettings& settings, const std::vector<InputFile>& files) {
+    PredictionOptions prediction = m_options.prediction;
+    if (prediction.isWanted || prediction.layouts) {
+      prediction.session.settings = settings.ofSession(files);
+      prediction.session.check();
+    }
+    if (isPredicted() || prediction.layouts) m_prediction.emplace(prediction);
+    if (!m_options.twin.server.empty()) m_twin.emplace(*m_options.command, prediction, m_options.twin);
+    if (!m_options.dot) m_tokenizer = text::loadTokenizer(modelDirectory(prediction.session));
+  }
 
   /// False: it was stopped.
   bool explainOne(const std::string& file, const PlannedFile& planned) {

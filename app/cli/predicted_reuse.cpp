@@ -277,13 +277,16 @@ void checkPredictionOptions(const CLI::App& command, PredictionOptions& options)
   }
 }
 
-ReusePrediction::ReusePrediction(const PredictionOptions& options, std::uint64_t seed)
+ReusePrediction::ReusePrediction(const PredictionOptions& options)
     : m_options(options),
       m_model(describeChosenModel(options.session)),
       m_predictor(options.session.config(), m_model.config, *m_model.tokenizer, *m_model.chat) {
-  m_run = workbench::runOptionsOf(options.session.settings);
-  m_run.seed = seed;
+  use(options.session.settings);
   if (options.why) m_predictor.sayWhatIf();
+}
+
+void ReusePrediction::use(const workbench::RunSettings& settings) {
+  m_run = workbench::runOptionsOf(settings);
 }
 
 std::optional<run::Prediction> ReusePrediction::predict(const plan::Plan& plan, const std::stop_token& stop) {

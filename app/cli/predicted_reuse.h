@@ -38,7 +38,11 @@ void checkPredictionOptions(const CLI::App& command, PredictionOptions& options)
 class ReusePrediction {
  public:
   /// Reads what it needs of the model, but not the weights. Throws Failure.
-  ReusePrediction(const PredictionOptions& options, std::uint64_t seed);
+  explicit ReusePrediction(const PredictionOptions& options);
+
+  /// The settings that plans are run with from here on: policy, layout, seed, length of replies. Those of
+  /// model and cache are the options'.
+  void use(const workbench::RunSettings& settings);
 
   /// Predicts a plan for the cache that the plans before will leave behind. Returns nothing if one of them
   /// will fail, because no other plan is run then.

@@ -19,9 +19,14 @@ constexpr const char* kReplyNote =
     "counted\n";
 
 /// A stock server gets a prompt as one text.
+/// Servers get the prompt as the chat template writes it.
+void makePlain(workbench::RunSettings& settings) {
+  settings.policy = "prefix";
+  settings.layout = "exact";
+}
+
 PredictionOptions plainPrompts(PredictionOptions options) {
-  options.session.settings.policy = "prefix";
-  options.session.settings.layout = "exact";
+  makePlain(options.session.settings);
   return options;
 }
 
@@ -83,14 +88,18 @@ void addTwinOptions(CLI::App& command, TwinOptions& options) {
       ->group(group);
 }
 
-TwinForecast::TwinForecast(const CLI::App& command, PredictionOptions options, const TwinOptions& twin,
-                           std::uint64_t seed)
-    : m_server(twin::findServer(twin.server)), m_prompts(plainPrompts(options), seed) {
+TwinForecast::TwinForecast(const CLI::App& command, const PredictionOptions& options, const TwinOptions& twin)
+    : m_server(twin::findServer(twin.server)), m_prompts(plainPrompts(options)) {
   const bool hasBlockSize = command.get_option("--block-size")->count() > 0;
   m_twin = m_server->open({.cacheTokens = 0,
                            .blockSize = hasBlockSize ? options.session.settings.blockSize : 0,
                            .slots = twin.slots.value_or(0),
                            .chunk = twin.chunk.value_or(0)});
+}
+
+void TwinForecast::use(workbench::RunSettings settings) {
+  makePlain(settings);
+  m_prompts.use(settings);
 }
 
 std::optional<std::vector<TwinStep>> TwinForecast::forecast(const plan::Plan& plan,

@@ -39,8 +39,10 @@ class TwinForecast {
  public:
   /// Opens the twin with an empty cache. A block size that `options` was given is the server's; other
   /// settings of policy and pool mean nothing to it. Throws Failure.
-  TwinForecast(const CLI::App& command, PredictionOptions options, const TwinOptions& twin,
-               std::uint64_t seed);
+  TwinForecast(const CLI::App& command, const PredictionOptions& options, const TwinOptions& twin);
+
+  /// As ReusePrediction::use().
+  void use(workbench::RunSettings settings);
 
   /// The steps in the order in which they are sent. Replies are not known beforehand, so what they would
   /// leave in the cache counts as not kept. Nothing if this plan or one before cannot be run, or if it was

@@ -50,6 +50,8 @@ bool isWithin(const Json& range, std::int64_t count) {
 class TestSpanqPredict : public QObject {
   Q_OBJECT
 
+  static void compare(const std::string& explained, const std::string& ran);
+
  private Q_SLOTS:
   void equalsTheRuns_data();
   void equalsTheRuns();
@@ -58,6 +60,7 @@ class TestSpanqPredict : public QObject {
   void textSaysAll();
   void whyNamesChangesThatDo();
   void failuresAreForetold();
+  void documentsAreForetoldWithTheirOwnSettings();
   void weightsAreNotNeeded();
   void otherServers_data();
   void otherServers();
@@ -95,8 +98,13 @@ void TestSpanqPredict::equalsTheRuns() {
   QVERIFY2(explained.code == 0, explained.err.c_str());
   const SpanqResult ran = spanq(joined({"run", "--json"}, options, files));
   QVERIFY2(ran.code == 0, ran.err.c_str());
-  const std::vector<Json> predictions = predictionsIn(explained.out);
-  const Json runs = Json::parse(ran.out).at("runs");
+  compare(explained.out, ran.out);
+}
+
+/// The counts of every step that `explain` foretold are those of the runs.
+void TestSpanqPredict::compare(const std::string& explained, const std::string& ran) {
+  const std::vector<Json> predictions = predictionsIn(explained);
+  const Json runs = Json::parse(ran).at("runs");
   QCOMPARE(predictions.size(), runs.size());
   for (std::size_t i = 0; i < runs.size(); ++i) {
     const Json& steps = predictions[i].at("steps");
@@ -126,6 +134,33 @@ void TestSpanqPredict::equalsTheRuns() {
                                       counted("computed") + counted("unread"));
     }
   }
+}
+
+/// What a document says of policy, layout, model and cache holds for its forecast as it does for its run.
+void TestSpanqPredict::documentsAreForetoldWithTheirOwnSettings() {
+  const QTemporaryDir folder;
+  std::vector<std::string> files;
+  for (const char* policy : {"prefix", "spans"}) {
+    QFile query(QString::fromStdString(kQueries + "rag.json"));
+    QVERIFY(query.open(QIODevice::ReadOnly));
+    const Json document = {{"spanscope", {{"version", 1}}},
+                           {"query", Json::parse(query.readAll().toStdString())},
+                           {"settings", {{"policy", policy}, {"block_size", 8}, {"blocks", 300}}}};
+    files.push_back(folder.filePath(QString::fromUtf8(policy) + ".span").toStdString());
+    QFile file(QString::fromStdString(files.back()));
+    QVERIFY(file.open(QIODevice::WriteOnly));
+    file.write(QByteArray::fromStdString(document.dump()));
+  }
+  const SpanqResult explained = spanq({"explain", "--json", "--predict", files[0], files[1]});
+  QVERIFY2(explained.code == 0, explained.err.c_str());
+  const SpanqResult ran = spanq({"run", "--json", files[0], files[1]});
+  QVERIFY2(ran.code == 0, ran.err.c_str());
+  compare(explained.out, ran.out);
+  const SpanqResult told = spanq({"explain", "--predict", files[0], files[1]});
+  QVERIFY2(holds(told.out, "policy prefix on spanlet, 300 blocks of 8 tokens"), told.out.c_str());
+  QVERIFY2(holds(told.out, "policy spans on spanlet, 300 blocks of 8 tokens"), told.out.c_str());
+  const SpanqResult chosen = spanq({"explain", "--predict", "--policy", "link", files[0]});
+  QVERIFY2(holds(chosen.out, "policy link"), chosen.out.c_str());
 }
 
 void TestSpanqPredict::boundsHoldTheRun_data() {
