@@ -33,6 +33,11 @@ QFont boldSmall(const Theme& theme) {
   return font;
 }
 
+/// The part of ShareBars::barRect() that the highest bar fills.
+QRect roomOf(const QRect& whole) {
+  return {whole.left() + 1, whole.top() + kValues, std::max(2, whole.width() - 3), kBars};
+}
+
 }  // namespace
 
 ShareBars::ShareBars(QWidget* parent) : QWidget(parent) {
@@ -115,19 +120,26 @@ QSize ShareBars::sizeHint() const {
   return {wanted, heightForWidth(wanted)};
 }
 
+QRect ShareBars::filledRect(std::size_t index, const QRect& area) const {
+  double most = 0;
+  for (const ShareBar& other : m_model.bars) most = std::max(most, other.share);
+  const QRect room = roomOf(barRect(index, area));
+  const double share = m_model.bars[index].share;
+  // A value that is not zero must be visible.
+  const int height =
+      share <= 0 || most <= 0 ? 0 : std::max(1, static_cast<int>(std::lround(kBars * share / most)));
+  return {room.left(), room.bottom() + 1 - height, room.width(), height};
+}
+
 void ShareBars::paintBar(QPainter& painter, const QRect& area, const Labels& labels,
                          std::size_t index) const {
   const ShareBar& bar = m_model.bars[index];
   const QRect whole = barRect(index, area);
-  const QRect room(whole.left() + 1, whole.top() + kValues, std::max(2, whole.width() - 3), kBars);
+  const QRect room = roomOf(whole);
   const bool source = bar.kind == ShareKind::Source;
   const QColor ink = source ? m_theme.segmentInk(bar.hue) : m_theme.color(Role::TextSecond);
-  double most = 0;
-  for (const ShareBar& other : m_model.bars) most = std::max(most, other.share);
-  // A value that is not zero must be visible.
-  const int height =
-      bar.share <= 0 || most <= 0 ? 0 : std::max(1, static_cast<int>(std::lround(kBars * bar.share / most)));
-  const QRect filled(room.left(), room.bottom() + 1 - height, room.width(), height);
+  const QRect filled = filledRect(index, area);
+  const int height = filled.height();
   painter.fillRect(QRect(room.left(), room.bottom() + 1, room.width(), 1), m_theme.color(Role::Outline));
   if (bar.isTop && source) {
     fillWithHue(painter, filled, m_theme, ink, bar.hue);
@@ -167,41 +179,53 @@ void ShareBars::paintBar(QPainter& painter, const QRect& area, const Labels& lab
   }
 }
 
-void ShareBars::paintValues(QPainter& painter, const QRect& area) const {
+QFont ShareBars::valueFont(const ShareBar& bar) const {
   QFont font = m_theme.smallFont();
+  font.setWeight(bar.isTop ? QFont::DemiBold : QFont::Normal);
+  return font;
+}
+
+std::vector<ShareBars::Value> ShareBars::values(const QRect& area) const {
   // The largest bars come first. A value that would run into theirs is only in the tool tip.
   std::vector<std::size_t> order(m_model.bars.size());
   for (std::size_t i = 0; i < order.size(); ++i) order[i] = i;
   std::stable_sort(order.begin(), order.end(), [this](std::size_t a, std::size_t b) {
     return m_model.bars[a].share > m_model.bars[b].share;
   });
-  double most = 0;
-  for (const ShareBar& bar : m_model.bars) most = std::max(most, bar.share);
+  std::vector<QRect> filled;
+  for (std::size_t i = 0; i < order.size(); ++i) filled.push_back(filledRect(i, area));
   // Bars that stand out have their values. Of the others all have them, or none.
   const QFontMetrics plain(m_theme.smallFont());
   const bool all = std::all_of(order.begin(), order.end(), [&](std::size_t index) {
     return plain.horizontalAdvance(partText(m_model.bars[index].share)) + 4 < barRect(index, area).width();
   });
-  std::vector<QRect> taken;
+  std::vector<Value> values;
   for (const std::size_t index : order) {
     const ShareBar& bar = m_model.bars[index];
-    font.setWeight(bar.isTop ? QFont::DemiBold : QFont::Normal);
-    const QFontMetrics metrics(font);
-    const QString text = partText(bar.share);
-    const int width = metrics.horizontalAdvance(text) + 4;
-    const QRect whole = barRect(index, area);
     if (!bar.isTop && bar.kind == ShareKind::Source && !all) continue;
+    const QString text = partText(bar.share);
+    const int width = QFontMetrics(valueFont(bar)).horizontalAdvance(text) + 4;
+    const QRect whole = barRect(index, area);
     const int left =
         std::clamp(whole.center().x() - width / 2, area.left(), std::max(area.left(), area.right() - width));
-    const int height = most > 0 ? static_cast<int>(std::lround(kBars * bar.share / most)) : 0;
-    const QRect place(left, whole.top() + kBars - height, width, kValues);
-    if (std::any_of(taken.begin(), taken.end(), [&](const QRect& other) { return other.intersects(place); }))
+    QRect place(left, filled[index].top() - kValues, width, kValues);
+    // Beside a higher bar it stands at that one's side, as long as it is still above its own.
+    for (const QRect& other : filled) {
+      if (!other.intersects(place)) continue;
+      if (other.left() > whole.left()) {
+        place.moveRight(other.left() - 1);
+      } else {
+        place.moveLeft(other.right() + 1);
+      }
+    }
+    const auto meets = [&](const QRect& other) { return other.intersects(place); };
+    if (!area.contains(place) || place.right() < whole.left() || place.left() > whole.right() ||
+        std::any_of(filled.begin(), filled.end(), meets) ||
+        std::any_of(values.begin(), values.end(), [&](const Value& other) { return meets(other.place); }))
       continue;
-    taken.push_back(place);
-    painter.setFont(font);
-    painter.setPen(m_theme.color(bar.isTop ? Role::Text : Role::TextSecond));
-    painter.drawText(place, Qt::AlignCenter, text);
+    values.push_back({.bar = index, .text = text, .place = place});
   }
+  return values;
 }
 
 void ShareBars::paint(QPainter& painter, const QRect& area) const {
@@ -226,7 +250,12 @@ void ShareBars::paint(QPainter& painter, const QRect& area) const {
   }
   const Labels labels = labelsFor(area.width());
   for (std::size_t bar = 0; bar < m_model.bars.size(); ++bar) paintBar(painter, area, labels, bar);
-  paintValues(painter, area);
+  for (const Value& value : values(area)) {
+    const ShareBar& bar = m_model.bars[value.bar];
+    painter.setFont(valueFont(bar));
+    painter.setPen(m_theme.color(bar.isTop ? Role::Text : Role::TextSecond));
+    painter.drawText(value.place, Qt::AlignCenter, value.text);
+  }
 }
 
 std::optional<std::size_t> ShareBars::barAt(const QPoint& place) const {

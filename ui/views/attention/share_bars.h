@@ -5,9 +5,14 @@
 #include "ui/theme/theme.h"
 #include "ui/views/attention/attention_shares.h"
 
+#include <QFont>
+#include <QRect>
+#include <QString>
 #include <QWidget>
 
+#include <cstddef>
 #include <optional>
+#include <vector>
 
 namespace spanscope::ui {
 
@@ -25,8 +30,18 @@ class ShareBars : public QWidget {
   void paint(QPainter& painter, const QRect& area) const;
   /// The rectangle of a bar and its label, in a widget of this size.
   QRect barRect(std::size_t bar, const QRect& area) const;
+  /// The part of barRect() that is filled, as high as the share.
+  QRect filledRect(std::size_t bar, const QRect& area) const;
   /// The labels under the bars at this width.
   std::vector<QString> labels(int width) const;
+
+  /// The share of a bar in figures, and where it stands: in nobody's bar, over no other one.
+  struct Value {
+    std::size_t bar = 0;
+    QString text;
+    QRect place;
+  };
+  std::vector<Value> values(const QRect& area) const;
 
  Q_SIGNALS:
   void chosen(std::size_t bar);
@@ -52,7 +67,7 @@ class ShareBars : public QWidget {
   std::optional<std::size_t> barAt(const QPoint& place) const;
   void setCurrent(std::size_t bar);
   void paintBar(QPainter& painter, const QRect& area, const Labels& labels, std::size_t bar) const;
-  void paintValues(QPainter& painter, const QRect& area) const;
+  QFont valueFont(const ShareBar& bar) const;
 
   ShareModel m_model;
   Theme m_theme;

@@ -276,6 +276,35 @@ class TestAttentionShares : public QObject {
     }
   }
 
+  /// A value beside a higher bar stands at its side and not in it.
+  void valuesStandInNoBar() {
+    ShareModel model = shareModel(test::twentyDocuments());
+    for (ShareBar& bar : model.bars) {
+      bar.share = 0.01;
+      bar.isTop = false;
+    }
+    const std::size_t last = model.bars.size() - 1;
+    for (const auto& [bar, share] :
+         {std::pair{last, 0.43}, std::pair{last - 1, 0.099}, std::pair{last - 5, 0.1}}) {
+      model.bars[bar].share = share;
+      model.bars[bar].isTop = true;
+    }
+    ShareBars bars;
+    bars.setContent(model, Theme());
+    for (const int width : {260, 330, 400, 480, 700, 1800}) {
+      const QRect area(0, 0, width, bars.heightForWidth(width));
+      const std::vector<ShareBars::Value> values = bars.values(area);
+      std::size_t tops = 0;
+      for (const ShareBars::Value& value : values) {
+        tops += model.bars[value.bar].isTop ? 1 : 0;
+        for (std::size_t bar = 0; bar < model.bars.size(); ++bar)
+          QVERIFY2(!bars.filledRect(bar, area).intersects(value.place),
+                   qPrintable(QStringLiteral("%1 over bar %2 at %3").arg(value.text).arg(bar).arg(width)));
+      }
+      if (width >= 330) QCOMPARE(tops, std::size_t{3});
+    }
+  }
+
   void sharesAreExported() {
     AttentionView view;
     view.setInput(test::twentyDocuments());
