@@ -175,7 +175,9 @@ void AnswerCard::setContent(const Answer& answer, const Theme& theme, bool selec
   const QString state = answerStateText(answer.state);
   m_title->setText(answer.name);
   QStringList where{tr("run %1").arg(answer.run)};
-  for (const QString& part : {answer.document, answer.model, state}) {
+  const QString arithmetic =
+      answer.arithmetic.isEmpty() ? QString() : tr("%1 arithmetic").arg(answer.arithmetic);
+  for (const QString& part : {answer.document, answer.model, arithmetic, state}) {
     if (!part.isEmpty()) where += part;
   }
   m_run->setText(where.join(tr(" · ")));

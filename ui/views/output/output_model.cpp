@@ -104,6 +104,9 @@ Answer blankOf(const ViewInput& input, const ListedRun& listed, const std::vecto
   if (listed.record != nullptr) {
     blank.otherNames = listed.record->otherNames;
     blank.madeFor = listed.record->madeFor;
+    if (const std::string& own = listed.record->settings.arithmetic;
+        listed.record->hasSettings && own != workbench::RunSettings().arithmetic)
+      blank.arithmetic = QString::fromStdString(own);
   }
   blank.time = runTime(listed);
   QStringList warnings;

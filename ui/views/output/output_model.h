@@ -23,12 +23,13 @@ struct Answer {
   NodePath node;
   QString name;
   QString policy;
-  QString layout;     ///< name of the layout; empty if it is the exact layout
-  QString exactness;  ///< what the policy is exact against on this checkpoint, in words
-  QString over;       ///< said after `exactness`: over which tokens it holds; empty if the layout is exact
-  QString model;      ///< name of the checkpoint that answered; empty: not known
-  QString document;   ///< title of the document, if the list has runs of several documents
-  QString time;       ///< when the run started; empty: not known
+  QString layout;      ///< name of the layout; empty if it is the exact layout
+  QString exactness;   ///< what the policy is exact against on this checkpoint, in words
+  QString over;        ///< said after `exactness`: over which tokens it holds; empty if the layout is exact
+  QString model;       ///< name of the checkpoint that answered; empty: not known
+  QString arithmetic;  ///< of the processor, if it is not the usual one; empty: it is, or is not known
+  QString document;    ///< title of the document, if the list has runs of several documents
+  QString time;        ///< when the run started; empty: not known
   QStringList otherNames;  ///< other models that the query names
   QStringList advice;      ///< the engine's warnings
   QString madeFor;         ///< what the checkpoint was made for, if the query is about something else

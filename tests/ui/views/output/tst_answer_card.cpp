@@ -9,6 +9,8 @@
 #include <QTest>
 #include <QToolButton>
 
+#include <algorithm>
+
 using namespace spanscope;
 using ui::Answer;
 using ui::AnswerCard;
@@ -46,6 +48,24 @@ class TestAnswerCard : public QObject {
     measuring.measuredShare = 0.4;
     QTest::newRow("measuring") << measuring;
   }
+  /// In which arithmetic an answer was computed is said with it, where it is not the usual one.
+  void saysItsArithmetic() {
+    Answer answer;
+    answer.run = 1;
+    answer.name = QStringLiteral("generate");
+    answer.state = AnswerState::Finished;
+    const auto says = [&answer](const QString& words) {
+      AnswerCard card;
+      card.setContent(answer, ui::Theme(ui::Scheme::Light), false);
+      const QList<QLabel*> labels = card.findChildren<QLabel*>();
+      return std::any_of(labels.begin(), labels.end(),
+                         [&](const QLabel* label) { return label->text().contains(words); });
+    };
+    QVERIFY(!says(QStringLiteral("arithmetic")));
+    answer.arithmetic = QStringLiteral("fast");
+    QVERIFY(says(QStringLiteral("fast arithmetic")));
+  }
+
   /// A window of 683 × 467 leaves the card some 180 pixels: what is wider is cut at its right edge.
   void fitsTheNarrowestDock() {
     QFETCH(Answer, answer);
