@@ -125,6 +125,9 @@ void addOpsCommand(CLI::App& group, Context& context) {
   addNumbers(*command, "--rows", options->operations.rows, "Rows of a pass, e.g. 1,512", {1, kMostRows});
   addNumbers(*command, "-d,--depth", options->operations.depths,
              "Tokens that attention reads before the rows, e.g. 0,512", {0, kMostTokens});
+  addNumber(*command, "--segment-tokens", options->operations.segmentTokens,
+            "Attend to those tokens also in segments of so many, each turned by itself (0: as one only)",
+            {0, kMostTokens});
   addNumber(*command, "-r,--repeats", options->operations.repeats, "Timed samples of each operation",
             {1, kMostRepeats});
   addSettings(*command, options->session.settings, {"device", "exact", "arithmetic", "threads", "kv_type"});

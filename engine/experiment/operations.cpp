@@ -46,7 +46,10 @@ class OperationBench {
     measureMatmul("logits", m_config.vocabularySize, hidden);
     for (const std::int32_t rows : m_options.rows) measureRows(rows);
     for (const std::int32_t depth : m_options.depths) {
-      for (const std::int32_t rows : m_options.rows) measureAttention(rows, depth);
+      for (const std::int32_t rows : m_options.rows) {
+        measureAttention(rows, depth);
+        if (m_options.segmentTokens > 0 && depth > 0) measureSegments(rows, depth);
+      }
     }
     measureSampling("greedy", {});
     measureSampling("top-k 50, top-p 0.95", {.temperature = 0.6F, .topK = 50, .topP = 0.95F});
@@ -181,26 +184,58 @@ class OperationBench {
             [&] { m_backend.storeKeysValues(*pass, *keys, *keys, 0, *held); });
   }
 
+  std::unique_ptr<compute::KvStore> filled(const compute::KvShape& shape) {
+    auto store = m_backend.makeKvStore(shape);
+    const std::int32_t tokens = (shape.blocks - 1) * kBlockSize;
+    const auto all = passOf(shape, inputsOf(tokens, 0));
+    const auto keys = tensor(tokens, keyWidth());
+    m_backend.storeKeysValues(*all, *keys, *keys, 0, *store);
+    m_backend.finish(*all);
+    return store;
+  }
+
   void measureAttention(std::int32_t rows, std::int32_t depth) {
-    const std::int32_t tokens = depth + rows;
-    const compute::KvShape shape = storeFor(tokens);
-    const auto store = m_backend.makeKvStore(shape);
-    {
-      const auto all = passOf(shape, inputsOf(tokens, 0));
-      const auto keys = tensor(tokens, keyWidth());
-      m_backend.storeKeysValues(*all, *keys, *keys, 0, *store);
-      m_backend.finish(*all);
-    }
+    const compute::KvShape shape = storeFor(depth + rows);
     compute::PassInputs inputs = inputsOf(rows, depth);
-    compute::KeyRange range{.blocks = {}, .begin = 0, .end = tokens, .base = 0, .causal = true};
-    range.blocks.resize(static_cast<std::size_t>(shape.blocks - 1));
-    std::iota(range.blocks.begin(), range.blocks.end(), 1);
-    inputs.runs = {{0, rows, 0, {std::move(range)}}};
+    inputs.runs = {{0, rows, 0, {rangeOf(1, depth + rows, 0, true)}}};
+    measureAttend(named("attend", rows) + " depth " + std::to_string(depth), rows, depth, shape, inputs);
+  }
+
+  void measureSegments(std::int32_t rows, std::int32_t depth) {
+    const std::int32_t length = std::min(m_options.segmentTokens, depth);
+    const std::int32_t segments = depth / length;
+    const std::int32_t blocks = (length + kBlockSize - 1) / kBlockSize;
+    const std::int32_t read = segments * length;
+    const compute::KvShape shape = storeFor(segments * blocks * kBlockSize + rows);
+    compute::PassInputs inputs = inputsOf(rows, segments * blocks * kBlockSize);
+    std::iota(inputs.localIndices.begin(), inputs.localIndices.end(), 0);
+    compute::QueryRun run{.firstRow = 0, .rowCount = rows, .base = read, .keys = {}};
+    for (std::int32_t i = 0; i < segments; ++i)
+      run.keys.push_back(rangeOf(1 + i * blocks, length, std::int64_t{i} * length, false));
+    run.keys.push_back(rangeOf(1 + segments * blocks, rows, read, true));
+    inputs.runs = {std::move(run)};
+    measureAttend(
+        named("attend", rows) + " " + std::to_string(segments) + " segments of " + std::to_string(length),
+        rows, read, shape, inputs);
+  }
+
+  /// So many tokens in consecutive blocks.
+  static compute::KeyRange rangeOf(BlockId firstBlock, std::int32_t tokens, std::int64_t base, bool causal) {
+    compute::KeyRange range{.blocks = {}, .begin = 0, .end = tokens, .base = base, .causal = causal};
+    range.blocks.resize(static_cast<std::size_t>((tokens + kBlockSize - 1) / kBlockSize));
+    std::iota(range.blocks.begin(), range.blocks.end(), firstBlock);
+    return range;
+  }
+
+  void measureAttend(const std::string& name, std::int32_t rows, std::int32_t depth,
+                     const compute::KvShape& shape, const compute::PassInputs& inputs) {
+    const std::int32_t tokens = depth + rows;
+    const auto store = filled(shape);
     const auto pass = passOf(shape, inputs);
     const auto queries = tensor(rows, queryWidth());
     const auto out = m_backend.makeTensor();
     const double pairs = static_cast<double>(rows) * depth + 0.5 * rows * (rows + 1.0);
-    measure(named("attend", rows) + " depth " + std::to_string(depth),
+    measure(name,
             {.flops = 4 * pairs * static_cast<double>(queryWidth()),
              .bytes = 2.0 * tokens * static_cast<double>(keyWidth()) * storedBytes() +
                       2 * kActivation * rows * static_cast<double>(queryWidth())},

@@ -17,6 +17,9 @@ namespace spanscope::experiment {
 struct OperationOptions {
   std::vector<std::int32_t> rows = {1, 16, 512};   ///< of a pass
   std::vector<std::int32_t> depths = {512, 8192};  ///< number of tokens that attention reads before the rows
+  /// Attention also reads the tokens before the rows in segments of so many tokens, each in blocks of its own
+  /// and turned by itself. 0: only as one segment with the rows.
+  std::int32_t segmentTokens = 0;
   std::int32_t repeats = 5;
   compute::DType kvType = compute::DType::F32;
 };

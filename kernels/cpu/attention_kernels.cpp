@@ -8,6 +8,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <limits>
+#include <span>
 #include <utility>
 #include <vector>
 
@@ -30,6 +31,10 @@ constexpr std::int64_t kStep = static_cast<std::int64_t>(kLanes);
 constexpr std::int64_t kWidth = 2 * kStep;
 // Scores of a tile are stored in whole vectors, of which the last may reach beyond the tile.
 constexpr std::int64_t kScoreStride = kMostTileKeys + kWidth;
+constexpr std::int64_t kFewQueries = 6;
+/// Vectors of short ranges that are scored at once for few queries, whose sums alone would wait for each
+/// other.
+constexpr int kTogether = 4;
 constexpr float kNone = -std::numeric_limits<float>::infinity();
 
 constexpr std::int64_t roundUp(std::int64_t value, std::int64_t step) {
@@ -46,7 +51,7 @@ struct Scratch {
       memory += roundUp(count, 16);
       return part;
     };
-    rotated = take(queries * headSize);
+    rotated = take(queries * headSize + kTogether * std::min(queries, kFewQueries) * headSize);
     scores = take(queries * kScoreStride);
     sums = take(queries * sumStride);
     merged = take(queries * sumStride);
@@ -60,7 +65,7 @@ struct Scratch {
 
   std::int64_t headSize;
   std::int64_t sumStride;
-  float* rotated;        ///< [queries][headSize], for the range in work
+  float* rotated;        ///< [queries][headSize], for the range in work, or for kTogether one after the other
   float* scores;         ///< [queries][kScoreStride], of the tile in work
   float* sums;           ///< [queries][sumStride], of the stretch in work
   float* merged;         ///< [queries][sumStride], of the stretches before
@@ -77,25 +82,28 @@ template <class Element>
 struct Ahead {
   const Element* keys = nullptr;
   const Element* values = nullptr;
+  std::int64_t valueStep = 0;  ///< values of the vector's keys, divided by the elements
 };
 
 /// Few queries do not take as long as the memory does, and keys jump from block to block: what comes next is
 /// asked for in good time.
 template <int kQueries>
-constexpr bool kFetchesAhead = kQueries <= 6;
+constexpr bool kFetchesAhead = kQueries <= kFewQueries;
 
-/// Where a vector of keys stands, and where the scores of the first query with them go.
+/// Where a vector of keys stands, the first query as it is rotated for them, and where its scores go.
 template <class Element>
 struct KeyVector {
   const Element* keys = nullptr;
+  const float* rotated = nullptr;
   float* scores = nullptr;
+  Ahead<Element> ahead{};
 };
 
 /// scores[query][i] = ⟨rotated[query], key i⟩ for kVectors vectors of keys, of one block or of several.
-template <int kQueries, int kVectors, class Element>
-HWY_INLINE void scoreVectors(const float* HWY_RESTRICT rotated, std::int64_t headSize,
-                             std::array<KeyVector<Element>, kVectors> vectors, std::int64_t blockSize,
-                             std::array<Ahead<Element>, kVectors> ahead) {
+/// kShared: they have the rotated queries of the first.
+template <int kQueries, int kVectors, bool kShared, class Element>
+HWY_INLINE void scoreVectors(std::int64_t headSize, std::int64_t blockSize,
+                             std::array<KeyVector<Element>, kVectors> vectors) {
   const FloatTag d;
   FloatVector acc[kQueries][kVectors];
   SPANSCOPE_UNROLL
@@ -108,19 +116,24 @@ HWY_INLINE void scoreVectors(const float* HWY_RESTRICT rotated, std::int64_t hea
     SPANSCOPE_UNROLL
     for (int v = 0; v < kVectors; ++v) {
       if constexpr (kFetchesAhead<kQueries>) {
-        hwy::Prefetch(ahead[v].keys);
-        hwy::Prefetch(ahead[v].values);
-        ahead[v].keys += blockSize;
-        ahead[v].values += blockSize;
+        hwy::Prefetch(vectors[v].ahead.keys);
+        hwy::Prefetch(vectors[v].ahead.values);
+        vectors[v].ahead.keys += blockSize;
+        vectors[v].ahead.values += vectors[v].ahead.valueStep;
       }
       key[v] = widen(d, vectors[v].keys);
       vectors[v].keys += blockSize;
     }
     SPANSCOPE_UNROLL
     for (int q = 0; q < kQueries; ++q) {
-      const FloatVector element = hn::Set(d, rotated[q * headSize + i]);
+      FloatVector element = hn::Set(d, vectors[0].rotated[q * headSize + i]);
       SPANSCOPE_UNROLL
-      for (int v = 0; v < kVectors; ++v) acc[q][v] = hn::MulAdd(element, key[v], acc[q][v]);
+      for (int v = 0; v < kVectors; ++v) {
+        if constexpr (!kShared) {
+          if (v > 0) element = hn::Set(d, vectors[v].rotated[q * headSize + i]);
+        }
+        acc[q][v] = hn::MulAdd(element, key[v], acc[q][v]);
+      }
     }
   }
   SPANSCOPE_UNROLL
@@ -130,28 +143,53 @@ HWY_INLINE void scoreVectors(const float* HWY_RESTRICT rotated, std::int64_t hea
   }
 }
 
+template <class Element>
+KeyVector<Element> vectorOf(const KeyPiece<Element>& piece, std::int64_t first, const float* rotated,
+                            float* scores) {
+  return {.keys = piece.keys + first,
+          .rotated = rotated,
+          .scores = scores + piece.at + first,
+          .ahead = {.keys = piece.nextKeys + first,
+                    .values = piece.values + first,
+                    .valueStep = std::min(piece.count - first, kStep)}};
+}
+
 template <int kQueries, class Element>
-void scorePieces(const KeyPieces<Element>& pieces, std::int64_t blockSize, const float* rotated,
+void scorePieces(std::span<const KeyPiece<Element>> pieces, std::int64_t blockSize, const float* rotated,
                  std::int64_t headSize, float* scores) {
   // Two vectors at a time, from one block after the other: a query's element is loaded once for both.
   KeyVector<Element> waiting;
-  Ahead<Element> waitingAhead;
   for (const KeyPiece<Element>& piece : pieces) {
     for (std::int64_t i = 0; i < piece.count; i += kStep) {
-      const KeyVector<Element> vector{piece.keys + i, scores + piece.at + i};
-      const Ahead<Element> ahead{piece.nextKeys + i, piece.values + i};
+      const KeyVector<Element> vector = vectorOf(piece, i, rotated, scores);
       if (waiting.keys == nullptr) {
         waiting = vector;
-        waitingAhead = ahead;
         continue;
       }
-      scoreVectors<kQueries, 2, Element>(rotated, headSize, {waiting, vector}, blockSize,
-                                         {waitingAhead, ahead});
+      scoreVectors<kQueries, 2, true, Element>(headSize, blockSize, {waiting, vector});
       waiting.keys = nullptr;
     }
   }
-  if (waiting.keys != nullptr)
-    scoreVectors<kQueries, 1, Element>(rotated, headSize, {waiting}, blockSize, {waitingAhead});
+  if (waiting.keys != nullptr) scoreVectors<kQueries, 1, true, Element>(headSize, blockSize, {waiting});
+}
+
+/// The same for pieces of several ranges, kTogether at most: `rotated` has the queries for one after the
+/// other.
+template <int kQueries, class Element>
+void scoreShort(std::span<const KeyPiece<Element>> pieces, std::int64_t blockSize, const float* rotated,
+                std::int64_t headSize, float* scores) {
+  std::array<KeyVector<Element>, kTogether> vectors;
+  std::size_t count = 0;
+  for (const KeyPiece<Element>& piece : pieces) {
+    vectors[count++] = vectorOf(piece, 0, rotated, scores);
+    rotated += kQueries * headSize;
+  }
+  if (count == kTogether) {
+    scoreVectors<kQueries, kTogether, false, Element>(headSize, blockSize, vectors);
+    return;
+  }
+  for (std::size_t i = 0; i < count; ++i)
+    scoreVectors<kQueries, 1, true, Element>(headSize, blockSize, {vectors[i]});
 }
 
 /// sums[query] = sums[query] · decay[query] + Σ weights[query][i] · values[i] over tile keys low … high − 1,
@@ -208,7 +246,8 @@ void addValues(const KeyPieces<Element>& pieces, std::int64_t low, std::int64_t 
 }
 
 template <class Element>
-using ScorePieces = void (*)(const KeyPieces<Element>&, std::int64_t, const float*, std::int64_t, float*);
+using ScorePieces = void (*)(std::span<const KeyPiece<Element>>, std::int64_t, const float*, std::int64_t,
+                             float*);
 template <class Element>
 using AddValues = void (*)(const KeyPieces<Element>&, std::int64_t, std::int64_t, std::int64_t, const float*,
                            const float*, float*, std::int64_t);
@@ -217,6 +256,11 @@ template <class Element, int... kQuery>
 constexpr std::array<ScorePieces<Element>, sizeof...(kQuery)> scoreTable(
     std::integer_sequence<int, kQuery...>) {
   return {&scorePieces<kQuery + 1, Element>...};
+}
+template <class Element, int... kQuery>
+constexpr std::array<ScorePieces<Element>, sizeof...(kQuery)> shortTable(
+    std::integer_sequence<int, kQuery...>) {
+  return {&scoreShort<kQuery + 1, Element>...};
 }
 template <class Element, int... kQuery>
 constexpr std::array<AddValues<Element>, sizeof...(kQuery)> valueTable(
@@ -297,7 +341,7 @@ class HeadWorker {
     for (const KeyStretch& stretch : m_run.stretches) {
       // Stretches that no row of the task sees need no work; there are many in front of the last rows.
       const PlannedRange& range = m_run.ranges[stretch.range];
-      if (m_run.limit(range, firstRow + rowCount - 1) <= stretch.begin) continue;
+      if (stretch.ranges == 1 && m_run.limit(range, firstRow + rowCount - 1) <= stretch.begin) continue;
       attendStretch(stretch, firstRow, rowCount, rotated);
       merge(queries, m_scratch.maximum, m_scratch.total, m_scratch.sums);
       if (m_job.stop->stop_requested()) return;
@@ -400,8 +444,9 @@ class HeadWorker {
     return m_job.queries + ((m_run.firstRow + row) * m_shape.queryHeads + head) * m_shape.headSize;
   }
 
-  void rotate(const PlannedRange& range, std::int64_t firstRow, std::int64_t rowCount) {
-    float* out = m_scratch.rotated;
+  void rotate(const PlannedRange& range, std::int64_t firstRow, std::int64_t rowCount,
+              std::int64_t place = 0) {
+    float* out = m_scratch.rotated + place * rowCount * m_group * m_shape.headSize;
     for (std::int64_t row = firstRow; row < firstRow + rowCount; ++row) {
       const float* cosSin = m_run.rotation(range, row);
       const float scale = m_shape.scale * m_shape.positionScale.at(m_run.base + m_run.local(row));
@@ -412,12 +457,12 @@ class HeadWorker {
     }
   }
 
-  /// Scores of queries first … last − 1 with the keys of m_pieces.
-  void score(std::int64_t first, std::int64_t last) {
+  /// Scores of queries first … last − 1 with the keys of m_pieces, from one of these on.
+  void score(std::int64_t first, std::int64_t last, std::size_t firstPiece = 0) {
     constexpr auto kTable = scoreTable<Element>(std::make_integer_sequence<int, kRowTile>());
     for (std::int64_t query = first; query < last; query += kRowTile) {
       const std::int64_t count = std::min<std::int64_t>(kRowTile, last - query);
-      kTable[static_cast<std::size_t>(count - 1)](m_pieces, m_tiles.blockSize(),
+      kTable[static_cast<std::size_t>(count - 1)](m_pieces.from(firstPiece), m_tiles.blockSize(),
                                                   m_scratch.rotated + query * m_shape.headSize,
                                                   m_shape.headSize, m_scratch.scores + query * kScoreStride);
     }
@@ -425,7 +470,9 @@ class HeadWorker {
 
   /// Scores of keys in the tile that lie in no piece give no weight.
   void blankGaps(std::int64_t first, std::int64_t last, std::int64_t keys) {
-    if (m_run.mostBlocks == 0) return;
+    if (m_run.mostBlocks != 0) blankOutside(first, last, keys);
+  }
+  void blankOutside(std::int64_t first, std::int64_t last, std::int64_t keys) {
     std::int64_t at = 0;
     const auto blank = [&](std::int64_t to) {
       for (std::int64_t query = first; query < last && at < to; ++query)
@@ -490,6 +537,11 @@ class HeadWorker {
     std::fill_n(m_scratch.maximum, queries, kNone);
     std::fill_n(m_scratch.total, queries, 0.0F);
     std::fill_n(m_scratch.sums, queries * m_scratch.sumStride, 0.0F);
+    if (stretch.ranges > 1) {
+      rotated = nullptr;
+      attendShortRanges(stretch, firstRow, rowCount);
+      return;
+    }
     if (rotated != &range) rotate(range, firstRow, rowCount);
     rotated = &range;
     forTiles(range, stretch.begin, stretch.end, firstRow, rowCount,
@@ -501,26 +553,123 @@ class HeadWorker {
                m_seen.clear();
                for (std::int64_t row = seeingRow; row < endRow; ++row)
                  m_seen.push_back(seenOf(range, tile, row));
-               const auto forRows = [&](const auto& visit) {
-                 std::int64_t query = first;
-                 for (const Seen& seen : m_seen) {
-                   for (const std::int64_t next = query + m_group; query < next; ++query) visit(query, seen);
-                 }
-               };
-               forRows([&](std::int64_t query, const Seen& seen) { raiseMaximum(query, seen); });
-               decays(first, end);
-               forRows([&](std::int64_t query, const Seen& seen) { weigh(query, seen); });
-               // Queries that see the same keys go together; in a tile on the diagonal these are the heads of
-               // one row.
-               for (std::size_t row = 0; row < m_seen.size();) {
-                 std::size_t last = row + 1;
-                 while (last < m_seen.size() && m_seen[last] == m_seen[row]) ++last;
-                 addValuesOf(first + static_cast<std::int64_t>(row) * m_group,
-                             first + static_cast<std::int64_t>(last) * m_group, m_seen[row].low,
-                             m_seen[row].high);
-                 row = last;
-               }
+               takeTile(first, end);
              });
+  }
+
+  /// The ranges of a stretch share tiles: each is scored with queries turned for it, then they are one.
+  void attendShortRanges(const KeyStretch& stretch, std::int64_t firstRow, std::int64_t rowCount) {
+    const std::size_t end = stretch.range + stretch.ranges;
+    for (std::size_t index = stretch.range; index < end && !m_job.stop->stop_requested();) {
+      const std::size_t first = index;
+      const std::int64_t keys = scoreShortRanges(index, end, firstRow, rowCount);
+      if (m_pieces.isEmpty()) continue;
+      const std::int64_t queries = rowCount * m_group;
+      if (m_run.mostBlocks != 0 || m_run.window != 0) blankOutside(0, queries, keys);
+      m_seen.clear();
+      for (std::int64_t row = 0; row < rowCount; ++row) {
+        const bool sees = m_run.window == 0 || blankBefore(first, index, firstRow + row, row * m_group);
+        m_seen.push_back({.low = 0, .high = sees ? keys : 0});
+      }
+      takeTile(0, queries);
+    }
+  }
+
+  /// Scores a tile of ranges from `index` on, which is left at the first that does not fit in it. Returns the
+  /// keys of the tile.
+  std::int64_t scoreShortRanges(std::size_t& index, std::size_t end, std::int64_t firstRow,
+                                std::int64_t rowCount) {
+    const std::int64_t queries = rowCount * m_group;
+    m_pieces.clear();
+    std::int64_t at = 0;
+    std::int64_t waiting = 0;  // of the last pieces, each a range of one vector that is not scored yet
+    const auto flush = [&] {
+      constexpr auto kTable = shortTable<Element>(std::make_integer_sequence<int, kFewQueries>());
+      if (waiting > 0) {
+        kTable[static_cast<std::size_t>(queries - 1)](
+            m_pieces.from(m_pieces.count() - static_cast<std::size_t>(waiting)), m_tiles.blockSize(),
+            m_scratch.rotated, m_shape.headSize, m_scratch.scores);
+      }
+      waiting = 0;
+    };
+    for (; index < end && at + m_run.ranges[index].keys() <= kMostTileKeys; ++index) {
+      const PlannedRange& range = m_run.ranges[index];
+      const bool isTogether = fitsTogether(range, queries);
+      if (waiting == kTogether || !isTogether) flush();
+      const std::size_t first = m_pieces.count();
+      // Later rows see less of it.
+      if (range.keys() > 0 && m_run.start(range, firstRow) < range.end) {
+        m_pieces.add(m_tiles, range.blocks, range.begin, range.end, at, m_keys, m_values,
+                     m_job.store->blockElements(), m_shape.headSize, chosenOf(range),
+                     firstKeysOf(index + 1 < end ? index + 1 : index));
+      }
+      at += range.keys();
+      if (m_pieces.count() == first) continue;
+      rotate(range, firstRow, rowCount, waiting);
+      if (isTogether)
+        ++waiting;
+      else
+        score(0, queries, first);
+    }
+    flush();
+    return at;
+  }
+
+  /// Keys of the tile of ranges first … end − 1 that lie before the row's window give its queries, from
+  /// `query` on, no weight. Returns whether there are others.
+  bool blankBefore(std::size_t first, std::size_t end, std::int64_t row, std::int64_t query) {
+    bool sees = false;
+    std::int64_t at = 0;
+    for (std::size_t index = first; index < end; ++index) {
+      const PlannedRange& range = m_run.ranges[index];
+      if (range.keys() == 0) continue;
+      const std::int64_t unseen = std::min(m_run.start(range, row), range.end) - range.begin;
+      for (std::int64_t i = 0; i < m_group; ++i)
+        std::fill_n(m_scratch.scores + (query + i) * kScoreStride + at, unseen, kNone);
+      sees |= unseen < range.keys();
+      at += range.keys();
+    }
+    return sees;
+  }
+
+  /// Whether the range is one vector of keys, to be scored with others for few queries.
+  bool fitsTogether(const PlannedRange& range, std::int64_t queries) const {
+    const std::int64_t blockSize = m_tiles.blockSize();
+    return queries <= kFewQueries && range.end - range.begin <= kStep &&
+           range.begin / blockSize == (range.end - 1) / blockSize;
+  }
+
+  const Element* firstKeysOf(std::size_t index) const {
+    const PlannedRange& range = m_run.ranges[index];
+    if (range.end <= range.begin) return m_keys;
+    return m_keys + range.blocks[static_cast<std::size_t>(range.begin / m_tiles.blockSize())] *
+                        m_job.store->blockElements();
+  }
+
+  /// Takes scores and values of a tile's m_pieces into the results of queries first … end − 1. m_seen says
+  /// what their rows read of it.
+  void takeTile(std::int64_t first, std::int64_t end) {
+    const auto forRows = [&](const auto& visit) {
+      std::int64_t query = first;
+      for (const Seen& seen : m_seen) {
+        const std::int64_t next = query + m_group;
+        for (; query < next && seen.low < seen.high; ++query) visit(query, seen);
+        query = next;
+      }
+    };
+    forRows([&](std::int64_t query, const Seen& seen) { raiseMaximum(query, seen); });
+    decays(first, end);
+    forRows([&](std::int64_t query, const Seen& seen) { weigh(query, seen); });
+    // Queries that see the same keys go together; in a tile on the diagonal these are the heads of one row.
+    for (std::size_t row = 0; row < m_seen.size();) {
+      std::size_t last = row + 1;
+      while (last < m_seen.size() && m_seen[last] == m_seen[row]) ++last;
+      if (m_seen[row].low < m_seen[row].high) {
+        addValuesOf(first + static_cast<std::int64_t>(row) * m_group,
+                    first + static_cast<std::int64_t>(last) * m_group, m_seen[row].low, m_seen[row].high);
+      }
+      row = last;
+    }
   }
 
   /// Takes the tile's scores low … high − 1 into the query's maximum, leaving the old one in `decay`. What

@@ -28,9 +28,28 @@ std::vector<std::int32_t> localsOf(const compute::QueryRun& run, const std::vect
 }
 
 std::vector<KeyStretch> stretchesOf(const std::vector<PlannedRange>& ranges, std::int64_t stretchKeys) {
+  const auto isShort = [](const PlannedRange& range) {
+    return !range.causal && range.keys() <= kShortRangeKeys;
+  };
   std::vector<KeyStretch> stretches;
   for (std::size_t index = 0; index < ranges.size(); ++index) {
     const PlannedRange& range = ranges[index];
+    // Of the ranges alone, so that they are the same for every row that reads them.
+    std::int64_t joined = 0;
+    std::size_t next = index;
+    std::size_t some = 0;
+    for (; next < ranges.size() && isShort(ranges[next]); ++next) {
+      const std::int64_t keys = ranges[next].keys();
+      if (joined + keys > stretchKeys) break;
+      joined += keys;
+      some += keys > 0 ? 1 : 0;
+    }
+    if (some > 1) {
+      stretches.push_back(
+          {static_cast<std::uint32_t>(index), 0, joined, static_cast<std::uint32_t>(next - index)});
+      index = next - 1;
+      continue;
+    }
     for (std::int64_t begin = range.begin; begin < range.end;) {
       const std::int64_t end = std::min(range.end, (begin / stretchKeys + 1) * stretchKeys);
       stretches.push_back({static_cast<std::uint32_t>(index), begin, end});

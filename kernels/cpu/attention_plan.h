@@ -21,13 +21,19 @@ struct PlannedRange {
   /// Rotations by the number of tokens between the first row of the run and a row. Entry 0 is for the
   /// distance between the first row and the base of the range's segment.
   RotaryRows rotary;
+
+  std::int64_t keys() const { return std::max<std::int64_t>(0, end - begin); }
 };
 
-/// Keys of a range that are attended to by themselves: their result is joined to those before it.
+/// Keys that are attended to by themselves: their result is joined to those before it. They are a part of a
+/// range, or several ranges of few keys.
 struct KeyStretch {
   std::uint32_t range = 0;
   std::int64_t begin = 0;  ///< local tokens; those that lie in the range
   std::int64_t end = 0;
+  /// More than 1: all keys of so many ranges from `range` on, of which some may have none; then `begin` is 0
+  /// and `end` the number of their keys.
+  std::uint32_t ranges = 1;
 };
 
 struct PlannedRun {

@@ -8,11 +8,14 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <span>
 #include <vector>
 
 namespace spanscope::cpu {
 
 constexpr std::int64_t kMostTileKeys = 64;
+/// Ranges of no more keys share tiles with their neighbours.
+constexpr std::int64_t kShortRangeKeys = 32;
 /// Keys of a stretch, about.
 constexpr std::int64_t kStretchKeys = 512;
 
@@ -72,6 +75,30 @@ class KeyPieces {
   const KeyPiece<Element>* end() const { return m_pieces.data() + m_count; }
 
   bool isEmpty() const { return m_count == 0; }
+  std::span<const KeyPiece<Element>> from(std::size_t first) const {
+    return std::span(m_pieces).subspan(first, m_count - first);
+  }
+  std::size_t count() const { return m_count; }
+  void clear() { m_count = 0; }
+
+  /// Adds the keys begin … end − 1 of a segment, the first at place `at`. Behind them there is room for a
+  /// vector. `chosen`: as for lay(). `next`: the keys that are read after them.
+  void add(const KeyTiles& tiles, const std::vector<BlockId>& blocks, std::int64_t begin, std::int64_t end,
+           std::int64_t at, const Element* keys, const Element* values, std::int64_t blockElements,
+           std::int64_t headSize, const std::uint8_t* chosen, const Element* next) {
+    const std::int64_t blockSize = tiles.blockSize();
+    for (std::int64_t key = begin; key < end;) {
+      const std::int64_t block = key / blockSize;
+      const std::int64_t slot = key - block * blockSize;
+      const std::int64_t to = std::min(end, (block + 1) * blockSize);
+      const std::int64_t offset = blocks[static_cast<std::size_t>(block)] * blockElements;
+      if (chosen == nullptr || chosen[block] != 0) {
+        m_pieces[m_count++] = {keys + offset + slot, values + offset + slot * headSize, to - key,
+                               at + key - begin, next};
+      }
+      key = to;
+    }
+  }
 
   /// Sets the pieces for the local tokens from … to − 1 of a tile that begins at `tileBegin`. `keys` and
   /// `values` are those of one head in block 0. `chosen`: by virtual block, 0 for blocks that are left out;

@@ -32,7 +32,7 @@ using compute::DType;
 using compute::WeightFormat;
 
 // Changes whenever the same input would give other bits.
-constexpr const char* kNumericRevision = "cpu-2";
+constexpr const char* kNumericRevision = "cpu-3";
 constexpr const char* kFastRevision = "/fast-1: ";
 
 std::string processorName() {

@@ -237,6 +237,11 @@ SceneShape randomShape(Random& random) {
   shape.type = random.below(3) == 0 ? DType::BF16 : DType::F32;
   shape.segments = static_cast<std::int32_t>(random.between(1, 4));
   shape.mostTokens = static_cast<std::int32_t>(random.between(1, 150));
+  if (random.below(4) == 0) {
+    // Many of few tokens, which share what longer ones have for themselves.
+    shape.segments = static_cast<std::int32_t>(random.between(5, 60));
+    shape.mostTokens = static_cast<std::int32_t>(random.between(1, 40));
+  }
   shape.rows = static_cast<std::int32_t>(random.between(1, 40));
   return shape;
 }

@@ -5,9 +5,11 @@
 
 #include <QTest>
 
+#include <array>
 #include <cstdint>
 #include <map>
 #include <numeric>
+#include <vector>
 
 using namespace spanscope;
 using cpu::CpuAttentionPlan;
@@ -72,6 +74,40 @@ class TestAttentionPlan : public QObject {
       QCOMPARE(one.runs()[0].stretches[i].begin, many.runs()[0].stretches[i].begin);
       QCOMPARE(one.runs()[0].stretches[i].end, many.runs()[0].stretches[i].end);
     }
+  }
+
+  /// Short ranges share a stretch, the same one for every row that reads them, however many follow.
+  void shortRangesAreJoined() {
+    const auto inputsOf = [](const std::vector<std::int32_t>& lengths, std::int32_t rows) {
+      compute::PassInputs inputs = rowsBehind(rows, rows);
+      compute::QueryRun& run = inputs.runs.front();
+      const compute::KeyRange own = run.keys.front();
+      run.keys.clear();
+      for (const std::int32_t length : lengths) {
+        compute::KeyRange range{.blocks = {}, .begin = 0, .end = length, .base = run.base, .causal = false};
+        range.blocks.assign(static_cast<std::size_t>((length + kBlockSize - 1) / kBlockSize), 1);
+        run.base += length;
+        run.keys.push_back(std::move(range));
+      }
+      run.keys.push_back(own);
+      return inputs;
+    };
+    const auto stretches = [&](const std::vector<std::int32_t>& lengths, std::int32_t rows) {
+      std::vector<std::array<std::int64_t, 4>> found;
+      const CpuAttentionPlan plan = planOf(inputsOf(lengths, rows));
+      for (const cpu::KeyStretch& stretch : plan.runs()[0].stretches)
+        found.push_back({stretch.range, stretch.ranges, stretch.begin, stretch.end});
+      return found;
+    };
+    using All = std::vector<std::array<std::int64_t, 4>>;
+    QVERIFY((stretches({8, 0, 32, 8}, 1) == All{{0, 4, 0, 48}, {4, 1, 0, 1}}));
+    QVERIFY((stretches({8, 33, 8}, 1) == All{{0, 1, 0, 8}, {1, 1, 0, 33}, {2, 1, 0, 8}, {3, 1, 0, 1}}));
+    QVERIFY((stretches({8, 8}, 20) == All{{0, 2, 0, 16}, {2, 1, 0, 20}}));
+    // A full stretch, and what is left.
+    const std::vector<std::int32_t> many(70, 8);
+    QVERIFY((stretches(many, 1) == All{{0, 64, 0, 512}, {64, 6, 0, 48}, {70, 1, 0, 1}}));
+    const std::vector<std::int32_t> more(75, 8);
+    QVERIFY((stretches(more, 9).front() == stretches(many, 1).front()));
   }
 
   /// What has tasks enough, or too few keys, is left whole.
