@@ -12,7 +12,9 @@
 #include "app/cli/session_options.h"
 #include "app/cli/text_table.h"
 #include "engine/base/counted.h"
+#include "engine/compute/weight_format/weight_format.h"
 #include "engine/experiment/abba.h"
+#include "engine/experiment/cost.h"
 #include "engine/experiment/speed.h"
 #include "engine/model/weights.h"
 #include "engine/run/session_config.h"
@@ -37,6 +39,7 @@ constexpr std::int32_t kMostRepeats = 100'000;
 struct BenchCommandOptions {
   SessionOptions session;
   std::string shape;
+  std::string format;  ///< of the shape's weights; empty: bf16
   experiment::AbbaOptions abba;
   std::int32_t promptTokens = 512;
   std::int32_t generatedTokens = 64;
@@ -45,16 +48,45 @@ struct BenchCommandOptions {
   bool json = false;
 };
 
+std::vector<std::string> formatNames() {
+  std::vector<std::string> names;
+  for (const compute::WeightFormatInfo& info : compute::weightFormats()) names.emplace_back(info.name);
+  return names;
+}
+
+/// "F32, F16, …"
+std::string formatList() {
+  std::string list;
+  for (const std::string& name : formatNames()) list += (list.empty() ? "" : ", ") + name;
+  return list;
+}
+
+compute::WeightFormat shapeFormat(const BenchCommandOptions& options) {
+  for (const compute::WeightFormatInfo& info : compute::weightFormats()) {
+    if (options.format == info.name) return info.format;
+  }
+  return compute::WeightFormat::BF16;
+}
+
 /// `config`: of the cache that is to be made.
 workbench::ModelBundle loadForBench(const Context& context, const BenchCommandOptions& options,
                                     const run::SessionConfig& config) {
   workbench::ModelOptions model = modelOptions(options.session);
   model.session = config;
-  if (!options.shape.empty()) return workbench::makeShapeBundle(options.shape, context.backends, model);
+  if (!options.shape.empty())
+    return workbench::makeShapeBundle(options.shape, context.backends, model, shapeFormat(options));
   return workbench::loadModelWeights(modelDirectory(options.session), context.backends, model);
 }
 
-nlohmann::ordered_json toJson(const experiment::AbbaRow& row) {
+/// What the machine multiplied and read when it was last asked.
+std::string limitsLine(const compute::MachineRates& machine) {
+  std::string line = "\n  the machine: " + shortNumber(machine.flops) + " FLOP/s in f32";
+  if (machine.bf16Flops > 0) line += ", " + shortNumber(machine.bf16Flops) + " by bf16 pairs";
+  if (machine.byteOperations > 0) line += ", " + shortNumber(machine.byteOperations) + " by int8 dots";
+  return line + ", " + shortNumber(machine.bytesPerSecond) + " byte/s\n";
+}
+
+nlohmann::ordered_json toJson(const experiment::AbbaRow& row, const experiment::AbbaFloor& floor) {
   const auto timed = [](const experiment::AbbaCase& measured) {
     nlohmann::ordered_json json = summaryJson(measured.seconds, kMilliseconds);
     json["cached_tokens"] = measured.cachedTokens;
@@ -67,7 +99,12 @@ nlohmann::ordered_json toJson(const experiment::AbbaRow& row) {
           {"same_order_ms", timed(row.same)},
           {"swapped_order_ms", timed(row.swapped)},
           {"swapped_to_same", row.swappedToSame()},
-          {"cold_to_same", row.coldToSame()}};
+          {"cold_to_same", row.coldToSame()},
+          {"question_alone_ms", timed(row.alone)},
+          {"keys_and_values_read_ms", floor.readSeconds * kMilliseconds},
+          {"keys_and_values_multiplied_ms", floor.multiplySeconds * kMilliseconds},
+          {"swapped_to_floor", row.swapped.seconds.median / floor.seconds()},
+          {"swapped_to_bound", row.swapped.seconds.median / floor.boundSeconds()}};
 }
 
 ExitCode runAbba(const Context& context, const BenchCommandOptions& options) {
@@ -88,19 +125,39 @@ ExitCode runAbba(const Context& context, const BenchCommandOptions& options) {
                    {"quartiles"},
                    {"cached"},
                    {"swapped/same"},
-                   {"cold/same"}});
+                   {"cold/same"},
+                   {"alone ms"},
+                   {"read ms"},
+                   {"multiplied ms"},
+                   {"swapped/floor"},
+                   {"swapped/bound"}});
+  experiment::AbbaOptions abba = options.abba;
+  abba.alone = true;
+  const experiment::ModelCost cost =
+      experiment::costOf(bundle.config, bundle.weightElementBytes(),
+                         static_cast<double>(compute::sizeOf(*session->config().kvType)));
+  const compute::RateMeter measureMachine = bundle.device.kind.meter(bundle.backendOptions());
+  compute::MachineRates machine;
   for (const std::int32_t tokens : options.abba.documentTokens) {
     showProgress(context, "measuring " + counted(tokens, "token") + " a document");
+    experiment::keepHighest(machine, measureMachine());
     const experiment::AbbaRow row =
-        experiment::measureAbba(*session, bundle.config.vocabularySize, options.abba, tokens, context.stop);
-    rows.push_back(toJson(row));
+        experiment::measureAbba(*session, bundle.config.vocabularySize, abba, tokens, context.stop);
+    experiment::keepHighest(machine, measureMachine());
+    const experiment::AbbaFloor floor =
+        experiment::abbaFloor(row, options.abba.questionTokens, cost, machine);
+    const auto milliseconds = [](double seconds) { return fixed(seconds * kMilliseconds, 2); };
+    rows.push_back(toJson(row, floor));
     table.addRow(
         {std::to_string(tokens), std::to_string(row.promptTokens),
          fixed(row.cold.seconds.median * kMilliseconds, 2), fixed(row.same.seconds.median * kMilliseconds, 2),
          spread(row.same.seconds, kMilliseconds, 2), fixed(row.swapped.seconds.median * kMilliseconds, 2),
          spread(row.swapped.seconds, kMilliseconds, 2),
          std::to_string(std::min(row.same.cachedTokens, row.swapped.cachedTokens)),
-         fixed(row.swappedToSame(), 3), fixed(row.coldToSame(), 1)});
+         fixed(row.swappedToSame(), 3), fixed(row.coldToSame(), 1), milliseconds(floor.aloneSeconds),
+         milliseconds(floor.readSeconds), milliseconds(floor.multiplySeconds),
+         fixed(row.swapped.seconds.median / floor.seconds(), 2),
+         fixed(row.swapped.seconds.median / floor.boundSeconds(), 2)});
   }
   showProgress(context, "");
   if (options.json) {
@@ -111,10 +168,12 @@ ExitCode runAbba(const Context& context, const BenchCommandOptions& options) {
     context.streams.out << json.dump(2) << '\n';
   } else {
     writeBenchHeader(context.streams.out, bundle, options.session);
-    context.streams.out << "  time to the first token of " << options.abba.documents
-                        << " documents and a new question of "
-                        << counted(options.abba.questionTokens, "token") << "; medians\n\n"
-                        << table.text();
+    context.streams.out
+        << "  time to the first token of " << options.abba.documents << " documents and a new question of "
+        << counted(options.abba.questionTokens, "token") << "; medians\n\n"
+        << table.text() << limitsLine(machine)
+        << "\n  floor: the question alone, and the keys and values that it finds read once; "
+           "bound: those also multiplied in f32,\n  where that takes longer than reading them\n";
   }
   return ExitCode::Fine;
 }
@@ -131,14 +190,6 @@ std::vector<experiment::SpeedTest> speedTests(const BenchCommandOptions& options
     }
   }
   return tests;
-}
-
-/// What the machine multiplied and read when it was last asked.
-std::string limitsLine(const compute::MachineRates& machine) {
-  std::string line = "\n  the machine: " + shortNumber(machine.flops) + " FLOP/s in f32";
-  if (machine.bf16Flops > 0) line += ", " + shortNumber(machine.bf16Flops) + " by bf16 pairs";
-  if (machine.byteOperations > 0) line += ", " + shortNumber(machine.byteOperations) + " by int8 dots";
-  return line + ", " + shortNumber(machine.bytesPerSecond) + " byte/s\n";
 }
 
 ExitCode runSpeed(const Context& context, const BenchCommandOptions& options) {
@@ -213,6 +264,11 @@ void addSourceOptions(CLI::App& command, BenchCommandOptions& options) {
                   "Random weights of a shape instead of a model: " + model::shapeNames())
       ->check(CLI::IsMember(model::shapeList()))
       ->excludes("--model");
+  command
+      .add_option("--format", options.format,
+                  "Format of a shape's weights: " + formatList() + " (BF16 without it)")
+      ->check(CLI::IsMember(formatNames(), CLI::ignore_case))
+      ->needs("--shape");
   addSettings(command, options.session.settings, {"device", "exact", "arithmetic", "threads", "kv_type"});
   command.add_flag("--json", options.json, "Write JSON, with all samples");
 }

@@ -96,6 +96,14 @@ TokenAmount abbaAmount(const AbbaOptions& options, std::int32_t documentTokens) 
   return {.prompt = {tokens, tokens}, .generated = {}};
 }
 
+AbbaFloor abbaFloor(const AbbaRow& row, std::int32_t questionTokens, const ModelCost& cost,
+                    const compute::MachineRates& machine) {
+  const auto found = static_cast<double>(row.expectedCachedTokens);
+  return {.aloneSeconds = row.alone.seconds.median,
+          .readSeconds = found * cost.keyValueBytes / machine.bytesPerSecond,
+          .multiplySeconds = found * questionTokens * cost.attentionFlops / machine.flops};
+}
+
 AbbaRow measureAbba(run::Session& session, std::int32_t vocabularySize, const AbbaOptions& options,
                     std::int32_t documentTokens, std::stop_token stop) {
   TokenSource source(vocabularySize, options.seed);
@@ -119,13 +127,19 @@ AbbaRow measureAbba(run::Session& session, std::int32_t vocabularySize, const Ab
     pass(options.seam);
     timeOne(session, makeTable(system, documentsInOrder, source.take(options.questionTokens)), stop, samples);
   };
+  const auto askAlone = [&](Samples& samples) {
+    pass(options.seam);
+    timeOne(session, makeTable({}, {}, source.take(options.questionTokens)), stop, samples);
+  };
   for (std::int32_t i = 0; i < options.coldRepeats; ++i) {
     session.clearCache();
     ask(order, cold);
   }
+  Samples alone;
   Samples untimed;  // the first warm runs bring the tables of a backend for these distances into being
   ask(order, untimed);
   ask(swapped, untimed);
+  if (options.alone) askAlone(untimed);
   const Clock::time_point begin = Clock::now();
   const auto elapsed = [begin] { return std::chrono::duration<double>(Clock::now() - begin).count(); };
   for (std::int32_t i = 0; i < options.repeats || elapsed() < options.seconds; ++i) {
@@ -137,10 +151,12 @@ AbbaRow measureAbba(run::Session& session, std::int32_t vocabularySize, const Ab
       ask(swapped, reversed);
       ask(order, same);
     }
+    if (options.alone) askAlone(alone);
   }
   row.cold = std::move(cold).summary();
   row.same = std::move(same).summary();
   row.swapped = std::move(reversed).summary();
+  if (options.alone) row.alone = std::move(alone).summary();
   return row;
 }
 

@@ -3,11 +3,14 @@
 // and in the swapped order. With relocation, the swapped order costs as much as the same order.
 #pragma once
 
+#include "engine/compute/backends.h"
+#include "engine/experiment/cost.h"
 #include "engine/experiment/seam.h"
 #include "engine/experiment/statistics.h"
 #include "engine/experiment/token_amount.h"
 #include "engine/run/session.h"
 
+#include <algorithm>
 #include <cstdint>
 #include <stop_token>
 #include <vector>
@@ -25,6 +28,7 @@ struct AbbaOptions {
   double seconds = 1;  ///< the runs continue for at least this time, because a steady median of short runs
                        ///< needs many
   std::int32_t coldRepeats = 3;
+  bool alone = false;      ///< each turn also asks the question without system text and documents
   std::uint64_t seed = 0;  ///< of the token ids
   Seam seam{};             ///< called before each run
 };
@@ -42,10 +46,28 @@ struct AbbaRow {
   AbbaCase cold;
   AbbaCase same;
   AbbaCase swapped;  ///< the documents in reversed order
+  AbbaCase alone;    ///< the question by itself, if it was asked for
 
   double swappedToSame() const { return swapped.seconds.median / same.seconds.median; }
   double coldToSame() const { return cold.seconds.median / same.seconds.median; }
 };
+
+/// What a warm run cannot do without: the question by itself, and beside that, its rows meet the keys and
+/// values that were found.
+struct AbbaFloor {
+  double aloneSeconds = 0;
+  double readSeconds = 0;      ///< to read those keys and values once, at the memory's rate
+  double multiplySeconds = 0;  ///< to multiply the rows with them, at the rate of f32
+
+  /// What a machine needs that computes for nothing.
+  double seconds() const { return aloneSeconds + readSeconds; }
+  /// What this one needs.
+  double boundSeconds() const { return aloneSeconds + std::max(readSeconds, multiplySeconds); }
+};
+
+/// `row`: with the question by itself; `questionTokens`: of it.
+AbbaFloor abbaFloor(const AbbaRow& row, std::int32_t questionTokens, const ModelCost& cost,
+                    const compute::MachineRates& machine);
 
 /// Number of physical blocks of a pool that keeps the documents of the largest size while new questions pass
 /// through it.

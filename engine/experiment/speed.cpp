@@ -84,6 +84,12 @@ std::int32_t speedBlocks(const std::vector<SpeedTest>& tests, std::int32_t block
   return (most + blockSize - 1) / blockSize + 1;
 }
 
+void keepHighest(compute::MachineRates& most, const compute::MachineRates& measured) {
+  for (const auto rate : {&compute::MachineRates::flops, &compute::MachineRates::bf16Flops,
+                          &compute::MachineRates::byteOperations, &compute::MachineRates::bytesPerSecond})
+    most.*rate = std::max(most.*rate, measured.*rate);
+}
+
 SpeedResult measureSpeed(model::Decoder& decoder, compute::Backend& backend, const SpeedTest& test,
                          const SpeedOptions& options, const compute::RateMeter& measureMachine,
                          std::stop_token stop) {
@@ -100,12 +106,7 @@ SpeedResult measureSpeed(model::Decoder& decoder, compute::Backend& backend, con
 
   SpeedResult result;
   result.test = test;
-  const auto probe = [&] {
-    const compute::MachineRates rates = measureMachine();
-    for (const auto rate : {&compute::MachineRates::flops, &compute::MachineRates::bf16Flops,
-                            &compute::MachineRates::byteOperations, &compute::MachineRates::bytesPerSecond})
-      result.machine.*rate = std::max(result.machine.*rate, rates.*rate);
-  };
+  const auto probe = [&] { keepHighest(result.machine, measureMachine()); };
   once();
   std::vector<double> rates;
   for (std::int32_t i = 0; i < options.repeats; ++i) {

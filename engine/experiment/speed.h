@@ -51,6 +51,9 @@ struct SpeedResult {
 /// block.
 std::int32_t speedBlocks(const std::vector<SpeedTest>& tests, std::int32_t blockSize);
 
+/// Keeps the higher of each rate: what disturbs one measurement of a machine is gone in another.
+void keepHighest(compute::MachineRates& most, const compute::MachineRates& measured);
+
 /// It calls `measureMachine` between the repeats, so that both see the same disturbances. Throws Failure if
 /// memory cannot be allocated or if it was stopped.
 SpeedResult measureSpeed(model::Decoder& decoder, compute::Backend& backend, const SpeedTest& test,

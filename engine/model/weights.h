@@ -66,9 +66,10 @@ WeightAmounts weightAmounts(const ModelConfig& config, const WeightSource& weigh
 /// The same if all matrices had one format.
 WeightAmounts weightAmounts(const ModelConfig& config, compute::WeightFormat format);
 
-/// Random weights of the given shape in memory, for benchmarks and tests; bf16 by default.
+/// Random weights of the given shape in memory, for benchmarks and tests; bf16 by default. Vectors, and
+/// matrices whose rows are no whole number of blocks of a packed format, are in bf16, norms in f32.
 std::unique_ptr<WeightSource> makeRandomWeights(const ModelConfig& config, std::uint64_t seed,
-                                                compute::DType type = compute::DType::BF16);
+                                                compute::WeightFormat format = compute::WeightFormat::BF16);
 
 /// The configuration of this name: "llama-8b" (Llama 3.1 8B), "qwen-7b" (Qwen2.5 7B), "llama-1b" (Llama 3.2
 /// 1B), "21m", "3m". Throws Failure that lists these names if there is no such name.

@@ -206,11 +206,11 @@ ModelBundle loadModelBundle(const checkpoint::Checkpoint& checkpoint, const comp
 }
 
 ModelBundle makeShapeBundle(const std::string& shape, const compute::Backends& backends,
-                            const ModelOptions& options) {
+                            const ModelOptions& options, compute::WeightFormat format) {
   ModelBundle bundle;
   bundle.name = shape;
   bundle.config = model::namedShape(shape);
-  addWeights(bundle, *model::makeRandomWeights(bundle.config, kShapeSeed), backends, options);
+  addWeights(bundle, *model::makeRandomWeights(bundle.config, kShapeSeed, format), backends, options);
   return bundle;
 }
 

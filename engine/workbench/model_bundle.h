@@ -87,9 +87,11 @@ ModelBundle loadModelWeights(const checkpoint::Checkpoint& checkpoint, const com
 ModelBundle describeModel(const checkpoint::Checkpoint& checkpoint, const text::ChatTemplate* chat = nullptr,
                           std::int32_t context = 0);
 
-/// A model with a named shape (model::namedShape) and random bf16 weights. Throws Failure for other names.
+/// A model with a named shape (model::namedShape) and random weights of a format. Throws Failure for other
+/// names.
 ModelBundle makeShapeBundle(const std::string& shape, const compute::Backends& backends,
-                            const ModelOptions& options = {});
+                            const ModelOptions& options = {},
+                            compute::WeightFormat format = compute::WeightFormat::BF16);
 
 /// Adapts the cache to a kind of device: keys and values have the type with which the device attends best,
 /// unless a type was chosen, and a pass has at least as many rows as suit the device.

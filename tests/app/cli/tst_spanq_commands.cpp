@@ -543,6 +543,13 @@ void TestSpanqCommands::benchAbbaFindsEveryDocument() {
     QCOMPARE(row["swapped_order_ms"]["cached_tokens"].get<int>(), expected);
     QCOMPARE(row["swapped_order_ms"]["samples"].size(), std::size_t{2});
     QVERIFY(row["swapped_to_same"].get<double>() > 0);
+    QCOMPARE(row["question_alone_ms"]["cached_tokens"].get<int>(), 0);
+    QCOMPARE(row["question_alone_ms"]["samples"].size(), std::size_t{2});
+    const double alone = row["question_alone_ms"]["median"].get<double>();
+    const double read = row["keys_and_values_read_ms"].get<double>();
+    const double swapped = row["swapped_order_ms"]["median"].get<double>();
+    QVERIFY(alone > 0 && read > 0);
+    QVERIFY(std::abs(row["swapped_to_floor"].get<double>() - swapped / (alone + read)) < 1e-9);
   }
 }
 

@@ -22,6 +22,7 @@ class TestBenchFigures : public QObject {
   void generationReadsWeightsOnceAToken();
   void testNames();
   void abbaPoolHoldsEverything();
+  void abbaFloorByHand();
 };
 
 namespace {
@@ -104,6 +105,25 @@ void TestBenchFigures::abbaPoolHoldsEverything() {
   // 2 blocks of system, 3·7 of documents, room for questions to pass, the null block.
   QVERIFY(experiment::abbaBlocks(options, 16) >= 2 + 3 * 7 + 2 + 1);
   QVERIFY(experiment::abbaBlocks(options, 16) < 100);
+}
+
+void TestBenchFigures::abbaFloorByHand() {
+  experiment::AbbaRow row;
+  row.expectedCachedTokens = 1000;
+  row.alone.seconds.median = 0.25;
+  const experiment::ModelCost cost{.attentionFlops = 64, .keyValueBytes = 256};
+  compute::MachineRates machine;
+  machine.flops = 1e6;
+  machine.bytesPerSecond = 512'000;
+  // 1000 tokens of 256 bytes, once; 32 rows, each with 64 operations a token.
+  experiment::AbbaFloor floor = experiment::abbaFloor(row, 32, cost, machine);
+  QCOMPARE(floor.readSeconds, 0.5);
+  QCOMPARE(floor.multiplySeconds, 2.048);
+  QCOMPARE(floor.seconds(), 0.75);
+  QCOMPARE(floor.boundSeconds(), 2.298);
+  // Fewer rows are multiplied while the keys are read.
+  floor = experiment::abbaFloor(row, 1, cost, machine);
+  QCOMPARE(floor.boundSeconds(), floor.seconds());
 }
 
 SPANSCOPE_TEST(tst_bench_figures, TestBenchFigures)

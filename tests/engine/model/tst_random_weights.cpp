@@ -73,7 +73,7 @@ class TestRandomWeights : public QObject {
   void scale() {
     QFETCH(int, type);
     const ModelConfig config = namedShape("3m");
-    const auto weights = makeRandomWeights(config, 9, static_cast<DType>(type));
+    const auto weights = makeRandomWeights(config, 9, compute::formatOf(static_cast<DType>(type)));
     const auto matrix = weights->get("model.layers.3.mlp.down_proj.weight", 192, 512);
     QVERIFY(matrix.format == compute::formatOf(static_cast<DType>(type)));
     double sum = 0, squares = 0;
@@ -117,10 +117,51 @@ class TestRandomWeights : public QObject {
     }
     QVERIFY(weights->fingerprint() == again->fingerprint());
     QVERIFY(weights->fingerprint() != other->fingerprint());
-    QVERIFY(weights->fingerprint() != makeRandomWeights(config, 9, DType::F32)->fingerprint());
+    QVERIFY(weights->fingerprint() !=
+            makeRandomWeights(config, 9, compute::WeightFormat::F32)->fingerprint());
     QVERIFY(!weights->has("model.layers.6.mlp.up_proj.weight"));
     QVERIFY_EXCEPTION_THROWN(weights->get("lm_head.bias", 1, 4096), Failure);
     QVERIFY_EXCEPTION_THROWN(weights->get("lm_head.weight", 192, 4096), Failure);
+  }
+
+  /// Every format has values of the same mean and variance, whatever its blocks hold.
+  void packedScale_data() {
+    QTest::addColumn<int>("format");
+    for (const compute::WeightFormatInfo& info : compute::weightFormats()) {
+      if (info.isPacked()) QTest::newRow(info.name) << static_cast<int>(info.format);
+    }
+  }
+  void packedScale() {
+    QFETCH(int, format);
+    ModelConfig config = namedShape("3m");
+    config.hiddenSize = 256;  // whole blocks of all formats
+    config.mlpBias = true;
+    const auto wanted = static_cast<compute::WeightFormat>(format);
+    const auto weights = makeRandomWeights(config, 9, wanted);
+    const auto matrix = weights->get("model.layers.3.mlp.down_proj.weight", 256, 512);
+    QVERIFY(matrix.format == wanted);
+    double sum = 0, squares = 0;
+    for (const float value : values(matrix)) {
+      sum += static_cast<double>(value);
+      squares += static_cast<double>(value) * static_cast<double>(value);
+    }
+    const double count = 256 * 512;
+    // Codes of four bits from −8 to 7 have a mean of their own.
+    QVERIFY2(std::abs(sum / count) * std::sqrt(512.0) < 0.15, qPrintable(QString::number(sum / count)));
+    QVERIFY2(std::abs(squares / count * 512 - 1) < 0.1, qPrintable(QString::number(squares / count * 512)));
+    QVERIFY(weights->get("model.layers.3.mlp.up_proj.bias", 1, 512).format == compute::WeightFormat::BF16);
+    QVERIFY(weights->get("model.layers.0.input_layernorm.weight", 1, 256).format ==
+            compute::WeightFormat::F32);
+    QVERIFY(bytes(matrix) != bytes(weights->get("model.layers.2.mlp.down_proj.weight", 256, 512)));
+  }
+
+  /// What is no whole number of blocks long is left plain.
+  void narrowMatricesAreNotPacked() {
+    const auto weights = makeRandomWeights(namedShape("3m"), 9, compute::WeightFormat::Q4_K);
+    QVERIFY(weights->get("model.layers.0.self_attn.q_proj.weight", 192, 192).format ==
+            compute::WeightFormat::BF16);
+    QVERIFY(weights->get("model.layers.0.mlp.down_proj.weight", 192, 512).format ==
+            compute::WeightFormat::Q4_K);
   }
 
   /// A benchmark that ran into infinities or into zeros would measure something else.
