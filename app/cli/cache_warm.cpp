@@ -88,8 +88,9 @@ class WarmCommand {
     }
     m_model =
         std::make_shared<workbench::ModelBundle>(loadChosenModel(m_options.session, m_context.backends));
-    CommandService service(m_context,
-                           {.model = m_model, .session = config, .recorder = m_recorder, .loadBeside = {}});
+    CommandService service(
+        m_context,
+        {.model = m_model, .session = config, .recorder = m_recorder, .settings = {}, .loadBeside = {}});
     std::vector<workbench::WarmText> texts;
     for (const fs::path& path : documents) texts.emplace_back([path] { return textOf(path); });
     const auto work = std::make_shared<workbench::WarmWork>(m_options.session.settings, std::move(texts));

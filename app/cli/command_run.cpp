@@ -128,7 +128,12 @@ class RunCommand {
         m_service(context, {.model = m_model,
                             .session = options.session.config(),
                             .recorder = m_recorder,
-                            .loadBeside = {}}) {
+                            .settings = options.session.settings,
+                            .loadBeside = [this](const workbench::RunSettings& settings) {
+                              SessionOptions session = m_options.session;
+                              session.settings = settings;
+                              return loadChosenModel(session, m_context.backends);
+                            }}) {
     for (const std::int32_t layer : options.session.settings.layers) {
       if (layer < m_bundle.config.layers) continue;
       refuseOption(

@@ -17,6 +17,7 @@ workbench::OwnModel ownModel(std::shared_ptr<workbench::ModelBundle> model, cons
   return {.model = std::move(model),
           .session = options.config(),
           .recorder = std::make_shared<trace::Recorder>(),
+          .settings = options.settings,
           .loadBeside = {}};
 }
 

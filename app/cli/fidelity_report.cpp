@@ -9,29 +9,41 @@
 #include "engine/experiment/fidelity.h"
 #include "engine/run/finished_reply.h"
 #include "engine/run/run_result.h"
+#include "engine/trace/event.h"
 #include "engine/trace/fidelity_figures.h"
-#include "engine/workbench/service/fidelity_work.h"
 
 #include <nlohmann/json.hpp>
 
 #include <algorithm>
 #include <memory>
+#include <optional>
 #include <ostream>
 #include <span>
+#include <utility>
 
 namespace spanscope::cli {
 namespace {
 
 constexpr int kDeviationDigits = 3;
 
-trace::FidelityFigures figuresOf(const trace::FidelityMeasured& measured) {
-  const trace::FidelityMeasured* one = &measured;
+trace::FidelityFigures figuresOf(const MeasuredStep& measured) {
+  const trace::FidelityMeasured* one = &measured.reply.fidelity;
   return trace::fidelityOf(std::span(&one, 1));
+}
+
+/// Of the arithmetic, over the steps of which it was measured; nothing where there is none.
+std::optional<trace::DivergenceFigures> arithmeticOf(std::span<const MeasuredStep> measured) {
+  std::vector<const trace::ArithmeticMeasured*> all;
+  for (const MeasuredStep& step : measured) {
+    if (step.reply.arithmetic) all.push_back(&*step.reply.arithmetic);
+  }
+  if (all.empty()) return std::nullopt;
+  return trace::arithmeticOf(all);
 }
 
 trace::FidelityFigures figuresOf(const std::vector<MeasuredStep>& measured) {
   std::vector<const trace::FidelityMeasured*> all;
-  for (const MeasuredStep& step : measured) all.push_back(&step.fidelity);
+  for (const MeasuredStep& step : measured) all.push_back(&step.reply.fidelity);
   return trace::fidelityOf(all);
 }
 
@@ -55,13 +67,18 @@ std::string answerText(const trace::FidelityFigures& figures) {
   return where + (figures.sameTexts == 1 ? ", same text" : "");
 }
 
-nlohmann::ordered_json figuresJson(const trace::FidelityFigures& figures) {
+nlohmann::ordered_json divergenceJson(const trace::DivergenceFigures& figures) {
   nlohmann::ordered_json json;
   json["tokens"] = figures.tokens;
   json["greedy_tokens_that_agree"] = figures.agreeing;
   json["divergence_mean_nats"] = figures.meanDivergence;
   json["divergence_median_nats"] = figures.medianDivergence;
   json["divergence_most_nats"] = figures.mostDivergence;
+  return json;
+}
+
+nlohmann::ordered_json figuresJson(const trace::FidelityFigures& figures) {
+  nlohmann::ordered_json json = divergenceJson(figures);
   json["steps_drawn_at_random"] = figures.sampledSteps;
   json["answers_compared"] = figures.steps - figures.sampledSteps;
   json["answers_with_same_tokens"] = figures.sameAnswers;
@@ -77,29 +94,25 @@ nlohmann::ordered_json figuresJson(const trace::FidelityFigures& figures) {
 
 std::vector<MeasuredStep> measureReplies(CommandService& service, RunId run,
                                          experiment::FinishedReplies& gathered, const Context& context) {
-  std::vector<MeasuredStep> measured;
   std::vector<run::FinishedReply> replies;
   try {
     replies = gathered.takeRun(run);
   } catch (const Failure& failure) {
     context.streams.err << failure.what() << '\n';
   }
-  for (const run::FinishedReply& reply : replies) {
-    showProgress(context, "measuring fidelity: " + std::to_string(measured.size() + 1) + " of " +
-                              counted(replies.size(), "answer"));
-    const auto work = std::make_shared<workbench::FidelityWork>(std::vector{reply});
-    try {
-      service.carryOut(work).rethrow();
-    } catch (const Failure& failure) {
-      showProgress(context, "");
-      context.streams.err << reply.node << ": " << failure.what() << '\n';
-    }
-    if (context.stop.stop_requested() && work->found().empty()) break;
-    for (const trace::FidelityMeasured& found : work->found())
-      measured.push_back({.request = reply.request, .fidelity = found});
-  }
+  if (replies.empty()) return {};
+  const auto work = std::make_shared<workbench::FidelityWork>(std::move(replies));
+  const workbench::WorkHandle handle = service.carryOut(work, [&] {
+    showProgress(context,
+                 "measuring fidelity: " + std::to_string(std::min(work->measured() + 1, work->replies())) +
+                     " of " + counted(work->replies(), "answer"));
+  });
   showProgress(context, "");
-  return measured;
+  for (const workbench::FidelityWork::Problem& problem : work->problems())
+    context.streams.err << (problem.request == 0 ? "f32, to compare with" : problem.node) << ": "
+                        << Failure(problem.error).what() << '\n';
+  if (work->problems().empty()) handle.rethrow();
+  return work->found();
 }
 
 std::string fidelityReport(const plan::Plan& plan, const run::RunResult& result,
@@ -116,7 +129,7 @@ std::string fidelityReport(const plan::Plan& plan, const run::RunResult& result,
   for (const MeasuredStep& one : measured) {
     const run::StepResult* step = stepOf(result, one.request);
     if (step == nullptr) continue;
-    const trace::FidelityFigures figures = figuresOf(one.fidelity);
+    const trace::FidelityFigures figures = figuresOf(one);
     table.addRow({std::to_string(step->step), stepName(plan.steps[step->step]),
                   trace::divergenceText(figures.meanDivergence),
                   trace::divergenceText(figures.medianDivergence),
@@ -127,11 +140,15 @@ std::string fidelityReport(const plan::Plan& plan, const run::RunResult& result,
   std::string text =
       "  fidelity against a full prefill of the same tokens; divergences in nats\n\n" + table.text();
   if (measured.size() > 1) text += "  full prefill ≈ " + trace::fidelityText(figuresOf(measured)) + '\n';
+  if (const auto arithmetic = arithmeticOf(measured))
+    text += "  full prefill under " + measured.front().reply.arithmetic->arithmetic +
+            " ≈ in f32: " + trace::divergenceText(*arithmetic) + '\n';
   for (const MeasuredStep& one : measured) {
     const run::StepResult* step = stepOf(result, one.request);
-    const trace::FidelityFigures figures = figuresOf(one.fidelity);
+    const trace::FidelityFigures figures = figuresOf(one);
     if (step == nullptr || figures.sampledSteps > 0 || figures.sameAnswers == 1) continue;
-    text += "  step " + std::to_string(step->step) + ", a full prefill: " + one.fidelity.fullText + '\n';
+    text +=
+        "  step " + std::to_string(step->step) + ", a full prefill: " + one.reply.fidelity.fullText + '\n';
   }
   return text;
 }
@@ -139,6 +156,13 @@ std::string fidelityReport(const plan::Plan& plan, const run::RunResult& result,
 nlohmann::ordered_json fidelityJson(const plan::Plan& plan, const run::RunResult& result,
                                     const std::vector<MeasuredStep>& measured) {
   nlohmann::ordered_json json = figuresJson(figuresOf(measured));
+  const auto setArithmetic = [](nlohmann::ordered_json& object, std::span<const MeasuredStep> steps) {
+    if (const auto figures = arithmeticOf(steps)) {
+      object["arithmetic_against_f32"] = divergenceJson(*figures);
+      object["arithmetic_against_f32"]["arithmetic"] = steps.front().reply.arithmetic->arithmetic;
+    }
+  };
+  setArithmetic(json, measured);
   json["steps"] = nlohmann::ordered_json::array();
   for (const MeasuredStep& one : measured) {
     const run::StepResult* step = stepOf(result, one.request);
@@ -147,20 +171,32 @@ nlohmann::ordered_json fidelityJson(const plan::Plan& plan, const run::RunResult
     row["step"] = step->step;
     row["node"] = plan.steps[step->step].node;
     row["copy"] = plan.steps[step->step].copy;
-    row["prompt"] = one.fidelity.promptTokens;
-    row["cached"] = one.fidelity.cachedTokens;
-    row["recomputed"] = one.fidelity.recomputedTokens;
-    row.update(figuresJson(figuresOf(one.fidelity)));
-    row["full_answer"] = one.fidelity.fullText;
-    row["full_tokens"] = one.fidelity.fullAnswer;
+    row["prompt"] = one.reply.fidelity.promptTokens;
+    row["cached"] = one.reply.fidelity.cachedTokens;
+    row["recomputed"] = one.reply.fidelity.recomputedTokens;
+    row.update(figuresJson(figuresOf(one)));
+    setArithmetic(row, std::span(&one, 1));
+    row["full_answer"] = one.reply.fidelity.fullText;
+    row["full_tokens"] = one.reply.fidelity.fullAnswer;
     row["by_token"] = nlohmann::ordered_json::array();
-    for (const trace::FidelityToken& token : one.fidelity.tokens) {
+    for (const trace::FidelityToken& token : one.reply.fidelity.tokens) {
       row["by_token"].push_back({{"token", token.token},
                                  {"divergence_nats", token.divergence},
                                  {"policy_best", token.policyBest},
                                  {"full_best", token.fullBest},
                                  {"policy_probability", token.policyProbability},
                                  {"full_probability", token.fullProbability}});
+    }
+    if (one.reply.arithmetic) {
+      row["arithmetic_by_token"] = nlohmann::ordered_json::array();
+      for (const trace::ArithmeticToken& token : one.reply.arithmetic->tokens) {
+        row["arithmetic_by_token"].push_back({{"token", token.token},
+                                              {"divergence_nats", token.divergence},
+                                              {"best", token.best},
+                                              {"exact_best", token.exactBest},
+                                              {"probability", token.probability},
+                                              {"exact_probability", token.exactProbability}});
+      }
     }
     json["steps"].push_back(std::move(row));
   }

@@ -7,7 +7,7 @@
 #include "engine/experiment/fidelity.h"
 #include "engine/plan/plan.h"
 #include "engine/run/run_result.h"
-#include "engine/trace/event.h"
+#include "engine/workbench/service/fidelity_work.h"
 
 #include <nlohmann/json_fwd.hpp>
 
@@ -16,10 +16,7 @@
 
 namespace spanscope::cli {
 
-struct MeasuredStep {
-  RequestId request = 0;
-  trace::FidelityMeasured fidelity;
-};
+using MeasuredStep = workbench::FidelityWork::Found;
 
 /// Measures the replies of a run of the service, one after the other. If a reply cannot be measured, standard
 /// error says why. After a stop the remaining replies are left out.

@@ -80,7 +80,7 @@ class Measurement {
     m_tokens.insert(m_tokens.end(), reply.tokens.begin(), reply.tokens.end());
   }
 
-  trace::FidelityMeasured measure() {
+  MeasuredReply measure() {
     const model::ModelConfig& config = m_model.decoder.config();
     const auto rows = static_cast<std::int64_t>(m_reply.tokens.size());
     const std::uint64_t bytes =
@@ -102,10 +102,17 @@ class Measurement {
 
     FlatSequence full(m_model.decoder, m_model.backend, static_cast<std::int64_t>(m_tokens.size()),
                       m_session.config().blockSize, *m_session.config().kvType);
+    std::optional<FlatSequence> exact;
+    if (m_model.exactDecoder != nullptr) {
+      m_arithmetic.emplace().arithmetic = compute::nameOf(m_model.arithmetic);
+      exact.emplace(*m_model.exactDecoder, *m_model.exactBackend, static_cast<std::int64_t>(m_tokens.size()),
+                    m_session.config().blockSize, *m_session.config().kvType);
+      prefill(*exact);
+    }
     prefill(full);
-    compareRows(full, observed);
+    compareRows(full, exact ? &*exact : nullptr, observed);
     answer(full);
-    return std::move(m_measured);
+    return {.fidelity = std::move(m_measured), .arithmetic = std::move(m_arithmetic)};
   }
 
  private:
@@ -115,21 +122,24 @@ class Measurement {
     return std::span(m_tokens).subspan(static_cast<std::size_t>(begin), static_cast<std::size_t>(count));
   }
 
-  /// Says that the full prefill has come to this token.
-  void tell(std::int64_t end) const {
-    if (m_progress) m_progress(static_cast<double>(end) / static_cast<double>(m_tokens.size()));
+  /// Says that so many more tokens were computed by a full prefill.
+  void tell(std::int64_t count) {
+    m_computed += count;
+    const std::size_t all = m_tokens.size() * (m_model.exactDecoder == nullptr ? 1 : 2);
+    if (m_progress) m_progress(static_cast<double>(m_computed) / static_cast<double>(all));
   }
 
-  void prefill(FlatSequence& full) const {
+  void prefill(FlatSequence& full) {
     for (std::int64_t begin = 0; begin < firstRow();) {
       const std::int64_t count = std::min<std::int64_t>(m_session.config().rowsPerPass, firstRow() - begin);
       full.compute(begin, tokens(begin, count), FlatSequence::Rows::Silent, m_stop);
       begin += count;
-      tell(begin);
+      tell(count);
     }
   }
 
-  void compareRows(FlatSequence& full, std::int64_t observed) {
+  /// `exact`: null for none.
+  void compareRows(FlatSequence& full, FlatSequence* exact, std::int64_t observed) {
     const auto rows = static_cast<std::int64_t>(m_reply.tokens.size());
     const auto width = static_cast<std::size_t>(m_model.decoder.config().vocabularySize);
     for (std::int64_t row = 0; row < rows;) {
@@ -144,8 +154,9 @@ class Measurement {
         compareTokens(static_cast<std::size_t>(row + i), logits);
         if (isObserved) compareAttention(row + i, static_cast<std::size_t>(i), result.mass);
       }
+      if (exact != nullptr) compareArithmetic(*exact, row, count, result.logits);
       row += count;
-      tell(firstRow() + row);
+      tell(exact == nullptr ? count : 2 * count);
     }
     for (double& deviation : m_measured.attentionDeviation)
       deviation /= static_cast<double>(observed * m_model.decoder.config().heads);
@@ -161,6 +172,25 @@ class Measurement {
                                  .fullBest = full.best(),
                                  .policyProbability = policy.probability(token),
                                  .fullProbability = full.probability(token)});
+  }
+
+  /// `logits`: of these rows under the model's own arithmetic.
+  void compareArithmetic(FlatSequence& exact, std::int64_t row, std::int64_t count,
+                         std::span<const float> logits) {
+    const model::ForwardResult result =
+        exact.compute(firstRow() + row, tokens(firstRow() + row, count), FlatSequence::Rows::Logits, m_stop);
+    const std::size_t width = logits.size() / static_cast<std::size_t>(count);
+    for (std::size_t i = 0; i < static_cast<std::size_t>(count); ++i) {
+      const Distribution one(std::span(result.logits).subspan(i * width, width));
+      const Distribution other(logits.subspan(i * width, width));
+      const TokenId token = m_reply.tokens[static_cast<std::size_t>(row) + i];
+      m_arithmetic->tokens.push_back({.token = token,
+                                      .divergence = one.divergenceFrom(other),
+                                      .best = other.best(),
+                                      .exactBest = one.best(),
+                                      .probability = other.probability(token),
+                                      .exactProbability = one.probability(token)});
+    }
   }
 
   void compareAttention(std::int64_t row, std::size_t run, const std::vector<model::LayerMass>& mass) {
@@ -243,6 +273,8 @@ class Measurement {
   std::vector<std::optional<std::int64_t>> m_places = placesOf(m_reply.segments);
   run::ReplayedReply m_policy;
   trace::FidelityMeasured m_measured;
+  std::optional<trace::ArithmeticMeasured> m_arithmetic;
+  std::int64_t m_computed = 0;  ///< tokens, by full prefills
 };
 
 }  // namespace
@@ -256,9 +288,9 @@ std::vector<TokenId> visibleTokens(const std::vector<trace::SegmentInfo>& segmen
   return tokens;
 }
 
-trace::FidelityMeasured measureFidelity(run::Session& session, const FidelityModel& model,
-                                        const run::FinishedReply& reply, const std::stop_token& stop,
-                                        const std::function<void(double share)>& progress) {
+MeasuredReply measureFidelity(run::Session& session, const FidelityModel& model,
+                              const run::FinishedReply& reply, const std::stop_token& stop,
+                              const std::function<void(double share)>& progress) {
   return Measurement(session, model, reply, stop, progress).measure();
 }
 

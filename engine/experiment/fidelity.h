@@ -2,6 +2,7 @@
 // Measures how close a finished reply is to a full prefill of the same tokens, whatever policy produced it.
 #pragma once
 
+#include "engine/compute/arithmetic.h"
 #include "engine/compute/backend.h"
 #include "engine/model/decoder.h"
 #include "engine/run/finished_reply.h"
@@ -12,6 +13,7 @@
 #include <cstdint>
 #include <functional>
 #include <map>
+#include <optional>
 #include <stop_token>
 #include <string>
 #include <vector>
@@ -28,18 +30,30 @@ struct FidelityModel {
   model::Decoder& decoder;
   compute::Backend& backend;
   const text::Tokenizer* tokenizer;  ///< null: answers are compared only by their tokens
+  /// The arithmetic of `decoder`, and the same weights under f32 to hold it against. Null: it is not
+  /// compared.
+  compute::Arithmetic arithmetic = compute::Arithmetic::F32;
+  model::Decoder* exactDecoder = nullptr;
+  compute::Backend* exactBackend = nullptr;  ///< of `exactDecoder`
+};
+
+/// What was found of a reply.
+struct MeasuredReply {
+  trace::FidelityMeasured fidelity;
+  std::optional<trace::ArithmeticMeasured> arithmetic;  ///< if there is an f32 decoder
 };
 
 /// Runs the given tokens of a reply of the session through the model twice. The first time it uses the
 /// reply's policy and the session's cache (Session::replayReply says what happens to the cache). The second
 /// time is a full prefill of the tokens that its prompt shows in view order, at positions 0, 1, 2, …, in a
-/// separate KV store. If rows are bit-equal (DeviceInfo::rowsAreBitEqual), a policy that is exact against
-/// full prefill has a divergence of exactly 0. Throws Failure as Session::replayReply does, if memory cannot
-/// be allocated, or if it was stopped. `progress` is told what share of the full prefill is computed, from 0
-/// to 1, after each of its passes; may be empty.
-trace::FidelityMeasured measureFidelity(run::Session& session, const FidelityModel& model,
-                                        const run::FinishedReply& reply, const std::stop_token& stop = {},
-                                        const std::function<void(double share)>& progress = {});
+/// separate KV store. Where the model has an f32 decoder, the full prefill is computed by that too. If rows
+/// are bit-equal (DeviceInfo::rowsAreBitEqual), a policy that is exact against full prefill has a divergence
+/// of exactly 0. Throws Failure as Session::replayReply does, if memory cannot be allocated, or if it was
+/// stopped. `progress` is told what share of the full prefill is computed, from 0 to 1, after each of its
+/// passes; may be empty.
+MeasuredReply measureFidelity(run::Session& session, const FidelityModel& model,
+                              const run::FinishedReply& reply, const std::stop_token& stop = {},
+                              const std::function<void(double share)>& progress = {});
 
 /// The visible tokens of a prompt, in view order.
 std::vector<TokenId> visibleTokens(const std::vector<trace::SegmentInfo>& segments);

@@ -452,6 +452,24 @@ struct FidelityMeasured {
   std::vector<double> attentionDeviation;
   bool operator==(const FidelityMeasured&) const = default;
 };
+/// What the arithmetic of a session makes of the place of one token of a reply, beside f32.
+struct ArithmeticToken {
+  TokenId token = 0;       ///< of the reply
+  double divergence = 0;   ///< KL(f32 ‖ arithmetic) of the next-token distributions, nats; at least 0
+  TokenId best = 0;        ///< the likeliest token under the arithmetic, of equal ones the lowest id
+  TokenId exactBest = 0;   ///< and in f32
+  double probability = 0;  ///< of `token`, before temperature and filters
+  double exactProbability = 0;
+  bool operator==(const ArithmeticToken&) const = default;
+};
+/// How close a full prefill of a reply's tokens under the arithmetic of its session is to one in f32, both
+/// with the same weights; Event::request is the request that gave the reply. What its policy departs from the
+/// first of the two is FidelityMeasured. Told of sessions under another arithmetic than f32.
+struct ArithmeticMeasured {
+  std::string arithmetic;  ///< "fast"
+  std::vector<ArithmeticToken> tokens;
+  bool operator==(const ArithmeticMeasured&) const = default;
+};
 /// Requests that see each other's replies as they are written, in the order of their places: each reads its
 /// own prompt, then what the others have generated in this order, then its own reply. Sent once, before the
 /// first token that read any of it.
@@ -578,7 +596,7 @@ using Payload =
                  RequestPreempted, AttentionLeftOut, SegmentAttention, AttentionReplayed, ReplayedMass,
                  BlockLoaded, BlockSpilled, StoreReported, TokensRecomputed, FidelityMeasured, LayoutChosen,
                  LayoutApplied, TeamFormed, TeammateAttention, PromptDivided, PartAttention,
-                 StoreTextsReported, WindowsReported>;
+                 StoreTextsReported, WindowsReported, ArithmeticMeasured>;
 
 struct Event {
   std::uint64_t sequence = 0;  ///< counts from 1 within a session, without gaps

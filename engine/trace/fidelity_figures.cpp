@@ -12,6 +12,17 @@
 #include <utility>
 
 namespace spanscope::trace {
+namespace {
+
+void sumUp(DivergenceFigures& figures, std::vector<double> divergences) {
+  if (divergences.empty()) return;
+  figures.meanDivergence =
+      std::accumulate(divergences.begin(), divergences.end(), 0.0) / static_cast<double>(divergences.size());
+  figures.mostDivergence = *std::max_element(divergences.begin(), divergences.end());
+  figures.medianDivergence = medianOf(std::move(divergences)).value_or(0);
+}
+
+}  // namespace
 
 double FidelityFigures::agreement() const {
   return tokens == 0 ? 1 : static_cast<double>(agreeing) / static_cast<double>(tokens);
@@ -63,11 +74,21 @@ FidelityFigures fidelityOf(std::span<const FidelityMeasured* const> measured) {
       sums[layer] += step->attentionDeviation[layer] * step->attentionRows;
   }
   for (double& sum : figures.attentionDeviation) sum /= static_cast<double>(figures.attentionRows);
-  if (divergences.empty()) return figures;
-  figures.meanDivergence =
-      std::accumulate(divergences.begin(), divergences.end(), 0.0) / static_cast<double>(divergences.size());
-  figures.mostDivergence = *std::max_element(divergences.begin(), divergences.end());
-  figures.medianDivergence = medianOf(std::move(divergences)).value_or(0);
+  sumUp(figures, std::move(divergences));
+  return figures;
+}
+
+DivergenceFigures arithmeticOf(std::span<const ArithmeticMeasured* const> measured) {
+  DivergenceFigures figures;
+  std::vector<double> divergences;
+  for (const ArithmeticMeasured* step : measured) {
+    for (const ArithmeticToken& token : step->tokens) {
+      ++figures.tokens;
+      figures.agreeing += token.best == token.exactBest ? 1 : 0;
+      divergences.push_back(token.divergence);
+    }
+  }
+  sumUp(figures, std::move(divergences));
   return figures;
 }
 
@@ -78,11 +99,15 @@ std::string divergenceText(double nats) {
   return text.data();
 }
 
+std::string divergenceText(const DivergenceFigures& figures) {
+  return "KL " + divergenceText(figures.meanDivergence) + " (median " +
+         divergenceText(figures.medianDivergence) + ", most " + divergenceText(figures.mostDivergence) +
+         "), " + std::to_string(figures.agreeing) + " of " +
+         counted(figures.tokens, "token agrees", "tokens agree");
+}
+
 std::string fidelityText(const FidelityFigures& figures) {
-  std::string text = "KL " + divergenceText(figures.meanDivergence) + " (median " +
-                     divergenceText(figures.medianDivergence) + ", most " +
-                     divergenceText(figures.mostDivergence) + "), " + std::to_string(figures.agreeing) +
-                     " of " + counted(figures.tokens, "token agrees", "tokens agree");
+  const std::string text = divergenceText(static_cast<const DivergenceFigures&>(figures));
   const std::int64_t compared = figures.steps - figures.sampledSteps;
   if (compared == 0) return text + ", answer drawn at random";
   if (figures.steps == 1) {

@@ -12,13 +12,18 @@
 
 namespace spanscope::trace {
 
-struct FidelityFigures {
-  std::int64_t steps = 0;
+/// How far two ways to compute the tokens of replies are apart.
+struct DivergenceFigures {
   std::int64_t tokens = 0;    ///< of the replies
   std::int64_t agreeing = 0;  ///< tokens at whose place both would choose the same one greedily
   double meanDivergence = 0;  ///< nats, over the tokens, as are those that follow
   double medianDivergence = 0;
   double mostDivergence = 0;
+  bool operator==(const DivergenceFigures&) const = default;
+};
+
+struct FidelityFigures : DivergenceFigures {
+  std::int64_t steps = 0;
   /// Replies that were not chosen greedily: what a full prefill says greedily is no answer to compare them
   /// with, and they are not counted below.
   std::int64_t sampledSteps = 0;
@@ -37,12 +42,16 @@ struct FidelityFigures {
 };
 
 FidelityFigures fidelityOf(std::span<const FidelityMeasured* const> measured);
+/// Of the arithmetic against f32.
+DivergenceFigures arithmeticOf(std::span<const ArithmeticMeasured* const> measured);
 
 /// Whether every token of the reply is the likeliest one as its policy has it.
 bool isGreedy(const FidelityMeasured& measured);
 /// Tokens of the reply before the first that a full prefill would not have given.
 std::int64_t agreedTokens(const FidelityMeasured& measured);
 
+/// "KL 0.012 (median 0.003, most 0.14), 23 of 24 tokens agree"
+std::string divergenceText(const DivergenceFigures& figures);
 /// "KL 0.012 (median 0.003, most 0.14), 23 of 24 tokens agree, same answer"
 std::string fidelityText(const FidelityFigures& figures);
 

@@ -169,6 +169,15 @@ void fields(V&& v, X& x) {
   v("policyProbability", x.policyProbability);
   v("fullProbability", x.fullProbability);
 }
+template <class V, Is<ArithmeticToken> X>
+void fields(V&& v, X& x) {
+  v("token", x.token);
+  v("divergence", x.divergence);
+  v("best", x.best);
+  v("exactBest", x.exactBest);
+  v("probability", x.probability);
+  v("exactProbability", x.exactProbability);
+}
 template <class V, Is<BatchEntry> X>
 void fields(V&& v, X& x) {
   v("request", x.request);

@@ -3,11 +3,32 @@
 
 #include "ui/session/attention_replay.h"
 #include "ui/session/run_list.h"
+#include "ui/session/run_record.h"
 #include "ui/session/view_input.h"
 
+#include <map>
+#include <memory>
 #include <variant>
 
 namespace spanscope::ui {
+namespace {
+
+/// From the run's events, or if they are gone, from its record.
+template <class Measured>
+const Measured* lastMeasured(const ListedRun& run, RequestId request,
+                             std::map<RequestId, std::shared_ptr<const Measured>> RunRecord::*recorded) {
+  if (run.trace) {
+    const RequestEvents* events = run.trace->request(request);
+    if (events != nullptr && !events->of<Measured>().empty())
+      return std::get_if<Measured>(&run.trace->event(events->of<Measured>().back()).payload);
+  }
+  if (run.record == nullptr) return nullptr;
+  const auto& all = run.record->*recorded;
+  const auto found = all.find(request);
+  return found == all.end() ? nullptr : found->second.get();
+}
+
+}  // namespace
 
 QString fidelityObstacle(const ViewInput& input, RequestId request) {
   return replayObstacle(input, {.request = request});
@@ -25,15 +46,11 @@ std::vector<RequestId> measurableRequests(const ViewInput& input, RunId run) {
 }
 
 const trace::FidelityMeasured* fidelityOf(const ListedRun& run, RequestId request) {
-  if (run.trace) {
-    const RequestEvents* events = run.trace->request(request);
-    if (events != nullptr && !events->of<trace::FidelityMeasured>().empty())
-      return std::get_if<trace::FidelityMeasured>(
-          &run.trace->event(events->of<trace::FidelityMeasured>().back()).payload);
-  }
-  if (run.record == nullptr) return nullptr;
-  const auto found = run.record->fidelity.find(request);
-  return found == run.record->fidelity.end() ? nullptr : found->second.get();
+  return lastMeasured<trace::FidelityMeasured>(run, request, &RunRecord::fidelity);
+}
+
+const trace::ArithmeticMeasured* arithmeticOf(const ListedRun& run, RequestId request) {
+  return lastMeasured<trace::ArithmeticMeasured>(run, request, &RunRecord::arithmetic);
 }
 
 }  // namespace spanscope::ui

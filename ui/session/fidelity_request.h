@@ -10,6 +10,7 @@
 #include <vector>
 
 namespace spanscope::trace {
+struct ArithmeticMeasured;
 struct FidelityMeasured;
 }
 
@@ -27,5 +28,7 @@ std::vector<RequestId> measurableRequests(const ViewInput& input, RunId run);
 
 /// The last measurement of an answer, however old; nullptr if there is none.
 const trace::FidelityMeasured* fidelityOf(const ListedRun& run, RequestId request);
+/// The same of the arithmetic it was computed in, held against f32.
+const trace::ArithmeticMeasured* arithmeticOf(const ListedRun& run, RequestId request);
 
 }  // namespace spanscope::ui

@@ -216,6 +216,30 @@ trace::FidelityMeasured fidelityFrom(const QJsonObject& object) {
   return measured;
 }
 
+QJsonObject arithmeticObject(RequestId request, const trace::ArithmeticMeasured& measured) {
+  const auto token = [](const trace::ArithmeticToken& one) {
+    return QJsonArray{one.token,     one.divergence,  one.best,
+                      one.exactBest, one.probability, one.exactProbability};
+  };
+  return {{QStringLiteral("id"), qint64(request)},
+          {QStringLiteral("arithmetic"), text(measured.arithmetic)},
+          {QStringLiteral("tokens"), arrayOf(measured.tokens, token)}};
+}
+
+trace::ArithmeticMeasured arithmeticFrom(const QJsonObject& object) {
+  trace::ArithmeticMeasured measured{.arithmetic = text(object[QStringLiteral("arithmetic")]), .tokens = {}};
+  for (const QJsonValue entry : object[QStringLiteral("tokens")].toArray()) {
+    const QJsonArray token = entry.toArray();
+    measured.tokens.push_back({.token = token.at(0).toInt(),
+                               .divergence = token.at(1).toDouble(),
+                               .best = token.at(2).toInt(),
+                               .exactBest = token.at(3).toInt(),
+                               .probability = token.at(4).toDouble(),
+                               .exactProbability = token.at(5).toDouble()});
+  }
+  return measured;
+}
+
 QJsonObject accountObject(RequestId request, const trace::PromptAccount& account) {
   return {{QStringLiteral("id"), qint64(request)},
           {QStringLiteral("hit"), qint64(account.prompt.hit)},
@@ -326,6 +350,10 @@ QByteArray recordText(const RunRecord& record) {
   QJsonArray fidelity;
   for (const auto& [request, measured] : record.fidelity) fidelity.append(fidelityObject(request, *measured));
   if (!fidelity.isEmpty()) object[QStringLiteral("fidelity")] = fidelity;
+  QJsonArray arithmetic;
+  for (const auto& [request, measured] : record.arithmetic)
+    arithmetic.append(arithmeticObject(request, *measured));
+  if (!arithmetic.isEmpty()) object[QStringLiteral("arithmetic")] = arithmetic;
   QJsonArray accounts;
   for (const auto& [request, account] : record.accounts) accounts.append(accountObject(request, account));
   if (!accounts.isEmpty()) object[QStringLiteral("accounts")] = accounts;
@@ -360,6 +388,11 @@ std::optional<RunRecord> readRecord(const QByteArray& text) {
     const QJsonObject one = entry.toObject();
     record.fidelity[static_cast<RequestId>(one[QStringLiteral("id")].toInteger())] =
         std::make_shared<const trace::FidelityMeasured>(fidelityFrom(one));
+  }
+  for (const QJsonValue entry : object[QStringLiteral("arithmetic")].toArray()) {
+    const QJsonObject one = entry.toObject();
+    record.arithmetic[static_cast<RequestId>(one[QStringLiteral("id")].toInteger())] =
+        std::make_shared<const trace::ArithmeticMeasured>(arithmeticFrom(one));
   }
   record.figures = figuresFrom(record.run, object);
   return record;

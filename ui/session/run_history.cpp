@@ -231,6 +231,12 @@ void RunHistory::noteFidelity(RunId run, RequestId request, const trace::Fidelit
   });
 }
 
+void RunHistory::noteArithmetic(RunId run, RequestId request, const trace::ArithmeticMeasured& measured) {
+  changeOne(run, [&](RunRecord& record) {
+    record.arithmetic[request] = std::make_shared<const trace::ArithmeticMeasured>(measured);
+  });
+}
+
 void RunHistory::setFile(RunId run, const QString& file) {
   changeOne(run, [&file](RunRecord& record) { record.file = file; });
 }

@@ -45,6 +45,7 @@ class RunHistory {
   void end(RunId run);
   /// Keeps what was measured of one of its answers.
   void noteFidelity(RunId run, RequestId request, const trace::FidelityMeasured& measured);
+  void noteArithmetic(RunId run, RequestId request, const trace::ArithmeticMeasured& measured);
   /// Its events can be read again from this file.
   void setFile(RunId run, const QString& file);
   /// Its events were read again.

@@ -49,6 +49,8 @@ struct RunRecord {
   std::optional<double> decodeRate{};   ///< as RunRates has it, once the run has ended
   /// How close its answers are to a full prefill: the last measurement of each measured request.
   std::map<RequestId, std::shared_ptr<const trace::FidelityMeasured>> fidelity{};
+  /// And how close the arithmetic they were computed in is to f32.
+  std::map<RequestId, std::shared_ptr<const trace::ArithmeticMeasured>> arithmetic{};
   bool hasEvents() const { return trace != nullptr || !file.isEmpty(); }
   bool operator==(const RunRecord&) const = default;
 };

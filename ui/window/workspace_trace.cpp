@@ -224,8 +224,10 @@ void Workspace::drain() {
     takeStart(event);
     const RunId ended = std::holds_alternative<trace::RunFinished>(event.payload) ? event.run : 0;
     const auto* fidelity = std::get_if<trace::FidelityMeasured>(&event.payload);
-    const RunId measured = fidelity != nullptr ? event.run : 0;
-    if (measured != 0) m_history.noteFidelity(measured, event.request, *fidelity);
+    const auto* arithmetic = std::get_if<trace::ArithmeticMeasured>(&event.payload);
+    const RunId measured = fidelity != nullptr || arithmetic != nullptr ? event.run : 0;
+    if (fidelity != nullptr) m_history.noteFidelity(measured, event.request, *fidelity);
+    if (arithmetic != nullptr) m_history.noteArithmetic(measured, event.request, *arithmetic);
     m_live->store().append(std::move(event));
     if (measured != 0 && m_archive) {
       if (const RunRecord* record = m_history.find(measured)) m_archive->save(*record);

@@ -139,7 +139,7 @@ trace::FidelityMeasured Study::fidelityOf(const run::FinishedReply& reply) {
   pass(m_model.seam);
   const FidelityModel measured{
       .decoder = m_model.decoder, .backend = m_model.backend, .tokenizer = m_model.tokenizer};
-  return measureFidelity(session(), measured, reply, m_stop);
+  return measureFidelity(session(), measured, reply, m_stop).fidelity;
 }
 
 NeedleRow Study::needle(const NeedleOptions& options, std::int32_t hayWords, std::int32_t portion) {

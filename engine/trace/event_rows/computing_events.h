@@ -179,4 +179,34 @@ void fields(V&& v, X& x) {
   v("attentionDeviation", x.attentionDeviation);
 }
 
+template <>
+struct Facts<ArithmeticMeasured> : UsualFacts {
+  static constexpr const char* kName = "arithmetic_measured";
+  static constexpr About kAbout = About::KnownRequest;
+  static constexpr Indexed kIndexed{.byRequest = true};
+  static std::optional<Error> fault(const ArithmeticMeasured& e) {
+    for (const ArithmeticToken& token : e.tokens) {
+      if (!(token.divergence >= 0) || std::isinf(token.divergence))
+        return errorAt("divergence", std::to_string(token.divergence), "a number of at least 0");
+    }
+    return std::nullopt;
+  }
+  static const char* plain(const ArithmeticMeasured&) {
+    return forTranslation("Events", "Arithmetic held against f32");
+  }
+  static std::string line(const ArithmeticMeasured& e) {
+    const ArithmeticMeasured* one = &e;
+    return escaped(e.arithmetic) + " against f32: " + divergenceText(arithmeticOf(std::span(&one, 1)));
+  }
+  static std::optional<Severity> severity(const ArithmeticMeasured&) { return Severity::Note; }
+  static EventWords words(const ArithmeticMeasured& e, const Event& event) {
+    return {forTranslation("Events", "Arithmetic of run %1 measured: %2"), {event.run, line(e)}};
+  }
+};
+template <class V, Is<ArithmeticMeasured> X>
+void fields(V&& v, X& x) {
+  v("arithmetic", x.arithmetic);
+  v("tokens", x.tokens);
+}
+
 }  // namespace spanscope::trace

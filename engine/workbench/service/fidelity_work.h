@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
+#include "engine/base/error.h"
+#include "engine/base/ids.h"
+#include "engine/experiment/fidelity.h"
 #include "engine/run/finished_reply.h"
-#include "engine/trace/event.h"
 #include "engine/workbench/service/work.h"
 
 #include <atomic>
@@ -13,8 +15,10 @@
 namespace spanscope::workbench {
 
 /// Measures how close replies are to a full prefill, one after the other, in the session that gave them
-/// (experiment::measureFidelity). What it finds is in the events of that session, also where a later reply
-/// cannot be measured.
+/// (experiment::measureFidelity); where that computes in another arithmetic than f32, the weights are loaded
+/// a second time and the full prefill is held against one in f32. What it finds is in the events of that
+/// session. Where a reply cannot be measured, or the weights not loaded, the rest is, and the work then fails
+/// with the first of its problems.
 class FidelityWork final : public Work {
  public:
   /// `replies`: of one session.
@@ -23,18 +27,31 @@ class FidelityWork final : public Work {
   Begun begin(Workplace& place, const std::stop_token& stop) override;
 
   std::size_t replies() const { return m_replies.size(); }
-  /// How many of them have been measured.
+  /// How many of them have been measured, or could not be.
   std::size_t measured() const { return m_measured; }
   /// What share of all replies is measured, from 0 to 1.
   double share() const { return m_share; }
+
+  struct Found {
+    RequestId request = 0;
+    experiment::MeasuredReply reply;
+  };
+  struct Problem {
+    RequestId request = 0;  ///< 0: of no reply
+    NodePath node;
+    Error error;
+  };
   /// What was found, reply by reply, once the work has ended.
-  const std::vector<trace::FidelityMeasured>& found() const { return m_found; }
+  const std::vector<Found>& found() const { return m_found; }
+  /// What could not be had, once the work has ended.
+  const std::vector<Problem>& problems() const { return m_problems; }
 
  private:
   std::vector<run::FinishedReply> m_replies;
   std::atomic<std::size_t> m_measured = 0;
   std::atomic<double> m_share = 0;
-  std::vector<trace::FidelityMeasured> m_found;
+  std::vector<Found> m_found;
+  std::vector<Problem> m_problems;
 };
 
 }  // namespace spanscope::workbench

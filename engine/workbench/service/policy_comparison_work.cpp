@@ -181,7 +181,7 @@ void PolicyComparisonWork::measure(ModelBundle& model, MeasuredPolicy& policy, c
     ComparedReply compared{.node = reply.node,
                            .texts = std::move(texts[reply.request]),
                            .fullTexts = {},
-                           .fidelity = experiment::measureFidelity(*session, measured, reply, stop)};
+                           .fidelity = experiment::measureFidelity(*session, measured, reply, stop).fidelity};
     for (const trace::FidelityToken& token : compared.fidelity.tokens)
       compared.fullTexts.push_back(model.tokenizer ? model.tokenizer->display(token.fullBest)
                                                    : std::to_string(token.fullBest));

@@ -3,6 +3,7 @@
 
 #include "engine/base/error.h"
 #include "engine/base/translation.h"
+#include "engine/compute/device_kinds.h"
 #include "engine/run/session_config.h"
 #include "engine/workbench/run_options.h"
 #include "engine/workbench/setting_values.h"
@@ -41,6 +42,15 @@ ModelBundle Workplace::loadBeside(const RunSettings& settings, const std::stop_t
                           .progress = [this, &identity](std::size_t read, std::size_t all) {
                             m_watcher.loading(identity.model, read, all);
                           }});
+}
+
+std::optional<ModelBundle> Workplace::loadExactBeside(const std::stop_token& stop) {
+  const bool isExact = !m_model || m_model->arithmetic == compute::Arithmetic::F32 ||
+                       m_model->device.kind.name != compute::kProcessor.name;
+  if (isExact || (m_own && !m_own->loadBeside)) return std::nullopt;
+  RunSettings settings = m_own ? m_own->settings : m_modelIdentity;
+  settings.arithmetic = compute::nameOf(compute::Arithmetic::F32);
+  return loadBeside(settings, stop);
 }
 
 ModelBundle& Workplace::modelFor(const RunSettings& settings, const std::stop_token& stop) {

@@ -50,8 +50,9 @@ struct OwnModel {
   std::shared_ptr<ModelBundle> model;         ///< of all works; not null
   run::SessionConfig session;                 ///< of all sessions
   std::shared_ptr<trace::Recorder> recorder;  ///< of the session; not null
+  RunSettings settings;                       ///< that the model was loaded by
   /// Loads another model of settings beside it. Throws Failure.
-  std::function<ModelBundle(const RunSettings& settings)> loadBeside;
+  std::function<ModelBundle(const RunSettings& settings)> loadBeside;  ///< may be empty
 };
 
 /// It is used by one thread; askToClear() alone may be called by others.
@@ -76,6 +77,9 @@ class Workplace {
   ModelBundle* loadedModelFor(const RunSettings& settings) const;
   /// Loads another model beside it. Throws as modelFor().
   ModelBundle loadBeside(const RunSettings& settings, const std::stop_token& stop = {});
+  /// Loads the model that is loaded a second time, to compute in f32. Nothing where it computes so itself, or
+  /// where the client's own cannot be loaded. Throws as modelFor().
+  std::optional<ModelBundle> loadExactBeside(const std::stop_token& stop = {});
 
   /// How sessions of the settings are opened.
   run::SessionConfig configFor(const RunSettings& settings) const;

@@ -60,6 +60,32 @@ class TestSpanqFidelity : public QObject {
     QVERIFY(spanq({"run", example("rag.json")}).out.find("fidelity") == std::string::npos);
   }
 
+  /// Under the fast arithmetic it is said too how far that is from f32, of the same text.
+  void fastIsHeldAgainstF32() {
+    const QTemporaryDir folder;
+    const std::string file = folder.filePath("run.trace").toStdString();
+    const auto run =
+        spanq({"run", "--fidelity", "--arithmetic", "fast", "--trace", file, example("judge-2.json")});
+    QCOMPARE(run.code, 0);
+    QCOMPARE(run.err, std::string());
+    QVERIFY(run.out.find("  full prefill under fast ≈ in f32: KL ") != std::string::npos);
+    QVERIFY(spanq({"trace", "show", file}).out.find("arithmetic_measured") != std::string::npos);
+    const auto printed =
+        spanq({"run", "--fidelity", "--json", "--arithmetic", "fast", example("judge-2.json")});
+    QCOMPARE(printed.code, 0);
+    const json fidelity = json::parse(printed.out)["runs"][0]["fidelity"];
+    const json& whole = fidelity["arithmetic_against_f32"];
+    QCOMPARE(whole["arithmetic"].get<std::string>(), std::string("fast"));
+    QCOMPARE(whole["tokens"].get<int>(), fidelity["tokens"].get<int>());
+    // What is rounded to bf16 moves the next token little.
+    QVERIFY(whole["divergence_most_nats"].get<double>() < 0.5);
+    for (const json& step : fidelity["steps"])
+      QCOMPARE(step["arithmetic_by_token"].size(), step["tokens"].get<std::size_t>());
+    // In f32 there is nothing to hold against it.
+    const auto exact = spanq({"run", "--fidelity", "--json", example("judge-2.json")});
+    QVERIFY(exact.out.find("arithmetic_against_f32") == std::string::npos);
+  }
+
   void isInTheTrace() {
     const QTemporaryDir folder;
     const std::string file = folder.filePath("run.trace").toStdString();

@@ -14,6 +14,7 @@
 #include "engine/trace/fidelity_figures.h"
 #include "engine/trace/replay.h"
 #include "tests/engine/run/session_fixture.h"
+#include "tests/support/backends.h"
 #include "tests/support/test_program.h"
 
 #include <QTest>
@@ -71,7 +72,7 @@ struct Ran {
     return {.decoder = *spanlet.decoder, .backend = *spanlet.backend, .tokenizer = spanlet.tokenizer.get()};
   }
   trace::FidelityMeasured measure(std::size_t reply) {
-    return experiment::measureFidelity(*spanlet.session, model(), replies.at(reply));
+    return experiment::measureFidelity(*spanlet.session, model(), replies.at(reply)).fidelity;
   }
 
   SpanletSession spanlet;
@@ -115,9 +116,10 @@ struct RandomRun {
   }
   trace::FidelityMeasured measure() {
     return experiment::measureFidelity(
-        *random.session,
-        {.decoder = *random.decoder, .backend = *random.backend, .tokenizer = random.tokenizer.get()},
-        replies.at(0));
+               *random.session,
+               {.decoder = *random.decoder, .backend = *random.backend, .tokenizer = random.tokenizer.get()},
+               replies.at(0))
+        .fidelity;
   }
 
   test::RandomSession random;
@@ -424,11 +426,49 @@ class TestFidelity : public QObject {
     std::vector<double> shares;
     const trace::FidelityMeasured measured =
         experiment::measureFidelity(*ran.spanlet.session, ran.model(), ran.replies.at(0), {},
-                                    [&](double share) { shares.push_back(share); });
+                                    [&](double share) { shares.push_back(share); })
+            .fidelity;
     QVERIFY(measured == ran.measure(0));
     QVERIFY(shares.size() >= 2);
     QVERIFY(std::is_sorted(shares.begin(), shares.end()));
     QVERIFY(shares.front() > 0 && shares.back() > 0.9 && shares.back() <= 1);
+  }
+
+  /// The other arithmetic is held against the model's own as slow sums have it, and what is measured of the
+  /// policy stays what it is without.
+  void anotherArithmeticIsHeldAgainstF32() {
+    Ran ran(kRag, "spans");
+    const FinishedReply& reply = ran.replies.at(0);
+    const auto other = test::makeBackend("cpu", 2, false, compute::Arithmetic::Fast);
+    model::Decoder decoder(ran.spanlet.config, *ran.spanlet.weights, *other);
+    experiment::FidelityModel model = ran.model();
+    model.arithmetic = compute::Arithmetic::Fast;
+    model.exactDecoder = &decoder;
+    model.exactBackend = other.get();
+    std::vector<double> shares;
+    const experiment::MeasuredReply measured = experiment::measureFidelity(
+        *ran.spanlet.session, model, reply, {}, [&](double share) { shares.push_back(share); });
+    QVERIFY(measured.fidelity == ran.measure(0));
+    QVERIFY(std::is_sorted(shares.begin(), shares.end()) && shares.back() > 0.9 && shares.back() <= 1);
+    QVERIFY(measured.arithmetic.has_value());
+    QCOMPARE(measured.arithmetic->arithmetic, std::string("fast"));
+    QCOMPARE(measured.arithmetic->tokens.size(), reply.tokens.size());
+    const auto own = slowLogits(ran, flatTable(reply), reply.tokens.size());
+    const auto exact = logitsOf(decoder, *other, flatTable(reply), reply.tokens.size());
+    for (std::size_t i = 0; i < reply.tokens.size(); ++i) {
+      const trace::ArithmeticToken& token = measured.arithmetic->tokens[i];
+      QCOMPARE(token.token, reply.tokens[i]);
+      QVERIFY(std::abs(token.divergence - slowDivergence(exact[i], own[i])) < 1e-9);
+      QCOMPARE(token.best, Distribution(own[i]).best());
+      QCOMPARE(token.exactBest, Distribution(exact[i]).best());
+      QCOMPARE(token.probability, Distribution(own[i]).probability(token.token));
+      QCOMPARE(token.exactProbability, Distribution(exact[i]).probability(token.token));
+    }
+    // A model beside itself.
+    model.exactDecoder = ran.spanlet.decoder.get();
+    model.exactBackend = ran.spanlet.backend.get();
+    const auto same = experiment::measureFidelity(*ran.spanlet.session, model, reply).arithmetic;
+    for (const trace::ArithmeticToken& token : same->tokens) QCOMPARE(token.divergence, 0.0);
   }
 
   void isStopped() {

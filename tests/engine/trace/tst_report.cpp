@@ -96,6 +96,13 @@ void TestReport::describeRows_data() {
       "store_texts_reported run 2 request 3 /g: 1 pack; 0a.pack: Mira lives in Lisbon.");
   row("windows", WindowsReported{{512, 0, 512}},
       "windows_reported run 2 request 3 /g: 3 layers: 512 all 512");
+  row("arithmetic",
+      ArithmeticMeasured{.arithmetic = "fast",
+                         .tokens = {{.token = 5, .divergence = 0.25, .best = 5, .exactBest = 6},
+                                    {.token = 6, .divergence = 0, .best = 6, .exactBest = 6}}},
+      "arithmetic_measured run 2 request 3 /g: fast against f32: KL 0.12 (median 0.12, most 0.25), 1 of 2 "
+      "tokens "
+      "agree");
   row("a team", TeamFormed{{3, 4, 7}},
       "team_formed run 2 request 3 /g: requests 3, 4, 7 read each other's replies as they are written");
   row("attention on others", TeammateAttention{5, {4, 7}, {0.125F, 0.25F}},

@@ -3,6 +3,7 @@
 // the run.
 #include "tests/support/test_program.h"
 #include "tests/ui/window/answering_window.h"
+#include "ui/document/document_model.h"
 #include "ui/session/run_archive.h"
 #include "ui/views/output/answer_card.h"
 #include "ui/views/output/output_view.h"
@@ -99,6 +100,26 @@ class TestFidelityButton : public QObject {
     const std::optional<RunRecord> read = readRecord(recordText(*record));
     QVERIFY(read.has_value());
     QVERIFY(*read->fidelity.begin()->second == *record->fidelity.begin()->second);
+  }
+
+  /// Of an answer in another arithmetic, how far that is from f32 stands beside it, and is kept with it.
+  void fastIsHeldAgainstF32() {
+    m_window->workspace().model()->change(
+        QStringLiteral("Arithmetic"), [](document::Document& value) { value.settings.arithmetic = "fast"; });
+    run();
+    measure();
+    QTRY_VERIFY_WITH_TIMEOUT(answer().arithmeticFigures.has_value(), test::kPatience);
+    QCOMPARE(answer().arithmeticFigures->tokens, answer().fidelity->tokens);
+    const QString headline = fidelityHeadline(answer());
+    QVERIFY2(headline.contains(QStringLiteral(" · fast against f32: KL ")), qPrintable(headline));
+    QVERIFY(fidelityDetails(answer()).contains(QStringLiteral("in fast arithmetic against one in f32")));
+    QVERIFY(m_view->csv().contains(QStringLiteral("KL mean nats against f32")));
+    const RunRecord* record = m_window->workspace().history().find(answer().run);
+    QVERIFY(record != nullptr);
+    QCOMPARE(record->arithmetic.size(), std::size_t{1});
+    const std::optional<RunRecord> read = readRecord(recordText(*record));
+    QVERIFY(read.has_value());
+    QVERIFY(*read->arithmetic.begin()->second == *record->arithmetic.begin()->second);
   }
 
   /// The command of the menu measures every answer of the run in view.

@@ -159,12 +159,16 @@ void noteFidelity(Answer& answer, const ViewInput& input, const ListedRun& liste
   const trace::FidelityMeasured* measured = fidelityOf(listed, answer.request);
   if (measured == nullptr) return;
   answer.fidelity = trace::fidelityOf(std::span(&measured, 1));
+  if (const trace::ArithmeticMeasured* arithmetic = arithmeticOf(listed, answer.request)) {
+    answer.arithmetic = QString::fromStdString(arithmetic->arithmetic);
+    answer.arithmeticFigures = trace::arithmeticOf(std::span(&arithmetic, 1));
+  }
   if (answer.fidelity->sampledSteps == 0 && !measured->sameText)
     answer.fullText = QString::fromStdString(measured->fullText);
 }
 
 /// A divergence that is practically nothing is not written out here; the details have every digit.
-QString divergenceWords(const trace::FidelityFigures& figures) {
+QString divergenceWords(const trace::DivergenceFigures& figures) {
   constexpr double kTold = 0.001;
   const bool isTold = figures.meanDivergence == 0 || figures.meanDivergence >= kTold;
   return isTold ? tr("KL %1").arg(QString::fromStdString(trace::divergenceText(figures.meanDivergence)))
@@ -316,7 +320,11 @@ QString fidelityHeadline(const Answer& answer) {
                        : figures.agreedTokens == 1
                            ? tr("A full prefill answers otherwise after 1 token")
                            : tr("A full prefill answers otherwise after %1 tokens").arg(figures.agreedTokens);
-  return tr("%1 · %2").arg(said, divergenceWords(figures));
+  QString headline = tr("%1 · %2").arg(said, divergenceWords(figures));
+  if (answer.arithmeticFigures)
+    headline +=
+        tr(" · %1 against f32: %2").arg(answer.arithmetic, divergenceWords(*answer.arithmeticFigures));
+  return headline;
 }
 
 QString fidelityDetails(const Answer& answer) {
@@ -341,6 +349,16 @@ QString fidelityDetails(const Answer& answer) {
   if (const std::optional<double> deviation = figures.meanAttentionDeviation())
     lines += tr("Attention differs by %1 on average over layers and heads (L2 norm over all keys, 0 … 1.41)")
                  .arg(*deviation, 0, 'f', 3);
+  if (answer.arithmeticFigures) {
+    const trace::DivergenceFigures& arithmetic = *answer.arithmeticFigures;
+    lines +=
+        tr("A full prefill in %1 arithmetic against one in f32 (KL, nats): mean %2, median %3, most %4; the "
+           "same likeliest token at %5 of %6 places")
+            .arg(answer.arithmetic, nats(arithmetic.meanDivergence), nats(arithmetic.medianDivergence),
+                 nats(arithmetic.mostDivergence))
+            .arg(arithmetic.agreeing)
+            .arg(arithmetic.tokens);
+  }
   return lines.join(QLatin1Char('\n'));
 }
 
@@ -361,24 +379,54 @@ QString madeForText(const Answer& answer) {
 }
 
 QString outputCsv(const OutputModel& model) {
-  QString text = csvLine({tr("run"), tr("document"), tr("model"), tr("policy"), tr("layout"), tr("request"),
-                          tr("step"), tr("text"), tr("problem"), tr("time to first token ms"),
-                          tr("generated tokens"), tr("prompt tokens"), tr("cached tokens"),
-                          tr("same answer as run"), tr("KL mean nats"), tr("KL median nats"),
-                          tr("KL most nats"), tr("greedy tokens that agree"), tr("full prefill answers")});
+  QString text = csvLine({tr("run"),
+                          tr("document"),
+                          tr("model"),
+                          tr("policy"),
+                          tr("layout"),
+                          tr("request"),
+                          tr("step"),
+                          tr("text"),
+                          tr("problem"),
+                          tr("time to first token ms"),
+                          tr("generated tokens"),
+                          tr("prompt tokens"),
+                          tr("cached tokens"),
+                          tr("same answer as run"),
+                          tr("KL mean nats"),
+                          tr("KL median nats"),
+                          tr("KL most nats"),
+                          tr("greedy tokens that agree"),
+                          tr("full prefill answers"),
+                          tr("arithmetic"),
+                          tr("KL mean nats against f32"),
+                          tr("KL most nats against f32"),
+                          tr("greedy tokens that agree with f32")});
   for (const Answer& answer : model.answers) {
-    text += csvLine(
-        {QString::number(answer.run), answer.document, answer.model, answer.policy,
-         answer.layout.isEmpty() ? QStringLiteral("exact") : answer.layout,
-         answer.request == 0 ? QString() : QString::number(answer.request), answer.name, answer.text,
-         answer.problem, answer.timeToFirstToken ? csvNumber(*answer.timeToFirstToken * 1000) : QString(),
-         QString::number(answer.generatedTokens), QString::number(answer.promptTokens),
-         QString::number(answer.cachedTokens),
-         answer.sameAs == 0 ? QString() : QString::number(answer.sameAs),
-         answer.fidelity ? csvNumber(answer.fidelity->meanDivergence) : QString(),
-         answer.fidelity ? csvNumber(answer.fidelity->medianDivergence) : QString(),
-         answer.fidelity ? csvNumber(answer.fidelity->mostDivergence) : QString(),
-         answer.fidelity ? QString::number(answer.fidelity->agreeing) : QString(), answer.fullText});
+    text +=
+        csvLine({QString::number(answer.run),
+                 answer.document,
+                 answer.model,
+                 answer.policy,
+                 answer.layout.isEmpty() ? QStringLiteral("exact") : answer.layout,
+                 answer.request == 0 ? QString() : QString::number(answer.request),
+                 answer.name,
+                 answer.text,
+                 answer.problem,
+                 answer.timeToFirstToken ? csvNumber(*answer.timeToFirstToken * 1000) : QString(),
+                 QString::number(answer.generatedTokens),
+                 QString::number(answer.promptTokens),
+                 QString::number(answer.cachedTokens),
+                 answer.sameAs == 0 ? QString() : QString::number(answer.sameAs),
+                 answer.fidelity ? csvNumber(answer.fidelity->meanDivergence) : QString(),
+                 answer.fidelity ? csvNumber(answer.fidelity->medianDivergence) : QString(),
+                 answer.fidelity ? csvNumber(answer.fidelity->mostDivergence) : QString(),
+                 answer.fidelity ? QString::number(answer.fidelity->agreeing) : QString(),
+                 answer.fullText,
+                 answer.arithmetic.isEmpty() ? QStringLiteral("f32") : answer.arithmetic,
+                 answer.arithmeticFigures ? csvNumber(answer.arithmeticFigures->meanDivergence) : QString(),
+                 answer.arithmeticFigures ? csvNumber(answer.arithmeticFigures->mostDivergence) : QString(),
+                 answer.arithmeticFigures ? QString::number(answer.arithmeticFigures->agreeing) : QString()});
   }
   return text;
 }

@@ -48,13 +48,15 @@ struct Answer {
   QStringList
       accountWords;  ///< what else there is to say of the prompt's tokens; not known of older sessions
   std::optional<trace::FidelityFigures> fidelity;  ///< against a full prefill, if it was measured
-  QString fullText;                                ///< answer of a full prefill, if it is another answer
-  bool isMeasuring = false;                        ///< its fidelity is being measured
-  double measuredShare = 0;                        ///< how much of that is done, from 0 to 1
-  QString measureObstacle;                         ///< why the fidelity cannot be measured now; empty: it can
-  QString measureProblem;                          ///< why the last measurement failed
-  RunId sameAs = 0;     ///< the last run before with the same finished answer of this step; 0: none
-  QStringList sameBut;  ///< how that run differs otherwise
+  /// How close the arithmetic is to f32, if it is another and was measured.
+  std::optional<trace::DivergenceFigures> arithmeticFigures;
+  QString fullText;          ///< answer of a full prefill, if it is another answer
+  bool isMeasuring = false;  ///< its fidelity is being measured
+  double measuredShare = 0;  ///< how much of that is done, from 0 to 1
+  QString measureObstacle;   ///< why the fidelity cannot be measured now; empty: it can
+  QString measureProblem;    ///< why the last measurement failed
+  RunId sameAs = 0;          ///< the last run before with the same finished answer of this step; 0: none
+  QStringList sameBut;       ///< how that run differs otherwise
   bool operator==(const Answer&) const = default;
 };
 

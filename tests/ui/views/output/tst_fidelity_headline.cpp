@@ -49,13 +49,24 @@ class TestFidelityHeadline : public QObject {
     measuring.isMeasuring = true;
     measuring.measuredShare = 0.42;
     QTest::newRow("measuring") << measuring << QStringLiteral("Measuring against a full prefill: 42 %");
-    QTest::newRow("same answer") << measured(1, 11) << QStringLiteral("The same answer as a full prefill · KL 0.13");
+    QTest::newRow("same answer") << measured(1, 11)
+                                 << QStringLiteral("The same answer as a full prefill · KL 0.13");
     // Tokens that agree place by place do not make it the same answer.
     QTest::newRow("another answer")
         << measured(0, 0)
         << QStringLiteral("A full prefill answers otherwise, from the first token on · KL 0.13");
     QTest::newRow("another answer later")
         << measured(0, 4) << QStringLiteral("A full prefill answers otherwise after 4 tokens · KL 0.13");
+    Answer fast = measured(1, 11);
+    fast.arithmetic = QStringLiteral("fast");
+    fast.arithmeticFigures = trace::DivergenceFigures{.tokens = 11,
+                                                      .agreeing = 11,
+                                                      .meanDivergence = 3e-4,
+                                                      .medianDivergence = 1e-4,
+                                                      .mostDivergence = 1e-3};
+    QTest::newRow("fast arithmetic")
+        << fast
+        << QStringLiteral("The same answer as a full prefill · KL 0.13 · fast against f32: KL < 0.001");
     Answer sampled = measured(0, 0);
     sampled.fidelity->sampledSteps = 1;
     QTest::newRow("sampled") << sampled
