@@ -98,6 +98,7 @@ ExitCode perform(int argc, const char* const* argv, Context& context) {
     addDevices(app, context);
     addCache(app, context);
     addBench(app, context);
+    addRemote(app, context);
     addTwin(app, context);
     addCompletion(app, context);
     addMan(app, context);

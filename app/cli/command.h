@@ -29,6 +29,7 @@ void addModel(CLI::App& app, Context& context);
 void addDevices(CLI::App& app, Context& context);
 void addCache(CLI::App& app, Context& context);
 void addBench(CLI::App& app, Context& context);
+void addRemote(CLI::App& app, Context& context);
 void addTwin(CLI::App& app, Context& context);
 
 }  // namespace spanscope::cli

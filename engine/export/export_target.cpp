@@ -196,6 +196,7 @@ std::vector<TargetRemark> exportRemarks(const query::Node& query, const ExportTa
                        {.stage = settings.stage,
                         .hasPlusMarker = settings.tokens.plus.has_value(),
                         .hasCrossMarker = settings.tokens.cross.has_value(),
+                        .isSentHere = settings.isSentHere,
                         .leavesOutNulls = isExact});
 }
 

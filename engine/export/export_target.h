@@ -45,7 +45,8 @@ struct ExportSettings {
   spnl::PromptTokenOptions tokens{};
   const text::Tokenizer* tokenizer = nullptr;
   const text::ChatTemplate* chat = nullptr;
-  std::stop_token stop{};  ///< a stop cuts the text short
+  bool isSentHere = false;  ///< as TargetSettings::isSentHere, for remarks
+  std::stop_token stop{};   ///< a stop cuts the text short
 };
 
 struct ExportedText {

@@ -57,6 +57,8 @@ bool FeatureRow::holdsFor(Target target, const TargetSettings& settings) const {
       return settings.hasPlusMarker && !settings.hasCrossMarker;
     case RowCondition::NullsAreLeftOut:
       return settings.leavesOutNulls;
+    case RowCondition::SentElsewhere:
+      return !settings.isSentHere;
   }
   return false;
 }
@@ -73,7 +75,8 @@ const std::vector<FeatureRow>& featureTable() {
       {TextParameter, kAll, Note, "{{name}} has no value and is sent as it stands, braces and all.", ""},
 
       // Models.
-      {NoModel, kForms | kSent, Refused, "A generate names no model.", "{n} generates name no model."},
+      {NoModel, kForms | kSent, Refused, "A generate names no model.", "{n} generates name no model.",
+       RowCondition::SentElsewhere},
       {NoProvider, kForms, Refused,
        "“{name}” has no provider: SPNL expects provider/name, for spans spnl/name.", ""},
       {OtherProvider, kForms, Differs,
@@ -117,7 +120,8 @@ const std::vector<FeatureRow>& featureTable() {
        "A generate stands inside another one: its reply is not known yet, and a placeholder stands for it "
        "in the outer request. Put the reply there before that is sent.",
        "{n} generates stand inside another one: their replies are not known yet, and placeholders stand "
-       "for them in the outer requests. Put the replies there before those are sent."},
+       "for them in the outer requests. Put the replies there before those are sent.",
+       RowCondition::SentElsewhere},
       {SharedPrompt,
        {Target::Chat},
        Differs,

@@ -38,6 +38,7 @@ enum class RowCondition {
   PlusIsNotMarked,   ///< tokens without a plus marker
   OnlyPlusIsMarked,  ///< tokens with a plus marker and no cross marker
   NullsAreLeftOut,   ///< JSON as the reference writes it
+  SentElsewhere,     ///< by another program
 };
 
 struct FeatureRow {

@@ -13,6 +13,8 @@ namespace spanscope::remote {
 /// Most bytes of a server's reply. A vector of 16,384 numbers takes some 400 kB as text.
 inline constexpr std::size_t kMaxReplyBytes = std::size_t{64} << 20U;
 
+class HttpClient;
+
 struct EmbeddingsServer {
   std::string url;    ///< base address of the API, e.g. "http://127.0.0.1:8000/v1"; "/embeddings" is appended
   std::string model;  ///< the server's name for it
@@ -46,10 +48,8 @@ class EmbeddingsClient final : public retrieve::Embedder {
                                                std::stop_token stop) override;
 
  private:
-  struct Connection;
-
   EmbeddingsServer m_server;
-  std::unique_ptr<Connection> m_connection;
+  std::unique_ptr<HttpClient> m_client;
 };
 
 }  // namespace spanscope::remote

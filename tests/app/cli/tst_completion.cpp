@@ -116,7 +116,7 @@ void TestCompletion::bashCompletes_data() {
     QTest::newRow(name) << words << offered;
   };
   row("commands", {"spanq", ""},
-      {"validate", "explain", "run", "export", "trace", "model", "devices", "cache", "bench", "twin",
+      {"validate", "explain", "run", "export", "trace", "model", "devices", "cache", "bench", "remote", "twin",
        "completion", "man"});
   row("beginning of a command", {"spanq", "ex"}, {"explain", "export"});
   row("options of the program", {"spanq", "--v"}, {"--version"});

@@ -28,7 +28,7 @@ using spanscope::test::SpanqResult;
 
 namespace {
 
-const QStringList kGroups{"trace", "model", "cache", "bench", "twin"};
+const QStringList kGroups{"trace", "model", "cache", "bench", "remote", "twin"};
 
 QString textOf(const QString& path) {
   QFile file(path);

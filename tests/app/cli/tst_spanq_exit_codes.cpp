@@ -115,7 +115,7 @@ QStringList commands() {
   const QRegularExpression branch("^    '([a-z. ]+)'\\)$", QRegularExpression::MultilineOption);
   for (QRegularExpressionMatchIterator each = branch.globalMatch(script); each.hasNext();)
     found << each.next().captured(1);
-  for (const char* group : {"trace", "model", "cache", "bench", "twin"}) found.removeAll(group);
+  for (const char* group : {"trace", "model", "cache", "bench", "remote", "twin"}) found.removeAll(group);
   return found;
 }
 
@@ -185,6 +185,8 @@ std::vector<TestSpanqExitCodes::Row> TestSpanqExitCodes::rows() const {
       {"cache verify", store, noStore},
       {"cache export", store + QStringList{path("copy")}, noStore + QStringList{path("copy")}},
       {"cache clear", store + QStringList{"--of", "nothing"}, noStore},
+      {"remote show", {}, {}},
+      {"remote run", {}, {"http://127.0.0.1:1", none}},
       {"bench run", {"--repeats", "1", rag}, {none}},
       {"bench abba", {"--sizes", "16", "--repeats", "1", "--seconds", "0", "--cold-repeats", "1"}, noModel},
       {"bench speed", {"-p", "16", "-n", "0", "-r", "1"}, noModel},

@@ -37,13 +37,13 @@ quint16 closedPort() {
   return taken.listen(QHostAddress::LocalHost) ? taken.serverPort() : quint16(1);
 }
 
-Server::Server(Answer answer) : m_answer(std::move(answer)) {
+Server::Server(Answer answer, After after) : m_answer(std::move(answer)), m_after(after) {
   m_thread = std::thread([this] { serve(); });
   while (m_port == 0) QThread::msleep(1);
 }
 
-Server::Server(QByteArray answer)
-    : Server([answer = std::move(answer)](const QByteArray&) { return answer; }) {}
+Server::Server(QByteArray answer, After after)
+    : Server([answer = std::move(answer)](const QByteArray&) { return answer; }, after) {}
 
 Server::~Server() {
   m_ending = true;
@@ -83,6 +83,11 @@ void Server::serve() {
     }
     socket->write(answer);
     socket->waitForBytesWritten(2000);
+    if (m_after == After::Hold) {
+      while (!m_ending && socket->state() == QAbstractSocket::ConnectedState) socket->waitForReadyRead(5);
+      m_left += m_ending ? 0 : 1;
+      continue;
+    }
     socket->disconnectFromHost();
     if (socket->state() != QAbstractSocket::UnconnectedState) socket->waitForDisconnected(2000);
   }

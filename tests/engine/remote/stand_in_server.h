@@ -25,8 +25,14 @@ class Server {
   /// Makes the bytes of a reply from a whole request. None: the server says nothing until it ends.
   using Answer = std::function<QByteArray(const QByteArray& request)>;
 
-  explicit Server(Answer answer);
-  explicit Server(QByteArray answer);
+  /// What it does once an answer is written.
+  enum class After {
+    Close,
+    Hold  ///< says nothing more until the client or the server ends
+  };
+
+  explicit Server(Answer answer, After after = After::Close);
+  explicit Server(QByteArray answer, After after = After::Close);
   ~Server();
   Server(const Server&) = delete;
   Server& operator=(const Server&) = delete;
@@ -35,14 +41,18 @@ class Server {
   /// The last request.
   QByteArray request() const;
   int requests() const { return m_requests; }
+  /// Clients that closed the connection while it held it.
+  int left() const { return m_left; }
 
  private:
   void serve();
 
   Answer m_answer;
+  After m_after;
   mutable std::mutex m_mutex;
   QByteArray m_request;
   std::atomic<int> m_requests = 0;
+  std::atomic<int> m_left = 0;
   std::atomic<quint16> m_port = 0;
   std::atomic<bool> m_ending = false;
   std::thread m_thread;

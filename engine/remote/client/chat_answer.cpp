@@ -1,0 +1,133 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "engine/remote/client/chat_answer.h"
+
+#include "engine/base/error.h"
+#include "engine/remote/client/json_fields.h"
+#include "engine/remote/embeddings_reply.h"
+
+#include <nlohmann/json.hpp>
+
+namespace spanscope::remote {
+namespace {
+
+using Json = nlohmann::json;
+
+Json parsedAnswer(std::string_view text) {
+  Json json = Json::parse(text, nullptr, false);
+  if (json.is_discarded() || !json.is_object())
+    throw Failure(errorAt("answer", shownReply(text), "a chat completion in JSON"));
+  if (fieldOf(json, "error") != nullptr)
+    throw Failure(errorAt("answer", "an error of the server: " + errorMessage(text), "a chat completion"));
+  return json;
+}
+
+void takeFacts(ChatAnswer& answer, const Json& json) {
+  if (std::string model = textOf(json, "model"); !model.empty()) answer.model = std::move(model);
+  if (const Json* usage = fieldOf(json, "usage")) {
+    if (const auto count = countOf(*usage, "prompt_tokens")) answer.promptTokens = count;
+    if (const auto count = countOf(*usage, "completion_tokens")) answer.generatedTokens = count;
+    if (const Json* details = fieldOf(*usage, "prompt_tokens_details")) {
+      if (const auto count = countOf(*details, "cached_tokens")) answer.cachedTokens = count;
+    }
+  }
+  // llama.cpp says the same beside it, also where a stream has no usage.
+  if (const Json* timings = fieldOf(json, "timings")) {
+    const auto cached = countOf(*timings, "cache_n");
+    const auto computed = countOf(*timings, "prompt_n");
+    if (cached && !answer.cachedTokens) answer.cachedTokens = cached;
+    if (cached && computed && !answer.promptTokens) answer.promptTokens = *cached + *computed;
+    if (const auto count = countOf(*timings, "predicted_n"); count && !answer.generatedTokens)
+      answer.generatedTokens = count;
+  }
+  if (const Json* progress = fieldOf(json, "prompt_progress")) {
+    const auto total = countOf(*progress, "total");
+    const auto processed = countOf(*progress, "processed");
+    if (total && processed) {
+      answer.progress = PromptProgress{
+          .total = *total, .cached = countOf(*progress, "cache").value_or(0), .processed = *processed};
+    }
+  }
+}
+
+/// The first choice; others were not asked for.
+const Json* choiceOf(const Json& json) {
+  const Json* choices = fieldOf(json, "choices");
+  if (choices == nullptr || !choices->is_array() || choices->empty()) return nullptr;
+  return &choices->front();
+}
+
+/// The text of a choice, whose message or piece has this name. A completion has it as `text`.
+std::string takeChoice(ChatAnswer& answer, const Json& choice, const char* name) {
+  if (std::string finish = textOf(choice, "finish_reason"); !finish.empty())
+    answer.finish = std::move(finish);
+  std::string piece = textOf(choice, "text");
+  if (const Json* message = fieldOf(choice, name)) {
+    piece += textOf(*message, "content");
+    // Two names for one thing: vLLM's and SGLang's older one, and the newer of both.
+    for (const char* const thoughts : {"reasoning_content", "reasoning"})
+      answer.reasoning += textOf(*message, thoughts);
+  }
+  answer.text += piece;
+  return piece;
+}
+
+}  // namespace
+
+std::string cachedText(const CachedTokens& cached) {
+  switch (cached.state) {
+    case CachedState::Found:
+      return std::to_string(cached.tokens);
+    case CachedState::MeasuredZero:
+      return "0";
+    case CachedState::NotReported:
+      return "not reported";
+    case CachedState::CannotReport:
+      break;
+  }
+  return "cannot be reported";
+}
+
+std::string ChatAnswer::add(std::string_view data) {
+  if (data == "[DONE]") {
+    isDone = true;
+    return {};
+  }
+  const Json json = parsedAnswer(data);
+  takeFacts(*this, json);
+  const Json* choice = choiceOf(json);
+  return choice == nullptr ? std::string() : takeChoice(*this, *choice, "delta");
+}
+
+void ChatAnswer::read(std::string_view body) {
+  const Json json = parsedAnswer(body);
+  takeFacts(*this, json);
+  const Json* choice = choiceOf(json);
+  if (choice == nullptr) throw Failure(errorAt("answer", "no choices", "one at least"));
+  takeChoice(*this, *choice, "message");
+  isDone = true;
+}
+
+CachedTokens cachedOf(const ChatAnswer& answer, const ServerKindInfo& kind) {
+  if (answer.cachedTokens)
+    return {.state = *answer.cachedTokens > 0 ? CachedState::Found : CachedState::MeasuredZero,
+            .tokens = *answer.cachedTokens};
+  return {.state =
+              kind.cached == CacheReporting::Never ? CachedState::CannotReport : CachedState::NotReported};
+}
+
+std::string errorMessage(std::string_view body) {
+  const Json json = Json::parse(body, nullptr, false);
+  if (!json.is_discarded()) {
+    const Json* error = fieldOf(json, "error");
+    if (error != nullptr && error->is_string()) return shownReply(error->get<std::string>());
+    for (const Json* object : {error, &json}) {
+      if (object == nullptr) continue;
+      for (const char* const name : {"message", "detail"}) {
+        if (const std::string text = textOf(*object, name); !text.empty()) return shownReply(text);
+      }
+    }
+  }
+  return shownReply(body);
+}
+
+}  // namespace spanscope::remote

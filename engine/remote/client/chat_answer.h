@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// What a server answers to a chat completion, streamed or not. It trusts nothing in the answer.
+#pragma once
+
+#include "engine/remote/client/server_kind.h"
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+
+namespace spanscope::remote {
+
+/// What is known of the tokens that a server found in its cache. "Found none" and "did not say" are two
+/// things.
+enum class CachedState : std::uint8_t { Found, MeasuredZero, NotReported, CannotReport };
+
+struct CachedTokens {
+  CachedState state = CachedState::NotReported;
+  std::int64_t tokens = 0;  ///< more than 0 if Found
+  bool operator==(const CachedTokens&) const = default;
+};
+
+/// "2624", "0", "not reported", "cannot be reported"
+std::string cachedText(const CachedTokens& cached);
+
+/// The progress of a prompt, in its tokens (llama.cpp's `return_progress`).
+struct PromptProgress {
+  std::int64_t total = 0;
+  std::int64_t cached = 0;
+  std::int64_t processed = 0;  ///< those of the cache included
+  bool operator==(const PromptProgress&) const = default;
+};
+
+/// One answer, as far as it came. Its parts are added with add().
+struct ChatAnswer {
+  std::string text;
+  std::string reasoning;  ///< what a server tells apart from the answer as the model's thoughts
+  std::string finish;     ///< why it ended: "stop", "length"; empty: not said
+  std::string model;      ///< the server's name for it
+  std::optional<std::int64_t> promptTokens;
+  std::optional<std::int64_t> cachedTokens;
+  std::optional<std::int64_t> generatedTokens;
+  std::optional<PromptProgress> progress;  ///< the last one
+  bool isDone = false;                     ///< "[DONE]" came, or the answer was one object
+
+  /// Adds one event of a stream. Throws Failure for what is no chunk of a chat completion (or a completion),
+  /// and for an error that the server tells in it. Returns the piece of text that came with it.
+  std::string add(std::string_view data);
+  /// Reads an answer that was not streamed; the same errors.
+  void read(std::string_view body);
+};
+
+/// What the answer says of the cache, as servers of this kind say it.
+CachedTokens cachedOf(const ChatAnswer& answer, const ServerKindInfo& kind);
+
+/// The message of an error in the form of a protocol ({"error": {"message": …}}, {"error": "…"}, {"message":
+/// …},
+/// {"detail": …}), or the beginning of the text. On one line.
+std::string errorMessage(std::string_view body);
+
+}  // namespace spanscope::remote

@@ -1,0 +1,153 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "engine/remote/client/server_facts.h"
+
+#include "engine/base/error.h"
+#include "engine/remote/client/chat_answer.h"
+#include "engine/remote/client/json_fields.h"
+#include "engine/remote/embeddings_reply.h"
+
+#include <nlohmann/json.hpp>
+
+#include <algorithm>
+#include <utility>
+
+namespace spanscope::remote {
+namespace {
+
+using Json = nlohmann::json;
+
+constexpr std::size_t kMostModels = 10'000;
+/// Paths that a server answers at once or not at all.
+constexpr std::chrono::seconds kShortWait{10};
+
+/// A context or a number of slots: there is none of 0.
+std::optional<std::int64_t> sizeIn(const Json& object, const char* name) {
+  const std::optional<std::int64_t> count = countOf(object, name);
+  return count.value_or(0) > 0 ? count : std::nullopt;
+}
+
+class Prober {
+ public:
+  Prober(HttpClient& client, const std::string& url, HttpAccess access, const std::stop_token& stop)
+      : m_client(client), m_root(rootOf(url)), m_access(std::move(access)), m_stop(stop) {
+    m_access.limits.firstByte = std::min<std::chrono::milliseconds>(m_access.limits.firstByte, kShortWait);
+    m_access.limits.silence = std::min<std::chrono::milliseconds>(m_access.limits.silence, kShortWait);
+    m_access.limits.whole = kShortWait;
+  }
+
+  ServerFacts ask() {
+    const HttpReply list = get("/v1/models");
+    if (list.isStopped) return {};
+    if (list.status != 200) {
+      const std::string said = errorMessage(list.body);
+      refuse("status " + std::to_string(list.status) + (said.empty() ? "" : ": " + said),
+             list.status == 401 || list.status == 403 ? "a key that it takes" : "status 200");
+    }
+    const Json json = Json::parse(list.body, nullptr, false);
+    if (json.is_discarded() || !json.is_object() || !json.contains("data") || !json["data"].is_array())
+      refuse(shownReply(list.body), "a list of models");
+    for (const Json& entry : json["data"]) {
+      const std::string name = textOf(entry, "id");
+      if (name.empty() || m_facts.models.size() >= kMostModels) continue;
+      m_facts.models.push_back({.name = name, .context = sizeIn(entry, "max_model_len")});
+    }
+    m_facts.kind = kindBy(json["data"].empty() ? std::string() : textOf(json["data"].front(), "owned_by"));
+    askKind();
+    // Nothing is no query: who knows the path says so, and computes nothing.
+    const HttpReply queries = m_client.send(
+        {.url = m_root + "/v1/query/execute", .body = "", .contentType = "text/plain"}, m_access, m_stop);
+    m_facts.takesQueries = queries.status == 400 || queries.status == 422;
+    return std::move(m_facts);
+  }
+
+ private:
+  HttpReply get(const std::string& path) { return m_client.send({.url = m_root + path}, m_access, m_stop); }
+  /// The object at a path; none: the server has none there.
+  std::optional<Json> object(const std::string& path) {
+    if (m_stop.stop_requested()) return std::nullopt;
+    try {
+      const HttpReply reply = get(path);
+      if (reply.status != 200) return std::nullopt;
+      Json json = Json::parse(reply.body, nullptr, false);
+      if (json.is_discarded() || !json.is_object()) return std::nullopt;
+      return json;
+    } catch (const Failure&) {
+      return std::nullopt;
+    }
+  }
+  [[noreturn]] void refuse(std::string found, std::string expected) const {
+    throw Failure({m_root + "/v1/models", "answer", std::move(found), std::move(expected)});
+  }
+
+  static ServerKind kindBy(const std::string& owner) {
+    if (owner == "vllm") return ServerKind::Vllm;
+    if (owner == "sglang") return ServerKind::Sglang;
+    if (owner == "llamacpp") return ServerKind::LlamaCpp;
+    if (owner == "library") return ServerKind::Ollama;
+    if (owner == "organization_owner") return ServerKind::LmStudio;
+    if (owner == "spanscope") return ServerKind::Spanscope;
+    return ServerKind::OpenAi;
+  }
+
+  void askKind() {
+    switch (m_facts.kind) {
+      case ServerKind::LlamaCpp:
+        if (const auto props = object("/props")) {
+          m_facts.version = textOf(*props, "build_info");
+          m_facts.slots = sizeIn(*props, "total_slots");
+          m_facts.hasTemplate = !textOf(*props, "chat_template").empty();
+          const auto settings = props->find("default_generation_settings");
+          const auto context = settings == props->end() ? std::nullopt : sizeIn(*settings, "n_ctx");
+          for (ServedModel& model : m_facts.models) {
+            if (!model.context) model.context = context;
+          }
+        }
+        break;
+      case ServerKind::Sglang:
+        if (const auto info = object("/server_info")) m_facts.version = textOf(*info, "version");
+        break;
+      case ServerKind::Ollama:
+        if (const auto info = object("/api/version")) m_facts.version = textOf(*info, "version");
+        break;
+      case ServerKind::OpenAi:
+        // Ollama names as owner whoever made the model.
+        if (const auto info = object("/api/version")) {
+          m_facts.kind = ServerKind::Ollama;
+          m_facts.version = textOf(*info, "version");
+        }
+        break;
+      case ServerKind::Vllm:
+      case ServerKind::Spanscope:
+        if (const auto info = object("/version")) m_facts.version = textOf(*info, "version");
+        break;
+      case ServerKind::LmStudio:
+        break;
+    }
+  }
+
+  HttpClient& m_client;
+  std::string m_root;
+  HttpAccess m_access;
+  const std::stop_token& m_stop;
+  ServerFacts m_facts;
+};
+
+}  // namespace
+
+std::string rootOf(const std::string& url) {
+  std::string root = url;
+  const auto trim = [&root] {
+    while (root.ends_with('/')) root.pop_back();
+  };
+  trim();
+  if (root.ends_with("/v1")) root.resize(root.size() - 3);
+  trim();
+  return root;
+}
+
+ServerFacts askServer(HttpClient& client, const std::string& url, const HttpAccess& access,
+                      const std::stop_token& stop) {
+  return Prober(client, url, access, stop).ask();
+}
+
+}  // namespace spanscope::remote

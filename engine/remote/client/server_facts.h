@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// What a server can do, found by asking it.
+#pragma once
+
+#include "engine/remote/client/server_kind.h"
+#include "engine/remote/http/http_client.h"
+
+#include <cstdint>
+#include <optional>
+#include <stop_token>
+#include <string>
+#include <vector>
+
+namespace spanscope::remote {
+
+struct ServedModel {
+  std::string name;
+  std::optional<std::int64_t> context;  ///< tokens; none: not said
+};
+
+struct ServerFacts {
+  ServerKind kind = ServerKind::OpenAi;
+  std::string version;                ///< empty: not said
+  std::vector<ServedModel> models;    ///< in the server's order
+  bool takesQueries = false;          ///< SPNL's endpoint: spans
+  std::optional<std::int64_t> slots;  ///< llama.cpp's
+  bool hasTemplate = false;           ///< whether it says its chat template
+};
+
+/// The address under which a server's paths lie: without slashes at its end and without "/v1", which people
+/// give with it.
+std::string rootOf(const std::string& url);
+
+/// Asks GET /v1/models, and by what is said there the paths of the kind of server that it seems to be. Throws
+/// Failure as HttpClient::send() does, and where /v1/models is no list of models.
+ServerFacts askServer(HttpClient& client, const std::string& url, const HttpAccess& access,
+                      const std::stop_token& stop = {});
+
+}  // namespace spanscope::remote

@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// The servers that people run, and how they differ to a client of their chat completions. A new one is a new
+// row.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <string_view>
+
+namespace spanscope::remote {
+
+enum class ServerKind : std::uint8_t {
+  OpenAi,  ///< OpenAI's API, or a server that is not known to be another
+  Vllm,
+  Sglang,
+  LlamaCpp,
+  Ollama,
+  LmStudio,
+  Spanscope,  ///< spanq serve
+};
+
+/// When a server says how many tokens of a prompt it found in its cache.
+enum class CacheReporting : std::uint8_t { Always, IfAsked, Never };
+
+struct ServerKindInfo {
+  ServerKind kind = ServerKind::OpenAi;
+  const char* name = "";   ///< in options: "llama.cpp"
+  const char* title = "";  ///< in lists: "llama.cpp"
+  CacheReporting cached = CacheReporting::Never;
+  /// What to do so that it says so; for IfAsked.
+  const char* advice = "";
+  /// Whether it says nothing also where it found nothing (vLLM leaves the object out).
+  bool zeroIsSilent = false;
+  bool sendsProgress = false;  ///< of the prompt, if asked by `return_progress`
+};
+
+inline constexpr std::array kServerKinds{
+    ServerKindInfo{ServerKind::OpenAi, "openai", "OpenAI's API", CacheReporting::Always},
+    ServerKindInfo{ServerKind::Vllm, "vllm", "vLLM", CacheReporting::IfAsked,
+                   "start it with --enable-prompt-tokens-details", true},
+    ServerKindInfo{ServerKind::Sglang, "sglang", "SGLang", CacheReporting::IfAsked,
+                   "start it with --enable-cache-report"},
+    ServerKindInfo{.kind = ServerKind::LlamaCpp,
+                   .name = "llama.cpp",
+                   .title = "llama.cpp",
+                   .cached = CacheReporting::Always,
+                   .sendsProgress = true},
+    ServerKindInfo{ServerKind::Ollama, "ollama", "Ollama", CacheReporting::IfAsked,
+                   "it does so from September 2026 on"},
+    ServerKindInfo{ServerKind::LmStudio, "lmstudio", "LM Studio", CacheReporting::Never},
+    ServerKindInfo{ServerKind::Spanscope, "spanscope", "Spanscope", CacheReporting::Always}};
+
+constexpr const ServerKindInfo& infoOf(ServerKind kind) {
+  return kServerKinds[static_cast<std::size_t>(kind)];
+}
+
+/// Null for a name that is none of these.
+constexpr const ServerKindInfo* findServerKind(std::string_view name) {
+  for (const ServerKindInfo& info : kServerKinds) {
+    if (name == info.name) return &info;
+  }
+  return nullptr;
+}
+
+}  // namespace spanscope::remote

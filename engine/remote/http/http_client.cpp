@@ -1,0 +1,190 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "engine/remote/http/http_client.h"
+
+#include "engine/base/error.h"
+#include "engine/remote/server_address.h"
+
+#include <curl/curl.h>
+
+#include <algorithm>
+#include <exception>
+#include <variant>
+
+namespace spanscope::remote {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+/// How long a server is waited for before it is looked whether there is still something to wait for.
+constexpr std::chrono::milliseconds kPoll{250};
+
+struct CloseEasy {
+  void operator()(CURL* easy) const { curl_easy_cleanup(easy); }
+};
+struct CloseMulti {
+  void operator()(CURLM* multi) const { curl_multi_cleanup(multi); }
+};
+struct FreeList {
+  void operator()(curl_slist* list) const { curl_slist_free_all(list); }
+};
+
+/// What a request has come to.
+struct Exchange {
+  CURL* easy = nullptr;
+  const HttpReceiver* receive = nullptr;
+  std::size_t mostBytes = 0;
+  HttpReply reply{};
+  std::size_t bytes = 0;
+  bool isTooLarge = false;
+  std::exception_ptr thrown{};
+  Clock::time_point last{};  ///< when something came; at first, when the request began
+};
+
+std::size_t takeBytes(char* bytes, std::size_t size, std::size_t count, void* target) {
+  auto& exchange = *static_cast<Exchange*>(target);
+  const std::size_t length = size * count;
+  exchange.last = Clock::now();
+  if (exchange.bytes + length > exchange.mostBytes) {
+    exchange.isTooLarge = true;
+    return 0;
+  }
+  exchange.bytes += length;
+  curl_easy_getinfo(exchange.easy, CURLINFO_RESPONSE_CODE, &exchange.reply.status);
+  if (exchange.reply.status != 200 || !*exchange.receive) {
+    exchange.reply.body.append(bytes, length);
+    return length;
+  }
+  try {
+    (*exchange.receive)(std::string_view(bytes, length));
+  } catch (...) {
+    exchange.thrown = std::current_exception();
+    return 0;
+  }
+  return length;
+}
+
+std::string seconds(std::chrono::milliseconds time) {
+  const auto count = std::chrono::duration<double>(time).count();
+  std::string text = std::to_string(count);
+  text.erase(text.find_last_not_of('0') + 1);
+  if (text.ends_with('.')) text.pop_back();
+  return text + " s";
+}
+
+}  // namespace
+
+struct HttpClient::Connection {
+  std::unique_ptr<CURLM, CloseMulti> multi{curl_multi_init()};
+  std::unique_ptr<CURL, CloseEasy> easy{curl_easy_init()};
+
+  /// Why the request has to end now; nothing: it may go on.
+  static std::optional<Error> overdue(const Exchange& exchange, const HttpLimits& limits,
+                                      Clock::time_point begin) {
+    const Clock::time_point now = Clock::now();
+    const auto over = [](std::chrono::milliseconds limit, Clock::duration took) {
+      return limit.count() > 0 && took > limit;
+    };
+    const std::string most = "more than ";
+    if (over(limits.whole, now - begin))
+      return errorAt("reply", most + seconds(limits.whole), "one that ends by then");
+    if (exchange.bytes > 0) {
+      if (over(limits.silence, now - exchange.last))
+        return errorAt("reply", "nothing for " + seconds(limits.silence), "its next piece");
+      return std::nullopt;
+    }
+    if (over(limits.connect + limits.firstByte, now - begin))
+      return errorAt("reply", "nothing within " + seconds(limits.firstByte), "its first byte");
+    return std::nullopt;
+  }
+
+  /// curl's code; nothing: `problem` says why it was ended, or it was stopped.
+  std::optional<CURLcode> carryOut(Exchange& exchange, const HttpLimits& limits, const std::stop_token& stop,
+                                   std::optional<Error>& problem) {
+    const std::stop_callback wake(stop, [this] { curl_multi_wakeup(multi.get()); });
+    if (curl_multi_add_handle(multi.get(), easy.get()) != CURLM_OK) return CURLE_FAILED_INIT;
+    const std::shared_ptr<void> atEnd(nullptr,
+                                      [this](void*) { curl_multi_remove_handle(multi.get(), easy.get()); });
+    const Clock::time_point begin = Clock::now();
+    exchange.last = begin;
+    int running = 1;
+    while (!stop.stop_requested()) {
+      if (curl_multi_perform(multi.get(), &running) != CURLM_OK) return CURLE_FAILED_INIT;
+      int left = 0;
+      while (const CURLMsg* message = curl_multi_info_read(multi.get(), &left)) {
+        if (message->msg == CURLMSG_DONE) return message->data.result;
+      }
+      problem = overdue(exchange, limits, begin);
+      if (problem) return std::nullopt;
+      curl_multi_poll(multi.get(), nullptr, 0, static_cast<int>(kPoll.count()), nullptr);
+    }
+    return std::nullopt;
+  }
+};
+
+HttpClient::HttpClient() : m_connection(std::make_unique<Connection>()) {}
+HttpClient::~HttpClient() = default;
+
+HttpReply HttpClient::send(const HttpRequest& request, const HttpAccess& access, const std::stop_token& stop,
+                           const HttpReceiver& receive) {
+  const auto refuse = [&](std::string place, std::string found, std::string expected) {
+    throw Failure({request.url, std::move(place), std::move(found), std::move(expected)});
+  };
+  const auto address = readServerAddress(request.url);
+  if (const auto* problem = std::get_if<Error>(&address))
+    throw Failure({"server", problem->place, problem->found, problem->expected});
+  CURL* const easy = m_connection->easy.get();
+  if (easy == nullptr || m_connection->multi == nullptr) refuse({}, "no memory for a connection", "some");
+
+  curl_slist* lines = curl_slist_append(nullptr, ("Content-Type: " + request.contentType).c_str());
+  // curl would first ask whether it may send a long body, which some servers never answer.
+  lines = curl_slist_append(lines, "Expect:");
+  if (!access.key.empty()) lines = curl_slist_append(lines, ("Authorization: Bearer " + access.key).c_str());
+  const std::unique_ptr<curl_slist, FreeList> headers(lines);
+  Exchange exchange{.easy = easy, .receive = &receive, .mostBytes = access.limits.bytes};
+  curl_easy_reset(easy);
+  curl_easy_setopt(easy, CURLOPT_URL, request.url.c_str());
+  curl_easy_setopt(easy, CURLOPT_PROTOCOLS_STR, "http,https");
+  curl_easy_setopt(easy, CURLOPT_NOSIGNAL, 1L);
+  curl_easy_setopt(easy, CURLOPT_FOLLOWLOCATION, 0L);
+  curl_easy_setopt(easy, CURLOPT_HTTPHEADER, headers.get());
+  curl_easy_setopt(easy, CURLOPT_ACCEPT_ENCODING, "");
+  if (request.body) {
+    curl_easy_setopt(easy, CURLOPT_POSTFIELDSIZE_LARGE, static_cast<curl_off_t>(request.body->size()));
+    curl_easy_setopt(easy, CURLOPT_POSTFIELDS, request.body->c_str());
+  }
+  curl_easy_setopt(easy, CURLOPT_CONNECTTIMEOUT_MS, static_cast<long>(access.limits.connect.count()));
+  // One that says so is not even begun.
+  curl_easy_setopt(easy, CURLOPT_MAXFILESIZE_LARGE, static_cast<curl_off_t>(access.limits.bytes));
+  curl_easy_setopt(easy, CURLOPT_WRITEFUNCTION, takeBytes);
+  curl_easy_setopt(easy, CURLOPT_WRITEDATA, &exchange);
+  // A name that is still looked up must not hold up a stop.
+  curl_easy_setopt(easy, CURLOPT_QUICK_EXIT, 1L);
+  if (!access.certificateFile.empty()) curl_easy_setopt(easy, CURLOPT_CAINFO, access.certificateFile.c_str());
+  if (std::get<ServerAddress>(address).isLoopback) curl_easy_setopt(easy, CURLOPT_PROXY, "");
+
+  std::optional<Error> overdue;
+  const std::optional<CURLcode> code = m_connection->carryOut(exchange, access.limits, stop, overdue);
+  if (exchange.thrown) std::rethrow_exception(exchange.thrown);
+  HttpReply reply = std::move(exchange.reply);
+  if (stop.stop_requested() && !code) {
+    reply.isStopped = true;
+    return reply;
+  }
+  const bool hasBegun = exchange.bytes > 0 && reply.status == 200 && receive;
+  if (exchange.isTooLarge || (code && *code == CURLE_FILESIZE_EXCEEDED))
+    refuse("reply", "more than " + std::to_string(access.limits.bytes) + " bytes", "a smaller one");
+  if (overdue) {
+    if (!hasBegun) refuse(overdue->place, overdue->found, overdue->expected);
+    reply.brokenBy = overdue->found;
+    return reply;
+  }
+  if (*code != CURLE_OK) {
+    if (!hasBegun) refuse({}, curl_easy_strerror(*code), "an answer of the server");
+    reply.brokenBy = curl_easy_strerror(*code);
+    return reply;
+  }
+  curl_easy_getinfo(easy, CURLINFO_RESPONSE_CODE, &reply.status);
+  return reply;
+}
+
+}  // namespace spanscope::remote

@@ -1,0 +1,161 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// `spanq remote`, with a server that answers as llama.cpp's does.
+#include "tests/app/cli/spanq_process.h"
+#include "tests/engine/remote/stand_in_server.h"
+#include "tests/support/test_program.h"
+
+#include <QByteArray>
+#include <QObject>
+#include <QString>
+#include <QTest>
+
+#include <nlohmann/json.hpp>
+
+#include <cstdlib>
+#include <string>
+
+using spanscope::remote::test::http;
+using spanscope::remote::test::Server;
+using spanscope::test::spanq;
+using spanscope::test::SpanqResult;
+
+namespace {
+
+const std::string kQueries = SPANSCOPE_SOURCE_DIR "/resources/queries/";
+
+/// `completion`: the answer to a chat completion.
+Server::Answer llamaServer(const QByteArray& completion) {
+  return [completion](const QByteArray& request) {
+    const QByteArray path = request.split(' ').value(1);
+    if (path == "/v1/models")
+      return http(200, R"({"object":"list","data":[{"id":"tiny","owned_by":"llamacpp"}]})");
+    if (path == "/props") return http(200, R"({"build_info":"b7","total_slots":4})");
+    if (path == "/v1/chat/completions") return completion;
+    return http(404, R"({"error":{"message":"File Not Found","code":404}})");
+  };
+}
+
+QByteArray streamedAnswer() {
+  return "HTTP/1.1 200 OK\r\nConnection: close\r\n\r\n"
+         "data: {\"model\":\"tiny\",\"choices\":[{\"index\":0,\"delta\":{\"content\":\"Bis\"}}]}\n\n"
+         "data: {\"choices\":[{\"index\":0,\"delta\":{\"content\":\"cuit.\"}}]}\n\n"
+         "data: {\"choices\":[{\"index\":0,\"delta\":{},\"finish_reason\":\"stop\"}],"
+         "\"timings\":{\"cache_n\":0,\"prompt_n\":83,\"predicted_n\":4}}\n\n"
+         "data: [DONE]\n\n";
+}
+
+std::string addressOf(const Server& server) {
+  return server.address();
+}
+
+}  // namespace
+
+class TestSpanqRemote : public QObject {
+  Q_OBJECT
+
+ private Q_SLOTS:
+  void showsWhatAServerCanDo() {
+    Server server(llamaServer({}));
+    const SpanqResult result = spanq({"remote", "show", addressOf(server)});
+    QCOMPARE(result.code, 0);
+    for (const char* part : {"llama.cpp b7\n", "tiny", "not said", "cached tokens: reported\n",
+                             "progress of a prompt: told\n", "span queries: not taken\n", "slots: 4\n"})
+      QVERIFY2(result.out.find(part) != std::string::npos, result.out.c_str());
+    const nlohmann::json json =
+        nlohmann::json::parse(spanq({"remote", "show", addressOf(server), "--json"}).out);
+    QCOMPARE(json["kind"].get<std::string>(), std::string("llama.cpp"));
+    QCOMPARE(json["models"][0]["name"].get<std::string>(), std::string("tiny"));
+  }
+
+  void runsAQuery() {
+    Server server(llamaServer(streamedAnswer()));
+    const SpanqResult result = spanq({"remote", "run", addressOf(server), kQueries + "rag.json"});
+    QVERIFY2(result.code == 0, result.err.c_str());
+    QVERIFY2(result.out.starts_with("Biscuit.\n\n"), result.out.c_str());
+    QVERIFY(result.out.find("83") != std::string::npos);
+    QVERIFY2(result.err.find("A plus becomes messages in a row") != std::string::npos, result.err.c_str());
+    const QByteArray request = server.request();
+    const nlohmann::json body =
+        nlohmann::json::parse(request.mid(request.indexOf("\r\n\r\n") + 4).toStdString());
+    QCOMPARE(body["model"].get<std::string>(), std::string("tiny"));
+    QVERIFY(!body.contains("seed"));
+  }
+
+  /// Replies are put where they are needed: nobody has to be told to do so.
+  void innerGeneratesAreNoWarning() {
+    Server server(llamaServer(streamedAnswer()));
+    const SpanqResult result =
+        spanq({"remote", "run", addressOf(server), "--seed", "7", kQueries + "judge-2.json"});
+    QVERIFY2(result.code == 0, result.err.c_str());
+    QVERIFY2(result.err.find("placeholder") == std::string::npos, result.err.c_str());
+    QVERIFY(result.out.find("── /g/input/cross/1/plus/0\n") != std::string::npos);
+    const QByteArray request = server.request();
+    const nlohmann::json body =
+        nlohmann::json::parse(request.mid(request.indexOf("\r\n\r\n") + 4).toStdString());
+    QVERIFY(body.contains("seed"));
+    int replies = 0;
+    for (const nlohmann::json& message : body["messages"])
+      replies += message["content"] == "Biscuit." ? 1 : 0;
+    QCOMPARE(replies, 2);
+  }
+
+  void writesJson() {
+    Server server(llamaServer(streamedAnswer()));
+    const SpanqResult result = spanq({"remote", "run", addressOf(server), "--json", kQueries + "rag.json"});
+    QCOMPARE(result.code, 0);
+    const nlohmann::json step = nlohmann::json::parse(result.out)["steps"][0];
+    QCOMPARE(step["text"].get<std::string>(), std::string("Biscuit."));
+    QCOMPARE(step["prompt_tokens"].get<int>(), 83);
+    QCOMPARE(step["cached_tokens"].get<int>(), 0);
+    QCOMPARE(step["cached"].get<std::string>(), std::string("0"));
+    QCOMPARE(step["finish"].get<std::string>(), std::string("stop"));
+    QVERIFY(step["first_text_ms"].get<double>() <= step["all_ms"].get<double>());
+  }
+
+  void keysComeFromTheEnvironment() {
+    Server server(llamaServer(streamedAnswer()));
+    ::setenv("SPANSCOPE_TEST_KEY", "very-secret", 1);
+    const SpanqResult result = spanq({"remote", "run", addressOf(server), "--key-from", "SPANSCOPE_TEST_KEY",
+                                      "--json", kQueries + "rag.json"});
+    ::unsetenv("SPANSCOPE_TEST_KEY");
+    QCOMPARE(result.code, 0);
+    QVERIFY(server.request().contains("Authorization: Bearer very-secret\r\n"));
+    QVERIFY((result.out + result.err).find("very-secret") == std::string::npos);
+    QCOMPARE(
+        spanq({"remote", "run", addressOf(server), "--key-from", "SPANSCOPE_TEST_KEY", kQueries + "rag.json"})
+            .code,
+        2);
+  }
+
+  void failures_data() {
+    QTest::addColumn<QByteArray>("answer");
+    QTest::addColumn<QString>("out");
+    QTest::addColumn<QString>("said");
+    QTest::newRow("refused") << http(500, R"({"error":{"message":"no memory"}})") << ""
+                             << "status 500: no memory";
+    QTest::newRow("cut") << streamedAnswer().left(160) << "Bis"
+                         << "expected";
+  }
+  void failures() {
+    QFETCH(QByteArray, answer);
+    QFETCH(QString, out);
+    QFETCH(QString, said);
+    Server server(llamaServer(answer));
+    const SpanqResult result = spanq({"remote", "run", addressOf(server), kQueries + "rag.json"});
+    QCOMPARE(result.code, 3);
+    QVERIFY2(QString::fromStdString(result.out).startsWith(out), result.out.c_str());
+    QVERIFY2(QString::fromStdString(result.err).contains(said), result.err.c_str());
+  }
+
+  void nobodyThere() {
+    const std::string address = "http://127.0.0.1:" + std::to_string(spanscope::remote::test::closedPort());
+    for (const SpanqResult& result :
+         {spanq({"remote", "show", address}), spanq({"remote", "run", address, kQueries + "rag.json"})}) {
+      QCOMPARE(result.code, 3);
+      QVERIFY2(result.err.find(address) != std::string::npos, result.err.c_str());
+    }
+  }
+};
+
+SPANSCOPE_TEST(tst_spanq_remote, TestSpanqRemote)
+#include "tst_spanq_remote.moc"

@@ -1,0 +1,138 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// What is found out of a server by asking it: the answers are those of the servers' sources.
+#include "engine/base/error.h"
+#include "engine/remote/client/remote_run.h"
+#include "engine/remote/client/server_facts.h"
+#include "tests/engine/remote/stand_in_server.h"
+#include "tests/support/test_program.h"
+
+#include <QMap>
+#include <QTest>
+
+using namespace spanscope;
+using remote::test::http;
+using remote::test::Server;
+
+namespace {
+
+using Paths = QMap<QByteArray, QByteArray>;
+
+Server::Answer by(const Paths& paths, int queryStatus = 404) {
+  return [paths, queryStatus](const QByteArray& request) {
+    const QByteArray path = request.split(' ').value(1);
+    if (path == "/v1/query/execute") return http(queryStatus, "{}");
+    return paths.contains(path) ? http(200, paths[path]) : http(404, R"({"error":{"message":"no"}})");
+  };
+}
+
+}  // namespace
+
+class TestServerFacts : public QObject {
+  Q_OBJECT
+
+ private Q_SLOTS:
+  void kinds_data() {
+    QTest::addColumn<Paths>("paths");
+    QTest::addColumn<QString>("kind");
+    QTest::addColumn<QString>("version");
+    QTest::addColumn<qint64>("context");
+    const auto models = [](const char* rest) {
+      return QByteArray(R"({"object":"list","data":[{"id":"m","object":"model")") + rest + "}]}";
+    };
+    QTest::newRow("vLLM") << Paths{{"/v1/models", models(R"(,"owned_by":"vllm","max_model_len":8192)")},
+                                   {"/version", R"({"version":"0.33.0"})"}}
+                          << "vllm"
+                          << "0.33.0" << qint64{8192};
+    QTest::newRow("SGLang") << Paths{{"/v1/models", models(R"(,"owned_by":"sglang","max_model_len":4096)")},
+                                     {"/server_info", R"({"version":"0.5.23"})"}}
+                            << "sglang"
+                            << "0.5.23" << qint64{4096};
+    QTest::newRow("llama.cpp") << Paths{{"/v1/models", models(R"(,"owned_by":"llamacpp")")},
+                                        {"/props",
+                                         R"({"build_info":"b1","total_slots":4,"chat_template":"x",)"
+                                         R"("default_generation_settings":{"n_ctx":2048}})"}}
+                               << "llama.cpp"
+                               << "b1" << qint64{2048};
+    QTest::newRow("Ollama") << Paths{{"/v1/models", models(R"(,"owned_by":"library")")},
+                                     {"/api/version", R"({"version":"0.12"})"}}
+                            << "ollama"
+                            << "0.12" << qint64{-1};
+    QTest::newRow("Ollama with a model of somebody")
+        << Paths{{"/v1/models", models(R"(,"owned_by":"me")")}, {"/api/version", R"({"version":"0.12"})"}}
+        << "ollama"
+        << "0.12" << qint64{-1};
+    QTest::newRow("LM Studio") << Paths{{"/v1/models", models(R"(,"owned_by":"organization_owner")")}}
+                               << "lmstudio"
+                               << "" << qint64{-1};
+    QTest::newRow("another") << Paths{{"/v1/models", models(R"(,"owned_by":"system")")}} << "openai"
+                             << "" << qint64{-1};
+    QTest::newRow("odd fields") << Paths{{"/v1/models", models(R"(,"owned_by":7,"max_model_len":"x")")}}
+                                << "openai"
+                                << "" << qint64{-1};
+  }
+  void kinds() {
+    QFETCH(Paths, paths);
+    QFETCH(QString, kind);
+    QFETCH(QString, version);
+    QFETCH(qint64, context);
+    Server server(by(paths));
+    remote::HttpClient client;
+    const remote::ServerFacts facts = remote::askServer(client, server.address(), {});
+    QCOMPARE(QString(remote::infoOf(facts.kind).name), kind);
+    QCOMPARE(QString::fromStdString(facts.version), version);
+    QCOMPARE(facts.models.size(), std::size_t{1});
+    QCOMPARE(facts.models[0].context.value_or(-1), context);
+    QVERIFY(!facts.takesQueries);
+    QCOMPARE(facts.slots.value_or(-1), kind == QLatin1String("llama.cpp") ? 4 : -1);
+  }
+
+  void queriesAreFound() {
+    const Paths paths{{"/v1/models", R"({"data":[]})"}};
+    Server server(by(paths, 400));
+    remote::HttpClient client;
+    const remote::ServerFacts facts = remote::askServer(client, server.address() + "/", {});
+    QVERIFY(facts.takesQueries);
+    QVERIFY(facts.models.empty());
+  }
+
+  void refusals_data() {
+    QTest::addColumn<QByteArray>("answer");
+    QTest::addColumn<QString>("said");
+    QTest::newRow("a key") << http(401, R"({"error":{"message":"Invalid API Key"}})") << "Invalid API Key";
+    QTest::newRow("no such path") << http(404, "Not Found") << "status 404: Not Found";
+    QTest::newRow("a page") << http(200, "<html>") << "expected a list of models";
+    QTest::newRow("another object") << http(200, R"({"data":{}})") << "expected a list of models";
+  }
+  void refusals() {
+    QFETCH(QByteArray, answer);
+    QFETCH(QString, said);
+    Server server(answer);
+    remote::HttpClient client;
+    try {
+      remote::askServer(client, server.address(), {});
+      QFAIL("it was taken");
+    } catch (const Failure& failure) {
+      QVERIFY2(QString::fromUtf8(failure.what()).contains(said), failure.what());
+    }
+  }
+
+  void addressesAreCutBack() {
+    for (const char* url : {"http://a:1", "http://a:1/", "http://a:1/v1", "http://a:1/v1/"})
+      QCOMPARE(remote::rootOf(url), std::string("http://a:1"));
+    QCOMPARE(remote::rootOf("http://a/api/v1"), std::string("http://a/api"));
+  }
+
+  void namesAreFound() {
+    const remote::ServerFacts two{.version = {}, .models = {{"org/A-1B", {}}, {"b", {}}}, .slots = {}};
+    QCOMPARE(remote::servedName(two, "b").value_or(""), std::string("b"));
+    QCOMPARE(remote::servedName(two, "A-1B").value_or(""), std::string("org/A-1B"));
+    QCOMPARE(remote::servedName(two, "other/A-1B").value_or(""), std::string("org/A-1B"));
+    QVERIFY(!remote::servedName(two, "c"));
+    QVERIFY(!remote::servedName(two, ""));
+    const remote::ServerFacts one{.version = {}, .models = {{"b", {}}}, .slots = {}};
+    QCOMPARE(remote::servedName(one, "c").value_or(""), std::string("b"));
+  }
+};
+
+SPANSCOPE_TEST(tst_server_facts, TestServerFacts)
+#include "tst_server_facts.moc"
