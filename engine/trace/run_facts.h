@@ -1,0 +1,123 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// What the events of a session say of each of its runs, gathered so that every named figure (figure_table.h)
+// can be had from it.
+#pragma once
+
+#include "engine/base/error.h"
+#include "engine/base/ids.h"
+#include "engine/base/shared.h"
+#include "engine/trace/event.h"
+#include "engine/trace/fidelity_figures.h"
+#include "engine/trace/replay.h"
+#include "engine/trace/run_figures.h"
+#include "engine/trace/token_account.h"
+
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace spanscope::trace {
+
+/// One prompt of a run.
+struct RequestFacts {
+  RequestId request = 0;
+  NodePath node;                     ///< of its step
+  SharedList<SegmentInfo> segments;  ///< its span table
+  RequestTokens tokens;
+  std::optional<RequestAdmitted> admitted;  ///< the first time
+  std::vector<BlockLookedUp> lookups;       ///< of each virtual block the first, in order
+};
+
+/// A token of a prompt, as its place in the view.
+struct ViewToken {
+  std::uint32_t segment = 0;
+  std::int32_t local = 0;  ///< index within the segment
+  bool operator==(const ViewToken&) const = default;
+};
+
+/// Numbers of blocks.
+struct BlockCounts {
+  std::int64_t lookedUp = 0;
+  std::int64_t hit = 0;
+  std::int64_t relocated = 0;
+  std::int64_t partial = 0;
+  std::int64_t missed = 0;
+  std::int64_t allocated = 0;
+  std::int64_t stored = 0;
+  std::int64_t evicted = 0;
+  std::int64_t copied = 0;
+};
+
+struct RunFacts {
+  RunId run = 0;
+  std::string model;  ///< its name, without the folder in which it lies
+  std::string policy;
+  std::string answer;
+  std::optional<RunOutcome> outcome;  ///< once it has ended
+  std::int32_t layers = 0;
+  std::int32_t blockSize = 16;  ///< tokens, at least 1
+  std::int64_t poolBlocks = 0;  ///< without the null block
+  RunFigures figures;
+  PromptAccount account;  ///< of all prompts
+  BlockCounts blocks;
+  std::int64_t passes = 0;                  ///< that computed at least one row of the run
+  std::int64_t decodePasses = 0;            ///< of these, those that computed no row of a prompt
+  std::int64_t mostRows = 0;                ///< of the run, in one pass
+  std::vector<RequestFacts> requests;       ///< in the order in which they started
+  std::optional<FidelityFigures> fidelity;  ///< once it was measured
+};
+
+/// The tokens that stand in a prompt, in view order.
+std::vector<ViewToken> tokensInView(const RequestFacts& request);
+/// The virtual blocks that stand in a prompt, in view order. Block n of a prompt, as lessons count from 1, is
+/// the entry n − 1.
+std::vector<BlockPlace> blocksInView(const RequestFacts& request, std::int32_t blockSize);
+/// The block of a token.
+BlockPlace blockOf(const ViewToken& token, std::int32_t blockSize);
+/// Ranges of local tokens that belong to the node or to one below it, in view order.
+struct NodeRange {
+  std::uint32_t segment = 0;
+  std::int32_t begin = 0;
+  std::int32_t end = 0;
+};
+std::vector<NodeRange> rangesOf(const RequestFacts& request, const NodePath& node);
+
+/// Takes the events of one session, in order.
+class RunFactsCollector {
+ public:
+  /// Returns what contradicts the events before it; such an event changes no figure of the run's sums.
+  std::optional<Error> take(const Event& event);
+  /// Nothing: the session has had no such run.
+  std::optional<RunFacts> of(RunId run) const;
+  /// The numbers of the runs so far, ascending.
+  std::vector<RunId> runs() const;
+
+ private:
+  struct Request {
+    RunId run = 0;
+    RequestFacts facts;
+    std::map<BlockPlace, std::size_t> lookedUp;
+    std::optional<FidelityMeasured> fidelity;  ///< the newest
+  };
+  struct Run {
+    BlockCounts blocks;
+    std::int64_t passes = 0;
+    std::int64_t decodePasses = 0;
+    std::int64_t mostRows = 0;
+    std::vector<RequestId> requests;
+  };
+
+  void take(const BlockLookedUp& block, const Event& event);
+  void take(const BatchComputed& batch);
+
+  Replay m_replay;
+  std::int32_t m_blockSize = 16;
+  std::int64_t m_poolBlocks = 0;
+  std::map<RunId, Run> m_runs;
+  std::map<RequestId, Request> m_requests;
+};
+
+}  // namespace spanscope::trace

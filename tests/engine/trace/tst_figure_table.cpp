@@ -1,0 +1,347 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// The table of figures by name: what each comes to on a small trace, that it agrees with the other sums over
+// a trace, and that the manual lists it.
+#include "engine/trace/figure_table.h"
+#include "engine/trace/token_account.h"
+#include "tests/engine/trace/simulated_engine.h"
+#include "tests/support/test_program.h"
+
+#include <QFile>
+#include <QIODevice>
+#include <QObject>
+#include <QRegularExpression>
+#include <QString>
+#include <QStringList>
+#include <QTest>
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
+#include <utility>
+#include <variant>
+#include <vector>
+
+using namespace spanscope;
+using namespace spanscope::trace;
+
+namespace {
+
+SegmentInfo segment(NodePath node, bool independent, std::int64_t base, std::vector<TokenRunInfo> runs) {
+  SegmentInfo info;
+  info.node = std::move(node);
+  info.independent = independent;
+  info.base = base;
+  info.runs = std::move(runs);
+  for (const TokenRunInfo& run : info.runs) {
+    for (std::int32_t i = 0; i < run.count; ++i) {
+      info.tokens.push_back(static_cast<TokenId>(info.tokens.size() + 1));
+      info.texts.emplace_back("t");
+    }
+  }
+  return info;
+}
+
+BlockLookedUp lookup(std::uint32_t segment, std::int32_t index, LookupOutcome outcome, std::int32_t tokens,
+                     std::int32_t wanted) {
+  BlockLookedUp block;
+  block.segment = segment;
+  block.virtualIndex = index;
+  block.outcome = outcome;
+  block.reason = outcome == LookupOutcome::Miss ? MissReason::NeverSeen : MissReason::None;
+  block.tokens = tokens;
+  block.wanted = wanted;
+  return block;
+}
+
+/// Run 3 of a session with blocks of 4 tokens. Its one prompt has a system message of 3 tokens, a document of
+/// 6 at position 3 that was found elsewhere, and a question of 2 at position 9; it generates two tokens.
+RunFacts smallRun() {
+  test::ListSink sink;
+  RunFactsCollector collector;
+  SessionStarted session;
+  session.model = "models/tiny";
+  session.layers = 2;
+  session.pool.blockSize = 4;
+  session.pool.blocks.resize(9);
+  for (BlockId id = 1; id < 9; ++id) session.pool.freeOrder.push_back(id);
+  sink.send(0, 0, {}, session);
+  sink.send(3, 0, {}, RunStarted{"{}", "spans", 0});
+  sink.send(3, 7, "/g", StepStarted{});
+  sink.send(
+      3, 7, "/g",
+      SpanTableLaidOut{SharedList<SegmentInfo>{
+          segment("/g", false, 0, {{3, TokenSource::Text, "/g/input/cross/0"}}),
+          segment("/g/input/cross/1/plus/0", true, 3, {{6, TokenSource::Text, "/g/input/cross/1/plus/0"}}),
+          segment("/g", false, 9, {{2, TokenSource::Text, "/g/input/cross/2"}})}});
+  sink.send(3, 7, "/g", lookup(0, 0, LookupOutcome::Miss, 0, 3));
+  sink.send(3, 7, "/g", lookup(1, 0, LookupOutcome::Relocated, 4, 4));
+  sink.send(3, 7, "/g", lookup(1, 1, LookupOutcome::Relocated, 2, 2));
+  sink.send(3, 7, "/g", lookup(2, 0, LookupOutcome::Miss, 0, 2));
+  sink.send(3, 7, "/g", RequestAdmitted{11, 6, 6, false, 0});
+  BatchComputed prompt;
+  prompt.entries = {{7, 0, 0, 3, false, false}, {7, 2, 0, 2, false, false}};
+  sink.send(0, 0, {}, prompt);
+  sink.send(3, 7, "/g", TokenGenerated{});
+  BatchComputed decode;
+  decode.entries = {{7, 2, 2, 1, true, false}};
+  sink.send(0, 0, {}, decode);
+  TokenGenerated second;
+  second.index = 1;
+  sink.send(3, 7, "/g", second);
+  sink.send(3, 7, "/g", StepFinished{0, StepOutcome::EndToken, "yes"});
+  StepMetrics metrics;
+  metrics.promptTokens = 11;
+  metrics.cachedTokens = 6;
+  metrics.relocatedTokens = 6;
+  metrics.computedTokens = 5;
+  metrics.generatedTokens = 2;
+  metrics.timeToFirstToken = 0.25;
+  metrics.interTokenLatency = 0.5;
+  sink.send(3, 7, "/g", metrics);
+  sink.send(3, 0, {}, RunFinished{RunOutcome::Finished, "yes"});
+  FidelityMeasured first;
+  first.tokens.resize(2);
+  first.tokens[0].divergence = 3;
+  sink.send(3, 7, "/g", first);
+  FidelityMeasured newest = first;
+  newest.tokens[0].divergence = 1;
+  sink.send(3, 7, "/g", newest);
+  for (const Event& event : sink.events) {
+    if (const std::optional<Error> error = collector.take(event)) qWarning("%s", error->message().c_str());
+  }
+  return collector.of(3).value_or(RunFacts{});
+}
+
+QString shown(const std::optional<FigureValue>& value) {
+  if (!value) return "–";
+  if (const auto* text = std::get_if<std::string>(&*value)) return QString::fromStdString(*text);
+  return QString::number(std::get<double>(*value));
+}
+
+}  // namespace
+
+class TestFigureTable : public QObject {
+  Q_OBJECT
+
+ private Q_SLOTS:
+  void namesAreWords();
+  void ofARun_data();
+  void ofARun();
+  void ofANode_data();
+  void ofANode();
+  void blocksOfAPrompt();
+  void agreesWithOtherSums();
+  void texts_data();
+  void texts();
+  void theManualListsThem();
+};
+
+void TestFigureTable::namesAreWords() {
+  const QRegularExpression form("^[a-z]+(-[a-z]+)*( [a-z]+(-[a-z]+)*)*$");
+  std::set<std::string_view> names;
+  for (const Figure& figure : figures()) {
+    const QString name = QString::fromUtf8(figure.name.data(), static_cast<qsizetype>(figure.name.size()));
+    QVERIFY2(form.match(name).hasMatch(), qPrintable(name));
+    QVERIFY2(names.insert(figure.name).second, qPrintable(name));
+    QCOMPARE(findFigure(figure.name), &figure);
+    QVERIFY2(figure.ofRun != nullptr || figure.ofNode != nullptr, qPrintable(name));
+    QVERIFY2(*figure.meaning != '\0' && *figure.events != '\0', qPrintable(name));
+    // "of" begins a node in a lesson.
+    QVERIFY2(!name.split(' ').contains("of"), qPrintable(name));
+  }
+  QVERIFY(names.size() > 30);
+  QVERIFY(findFigure("cached") == nullptr);
+}
+
+void TestFigureTable::ofARun_data() {
+  QTest::addColumn<QString>("value");
+  const std::map<std::string, QString> values{{"prompt tokens", "11"},
+                                              {"cached tokens", "6"},
+                                              {"hit tokens", "0"},
+                                              {"relocated tokens", "6"},
+                                              {"computed tokens", "5"},
+                                              {"tokens computed again", "0"},
+                                              {"padded tokens", "0"},
+                                              {"cropped tokens", "0"},
+                                              {"generated tokens", "2"},
+                                              {"hit rate", QString::number(6.0 / 11)},
+                                              {"prompts", "1"},
+                                              {"blocks", "4"},
+                                              {"hit blocks", "0"},
+                                              {"relocated blocks", "2"},
+                                              {"partial blocks", "0"},
+                                              {"missed blocks", "2"},
+                                              {"stored blocks", "0"},
+                                              {"evicted blocks", "0"},
+                                              {"block size", "4"},
+                                              {"pool blocks", "8"},
+                                              {"first block not found", "1"},
+                                              {"first relocated block", "2"},
+                                              {"passes", "2"},
+                                              {"decode passes", "1"},
+                                              {"largest pass", "5"},
+                                              {"time to first token", "0.25"},
+                                              {"inter-token latency", "0.5"},
+                                              {"whole run", QString::number(140e-6)},
+                                              {"divergence", "0.5"},
+                                              {"largest divergence", "1"},
+                                              {"agreeing tokens", "2"},
+                                              {"compared tokens", "2"},
+                                              {"attention deviation", "–"},
+                                              {"answer", "yes"},
+                                              {"policy", "spans"},
+                                              {"model", "tiny"},
+                                              {"layers", "2"}};
+  for (const auto& [name, value] : values) QTest::newRow(name.c_str()) << value;
+}
+
+void TestFigureTable::ofARun() {
+  QFETCH(QString, value);
+  static const RunFacts run = smallRun();
+  const Figure* const figure = findFigure(QTest::currentDataTag());
+  QVERIFY(figure != nullptr && figure->ofRun != nullptr);
+  QCOMPARE(shown(figure->ofRun(run)), value);
+  // Of a run that told nothing, no count is made up.
+  if (figure->unit == FigureUnit::Tokens && figure->name != "block size") QVERIFY(!figure->ofRun(RunFacts{}));
+}
+
+void TestFigureTable::ofANode_data() {
+  QTest::addColumn<QString>("name");
+  QTest::addColumn<QString>("node");
+  QTest::addColumn<QString>("value");
+  const auto row = [](const char* name, const char* node, const char* value) {
+    QTest::addRow("%s of %s", name, node) << QString(name) << QString(node) << QString(value);
+  };
+  row("prompt tokens", "/g/input/cross/1/plus/0", "6");
+  row("prompt tokens", "/g/input/cross/1", "6");
+  row("prompt tokens", "", "11");
+  row("prompt tokens", "/g/input/cross/1/plus", "6");
+  row("prompt tokens", "/g/input/cross/1/plus/1", "–");
+  // A name that only begins alike is another one.
+  row("prompt tokens", "/g/input/cross/1/pl", "–");
+  row("cached tokens", "/g/input/cross/1/plus/0", "6");
+  row("cached tokens", "/g/input/cross/2", "0");
+  row("relocated tokens", "/g/input/cross/1/plus/0", "6");
+  row("computed tokens", "/g/input/cross/0", "3");
+  row("position", "/g/input/cross/1/plus/0", "3");
+  row("position", "/g/input/cross/2", "9");
+  row("blocks", "/g/input/cross/1/plus/0", "2");
+}
+
+void TestFigureTable::ofANode() {
+  QFETCH(QString, name);
+  QFETCH(QString, node);
+  QFETCH(QString, value);
+  const Figure* const figure = findFigure(name.toStdString());
+  QVERIFY(figure != nullptr && figure->ofNode != nullptr);
+  QCOMPARE(shown(figure->ofNode(smallRun(), node.toStdString())), value);
+}
+
+void TestFigureTable::blocksOfAPrompt() {
+  const RunFacts run = smallRun();
+  const std::vector<BlockPlace> blocks = blocksInView(run.requests.front(), run.blockSize);
+  const std::vector<BlockPlace> expected{{0, 0}, {1, 0}, {1, 1}, {2, 0}};
+  QVERIFY(blocks == expected);
+  const std::vector<ViewToken> tokens = tokensInView(run.requests.front());
+  QCOMPARE(tokens.size(), std::size_t{11});
+  QVERIFY((tokens[3] == ViewToken{1, 0}));
+  QVERIFY((blockOf(tokens[8], run.blockSize) == BlockPlace{1, 1}));
+}
+
+/// Over random traces, what is summed here is what other sums over the same events say.
+void TestFigureTable::agreesWithOtherSums() {
+  for (std::uint64_t seed = 1; seed <= 20; ++seed) {
+    test::ListSink sink;
+    test::SimulatedEngine engine(sink, seed, 40);
+    engine.start();
+    for (int i = 0; i < 400; ++i) engine.step();
+    engine.drainRequests();
+    RunFactsCollector collector;
+    TokenAccounts accounts;
+    Replay replay;
+    std::map<RunId, std::int64_t> evicted;
+    for (const Event& event : sink.events) {
+      QVERIFY2(!collector.take(event), qPrintable(QString("seed %1").arg(seed)));
+      QVERIFY(!replay.apply(event));
+      accounts.take(event.request, event.payload);
+      if (const auto* removed = std::get_if<BlockRemoved>(&event.payload))
+        evicted[event.run] += removed->reason == RemovalReason::Evicted ? 1 : 0;
+    }
+    QVERIFY(!collector.runs().empty());
+    for (const RunId id : collector.runs()) {
+      const RunState& state = replay.progress().runs.find(id)->second;
+      const RunFacts facts = *collector.of(id);
+      PromptAccount sum;
+      for (const RequestId request : state.requests) sum += accounts.of(request);
+      QCOMPARE(facts.account.total(), sum.total());
+      QCOMPARE(facts.account.prompt.cached(), sum.prompt.cached());
+      QCOMPARE(facts.account.prompt.computed, sum.prompt.computed);
+      QCOMPARE(facts.figures.generatedTokens, figuresOf(replay.progress(), state).generatedTokens);
+      QCOMPARE(facts.blocks.evicted, evicted[id]);
+      QCOMPARE(facts.answer, state.answer);
+    }
+  }
+}
+
+void TestFigureTable::texts_data() {
+  QTest::addColumn<int>("unit");
+  QTest::addColumn<double>("value");
+  QTest::addColumn<QString>("text");
+  const auto row = [](FigureUnit unit, double value, const char* text) {
+    QTest::newRow(text) << static_cast<int>(unit) << value << QString::fromUtf8(text);
+  };
+  row(FigureUnit::Tokens, 70, "70");
+  row(FigureUnit::Tokens, -3, "-3");
+  row(FigureUnit::Seconds, 0.00027, "0.27 ms");
+  row(FigureUnit::Seconds, 0.0031, "3.1 ms");
+  row(FigureUnit::Seconds, 0.12, "120 ms");
+  row(FigureUnit::Seconds, 1.25, "1.25 s");
+  row(FigureUnit::Share, 0.843, "84 %");
+  row(FigureUnit::Share, 0.9999, "99 %");
+  row(FigureUnit::Share, 1, "100 %");
+  row(FigureUnit::Share, 0.0001, "1 %");
+  row(FigureUnit::Nats, 0, "0");
+  row(FigureUnit::Nats, 0.00123, "0.0012");
+  row(FigureUnit::Nats, 9.3e-6, "0.0000093");
+  row(FigureUnit::Nats, 0.36, "0.36");
+  row(FigureUnit::Nats, 4.5e-12, "4.5e-12");
+  row(FigureUnit::Nats, 2.34, "2.3");
+  row(FigureUnit::Number, 3.5454, "3.5");
+  row(FigureUnit::Number, 85.3, "85");
+}
+
+void TestFigureTable::texts() {
+  QFETCH(int, unit);
+  QFETCH(double, value);
+  QFETCH(QString, text);
+  QCOMPARE(QString::fromStdString(figureText(static_cast<FigureUnit>(unit), value)).replace(u'\u00A0', ' '),
+           text);
+}
+
+/// A row of the manual's table says of each figure what the table here says.
+void TestFigureTable::theManualListsThem() {
+  QFile file(SPANSCOPE_SOURCE_DIR "/resources/manual/numbers.md");
+  QVERIFY(file.open(QIODevice::ReadOnly));
+  const QString section =
+      QString::fromUtf8(file.readAll()).section("\n## Figures by name\n", 1).section("\n## ", 0, 0);
+  QStringList rows;
+  for (const QString& line : section.split('\n')) {
+    if (line.startsWith("| `")) rows << line;
+  }
+  QStringList expected;
+  for (const Figure& figure : figures()) {
+    QStringList events;
+    for (const QString& event : QString::fromUtf8(figure.events).split(", ")) events << "`" + event + "`";
+    const char* const of = figure.ofNode == nullptr ? "run" : figure.ofRun == nullptr ? "node" : "run, node";
+    expected << QString("| `%1` | %2 | %3 | %4 | %5 |")
+                    .arg(QString::fromUtf8(figure.name.data(), static_cast<qsizetype>(figure.name.size())),
+                         QString::fromUtf8(unitName(figure.unit)), QString::fromUtf8(of),
+                         QString::fromUtf8(figure.meaning), events.join(", "));
+  }
+  QCOMPARE(rows.join('\n'), expected.join('\n'));
+}
+
+SPANSCOPE_TEST(tst_figure_table, TestFigureTable)
+#include "tst_figure_table.moc"
