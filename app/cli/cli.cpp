@@ -100,6 +100,7 @@ ExitCode perform(int argc, const char* const* argv, Context& context) {
     addBench(app, context);
     addRemote(app, context);
     addTwin(app, context);
+    addLesson(app, context);
     addCompletion(app, context);
     addMan(app, context);
     ExitCode code = ExitCode::Usage;

@@ -31,5 +31,6 @@ void addCache(CLI::App& app, Context& context);
 void addBench(CLI::App& app, Context& context);
 void addRemote(CLI::App& app, Context& context);
 void addTwin(CLI::App& app, Context& context);
+void addLesson(CLI::App& app, Context& context);
 
 }  // namespace spanscope::cli

@@ -76,7 +76,8 @@ class TestInstallTree : public QObject {
          {"share/bash-completion/completions/spanq", "share/zsh/site-functions/_spanq",
           "share/fish/vendor_completions.d/spanq.fish", "share/man/man1/spanscope.1.gz",
           "share/man/man1/spanq.1.gz", "share/doc/spanscope/copyright", "share/spanscope/manual/index.md",
-          "share/spanscope/queries/rag.json", "share/spanscope/models/spanlet/model.safetensors"})
+          "share/spanscope/lessons/0-first-steps.md", "share/spanscope/queries/rag.json",
+          "share/spanscope/models/spanlet/model.safetensors"})
       row(QString::fromLatin1(file));
   }
 

@@ -116,12 +116,13 @@ void TestCompletion::bashCompletes_data() {
     QTest::newRow(name) << words << offered;
   };
   row("commands", {"spanq", ""},
-      {"validate", "explain", "run", "export", "trace", "model", "devices", "cache", "bench", "remote", "twin",
-       "completion", "man"});
+      {"validate", "explain", "run", "export", "trace", "model", "devices", "cache", "bench", "remote",
+       "twin", "lesson", "completion", "man"});
   row("beginning of a command", {"spanq", "ex"}, {"explain", "export"});
   row("options of the program", {"spanq", "--v"}, {"--version"});
   row("commands of a group", {"spanq", "trace", ""}, {"show", "stats", "sources"});
   row("beginning of one", {"spanq", "cache", "e"}, {"export"});
+  row("what is done with lessons", {"spanq", "lesson", ""}, {"list", "check", "run", "export"});
   row("servers", {"spanq", "twin", ""}, {"vllm", "sglang", "llama.cpp"});
   row("options", {"spanq", "run", "--top"}, {"--top-k", "--top-p"});
   row("options of a command of a group", {"spanq", "trace", "show", "--o"}, {"--only"});

@@ -28,7 +28,7 @@ using spanscope::test::SpanqResult;
 
 namespace {
 
-const QStringList kGroups{"trace", "model", "cache", "bench", "remote", "twin"};
+const QStringList kGroups{"trace", "model", "cache", "bench", "remote", "twin", "lesson"};
 
 QString textOf(const QString& path) {
   QFile file(path);

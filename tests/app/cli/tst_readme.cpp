@@ -69,7 +69,7 @@ QString textOf(const QString& page) {
 /// "spanq bench abba --shape 21m" → {"bench", "abba"}.
 std::vector<std::string> commandOf(const QStringList& words) {
   std::vector<std::string> command = {words.value(1).toStdString()};
-  if (QStringList{"trace", "model", "bench"}.contains(words.value(1)))
+  if (QStringList{"trace", "model", "bench", "lesson"}.contains(words.value(1)))
     command.push_back(words.value(2).toStdString());
   return command;
 }
@@ -139,9 +139,10 @@ void TestReadme::everyCommandIsShown() {
       shown += example.command.join(' ');
   }
   const QString all = shown.join('\n');
-  for (const char* command : {"validate", "explain", "run", "export", "trace show", "trace stats",
-                              "trace sources", "model list", "model show", "model logits", "devices",
-                              "bench ops", "bench abba", "bench speed", "bench needle", "bench sources"}) {
+  for (const char* command :
+       {"validate", "explain", "run", "export", "trace show", "trace stats", "trace sources", "model list",
+        "model show", "model logits", "devices", "bench ops", "bench abba", "bench speed", "bench needle",
+        "bench sources", "lesson check", "lesson run"}) {
     QVERIFY2(all.contains(QString("spanq ") + command), command);
   }
   QVERIFY(textOf("README.md").contains("packaging/run"));

@@ -115,7 +115,8 @@ QStringList commands() {
   const QRegularExpression branch("^    '([a-z. ]+)'\\)$", QRegularExpression::MultilineOption);
   for (QRegularExpressionMatchIterator each = branch.globalMatch(script); each.hasNext();)
     found << each.next().captured(1);
-  for (const char* group : {"trace", "model", "cache", "bench", "remote", "twin"}) found.removeAll(group);
+  for (const char* group : {"trace", "model", "cache", "bench", "remote", "twin", "lesson"})
+    found.removeAll(group);
   return found;
 }
 
@@ -162,6 +163,7 @@ void TestSpanqExitCodes::initTestCase() {
 std::vector<TestSpanqExitCodes::Row> TestSpanqExitCodes::rows() const {
   const QString rag = kSource + "/resources/queries/rag.json";
   const QString model = kSource + "/resources/models/spanlet";
+  const QString lesson = kSource + "/resources/lessons/3-prefix-caching.md";
   const QString none = path("none");
   const QStringList store{"--cache-dir", path("spans")};
   const QStringList noStore{"--cache-dir", none};
@@ -187,6 +189,10 @@ std::vector<TestSpanqExitCodes::Row> TestSpanqExitCodes::rows() const {
       {"cache clear", store + QStringList{"--of", "nothing"}, noStore},
       {"remote show", {}, {}},
       {"remote run", {}, {"http://127.0.0.1:1", none}},
+      {"lesson list", {}, {}},
+      {"lesson check", {lesson}, {none}},
+      {"lesson run", {lesson}, {none}},
+      {"lesson export", {lesson}, {none}},
       {"bench run", {"--repeats", "1", rag}, {none}},
       {"bench abba", {"--sizes", "16", "--repeats", "1", "--seconds", "0", "--cold-repeats", "1"}, noModel},
       {"bench speed", {"-p", "16", "-n", "0", "-r", "1"}, noModel},

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // What README and manual refer to exists: pages, headings, pictures, docks, commands, examples, files.
+#include "engine/lesson/actions.h"
 #include "tests/support/test_program.h"
 #include "ui/commands/command_table.h"
 #include "ui/manual/manual_pages.h"
@@ -190,6 +191,27 @@ class TestManual : public QObject {
     static const QRegularExpression id(QStringLiteral("^(file|edit|node|run|view|help)\\.[a-z-]+$"));
     for (const QString& piece : codeOf(path)) {
       if (id.match(piece).hasMatch()) QVERIFY2(findCommand(piece) != nullptr, qPrintable(piece));
+    }
+  }
+
+  /// What lessons call a dock or a command is one of the window's.
+  void lessonsNameWhatTheWindowHas() {
+    QStringList docks{QStringLiteral("canvas")};
+    for (const ViewInfo& info : viewTable()) docks.append(info.id);
+    QStringList named;
+    for (const std::string_view name : spanscope::lesson::dockNames())
+      named.append(QString::fromUtf8(name.data(), static_cast<qsizetype>(name.size())));
+    docks.sort();
+    named.sort();
+    QCOMPARE(named, docks);
+    for (const std::string_view name : spanscope::lesson::layoutNames()) {
+      const QString id =
+          QStringLiteral("view.") + QString::fromUtf8(name.data(), static_cast<qsizetype>(name.size()));
+      QVERIFY2(findCommand(id) != nullptr, qPrintable(id));
+    }
+    for (const spanscope::lesson::ActionInfo& info : spanscope::lesson::actions()) {
+      if (*info.command != '\0')
+        QVERIFY2(findCommand(QString::fromUtf8(info.command)) != nullptr, info.command);
     }
   }
 

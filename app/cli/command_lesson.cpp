@@ -1,0 +1,302 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "app/cli/bench_report.h"
+#include "app/cli/command.h"
+#include "app/cli/diagnostics.h"
+#include "app/cli/session_options.h"
+#include "app/cli/text_table.h"
+#include "engine/base/counted.h"
+#include "engine/base/output_failure.h"
+#include "engine/base/output_file.h"
+#include "engine/lesson/bundled.h"
+#include "engine/lesson/check.h"
+#include "engine/lesson/filled.h"
+#include "engine/lesson/lesson.h"
+#include "engine/lesson/lesson_folder.h"
+#include "engine/lesson/lesson_run.h"
+#include "engine/lesson/page.h"
+
+#include <CLI/CLI.hpp>
+#include <nlohmann/json.hpp>
+
+#include <algorithm>
+#include <filesystem>
+#include <memory>
+#include <optional>
+#include <ostream>
+#include <string>
+#include <utility>
+#include <variant>
+#include <vector>
+
+namespace spanscope::cli {
+namespace {
+
+struct LessonOptions {
+  std::string file;
+  std::string output;
+  SessionOptions session;
+  bool json = false;
+};
+
+/// A lesson that was read and checked.
+struct CheckedLesson {
+  lesson::Lesson lesson;
+  lesson::LessonFolder folder;
+  std::vector<query::Diagnostic> diagnostics;
+};
+
+CheckedLesson checkedLesson(const std::string& file) {
+  const std::filesystem::path path(file);
+  const std::string text = lesson::readLessonFile(path);
+  lesson::ReadLesson read = lesson::readLesson(text);
+  CheckedLesson checked{.lesson = std::move(read.lesson),
+                        .folder = lesson::LessonFolder(path.parent_path()),
+                        .diagnostics = {}};
+  std::vector<lesson::Fault> found = lesson::checkLesson(checked.lesson, checked.folder);
+  read.faults.insert(read.faults.end(), std::make_move_iterator(found.begin()),
+                     std::make_move_iterator(found.end()));
+  checked.diagnostics = lesson::diagnosticsOf(std::move(read.faults), text);
+  return checked;
+}
+
+nlohmann::ordered_json diagnosticsJson(const std::vector<query::Diagnostic>& diagnostics) {
+  nlohmann::ordered_json list = nlohmann::ordered_json::array();
+  for (const query::Diagnostic& diagnostic : diagnostics) {
+    list.push_back({{"severity", diagnostic.severity == Severity::Error ? "error" : "warning"},
+                    {"line", diagnostic.position.line},
+                    {"column", diagnostic.position.column},
+                    {"message", diagnostic.message()}});
+  }
+  return list;
+}
+
+ExitCode checkLessonFile(const Context& context, const LessonOptions& options) {
+  const CheckedLesson checked = checkedLesson(options.file);
+  const bool isWrong = query::hasErrors(checked.diagnostics);
+  const lesson::LessonCounts counts = lesson::countsOf(checked.lesson);
+  if (options.json) {
+    nlohmann::ordered_json json;
+    json["file"] = options.file;
+    json["title"] = checked.lesson.head.title;
+    json["minutes"] = checked.lesson.head.minutes;
+    json["steps"] = counts.steps;
+    json["actions"] = counts.actions;
+    json["runs"] = counts.runs;
+    json["questions"] = counts.questions;
+    json["claims"] = counts.claims;
+    json["figures"] = counts.figures;
+    json["diagnostics"] = diagnosticsJson(checked.diagnostics);
+    context.streams.out << json.dump(2) << '\n';
+    return isWrong ? ExitCode::WrongInput : ExitCode::Fine;
+  }
+  writeDiagnostics(context.streams.err, options.file, checked.diagnostics);
+  if (isWrong) return ExitCode::WrongInput;
+  context.streams.out << options.file << ": " << counted(counts.steps, "step") << ", "
+                      << counted(counts.actions, "action") << ", " << counted(counts.runs, "run") << ", "
+                      << counted(counts.questions, "question") << ", " << counted(counts.figures, "figure")
+                      << ", " << counted(counts.claims, "statement") << " to hold\n";
+  return ExitCode::Fine;
+}
+
+/// The lesson, unless it has errors, which are then written.
+std::optional<CheckedLesson> rightLesson(const Context& context, const LessonOptions& options) {
+  CheckedLesson checked = checkedLesson(options.file);
+  writeDiagnostics(context.streams.err, options.file, checked.diagnostics);
+  if (query::hasErrors(checked.diagnostics)) return std::nullopt;
+  return checked;
+}
+
+lesson::LessonFacts factsOf(const Context& context, const LessonOptions& options,
+                            const CheckedLesson& checked) {
+  lesson::LessonRunOptions run{
+      .backends = context.backends,
+      .machine = options.session.settings,
+      .choosesModel = !options.session.settings.model.empty(),
+      .stop = context.stop,
+      .tell = [&context](const std::string& doing) { showProgress(context, doing); }};
+  lesson::LessonFacts facts = lesson::runLesson(checked.lesson, checked.folder, run);
+  showProgress(context, "");
+  return facts;
+}
+
+struct LessonBlockJson {
+  nlohmann::ordered_json operator()(const lesson::FilledProse& prose) const {
+    nlohmann::ordered_json json{{"text", prose.markdown()}};
+    for (const lesson::FilledPiece& piece : prose.pieces) {
+      if (piece.kind == lesson::FilledPiece::Kind::Text) continue;
+      const bool isKnown = piece.kind == lesson::FilledPiece::Kind::Figure;
+      json["figures"].push_back({{"figure", piece.figure}, {isKnown ? "value" : "not_known", piece.text}});
+    }
+    return json;
+  }
+  nlohmann::ordered_json operator()(const lesson::FilledActions& actions) const {
+    nlohmann::ordered_json json;
+    for (const lesson::FilledAction& action : actions) json["do"].push_back(action.line);
+    return json;
+  }
+  nlohmann::ordered_json operator()(const lesson::FilledQuestion& question) const {
+    nlohmann::ordered_json json{{"question", question.text.markdown()}};
+    if (!question.answer.empty()) json["answer"] = question.answer;
+    for (const lesson::FilledChoice& choice : question.choices) {
+      nlohmann::ordered_json one{{"text", choice.text}, {"right", nullptr}};
+      if (choice.isRight) one["right"] = *choice.isRight;
+      json["choices"].push_back(std::move(one));
+    }
+    if (!question.missing.empty()) json["not_known"] = question.missing;
+    return json;
+  }
+  nlohmann::ordered_json operator()(const lesson::FilledClaims& claims) const {
+    nlohmann::ordered_json json;
+    for (const lesson::FilledClaim& claim : claims) {
+      nlohmann::ordered_json one{{"claim", claim.written}, {"holds", nullptr}};
+      if (claim.holds) one["holds"] = *claim.holds;
+      if (claim.holds) one["values"] = {claim.left, claim.right};
+      if (!claim.missing.empty()) one["not_known"] = claim.missing;
+      json["holds"].push_back(std::move(one));
+    }
+    return json;
+  }
+};
+
+nlohmann::ordered_json runsJson(const lesson::LessonFacts& facts) {
+  nlohmann::ordered_json runs = nlohmann::ordered_json::array();
+  for (const trace::RunFacts& run : facts) {
+    nlohmann::ordered_json one;
+    for (const trace::Figure& figure : trace::figures()) {
+      if (figure.ofRun == nullptr) continue;
+      const std::optional<trace::FigureValue> value = figure.ofRun(run);
+      if (!value) continue;
+      std::visit([&](const auto& found) { one[std::string(figure.name)] = found; }, *value);
+    }
+    runs.push_back(std::move(one));
+  }
+  return runs;
+}
+
+ExitCode runLessonFile(const Context& context, const LessonOptions& options) {
+  const std::optional<CheckedLesson> checked = rightLesson(context, options);
+  if (!checked) return ExitCode::WrongInput;
+  const lesson::LessonFacts facts = factsOf(context, options, *checked);
+  const lesson::FilledLesson filled = lesson::fill(checked->lesson, facts);
+  const std::vector<std::string> failures = filled.failures();
+  if (options.json) {
+    nlohmann::ordered_json json;
+    json["file"] = options.file;
+    json["title"] = filled.title;
+    json["runs"] = runsJson(facts);
+    json["steps"] = nlohmann::ordered_json::array();
+    for (const lesson::FilledStep& step : filled.steps) {
+      nlohmann::ordered_json one{{"step", step.number}, {"title", step.title}};
+      one["blocks"] = nlohmann::ordered_json::array();
+      for (const lesson::FilledBlock& block : step.blocks)
+        one["blocks"].push_back(std::visit(LessonBlockJson{}, block));
+      json["steps"].push_back(std::move(one));
+    }
+    json["failures"] = failures;
+    context.streams.out << json.dump(2, ' ', false, nlohmann::json::error_handler_t::replace) << '\n';
+  } else {
+    context.streams.out << lesson::textOf(filled);
+  }
+  for (const std::string& failure : failures) context.streams.err << options.file << ": " << failure << '\n';
+  return failures.empty() ? ExitCode::Fine : ExitCode::RunFailed;
+}
+
+ExitCode exportLesson(const Context& context, const LessonOptions& options) {
+  const std::optional<CheckedLesson> checked = rightLesson(context, options);
+  if (!checked) return ExitCode::WrongInput;
+  const lesson::LessonFacts facts = factsOf(context, options, *checked);
+  const lesson::FilledLesson filled = lesson::fill(checked->lesson, facts);
+  const std::string page = lesson::pageOf(filled, facts);
+  if (options.output.empty()) {
+    context.streams.out << page;
+  } else {
+    OutputRules rules{.inputs = {}, .unfinished = context.streams.unfinished, .stop = context.stop};
+    if (const auto identity = identityOf(options.file)) rules.inputs.push_back(*identity);
+    if (const std::optional<Error> error = writeFile(options.output, page, rules))
+      throw OutputFailure(*error);
+  }
+  const std::vector<std::string> failures = filled.failures();
+  for (const std::string& failure : failures) context.streams.err << options.file << ": " << failure << '\n';
+  return failures.empty() ? ExitCode::Fine : ExitCode::RunFailed;
+}
+
+ExitCode listLessons(const Context& context, const LessonOptions& options) {
+  const std::vector<lesson::BundledLesson> lessons = lesson::bundledLessons();
+  if (options.json) {
+    nlohmann::ordered_json json = nlohmann::ordered_json::array();
+    for (const lesson::BundledLesson& one : lessons) {
+      json.push_back({{"file", one.file.string()},
+                      {"title", one.head.title},
+                      {"minutes", one.head.minutes},
+                      {"after", one.head.after}});
+    }
+    context.streams.out << json.dump(2) << '\n';
+    return ExitCode::Fine;
+  }
+  TextTable table({{"file", TextTable::Align::Left}, {"minutes"}, {"title", TextTable::Align::Left}});
+  for (const lesson::BundledLesson& one : lessons)
+    table.addRow({one.file.filename().string(), std::to_string(one.head.minutes), one.head.title});
+  context.streams.out << table.text();
+  return ExitCode::Fine;
+}
+
+void addLessonFile(CLI::App& command, LessonOptions& options) {
+  command.add_option("FILE", options.file, "A lesson, a Markdown file")->required();
+}
+
+/// What belongs to the machine.
+void addMachine(CLI::App& command, LessonOptions& options) {
+  addSettings(command, options.session.settings,
+              {"model", "adapter", "chat_template", "context", "device", "exact", "arithmetic", "threads"});
+}
+
+}  // namespace
+
+void addLesson(CLI::App& app, Context& context) {
+  CLI::App* group = app.add_subcommand("lesson", "Check, run and export lessons");
+  group->footer("Example:\n  spanq lesson run resources/lessons/3-prefix-caching.md\n");
+  group->require_subcommand(1);
+
+  const auto options = std::make_shared<LessonOptions>();
+  const auto does = [&context, options](CLI::App* command,
+                                        ExitCode (*action)(const Context&, const LessonOptions&)) {
+    command->callback([&context, options, action] {
+      context.action = [&context, options, action] { return action(context, *options); };
+    });
+  };
+
+  CLI::App* listCommand = group->add_subcommand("list", "List the bundled lessons");
+  listCommand->footer("Example:\n  spanq lesson list\n");
+  listCommand->add_flag("--json", options->json, "Write JSON");
+  does(listCommand, listLessons);
+
+  CLI::App* checkCommand =
+      group->add_subcommand("check", "Check a lesson: actions, nodes, settings, figures and files");
+  checkCommand->footer("Example:\n  spanq lesson check resources/lessons/3-prefix-caching.md\n");
+  addLessonFile(*checkCommand, *options);
+  checkCommand->add_flag("--json", options->json, "Write one JSON document instead of text");
+  does(checkCommand, checkLessonFile);
+
+  CLI::App* runCommand = group->add_subcommand(
+      "run", "Run a lesson without a window, and write its text with the figures of these runs");
+  runCommand->footer(
+      "Example:\n  spanq lesson run resources/lessons/3-prefix-caching.md\n\n"
+      "What only shows something in the window is left out. Where a statement of the lesson does not hold, a "
+      "figure cannot be had, or a question has no answer, that is said and the command fails.\n");
+  addLessonFile(*runCommand, *options);
+  addMachine(*runCommand, *options);
+  runCommand->add_flag("--json", options->json, "Write one JSON document instead of text");
+  does(runCommand, runLessonFile);
+
+  CLI::App* exportCommand = group->add_subcommand(
+      "export", "Run a lesson and write it as one web page with figures and pictures of these runs");
+  exportCommand->footer(
+      "Example:\n  spanq lesson export resources/lessons/3-prefix-caching.md -o page.html\n");
+  addLessonFile(*exportCommand, *options);
+  exportCommand->add_option("-o,--output", options->output, "The page; without it, standard output")
+      ->type_name("FILE");
+  addMachine(*exportCommand, *options);
+  does(exportCommand, exportLesson);
+}
+
+}  // namespace spanscope::cli

@@ -1,0 +1,136 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// The one table of what a lesson can do: the words of each action, its arguments with their kinds, and its
+// help. The reader of lessons, their check and the manual's page are made from it.
+#pragma once
+
+#include "engine/base/ids.h"
+#include "engine/lesson/expression.h"
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <variant>
+#include <vector>
+
+namespace spanscope::lesson {
+
+enum class ActionKind : std::uint8_t {
+  Open,
+  Layout,
+  Dock,
+  Select,
+  Scrub,
+  Zoom,
+  Set,
+  Edit,
+  Swap,
+  Run,
+  Wait,
+  Compare,
+  Fidelity,
+  Empty,
+  Experiment,
+};
+
+/// What an argument is.
+enum class ArgumentKind : std::uint8_t {
+  File,        ///< a query of the lesson's head: a path in the lesson's folder, or example:NAME
+  Layout,      ///< of the window
+  Dock,        ///< of the window, by its id
+  Target,      ///< node:PATH, span:N, block:N or token:N
+  Moment,      ///< start, end, event:N, or event:NAME
+  Zoom,        ///< in, out, reset, all or selection
+  Assignment,  ///< KEY=VALUE of a setting
+  Node,        ///< node:PATH, or the path alone
+  Text,        ///< in double quotes
+  Run,         ///< run N
+  Experiment,  ///< its name
+};
+
+/// One thing of a lesson's query or run that can be pointed at. Numbers count from 1 in view order, in the
+/// first prompt of the last run.
+struct Target {
+  enum class Kind : std::uint8_t { Node, Span, Block, Token };
+  Kind kind = Kind::Node;
+  NodePath node;           ///< of a node
+  std::size_t number = 0;  ///< of a span (a part of the prompt), a block or a token
+  bool operator==(const Target&) const = default;
+};
+
+/// A moment of the trace.
+struct Moment {
+  enum class Kind : std::uint8_t { Start, End, Number, Event };
+  Kind kind = Kind::End;
+  std::uint64_t number = 0;  ///< of an event
+  std::string event;         ///< the first event of this name in the last run
+  bool operator==(const Moment&) const = default;
+};
+
+struct Assignment {
+  std::string key;
+  std::string value;
+  bool operator==(const Assignment&) const = default;
+};
+
+/// A text stands for all kinds that are names: File, Layout, Dock, Zoom, Text, Experiment. A number is that
+/// of a run, and the path of a node is a Target.
+using ArgumentValue = std::variant<std::string, Target, Moment, Assignment, std::uint32_t>;
+
+struct Argument {
+  ArgumentValue value;
+  Offset offset = 0;
+};
+
+struct ArgumentInfo {
+  const char* name = "";  ///< in the manual: "FILE"
+  ArgumentKind kind = ArgumentKind::Text;
+  bool isOptional = false;  ///< the last of an action may be
+};
+
+/// What an action does to a lesson's work, so that who carries it out headless knows what to leave out.
+enum class ActionEffect : std::uint8_t {
+  View,      ///< only what is shown
+  Document,  ///< the document or its settings; the window can undo it
+  Engine,    ///< something is computed, or the cache changes
+};
+
+struct ActionInfo {
+  ActionKind kind = ActionKind::Run;
+  const char* words = "";  ///< "compare with"
+  std::vector<ArgumentInfo> arguments;
+  ActionEffect effect = ActionEffect::View;
+  const char* help = "";     ///< a sentence without a full stop, marked by forTranslation("Lessons", …)
+  const char* example = "";  ///< as it is written in a lesson
+  const char* command = "";  ///< the window's command of the same meaning, where it has one without arguments
+};
+
+struct Action {
+  ActionKind kind = ActionKind::Run;
+  std::vector<Argument> arguments;
+  Offset offset = 0;
+};
+
+/// All actions, in the order of the manual.
+std::span<const ActionInfo> actions();
+const ActionInfo& infoOf(ActionKind kind);
+/// What is said of a kind of argument: "node:PATH, span:N, block:N or token:N".
+const char* argumentHelp(ArgumentKind kind);
+
+/// Reads one line. Nothing after a fault, which is added.
+std::optional<Action> readAction(std::string_view line, Offset offset, std::vector<Fault>& faults);
+/// Reads "node:/g/input", "span:2", "block:3" or "token:17". Nothing where it is none of these.
+std::optional<Target> readTarget(std::string_view text);
+std::string written(const Target& target);
+/// The line that readAction() reads as this action.
+std::string written(const Action& action);
+
+/// The layouts of the window, and the ids of its docks.
+std::span<const std::string_view> layoutNames();
+std::span<const std::string_view> dockNames();
+/// Whether an event of a trace is called so.
+bool isEventName(std::string_view name);
+
+}  // namespace spanscope::lesson

@@ -1,0 +1,231 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "engine/lesson/check.h"
+
+#include "engine/base/counted.h"
+#include "engine/lesson/desk.h"
+#include "engine/lesson/limits.h"
+#include "engine/query/shown_text.h"
+
+#include <algorithm>
+#include <set>
+#include <utility>
+
+namespace spanscope::lesson {
+namespace {
+
+class LessonChecker {
+ public:
+  LessonChecker(const Lesson& lesson, const LessonFolder& folder)
+      : m_lesson(lesson), m_folder(folder), m_desk(folder) {}
+
+  std::vector<Fault> check() {
+    checkHead();
+    for (const Step& step : m_lesson.steps) {
+      for (const Block& block : step.blocks) {
+        std::visit([this](const auto& one) { take(one); }, block);
+        if (m_faults.size() >= kMaxFaults) return std::move(m_faults);
+      }
+    }
+    // A question may ask for a run that is still to come.
+    for (const auto& [ref, what] : m_later) checkFigure(ref, what);
+    for (const Placed<std::string>& query : m_lesson.head.queries) {
+      const std::vector<std::string>& opened = m_desk.opened();
+      if (std::find(opened.begin(), opened.end(), query.value) == opened.end())
+        warn(query.offset, "the query " + query::inQuotes(query.value) + ", which is never opened",
+             "an action \"open\"");
+    }
+    return std::move(m_faults);
+  }
+
+ private:
+  void fault(Offset offset, std::string found, std::string expected, std::string hint = {}) {
+    m_faults.push_back({offset, std::move(found), std::move(expected), std::move(hint)});
+  }
+  void warn(Offset offset, std::string found, std::string expected) {
+    m_faults.push_back({offset, std::move(found), std::move(expected), {}, true});
+  }
+
+  void checkHead() {
+    const Head& head = m_lesson.head;
+    if (head.model.value != "bundled" && head.model.value != "any") {
+      auto place = m_folder.modelAt(head.model.value);
+      if (auto* refused = std::get_if<query::NotGiven>(&place))
+        fault(head.model.offset, std::move(refused->found), std::move(refused->expected));
+    }
+    for (const Placed<std::string>& query : head.queries) {
+      if (!query.value.starts_with(kExample)) {
+        if (auto refused = refusedPath(query.value))
+          fault(query.offset, std::move(refused->found), std::move(refused->expected));
+      }
+    }
+    m_desk.begin(head, m_faults);
+  }
+
+  /// Says that a run has not been made by this place.
+  bool isRunYet(std::uint32_t run, Offset offset, const char* what) {
+    if (run <= m_runs) return true;
+    const std::string soFar = m_runs == 0 ? "no run" : "only " + counted(m_runs, "run");
+    fault(offset, "run " + std::to_string(run) + " in " + what, soFar + " stands before this place",
+          run <= m_lesson.runs() ? "text may name what has been run; a question may ask ahead" : "");
+    return false;
+  }
+
+  void checkFigure(const FigureRef& ref, const char* what) {
+    if (!isRunYet(ref.run, ref.offset, what)) return;
+    const bool isMeasured = m_measured.contains(ref.run);
+    if (ref.figure->needs == trace::FigureNeeds::Fidelity && !isMeasured) {
+      fault(ref.offset, "the " + std::string(ref.figure->name) + " of run " + std::to_string(ref.run),
+            "\"measure fidelity\" of that run before it");
+    }
+    if (!ref.node) return;
+    const std::set<NodePath>& nodes = m_nodes[ref.run - 1];
+    if (!nodes.contains(*ref.node)) {
+      fault(ref.offset, "the node " + query::inQuotes(*ref.node),
+            "a place of a node in the query of run " + std::to_string(ref.run));
+    }
+  }
+
+  void take(const Prose& prose) {
+    for (const ProsePiece& piece : prose.pieces) {
+      if (const auto* figure = std::get_if<Expression>(&piece))
+        visitFigures(*figure, [this](const FigureRef& ref) { checkFigure(ref, "a text"); });
+    }
+    for (const Placed<Target>& link : prose.links) checkTarget(link.value, link.offset);
+  }
+
+  void take(const ClaimList& list) {
+    for (const Comparison& claim : list.claims)
+      visitFigures(claim, [this](const FigureRef& ref) { checkFigure(ref, "what must hold"); });
+  }
+
+  void take(const Question& question) {
+    take(question.text);
+    const auto later = [this](const FigureRef& ref) { m_later.emplace_back(ref, "a question"); };
+    if (question.answer) visitFigures(*question.answer, later);
+    for (const QuestionChoice& choice : question.choices) visitFigures(choice.isRight, later);
+  }
+
+  void checkTarget(const Target& target, Offset offset) {
+    if (target.kind == Target::Kind::Node) {
+      if (!m_desk.hasDocument())
+        fault(offset, "a node while no query is open", "an action \"open\" before it");
+      else if (!m_desk.hasNode(target.node))
+        fault(offset, "the node " + query::inQuotes(target.node),
+              "a place of a node in the query as it is there");
+    } else if (m_runs == 0) {
+      fault(offset, written(target) + " before a run", "an action \"run\" before it");
+    }
+  }
+
+  void take(const ActionList& list) {
+    for (const Action& action : list.actions) {
+      m_desk.apply(action, m_faults);
+      takeOther(action);
+    }
+  }
+
+  void takeOther(const Action& action) {
+    switch (action.kind) {
+      case ActionKind::Run:
+        run(action);
+        break;
+      case ActionKind::Select:
+        checkTarget(std::get<Target>(action.arguments[0].value), action.arguments[0].offset);
+        break;
+      case ActionKind::Scrub:
+      case ActionKind::Wait:
+        if (m_runs == 0) fault(action.offset, "a moment before a run", "an action \"run\" before it");
+        break;
+      case ActionKind::Compare: {
+        const std::uint32_t run = std::get<std::uint32_t>(action.arguments[0].value);
+        if (isRunYet(run, action.arguments[0].offset, "a comparison") && run == m_runs)
+          fault(action.arguments[0].offset, "the last run beside itself", "an earlier run");
+        break;
+      }
+      case ActionKind::Fidelity: {
+        if (m_runs == 0) {
+          fault(action.offset, "fidelity before a run", "an action \"run\" before it");
+          break;
+        }
+        const std::uint32_t run =
+            action.arguments.empty() ? m_runs : std::get<std::uint32_t>(action.arguments[0].value);
+        if (!isRunYet(run, action.offset, "a measurement")) break;
+        if (m_session[run - 1] != sessionSettings())
+          fault(action.offset, "run " + std::to_string(run) + ", whose session has ended",
+                "a run under the present settings of the cache");
+        m_measured.insert(run);
+        break;
+      }
+      default:
+        break;
+    }
+  }
+
+  workbench::RunSettings sessionSettings() const {
+    return workbench::onlyThose(m_desk.settings(),
+                                {workbench::SettingEffect::Model, workbench::SettingEffect::Session});
+  }
+
+  void run(const Action& action) {
+    if (m_runs == kMaxRuns) fault(action.offset, "more than " + counted(kMaxRuns, "run"), "fewer");
+    ++m_runs;
+    m_session.push_back(sessionSettings());
+    std::set<NodePath>& nodes = m_nodes.emplace_back();
+    auto planned = m_desk.plan();
+    if (auto* problems = std::get_if<std::vector<query::NotGiven>>(&planned)) {
+      // Its nodes are taken for right: one fault is enough.
+      for (query::NotGiven& problem : *problems)
+        fault(action.offset, std::move(problem.found), std::move(problem.expected), std::move(problem.hint));
+      return;
+    }
+    addNodes(std::get<PlannedQuery>(planned).query, {}, nodes);
+  }
+
+  static void addNodes(const query::Node& node, const NodePath& path, std::set<NodePath>& nodes) {
+    nodes.insert(path);
+    for (const query::ChildRef& child : query::childrenOf(node))
+      addNodes(*child.node, path + child.step, nodes);
+  }
+
+  const Lesson& m_lesson;
+  const LessonFolder& m_folder;
+  Desk m_desk;
+  std::vector<Fault> m_faults;
+  std::uint32_t m_runs = 0;
+  std::set<std::uint32_t> m_measured;             ///< runs whose fidelity was measured
+  std::vector<std::set<NodePath>> m_nodes;        ///< by run
+  std::vector<workbench::RunSettings> m_session;  ///< by run
+  std::vector<std::pair<FigureRef, const char*>> m_later;
+};
+
+std::size_t figuresIn(const Prose& prose) {
+  return static_cast<std::size_t>(
+      std::count_if(prose.pieces.begin(), prose.pieces.end(),
+                    [](const ProsePiece& piece) { return std::holds_alternative<Expression>(piece); }));
+}
+
+}  // namespace
+
+LessonCounts countsOf(const Lesson& lesson) {
+  LessonCounts counts;
+  counts.steps = lesson.steps.size();
+  counts.runs = lesson.runs();
+  for (const Step& step : lesson.steps) {
+    for (const Block& block : step.blocks) {
+      if (const auto* prose = std::get_if<Prose>(&block)) counts.figures += figuresIn(*prose);
+      if (const auto* list = std::get_if<ActionList>(&block)) counts.actions += list->actions.size();
+      if (const auto* list = std::get_if<ClaimList>(&block)) counts.claims += list->claims.size();
+      if (const auto* question = std::get_if<Question>(&block)) {
+        ++counts.questions;
+        counts.figures += figuresIn(question->text);
+      }
+    }
+  }
+  return counts;
+}
+
+std::vector<Fault> checkLesson(const Lesson& lesson, const LessonFolder& folder) {
+  return LessonChecker(lesson, folder).check();
+}
+
+}  // namespace spanscope::lesson

@@ -1,0 +1,213 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "engine/lesson/filled.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace spanscope::lesson {
+namespace {
+
+class LessonFiller {
+ public:
+  explicit LessonFiller(const LessonFacts& facts)
+      : m_factsOf([&facts](std::uint32_t run) {
+          return run == 0 || run > facts.size() ? nullptr : &facts[run - 1];
+        }) {}
+
+  FilledBlock operator()(const Prose& prose) const { return filled(prose); }
+
+  FilledBlock operator()(const ActionList& list) {
+    FilledActions actions;
+    for (const Action& action : list.actions) {
+      FilledAction& one = actions.emplace_back();
+      one.line = written(action);
+      one.effect = infoOf(action.kind).effect;
+      if (action.kind == ActionKind::Run) one.run = ++m_runs;
+    }
+    return actions;
+  }
+
+  FilledBlock operator()(const Question& question) const {
+    FilledQuestion filledQuestion;
+    filledQuestion.kind = question.kind;
+    filledQuestion.text = filled(question.text);
+    if (question.answer) {
+      const Evaluated value = evaluate(*question.answer, m_factsOf);
+      if (const auto* missing = std::get_if<Missing>(&value))
+        filledQuestion.missing = missing->reason;
+      else
+        filledQuestion.answer = textOf(*question.answer, std::get<trace::FigureValue>(value));
+    }
+    for (const QuestionChoice& choice : question.choices) {
+      const auto isRight = holds(choice.isRight, m_factsOf);
+      const auto* said = std::get_if<bool>(&isRight);
+      filledQuestion.choices.push_back({choice.text, said == nullptr ? std::nullopt : std::optional(*said)});
+      if (said == nullptr) filledQuestion.missing = std::get<Missing>(isRight).reason;
+    }
+    return filledQuestion;
+  }
+
+  FilledBlock operator()(const ClaimList& list) const {
+    FilledClaims claims;
+    for (const Comparison& claim : list.claims) {
+      FilledClaim& one = claims.emplace_back();
+      one.written = claim.written;
+      const auto said = holds(claim, m_factsOf);
+      if (const auto* missing = std::get_if<Missing>(&said)) {
+        one.missing = missing->reason;
+        continue;
+      }
+      one.holds = std::get<bool>(said);
+      one.left = valueText(claim.left);
+      one.right = valueText(claim.right);
+    }
+    return claims;
+  }
+
+ private:
+  std::string valueText(const Expression& expression) const {
+    const Evaluated value = evaluate(expression, m_factsOf);
+    const auto* found = std::get_if<trace::FigureValue>(&value);
+    return found == nullptr ? std::string() : textOf(expression, *found);
+  }
+
+  FilledProse filled(const Prose& prose) const {
+    FilledProse out;
+    for (const ProsePiece& piece : prose.pieces) {
+      if (const auto* text = std::get_if<std::string>(&piece)) {
+        out.pieces.push_back({.kind = FilledPiece::Kind::Text, .text = *text});
+        continue;
+      }
+      const Expression& expression = std::get<Expression>(piece);
+      const Evaluated value = evaluate(expression, m_factsOf);
+      const auto* missing = std::get_if<Missing>(&value);
+      out.pieces.push_back(
+          {.kind = missing != nullptr ? FilledPiece::Kind::Missing : FilledPiece::Kind::Figure,
+           .text =
+               missing != nullptr ? missing->reason : textOf(expression, std::get<trace::FigureValue>(value)),
+           .figure = written(expression)});
+    }
+    return out;
+  }
+
+  FactsOf m_factsOf;
+  std::uint32_t m_runs = 0;
+};
+
+std::string indented(const std::string& text, const std::string& by) {
+  std::string out = by;
+  for (const char c : text) {
+    out += c;
+    if (c == '\n') out += by;
+  }
+  return out;
+}
+
+struct TextWriter {
+  std::string& out;
+
+  void operator()(const FilledProse& prose) const { out += prose.markdown() + "\n\n"; }
+  void operator()(const FilledActions& actions) const {
+    for (const FilledAction& action : actions) {
+      out += "    > " + action.line;
+      if (action.run > 0) out += "   (run " + std::to_string(action.run) + ")";
+      out += '\n';
+    }
+    out += '\n';
+  }
+  void operator()(const FilledQuestion& question) const {
+    out += indented(question.text.markdown(), "  ? ") + '\n';
+    for (const FilledChoice& choice : question.choices)
+      out += std::string("    ") +
+             (!choice.isRight   ? "–"
+              : *choice.isRight ? "✓"
+                                : "·") +
+             ' ' + choice.text + '\n';
+    if (question.choices.empty() && !question.answer.empty())
+      out += std::string("    → ") + (question.kind == Question::Kind::Block ? "block " : "") +
+             question.answer + '\n';
+    if (!question.missing.empty()) out += "    → not known: " + question.missing + '\n';
+    out += '\n';
+  }
+  void operator()(const FilledClaims& claims) const {
+    for (const FilledClaim& claim : claims) {
+      out += std::string("    ") + (!claim.holds ? "–" : *claim.holds ? "✓" : "✗") + ' ' + claim.written;
+      if (!claim.holds)
+        out += "   (not known: " + claim.missing + ")";
+      else
+        out += "   (" + claim.left + ", " + claim.right + ")";
+      out += '\n';
+    }
+    out += '\n';
+  }
+};
+
+}  // namespace
+
+std::string FilledProse::markdown() const {
+  std::string text;
+  for (const FilledPiece& piece : pieces)
+    text += piece.kind == FilledPiece::Kind::Missing ? "[not known: " + piece.text + "]" : piece.text;
+  return text;
+}
+
+bool FilledQuestion::isAnswered() const {
+  if (kind != Question::Kind::Choice) return !answer.empty();
+  return missing.empty() && std::count_if(choices.begin(), choices.end(), [](const FilledChoice& choice) {
+                              return choice.isRight.value_or(false);
+                            }) == 1;
+}
+
+std::vector<std::string> FilledLesson::failures() const {
+  std::vector<std::string> found;
+  for (const FilledStep& step : steps) {
+    const std::string where = "step " + std::to_string(step.number) + ": ";
+    for (const FilledBlock& block : step.blocks) {
+      if (const auto* prose = std::get_if<FilledProse>(&block)) {
+        for (const FilledPiece& piece : prose->pieces) {
+          if (piece.kind == FilledPiece::Kind::Missing)
+            found.push_back(where + "{" + piece.figure + "} is not known: " + piece.text);
+        }
+      } else if (const auto* question = std::get_if<FilledQuestion>(&block)) {
+        if (question->isAnswered()) continue;
+        found.push_back(where + "the question \"" + question->text.markdown() + "\" " +
+                        (question->missing.empty() ? "has not exactly one right choice"
+                                                   : "is not answered: " + question->missing));
+      } else if (const auto* claims = std::get_if<FilledClaims>(&block)) {
+        for (const FilledClaim& claim : *claims) {
+          if (claim.holds.value_or(false)) continue;
+          found.push_back(where + claim.written +
+                          (claim.holds ? " does not hold: " + claim.left + " and " + claim.right
+                                       : " is not known: " + claim.missing));
+        }
+      }
+    }
+  }
+  return found;
+}
+
+FilledLesson fill(const Lesson& lesson, const LessonFacts& facts) {
+  FilledLesson filled{
+      .title = lesson.head.title, .minutes = lesson.head.minutes, .after = lesson.head.after, .steps = {}};
+  LessonFiller filler(facts);
+  for (const Step& step : lesson.steps) {
+    FilledStep& one = filled.steps.emplace_back();
+    one.number = step.number;
+    one.title = step.title;
+    for (const Block& block : step.blocks) one.blocks.push_back(std::visit(filler, block));
+  }
+  return filled;
+}
+
+std::string textOf(const FilledLesson& lesson) {
+  std::string out = "# " + lesson.title + "\n\n" + std::to_string(lesson.minutes) +
+                    (lesson.minutes == 1 ? " minute" : " minutes") + ". After it: " + lesson.after + "\n\n";
+  for (const FilledStep& step : lesson.steps) {
+    out += "## " + std::to_string(step.number) + ". " + step.title + "\n\n";
+    for (const FilledBlock& block : step.blocks) std::visit(TextWriter{out}, block);
+  }
+  while (out.ends_with("\n\n")) out.pop_back();
+  return out;
+}
+
+}  // namespace spanscope::lesson

@@ -1,0 +1,181 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "engine/lesson/page.h"
+
+#include <algorithm>
+#include <iterator>
+#include <string>
+#include <variant>
+
+namespace spanscope::lesson {
+namespace {
+
+/// The colours of the window's blocks, light and dark; patterns stand in the picture beside them.
+constexpr const char* kStyle = R"css(
+:root { color-scheme: light dark; --ink:#1f2430; --soft:#5b6472; --page:#ffffff; --box:#f3f5f8; --line:#d5dae1;
+  --hit:#d6f0e5; --hit-ink:#12805c; --relocated:#d7e8fa; --relocated-ink:#1667b8;
+  --computed:#fce8cf; --computed-ink:#b45f06; }
+@media (prefers-color-scheme: dark) { :root { --ink:#e4e7ec; --soft:#a3acb9; --page:#171a20; --box:#20252d;
+  --line:#39414d; --hit:#14382c; --hit-ink:#4cc79a; --relocated:#15324e; --relocated-ink:#62aef5;
+  --computed:#46300f; --computed-ink:#f0a24a; } }
+body { background:var(--page); color:var(--ink); font:17px/1.6 system-ui, sans-serif; max-width:46rem;
+  margin:2rem auto; padding:0 1rem; }
+h1 { line-height:1.2; } h2 { margin-top:3rem; border-top:1px solid var(--line); padding-top:1.5rem; }
+.head, figcaption { color:var(--soft); }
+code, pre { font-family:ui-monospace, monospace; font-size:0.9em; background:var(--box); }
+code { padding:0.1em 0.3em; border-radius:3px; } pre { padding:0.8rem; overflow-x:auto; } pre code { padding:0; }
+.figure { font-weight:600; font-variant-numeric:tabular-nums; border-bottom:1px dotted var(--soft); }
+.missing { color:var(--computed-ink); }
+.part { font-style:normal; text-decoration:underline; text-decoration-color:var(--relocated-ink); }
+ul.actions { list-style:none; padding:0.6rem 0.9rem; background:var(--box); border-radius:6px; }
+details { background:var(--box); border-left:4px solid var(--relocated-ink); border-radius:4px;
+  padding:0.7rem 0.9rem; margin:1rem 0; }
+summary { cursor:pointer; } summary p { display:inline; }
+.right::before { content:"✓ "; color:var(--hit-ink); } .wrong::before { content:"· "; }
+ul.holds { list-style:none; padding:0; font-size:0.85em; color:var(--soft); }
+figure { margin:1.2rem 0; overflow-x:auto; } svg { width:100%; min-width:34rem; height:auto; display:block; }
+svg text { fill:var(--soft); font:12px system-ui, sans-serif; } svg text.number { text-anchor:middle; }
+svg text.words { fill:var(--ink); }
+svg rect { stroke-width:1; } .hit { fill:var(--hit); stroke:var(--hit-ink); }
+.relocated { fill:var(--relocated); stroke:var(--relocated-ink); }
+.computed, .again { fill:var(--computed); stroke:var(--computed-ink); }
+.ink-relocated { stroke:var(--relocated-ink); stroke-opacity:0.45; fill:none; stroke-width:1.6; }
+.ink-computed { fill:var(--computed-ink); fill-opacity:0.45; stroke:none; }
+)css";
+
+/// What the pictures of the page share.
+constexpr const char* kPatterns =
+    R"svg(<svg style="position:absolute;width:0;height:0;min-width:0" aria-hidden="true"><defs>
+<pattern id="p-relocated" width="7" height="7" patternUnits="userSpaceOnUse" patternTransform="rotate(45)">
+<line x1="0" y1="0" x2="0" y2="7" class="ink-relocated"/></pattern>
+<pattern id="p-computed" width="6" height="6" patternUnits="userSpaceOnUse">
+<circle cx="2" cy="2" r="1.1" class="ink-computed"/></pattern>
+<pattern id="p-again" width="4" height="4" patternUnits="userSpaceOnUse">
+<circle cx="2" cy="2" r="1.1" class="ink-computed"/></pattern>
+</defs></svg>
+)svg";
+
+constexpr const char* kLegend =
+    R"html(<figcaption><svg viewBox="0 0 16 12" style="width:16px;min-width:0;display:inline"><rect x="1" y="1" width="14" height="10" class="hit"/></svg> found where it stands
+<svg viewBox="0 0 16 12" style="width:16px;min-width:0;display:inline"><rect x="1" y="1" width="14" height="10" class="relocated"/><rect x="1" y="1" width="14" height="10" fill="url(#p-relocated)"/></svg> found elsewhere
+<svg viewBox="0 0 16 12" style="width:16px;min-width:0;display:inline"><rect x="1" y="1" width="14" height="10" class="computed"/><rect x="1" y="1" width="14" height="10" fill="url(#p-computed)"/></svg> computed. Each box is a block; its number stands below.</figcaption>
+)html";
+
+class PageWriter {
+ public:
+  explicit PageWriter(const LessonFacts& facts) : m_facts(facts) {}
+
+  std::string page(const FilledLesson& lesson) {
+    m_out =
+        "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n<meta name=\"viewport\" "
+        "content=\"width=device-width, initial-scale=1\">\n<title>" +
+        escapedHtml(lesson.title) + "</title>\n<style>" + kStyle + "</style>\n</head>\n<body>\n" + kPatterns +
+        "<h1>" + escapedHtml(lesson.title) + "</h1>\n<p class=\"head\">" + std::to_string(lesson.minutes) +
+        (lesson.minutes == 1 ? " minute" : " minutes") + ". After it: " + escapedHtml(lesson.after) +
+        "</p>\n";
+    if (!m_facts.empty()) {
+      m_out += "<p class=\"head\">Every figure was measured in runs of this lesson on the model <code>" +
+               escapedHtml(m_facts.front().model) + "</code>.</p>\n";
+    }
+    for (const FilledStep& step : lesson.steps) {
+      m_out += "<section id=\"step-" + std::to_string(step.number) + "\">\n<h2>" +
+               std::to_string(step.number) + ". " + escapedHtml(step.title) + "</h2>\n";
+      for (const FilledBlock& block : step.blocks) std::visit(*this, block);
+      m_out += "</section>\n";
+    }
+    m_out += "</body>\n</html>\n";
+    return std::move(m_out);
+  }
+
+  void operator()(const FilledProse& prose) { m_out += html(prose); }
+
+  void operator()(const FilledActions& actions) {
+    m_out += "<ul class=\"actions\">\n";
+    for (const FilledAction& action : actions) {
+      m_out += "<li><code>" + escapedHtml(action.line) + "</code>";
+      if (action.run > 0) m_out += " – run " + std::to_string(action.run);
+      m_out += "</li>\n";
+    }
+    m_out += "</ul>\n";
+    for (const FilledAction& action : actions) {
+      if (action.run == 0 || action.run > m_facts.size()) continue;
+      m_out += "<figure>\n" + promptPicture(m_facts[action.run - 1], "Run " + std::to_string(action.run)) +
+               kLegend + "</figure>\n";
+    }
+  }
+
+  void operator()(const FilledQuestion& question) {
+    m_out += "<details>\n<summary>" + html(question.text) + "</summary>\n";
+    if (!question.choices.empty()) {
+      m_out += "<ul>\n";
+      for (const FilledChoice& choice : question.choices) {
+        m_out += std::string("<li class=\"") + (choice.isRight.value_or(false) ? "right" : "wrong") + "\">" +
+                 escapedHtml(choice.text) + "</li>\n";
+      }
+      m_out += "</ul>\n";
+    } else if (!question.answer.empty()) {
+      m_out += std::string("<p>The run says: <span class=\"figure\">") +
+               (question.kind == Question::Kind::Block ? "block " : "") + escapedHtml(question.answer) +
+               "</span></p>\n";
+    }
+    if (!question.missing.empty())
+      m_out += "<p class=\"missing\">Not known: " + escapedHtml(question.missing) + "</p>\n";
+    m_out += "</details>\n";
+  }
+
+  void operator()(const FilledClaims& claims) {
+    m_out += "<ul class=\"holds\">\n";
+    for (const FilledClaim& claim : claims) {
+      m_out += std::string("<li>") +
+               (!claim.holds   ? "–"
+                : *claim.holds ? "✓"
+                               : "✗") +
+               " <code>" + escapedHtml(claim.written) + "</code>";
+      if (!claim.missing.empty())
+        m_out += " <span class=\"missing\">" + escapedHtml(claim.missing) + "</span>";
+      m_out += "</li>\n";
+    }
+    m_out += "</ul>\n";
+  }
+
+ private:
+  /// Figures are put in when the Markdown around them is HTML: nothing in their text is taken for a mark.
+  static std::string html(const FilledProse& prose) {
+    std::string markdown;
+    std::vector<std::string> spans;
+    for (const FilledPiece& piece : prose.pieces) {
+      if (piece.kind == FilledPiece::Kind::Text) {
+        std::copy_if(piece.text.begin(), piece.text.end(), std::back_inserter(markdown),
+                     [](char c) { return c != kFigureMark; });
+        continue;
+      }
+      const bool isKnown = piece.kind == FilledPiece::Kind::Figure;
+      markdown += kFigureMark;
+      spans.push_back(std::string("<span class=\"") + (isKnown ? "figure" : "missing") + "\" title=\"" +
+                      escapedHtml(piece.figure) + "\">" + (isKnown ? "" : "not known: ") +
+                      escapedHtml(piece.text) + "</span>");
+    }
+    std::string out;
+    const std::string text = htmlOf(markdown);
+    std::size_t next = 0;
+    for (const char c : text) {
+      if (c == kFigureMark && next < spans.size())
+        out += spans[next++];
+      else
+        out += c;
+    }
+    return out;
+  }
+
+  static constexpr char kFigureMark = '\x1a';  ///< left out of texts
+
+  const LessonFacts& m_facts;
+  std::string m_out;
+};
+
+}  // namespace
+
+std::string pageOf(const FilledLesson& lesson, const LessonFacts& facts) {
+  return PageWriter(facts).page(lesson);
+}
+
+}  // namespace spanscope::lesson

@@ -1,0 +1,130 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "engine/lesson/page.h"
+#include "kernels/backends.h"
+#include "tests/support/test_program.h"
+
+#include <QObject>
+#include <QRegularExpression>
+#include <QRegularExpressionMatchIterator>
+#include <QString>
+#include <QTest>
+#include <QXmlStreamReader>
+
+#include <string>
+
+using namespace spanscope;
+using namespace spanscope::lesson;
+
+class TestLessonPage : public QObject {
+  Q_OBJECT
+
+ private Q_SLOTS:
+  void markdown_data();
+  void markdown();
+  void pageNeedsNothingBesideIt();
+  void picturesShowEveryToken();
+};
+
+void TestLessonPage::markdown_data() {
+  QTest::addColumn<QString>("html");
+  const auto row = [](const char* text, const char* html) { QTest::newRow(text) << QString(html); };
+  row("a\nb\n\nc", "<p>a\nb</p>\n<p>c</p>\n");
+  row("*a* and **b** and `*c*`", "<p><em>a</em> and <strong>b</strong> and <code>*c*</code></p>\n");
+  row("2 * 3 * 4", "<p>2 * 3 * 4</p>\n");
+  row("- a\n- b\n\nc", "<ul>\n<li>a</li>\n<li>b</li>\n</ul>\n<p>c</p>\n");
+  row("1. a\n2. b\n   more", "<ol>\n<li>a</li>\n<li>b\n   more</li>\n</ol>\n");
+  row("```json\n<a>\n```", "<pre><code>&lt;a&gt;\n</code></pre>\n");
+  row("[it](node:/g)", "<p><em class=\"part\">it</em></p>\n");
+  row("[it](https://a.example/?b&c)", "<p><a href=\"https://a.example/?b&amp;c\">it</a></p>\n");
+  row("[it](javascript:alert)", "<p><em class=\"part\">it</em></p>\n");
+  row("<script>\"'&", "<p>&lt;script&gt;&quot;&#39;&amp;</p>\n");
+  row("a ` b", "<p>a ` b</p>\n");
+  row("", "");
+}
+
+void TestLessonPage::markdown() {
+  QFETCH(QString, html);
+  QCOMPARE(QString::fromStdString(htmlOf(QTest::currentDataTag())), html);
+}
+
+namespace {
+
+struct Made {
+  FilledLesson filled;
+  LessonFacts facts;
+};
+
+Made made() {
+  const std::string text =
+      "---\ntitle: <b>A</b> title\nminutes: 5\nafter: what one knows\nqueries: example:rag.json\n---\n\n## "
+      "1. <i>"
+      "\n\nIt has {run 1: prompt tokens} & \x1a *more*.\n\n```do\nopen example:rag.json\nrun\n```\n\n## 2. "
+      "Two\n\n"
+      "```do\nswap /g/input/cross/1/plus/0 /g/input/cross/1/plus/1\nrun\n```\n\nIt has *{run 1: prompt "
+      "tokens}*.\n\n"
+      "```question\nHow many?\nnumber: run 2: computed tokens\n```\n\n```holds\nrun 2: cached tokens > "
+      "0\n```\n";
+  const ReadLesson read = readLesson(text);
+  LessonRunOptions options{.backends = programBackends()};
+  options.machine.device = "cpu";
+  LessonFacts facts = runLesson(read.lesson, LessonFolder({}), options);
+  FilledLesson filled = fill(read.lesson, facts);
+  return {std::move(filled), std::move(facts)};
+}
+
+}  // namespace
+
+void TestLessonPage::pageNeedsNothingBesideIt() {
+  const Made one = made();
+  // The text's figures come before those of the page behind it: the second step's is of the first run.
+  const QString page = QString::fromStdString(pageOf(one.filled, one.facts));
+  QVERIFY(page.startsWith("<!DOCTYPE html>"));
+  QVERIFY(!page.contains("<script") && !page.contains(" src=") && !page.contains("@import"));
+  QVERIFY(!page.contains("<b>A</b>") && page.contains("&lt;b&gt;A&lt;/b&gt; title"));
+  QVERIFY(page.contains("prefers-color-scheme: dark"));
+  const QString figure = QString("<span class=\"figure\" title=\"run 1: prompt tokens\">%1</span>")
+                             .arg(one.facts[0].account.total());
+  QVERIFY2(page.contains("It has " + figure + " &amp;"), "the first step's figure");
+  QVERIFY(page.contains("It has <em>" + figure + "</em>."));
+  QCOMPARE(page.count("<figure>"), 2);
+  // Whatever is opened is closed.
+  for (const char* tag : {"section", "figure", "svg", "ul", "li", "details", "p", "g", "span", "em"}) {
+    const auto times = [&page](const QString& pattern) {
+      int found = 0;
+      for (auto each = QRegularExpression(pattern).globalMatch(page); each.hasNext(); each.next()) ++found;
+      return found;
+    };
+    QCOMPARE(times(QString("<%1[ >]").arg(tag)), times(QString("</%1>").arg(tag)));
+  }
+}
+
+void TestLessonPage::picturesShowEveryToken() {
+  const Made one = made();
+  const QString svg = QString::fromStdString(promptPicture(one.facts[1], "Run <2>"));
+  QXmlStreamReader xml(svg);
+  double hit = 0;
+  double relocated = 0;
+  double computed = 0;
+  int blocks = 0;
+  while (!xml.atEnd()) {
+    if (xml.readNext() != QXmlStreamReader::StartElement) continue;
+    const QString kind = xml.attributes().value("class").toString();
+    const double width = xml.attributes().value("width").toDouble();
+    blocks += xml.name() == u"g" ? 1 : 0;
+    if (kind == "hit") hit += width;
+    if (kind == "relocated") relocated += width;
+    if (kind == "computed") computed += width;
+  }
+  QVERIFY2(!xml.hasError(), qPrintable(xml.errorString()));
+  const trace::TokenAccount& account = one.facts[1].account.prompt;
+  QVERIFY(account.hit > 0 && account.relocated > 0 && account.computed > 0);
+  const double perToken = (hit + relocated + computed) / static_cast<double>(account.total());
+  const double rounding = 0.1 * blocks;
+  QVERIFY(std::abs(hit - perToken * static_cast<double>(account.hit)) < rounding);
+  QVERIFY(std::abs(relocated - perToken * static_cast<double>(account.relocated)) < rounding);
+  QVERIFY(std::abs(computed - perToken * static_cast<double>(account.computed)) < rounding);
+  QVERIFY(svg.contains("aria-label=\"Run &lt;2&gt;\""));
+}
+
+SPANSCOPE_TEST(tst_lesson_page, TestLessonPage)
+#include "tst_lesson_page.moc"

@@ -1,0 +1,273 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "engine/lesson/lesson.h"
+#include "engine/lesson/limits.h"
+#include "tests/support/test_program.h"
+
+#include <QObject>
+#include <QString>
+#include <QStringList>
+#include <QTest>
+
+#include <random>
+#include <string>
+#include <variant>
+#include <vector>
+
+using namespace spanscope;
+using namespace spanscope::lesson;
+
+namespace {
+
+const std::string kHead = "---\ntitle: A title\nminutes: 5\nafter: what one knows\n---\n";
+
+QStringList saidOf(const std::string& text) {
+  QStringList said;
+  for (const query::Diagnostic& diagnostic : diagnosticsOf(readLesson(text).faults, text))
+    said << QString::fromStdString(diagnostic.located({}));
+  return said;
+}
+
+std::string repeated(const std::string& text, std::size_t count) {
+  std::string out;
+  for (std::size_t i = 0; i < count; ++i) out += text;
+  return out;
+}
+
+}  // namespace
+
+class TestLessonReader : public QObject {
+  Q_OBJECT
+
+ private Q_SLOTS:
+  void allOfIt();
+  void linesMayEndAsOnWindows();
+  void faults_data();
+  void faults();
+  void allAtOnce();
+  void limits_data();
+  void limits();
+  void anyBytes();
+};
+
+void TestLessonReader::allOfIt() {
+  const std::string text =
+      "---\ntitle: A: title\nminutes: 5\nafter: what one knows\nmodel: any\nqueries: a.json \"b c.json\"\n"
+      "settings: policy=prefix block_size=4\n---\n\n## 1. First\n\nSome *text* with {run 1: cached tokens} "
+      "of\n"
+      "`{no figure} 7` and \\{braces\\}, [a part](node:/g/input).\n\n1. listed\n\n```json\n{\"n\": "
+      "1}\n```\n\n"
+      "```do\nopen a.json\n\nrun\n```\n\n```question\nHow {run 1: policy}?\nnumber: run 1: computed "
+      "tokens\n```\n\n"
+      "## 2. Second\n\n```question\nWhich?\nchoice: one | run 1: cached tokens = 0\n"
+      "choice: two | run 1: cached tokens > 0\n```\n\n```question\nWhere?\nblock: run 1: first block not "
+      "found\n```\n"
+      "\n```holds\nrun 1: cached tokens = 0\n```\n";
+  const ReadLesson read = readLesson(text);
+  QCOMPARE(saidOf(text), QStringList());
+  const Lesson& lesson = read.lesson;
+  QCOMPARE(lesson.head.title, std::string("A: title"));
+  QCOMPARE(lesson.head.minutes, 5);
+  QCOMPARE(lesson.head.model.value, std::string("any"));
+  QCOMPARE(lesson.head.queries.size(), std::size_t{2});
+  QCOMPARE(lesson.head.queries[1].value, std::string("b c.json"));
+  QCOMPARE(lesson.head.settings.size(), std::size_t{2});
+  QVERIFY((lesson.head.settings[1].value == Assignment{"block_size", "4"}));
+  QCOMPARE(lesson.steps.size(), std::size_t{2});
+  QCOMPARE(lesson.runs(), 1U);
+  const Step& first = lesson.steps[0];
+  QCOMPARE(first.title, std::string("First"));
+  QCOMPARE(first.blocks.size(), std::size_t{3});
+  const Prose& prose = std::get<Prose>(first.blocks[0]);
+  QCOMPARE(prose.pieces.size(), std::size_t{3});
+  QCOMPARE(std::get<std::string>(prose.pieces[0]), std::string("Some *text* with "));
+  QCOMPARE(written(std::get<Expression>(prose.pieces[1])), std::string("run 1: cached tokens"));
+  QCOMPARE(std::get<std::string>(prose.pieces[2]),
+           std::string(" of\n`{no figure} 7` and {braces}, [a part](node:/g/input).\n\n1. listed\n\n```json\n"
+                       "{\"n\": 1}\n```"));
+  QCOMPARE(prose.links.size(), std::size_t{1});
+  QCOMPARE(std::get<ActionList>(first.blocks[1]).actions.size(), std::size_t{2});
+  QVERIFY(std::get<Question>(first.blocks[2]).kind == Question::Kind::Number);
+  const Step& second = lesson.steps[1];
+  QCOMPARE(std::get<Question>(second.blocks[0]).choices.size(), std::size_t{2});
+  QVERIFY(std::get<Question>(second.blocks[1]).kind == Question::Kind::Block);
+  QCOMPARE(std::get<ClaimList>(second.blocks[2]).claims.size(), std::size_t{1});
+}
+
+void TestLessonReader::linesMayEndAsOnWindows() {
+  QString text = QString::fromStdString(kHead) + "## 1. First\n\nText.\n\n```do\nrun\n```\n";
+  text.replace("\n", "\r\n");
+  QCOMPARE(saidOf(text.toStdString()), QStringList());
+}
+
+void TestLessonReader::faults_data() {
+  QTest::addColumn<QString>("text");
+  QTest::addColumn<QString>("said");
+  const QString head = QString::fromStdString(kHead);
+  const auto row = [&](const char* name, const QString& text, const char* said) {
+    QTest::newRow(name) << text << QString(said);
+  };
+  const QString step = head + "## 1. First\n\nText.\n";
+  row("empty", "", "1:1: found an empty file, expected the head of the lesson, which begins with a line ---");
+  row("no head", "# Title\n\n## 1. First\n\nText.\n",
+      "1:1: found \"# Title\", expected the head of the lesson, which begins with a line ---");
+  row("head without end", "---\ntitle: A\n",
+      "1:1: found a head without its end, expected a line --- behind it");
+  row("head without a word", "---\ntitle: A\nminutes: 5\n---\n\n## 1. First\n\nText.\n",
+      "4:1: found a head without \"after\", expected a line \"after: …\"");
+  row("unknown word", "---\ntitel: A\ntitle: A\nminutes: 5\nafter: b\n---\n## 1. First\n\nText.\n",
+      "2:1: found the word \"titel\", expected title, minutes, after, model, queries or settings");
+  row("word twice", "---\ntitle: A\ntitle: B\nminutes: 5\nafter: b\n---\n## 1. First\n\nText.\n",
+      "3:1: found \"title\" for the second time, expected each word once");
+  row("minutes", "---\ntitle: A\nminutes: many\nafter: b\n---\n## 1. First\n\nText.\n",
+      "3:10: found \"many\", expected a whole number from 1 to 120");
+  row("no step", head, "6:1: found no step, expected a heading \"## 1. Title\" with the first step below it");
+  row("text before", head + "Hello.\n\n## 1. First\n\nText.\n",
+      "6:1: found text before the first step, expected a heading \"## 1. Title\"");
+  row("number of a step", step + "\n## 3. Third\n\nText.\n",
+      "10:4: found \"3.\", expected \"2.\" and the title: steps are numbered");
+  row("heading", step + "\n### More\n",
+      "10:1: found the heading \"### More\", expected only headings of steps, as "
+      "\"## 2. Title\"");
+  row("step without text", head + "## 1. First\n\n```do\nrun\n```\n",
+      "6:1: found a step without text, expected what the learner reads there");
+  row("fence without end", step + "\n```do\nrun\n",
+      "10:1: found a fenced block without its end, expected a line ``` behind it");
+  row("empty block", step + "\n```holds\n```\n", "10:1: found an empty block, expected a line in it");
+  row("figure", step + "\nSo {run 1: cached} it.\n",
+      "10:12: found the figure \"cached\", expected the name of a figure; the manual's page on numbers lists "
+      "them, "
+      "as \"cached tokens\" and \"time to first token\"");
+  row("brace", step + "\nSo {run 1: answer it.\n",
+      "10:4: found a brace without its end, expected } in the same line, or \\{ for a brace that is shown");
+  row("closing brace", step + "\nSo } it.\n",
+      "10:4: found a closing brace, expected \\} for a brace that is shown");
+  row("digit", step + "\nIt took 12 tokens, not 13.\n",
+      "10:9: found a digit in a sentence, expected a figure by its name, in braces; what is no figure of a "
+      "run may "
+      "stand in `code`");
+  row("link", step + "\nSee [this](other.md).\n",
+      "10:12: found the link \"other.md\", expected node:PATH, span:N, block:N or token:N, or an address "
+      "that begins "
+      "with https://");
+  row("time that holds", step + "\n```holds\nrun 1: time to first token < 1\n```\n",
+      "11:1: found a time in what must hold, expected counts: times differ from run to run");
+  row("question without answer", step + "\n```question\nHow many?\n```\n",
+      "10:1: found a question without an answer, expected a line number:, block: or choice: below it; the "
+      "run "
+      "answers, as \"number: run 2: computed tokens\"");
+  row("question without text", step + "\n```question\nnumber: run 1: cached tokens\n```\n",
+      "10:1: found a question without its text, expected the question above its answer");
+  row("typed answer", step + "\n```question\nHow many?\nnumber: 7\n```\n",
+      "12:9: found a number that is typed, expected a figure of a run: the run answers");
+  row("text as a number", step + "\n```question\nHow many?\nnumber: run 1: answer\n```\n",
+      "12:9: found a figure in text, expected a number, as \"run 2: computed tokens\"");
+  row("number as a block", step + "\n```question\nWhere?\nblock: run 1: blocks\n```\n",
+      "12:8: found a figure in blocks, expected a block, as \"run 2: first block not found\"");
+  row("two answers", step + "\n```question\nHow many?\nnumber: run 1: blocks\nnumber: run 1: blocks\n```\n",
+      "13:1: found a second answer, expected one answer, or several lines of \"choice:\"");
+  row("one choice", step + "\n```question\nWhich?\nchoice: a | run 1: blocks = 1\n```\n",
+      "10:1: found one choice, expected two or more");
+  row("choice without a bar", step + "\n```question\nWhich?\nchoice: a\nchoice: b | run 1: blocks = 1\n```\n",
+      "12:9: found \"a\", expected a text, | and the comparison that makes it right");
+  row("bytes", QString::fromLatin1("\xff"), "");
+}
+
+void TestLessonReader::faults() {
+  QFETCH(QString, text);
+  QFETCH(QString, said);
+  if (std::string(QTest::currentDataTag()) == "bytes") {
+    const std::string bytes = "---\ntitle: \xff\n---\n";
+    QCOMPARE(QString::fromStdString(readLesson(bytes).faults.at(0).found),
+             QString("bytes that are no UTF-8"));
+    return;
+  }
+  const QStringList found = saidOf(text.toStdString());
+  QVERIFY2(found.contains(said), qPrintable(found.join('\n')));
+}
+
+void TestLessonReader::allAtOnce() {
+  const std::string text =
+      kHead +
+      "## 1. First\n\nA {run 1: nothing} and {run x: answer}.\n\n```do\njump\ndock nowhere\n```\n"
+      "\n```holds\nrun 1: answer\n```\n";
+  const QStringList said = saidOf(text);
+  QCOMPARE(said.size(), 5);
+  QVERIFY(said[0].startsWith("8:11: ") && said[1].startsWith("8:29: ") && said[2].startsWith("11:1: ") &&
+          said[3].startsWith("12:6: ") && said[4].startsWith("16:14: "));
+}
+
+void TestLessonReader::limits_data() {
+  QTest::addColumn<QString>("text");
+  QTest::addColumn<QString>("found");
+  const std::string step = kHead + "## 1. First\n\nText.\n\n";
+  const auto row = [](const char* name, const std::string& text, const QString& found) {
+    QTest::newRow(name) << QString::fromStdString(text) << found;
+  };
+  row("bytes", std::string(kMaxBytes + 1, 'a'), QString("more than %1 bytes").arg(kMaxBytes));
+  std::string steps = kHead;
+  for (std::size_t i = 1; i <= kMaxSteps + 1; ++i) steps += "## " + std::to_string(i) + ". S\n\nText.\n\n";
+  row("steps", steps, QString("more than %1 steps").arg(kMaxSteps));
+  row("actions", step + "```do\n" + repeated("run\n", kMaxActions + 1) + "```\n",
+      QString("more than %1 actions in one step").arg(kMaxActions));
+  row("blocks", step + repeated("```do\nrun\n```\n", kMaxBlocks),
+      QString("more than %1 blocks in one step").arg(kMaxBlocks));
+  row("text", kHead + "## 1. First\n\n" + repeated("words ", kMaxStepText / 6 + 1) + "\n",
+      QString("%1 characters of text in one step").arg((kMaxStepText / 6 + 1) * 6));
+  row("choices",
+      step + "```question\nWhich?\n" + repeated("choice: a | run 1: blocks = 1\n", kMaxChoices + 1) + "```\n",
+      QString("more than %1 choices").arg(kMaxChoices));
+  row("queries",
+      "---\ntitle: A\nminutes: 1\nafter: b\nqueries: " + repeated("a.json ", kMaxQueries + 1) + "\n---\n",
+      QString("more than %1 queries").arg(kMaxQueries));
+}
+
+void TestLessonReader::limits() {
+  QFETCH(QString, text);
+  QFETCH(QString, found);
+  std::vector<std::string> said;
+  for (const Fault& fault : readLesson(text.toStdString()).faults) said.push_back(fault.found);
+  QVERIFY2(std::find(said.begin(), said.end(), found.toStdString()) != said.end(),
+           said.empty() ? "nothing" : said.front().c_str());
+}
+
+/// Whatever stands in a lesson: an answer, no crash, and faults within the text.
+void TestLessonReader::anyBytes() {
+  const std::string pieces[] = {"---\n",
+                                "## 1. A\n",
+                                "```do\n",
+                                "```\n",
+                                "```question\n",
+                                "```holds\n",
+                                "run\n",
+                                "{run 1: answer}",
+                                "\\{",
+                                "`",
+                                "](",
+                                "choice: ",
+                                "|",
+                                "\n",
+                                "run 1: blocks = ",
+                                "\"",
+                                "edit /g ",
+                                "(",
+                                "}",
+                                "9",
+                                "number: ",
+                                "---",
+                                "\r\n"};
+  std::mt19937 random(20'26);
+  for (int i = 0; i < 3000; ++i) {
+    std::string text = i % 2 == 0 ? kHead : std::string();
+    const auto length = random() % 40;
+    for (std::size_t n = 0; n < length; ++n) text += pieces[random() % std::size(pieces)];
+    const ReadLesson read = readLesson(text);
+    for (const Fault& fault : read.faults) {
+      QVERIFY2(fault.offset <= text.size(), text.c_str());
+      QVERIFY2(!fault.found.empty() && !fault.expected.empty(), text.c_str());
+    }
+    diagnosticsOf(read.faults, text);
+  }
+}
+
+SPANSCOPE_TEST(tst_lesson_reader, TestLessonReader)
+#include "tst_lesson_reader.moc"
