@@ -167,7 +167,11 @@ class LessonChecker {
   }
 
   void run(const Action& action) {
-    if (m_runs == kMaxRuns) fault(action.offset, "more than " + counted(kMaxRuns, "run"), "fewer");
+    if (m_runs == kMaxRuns) {
+      if (!m_saidRuns) fault(action.offset, "more than " + counted(kMaxRuns, "run"), "fewer");
+      m_saidRuns = true;
+      return;
+    }
     ++m_runs;
     m_session.push_back(sessionSettings());
     std::set<NodePath>& nodes = m_nodes.emplace_back();
@@ -192,6 +196,7 @@ class LessonChecker {
   Desk m_desk;
   std::vector<Fault> m_faults;
   std::uint32_t m_runs = 0;
+  bool m_saidRuns = false;
   std::set<std::uint32_t> m_measured;             ///< runs whose fidelity was measured
   std::vector<std::set<NodePath>> m_nodes;        ///< by run
   std::vector<workbench::RunSettings> m_session;  ///< by run

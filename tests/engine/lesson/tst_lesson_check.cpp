@@ -50,6 +50,7 @@ class TestLessonCheck : public QObject {
   void settings();
   void editsAndSwaps();
   void counts();
+  void thereAreSoManyRuns();
   void filesThatAreNoLesson();
 
  private:
@@ -299,6 +300,21 @@ void TestLessonCheck::counts() {
       "```\n\n```holds\nrun 1: blocks > 1\nrun 1: blocks > 2\n```\n");
   const LessonCounts expected{.steps = 1, .actions = 2, .runs = 1, .questions = 1, .claims = 2, .figures = 3};
   QVERIFY(countsOf(readLesson(text).lesson) == expected);
+}
+
+void TestLessonCheck::thereAreSoManyRuns() {
+  const auto lessonOf = [](std::size_t runs) {
+    std::string text = lessonText("a.json", "open a.json\n");
+    for (std::size_t run = 0; run < runs; ++run) {
+      if (run % 10 == 0) text += "\n## " + std::to_string(2 + run / 10) + ". More\n\nText.\n";
+      text += "\n```do\nrun\n```\n";
+    }
+    return text;
+  };
+  QCOMPARE(saidOf(lessonOf(kMaxRuns)), QStringList());
+  const QStringList said = saidOf(lessonOf(kMaxRuns + 2));
+  QCOMPARE(said.size(), 1);
+  QVERIFY(said[0].contains(QString("more than %1 runs").arg(kMaxRuns)));
 }
 
 void TestLessonCheck::filesThatAreNoLesson() {

@@ -1,0 +1,236 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "engine/lesson/recording.h"
+
+#include "engine/lesson/desk.h"
+#include "engine/query/node_parts.h"
+#include "engine/workbench/document/document_text.h"
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string_view>
+#include <utility>
+#include <variant>
+
+namespace spanscope::lesson {
+namespace {
+
+using document::Document;
+using document::DocumentNode;
+using document::NodeId;
+
+std::string settingText(const std::string& value) {
+  return value;
+}
+std::string settingText(bool value) {
+  return value ? "on" : "off";
+}
+std::string settingText(const std::vector<std::int32_t>& values) {
+  std::string text;
+  for (const std::int32_t value : values) text += (text.empty() ? "" : ",") + std::to_string(value);
+  return text;
+}
+template <class Number>
+std::string settingText(Number value) {
+  return std::to_string(value);
+}
+
+bool isSame(const workbench::Setting& setting, const workbench::RunSettings& a,
+            const workbench::RunSettings& b) {
+  return std::visit([&](auto member) { return a.*member == b.*member; }, setting.member);
+}
+
+Argument nodeArgument(const NodePath& path) {
+  return {.value = Target{Target::Kind::Node, path, 0}};
+}
+
+class ChangeRecorder {
+ public:
+  ChangeRecorder(const Document& before, const Document& after) : m_before(before), m_after(after) {}
+
+  RecordedChange record() {
+    settings();
+    const std::optional<std::vector<NodeId>> changed = m_before.nodesUnlike(m_after);
+    if (!changed || m_before.parameters != m_after.parameters ||
+        m_before.declarations != m_after.declarations) {
+      m_change.isWhole = false;
+      return std::move(m_change);
+    }
+    // Places are those of the document as it is left by the actions before: first all exchanges.
+    for (const NodeId id : *changed) exchange(id);
+    for (auto& [path, id] : document::pathsInTree(m_after, m_after.root())) m_places[id] = path;
+    for (const NodeId id : *changed) edit(id);
+    return std::move(m_change);
+  }
+
+ private:
+  void settings() {
+    for (const workbench::Setting& setting : workbench::runSettings()) {
+      if (isSame(setting, m_before.settings, m_after.settings)) continue;
+      if (!mayBeSet(setting)) {
+        m_change.isWhole = false;
+        continue;
+      }
+      m_change.actions.push_back(
+          {.kind = ActionKind::Set,
+           .arguments = {
+               {.value = Assignment{std::string(setting.key), valueText(setting, m_after.settings)}}}});
+    }
+  }
+
+  void exchange(NodeId id) {
+    const std::vector<NodeId>& old = m_before.at(id).children;
+    const std::vector<NodeId>& now = m_after.at(id).children;
+    if (old == now) return;
+    std::vector<std::size_t> places;
+    for (std::size_t i = 0; i < std::min(old.size(), now.size()); ++i) {
+      if (old[i] != now[i]) places.push_back(i);
+    }
+    const bool isExchange = old.size() == now.size() && places.size() == 2 &&
+                            old[places[0]] == now[places[1]] && old[places[1]] == now[places[0]];
+    // Where several nodes had their children exchanged, the places of one depend on the others.
+    if (!isExchange || m_hasExchange) {
+      m_change.isWhole = false;
+      return;
+    }
+    m_hasExchange = true;
+    std::map<NodeId, NodePath> oldPlaces;
+    for (auto& [path, node] : document::pathsInTree(m_before, m_before.root())) oldPlaces[node] = path;
+    const auto first = oldPlaces.find(old[places[0]]);
+    const auto second = oldPlaces.find(old[places[1]]);
+    if (first == oldPlaces.end() || second == oldPlaces.end()) {
+      m_change.isWhole = false;
+      return;
+    }
+    m_change.actions.push_back(
+        {.kind = ActionKind::Swap, .arguments = {nodeArgument(first->second), nodeArgument(second->second)}});
+  }
+
+  void edit(NodeId id) {
+    const DocumentNode& old = m_before.at(id);
+    const DocumentNode& now = m_after.at(id);
+    if (old.muted != now.muted || old.frozen != now.frozen || old.fragments != now.fragments)
+      m_change.isWhole = false;
+    if (old.own == now.own) return;
+    query::Node own = old.own;
+    std::string* const text = query::textOf(own);
+    const std::string* const wanted = query::textOf(now.own);
+    const auto place = m_places.find(id);
+    if (text != nullptr && wanted != nullptr) *text = *wanted;
+    if (text == nullptr || own != now.own || place == m_places.end()) {
+      m_change.isWhole = false;
+      return;
+    }
+    m_change.actions.push_back(
+        {.kind = ActionKind::Edit, .arguments = {nodeArgument(place->second), {.value = *wanted}}});
+  }
+
+  const Document& m_before;
+  const Document& m_after;
+  RecordedChange m_change;
+  std::map<NodeId, NodePath> m_places;
+  bool m_hasExchange = false;
+};
+
+/// Braces of text that is no code, as the reader wants them.
+std::string withBraces(std::string_view text) {
+  std::string out;
+  bool isFenced = false;
+  std::size_t begin = 0;
+  while (begin <= text.size()) {
+    const std::size_t end = std::min(text.find('\n', begin), text.size());
+    const std::string_view line = text.substr(begin, end - begin);
+    const bool isFence = line.starts_with("```");
+    bool isCode = false;
+    for (const char c : line) {
+      if (c == '`') isCode = !isCode;
+      if (!isFenced && !isFence && !isCode && (c == '{' || c == '}')) out += '\\';
+      out += c;
+    }
+    isFenced = isFenced != isFence;
+    if (end < text.size()) out += '\n';
+    begin = end + 1;
+  }
+  return out;
+}
+
+std::string written(const Prose& prose) {
+  std::string text;
+  for (const ProsePiece& piece : prose.pieces) {
+    if (const auto* words = std::get_if<std::string>(&piece))
+      text += withBraces(*words);
+    else
+      text += "{" + written(std::get<Expression>(piece)) + "}";
+  }
+  return text;
+}
+
+std::string written(const Comparison& comparison) {
+  return written(comparison.left) + " " + relationText(comparison.relation) + " " + written(comparison.right);
+}
+
+struct BlockWriter {
+  std::string operator()(const Prose& prose) const { return written(prose) + "\n"; }
+  std::string operator()(const ActionList& list) const {
+    std::string text = "```do\n";
+    for (const Action& action : list.actions) text += lesson::written(action) + "\n";
+    return text + "```\n";
+  }
+  std::string operator()(const Question& question) const {
+    std::string text = "```question\n" + written(question.text) + "\n";
+    if (question.answer) {
+      text += question.kind == Question::Kind::Block ? "block: " : "number: ";
+      text += lesson::written(*question.answer) + "\n";
+    }
+    for (const QuestionChoice& choice : question.choices)
+      text += "choice: " + choice.text + " | " + written(choice.isRight) + "\n";
+    return text + "```\n";
+  }
+  std::string operator()(const ClaimList& list) const {
+    std::string text = "```holds\n";
+    for (const Comparison& claim : list.claims) text += written(claim) + "\n";
+    return text + "```\n";
+  }
+};
+
+/// In quotes where blanks stand in it.
+std::string headWord(const std::string& word) {
+  return word.find_first_of(" \t") == std::string::npos ? word : '"' + word + '"';
+}
+
+}  // namespace
+
+RecordedChange actionsBetween(const Document& before, const Document& after) {
+  return ChangeRecorder(before, after).record();
+}
+
+std::string valueText(const workbench::Setting& setting, const workbench::RunSettings& settings) {
+  return std::visit([&](auto member) { return settingText(settings.*member); }, setting.member);
+}
+
+std::string written(const Lesson& lesson) {
+  const Head& head = lesson.head;
+  std::string text = "---\ntitle: " + head.title + "\nminutes: " + std::to_string(head.minutes) +
+                     "\nafter: " + head.after + "\nmodel: " + headWord(head.model.value) + "\n";
+  if (!head.queries.empty()) {
+    text += "queries:";
+    for (const Placed<std::string>& query : head.queries) text += " " + headWord(query.value);
+    text += "\n";
+  }
+  if (!head.settings.empty()) {
+    text += "settings:";
+    for (const Placed<Assignment>& setting : head.settings)
+      text += " " + headWord(setting.value.key + "=" + setting.value.value);
+    text += "\n";
+  }
+  text += "---\n";
+  for (const Step& step : lesson.steps) {
+    text += "\n## " + std::to_string(step.number) + ". " + step.title + "\n";
+    for (const Block& block : step.blocks) text += "\n" + std::visit(BlockWriter{}, block);
+  }
+  return text;
+}
+
+}  // namespace spanscope::lesson

@@ -1,0 +1,179 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "engine/lesson/bundled.h"
+#include "engine/lesson/desk.h"
+#include "engine/lesson/lesson_folder.h"
+#include "engine/lesson/recording.h"
+#include "engine/workbench/document/document_query.h"
+#include "engine/workbench/document/edits.h"
+#include "tests/support/test_program.h"
+
+#include <QObject>
+#include <QString>
+#include <QStringList>
+#include <QTest>
+
+#include <functional>
+#include <string>
+#include <utility>
+#include <vector>
+
+using namespace spanscope;
+using namespace spanscope::lesson;
+
+namespace {
+
+/// A desk on which the bundled query is open.
+void begin(Desk& desk) {
+  std::vector<Fault> faults;
+  Head head;
+  head.queries.push_back({"example:rag.json", 0});
+  desk.begin(head, faults);
+  desk.apply(*readAction("open example:rag.json", 0, faults), faults);
+}
+
+document::NodeId idAt(const document::Document& document, const char* path) {
+  return document::toQuery(document, document::TakeOut::Nothing).paths.byPath.at(path);
+}
+
+void setText(document::Document& document, const char* path, const char* text) {
+  const document::NodeId id = idAt(document, path);
+  query::Node own = document.at(id).own;
+  *query::textOf(own) = text;
+  document::setOwn(document, id, std::move(own));
+}
+
+}  // namespace
+
+class TestLessonRecording : public QObject {
+  Q_OBJECT
+
+ private Q_SLOTS:
+  void changesBecomeActions_data();
+  void changesBecomeActions();
+  void valuesAreReadAgain();
+  void lessonsAreReadAsTheyAreWritten_data();
+  void lessonsAreReadAsTheyAreWritten();
+};
+
+using Change = std::function<void(document::Document&)>;
+Q_DECLARE_METATYPE(Change)
+
+void TestLessonRecording::changesBecomeActions_data() {
+  QTest::addColumn<Change>("change");
+  QTest::addColumn<QStringList>("lines");
+  QTest::addColumn<bool>("isWhole");
+  const auto row = [](const char* name, Change change, const QStringList& lines, bool isWhole = true) {
+    QTest::newRow(name) << std::move(change) << lines << isWhole;
+  };
+  const auto swap = [](document::Document& document) {
+    document::swapChildren(document, idAt(document, "/g/input/cross/1"), 0, 2);
+  };
+  row("nothing", [](document::Document&) {}, {});
+  row("a text",
+      [](document::Document& document) { setText(document, "/g/input/cross/2", "Say \"a\".\nNow."); },
+      {"edit node:/g/input/cross/2 \"Say \\\"a\\\".\\nNow.\""});
+  row("an exchange", swap, {"swap node:/g/input/cross/1/plus/0 node:/g/input/cross/1/plus/2"});
+  row("an exchange and a text behind it",
+      [swap](document::Document& document) {
+        swap(document);
+        setText(document, "/g/input/cross/1/plus/0", "x");
+      },
+      {"swap node:/g/input/cross/1/plus/0 node:/g/input/cross/1/plus/2",
+       "edit node:/g/input/cross/1/plus/0 \"x\""});
+  row("settings",
+      [](document::Document& document) {
+        document.settings.policy = "prefix";
+        document.settings.layers = {0, 3};
+      },
+      {"set policy=prefix", "set layers=0,3"});
+  row(
+      "a setting of the machine", [](document::Document& document) { document.settings.threads = 3; }, {},
+      false);
+  row(
+      "a new node",
+      [](document::Document& document) { document::addNode(document, query::makeOperator("user")); }, {},
+      false);
+  row(
+      "a muted node",
+      [](document::Document& document) {
+        document::setMuted(document, {idAt(document, "/g/input/cross/1/plus/0")}, true);
+      },
+      {}, false);
+  row("where a node stands on the canvas",
+      [](document::Document& document) {
+        document::setPosition(document, document.root(), document::Point{3, 4});
+      },
+      {});
+}
+
+/// The actions are those, and carried out they make the changed document of the other.
+void TestLessonRecording::changesBecomeActions() {
+  QFETCH(Change, change);
+  QFETCH(QStringList, lines);
+  QFETCH(bool, isWhole);
+  const LessonFolder folder({});
+  Desk desk(folder);
+  begin(desk);
+  document::Document after = desk.document();
+  change(after);
+  const RecordedChange recorded = actionsBetween(desk.document(), after);
+  QStringList written;
+  for (const Action& action : recorded.actions) written << QString::fromStdString(lesson::written(action));
+  QCOMPARE(written, lines);
+  QCOMPARE(recorded.isWhole, isWhole);
+  if (!isWhole) return;
+  std::vector<Fault> faults;
+  for (const Action& action : recorded.actions) desk.apply(action, faults);
+  QVERIFY(faults.empty());
+  const auto queryOf = [](const document::Document& document) {
+    return document::toQuery(document, document::TakeOut::Nothing).query;
+  };
+  QVERIFY(queryOf(desk.document()) == queryOf(after));
+  QCOMPARE(desk.settings().policy, after.settings.policy);
+  QCOMPARE(desk.settings().layers, after.settings.layers);
+}
+
+void TestLessonRecording::valuesAreReadAgain() {
+  workbench::RunSettings settings;
+  settings.policy = "blend(0.3,by=values)";
+  settings.seed = ~std::uint64_t{0};
+  settings.observe = false;
+  settings.reducePrompt = "a b = c";
+  settings.layers = {1, 2};
+  for (const workbench::Setting& setting : workbench::runSettings()) {
+    if (!mayBeSet(setting)) continue;
+    workbench::RunSettings read;
+    const auto wrong = assign(read, {std::string(setting.key), valueText(setting, settings)});
+    QVERIFY2(!wrong, std::string(setting.key).c_str());
+    std::visit([&](auto member) { QVERIFY(read.*member == settings.*member); }, setting.member);
+  }
+}
+
+void TestLessonRecording::lessonsAreReadAsTheyAreWritten_data() {
+  QTest::addColumn<QString>("text");
+  for (const BundledLesson& one : bundledLessons())
+    QTest::newRow(one.file.filename().string().c_str()) << QString::fromStdString(readLessonFile(one.file));
+  QTest::newRow("braces and blanks")
+      << "---\ntitle: A\nminutes: 1\nafter: b\nmodel: any\nqueries: \"a b.json\"\n"
+         "settings: \"reduce_prompt=a b\"\n---\n\n## 1. First\n\nA \\{brace\\} and `{code}`."
+         "\n\n```json\n{\"a\": 1}\n```\n";
+}
+
+void TestLessonRecording::lessonsAreReadAsTheyAreWritten() {
+  QFETCH(QString, text);
+  const ReadLesson read = readLesson(text.toStdString());
+  QVERIFY(read.faults.empty());
+  const std::string first = written(read.lesson);
+  const ReadLesson again = readLesson(first);
+  for (const query::Diagnostic& diagnostic : diagnosticsOf(again.faults, first))
+    QFAIL(diagnostic.located("written").c_str());
+  QCOMPARE(written(again.lesson), first);
+  QCOMPARE(again.lesson.steps.size(), read.lesson.steps.size());
+  // Steps stand as they did, but for the short forms of figures.
+  QString expected = text.section("\n---\n", 1);
+  if (!text.contains(" / run") && !text.contains("> run 2\n"))
+    QCOMPARE(QString::fromStdString(first).section("\n---\n", 1).simplified(), expected.simplified());
+}
+
+SPANSCOPE_TEST(tst_lesson_recording, TestLessonRecording)
+#include "tst_lesson_recording.moc"
