@@ -2,6 +2,7 @@
 #include "engine/lesson/filled.h"
 
 #include <algorithm>
+#include <string_view>
 #include <utility>
 
 namespace spanscope::lesson {
@@ -103,10 +104,28 @@ std::string indented(const std::string& text, const std::string& by) {
   return out;
 }
 
+/// A terminal can point at no part of a query: of a link to one, the words are left.
+std::string withoutTargets(const std::string& markdown) {
+  std::string out;
+  std::size_t at = 0;
+  while (true) {
+    const std::size_t middle = markdown.find("](", at);
+    const std::size_t end = markdown.find(')', middle);
+    if (middle == std::string::npos || end == std::string::npos) return out + markdown.substr(at);
+    const std::size_t begin = markdown.rfind('[', middle);
+    const std::string_view target = std::string_view(markdown).substr(middle + 2, end - middle - 2);
+    if (begin != std::string::npos && begin >= at && readTarget(target))
+      out += markdown.substr(at, begin - at) + markdown.substr(begin + 1, middle - begin - 1);
+    else
+      out += markdown.substr(at, end + 1 - at);
+    at = end + 1;
+  }
+}
+
 struct TextWriter {
   std::string& out;
 
-  void operator()(const FilledProse& prose) const { out += prose.markdown() + "\n\n"; }
+  void operator()(const FilledProse& prose) const { out += withoutTargets(prose.markdown()) + "\n\n"; }
   void operator()(const FilledActions& actions) const {
     for (const FilledAction& action : actions) {
       out += "    > " + action.line;

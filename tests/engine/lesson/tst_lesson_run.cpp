@@ -61,6 +61,7 @@ class TestLessonRun : public QObject {
   void theManualsExample();
   void whatDoesNotHoldIsSaid();
   void whatCannotBeHadIsSaid();
+  void linksAreTheirWordsInAText();
   void aStopEndsIt();
 };
 
@@ -171,6 +172,17 @@ void TestLessonRun::whatCannotBeHadIsSaid() {
       std::string("step 1: {run 1: first relocated block} is not known: run 1 has no first relocated block"));
   QVERIFY(textOf(filled).find("It was [not known: run 1 has no first relocated block].") !=
           std::string::npos);
+}
+
+void TestLessonRun::linksAreTheirWordsInAText() {
+  FilledLesson filled{
+      .title = "A", .minutes = 1, .after = "b", .steps = {{.number = 1, .title = "c", .blocks = {}}}};
+  filled.steps[0].blocks.push_back(FilledProse{
+      {{.text = "See [this one](node:/g) and [that](https://a.example), [not] (block:1) [x](block:2)."}}});
+  QVERIFY(textOf(filled).find("See this one and [that](https://a.example), [not] (block:1) x.\n") !=
+          std::string::npos);
+  filled.steps[0].blocks = {FilledProse{{{.text = "a [b](c"}}}};
+  QVERIFY(textOf(filled).find("a [b](c\n") != std::string::npos);
 }
 
 void TestLessonRun::aStopEndsIt() {
