@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "engine/lesson/filled.h"
 
+#include "engine/lesson/wrapped_text.h"
+
 #include <algorithm>
 #include <string_view>
 #include <utility>
@@ -122,10 +124,15 @@ std::string withoutTargets(const std::string& markdown) {
   }
 }
 
+/// Characters of a line in a terminal.
+constexpr std::size_t kColumns = 100;
+
 struct TextWriter {
   std::string& out;
 
-  void operator()(const FilledProse& prose) const { out += withoutTargets(prose.markdown()) + "\n\n"; }
+  void operator()(const FilledProse& prose) const {
+    out += wrapped(withoutTargets(prose.markdown()), kColumns) + "\n\n";
+  }
   void operator()(const FilledActions& actions) const {
     for (const FilledAction& action : actions) {
       out += "    > " + action.line;
@@ -135,7 +142,7 @@ struct TextWriter {
     out += '\n';
   }
   void operator()(const FilledQuestion& question) const {
-    out += indented(question.text.markdown(), "  ? ") + '\n';
+    out += indented(wrapped(withoutTargets(question.text.markdown()), kColumns), "  ? ") + '\n';
     for (const FilledChoice& choice : question.choices)
       out += std::string("    ") +
              (!choice.isRight   ? "–"
