@@ -15,6 +15,10 @@
 #include <string>
 #include <vector>
 
+namespace spanscope::text {
+struct ChatTemplate;
+}
+
 namespace spanscope::run {
 
 /// What was retrieved for one augment of the query. It goes into the trace.
@@ -43,6 +47,9 @@ struct RunOptions {
   std::function<bool()> emptyCache;
   /// Most bytes of attention that are recorded. The trace says what was left out.
   std::uint64_t attentionBytes = kAttentionBytes;
+  /// Writes the prompts in place of the session's template, as for a text that is to be continued as it
+  /// stands. It must outlive the run. Null: the session's.
+  const text::ChatTemplate* chat = nullptr;
   std::vector<RetrievalReport> retrieved;  ///< for the trace
   std::string queryJson;                   ///< canonical, for the trace
   std::string explain;                     ///< for the trace

@@ -423,7 +423,8 @@ struct Session::Impl final : RequestListener {
     }
     attention.begin(run, own.options.observedLayers, own.options.attentionBytes);
     try {
-      own.steps = std::make_unique<PlanRun>(run, *own.plan, own.options, decoder.config(), *tokenizer, *chat,
+      own.steps = std::make_unique<PlanRun>(run, *own.plan, own.options, decoder.config(), *tokenizer,
+                                            own.options.chat != nullptr ? *own.options.chat : *chat,
                                             config.blockSize, sink, stop);
     } catch (const Failure& failure) {
       // The vocabulary lacks what the layout needs, or the model lacks what the policy needs.

@@ -56,8 +56,14 @@ std::uint64_t Recorder::send(RunId run, RequestId request, const NodePath& node,
   }
   if (m_options.keepEvents) m_events.push_back(event);
   write(event);
+  if (m_listener) m_listener(event);
   enqueue(std::move(event));
   return sequence;
+}
+
+void Recorder::setListener(std::function<void(const Event&)> listener) {
+  const std::lock_guard sending(m_sendMutex);
+  m_listener = std::move(listener);
 }
 
 void Recorder::write(const Event& event) {

@@ -30,9 +30,10 @@ struct RecorderOptions {
   std::function<std::int64_t()> clock;     ///< nanoseconds, never decreasing; empty: the steady clock
 };
 
-/// Takes every event of a session, numbers and times it, and passes it on three ways: into memory
+/// Takes every event of a session, numbers and times it, and passes it on: into memory
 /// (keepEvents), into a file (startFile), and into a bounded queue for one consumer (drain). The sender never
-/// waits for the consumer; it does wait for the file, which costs it a compressed chunk now and then.
+/// waits for the consumer; it does wait for the file, which costs it a compressed chunk now and then, and for
+/// a listener.
 ///
 /// What the consumer can rely on:
 /// - Memory and file get every event. Only the queue ever loses some.
@@ -57,6 +58,12 @@ class Recorder final : public Sink {
   Recorder& operator=(const Recorder&) = delete;
 
   std::uint64_t send(RunId run, RequestId request, const NodePath& node, Payload payload) override;
+
+  /// Has `listener` called for every event from now on, in order, on the thread that sends it and while it
+  /// waits: for those who may miss none, such as a server. It must return soon, must not throw, and must not
+  /// call the recorder. It takes the place of the listener before; an empty one listens no more, and is not
+  /// being called when this returns.
+  void setListener(std::function<void(const Event&)> listener);
 
   /// Appends what has waited to `into` and returns how many events that were.
   std::size_t drain(std::vector<Event>& into);
@@ -106,6 +113,7 @@ class Recorder final : public Sink {
   std::optional<SessionStarted> m_sessionStarted;  ///< without its pool
   std::unique_ptr<TraceWriter> m_writer;
   std::optional<Error> m_fileError;
+  std::function<void(const Event&)> m_listener;
 
   mutable std::mutex m_queueMutex;  ///< the queue and the pool
   struct Waiting {

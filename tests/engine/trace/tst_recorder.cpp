@@ -63,6 +63,7 @@ class TestRecorder : public QObject {
   void fileThatFails();
   void fileOfARecorderThatGoes();
   void contradictionIsTold();
+  void listenerMissesNothing();
 };
 
 void TestRecorder::numbersAndTimes() {
@@ -434,6 +435,24 @@ void TestRecorder::contradictionIsTold() {
   QCOMPARE(QString::fromStdString(recorder.contradiction().value_or(Error()).message()),
            QString("event 2, block 1: found released, though nobody refers to it, expected a block in use"));
   QVERIFY(recorder.pool() == engine.pool());
+}
+
+/// Not even where the queue has room for next to nothing.
+void TestRecorder::listenerMissesNothing() {
+  Recorder recorder(small(16));
+  std::vector<std::uint64_t> heard;
+  recorder.setListener([&](const Event& event) { heard.push_back(event.sequence); });
+  test::SimulatedEngine engine(recorder, 3, 20);
+  engine.start();
+  for (int i = 0; i < 40; ++i) engine.step();
+  QVERIFY(heard.size() > 100);
+  for (std::size_t i = 0; i < heard.size(); ++i) QCOMPARE(heard[i], std::uint64_t{i + 1});
+  QCOMPARE(heard.back(), recorder.lastSequence());
+  recorder.setListener({});
+  const std::size_t before = heard.size();
+  engine.step();
+  QCOMPARE(heard.size(), before);
+  QVERIFY(recorder.lastSequence() > heard.back());
 }
 
 SPANSCOPE_TEST(tst_recorder, TestRecorder)
