@@ -1,0 +1,116 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "engine/remote/server/access.h"
+
+#include "engine/base/counted.h"
+#include "engine/base/error.h"
+
+#include <algorithm>
+#include <cstdint>
+#include <span>
+
+namespace spanscope::server {
+namespace {
+
+Sha256Value hashOf(std::string_view text) {
+  return sha256({reinterpret_cast<const std::uint8_t*>(text.data()), text.size()});
+}
+
+std::string hexOf(const Sha256Value& value) {
+  constexpr char kDigits[] = "0123456789abcdef";
+  std::string text;
+  for (const std::uint8_t byte : value) {
+    text += kDigits[byte >> 4U];
+    text += kDigits[byte & 15U];
+  }
+  return text;
+}
+
+std::string_view trimmed(std::string_view text) {
+  constexpr std::string_view kBlanks = " \t\r";
+  const std::size_t begin = text.find_first_not_of(kBlanks);
+  if (begin == std::string_view::npos) return {};
+  return text.substr(begin, text.find_last_not_of(kBlanks) - begin + 1);
+}
+
+char lower(char letter) {
+  return letter >= 'A' && letter <= 'Z' ? static_cast<char>(letter - 'A' + 'a') : letter;
+}
+
+std::string inSmallLetters(std::string_view text) {
+  std::string small(text);
+  std::transform(small.begin(), small.end(), small.begin(), lower);
+  return small;
+}
+
+}  // namespace
+
+KeyRing::KeyRing(const std::vector<std::string>& keys) {
+  for (const std::string& key : keys) {
+    if (key.size() < kLeastKeyBytes) {
+      throw Failure(errorAt("key of a client", counted(key.size(), "byte"),
+                            "at least " + std::to_string(kLeastKeyBytes)));
+    }
+    m_keys.push_back({.hash = hashOf(key), .salt = hexOf(hashOf("spanscope salt of " + key))});
+  }
+}
+
+std::optional<std::string> KeyRing::saltOf(std::string_view authorization) const {
+  constexpr std::string_view kScheme = "bearer ";
+  const bool isBearer = authorization.size() > kScheme.size() &&
+                        inSmallLetters(authorization.substr(0, kScheme.size())) == kScheme;
+  const Sha256Value hash =
+      hashOf(isBearer ? trimmed(authorization.substr(kScheme.size())) : std::string_view());
+  const Key* found = nullptr;
+  for (const Key& key : m_keys) {
+    unsigned difference = 0;
+    for (std::size_t i = 0; i < hash.size(); ++i) difference |= unsigned{hash[i]} ^ unsigned { key.hash[i] };
+    if (difference == 0) found = &key;
+  }
+  if (!isBearer || found == nullptr) return std::nullopt;
+  return found->salt;
+}
+
+std::string combinedSalt(const std::string& ofClient, const std::string& ofRequest) {
+  if (ofRequest.empty()) return ofClient;
+  return hexOf(hashOf(ofClient + '\n' + ofRequest));
+}
+
+std::vector<std::string> keysIn(std::string_view text) {
+  std::vector<std::string> keys;
+  while (!text.empty()) {
+    const std::size_t end = std::min(text.find('\n'), text.size());
+    const std::string_view line = trimmed(text.substr(0, end));
+    if (!line.empty() && line.front() != '#') keys.emplace_back(line);
+    text.remove_prefix(std::min(end + 1, text.size()));
+  }
+  return keys;
+}
+
+bool isLoopback(std::string_view host) {
+  if (host == "localhost" || host == "::1" || host == "[::1]") return true;
+  // A name may begin like a number; a number has nothing but digits and points.
+  return host.starts_with("127.") && host.find_first_not_of("0123456789.") == std::string_view::npos;
+}
+
+std::string hostIn(std::string_view hostAndPort) {
+  if (hostAndPort.starts_with("[")) {
+    const std::size_t end = hostAndPort.find(']');
+    return inSmallLetters(hostAndPort.substr(0, end == std::string_view::npos ? end : end + 1));
+  }
+  return inSmallLetters(hostAndPort.substr(0, hostAndPort.find(':')));
+}
+
+bool isHostAllowed(std::string_view host, const AccessRules& rules) {
+  const std::string name = hostIn(host);
+  if (rules.isLoopback && isLoopback(name)) return true;
+  if (!rules.isLoopback && rules.hosts.empty()) return true;
+  return std::any_of(rules.hosts.begin(), rules.hosts.end(),
+                     [&](const std::string& known) { return hostIn(known) == name; });
+}
+
+bool isOriginAllowed(std::string_view origin, const AccessRules& rules) {
+  if (origin.empty()) return true;
+  return std::find(rules.origins.begin(), rules.origins.end(), origin) != rules.origins.end();
+}
+
+}  // namespace spanscope::server

@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include "engine/base/ids.h"
+#include "engine/plan/plan.h"
+#include "engine/remote/server/engine.h"
+#include "engine/remote/server/stop_texts.h"
+#include "engine/trace/event.h"
+
+#include <chrono>
+#include <condition_variable>
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace spanscope::server {
+
+enum class FinishReason : std::uint8_t { Stop, Length };
+const char* nameOf(FinishReason reason);  ///< "stop", "length"
+
+struct DrawnToken {
+  TokenId id = 0;
+  float probability = 0;  ///< before temperature and filters
+};
+
+/// What came next of one choice of an answer.
+struct AnswerPiece {
+  std::size_t choice = 0;
+  std::string text;                   ///< well-formed UTF-8; may be empty
+  std::optional<DrawnToken> token{};  ///< that gave it; nothing for what follows the last one
+  std::optional<FinishReason> finished{};
+};
+
+/// Counts of a whole answer. A prompt with several replies counts once.
+struct AnswerUsage {
+  std::int64_t promptTokens = 0;
+  std::int64_t cachedTokens = 0;
+  std::int64_t completionTokens = 0;
+};
+
+/// The replies of a run on their way from the engine's thread to the one thread that answers the client. A
+/// choice is a generate among the items of the plan's result, in their order.
+class Answer final : public RunListener {
+ public:
+  /// `stops`: end a reply. `choicesPerPrompt`: choices that follow each other and share a prompt.
+  Answer(const plan::Plan& plan, const std::vector<std::string>& stops, std::size_t choicesPerPrompt);
+
+  void onEvent(const trace::Event& event) override;
+  void onEnd(const RunEnd& end) override;
+
+  std::size_t choices() const { return m_choices.size(); }
+
+  struct News {
+    std::vector<AnswerPiece> pieces;  ///< in the order in which they came
+    bool isComplete = false;          ///< every choice has finished
+    std::optional<RunEnd> end;        ///< the run has ended
+  };
+  /// Waits until there is something new, or for so long.
+  News wait(std::chrono::milliseconds most);
+  /// Of everything so far; complete once the run has ended or every choice has finished.
+  AnswerUsage usage() const;
+
+ private:
+  struct Choice {
+    explicit Choice(const std::vector<std::string>& stops) : stopTexts(stops) {}
+
+    StopTexts stopTexts;
+    std::size_t bytes = 0;  ///< of text that has come from the engine
+    bool isFinished = false;
+    std::int64_t tokens = 0;
+    std::int64_t promptTokens = 0;
+    std::int64_t cachedTokens = 0;
+  };
+
+  void take(Choice& choice, std::size_t index, const trace::TokenGenerated& token);
+  void take(Choice& choice, std::size_t index, const trace::StepFinished& step);
+  void finish(Choice& choice);
+
+  const std::size_t m_choicesPerPrompt;
+  std::map<StepIndex, std::size_t> m_choiceOfStep;
+  mutable std::mutex m_mutex;  ///< of all that follows
+  std::condition_variable m_changed;
+  std::map<RequestId, std::size_t> m_choiceOfRequest;
+  std::vector<Choice> m_choices;
+  std::vector<AnswerPiece> m_pieces;  ///< not taken yet
+  std::size_t m_finished = 0;
+  std::optional<RunEnd> m_end;
+};
+
+}  // namespace spanscope::server

@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "engine/remote/server/api_error.h"
+
+#include <nlohmann/json.hpp>
+
+namespace spanscope::server {
+
+std::string errorJson(const ApiError& error) {
+  using Json = nlohmann::ordered_json;
+  const auto orNull = [](const std::string& text) { return text.empty() ? Json() : Json(text); };
+  const Json json = {{"error",
+                      {{"message", error.message},
+                       {"type", error.type},
+                       {"param", orNull(error.param)},
+                       {"code", orNull(error.code)}}}};
+  return json.dump(-1, ' ', false, Json::error_handler_t::replace);
+}
+
+void refuseField(std::string param, std::string message, std::string code) {
+  throw ApiFailure({.message = std::move(message), .param = std::move(param), .code = std::move(code)});
+}
+
+}  // namespace spanscope::server

@@ -1,0 +1,270 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "engine/remote/server/connection.h"
+
+#include "engine/base/error.h"
+
+#include <arpa/inet.h>
+#include <fcntl.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
+#include <openssl/err.h>
+#include <poll.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+
+namespace spanscope::server {
+namespace {
+
+thread_local Connection* t_connection = nullptr;
+
+using Clock = std::chrono::steady_clock;
+
+int millisecondsUntil(Clock::time_point until) {
+  constexpr std::chrono::milliseconds kMost{3'600'000};
+  const auto left = until - std::min(until, Clock::now());
+  const auto rounded = std::chrono::ceil<std::chrono::milliseconds>(left);
+  return static_cast<int>(std::min<std::chrono::milliseconds>(rounded, kMost).count());
+}
+
+void addressOf(const sockaddr_storage& storage, std::string& address, int& port) {
+  std::array<char, INET6_ADDRSTRLEN> text{};
+  if (storage.ss_family == AF_INET) {
+    sockaddr_in own{};
+    std::memcpy(&own, &storage, sizeof own);
+    inet_ntop(AF_INET, &own.sin_addr, text.data(), text.size());
+    port = ntohs(own.sin_port);
+  } else if (storage.ss_family == AF_INET6) {
+    sockaddr_in6 own{};
+    std::memcpy(&own, &storage, sizeof own);
+    inet_ntop(AF_INET6, &own.sin6_addr, text.data(), text.size());
+    port = ntohs(own.sin6_port);
+  }
+  address = text.data();
+}
+
+}  // namespace
+
+Connection* currentConnection() {
+  return t_connection;
+}
+
+void setCurrentConnection(Connection* connection) {
+  t_connection = connection;
+}
+
+Connection::Connection(int descriptor, SSL_CTX* tls, const ServerLimits& limits)
+    : m_descriptor(descriptor), m_limits(limits) {
+  const int flags = fcntl(descriptor, F_GETFL, 0);
+  fcntl(descriptor, F_SETFL, flags | O_NONBLOCK);
+  const int yes = 1;
+  setsockopt(descriptor, IPPROTO_TCP, TCP_NODELAY, &yes, sizeof yes);
+  if (tls == nullptr) return;
+  m_ssl.reset(SSL_new(tls));
+  if (m_ssl) SSL_set_fd(m_ssl.get(), descriptor);
+}
+
+Connection::~Connection() {
+  m_ssl.reset();
+  close(m_descriptor);
+}
+
+bool Connection::waitFor(short what, Clock::time_point until) const {
+  pollfd waiting{.fd = m_descriptor, .events = what, .revents = 0};
+  while (true) {
+    const int found = poll(&waiting, 1, millisecondsUntil(until));
+    if (found > 0) return true;
+    if (found == 0 || errno != EINTR) return false;
+  }
+}
+
+bool Connection::greet() {
+  if (!m_ssl) return true;
+  const Clock::time_point until = Clock::now() + m_limits.toRead;
+  while (true) {
+    ERR_clear_error();
+    const int result = SSL_accept(m_ssl.get());
+    if (result == 1) return true;
+    const int error = SSL_get_error(m_ssl.get(), result);
+    const bool wants = error == SSL_ERROR_WANT_READ || error == SSL_ERROR_WANT_WRITE;
+    if (!wants || !waitFor(error == SSL_ERROR_WANT_READ ? POLLIN : POLLOUT, until)) return false;
+  }
+}
+
+bool Connection::awaitRequest() {
+  if (m_begin < m_end) return true;
+  const ssize_t count = receive(m_buffer.data(), m_buffer.size(), Clock::now() + m_limits.idle);
+  m_begin = 0;
+  m_end = count > 0 ? static_cast<std::size_t>(count) : 0;
+  return count > 0;
+}
+
+void Connection::beginRequest() {
+  m_headBytes = 0;
+  m_lineLength = 0;
+  m_isHead = true;
+  m_bodyBytes = 0;
+  m_readUntil = Clock::now() + m_limits.toRead;
+  m_fault = ReadFault::None;
+  m_hasWritten = false;
+}
+
+bool Connection::isClientGone() const {
+  pollfd asked{.fd = m_descriptor, .events = POLLRDHUP, .revents = 0};
+  return poll(&asked, 1, 0) > 0 && (asked.revents & (POLLRDHUP | POLLHUP | POLLERR | POLLNVAL)) != 0;
+}
+
+void Connection::end() const {
+  shutdown(m_descriptor, SHUT_RDWR);
+}
+
+void Connection::closeGently() {
+  // What comes in unread when a socket is closed resets the connection, and the answer may be lost.
+  constexpr std::chrono::milliseconds kMost{500};
+  constexpr std::size_t kMostBytes = std::size_t{1} << 20U;
+  if (m_ssl) SSL_shutdown(m_ssl.get());
+  shutdown(m_descriptor, SHUT_WR);
+  const Clock::time_point until = Clock::now() + kMost;
+  std::size_t left = kMostBytes;
+  while (left > 0 && waitFor(POLLIN, until)) {
+    const ssize_t count = recv(m_descriptor, m_buffer.data(), m_buffer.size(), 0);
+    if (count == 0 || (count < 0 && errno != EAGAIN && errno != EINTR)) return;
+    left -= std::min(left, static_cast<std::size_t>(std::max<ssize_t>(count, 0)));
+  }
+}
+
+bool Connection::is_readable() const {
+  return m_begin < m_end || (m_ssl && SSL_pending(m_ssl.get()) > 0) || waitFor(POLLIN, m_readUntil);
+}
+
+bool Connection::is_writable() const {
+  return !isClientGone() && waitFor(POLLOUT, Clock::now() + m_limits.toStall);
+}
+
+ssize_t Connection::receive(char* into, std::size_t size, Clock::time_point until) {
+  while (true) {
+    short wanted = POLLIN;
+    if (m_ssl) {
+      ERR_clear_error();
+      std::size_t count = 0;
+      const int result = SSL_read_ex(m_ssl.get(), into, size, &count);
+      if (result == 1) return static_cast<ssize_t>(count);
+      const int error = SSL_get_error(m_ssl.get(), result);
+      if (error == SSL_ERROR_ZERO_RETURN) return 0;
+      if (error != SSL_ERROR_WANT_READ && error != SSL_ERROR_WANT_WRITE) return -1;
+      if (error == SSL_ERROR_WANT_WRITE) wanted = POLLOUT;
+    } else {
+      const ssize_t count = recv(m_descriptor, into, size, 0);
+      if (count >= 0) return count;
+      if (errno == EINTR) continue;
+      if (errno != EAGAIN && errno != EWOULDBLOCK) return -1;
+    }
+    if (!waitFor(wanted, until)) {
+      m_fault = ReadFault::TooSlow;
+      return -1;
+    }
+  }
+}
+
+ssize_t Connection::read(char* into, std::size_t size) {
+  if (m_fault != ReadFault::None) return -1;
+  if (m_begin == m_end) {
+    const ssize_t count = receive(m_buffer.data(), m_buffer.size(), m_readUntil);
+    if (count <= 0) return count;
+    m_begin = 0;
+    m_end = static_cast<std::size_t>(count);
+  }
+  const std::size_t count = std::min(size, m_end - m_begin);
+  countHead(m_buffer.data() + m_begin, count);
+  // The library refuses a body by what it holds; frames of chunks come on top, and are not more than it.
+  if (m_headBytes > m_limits.headBytes || m_bodyBytes > 2 * m_limits.bodyBytes + m_limits.headBytes) {
+    m_fault = ReadFault::TooLong;
+    return -1;
+  }
+  std::memcpy(into, m_buffer.data() + m_begin, count);
+  m_begin += count;
+  return static_cast<ssize_t>(count);
+}
+
+/// Counts the bytes of the head, which ends with an empty line, and those of the body.
+void Connection::countHead(const char* from, std::size_t size) {
+  for (std::size_t i = 0; i < size; ++i) {
+    if (!m_isHead) {
+      m_bodyBytes += size - i;
+      return;
+    }
+    ++m_headBytes;
+    if (from[i] == '\n') {
+      m_isHead = m_lineLength > 0;
+      m_lineLength = 0;
+    } else if (from[i] != '\r') {
+      ++m_lineLength;
+    }
+  }
+}
+
+ssize_t Connection::write(const char* from, std::size_t size) {
+  m_hasWritten = true;
+  const Clock::time_point until = Clock::now() + m_limits.toStall;
+  while (true) {
+    short wanted = POLLOUT;
+    if (m_ssl) {
+      ERR_clear_error();
+      std::size_t count = 0;
+      const int result = SSL_write_ex(m_ssl.get(), from, size, &count);
+      if (result == 1) return static_cast<ssize_t>(count);
+      const int error = SSL_get_error(m_ssl.get(), result);
+      if (error != SSL_ERROR_WANT_READ && error != SSL_ERROR_WANT_WRITE) return -1;
+      if (error == SSL_ERROR_WANT_READ) wanted = POLLIN;
+    } else {
+      const ssize_t count = send(m_descriptor, from, size, MSG_NOSIGNAL);
+      if (count >= 0) return count;
+      if (errno == EINTR) continue;
+      if (errno != EAGAIN && errno != EWOULDBLOCK) return -1;
+    }
+    if (!waitFor(wanted, until)) return -1;
+  }
+}
+
+void Connection::get_remote_ip_and_port(std::string& address, int& port) const {
+  sockaddr_storage storage{};
+  socklen_t length = sizeof storage;
+  if (getpeername(m_descriptor, reinterpret_cast<sockaddr*>(&storage), &length) == 0)
+    addressOf(storage, address, port);
+}
+
+void Connection::get_local_ip_and_port(std::string& address, int& port) const {
+  sockaddr_storage storage{};
+  socklen_t length = sizeof storage;
+  if (getsockname(m_descriptor, reinterpret_cast<sockaddr*>(&storage), &length) == 0)
+    addressOf(storage, address, port);
+}
+
+std::shared_ptr<SSL_CTX> tlsContext(const std::string& certificate, const std::string& privateKey) {
+  const std::shared_ptr<SSL_CTX> context(SSL_CTX_new(TLS_server_method()), SSL_CTX_free);
+  const auto refuse = [](const std::string& file, const std::string& expected) {
+    const unsigned long code = ERR_peek_last_error();
+    const char* const reason = code != 0 ? ERR_reason_error_string(code) : nullptr;
+    ERR_clear_error();
+    throw Failure({.file = file,
+                   .place = {},
+                   .found = reason != nullptr ? reason : "something else",
+                   .expected = expected});
+  };
+  ERR_clear_error();
+  if (!context) refuse({}, "TLS of the library OpenSSL");
+  SSL_CTX_set_min_proto_version(context.get(), TLS1_2_VERSION);
+  SSL_CTX_set_mode(context.get(), SSL_MODE_ENABLE_PARTIAL_WRITE | SSL_MODE_ACCEPT_MOVING_WRITE_BUFFER);
+  if (SSL_CTX_use_certificate_chain_file(context.get(), certificate.c_str()) != 1)
+    refuse(certificate, "a certificate in PEM form");
+  if (SSL_CTX_use_PrivateKey_file(context.get(), privateKey.c_str(), SSL_FILETYPE_PEM) != 1)
+    refuse(privateKey, "a private key in PEM form");
+  if (SSL_CTX_check_private_key(context.get()) != 1)
+    refuse(privateKey, "the key of the certificate " + certificate);
+  return context;
+}
+
+}  // namespace spanscope::server

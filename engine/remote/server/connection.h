@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// The connection of one client, in the clear or by TLS, with its limits.
+#pragma once
+
+#include "engine/remote/server/limits.h"
+
+#include <httplib.h>
+#include <openssl/ssl.h>
+
+#include <array>
+#include <chrono>
+#include <cstddef>
+#include <memory>
+#include <string>
+
+namespace spanscope::server {
+
+/// What keeps a request from being read.
+enum class ReadFault { None, TooSlow, TooLong };
+
+/// Every function is of the thread that serves the client, except for end().
+class Connection final : public httplib::Stream {
+ public:
+  /// `tls`: null for a connection in the clear. Closes the socket at its end.
+  Connection(int descriptor, SSL_CTX* tls, const ServerLimits& limits);
+  ~Connection() override;
+  Connection(const Connection&) = delete;
+  Connection& operator=(const Connection&) = delete;
+
+  /// Makes the connection secure, if it is to be. False: the client does not, or not in time.
+  bool greet();
+  /// Waits for the first byte of a request, for as long as a connection may be idle. False: there is none.
+  bool awaitRequest();
+  /// A request begins: from now on, the limits of reading count.
+  void beginRequest();
+  ReadFault fault() const { return m_fault; }
+  /// Whether the client has closed its side, so that nobody waits for an answer.
+  bool isClientGone() const;
+  /// Ends everything that waits for the client, on any thread.
+  void end() const;
+  /// Closes so that what was written arrives, whatever the client still sends.
+  void closeGently();
+
+  /// Nothing more is read as a request after this one.
+  void closeAfterwards() { m_closes = true; }
+  bool closes() const { return m_closes; }
+  bool hasWritten() const { return m_hasWritten; }
+
+  bool is_readable() const override;
+  bool is_writable() const override;
+  ssize_t read(char* into, std::size_t size) override;
+  ssize_t write(const char* from, std::size_t size) override;
+  using Stream::write;
+  void get_remote_ip_and_port(std::string& address, int& port) const override;
+  void get_local_ip_and_port(std::string& address, int& port) const override;
+  socket_t socket() const override { return m_descriptor; }
+
+ private:
+  using Clock = std::chrono::steady_clock;
+  bool waitFor(short what, Clock::time_point until) const;
+  ssize_t receive(char* into, std::size_t size, Clock::time_point until);
+
+  struct FreeSsl {
+    void operator()(SSL* ssl) const { SSL_free(ssl); }
+  };
+
+  const int m_descriptor;
+  const ServerLimits& m_limits;
+  std::unique_ptr<SSL, FreeSsl> m_ssl;
+  std::array<char, 8192> m_buffer{};
+  std::size_t m_begin = 0;
+  std::size_t m_end = 0;
+  void countHead(const char* from, std::size_t size);
+
+  std::size_t m_headBytes = 0;   ///< of this request, so far
+  std::size_t m_lineLength = 0;  ///< of the line of the head that is being read
+  bool m_isHead = true;          ///< the head of this request is being read
+  std::size_t m_bodyBytes = 0;   ///< of this request, so far, with the frames of chunks
+  Clock::time_point m_readUntil = Clock::time_point::max();
+  ReadFault m_fault = ReadFault::None;
+  bool m_closes = false;
+  bool m_hasWritten = false;
+};
+
+/// The connection that this thread serves; null: none.
+Connection* currentConnection();
+void setCurrentConnection(Connection* connection);
+
+/// A context with this certificate (with its chain) and key, both PEM. Throws Failure.
+std::shared_ptr<SSL_CTX> tlsContext(const std::string& certificate, const std::string& privateKey);
+
+}  // namespace spanscope::server

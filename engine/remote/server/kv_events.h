@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// What happens to blocks that can be found, in the form in which vLLM (0.26 and later) publishes it: events
+// as maps, within a batch that is an array.
+#pragma once
+
+#include "engine/base/ids.h"
+#include "engine/trace/event.h"
+
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <variant>
+#include <vector>
+
+namespace spanscope::server {
+
+/// vLLM's word for the memory of the device that computes.
+inline constexpr char kDeviceMedium[] = "GPU";
+
+/// Blocks of one chain, in order.
+struct KvBlocksStored {
+  std::vector<std::uint64_t> hashes;
+  std::optional<std::uint64_t> parent;  ///< hash of the block before the first; nothing: it begins a chain
+  std::vector<TokenId> tokens;          ///< of all blocks
+  std::int32_t blockSize = 16;
+  std::optional<std::int64_t> loraId{};
+  std::optional<std::string> medium = kDeviceMedium;
+  std::optional<std::string> loraName{};
+  bool operator==(const KvBlocksStored&) const = default;
+};
+struct KvBlocksRemoved {
+  std::vector<std::uint64_t> hashes;
+  std::optional<std::string> medium = kDeviceMedium;
+  bool operator==(const KvBlocksRemoved&) const = default;
+};
+struct KvCleared {
+  bool operator==(const KvCleared&) const = default;
+};
+using KvEvent = std::variant<KvBlocksStored, KvBlocksRemoved, KvCleared>;
+
+struct KvBatch {
+  double time = 0;  ///< seconds since 1970
+  std::vector<KvEvent> events;
+  std::optional<std::int64_t> rank = 0;  ///< of data parallelism
+};
+
+/// The payload of the message.
+std::string packed(const KvBatch& batch);
+
+/// Makes such events of those of a session. Only full blocks are told of, by the low 64 bits of their keys:
+/// vLLM knows no others. A block of which there are several copies is stored once and removed with the last.
+class KvEventForm {
+ public:
+  explicit KvEventForm(std::int32_t blockSize) : m_blockSize(blockSize) {}
+
+  /// Takes the next event of the session. Returns what has gathered when the engine comes to the end of a
+  /// pass, of a run or of its cache, and something has.
+  std::vector<KvEvent> take(const trace::Event& event);
+
+ private:
+  void stored(const trace::BlockStored& block);
+  void removed(const trace::BlockRemoved& block);
+
+  std::int32_t m_blockSize;
+  std::map<std::uint64_t, std::uint32_t> m_copies;  ///< by hash
+  std::vector<KvEvent> m_waiting;
+};
+
+}  // namespace spanscope::server

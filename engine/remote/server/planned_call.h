@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// A request of a client as a query with its plan.
+#pragma once
+
+#include "engine/plan/plan.h"
+#include "engine/plan/planner.h"
+#include "engine/query/query.h"
+#include "engine/remote/server/call_bodies.h"
+#include "engine/remote/server/engine.h"
+#include "engine/run/run_options.h"
+#include "engine/text/chat_template.h"
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace spanscope::server {
+
+/// How the answer to a call is written.
+enum class AnswerForm : std::uint8_t { Chat, Completion };
+
+struct PlannedCall {
+  std::string model;  ///< as the client named it
+  query::Node query;
+  std::shared_ptr<const plan::Plan> plan;
+  run::RunOptions options;
+  std::size_t choicesPerPrompt = 1;
+  std::vector<std::string> stops;
+  AnswerForm form = AnswerForm::Chat;  ///< of an answer in one piece
+  bool logprobs = false;
+  bool stream = false;
+  bool includesUsage = false;
+};
+
+/// What calls are planned with.
+struct CallRules {
+  run::RunOptions options{};  ///< of every run
+  plan::PlanOptions plan{};
+  std::int32_t mostTokens = 0;  ///< of one reply; 0: the model's limit
+};
+
+/// Each throws ApiFailure. `randomSeed` is for calls that have no seed of their own.
+PlannedCall planChat(const ChatCall& call, const CallRules& rules, std::uint64_t randomSeed);
+PlannedCall planCompletion(const CompletionCall& call, const CallRules& rules, const ServedModel& model,
+                           std::uint64_t randomSeed);
+/// The body of SPNL's endpoint: JSON of a repeat or map (or generate) whose prompt holds messages and joins.
+/// Errors name the place in the body.
+PlannedCall planQuery(std::string_view body, const CallRules& rules, std::uint64_t randomSeed);
+
+/// The template with which a text stands as it is given, behind what begins every prompt of the model.
+/// Lives as long as the program.
+const text::ChatTemplate& rawTemplate(const text::ChatTemplate& ofModel);
+
+/// The query that a conversation is.
+query::Node chatQuery(const std::vector<query::Message>& messages, const query::GenerateSettings& settings);
+
+}  // namespace spanscope::server

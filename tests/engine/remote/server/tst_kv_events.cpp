@@ -1,0 +1,272 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// KV events as vLLM writes them: the bytes of its own publisher for the same events.
+#include "engine/base/error.h"
+#include "engine/remote/server/kv_events.h"
+#include "engine/remote/server/kv_publisher.h"
+#include "engine/remote/server/message_pack.h"
+#include "tests/support/test_program.h"
+
+#include <QFile>
+// Qt Test needs this type to compare JSON values.
+#include <QTest>
+#include <qfloat16.h>
+
+#include <nlohmann/json.hpp>
+#include <zmq.h>
+
+#include <array>
+#include <cstdint>
+#include <limits>
+#include <memory>
+#include <string>
+#include <vector>
+
+using namespace spanscope;
+using namespace spanscope::server;
+
+namespace {
+
+using Json = nlohmann::json;
+
+std::string hex(const std::string& bytes) {
+  return QByteArray::fromStdString(bytes).toHex().toStdString();
+}
+
+/// The events of a recorded payload; nothing for those that have what our engine cannot say.
+std::optional<std::vector<KvEvent>> eventsOf(const Json& list) {
+  std::vector<KvEvent> events;
+  for (const Json& one : list) {
+    if (!one.is_object()) return std::nullopt;
+    const std::string type = one.at("type").get<std::string>();
+    if (type == "AllBlocksCleared") {
+      events.emplace_back(KvCleared{});
+      continue;
+    }
+    const bool isPlain =
+        one.size() == (type == "BlockStored" ? 8U : 3U) && one["block_hashes"][0].is_number();
+    if (!isPlain) return std::nullopt;
+    const auto text = [&](const char* key) {
+      return one[key].is_null() ? std::nullopt : std::optional(one[key].get<std::string>());
+    };
+    const auto hashes = one["block_hashes"].get<std::vector<std::uint64_t>>();
+    if (type == "BlockRemoved") {
+      events.emplace_back(KvBlocksRemoved{.hashes = hashes, .medium = text("medium")});
+      continue;
+    }
+    KvBlocksStored stored;
+    stored.hashes = hashes;
+    if (!one["parent_block_hash"].is_null()) stored.parent = one["parent_block_hash"].get<std::uint64_t>();
+    stored.tokens = one["token_ids"].get<std::vector<TokenId>>();
+    stored.blockSize = one["block_size"].get<std::int32_t>();
+    if (!one["lora_id"].is_null()) stored.loraId = one["lora_id"].get<std::int64_t>();
+    stored.medium = text("medium");
+    stored.loraName = text("lora_name");
+    events.emplace_back(std::move(stored));
+  }
+  return events;
+}
+
+trace::Event madeEvent(trace::Payload payload) {
+  trace::Event made;
+  made.payload = std::move(payload);
+  return made;
+}
+
+trace::Event stored(std::uint64_t key, std::uint64_t parent, std::int32_t index,
+                    std::vector<TokenId> tokens) {
+  return madeEvent(trace::BlockStored{.block = 1,
+                                      .key = {.high = 9, .low = key},
+                                      .parent = {.high = 9, .low = parent},
+                                      .segment = 0,
+                                      .virtualIndex = index,
+                                      .base = 0,
+                                      .tokens = std::move(tokens)});
+}
+
+trace::Event removed(std::uint64_t key, trace::RemovalReason reason = trace::RemovalReason::Evicted) {
+  return madeEvent(trace::BlockRemoved{.block = 1, .key = {.high = 9, .low = key}, .reason = reason});
+}
+
+struct Zmq {
+  Zmq(int type, const std::string& endpoint) : context(zmq_ctx_new()), socket(zmq_socket(context, type)) {
+    const int timeout = 5000;
+    zmq_setsockopt(socket, ZMQ_RCVTIMEO, &timeout, sizeof timeout);
+    if (type == ZMQ_SUB) zmq_setsockopt(socket, ZMQ_SUBSCRIBE, "", 0);
+    zmq_connect(socket, endpoint.c_str());
+  }
+  ~Zmq() {
+    const int none = 0;
+    zmq_setsockopt(socket, ZMQ_LINGER, &none, sizeof none);
+    zmq_close(socket);
+    zmq_ctx_term(context);
+  }
+  std::vector<std::string> receive() const {
+    std::vector<std::string> frames;
+    int more = 1;
+    while (more != 0) {
+      std::array<char, 65536> buffer{};
+      const int size = zmq_recv(socket, buffer.data(), buffer.size(), 0);
+      if (size < 0) return {};
+      frames.emplace_back(buffer.data(), static_cast<std::size_t>(size));
+      std::size_t length = sizeof more;
+      zmq_getsockopt(socket, ZMQ_RCVMORE, &more, &length);
+    }
+    return frames;
+  }
+  void send(const std::vector<std::string>& frames) const {
+    for (std::size_t i = 0; i < frames.size(); ++i)
+      zmq_send(socket, frames[i].data(), frames[i].size(), i + 1 < frames.size() ? ZMQ_SNDMORE : 0);
+  }
+  void* context;
+  void* socket;
+};
+
+std::vector<KvEvent> cleared() {
+  return {KvEvent(KvCleared{})};
+}
+
+}  // namespace
+
+class TestKvEvents : public QObject {
+  Q_OBJECT
+
+ private Q_SLOTS:
+  void numbers_data();
+  void numbers();
+  void bytesAreThoseOfVllm();
+  void chainsAreJoined();
+  void copiesCountOnce();
+  void tailsAreNotTold();
+  void publishesAndReplays();
+  void othersCannotReachIt();
+};
+
+void TestKvEvents::numbers_data() {
+  QTest::addColumn<qint64>("number");
+  QTest::addColumn<QString>("bytes");
+  QTest::newRow("0") << qint64(0) << "00";
+  QTest::newRow("127") << qint64(127) << "7f";
+  QTest::newRow("128") << qint64(128) << "cc80";
+  QTest::newRow("256") << qint64(256) << "cd0100";
+  QTest::newRow("65536") << qint64(65536) << "ce00010000";
+  QTest::newRow("2^32") << (qint64(1) << 32) << "cf0000000100000000";
+  QTest::newRow("-1") << qint64(-1) << "ff";
+  QTest::newRow("-32") << qint64(-32) << "e0";
+  QTest::newRow("-33") << qint64(-33) << "d0df";
+  QTest::newRow("-129") << qint64(-129) << "d1ff7f";
+  QTest::newRow("least") << std::numeric_limits<qint64>::min() << "d38000000000000000";
+}
+
+void TestKvEvents::numbers() {
+  QFETCH(qint64, number);
+  QFETCH(QString, bytes);
+  MessagePack pack;
+  pack.add(std::int64_t{number});
+  QCOMPARE(hex(pack.bytes()), bytes.toStdString());
+}
+
+void TestKvEvents::bytesAreThoseOfVllm() {
+  QFile file(SPANSCOPE_GOLDEN_DIR "/vllm/events.jsonl");
+  if (!file.open(QIODevice::ReadOnly)) QSKIP("golden/vllm is not there");
+  int compared = 0;
+  while (!file.atEnd()) {
+    const Json line = Json::parse(file.readLine().toStdString());
+    if (line["encoding"] != "maps" || !line["payload"].is_array()) continue;
+    const Json& payload = line["payload"];
+    const auto events = eventsOf(payload[1]);
+    if (!events) continue;
+    const KvBatch batch{.time = payload[0].get<double>(), .events = *events, .rank = payload[2].get<int>()};
+    QCOMPARE(hex(packed(batch)), line["frames"].back().get<std::string>());
+    ++compared;
+  }
+  QVERIFY2(compared >= 6, qPrintable(QString::number(compared)));
+}
+
+void TestKvEvents::chainsAreJoined() {
+  KvEventForm form(2);
+  QVERIFY(form.take(stored(1, 100, 0, {10, 11})).empty());
+  QVERIFY(form.take(stored(2, 1, 1, {12, 13})).empty());
+  QVERIFY(form.take(stored(3, 200, 0, {14, 15})).empty());
+  const std::vector<KvEvent> events = form.take(madeEvent(trace::BatchComputed{}));
+  QCOMPARE(events.size(), std::size_t{2});
+  const auto& first = std::get<KvBlocksStored>(events[0]);
+  QCOMPARE(first.hashes, (std::vector<std::uint64_t>{1, 2}));
+  QVERIFY(!first.parent);
+  QCOMPARE(first.tokens, (std::vector<TokenId>{10, 11, 12, 13}));
+  QCOMPARE(std::get<KvBlocksStored>(events[1]).hashes, (std::vector<std::uint64_t>{3}));
+  // What goes on with an earlier block names it.
+  form.take(stored(4, 2, 2, {16, 17}));
+  QCOMPARE(std::get<KvBlocksStored>(form.take(madeEvent(trace::RunFinished{}))[0]).parent,
+           std::optional<std::uint64_t>(2));
+  QVERIFY(form.take(madeEvent(trace::BatchComputed{})).empty());
+}
+
+void TestKvEvents::copiesCountOnce() {
+  KvEventForm form(1);
+  form.take(stored(1, 0, 0, {5}));
+  form.take(stored(1, 0, 0, {5}));
+  QCOMPARE(form.take(madeEvent(trace::BatchComputed{})).size(), std::size_t{1});
+  form.take(removed(1));
+  QVERIFY(form.take(madeEvent(trace::BatchComputed{})).empty());
+  form.take(removed(1));
+  const auto events = form.take(madeEvent(trace::BatchComputed{}));
+  QCOMPARE(std::get<KvBlocksRemoved>(events.at(0)).hashes, (std::vector<std::uint64_t>{1}));
+  // The whole cache goes with one event.
+  form.take(stored(2, 0, 0, {6}));
+  form.take(madeEvent(trace::BatchComputed{}));
+  form.take(removed(2, trace::RemovalReason::Cleared));
+  QCOMPARE(form.take(madeEvent(trace::CacheCleared{})), cleared());
+}
+
+void TestKvEvents::tailsAreNotTold() {
+  KvEventForm form(4);
+  form.take(stored(1, 0, 0, {5, 6, 7}));
+  form.take(removed(1, trace::RemovalReason::Grown));
+  QVERIFY(form.take(madeEvent(trace::BatchComputed{})).empty());
+}
+
+void TestKvEvents::publishesAndReplays() {
+  const std::string endpoint =
+      "ipc:///tmp/spanscope-kv-" + std::to_string(QCoreApplication::applicationPid());
+  KvPublisher publisher({.endpoint = endpoint, .replayEndpoint = endpoint + "-replay", .topic = "kv"});
+  const Zmq subscriber(ZMQ_SUB, endpoint);
+  // A subscription takes a moment to arrive, and what came before it is lost.
+  std::vector<std::string> frames;
+  for (int i = 0; i < 100 && frames.empty(); ++i) {
+    publisher.publish(cleared());
+    const int soon = 50;
+    zmq_setsockopt(subscriber.socket, ZMQ_RCVTIMEO, &soon, sizeof soon);
+    frames = subscriber.receive();
+  }
+  QCOMPARE(frames.size(), std::size_t{3});
+  QCOMPARE(frames[0], std::string("kv"));
+  QCOMPARE(frames[1].size(), std::size_t{8});
+  QVERIFY(hex(frames[2]).ends_with("9181a474797065b0416c6c426c6f636b73436c656172656400"));
+
+  for (int i = 0; i < 3; ++i) publisher.publish(cleared());
+  QTest::qWait(50);
+  const Zmq dealer(ZMQ_DEALER, endpoint + "-replay");
+  dealer.send({"garbage"});
+  dealer.send({"", std::string("\0\0\0\0\0\0\0\1", 8)});
+  std::uint64_t expected = 1;
+  while (true) {
+    const std::vector<std::string> again = dealer.receive();
+    QCOMPARE(again.size(), std::size_t{4});
+    if (again[2] == std::string(8, '\xFF')) {
+      QCOMPARE(again[1] + again[3], std::string());
+      break;
+    }
+    QCOMPARE(hex(again[2]), QString("%1").arg(expected, 16, 16, QChar('0')).toStdString());
+    ++expected;
+  }
+  QVERIFY(expected >= 4);
+}
+
+void TestKvEvents::othersCannotReachIt() {
+  for (const char* endpoint :
+       {"tcp://*:0", "tcp://0.0.0.0:5557", "tcp://10.0.0.1:5557", "udp://127.0.0.1:1", ""})
+    QVERIFY_EXCEPTION_THROWN(KvPublisher({.endpoint = endpoint, .replayEndpoint = {}}), Failure);
+}
+
+SPANSCOPE_TEST(tst_kv_events, TestKvEvents, QCoreApplication)
+#include "tst_kv_events.moc"
