@@ -101,6 +101,7 @@ ExitCode perform(int argc, const char* const* argv, Context& context) {
     addRemote(app, context);
     addTwin(app, context);
     addLesson(app, context);
+    addServe(app, context);
     addCompletion(app, context);
     addMan(app, context);
     ExitCode code = ExitCode::Usage;

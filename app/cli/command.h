@@ -32,5 +32,6 @@ void addBench(CLI::App& app, Context& context);
 void addRemote(CLI::App& app, Context& context);
 void addTwin(CLI::App& app, Context& context);
 void addLesson(CLI::App& app, Context& context);
+void addServe(CLI::App& app, Context& context);
 
 }  // namespace spanscope::cli

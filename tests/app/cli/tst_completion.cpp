@@ -117,7 +117,7 @@ void TestCompletion::bashCompletes_data() {
   };
   row("commands", {"spanq", ""},
       {"validate", "explain", "run", "export", "trace", "model", "devices", "cache", "bench", "remote",
-       "twin", "lesson", "completion", "man"});
+       "twin", "lesson", "serve", "completion", "man"});
   row("beginning of a command", {"spanq", "ex"}, {"explain", "export"});
   row("options of the program", {"spanq", "--v"}, {"--version"});
   row("commands of a group", {"spanq", "trace", ""}, {"show", "stats", "sources"});

@@ -180,6 +180,7 @@ std::vector<TestSpanqExitCodes::Row> TestSpanqExitCodes::rows() const {
       {"model show", {model}, {none}},
       {"model logits", {model, "--ids", "5,6"}, {none, "--ids", "5,6"}},
       {"devices", {}, {}},
+      {"serve", {}, {none}},
       {"completion", {"bash"}, {}},
       {"man", {"run"}, {}},
       {"cache list", store, noStore},

@@ -1,0 +1,230 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "app/cli/command.h"
+#include "app/cli/command_service.h"
+#include "app/cli/input.h"
+#include "app/cli/number_option.h"
+#include "app/cli/session_options.h"
+#include "app/cli/setting_options.h"
+#include "app/cli/target_warnings.h"
+#include "app/cli/usage.h"
+#include "engine/base/counted.h"
+#include "engine/base/error.h"
+#include "engine/remote/server/access.h"
+#include "engine/remote/server/server.h"
+#include "engine/run/session.h"
+#include "engine/trace/recorder.h"
+#include "engine/workbench/run_options.h"
+#include "engine/workbench/service/served_engine.h"
+#include "engine/workbench/service/work_service.h"
+
+#include <CLI/CLI.hpp>
+
+#include <chrono>
+#include <cstdlib>
+#include <limits>
+#include <memory>
+#include <ostream>
+#include <string>
+#include <thread>
+#include <utility>
+#include <vector>
+
+namespace spanscope::cli {
+namespace {
+
+constexpr const char* kKeyVariable = "SPANQ_API_KEY";
+
+struct ServeOptions {
+  SessionOptions session;
+  std::string model;  ///< the argument
+  server::ServerConfig server;
+  std::string keyFile;
+  std::string certificate;
+  std::string privateKey;
+  std::uint32_t bodyMebibytes = 16;
+  std::uint32_t clients = 128;
+  std::uint32_t requests = 64;
+  std::int32_t replyTokens = 0;
+  std::uint32_t answerSeconds = 600;
+  std::uint32_t finishSeconds = 30;
+  bool noTexts = false;
+};
+
+std::vector<std::string> clientKeys(const ServeOptions& options, const Streams& streams) {
+  constexpr std::size_t kMostBytes = std::size_t{1} << 20U;
+  std::vector<std::string> keys;
+  if (!options.keyFile.empty()) {
+    keys = server::keysIn(readInput(options.keyFile, streams, kMostBytes));
+    if (keys.empty())
+      throw Failure({.file = options.keyFile, .place = {}, .found = "no key", .expected = "a key a line"});
+  }
+  // NOLINTNEXTLINE(concurrency-mt-unsafe): nobody sets variables of the environment.
+  if (const char* const key = std::getenv(kKeyVariable); key != nullptr && *key != '\0')
+    keys.emplace_back(key);
+  return keys;
+}
+
+server::ServerConfig serverConfig(const ServeOptions& options, const Streams& streams) {
+  server::ServerConfig config = options.server;
+  config.keys = clientKeys(options, streams);
+  config.certificate = options.certificate;
+  config.privateKey = options.privateKey;
+  config.keepsTexts = !options.noTexts;
+  config.limits.bodyBytes = std::size_t{options.bodyMebibytes} << 20U;
+  config.limits.clients = options.clients;
+  config.limits.requests = options.requests;
+  config.limits.replyTokens = options.replyTokens;
+  config.limits.toAnswer = std::chrono::seconds(options.answerSeconds);
+  config.limits.toFinish = std::chrono::seconds(options.finishSeconds);
+  config.run = workbench::runOptionsOf(options.session.settings);
+  for (const std::string& name : workbench::stoodFor(options.session.settings)) config.names.push_back(name);
+  return config;
+}
+
+/// Takes what waits in the recorder's queue, which nobody looks at.
+void serveUntilStopped(trace::Recorder& recorder, const std::stop_token& stop) {
+  constexpr std::chrono::milliseconds kPeriod(50);
+  std::vector<trace::Event> events;
+  while (!stop.stop_requested()) {
+    recorder.drain(events);
+    events.clear();
+    std::this_thread::sleep_for(kPeriod);
+  }
+}
+
+ExitCode serve(const Context& context, ServeOptions options) {
+  const Streams& streams = context.streams;
+  if (!options.model.empty()) options.session.settings.model = options.model;
+  server::ServerConfig config = serverConfig(options, streams);
+  warnOfGuessedTemplate(streams.err, options.session.settings);
+  const auto model =
+      std::make_shared<workbench::ModelBundle>(loadChosenModel(options.session, context.backends));
+  const workbench::OwnModel own = ownModel(model, options.session);
+  workbench::WorkplaceWatcher nobody;
+  workbench::WorkService service(context.backends, nobody, own);
+  workbench::ServedEngine engine(service, options.session.settings, model, own.session, own.recorder);
+  server::Server server(std::move(config), engine);
+  // A pool that does not fit is told now, and not to the first client.
+  const workbench::WorkHandle opened = service.submit(std::make_shared<workbench::FunctionWork>(
+      [](workbench::Workplace& place, const std::stop_token& stop) { place.sessionFor({}, stop); }));
+  opened.wait();
+  opened.rethrow();
+  if (streams.endsByItself != nullptr) *streams.endsByItself = true;
+  server.start();
+  streams.out << "Serving " << model->name << " at " << server.url() << " ("
+              << counted(static_cast<std::int64_t>(engine.model().context), "token") << ", "
+              << counted(engine.model().blocks, "block") << ")\n";
+  streams.out.flush();
+  serveUntilStopped(*own.recorder, context.stop);
+  server.finish();
+  service
+      .submit(std::make_shared<workbench::FunctionWork>(
+          [](workbench::Workplace& place, const std::stop_token& stop) {
+            place.openSession().finishKeeping(stop);
+          }))
+      .wait();
+  return ExitCode::Fine;
+}
+
+}  // namespace
+
+void addServe(CLI::App& app, Context& context) {
+  CLI::App* command =
+      app.add_subcommand("serve", "Answer SPNL's and OpenAI's clients, over one model and its cache");
+  command->footer(
+      "Examples:\n"
+      "  spanq serve\n"
+      "  spanq serve ~/models/smollm2 --served-name '*' --blocks 4096\n"
+      "  spanq serve --host 0.0.0.0 --api-key-file keys --tls-cert cert.pem --tls-key key.pem\n\n"
+      "It answers at /v1/chat/completions, /v1/completions, /v1/query/execute (SPNL), /v1/models, /tokenize, "
+      "/detokenize, /metrics and /health until it is interrupted; requests that run are then answered, and "
+      "new ones refused. Keys of clients come from a file or from SPANQ_API_KEY; each client has a part of "
+      "the cache of its own. Beyond the loopback, keys and TLS are needed.\n");
+  const auto options = std::make_shared<ServeOptions>();
+  workbench::RunSettings& settings = options->session.settings;
+  command->add_option("MODEL", options->model,
+                      "Directory or file of the model; without it, that of --model, or the bundled one");
+  addSettings(*command, settings, {"model", "chat_template"});
+  command->add_option("--host", options->server.host, "Name or address to listen on")->capture_default_str();
+  constexpr int kMostPort = 65535;
+  addNumber(*command, "--port", options->server.port, "Port to listen on; 0: any that is free",
+            {0, kMostPort});
+  command
+      ->add_option("--served-name", options->server.names,
+                   "Another name by which clients may call the model; '*': any name. May be repeated")
+      ->allow_extra_args(false)
+      ->type_name("NAME");
+  const std::string kAccess = "Access";
+  command
+      ->add_option("--api-key-file", options->keyFile,
+                   "Keys of clients, one a line; lines that begin with # do not count")
+      ->type_name("FILE")
+      ->group(kAccess);
+  CLI::Option* certificate =
+      command->add_option("--tls-cert", options->certificate, "Certificate for TLS, with its chain, as PEM")
+          ->type_name("FILE")
+          ->group(kAccess);
+  CLI::Option* key = command->add_option("--tls-key", options->privateKey, "Private key of it, as PEM")
+                         ->type_name("FILE")
+                         ->group(kAccess);
+  certificate->needs(key);
+  key->needs(certificate);
+  command
+      ->add_option("--allow-host", options->server.hosts,
+                   "Another name under which clients may call this machine. May be repeated")
+      ->allow_extra_args(false)
+      ->type_name("NAME")
+      ->group(kAccess);
+  command
+      ->add_option("--allow-origin", options->server.origins,
+                   "Origin of pages in a browser that may use the server. May be repeated")
+      ->allow_extra_args(false)
+      ->type_name("ORIGIN")
+      ->group(kAccess);
+  command
+      ->add_flag("--no-texts", options->noTexts, "Keep no texts of requests and replies, only their figures")
+      ->group(kAccess);
+  CLI::Option* events = command
+                            ->add_option("--kv-events", options->server.kvEvents.endpoint,
+                                         "Publish what happens to blocks here over ZeroMQ, as vLLM does: "
+                                         "tcp://127.0.0.1:5557")
+                            ->type_name("ENDPOINT")
+                            ->excludes("--no-texts");
+  command
+      ->add_option("--kv-events-replay", options->server.kvEvents.replayEndpoint,
+                   "Send it again here to those who missed some: tcp://127.0.0.1:5558")
+      ->type_name("ENDPOINT")
+      ->needs(events);
+  const std::string kLimits = "Limits";
+  constexpr std::uint32_t kMany = 100'000;
+  addNumber(*command, "--max-body-mib", options->bodyMebibytes, "Largest body of a request, in MiB",
+            {1U, 1024U})
+      ->group(kLimits);
+  addNumber(*command, "--max-clients", options->clients, "Most connections at once", {1U, 4096U})
+      ->group(kLimits);
+  addNumber(*command, "--max-requests", options->requests, "Most requests that run or wait at once",
+            {1U, kMany})
+      ->group(kLimits);
+  addNumber(*command, "--max-reply", options->replyTokens,
+            "Most tokens of a reply; 0: what the model's context leaves",
+            {0, std::numeric_limits<std::int32_t>::max()})
+      ->group(kLimits);
+  addNumber(*command, "--max-seconds", options->answerSeconds, "Longest time for an answer, in seconds",
+            {1U, kMany})
+      ->group(kLimits);
+  addNumber(*command, "--end-seconds", options->finishSeconds,
+            "Time for answers that run when the server is to end, in seconds", {0U, kMany})
+      ->group(kLimits);
+  addSettings(*command, settings, {"policy", "prompt_layout", "max_tokens"});
+  addSettings(*command, settings,
+              {"device", "exact", "arithmetic", "threads", "block_size", "blocks", "kv_type"});
+  addStoreOptions(*command, options->session);
+  using workbench::SettingEffect;
+  addOtherSettings(*command, settings, {SettingEffect::Model, SettingEffect::Session});
+  command->callback([&context, options] {
+    options->session.check();
+    context.action = [&context, options] { return serve(context, *options); };
+  });
+}
+
+}  // namespace spanscope::cli

@@ -1,0 +1,118 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "engine/workbench/service/served_engine.h"
+
+#include "engine/workbench/service/run_work.h"
+#include "engine/workbench/service/work_state.h"
+
+#include <algorithm>
+#include <map>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <utility>
+#include <variant>
+
+namespace spanscope::workbench {
+
+/// Brings the events of each run to its listener.
+class ServedEngine::Router {
+ public:
+  /// The next run that starts is the one of this listener. It is called on the service's thread, on which no
+  /// other run starts before that.
+  void expect(std::shared_ptr<server::RunListener> listener) {
+    const std::lock_guard lock(m_mutex);
+    m_expected = std::move(listener);
+  }
+  void setListener(std::function<void(const trace::Event&)> listener) {
+    const std::lock_guard lock(m_mutex);
+    m_ofAll = std::move(listener);
+  }
+  void take(const trace::Event& event) {
+    const std::lock_guard lock(m_mutex);
+    if (m_ofAll) m_ofAll(event);
+    if (m_expected && std::holds_alternative<trace::RunStarted>(event.payload))
+      m_listeners[event.run] = std::exchange(m_expected, nullptr);
+    const auto found = m_listeners.find(event.run);
+    if (found == m_listeners.end()) return;
+    found->second->onEvent(event);
+    if (std::holds_alternative<trace::RunFinished>(event.payload)) m_listeners.erase(found);
+  }
+
+ private:
+  std::mutex m_mutex;
+  std::shared_ptr<server::RunListener> m_expected;
+  std::map<RunId, std::shared_ptr<server::RunListener>> m_listeners;
+  std::function<void(const trace::Event&)> m_ofAll;
+};
+
+namespace {
+
+class ServedHandle final : public server::RunHandle {
+ public:
+  explicit ServedHandle(WorkHandle handle) : m_handle(std::move(handle)) {}
+  void stop() override { m_handle.stop(); }
+
+ private:
+  WorkHandle m_handle;
+};
+
+server::RunEnd endOf(WorkState state, const std::string& problem, const RunWork& work) {
+  using How = server::RunEnd::How;
+  server::RunEnd end;
+  end.how = state == WorkState::Finished  ? How::Finished
+            : state == WorkState::Stopped ? How::Stopped
+                                          : How::Failed;
+  end.problem = problem;
+  // A run that could not be begun, or failed after it had said something, is no fault of what was asked.
+  const std::optional<run::RunResult>& result = work.result();
+  end.isOfInput = end.how == How::Failed && result && result->error &&
+                  std::all_of(result->steps.begin(), result->steps.end(),
+                              [](const run::StepResult& step) { return step.tokens.empty(); });
+  return end;
+}
+
+}  // namespace
+
+ServedEngine::ServedEngine(WorkService& service, RunSettings settings,
+                           std::shared_ptr<const ModelBundle> model, const run::SessionConfig& session,
+                           std::shared_ptr<trace::Recorder> recorder)
+    : m_service(service),
+      m_settings(std::move(settings)),
+      m_model(std::move(model)),
+      m_served{.name = m_model->name,
+               .fingerprint = m_model->fingerprint,
+               .context = m_model->config.maxPositions,
+               .blockSize = session.blockSize,
+               .blocks = session.blockCount - 1,
+               .tokenizer = m_model->tokenizer.get(),
+               .chat = m_model->chat},
+      m_recorder(std::move(recorder)),
+      m_router(std::make_shared<Router>()) {
+  m_recorder->setListener([router = m_router](const trace::Event& event) { router->take(event); });
+}
+
+ServedEngine::~ServedEngine() {
+  m_recorder->setListener({});
+}
+
+std::unique_ptr<server::RunHandle> ServedEngine::begin(server::RunOrder order,
+                                                       std::shared_ptr<server::RunListener> listener) {
+  const auto work = std::make_shared<RunWork>(
+      m_settings, RunWork::Preparation{.prepare = [router = m_router, listener, order = std::move(order)](
+                                                      Workplace&, const retrieve::Watch&) {
+        router->expect(listener);
+        return RunWork::Prepared{.plan = order.plan, .options = order.options};
+      }});
+  // The service lets go of both when the work has ended.
+  SubmitOptions options;
+  options.changed = [listener, raw = work.get()](WorkState state, const std::string& problem) {
+    if (hasEnded(state)) listener->onEnd(endOf(state, problem, *raw));
+  };
+  return std::make_unique<ServedHandle>(m_service.submit(work, std::move(options)));
+}
+
+void ServedEngine::setListener(std::function<void(const trace::Event&)> listener) {
+  m_router->setListener(std::move(listener));
+}
+
+}  // namespace spanscope::workbench

@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include "engine/remote/server/engine.h"
+#include "engine/trace/recorder.h"
+#include "engine/workbench/model_bundle.h"
+#include "engine/workbench/service/work_service.h"
+#include "engine/workbench/settings.h"
+
+#include <functional>
+#include <memory>
+
+namespace spanscope::workbench {
+
+/// The run service as a server sees it: each request is a run of its own, beside all others of the service.
+class ServedEngine final : public server::Engine {
+ public:
+  /// `settings`: of the session in which the runs go on. `recorder`: of that session; its listener is this
+  /// object's from now on. `model`: that of the settings, with tokenizer and template; `service` must outlive
+  /// this.
+  ServedEngine(WorkService& service, RunSettings settings, std::shared_ptr<const ModelBundle> model,
+               const run::SessionConfig& session, std::shared_ptr<trace::Recorder> recorder);
+  ~ServedEngine() override;
+  ServedEngine(const ServedEngine&) = delete;
+  ServedEngine& operator=(const ServedEngine&) = delete;
+
+  const server::ServedModel& model() const override { return m_served; }
+  std::unique_ptr<server::RunHandle> begin(server::RunOrder order,
+                                           std::shared_ptr<server::RunListener> listener) override;
+  void setListener(std::function<void(const trace::Event&)> listener) override;
+
+ private:
+  class Router;
+
+  WorkService& m_service;
+  const RunSettings m_settings;
+  const std::shared_ptr<const ModelBundle> m_model;
+  server::ServedModel m_served;
+  const std::shared_ptr<trace::Recorder> m_recorder;
+  const std::shared_ptr<Router> m_router;
+};
+
+}  // namespace spanscope::workbench
