@@ -179,11 +179,13 @@ ssize_t Connection::read(char* into, std::size_t size) {
   }
   const std::size_t count = std::min(size, m_end - m_begin);
   countHead(m_buffer.data() + m_begin, count);
-  // The library refuses a body by what it holds; frames of chunks come on top, and are not more than it.
-  if (m_headBytes > m_limits.headBytes || m_bodyBytes > 2 * m_limits.bodyBytes + m_limits.headBytes) {
-    m_fault = ReadFault::TooLong;
-    return -1;
-  }
+  // The library refuses a body by the length that its head says, and lets chunks be as many as they like.
+  // Their frames come on top of the body, and are not more than it.
+  if (m_headBytes > m_limits.headBytes)
+    m_fault = ReadFault::HeadTooLong;
+  else if (m_bodyBytes > 2 * m_limits.bodyBytes + m_limits.headBytes)
+    m_fault = ReadFault::BodyTooLong;
+  if (m_fault != ReadFault::None) return -1;
   std::memcpy(into, m_buffer.data() + m_begin, count);
   m_begin += count;
   return static_cast<ssize_t>(count);

@@ -16,7 +16,7 @@
 namespace spanscope::server {
 
 /// What keeps a request from being read.
-enum class ReadFault { None, TooSlow, TooLong };
+enum class ReadFault { None, TooSlow, HeadTooLong, BodyTooLong };
 
 /// Every function is of the thread that serves the client, except for end().
 class Connection final : public httplib::Stream {

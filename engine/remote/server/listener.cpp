@@ -56,7 +56,8 @@ int Listener::take(const std::string& host, int port) {
       host.starts_with("[") && host.ends_with("]") ? host.substr(1, host.size() - 2) : host;
   errno = 0;
   const int taken = port == 0 ? bind_to_any_port(bare) : bind_to_port(bare, port) ? port : -1;
-  if (taken > 0) return taken;
+  // The library lets five clients knock at once; those behind them would wait for seconds.
+  if (taken > 0 && ::listen(svr_sock_, SOMAXCONN) == 0) return taken;
   const int error = errno;
   throw Failure(errorAt("address " + host + ":" + std::to_string(port),
                         error != 0 ? std::generic_category().message(error) : "nothing to listen on",
@@ -118,7 +119,7 @@ void Listener::serve(Connection& connection) {
       if (connection.fault() == ReadFault::TooSlow)
         refuse(connection, "408 Request Timeout",
                {.message = "The request did not come in time.", .code = "request_timeout"});
-      else if (connection.fault() == ReadFault::TooLong)
+      else if (connection.fault() == ReadFault::HeadTooLong)
         refuse(connection, "431 Request Header Fields Too Large",
                {.message = "The head of the request is too long.", .code = "head_too_long"});
     }

@@ -283,6 +283,13 @@ httplib::Server::HandlerResponse Server::Impl::check(const Asked& asked, Reply& 
                  .code = "invalid_api_key"});
   }
   if (isDraining) return deny(draining());
+  // A packed body may be a thousand times as large as it looks.
+  const std::string packing = asked.get_header_value("Content-Encoding");
+  if (!packing.empty() && packing != "identity") {
+    return deny({.status = 415,
+                 .message = "This server takes no packed bodies (Content-Encoding).",
+                 .code = "unsupported_encoding"});
+  }
   return Unhandled;
 }
 
@@ -313,10 +320,10 @@ void Server::Impl::route() {
     if (fault == ReadFault::TooSlow)
       refuse(reply,
              {.status = 408, .message = "The request did not come in time.", .code = "request_timeout"});
-    else if (fault == ReadFault::TooLong && reply.status != 413)
+    else if (fault == ReadFault::HeadTooLong)
       refuse(reply,
              {.status = 431, .message = "The head of the request is too long.", .code = "head_too_long"});
-    else if (reply.status == 413)
+    else if (reply.status == 413 || fault == ReadFault::BodyTooLong)
       refuse(reply,
              {.status = 413,
               .message = "The body may have at most " + std::to_string(config.limits.bodyBytes) + " bytes.",

@@ -7,6 +7,7 @@
 #include "tests/support/test_program.h"
 
 // Qt Test needs this type to compare JSON values.
+#include <QFile>
 #include <QTest>
 #include <qfloat16.h>
 
@@ -96,6 +97,8 @@ class TestServer : public QObject {
   void refusesBodiesOfSpnl_data();
   void refusesBodiesOfSpnl();
   void answersSpnl();
+  void bodiesOfRealClients_data();
+  void bodiesOfRealClients();
   void tokenizes();
   void modelsAreCalledByTheirNames();
   void failuresOfTheEngineAreTold();
@@ -408,6 +411,48 @@ void TestServer::answersSpnl() {
   QCOMPARE(running.post("/v1/query/execute?stream=perhaps", repeat, plain).status, 400);
 }
 
+/// As these clients sent them, recorded.
+void TestServer::bodiesOfRealClients_data() {
+  QTest::addColumn<QByteArray>("recorded");
+  QFile file(SPANSCOPE_TEST_DATA_DIR "/clients.jsonl");
+  QVERIFY(file.open(QIODevice::ReadOnly));
+  while (!file.atEnd()) {
+    const QByteArray line = file.readLine();
+    const Json json = Json::parse(line.toStdString());
+    const std::string name = json["client"].get<std::string>() + ": " + json["what"].get<std::string>();
+    QTest::newRow(name.c_str()) << line;
+  }
+}
+
+void TestServer::bodiesOfRealClients() {
+  QFETCH(QByteArray, recorded);
+  const Json json = Json::parse(recorded.toStdString());
+  ServerConfig config = freePort();
+  config.names = {"spanlet"};
+  Running running(config);
+  const auto body = json["body"].get<std::string>();
+  const HttpAnswer answer = running.post(json["path"].get<std::string>(), body);
+  QVERIFY2(answer.status == json["status"].get<int>(), answer.body.c_str());
+  if (answer.status != 200) return;
+  const bool streams = Json::parse(body).value("stream", false);
+  QCOMPARE(answer.headers.at("content-type").starts_with("text/event-stream"), streams);
+  if (!streams) {
+    QVERIFY(!Json::parse(answer.body)["choices"].empty());
+    return;
+  }
+  // What is not of the form that they read, they drop: every event is either a piece or the end.
+  const std::vector<std::string> events = eventsIn(answer.body);
+  QCOMPARE(events.back(), std::string("[DONE]"));
+  for (std::size_t i = 0; i + 1 < events.size(); ++i) {
+    const Json event = Json::parse(events[i]);
+    for (const char* key : {"id", "object", "created", "model", "choices"}) QVERIFY(event.contains(key));
+    for (const Json& choice : event["choices"]) {
+      QVERIFY(choice.contains("index") && choice.contains("finish_reason"));
+      QVERIFY(choice.contains(event["object"] == "text_completion" ? "text" : "delta"));
+    }
+  }
+}
+
 void TestServer::tokenizes() {
   Running running;
   const Json text =
@@ -682,18 +727,17 @@ void TestServer::countsWhatHappens() {
   running.post(kChat, chatWith());
   running.post(kChat, "{}");
   running.get("/nothing");
-  const std::string text = running.get("/metrics").body;
+  // An answer is counted when it is written, a moment before or after the client has it.
   const auto has = [&](const char* line) {
-    return ("\n" + text).find("\n" + std::string(line) + "\n") != std::string::npos;
+    return ("\n" + running.get("/metrics").body).find("\n" + std::string(line) + "\n") != std::string::npos;
   };
-  QVERIFY2(has(R"(spanscope_http_answers_total{endpoint="/v1/chat/completions",status="200"} 1)"),
-           text.c_str());
-  QVERIFY(has(R"(spanscope_http_answers_total{endpoint="/v1/chat/completions",status="400"} 1)"));
-  QVERIFY(has(R"(spanscope_http_answers_total{endpoint="other",status="404"} 1)"));
+  QTRY_VERIFY(has(R"(spanscope_http_answers_total{endpoint="/v1/chat/completions",status="200"} 1)"));
+  QTRY_VERIFY(has(R"(spanscope_http_answers_total{endpoint="/v1/chat/completions",status="400"} 1)"));
+  QTRY_VERIFY(has(R"(spanscope_http_answers_total{endpoint="other",status="404"} 1)"));
   QVERIFY(has("spanscope_prompt_tokens_total 40"));
   QVERIFY(has("spanscope_prompt_tokens_cached_total 32"));
   QVERIFY(has("spanscope_generated_tokens_total 22"));
-  QVERIFY(has("spanscope_requests_running 0"));
+  QTRY_VERIFY(has("spanscope_requests_running 0"));
 }
 
 SPANSCOPE_TEST(tst_server, TestServer)

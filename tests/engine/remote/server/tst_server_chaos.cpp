@@ -112,9 +112,12 @@ void TestServerChaos::brokenRequests_data() {
   row("chunks of garbage",
       "POST /tokenize HTTP/1.1\r\nHost: localhost\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\n{}\r\n0\r\n\r\n",
       0);
-  row("packed garbage",
+  row("a packed body",
       "POST /tokenize HTTP/1.1\r\nHost: localhost\r\nContent-Encoding: gzip\r\nContent-Length: 4\r\n\r\nabcd",
-      0);
+      415);
+  std::string chunks = "POST /tokenize HTTP/1.1\r\nHost: localhost\r\nTransfer-Encoding: chunked\r\n\r\n";
+  for (int i = 0; i < 300; ++i) chunks += "400\r\n" + std::string(1024, 'a') + "\r\n";
+  row("more chunks than it takes", chunks, 413);
   row("an unknown method", "BREW /health HTTP/1.1\r\nHost: localhost\r\n\r\n", 0);
   row("bytes that are no text", requestText("POST", "/tokenize", "{\"prompt\":\"\xFF\xFE\"}"), 400);
   row("deep", requestText("POST", "/tokenize", std::string(5000, '[')), 400);
