@@ -20,17 +20,17 @@ enum class RequestState : std::uint8_t { Running, Finished, Stopped, Failed };
 
 struct ServedRequest {
   std::uint64_t number = 0;  ///< counts from 1
-  std::string id;            ///< that the client was told: "chatcmpl-…"
-  std::string endpoint;      ///< "/v1/chat/completions"
-  std::string model;         ///< as the client named it
-  std::string client;        ///< address
+  std::string id{};          ///< that the client was told: "chatcmpl-…"
+  std::string endpoint{};    ///< "/v1/chat/completions"
+  std::string model{};       ///< as the client named it
+  std::string client{};      ///< address
   std::int64_t time = 0;     ///< when it came, milliseconds since 1970
-  std::string queryJson;     ///< canonical; empty where texts are not kept
+  std::string queryJson{};   ///< canonical; empty where texts are not kept
   RunId run = 0;             ///< 0: it has not begun
   RequestState state = RequestState::Running;
-  std::string problem;               ///< why it failed
-  std::vector<trace::Event> events;  ///< of its run, in order; without texts where these are not kept
-  bool isCut = false;                ///< events are missing: there were too many
+  std::string problem{};               ///< why it failed
+  std::vector<trace::Event> events{};  ///< of its run, in order; without texts where these are not kept
+  bool isCut = false;                  ///< events are missing: there were too many
 };
 
 /// Is told of requests, on the thread on which it happens. It must return soon, must not throw, and must not

@@ -78,7 +78,7 @@ std::vector<std::string> streamedTexts(const HttpAnswer& answer, std::size_t cho
 
 }  // namespace
 
-class TestServer : public QObject {
+class TestEndpoints : public QObject {
   Q_OBJECT
 
  private Q_SLOTS:
@@ -114,7 +114,7 @@ class TestServer : public QObject {
   void countsWhatHappens();
 };
 
-void TestServer::tellsItsHealthAndModels() {
+void TestEndpoints::tellsItsHealthAndModels() {
   Running running;
   QCOMPARE(running.get("/health").status, 200);
   const Json models = Json::parse(running.get("/v1/models").body);
@@ -125,7 +125,7 @@ void TestServer::tellsItsHealthAndModels() {
   QCOMPARE(Json::parse(none.body)["error"]["code"].get<std::string>(), std::string("not_found"));
 }
 
-void TestServer::answersAChat() {
+void TestEndpoints::answersAChat() {
   Running running;
   const HttpAnswer answer = running.post(kChat, chatWith(R"("model":"stand-in",)"));
   QVERIFY2(answer.status == 200, textOf(answer).c_str());
@@ -141,7 +141,7 @@ void TestServer::answersAChat() {
   QCOMPARE(json["usage"]["prompt_tokens_details"]["cached_tokens"].get<int>(), 32);
 }
 
-void TestServer::streamsAChat() {
+void TestEndpoints::streamsAChat() {
   Running running;
   const HttpAnswer answer =
       running.post(kChat, chatWith(R"("stream":true,"stream_options":{"include_usage":true},)"));
@@ -164,7 +164,7 @@ void TestServer::streamsAChat() {
   for (const std::string& event : bare) QVERIFY(event.find("usage") == std::string::npos);
 }
 
-void TestServer::endsAtAStopText_data() {
+void TestEndpoints::endsAtAStopText_data() {
   QTest::addColumn<QString>("stop");
   QTest::addColumn<QString>("text");
   QTest::addColumn<QString>("reason");
@@ -185,7 +185,7 @@ void TestServer::endsAtAStopText_data() {
                                    << "stop";
 }
 
-void TestServer::endsAtAStopText() {
+void TestEndpoints::endsAtAStopText() {
   QFETCH(QString, stop);
   QFETCH(QString, text);
   QFETCH(QString, reason);
@@ -200,7 +200,7 @@ void TestServer::endsAtAStopText() {
   QTRY_COMPARE(running.engine.going(), 0);
 }
 
-void TestServer::tellsProbabilities() {
+void TestEndpoints::tellsProbabilities() {
   Running running;
   running.engine.reply = "Hi";
   const Json chat = Json::parse(running.post(kChat, chatWith(R"("logprobs":true,)")).body);
@@ -224,7 +224,7 @@ void TestServer::tellsProbabilities() {
   QCOMPARE(tokens, std::string("Hi"));
 }
 
-void TestServer::givesSeveralReplies() {
+void TestEndpoints::givesSeveralReplies() {
   Running running;
   const Json json = Json::parse(running.post(kChat, chatWith(R"("n":3,"max_tokens":4,)")).body);
   QCOMPARE(json["choices"].size(), std::size_t{3});
@@ -239,7 +239,7 @@ void TestServer::givesSeveralReplies() {
   for (const std::string& text : streamedTexts(streamed, 3)) QCOMPARE(text, running.engine.reply);
 }
 
-void TestServer::answersACompletion() {
+void TestEndpoints::answersACompletion() {
   Running running;
   const Json json = Json::parse(
       running.post("/v1/completions", R"({"prompt":["Once","Twice"],"n":2,"max_tokens":4})").body);
@@ -254,7 +254,7 @@ void TestServer::answersACompletion() {
   QCOMPARE(streamedTexts(streamed)[0], running.engine.reply);
 }
 
-void TestServer::takesPromptsOfIds() {
+void TestEndpoints::takesPromptsOfIds() {
   Running running;
   QCOMPARE(running.post("/v1/completions", R"({"prompt":[79,110,99,101]})").status, 200);
   const plan::Plan plan = running.engine.lastPlan();
@@ -265,7 +265,7 @@ void TestServer::takesPromptsOfIds() {
   QCOMPARE(Json::parse(control.body)["error"]["param"].get<std::string>(), std::string("prompt"));
 }
 
-void TestServer::settingsReachTheRun() {
+void TestEndpoints::settingsReachTheRun() {
   Running running;
   const HttpAnswer answer = running.post(
       kChat,
@@ -286,7 +286,7 @@ void TestServer::settingsReachTheRun() {
   QVERIFY(running.engine.lastOptions().seed != first);
 }
 
-void TestServer::refusesBodies_data() {
+void TestEndpoints::refusesBodies_data() {
   QTest::addColumn<QString>("path");
   QTest::addColumn<QString>("body");
   QTest::addColumn<QString>("param");
@@ -336,7 +336,7 @@ void TestServer::refusesBodies_data() {
   whole("mixed", "/v1/completions", R"({"prompt":["a",[1]]})", "prompt", "a text");
 }
 
-void TestServer::refusesBodies() {
+void TestEndpoints::refusesBodies() {
   QFETCH(QString, path);
   QFETCH(QString, body);
   QFETCH(QString, param);
@@ -352,7 +352,7 @@ void TestServer::refusesBodies() {
   QCOMPARE(running.engine.begun(), 0);
 }
 
-void TestServer::refusesBodiesOfSpnl_data() {
+void TestEndpoints::refusesBodiesOfSpnl_data() {
   QTest::addColumn<QString>("body");
   QTest::addColumn<QString>("word");
   QTest::newRow("no JSON") << "repeat"
@@ -368,7 +368,7 @@ void TestServer::refusesBodiesOfSpnl_data() {
                                  << "is not served here";
 }
 
-void TestServer::refusesBodiesOfSpnl() {
+void TestEndpoints::refusesBodiesOfSpnl() {
   QFETCH(QString, body);
   QFETCH(QString, word);
   Running running;
@@ -378,7 +378,7 @@ void TestServer::refusesBodiesOfSpnl() {
   QVERIFY2(message.find(word.toStdString()) != std::string::npos, message.c_str());
 }
 
-void TestServer::answersSpnl() {
+void TestEndpoints::answersSpnl() {
   Running running;
   const Headers plain{"Content-Type: text/plain"};
   const std::string repeat =
@@ -412,7 +412,7 @@ void TestServer::answersSpnl() {
 }
 
 /// As these clients sent them, recorded.
-void TestServer::bodiesOfRealClients_data() {
+void TestEndpoints::bodiesOfRealClients_data() {
   QTest::addColumn<QByteArray>("recorded");
   QFile file(SPANSCOPE_TEST_DATA_DIR "/clients.jsonl");
   QVERIFY(file.open(QIODevice::ReadOnly));
@@ -424,7 +424,7 @@ void TestServer::bodiesOfRealClients_data() {
   }
 }
 
-void TestServer::bodiesOfRealClients() {
+void TestEndpoints::bodiesOfRealClients() {
   QFETCH(QByteArray, recorded);
   const Json json = Json::parse(recorded.toStdString());
   ServerConfig config = freePort();
@@ -453,7 +453,7 @@ void TestServer::bodiesOfRealClients() {
   }
 }
 
-void TestServer::tokenizes() {
+void TestEndpoints::tokenizes() {
   Running running;
   const Json text =
       Json::parse(running.post("/tokenize", R"({"prompt":"Hi","return_token_strs":true})").body);
@@ -473,7 +473,7 @@ void TestServer::tokenizes() {
   QCOMPARE(running.post("/tokenize", "{}").status, 400);
 }
 
-void TestServer::modelsAreCalledByTheirNames() {
+void TestEndpoints::modelsAreCalledByTheirNames() {
   ServerConfig config = freePort();
   config.names = {"gpt-4o"};
   Running running(config);
@@ -488,7 +488,7 @@ void TestServer::modelsAreCalledByTheirNames() {
   QCOMPARE(json["model"].get<std::string>(), std::string("gpt-5"));
 }
 
-void TestServer::failuresOfTheEngineAreTold() {
+void TestEndpoints::failuresOfTheEngineAreTold() {
   Running running;
   running.engine.problem =
       "found a prompt of 9999 tokens, expected at most 4095, the model's context less one";
@@ -506,7 +506,7 @@ void TestServer::failuresOfTheEngineAreTold() {
   QCOMPARE(Json::parse(broken.body)["error"]["type"].get<std::string>(), std::string("server_error"));
 }
 
-void TestServer::keysAreNeeded() {
+void TestEndpoints::keysAreNeeded() {
   ServerConfig config = freePort();
   config.keys = {"first-key-of-a-client", "second-key-of-a-client"};
   Running running(config);
@@ -534,7 +534,7 @@ void TestServer::keysAreNeeded() {
   QVERIFY_EXCEPTION_THROWN(Server(config, engine), Failure);
 }
 
-void TestServer::browsersAreKeptAway_data() {
+void TestEndpoints::browsersAreKeptAway_data() {
   QTest::addColumn<QString>("header");
   QTest::addColumn<int>("status");
   QTest::newRow("localhost") << "Host: localhost:8000" << 200;
@@ -551,7 +551,7 @@ void TestServer::browsersAreKeptAway_data() {
   QTest::newRow("an address that was typed") << "Sec-Fetch-Site: none" << 200;
 }
 
-void TestServer::browsersAreKeptAway() {
+void TestEndpoints::browsersAreKeptAway() {
   QFETCH(QString, header);
   QFETCH(int, status);
   ServerConfig config = freePort();
@@ -568,7 +568,7 @@ void TestServer::browsersAreKeptAway() {
   QCOMPARE(before.headers.contains("access-control-allow-origin"), status == 200);
 }
 
-void TestServer::beyondTheLoopbackKeysAndTlsAreNeeded() {
+void TestEndpoints::beyondTheLoopbackKeysAndTlsAreNeeded() {
   StandInEngine engine;
   ServerConfig config = freePort();
   config.host = "0.0.0.0";
@@ -594,7 +594,7 @@ void TestServer::beyondTheLoopbackKeysAndTlsAreNeeded() {
   QVERIFY_EXCEPTION_THROWN(Server(same, engine), Failure);
 }
 
-void TestServer::requestsAreLimited() {
+void TestEndpoints::requestsAreLimited() {
   ServerConfig config = freePort();
   config.limits.requests = 2;
   config.limits.bodyBytes = 2000;
@@ -624,7 +624,7 @@ void TestServer::requestsAreLimited() {
   QCOMPARE(running.post(kChat, chatWith(R"("max_tokens":8,)")).status, 200);
 }
 
-void TestServer::answersAreLimitedInTime() {
+void TestEndpoints::answersAreLimitedInTime() {
   ServerConfig config = freePort();
   config.limits.toAnswer = std::chrono::milliseconds(150);
   Running running(config);
@@ -640,7 +640,7 @@ void TestServer::answersAreLimitedInTime() {
   QTRY_COMPARE(running.engine.going(), 0);
 }
 
-void TestServer::endsGracefully() {
+void TestEndpoints::endsGracefully() {
   Running running;
   running.engine.perToken = std::chrono::milliseconds(20);
   HttpClient client(running.server.port());
@@ -671,7 +671,7 @@ void TestServer::endsGracefully() {
   QTRY_COMPARE(hurried.engine.stopped(), 1);
 }
 
-void TestServer::keepsRequestsForOthers() {
+void TestEndpoints::keepsRequestsForOthers() {
   class Listener final : public ServedListener {
    public:
     void onRequest(const ServedRequest& request) override { told += "begin " + request.endpoint + ";"; }
@@ -703,7 +703,7 @@ void TestServer::keepsRequestsForOthers() {
   QVERIFY(!whole.isCut);
 }
 
-void TestServer::keepsNoTextsOnRequest() {
+void TestEndpoints::keepsNoTextsOnRequest() {
   ServerConfig config = freePort();
   config.keepsTexts = false;
   Running running(config);
@@ -722,7 +722,7 @@ void TestServer::keepsNoTextsOnRequest() {
   }
 }
 
-void TestServer::countsWhatHappens() {
+void TestEndpoints::countsWhatHappens() {
   Running running;
   running.post(kChat, chatWith());
   running.post(kChat, "{}");
@@ -740,5 +740,5 @@ void TestServer::countsWhatHappens() {
   QTRY_VERIFY(has("spanscope_requests_running 0"));
 }
 
-SPANSCOPE_TEST(tst_server, TestServer)
-#include "tst_server.moc"
+SPANSCOPE_TEST(tst_endpoints, TestEndpoints)
+#include "tst_endpoints.moc"
