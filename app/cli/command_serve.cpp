@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/cli/command.h"
 #include "app/cli/command_service.h"
+#include "app/cli/diagnostics.h"
 #include "app/cli/input.h"
 #include "app/cli/number_option.h"
 #include "app/cli/session_options.h"
@@ -13,6 +14,7 @@
 #include "engine/remote/server/server.h"
 #include "engine/run/session.h"
 #include "engine/trace/recorder.h"
+#include "engine/workbench/model_names.h"
 #include "engine/workbench/run_options.h"
 #include "engine/workbench/service/served_engine.h"
 #include "engine/workbench/service/work_service.h"
