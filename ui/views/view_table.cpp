@@ -10,6 +10,7 @@
 #include "ui/views/inspector/inspector_view.h"
 #include "ui/views/json/json_view.h"
 #include "ui/views/log/log_view.h"
+#include "ui/views/mask/mask_view.h"
 #include "ui/views/metrics/metrics_view.h"
 #include "ui/views/output/output_view.h"
 #include "ui/views/plan/plan_view.h"
@@ -62,6 +63,9 @@ const std::vector<ViewInfo>& viewTable() {
       view<AttentionView>("attention", tr("Attention"),
                           tr("Where each block of the prompt looked, and what the tree lets it see"),
                           {Fact::Attention}),
+      view<MaskView>("mask", tr("Mask"),
+                     tr("Which token of the prompt sees which, and which rows were computed"),
+                     {Fact::Prompts, Fact::TokenTexts}),
       view<FragmentsView>(
           "fragments", tr("Fragments"),
           tr("What the selected augment found, how well it fits, and what of it is in the prompt")),

@@ -40,6 +40,7 @@ std::vector<Picture> makeTable() {
        QStringLiteral("block-table"),
        {760, 400},
        Scene::TwentyCards},
+      {QStringLiteral("mask-20-documents"), QStringLiteral("mask"), {683, 467}, Scene::TwentyCards},
       {QStringLiteral("plan-steps"), QStringLiteral("plan"), {760, 520}, Scene::NotForecast},
   };
   table.push_back(

@@ -59,9 +59,10 @@ struct Wanted {
   }
 };
 
-const QStringList kRunViews{QStringLiteral("attention"), QStringLiteral("output"),  QStringLiteral("plan"),
-                            QStringLiteral("timeline"),  QStringLiteral("metrics"), QStringLiteral("compare"),
-                            QStringLiteral("log"),       QStringLiteral("scrubber")};
+const QStringList kRunViews{
+    QStringLiteral("attention"), QStringLiteral("output"),   QStringLiteral("plan"),
+    QStringLiteral("timeline"),  QStringLiteral("metrics"),  QStringLiteral("compare"),
+    QStringLiteral("log"),       QStringLiteral("scrubber"), QStringLiteral("mask")};
 
 std::unique_ptr<View> makeView(const QString& id) {
   for (const ViewInfo& info : viewTable()) {

@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// Shows who sees whom in the prompt of the shown request, and what of it this run computed.
+#pragma once
+
+#include "ui/views/common/run_view.h"
+#include "ui/views/mask/mask_model.h"
+
+#include <QPointer>
+
+class QComboBox;
+class QLabel;
+
+namespace spanscope::ui {
+
+class MaskArea;
+class MaskLegend;
+
+class MaskView : public RunView {
+  Q_OBJECT
+ public:
+  explicit MaskView(QWidget* parent = nullptr);
+
+  QString csv() const override;
+  void paintTo(QPainter& painter, const QSize& size) override;
+
+  const MaskModel& mask() const { return m_mask; }
+  void setShown(MaskShown shown);
+  /// The sentence below the mask.
+  const QString& sentence() const { return m_sentence; }
+
+ protected:
+  void refresh() override;
+  QString emptyText() const override;
+
+ private:
+  void selectRows(const MaskRange& rows);
+  void showColumns(const std::optional<MaskRange>& columns);
+  void showSentence();
+  QString summary() const;
+
+  MaskModel m_mask;
+  MaskShown m_whichMask = MaskShown::ThisRun;
+  std::optional<MaskRange> m_rows;     ///< selected
+  std::optional<MaskRange> m_columns;  ///< that the sentence speaks of
+  Selection m_selection;               ///< that was last moved into sight
+  QString m_sentence;
+  QString m_lastSummary;
+  MaskArea* m_area;
+  MaskLegend* m_legend;
+  QLabel* m_words;
+  QPointer<QComboBox> m_which;
+};
+
+}  // namespace spanscope::ui
