@@ -80,6 +80,8 @@ void checkBatch(const Batch& batch, const ModelConfig& config, const compute::Kv
     refuse("narrowing layers", counted(batch.narrowingLayers.size(), "layer"),
            "an ascending one for each of " + counted(batch.narrowings.size(), "narrowing"));
   }
+  if (batch.vectorsWanted && !batch.narrowings.empty())
+    refuse("vectors", "a pass that is narrowed", "one in which every row goes through all layers");
   checkRange(batch.mass.runs, static_cast<std::int64_t>(batch.runs.size()), "mass runs");
   if (!batch.mass.keySpans.empty()) {
     if (batch.mass.keySpans.size() != batch.mass.runs.size())
@@ -384,7 +386,7 @@ void Decoder::Impl::selfAttention(const Batch& batch, std::size_t index, const P
   const bool observed =
       std::find(batch.massLayers.begin(), batch.massLayers.end(), number) != batch.massLayers.end();
 
-  const bool isAttended = observed || index + 1 < layers.size() || wantsRows(batch);
+  const bool isAttended = observed || index + 1 < layers.size() || wantsRows(batch) || batch.vectorsWanted;
   const bool isNarrowed = std::find(batch.narrowingLayers.begin(), batch.narrowingLayers.end(), number) !=
                           batch.narrowingLayers.end();
 
@@ -401,6 +403,10 @@ void Decoder::Impl::selfAttention(const Batch& batch, std::size_t index, const P
   // Of the rows that are left.
   if (isNarrowed) multiply(layer.beforeAttention ? *normed : *residual, layer.query, false, *queries);
   if (layer.queryNorm) normHeads(*layer.queryNorm, queries);
+  if (batch.vectorsWanted) {
+    backend.fetch(*passes.front(), *queries);
+    backend.fetch(*passes.front(), *keys);
+  }
   backend.attend(pass, *queries, store, number, observed, *attended);
 }
 
@@ -511,6 +517,15 @@ ForwardResult Decoder::forward(const Batch& batch, compute::KvStore& store, std:
   result.mass = std::move(results.mass);
   result.keptRows = std::move(results.keptRows);
   auto fetched = results.fetched.begin();
+  for (std::int32_t layer = 0; batch.vectorsWanted && layer < impl.config.layers; ++layer) {
+    const Impl::Kind& kind = impl.kinds[impl.config.kindOf(layer)];
+    LayerVectors& vectors = result.vectors.emplace_back(
+        LayerVectors{.queries = {}, .keys = {}, .rotary = kind.rotary, .shape = kind.attention});
+    vectors.queries = std::move(*fetched++);
+    vectors.keys = std::move(*fetched++);
+    checkResult(vectors.queries, "queries", impl.modelName);
+    checkResult(vectors.keys, "keys", impl.modelName);
+  }
   if (!batch.hiddenRows.empty()) {
     result.hidden = std::move(*fetched++);
     const std::size_t others = batch.logitRows.size() * static_cast<std::size_t>(impl.config.hiddenSize);

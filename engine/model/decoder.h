@@ -26,6 +26,17 @@ struct Batch : compute::PassInputs {
   /// values in that layer differ most from what their slots hold.
   std::vector<std::int32_t> narrowingLayers;
   compute::StoredPart narrowedBy = compute::StoredPart::Keys;
+  /// Whether the queries and keys of all rows and layers are returned: many bytes a row. Not for a pass that
+  /// is narrowed.
+  bool vectorsWanted = false;
+};
+
+/// What a layer computed of the rows of a pass, before positions turn it.
+struct LayerVectors {
+  std::vector<float> queries;  ///< [rows][queryHeads][headSize]
+  std::vector<float> keys;     ///< [rows][keyHeads][headSize]
+  compute::RotaryTable rotary;
+  compute::AttentionShape shape;
 };
 
 struct ForwardResult {
@@ -35,6 +46,7 @@ struct ForwardResult {
   std::vector<float> hidden;                  ///< [hiddenRows][hiddenSize], after the last norm
   std::vector<LayerMass> mass;
   std::vector<std::int32_t> keptRows;  ///< for a pass that is narrowed: the rows that remained to the end
+  std::vector<LayerVectors> vectors;   ///< one a layer; empty unless wanted
 };
 
 /// A decoder of any family, written once over the operations of a backend. It does one forward pass at a
