@@ -106,6 +106,10 @@ std::vector<CommandInfo> makeTable() {
   add("run.stop", Run, Program, tr("Stop"), tr("Stop the run"), {"Ctrl+."});
   add("run.attention", Run, Document, tr("Compute attention again"),
       tr("Replay the answer for the layer and head of the attention view, to see its blocks and tokens"));
+  add("run.turn", Run, Document, tr("Compute a turn"),
+      tr("Compute the query and the key of the pair of tokens in the turn view"));
+  add("run.next-token", Run, Document, tr("Compute alternatives"),
+      tr("Compute what else might have stood in the answer, under two policies"));
   add("run.fidelity", Run, Document, tr("Measure fidelity"),
       tr("Hold the answers of the run in view against a full prefill of the same tokens"));
   add("run.benchmark", Run, Document, tr("Benchmark…"),

@@ -12,6 +12,7 @@
 #include "ui/views/log/log_view.h"
 #include "ui/views/mask/mask_view.h"
 #include "ui/views/metrics/metrics_view.h"
+#include "ui/views/next_token/next_token_view.h"
 #include "ui/views/output/output_view.h"
 #include "ui/views/plan/plan_view.h"
 #include "ui/views/policies/policies_view.h"
@@ -21,6 +22,7 @@
 #include "ui/views/settings/settings_view.h"
 #include "ui/views/timeline/timeline_view.h"
 #include "ui/views/tokens/token_strip_view.h"
+#include "ui/views/turn/turn_view.h"
 #include "ui/views/view.h"
 #include "ui/views/why/why_view.h"
 #include "ui/words/tr.h"
@@ -66,6 +68,12 @@ const std::vector<ViewInfo>& viewTable() {
       view<MaskView>("mask", tr("Mask"),
                      tr("Which token of the prompt sees which, and which rows were computed"),
                      {Fact::Prompts, Fact::TokenTexts}),
+      view<TurnView>("turn", tr("Turn"),
+                     tr("How a query is turned to a key that was stored at another position"),
+                     {Fact::Prompts, Fact::TokenTexts}),
+      view<NextTokenView>("next-token", tr("Next token"),
+                          tr("What else might have stood in an answer, under two policies side by side"),
+                          {Fact::Prompts, Fact::TokenTexts}),
       view<FragmentsView>(
           "fragments", tr("Fragments"),
           tr("What the selected augment found, how well it fits, and what of it is in the prompt")),

@@ -11,6 +11,7 @@
 #include "engine/workbench/service/fidelity_work.h"
 #include "engine/workbench/service/policy_comparison_work.h"
 #include "engine/workbench/service/replay_work.h"
+#include "engine/workbench/service/turn_work.h"
 #include "engine/workbench/service/workplace.h"
 #include "ui/session/experiment_estimate.h"
 #include "ui/session/experiment_run.h"
@@ -127,6 +128,43 @@ QString startReplay(Workspace& workspace, const ReplayChoice& choice) {
   replay.problem.clear();
   QString refused = workspace.submit({.work = work, .tab = tab, .activity = activity, .changed = changed});
   if (!refused.isEmpty()) replay = before;
+  return refused;
+}
+
+QString startTurn(Workspace& workspace, const TurnChoice& choice,
+                  const std::function<void(const TurnResult&)>& tell) {
+  if (QString problem = turnObstacle(workspace.input(), choice); !problem.isEmpty()) return problem;
+  const auto work = std::make_shared<workbench::TurnWork>(finishedReply(workspace.input(), choice.request),
+                                                          choice.query, choice.key);
+  const auto changed = [work, choice, tell](WorkState state, const QString& problem) {
+    if (!workbench::hasEnded(state)) return;
+    TurnResult result{.choice = choice, .isRunning = false, .problem = problem, .vectors = nullptr};
+    if (state == WorkState::Finished)
+      result.vectors = std::make_shared<const run::PairVectors>(work->found());
+    tell(result);
+  };
+  const auto activity = [] { return tr("Computing a query and a key"); };
+  QString refused = workspace.submit(
+      {.work = work, .tab = workspace.current()->id, .activity = activity, .changed = changed});
+  if (refused.isEmpty()) tell({.choice = choice, .isRunning = true, .problem = {}, .vectors = nullptr});
+  return refused;
+}
+
+QString startNextToken(Workspace& workspace, const NextTokenChoice& choice,
+                       const std::function<void(const NextTokenResult&)>& tell) {
+  if (QString problem = nextTokenObstacle(workspace.input(), choice); !problem.isEmpty()) return problem;
+  const auto work = nextTokenWork(workspace.input(), choice);
+  const auto changed = [work, choice, tell](WorkState state, const QString& problem) {
+    if (!workbench::hasEnded(state)) return;
+    NextTokenResult result{.choice = choice, .isRunning = false, .problem = problem, .tokens = nullptr};
+    if (state == WorkState::Finished)
+      result.tokens = std::make_shared<const std::vector<workbench::NextToken>>(work->found());
+    tell(result);
+  };
+  const auto activity = [] { return tr("Computing the alternatives of an answer"); };
+  QString refused = workspace.submit(
+      {.work = work, .tab = workspace.current()->id, .activity = activity, .changed = changed});
+  if (refused.isEmpty()) tell({.choice = choice, .isRunning = true, .problem = {}, .tokens = nullptr});
   return refused;
 }
 

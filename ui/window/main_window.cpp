@@ -15,7 +15,9 @@
 #include "ui/views/common/example_table.h"
 #include "ui/views/experiments/experiments_view.h"
 #include "ui/views/forecast/forecast_view.h"
+#include "ui/views/next_token/next_token_view.h"
 #include "ui/views/problems/problem_list_model.h"
+#include "ui/views/turn/turn_view.h"
 #include "ui/views/view.h"
 #include "ui/window/engine_jobs.h"
 #include "ui/window/notice_bar.h"
@@ -232,6 +234,10 @@ View* MainWindow::makeView(const ViewInfo& info) {
   connect(view, &View::commandWanted, this, &MainWindow::perform);
   if (const auto* attention = qobject_cast<AttentionView*>(view))
     connect(attention, &AttentionView::replayChanged, this, &MainWindow::refreshCommands);
+  if (const auto* nextToken = qobject_cast<NextTokenView*>(view))
+    connect(nextToken, &NextTokenView::canComputeChanged, this, &MainWindow::refreshCommands);
+  if (const auto* turn = qobject_cast<TurnView*>(view))
+    connect(turn, &TurnView::canComputeChanged, this, &MainWindow::refreshCommands);
   if (const auto* forecast = qobject_cast<ForecastView*>(view))
     connect(forecast, &ForecastView::layoutsWanted, &m_workspace, &Workspace::compareLayouts);
   view->setModel(m_workspace.model());

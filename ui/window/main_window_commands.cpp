@@ -8,6 +8,8 @@
 #include "ui/session/model_choices.h"
 #include "ui/views/attention/attention_view.h"
 #include "ui/views/attention/replay_offer.h"
+#include "ui/views/next_token/next_token_view.h"
+#include "ui/views/turn/turn_view.h"
 #include "ui/views/view.h"
 #include "ui/window/engine_jobs.h"
 #include "ui/window/main_window.h"
@@ -25,12 +27,27 @@ QString inMenu(QString text) {
   return text.replace(QLatin1Char('&'), QStringLiteral("&&"));
 }
 
+/// The view of a dock; nullptr: it has not been made yet.
+template <class T>
+T* viewOf(const DockHost& docks, const char* id) {
+  const Dock* dock = docks.dock(QString::fromLatin1(id));
+  return dock == nullptr ? nullptr : qobject_cast<T*>(dock->view());
+}
+
+template <class T>
+bool canCompute(const T* view) {
+  return view != nullptr && view->isVisible() && view->canCompute();
+}
+
 }  // namespace
 
 void MainWindow::addCommands() {
   CommandHandlers& rows = m_commands;
   const auto tab = [this] {
     return m_workspace.current() == nullptr ? EngineJob::kProgram : m_workspace.current()->id;
+  };
+  const auto complainIf = [this](const QString& problem) {
+    if (!problem.isEmpty()) complain(problem);
   };
   const auto isIdle = [this, tab] { return !m_workspace.engine().isBusy(tab()); };
   const auto undoStack = [this]() -> QUndoStack& { return m_workspace.model()->undoStack(); };
@@ -108,6 +125,24 @@ void MainWindow::addCommands() {
       [this] {
         const QString problem = startReplay(m_workspace, *shownAttention()->replay().choice);
         if (!problem.isEmpty()) complain(problem);
+      });
+  rows.add(
+      "run.turn", [this] { return canCompute(viewOf<TurnView>(*m_docks, "turn")); },
+      [this, complainIf] {
+        // What comes is of no document: a view that shows another pair leaves it alone.
+        const auto tell = [this](const TurnResult& result) {
+          if (TurnView* view = viewOf<TurnView>(*m_docks, "turn")) view->setResult(result);
+        };
+        complainIf(startTurn(m_workspace, viewOf<TurnView>(*m_docks, "turn")->turn().choice, tell));
+      });
+  rows.add(
+      "run.next-token", [this] { return canCompute(viewOf<NextTokenView>(*m_docks, "next-token")); },
+      [this, complainIf] {
+        const auto tell = [this](const NextTokenResult& result) {
+          if (NextTokenView* view = viewOf<NextTokenView>(*m_docks, "next-token")) view->setResult(result);
+        };
+        const NextTokenView& view = *viewOf<NextTokenView>(*m_docks, "next-token");
+        complainIf(startNextToken(m_workspace, view.shownModel().choice, tell));
       });
   rows.addWithArgument(
       "run.fidelity", [this, isIdle] { return isIdle() && m_workspace.shownRun() != 0; },

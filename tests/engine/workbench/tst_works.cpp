@@ -10,9 +10,11 @@
 #include "engine/workbench/service/benchmark_work.h"
 #include "engine/workbench/service/experiment_work.h"
 #include "engine/workbench/service/fidelity_work.h"
+#include "engine/workbench/service/next_token_work.h"
 #include "engine/workbench/service/policy_comparison_work.h"
 #include "engine/workbench/service/replay_work.h"
 #include "engine/workbench/service/run_work.h"
+#include "engine/workbench/service/turn_work.h"
 #include "engine/workbench/service/warm_work.h"
 #include "engine/workbench/service/work_service.h"
 #include "engine/workbench/service/workplace.h"
@@ -30,6 +32,7 @@
 #include <functional>
 #include <future>
 #include <memory>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -152,6 +155,57 @@ class TestWorks : public QObject {
     QVERIFY(std::is_sorted(shares.begin(), shares.end()));
     QCOMPARE(shares.back(), 1.0);
     QCOMPARE(countOf<trace::FidelityMeasured>(bench.newest.events()), static_cast<int>(replies.size()));
+  }
+
+  /// The alternatives of each token have the figures that fidelity has of it.
+  void alternativesAgreeWithFidelity() {
+    Bench bench;
+    const RunId run = bench.run(QStringLiteral("rag.json"))->run();
+    const run::FinishedReply reply = bench.replies(run).front();
+    const auto fidelity = std::make_shared<FidelityWork>(std::vector{reply});
+    QCOMPARE(bench.finish(fidelity).state(), WorkState::Finished);
+    const auto work = std::make_shared<NextTokenWork>(reply, std::nullopt);
+    QCOMPARE(bench.finish(work).problem(), std::string());
+    const std::vector<trace::FidelityToken>& measured = fidelity->found().front().tokens;
+    QCOMPARE(work->found().size(), measured.size());
+    for (std::size_t i = 0; i < measured.size(); ++i) {
+      const NextToken& token = work->found()[i];
+      QCOMPARE(token.drawn, measured[i].token);
+      QCOMPARE(token.divergence, measured[i].divergence);
+      QCOMPARE(token.ownBest, measured[i].policyBest);
+      QCOMPARE(token.otherBest, measured[i].fullBest);
+      QVERIFY(token.find(token.drawn) != nullptr && token.find(token.otherBest) != nullptr);
+      QCOMPARE(token.find(token.drawn)->own, measured[i].policyProbability);
+      QCOMPARE(token.find(token.drawn)->other, measured[i].fullProbability);
+      double sum = 0;
+      for (const Alternative& each : token.alternatives) sum += each.own;
+      QVERIFY(sum > 0.1 && sum < 1.0 + 1e-9);
+    }
+    // Beside itself, an answer has the same figures twice.
+    const auto same = std::make_shared<NextTokenWork>(reply, reply);
+    QCOMPARE(bench.finish(same).state(), WorkState::Finished);
+    for (const NextToken& token : same->found()) {
+      QCOMPARE(token.divergence, 0.0);
+      for (const Alternative& each : token.alternatives) QCOMPARE(each.own, each.other);
+    }
+  }
+
+  /// The query and the key of two tokens; the cache stays as it is.
+  void turnsLeaveTheSessionAlone() {
+    Bench bench;
+    const RunId run = bench.run(QStringLiteral("rag.json"))->run();
+    const run::FinishedReply reply = bench.replies(run).front();
+    const auto last = static_cast<std::uint32_t>(reply.segments.size() - 1);
+    const auto end = static_cast<std::int32_t>(reply.segments.back().tokens.size());
+    // A token of the answer, and one of the first document.
+    const auto work =
+        std::make_shared<TurnWork>(reply, trace::TokenPlace{last, end}, trace::TokenPlace{1, 2});
+    QCOMPARE(bench.finish(work).problem(), std::string());
+    QVERIFY(!work->found().layers.empty());
+    QVERIFY(work->found().weight(0, 0) > 0 && work->found().weight(0, 0) < 1);
+    QVERIFY(bench.newest.events().empty());
+    const auto unseen = std::make_shared<TurnWork>(reply, trace::TokenPlace{2, 0}, trace::TokenPlace{1, 0});
+    QCOMPARE(bench.finish(unseen).state(), WorkState::Failed);
   }
 
   /// Of a reply that another session gave, or none at all, nothing is computed.

@@ -157,7 +157,8 @@ class TestCommandHandlers : public QObject {
     settle();
     const QStringList expected{"edit.undo",       "edit.redo", "edit.undo-setting", "edit.redo-setting",
                                "edit.history",    "run.stop",  "run.attention",     "run.fidelity",
-                               "run.use-adapter", "view.back", "view.forward"};
+                               "run.use-adapter", "view.back", "view.forward",      "run.turn",
+                               "run.next-token"};
     int disabled = 0;
     for (const CommandInfo& info : commandTable()) {
       const bool ofCanvas = m_window->canvas().commands().find(info.id) != nullptr;

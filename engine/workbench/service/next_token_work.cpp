@@ -1,0 +1,122 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "engine/workbench/service/next_token_work.h"
+
+#include "engine/base/counted.h"
+#include "engine/base/error.h"
+#include "engine/experiment/divergence.h"
+#include "engine/experiment/fidelity.h"
+#include "engine/experiment/flat_sequence.h"
+#include "engine/run/session.h"
+#include "engine/workbench/service/workplace.h"
+
+#include <algorithm>
+#include <numeric>
+#include <span>
+#include <utility>
+
+namespace spanscope::workbench {
+namespace {
+
+using Rows = std::vector<std::vector<float>>;
+
+/// The rows from which the tokens of a reply would be drawn in a full prefill.
+Rows fullRows(const run::Session& session, const ModelBundle& bundle, const run::FinishedReply& reply,
+              const std::stop_token& stop) {
+  constexpr std::int64_t kRows = 64;
+  using experiment::FlatSequence;
+  std::vector<TokenId> tokens = experiment::visibleTokens(reply.segments);
+  const std::int64_t first = static_cast<std::int64_t>(tokens.size()) - 1;
+  tokens.insert(tokens.end(), reply.tokens.begin(), reply.tokens.end());
+  FlatSequence full(*bundle.decoder, *bundle.backend, static_cast<std::int64_t>(tokens.size()),
+                    session.config().blockSize, *session.config().kvType);
+  // The last token of the reply is only drawn.
+  const std::int64_t end = static_cast<std::int64_t>(tokens.size()) - 1;
+  const auto width = static_cast<std::size_t>(bundle.config.vocabularySize);
+  Rows rows;
+  for (std::int64_t begin = 0; begin < end;) {
+    const bool isSilent = begin < first;
+    const std::int64_t count = isSilent ? std::min<std::int64_t>(session.config().rowsPerPass, first - begin)
+                                        : std::min(kRows, end - begin);
+    const model::ForwardResult result = full.compute(
+        begin, std::span(tokens).subspan(static_cast<std::size_t>(begin), static_cast<std::size_t>(count)),
+        isSilent ? FlatSequence::Rows::Silent : FlatSequence::Rows::Logits, stop);
+    for (std::int64_t row = 0; !isSilent && row < count; ++row) {
+      const auto at =
+          result.logits.begin() + static_cast<std::ptrdiff_t>(static_cast<std::size_t>(row) * width);
+      rows.emplace_back(at, at + static_cast<std::ptrdiff_t>(width));
+    }
+    begin += count;
+  }
+  return rows;
+}
+
+std::vector<TokenId> likeliest(const std::vector<float>& logits) {
+  std::vector<TokenId> ids(logits.size());
+  std::iota(ids.begin(), ids.end(), 0);
+  const std::size_t count = std::min(NextTokenWork::kMostAlternatives, ids.size());
+  std::partial_sort(ids.begin(), ids.begin() + static_cast<std::ptrdiff_t>(count), ids.end(),
+                    [&logits](TokenId a, TokenId b) {
+                      const float left = logits[static_cast<std::size_t>(a)];
+                      const float right = logits[static_cast<std::size_t>(b)];
+                      return left > right || (left == right && a < b);
+                    });
+  ids.resize(count);
+  return ids;
+}
+
+NextToken compared(TokenId drawn, const std::vector<float>& own, const std::vector<float>& other,
+                   const text::Tokenizer* tokenizer) {
+  const experiment::Distribution mine(own);
+  const experiment::Distribution theirs(other);
+  NextToken token{.drawn = drawn,
+                  .alternatives = {},
+                  .divergence = theirs.divergenceFrom(mine),
+                  .ownBest = mine.best(),
+                  .otherBest = theirs.best()};
+  const auto add = [&](TokenId id) {
+    if (token.find(id) != nullptr) return;
+    token.alternatives.push_back({.token = id,
+                                  .text = tokenizer != nullptr ? tokenizer->display(id) : std::to_string(id),
+                                  .own = mine.probability(id),
+                                  .other = theirs.probability(id)});
+  };
+  for (const TokenId id : likeliest(own)) add(id);
+  for (const TokenId id : likeliest(other)) add(id);
+  add(drawn);
+  std::stable_sort(token.alternatives.begin(), token.alternatives.end(),
+                   [](const Alternative& a, const Alternative& b) {
+                     return std::max(a.own, a.other) > std::max(b.own, b.other);
+                   });
+  return token;
+}
+
+}  // namespace
+
+const Alternative* NextToken::find(TokenId wanted) const {
+  const auto found = std::find_if(alternatives.begin(), alternatives.end(),
+                                  [wanted](const Alternative& each) { return each.token == wanted; });
+  return found == alternatives.end() ? nullptr : &*found;
+}
+
+NextTokenWork::NextTokenWork(run::FinishedReply reply, std::optional<run::FinishedReply> other)
+    : m_reply(std::move(reply)), m_other(std::move(other)) {}
+
+Begun NextTokenWork::begin(Workplace& place, const std::stop_token& stop) {
+  run::Session& session = place.sessionOf(m_reply.run);
+  const ModelBundle& bundle = *place.model();
+  const std::uint64_t row = static_cast<std::uint64_t>(bundle.config.vocabularySize) * sizeof(float);
+  if (m_reply.tokens.size() * row > experiment::kFidelityBytes / 2)
+    throw Failure({.file = {},
+                   .place = "reply",
+                   .found = counted(m_reply.tokens.size(), "token"),
+                   .expected = "at most " + std::to_string(experiment::kFidelityBytes / 2 / row) +
+                               ", of which the logits of both sides fit into memory"});
+  const Rows own = session.replayReply(m_reply, 0, stop).logits;
+  const Rows other =
+      m_other ? session.replayReply(*m_other, 0, stop).logits : fullRows(session, bundle, m_reply, stop);
+  for (std::size_t i = 0; i < m_reply.tokens.size(); ++i)
+    m_found.push_back(compared(m_reply.tokens[i], own[i], other[i], bundle.tokenizer.get()));
+  return Begun::Done;
+}
+
+}  // namespace spanscope::workbench

@@ -1,0 +1,211 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// The algebra of a turn: which pair is chosen, what is said of it, and what the view does with a result.
+#include "engine/run/pair_vectors.h"
+#include "engine/run/trace_values.h"
+#include "engine/workbench/model_bundle.h"
+#include "engine/workbench/resource_paths.h"
+#include "tests/support/backends.h"
+#include "tests/support/test_program.h"
+#include "tests/ui/views/common/recorded_runs.h"
+#include "ui/views/common/request_blocks.h"
+#include "ui/views/turn/turn_view.h"
+
+#include <QApplication>
+#include <QComboBox>
+#include <QImage>
+#include <QPainter>
+#include <QPushButton>
+#include <QSignalSpy>
+#include <QTableWidget>
+#include <QTest>
+
+#include <cmath>
+#include <memory>
+
+using namespace spanscope;
+using namespace spanscope::ui;
+
+namespace {
+
+ViewInput turnRuns() {
+  test::RunRecorder recorder;
+  const document::Document document = test::exampleDocument("rag.json");
+  recorder.run(document);
+  recorder.run(test::swapped(document));
+  ViewInput input = recorder.recorded().input();
+  input.replay.origin = TraceOrigin::Session;
+  return input;
+}
+
+const trace::RequestState& shown(const ViewInput& input) {
+  return input.state().progress().requests.find(input.shownRequest())->second;
+}
+
+}  // namespace
+
+class TestTurn : public QObject {
+  Q_OBJECT
+
+ private Q_SLOTS:
+  void initTestCase() {
+    QApplication::setStyle(QStringLiteral("Fusion"));
+    m_input = turnRuns();
+    const TurnModel model = turnModel(m_input, {}, nullptr);
+    m_result.choice = model.choice;
+    const workbench::ModelBundle bundle =
+        workbench::loadModelBundle(workbench::bundledModelDirectory(), test::cpuBackends());
+    const std::vector<trace::SegmentInfo>& segments = shown(m_input).segments;
+    m_result.vectors = std::make_shared<const run::PairVectors>(run::pairVectors(
+        *bundle.decoder, *bundle.backend,
+        {run::spanTableOf(segments, bundle.config.vocabularySize), model.choice.query, model.choice.key}));
+  }
+
+  /// Without a selection: the last token of the prompt, and one of the first document that it sees.
+  void thePairAtFirst() {
+    const TurnModel model = turnModel(m_input, {}, nullptr);
+    const trace::RequestState& request = shown(m_input);
+    QCOMPARE(model.choice.query.segment, static_cast<std::uint32_t>(request.segments.size() - 1));
+    QCOMPARE(model.choice.query.local + 1, static_cast<int>(request.segments.back().tokens.size()));
+    QCOMPARE(model.choice.key.segment, std::uint32_t{1});
+    QCOMPARE(model.choice.key.local, 1);
+    QVERIFY2(model.keyName.contains(QStringLiteral("document 2")), qPrintable(model.keyName));
+    QCOMPARE(model.base, request.segments[1].base);
+    QVERIFY(model.obstacle.isEmpty());
+    QVERIFY(!model.isComputed);
+  }
+
+  void theSelectedTokenIsTheKey() {
+    ViewInput input = m_input;
+    input.selection = selectionOfToken(input, {input.shownRequest(), 2, 3});
+    const TurnModel model = turnModel(input, {}, nullptr);
+    QCOMPARE(model.choice.key, (trace::TokenPlace{2, 3}));
+    // Of a query that does not see it another key is taken.
+    TurnOptions options;
+    options.query = TokenRef{input.shownRequest(), 1, 4};
+    const TurnModel other = turnModel(input, options, nullptr);
+    QCOMPARE(other.choice.query, (trace::TokenPlace{1, 4}));
+    QCOMPARE(other.choice.key.segment, std::uint32_t{1});
+  }
+
+  /// However query and key are turned, the score is the same; a weight of 0 … 1 goes with it.
+  void scoresAreEqual() {
+    for (std::int32_t head = 0; head < 4; ++head) {
+      TurnOptions options;
+      options.layer = 1;
+      options.head = head;
+      const TurnModel model = turnModel(m_input, options, &m_result);
+      QVERIFY(model.isComputed);
+      QCOMPARE(model.places.size(), std::size_t{3});
+      for (const TurnPlace& place : model.places)
+        QVERIFY(std::abs(place.score - model.places.front().score) < 1e-9);
+      QCOMPARE(model.places[0].keyTurn, std::int64_t{model.keyLocal});
+      QCOMPARE(model.places[1].keyTurn, model.base + model.keyLocal);
+      QVERIFY(model.weight > 0 && model.weight < 1);
+      QVERIFY(std::abs(model.pairs[model.pair].score) >= std::abs(model.pairs.front().score));
+    }
+  }
+
+  /// The document was stored at another base by the first run, and that is where the pair is moved to.
+  void theOtherBaseIsWhereItWasStored() {
+    const TurnModel model = turnModel(m_input, {}, &m_result);
+    ViewInput first = m_input;
+    first.selection.request = 1;
+    const std::int64_t stored = shown(first).segments[2].base;
+    QVERIFY(stored != model.base);
+    QCOMPARE(model.places[2].keyTurn - model.keyLocal, stored);
+    QCOMPARE(model.places[2].queryTurn - model.places[2].keyTurn,
+             model.places[0].queryTurn - model.places[0].keyTurn);
+  }
+
+  void aResultOfAnotherPairIsNotShown() {
+    TurnResult other = m_result;
+    other.choice.key.local += 1;
+    QVERIFY(!turnModel(m_input, {}, &other).isComputed);
+    // Nor one of the engine's own request at a recorded one of the same number.
+    ViewInput file = m_input;
+    file.replay.origin = TraceOrigin::File;
+    QVERIFY(!turnModel(file, {}, &m_result).isComputed);
+  }
+
+  void obstacles() {
+    ViewInput input = m_input;
+    input.replay.origin = TraceOrigin::File;
+    QVERIFY(turnModel(input, {}, nullptr).obstacle.contains(QStringLiteral("recorded run")));
+    test::RunRecorder recorder;
+    recorder.run(test::exampleDocument("rag.json"), *policy::findPolicy("blend"));
+    input = recorder.recorded().input();
+    input.replay.origin = TraceOrigin::Session;
+    QVERIFY(turnModel(input, {}, nullptr).obstacle.contains(QStringLiteral("Under this policy")));
+  }
+
+  void theViewAsksAndShows() {
+    TurnView view;
+    view.resize(683, 467);
+    view.setInput(m_input);
+    view.show();
+    QVERIFY(QTest::qWaitForWindowExposed(&view));
+    QVERIFY(view.canCompute());
+    QSignalSpy wanted(&view, &View::commandWanted);
+    auto* compute = view.findChild<QPushButton*>();
+    QTest::mouseClick(compute, Qt::LeftButton);
+    QCOMPARE(wanted.back().front().toString(), QStringLiteral("run.turn"));
+    TurnResult result = m_result;
+    result.vectors = nullptr;
+    result.isRunning = true;
+    view.setResult(result);
+    QVERIFY(!view.canCompute());
+    QTest::mouseClick(compute, Qt::LeftButton);
+    QCOMPARE(wanted.back().front().toString(), QStringLiteral("run.stop"));
+    view.setResult(m_result);
+    QVERIFY(!view.canCompute() && view.turn().isComputed);
+    auto* table = view.findChild<QTableWidget*>();
+    QCOMPARE(table->rowCount(), static_cast<int>(view.turn().pairs.size()));
+    table->setCurrentCell(2, 0);
+    QCOMPARE(view.turn().pair, std::size_t{2});
+    view.choose(1, 2);
+    QCOMPARE(view.turn().layer, 1);
+    QCOMPARE(view.turn().head, 2);
+    const QStringList lines = view.csv().split(QLatin1Char('\n'), Qt::SkipEmptyParts);
+    QCOMPARE(lines.size(), static_cast<qsizetype>(1 + view.turn().pairs.size() + 3));
+    result.isRunning = false;
+    result.problem = QStringLiteral("No memory.");
+    view.setResult(result);
+    QVERIFY(view.canCompute());
+  }
+
+  /// For a person to look at, where SPANSCOPE_PICTURES names a folder.
+  void pictures() {
+    for (const Scheme scheme : {Scheme::Light, Scheme::Dark}) {
+      for (const QSize size : {QSize(683, 467), QSize(900, 640), QSize(400, 340)}) {
+        ViewInput input = m_input;
+        input.theme = Theme(scheme);
+        TurnView view;
+        view.setInput(input);
+        view.setResult(m_result);
+        QImage image(size, QImage::Format_ARGB32_Premultiplied);
+        QPainter painter(&image);
+        view.paintTo(painter, size);
+        painter.end();
+        QVERIFY(image.pixelColor(2, 2) == input.theme.color(Role::Surface));
+        const QString folder = qEnvironmentVariable("SPANSCOPE_PICTURES");
+        if (folder.isEmpty()) continue;
+        const QString name =
+            QStringLiteral("/turn-%1-%2.png")
+                .arg(scheme == Scheme::Dark ? QStringLiteral("dark") : QStringLiteral("light"))
+                .arg(size.width());
+        QVERIFY(image.save(folder + name));
+        view.resize(size);
+        view.show();
+        QVERIFY(QTest::qWaitForWindowExposed(&view));
+        QVERIFY(view.grab().save(folder + QStringLiteral("/widget") + name.mid(1)));
+      }
+    }
+  }
+
+ private:
+  ViewInput m_input;
+  TurnResult m_result;
+};
+
+SPANSCOPE_TEST(tst_turn, TestTurn, QApplication)
+#include "tst_turn.moc"

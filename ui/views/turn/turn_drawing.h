@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include "ui/theme/theme.h"
+#include "ui/views/turn/turn_model.h"
+
+#include <QWidget>
+
+namespace spanscope::ui {
+
+/// Draws one pair of elements of query and key as arrows in the plane, before and after turning, once for
+/// each way of turning. The angle between the turned arrows is the same in all.
+class TurnDrawing : public QWidget {
+  Q_OBJECT
+ public:
+  explicit TurnDrawing(QWidget* parent = nullptr);
+
+  void setContent(const TurnModel& model, const Theme& theme);
+  void paint(QPainter& painter, const QRect& area) const;
+  QSize sizeHint() const override { return {540, 230}; }
+  QSize minimumSizeHint() const override { return {240, 150}; }
+
+ protected:
+  void paintEvent(QPaintEvent* event) override;
+
+ private:
+  enum class Head { Square, Triangle };
+  void paintPlace(QPainter& painter, const QRectF& area, const TurnPlace& place, double longest) const;
+  void paintArrow(QPainter& painter, const QPointF& from, const QPointF& to, const QColor& ink, Head head,
+                  bool isTurned) const;
+
+  TurnModel m_model;
+  Theme m_theme;
+};
+
+}  // namespace spanscope::ui

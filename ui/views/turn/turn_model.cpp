@@ -1,0 +1,211 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "ui/views/turn/turn_model.h"
+
+#include "ui/views/common/csv_line.h"
+#include "ui/views/common/number_text.h"
+#include "ui/views/common/request_blocks.h"
+#include "ui/views/common/segment_names.h"
+#include "ui/words/tr.h"
+
+#include <algorithm>
+#include <cmath>
+#include <numbers>
+
+namespace spanscope::ui {
+namespace {
+
+/// How far a pair is moved to show that its score stays, where the trace knows no other place of the key.
+constexpr std::int64_t kMoved = 100;
+
+class TurnMaker {
+ public:
+  TurnMaker(const ViewInput& input, RequestId id, const trace::RequestState& request)
+      : m_input(input), m_request(request), m_parts(requestParts(input, id)) {
+    m_model.choice.request = id;
+  }
+
+  TurnModel make(const TurnOptions& options, const TurnResult* result) {
+    choosePair(options);
+    const trace::TokenPlace& query = m_model.choice.query;
+    const trace::TokenPlace& key = m_model.choice.key;
+    m_model.queryName = nameOf(query, m_model.queryHue);
+    m_model.keyName = nameOf(key, m_model.keyHue);
+    m_model.queryPosition = m_request.segments[query.segment].base + query.local;
+    m_model.base = m_request.segments[key.segment].base;
+    m_model.keyLocal = key.local;
+    m_model.obstacle = turnObstacle(m_input, m_model.choice);
+    // A recorded run may have a request of the same number.
+    const bool isOfEngine =
+        m_input.replay.origin == TraceOrigin::Session || m_input.replay.origin == TraceOrigin::EndedSession;
+    if (isOfEngine && result != nullptr && result->choice == m_model.choice) {
+      m_model.isRunning = result->isRunning;
+      m_model.problem = result->problem;
+      if (result->vectors) fill(options, *result->vectors);
+    }
+    return std::move(m_model);
+  }
+
+ private:
+  /// The key is the selected token, where the query sees it, else the first one of a source.
+  void choosePair(const TurnOptions& options) {
+    const auto last = static_cast<std::uint32_t>(m_request.segments.size() - 1);
+    const auto end = static_cast<std::int32_t>(m_request.segments[last].tokens.size());
+    m_model.choice.query = {last, std::max(0, end - 1)};
+    if (options.query && options.query->request == m_model.choice.request &&
+        options.query->segment < m_request.segments.size())
+      m_model.choice.query = {options.query->segment, options.query->local};
+    const trace::WhoSees mask(m_request.segments);
+    const auto take = [&](const trace::TokenPlace& key) {
+      if (!trace::isSeen(mask.sight(m_model.choice.query, key))) return false;
+      m_model.choice.key = key;
+      return true;
+    };
+    const std::optional<TokenRef>& token = m_input.selection.token;
+    const std::optional<BlockRef>& block = m_input.selection.block;
+    if (token && token->request == m_model.choice.request) {
+      if (take({token->segment, token->local})) return;
+    } else if (block && block->request == m_model.choice.request) {
+      const std::int32_t size = std::max(1, m_input.state().pool().blockSize());
+      if (take({block->segment, block->virtualIndex * size})) return;
+    }
+    for (const trace::PartRange& range : m_parts.parts.visible()) {
+      if (m_parts.parts.role(range.part) != trace::PartRole::Source) continue;
+      if (take({range.segment, std::min(range.begin + 1, range.end - 1)})) return;
+    }
+    m_model.choice.key = m_model.choice.query;
+  }
+
+  QString nameOf(const trace::TokenPlace& place, std::size_t& hue) const {
+    const trace::SegmentInfo& segment = m_request.segments[place.segment];
+    const auto local = static_cast<std::size_t>(place.local);
+    QString text;
+    if (local < segment.texts.size()) {
+      text = shownToken(segment.texts[local]);
+    } else {
+      const auto reply = generatedTokens(*m_input.trace, m_model.choice.request, m_input.position);
+      const std::size_t index = local - segment.tokens.size();
+      if (local >= segment.tokens.size() && index < reply.size())
+        text = shownToken(reply[index].token->shown);
+    }
+    const auto part = m_parts.parts.partAt(place.segment, place.local);
+    if (part) hue = m_parts.names[*part].hue;
+    const bool isReply = local >= segment.tokens.size();
+    const QString name = isReply ? tr("the reply") : part ? m_parts.names[*part].name : QString();
+    return tr("“%1” of %2").arg(text, name);
+  }
+
+  void fill(const TurnOptions& options, const run::PairVectors& vectors) {
+    m_model.isComputed = true;
+    m_model.layers = static_cast<std::int32_t>(vectors.layers.size());
+    m_model.layer = std::clamp(options.layer, 0, m_model.layers - 1);
+    const run::LayerTurn& layer = vectors.layers[static_cast<std::size_t>(m_model.layer)];
+    m_model.heads = layer.shape.queryHeads;
+    m_model.head = std::clamp(options.head, 0, m_model.heads - 1);
+    m_model.weight = double(vectors.weight(m_model.layer, m_model.head));
+    const auto turned = [&](std::int64_t query, std::int64_t key) {
+      return run::turnedPairs(vectors.query(m_model.layer, m_model.head),
+                              vectors.key(m_model.layer, m_model.head), layer, query, key);
+    };
+    const std::int64_t queryTurn = m_model.queryPosition - m_model.base;
+    m_model.pairs = turned(queryTurn, m_model.keyLocal);
+    const auto most = std::max_element(m_model.pairs.begin(), m_model.pairs.end(),
+                                       [](const run::TurnedPair& a, const run::TurnedPair& b) {
+                                         return std::abs(a.score) < std::abs(b.score);
+                                       });
+    m_model.pair = std::min(options.pair.value_or(static_cast<std::size_t>(most - m_model.pairs.begin())),
+                            m_model.pairs.size() - 1);
+    const auto add = [&](const QString& title, const QString& what, std::int64_t query, std::int64_t key) {
+      const std::vector<run::TurnedPair> pairs = turned(query, key);
+      m_model.places.push_back({.title = title,
+                                .what = what,
+                                .queryTurn = query,
+                                .keyTurn = key,
+                                .score = run::scoreOf(pairs),
+                                .shown = pairs[m_model.pair]});
+    };
+    add(tr("as stored"), tr("the key by its local index, the query by its distance to the base"), queryTurn,
+        m_model.keyLocal);
+    add(tr("base %1").arg(m_model.base), tr("both by their positions in this run"), m_model.queryPosition,
+        m_model.base + m_model.keyLocal);
+    const std::int64_t other = otherBase();
+    const std::int64_t moved = other - m_model.base;
+    add(tr("base %1").arg(other), tr("the same pair, moved by %1 positions").arg(moved),
+        m_model.queryPosition + moved, other + m_model.keyLocal);
+  }
+
+  /// The base at which the key's block was stored, or one that is made up.
+  std::int64_t otherBase() const {
+    const std::int32_t size = std::max(1, m_input.state().pool().blockSize());
+    const auto block = m_request.blocks.find({m_model.choice.key.segment, m_model.choice.key.local / size});
+    if (block != m_request.blocks.end()) {
+      const trace::BlockLookedUp* lookup = lookupEvent(*m_input.trace, block->second.lookup);
+      if (lookup != nullptr && lookup->tokens > 0 && lookup->storedBase != m_model.base)
+        return lookup->storedBase;
+    }
+    return m_model.base + kMoved;
+  }
+
+  const ViewInput& m_input;
+  const trace::RequestState& m_request;
+  RequestParts m_parts;
+  TurnModel m_model;
+};
+
+}  // namespace
+
+TurnModel turnModel(const ViewInput& input, const TurnOptions& options, const TurnResult* result) {
+  const RequestId id = input.shownRequest();
+  const auto& requests = input.state().progress().requests;
+  const auto found = requests.find(id);
+  if (found == requests.end() || found->second.segments.empty()) return {};
+  return TurnMaker(input, id, found->second).make(options, result);
+}
+
+double degreesOf(double frequency, std::int64_t positions) {
+  const double turns = frequency * static_cast<double>(positions) / (2 * std::numbers::pi);
+  return 360 * (turns - std::floor(turns));
+}
+
+QString turnSentence(const TurnModel& model) {
+  if (!model.isComputed || model.places.size() < 3) return {};
+  return tr("The key was stored turned by its local index %1, and is never touched again. The query stands "
+            "%2 "
+            "positions behind the key's base %3 and is turned by as much. Turning both by their positions "
+            "gives the "
+            "same score, at base %3 as at base %4: only their distance of %5 counts. Score %6 · %7 of the "
+            "attention "
+            "of this row lies on the key.")
+      .arg(model.keyLocal)
+      .arg(model.places[0].queryTurn)
+      .arg(model.base)
+      .arg(model.places[2].keyTurn - model.keyLocal)
+      .arg(model.places[0].queryTurn - model.keyLocal)
+      .arg(model.places[0].score, 0, 'f', 4)
+      .arg(tr("%1 %").arg(100 * model.weight, 0, 'f', 2));
+}
+
+QString turnCsv(const TurnModel& model) {
+  if (!model.isComputed) return {};
+  QString csv =
+      csvLine({QStringLiteral("layer"), QStringLiteral("head"), QStringLiteral("pair"),
+               QStringLiteral("frequency rad a position"), QStringLiteral("turned"),
+               QStringLiteral("key turned by positions"), QStringLiteral("query turned by positions"),
+               QStringLiteral("key x"), QStringLiteral("key y"), QStringLiteral("query x"),
+               QStringLiteral("query y"), QStringLiteral("score")});
+  const auto row = [&](const QString& pair, const TurnPlace& place, const run::TurnedPair* values,
+                       double score) {
+    const auto number = [values](double value) { return values == nullptr ? QString() : csvNumber(value); };
+    const run::TurnedPair none;
+    const run::TurnedPair& own = values == nullptr ? none : *values;
+    return csvLine({QString::number(model.layer), QString::number(model.head), pair, number(own.frequency),
+                    place.title, QString::number(place.keyTurn), QString::number(place.queryTurn),
+                    number(own.turnedKey.x), number(own.turnedKey.y), number(own.turnedQuery.x),
+                    number(own.turnedQuery.y), csvNumber(score)});
+  };
+  for (std::size_t i = 0; i < model.pairs.size(); ++i)
+    csv += row(QString::number(i), model.places.front(), &model.pairs[i], model.pairs[i].score);
+  for (const TurnPlace& place : model.places) csv += row(QStringLiteral("all"), place, nullptr, place.score);
+  return csv;
+}
+
+}  // namespace spanscope::ui

@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// The algebra of a turn: one query and one key of a layer and head, turned by their positions, and the score
+// that hangs on the difference of these alone.
+#pragma once
+
+#include "engine/run/pair_vectors.h"
+#include "ui/session/turn_request.h"
+#include "ui/session/view_input.h"
+
+#include <QString>
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+namespace spanscope::ui {
+
+struct TurnOptions {
+  std::optional<TokenRef> query;  ///< that a person has kept; nothing: the last token of the prompt
+  std::int32_t layer = 0;
+  std::int32_t head = 0;
+  std::optional<std::size_t> pair;  ///< of elements; nothing: the one that adds most to the score
+};
+
+/// One way in which query and key can be turned.
+struct TurnPlace {
+  QString title;               ///< "as stored"
+  QString what;                ///< what is turned by what, in a sentence
+  std::int64_t queryTurn = 0;  ///< positions
+  std::int64_t keyTurn = 0;
+  double score = 0;       ///< of all pairs of elements
+  run::TurnedPair shown;  ///< the pair of elements that is drawn
+};
+
+struct TurnModel {
+  TurnChoice choice;  ///< request 0: there is no pair of tokens
+  QString queryName;  ///< "token 3, “site”, of question"
+  QString keyName;
+  std::size_t queryHue = 0;
+  std::size_t keyHue = 0;
+  std::int64_t queryPosition = 0;
+  std::int64_t base = 0;  ///< position of local token 0 of the key's segment
+  std::int32_t keyLocal = 0;
+  QString obstacle;  ///< why it cannot be computed now; empty: it can
+  QString problem;   ///< why it failed
+  bool isRunning = false;
+  bool isComputed = false;  ///< what follows is there
+  std::int32_t layers = 0;
+  std::int32_t heads = 0;
+  std::int32_t layer = 0;
+  std::int32_t head = 0;
+  std::size_t pair = 0;
+  double weight = 0;                   ///< the attention weight that the pass gave the key
+  std::vector<run::TurnedPair> pairs;  ///< as stored: the key by its local index, the query by the rest
+  std::vector<TurnPlace> places;       ///< the first is as stored
+};
+
+/// `result`: the last one that came; it counts if it is of the chosen pair. May be null.
+TurnModel turnModel(const ViewInput& input, const TurnOptions& options, const TurnResult* result);
+
+/// The words around the drawing: what the numbers say.
+QString turnSentence(const TurnModel& model);
+/// An angle in degrees, 0 … 360, of so many positions at a frequency.
+double degreesOf(double frequency, std::int64_t positions);
+QString turnCsv(const TurnModel& model);
+
+}  // namespace spanscope::ui

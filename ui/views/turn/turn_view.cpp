@@ -1,0 +1,262 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "ui/views/turn/turn_view.h"
+
+#include "ui/views/common/text_tools.h"
+#include "ui/views/turn/turn_drawing.h"
+
+#include <QComboBox>
+#include <QFontMetrics>
+#include <QHBoxLayout>
+#include <QHeaderView>
+#include <QLabel>
+#include <QPainter>
+#include <QPushButton>
+#include <QTableWidget>
+#include <QVBoxLayout>
+
+#include <algorithm>
+#include <utility>
+
+namespace spanscope::ui {
+namespace {
+
+constexpr int kTurnRow = 22;
+
+void fillNumbers(QComboBox& box, const QString& each, std::int32_t count, std::int32_t chosen) {
+  if (box.count() != count) {
+    box.clear();
+    for (std::int32_t i = 0; i < count; ++i) box.addItem(each.arg(i));
+  }
+  box.setCurrentIndex(chosen);
+}
+
+std::vector<QString> headers() {
+  return {TurnView::tr("Pair"), TurnView::tr("Radians a position"), TurnView::tr("Key by"),
+          TurnView::tr("Query by"), TurnView::tr("Adds to the score")};
+}
+
+}  // namespace
+
+TurnView::TurnView(QWidget* parent)
+    : RunView(parent, InputPart::Replay, Pace::EveryInput),
+      m_pair(new QLabel(this)),
+      m_status(new QLabel(this)),
+      m_compute(new QPushButton(tr("Compute"), this)),
+      m_keep(new QPushButton(tr("Selected token is the query"), this)),
+      m_drawing(new TurnDrawing(this)),
+      m_sentence(new QLabel(this)),
+      m_table(new QTableWidget(this)) {
+  setAccessibleName(tr("Turn"));
+  setFocusProxy(m_table);
+  for (QLabel* label : {m_pair, m_status, m_sentence}) {
+    label->setTextFormat(Qt::PlainText);
+    label->setWordWrap(true);
+    label->setSizePolicy(QSizePolicy::Ignored, QSizePolicy::Minimum);
+  }
+  m_pair->setAccessibleName(tr("The pair of tokens"));
+  m_sentence->setAccessibleName(tr("What the numbers say"));
+  m_compute->setToolTip(
+      tr("Computes the prompt once more, beside the cache, to have the query and the key of these tokens"));
+  m_keep->setToolTip(tr("The token that looks; the next one that is selected is the key it looks at"));
+  m_table->setAccessibleName(tr("Pairs of elements"));
+  m_table->setEditTriggers(QAbstractItemView::NoEditTriggers);
+  m_table->setColumnCount(static_cast<int>(headers().size()));
+  QStringList titles;
+  for (const QString& title : headers()) titles << title;
+  m_table->setHorizontalHeaderLabels(titles);
+  showWholeRows(*m_table, kTurnRow);
+  m_table->horizontalHeader()->setSectionResizeMode(QHeaderView::Stretch);
+
+  auto* buttons = new QHBoxLayout;
+  buttons->addWidget(m_compute);
+  buttons->addWidget(m_keep);
+  buttons->addWidget(m_status, 1);
+  auto* column = new QVBoxLayout(this);
+  column->setContentsMargins(2 * kSpace, kSpace, 2 * kSpace, kSpace);
+  column->setSpacing(kSpace);
+  column->addWidget(m_pair);
+  column->addLayout(buttons);
+  column->addWidget(m_drawing, 3);
+  column->addWidget(m_sentence);
+  column->addWidget(m_table, 2);
+
+  QHBoxLayout* row = titleRow();
+  m_layer = new QComboBox(row->parentWidget());
+  m_layer->setAccessibleName(tr("Layer"));
+  m_head = new QComboBox(row->parentWidget());
+  m_head->setAccessibleName(tr("Head"));
+  for (const QPointer<QComboBox>& box : {m_layer, m_head}) {
+    box->setSizeAdjustPolicy(QComboBox::AdjustToContents);
+    row->addWidget(box);
+    connect(box, &QComboBox::currentIndexChanged, this, [this] {
+      if (!m_isFilling && m_layer && m_head) choose(m_layer->currentIndex(), m_head->currentIndex());
+    });
+  }
+  connect(m_compute, &QPushButton::clicked, this, [this] {
+    Q_EMIT commandWanted(m_model.isRunning ? QStringLiteral("run.stop") : QStringLiteral("run.turn"));
+  });
+  connect(m_keep, &QPushButton::clicked, this, &TurnView::takeQuery);
+  connect(m_table, &QTableWidget::currentCellChanged, this, [this](int pair) {
+    if (m_isFilling || pair < 0 || static_cast<std::size_t>(pair) >= m_model.pairs.size()) return;
+    m_options.pair = static_cast<std::size_t>(pair);
+    refresh();
+  });
+  for (QWidget* part : findChildren<QWidget*>(QString(), Qt::FindDirectChildrenOnly)) part->hide();
+}
+
+bool TurnView::canCompute() const {
+  return m_model.choice.request != 0 && m_model.obstacle.isEmpty() && !m_model.isRunning &&
+         !m_model.isComputed;
+}
+
+void TurnView::setResult(const TurnResult& result) {
+  m_result = result;
+  if (input() != nullptr) refresh();
+}
+
+void TurnView::choose(std::int32_t layer, std::int32_t head) {
+  m_options.layer = layer;
+  m_options.head = head;
+  m_options.pair.reset();
+  if (input() != nullptr) refresh();
+}
+
+void TurnView::takeQuery() {
+  if (input() == nullptr || !input()->selection.token) return;
+  m_options.query = *input()->selection.token;
+  refresh();
+}
+
+QString TurnView::emptyText() const {
+  return m_model.choice.request == 0
+             ? tr("Run a query to see how a query is turned to a key that was stored elsewhere.")
+             : QString();
+}
+
+QString TurnView::pairText() const {
+  return tr("%1, at position %2, looks at %3, token %4 of a segment at base %5.")
+      .arg(m_model.queryName)
+      .arg(m_model.queryPosition)
+      .arg(m_model.keyName)
+      .arg(m_model.keyLocal)
+      .arg(m_model.base);
+}
+
+QString TurnView::statusText() const {
+  if (m_model.isRunning) return tr("Computing the prompt once more…");
+  if (m_model.isComputed) return tr("Layer %1, head %2.").arg(m_model.layer).arg(m_model.head);
+  if (!m_model.problem.isEmpty()) return m_model.problem;
+  return m_model.obstacle.isEmpty() ? tr("Query and key are not recorded: compute them.") : m_model.obstacle;
+}
+
+void TurnView::refresh() {
+  m_model = turnModel(*input(), m_options, m_result ? &*m_result : nullptr);
+  showControls();
+  m_drawing->setContent(m_model, theme());
+  fillTable();
+  update();
+  if (canCompute() != m_couldCompute) {
+    m_couldCompute = canCompute();
+    Q_EMIT canComputeChanged();
+  }
+  const QString summary =
+      m_model.isComputed ? tr("score %1").arg(m_model.places.front().score, 0, 'f', 3) : QString();
+  if (summary == m_lastSummary) return;
+  m_lastSummary = summary;
+  Q_EMIT summaryChanged(summary);
+}
+
+void TurnView::showControls() {
+  const bool hasPair = m_model.choice.request != 0;
+  for (QWidget* part : std::initializer_list<QWidget*>{m_pair, m_status, m_compute, m_keep})
+    part->setVisible(hasPair);
+  for (QWidget* part : std::initializer_list<QWidget*>{m_drawing, m_sentence, m_table})
+    part->setVisible(m_model.isComputed);
+  for (QLabel* label : {m_pair, m_status, m_sentence}) label->setFont(theme().smallFont());
+  colorLabel(*m_pair, theme(), Role::Text);
+  colorLabel(*m_status, theme(), m_model.problem.isEmpty() ? Role::TextSecond : Role::Error);
+  colorLabel(*m_sentence, theme(), Role::TextSecond);
+  m_pair->setText(hasPair ? pairText() : QString());
+  m_status->setText(statusText());
+  m_sentence->setText(turnSentence(m_model));
+  m_compute->setText(m_model.isRunning ? tr("Stop") : tr("Compute"));
+  m_compute->setEnabled(m_model.isRunning || canCompute());
+  m_keep->setEnabled(input()->selection.token.has_value());
+  if (!m_layer || !m_head) return;
+  m_isFilling = true;
+  fillNumbers(*m_layer, tr("layer %1"), m_model.layers, m_model.layer);
+  fillNumbers(*m_head, tr("head %1"), m_model.heads, m_model.head);
+  m_layer->setVisible(m_model.isComputed);
+  m_head->setVisible(m_model.isComputed);
+  m_isFilling = false;
+}
+
+PaintedTable TurnView::painted() const {
+  PaintedTable table{.headers = headers(), .shares = {1, 2, 2, 2, 2}, .rows = {}};
+  if (!m_model.isComputed) return table;
+  const TurnPlace& stored = m_model.places.front();
+  for (std::size_t i = 0; i < m_model.pairs.size(); ++i) {
+    const run::TurnedPair& pair = m_model.pairs[i];
+    const auto cell = [](const QString& text) { return PaintedCell{.text = text, .mono = true}; };
+    table.rows.push_back({cell(QString::number(i)), cell(QString::number(pair.frequency, 'g', 4)),
+                          cell(tr("%1°").arg(degreesOf(pair.frequency, stored.keyTurn), 0, 'f', 1)),
+                          cell(tr("%1°").arg(degreesOf(pair.frequency, stored.queryTurn), 0, 'f', 1)),
+                          cell(QString::number(pair.score, 'f', 4))});
+  }
+  return table;
+}
+
+void TurnView::fillTable() {
+  const PaintedTable table = painted();
+  m_isFilling = true;
+  setSheet(*m_table, tableStyle(theme()));
+  m_table->setFont(theme().monoFont());
+  m_table->setRowCount(static_cast<int>(table.rows.size()));
+  for (std::size_t row = 0; row < table.rows.size(); ++row) {
+    for (std::size_t column = 0; column < table.rows[row].size(); ++column) {
+      const int r = static_cast<int>(row);
+      const int c = static_cast<int>(column);
+      if (m_table->item(r, c) == nullptr) m_table->setItem(r, c, new QTableWidgetItem);
+      m_table->item(r, c)->setText(table.rows[row][column].text);
+      m_table->item(r, c)->setTextAlignment(Qt::AlignRight | Qt::AlignVCenter);
+    }
+  }
+  if (m_model.isComputed)
+    m_table->setCurrentCell(static_cast<int>(m_model.pair), std::max(0, m_table->currentColumn()));
+  m_isFilling = false;
+}
+
+QString TurnView::csv() const {
+  return input() == nullptr ? QString()
+                            : turnCsv(turnModel(*input(), m_options, m_result ? &*m_result : nullptr));
+}
+
+void TurnView::paintTo(QPainter& painter, const QSize& size) {
+  ensureFresh();
+  if (paintIfEmpty(painter, size)) return;
+  const QRect area(QPoint(), size);
+  painter.fillRect(area, theme().color(Role::Surface));
+  QRect inner = area.adjusted(2 * kSpace, kSpace, -2 * kSpace, -kSpace);
+  const QFontMetrics metrics(theme().smallFont());
+  const auto write = [&](const QString& text, Role ink) {
+    const int flags = Qt::TextWordWrap | Qt::AlignLeft | Qt::AlignTop;
+    const int height = metrics.boundingRect(QRect(0, 0, inner.width(), 1000), flags, text).height();
+    painter.setFont(theme().smallFont());
+    painter.setPen(theme().color(ink));
+    painter.drawText(QRect(inner.left(), inner.top(), inner.width(), height + 2), flags, text);
+    inner.setTop(inner.top() + height + kSpace);
+  };
+  write(pairText(), Role::Text);
+  write(statusText(), m_model.problem.isEmpty() ? Role::TextSecond : Role::Error);
+  if (!m_model.isComputed) return;
+  write(turnSentence(m_model), Role::TextSecond);
+  const int drawing = std::max(150, inner.height() * 3 / 5);
+  m_drawing->paint(painter, QRect(inner.left(), inner.top(), inner.width(), drawing));
+  painter.save();
+  painter.translate(inner.left(), inner.top() + drawing + kSpace);
+  paintTable(painter, QRect(0, 0, inner.width(), std::max(0, inner.height() - drawing - kSpace)), painted(),
+             theme());
+  painter.restore();
+}
+
+}  // namespace spanscope::ui

@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// Shows the algebra of a turn for one pair of tokens: what is stored, what is turned, and the score.
+#pragma once
+
+#include "ui/views/common/run_view.h"
+#include "ui/views/common/table_painting.h"
+#include "ui/views/turn/turn_model.h"
+
+#include <QPointer>
+
+#include <optional>
+
+class QComboBox;
+class QLabel;
+class QPushButton;
+class QTableWidget;
+
+namespace spanscope::ui {
+
+class TurnDrawing;
+
+class TurnView : public RunView {
+  Q_OBJECT
+ public:
+  explicit TurnView(QWidget* parent = nullptr);
+
+  QString csv() const override;
+  void paintTo(QPainter& painter, const QSize& size) override;
+
+  const TurnModel& turn() const { return m_model; }
+  /// Whether the engine can be asked for the chosen pair now.
+  bool canCompute() const;
+  /// What the engine said of a pair. The view keeps the last one, as long as it is shown or another one
+  /// comes.
+  void setResult(const TurnResult& result);
+  void choose(std::int32_t layer, std::int32_t head);
+
+ Q_SIGNALS:
+  void canComputeChanged();
+
+ protected:
+  void refresh() override;
+  QString emptyText() const override;
+
+ private:
+  void takeQuery();
+  void showControls();
+  void fillTable();
+  QString pairText() const;
+  QString statusText() const;
+  PaintedTable painted() const;
+
+  TurnOptions m_options;
+  std::optional<TurnResult> m_result;
+  TurnModel m_model;
+  bool m_isFilling = false;
+  bool m_couldCompute = false;
+  QString m_lastSummary;
+  QLabel* m_pair;
+  QLabel* m_status;
+  QPushButton* m_compute;
+  QPushButton* m_keep;
+  TurnDrawing* m_drawing;
+  QLabel* m_sentence;
+  QTableWidget* m_table;
+  QPointer<QComboBox> m_layer;
+  QPointer<QComboBox> m_head;
+};
+
+}  // namespace spanscope::ui
