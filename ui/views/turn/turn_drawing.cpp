@@ -56,11 +56,6 @@ void TurnDrawing::paintArrow(QPainter& painter, const QPointF& from, const QPoin
 void TurnDrawing::paintPlace(QPainter& painter, const QRectF& area, const TurnPlace& place,
                              double longest) const {
   const QFontMetrics metrics(m_theme.smallFont());
-  painter.setFont(m_theme.titleFont());
-  painter.setPen(m_theme.color(Role::Text));
-  painter.drawText(
-      QRectF(area.left(), area.top(), area.width(), kTitle), Qt::AlignHCenter | Qt::AlignVCenter,
-      QFontMetrics(m_theme.titleFont()).elidedText(place.title, Qt::ElideRight, int(area.width())));
   painter.setFont(m_theme.smallFont());
   painter.setPen(m_theme.color(Role::TextSecond));
   const QStringList below{
@@ -68,7 +63,7 @@ void TurnDrawing::paintPlace(QPainter& painter, const QRectF& area, const TurnPl
       tr("query by %1: %2°")
           .arg(place.queryTurn)
           .arg(degreesOf(place.shown.frequency, place.queryTurn), 0, 'f', 1),
-      tr("this pair %1 · all %2").arg(place.shown.score, 0, 'f', 4).arg(place.score, 0, 'f', 4)};
+      tr("pair %1 · all %2").arg(place.shown.score, 0, 'f', 3).arg(place.score, 0, 'f', 3)};
   const int line = metrics.height() + 1;
   double y = area.bottom() - line * static_cast<double>(below.size());
   for (const QString& text : below) {
@@ -78,6 +73,23 @@ void TurnDrawing::paintPlace(QPainter& painter, const QRectF& area, const TurnPl
   }
   const double room = area.height() - kTitle - line * static_cast<double>(below.size()) - 2 * kSpace;
   const double radius = std::max(10.0, std::min(room, area.width() - 4 * kSpace) / 2 - 2);
+  // The angle between the turned arrows, from the key on.
+  const auto angleOf = [](const run::PlanePoint& point) {
+    return std::atan2(point.y, point.x) * 180 / std::numbers::pi;
+  };
+  double between = angleOf(place.shown.turnedQuery) - angleOf(place.shown.turnedKey);
+  between -= 360 * std::round(between / 360);
+  // In a small circle the angle would hide the arrows.
+  constexpr double kLeastRadius = 45;
+  const bool isSmall = radius < kLeastRadius;
+  const QString text = tr("%1°").arg(std::abs(between), 0, 'f', 1);
+  painter.setFont(m_theme.titleFont());
+  painter.setPen(m_theme.color(Role::Text));
+  painter.drawText(QRectF(area.left(), area.top(), area.width(), kTitle), Qt::AlignHCenter | Qt::AlignVCenter,
+                   QFontMetrics(m_theme.titleFont())
+                       .elidedText(isSmall ? tr("%1: %2").arg(place.title, text) : place.title,
+                                   Qt::ElideRight, int(area.width())));
+  painter.setFont(m_theme.smallFont());
   const QPointF middle(area.center().x(), area.top() + kTitle + kSpace + room / 2);
   painter.setPen(QPen(m_theme.color(Role::Grid), 1));
   painter.drawEllipse(middle, radius, radius);
@@ -91,21 +103,15 @@ void TurnDrawing::paintPlace(QPainter& painter, const QRectF& area, const TurnPl
   const QColor queryInk = m_theme.color(Role::Accent);
   paintArrow(painter, middle, at(place.shown.key), keyInk, Head::Square, false);
   paintArrow(painter, middle, at(place.shown.query), queryInk, Head::Triangle, false);
-  // The angle between the turned arrows, from the key on.
-  const auto angleOf = [](const run::PlanePoint& point) {
-    return std::atan2(point.y, point.x) * 180 / std::numbers::pi;
-  };
-  double between = angleOf(place.shown.turnedQuery) - angleOf(place.shown.turnedKey);
-  between -= 360 * std::round(between / 360);
   const double arc = radius * 0.35;
   painter.setPen(QPen(m_theme.color(Role::TextSecond), 1.5));
   painter.drawArc(QRectF(middle.x() - arc, middle.y() - arc, 2 * arc, 2 * arc),
                   static_cast<int>(16 * angleOf(place.shown.turnedKey)), static_cast<int>(16 * between));
   paintArrow(painter, middle, at(place.shown.turnedKey), keyInk, Head::Square, true);
   paintArrow(painter, middle, at(place.shown.turnedQuery), queryInk, Head::Triangle, true);
+  if (isSmall) return;
   const double half = (angleOf(place.shown.turnedKey) + between / 2) * std::numbers::pi / 180;
   const QPointF label = middle + QPointF(std::cos(half), -std::sin(half)) * (arc + 16);
-  const QString text = tr("%1°").arg(std::abs(between), 0, 'f', 1);
   const double width = metrics.horizontalAdvance(text) + 4;
   const QRectF box(label.x() - width / 2, label.y() - line / 2.0, width, line);
   QColor behind = m_theme.color(Role::Surface);

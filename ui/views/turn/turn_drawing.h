@@ -18,7 +18,7 @@ class TurnDrawing : public QWidget {
   void setContent(const TurnModel& model, const Theme& theme);
   void paint(QPainter& painter, const QRect& area) const;
   QSize sizeHint() const override { return {540, 230}; }
-  QSize minimumSizeHint() const override { return {240, 150}; }
+  QSize minimumSizeHint() const override { return {240, 190}; }
 
  protected:
   void paintEvent(QPaintEvent* event) override;

@@ -31,8 +31,8 @@ void fillNumbers(QComboBox& box, const QString& each, std::int32_t count, std::i
 }
 
 std::vector<QString> headers() {
-  return {TurnView::tr("Pair"), TurnView::tr("Radians a position"), TurnView::tr("Key by"),
-          TurnView::tr("Query by"), TurnView::tr("Adds to the score")};
+  return {TurnView::tr("Pair"), TurnView::tr("Frequency"), TurnView::tr("Key by"), TurnView::tr("Query by"),
+          TurnView::tr("Score")};
 }
 
 }  // namespace
@@ -59,6 +59,10 @@ TurnView::TurnView(QWidget* parent)
       tr("Computes the prompt once more, beside the cache, to have the query and the key of these tokens"));
   m_keep->setToolTip(tr("The token that looks; the next one that is selected is the key it looks at"));
   m_table->setAccessibleName(tr("Pairs of elements"));
+  m_table->setToolTip(
+      tr("Each pair of elements: radians a position, by how much the stored key and the query are "
+         "turned, and what the pair adds to the score"));
+  m_table->setMinimumHeight(4 * kTurnRow);
   m_table->setEditTriggers(QAbstractItemView::NoEditTriggers);
   m_table->setColumnCount(static_cast<int>(headers().size()));
   QStringList titles;
@@ -168,8 +172,8 @@ void TurnView::refresh() {
 
 void TurnView::showControls() {
   const bool hasPair = m_model.choice.request != 0;
-  for (QWidget* part : std::initializer_list<QWidget*>{m_pair, m_status, m_compute, m_keep})
-    part->setVisible(hasPair);
+  for (QWidget* part : std::initializer_list<QWidget*>{m_pair, m_status, m_keep}) part->setVisible(hasPair);
+  m_compute->setVisible(hasPair && !m_model.isComputed);
   for (QWidget* part : std::initializer_list<QWidget*>{m_drawing, m_sentence, m_table})
     part->setVisible(m_model.isComputed);
   for (QLabel* label : {m_pair, m_status, m_sentence}) label->setFont(theme().smallFont());
