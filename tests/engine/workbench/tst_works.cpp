@@ -166,7 +166,7 @@ class TestWorks : public QObject {
     QCOMPARE(bench.finish(fidelity).state(), WorkState::Finished);
     const auto work = std::make_shared<NextTokenWork>(reply, std::nullopt);
     QCOMPARE(bench.finish(work).problem(), std::string());
-    const std::vector<trace::FidelityToken>& measured = fidelity->found().front().tokens;
+    const std::vector<trace::FidelityToken>& measured = fidelity->found().front().reply.fidelity.tokens;
     QCOMPARE(work->found().size(), measured.size());
     for (std::size_t i = 0; i < measured.size(); ++i) {
       const NextToken& token = work->found()[i];

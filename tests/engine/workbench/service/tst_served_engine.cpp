@@ -61,9 +61,12 @@ class Served {
  public:
   explicit Served(std::int32_t blocks = 512, std::vector<std::string> keys = {}) {
     m_session.blockCount = blocks;
-    m_service = std::make_unique<WorkService>(
-        test::cpuBackends(), m_nobody,
-        OwnModel{.model = model(), .session = m_session, .recorder = m_recorder, .loadBeside = {}});
+    m_service = std::make_unique<WorkService>(test::cpuBackends(), m_nobody,
+                                              OwnModel{.model = model(),
+                                                       .session = m_session,
+                                                       .recorder = m_recorder,
+                                                       .settings = {},
+                                                       .loadBeside = {}});
     m_engine = std::make_unique<ServedEngine>(*m_service, RunSettings(), model(), m_session, m_recorder);
     server::ServerConfig config;
     config.port = 0;

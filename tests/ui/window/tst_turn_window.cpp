@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// A pair of tokens and the alternatives of an answer, computed in the window: asked for by command, shown,
+// and not offered twice.
+#include "tests/support/test_program.h"
+#include "tests/ui/window/answering_window.h"
+#include "ui/views/next_token/next_token_view.h"
+#include "ui/views/turn/turn_view.h"
+
+#include <QAction>
+#include <QTest>
+
+#include <cmath>
+
+using namespace spanscope;
+using namespace spanscope::ui;
+
+class TestTurnWindow : public QObject {
+  Q_OBJECT
+
+ private Q_SLOTS:
+  void aTurnIsComputedAndShown() {
+    test::AnsweringWindow<TurnView> shown;
+    QVERIFY(shown.open("turn"));
+    const QAction& command = *shown.window().findChild<QAction*>(QStringLiteral("run.turn"));
+    QVERIFY(!command.isEnabled());
+    QCOMPARE(shown.run([&] { return shown.view().canCompute(); }), QString());
+    QTRY_VERIFY(command.isEnabled());
+    QCOMPARE(shown.perform(QStringLiteral("run.turn")), QString());
+    QTRY_VERIFY(shown.view().turn().isComputed);
+    const TurnModel& turn = shown.view().turn();
+    QVERIFY(std::abs(turn.places[0].score - turn.places[2].score) < 1e-9);
+    QVERIFY(turn.weight > 0 && turn.weight < 1);
+    QTRY_VERIFY(!command.isEnabled());
+  }
+
+  void alternativesAreComputedAndShown() {
+    test::AnsweringWindow<NextTokenView> shown;
+    QVERIFY(shown.open("next-token"));
+    const QAction& command = *shown.window().findChild<QAction*>(QStringLiteral("run.next-token"));
+    QCOMPARE(shown.run([&] { return shown.view().canCompute(); }), QString());
+    QTRY_VERIFY(command.isEnabled());
+    QCOMPARE(shown.perform(QStringLiteral("run.next-token")), QString());
+    QTRY_VERIFY(shown.view().shownModel().isComputed());
+    const NextTokenModel& model = shown.view().shownModel();
+    QCOMPARE(model.tokens->size(), model.answerTokens);
+    QVERIFY(model.shown().find(model.shown().drawn) != nullptr);
+    QTRY_VERIFY(!command.isEnabled());
+  }
+};
+
+SPANSCOPE_TEST(tst_turn_window, TestTurnWindow, QApplication)
+#include "tst_turn_window.moc"
