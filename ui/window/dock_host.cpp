@@ -3,6 +3,7 @@
 
 #include "ui/theme/theme.h"
 
+#include <QAction>
 #include <QChildEvent>
 #include <QDataStream>
 #include <QMouseEvent>
@@ -29,6 +30,7 @@ struct Column {
 struct LayoutPlan {
   std::vector<Column> columns;
   std::vector<Cell> below;
+  const char* others = "";  ///< the dock whose place docks share that the layout does not have
 };
 
 LayoutPlan authorPlan(Room room) {
@@ -107,15 +109,22 @@ LayoutPlan measurePlan(Room room) {
 }
 
 LayoutPlan planOf(LayoutId layout, Room room) {
+  LayoutPlan plan;
   switch (layout) {
     case LayoutId::Author:
-      return authorPlan(room);
+      plan = authorPlan(room);
+      plan.others = "canvas";
+      break;
     case LayoutId::Explain:
-      return explainPlan(room);
+      plan = explainPlan(room);
+      plan.others = "attention";
+      break;
     case LayoutId::Measure:
+      plan = measurePlan(room);
+      plan.others = "metrics";
       break;
   }
-  return measurePlan(room);
+  return plan;
 }
 
 Room roomIn(int height) {
@@ -163,6 +172,32 @@ void DockHost::add(Dock* dock) {
   addDockWidget(Qt::LeftDockWidgetArea, dock);
   connect(dock, &Dock::rearranged, this, &DockHost::noteChange);
   connect(dock, &Dock::dockLocationChanged, this, &DockHost::noteChange);
+  connect(dock->toggleViewAction(), &QAction::triggered, this, [this, dock](bool isShown) {
+    if (isShown) giveRoom(dock);
+  });
+}
+
+void DockHost::giveRoom(Dock* dock) {
+  if (dock->isFloating() || dockWidgetArea(dock) != Qt::NoDockWidgetArea) return;
+  const auto isInPlace = [&](Dock* other) {
+    return other != nullptr && other != dock && !other->isHidden() && !other->isFloating() &&
+           dockWidgetArea(other) != Qt::NoDockWidgetArea;
+  };
+  Dock* beside = this->dock(QString::fromLatin1(planOf(m_layout, m_room).others));
+  if (!isInPlace(beside)) {
+    // The person has put it elsewhere: the largest takes its part.
+    beside = nullptr;
+    const auto areaOf = [](const Dock* other) { return other->width() * other->height(); };
+    for (Dock* front : fronts()) {
+      if (isInPlace(front) && (beside == nullptr || areaOf(front) > areaOf(beside))) beside = front;
+    }
+  }
+  if (beside == nullptr)
+    addDockWidget(Qt::TopDockWidgetArea, dock);
+  else
+    tabifyDockWidget(beside, dock);
+  dock->show();
+  dock->raise();
 }
 
 void DockHost::noteChange() {
@@ -303,6 +338,7 @@ void DockHost::reveal(const QString& id) {
   if (wanted == nullptr) return;
   if (m_maximised != nullptr && m_maximised != wanted && !wanted->isFloating()) restore();
   if (wanted->isHidden()) wanted->show();
+  giveRoom(wanted);
   wanted->raise();
   if (wanted->isFloating()) wanted->activateWindow();
   wanted->setFocus();

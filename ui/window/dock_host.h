@@ -83,6 +83,8 @@ class DockHost : public QMainWindow {
   };
 
   void arrange();
+  /// Gives a dock that is shown and stands in no place of the present layout one, as a tab beside others.
+  void giveRoom(Dock* dock);
   /// The person has changed the arrangement.
   void noteChange();
   /// Takes the present sizes as those that the person wants.

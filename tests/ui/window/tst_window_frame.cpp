@@ -273,6 +273,40 @@ class TestWindowFrame : public QObject {
     QTRY_VERIFY(isSeen("why") && !isSeen("fragments"));
   }
 
+  /// A dock that the layout does not have stands where there is room to read it, by command and by menu.
+  void docksOfNoLayoutGetRoom_data() {
+    QTest::addColumn<int>("layout");
+    QTest::newRow("author") << static_cast<int>(LayoutId::Author);
+    QTest::newRow("explain") << static_cast<int>(LayoutId::Explain);
+    QTest::newRow("measure") << static_cast<int>(LayoutId::Measure);
+  }
+  void docksOfNoLayoutGetRoom() {
+    QFETCH(int, layout);
+    m_window->resize(1440, 900);
+    QVERIFY(m_window->openExample(QStringLiteral("rag.json")));
+    DockHost& docks = m_window->docks();
+    docks.setLayout(static_cast<LayoutId>(layout));
+    QTest::qWait(50);
+    bool byMenu = false;
+    int found = 0;
+    for (Dock* dock : docks.docks()) {
+      if (!dock->isHidden()) continue;
+      ++found;
+      if (byMenu)
+        dock->toggleViewAction()->trigger();
+      else
+        docks.reveal(dock->id());
+      byMenu = !byMenu;
+      QTRY_VERIFY2(dock->isVisible() && !dock->visibleRegion().isEmpty(), qPrintable(dock->id()));
+      QVERIFY2(docks.dockWidgetArea(dock) != Qt::NoDockWidgetArea && !dock->isFloating(),
+               qPrintable(dock->id()));
+      QTRY_VERIFY2(dock->width() >= 250 && dock->height() >= 150, qPrintable(dock->id()));
+    }
+    QVERIFY(found > 3);
+    docks.resetLayout();
+    for (const char* id : {"mask", "turn"}) QVERIFY(docks.dock(QLatin1String(id))->isHidden());
+  }
+
   /// Views are made when they are first shown; what the window knows is in them then.
   void aViewIsMadeWhenItIsShown() {
     QVERIFY(m_window->openExample(QStringLiteral("rag.json")));

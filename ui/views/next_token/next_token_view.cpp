@@ -117,9 +117,12 @@ void NextTokenView::refresh() {
 void NextTokenView::showControls() {
   const bool hasAnswer = m_shown.choice.request != 0;
   m_status->setVisible(hasAnswer);
-  m_compute->setVisible(hasAnswer && !m_shown.isComputed());
+  const bool hadFocus = m_compute->hasFocus();
   m_sentence->setVisible(m_shown.isComputed());
   m_bars->setVisible(m_shown.isComputed());
+  // Qt would give the focus of a button that goes to whatever comes next.
+  if (hadFocus && m_shown.isComputed()) m_bars->setFocus();
+  m_compute->setVisible(hasAnswer && !m_shown.isComputed());
   for (QLabel* label : {m_status, m_sentence}) label->setFont(theme().smallFont());
   colorLabel(*m_status, theme(), statusRole());
   colorLabel(*m_sentence, theme(), Role::Text);

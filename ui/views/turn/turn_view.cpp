@@ -83,6 +83,7 @@ TurnView::TurnView(QWidget* parent)
   column->addWidget(m_drawing, 3);
   column->addWidget(m_sentence);
   column->addWidget(m_table, 2);
+  column->addStretch(0);
 
   QHBoxLayout* row = titleRow();
   m_layer = new QComboBox(row->parentWidget());
@@ -173,9 +174,12 @@ void TurnView::refresh() {
 void TurnView::showControls() {
   const bool hasPair = m_model.choice.request != 0;
   for (QWidget* part : std::initializer_list<QWidget*>{m_pair, m_status, m_keep}) part->setVisible(hasPair);
-  m_compute->setVisible(hasPair && !m_model.isComputed);
+  const bool hadFocus = m_compute->hasFocus();
   for (QWidget* part : std::initializer_list<QWidget*>{m_drawing, m_sentence, m_table})
     part->setVisible(m_model.isComputed);
+  // Qt would give the focus of a button that goes to whatever comes next.
+  if (hadFocus && m_model.isComputed) m_table->setFocus();
+  m_compute->setVisible(hasPair && !m_model.isComputed);
   for (QLabel* label : {m_pair, m_status, m_sentence}) label->setFont(theme().smallFont());
   colorLabel(*m_pair, theme(), Role::Text);
   colorLabel(*m_status, theme(), m_model.problem.isEmpty() ? Role::TextSecond : Role::Error);
