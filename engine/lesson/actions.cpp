@@ -15,10 +15,11 @@ namespace spanscope::lesson {
 namespace {
 
 constexpr std::array<std::string_view, 3> kLayouts{"author", "explain", "measure"};
-constexpr std::array<std::string_view, 23> kDocks{
-    "canvas",  "add",       "inspector", "json",        "problems",  "settings", "tokens",  "block-table",
-    "why",     "pool",      "attention", "output",      "fragments", "forecast", "plan",    "timeline",
-    "metrics", "benchmark", "policies",  "experiments", "compare",   "log",      "scrubber"};
+constexpr std::array<std::string_view, 26> kDocks{
+    "canvas",      "add",         "inspector", "json",      "problems", "settings", "tokens",
+    "block-table", "why",         "pool",      "attention", "mask",     "turn",     "next-token",
+    "output",      "fragments",   "forecast",  "plan",      "timeline", "metrics",  "benchmark",
+    "policies",    "experiments", "compare",   "log",       "scrubber"};
 constexpr std::array<std::string_view, 5> kZooms{"in", "out", "reset", "all", "selection"};
 
 const std::vector<ActionInfo>& actionTable() {
