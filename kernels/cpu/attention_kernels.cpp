@@ -16,8 +16,8 @@
 #define HWY_TARGET_INCLUDE "kernels/cpu/attention_kernels.cpp"
 #include "hwy/foreach_target.h"
 // After foreach_target.h.
-#include "hwy/cache_control.h"
 #include "hwy/highway.h"
+#include "kernels/cpu/attention_products-inl.h"
 #include "kernels/cpu/attention_tiles.h"
 #include "kernels/cpu/key_bounds.h"
 #include "kernels/cpu/simd-inl.h"
@@ -27,14 +27,6 @@ namespace spanscope::cpu {
 namespace HWY_NAMESPACE {
 namespace {
 
-constexpr std::int64_t kStep = static_cast<std::int64_t>(kLanes);
-constexpr std::int64_t kWidth = 2 * kStep;
-// Scores of a tile are stored in whole vectors, of which the last may reach beyond the tile.
-constexpr std::int64_t kScoreStride = kMostTileKeys + kWidth;
-constexpr std::int64_t kFewQueries = 6;
-/// Vectors of short ranges that are scored at once for few queries, whose sums alone would wait for each
-/// other.
-constexpr int kTogether = 4;
 constexpr float kNone = -std::numeric_limits<float>::infinity();
 
 constexpr std::int64_t roundUp(std::int64_t value, std::int64_t step) {
@@ -76,197 +68,6 @@ struct Scratch {
   float* decay;  ///< what the sums of a query shrink by when a tile raises its maximum
   float* end;
 };
-
-/// What is read next, element by element of a head.
-template <class Element>
-struct Ahead {
-  const Element* keys = nullptr;
-  const Element* values = nullptr;
-  std::int64_t valueStep = 0;  ///< values of the vector's keys, divided by the elements
-};
-
-/// Few queries do not take as long as the memory does, and keys jump from block to block: what comes next is
-/// asked for in good time.
-template <int kQueries>
-constexpr bool kFetchesAhead = kQueries <= kFewQueries;
-
-/// Where a vector of keys stands, the first query as it is rotated for them, and where its scores go.
-template <class Element>
-struct KeyVector {
-  const Element* keys = nullptr;
-  const float* rotated = nullptr;
-  float* scores = nullptr;
-  Ahead<Element> ahead{};
-};
-
-/// scores[query][i] = ⟨rotated[query], key i⟩ for kVectors vectors of keys, of one block or of several.
-/// kShared: they have the rotated queries of the first.
-template <int kQueries, int kVectors, bool kShared, class Element>
-HWY_INLINE void scoreVectors(std::int64_t headSize, std::int64_t blockSize,
-                             std::array<KeyVector<Element>, kVectors> vectors) {
-  const FloatTag d;
-  FloatVector acc[kQueries][kVectors];
-  SPANSCOPE_UNROLL
-  for (int q = 0; q < kQueries; ++q) {
-    SPANSCOPE_UNROLL
-    for (int v = 0; v < kVectors; ++v) acc[q][v] = hn::Zero(d);
-  }
-  for (std::int64_t i = 0; i < headSize; ++i) {
-    FloatVector key[kVectors];
-    SPANSCOPE_UNROLL
-    for (int v = 0; v < kVectors; ++v) {
-      if constexpr (kFetchesAhead<kQueries>) {
-        hwy::Prefetch(vectors[v].ahead.keys);
-        hwy::Prefetch(vectors[v].ahead.values);
-        vectors[v].ahead.keys += blockSize;
-        vectors[v].ahead.values += vectors[v].ahead.valueStep;
-      }
-      key[v] = widen(d, vectors[v].keys);
-      vectors[v].keys += blockSize;
-    }
-    SPANSCOPE_UNROLL
-    for (int q = 0; q < kQueries; ++q) {
-      FloatVector element = hn::Set(d, vectors[0].rotated[q * headSize + i]);
-      SPANSCOPE_UNROLL
-      for (int v = 0; v < kVectors; ++v) {
-        if constexpr (!kShared) {
-          if (v > 0) element = hn::Set(d, vectors[v].rotated[q * headSize + i]);
-        }
-        acc[q][v] = hn::MulAdd(element, key[v], acc[q][v]);
-      }
-    }
-  }
-  SPANSCOPE_UNROLL
-  for (int q = 0; q < kQueries; ++q) {
-    SPANSCOPE_UNROLL
-    for (int v = 0; v < kVectors; ++v) hn::StoreU(acc[q][v], d, vectors[v].scores + q * kScoreStride);
-  }
-}
-
-template <class Element>
-KeyVector<Element> vectorOf(const KeyPiece<Element>& piece, std::int64_t first, const float* rotated,
-                            float* scores) {
-  return {.keys = piece.keys + first,
-          .rotated = rotated,
-          .scores = scores + piece.at + first,
-          .ahead = {.keys = piece.nextKeys + first,
-                    .values = piece.values + first,
-                    .valueStep = std::min(piece.count - first, kStep)}};
-}
-
-template <int kQueries, class Element>
-void scorePieces(std::span<const KeyPiece<Element>> pieces, std::int64_t blockSize, const float* rotated,
-                 std::int64_t headSize, float* scores) {
-  // Two vectors at a time, from one block after the other: a query's element is loaded once for both.
-  KeyVector<Element> waiting;
-  for (const KeyPiece<Element>& piece : pieces) {
-    for (std::int64_t i = 0; i < piece.count; i += kStep) {
-      const KeyVector<Element> vector = vectorOf(piece, i, rotated, scores);
-      if (waiting.keys == nullptr) {
-        waiting = vector;
-        continue;
-      }
-      scoreVectors<kQueries, 2, true, Element>(headSize, blockSize, {waiting, vector});
-      waiting.keys = nullptr;
-    }
-  }
-  if (waiting.keys != nullptr) scoreVectors<kQueries, 1, true, Element>(headSize, blockSize, {waiting});
-}
-
-/// The same for pieces of several ranges, kTogether at most: `rotated` has the queries for one after the
-/// other.
-template <int kQueries, class Element>
-void scoreShort(std::span<const KeyPiece<Element>> pieces, std::int64_t blockSize, const float* rotated,
-                std::int64_t headSize, float* scores) {
-  std::array<KeyVector<Element>, kTogether> vectors;
-  std::size_t count = 0;
-  for (const KeyPiece<Element>& piece : pieces) {
-    vectors[count++] = vectorOf(piece, 0, rotated, scores);
-    rotated += kQueries * headSize;
-  }
-  if (count == kTogether) {
-    scoreVectors<kQueries, kTogether, false, Element>(headSize, blockSize, vectors);
-    return;
-  }
-  for (std::size_t i = 0; i < count; ++i)
-    scoreVectors<kQueries, 1, true, Element>(headSize, blockSize, {vectors[i]});
-}
-
-/// sums[query] = sums[query] · decay[query] + Σ weights[query][i] · values[i] over tile keys low … high − 1,
-/// for kVectors vectors of head elements.
-template <int kQueries, int kVectors, class Element>
-HWY_INLINE void addValueVectors(const KeyPieces<Element>& pieces, std::int64_t low, std::int64_t high,
-                                std::int64_t headSize, const float* HWY_RESTRICT weights,
-                                const float* HWY_RESTRICT decay, std::int64_t column,
-                                float* HWY_RESTRICT sums, std::int64_t sumStride) {
-  const FloatTag d;
-  FloatVector acc[kQueries][kVectors];
-  SPANSCOPE_UNROLL
-  for (int q = 0; q < kQueries; ++q) {
-    const FloatVector factor = hn::Set(d, decay[q]);
-    SPANSCOPE_UNROLL
-    for (int v = 0; v < kVectors; ++v) {
-      acc[q][v] = hn::Mul(hn::LoadU(d, sums + q * sumStride + column + v * kStep), factor);
-    }
-  }
-  for (const KeyPiece<Element>& piece : pieces) {
-    const std::int64_t from = std::max(low, piece.at);
-    const std::int64_t to = std::min(high, piece.at + piece.count);
-    const Element* value = piece.values + (from - piece.at) * headSize + column;
-    for (std::int64_t i = from; i < to; ++i) {
-      FloatVector part[kVectors];
-      SPANSCOPE_UNROLL
-      for (int v = 0; v < kVectors; ++v) part[v] = widen(d, value + v * kStep);
-      SPANSCOPE_UNROLL
-      for (int q = 0; q < kQueries; ++q) {
-        const FloatVector weight = hn::Set(d, weights[q * kScoreStride + i]);
-        SPANSCOPE_UNROLL
-        for (int v = 0; v < kVectors; ++v) acc[q][v] = hn::MulAdd(weight, part[v], acc[q][v]);
-      }
-      value += headSize;
-    }
-  }
-  SPANSCOPE_UNROLL
-  for (int q = 0; q < kQueries; ++q) {
-    SPANSCOPE_UNROLL
-    for (int v = 0; v < kVectors; ++v) hn::StoreU(acc[q][v], d, sums + q * sumStride + column + v * kStep);
-  }
-}
-
-template <int kQueries, class Element>
-void addValues(const KeyPieces<Element>& pieces, std::int64_t low, std::int64_t high, std::int64_t headSize,
-               const float* weights, const float* decay, float* sums, std::int64_t sumStride) {
-  std::int64_t column = 0;
-  for (; column + kStep < headSize; column += kWidth) {
-    addValueVectors<kQueries, 2>(pieces, low, high, headSize, weights, decay, column, sums, sumStride);
-  }
-  if (column < headSize) {
-    addValueVectors<kQueries, 1>(pieces, low, high, headSize, weights, decay, column, sums, sumStride);
-  }
-}
-
-template <class Element>
-using ScorePieces = void (*)(std::span<const KeyPiece<Element>>, std::int64_t, const float*, std::int64_t,
-                             float*);
-template <class Element>
-using AddValues = void (*)(const KeyPieces<Element>&, std::int64_t, std::int64_t, std::int64_t, const float*,
-                           const float*, float*, std::int64_t);
-
-template <class Element, int... kQuery>
-constexpr std::array<ScorePieces<Element>, sizeof...(kQuery)> scoreTable(
-    std::integer_sequence<int, kQuery...>) {
-  return {&scorePieces<kQuery + 1, Element>...};
-}
-template <class Element, int... kQuery>
-constexpr std::array<ScorePieces<Element>, sizeof...(kQuery)> shortTable(
-    std::integer_sequence<int, kQuery...>) {
-  return {&scoreShort<kQuery + 1, Element>...};
-}
-template <class Element, int... kQuery>
-constexpr std::array<AddValues<Element>, sizeof...(kQuery)> valueTable(
-    std::integer_sequence<int, kQuery...>) {
-  return {&addValues<kQuery + 1, Element>...};
-}
 
 /// Everything a thread needs to work on one run and one key head.
 template <class Element>
