@@ -11,8 +11,8 @@
 #include "engine/base/error.h"
 #include "engine/export/chat_requests.h"
 #include "engine/export/export_target.h"
-#include "engine/remote/client/remote_run.h"
-#include "engine/remote/client/server_facts.h"
+#include "engine/remote/chat/remote_run.h"
+#include "engine/remote/chat/server_facts.h"
 
 #include <CLI/CLI.hpp>
 #include <nlohmann/json.hpp>

@@ -4,6 +4,7 @@
 #include "engine/base/error.h"
 #include "engine/remote/embeddings_reply.h"
 #include "engine/remote/http/http_client.h"
+#include "engine/remote/http/shown_reply.h"
 #include "engine/remote/server_address.h"
 
 #include <nlohmann/json.hpp>

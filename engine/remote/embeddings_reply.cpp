@@ -5,6 +5,7 @@
 #include "engine/base/error.h"
 #include "engine/base/utf8.h"
 #include "engine/query/shown_text.h"
+#include "engine/remote/http/shown_reply.h"
 
 #include <nlohmann/json.hpp>
 
@@ -20,7 +21,6 @@ namespace {
 
 using Json = nlohmann::json;
 
-constexpr std::size_t kShownCharacters = 200;
 /// Values that a reply may hold for each text beside its vector.
 constexpr std::size_t kMaxOtherValues = 100;
 constexpr int kMaxDepth = 16;
@@ -28,7 +28,7 @@ constexpr const char* kReply = "reply";
 constexpr const char* kFloat = "a number that a float holds";
 
 std::string inQuotes(std::string_view text) {
-  return "\"" + query::cutText(toValidUtf8(text), kShownCharacters) + "\"";
+  return "\"" + query::cutText(toValidUtf8(text), kReplyCharacters) + "\"";
 }
 
 /// Finds where a text stops to be JSON, and why.
@@ -112,7 +112,7 @@ class ReplyReader {
     SyntaxFinder finder;
     Json::sax_parse(body, &finder);
     const std::string place = "byte " + std::to_string(finder.byte);
-    if (finder.number) refuse(place, query::cutText(*finder.number, kShownCharacters), kFloat);
+    if (finder.number) refuse(place, query::cutText(*finder.number, kReplyCharacters), kFloat);
     refuse(place, inQuotes(around(body, finder.byte)), "JSON");
   }
 
@@ -128,7 +128,7 @@ class ReplyReader {
   static std::string textOf(const Json& value) {
     if (value.is_array()) return "a list";
     if (value.is_object()) return "an object";
-    return query::cutText(value.dump(), kShownCharacters);
+    return query::cutText(value.dump(), kReplyCharacters);
   }
 
   [[noreturn]] void refuse(std::string place, std::string found, std::string expected) const {
@@ -173,11 +173,6 @@ class ReplyReader {
 std::vector<retrieve::EmbeddingVector> readEmbeddings(std::string_view body, std::size_t count,
                                                       const std::string& url) {
   return ReplyReader(url, count).read(body);
-}
-
-std::string shownReply(std::string_view text) {
-  constexpr std::size_t kMostBytes = 4 * kShownCharacters;
-  return query::cutText(toValidUtf8(text.substr(0, kMostBytes)), kShownCharacters);
 }
 
 }  // namespace spanscope::remote

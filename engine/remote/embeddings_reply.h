@@ -20,7 +20,4 @@ inline constexpr std::size_t kMaxDimensions = 65'536;
 std::vector<retrieve::EmbeddingVector> readEmbeddings(std::string_view body, std::size_t count,
                                                       const std::string& url);
 
-/// A part of a reply for a message: on one line, short, and valid UTF-8.
-std::string shownReply(std::string_view text);
-
 }  // namespace spanscope::remote

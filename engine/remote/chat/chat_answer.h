@@ -2,7 +2,7 @@
 // What a server answers to a chat completion, streamed or not. It trusts nothing in the answer.
 #pragma once
 
-#include "engine/remote/client/server_kind.h"
+#include "engine/remote/chat/server_kind.h"
 
 #include <cstdint>
 #include <optional>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "engine/remote/client/remote_run.h"
+#include "engine/remote/chat/remote_run.h"
 
 #include "engine/remote/http/event_stream.h"
 

@@ -5,8 +5,8 @@
 
 #include "engine/base/error.h"
 #include "engine/export/chat_requests.h"
-#include "engine/remote/client/chat_answer.h"
-#include "engine/remote/client/server_facts.h"
+#include "engine/remote/chat/chat_answer.h"
+#include "engine/remote/chat/server_facts.h"
 #include "engine/remote/http/http_client.h"
 
 #include <cstddef>

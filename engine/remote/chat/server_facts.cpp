@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "engine/remote/client/server_facts.h"
+#include "engine/remote/chat/server_facts.h"
 
 #include "engine/base/error.h"
-#include "engine/remote/client/chat_answer.h"
-#include "engine/remote/client/json_fields.h"
-#include "engine/remote/embeddings_reply.h"
+#include "engine/remote/chat/chat_answer.h"
+#include "engine/remote/chat/json_fields.h"
+#include "engine/remote/http/shown_reply.h"
 
 #include <nlohmann/json.hpp>
 

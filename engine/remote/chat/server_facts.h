@@ -2,7 +2,7 @@
 // What a server can do, found by asking it.
 #pragma once
 
-#include "engine/remote/client/server_kind.h"
+#include "engine/remote/chat/server_kind.h"
 #include "engine/remote/http/http_client.h"
 
 #include <cstdint>

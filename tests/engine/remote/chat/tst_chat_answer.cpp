@@ -2,7 +2,7 @@
 // What servers answer to chat completions: the shapes that vLLM, SGLang, llama.cpp, Ollama, LM Studio and
 // OpenAI send, and what none of them should.
 #include "engine/base/error.h"
-#include "engine/remote/client/chat_answer.h"
+#include "engine/remote/chat/chat_answer.h"
 #include "tests/support/test_program.h"
 
 #include <QTest>

@@ -2,7 +2,7 @@
 // A query's chat completions on a server: what is sent, what comes of it, and what stays of a break.
 #include "engine/base/error.h"
 #include "engine/query/json/json.h"
-#include "engine/remote/client/remote_run.h"
+#include "engine/remote/chat/remote_run.h"
 #include "tests/engine/remote/stand_in_server.h"
 #include "tests/support/test_program.h"
 
@@ -154,8 +154,7 @@ class TestRemoteRun : public QObject {
       QTest::newRow(name) << answer << holds << QString(text) << QString(said);
     };
     row("cut", streamed(chunk("Lis")), false, "Lis", "ended before the answer did");
-    row("cut in an event", streamed(chunk("Lis") + "data: [1, "), false, "Lis",
-        "chat completion in JSON");
+    row("cut in an event", streamed(chunk("Lis") + "data: [1, "), false, "Lis", "chat completion in JSON");
     row("stall", "HTTP/1.1 200 OK\r\nContent-Length: 9000\r\n\r\n" + chunk("Lis"), true, "Lis",
         "nothing for 0.2 s");
     row("silence", "", true, "", "nothing within");

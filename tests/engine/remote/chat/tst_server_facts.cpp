@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // What is found out of a server by asking it: the answers are those of the servers' sources.
 #include "engine/base/error.h"
-#include "engine/remote/client/remote_run.h"
-#include "engine/remote/client/server_facts.h"
+#include "engine/remote/chat/remote_run.h"
+#include "engine/remote/chat/server_facts.h"
 #include "tests/engine/remote/stand_in_server.h"
 #include "tests/support/test_program.h"
 
