@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "engine/experiment/svg_writer.h"
 
+#include "engine/base/markup_text.h"
+
 #include <fmt/format.h>
 
 #include <iterator>
@@ -8,29 +10,6 @@
 
 namespace spanscope::experiment {
 namespace {
-
-std::string escaped(std::string_view text) {
-  std::string out;
-  for (const char c : text) {
-    switch (c) {
-      case '&':
-        out += "&amp;";
-        break;
-      case '<':
-        out += "&lt;";
-        break;
-      case '>':
-        out += "&gt;";
-        break;
-      case '"':
-        out += "&quot;";
-        break;
-      default:
-        out += c;
-    }
-  }
-  return out;
-}
 
 const char* anchorName(TextAnchor anchor) {
   switch (anchor) {
@@ -45,8 +24,9 @@ const char* anchorName(TextAnchor anchor) {
 }
 
 std::string strokeText(const Stroke& stroke) {
-  std::string text = fmt::format(R"(stroke="{}" stroke-width="{:g}")", escaped(stroke.color), stroke.width);
-  if (!stroke.dash.empty()) text += fmt::format(R"( stroke-dasharray="{}")", escaped(stroke.dash));
+  std::string text =
+      fmt::format(R"(stroke="{}" stroke-width="{:g}")", escapedMarkup(stroke.color), stroke.width);
+  if (!stroke.dash.empty()) text += fmt::format(R"( stroke-dasharray="{}")", escapedMarkup(stroke.dash));
   return text;
 }
 
@@ -64,7 +44,7 @@ SvgWriter::SvgWriter(double width, double height, std::string_view title)
     : m_text(fmt::format(R"(<svg xmlns="http://www.w3.org/2000/svg" width="{0:g}" height="{1:g}" )"
                          R"(viewBox="0 0 {0:g} {1:g}" font-family="Inter, Helvetica, Arial, sans-serif">)"
                          "\n<title>{2}</title>\n",
-                         width, height, escaped(title))) {
+                         width, height, escapedMarkup(title))) {
   rectangle({}, width, height, "#ffffff");
 }
 
@@ -72,7 +52,7 @@ void SvgWriter::rectangle(SvgPoint topLeft, double width, double height, std::st
   fmt::format_to(std::back_inserter(m_text),
                  R"(<rect x="{:.2f}" y="{:.2f}" width="{:.2f}" height="{:.2f}" fill="{}"/>)"
                  "\n",
-                 topLeft.x, topLeft.y, width, height, escaped(fill));
+                 topLeft.x, topLeft.y, width, height, escapedMarkup(fill));
 }
 
 void SvgWriter::line(SvgPoint from, SvgPoint to, const Stroke& stroke) {
@@ -93,14 +73,14 @@ void SvgWriter::polygon(const std::vector<SvgPoint>& points, std::string_view fi
   fmt::format_to(std::back_inserter(m_text),
                  R"(<polygon points="{}" fill="{}"/>)"
                  "\n",
-                 pointsText(points), escaped(fill));
+                 pointsText(points), escapedMarkup(fill));
 }
 
 void SvgWriter::circle(SvgPoint center, double radius, std::string_view fill) {
   fmt::format_to(std::back_inserter(m_text),
                  R"(<circle cx="{:.2f}" cy="{:.2f}" r="{:g}" fill="{}"/>)"
                  "\n",
-                 center.x, center.y, radius, escaped(fill));
+                 center.x, center.y, radius, escapedMarkup(fill));
 }
 
 void SvgWriter::text(SvgPoint at, std::string_view text, const TextStyle& style) {
@@ -110,8 +90,8 @@ void SvgWriter::text(SvgPoint at, std::string_view text, const TextStyle& style)
   fmt::format_to(std::back_inserter(m_text),
                  R"(<text x="{:.2f}" y="{:.2f}" fill="{}" font-size="{:g}" text-anchor="{}"{}{}>{}</text>)"
                  "\n",
-                 at.x, at.y, escaped(style.color), style.size, anchorName(style.anchor),
-                 style.bold ? R"( font-weight="600")" : "", turn, escaped(text));
+                 at.x, at.y, escapedMarkup(style.color), style.size, anchorName(style.anchor),
+                 style.bold ? R"( font-weight="600")" : "", turn, escapedMarkup(text));
 }
 
 std::string SvgWriter::finish() && {

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
+#include "engine/base/markup_text.h"
 #include "engine/lesson/page.h"
 
 #include <algorithm>
@@ -15,7 +16,7 @@ class InlineHtml {
   std::string html() {
     while (m_at < m_text.size()) {
       if (!takeCode() && !takeLink() && !takePair("**", "strong") && !takePair("*", "em")) {
-        m_out += escapedHtml(m_text.substr(m_at, 1));
+        m_out += escapedMarkup(m_text.substr(m_at, 1));
         ++m_at;
       }
     }
@@ -29,7 +30,7 @@ class InlineHtml {
     if (!rest().starts_with('`')) return false;
     const std::size_t end = m_text.find('`', m_at + 1);
     if (end == std::string_view::npos) return false;
-    m_out += "<code>" + escapedHtml(m_text.substr(m_at + 1, end - m_at - 1)) + "</code>";
+    m_out += "<code>" + escapedMarkup(m_text.substr(m_at + 1, end - m_at - 1)) + "</code>";
     m_at = end + 1;
     return true;
   }
@@ -43,7 +44,7 @@ class InlineHtml {
     const std::string words = InlineHtml(m_text.substr(m_at + 1, middle - m_at - 1)).html();
     const std::string_view where = m_text.substr(middle + 2, end - middle - 2);
     if (where.starts_with("https://"))
-      m_out += "<a href=\"" + escapedHtml(where) + "\">" + words + "</a>";
+      m_out += "<a href=\"" + escapedMarkup(where) + "\">" + words + "</a>";
     else
       m_out += "<em class=\"part\">" + words + "</em>";
     m_at = end + 1;
@@ -96,7 +97,7 @@ class BlockHtml {
   void take(std::string_view line) {
     const LineKind kind = kindOf(line);
     if (m_isCode) {
-      m_out += kind == LineKind::Fence ? "</code></pre>\n" : escapedHtml(line) + "\n";
+      m_out += kind == LineKind::Fence ? "</code></pre>\n" : escapedMarkup(line) + "\n";
       m_isCode = kind != LineKind::Fence;
       return;
     }
@@ -152,32 +153,6 @@ class BlockHtml {
 };
 
 }  // namespace
-
-std::string escapedHtml(std::string_view text) {
-  std::string out;
-  for (const char c : text) {
-    switch (c) {
-      case '&':
-        out += "&amp;";
-        break;
-      case '<':
-        out += "&lt;";
-        break;
-      case '>':
-        out += "&gt;";
-        break;
-      case '"':
-        out += "&quot;";
-        break;
-      case '\'':
-        out += "&#39;";
-        break;
-      default:
-        out += c;
-    }
-  }
-  return out;
-}
 
 std::string htmlOf(std::string_view markdown) {
   return BlockHtml().html(markdown);

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "engine/lesson/page.h"
 
+#include "engine/base/markup_text.h"
+
 #include <algorithm>
 #include <iterator>
 #include <string>
@@ -68,17 +70,17 @@ class PageWriter {
     m_out =
         "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n<meta name=\"viewport\" "
         "content=\"width=device-width, initial-scale=1\">\n<title>" +
-        escapedHtml(lesson.title) + "</title>\n<style>" + kStyle + "</style>\n</head>\n<body>\n" + kPatterns +
-        "<h1>" + escapedHtml(lesson.title) + "</h1>\n<p class=\"head\">" + std::to_string(lesson.minutes) +
-        (lesson.minutes == 1 ? " minute" : " minutes") + ". After it: " + escapedHtml(lesson.after) +
-        "</p>\n";
+        escapedMarkup(lesson.title) + "</title>\n<style>" + kStyle + "</style>\n</head>\n<body>\n" +
+        kPatterns + "<h1>" + escapedMarkup(lesson.title) + "</h1>\n<p class=\"head\">" +
+        std::to_string(lesson.minutes) + (lesson.minutes == 1 ? " minute" : " minutes") +
+        ". After it: " + escapedMarkup(lesson.after) + "</p>\n";
     if (!m_facts.empty()) {
       m_out += "<p class=\"head\">Every figure was measured in runs of this lesson on the model <code>" +
-               escapedHtml(m_facts.front().model) + "</code>.</p>\n";
+               escapedMarkup(m_facts.front().model) + "</code>.</p>\n";
     }
     for (const FilledStep& step : lesson.steps) {
       m_out += "<section id=\"step-" + std::to_string(step.number) + "\">\n<h2>" +
-               std::to_string(step.number) + ". " + escapedHtml(step.title) + "</h2>\n";
+               std::to_string(step.number) + ". " + escapedMarkup(step.title) + "</h2>\n";
       for (const FilledBlock& block : step.blocks) std::visit(*this, block);
       m_out += "</section>\n";
     }
@@ -91,7 +93,7 @@ class PageWriter {
   void operator()(const FilledActions& actions) {
     m_out += "<ul class=\"actions\">\n";
     for (const FilledAction& action : actions) {
-      m_out += "<li><code>" + escapedHtml(action.line) + "</code>";
+      m_out += "<li><code>" + escapedMarkup(action.line) + "</code>";
       if (action.run > 0) m_out += " – run " + std::to_string(action.run);
       m_out += "</li>\n";
     }
@@ -109,16 +111,16 @@ class PageWriter {
       m_out += "<ul>\n";
       for (const FilledChoice& choice : question.choices) {
         m_out += std::string("<li class=\"") + (choice.isRight.value_or(false) ? "right" : "wrong") + "\">" +
-                 escapedHtml(choice.text) + "</li>\n";
+                 escapedMarkup(choice.text) + "</li>\n";
       }
       m_out += "</ul>\n";
     } else if (!question.answer.empty()) {
       m_out += std::string("<p>The run says: <span class=\"figure\">") +
-               (question.kind == Question::Kind::Block ? "block " : "") + escapedHtml(question.answer) +
+               (question.kind == Question::Kind::Block ? "block " : "") + escapedMarkup(question.answer) +
                "</span></p>\n";
     }
     if (!question.missing.empty())
-      m_out += "<p class=\"missing\">Not known: " + escapedHtml(question.missing) + "</p>\n";
+      m_out += "<p class=\"missing\">Not known: " + escapedMarkup(question.missing) + "</p>\n";
     m_out += "</details>\n";
   }
 
@@ -129,9 +131,9 @@ class PageWriter {
                (!claim.holds   ? "–"
                 : *claim.holds ? "✓"
                                : "✗") +
-               " <code>" + escapedHtml(claim.written) + "</code>";
+               " <code>" + escapedMarkup(claim.written) + "</code>";
       if (!claim.missing.empty())
-        m_out += " <span class=\"missing\">" + escapedHtml(claim.missing) + "</span>";
+        m_out += " <span class=\"missing\">" + escapedMarkup(claim.missing) + "</span>";
       m_out += "</li>\n";
     }
     m_out += "</ul>\n";
@@ -151,8 +153,8 @@ class PageWriter {
       const bool isKnown = piece.kind == FilledPiece::Kind::Figure;
       markdown += kFigureMark;
       spans.push_back(std::string("<span class=\"") + (isKnown ? "figure" : "missing") + "\" title=\"" +
-                      escapedHtml(piece.figure) + "\">" + (isKnown ? "" : "not known: ") +
-                      escapedHtml(piece.text) + "</span>");
+                      escapedMarkup(piece.figure) + "\">" + (isKnown ? "" : "not known: ") +
+                      escapedMarkup(piece.text) + "</span>");
     }
     std::string out;
     const std::string text = htmlOf(markdown);

@@ -22,7 +22,4 @@ std::string promptPicture(const trace::RunFacts& run, std::string_view title);
 /// is shown as it stands. A link to a part of the query becomes its words.
 std::string htmlOf(std::string_view markdown);
 
-/// With &, <, > and quotes as HTML has them.
-std::string escapedHtml(std::string_view text);
-
 }  // namespace spanscope::lesson

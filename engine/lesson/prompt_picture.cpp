@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "engine/base/counted.h"
+#include "engine/base/markup_text.h"
 #include "engine/lesson/page.h"
 #include "engine/query/shown_text.h"
 
@@ -86,7 +87,7 @@ class PromptPicture {
     const std::size_t shown = std::min(run.requests.size(), kMostPrompts);
     const double height = kLine * static_cast<double>(shown) + 6;
     m_out = "<svg viewBox=\"0 0 " + pixels(kWidth) + " " + pixels(height) + "\" role=\"img\" aria-label=\"" +
-            escapedHtml(title) + "\">\n<title>" + escapedHtml(title) + "</title>\n";
+            escapedMarkup(title) + "\">\n<title>" + escapedMarkup(title) + "</title>\n";
     for (std::size_t i = 0; i < shown; ++i) prompt(run, run.requests[i], kLine * static_cast<double>(i));
     m_out += "</svg>\n";
     return std::move(m_out);
@@ -115,8 +116,8 @@ class PromptPicture {
       if (i > 0) left += box.place.segment == boxes[i - 1].place.segment ? kGap : kPartGap;
       const double width = perToken * static_cast<double>(box.tokens);
       m_out += "<g><title>" +
-               escapedHtml("block " + std::to_string(i + 1) + ", " + counted(box.tokens, "token") + ": " +
-                           query::cutText(box.text, 120)) +
+               escapedMarkup("block " + std::to_string(i + 1) + ", " + counted(box.tokens, "token") + ": " +
+                             query::cutText(box.text, 120)) +
                "</title>\n";
       double x = left;
       for (const auto& [kind, count] : box.runs) {
@@ -163,7 +164,7 @@ class PromptPicture {
 
   void text(double x, double y, const char* kind, const std::string& words) {
     m_out += "<text x=\"" + pixels(x) + "\" y=\"" + pixels(y) + "\" class=\"" + kind + "\">" +
-             escapedHtml(words) + "</text>\n";
+             escapedMarkup(words) + "</text>\n";
   }
 
   std::string m_out;

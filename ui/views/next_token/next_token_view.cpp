@@ -2,6 +2,7 @@
 #include "ui/views/next_token/next_token_view.h"
 
 #include "ui/views/common/request_blocks.h"
+#include "ui/views/common/text_painting.h"
 #include "ui/views/common/text_tools.h"
 #include "ui/views/next_token/next_token_bars.h"
 
@@ -160,14 +161,8 @@ void NextTokenView::paintTo(QPainter& painter, const QSize& size) {
   const QRect area(QPoint(), size);
   painter.fillRect(area, theme().color(Role::Surface));
   QRect inner = area.adjusted(2 * kSpace, kSpace, -2 * kSpace, -kSpace);
-  const QFontMetrics metrics(theme().smallFont());
   const auto write = [&](const QString& text, Role ink) {
-    const int flags = Qt::TextWordWrap | Qt::AlignLeft | Qt::AlignTop;
-    const int height = metrics.boundingRect(QRect(0, 0, inner.width(), 1000), flags, text).height();
-    painter.setFont(theme().smallFont());
-    painter.setPen(theme().color(ink));
-    painter.drawText(QRect(inner.left(), inner.top(), inner.width(), height + 2), flags, text);
-    inner.setTop(inner.top() + height + kSpace);
+    paintTextAtTop(painter, inner, text, theme(), ink);
   };
   write(statusText(), statusRole());
   if (!m_shown.isComputed()) return;

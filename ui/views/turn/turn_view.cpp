@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "ui/views/turn/turn_view.h"
 
+#include "ui/views/common/text_painting.h"
 #include "ui/views/common/text_tools.h"
 #include "ui/views/turn/turn_drawing.h"
 
@@ -245,14 +246,8 @@ void TurnView::paintTo(QPainter& painter, const QSize& size) {
   const QRect area(QPoint(), size);
   painter.fillRect(area, theme().color(Role::Surface));
   QRect inner = area.adjusted(2 * kSpace, kSpace, -2 * kSpace, -kSpace);
-  const QFontMetrics metrics(theme().smallFont());
   const auto write = [&](const QString& text, Role ink) {
-    const int flags = Qt::TextWordWrap | Qt::AlignLeft | Qt::AlignTop;
-    const int height = metrics.boundingRect(QRect(0, 0, inner.width(), 1000), flags, text).height();
-    painter.setFont(theme().smallFont());
-    painter.setPen(theme().color(ink));
-    painter.drawText(QRect(inner.left(), inner.top(), inner.width(), height + 2), flags, text);
-    inner.setTop(inner.top() + height + kSpace);
+    paintTextAtTop(painter, inner, text, theme(), ink);
   };
   write(pairText(), Role::Text);
   write(statusText(), m_model.problem.isEmpty() ? Role::TextSecond : Role::Error);
