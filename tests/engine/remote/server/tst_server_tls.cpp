@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // The server by TLS, with a certificate that the test makes.
+#include "engine/base/error.h"
+#include "engine/remote/chat/server_facts.h"
 #include "engine/remote/server/server.h"
 #include "tests/engine/remote/server/http_client.h"
 #include "tests/engine/remote/server/stand_in_engine.h"
@@ -95,6 +97,7 @@ class TestServerTls : public QObject {
   void answersWithAKey();
   void othersAreRefused();
   void largeAnswers();
+  void ourClientTrustsAGivenAuthority();
 
  private:
   std::string request(const std::string& key, const std::string& members = {}) const {
@@ -142,6 +145,34 @@ void TestServerTls::largeAnswers() {
   server.start();
   const std::string answer = secureAnswer(server.port(), request("first-key-of-a-client"));
   QVERIFY(answer.find("\"" + engine.reply + "\"") != std::string::npos);
+}
+
+/// The program's own client: it trusts who is named, and nobody else; a key goes with it.
+void TestServerTls::ourClientTrustsAGivenAuthority() {
+  namespace remote = spanscope::remote;
+  StandInEngine engine;
+  Server server(m_config, engine);
+  server.start();
+  const std::string url = "https://localhost:" + std::to_string(server.port()) + "/v1";
+  const auto refusalOf = [&](const remote::HttpAccess& access) {
+    remote::HttpClient client;
+    try {
+      remote::askServer(client, url, access);
+    } catch (const spanscope::Failure& failure) {
+      return std::string(failure.what());
+    }
+    return std::string();
+  };
+  const std::string& authority = m_config.certificate;
+  const std::string key = "first-key-of-a-client";
+  QVERIFY(refusalOf({.key = key}).find("certificate") != std::string::npos);
+  QVERIFY(refusalOf({.certificateFile = authority}).find("status 401") != std::string::npos);
+  remote::HttpClient client;
+  const remote::ServerFacts facts =
+      remote::askServer(client, url, {.key = key, .certificateFile = authority});
+  QVERIFY(facts.kind == remote::ServerKind::Spanscope);
+  QVERIFY(facts.takesQueries);
+  QCOMPARE(facts.models.size(), std::size_t{1});
 }
 
 SPANSCOPE_TEST(tst_server_tls, TestServerTls)
