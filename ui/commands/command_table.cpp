@@ -171,6 +171,17 @@ std::vector<CommandInfo> makeTable() {
   add("view.theme", View, Program, tr("Light or dark"), tr("Switch between the light and the dark theme"),
       {"Ctrl+Shift+L"});
 
+  add("learn.lessons", Learn, Program, tr("Lessons"),
+      tr("All lessons, or the one that is open; in the lesson, all of them"), {"F9"});
+  add("learn.next", Learn, Program, tr("Next step"), tr("Go on in the lesson"), {"F8"});
+  add("learn.back", Learn, Program, tr("Step before"),
+      tr("The step before: document, run and views as they were then"), {"F7"});
+  add("learn.return", Learn, Program, tr("Back to the step"),
+      tr("After playing freely: document, run and views as the lesson left them"), {"Shift+F9"});
+  add("learn.leave", Learn, Program, tr("Leave the lesson"), tr("Close it; how far you came is kept"));
+  add("learn.open-file", Learn, Program, tr("Open a lesson file…"),
+      tr("A lesson that somebody has written: a Markdown file"));
+
   add("help.palette", Help, Program, tr("Commands…"), tr("Find a command by its name"),
       {"Ctrl+K", "Ctrl+Shift+P"});
   add("help.manual", Help, Program, tr("Manual"),
@@ -195,6 +206,8 @@ QString categoryTitle(CommandCategory category) {
       return tr("Run");
     case CommandCategory::View:
       return tr("View");
+    case CommandCategory::Learn:
+      return tr("Learn");
     case CommandCategory::Help:
       return tr("Help");
   }
@@ -215,7 +228,7 @@ const CommandInfo* findCommand(const QString& id) {
 
 const QStringList& linkCommands() {
   static const QStringList ids{QStringLiteral("file.open-example"), QStringLiteral("view.dock"),
-                               QStringLiteral("run.show")};
+                               QStringLiteral("learn.lesson"), QStringLiteral("run.show")};
   return ids;
 }
 

@@ -13,12 +13,12 @@
 namespace spanscope::ui {
 
 /// The menu in which a command stands.
-enum class CommandCategory { File, Edit, Node, Run, View, Help };
+enum class CommandCategory { File, Edit, Node, Run, View, Learn, Help };
 
 /// All categories, in the order of the menus.
-inline constexpr std::array kCommandCategories{CommandCategory::File, CommandCategory::Edit,
-                                               CommandCategory::Node, CommandCategory::Run,
-                                               CommandCategory::View, CommandCategory::Help};
+inline constexpr std::array kCommandCategories{
+    CommandCategory::File, CommandCategory::Edit,  CommandCategory::Node, CommandCategory::Run,
+    CommandCategory::View, CommandCategory::Learn, CommandCategory::Help};
 
 QString categoryTitle(CommandCategory category);
 

@@ -30,6 +30,8 @@ QDockWidget[floating="true"] { background: {window}; border: 1px solid {outline}
 #dockTitle { background: {surface}; border: 1px solid {line}; border-top-left-radius: 6px; border-top-right-radius: 6px; }
 #dockBody { background: {surface}; border: 1px solid {line}; border-top: none; border-bottom-left-radius: 6px;
   border-bottom-right-radius: 6px; }
+#dockTitle[lit="true"] { background: {accentfill}; border-color: {accent}; }
+#dockBody[lit="true"] { border-color: {accent}; }
 #dockSummary, #dockUnreported { color: {second}; }
 #topBar, #statusBar { background: {surface}; }
 #topBar { border-bottom: 1px solid {line}; }

@@ -9,6 +9,7 @@
 #include <QFrame>
 #include <QHBoxLayout>
 #include <QMenu>
+#include <QStyle>
 #include <QTimer>
 #include <QToolButton>
 #include <QVBoxLayout>
@@ -236,6 +237,22 @@ void Dock::showUnreported() {
                               m_saysOnlyThat ? QSizePolicy::Expanding : QSizePolicy::Maximum);
   m_unreported->setVisible(!m_unreportedText.isEmpty());
   m_view->setVisible(!m_saysOnlyThat);
+}
+
+void Dock::setLit(bool isLit) {
+  if (m_titleBar == nullptr || m_titleBar->property("lit").toBool() == isLit) return;
+  QWidget* body = widget()->objectName() == QLatin1String("dockBody")
+                      ? widget()
+                      : widget()->findChild<QWidget*>(QStringLiteral("dockBody"));
+  for (QWidget* part : {m_titleBar, body}) {
+    if (part == nullptr) continue;
+    part->setProperty("lit", isLit);
+    part->style()->unpolish(part);
+    part->style()->polish(part);
+  }
+  // Said and drawn, so that it does not depend on colour.
+  m_name->setText(isLit ? QStringLiteral("▸ ") + windowTitle() : windowTitle());
+  m_titleBar->setAccessibleDescription(isLit ? tr("The lesson speaks of this dock") : QString());
 }
 
 void Dock::setMaximised(bool maximised) {

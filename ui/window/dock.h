@@ -36,6 +36,8 @@ class Dock : public QDockWidget {
   /// Sets what the view's trace does not report, as a sentence above the view, or in its place; empty:
   /// nothing that the view shows.
   void setUnreported(const QString& text, bool inItsPlace);
+  /// Sets whether a lesson speaks of the dock now.
+  void setLit(bool isLit);
   /// Sets whether the dock takes the place of all docks. If so, its button and menu offer to put it back.
   void setMaximised(bool maximised);
 

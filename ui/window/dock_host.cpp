@@ -4,6 +4,7 @@
 #include "ui/theme/theme.h"
 
 #include <QAction>
+#include <QApplication>
 #include <QChildEvent>
 #include <QDataStream>
 #include <QMouseEvent>
@@ -342,6 +343,23 @@ void DockHost::reveal(const QString& id) {
   wanted->raise();
   if (wanted->isFloating()) wanted->activateWindow();
   wanted->setFocus();
+}
+
+void DockHost::bring(const QString& id) {
+  Dock* wanted = dock(id);
+  if (wanted == nullptr) return;
+  if (wanted->isHidden() && !wanted->isFloating()) {
+    Dock* beside = nullptr;
+    const auto area = [](const Dock& one) { return one.width() * one.height(); };
+    for (Dock* front : fronts()) {
+      if (front->isStrip() || front->isFloating() || front->id() == QLatin1String("canvas")) continue;
+      if (beside == nullptr || area(*front) > area(*beside)) beside = front;
+    }
+    if (beside != nullptr) tabifyDockWidget(beside, wanted);
+  }
+  QWidget* const focused = QApplication::focusWidget();
+  reveal(id);
+  if (focused != nullptr && !wanted->isFloating()) focused->setFocus(Qt::OtherFocusReason);
 }
 
 void DockHost::offer(const QString& id) {

@@ -40,6 +40,9 @@ class DockHost : public QMainWindow {
   void resetLayout();
   /// Brings a dock to the front, in the present layout.
   void reveal(const QString& id);
+  /// The same, but a dock that the present layout does not have gets a place as a tab beside the largest one
+  /// that has none of its own, and the focus stays where it is.
+  void bring(const QString& id);
   /// Brings a dock to the front of the tabs that share its place, unless the person has chosen another of
   /// these tabs, or has closed, floated or maximised docks so that it has no such place. The focus stays
   /// where it is.

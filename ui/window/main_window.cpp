@@ -5,6 +5,7 @@
 #include "engine/workbench/model_names.h"
 #include "ui/commands/command_palette.h"
 #include "ui/document/recent_files.h"
+#include "ui/lessons/lesson_reader.h"
 #include "ui/manual/manual_window.h"
 #include "ui/session/benchmark.h"
 #include "ui/session/experiment_run.h"
@@ -35,6 +36,7 @@
 #include <QMessageBox>
 #include <QPushButton>
 #include <QScreen>
+#include <QSplitter>
 #include <QStatusBar>
 #include <QStyle>
 #include <QVBoxLayout>
@@ -112,6 +114,7 @@ MainWindow::MainWindow(QSettings& settings, QString autosaveDirectory, compute::
   connect(m_welcome, &WelcomePage::openFile, this, &MainWindow::openFile);
   connect(m_welcome, &WelcomePage::newDocument, this, &MainWindow::newDocument);
   connect(m_welcome, &WelcomePage::openDialog, this, &MainWindow::openDialog);
+  connect(m_welcome, &WelcomePage::learn, this, &MainWindow::learn);
   m_pages = new QStackedWidget;
   m_pages->addWidget(m_welcome);
   m_notice = new NoticeBar;
@@ -130,7 +133,9 @@ MainWindow::MainWindow(QSettings& settings, QString autosaveDirectory, compute::
     m_fitWanted = true;
     showHint(makeStatusModel(m_workspace.input()));
   });
-  setCentralWidget(m_pages);
+  m_split = new QSplitter(Qt::Horizontal);
+  m_split->addWidget(m_pages);
+  setCentralWidget(m_split);
   makeStatusBar();
 
   m_palette = new CommandPalette(this);
@@ -190,6 +195,8 @@ MainWindow::~MainWindow() {
   for (Dock* dock : m_docks->docks()) {
     if (dock->view() != nullptr) dock->view()->setModel(nullptr);
   }
+  // It asks the stage, which asks the workspace.
+  delete m_reader;
   m_autosaves.clear();
 }
 
@@ -278,6 +285,7 @@ void MainWindow::fillMenu() {
   for (const CommandCategory category : kCommandCategories) {
     QMenu* menu = m_menu->addMenu(categoryTitle(category));
     menu->addActions(m_actions->actions(category));
+    if (category == CommandCategory::Learn) fillLearnMenu(*menu);
     if (category != CommandCategory::View) continue;
     menu->addSeparator();
     QMenu* docks = menu->addMenu(tr("Docks"));
@@ -293,6 +301,7 @@ void MainWindow::setScheme(Scheme scheme) {
   m_palette->setTheme(theme);
   m_workspace.setTheme(theme);
   if (m_manual != nullptr) m_manual->setTheme(theme);
+  if (m_reader != nullptr) m_reader->setTheme(theme);
 }
 
 void MainWindow::followSystemScheme() {
@@ -330,6 +339,7 @@ void MainWindow::showInput() {
     showReported(*dock);
     if (dock->view() != nullptr) dock->view()->setInput(input);
   }
+  if (m_reader != nullptr) m_reader->setInput(input);
   const StatusModel status = makeStatusModel(input);
   const OpenDocument* shown = m_workspace.current();
   const QString activity = m_workspace.engine().activity(shown == nullptr ? EngineJob::kProgram : shown->id);

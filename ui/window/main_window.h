@@ -29,15 +29,18 @@
 #include <vector>
 
 class QLockFile;
+class QSplitter;
 
 namespace spanscope::ui {
 
 class AttentionView;
 class CommandPalette;
+class LessonReader;
 class ManualWindow;
 class NoticeBar;
 class RunHint;
 struct StatusModel;
+class WindowStage;
 
 class MainWindow : public QMainWindow {
   Q_OBJECT
@@ -61,6 +64,15 @@ class MainWindow : public QMainWindow {
   /// Opens a copy of a bundled example, without a file of its own.
   bool openExample(const QString& fileName);
   void newDocument();
+  /// Opens a lesson beside the views where the learner left it, or at another step (from 0). What is wrong
+  /// with the file is shown there. Returns whether it is open.
+  bool openLessonFile(const QString& path, std::optional<std::size_t> step = std::nullopt);
+  /// Opens a document of a lesson in a tab of its own.
+  OpenDocument& openLessonQuery(const QString& title, const document::Document& document);
+  /// Shows the page of experiments with this one chosen, and starts nothing.
+  void showExperiment(const QString& name);
+  /// The panel of lessons, hidden or not.
+  LessonReader& lessonReader();
   /// Offers unsaved work that an earlier run of the program left behind.
   void offerRecovery();
   /// Opens the documents that were open when the window was last closed.
@@ -103,6 +115,14 @@ class MainWindow : public QMainWindow {
   void refresh();
   void refreshCommands();
   void addCommands();
+  void addLessonCommands();
+  void fillLearnMenu(QMenu& menu);
+  void showReader();
+  void showLessons();
+  void learn();  ///< the first lesson for who is new, else all of them
+  void leaveLesson();
+  void openLessonDialog();
+  void lightDock();  ///< of which the lesson speaks
   /// Whether the thing on which the command acts is there.
   bool hasSubject(const CommandInfo& info) const;
   /// Whether menus and keys offer the command.
@@ -210,6 +230,10 @@ class MainWindow : public QMainWindow {
   CommandActions* m_actions = nullptr;
   TopBar* m_topBar = nullptr;
   QStackedWidget* m_pages = nullptr;
+  QSplitter* m_split = nullptr;                                  ///< the reader of lessons, and the pages
+  LessonReader* m_reader = nullptr;                              ///< nullptr: no lesson was asked for yet
+  std::optional<std::map<QString, QByteArray>> m_layoutsBefore;  ///< the first lesson; nothing: none is open
+  WindowStage* m_stage = nullptr;                                ///< nullptr as long as the reader is
   WelcomePage* m_welcome = nullptr;
   NoticeBar* m_notice = nullptr;
   DockHost* m_docks = nullptr;

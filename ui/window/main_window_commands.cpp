@@ -220,6 +220,8 @@ void MainWindow::addCommands() {
                         scheme() == Scheme::Dark ? QStringLiteral("dark") : QStringLiteral("light"));
   });
 
+  addLessonCommands();
+
   rows.add("help.palette", [this] { openPalette(); });
   rows.addWithArgument(
       "help.manual", [] { return true; }, [this](const QString& page) { openManual(page); });

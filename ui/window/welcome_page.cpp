@@ -85,12 +85,16 @@ QLayout* WelcomePage::makeHead() {
          "see what the cache kept, moved and had to compute."),
       m_page);
   m_sentence->setWordWrap(true);
+  m_learn = new QPushButton(tr("Learn"), m_page);
+  m_learn->setObjectName(QStringLiteral("primary"));
   m_new = new QPushButton(tr("New"), m_page);
   m_open = new QPushButton(tr("Open…"), m_page);
+  connect(m_learn, &QPushButton::clicked, this, &WelcomePage::learn);
   connect(m_new, &QPushButton::clicked, this, &WelcomePage::newDocument);
   connect(m_open, &QPushButton::clicked, this, &WelcomePage::openDialog);
   auto* buttons = new QHBoxLayout;
   buttons->setSpacing(2 * kSpace);
+  buttons->addWidget(m_learn);
   buttons->addWidget(m_new);
   buttons->addWidget(m_open);
   buttons->addStretch();
@@ -115,6 +119,7 @@ void WelcomePage::setKeys(const KeyTexts& keys) {
   const QString run = keyOf("run.run");
   m_hint->setText(run.isEmpty() ? tr("Open an example, then press Run")
                                 : tr("Open an example, then press %1").arg(run));
+  tip(m_learn, tr("Lessons: the first takes five minutes and explains every word"), keyOf("learn.lessons"));
   tip(m_new, tr("An empty query"), keyOf("file.new"));
   tip(m_open, tr("A query, a document or a recorded run"), keyOf("file.open"));
 }

@@ -36,6 +36,7 @@ class WelcomePage : public QWidget {
   void openFile(const QString& path);
   void newDocument();
   void openDialog();
+  void learn();
 
  protected:
   void resizeEvent(QResizeEvent* event) override;
@@ -54,6 +55,7 @@ class WelcomePage : public QWidget {
   QLabel* m_hint = nullptr;
   QLabel* m_recentTitle = nullptr;
   QLabel* m_noRecent = nullptr;
+  QPushButton* m_learn = nullptr;
   QPushButton* m_new = nullptr;
   QPushButton* m_open = nullptr;
   QGridLayout* m_grid = nullptr;

@@ -141,9 +141,10 @@ class TestCommandHandlers : public QObject {
 
   void withoutADocumentTheProgramIsLeft() {
     settle();
-    QCOMPARE(offered(), QStringList({"file.new", "file.open", "file.add-files", "file.add-folder",
-                                     "file.welcome", "file.quit", "run.keep", "view.theme", "help.palette",
-                                     "help.manual", "help.keys", "help.change-keys", "help.about"}));
+    QCOMPARE(offered(),
+             QStringList({"file.new", "file.open", "file.add-files", "file.add-folder", "file.welcome",
+                          "file.quit", "run.keep", "view.theme", "learn.lessons", "learn.open-file",
+                          "help.palette", "help.manual", "help.keys", "help.change-keys", "help.about"}));
     for (const CommandInfo& info : commandTable()) {
       if (offered().contains(info.id)) continue;
       const Shown before = shown(*m_window);
@@ -155,10 +156,11 @@ class TestCommandHandlers : public QObject {
   void disabledCommandsDoNothingInADocument() {
     QVERIFY(m_window->openExample(QStringLiteral("rag.json")));
     settle();
-    const QStringList expected{"edit.undo",       "edit.redo", "edit.undo-setting", "edit.redo-setting",
-                               "edit.history",    "run.stop",  "run.attention",     "run.fidelity",
-                               "run.use-adapter", "view.back", "view.forward",      "run.turn",
-                               "run.next-token"};
+    const QStringList expected{"edit.undo",       "edit.redo",    "edit.undo-setting", "edit.redo-setting",
+                               "edit.history",    "run.stop",     "run.attention",     "run.fidelity",
+                               "run.use-adapter", "view.back",    "view.forward",      "run.turn",
+                               "run.next-token",  "learn.next",   "learn.back",        "learn.return",
+                               "learn.leave"};
     int disabled = 0;
     for (const CommandInfo& info : commandTable()) {
       const bool ofCanvas = m_window->canvas().commands().find(info.id) != nullptr;

@@ -1,0 +1,220 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "ui/lessons/lesson_actions.h"
+
+#include "engine/trace/event.h"
+#include "engine/trace/prompt_parts.h"
+#include "engine/workbench/document/document_text.h"
+#include "ui/words/tr.h"
+
+#include <algorithm>
+#include <cstddef>
+
+namespace spanscope::ui {
+namespace {
+
+using lesson::Action;
+using lesson::ActionKind;
+using lesson::Moment;
+using lesson::Target;
+
+const std::string& wordOf(const Action& action) {
+  return std::get<std::string>(action.arguments.front().value);
+}
+
+void noteOpen(LessonView& view, const Action&) {
+  view.target.reset();
+  view.zoom.clear();
+}
+
+void noteLayout(LessonView& view, const Action& action) {
+  view.layout = wordOf(action);
+  view.docks.clear();
+  view.experiment.clear();
+}
+
+void noteDock(LessonView& view, const Action& action) {
+  std::erase(view.docks, wordOf(action));
+  view.docks.push_back(wordOf(action));
+}
+
+void noteTarget(LessonView& view, const Action& action) {
+  view.target = std::get<Target>(action.arguments.front().value);
+}
+
+void noteMoment(LessonView& view, const Action& action) {
+  view.moment = std::get<Moment>(action.arguments.front().value);
+}
+
+void noteZoom(LessonView& view, const Action& action) {
+  view.zoom = wordOf(action);
+}
+
+void noteRun(LessonView& view, const Action&) {
+  view.moment.reset();
+  view.compared = 0;
+}
+
+void noteCompared(LessonView& view, const Action& action) {
+  view.compared = std::get<std::uint32_t>(action.arguments.front().value);
+}
+
+void noteExperiment(LessonView& view, const Action& action) {
+  view.experiment = wordOf(action);
+}
+
+document::NodeId nodeAt(const document::Document& document, const NodePath& path) {
+  for (const auto& [place, id] : document::pathsInTree(document, document.root())) {
+    if (place == path) return id;
+  }
+  return document::kNoNode;
+}
+
+/// The node of the part of a prompt with this number, from 1; empty: it has no such part.
+NodePath partNode(const trace::RequestFacts& request, std::size_t number) {
+  std::vector<NodePath> nodes;
+  for (const trace::SegmentInfo& segment : *request.segments) {
+    if (segment.hidden) continue;
+    for (const trace::TokenRunInfo& run : segment.runs) {
+      if (run.source != trace::TokenSource::Text) continue;
+      if (nodes.empty() || nodes.back() != run.node) nodes.push_back(run.node);
+    }
+  }
+  return number == 0 || number > nodes.size() ? NodePath() : nodes[number - 1];
+}
+
+}  // namespace
+
+const std::vector<ActionRow>& actionRows() {
+  using enum ActionStep;
+  static const std::vector<ActionRow> rows{{ActionKind::Open, Document, noteOpen},
+                                           {ActionKind::Layout, View, noteLayout},
+                                           {ActionKind::Dock, View, noteDock},
+                                           {ActionKind::Select, View, noteTarget},
+                                           {ActionKind::Scrub, View, noteMoment},
+                                           {ActionKind::Zoom, View, noteZoom},
+                                           {ActionKind::Set, Document, nullptr},
+                                           {ActionKind::Edit, Document, nullptr},
+                                           {ActionKind::Swap, Document, nullptr},
+                                           {ActionKind::Run, Run, noteRun},
+                                           {ActionKind::Wait, Wait, noteMoment},
+                                           {ActionKind::Compare, View, noteCompared},
+                                           {ActionKind::Fidelity, Fidelity, nullptr},
+                                           {ActionKind::Empty, Empty, nullptr},
+                                           {ActionKind::Experiment, View, noteExperiment}};
+  return rows;
+}
+
+const ActionRow& actionRow(ActionKind kind) {
+  return *std::find_if(actionRows().begin(), actionRows().end(),
+                       [kind](const ActionRow& row) { return row.kind == kind; });
+}
+
+QString changeName(ActionKind kind) {
+  switch (kind) {
+    case ActionKind::Set:
+      return tr("Lesson: set");
+    case ActionKind::Edit:
+      return tr("Lesson: edit");
+    case ActionKind::Swap:
+      return tr("Lesson: swap");
+    default:
+      return tr("Lesson");
+  }
+}
+
+std::optional<Selection> selectionOf(const Target& target, const document::Document& document,
+                                     const trace::RunFacts* run) {
+  Selection selection;
+  if (target.kind == Target::Kind::Node) {
+    const document::NodeId id = nodeAt(document, target.node);
+    if (id == document::kNoNode) return std::nullopt;
+    selection.nodes = {id};
+    return selection;
+  }
+  if (run == nullptr || run->requests.empty()) return std::nullopt;
+  const trace::RequestFacts& request = run->requests.front();
+  selection.request = request.request;
+  if (target.kind == Target::Kind::Span) {
+    const document::NodeId id = nodeAt(document, partNode(request, target.number));
+    if (id == document::kNoNode) return std::nullopt;
+    selection.nodes = {id};
+    return selection;
+  }
+  if (target.kind == Target::Kind::Block) {
+    const std::vector<trace::BlockPlace> blocks = trace::blocksInView(request, run->blockSize);
+    if (target.number == 0 || target.number > blocks.size()) return std::nullopt;
+    const trace::BlockPlace& place = blocks[target.number - 1];
+    selection.block = BlockRef{request.request, place.segment, place.virtualIndex};
+    return selection;
+  }
+  const std::vector<trace::ViewToken> tokens = trace::tokensInView(request);
+  if (target.number == 0 || target.number > tokens.size()) return std::nullopt;
+  const trace::ViewToken& token = tokens[target.number - 1];
+  selection.token = TokenRef{request.request, token.segment, token.local};
+  return selection;
+}
+
+std::size_t blockNumber(const Selection& selection, const trace::RunFacts& run) {
+  if (run.requests.empty()) return 0;
+  const trace::RequestFacts& request = run.requests.front();
+  trace::BlockPlace place;
+  if (selection.block && selection.block->request == request.request)
+    place = {.segment = selection.block->segment, .virtualIndex = selection.block->virtualIndex};
+  else if (selection.token && selection.token->request == request.request)
+    place =
+        trace::blockOf({.segment = selection.token->segment, .local = selection.token->local}, run.blockSize);
+  else
+    return 0;
+  const std::vector<trace::BlockPlace> blocks = trace::blocksInView(request, run.blockSize);
+  const auto found = std::find(blocks.begin(), blocks.end(), place);
+  return found == blocks.end() ? 0 : static_cast<std::size_t>(found - blocks.begin()) + 1;
+}
+
+std::optional<std::size_t> positionOf(const Moment& moment, RunId run, const TraceStore& trace) {
+  const std::optional<std::size_t> start = trace.startOf(run);
+  if (!start) return std::nullopt;
+  const std::size_t end = trace.endOf(run);
+  switch (moment.kind) {
+    case Moment::Kind::Start:
+      return *start + 1;
+    case Moment::Kind::End:
+      return end;
+    case Moment::Kind::Number: {
+      std::uint64_t number = 0;
+      for (std::size_t index = *start; index < end; ++index) {
+        if (trace.event(index).run == run && ++number == moment.number) return index + 1;
+      }
+      return std::nullopt;
+    }
+    case Moment::Kind::Event:
+      for (std::size_t index = *start; index < end; ++index) {
+        const trace::Event& event = trace.event(index);
+        if (event.run == run && moment.event == trace::eventName(event.payload)) return index + 1;
+      }
+      return std::nullopt;
+  }
+  return std::nullopt;
+}
+
+void show(LessonStage& stage, const LessonView& view, const document::Document* document,
+          const std::vector<std::pair<RunId, const trace::RunFacts*>>& runs) {
+  if (!view.layout.empty()) stage.showLayout(QString::fromStdString(view.layout));
+  if (document == nullptr) return;
+  for (const std::string& dock : view.docks) stage.showDock(QString::fromStdString(dock));
+  if (!runs.empty()) {
+    const RunId last = runs.back().first;
+    if (const auto trace = stage.traceOf(last)) {
+      const std::optional<std::size_t> position = positionOf(view.moment.value_or(Moment{}), last, *trace);
+      stage.showRun(last, position.value_or(trace->endOf(last)));
+    }
+    if (view.compared > 0 && view.compared <= runs.size()) stage.compare(runs[view.compared - 1].first, last);
+  }
+  std::optional<Selection> selection;
+  if (view.target)
+    selection = selectionOf(*view.target, *document, runs.empty() ? nullptr : runs.back().second);
+  stage.select(selection.value_or(Selection()));
+  if (!view.zoom.empty()) stage.zoom(QString::fromStdString(view.zoom));
+  if (!view.experiment.empty()) stage.showExperiment(QString::fromStdString(view.experiment));
+}
+
+}  // namespace spanscope::ui

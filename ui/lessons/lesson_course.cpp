@@ -1,0 +1,373 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "ui/lessons/lesson_course.h"
+
+#include "engine/query/surroundings.h"
+#include "engine/workbench/settings.h"
+#include "ui/words/tr.h"
+
+#include <algorithm>
+#include <utility>
+#include <variant>
+
+namespace spanscope::ui {
+namespace {
+
+using lesson::Action;
+using lesson::ActionList;
+using lesson::Question;
+
+std::uint32_t lastRunOf(const Question& question) {
+  std::uint32_t last = 0;
+  const auto take = [&last](const lesson::FigureRef& figure) { last = std::max(last, figure.run); };
+  if (question.answer) lesson::visitFigures(*question.answer, take);
+  for (const lesson::QuestionChoice& choice : question.choices) lesson::visitFigures(choice.isRight, take);
+  return last;
+}
+
+}  // namespace
+
+LessonCourse::LessonCourse(std::shared_ptr<const LessonFile> file, LessonStage& stage, QObject* parent)
+    : QObject(parent), m_file(std::move(file)), m_stage(stage) {}
+
+void LessonCourse::takeMachine(lesson::Desk& desk) const {
+  const std::string& model = lesson().head.model.value;
+  const document::RunSettings machine = m_stage.machine();
+  if (model == "any") {
+    for (const workbench::Setting& setting : workbench::runSettings()) {
+      if (setting.effect != workbench::SettingEffect::Model) continue;
+      std::visit([&](auto member) { desk.settings().*member = machine.*member; }, setting.member);
+    }
+    return;
+  }
+  desk.settings().device = machine.device;
+  if (model == "bundled") return;
+  const auto place = m_file->folder.modelAt(model);
+  if (const auto* found = std::get_if<std::filesystem::path>(&place)) desk.settings().model = found->string();
+}
+
+void LessonCourse::begin(std::size_t step) {
+  std::vector<lesson::Fault> faults;
+  lesson::Desk desk(m_file->folder);
+  desk.begin(lesson().head, faults);
+  takeMachine(desk);
+  m_now = {};
+  m_now.desk = std::make_shared<const lesson::Desk>(std::move(desk));
+  m_begun = true;
+  m_stage.emptyCache();
+  m_mark = m_stage.engineMark();
+  m_seen = m_mark;
+  m_goal = std::min(step, steps() - 1);
+  proceed();
+}
+
+const LessonCourse::State& LessonCourse::stateInView() const {
+  return m_at < m_ends.size() ? m_ends[m_at] : m_now;
+}
+
+document::Document LessonCourse::documentOf(const State& state) const {
+  document::Document document = state.desk->document();
+  document.settings = state.desk->settings();
+  return document;
+}
+
+const document::Document* LessonCourse::document() const {
+  const State& state = stateInView();
+  return state.desk && state.desk->hasDocument() ? &state.desk->document() : nullptr;
+}
+
+bool LessonCourse::isPlaying(const document::Document* shown) const {
+  if (m_isBusy || !m_begun) return false;
+  if (m_stage.engineMark() != m_seen) return true;
+  const State& state = stateInView();
+  if (!state.desk->hasDocument()) return false;
+  return shown == nullptr || *shown != documentOf(state);
+}
+
+void LessonCourse::fail(const QString& problem) {
+  m_working = Working::Nothing;
+  m_isBusy = false;
+  m_problem = problem;
+  m_goal = m_step;
+  rest();
+}
+
+void LessonCourse::proceed() {
+  m_problem.clear();
+  while (true) {
+    const lesson::Step& step = lesson().steps[m_step];
+    while (m_block < step.blocks.size()) {
+      const lesson::Block& block = step.blocks[m_block];
+      if (std::holds_alternative<Question>(block)) {
+        const QuestionPlace place{m_step, m_block};
+        if (m_goal <= m_step && !m_answers.contains(place)) {
+          return rest();
+        }
+        m_answers.try_emplace(place);
+      } else if (const auto* list = std::get_if<ActionList>(&block)) {
+        while (m_action < list->actions.size()) {
+          // Who waits says so itself.
+          if (!carryOut(list->actions[m_action])) return;
+          ++m_action;
+        }
+        m_action = 0;
+      }
+      ++m_block;
+    }
+    if (m_goal <= m_step || m_step + 1 == steps()) break;
+    m_ends.push_back(m_now);
+    ++m_step;
+    m_block = 0;
+  }
+  rest();
+}
+
+void LessonCourse::rest() {
+  m_at = m_step;
+  if (m_isStale) showState(m_now, tr("Lesson"));
+  Q_EMIT changed();
+}
+
+void LessonCourse::work(Working working) {
+  m_working = working;
+  m_isBusy = true;
+  m_at = m_step;
+  Q_EMIT changed();
+}
+
+bool LessonCourse::carryOut(const Action& action) {
+  const ActionRow& row = actionRow(action.kind);
+  if (row.step == ActionStep::Run) return startRun();
+  if (row.step == ActionStep::Fidelity) {
+    m_measured = action.arguments.empty()
+                     ? m_made.size() - 1
+                     : std::size_t{std::get<std::uint32_t>(action.arguments[0].value)} - 1;
+    const QString refused = m_stage.startFidelity(m_made[m_measured].run);
+    if (!refused.isEmpty()) {
+      fail(refused);
+      return false;
+    }
+    work(Working::Fidelity);
+    return false;
+  }
+  if (row.step == ActionStep::Empty) {
+    m_stage.emptyCache();
+    m_mark = m_stage.engineMark();
+    m_cacheLog.push_back(kEmptied);
+    return true;
+  }
+  if (row.note != nullptr) row.note(m_now.view, action);
+  m_isStale = true;
+  if (row.step == ActionStep::Document) {
+    auto desk = std::make_shared<lesson::Desk>(*m_now.desk);
+    std::vector<lesson::Fault> faults;
+    desk->apply(action, faults);
+    if (!faults.empty()) {
+      fail(tr("Found %1, expected %2.")
+               .arg(QString::fromStdString(faults.front().found),
+                    QString::fromStdString(faults.front().expected)));
+      return false;
+    }
+    m_now.desk = std::move(desk);
+    if (action.kind == lesson::ActionKind::Open)
+      m_now.query = std::get<std::string>(action.arguments.front().value);
+    bringDocument(m_now, changeName(action.kind));
+  }
+  return true;
+}
+
+bool LessonCourse::startRun() {
+  // What somebody else ran since has changed the cache.
+  if (m_stage.engineMark() != m_mark) return repeatRuns();
+  // Who waits sees what is run.
+  if (m_isStale && m_goal <= m_step)
+    showState(m_now, changeName(lesson::ActionKind::Run));
+  else
+    bringDocument(m_now, changeName(lesson::ActionKind::Run));
+  m_before = m_stage.engineMark().newest;
+  const QString refused = m_stage.startRun();
+  if (!refused.isEmpty()) {
+    fail(refused);
+    return false;
+  }
+  work(Working::Run);
+  return false;
+}
+
+bool LessonCourse::repeatRuns() {
+  if (m_working != Working::Repeat) {
+    m_stage.emptyCache();
+    m_repeated = 0;
+    work(Working::Repeat);
+  }
+  while (m_repeated < m_cacheLog.size() && m_cacheLog[m_repeated] == kEmptied) {
+    m_stage.emptyCache();
+    ++m_repeated;
+  }
+  if (m_repeated == m_cacheLog.size()) {
+    m_working = Working::Nothing;
+    m_mark = m_stage.engineMark();
+    return startRun();
+  }
+  const Made& made = m_made[m_cacheLog[m_repeated]];
+  m_stage.showQuery(QString::fromStdString(made.query), made.document, tr("Lesson"));
+  m_before = m_stage.engineMark().newest;
+  const QString refused = m_stage.startRun();
+  if (!refused.isEmpty()) fail(refused);
+  return false;
+}
+
+void LessonCourse::readFacts(std::size_t index) {
+  const std::shared_ptr<const TraceStore> trace = m_stage.traceOf(m_made[index].run);
+  if (trace == nullptr) return;
+  trace::RunFactsCollector collector;
+  for (const trace::Event& event : trace->events()) {
+    // What contradicts events before it is said by the views.
+    static_cast<void>(collector.take(event));
+  }
+  std::optional<trace::RunFacts> facts = collector.of(m_made[index].run);
+  if (!facts) return;
+  if (index == m_facts.size()) m_facts.emplace_back();
+  if (!facts->fidelity) facts->fidelity = m_facts[index].fidelity;
+  m_facts[index] = std::move(*facts);
+}
+
+void LessonCourse::workEnded(const QString& problem) {
+  if (m_working == Working::Nothing || m_stage.isBusy()) return;
+  if (m_working == Working::Fidelity) {
+    readFacts(m_measured);
+    if (!problem.isEmpty()) return fail(problem);
+    m_working = Working::Nothing;
+    m_isBusy = false;
+    m_mark = m_stage.engineMark();
+    ++m_action;
+    m_isStale = true;
+    return proceed();
+  }
+  const RunId run = m_stage.engineMark().newest;
+  if (run == m_before || !problem.isEmpty()) {
+    return fail(problem.isEmpty() ? tr("The run did not begin.") : problem);
+  }
+  const bool isRepeated = m_working == Working::Repeat;
+  const std::size_t index = isRepeated ? m_cacheLog[m_repeated] : m_made.size();
+  if (!isRepeated) m_made.push_back({.run = run, .query = m_now.query, .document = documentOf(m_now)});
+  m_made[index].run = run;
+  readFacts(index);
+  if (index >= m_facts.size() || m_facts[index].outcome != trace::RunOutcome::Finished) {
+    if (!isRepeated) {
+      m_made.pop_back();
+      if (m_facts.size() > m_made.size()) m_facts.pop_back();
+    }
+    return fail(tr("The run was stopped before its end."));
+  }
+  if (isRepeated) {
+    ++m_repeated;
+    repeatRuns();
+    return;
+  }
+  m_working = Working::Nothing;
+  m_isBusy = false;
+  m_mark = m_stage.engineMark();
+  m_cacheLog.push_back(index);
+  m_now.runs = static_cast<std::uint32_t>(m_made.size());
+  actionRow(lesson::ActionKind::Run).note(m_now.view, {});
+  ++m_action;
+  m_isStale = true;
+  proceed();
+}
+
+void LessonCourse::goOn() {
+  if (m_isBusy || m_problem.isEmpty()) return;
+  proceed();
+}
+
+void LessonCourse::bringDocument(const State& state, const QString& change) {
+  if (state.desk->hasDocument())
+    m_stage.showQuery(QString::fromStdString(state.query), documentOf(state), change);
+}
+
+void LessonCourse::showState(const State& state, const QString& change) {
+  bringDocument(state, change);
+  std::vector<std::pair<RunId, const trace::RunFacts*>> runs;
+  for (std::size_t index = 0; index < state.runs; ++index)
+    runs.emplace_back(m_made[index].run, &m_facts[index]);
+  show(m_stage, state.view, state.desk->hasDocument() ? &state.desk->document() : nullptr, runs);
+  m_isStale = false;
+  m_seen = m_stage.engineMark();
+}
+
+void LessonCourse::goTo(std::size_t step) {
+  if (m_isBusy || step >= steps() || !m_begun) return;
+  if (step <= m_step && (step < m_step || m_at != m_step)) {
+    m_at = step;
+    showState(stateInView(), tr("Lesson"));
+    Q_EMIT changed();
+    return;
+  }
+  if (step == m_step) return comeBack();
+  m_at = m_step;
+  showState(m_now, tr("Lesson"));
+  m_goal = step;
+  proceed();
+}
+
+void LessonCourse::back() {
+  if (m_at > 0) goTo(m_at - 1);
+}
+
+void LessonCourse::comeBack() {
+  if (m_isBusy || !m_begun) return;
+  showState(stateInView(), tr("Lesson"));
+  // Seen again as it was, nothing is out of place any more but the cache, which the next run puts back.
+  Q_EMIT changed();
+}
+
+void LessonCourse::answer(const QuestionPlace& place, LessonAnswer answer) {
+  if (m_isBusy || m_answers.contains(place)) return;
+  m_answers[place] = std::move(answer);
+  if (place == QuestionPlace{m_step, m_block})
+    proceed();
+  else
+    Q_EMIT changed();
+}
+
+void LessonCourse::point(const lesson::Target& target) {
+  const State& state = stateInView();
+  if (m_isBusy || !state.desk->hasDocument()) return;
+  const trace::RunFacts* run = state.runs == 0 ? nullptr : &m_facts[state.runs - 1];
+  if (const std::optional<Selection> selection = selectionOf(target, state.desk->document(), run))
+    m_stage.select(*selection);
+}
+
+std::size_t LessonCourse::readable() const {
+  const std::size_t all = lesson().steps[m_at].blocks.size();
+  if (m_at < m_step) return all;
+  return waiting() ? m_block + 1 : std::min(m_block, all);
+}
+
+std::optional<QuestionPlace> LessonCourse::waiting() const {
+  if (m_at != m_step || m_isBusy || m_block >= lesson().steps[m_step].blocks.size()) return std::nullopt;
+  if (!std::holds_alternative<Question>(lesson().steps[m_step].blocks[m_block])) return std::nullopt;
+  const QuestionPlace place{m_step, m_block};
+  return m_answers.contains(place) ? std::nullopt : std::optional(place);
+}
+
+const LessonAnswer* LessonCourse::answerTo(const QuestionPlace& place) const {
+  const auto found = m_answers.find(place);
+  return found == m_answers.end() ? nullptr : &found->second;
+}
+
+std::uint32_t LessonCourse::decidedBy(const QuestionPlace& place) const {
+  return lastRunOf(std::get<Question>(lesson().steps[place.step].blocks[place.block]));
+}
+
+QString LessonCourse::dock() const {
+  const LessonView& view = stateInView().view;
+  return view.docks.empty() ? QString() : QString::fromStdString(view.docks.back());
+}
+
+std::size_t LessonCourse::selectedBlock(const Selection& selection) const {
+  const State& state = stateInView();
+  return state.runs == 0 ? 0 : blockNumber(selection, m_facts[state.runs - 1]);
+}
+
+}  // namespace spanscope::ui

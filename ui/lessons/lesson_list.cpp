@@ -1,0 +1,186 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "ui/lessons/lesson_list.h"
+
+#include "engine/base/error.h"
+#include "engine/lesson/bundled.h"
+
+#include <QFileInfo>
+#include <QKeyEvent>
+#include <QLabel>
+#include <QPushButton>
+#include <QSettings>
+#include <QVBoxLayout>
+
+#include <algorithm>
+
+namespace spanscope::ui {
+namespace {
+
+QString settingOf(const QString& key) {
+  // A path has slashes, which would make groups of it.
+  return QStringLiteral("lessons/") + QString::fromLatin1(key.toUtf8().toPercentEncoding());
+}
+
+QString stateText(const LessonProgress& progress) {
+  if (progress.steps == 0) return {};
+  if (progress.isDone()) return LessonList::tr("✓ done");
+  return LessonList::tr("at step %1 of %2").arg(progress.step + 1).arg(progress.steps);
+}
+
+QLabel* textLabel(const QString& text, const QFont& font, const QColor& color) {
+  auto* label = new QLabel(text);
+  label->setTextFormat(Qt::PlainText);
+  label->setWordWrap(true);
+  label->setFont(font);
+  label->setStyleSheet(QStringLiteral("color: %1; background: transparent;").arg(color.name()));
+  return label;
+}
+
+/// Return presses it too, as it does in lists.
+class LessonCard : public QPushButton {
+ protected:
+  void keyPressEvent(QKeyEvent* event) override {
+    if (event->key() == Qt::Key_Return || event->key() == Qt::Key_Enter)
+      click();
+    else
+      QPushButton::keyPressEvent(event);
+  }
+};
+
+/// A lesson of the list: a button with several lines.
+QPushButton* lessonButton(const ListedLesson& lesson, const LessonProgress& progress, const Theme& theme) {
+  auto* button = new LessonCard;
+  button->setObjectName(QStringLiteral("lessonCard"));
+  button->setProperty("lesson", lesson.key);
+  button->setCursor(Qt::PointingHandCursor);
+  const QString minutes = LessonList::tr("%n min", nullptr, lesson.minutes);
+  const QString state = stateText(progress);
+  button->setAccessibleName(QStringList({lesson.title, minutes, state}).join(QStringLiteral(", ")));
+  button->setAccessibleDescription(LessonList::tr("After it you know %1").arg(lesson.after));
+  button->setStyleSheet(
+      QStringLiteral("#lessonCard { text-align: left; padding: 0; border: 1px solid %1; border-radius: 6px; "
+                     "background: %2; }"
+                     "#lessonCard:hover { background: %3; }"
+                     "#lessonCard:focus { border-color: %4; }")
+          .arg(theme.color(Role::Line).name(), theme.color(Role::Surface).name(),
+               theme.color(Role::AccentFill).name(), theme.color(Role::Accent).name()));
+  auto* lines = new QVBoxLayout(button);
+  lines->setContentsMargins(3 * kSpace, 2 * kSpace, 3 * kSpace, 2 * kSpace);
+  lines->setSpacing(kSpace);
+  QFont title = theme.interfaceFont();
+  title.setWeight(QFont::DemiBold);
+  lines->addWidget(textLabel(lesson.title, title, theme.color(Role::Text)));
+  lines->addWidget(textLabel(state.isEmpty() ? minutes : minutes + QStringLiteral(" · ") + state,
+                             theme.smallFont(),
+                             theme.color(progress.steps > 0 ? Role::Accent : Role::TextSecond)));
+  for (QWidget* label : button->findChildren<QLabel*>())
+    label->setAttribute(Qt::WA_TransparentForMouseEvents);
+  button->setToolTip(LessonList::tr("After it you know %1.").arg(lesson.after));
+  QSizePolicy policy(QSizePolicy::Preferred, QSizePolicy::Minimum);
+  policy.setHeightForWidth(true);
+  button->setSizePolicy(policy);
+  // Qt takes a button's height from its own text, of which there is none.
+  button->setMinimumHeight(lines->sizeHint().height() + 2 * kSpace);
+  return button;
+}
+
+}  // namespace
+
+LessonProgress lessonProgress(const QSettings& settings, const QString& key) {
+  const QStringList kept = settings.value(settingOf(key)).toString().split(QLatin1Char(' '));
+  if (kept.size() != 3) return {};
+  LessonProgress progress{.step = kept[0].toUInt(), .reached = kept[1].toUInt(), .steps = kept[2].toUInt()};
+  if (progress.step >= progress.steps || progress.reached >= progress.steps) return {};
+  return progress;
+}
+
+void keepLessonProgress(QSettings& settings, const QString& key, const LessonProgress& progress) {
+  settings.setValue(settingOf(key),
+                    QStringLiteral("%1 %2 %3").arg(progress.step).arg(progress.reached).arg(progress.steps));
+}
+
+std::vector<ListedLesson> listedLessons() {
+  std::vector<ListedLesson> list;
+  try {
+    for (const lesson::BundledLesson& one : lesson::bundledLessons()) {
+      list.push_back({.path = QString::fromStdString(one.file.string()),
+                      .key = QString::fromStdString(one.file.filename().string()),
+                      .title = QString::fromStdString(one.head.title),
+                      .minutes = static_cast<int>(one.head.minutes),
+                      .after = QString::fromStdString(one.head.after)});
+    }
+  } catch (const Failure&) {
+    // The list says that there are none.
+  }
+  return list;
+}
+
+LessonList::LessonList(QWidget* parent) : QScrollArea(parent) {
+  setFrameShape(QFrame::NoFrame);
+  setWidgetResizable(true);
+  setHorizontalScrollBarPolicy(Qt::ScrollBarAlwaysOff);
+  setFocusPolicy(Qt::NoFocus);
+  setAccessibleName(tr("Lessons"));
+}
+
+QVBoxLayout* LessonList::begin(const Theme& theme) {
+  auto* page = new QWidget;
+  page->setObjectName(QStringLiteral("lessonPage"));
+  page->setStyleSheet(
+      QStringLiteral("#lessonPage { background: %1; }").arg(theme.color(Role::Surface).name()));
+  auto* column = new QVBoxLayout(page);
+  column->setContentsMargins(4 * kSpace, 3 * kSpace, 4 * kSpace, 4 * kSpace);
+  column->setSpacing(2 * kSpace);
+  setWidget(page);
+  return column;
+}
+
+void LessonList::showLessons(const std::vector<ListedLesson>& lessons, const QSettings& settings,
+                             const Theme& theme) {
+  QVBoxLayout* column = begin(theme);
+  column->addWidget(textLabel(
+      lessons.empty() ? tr("The lessons that come with the program are not there.")
+                      : tr("Each takes a question, shows it on a real run, and asks what you expect."),
+      theme.interfaceFont(), theme.color(Role::TextSecond)));
+  column->addSpacing(kSpace);
+  for (const ListedLesson& lesson : lessons) {
+    QPushButton* button = lessonButton(lesson, lessonProgress(settings, lesson.key), theme);
+    connect(button, &QPushButton::clicked, this, [this, path = lesson.path] { Q_EMIT lessonWanted(path); });
+    column->addWidget(button);
+  }
+  auto* open = new QPushButton(tr("Open a lesson file…"));
+  open->setToolTip(tr("A lesson that somebody has written: a Markdown file"));
+  connect(open, &QPushButton::clicked, this, &LessonList::fileWanted);
+  auto* row = new QHBoxLayout;
+  row->addWidget(open);
+  row->addStretch();
+  column->addLayout(row);
+  column->addStretch();
+}
+
+void LessonList::showProblems(const QString& file, const QStringList& problems, const Theme& theme) {
+  QVBoxLayout* column = begin(theme);
+  QFont title = theme.interfaceFont();
+  title.setWeight(QFont::DemiBold);
+  column->addWidget(
+      textLabel(tr("%1 cannot be opened").arg(QFileInfo(file).fileName()), title, theme.color(Role::Error)));
+  QLabel* list =
+      textLabel(problems.join(QStringLiteral("\n\n")), theme.interfaceFont(), theme.color(Role::Text));
+  list->setObjectName(QStringLiteral("lessonProblems"));
+  list->setTextInteractionFlags(Qt::TextSelectableByMouse | Qt::TextSelectableByKeyboard);
+  column->addWidget(list);
+  auto* back = new QPushButton(tr("All lessons"));
+  connect(back, &QPushButton::clicked, this, &LessonList::listWanted);
+  auto* row = new QHBoxLayout;
+  row->addWidget(back);
+  row->addStretch();
+  column->addLayout(row);
+  column->addStretch();
+}
+
+void LessonList::takeFocus() {
+  if (auto* first = widget() == nullptr ? nullptr : widget()->findChild<QPushButton*>())
+    first->setFocus(Qt::OtherFocusReason);
+}
+
+}  // namespace spanscope::ui

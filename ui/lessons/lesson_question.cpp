@@ -1,0 +1,149 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "ui/lessons/lesson_question.h"
+
+#include "ui/lessons/lesson_text.h"
+
+#include <QHBoxLayout>
+#include <QLabel>
+#include <QLineEdit>
+#include <QPushButton>
+#include <QRadioButton>
+#include <QVBoxLayout>
+
+namespace spanscope::ui {
+namespace {
+
+/// A radio button whose text goes on in further lines: Qt's own keeps to one.
+QWidget* choiceRow(QRadioButton* button, const QString& text, const Theme& theme, int larger) {
+  auto* row = new QWidget;
+  auto* line = new QHBoxLayout(row);
+  line->setContentsMargins(0, 0, 0, 0);
+  line->setSpacing(2 * kSpace);
+  auto* label = new QLabel(text);
+  label->setWordWrap(true);
+  label->setTextFormat(Qt::PlainText);
+  label->setBuddy(button);
+  QFont font = theme.interfaceFont();
+  font.setPixelSize(font.pixelSize() + 1 + larger);
+  label->setFont(font);
+  button->setAccessibleName(text);
+  line->addWidget(button, 0, Qt::AlignTop);
+  line->addWidget(label, 1);
+  return row;
+}
+
+}  // namespace
+
+LessonQuestion::LessonQuestion(const lesson::FilledQuestion& question, const LessonAnswer* answer,
+                               Verdict verdict, const Theme& theme, int larger, QWidget* parent)
+    : QFrame(parent), m_kind(question.kind) {
+  setObjectName(QStringLiteral("lessonQuestion"));
+  setStyleSheet(
+      QStringLiteral("#lessonQuestion { background: %1; border: 1px solid %2; border-left: 3px solid "
+                     "%3; border-radius: 6px; }")
+          .arg(theme.color(Role::Canvas).name(), theme.color(Role::Line).name(),
+               theme.color(Role::Accent).name()));
+  auto* column = new QVBoxLayout(this);
+  column->setContentsMargins(3 * kSpace, 2 * kSpace, 3 * kSpace, 3 * kSpace);
+  column->setSpacing(2 * kSpace);
+  auto* head = new QLabel(answer == nullptr ? tr("What do you expect?") : tr("Your expectation"));
+  head->setFont(theme.smallFont());
+  head->setStyleSheet(QStringLiteral("color: %1;").arg(theme.color(Role::TextSecond).name()));
+  column->addWidget(head);
+  auto* text = new LessonText;
+  text->showPage(markdownOf(question.text), theme, larger);
+  connect(text, &QTextBrowser::anchorClicked, this, &LessonQuestion::linkActivated);
+  column->addWidget(text);
+  const QString asked = plainText(markdownOf(question.text));
+  setAccessibleName(tr("Question: %1").arg(asked));
+
+  if (answer != nullptr) {
+    auto* said = new QLabel(verdictText(question, *answer, verdict));
+    said->setObjectName(QStringLiteral("lessonVerdict"));
+    said->setWordWrap(true);
+    said->setTextFormat(Qt::PlainText);
+    QFont font = theme.interfaceFont();
+    font.setPixelSize(font.pixelSize() + 1 + larger);
+    font.setWeight(QFont::DemiBold);
+    said->setFont(font);
+    said->setStyleSheet(QStringLiteral("color: %1;")
+                            .arg(theme.color(verdict == Verdict::Right ? Role::Accent : Role::Text).name()));
+    column->addWidget(said);
+    return;
+  }
+  auto* row = new QHBoxLayout;
+  row->setSpacing(2 * kSpace);
+  if (m_kind == lesson::Question::Kind::Choice) {
+    for (const lesson::FilledChoice& choice : question.choices) {
+      auto* button = new QRadioButton;
+      // The rows have parents of their own, in which Qt would see groups of one.
+      button->setAutoExclusive(false);
+      connect(button, &QRadioButton::toggled, this, [this, button](bool isOn) {
+        for (QRadioButton* other : m_choices) {
+          if (isOn && other != button) other->setChecked(false);
+        }
+        refresh();
+      });
+      m_choices.push_back(button);
+      column->addWidget(choiceRow(button, QString::fromStdString(choice.text), theme, larger));
+    }
+  } else {
+    m_number = new QLineEdit;
+    m_number->setMaximumWidth(110);
+    const bool isBlock = m_kind == lesson::Question::Kind::Block;
+    m_number->setPlaceholderText(isBlock ? tr("a block") : tr("a number"));
+    m_number->setAccessibleName(isBlock ? tr("Number of the block, from 1") : tr("Your number"));
+    m_number->setToolTip(isBlock ? tr("Select a block in any view, or type its number, counted from 1")
+                                 : QString());
+    connect(m_number, &QLineEdit::textChanged, this, &LessonQuestion::refresh);
+    connect(m_number, &QLineEdit::returnPressed, this, [this] {
+      if (m_answer->isEnabled()) m_answer->click();
+    });
+    row->addWidget(m_number);
+    if (isBlock) {
+      auto* hint = new QLabel(tr("or click on it"));
+      hint->setFont(theme.smallFont());
+      row->addWidget(hint);
+    }
+  }
+  m_answer = new QPushButton(tr("Answer"));
+  m_answer->setObjectName(QStringLiteral("primary"));
+  m_answer->setToolTip(tr("The run tells whether it is so"));
+  auto* skip = new QPushButton(tr("Pass over"));
+  skip->setFlat(true);
+  skip->setToolTip(tr("Go on without an answer"));
+  connect(m_answer, &QPushButton::clicked, this, [this] { Q_EMIT answered(given()); });
+  connect(skip, &QPushButton::clicked, this, [this] { Q_EMIT answered({}); });
+  row->addWidget(m_answer);
+  row->addWidget(skip);
+  row->addStretch();
+  column->addLayout(row);
+  refresh();
+}
+
+LessonAnswer LessonQuestion::given() const {
+  LessonAnswer answer;
+  if (m_number != nullptr && isNumber(m_number->text())) answer.number = m_number->text().trimmed();
+  for (std::size_t i = 0; i < m_choices.size(); ++i) {
+    if (m_choices[i]->isChecked()) answer.choice = i;
+  }
+  return answer;
+}
+
+void LessonQuestion::refresh() {
+  if (m_answer != nullptr) m_answer->setEnabled(given().isGiven());
+}
+
+void LessonQuestion::setBlock(std::size_t number) {
+  if (m_kind == lesson::Question::Kind::Block && m_number != nullptr && number > 0)
+    m_number->setText(QString::number(number));
+}
+
+void LessonQuestion::takeFocus() {
+  if (m_number != nullptr)
+    m_number->setFocus(Qt::OtherFocusReason);
+  else if (!m_choices.empty())
+    m_choices.front()->setFocus(Qt::OtherFocusReason);
+}
+
+}  // namespace spanscope::ui

@@ -1,0 +1,437 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "ui/lessons/lesson_reader.h"
+
+#include "engine/base/error.h"
+#include "ui/lessons/lesson_list.h"
+#include "ui/lessons/lesson_question.h"
+#include "ui/lessons/lesson_text.h"
+
+#include <QComboBox>
+#include <QDesktopServices>
+#include <QLabel>
+#include <QPushButton>
+#include <QScrollArea>
+#include <QScrollBar>
+#include <QSettings>
+#include <QStackedWidget>
+#include <QTimer>
+#include <QToolButton>
+#include <QUrl>
+#include <QVBoxLayout>
+
+#include <algorithm>
+#include <utility>
+#include <variant>
+
+namespace spanscope::ui {
+namespace {
+
+constexpr int kLeastWidth = 280;
+constexpr int kUsualWidth = 360;
+
+/// What waits, failed or did not hold: a line in a frame.
+QLabel* noteLabel(const QString& text, const Theme& theme, Role edge) {
+  auto* label = new QLabel(text);
+  label->setObjectName(QStringLiteral("lessonNote"));
+  label->setTextFormat(Qt::PlainText);
+  label->setWordWrap(true);
+  label->setFont(theme.interfaceFont());
+  label->setStyleSheet(QStringLiteral("#lessonNote { color: %1; background: %2; border: 1px solid %3; "
+                                      "border-left: 3px solid %4; border-radius: 6px; padding: 8px; }")
+                           .arg(theme.color(Role::Text).name(), theme.color(Role::Canvas).name(),
+                                theme.color(Role::Line).name(), theme.color(edge).name()));
+  return label;
+}
+
+QString claimText(const lesson::FilledClaim& claim) {
+  const QString written = QString::fromStdString(claim.written);
+  if (!claim.holds) return LessonReader::tr("– %1: %2").arg(written, QString::fromStdString(claim.missing));
+  const QString values = QStringLiteral("%1, %2").arg(QString::fromStdString(claim.left).simplified(),
+                                                      QString::fromStdString(claim.right).simplified());
+  return (*claim.holds ? LessonReader::tr("✓ %1 (%2)") : LessonReader::tr("✗ %1 (%2)")).arg(written, values);
+}
+
+}  // namespace
+
+LessonReader::LessonReader(QSettings& settings, LessonStage& stage, QWidget* parent)
+    : QFrame(parent), m_settings(settings), m_stage(stage) {
+  setObjectName(QStringLiteral("lessonReader"));
+  setAccessibleName(tr("Lesson"));
+  setMinimumWidth(kLeastWidth);
+  auto* column = new QVBoxLayout(this);
+  column->setContentsMargins(0, 0, 0, 0);
+  column->setSpacing(0);
+
+  auto* head = new QHBoxLayout;
+  head->setContentsMargins(4 * kSpace, 2 * kSpace, 2 * kSpace, kSpace);
+  head->setSpacing(kSpace);
+  m_title = new QLabel(tr("Lessons"));
+  m_title->setTextFormat(Qt::PlainText);
+  m_title->setWordWrap(true);
+  m_all = new QToolButton;
+  m_all->setText(tr("All"));
+  m_all->setAutoRaise(true);
+  m_all->setToolTip(tr("All lessons"));
+  m_all->setAccessibleName(tr("All lessons"));
+  m_close = new QToolButton;
+  m_close->setText(QStringLiteral("✕"));
+  m_close->setAutoRaise(true);
+  m_close->setToolTip(tr("Leave the lesson; how far you came is kept"));
+  m_close->setAccessibleName(tr("Leave the lesson"));
+  connect(m_all, &QToolButton::clicked, this, [this] {
+    if (showsLessons() && m_course)
+      showStep();
+    else
+      showLessons();
+  });
+  connect(m_close, &QToolButton::clicked, this,
+          [this] { Q_EMIT commandWanted(QStringLiteral("learn.leave")); });
+  head->addWidget(m_title, 1);
+  head->addWidget(m_all, 0, Qt::AlignTop);
+  head->addWidget(m_close, 0, Qt::AlignTop);
+  column->addLayout(head);
+
+  m_pages = new QStackedWidget;
+  m_list = new LessonList;
+  connect(m_list, &LessonList::lessonWanted, this, [this](const QString& path) { open(path); });
+  connect(m_list, &LessonList::listWanted, this, &LessonReader::showLessons);
+  connect(m_list, &LessonList::fileWanted, this,
+          [this] { Q_EMIT commandWanted(QStringLiteral("learn.open-file")); });
+  m_pages->addWidget(m_list);
+  makePage();
+  column->addWidget(m_pages, 1);
+}
+
+LessonReader::~LessonReader() = default;
+
+void LessonReader::makePage() {
+  auto* page = new QWidget;
+  auto* column = new QVBoxLayout(page);
+  column->setContentsMargins(0, 0, 0, 0);
+  column->setSpacing(0);
+
+  m_steps = new QComboBox;
+  m_steps->setAccessibleName(tr("Step"));
+  m_steps->setToolTip(tr("Go to a step; what stands before it is done on the way"));
+  m_steps->setSizeAdjustPolicy(QComboBox::AdjustToMinimumContentsLengthWithIcon);
+  m_steps->setMinimumContentsLength(12);
+  connect(m_steps, &QComboBox::activated, this, [this](int index) {
+    if (m_course) m_course->goTo(static_cast<std::size_t>(index));
+    refreshButtons();
+  });
+  auto* chooser = new QHBoxLayout;
+  chooser->setContentsMargins(4 * kSpace, 0, 4 * kSpace, 2 * kSpace);
+  chooser->addWidget(m_steps, 1);
+  column->addLayout(chooser);
+
+  m_area = new QScrollArea;
+  m_area->setFrameShape(QFrame::NoFrame);
+  m_area->setWidgetResizable(true);
+  m_area->setHorizontalScrollBarPolicy(Qt::ScrollBarAlwaysOff);
+  m_area->setFocusPolicy(Qt::NoFocus);
+  column->addWidget(m_area, 1);
+
+  m_freeBar = new QFrame;
+  m_freeBar->setObjectName(QStringLiteral("lessonFree"));
+  auto* free = new QHBoxLayout(m_freeBar);
+  free->setContentsMargins(4 * kSpace, kSpace, 4 * kSpace, kSpace);
+  m_free = new QLabel(tr("You are playing freely."));
+  m_free->setWordWrap(true);
+  m_return = new QPushButton(tr("Back to the step"));
+  connect(m_return, &QPushButton::clicked, this,
+          [this] { Q_EMIT commandWanted(QStringLiteral("learn.return")); });
+  free->addWidget(m_free, 1);
+  free->addWidget(m_return);
+  m_freeBar->hide();
+  column->addWidget(m_freeBar);
+
+  auto* foot = new QHBoxLayout;
+  foot->setContentsMargins(4 * kSpace, 2 * kSpace, 4 * kSpace, 2 * kSpace);
+  m_back = new QPushButton(tr("◂ Back"));
+  m_back->setAccessibleName(tr("Back to the step before"));
+  m_count = new QLabel;
+  m_count->setAlignment(Qt::AlignCenter);
+  m_next = new QPushButton(tr("Next ▸"));
+  m_next->setAccessibleName(tr("Next step"));
+  m_next->setObjectName(QStringLiteral("primary"));
+  connect(m_back, &QPushButton::clicked, this,
+          [this] { Q_EMIT commandWanted(QStringLiteral("learn.back")); });
+  connect(m_next, &QPushButton::clicked, this,
+          [this] { Q_EMIT commandWanted(QStringLiteral("learn.next")); });
+  foot->addWidget(m_back);
+  foot->addWidget(m_count, 1);
+  foot->addWidget(m_next);
+  column->addLayout(foot);
+  m_pages->addWidget(page);
+}
+
+bool LessonReader::showsLessons() const {
+  return m_pages->currentIndex() == 0;
+}
+
+void LessonReader::showLessons() {
+  m_list->showLessons(listedLessons(), m_settings, m_theme);
+  m_pages->setCurrentIndex(0);
+  refreshButtons();
+}
+
+void LessonReader::showStep() {
+  if (!m_course) return showLessons();
+  m_pages->setCurrentIndex(1);
+  refreshButtons();
+}
+
+bool LessonReader::open(const QString& path, std::optional<std::size_t> step) {
+  std::shared_ptr<const LessonFile> file;
+  QStringList problems;
+  try {
+    file = openLesson(path);
+    for (const query::Diagnostic& diagnostic : file->diagnostics) {
+      if (diagnostic.severity == Severity::Error)
+        problems.append(tr("Line %1, column %2: %3")
+                            .arg(diagnostic.position.line)
+                            .arg(diagnostic.position.column)
+                            .arg(QString::fromStdString(diagnostic.message())));
+    }
+  } catch (const Failure& failure) {
+    problems.append(QString::fromUtf8(failure.what()));
+  }
+  if (!problems.empty()) {
+    m_list->showProblems(path, problems, m_theme);
+    m_pages->setCurrentIndex(0);
+    refreshButtons();
+    return false;
+  }
+  const LessonProgress progress = lessonProgress(m_settings, file->key());
+  const std::size_t kept = progress.isDone() ? 0 : progress.step;
+  m_course = std::make_unique<LessonCourse>(std::move(file), m_stage);
+  m_shownStep = static_cast<std::size_t>(-1);
+  m_steps->clear();
+  for (const lesson::Step& one : m_course->lesson().steps)
+    m_steps->addItem(QStringLiteral("%1. %2").arg(one.number).arg(QString::fromStdString(one.title)));
+  m_pages->setCurrentIndex(1);
+  connect(m_course.get(), &LessonCourse::changed, this, &LessonReader::refresh);
+  m_course->begin(step.value_or(kept));
+  return true;
+}
+
+void LessonReader::leave() {
+  if (m_course) keepProgress();
+  m_course.reset();
+  m_question = nullptr;
+  showLessons();
+}
+
+void LessonReader::keepProgress() {
+  const QString key = m_course->file().key();
+  LessonProgress progress = lessonProgress(m_settings, key);
+  progress.reached =
+      std::max(progress.steps == m_course->steps() ? progress.reached : 0, m_course->reached());
+  progress.step = m_course->step();
+  progress.steps = m_course->steps();
+  keepLessonProgress(m_settings, key, progress);
+}
+
+void LessonReader::setInput(const ViewInput& input) {
+  m_input = input;
+  if (!m_course) return;
+  if (m_question != nullptr) m_question->setBlock(m_course->selectedBlock(input.selection));
+  refreshButtons();
+}
+
+void LessonReader::setTheme(const Theme& theme) {
+  m_theme = theme;
+  setStyleSheet(QStringLiteral("#lessonReader { background: %1; border: none; border-right: 1px solid %2; }"
+                               "#lessonFree { background: %3; border: none; border-top: 1px solid %2; }")
+                    .arg(theme.color(Role::Surface).name(), theme.color(Role::Line).name(),
+                         theme.color(Role::AccentFill).name()));
+  m_title->setFont(theme.titleFont());
+  m_title->setStyleSheet(QStringLiteral("color: %1;").arg(theme.color(Role::TextSecond).name()));
+  m_count->setFont(theme.smallFont());
+  m_count->setStyleSheet(QStringLiteral("color: %1;").arg(theme.color(Role::TextSecond).name()));
+  if (m_course) fillStep();
+  if (showsLessons()) showLessons();
+}
+
+void LessonReader::refresh() {
+  m_filled = lesson::fill(m_course->lesson(), m_course->facts());
+  keepProgress();
+  fillStep();
+  refreshButtons();
+  Q_EMIT stepShown();
+}
+
+void LessonReader::fillStep() {
+  const std::size_t at = m_course->step();
+  if (m_filled.steps.size() <= at) return;
+  const lesson::FilledStep& step = m_filled.steps[at];
+  m_question = nullptr;
+  const bool isNew = std::exchange(m_shownStep, at) != at;
+  const int place = isNew ? 0 : m_area->verticalScrollBar()->value();
+  auto* page = new QWidget;
+  page->setObjectName(QStringLiteral("lessonPage"));
+  page->setStyleSheet(
+      QStringLiteral("#lessonPage { background: %1; }").arg(m_theme.color(Role::Surface).name()));
+  auto* column = new QVBoxLayout(page);
+  column->setContentsMargins(4 * kSpace, 2 * kSpace, 4 * kSpace, 4 * kSpace);
+  column->setSpacing(3 * kSpace);
+  auto* title = new QLabel(QString::fromStdString(step.title));
+  title->setTextFormat(Qt::PlainText);
+  title->setWordWrap(true);
+  QFont font = m_theme.interfaceFont();
+  font.setPixelSize(20);
+  font.setWeight(QFont::DemiBold);
+  title->setFont(font);
+  title->setStyleSheet(QStringLiteral("color: %1;").arg(m_theme.color(Role::Text).name()));
+  column->addWidget(title);
+  const std::size_t readable = m_course->readable();
+  for (std::size_t i = 0; i < readable; ++i) fillBlock(step.blocks[i], i, *column);
+  if (m_course->isBusy()) column->addWidget(noteLabel(tr("Running…"), m_theme, Role::Accent));
+  if (!m_course->problem().isEmpty()) {
+    column->addWidget(noteLabel(m_course->problem(), m_theme, Role::Error));
+    auto* again = new QPushButton(tr("Try again"));
+    connect(again, &QPushButton::clicked, this, [this] { m_course->goOn(); });
+    column->addWidget(again, 0, Qt::AlignLeft);
+  }
+  column->addStretch();
+  m_area->setWidget(page);
+  m_area->verticalScrollBar()->setValue(place);
+  if (m_question != nullptr) {
+    m_question->setBlock(m_course->selectedBlock(m_input.selection));
+    // What was just asked is seen, and so is what came of a run.
+    QTimer::singleShot(0, m_question, [this] {
+      if (m_question != nullptr) m_area->ensureWidgetVisible(m_question, 0, 4 * kSpace);
+    });
+  }
+}
+
+bool LessonReader::isDecided(const QuestionPlace& place) const {
+  return m_course->decidedBy(place) <= m_course->facts().size();
+}
+
+void LessonReader::fillBlock(const lesson::FilledBlock& block, std::size_t index, QVBoxLayout& column) {
+  const QuestionPlace here{m_course->step(), index};
+  if (const auto* prose = std::get_if<lesson::FilledProse>(&block)) {
+    auto* text = new LessonText;
+    text->showPage(markdownOf(*prose), m_theme);
+    connect(text, &QTextBrowser::anchorClicked, this, &LessonReader::follow);
+    column.addWidget(text);
+  } else if (const auto* question = std::get_if<lesson::FilledQuestion>(&block)) {
+    const LessonAnswer* answer = m_course->answerTo(here);
+    const Verdict verdict = answer == nullptr ? Verdict::Open : judge(*question, *answer, isDecided(here));
+    auto* card = new LessonQuestion(*question, answer, verdict, m_theme, 0);
+    connect(card, &LessonQuestion::linkActivated, this, &LessonReader::follow);
+    connect(card, &LessonQuestion::answered, this, [this, here](const LessonAnswer& said) {
+      // The card is gone after it.
+      QMetaObject::invokeMethod(
+          this,
+          [this, here, said] {
+            if (m_course) m_course->answer(here, said);
+          },
+          Qt::QueuedConnection);
+    });
+    if (answer == nullptr) m_question = card;
+    column.addWidget(card);
+  } else if (const auto* claims = std::get_if<lesson::FilledClaims>(&block)) {
+    // What holds need not be said: it is what the text says.
+    for (const lesson::FilledClaim& claim : *claims) {
+      if (claim.holds.value_or(false)) continue;
+      column.addWidget(
+          noteLabel(tr("On this model and machine the text above is not right:\n%1").arg(claimText(claim)),
+                    m_theme, Role::Error));
+    }
+    const auto holding = std::count_if(claims->begin(), claims->end(), [](const lesson::FilledClaim& claim) {
+      return claim.holds.value_or(false);
+    });
+    if (holding > 0) {
+      QStringList lines;
+      for (const lesson::FilledClaim& claim : *claims) lines.append(claimText(claim));
+      auto* label = new QLabel(tr("✓ checked on this run", nullptr));
+      label->setFont(m_theme.smallFont());
+      label->setStyleSheet(QStringLiteral("color: %1;").arg(m_theme.color(Role::TextSecond).name()));
+      label->setToolTip(lines.join(QLatin1Char('\n')));
+      label->setAccessibleDescription(lines.join(QLatin1Char('\n')));
+      column.addWidget(label);
+    }
+  } else {
+    fillVerdicts(index, column);
+  }
+}
+
+/// What came of expectations of steps before, where the run was made that decides.
+void LessonReader::fillVerdicts(std::size_t block, QVBoxLayout& column) {
+  std::uint32_t runs = 0;
+  std::uint32_t first = 0;
+  for (std::size_t step = 0; step <= m_course->step(); ++step) {
+    const auto& blocks = m_course->lesson().steps[step].blocks;
+    for (std::size_t i = 0; i < blocks.size(); ++i) {
+      const auto* list = std::get_if<lesson::ActionList>(&blocks[i]);
+      if (list == nullptr) continue;
+      if (step == m_course->step() && i > block) break;
+      first = runs;
+      for (const lesson::Action& action : list->actions)
+        runs += action.kind == lesson::ActionKind::Run ? 1 : 0;
+    }
+  }
+  for (std::size_t step = 0; step < m_course->step(); ++step) {
+    for (std::size_t i = 0; i < m_filled.steps[step].blocks.size(); ++i) {
+      const auto* question = std::get_if<lesson::FilledQuestion>(&m_filled.steps[step].blocks[i]);
+      if (question == nullptr) continue;
+      const QuestionPlace place{step, i};
+      const std::uint32_t decides = m_course->decidedBy(place);
+      const LessonAnswer* answer = m_course->answerTo(place);
+      if (decides <= first || decides > runs || answer == nullptr || !answer->isGiven()) continue;
+      const Verdict verdict = judge(*question, *answer, isDecided(place));
+      auto* label = noteLabel(verdictText(*question, *answer, verdict), m_theme, Role::Accent);
+      label->setObjectName(QStringLiteral("lessonVerdict"));
+      label->setStyleSheet(label->styleSheet().replace(QStringLiteral("lessonNote"), label->objectName()));
+      label->setAccessibleName(tr("What you expected"));
+      label->setAccessibleDescription(label->text());
+      column.addWidget(label);
+    }
+  }
+}
+
+void LessonReader::refreshButtons() {
+  const bool isStep = m_course && !showsLessons();
+  m_title->setText(m_course ? QString::fromStdString(m_course->lesson().head.title) : tr("Lessons"));
+  m_all->setVisible(m_course != nullptr);
+  m_all->setText(showsLessons() ? tr("To the lesson") : tr("All"));
+  if (!isStep) return;
+  m_steps->setCurrentIndex(static_cast<int>(m_course->step()));
+  m_steps->setEnabled(!m_course->isBusy());
+  m_count->setText(tr("%1 of %2").arg(m_course->step() + 1).arg(m_course->steps()));
+  m_count->setAccessibleName(tr("Step %1 of %2").arg(m_course->step() + 1).arg(m_course->steps()));
+  m_back->setEnabled(m_course->canGoBack());
+  const bool isLast = m_course->step() + 1 == m_course->steps();
+  m_next->setText(isLast ? tr("All lessons") : tr("Next ▸"));
+  m_next->setAccessibleName(isLast ? tr("The end: all lessons") : tr("Next step"));
+  m_next->setEnabled(isLast ? !m_course->isBusy() : m_course->canGoOn());
+  m_back->setToolTip(tr("The step before, as it was%1").arg(m_input.keyHint(QStringLiteral("learn.back"))));
+  m_next->setToolTip(isLast ? tr("This was the last step")
+                            : tr("The next step%1").arg(m_input.keyHint(QStringLiteral("learn.next"))));
+  m_return->setToolTip(tr("Document, run and views as the lesson left them%1")
+                           .arg(m_input.keyHint(QStringLiteral("learn.return"))));
+  m_freeBar->setVisible(m_course->isPlaying(m_input.document.get()));
+}
+
+void LessonReader::follow(const QUrl& link) {
+  const std::optional<lesson::Target> target = lesson::readTarget(link.toString().toStdString());
+  if (target && m_course) {
+    m_course->point(*target);
+    return;
+  }
+  if (link.scheme() == QLatin1String("http") || link.scheme() == QLatin1String("https"))
+    QDesktopServices::openUrl(link);
+}
+
+void LessonReader::takeFocus() {
+  if (showsLessons())
+    m_list->takeFocus();
+  else if (m_question != nullptr)
+    m_question->takeFocus();
+  else
+    m_next->setFocus(Qt::OtherFocusReason);
+}
+
+}  // namespace spanscope::ui

@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include "engine/lesson/filled.h"
+#include "ui/lessons/lesson_course.h"
+#include "ui/session/view_input.h"
+#include "ui/theme/theme.h"
+
+#include <QFrame>
+
+#include <memory>
+
+class QComboBox;
+class QLabel;
+class QPushButton;
+class QScrollArea;
+class QSettings;
+class QStackedWidget;
+class QToolButton;
+class QVBoxLayout;
+
+namespace spanscope::ui {
+
+class LessonList;
+class LessonQuestion;
+
+/// The panel beside the views in which lessons are read: the list of them, or one step of one.
+class LessonReader : public QFrame {
+  Q_OBJECT
+ public:
+  /// `settings` keeps how far a learner has come, and must outlive the reader; so must the stage.
+  LessonReader(QSettings& settings, LessonStage& stage, QWidget* parent = nullptr);
+  ~LessonReader() override;
+
+  /// Shows the lessons that there are; one that is open stays open.
+  void showLessons();
+  /// Opens a lesson where the learner left it, or at another step (from 0). Returns whether it is open; what
+  /// is wrong with the file is shown.
+  bool open(const QString& path, std::optional<std::size_t> step = std::nullopt);
+  /// Ends the lesson, and keeps how far the learner came.
+  void leave();
+  LessonCourse* course() const { return m_course.get(); }  ///< nullptr: no lesson is open
+  bool showsLessons() const;
+  /// From the list back to the lesson that is open.
+  void showStep();
+
+  void setInput(const ViewInput& input);
+  void setTheme(const Theme& theme);
+  void takeFocus();
+
+ Q_SIGNALS:
+  void commandWanted(const QString& id);
+  void stepShown();  ///< another step, or more of it
+
+ private:
+  void makePage();
+  void refresh();
+  void fillStep();
+  void fillBlock(const lesson::FilledBlock& block, std::size_t index, QVBoxLayout& column);
+  void fillVerdicts(std::size_t block, QVBoxLayout& column);
+  void refreshButtons();
+  void follow(const QUrl& link);
+  bool isDecided(const QuestionPlace& place) const;
+  void keepProgress();
+
+  QSettings& m_settings;
+  LessonStage& m_stage;
+  Theme m_theme;
+  ViewInput m_input;
+  std::unique_ptr<LessonCourse> m_course;
+  lesson::FilledLesson m_filled;
+  QStackedWidget* m_pages = nullptr;
+  LessonList* m_list = nullptr;
+  QLabel* m_title = nullptr;
+  QComboBox* m_steps = nullptr;
+  QScrollArea* m_area = nullptr;
+  QLabel* m_free = nullptr;
+  QWidget* m_freeBar = nullptr;
+  QPushButton* m_return = nullptr;
+  QPushButton* m_back = nullptr;
+  QPushButton* m_next = nullptr;
+  QLabel* m_count = nullptr;
+  QToolButton* m_all = nullptr;
+  QToolButton* m_close = nullptr;
+  LessonQuestion* m_question = nullptr;  ///< that waits; nullptr: none
+  std::size_t m_shownStep = static_cast<std::size_t>(-1);
+};
+
+}  // namespace spanscope::ui

@@ -1,0 +1,215 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// Lessons beside the views.
+#include "engine/base/error.h"
+#include "engine/experiment/experiment.h"
+#include "engine/lesson/lesson_folder.h"
+#include "ui/lessons/lesson_list.h"
+#include "ui/lessons/lesson_reader.h"
+#include "ui/views/experiments/experiments_view.h"
+#include "ui/window/main_window.h"
+#include "ui/window/window_stage.h"
+
+#include <QFileDialog>
+#include <QFileInfo>
+#include <QMenu>
+#include <QSplitter>
+
+#include <algorithm>
+#include <utility>
+
+namespace spanscope::ui {
+namespace {
+
+constexpr int kLeastUsual = 300;
+constexpr int kMostUsual = 380;
+constexpr const char* kReaderSetting = "lessons/width";
+
+}  // namespace
+
+LessonReader& MainWindow::lessonReader() {
+  if (m_reader != nullptr) return *m_reader;
+  m_stage = new WindowStage(*this);
+  m_reader = new LessonReader(m_settings, *m_stage);
+  m_reader->setTheme(m_workspace.input().theme);
+  m_reader->setInput(m_workspace.input());
+  m_reader->hide();
+  connect(m_reader, &LessonReader::commandWanted, this, &MainWindow::perform);
+  connect(m_reader, &LessonReader::stepShown, this, [this] {
+    lightDock();
+    refreshCommands();
+  });
+  connect(&m_workspace, &Workspace::workEnded, m_reader, [this](const QString& problem, std::uint32_t tab) {
+    LessonCourse* course = m_reader->course();
+    if (course == nullptr || tab != m_stage->tab()) return;
+    const OpenDocument* own = m_workspace.find(tab);
+    course->workEnded(problem.isEmpty() && own != nullptr ? own->failure : problem);
+  });
+  m_split->insertWidget(0, m_reader);
+  m_split->setStretchFactor(0, 0);
+  m_split->setStretchFactor(1, 1);
+  m_split->setCollapsible(0, false);
+  m_split->setCollapsible(1, false);
+  connect(m_split, &QSplitter::splitterMoved, this,
+          [this] { m_settings.setValue(QLatin1String(kReaderSetting), m_reader->width()); });
+  return *m_reader;
+}
+
+void MainWindow::showReader() {
+  LessonReader& reader = lessonReader();
+  if (reader.isVisible()) return;
+  const int usual = std::clamp(width() * 27 / 100, kLeastUsual, kMostUsual);
+  const int wanted = m_settings.value(QLatin1String(kReaderSetting), usual).toInt();
+  const int wide = std::clamp(wanted, reader.minimumWidth(), std::max(reader.minimumWidth(), width() / 2));
+  reader.show();
+  m_split->setSizes({wide, std::max(1, width() - wide)});
+  m_fitWanted = true;
+}
+
+void MainWindow::showLessons() {
+  LessonReader& reader = lessonReader();
+  const bool wasShown = reader.isVisible();
+  if (reader.course() == nullptr)
+    reader.showLessons();
+  else if (wasShown && !reader.showsLessons() && reader.isAncestorOf(focusWidget()))
+    reader.showLessons();
+  else
+    reader.showStep();
+  showReader();
+  reader.takeFocus();
+  refresh();
+}
+
+void MainWindow::learn() {
+  const std::vector<ListedLesson> lessons = listedLessons();
+  const bool isNew = std::none_of(lessons.begin(), lessons.end(), [this](const ListedLesson& lesson) {
+    return lessonProgress(m_settings, lesson.key).steps > 0;
+  });
+  if (isNew && !lessons.empty())
+    openLessonFile(lessons.front().path);
+  else
+    showLessons();
+}
+
+bool MainWindow::openLessonFile(const QString& path, std::optional<std::size_t> step) {
+  LessonReader& reader = lessonReader();
+  showReader();
+  if (reader.course() != nullptr && reader.course()->isBusy()) {
+    say(tr("The lesson is running something: stop it first."));
+    return false;
+  }
+  m_stage->forgetTabs();
+  if (!m_layoutsBefore) m_layoutsBefore = m_docks->layoutStates();
+  const bool isOpen = reader.open(path, step);
+  reader.takeFocus();
+  refresh();
+  return isOpen;
+}
+
+void MainWindow::leaveLesson() {
+  lessonReader().leave();
+  lessonReader().hide();
+  m_stage->forgetTabs();
+  lightDock();
+  // Where the lesson put docks is no wish of the person's.
+  if (m_layoutsBefore)
+    m_docks->setLayoutStates(*std::exchange(m_layoutsBefore, std::nullopt), m_docks->layout());
+  m_fitWanted = true;
+  if (!isWelcome()) m_canvas->setFocus(Qt::OtherFocusReason);
+  refresh();
+}
+
+void MainWindow::lightDock() {
+  const LessonCourse* course = m_reader == nullptr ? nullptr : m_reader->course();
+  const QString lit = course == nullptr ? QString() : course->dock();
+  for (Dock* dock : m_docks->docks()) dock->setLit(dock->id() == lit);
+}
+
+OpenDocument& MainWindow::openLessonQuery(const QString& title, const document::Document& document) {
+  auto model = std::make_unique<DocumentModel>(document);
+  model->setTitle(tr("%1 (lesson)").arg(title));
+  OpenDocument& open = m_workspace.open(std::move(model));
+  watch(open);
+  return open;
+}
+
+void MainWindow::showExperiment(const QString& name) {
+  m_docks->bring(QStringLiteral("experiments"));
+  auto* page = qobject_cast<ExperimentsView*>(m_docks->dock(QStringLiteral("experiments"))->openView());
+  if (page == nullptr) return;
+  try {
+    experiment::ExperimentWish wish;
+    wish.experiment = name.toStdString();
+    page->setWish(experiment::completed(std::move(wish)));
+  } catch (const Failure& failure) {
+    say(QString::fromUtf8(failure.what()));
+  }
+}
+
+void MainWindow::openLessonDialog() {
+  const QString path = QFileDialog::getOpenFileName(this, tr("Open a lesson"), m_lastFolder,
+                                                    tr("Lessons (*.md);;All files (*)"));
+  if (path.isEmpty()) return;
+  m_lastFolder = QFileInfo(path).absolutePath();
+  openLessonFile(path);
+}
+
+void MainWindow::addLessonCommands() {
+  CommandHandlers& rows = m_commands;
+  const auto course = [this] { return m_reader == nullptr ? nullptr : m_reader->course(); };
+  rows.add("learn.lessons", [this] { showLessons(); });
+  rows.add("learn.open-file", [this] { openLessonDialog(); });
+  rows.add(
+      "learn.next", [course] { return course() != nullptr && !course()->isBusy(); },
+      [this, course] {
+        if (course()->canGoOn())
+          course()->next();
+        else
+          m_reader->showLessons();
+      });
+  rows.add(
+      "learn.back", [course] { return course() != nullptr && course()->canGoBack(); },
+      [course] { course()->back(); });
+  rows.add(
+      "learn.return", [course] { return course() != nullptr && !course()->isBusy(); },
+      [this, course] {
+        showReader();
+        m_reader->showStep();
+        course()->comeBack();
+        m_reader->setInput(m_workspace.input());
+      });
+  rows.add(
+      "learn.leave", [this] { return m_reader != nullptr && m_reader->isVisible(); },
+      [this] { leaveLesson(); });
+  // "0-first-steps.md", or "0-first-steps.md#3": from its third step.
+  rows.addWithArgument(
+      "learn.lesson", [] { return true; },
+      [this](const QString& wanted) {
+        const QString name = wanted.section(QLatin1Char('#'), 0, 0);
+        std::optional<std::size_t> step;
+        if (const auto number = wanted.section(QLatin1Char('#'), 1).toUInt(); number > 0) step = number - 1;
+        const std::vector<ListedLesson> lessons = listedLessons();
+        const auto found = std::find_if(lessons.begin(), lessons.end(),
+                                        [&name](const ListedLesson& one) { return one.key == name; });
+        if (found != lessons.end())
+          openLessonFile(found->path, step);
+        else
+          say(tr("There is no lesson %1.").arg(name));
+      });
+}
+
+void MainWindow::fillLearnMenu(QMenu& menu) {
+  menu.addSeparator();
+  // Read when the menu is opened for the first time: starting the program reads no lesson.
+  connect(&menu, &QMenu::aboutToShow, &menu, [this, &menu] {
+    if (!menu.findChildren<QAction*>(QStringLiteral("lessonAction")).isEmpty()) return;
+    for (const ListedLesson& lesson : listedLessons()) {
+      QAction* action = menu.addAction(QString(lesson.title).replace(QLatin1Char('&'), QStringLiteral("&&")));
+      action->setObjectName(QStringLiteral("lessonAction"));
+      action->setParent(&menu);
+      connect(action, &QAction::triggered, this,
+              [this, key = lesson.key] { perform(QStringLiteral("learn.lesson:") + key); });
+    }
+  });
+}
+
+}  // namespace spanscope::ui

@@ -1,0 +1,131 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "ui/window/window_stage.h"
+
+#include "engine/experiment/experiment.h"
+#include "ui/session/experiment_run.h"
+#include "ui/session/fidelity_request.h"
+#include "ui/views/compare/compare_view.h"
+#include "ui/window/engine_jobs.h"
+#include "ui/window/main_window.h"
+
+#include <QFileInfo>
+
+#include <algorithm>
+
+namespace spanscope::ui {
+
+WindowStage::WindowStage(MainWindow& window) : QObject(&window), m_window(window) {
+  connect(&window.workspace().engine(), &EngineHost::cacheCleared, this, [this] { ++m_emptied; });
+}
+
+void WindowStage::forgetTabs() {
+  m_tabs.clear();
+  m_tab = 0;
+}
+
+document::RunSettings WindowStage::machine() const {
+  const OpenDocument* current = m_window.workspace().current();
+  document::RunSettings settings;
+  if (current != nullptr && current->source->takesRuns()) settings = current->model->document().settings;
+  settings.model = m_window.workspace().modelInUse();
+  return settings;
+}
+
+void WindowStage::showQuery(const QString& query, const document::Document& document, const QString& change) {
+  Workspace& workspace = m_window.workspace();
+  const auto known = m_tabs.find(query);
+  OpenDocument* open = known == m_tabs.end() ? nullptr : workspace.find(known->second);
+  if (open == nullptr) {
+    open = &m_window.openLessonQuery(QFileInfo(query.section(QLatin1Char(':'), -1)).completeBaseName(),
+                                     document);
+    m_tabs[query] = open->id;
+  }
+  m_tab = open->id;
+  workspace.setCurrent(open);
+  m_window.showDocuments();
+  open->model->endMerge();
+  open->model->change(change, [&document](document::Document& own) { own = document; });
+  // What the lesson did is no work of the learner's that would have to be saved.
+  open->model->markSaved();
+}
+
+void WindowStage::showLayout(const QString& layout) {
+  m_window.docks().restore();
+  for (const LayoutId id : {LayoutId::Author, LayoutId::Explain, LayoutId::Measure}) {
+    if (layoutName(id) == layout && m_window.docks().layout() != id) m_window.docks().setLayout(id);
+  }
+}
+
+void WindowStage::showDock(const QString& id) {
+  m_window.docks().bring(id);
+}
+
+void WindowStage::select(const Selection& selection) {
+  m_window.workspace().select(selection);
+  if (selection.block) m_window.docks().offer(QStringLiteral("why"));
+  if (selection.currentNode() != document::kNoNode) m_window.canvas().reveal(selection.currentNode());
+}
+
+void WindowStage::zoom(const QString& how) {
+  static const std::map<QString, const char*> commands{{QStringLiteral("in"), "view.zoom-in"},
+                                                       {QStringLiteral("out"), "view.zoom-out"},
+                                                       {QStringLiteral("reset"), "view.zoom-reset"},
+                                                       {QStringLiteral("selection"), "view.fit-selection"}};
+  const auto found = commands.find(how);
+  if (found == commands.end())
+    m_window.canvas().fit();
+  else
+    m_window.canvas().perform(QString::fromLatin1(found->second));
+}
+
+void WindowStage::showRun(RunId run, std::size_t position) {
+  Workspace& workspace = m_window.workspace();
+  if (const std::shared_ptr<const TraceStore> trace = traceOf(run)) {
+    workspace.showRun(run);
+    if (position != trace->endOf(run)) workspace.setPosition(position);
+  }
+}
+
+void WindowStage::compare(RunId one, RunId other) {
+  m_window.docks().bring(QStringLiteral("compare"));
+  Dock* dock = m_window.docks().dock(QStringLiteral("compare"));
+  if (auto* view = dock == nullptr ? nullptr : qobject_cast<CompareView*>(dock->openView()))
+    view->setRuns(one, other);
+}
+
+void WindowStage::showExperiment(const QString& name) {
+  m_window.showExperiment(name);
+}
+
+QString WindowStage::startRun() {
+  Workspace& workspace = m_window.workspace();
+  if (workspace.current() == nullptr) return tr("No query is open.");
+  workspace.model()->endMerge();
+  return workspace.run();
+}
+
+QString WindowStage::startFidelity(RunId run) {
+  Workspace& workspace = m_window.workspace();
+  workspace.showRun(run);
+  return ui::startFidelity(workspace, measurableRequests(workspace.input(), run));
+}
+
+void WindowStage::emptyCache() {
+  m_window.workspace().engine().clearCache();
+}
+
+EngineMark WindowStage::engineMark() const {
+  const auto& records = *m_window.workspace().history().records();
+  return {.newest = records.empty() ? 0 : records.back()->run, .emptied = m_emptied};
+}
+
+bool WindowStage::isBusy() const {
+  return m_tab != 0 && m_window.workspace().engine().isBusy(m_tab);
+}
+
+std::shared_ptr<const TraceStore> WindowStage::traceOf(RunId run) const {
+  const RunRecord* record = m_window.workspace().history().find(run);
+  return record == nullptr ? nullptr : record->trace;
+}
+
+}  // namespace spanscope::ui

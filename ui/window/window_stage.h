@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include "ui/lessons/lesson_stage.h"
+
+#include <QObject>
+
+#include <map>
+
+namespace spanscope::ui {
+
+class MainWindow;
+
+/// Carries out on the window what lessons do.
+class WindowStage : public QObject, public LessonStage {
+  Q_OBJECT
+ public:
+  explicit WindowStage(MainWindow& window);
+
+  /// The tab whose work a lesson waits for; 0: none.
+  std::uint32_t tab() const { return m_tab; }
+  /// The tabs of the next lesson are its own.
+  void forgetTabs();
+
+  document::RunSettings machine() const override;
+  void showQuery(const QString& query, const document::Document& document, const QString& change) override;
+  void showLayout(const QString& layout) override;
+  void showDock(const QString& id) override;
+  void select(const Selection& selection) override;
+  void zoom(const QString& how) override;
+  void showRun(RunId run, std::size_t position) override;
+  void compare(RunId one, RunId other) override;
+  void showExperiment(const QString& name) override;
+  QString startRun() override;
+  QString startFidelity(RunId run) override;
+  void emptyCache() override;
+  EngineMark engineMark() const override;
+  bool isBusy() const override;
+  std::shared_ptr<const TraceStore> traceOf(RunId run) const override;
+
+ private:
+  MainWindow& m_window;
+  std::map<QString, std::uint32_t> m_tabs;  ///< by query
+  std::uint32_t m_tab = 0;
+  std::uint64_t m_emptied = 0;
+};
+
+}  // namespace spanscope::ui
