@@ -169,7 +169,7 @@ void TestCommandActions::menusFollowTheTable() {
       ++count;
     }
   }
-  QCOMPARE(titles, (QStringList{"File", "Edit", "Node", "Run", "View", "Help"}));
+  QCOMPARE(titles, (QStringList{"File", "Edit", "Node", "Run", "View", "Learn", "Help"}));
   QCOMPARE(static_cast<std::size_t>(count), commandTable().size());
   // In the menus as well, canvas keys still need the canvas.
   QSignalSpy triggered(m_actions, &CommandActions::triggered);

@@ -60,7 +60,7 @@ void TestCommandTable::commandsAreComplete() {
   QVERIFY(!info.help.isEmpty());
   QVERIFY2(!info.help.endsWith('.'), "help is a sentence without full stop");
   QVERIFY(info.help != info.text);
-  const QStringList categories{"File", "Edit", "Node", "Run", "View", "Help"};
+  const QStringList categories{"File", "Edit", "Node", "Run", "View", "Learn", "Help"};
   QVERIFY(categories.contains(categoryTitle(info.category)));
   QCOMPARE(info.id.section('.', 0, 0), categoryTitle(info.category).toLower());
   for (const QString& key : info.keys) {

@@ -436,7 +436,8 @@ class TestMainWindow : public QObject {
     const QStringList dialogs{QStringLiteral("file.open"),      QStringLiteral("file.quit"),
                               QStringLiteral("help.keys"),      QStringLiteral("help.about"),
                               QStringLiteral("help.palette"),   QStringLiteral("help.change-keys"),
-                              QStringLiteral("file.add-files"), QStringLiteral("file.add-folder")};
+                              QStringLiteral("file.add-files"), QStringLiteral("file.add-folder"),
+                              QStringLiteral("learn.open-file")};
     for (const CommandInfo& info : commandTable()) {
       if (dialogs.contains(info.id) || info.id == QLatin1String("file.new")) continue;
       m_window->perform(info.id);

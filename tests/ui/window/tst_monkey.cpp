@@ -33,15 +33,16 @@ namespace {
 /// Commands that open no dialog of their own.
 const QStringList& commands() {
   static const QStringList list = [] {
-    const QStringList dialogs{QStringLiteral("file.open"),        QStringLiteral("file.save"),
-                              QStringLiteral("file.save-as"),     QStringLiteral("file.export"),
-                              QStringLiteral("file.export-view"), QStringLiteral("file.close"),
-                              QStringLiteral("file.quit"),        QStringLiteral("file.new"),
-                              QStringLiteral("run.record"),       QStringLiteral("run.save-trace"),
-                              QStringLiteral("help.keys"),        QStringLiteral("help.about"),
-                              QStringLiteral("help.palette"),     QStringLiteral("help.change-keys"),
-                              QStringLiteral("view.tabs"),        QStringLiteral("file.export-window"),
-                              QStringLiteral("help.manual"),      QStringLiteral("file.welcome")};
+    const QStringList dialogs{QStringLiteral("learn.open-file"),    QStringLiteral("file.open"),
+                              QStringLiteral("file.save"),          QStringLiteral("file.save-as"),
+                              QStringLiteral("file.export"),        QStringLiteral("file.export-view"),
+                              QStringLiteral("file.close"),         QStringLiteral("file.quit"),
+                              QStringLiteral("file.new"),           QStringLiteral("run.record"),
+                              QStringLiteral("run.save-trace"),     QStringLiteral("help.keys"),
+                              QStringLiteral("help.about"),         QStringLiteral("help.palette"),
+                              QStringLiteral("help.change-keys"),   QStringLiteral("view.tabs"),
+                              QStringLiteral("file.export-window"), QStringLiteral("help.manual"),
+                              QStringLiteral("file.welcome")};
     QStringList ids;
     for (const CommandInfo& info : commandTable()) {
       if (!dialogs.contains(info.id)) ids << info.id;
