@@ -178,6 +178,8 @@ std::vector<CommandInfo> makeTable() {
       tr("The step before: document, run and views as they were then"), {"F7"});
   add("learn.return", Learn, Program, tr("Back to the step"),
       tr("After playing freely: document, run and views as the lesson left them"), {"Shift+F9"});
+  add("learn.present", Learn, Program, tr("Present"),
+      tr("The step and what it speaks of on the whole screen; Page Up and Page Down turn, Esc ends"), {"F5"});
   add("learn.leave", Learn, Program, tr("Leave the lesson"), tr("Close it; how far you came is kept"));
   add("learn.open-file", Learn, Program, tr("Open a lesson file…"),
       tr("A lesson that somebody has written: a Markdown file"));

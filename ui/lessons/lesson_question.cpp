@@ -6,6 +6,7 @@
 #include <QHBoxLayout>
 #include <QLabel>
 #include <QLineEdit>
+#include <QMouseEvent>
 #include <QPushButton>
 #include <QRadioButton>
 #include <QVBoxLayout>
@@ -13,16 +14,31 @@
 namespace spanscope::ui {
 namespace {
 
+/// The text beside a radio button, which chooses as the button does.
+class ChoiceText : public QLabel {
+ public:
+  ChoiceText(const QString& text, QRadioButton& button) : QLabel(text), m_button(button) {}
+
+ protected:
+  void mousePressEvent(QMouseEvent* event) override {
+    event->accept();
+    m_button.setChecked(true);
+    m_button.setFocus(Qt::MouseFocusReason);
+  }
+
+ private:
+  QRadioButton& m_button;
+};
+
 /// A radio button whose text goes on in further lines: Qt's own keeps to one.
 QWidget* choiceRow(QRadioButton* button, const QString& text, const Theme& theme, int larger) {
   auto* row = new QWidget;
   auto* line = new QHBoxLayout(row);
   line->setContentsMargins(0, 0, 0, 0);
   line->setSpacing(2 * kSpace);
-  auto* label = new QLabel(text);
+  auto* label = new ChoiceText(text, *button);
   label->setWordWrap(true);
   label->setTextFormat(Qt::PlainText);
-  label->setBuddy(button);
   QFont font = theme.interfaceFont();
   font.setPixelSize(font.pixelSize() + 1 + larger);
   label->setFont(font);
@@ -99,12 +115,16 @@ LessonQuestion::LessonQuestion(const lesson::FilledQuestion& question, const Les
     connect(m_number, &QLineEdit::returnPressed, this, [this] {
       if (m_answer->isEnabled()) m_answer->click();
     });
-    row->addWidget(m_number);
+    auto* place = new QHBoxLayout;
+    place->setSpacing(2 * kSpace);
+    place->addWidget(m_number);
     if (isBlock) {
       auto* hint = new QLabel(tr("or click on it"));
       hint->setFont(theme.smallFont());
-      row->addWidget(hint);
+      place->addWidget(hint);
     }
+    place->addStretch();
+    column->addLayout(place);
   }
   m_answer = new QPushButton(tr("Answer"));
   m_answer->setObjectName(QStringLiteral("primary"));

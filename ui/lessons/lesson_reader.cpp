@@ -6,6 +6,7 @@
 #include "ui/lessons/lesson_question.h"
 #include "ui/lessons/lesson_text.h"
 
+#include <QAccessible>
 #include <QComboBox>
 #include <QDesktopServices>
 #include <QLabel>
@@ -27,7 +28,7 @@ namespace spanscope::ui {
 namespace {
 
 constexpr int kLeastWidth = 280;
-constexpr int kUsualWidth = 360;
+constexpr int kLarger = 8;  // pixels, for a projector
 
 /// What waits, failed or did not hold: a line in a frame.
 QLabel* noteLabel(const QString& text, const Theme& theme, Role edge) {
@@ -62,7 +63,8 @@ LessonReader::LessonReader(QSettings& settings, LessonStage& stage, QWidget* par
   column->setContentsMargins(0, 0, 0, 0);
   column->setSpacing(0);
 
-  auto* head = new QHBoxLayout;
+  m_head = new QWidget;
+  auto* head = new QHBoxLayout(m_head);
   head->setContentsMargins(4 * kSpace, 2 * kSpace, 2 * kSpace, kSpace);
   head->setSpacing(kSpace);
   m_title = new QLabel(tr("Lessons"));
@@ -89,7 +91,7 @@ LessonReader::LessonReader(QSettings& settings, LessonStage& stage, QWidget* par
   head->addWidget(m_title, 1);
   head->addWidget(m_all, 0, Qt::AlignTop);
   head->addWidget(m_close, 0, Qt::AlignTop);
-  column->addLayout(head);
+  column->addWidget(m_head);
 
   m_pages = new QStackedWidget;
   m_list = new LessonList;
@@ -125,6 +127,7 @@ void LessonReader::makePage() {
   column->addLayout(chooser);
 
   m_area = new QScrollArea;
+  m_area->setObjectName(QStringLiteral("lessonArea"));
   m_area->setFrameShape(QFrame::NoFrame);
   m_area->setWidgetResizable(true);
   m_area->setHorizontalScrollBarPolicy(Qt::ScrollBarAlwaysOff);
@@ -145,7 +148,8 @@ void LessonReader::makePage() {
   m_freeBar->hide();
   column->addWidget(m_freeBar);
 
-  auto* foot = new QHBoxLayout;
+  m_foot = new QWidget;
+  auto* foot = new QHBoxLayout(m_foot);
   foot->setContentsMargins(4 * kSpace, 2 * kSpace, 4 * kSpace, 2 * kSpace);
   m_back = new QPushButton(tr("◂ Back"));
   m_back->setAccessibleName(tr("Back to the step before"));
@@ -161,7 +165,7 @@ void LessonReader::makePage() {
   foot->addWidget(m_back);
   foot->addWidget(m_count, 1);
   foot->addWidget(m_next);
-  column->addLayout(foot);
+  column->addWidget(m_foot);
   m_pages->addWidget(page);
 }
 
@@ -233,10 +237,18 @@ void LessonReader::keepProgress() {
 }
 
 void LessonReader::setInput(const ViewInput& input) {
+  // Called with every frame of a run, in which the document stays what it is.
+  const EngineMark mark = m_course ? m_stage.engineMark() : EngineMark();
+  const bool isOther = input.document != m_input.document || input.keys != m_input.keys || mark != m_mark;
+  m_mark = mark;
   m_input = input;
   if (!m_course) return;
-  if (m_question != nullptr) m_question->setBlock(m_course->selectedBlock(input.selection));
-  refreshButtons();
+  // What was selected before the question was asked is no answer.
+  if (m_question != nullptr && input.selection != m_askedWith) {
+    m_askedWith = input.selection;
+    m_question->setBlock(m_course->selectedBlock(input.selection));
+  }
+  if (isOther) refreshButtons();
 }
 
 void LessonReader::setTheme(const Theme& theme) {
@@ -279,7 +291,7 @@ void LessonReader::fillStep() {
   title->setTextFormat(Qt::PlainText);
   title->setWordWrap(true);
   QFont font = m_theme.interfaceFont();
-  font.setPixelSize(20);
+  font.setPixelSize(20 + larger());
   font.setWeight(QFont::DemiBold);
   title->setFont(font);
   title->setStyleSheet(QStringLiteral("color: %1;").arg(m_theme.color(Role::Text).name()));
@@ -296,8 +308,14 @@ void LessonReader::fillStep() {
   column->addStretch();
   m_area->setWidget(page);
   m_area->verticalScrollBar()->setValue(place);
+  if (isNew) {
+    // Who hears the window is told of the step.
+    page->setAccessibleName(tr("Step %1: %2").arg(step.number).arg(QString::fromStdString(step.title)));
+    QAccessibleEvent event(page, QAccessible::Alert);
+    QAccessible::updateAccessibility(&event);
+  }
   if (m_question != nullptr) {
-    m_question->setBlock(m_course->selectedBlock(m_input.selection));
+    m_askedWith = m_stage.selection();
     // What was just asked is seen, and so is what came of a run.
     QTimer::singleShot(0, m_question, [this] {
       if (m_question != nullptr) m_area->ensureWidgetVisible(m_question, 0, 4 * kSpace);
@@ -313,13 +331,13 @@ void LessonReader::fillBlock(const lesson::FilledBlock& block, std::size_t index
   const QuestionPlace here{m_course->step(), index};
   if (const auto* prose = std::get_if<lesson::FilledProse>(&block)) {
     auto* text = new LessonText;
-    text->showPage(markdownOf(*prose), m_theme);
+    text->showPage(markdownOf(*prose), m_theme, larger());
     connect(text, &QTextBrowser::anchorClicked, this, &LessonReader::follow);
     column.addWidget(text);
   } else if (const auto* question = std::get_if<lesson::FilledQuestion>(&block)) {
     const LessonAnswer* answer = m_course->answerTo(here);
     const Verdict verdict = answer == nullptr ? Verdict::Open : judge(*question, *answer, isDecided(here));
-    auto* card = new LessonQuestion(*question, answer, verdict, m_theme, 0);
+    auto* card = new LessonQuestion(*question, answer, verdict, m_theme, larger());
     connect(card, &LessonQuestion::linkActivated, this, &LessonReader::follow);
     connect(card, &LessonQuestion::answered, this, [this, here](const LessonAnswer& said) {
       // The card is gone after it.
@@ -423,6 +441,19 @@ void LessonReader::follow(const QUrl& link) {
   }
   if (link.scheme() == QLatin1String("http") || link.scheme() == QLatin1String("https"))
     QDesktopServices::openUrl(link);
+}
+
+int LessonReader::larger() const {
+  return m_isPresenting ? kLarger : 0;
+}
+
+void LessonReader::setPresenting(bool isPresenting) {
+  m_isPresenting = isPresenting;
+  m_head->setVisible(!isPresenting);
+  m_steps->setVisible(!isPresenting);
+  m_foot->setVisible(!isPresenting);
+  showStep();
+  if (m_course) fillStep();
 }
 
 void LessonReader::takeFocus() {

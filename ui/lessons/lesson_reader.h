@@ -47,12 +47,15 @@ class LessonReader : public QFrame {
   void setInput(const ViewInput& input);
   void setTheme(const Theme& theme);
   void takeFocus();
+  /// For a projector: large type, and nothing but the step.
+  void setPresenting(bool isPresenting);
 
  Q_SIGNALS:
   void commandWanted(const QString& id);
   void stepShown();  ///< another step, or more of it
 
  private:
+  int larger() const;  ///< pixels that letters are larger
   void makePage();
   void refresh();
   void fillStep();
@@ -72,6 +75,9 @@ class LessonReader : public QFrame {
   QStackedWidget* m_pages = nullptr;
   LessonList* m_list = nullptr;
   QLabel* m_title = nullptr;
+  QWidget* m_head = nullptr;
+  QWidget* m_foot = nullptr;
+  bool m_isPresenting = false;
   QComboBox* m_steps = nullptr;
   QScrollArea* m_area = nullptr;
   QLabel* m_free = nullptr;
@@ -83,6 +89,8 @@ class LessonReader : public QFrame {
   QToolButton* m_all = nullptr;
   QToolButton* m_close = nullptr;
   LessonQuestion* m_question = nullptr;  ///< that waits; nullptr: none
+  EngineMark m_mark;      ///< of the input
+  Selection m_askedWith;  ///< when the question was asked, or when it was answered by selecting
   std::size_t m_shownStep = static_cast<std::size_t>(-1);
 };
 

@@ -35,6 +35,7 @@ class LessonStage {
   virtual void showLayout(const QString& layout) = 0;
   virtual void showDock(const QString& id) = 0;
   virtual void select(const Selection& selection) = 0;
+  virtual Selection selection() const = 0;
   /// "in", "out", "reset", "all" or "selection"
   virtual void zoom(const QString& how) = 0;
   /// Shows a run as it was after so many events of its trace.

@@ -106,6 +106,7 @@ class MainWindow : public QMainWindow {
   void dragEnterEvent(QDragEnterEvent* event) override;
   void dropEvent(QDropEvent* event) override;
   bool event(QEvent* event) override;
+  bool eventFilter(QObject* watched, QEvent* event) override;
 
  private:
   void makeDocks();
@@ -122,6 +123,7 @@ class MainWindow : public QMainWindow {
   void learn();  ///< the first lesson for who is new, else all of them
   void leaveLesson();
   void openLessonDialog();
+  void present(bool isPresenting);
   void lightDock();  ///< of which the lesson speaks
   /// Whether the thing on which the command acts is there.
   bool hasSubject(const CommandInfo& info) const;
@@ -233,7 +235,9 @@ class MainWindow : public QMainWindow {
   QSplitter* m_split = nullptr;                                  ///< the reader of lessons, and the pages
   LessonReader* m_reader = nullptr;                              ///< nullptr: no lesson was asked for yet
   std::optional<std::map<QString, QByteArray>> m_layoutsBefore;  ///< the first lesson; nothing: none is open
-  WindowStage* m_stage = nullptr;                                ///< nullptr as long as the reader is
+  bool m_isPresenting = false;
+  bool m_wasMaximised = false;     ///< the window, before presenting
+  WindowStage* m_stage = nullptr;  ///< nullptr as long as the reader is
   WelcomePage* m_welcome = nullptr;
   NoticeBar* m_notice = nullptr;
   DockHost* m_docks = nullptr;

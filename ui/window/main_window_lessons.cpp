@@ -9,10 +9,14 @@
 #include "ui/window/main_window.h"
 #include "ui/window/window_stage.h"
 
+#include <QApplication>
 #include <QFileDialog>
 #include <QFileInfo>
+#include <QKeyEvent>
 #include <QMenu>
 #include <QSplitter>
+#include <QStatusBar>
+#include <QTimer>
 
 #include <algorithm>
 #include <utility>
@@ -22,6 +26,7 @@ namespace {
 
 constexpr int kLeastUsual = 300;
 constexpr int kMostUsual = 380;
+constexpr int kFullScreenTime = 200;  // milliseconds
 constexpr const char* kReaderSetting = "lessons/width";
 
 }  // namespace
@@ -106,6 +111,7 @@ bool MainWindow::openLessonFile(const QString& path, std::optional<std::size_t> 
 }
 
 void MainWindow::leaveLesson() {
+  present(false);
   lessonReader().leave();
   lessonReader().hide();
   m_stage->forgetTabs();
@@ -122,6 +128,63 @@ void MainWindow::lightDock() {
   const LessonCourse* course = m_reader == nullptr ? nullptr : m_reader->course();
   const QString lit = course == nullptr ? QString() : course->dock();
   for (Dock* dock : m_docks->docks()) dock->setLit(dock->id() == lit);
+  if (!m_isPresenting) return;
+  Dock* shown = m_docks->dock(lit.isEmpty() ? QStringLiteral("canvas") : lit);
+  if (shown != nullptr && m_docks->maximised() != shown) {
+    m_docks->restore();
+    m_docks->toggleMaximised(shown);
+  }
+}
+
+void MainWindow::present(bool isPresenting) {
+  if (m_isPresenting == isPresenting) return;
+  m_isPresenting = isPresenting;
+  m_topBar->setVisible(!isPresenting);
+  statusBar()->setVisible(!isPresenting);
+  if (isPresenting) {
+    m_wasMaximised = isMaximized();
+    qApp->installEventFilter(this);
+    showFullScreen();
+  } else {
+    qApp->removeEventFilter(this);
+    m_docks->restore();
+    if (m_wasMaximised)
+      showMaximized();
+    else
+      showNormal();
+  }
+  m_reader->setPresenting(isPresenting);
+  m_fitWanted = true;
+  // The window gets its size from the desktop a little later.
+  QTimer::singleShot(kFullScreenTime, this, [this] {
+    const int wide =
+        m_isPresenting ? width() * 2 / 5 : std::clamp(width() * 27 / 100, kLeastUsual, kMostUsual);
+    m_split->setSizes({wide, std::max(1, width() - wide)});
+  });
+  lightDock();
+  refresh();
+}
+
+/// While a lesson is presented, keys of a clicker turn its steps.
+bool MainWindow::eventFilter(QObject* watched, QEvent* event) {
+  const auto* widget = qobject_cast<QWidget*>(watched);
+  if (!m_isPresenting || event->type() != QEvent::KeyPress || widget == nullptr || widget->window() != this)
+    return QMainWindow::eventFilter(watched, event);
+  const auto& key = static_cast<QKeyEvent&>(*event);
+  if (key.modifiers() != Qt::NoModifier) return false;
+  switch (key.key()) {
+    case Qt::Key_PageDown:
+      perform(QStringLiteral("learn.next"));
+      return true;
+    case Qt::Key_PageUp:
+      perform(QStringLiteral("learn.back"));
+      return true;
+    case Qt::Key_Escape:
+      present(false);
+      return true;
+    default:
+      return false;
+  }
 }
 
 OpenDocument& MainWindow::openLessonQuery(const QString& title, const document::Document& document) {
@@ -163,7 +226,7 @@ void MainWindow::addLessonCommands() {
       [this, course] {
         if (course()->canGoOn())
           course()->next();
-        else
+        else if (!m_isPresenting)
           m_reader->showLessons();
       });
   rows.add(
@@ -177,6 +240,8 @@ void MainWindow::addLessonCommands() {
         course()->comeBack();
         m_reader->setInput(m_workspace.input());
       });
+  rows.add(
+      "learn.present", [course] { return course() != nullptr; }, [this] { present(!m_isPresenting); });
   rows.add(
       "learn.leave", [this] { return m_reader != nullptr && m_reader->isVisible(); },
       [this] { leaveLesson(); });

@@ -96,7 +96,8 @@ void MainWindow::leave() {
   m_settings.setValue(QStringLiteral("window/geometry"), saveGeometry());
   m_settings.setValue(QStringLiteral("window/folder"), m_lastFolder);
   m_settings.remove(QStringLiteral("layouts"));
-  for (const auto& [name, state] : m_docks->layoutStates())
+  // Where a lesson put docks is no wish of the person's.
+  for (const auto& [name, state] : m_layoutsBefore ? *m_layoutsBefore : m_docks->layoutStates())
     m_settings.setValue(QStringLiteral("layouts/") + name, state);
   m_settings.setValue(QStringLiteral("window/layout"), layoutName(m_docks->layout()));
   for (auto& [id, autosave] : m_autosaves) autosave->discard();

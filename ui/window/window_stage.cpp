@@ -66,6 +66,11 @@ void WindowStage::select(const Selection& selection) {
   if (selection.currentNode() != document::kNoNode) m_window.canvas().reveal(selection.currentNode());
 }
 
+Selection WindowStage::selection() const {
+  const OpenDocument* current = m_window.workspace().current();
+  return current == nullptr ? Selection() : current->selection;
+}
+
 void WindowStage::zoom(const QString& how) {
   static const std::map<QString, const char*> commands{{QStringLiteral("in"), "view.zoom-in"},
                                                        {QStringLiteral("out"), "view.zoom-out"},

@@ -27,6 +27,7 @@ class WindowStage : public QObject, public LessonStage {
   void showLayout(const QString& layout) override;
   void showDock(const QString& id) override;
   void select(const Selection& selection) override;
+  Selection selection() const override;
   void zoom(const QString& how) override;
   void showRun(RunId run, std::size_t position) override;
   void compare(RunId one, RunId other) override;

@@ -12,6 +12,7 @@
 #include <QObject>
 #include <QPushButton>
 #include <QRadioButton>
+#include <QScrollArea>
 #include <QTest>
 
 #include <algorithm>
@@ -163,6 +164,11 @@ class TestLessonReader : public QObject {
     QVERIFY(goTo(static_cast<std::size_t>(asks - steps.begin())));
     auto* number = reader().findChild<QLineEdit*>();
     QVERIFY(number != nullptr);
+    // What the lesson itself selected is no answer.
+    QTest::qWait(50);
+    QVERIFY(number->text().isEmpty());
+    const auto* area = reader().findChild<QScrollArea*>(QStringLiteral("lessonArea"));
+    QVERIFY(area != nullptr && area->widget()->width() <= area->viewport()->width());
     const trace::RunFacts& facts = course().facts().back();
     const std::vector<trace::BlockPlace> blocks =
         trace::blocksInView(facts.requests.front(), facts.blockSize);
@@ -220,6 +226,25 @@ class TestLessonReader : public QObject {
         for (const lesson::FilledClaim& claim : *claims) QVERIFY2(claim.holds == true, claim.written.c_str());
       }
     }
+  }
+
+  void aClickerTurnsThePresentedSteps() {
+    perform("learn.lesson:0-first-steps.md#2");
+    QVERIFY(isIdle());
+    perform("learn.present");
+    auto* bar = m_window->findChild<QWidget*>(QStringLiteral("statusBar"));
+    QVERIFY(bar != nullptr && bar->isHidden());
+    QVERIFY(button(QStringLiteral("Next ▸")) == nullptr);
+    QVERIFY(m_window->docks().maximised() == m_window->docks().dock(QStringLiteral("canvas")));
+    QTest::keyClick(&m_window->canvas(), Qt::Key_PageDown);
+    QVERIFY(isIdle());
+    QCOMPARE(course().step(), std::size_t{2});
+    QVERIFY(m_window->docks().maximised() == m_window->docks().dock(QStringLiteral("output")));
+    QTest::keyClick(&m_window->canvas(), Qt::Key_PageUp);
+    QCOMPARE(course().step(), std::size_t{1});
+    QTest::keyClick(&m_window->canvas(), Qt::Key_Escape);
+    QVERIFY(!bar->isHidden() && m_window->docks().maximised() == nullptr);
+    QVERIFY(button(QStringLiteral("Next ▸")) != nullptr);
   }
 
   void progressIsKept() {

@@ -160,7 +160,7 @@ class TestCommandHandlers : public QObject {
                                "edit.history",    "run.stop",     "run.attention",     "run.fidelity",
                                "run.use-adapter", "view.back",    "view.forward",      "run.turn",
                                "run.next-token",  "learn.next",   "learn.back",        "learn.return",
-                               "learn.leave"};
+                               "learn.present",   "learn.leave"};
     int disabled = 0;
     for (const CommandInfo& info : commandTable()) {
       const bool ofCanvas = m_window->canvas().commands().find(info.id) != nullptr;
