@@ -89,7 +89,7 @@ class LessonReader : public QFrame {
   QToolButton* m_all = nullptr;
   QToolButton* m_close = nullptr;
   LessonQuestion* m_question = nullptr;  ///< that waits; nullptr: none
-  EngineMark m_mark;      ///< of the input
+  EngineMark m_mark;                     ///< of the input
   Selection m_askedWith;  ///< when the question was asked, or when it was answered by selecting
   std::size_t m_shownStep = static_cast<std::size_t>(-1);
 };
