@@ -54,11 +54,17 @@ LessonQuestion::LessonQuestion(const lesson::FilledQuestion& question, const Les
                                Verdict verdict, const Theme& theme, int larger, QWidget* parent)
     : QFrame(parent), m_kind(question.kind) {
   setObjectName(QStringLiteral("lessonQuestion"));
+  // Qt's own circles are hardly seen on dark.
   setStyleSheet(
-      QStringLiteral("#lessonQuestion { background: %1; border: 1px solid %2; border-left: 3px solid "
-                     "%3; border-radius: 6px; }")
+      QStringLiteral("#lessonQuestion { background: %1; border: 1px solid %2; border-left: 3px solid %3; "
+                     "border-radius: 6px; }"
+                     "QRadioButton::indicator { width: 12px; height: 12px; border: 1px solid %4; "
+                     "border-radius: 7px; background: %5; }"
+                     "QRadioButton::indicator:checked { width: 6px; height: 6px; border: 4px solid %3; }"
+                     "QRadioButton::indicator:focus { border-color: %3; }")
           .arg(theme.color(Role::Canvas).name(), theme.color(Role::Line).name(),
-               theme.color(Role::Accent).name()));
+               theme.color(Role::Accent).name(), theme.color(Role::TextSecond).name(),
+               theme.color(Role::Surface).name()));
   auto* column = new QVBoxLayout(this);
   column->setContentsMargins(3 * kSpace, 2 * kSpace, 3 * kSpace, 3 * kSpace);
   column->setSpacing(2 * kSpace);

@@ -27,8 +27,8 @@
 namespace spanscope::ui {
 namespace {
 
-constexpr int kLeastWidth = 280;
-constexpr int kLarger = 8;  // pixels, for a projector
+constexpr int kLeastWidth = 240;  // pixels; less than usual, where the docks need the room
+constexpr int kLarger = 8;        // pixels, for a projector
 
 /// What waits, failed or did not hold: a line in a frame.
 QLabel* noteLabel(const QString& text, const Theme& theme, Role edge) {
