@@ -348,7 +348,7 @@ void DockHost::reveal(const QString& id) {
 void DockHost::bring(const QString& id) {
   Dock* wanted = dock(id);
   if (wanted == nullptr) return;
-  if (wanted->isHidden() && !wanted->isFloating()) {
+  if (wanted->isHidden() && !wanted->isFloating() && dockWidgetArea(wanted) == Qt::NoDockWidgetArea) {
     Dock* beside = nullptr;
     const auto area = [](const Dock& one) { return one.width() * one.height(); };
     for (Dock* front : fronts()) {
