@@ -153,7 +153,8 @@ workbench::ModelBundle loadWeights(const Context& context, const ModelOptions& o
                                       .exact = options.settings.exact,
                                       .arithmetic = workbench::arithmeticOf(options.settings.arithmetic),
                                       .adapter = options.settings.adapter,
-                                      .context = options.settings.context});
+                                      .context = options.settings.context,
+                                      .borrow = true});
 }
 
 ExitCode show(const Context& context, const ModelOptions& options) {

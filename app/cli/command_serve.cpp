@@ -100,7 +100,7 @@ ExitCode serve(const Context& context, ServeOptions options) {
   server::ServerConfig config = serverConfig(options, streams);
   warnOfGuessedTemplate(streams.err, options.session.settings);
   const auto model =
-      std::make_shared<workbench::ModelBundle>(loadChosenModel(options.session, context.backends));
+      std::make_shared<workbench::ModelBundle>(loadChosenModel(options.session, context.backends, true));
   const workbench::OwnModel own = ownModel(model, options.session);
   workbench::WorkplaceWatcher nobody;
   workbench::WorkService service(context.backends, nobody, own);

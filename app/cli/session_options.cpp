@@ -101,9 +101,11 @@ workbench::ModelOptions modelOptions(const SessionOptions& options) {
           .context = options.settings.context};
 }
 
-workbench::ModelBundle loadChosenModel(const SessionOptions& options, const compute::Backends& backends) {
+workbench::ModelBundle loadChosenModel(const SessionOptions& options, const compute::Backends& backends,
+                                       bool borrow) {
   const std::filesystem::path directory = modelDirectory(options);
   workbench::ModelOptions model = modelOptions(options);
+  model.borrow = borrow;
   model.chat = &chosenTemplate(options);
   return workbench::loadModelBundle(directory, backends, model);
 }

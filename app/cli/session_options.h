@@ -47,8 +47,9 @@ void addStoreFolderOption(CLI::App& command, std::string& folder, const std::str
 /// How to load a model for the cache that the options ask for.
 workbench::ModelOptions modelOptions(const SessionOptions& options);
 
-/// The model that was chosen, or the bundled one. Throws Failure.
-workbench::ModelBundle loadChosenModel(const SessionOptions& options, const compute::Backends& backends);
+/// The model that was chosen, or the bundled one. `borrow`: as in workbench::ModelOptions. Throws Failure.
+workbench::ModelBundle loadChosenModel(const SessionOptions& options, const compute::Backends& backends,
+                                       bool borrow = false);
 /// The same without weights, which is enough for a prediction.
 workbench::ModelBundle describeChosenModel(const SessionOptions& options);
 

@@ -13,12 +13,13 @@ MappedBytes::~MappedBytes() {
   unmap();
 }
 
-MappedBytes::MappedBytes(std::span<const std::byte> bytes, Descriptor file)
-    : m_bytes(bytes), m_file(std::move(file)), m_range(bytes) {}
+MappedBytes::MappedBytes(std::span<const std::byte> bytes, Descriptor file, const struct timespec& changed)
+    : m_bytes(bytes), m_file(std::move(file)), m_changed(changed), m_range(bytes) {}
 
 MappedBytes::MappedBytes(MappedBytes&& other) noexcept
     : m_bytes(std::exchange(other.m_bytes, {})),
       m_file(std::move(other.m_file)),
+      m_changed(other.m_changed),
       m_range(std::move(other.m_range)) {}
 
 MappedBytes& MappedBytes::operator=(MappedBytes&& other) noexcept {
@@ -26,6 +27,7 @@ MappedBytes& MappedBytes::operator=(MappedBytes&& other) noexcept {
     unmap();
     m_bytes = std::exchange(other.m_bytes, {});
     m_file = std::move(other.m_file);
+    m_changed = other.m_changed;
     m_range = std::move(other.m_range);
   }
   return *this;
@@ -36,6 +38,13 @@ bool MappedBytes::isCut() const {
   struct stat status {};
   return m_range.wasCut() || ::fstat(m_file.number(), &status) != 0 ||
          static_cast<std::size_t>(status.st_size) < m_bytes.size();
+}
+
+bool MappedBytes::isChanged() const {
+  if (m_bytes.empty()) return false;
+  struct stat status {};
+  return ::fstat(m_file.number(), &status) != 0 || status.st_mtim.tv_sec != m_changed.tv_sec ||
+         status.st_mtim.tv_nsec != m_changed.tv_nsec;
 }
 
 void MappedBytes::unmap() noexcept {
@@ -60,7 +69,7 @@ std::optional<MappedBytes> ReadableFile::map() const {
   if (address == MAP_FAILED) return std::nullopt;
   const std::span bytes(static_cast<const std::byte*>(address), size);
   Descriptor file(::fcntl(m_file.number(), F_DUPFD_CLOEXEC, 0));
-  if (file.number() >= 0) return MappedBytes(bytes, std::move(file));
+  if (file.number() >= 0) return MappedBytes(bytes, std::move(file), m_status.st_mtim);
   const int error = errno;
   ::munmap(address, size);
   errno = error;

@@ -20,8 +20,8 @@ namespace spanscope {
 class MappedBytes {
  public:
   MappedBytes() = default;
-  /// `bytes`: what mmap() returned for a file that `file` keeps open.
-  MappedBytes(std::span<const std::byte> bytes, Descriptor file);
+  /// `bytes`: what mmap() returned for a file that `file` keeps open, and that was last changed then.
+  MappedBytes(std::span<const std::byte> bytes, Descriptor file, const struct timespec& changed);
   ~MappedBytes();
   MappedBytes(MappedBytes&& other) noexcept;
   MappedBytes& operator=(MappedBytes&& other) noexcept;
@@ -31,12 +31,15 @@ class MappedBytes {
   std::span<const std::byte> get() const { return m_bytes; }
   /// Whether the file is shorter than it was, so that bytes read as zero may not stand in the file.
   bool isCut() const;
+  /// Whether the file was written to since it was opened, as far as the system's clock tells the times apart.
+  bool isChanged() const;
 
  private:
   void unmap() noexcept;
 
   std::span<const std::byte> m_bytes;
   Descriptor m_file{-1};
+  struct timespec m_changed {};
   MappedRange m_range;
 };
 

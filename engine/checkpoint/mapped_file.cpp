@@ -25,6 +25,13 @@ void MappedFile::requireWhole() const {
                  "all " + counted(bytes().size(), "byte") + " that it had when it was opened"});
 }
 
+void MappedFile::requireUnchanged() const {
+  requireWhole();
+  if (!m_bytes.isChanged()) return;
+  throw Failure({m_path.string(), "", "a file that was changed while it was read",
+                 "the file as it was when it was opened"});
+}
+
 MappedFile::MappedFile(const std::filesystem::path& path) : m_path(path) {
   const std::optional<ReadableFile> file = ReadableFile::open(path, LinkRule::Follow);
   if (!file) fail(path, "a file that can be read");

@@ -22,6 +22,8 @@ class MappedFile {
   /// Call this after reading bytes, before using them. Throws Failure if the file was cut since it was
   /// opened.
   void requireWhole() const;
+  /// The same, and if it was written to. For bytes that are read more than once.
+  void requireUnchanged() const;
 
   /// Returns the result of `parse` for the bytes, and throws what it throws. But if the file was cut
   /// meanwhile, it throws a Failure about that instead, whatever `parse` did.

@@ -37,6 +37,8 @@ class Tensor {
 class Weight {
  public:
   virtual ~Weight() = default;
+  /// Whether products still read the data that the weight was prepared from.
+  virtual bool isBorrowed() const { return false; }
   virtual std::int64_t rows() const = 0;     ///< output features N
   virtual std::int64_t columns() const = 0;  ///< input features K
   virtual std::size_t bytes() const = 0;     ///< device memory that the weight occupies
@@ -48,6 +50,7 @@ struct HostMatrix {
   WeightFormat format = WeightFormat::F32;
   std::int64_t rows = 0;
   std::int64_t columns = 0;  ///< a whole number of the format's blocks
+  bool stays = false;  ///< whether the data stays as long as a weight that is prepared from it borrows it
 
   std::size_t rowBytes() const { return bytesOf(format, columns); }
   std::size_t bytes() const { return static_cast<std::size_t>(rows) * rowBytes(); }
@@ -191,7 +194,12 @@ class Backend {
   virtual bool stopped() = 0;
 
   virtual std::unique_ptr<Tensor> makeTensor() = 0;
+  /// Where the data stays, the weight may borrow it: it is there at once, and each pass arranges what it
+  /// reads anew, until own(). Results do not depend on that.
   virtual std::unique_ptr<Weight> prepare(const HostMatrix& matrix, WeightUse use) = 0;
+  /// Arranges a borrowed weight in memory of its own. Not between two operations of a pass. Throws Failure if
+  /// the memory cannot be allocated; the weight is then as it was.
+  virtual void own(Weight& /*weight*/) {}
   /// Throws Failure if the memory cannot be allocated; the error names the size.
   virtual std::unique_ptr<KvStore> makeKvStore(const KvShape& shape) = 0;
 

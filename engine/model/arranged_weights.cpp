@@ -130,6 +130,7 @@ class ArrangedWeights final : public WeightSource {
   }
 
   void requireWhole() const override { m_source->requireWhole(); }
+  void requireUnchanged() const override { m_source->requireUnchanged(); }
   std::vector<StoredTensor> stored() const override { return m_stored; }
   std::string fingerprint() const override { return m_source->fingerprint(); }
   std::string name() const override { return m_source->name(); }

@@ -8,11 +8,13 @@
 #include "engine/model/finite_values.h"
 #include "engine/model/known_extras.h"
 #include "engine/model/tensor_list.h"
+#include "engine/model/weight_reader.h"
 
 #include <algorithm>
 #include <cmath>
 #include <cstring>
 #include <iterator>
+#include <limits>
 #include <optional>
 #include <set>
 #include <span>
@@ -97,22 +99,6 @@ void checkBatch(const Batch& batch, const ModelConfig& config, const compute::Kv
   if (covered != static_cast<std::int64_t>(rows)) {
     refuse("query runs", counted(covered, "row"), "all " + std::to_string(rows));
   }
-}
-
-/// The file that a tensor stands in.
-std::string fileOf(const WeightSource& source, const std::string& name) {
-  for (const StoredTensor& tensor : source.stored()) {
-    if (tensor.name == name) return tensor.file;
-  }
-  return source.name();
-}
-
-void checkFinite(const compute::HostMatrix& matrix, const std::string& name, const WeightSource& source) {
-  const std::optional<NotFinite> found = findNotFinite(matrix);
-  if (!found) return;
-  throw Failure({fileOf(source, name), name,
-                 std::string(describe(*found)) + " at the index " + std::to_string(found->index),
-                 "finite numbers: the file is damaged"});
 }
 
 /// A checkpoint may hold the tied table under both of its names, but not two tables.
@@ -216,6 +202,16 @@ struct Decoder::Impl {
   std::unique_ptr<Weight> logitMatrix;
   std::size_t weightBytes = 0;
   std::size_t parameterCount = 0;
+  struct Read {
+    std::string name;
+    std::int64_t rows = 0;
+    std::int64_t columns = 0;
+  };
+  std::vector<Read> tensors;  ///< that were read, as they were
+  std::string weightsDigest;
+  std::shared_ptr<const WeightSource> lender;  ///< while weights are borrowed
+  std::vector<Weight*> borrowed;               ///< those of the above that are, the last first
+  bool hasRun = false;
 
   // Activations, kept between passes so that their memory is.
   std::unique_ptr<Tensor> residual, normed, queries, keys, values, headNormed, attended, gate, up, logits;
@@ -243,7 +239,9 @@ struct Decoder::Impl {
     }
   }
 
-  void load(const WeightSource& source, const Adapter* adapter);
+  void load(const WeightSource& source, const DecoderOptions& options);
+  bool own(std::size_t bytes, const std::stop_token& stop);
+  void ownSome(const std::stop_token& stop);
   Passes makePasses(const Batch& batch, const compute::KvShape& store);
   void runLayers(const Batch& batch, const Passes& passes, compute::KvStore& store);
   void multiply(const Tensor& x, const Linear& weight, bool accumulate, Tensor& out) {
@@ -275,19 +273,27 @@ struct Decoder::Impl {
   void computeLogits(const Batch& batch, compute::Pass& pass);
 };
 
-void Decoder::Impl::load(const WeightSource& source, const Adapter* given) {
+void Decoder::Impl::load(const WeightSource& source, const DecoderOptions& options) {
+  const Adapter* const given = options.adapter;
+  lender = options.lender;
+  WeightReader reader(source, backend.info().threads, options.hashesWeights);
   const std::optional<Adapter> arranged =
       given == nullptr ? std::nullopt : std::optional(arrange(*given, config));
   const Adapter* const adapter = arranged ? &*arranged : nullptr;
   std::set<std::string> adapted;
   std::set<std::string> used;
   const auto prepare = [&](const std::string& name, std::int64_t rows, std::int64_t columns, WeightUse use) {
-    const compute::HostMatrix matrix = source.get(name, rows, columns);
-    if (used.insert(name).second) checkFinite(matrix, name, source);
+    compute::HostMatrix matrix = source.get(name, rows, columns);
+    matrix.stays = lender != nullptr;
+    if (used.insert(name).second) {
+      tensors.push_back({name, rows, columns});
+      reader.add(name, matrix);
+    }
     auto weight = backend.prepare(matrix, use);
     source.requireWhole();
     weightBytes += weight->bytes();
     parameterCount += static_cast<std::size_t>(rows) * static_cast<std::size_t>(columns);
+    if (weight->isBorrowed()) borrowed.push_back(weight.get());
     return weight;
   };
   const auto vector = [&](const std::string& name, std::int64_t size) {
@@ -349,6 +355,27 @@ void Decoder::Impl::load(const WeightSource& source, const Adapter* given) {
   }
   refuseSurplus(config, source, used);
   if (adapter != nullptr) refuseSurplus(config, *adapter, adapted);
+  reader.finish();
+  weightsDigest = reader.digest();
+  if (borrowed.empty()) lender.reset();
+  std::reverse(borrowed.begin(), borrowed.end());
+}
+
+bool Decoder::Impl::own(std::size_t bytes, const std::stop_token& stop) {
+  for (std::size_t taken = 0; !borrowed.empty() && taken < bytes && !stop.stop_requested();
+       borrowed.pop_back()) {
+    backend.own(*borrowed.back());
+    lender->requireUnchanged();
+    taken += borrowed.back()->bytes();
+  }
+  if (borrowed.empty()) lender.reset();
+  return !borrowed.empty();
+}
+
+/// The first pass waits for nothing; those after it share the delay.
+void Decoder::Impl::ownSome(const std::stop_token& stop) {
+  constexpr std::size_t kBytesPerPass = std::size_t{256} << 20U;
+  if (std::exchange(hasRun, true) && !borrowed.empty()) own(kBytesPerPass, stop);
 }
 
 /// Leaves out the rows that are nearest to what is stored of them, once their keys and values are known.
@@ -471,9 +498,9 @@ void Decoder::Impl::computeLogits(const Batch& batch, compute::Pass& pass) {
 }
 
 Decoder::Decoder(const ModelConfig& config, const WeightSource& weights, compute::Backend& backend,
-                 const Adapter* adapter)
+                 const DecoderOptions& options)
     : m_impl(std::make_unique<Impl>(config, weights.name(), backend)) {
-  m_impl->load(weights, adapter);
+  m_impl->load(weights, options);
 }
 
 Decoder::~Decoder() = default;
@@ -484,8 +511,22 @@ const ModelConfig& Decoder::config() const {
 std::size_t Decoder::weightBytes() const {
   return m_impl->weightBytes;
 }
+const std::string& Decoder::weightsDigest() const {
+  return m_impl->weightsDigest;
+}
+void Decoder::readWeightsDigest(const WeightSource& weights) {
+  WeightReader reader(weights, m_impl->backend.info().threads, true);
+  for (const auto& [name, rows, columns] : m_impl->tensors)
+    reader.add(name, weights.get(name, rows, columns));
+  reader.finish();
+  m_impl->weightsDigest = reader.digest();
+}
 std::size_t Decoder::parameterCount() const {
   return m_impl->parameterCount;
+}
+
+bool Decoder::own(std::size_t bytes) {
+  return m_impl->own(bytes, {});
 }
 
 compute::KvShape Decoder::kvShape(std::int32_t blocks, std::int32_t blockSize, compute::DType type) const {
@@ -497,6 +538,7 @@ ForwardResult Decoder::forward(const Batch& batch, compute::KvStore& store, std:
   checkBatch(batch, m_impl->config, store.shape());
   if (batch.tokens.empty()) return {};
   Impl& impl = *m_impl;
+  impl.ownSome(stop);
   impl.backend.begin(std::move(stop));
   const Passes passes = impl.makePasses(batch, store.shape());
   impl.runLayers(batch, passes, store);
@@ -507,6 +549,7 @@ ForwardResult Decoder::forward(const Batch& batch, compute::KvStore& store, std:
   }
   std::sort(results.mass.begin(), results.mass.end(),
             [](const LayerMass& a, const LayerMass& b) { return a.layer < b.layer; });
+  if (impl.lender != nullptr) impl.lender->requireUnchanged();
   ForwardResult result;
   result.stopped = results.stopped;
   if (result.stopped) return result;

@@ -49,15 +49,23 @@ struct ForwardResult {
   std::vector<LayerVectors> vectors;   ///< one a layer; empty unless wanted
 };
 
+struct DecoderOptions {
+  const Adapter* adapter = nullptr;  ///< what is added to some of the matrices; null: nothing
+  /// What holds the data of the weights, if they may be borrowed: then the decoder is there sooner, and its
+  /// first passes take over the weights. Null: they are taken over at once.
+  std::shared_ptr<const WeightSource> lender = {};
+  bool hashesWeights = false;  ///< whether a digest of all weights is made while they are read
+};
+
 /// A decoder of any family, written once over the operations of a backend. It does one forward pass at a
 /// time.
 class Decoder {
  public:
-  /// Prepares all weights. `backend` must outlive the decoder. `adapter`: what is added to some of the
-  /// matrices; null: nothing. Throws Failure for missing tensors, wrong shapes, values that are not finite,
-  /// tensors that the model does not use and that are no known extras, and an adapter of another model.
+  /// Prepares all weights. `backend` must outlive the decoder. Throws Failure for missing tensors, wrong
+  /// shapes, values that are not finite, tensors that the model does not use and that are no known extras,
+  /// and an adapter of another model.
   Decoder(const ModelConfig& config, const WeightSource& weights, compute::Backend& backend,
-          const Adapter* adapter = nullptr);
+          const DecoderOptions& options = {});
   ~Decoder();
   Decoder(const Decoder&) = delete;
   Decoder& operator=(const Decoder&) = delete;
@@ -65,13 +73,21 @@ class Decoder {
   const ModelConfig& config() const;
   std::size_t weightBytes() const;  ///< device memory that all weights occupy
   std::size_t parameterCount() const;
+  /// Of all weights, once it was made; else empty.
+  const std::string& weightsDigest() const;
+  /// Makes it of the same weights as those that were loaded. Throws Failure if they cannot be read.
+  void readWeightsDigest(const WeightSource& weights);
+
+  /// Takes over about so many bytes of borrowed weights, between two passes. Says whether any are left.
+  /// Throws Failure if their file was cut or changed, or there is no memory for them.
+  bool own(std::size_t bytes);
 
   /// Shape of a KV store for this model.
   compute::KvShape kvShape(std::int32_t blocks, std::int32_t blockSize, compute::DType type) const;
 
   /// Runs the rows through all layers. In each layer the keys and values of all rows are stored before any
   /// row reads them. Throws Failure if a number of the result would not be finite, or the batch does not fit
-  /// the model or the store.
+  /// the model or the store, or a file of borrowed weights was cut or changed.
   ForwardResult forward(const Batch& batch, compute::KvStore& store, std::stop_token stop);
 
  private:

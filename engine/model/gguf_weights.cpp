@@ -100,8 +100,9 @@ std::optional<std::int32_t> permutedHeads(std::string_view name, const ModelConf
 
 /// The file turns neighbouring rows of a head together, Hugging Face rows that lie half a head apart: row 2 i
 /// + h of a head becomes row h · headSize/2 + i. `rowBytes` is the size of a row in any format.
-std::vector<std::byte> inHalves(std::span<const std::byte> rows, std::size_t rowBytes, std::int32_t heads) {
-  std::vector<std::byte> out(rows.size());
+std::unique_ptr<std::byte[]> inHalves(std::span<const std::byte> rows, std::size_t rowBytes,
+                                      std::int32_t heads) {
+  auto out = std::make_unique_for_overwrite<std::byte[]>(rows.size());
   const std::size_t headRows = rows.size() / rowBytes / static_cast<std::size_t>(heads);
   const std::size_t half = headRows / 2;
   for (std::size_t head = 0; head < static_cast<std::size_t>(heads); ++head) {
@@ -109,7 +110,7 @@ std::vector<std::byte> inHalves(std::span<const std::byte> rows, std::size_t row
       for (std::size_t h = 0; h < 2; ++h) {
         const std::size_t from = head * headRows + 2 * i + h;
         const std::size_t to = head * headRows + h * half + i;
-        std::memcpy(out.data() + to * rowBytes, rows.data() + from * rowBytes, rowBytes);
+        std::memcpy(out.get() + to * rowBytes, rows.data() + from * rowBytes, rowBytes);
       }
     }
   }
@@ -144,11 +145,12 @@ class GgufWeights final : public WeightSource {
       const std::size_t rowBytes = rows == 1 ? compute::bytesOf(matrix.format, 1) : matrix.rowBytes();
       known = m_permuted.emplace(name, inHalves(located.tensor.data, rowBytes, *heads)).first;
     }
-    matrix.data = known->second.data();
+    matrix.data = known->second.get();
     return matrix;
   }
 
   void requireWhole() const override { m_file.requireWhole(); }
+  void requireUnchanged() const override { m_file.requireUnchanged(); }
 
   std::vector<StoredTensor> stored() const override {
     std::vector<StoredTensor> tensors;
@@ -208,7 +210,7 @@ class GgufWeights final : public WeightSource {
   ModelConfig m_config;
   bool m_pairsRows = false;
   std::map<std::string, std::string> m_names;  ///< from Hugging Face's name to the file's
-  mutable std::map<std::string, std::vector<std::byte>> m_permuted;
+  mutable std::map<std::string, std::unique_ptr<std::byte[]>> m_permuted;
 };
 
 }  // namespace

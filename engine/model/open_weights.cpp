@@ -5,6 +5,13 @@
 
 namespace spanscope::model {
 
+std::string fileOf(const WeightSource& source, const std::string& name) {
+  for (const StoredTensor& tensor : source.stored()) {
+    if (tensor.name == name) return tensor.file;
+  }
+  return source.name();
+}
+
 std::unique_ptr<WeightSource> openWeights(const checkpoint::Checkpoint& checkpoint,
                                           const ModelConfig& config) {
   const Architecture* family = architectureByName(config.architecture);

@@ -73,6 +73,9 @@ class SafetensorsWeights final : public WeightSource {
   void requireWhole() const override {
     for (const checkpoint::MappedFile& file : m_files) file.requireWhole();
   }
+  void requireUnchanged() const override {
+    for (const checkpoint::MappedFile& file : m_files) file.requireUnchanged();
+  }
 
   std::vector<StoredTensor> stored() const override {
     std::map<std::string, std::string> files = m_unlisted;

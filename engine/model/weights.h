@@ -37,6 +37,8 @@ class WeightSource {
   /// Call this after reading what get() returned, before using it. Throws Failure if the bytes that were read
   /// may differ from the source's, because a file was cut meanwhile.
   virtual void requireWhole() const {}
+  /// The same, also if a file was written to since it was opened: for weights that are read more than once.
+  virtual void requireUnchanged() const {}
   /// All tensors, ordered by name.
   virtual std::vector<StoredTensor> stored() const = 0;
   /// Identifies the weights: equal for equal contents, as far as headers, sizes and samples can tell.
@@ -44,6 +46,9 @@ class WeightSource {
   /// The name of the weights for people: a directory or a shape.
   virtual std::string name() const = 0;
 };
+
+/// The file that a tensor stands in; the name of the source if it has no such tensor.
+std::string fileOf(const WeightSource& source, const std::string& name);
 
 /// Opens the `*.safetensors` of a Hugging Face directory, memory-mapped: `model.safetensors`, or the shards
 /// that `model.safetensors.index.json` lists. Throws Failure if they cannot be read.

@@ -13,7 +13,6 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
-#include <future>
 #include <system_error>
 #include <utility>
 #include <vector>
@@ -24,8 +23,7 @@ namespace {
 /// Seed of random weights: any fixed one does, but results of two runs should be comparable.
 constexpr std::uint64_t kShapeSeed = 1;
 
-/// Weights that are no longer given once a stop is requested, and that tell how many were, and a hash of all
-/// that was given.
+/// Weights that are no longer given once a stop is requested, and that tell how many were.
 class WatchedWeights final : public model::WeightSource {
  public:
   WatchedWeights(const model::WeightSource& weights, const ModelOptions& options)
@@ -41,50 +39,51 @@ class WatchedWeights final : public model::WeightSource {
     }
     // Tied weights are asked for twice.
     if (m_options.progress) m_options.progress(std::min(m_read++, m_all), m_all);
-    await();  // what was given last may not live longer than this
-    const compute::HostMatrix matrix = m_weights.get(name, rows, columns);
-    m_digest.add(name);
-    addBeside(matrix);
-    return matrix;
+    return m_weights.get(name, rows, columns);
   }
-  void requireWhole() const override {
-    await();
-    m_weights.requireWhole();
-  }
-  std::string digest() const {
-    await();
-    return m_digest.value().hex();
-  }
+  void requireWhole() const override { m_weights.requireWhole(); }
+  void requireUnchanged() const override { m_weights.requireUnchanged(); }
   std::vector<model::StoredTensor> stored() const override { return m_weights.stored(); }
   std::string fingerprint() const override { return m_weights.fingerprint(); }
   std::string name() const override { return m_weights.name(); }
 
  private:
-  /// On another thread, while the matrix is prepared.
-  void addBeside(const compute::HostMatrix& matrix) const {
-    const auto add = [this, matrix] { m_digest.add({matrix.data, matrix.bytes()}); };
-    constexpr std::size_t kWorthAThread = std::size_t{1} << 20U;
-    if (matrix.bytes() < kWorthAThread) return add();
-    try {
-      m_adding = std::async(std::launch::async, add);
-    } catch (const std::system_error&) {  // the system starts no more threads
-      add();
-    }
-  }
-  void await() const {
-    if (m_adding.valid()) m_adding.get();
-  }
-
   const model::WeightSource& m_weights;
   const ModelOptions& m_options;
   std::size_t m_all;
   mutable std::size_t m_read = 0;
-  mutable Digest m_digest;
-  mutable std::future<void> m_adding;  ///< last: it uses the digest
 };
 
-void addWeights(ModelBundle& bundle, const model::WeightSource& weights, const compute::Backends& backends,
-                const ModelOptions& options) {
+ModelBundle::FileTimes filesOf(const model::WeightSource& weights) {
+  ModelBundle::FileTimes times;
+  for (const model::StoredTensor& tensor : weights.stored()) {
+    if (times.contains(tensor.file)) continue;
+    std::error_code error;  // a file that has gone has no time, either time
+    times.emplace(tensor.file, std::filesystem::last_write_time(tensor.file, error));
+  }
+  return times;
+}
+
+/// What tells the weights from others that differ in places which the fingerprint does not sample. It is
+/// rarely needed, so where it was not made while the weights were read, they are read again.
+std::string weightsDigest(ModelBundle& bundle) {
+  if (!bundle.decoder->weightsDigest().empty() || bundle.checkpoint.isNothing())
+    return bundle.decoder->weightsDigest();
+  const std::unique_ptr<model::WeightSource> weights = model::openWeights(bundle.checkpoint, bundle.config);
+  if (filesOf(*weights) != bundle.weightFiles) {
+    throw Failure({.file = weights->name(),
+                   .place = {},
+                   .found = "a file that was changed since the model was loaded",
+                   .expected = "the file as it was, to store spans of it: load the model again"});
+  }
+  bundle.decoder->readWeightsDigest(*weights);
+  weights->requireUnchanged();
+  return bundle.decoder->weightsDigest();
+}
+
+void addWeights(ModelBundle& bundle, const std::shared_ptr<const model::WeightSource>& source,
+                const compute::Backends& backends, const ModelOptions& options) {
+  const model::WeightSource& weights = *source;
   bundle.weights = model::weightAmounts(bundle.config, weights);
   bundle.fingerprint = model::fingerprint(bundle.config) + ";" + weights.fingerprint();
   std::optional<model::Adapter> adapter;
@@ -107,9 +106,16 @@ void addWeights(ModelBundle& bundle, const model::WeightSource& weights, const c
                                             .exact = options.exact,
                                             .arithmetic = options.arithmetic});
   const WatchedWeights watched(weights, options);
-  bundle.decoder = std::make_unique<model::Decoder>(bundle.config, watched, *bundle.backend,
-                                                    adapter ? &*adapter : nullptr);
-  bundle.weightsDigest = watched.digest();
+  // Weights that were made say it all in their fingerprint.
+  const bool isRead = !bundle.checkpoint.isNothing();
+  bundle.decoder = std::make_unique<model::Decoder>(
+      bundle.config, watched, *bundle.backend,
+      model::DecoderOptions{.adapter = adapter ? &*adapter : nullptr,
+                            .lender = options.borrow ? source : nullptr,
+                            .hashesWeights = isRead && session && session->store.isOn()});
+  if (!isRead) return;
+  bundle.weightFiles = filesOf(weights);
+  weights.requireUnchanged();
 }
 
 ModelBundle namedBundle(const checkpoint::Checkpoint& checkpoint, std::int32_t context) {
@@ -179,7 +185,7 @@ void addEndTokens(model::ModelConfig& config, const checkpoint::Checkpoint& chec
 ModelBundle loadModelWeights(const checkpoint::Checkpoint& checkpoint, const compute::Backends& backends,
                              const ModelOptions& options) {
   ModelBundle bundle = namedBundle(checkpoint, options.context);
-  addWeights(bundle, *model::openWeights(checkpoint, bundle.config), backends, options);
+  addWeights(bundle, model::openWeights(checkpoint, bundle.config), backends, options);
   return bundle;
 }
 
@@ -201,7 +207,7 @@ ModelBundle loadModelBundle(const checkpoint::Checkpoint& checkpoint, const comp
                             const ModelOptions& options) {
   // What is small is read first, so that most mistakes are found before the weights are touched.
   ModelBundle bundle = describeModel(checkpoint, options.chat, options.context);
-  addWeights(bundle, *model::openWeights(checkpoint, bundle.config), backends, options);
+  addWeights(bundle, model::openWeights(checkpoint, bundle.config), backends, options);
   return bundle;
 }
 
@@ -210,7 +216,7 @@ ModelBundle makeShapeBundle(const std::string& shape, const compute::Backends& b
   ModelBundle bundle;
   bundle.name = shape;
   bundle.config = model::namedShape(shape);
-  addWeights(bundle, *model::makeRandomWeights(bundle.config, kShapeSeed, format), backends, options);
+  addWeights(bundle, model::makeRandomWeights(bundle.config, kShapeSeed, format), backends, options);
   return bundle;
 }
 
@@ -232,7 +238,7 @@ std::unique_ptr<run::Session> makeSession(ModelBundle& bundle, const run::Sessio
   // What outlives the program must not be taken for that of weights which differ in a place that was not
   // sampled.
   const std::string fingerprint =
-      bundle.fingerprint + (config.store.isOn() ? ";weights=" + bundle.weightsDigest : "");
+      bundle.fingerprint + (config.store.isOn() ? ";weights=" + weightsDigest(bundle) : "");
   return std::make_unique<run::Session>(config, *bundle.decoder, *bundle.backend, fingerprint,
                                         sourceOf(bundle), bundle.tokenizer.get(), bundle.chat, sink);
 }

@@ -16,6 +16,7 @@
 #include <cstdint>
 #include <filesystem>
 #include <functional>
+#include <map>
 #include <memory>
 #include <optional>
 #include <stop_token>
@@ -34,7 +35,10 @@ struct ModelOptions {
   std::filesystem::path adapter = {};        ///< directory of a LoRA adapter; empty: none
   const text::ChatTemplate* chat = nullptr;  ///< a person's choice; null: the checkpoint's own
   std::int32_t context = 0;                  ///< as RunSettings::context
-  std::stop_token stop = {};                 ///< checked before each tensor
+  /// Whether the first token matters more than equal times of all passes: see model::Decoder on `lender`. Not
+  /// for what compares times.
+  bool borrow = false;
+  std::stop_token stop = {};  ///< checked before each tensor
   /// Called before each tensor, on the loading thread, with the number of tensors read so far and of all
   /// tensors.
   std::function<void(std::size_t read, std::size_t all)> progress = {};
@@ -49,7 +53,8 @@ struct ModelBundle {
   std::string adapter;           ///< name of the adapter that the model was opened with; empty: none
   model::WeightAmounts weights;  ///< matrices by format
   std::string fingerprint;       ///< of the model and a sample of the weights
-  std::string weightsDigest;     ///< of all weights, as they were loaded
+  using FileTimes = std::map<std::string, std::filesystem::file_time_type>;
+  FileTimes weightFiles;         ///< when each file of weights was written; none for a shape
   compute::ChosenDevice device;  ///< the device of `backend`
   compute::Arithmetic arithmetic = compute::Arithmetic::F32;  ///< of the backend, where it is a processor's
   std::unique_ptr<compute::Backend> backend;  ///< null for a mere description; so is the decoder

@@ -83,10 +83,18 @@ class CpuBackend final : public compute::Backend {
         return makePanels(matrix, m_matmul.layoutFor(matrix.format), m_executor.pool());
       case compute::WeightUse::Embedding:
         return makeRows(matrix, matrix.format);
-      case compute::WeightUse::Vector:
-        return makeRows(matrix, WeightFormat::F32);
+      case compute::WeightUse::Vector: {
+        compute::HostMatrix vector = matrix;
+        vector.stays = false;  // they are small, and read as whole vectors
+        return makeRows(vector, WeightFormat::F32);
+      }
     }
     return nullptr;
+  }
+
+  void own(compute::Weight& weight) override {
+    settle();
+    static_cast<CpuWeight&>(weight).own(m_executor.pool());
   }
 
   std::unique_ptr<compute::KvStore> makeKvStore(const compute::KvShape& shape) override {
@@ -105,12 +113,11 @@ class CpuBackend final : public compute::Backend {
     const CpuWeight& weight = cpuWeight(table);
     CpuTensor& target = cpuTensor(out);
     const std::int64_t columns = weight.columns();
-    const auto rowBytes = static_cast<std::int64_t>(compute::bytesOf(weight.format(), columns));
     target.resize(static_cast<std::int64_t>(ids.size()), columns);
     m_executor.runRanges(target.rows(), columns, [&](std::int64_t first, std::int64_t last) {
       for (std::int64_t row = first; row < last; ++row) {
-        const std::int64_t source = ids[static_cast<std::size_t>(row)] * rowBytes;
-        compute::widen(weight.format(), weight.data<std::byte>() + source, columns, target.row(row));
+        compute::widen(weight.format(), weight.row(ids[static_cast<std::size_t>(row)]), columns,
+                       target.row(row));
       }
     });
   }

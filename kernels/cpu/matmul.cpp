@@ -25,8 +25,14 @@ constexpr std::int64_t kLargeRowBlock = 192;
 // Columns of packed weights that are widened at once for few rows: whole blocks' parts, and so few that four
 // panels stay in the nearest cache.
 constexpr std::int64_t kWidenedColumns = 64;
+// Columns of borrowed weights that are arranged at once for few rows: of each feature a stretch that memory
+// gives well, and so few that four panels stay in the second-level cache.
+constexpr std::int64_t kBorrowedColumns = 512;
 // With few rows the weights are streamed: at most about this much of them in a block.
 constexpr std::int64_t kStreamedBytes = 2048 * 1024;
+
+constexpr auto kLineBytes = static_cast<std::int64_t>(AlignedBuffer::kAlignment);
+constexpr auto kLineFloats = kLineBytes / static_cast<std::int64_t>(sizeof(float));
 
 std::int64_t ceilDiv(std::int64_t a, std::int64_t b) {
   return (a + b - 1) / b;
@@ -104,8 +110,11 @@ Matmul::Piece Matmul::pieceOf(const Waiting& product, std::int64_t first, std::i
   std::int64_t panelStep = 1;
   if (job.rowTiles.tiles == 1) {
     job.rowBlock = 1;
-    job.columnBlock =
-        !isPacked ? job.columns : std::min(isFast ? kColumnBlock : kWidenedColumns, job.columns);
+    if (isPacked)
+      job.columnBlock = isFast || weight.isBorrowed() ? kColumnBlock : kWidenedColumns;
+    else
+      job.columnBlock = weight.isBorrowed() ? kBorrowedColumns : job.columns;
+    job.columnBlock = std::min(job.columnBlock, job.columns);
     // Each thread streams one stretch of memory. Only of large weights it takes several: who is held up then
     // leaves some to the others.
     job.panelBlock = std::min(std::max<std::int64_t>(1, kStreamedBytes / weight.panelBytes()),
@@ -124,7 +133,10 @@ Matmul::Piece Matmul::pieceOf(const Waiting& product, std::int64_t first, std::i
   piece.rowBlocks = ceilDiv(job.rowTiles.tiles, job.rowBlock);
   piece.blocks = piece.rowBlocks * ceilDiv(job.panels, job.panelBlock);
   piece.sums = job.rowBlock * kernels.rowTile * job.panelBlock * kernels.panelWidth;
-  piece.widened = isPacked ? panelStep * job.columnBlock * kernels.panelWidth : 0;
+  const std::int64_t columns = panelStep * job.columnBlock * kernels.panelWidth;
+  piece.widened = isPacked ? columns : 0;
+  if (weight.isBorrowed())
+    piece.arranged = isPacked ? ceilDiv(weight.panelBytes(), kLineBytes) * kLineFloats : columns;
   return piece;
 }
 
@@ -189,7 +201,7 @@ void Matmul::runRows(Executor& executor, const std::vector<Waiting>& products, s
     piece.firstBlock = blocks;
     blocks += piece.blocks;
     work += rows * piece.job.columns * piece.job.features;
-    floats = std::max(floats, piece.sums + piece.widened);
+    floats = std::max(floats, piece.scratch());
   }
   packRows(executor, *products.front().x, first, pieces);
   m_scratch.reserve(checkedBytes("sums", floats, threads, sizeof(float)), "sums");
@@ -202,7 +214,9 @@ void Matmul::runRows(Executor& executor, const std::vector<Waiting>& products, s
     float* const own = scratch + thread * floats;
     // Neighbouring blocks share panels: these come from memory once, the rows stay in a cache anyway.
     piece.kernels->block(piece.job, block % piece.rowBlocks, block / piece.rowBlocks,
-                         {.sums = own, .widened = own + piece.sums});
+                         {.sums = own,
+                          .widened = own + piece.sums,
+                          .arranged = reinterpret_cast<std::byte*>(own + piece.sums + piece.widened)});
   });
 }
 

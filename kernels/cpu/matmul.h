@@ -53,6 +53,9 @@ struct MatmulScratch {
   float* sums = nullptr;  ///< rowBlock · rowTile rows × panelBlock · panelWidth
   /// For packed weights, what is taken of them: at least mostPanels panels × columnBlock × panelWidth floats.
   float* widened = nullptr;
+  /// For borrowed weights, what is arranged of them: a panel of a packed weight, of others mostPanels panels
+  /// × columnBlock.
+  std::byte* arranged = nullptr;
 };
 
 /// The functions for one instruction set and one layout of panels.
@@ -114,6 +117,9 @@ class Matmul {
     std::int64_t firstBlock = 0;  ///< among those of all pieces
     std::int64_t sums = 0;        ///< floats of scratch memory
     std::int64_t widened = 0;     ///< the same
+    std::int64_t arranged = 0;    ///< the same
+
+    std::int64_t scratch() const { return sums + widened + arranged; }
   };
 
   void runRows(Executor& executor, const std::vector<Waiting>& products, std::int64_t first,

@@ -172,36 +172,37 @@ struct Panels {
   std::int64_t stride = 0;
 };
 
-/// Panels that lie in memory as they are multiplied with.
+/// Panels that lie in memory as they are multiplied with, unless their weight is borrowed.
 template <class ElementOfPanel>
 class PlainPanels {
  public:
   using Element = ElementOfPanel;
-  explicit PlainPanels(const MatmulJob& job)
-      : m_data(job.weight->data<Element>()), m_stride(job.columns * kWidth) {}
+  PlainPanels(const MatmulJob& job, std::byte* room) : m_parts(*job.weight, kWidth, room) {}
 
-  Panels<Element> take(std::int64_t panel, std::int64_t /*together*/, std::int64_t k,
-                       std::int64_t /*count*/) const {
-    return {m_data + panel * m_stride + k * kWidth, m_stride};
+  Panels<Element> take(std::int64_t panel, std::int64_t together, std::int64_t k, std::int64_t count) const {
+    return {reinterpret_cast<const Element*>(m_parts.take(panel, together, k, count)),
+            m_parts.stride(count) / static_cast<std::int64_t>(sizeof(Element))};
   }
 
  private:
-  const Element* m_data;
-  std::int64_t m_stride;
+  PanelParts m_parts;
 };
 
 /// Packed panels, of which some columns are widened when they are taken.
 class WidenedPanels {
  public:
   using Element = float;
-  WidenedPanels(const MatmulJob& job, float* out)
-      : m_weight(*job.weight), m_widen(packedFunctions(m_weight.format()).widen), m_out(out) {}
+  WidenedPanels(const MatmulJob& job, const MatmulScratch& scratch)
+      : m_weight(*job.weight),
+        m_widen(packedFunctions(m_weight.format()).widen),
+        m_room(scratch.arranged),
+        m_out(scratch.widened) {}
 
   Panels<float> take(std::int64_t panel, std::int64_t together, std::int64_t k, std::int64_t count) const {
     const std::int64_t stride = count * kWidth;
     for (std::int64_t i = 0; i < together; ++i) {
-      m_widen(m_weight.packedShape(), m_weight.data<std::byte>() + (panel + i) * m_weight.panelBytes(), k,
-              count, m_out + i * stride);
+      const PackedPart part(m_weight, panel + i, k, count, m_room);
+      m_widen(m_weight.packedShape(), part.panelData, part.k, count, m_out + i * stride);
     }
     return {m_out, stride};
   }
@@ -209,6 +210,7 @@ class WidenedPanels {
  private:
   const CpuWeight& m_weight;
   decltype(PackedFunctions::widen) m_widen;
+  std::byte* m_room;
   float* m_out;
 };
 
@@ -251,7 +253,7 @@ void blockOf(const MatmulJob& job, std::int64_t rowBlock, std::int64_t panelBloc
 }
 
 /// One tile of few rows: a value is used as soon as it is there, and not stored.
-void fusedBlock(const MatmulJob& job, std::int64_t panelBlock, float* sums) {
+void fusedBlock(const MatmulJob& job, std::int64_t panelBlock, const MatmulScratch& scratch) {
   const CpuWeight& weight = *job.weight;
   const PackedFunctions& functions = packedFunctions(weight.format());
   const std::int64_t rows = job.rowTiles.rows;
@@ -259,25 +261,26 @@ void fusedBlock(const MatmulJob& job, std::int64_t panelBlock, float* sums) {
   const std::int64_t panels = std::min(job.panelBlock, job.panels - firstPanel);
   const std::int64_t sumStride = kRowTile * kWidth;
   for (std::int64_t panel = 0; panel < panels; ++panel) {
-    functions.multiply[rows - 1](weight.packedShape(),
-                                 weight.data<std::byte>() + (firstPanel + panel) * weight.panelBytes(),
-                                 job.columns, rowsOf(job), sums + panel * sumStride);
+    const PackedPart whole(weight, firstPanel + panel, 0, job.columns, scratch.arranged);
+    functions.multiply[rows - 1](weight.packedShape(), whole.panelData, job.columns, rowsOf(job),
+                                 scratch.sums + panel * sumStride);
   }
-  finish(job, 0, rows, firstPanel, panels, sums, sumStride);
+  finish(job, 0, rows, firstPanel, panels, scratch.sums, sumStride);
 }
 
 void block(const MatmulJob& job, std::int64_t rowBlock, std::int64_t panelBlock,
            const MatmulScratch& scratch) {
   switch (job.weight->format()) {
     case compute::WeightFormat::BF16:
-      return blockOf(job, rowBlock, panelBlock, PlainPanels<std::uint16_t>(job), scratch.sums);
+      return blockOf(job, rowBlock, panelBlock, PlainPanels<std::uint16_t>(job, scratch.arranged),
+                     scratch.sums);
     case compute::WeightFormat::F16:
-      return blockOf(job, rowBlock, panelBlock, PlainPanels<F16Bits>(job), scratch.sums);
+      return blockOf(job, rowBlock, panelBlock, PlainPanels<F16Bits>(job, scratch.arranged), scratch.sums);
     case compute::WeightFormat::F32:
-      return blockOf(job, rowBlock, panelBlock, PlainPanels<float>(job), scratch.sums);
+      return blockOf(job, rowBlock, panelBlock, PlainPanels<float>(job, scratch.arranged), scratch.sums);
     default:
-      if (job.rowTiles.rows <= kMostFusedRows) return fusedBlock(job, panelBlock, scratch.sums);
-      return blockOf(job, rowBlock, panelBlock, WidenedPanels(job, scratch.widened), scratch.sums);
+      if (job.rowTiles.rows <= kMostFusedRows) return fusedBlock(job, panelBlock, scratch);
+      return blockOf(job, rowBlock, panelBlock, WidenedPanels(job, scratch), scratch.sums);
   }
 }
 

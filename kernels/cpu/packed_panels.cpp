@@ -2,6 +2,8 @@
 #include "kernels/cpu/packed_panels.h"
 
 #include <algorithm>
+#include <array>
+#include <cstdint>
 #include <cstring>
 
 namespace spanscope::cpu {
@@ -10,65 +12,145 @@ namespace {
 using compute::PackedParts;
 using compute::WeightFormatInfo;
 
+constexpr std::int64_t kMostWidth = 32;
+constexpr std::int64_t kMostPart = 32;
+// Rows are far apart, so what comes next of them is asked for.
+constexpr std::int64_t kAheadBytes = 256;
+
 /// Bits of a code in the lower plane; the rest lies in the upper one.
 int lowBits(int bits) {
   return bits == 8 ? 8 : bits >= 4 ? 4 : 2;
 }
 
-void addBits(std::byte& byte, unsigned value, unsigned place) {
-  byte |= static_cast<std::byte>(value << place);
+/// A block of each feature of a panel, taken apart; zeros for features beyond the matrix.
+using Blocks = std::array<PackedParts, kMostWidth>;
+/// The codes of a part, [k][width].
+using Codes = std::array<std::uint8_t, kMostPart * kMostWidth>;
+
+using Bytes = std::uint8_t __attribute__((vector_size(16)));
+constexpr std::size_t kSide = 16;
+
+/// Turns sixteen rows of sixteen bytes over: four times, each row of the first half and that of the second
+/// are dealt out in turn.
+std::array<Bytes, kSide> turned(std::array<Bytes, kSide> rows) {
+  for (int round = 0; round < 4; ++round) {
+    std::array<Bytes, kSide> dealt;
+    for (std::size_t i = 0; i < kSide / 2; ++i) {
+      const Bytes a = rows[i];
+      const Bytes b = rows[i + kSide / 2];
+      dealt[2 * i] = __builtin_shufflevector(a, b, 0, 16, 1, 17, 2, 18, 3, 19, 4, 20, 5, 21, 6, 22, 7, 23);
+      dealt[2 * i + 1] =
+          __builtin_shufflevector(a, b, 8, 24, 9, 25, 10, 26, 11, 27, 12, 28, 13, 29, 14, 30, 15, 31);
+    }
+    rows = dealt;
+  }
+  return rows;
 }
 
-/// Writes a code into planes that are zero so far. `k` counts within the group.
-class GroupWriter {
- public:
-  GroupWriter(const PackedPanelShape& shape, int bits) : m_shape(shape), m_bits(bits) {}
-
-  void put(std::byte* group, std::int64_t feature, std::int64_t k, unsigned code) const {
-    const int low = lowBits(m_bits);
-    putInPlane(group, low, feature, k, code & ((1U << low) - 1U));
-    if (m_bits > low) putInPlane(group + m_shape.lowBytes, m_bits - low, feature, k, code >> low);
+void turnCodes(const Blocks& blocks, std::int64_t first, std::int64_t count, std::int64_t width,
+               Codes& codes) {
+  constexpr auto kStep = static_cast<std::int64_t>(kSide);
+  if (width % kStep != 0) {
+    for (std::int64_t feature = 0; feature < width; ++feature) {
+      const std::uint8_t* const of = blocks[static_cast<std::size_t>(feature)].codes + first;
+      for (std::int64_t k = 0; k < count; ++k) codes[static_cast<std::size_t>(k * width + feature)] = of[k];
+    }
+    return;
   }
+  for (std::int64_t feature = 0; feature < width; feature += kStep) {
+    for (std::int64_t k = 0; k < count; k += kStep) {
+      std::array<Bytes, kSide> rows;
+      for (std::size_t i = 0; i < kSide; ++i)
+        std::memcpy(&rows[i], blocks[static_cast<std::size_t>(feature) + i].codes + first + k, sizeof(Bytes));
+      rows = turned(rows);
+      for (std::size_t i = 0; i < kSide; ++i)
+        std::memcpy(codes.data() + (k + static_cast<std::int64_t>(i)) * width + feature, &rows[i],
+                    sizeof(Bytes));
+    }
+  }
+}
 
- private:
-  void putInPlane(std::byte* plane, int bits, std::int64_t feature, std::int64_t k, unsigned value) const {
-    const std::int64_t half = m_shape.width / 2;
-    if (bits == 8) {
-      plane[k * m_shape.width + feature] = static_cast<std::byte>(value);
+/// Writes `half` bytes, each of which join(at) makes of codes: at(offset) is that many codes further on.
+/// Where there are sixteen, at once.
+template <class Join>
+void putPlane(const std::uint8_t* codes, std::int64_t half, std::uint8_t* plane, const Join& join) {
+  constexpr auto kStep = static_cast<std::int64_t>(kSide);
+  if (half % kStep != 0) {
+    for (std::int64_t i = 0; i < half; ++i)
+      plane[i] = static_cast<std::uint8_t>(
+          join([&](std::int64_t offset) { return static_cast<unsigned>(codes[i + offset]); }));
+    return;
+  }
+  for (std::int64_t i = 0; i < half; i += kStep) {
+    const Bytes joined = join([&](std::int64_t offset) {
+      Bytes bytes;
+      std::memcpy(&bytes, codes + i + offset, sizeof bytes);
+      return bytes;
+    });
+    std::memcpy(plane + i, &joined, sizeof joined);
+  }
+}
+
+// Each of these writes a plane of some bits, from `kFirst` on, of the codes of a group.
+
+void putFours(const std::uint8_t* codes, std::int64_t half, std::uint8_t* plane) {
+  for (std::int64_t k = 0; k < kPackedGroup; ++k)
+    putPlane(codes + 2 * k * half, half, plane + k * half,
+             [&](const auto& at) { return (at(0) & 15) | (at(half) << 4); });
+}
+
+template <unsigned kFirst>
+void putTwos(const std::uint8_t* codes, std::int64_t half, std::uint8_t* plane) {
+  for (std::int64_t k = 0; k < kPackedGroup; k += 2) {
+    putPlane(codes + 2 * k * half, half, plane + k / 2 * half, [&](const auto& at) {
+      const auto bits = [&](std::int64_t offset) { return at(offset) >> kFirst & 3; };
+      return bits(0) | (bits(half) << 2) | (bits(2 * half) << 4) | (bits(3 * half) << 6);
+    });
+  }
+}
+
+template <unsigned kFirst>
+void putOnes(const std::uint8_t* codes, std::int64_t half, std::uint8_t* plane) {
+  putPlane(codes, half, plane, [&](const auto& at) {
+    const auto bit = [&](int place) { return (at(place * half) >> kFirst & 1) << place; };
+    return bit(0) | bit(1) | bit(2) | bit(3) | bit(4) | bit(5) | bit(6) | bit(7);
+  });
+}
+
+void putGroup(int bits, const PackedPanelShape& shape, const std::uint8_t* codes, std::byte* group) {
+  auto* const plane = reinterpret_cast<std::uint8_t*>(group);
+  std::uint8_t* const upper = plane + shape.lowBytes;
+  const std::int64_t half = shape.width / 2;
+  switch (bits) {
+    case 8:
+      std::copy_n(codes, kPackedGroup * shape.width, plane);
       return;
-    }
-    const std::int64_t together = 4 / bits;  // k that share a byte
-    const std::int64_t place = k % together * 2 + (feature < half ? 0 : 1);
-    addBits(plane[k / together * half + feature % half], value, static_cast<unsigned>(place * bits));
+    case 6:
+      putFours(codes, half, plane);
+      return putTwos<4>(codes, half, upper);
+    case 5:
+      putFours(codes, half, plane);
+      return putOnes<4>(codes, half, upper);
+    case 4:
+      return putFours(codes, half, plane);
+    case 3:
+      putTwos<0>(codes, half, plane);
+      return putOnes<2>(codes, half, upper);
+    default:
+      return putTwos<0>(codes, half, plane);
   }
-
-  const PackedPanelShape& m_shape;
-  int m_bits;
-};
-
-void putHalf(std::byte* halves, std::int64_t feature, const std::byte* source) {
-  std::memcpy(halves + 2 * feature, source, 2);
 }
 
-/// One block of one feature.
-void packBlock(const WeightFormatInfo& info, const PackedPanelShape& shape, const std::byte* source,
-               std::int64_t feature, std::byte* out) {
-  PackedParts parts;
-  compute::takeApart(info, source, parts);
-  putHalf(out, feature, source + info.factorAt);
-  if (info.rule.hasMinimum) putHalf(out + 2 * shape.width, feature, source + info.minimumAt);
-  const GroupWriter writer(shape, info.rule.bits);
-  const std::int64_t count = shape.blockElements / shape.partElements;
-  for (std::int64_t part = 0; part < count; ++part) {
-    std::byte* at = out + shape.headBytes + part * shape.partBytes;
-    if (info.rule.hasScales) at[feature] = static_cast<std::byte>(parts.scales[part]);
-    if (info.rule.hasMinima) at[shape.width + feature] = static_cast<std::byte>(parts.minima[part]);
-    const std::uint8_t* codes = parts.codes + part * shape.partElements;
-    for (std::int64_t k = 0; k < shape.partElements; ++k) {
-      std::byte* group = at + shape.partHeadBytes + k / kPackedGroup * shape.groupBytes;
-      writer.put(group, feature, k % kPackedGroup, codes[k]);
-    }
-  }
+void packPart(const WeightFormatInfo& info, const PackedPanelShape& shape, const Blocks& blocks,
+              std::int64_t part, std::byte* out) {
+  for (std::int64_t i = 0; info.rule.hasScales && i < shape.width; ++i)
+    *out++ = static_cast<std::byte>(blocks[static_cast<std::size_t>(i)].scales[part]);
+  for (std::int64_t i = 0; info.rule.hasMinima && i < shape.width; ++i)
+    *out++ = static_cast<std::byte>(blocks[static_cast<std::size_t>(i)].minima[part]);
+  Codes codes;
+  turnCodes(blocks, part * shape.partElements, shape.partElements, shape.width, codes);
+  for (std::int64_t k = 0; k < shape.partElements; k += kPackedGroup, out += shape.groupBytes)
+    putGroup(info.rule.bits, shape, codes.data() + k * shape.width, out);
 }
 
 }  // namespace
@@ -89,16 +171,25 @@ PackedPanelShape packedPanelShape(const WeightFormatInfo& info, std::int64_t wid
 }
 
 void packPanel(const compute::HostMatrix& matrix, const PackedPanelShape& shape, std::int64_t panel,
-               std::byte* out) {
+               std::int64_t k, std::int64_t columns, std::byte* out) {
   const WeightFormatInfo& info = compute::infoOf(matrix.format);
   const std::int64_t first = panel * shape.width;
   const std::int64_t features = std::min(shape.width, matrix.rows - first);
-  const std::int64_t blocks = matrix.columns / shape.blockElements;
-  std::fill_n(out, shape.panelBytes(matrix.columns), std::byte{0});
-  for (std::int64_t feature = 0; feature < features; ++feature) {
-    const std::byte* row = matrix.row(first + feature);
-    for (std::int64_t block = 0; block < blocks; ++block)
-      packBlock(info, shape, row + block * info.blockBytes, feature, out + block * shape.blockBytes);
+  const std::int64_t count = columns / shape.blockElements;
+  const auto rowBytes = static_cast<std::int64_t>(matrix.rowBytes());
+  const std::byte* source = matrix.row(first) + k / shape.blockElements * info.blockBytes;
+  if (features < shape.width) std::fill_n(out, shape.panelBytes(columns), std::byte{0});
+  Blocks blocks{};
+  for (std::int64_t block = 0; block < count; ++block, out += shape.blockBytes, source += info.blockBytes) {
+    for (std::int64_t feature = 0; feature < features; ++feature) {
+      const std::byte* const own = source + feature * rowBytes;
+      __builtin_prefetch(own + kAheadBytes);
+      info.takeCodes(own, blocks[static_cast<std::size_t>(feature)]);
+      std::memcpy(out + 2 * feature, own + info.factorAt, 2);
+      if (info.rule.hasMinimum) std::memcpy(out + 2 * (shape.width + feature), own + info.minimumAt, 2);
+    }
+    for (std::int64_t part = 0; part < shape.blockElements / shape.partElements; ++part)
+      packPart(info, shape, blocks, part, out + shape.headBytes + part * shape.partBytes);
   }
 }
 

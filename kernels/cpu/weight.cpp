@@ -8,6 +8,7 @@
 #include <array>
 #include <cstring>
 #include <string>
+#include <utility>
 
 namespace spanscope::cpu {
 
@@ -24,12 +25,23 @@ void check(const compute::HostMatrix& matrix) {
   }
 }
 
+/// Some columns of a matrix that panels are made of.
 struct PanelSource {
-  const compute::HostMatrix& matrix;
-  std::int64_t width;
-  std::int64_t rowBytes;  ///< of the matrix
+  PanelSource(const compute::HostMatrix& matrix, std::int64_t panelWidth, std::int64_t first,
+              std::int64_t count)
+      : width(panelWidth),
+        rows(matrix.rows),
+        columns(count),
+        rowBytes(static_cast<std::int64_t>(matrix.rowBytes())),
+        data(matrix.data + bytesOf(matrix.format, first)) {}
 
-  const std::byte* row(std::int64_t index) const { return matrix.data + index * rowBytes; }
+  std::int64_t width;
+  std::int64_t rows;
+  std::int64_t columns;
+  std::int64_t rowBytes;  ///< from a row of the matrix to the next
+  const std::byte* data;
+
+  const std::byte* row(std::int64_t index) const { return data + index * rowBytes; }
 };
 
 // Panels are matrices turned over, of words of 32 bits: squares of four words are turned in registers, and
@@ -37,6 +49,8 @@ struct PanelSource {
 using Words = std::uint32_t __attribute__((vector_size(16)));
 using Halves = std::uint16_t __attribute__((vector_size(16)));
 constexpr std::int64_t kSquare = 4;
+// Rows are far apart, so what comes next of them is asked for.
+constexpr std::int64_t kAhead = 256;
 // Words of a row that are turned at a time: a line of the cache.
 constexpr std::int64_t kTurned = 16;
 
@@ -69,19 +83,21 @@ std::uint32_t loadHalf(const std::byte* at) {
 
 /// The words of a panel of pairs: the even element of k in the lower half.
 void packPairs(const PanelSource& source, std::int64_t panel, std::uint32_t* out) {
-  const compute::HostMatrix& matrix = source.matrix;
   const std::int64_t width = source.width;
   const std::int64_t first = panel * width;
-  const std::int64_t features = std::min(width, matrix.rows - first);
-  const std::int64_t pairs = matrix.columns / 2;
+  const std::int64_t features = std::min(width, source.rows - first);
+  const std::int64_t pairs = source.columns / 2;
   const std::int64_t whole = features == width ? pairs / kTurned * kTurned : 0;
-  if (features < width) std::fill_n(out, width * ((matrix.columns + 1) / 2), 0U);
+  if (features < width) std::fill_n(out, width * ((source.columns + 1) / 2), 0U);
   for (std::int64_t begin = 0; begin < whole; begin += kTurned) {
     for (std::int64_t feature = 0; feature < width; feature += kSquare) {
       for (std::int64_t pair = begin; pair < begin + kTurned; pair += kSquare) {
         std::array<Words, kSquare> rows;
-        for (std::int64_t i = 0; i < kSquare; ++i)
-          rows[static_cast<std::size_t>(i)] = loadVector<Words>(source.row(first + feature + i) + 4 * pair);
+        for (std::int64_t i = 0; i < kSquare; ++i) {
+          const std::byte* const from = source.row(first + feature + i) + 4 * pair;
+          if (pair == begin) __builtin_prefetch(from + kAhead);
+          rows[static_cast<std::size_t>(i)] = loadVector<Words>(from);
+        }
         turnSquare(rows, width, out + pair * width + feature);
       }
     }
@@ -90,18 +106,17 @@ void packPairs(const PanelSource& source, std::int64_t panel, std::uint32_t* out
     const std::byte* const row = source.row(first + feature);
     for (std::int64_t pair = whole; pair < pairs; ++pair)
       out[pair * width + feature] = loadHalf(row + 4 * pair) | loadHalf(row + 4 * pair + 2) << 16U;
-    if (matrix.columns % 2 != 0) out[pairs * width + feature] = loadHalf(row + 4 * pairs);
+    if (source.columns % 2 != 0) out[pairs * width + feature] = loadHalf(row + 4 * pairs);
   }
 }
 
 /// The words of a bf16 panel: of each k, features of the first half of the width in the lower halves, those
 /// of the second in the upper ones.
 void packInterleaved(const PanelSource& source, std::int64_t panel, std::uint32_t* out) {
-  const compute::HostMatrix& matrix = source.matrix;
   const std::int64_t half = source.width / 2;
   const std::int64_t first = panel * source.width;
-  const std::int64_t features = std::min(source.width, matrix.rows - first);
-  const std::int64_t columns = matrix.columns;
+  const std::int64_t features = std::min(source.width, source.rows - first);
+  const std::int64_t columns = source.columns;
   const std::int64_t whole =
       features == source.width && half % kSquare == 0 ? columns / (2 * kTurned) * (2 * kTurned) : 0;
   if (features < source.width) std::fill_n(out, half * columns, 0U);
@@ -111,8 +126,14 @@ void packInterleaved(const PanelSource& source, std::int64_t panel, std::uint32_
         std::array<Words, kSquare> lower;
         std::array<Words, kSquare> upper;
         for (std::int64_t i = 0; i < kSquare; ++i) {
-          const auto a = loadVector<Halves>(source.row(first + feature + i) + 2 * k);
-          const auto b = loadVector<Halves>(source.row(first + half + feature + i) + 2 * k);
+          const std::byte* const low = source.row(first + feature + i) + 2 * k;
+          const std::byte* const high = source.row(first + half + feature + i) + 2 * k;
+          if (k == begin) {
+            __builtin_prefetch(low + kAhead);
+            __builtin_prefetch(high + kAhead);
+          }
+          const auto a = loadVector<Halves>(low);
+          const auto b = loadVector<Halves>(high);
           lower[static_cast<std::size_t>(i)] =
               reinterpret_cast<Words>(__builtin_shufflevector(a, b, 0, 8, 1, 9, 2, 10, 3, 11));
           upper[static_cast<std::size_t>(i)] =
@@ -140,18 +161,17 @@ T loadBits(const std::byte* source) {
 
 template <class T>
 void packPanel(const PanelSource& source, std::int64_t panel, T* out) {
-  const compute::HostMatrix& matrix = source.matrix;
   const std::int64_t width = source.width;
   const std::int64_t first = panel * width;
-  const std::int64_t features = std::min(width, matrix.rows - first);
-  if (features < width) std::fill_n(out, width * matrix.columns, T{});
+  const std::int64_t features = std::min(width, source.rows - first);
+  if (features < width) std::fill_n(out, width * source.columns, T{});
   constexpr auto kSize = static_cast<std::int64_t>(sizeof(T));
   // A few k at a time, so that the lines being written stay in the nearest cache.
   constexpr std::int64_t kStep = 64;
-  for (std::int64_t begin = 0; begin < matrix.columns; begin += kStep) {
-    const std::int64_t end = std::min(begin + kStep, matrix.columns);
+  for (std::int64_t begin = 0; begin < source.columns; begin += kStep) {
+    const std::int64_t end = std::min(begin + kStep, source.columns);
     for (std::int64_t feature = 0; feature < features; ++feature) {
-      const std::byte* row = matrix.data + (first + feature) * matrix.columns * kSize;
+      const std::byte* row = source.row(first + feature);
       for (std::int64_t k = begin; k < end; ++k) out[k * width + feature] = loadBits<T>(row + k * kSize);
     }
   }
@@ -163,12 +183,16 @@ std::unique_ptr<CpuWeight> makeRows(const compute::HostMatrix& matrix, WeightFor
   check(matrix);
   auto weight = std::make_unique<CpuWeight>();
   const std::size_t rowBytes = compute::bytesOf(format, matrix.columns);
-  weight->m_buffer =
-      AlignedBuffer(checkedBytes("weight", matrix.rows, static_cast<std::int64_t>(rowBytes)), "weight");
+  weight->m_bytes = checkedBytes("weight", matrix.rows, static_cast<std::int64_t>(rowBytes));
   weight->m_rows = matrix.rows;
   weight->m_columns = matrix.columns;
   weight->m_format = format;
   weight->m_layout = CpuWeight::Layout::Rows;
+  if (format == matrix.format && matrix.stays) {
+    weight->m_source = matrix;
+    return weight;
+  }
+  weight->m_buffer = AlignedBuffer(weight->m_bytes, "weight");
   if (format == matrix.format) {
     std::memcpy(weight->m_buffer.as<std::byte>(), matrix.data, weight->m_buffer.size());
   } else {
@@ -185,11 +209,11 @@ std::unique_ptr<CpuWeight> makePanels(const compute::HostMatrix& matrix, const P
   CpuWeight& target = *weight;
   const compute::WeightFormatInfo& info = compute::infoOf(matrix.format);
   const std::int64_t width = layout.width;
-  const std::int64_t panels = (matrix.rows - 1) / width + 1;
   target.m_format = matrix.format;
   target.m_layout = layout.layout;
   target.m_rows = matrix.rows;
   target.m_columns = matrix.columns;
+  target.m_width = width;
   if (layout.layout == Layout::ByteGroups) {
     target.m_byteShape = bytePanelShape(info);
     target.m_panelBytes = target.m_byteShape.panelBytes(matrix.columns);
@@ -202,25 +226,38 @@ std::unique_ptr<CpuWeight> makePanels(const compute::HostMatrix& matrix, const P
   } else {
     target.m_panelBytes = width * static_cast<std::int64_t>(bytesOf(target.m_format, matrix.columns));
   }
-  target.m_buffer = AlignedBuffer(checkedBytes("weight", panels, target.m_panelBytes), "weight");
-  const PanelSource source{matrix, width, static_cast<std::int64_t>(matrix.rowBytes())};
-  pool.run(panels, std::stop_token{}, [&](std::int64_t panel, int) {
-    std::byte* const out = target.m_buffer.as<std::byte>() + panel * target.m_panelBytes;
-    if (target.m_layout == Layout::ByteGroups) {
-      packBytePanel(matrix, target.m_byteShape, panel, out);
-    } else if (target.m_layout == Layout::Bf16Pairs) {
-      packPairs(source, panel, reinterpret_cast<std::uint32_t*>(out));
-    } else if (info.isPacked()) {
-      packPanel(matrix, target.m_packedShape, panel, out);
-    } else if (target.m_format == WeightFormat::BF16) {
-      packInterleaved(source, panel, reinterpret_cast<std::uint32_t*>(out));
-    } else if (target.m_format == WeightFormat::F16) {
-      packPanel(source, panel, reinterpret_cast<F16Bits*>(out));
-    } else {
-      packPanel(source, panel, reinterpret_cast<float*>(out));
-    }
-  });
+  target.m_bytes = checkedBytes("weight", target.panels(), target.m_panelBytes);
+  target.m_source = matrix;
+  if (!matrix.stays) target.own(pool);
   return weight;
+}
+
+void CpuWeight::own(ThreadPool& pool) {
+  if (!isBorrowed()) return;
+  AlignedBuffer buffer(m_bytes, "weight");
+  auto* const all = buffer.as<std::byte>();
+  if (m_layout == Layout::Rows) {
+    std::memcpy(all, m_source.data, m_bytes);
+  } else {
+    pool.run(panels(), std::stop_token{},
+             [&](std::int64_t panel, int) { arrange(panel, 0, m_columns, all + panel * m_panelBytes); });
+  }
+  m_buffer = std::move(buffer);
+  m_source = {};
+}
+
+void CpuWeight::arrange(std::int64_t panel, std::int64_t k, std::int64_t count, std::byte* out) const {
+  if (m_layout == Layout::ByteGroups) return packBytePanel(m_source, m_byteShape, panel, k, count, out);
+  if (compute::infoOf(m_format).isPacked()) return packPanel(m_source, m_packedShape, panel, k, count, out);
+  const PanelSource source(m_source, m_width, k, count);
+  if (m_layout == Layout::Bf16Pairs)
+    packPairs(source, panel, reinterpret_cast<std::uint32_t*>(out));
+  else if (m_format == WeightFormat::BF16)
+    packInterleaved(source, panel, reinterpret_cast<std::uint32_t*>(out));
+  else if (m_format == WeightFormat::F16)
+    packPanel(source, panel, reinterpret_cast<F16Bits*>(out));
+  else
+    packPanel(source, panel, reinterpret_cast<float*>(out));
 }
 
 }  // namespace spanscope::cpu

@@ -30,13 +30,19 @@ struct PanelLayout;
 /// Bf16Pairs: panels of [⌈columns / 2⌉][width][2], filled with zeros.
 ///
 /// ByteGroups: panels of packed formats, see fast/byte_panels.h.
+///
+/// A borrowed weight has no data of its own yet. Rows are read where they lie; panels of f32, f16 and bf16
+/// are arranged part by part, when they are multiplied with (see PanelParts).
 class CpuWeight final : public compute::Weight {
  public:
   enum class Layout : std::uint8_t { Rows, Panels, Bf16Pairs, ByteGroups };
 
   std::int64_t rows() const override { return m_rows; }
   std::int64_t columns() const override { return m_columns; }
-  std::size_t bytes() const override { return m_buffer.size(); }
+  std::size_t bytes() const override { return m_bytes; }
+  bool isBorrowed() const override { return m_source.data != nullptr; }
+  /// Takes the data over; see Backend::own().
+  void own(ThreadPool& pool);
 
   Layout layout() const { return m_layout; }
   compute::WeightFormat format() const { return m_format; }
@@ -45,19 +51,33 @@ class CpuWeight final : public compute::Weight {
   const PackedPanelShape& packedShape() const { return m_packedShape; }
   /// Of a packed format, in groups of bytes.
   const BytePanelShape& byteShape() const { return m_byteShape; }
+  /// Of a weight that is not borrowed.
   template <class T>
   const T* data() const {
     return m_buffer.as<T>();
   }
+  /// Of a weight in rows.
+  const std::byte* row(std::int64_t index) const {
+    const std::byte* const first = isBorrowed() ? m_source.data : m_buffer.as<std::byte>();
+    return first + index * static_cast<std::int64_t>(bytesOf(m_format, m_columns));
+  }
+  /// Of a borrowed weight in panels: arranges `count` columns of a panel from k on, as they lie in a panel in
+  /// memory. k is even; of a packed format, both are whole blocks.
+  void arrange(std::int64_t panel, std::int64_t k, std::int64_t count, std::byte* out) const;
 
  private:
   friend std::unique_ptr<CpuWeight> makeRows(const compute::HostMatrix& matrix, compute::WeightFormat format);
   friend std::unique_ptr<CpuWeight> makePanels(const compute::HostMatrix& matrix, const PanelLayout& panels,
                                                ThreadPool& pool);
 
+  std::int64_t panels() const { return (m_rows - 1) / m_width + 1; }
+
   AlignedBuffer m_buffer;
+  compute::HostMatrix m_source;  ///< what is borrowed
+  std::size_t m_bytes = 0;       ///< of the buffer, once it is there
   std::int64_t m_rows = 0;
   std::int64_t m_columns = 0;
+  std::int64_t m_width = 0;  ///< of a panel
   std::int64_t m_panelBytes = 0;
   compute::WeightFormat m_format = compute::WeightFormat::F32;
   PackedPanelShape m_packedShape;
@@ -72,12 +92,63 @@ struct PanelLayout {
 };
 
 /// Keeps the order of the checkpoint. `format` is that of the matrix, or F32. makeRows() and makePanels()
-/// throw Failure for absurd sizes or if the memory cannot be allocated.
+/// throw Failure for absurd sizes or if the memory cannot be allocated. They borrow data that stays if it is
+/// in that format; panels of packed formats are never borrowed.
 std::unique_ptr<CpuWeight> makeRows(const compute::HostMatrix& matrix, compute::WeightFormat format);
 
 /// Packs panels. They keep the checkpoint's format, which must be one that the layout is for.
 std::unique_ptr<CpuWeight> makePanels(const compute::HostMatrix& matrix, const PanelLayout& panels,
                                       ThreadPool& pool);
+
+/// The panels of a weight of f32, f16 or bf16, part by part, as they are multiplied with: where they lie in
+/// memory, or, of a borrowed weight, arranged in `room` first.
+class PanelParts {
+ public:
+  /// `room`: for what is taken; not used unless the weight is borrowed.
+  PanelParts(const CpuWeight& weight, std::int64_t width, std::byte* room)
+      : m_weight(weight),
+        m_width(width),
+        m_elementBytes(static_cast<std::int64_t>(bytesOf(weight.format(), 1))),
+        m_room(weight.isBorrowed() ? room : nullptr),
+        m_data(weight.isBorrowed() ? nullptr : weight.data<std::byte>()) {}
+
+  /// Bytes from a panel to the next of those that take() gave.
+  std::int64_t stride(std::int64_t count) const {
+    return m_room == nullptr ? m_weight.panelBytes() : count * m_width * m_elementBytes;
+  }
+  /// `count` columns from k on of `together` panels; what was taken before is no longer valid.
+  const std::byte* take(std::int64_t panel, std::int64_t together, std::int64_t k, std::int64_t count) const {
+    if (m_room == nullptr) return m_data + panel * m_weight.panelBytes() + k * m_width * m_elementBytes;
+    for (std::int64_t i = 0; i < together; ++i)
+      m_weight.arrange(panel + i, k, count, m_room + i * stride(count));
+    return m_room;
+  }
+
+ private:
+  const CpuWeight& m_weight;
+  std::int64_t m_width;
+  std::int64_t m_elementBytes;
+  std::byte* m_room;
+  const std::byte* m_data;
+};
+
+/// Some columns of a panel of a packed weight: where they lie in memory, or, of a borrowed weight, arranged
+/// in `room` first.
+struct PackedPart {
+  PackedPart(const CpuWeight& weight, std::int64_t panel, std::int64_t first, std::int64_t count,
+             std::byte* room) {
+    if (weight.isBorrowed()) {
+      weight.arrange(panel, first, count, room);
+      panelData = room;
+    } else {
+      panelData = weight.data<std::byte>() + panel * weight.panelBytes();
+      k = first;
+    }
+  }
+
+  const std::byte* panelData = nullptr;
+  std::int64_t k = 0;  ///< of the first one, in panelData
+};
 
 inline const CpuWeight& cpuWeight(const compute::Weight& weight) {
   return static_cast<const CpuWeight&>(weight);

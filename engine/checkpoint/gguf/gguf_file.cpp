@@ -213,4 +213,8 @@ void GgufFile::requireWhole() const {
   for (const MappedFile& file : m_files) file.requireWhole();
 }
 
+void GgufFile::requireUnchanged() const {
+  for (const MappedFile& file : m_files) file.requireUnchanged();
+}
+
 }  // namespace spanscope::checkpoint

@@ -55,6 +55,7 @@ class GgufFile {
   const std::map<std::string, Located>& tensors() const { return m_tensors; }
   /// See MappedFile.
   void requireWhole() const;
+  void requireUnchanged() const;
 
  private:
   void add(const std::filesystem::path& path, GgufContents contents);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "engine/compute/weight_format/packed_blocks.h"
 
+#include <array>
 #include <bit>
 #include <cstring>
 
@@ -10,6 +11,15 @@ namespace {
 constexpr std::size_t kHalf = 16;      // elements of half a small block
 constexpr std::size_t kLine = 32;      // elements of one line of a large block
 constexpr std::size_t kStretch = 128;  // a large block has two stretches of four lines
+
+/// A copy of some bytes of a block. Loops that read it cannot write it, so a compiler makes vector
+/// instructions of them.
+template <std::size_t kCount>
+std::array<std::uint8_t, kCount> bytesAt(const std::byte* block) {
+  std::array<std::uint8_t, kCount> bytes;
+  std::memcpy(bytes.data(), block, kCount);
+  return bytes;
+}
 
 std::uint8_t byteAt(const std::byte* block, std::size_t place) {
   return std::to_integer<std::uint8_t>(block[place]);
@@ -28,10 +38,9 @@ std::uint8_t high4(std::uint8_t byte) {
 
 /// Byte j holds element j in its lower half, and element j + 16 in its upper half.
 void takeHalves(const std::byte* bytes, std::uint8_t* codes) {
-  for (std::size_t j = 0; j < kHalf; ++j) {
-    codes[j] = low4(byteAt(bytes, j));
-    codes[j + kHalf] = high4(byteAt(bytes, j));
-  }
+  const auto own = bytesAt<kHalf>(bytes);
+  for (std::size_t j = 0; j < kHalf; ++j) codes[j] = low4(own[j]);
+  for (std::size_t j = 0; j < kHalf; ++j) codes[j + kHalf] = high4(own[j]);
 }
 
 /// Bit j of four bytes is bit 4 of element j.
@@ -45,33 +54,31 @@ void addFifthBits(const std::byte* bytes, std::uint8_t* codes) {
 /// Four bits of each line: each 32 bytes hold two lines, the first in the lower halves.
 void takeLines(const std::byte* bytes, std::uint8_t* codes) {
   for (std::size_t pair = 0; pair < 4; ++pair) {
-    for (std::size_t j = 0; j < kLine; ++j) {
-      const std::uint8_t byte = byteAt(bytes, pair * kLine + j);
-      codes[2 * pair * kLine + j] = low4(byte);
-      codes[(2 * pair + 1) * kLine + j] = high4(byte);
-    }
+    const auto own = bytesAt<kLine>(bytes + pair * kLine);
+    std::uint8_t* const first = codes + 2 * pair * kLine;
+    for (std::size_t j = 0; j < kLine; ++j) first[j] = low4(own[j]);
+    for (std::size_t j = 0; j < kLine; ++j) first[j + kLine] = high4(own[j]);
   }
 }
 
 /// Two bits of each line: each 32 bytes hold the four lines of a stretch, the first in the lowest bits.
 void takeCrumbs(const std::byte* bytes, std::uint8_t* codes) {
   for (std::size_t stretch = 0; stretch < 2; ++stretch) {
+    const auto own = bytesAt<kLine>(bytes + stretch * kLine);
     for (std::size_t line = 0; line < 4; ++line) {
-      for (std::size_t j = 0; j < kLine; ++j) {
-        const std::uint8_t byte = byteAt(bytes, stretch * kLine + j);
-        codes[stretch * kStretch + line * kLine + j] = static_cast<std::uint8_t>((byte >> (2 * line)) & 3U);
-      }
+      std::uint8_t* const out = codes + stretch * kStretch + line * kLine;
+      for (std::size_t j = 0; j < kLine; ++j) out[j] = static_cast<std::uint8_t>((own[j] >> (2 * line)) & 3U);
     }
   }
 }
 
 /// Bit `line` of byte j belongs to element j of the line; it becomes bit `place` of the code.
 void addLineBits(const std::byte* bytes, unsigned place, std::uint8_t* codes) {
+  const auto own = bytesAt<kLine>(bytes);
   for (std::size_t line = 0; line < 8; ++line) {
-    for (std::size_t j = 0; j < kLine; ++j) {
-      const auto bit = static_cast<std::uint8_t>((byteAt(bytes, j) >> line) & 1U);
-      codes[line * kLine + j] = static_cast<std::uint8_t>(codes[line * kLine + j] | (bit << place));
-    }
+    std::uint8_t* const out = codes + line * kLine;
+    for (std::size_t j = 0; j < kLine; ++j)
+      out[j] = static_cast<std::uint8_t>(out[j] | (((own[j] >> line) & 1U) << place));
   }
 }
 
@@ -93,7 +100,9 @@ void takeScalesAndMinima(const std::byte* bytes, PackedParts& parts) {
 
 void takeCodesQ8_0(const std::byte* block, PackedParts& parts) {
   // Signed bytes become codes from 0 on: −128 is 0.
-  for (std::size_t j = 0; j < 2 * kHalf; ++j) parts.codes[j] = byteAt(block, 2 + j) ^ 0x80U;
+  auto own = bytesAt<2 * kHalf>(block + 2);
+  for (std::uint8_t& byte : own) byte ^= 0x80U;
+  std::memcpy(parts.codes, own.data(), own.size());
 }
 
 void takeCodesQ4_0(const std::byte* block, PackedParts& parts) {
@@ -148,21 +157,17 @@ void takeCodesQ5_K(const std::byte* block, PackedParts& parts) {
 
 void takeCodesQ6_K(const std::byte* block, PackedParts& parts) {
   for (std::size_t stretch = 0; stretch < 2; ++stretch) {
-    const std::byte* low = block + stretch * 64;
-    const std::byte* high = block + 128 + stretch * kLine;
-    std::uint8_t* codes = parts.codes + stretch * kStretch;
-    for (std::size_t j = 0; j < kLine; ++j) {
-      const std::uint8_t first = byteAt(low, j);
-      const std::uint8_t second = byteAt(low, j + kLine);
-      const std::uint8_t tops = byteAt(high, j);
-      const auto join = [](std::uint8_t four, unsigned two) {
-        return static_cast<std::uint8_t>(four | ((two & 3U) << 4));
-      };
-      codes[j] = join(low4(first), tops);
-      codes[j + kLine] = join(low4(second), tops >> 2);
-      codes[j + 2 * kLine] = join(high4(first), tops >> 4);
-      codes[j + 3 * kLine] = join(high4(second), tops >> 6);
-    }
+    const auto first = bytesAt<kLine>(block + stretch * 64);
+    const auto second = bytesAt<kLine>(block + stretch * 64 + kLine);
+    const auto tops = bytesAt<kLine>(block + 128 + stretch * kLine);
+    std::uint8_t* const codes = parts.codes + stretch * kStretch;
+    const auto join = [](unsigned four, unsigned two) {
+      return static_cast<std::uint8_t>(four | ((two & 3U) << 4U));
+    };
+    for (std::size_t j = 0; j < kLine; ++j) codes[j] = join(first[j] & 15U, tops[j]);
+    for (std::size_t j = 0; j < kLine; ++j) codes[j + kLine] = join(second[j] & 15U, tops[j] >> 2U);
+    for (std::size_t j = 0; j < kLine; ++j) codes[j + 2 * kLine] = join(first[j] >> 4U, tops[j] >> 4U);
+    for (std::size_t j = 0; j < kLine; ++j) codes[j + 3 * kLine] = join(second[j] >> 4U, tops[j] >> 6U);
   }
   for (std::size_t part = 0; part < 16; ++part)
     parts.scales[part] = static_cast<std::int8_t>(byteAt(block, 192 + part));

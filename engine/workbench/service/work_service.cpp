@@ -234,7 +234,7 @@ void WorkService::serve() {
     {
       std::unique_lock lock(m_queue->mutex);
       m_queue->wake.wait(lock, [this] {
-        return m_queue->isEnding || !m_queue->waiting.empty() || !m_goingOn.empty() || !m_isKept;
+        return m_queue->isEnding || !m_queue->waiting.empty() || !m_goingOn.empty() || !m_isTidy;
       });
       if (m_queue->isEnding && m_goingOn.empty()) return;
     }
@@ -243,8 +243,8 @@ void WorkService::serve() {
     } else if (!m_goingOn.empty()) {
       advance();
     } else {
-      // What runs left goes to the span store in turns with whatever else there is to do.
-      m_isKept = m_place.keepFor(kTurn);
+      // What can wait is done in turns with whatever else there is to do.
+      m_isTidy = m_place.tidyFor(kTurn);
     }
   }
 }
@@ -263,6 +263,7 @@ void WorkService::carryOut(Item& item, const Step& step) {
 }
 
 void WorkService::begin(std::unique_ptr<Item> item) {
+  m_isTidy = false;
   const std::stop_token stop = item->shared->stop.get_token();
   carryOut(*item, [&] {
     Begun begun = Begun::Done;
@@ -299,7 +300,7 @@ void WorkService::advance() {
     });
     if (!hasEnded) continue;
     m_goingOn.erase(place);
-    m_isKept = false;
+    m_isTidy = false;
   }
 }
 

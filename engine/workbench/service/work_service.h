@@ -98,7 +98,7 @@ class WorkService {
 
   Workplace m_place;     ///< of the thread
   Items m_goingOn;       ///< in the session, as they began; of the thread
-  bool m_isKept = true;  ///< nothing is left to be kept; of the thread
+  bool m_isTidy = true;  ///< nothing is left that waits for a pause; of the thread
   std::shared_ptr<Queue> m_queue;
   std::thread m_thread;
 };

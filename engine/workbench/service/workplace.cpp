@@ -9,6 +9,7 @@
 #include "engine/workbench/setting_values.h"
 
 #include <algorithm>
+#include <limits>
 #include <stdexcept>
 #include <utility>
 
@@ -27,7 +28,10 @@ Workplace::Workplace(compute::Backends backends, WorkplaceWatcher& watcher, OwnM
 Workplace::~Workplace() = default;
 
 ModelBundle Workplace::loadBeside(const RunSettings& settings, const std::stop_token& stop) {
-  if (m_own) return m_own->loadBeside(settings);
+  return m_own ? m_own->loadBeside(settings) : load(settings, false, stop);
+}
+
+ModelBundle Workplace::load(const RunSettings& settings, bool borrow, const std::stop_token& stop) {
   const RunSettings identity = modelIdentityOf(settings);
   return loadModelBundle(identity.model, m_backends,
                          {.threads = identity.threads,
@@ -38,6 +42,7 @@ ModelBundle Workplace::loadBeside(const RunSettings& settings, const std::stop_t
                           .adapter = identity.adapter,
                           .chat = templateOf(identity.chatTemplate),
                           .context = identity.context,
+                          .borrow = borrow,
                           .stop = stop,
                           .progress = [this, &identity](std::size_t read, std::size_t all) {
                             m_watcher.loading(identity.model, read, all);
@@ -54,12 +59,18 @@ std::optional<ModelBundle> Workplace::loadExactBeside(const std::stop_token& sto
 }
 
 ModelBundle& Workplace::modelFor(const RunSettings& settings, const std::stop_token& stop) {
+  ModelBundle& model = haveModel(settings, stop);
+  model.decoder->own(std::numeric_limits<std::size_t>::max());
+  return model;
+}
+
+ModelBundle& Workplace::haveModel(const RunSettings& settings, const std::stop_token& stop) {
   if (m_own) return *m_model;
   RunSettings identity = modelIdentityOf(settings);
   if (m_model && m_modelIdentity == identity) return *m_model;
   m_watcher.loadingBegins();
   const std::shared_ptr<void> atEnd(nullptr, [this](void*) { m_watcher.loadingEnds(); });
-  auto model = std::make_shared<ModelBundle>(loadBeside(settings, stop));
+  auto model = std::make_shared<ModelBundle>(load(settings, true, stop));
   closeSession(stop);
   m_model = std::move(model);
   m_modelIdentity = std::move(identity);
@@ -103,7 +114,7 @@ run::Session& Workplace::sessionOf(RunId run) const {
 }
 
 run::Session& Workplace::sessionFor(const RunSettings& settings, const std::stop_token& stop) {
-  modelFor(settings, stop);
+  haveModel(settings, stop);
   if (m_own) {
     if (m_session) return *m_session;
     m_recorder = m_own->recorder;
@@ -139,8 +150,23 @@ void Workplace::clearIfAsked() {
   if (takeClearing() && m_session) m_session->clearCache();
 }
 
-bool Workplace::keepFor(std::chrono::milliseconds most) {
+bool Workplace::tidyFor(std::chrono::milliseconds most) {
+  if (!ownFor(most)) return false;
   return !m_session || m_session->keepFor(most);
+}
+
+/// True: no weight is borrowed any more.
+bool Workplace::ownFor(std::chrono::milliseconds most) {
+  constexpr std::size_t kStep = std::size_t{8} << 20U;
+  if (!m_model || !m_model->decoder) return true;
+  const auto end = std::chrono::steady_clock::now() + most;
+  try {
+    while (m_model->decoder->own(kStep)) {
+      if (std::chrono::steady_clock::now() >= end) return false;
+    }
+  } catch (const Failure&) {  // the next run will say so
+  }
+  return true;
 }
 
 }  // namespace spanscope::workbench

@@ -68,8 +68,9 @@ class Workplace {
 
   const compute::Backends& backends() const { return m_backends; }
 
-  /// The model of the settings. Where another one is loaded, it is replaced: that one and its session go only
-  /// when the new one is there. Throws Failure, also on a stop.
+  /// The model of the settings, with all its weights taken over, so that times of passes compare. Where
+  /// another one is loaded, it is replaced: that one and its session go only when the new one is there.
+  /// Throws Failure, also on a stop.
   ModelBundle& modelFor(const RunSettings& settings, const std::stop_token& stop = {});
   /// The model that is loaded; null: none is.
   const std::shared_ptr<ModelBundle>& model() const { return m_model; }
@@ -111,11 +112,15 @@ class Workplace {
   bool takeClearing() { return m_isToBeCleared.exchange(false); }
   void clearIfAsked();
 
-  /// For so long, writes what the session's runs left to its span store. True: there is nothing left to
-  /// write.
-  bool keepFor(std::chrono::milliseconds most);
+  /// For about so long, does what can wait for a pause: takes over borrowed weights, and writes what the
+  /// session's runs left to its span store. True: there is nothing left to do.
+  bool tidyFor(std::chrono::milliseconds most);
 
  private:
+  ModelBundle load(const RunSettings& settings, bool borrow, const std::stop_token& stop);
+  /// The same as modelFor(), but weights may still be borrowed.
+  ModelBundle& haveModel(const RunSettings& settings, const std::stop_token& stop);
+  bool ownFor(std::chrono::milliseconds most);
   void closeSession(const std::stop_token& stop);
 
   const compute::Backends m_backends;

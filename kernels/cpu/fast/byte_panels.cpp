@@ -2,6 +2,8 @@
 #include "kernels/cpu/fast/byte_panels.h"
 
 #include <algorithm>
+#include <array>
+#include <cstdint>
 #include <cstring>
 
 namespace spanscope::cpu {
@@ -10,68 +12,119 @@ namespace {
 using compute::PackedParts;
 using compute::WeightFormatInfo;
 
-constexpr std::int64_t kHalf = BytePanelShape::kWidth / 2;
+constexpr std::int64_t kWidth = BytePanelShape::kWidth;
+constexpr std::int64_t kHalf = kWidth / 2;
+constexpr std::int64_t kMostGroups = 8;
+// Rows are far apart, so what comes next of them is asked for.
+constexpr std::int64_t kAhead = 256;
 
 /// Bits of a code in the lower planes; the rest lies in the upper ones.
 int lowBitsOf(int bits) {
   return bits == 8 ? 8 : bits >= 4 ? 4 : 2;
 }
 
-void addBits(std::byte& byte, unsigned value, unsigned place) {
-  byte |= static_cast<std::byte>(value << place);
+/// A block of each feature of a panel, taken apart; zeros for features beyond the matrix.
+using Blocks = std::array<PackedParts, kWidth>;
+/// For each group of a part and each feature, the codes of four k, a byte each.
+using Words = std::array<std::array<std::uint32_t, kWidth>, kMostGroups>;
+
+/// So many bits from `first` on of each byte.
+template <unsigned kFirst, unsigned kBits>
+std::uint32_t bitsOf(std::uint32_t word) {
+  constexpr std::uint32_t kMask = 0x01010101U * ((1U << kBits) - 1U);
+  return (word >> kFirst) & kMask;
 }
 
-/// Writes some bits of a code into a plane that is zero so far.
-void putInPlane(std::byte* plane, int bits, std::int64_t feature, std::int64_t k, unsigned value) {
-  const std::int64_t group = k / BytePanelShape::kGroup;
-  const std::int64_t vector = feature / kHalf;
-  const std::int64_t byte = feature % kHalf * BytePanelShape::kGroup + k % BytePanelShape::kGroup;
-  switch (bits) {
-    case 8:
-      plane[(2 * group + vector) * BytePanelShape::kVector + byte] = static_cast<std::byte>(value);
-      break;
-    case 4:
-      addBits(plane[group * BytePanelShape::kVector + byte], value, static_cast<unsigned>(4 * vector));
-      break;
-    case 2:
-      addBits(plane[group / 2 * BytePanelShape::kVector + byte], value,
-              static_cast<unsigned>(2 * (group % 2 * 2 + vector)));
-      break;
-    default:
-      addBits(plane[((2 * group + vector) * BytePanelShape::kVector + byte) / 8], value,
-              static_cast<unsigned>(byte % 8));
+void putWord(std::byte* plane, std::int64_t index, std::uint32_t word) {
+  std::memcpy(plane + 4 * index, &word, sizeof word);
+}
+
+// Each of these writes the planes of some bits of a part: a word of a vector has the four k of a feature.
+
+void putBytes(const Words& words, std::int64_t groups, std::byte* plane) {
+  for (std::int64_t group = 0; group < groups; ++group)
+    std::memcpy(plane + group * kWidth * 4, words[static_cast<std::size_t>(group)].data(), kWidth * 4);
+}
+
+void putFours(const Words& words, std::int64_t groups, std::byte* plane) {
+  for (std::int64_t group = 0; group < groups; ++group) {
+    const std::uint32_t* const of = words[static_cast<std::size_t>(group)].data();
+    for (std::int64_t i = 0; i < kHalf; ++i)
+      putWord(plane, group * kHalf + i, bitsOf<0, 4>(of[i]) | bitsOf<0, 4>(of[i + kHalf]) << 4U);
   }
 }
 
-void packBlockOf(const WeightFormatInfo& info, const BytePanelShape& shape, const std::byte* source,
-                 std::int64_t feature, std::byte* out) {
-  PackedParts parts;
-  compute::takeApart(info, source, parts);
-  std::memcpy(out + 2 * feature, source + info.factorAt, 2);
-  if (info.rule.hasMinimum)
-    std::memcpy(out + 2 * (BytePanelShape::kWidth + feature), source + info.minimumAt, 2);
-  const int low = lowBitsOf(info.rule.bits);
-  for (std::int64_t part = 0; part < shape.parts(); ++part) {
-    std::byte* at = out + shape.headBytes + part * shape.partBytes;
-    if (info.rule.hasScales) at[feature] = static_cast<std::byte>(parts.scales[part]);
-    if (info.rule.hasMinima)
-      at[BytePanelShape::kWidth + feature] = static_cast<std::byte>(parts.minima[part]);
-    at += shape.partHeadBytes;
-    const std::uint8_t* codes = parts.codes + part * shape.partElements;
-    for (std::int64_t k = 0; k < shape.partElements; ++k) {
-      const unsigned code = codes[k];
-      putInPlane(at, low, feature, k, code & ((1U << low) - 1U));
-      if (info.rule.bits > low)
-        putInPlane(at + shape.lowBytes, info.rule.bits - low, feature, k, code >> low);
+template <unsigned kFirst>
+void putTwos(const Words& words, std::int64_t groups, std::byte* plane) {
+  for (std::int64_t group = 0; group < groups; group += 2) {
+    const std::uint32_t* const of = words[static_cast<std::size_t>(group)].data();
+    const std::uint32_t* const next = words[static_cast<std::size_t>(group + 1)].data();
+    for (std::int64_t i = 0; i < kHalf; ++i) {
+      putWord(plane, group / 2 * kHalf + i,
+              bitsOf<kFirst, 2>(of[i]) | bitsOf<kFirst, 2>(of[i + kHalf]) << 2U |
+                  bitsOf<kFirst, 2>(next[i]) << 4U | bitsOf<kFirst, 2>(next[i + kHalf]) << 6U);
     }
   }
+}
+
+template <unsigned kFirst>
+void putOnes(const Words& words, std::int64_t groups, std::byte* plane) {
+  // Gathers the lowest bits of four bytes in the bits 24 to 27.
+  constexpr std::uint32_t kGather = 1U << 24U | 1U << 17U | 1U << 10U | 1U << 3U;
+  for (std::int64_t group = 0; group < groups; ++group) {
+    const std::uint32_t* const of = words[static_cast<std::size_t>(group)].data();
+    for (std::int64_t i = 0; i < kHalf; ++i) {
+      const std::uint32_t first = (bitsOf<kFirst, 1>(of[2 * i]) * kGather) >> 24U & 15U;
+      const std::uint32_t second = (bitsOf<kFirst, 1>(of[2 * i + 1]) * kGather) >> 24U & 15U;
+      plane[group * kHalf + i] = static_cast<std::byte>(first | second << 4U);
+    }
+  }
+}
+
+void putCodes(int bits, std::int64_t lowBytes, const Words& words, std::int64_t groups, std::byte* planes) {
+  std::byte* const upper = planes + lowBytes;
+  switch (bits) {
+    case 8:
+      return putBytes(words, groups, planes);
+    case 6:
+      putFours(words, groups, planes);
+      return putTwos<4>(words, groups, upper);
+    case 5:
+      putFours(words, groups, planes);
+      return putOnes<4>(words, groups, upper);
+    case 4:
+      return putFours(words, groups, planes);
+    case 3:
+      putTwos<0>(words, groups, planes);
+      return putOnes<2>(words, groups, upper);
+    default:
+      return putTwos<0>(words, groups, planes);
+  }
+}
+
+void packPart(const WeightFormatInfo& info, const BytePanelShape& shape, const Blocks& blocks,
+              std::int64_t part, std::byte* out) {
+  std::byte* head = out;
+  if (info.rule.hasScales) {
+    for (const PackedParts& block : blocks) *head++ = static_cast<std::byte>(block.scales[part]);
+  }
+  if (info.rule.hasMinima) {
+    for (const PackedParts& block : blocks) *head++ = static_cast<std::byte>(block.minima[part]);
+  }
+  Words words;
+  for (std::size_t feature = 0; feature < blocks.size(); ++feature) {
+    const std::uint8_t* const codes = blocks[feature].codes + part * shape.partElements;
+    for (std::int64_t group = 0; group < shape.groups(); ++group)
+      std::memcpy(&words[static_cast<std::size_t>(group)][feature], codes + group * BytePanelShape::kGroup,
+                  4);
+  }
+  putCodes(info.rule.bits, shape.lowBytes, words, shape.groups(), head);
 }
 
 }  // namespace
 
 BytePanelShape bytePanelShape(const WeightFormatInfo& info) {
   const compute::PackedRule& rule = info.rule;
-  constexpr std::int64_t kWidth = BytePanelShape::kWidth;
   BytePanelShape shape;
   shape.blockElements = info.blockElements;
   shape.partElements = rule.partElements;
@@ -84,16 +137,25 @@ BytePanelShape bytePanelShape(const WeightFormatInfo& info) {
 }
 
 void packBytePanel(const compute::HostMatrix& matrix, const BytePanelShape& shape, std::int64_t panel,
-                   std::byte* out) {
+                   std::int64_t k, std::int64_t columns, std::byte* out) {
   const WeightFormatInfo& info = compute::infoOf(matrix.format);
-  const std::int64_t first = panel * BytePanelShape::kWidth;
-  const std::int64_t features = std::min(BytePanelShape::kWidth, matrix.rows - first);
-  const std::int64_t blocks = matrix.columns / shape.blockElements;
-  std::fill_n(out, shape.panelBytes(matrix.columns), std::byte{0});
-  for (std::int64_t feature = 0; feature < features; ++feature) {
-    const std::byte* row = matrix.row(first + feature);
-    for (std::int64_t block = 0; block < blocks; ++block)
-      packBlockOf(info, shape, row + block * info.blockBytes, feature, out + block * shape.blockBytes);
+  const std::int64_t first = panel * kWidth;
+  const std::int64_t features = std::min(kWidth, matrix.rows - first);
+  const std::int64_t count = columns / shape.blockElements;
+  const auto rowBytes = static_cast<std::int64_t>(matrix.rowBytes());
+  const std::byte* source = matrix.row(first) + k / shape.blockElements * info.blockBytes;
+  if (features < kWidth) std::fill_n(out, shape.panelBytes(columns), std::byte{0});
+  Blocks blocks{};
+  for (std::int64_t block = 0; block < count; ++block, out += shape.blockBytes, source += info.blockBytes) {
+    for (std::int64_t feature = 0; feature < features; ++feature) {
+      const std::byte* const own = source + feature * rowBytes;
+      __builtin_prefetch(own + kAhead);
+      info.takeCodes(own, blocks[static_cast<std::size_t>(feature)]);
+      std::memcpy(out + 2 * feature, own + info.factorAt, 2);
+      if (info.rule.hasMinimum) std::memcpy(out + 2 * (kWidth + feature), own + info.minimumAt, 2);
+    }
+    for (std::int64_t part = 0; part < shape.parts(); ++part)
+      packPart(info, shape, blocks, part, out + shape.headBytes + part * shape.partBytes);
   }
 }
 

@@ -42,8 +42,9 @@ struct BytePanelShape {
 
 BytePanelShape bytePanelShape(const compute::WeightFormatInfo& info);
 
-/// Packs one panel; features beyond the matrix become zeros. `out` has shape.panelBytes() bytes.
+/// Packs `columns` columns of one panel from k on, both whole blocks; features beyond the matrix become
+/// zeros. `out` has shape.panelBytes(columns) bytes.
 void packBytePanel(const compute::HostMatrix& matrix, const BytePanelShape& shape, std::int64_t panel,
-                   std::byte* out);
+                   std::int64_t k, std::int64_t columns, std::byte* out);
 
 }  // namespace spanscope::cpu

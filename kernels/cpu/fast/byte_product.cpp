@@ -356,11 +356,12 @@ class ByteProduct {
       : m_weight(*job.weight),
         m_rows(job.packedRows),
         m_rowBytes(packedRowBytes(*job.weight)),
+        m_room(scratch.arranged),
         m_taken(reinterpret_cast<std::byte*>(scratch.widened)) {}
 
   const std::byte* take(std::int64_t panel, std::int64_t k, std::int64_t count) const {
-    takeParts<kFormat>(m_weight.byteShape(), m_weight.data<std::byte>() + panel * m_weight.panelBytes(), k,
-                       count, m_taken);
+    const PackedPart part(m_weight, panel, k, count, m_room);
+    takeParts<kFormat>(m_weight.byteShape(), part.panelData, part.k, count, m_taken);
     return m_taken;
   }
   const std::byte* rowsAt(std::int64_t row, std::int64_t rows, std::int64_t k) const {
@@ -377,6 +378,7 @@ class ByteProduct {
   const CpuWeight& m_weight;
   const std::byte* m_rows;
   std::int64_t m_rowBytes;
+  std::byte* m_room;
   std::byte* m_taken;
 };
 
@@ -395,9 +397,9 @@ void directBlock(const MatmulJob& job, std::int64_t j, const MatmulScratch& scra
   const std::int64_t panels = std::min(job.panelBlock, job.panels - firstPanel);
   const std::int64_t sumStride = kFastRowTile * kFastWidth;
   for (std::int64_t panel = 0; panel < panels; ++panel) {
-    kTable[static_cast<std::size_t>(rows - 1)](
-        weight.byteShape(), weight.data<std::byte>() + (firstPanel + panel) * weight.panelBytes(),
-        job.columns, job.packedRows, scratch.sums + panel * sumStride);
+    const PackedPart whole(weight, firstPanel + panel, 0, job.columns, scratch.arranged);
+    kTable[static_cast<std::size_t>(rows - 1)](weight.byteShape(), whole.panelData, job.columns,
+                                               job.packedRows, scratch.sums + panel * sumStride);
   }
   finishTiles(job, 0, rows, firstPanel, panels, scratch.sums, sumStride);
 }

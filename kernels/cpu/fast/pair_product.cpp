@@ -77,13 +77,13 @@ void packPairs(const float* x, std::int64_t columns, std::int64_t stride, std::u
 
 class PairProduct {
  public:
-  PairProduct(const MatmulJob& job, const MatmulScratch& /*scratch*/)
+  PairProduct(const MatmulJob& job, const MatmulScratch& scratch)
       : m_rows(reinterpret_cast<const std::uint32_t*>(job.packedRows)),
-        m_weights(job.weight->data<std::uint32_t>()),
+        m_weights(*job.weight, kFastWidth, scratch.arranged),
         m_pairs(pairsOf(job.columns)) {}
 
-  const std::uint32_t* take(std::int64_t panel, std::int64_t k, std::int64_t /*count*/) const {
-    return m_weights + (panel * m_pairs + k / kPairElements) * kFastWidth;
+  const std::uint32_t* take(std::int64_t panel, std::int64_t k, std::int64_t count) const {
+    return reinterpret_cast<const std::uint32_t*>(m_weights.take(panel, 1, k, count));
   }
   const std::uint32_t* rowsAt(std::int64_t row, std::int64_t rows, std::int64_t k) const {
     return m_rows + row * m_pairs + k / kPairElements * rows;
@@ -96,7 +96,7 @@ class PairProduct {
 
  private:
   const std::uint32_t* m_rows;
-  const std::uint32_t* m_weights;
+  PanelParts m_weights;
   std::int64_t m_pairs;
 };
 

@@ -60,7 +60,7 @@ std::vector<float> logitsOf(const model::ModelConfig& config, const model::Weigh
                             const model::Adapter* adapter, const std::vector<TokenId>& ids,
                             const std::vector<TestSegment>& segments) {
   const auto backend = test::makeBackend();
-  model::Decoder decoder(config, weights, *backend, adapter);
+  model::Decoder decoder(config, weights, *backend, {.adapter = adapter});
   const auto store =
       backend->makeKvStore(decoder.kvShape(blocksNeeded(segments, 16), 16, compute::DType::F32));
   return runSegments(decoder, *store, ids, segments).logits;
@@ -226,7 +226,7 @@ class TestAdapter : public QObject {
     const model::Adapter adapter = model::Adapter::open(checkpointAt("bf16_gqa_tied") / "adapter");
     const auto backend = test::makeBackend();
     try {
-      const model::Decoder decoder(config, *weights, *backend, &adapter);
+      const model::Decoder decoder(config, *weights, *backend, {.adapter = &adapter});
       QFAIL("opened");
     } catch (const Failure& failure) {
       QVERIFY(failure.error().file.find("adapter") != std::string::npos);

@@ -594,12 +594,40 @@ class TestDecoder : public QObject {
     QVERIFY_EXCEPTION_THROWN(fixture.decoder.forward(Fixture::sequence(kTokens), *store, {}), Failure);
   }
 
-  /// The same span table in passes of any size, on any threads, in any blocks: the same bits.
+  /// The first pass waits for nothing; then the weights are taken over, and their source is let go.
+  void borrowedWeightsAreTakenOver() {
+    std::shared_ptr<const model::WeightSource> weights = model::makeRandomWeights(smallConfig(), 4);
+    const std::weak_ptr<const model::WeightSource> source = weights;
+    const auto backend = test::makeBackend("cpu", 2);
+    model::Decoder decoder(smallConfig(), *weights, *backend, {.lender = weights});
+    weights.reset();
+    QVERIFY(!source.expired());
+    QVERIFY(decoder.own(1));  // at least one weight, and not all
+    QVERIFY(!source.expired());
+    const auto store = backend->makeKvStore(decoder.kvShape(12, 4, DType::F32));
+    decoder.forward(Fixture::sequence(kTokens), *store, {});
+    QVERIFY(!source.expired());
+    decoder.forward(Fixture::sequence(kTokens), *store, {});
+    QVERIFY(source.expired());
+    QVERIFY(!decoder.own(1));
+  }
+
+  void onlyAProcessorBorrows() {
+    std::shared_ptr<const model::WeightSource> weights = model::makeRandomWeights(smallConfig(), 4);
+    const std::weak_ptr<const model::WeightSource> source = weights;
+    ReferenceBackend backend;
+    model::Decoder decoder(smallConfig(), *weights, backend, {.lender = weights});
+    weights.reset();
+    QVERIFY(source.expired());
+  }
+
+  /// The same span table in passes of any size, on any threads, in any blocks, of borrowed weights: the same
+  /// bits.
   void cutsChangeNothing() {
     const std::uint64_t seed = testSeed(21);
     qInfo("seed %llu", static_cast<unsigned long long>(seed));
     Random random(seed);
-    const auto weights = model::makeRandomWeights(smallConfig(), 4);
+    const std::shared_ptr<const model::WeightSource> weights = model::makeRandomWeights(smallConfig(), 4);
     for (int round = 0; round < 12; ++round) {
       std::vector<TestSegment> segments;
       std::vector<TokenId> tokens;
@@ -612,7 +640,8 @@ class TestDecoder : public QObject {
       std::vector<float> first;
       for (int threads = 1; threads <= 3; ++threads) {
         const auto backend = test::makeBackend("cpu", threads);
-        model::Decoder decoder(smallConfig(), *weights, *backend);
+        model::Decoder decoder(smallConfig(), *weights, *backend,
+                               {.lender = threads == 3 ? weights : nullptr});
         SegmentOptions options;
         if (threads > 1) {
           options.rowsPerPass = static_cast<std::int32_t>(random.between(1, 30));

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "engine/base/error.h"
+#include "engine/trace/no_sink.h"
 #include "engine/workbench/model_bundle.h"
 #include "engine/workbench/resource_paths.h"
 #include "tests/support/backends.h"
@@ -9,8 +10,15 @@
 #include <QTest>
 
 #include <algorithm>
+#include <chrono>
+#include <cstddef>
 #include <filesystem>
+#include <fstream>
+#include <ios>
+#include <limits>
 #include <stop_token>
+#include <string>
+#include <vector>
 
 using namespace spanscope;
 
@@ -23,7 +31,59 @@ class TestModelBundle : public QObject {
   void weightsThatAreCutAreAnError();
   void isOpenedForAContext_data();
   void isOpenedForAContext();
+  void borrowedWeightsMayNotChange_data();
+  void borrowedWeightsMayNotChange();
+  void theDigestIsMadeWhenItIsWanted();
+  void theDigestOfChangedWeightsIsRefused();
 };
+
+namespace {
+
+/// A copy of the bundled model that may be spoilt.
+class OwnCopy {
+ public:
+  OwnCopy() {
+    std::filesystem::copy(
+        workbench::bundledModelDirectory(), directory(),
+        std::filesystem::copy_options::overwrite_existing | std::filesystem::copy_options::recursive);
+  }
+  std::filesystem::path directory() const { return m_folder.path().toStdString(); }
+  std::filesystem::path weights() const { return directory() / "model.safetensors"; }
+  /// As if somebody had written to it.
+  void touch() const {
+    std::filesystem::last_write_time(weights(),
+                                     std::filesystem::last_write_time(weights()) + std::chrono::seconds(1));
+  }
+
+ private:
+  QTemporaryDir m_folder;
+};
+
+model::ForwardResult onePass(workbench::ModelBundle& bundle) {
+  const auto store = bundle.backend->makeKvStore(bundle.decoder->kvShape(2, 16, compute::DType::F32));
+  model::Batch batch;
+  batch.tokens = {1};
+  batch.localIndices = {0};
+  batch.slots = {0};
+  batch.logitRows = {0};
+  batch.runs = {{0, 1, 0, {compute::KeyRange{.blocks = {0}, .end = 1, .causal = true}}}};
+  return bundle.decoder->forward(batch, *store, {});
+}
+
+run::SessionConfig withStore(bool isOn) {
+  run::SessionConfig config;
+  config.blockCount = 8;
+  config.store.hostBytes = isOn ? 1 << 20 : 0;
+  return config;
+}
+
+std::string digestOf(workbench::ModelBundle& bundle) {
+  trace::NoSink nobody;
+  workbench::makeSession(bundle, withStore(true), nobody);
+  return bundle.decoder->weightsDigest();
+}
+
+}  // namespace
 
 void TestModelBundle::isOpenedForAContext_data() {
   QTest::addColumn<int>("context");
@@ -74,12 +134,8 @@ void TestModelBundle::weightsThatAreCutAreAnError_data() {
 void TestModelBundle::weightsThatAreCutAreAnError() {
   QFETCH(double, part);
   QFETCH(int, tensor);
-  const QTemporaryDir folder;
-  const std::filesystem::path directory = folder.path().toStdString();
-  std::filesystem::copy(
-      workbench::bundledModelDirectory(), directory,
-      std::filesystem::copy_options::overwrite_existing | std::filesystem::copy_options::recursive);
-  const std::filesystem::path weights = directory / "model.safetensors";
+  const OwnCopy copy;
+  const std::filesystem::path weights = copy.weights();
   const auto left =
       static_cast<std::uintmax_t>(part * static_cast<double>(std::filesystem::file_size(weights)));
   const auto cutBefore = [&](std::size_t read, std::size_t all) {
@@ -87,12 +143,92 @@ void TestModelBundle::weightsThatAreCutAreAnError() {
       std::filesystem::resize_file(weights, left);
   };
   try {
-    workbench::loadModelBundle(directory, test::cpuBackends(),
+    workbench::loadModelBundle(copy.directory(), test::cpuBackends(),
                                {.threads = 2, .chat = nullptr, .progress = cutBefore});
     QFAIL("it was loaded");
   } catch (const Failure& failure) {
     QCOMPARE(failure.error().file, weights.string());
     QCOMPARE(failure.error().found, std::string("a file that was cut while it was read"));
+  }
+}
+
+void TestModelBundle::borrowedWeightsMayNotChange_data() {
+  QTest::addColumn<bool>("isCut");
+  QTest::newRow("cut") << true;
+  QTest::newRow("written to") << false;
+}
+
+/// What is computed of a file that others changed meanwhile means nothing; once the weights are the program's
+/// own, the file no longer matters.
+void TestModelBundle::borrowedWeightsMayNotChange() {
+  QFETCH(bool, isCut);
+  const OwnCopy copy;
+  const auto change = [&] {
+    if (isCut)
+      std::filesystem::resize_file(copy.weights(), 4096);
+    else
+      copy.touch();
+  };
+  const auto load = [&] {
+    return workbench::loadModelBundle(copy.directory(), test::cpuBackends(), {.threads = 2, .borrow = true});
+  };
+  workbench::ModelBundle own = load();
+  const std::vector<float> wanted = onePass(own).logits;
+  own.decoder->own(std::numeric_limits<std::size_t>::max());
+  workbench::ModelBundle borrowed = load();
+  QCOMPARE(onePass(borrowed).logits, wanted);
+  workbench::ModelBundle fresh = load();
+  change();
+  for (workbench::ModelBundle* bundle : {&borrowed, &fresh}) {
+    for (int time = 0; time < 2; ++time) {
+      try {
+        onePass(*bundle);
+        QFAIL("it computed");
+      } catch (const Failure& failure) {
+        QCOMPARE(failure.error().file, copy.weights().string());
+        QCOMPARE(failure.error().found, std::string(isCut ? "a file that was cut while it was read"
+                                                          : "a file that was changed while it was read"));
+      }
+    }
+  }
+  QCOMPARE(onePass(own).logits, wanted);
+}
+
+void TestModelBundle::theDigestIsMadeWhenItIsWanted() {
+  const OwnCopy copy;
+  const auto load = [&](bool borrow, const run::SessionConfig& session) {
+    return workbench::loadModelBundle(copy.directory(), test::cpuBackends(),
+                                      {.threads = 2, .session = session, .borrow = borrow});
+  };
+  workbench::ModelBundle early = load(false, withStore(true));
+  const std::string digest = early.decoder->weightsDigest();
+  QVERIFY(!digest.empty());
+  for (const bool borrow : {false, true}) {
+    workbench::ModelBundle late = load(borrow, withStore(false));
+    QCOMPARE(late.decoder->weightsDigest(), std::string());
+    QCOMPARE(digestOf(late), digest);
+  }
+  // Another value where the fingerprint does not look makes another digest.
+  std::fstream file(copy.weights(), std::ios::in | std::ios::out | std::ios::binary);
+  file.seekp(static_cast<std::streamoff>(std::filesystem::file_size(copy.weights()) / 2 + 777));
+  const char old = static_cast<char>(file.peek());
+  file.put(static_cast<char>(old ^ 1));
+  file.close();
+  workbench::ModelBundle changed = load(true, withStore(false));
+  QVERIFY(digestOf(changed) != digest);
+}
+
+void TestModelBundle::theDigestOfChangedWeightsIsRefused() {
+  const OwnCopy copy;
+  workbench::ModelBundle bundle =
+      workbench::loadModelBundle(copy.directory(), test::cpuBackends(), {.threads = 2});
+  copy.touch();
+  try {
+    digestOf(bundle);
+    QFAIL("it has a digest");
+  } catch (const Failure& failure) {
+    QCOMPARE(failure.error().file, copy.directory().string());
+    QCOMPARE(failure.error().found, std::string("a file that was changed since the model was loaded"));
   }
 }
 
