@@ -7,6 +7,7 @@
 #include "app/cli/bench_report.h"
 #include "app/cli/bench_run.h"
 #include "app/cli/bench_sources.h"
+#include "app/cli/bench_start.h"
 #include "app/cli/command.h"
 #include "app/cli/number_option.h"
 #include "app/cli/session_options.h"
@@ -323,6 +324,7 @@ void addBench(CLI::App& app, Context& context) {
   addRepeatCommand(*group, context);
   addAbbaCommand(*group, context);
   addSpeedCommand(*group, context);
+  addStartBenchCommand(*group, context);
   addCacheBenchCommand(*group, context);
   addOpsCommand(*group, context);
   addNeedleCommand(*group, context);

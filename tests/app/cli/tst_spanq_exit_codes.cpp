@@ -196,6 +196,7 @@ std::vector<TestSpanqExitCodes::Row> TestSpanqExitCodes::rows() const {
       {"lesson export", {lesson}, {none}},
       {"bench run", {"--repeats", "1", rag}, {none}},
       {"bench abba", {"--sizes", "16", "--repeats", "1", "--seconds", "0", "--cold-repeats", "1"}, noModel},
+      {"bench start", {"--tokens", "4", "-r", "1"}, noModel},
       {"bench speed", {"-p", "16", "-n", "0", "-r", "1"}, noModel},
       {"bench cache", {"--sizes", "32", "-r", "1", "--folder", m_folder.path()}, {"--folder", none}},
       {"bench ops", {}, noModel},
