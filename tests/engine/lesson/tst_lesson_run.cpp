@@ -7,6 +7,7 @@
 #include "engine/lesson/filled.h"
 #include "engine/lesson/lesson_run.h"
 #include "engine/trace/figure_table.h"
+#include "engine/trace/run_facts.h"
 #include "kernels/backends.h"
 #include "tests/support/test_program.h"
 
@@ -18,7 +19,9 @@
 #include <QTemporaryDir>
 #include <QTest>
 
+#include <algorithm>
 #include <filesystem>
+#include <optional>
 #include <stop_token>
 #include <string>
 #include <vector>
@@ -57,6 +60,8 @@ class TestLessonRun : public QObject {
  private Q_SLOTS:
   void bundledLessons_data();
   void bundledLessons();
+  void whyHasAReason_data() { bundledLessons_data(); }
+  void whyHasAReason();
   void actionsTellTheEngine();
   void theManualsExample();
   void whatDoesNotHoldIsSaid();
@@ -100,6 +105,48 @@ void TestLessonRun::bundledLessons() {
   QVERIFY(read.lesson.steps.size() >= 6);
   QCOMPARE(read.lesson.steps[read.lesson.steps.size() - 2].title, std::string("Try alone"));
   QCOMPARE(read.lesson.steps.back().title, std::string("What is not true elsewhere"));
+}
+
+/// The dock Why speaks of blocks and tokens, and has something to say of those that were not simply found: a
+/// step that shows it ends with such a one selected.
+void TestLessonRun::whyHasAReason() {
+  QFETCH(QString, file);
+  const std::filesystem::path path = file.toStdString();
+  const std::string text = readLessonFile(path);
+  const ReadLesson read = readLesson(text);
+  LessonFacts facts;
+  std::size_t runs = 0;
+  for (const Step& step : read.lesson.steps) {
+    bool showsWhy = false;
+    std::optional<Target> target;
+    for (const Block& block : step.blocks) {
+      const auto* list = std::get_if<ActionList>(&block);
+      if (list == nullptr) continue;
+      for (const Action& action : list->actions) {
+        if (action.kind == ActionKind::Run) ++runs;
+        if (action.kind == ActionKind::Dock)
+          showsWhy = std::get<std::string>(action.arguments[0].value) == "why";
+        if (action.kind == ActionKind::Select) target = std::get<Target>(action.arguments[0].value);
+      }
+    }
+    if (!showsWhy) continue;
+    const std::string where = "step " + std::to_string(step.number);
+    QVERIFY2(target && target->kind != Target::Kind::Node && target->kind != Target::Kind::Span,
+             where.c_str());
+    if (facts.empty()) filledFrom(text, path.parent_path(), &facts);
+    const trace::RunFacts& run = facts.at(runs - 1);
+    const trace::RequestFacts& request = run.requests.at(0);
+    const trace::BlockPlace place =
+        target->kind == Target::Kind::Block
+            ? trace::blocksInView(request, run.blockSize).at(target->number - 1)
+            : trace::blockOf(trace::tokensInView(request).at(target->number - 1), run.blockSize);
+    const auto lookup = std::find_if(request.lookups.begin(), request.lookups.end(),
+                                     [&place](const trace::BlockLookedUp& one) {
+                                       return trace::BlockPlace{one.segment, one.virtualIndex} == place;
+                                     });
+    QVERIFY2(lookup != request.lookups.end(), where.c_str());
+    QVERIFY2(lookup->outcome != trace::LookupOutcome::Hit, where.c_str());
+  }
 }
 
 void TestLessonRun::actionsTellTheEngine() {
