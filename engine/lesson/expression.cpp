@@ -62,7 +62,7 @@ class ExpressionReader {
     if (!right) return std::nullopt;
     const bool leftIsText = left->unit == FigureUnit::Text;
     const bool rightIsText = right->unit == FigureUnit::Text;
-    const bool needsTexts = *relation == Relation::Contains;
+    const bool needsTexts = *relation == Relation::Contains || *relation == Relation::Lacks;
     const bool mayBeTexts = needsTexts || *relation == Relation::Equal || *relation == Relation::Unequal;
     const bool sameUnit = left->unit == right->unit || isLiteral(*left) || isLiteral(*right) ||
                           (isCount(*left) && isCount(*right));
@@ -251,8 +251,8 @@ class ExpressionReader {
   }
 
   bool endsName(const Word& word) const {
-    static constexpr std::string_view kEnds[] = {"+",  "-", "*",  "/", "=",  "!=",      "<",
-                                                 "<=", ">", ">=", ")", "of", "contains"};
+    static constexpr std::string_view kEnds[] = {"+",  "-", "*",  "/", "=",  "!=",       "<",
+                                                 "<=", ">", ">=", ")", "of", "contains", "lacks"};
     if (word.isQuoted) return true;
     for (const std::string_view end : kEnds) {
       if (word.text == end) return true;
@@ -296,10 +296,10 @@ class ExpressionReader {
 
   std::optional<Relation> takeRelation() {
     static constexpr std::pair<std::string_view, Relation> kRelations[] = {
-        {"=", Relation::Equal},          {"!=", Relation::Unequal}, {"<", Relation::Less},
-        {"<=", Relation::AtMost},        {">", Relation::More},     {">=", Relation::AtLeast},
-        {"contains", Relation::Contains}};
-    const char* const expected = "=, !=, <, <=, >, >= or contains";
+        {"=", Relation::Equal},           {"!=", Relation::Unequal}, {"<", Relation::Less},
+        {"<=", Relation::AtMost},         {">", Relation::More},     {">=", Relation::AtLeast},
+        {"contains", Relation::Contains}, {"lacks", Relation::Lacks}};
+    const char* const expected = "=, !=, <, <=, >, >=, contains or lacks";
     if (atEnd()) return faultAtEnd(expected);
     for (const auto& [text, relation] : kRelations) {
       if (!isNext(text)) continue;
@@ -385,6 +385,8 @@ const char* relationText(Relation relation) {
       return ">=";
     case Relation::Contains:
       return "contains";
+    case Relation::Lacks:
+      return "lacks";
   }
   return "";
 }
@@ -458,6 +460,8 @@ std::variant<bool, Missing> holds(const Comparison& comparison, const FactsOf& f
       return a != b;
     case Relation::Contains:
       return std::get<std::string>(a).find(std::get<std::string>(b)) != std::string::npos;
+    case Relation::Lacks:
+      return std::get<std::string>(a).find(std::get<std::string>(b)) == std::string::npos;
     case Relation::Less:
       return std::get<double>(a) < std::get<double>(b);
     case Relation::AtMost:

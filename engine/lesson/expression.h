@@ -6,7 +6,7 @@
 //     term        =  figure | number | text in double quotes | "(" expression ")"
 //     figure      =  "run" number [ ":" name [ "of" node ] ]    without a name: the name and the node of the
 //                                                               figure before it
-//     comparison  =  expression ("=" | "!=" | "<" | "<=" | ">" | ">=" | "contains") expression
+//     comparison  =  expression ("=" | "!=" | "<" | "<=" | ">" | ">=" | "contains" | "lacks") expression
 //
 // Words, operators and numbers have blanks between them.
 #pragma once
@@ -56,7 +56,7 @@ struct Expression {
   Offset offset = 0;
 };
 
-enum class Relation : std::uint8_t { Equal, Unequal, Less, AtMost, More, AtLeast, Contains };
+enum class Relation : std::uint8_t { Equal, Unequal, Less, AtMost, More, AtLeast, Contains, Lacks };
 const char* relationText(Relation relation);
 
 struct Comparison {

@@ -101,6 +101,45 @@ Value positionOfNode(const RunFacts& run, const NodePath& node) {
   return std::nullopt;
 }
 
+/// Of the last step that began, whose answer is the run's.
+Value tokensOfFinal(const RunFacts& run, std::int64_t (*tokens)(const PromptAccount&)) {
+  if (run.requests.empty()) return std::nullopt;
+  const std::optional<PromptAccount> account = accountOf(run.requests.back());
+  return account ? count(tokens(*account)) : std::nullopt;
+}
+
+Value longestPrompt(const RunFacts& run) {
+  std::optional<std::int64_t> most;
+  for (const RequestFacts& request : run.requests) {
+    if (const std::optional<PromptAccount> account = accountOf(request))
+      most = std::max(most.value_or(0), account->total());
+  }
+  return most ? count(*most) : std::nullopt;
+}
+
+Value tailOfNode(const RunFacts& run, const NodePath& node) {
+  std::optional<std::int64_t> tokens;
+  for (const RequestFacts& request : run.requests) {
+    for (const NodeRange& range : rangesOf(request, node)) {
+      const std::int32_t tail = tailBegin(request.segments[range.segment], run.blockSize);
+      tokens = tokens.value_or(0) + std::max(range.end - std::max(range.begin, tail), 0);
+    }
+  }
+  return tokens ? count(*tokens) : std::nullopt;
+}
+
+Value tailOfRun(const RunFacts& run) {
+  std::optional<std::int64_t> tokens;
+  for (const RequestFacts& request : run.requests) {
+    for (const SegmentInfo& segment : request.segments) {
+      if (segment.hidden) continue;
+      tokens = tokens.value_or(0) + static_cast<std::int64_t>(segment.tokens.size()) -
+               tailBegin(segment, run.blockSize);
+    }
+  }
+  return tokens ? count(*tokens) : std::nullopt;
+}
+
 const std::vector<Figure>& table() {
   using Unit = FigureUnit;
   static const std::vector<Figure> list = {
@@ -163,6 +202,45 @@ const std::vector<Figure>& table() {
        .meaning = forTranslation("Figures", "tokens of the text that the layout left out of the prompt"),
        .events = "layout_applied",
        .ofRun = tokensOfRun<&TokenAccount::cropped>},
+      {.name = "tail tokens",
+       .unit = Unit::Tokens,
+       .meaning = forTranslation(
+           "Figures",
+           "prompt tokens in blocks that their segment does not fill; where only full blocks are kept, they "
+           "are computed each time"),
+       .events = "span_table_laid_out",
+       .ofRun = tailOfRun,
+       .ofNode = tailOfNode},
+      {.name = "longest prompt",
+       .unit = Unit::Tokens,
+       .meaning = forTranslation("Figures", "most tokens that one prompt of the run has"),
+       .events = kAccountEvents,
+       .ofRun = longestPrompt},
+      {.name = "final prompt tokens",
+       .unit = Unit::Tokens,
+       .meaning =
+           forTranslation("Figures", "prompt tokens of the last step alone, whose answer is that of the run"),
+       .events = kAccountEvents,
+       .ofRun =
+           [](const RunFacts& run) {
+             return tokensOfFinal(run, [](const PromptAccount& account) { return account.total(); });
+           }},
+      {.name = "final cached tokens",
+       .unit = Unit::Tokens,
+       .meaning = forTranslation("Figures", "of these, the ones that were found and used"),
+       .events = kAccountEvents,
+       .ofRun =
+           [](const RunFacts& run) {
+             return tokensOfFinal(run, [](const PromptAccount& account) { return account.prompt.cached(); });
+           }},
+      {.name = "final computed tokens",
+       .unit = Unit::Tokens,
+       .meaning = forTranslation("Figures", "of these, the ones that had to be computed"),
+       .events = kAccountEvents,
+       .ofRun =
+           [](const RunFacts& run) {
+             return tokensOfFinal(run, [](const PromptAccount& account) { return account.prompt.computed; });
+           }},
       {.name = "generated tokens",
        .unit = Unit::Tokens,
        .meaning = forTranslation("Figures", "tokens of the replies, end tokens included"),
@@ -280,6 +358,14 @@ const std::vector<Figure>& table() {
            "Figures", "from the moment a step could start to its first token; median over the steps"),
        .events = "step_metrics",
        .ofRun = [](const RunFacts& run) { return ofOptional(run.figures.timeToFirstToken); }},
+      {.name = "final time to first token",
+       .unit = Unit::Seconds,
+       .meaning =
+           forTranslation("Figures", "the same of the last step alone, whose answer is that of the run"),
+       .events = "step_metrics",
+       .ofRun = [](const RunFacts& run) -> Value {
+         return run.requests.empty() ? std::nullopt : ofOptional(run.requests.back().timeToFirstToken);
+       }},
       {.name = "inter-token latency",
        .unit = Unit::Seconds,
        .meaning = forTranslation("Figures",

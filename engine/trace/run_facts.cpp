@@ -14,6 +14,12 @@ bool isAtOrBelow(const NodePath& node, const NodePath& top) {
 
 }  // namespace
 
+std::optional<PromptAccount> accountOf(const RequestFacts& request) {
+  if (!request.admitted) return std::nullopt;
+  return request.segments.empty() ? accountOf(*request.admitted)
+                                  : request.tokens.account(request.segments, request.admitted->promptTokens);
+}
+
 std::vector<ViewToken> tokensInView(const RequestFacts& request) {
   std::vector<ViewToken> tokens;
   std::uint32_t index = 0;
@@ -38,6 +44,11 @@ std::vector<BlockPlace> blocksInView(const RequestFacts& request, std::int32_t b
     if (blocks.empty() || blocks.back() != place) blocks.push_back(place);
   }
   return blocks;
+}
+
+std::int32_t tailBegin(const SegmentInfo& segment, std::int32_t blockSize) {
+  const auto end = static_cast<std::int32_t>(segment.tokens.size());
+  return std::max(end / blockSize * blockSize, segment.visibleBegin);
 }
 
 std::vector<NodeRange> rangesOf(const RequestFacts& request, const NodePath& node) {
@@ -144,6 +155,7 @@ std::optional<Error> RunFactsCollector::take(const Event& event) {
           } else if constexpr (std::is_same_v<Kind, StepMetrics>) {
             // Some sources report nothing else of a request.
             if (!facts.admitted) facts.admitted = admittedBy(payload);
+            if (payload.generatedTokens > 0) facts.timeToFirstToken = payload.timeToFirstToken;
           } else if constexpr (std::is_same_v<Kind, BlockLookedUp>) {
             take(payload, event);
           } else if constexpr (std::is_same_v<Kind, BlockAllocated>) {
@@ -189,12 +201,7 @@ std::optional<RunFacts> RunFactsCollector::of(RunId run) const {
   for (const RequestId id : found->second.requests) {
     const Request& request = m_requests.at(id);
     facts.requests.push_back(request.facts);
-    if (request.facts.admitted) {
-      facts.account +=
-          request.facts.segments.empty()
-              ? accountOf(*request.facts.admitted)
-              : request.facts.tokens.account(request.facts.segments, request.facts.admitted->promptTokens);
-    }
+    if (const std::optional<PromptAccount> account = accountOf(request.facts)) facts.account += *account;
     if (request.fidelity) measured.push_back(&*request.fidelity);
   }
   if (!measured.empty()) facts.fidelity = fidelityOf(measured);

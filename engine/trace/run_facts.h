@@ -29,6 +29,7 @@ struct RequestFacts {
   RequestTokens tokens;
   std::optional<RequestAdmitted> admitted;  ///< the first time
   std::vector<BlockLookedUp> lookups;       ///< of each virtual block the first, in order
+  std::optional<double> timeToFirstToken;   ///< seconds, once its step has ended with a token
 };
 
 /// A token of a prompt, as its place in the view.
@@ -70,6 +71,8 @@ struct RunFacts {
   std::optional<FidelityFigures> fidelity;  ///< once it was measured
 };
 
+/// How the tokens of one prompt got their keys and values; nothing before it was admitted.
+std::optional<PromptAccount> accountOf(const RequestFacts& request);
 /// The tokens that stand in a prompt, in view order.
 std::vector<ViewToken> tokensInView(const RequestFacts& request);
 /// The virtual blocks that stand in a prompt, in view order. Block n of a prompt, as lessons count from 1, is
@@ -77,6 +80,9 @@ std::vector<ViewToken> tokensInView(const RequestFacts& request);
 std::vector<BlockPlace> blocksInView(const RequestFacts& request, std::int32_t blockSize);
 /// The block of a token.
 BlockPlace blockOf(const ViewToken& token, std::int32_t blockSize);
+/// The local token from which on a segment fills no block: its tail, which is empty where the tokens are a
+/// whole number of blocks.
+std::int32_t tailBegin(const SegmentInfo& segment, std::int32_t blockSize);
 /// Ranges of local tokens that belong to the node or to one below it, in view order.
 struct NodeRange {
   std::uint32_t segment = 0;

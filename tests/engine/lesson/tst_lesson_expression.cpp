@@ -105,6 +105,8 @@ void TestLessonExpression::comparisons_data() {
   row("run 1: prompts * 20 < run 1: computed tokens", true);
   row("run 1: answer contains \"yes\"", true);
   row("run 1: answer contains \"no\"", false);
+  row("run 1: answer lacks \"no\"", true);
+  row("run 1: answer lacks \"yes\"", false);
   row("run 1: answer = \"yes, it is\"", true);
   row("run 1: computed tokens = run 2: cached tokens + 20", true);
 }

@@ -131,6 +131,7 @@ class TestFigureTable : public QObject {
   void ofARun();
   void ofANode_data();
   void ofANode();
+  void theFinalStepAlone();
   void blocksOfAPrompt();
   void agreesWithOtherSums();
   void texts_data();
@@ -165,6 +166,12 @@ void TestFigureTable::ofARun_data() {
                                               {"tokens computed again", "0"},
                                               {"padded tokens", "0"},
                                               {"cropped tokens", "0"},
+                                              {"tail tokens", "7"},
+                                              {"longest prompt", "11"},
+                                              {"final prompt tokens", "11"},
+                                              {"final cached tokens", "6"},
+                                              {"final computed tokens", "5"},
+                                              {"final time to first token", "0.25"},
                                               {"generated tokens", "2"},
                                               {"hit rate", QString::number(6.0 / 11)},
                                               {"prompts", "1"},
@@ -228,6 +235,9 @@ void TestFigureTable::ofANode_data() {
   row("position", "/g/input/cross/1/plus/0", "3");
   row("position", "/g/input/cross/2", "9");
   row("blocks", "/g/input/cross/1/plus/0", "2");
+  row("tail tokens", "/g/input/cross/1/plus/0", "2");
+  row("tail tokens", "/g/input/cross/0", "3");
+  row("tail tokens", "/g/input/cross/7", "–");
 }
 
 void TestFigureTable::ofANode() {
@@ -237,6 +247,54 @@ void TestFigureTable::ofANode() {
   const Figure* const figure = findFigure(name.toStdString());
   QVERIFY(figure != nullptr && figure->ofNode != nullptr);
   QCOMPARE(shown(figure->ofNode(smallRun(), node.toStdString())), value);
+}
+
+/// A run of two steps: of the first one here the sums know, the final figures do not.
+void TestFigureTable::theFinalStepAlone() {
+  test::ListSink sink;
+  RunFactsCollector collector;
+  SessionStarted session;
+  session.pool.blockSize = 4;
+  session.pool.blocks.resize(9);
+  for (BlockId id = 1; id < 9; ++id) session.pool.freeOrder.push_back(id);
+  sink.send(0, 0, {}, session);
+  sink.send(1, 0, {}, RunStarted{"{}", "spans", 0});
+  const auto step = [&sink](RequestId request, const char* node, std::int32_t tokens, std::int32_t found,
+                            double seconds) {
+    sink.send(1, request, node, StepStarted{});
+    sink.send(1, request, node,
+              SpanTableLaidOut{SharedList<SegmentInfo>{
+                  segment(node, false, 0, {{tokens, TokenSource::Text, std::string(node) + "/input"}})}});
+    if (found > 0) sink.send(1, request, node, lookup(0, 0, LookupOutcome::Hit, found, 4));
+    sink.send(1, request, node, RequestAdmitted{tokens, found, 0, false, 0});
+    BatchComputed batch;
+    batch.entries = {{request, 0, found, tokens - found, false, false}};
+    sink.send(0, 0, {}, batch);
+    sink.send(1, request, node, TokenGenerated{});
+    sink.send(1, request, node, StepFinished{0, StepOutcome::EndToken, "yes"});
+    StepMetrics metrics;
+    metrics.promptTokens = tokens;
+    metrics.cachedTokens = found;
+    metrics.computedTokens = tokens - found;
+    metrics.generatedTokens = 1;
+    metrics.timeToFirstToken = seconds;
+    sink.send(1, request, node, metrics);
+  };
+  step(5, "/g/input/plus/0/g", 20, 0, 0.5);
+  step(6, "/g", 10, 4, 0.125);
+  sink.send(1, 0, {}, RunFinished{RunOutcome::Finished, "yes"});
+  for (const Event& event : sink.events) {
+    if (const std::optional<Error> error = collector.take(event)) QFAIL(error->message().c_str());
+  }
+  const RunFacts run = *collector.of(1);
+  const auto value = [&run](const char* name) { return shown(findFigure(name)->ofRun(run)); };
+  QCOMPARE(value("prompt tokens"), QString("30"));
+  QCOMPARE(value("longest prompt"), QString("20"));
+  QCOMPARE(value("final prompt tokens"), QString("10"));
+  QCOMPARE(value("final cached tokens"), QString("4"));
+  QCOMPARE(value("final computed tokens"), QString("6"));
+  QCOMPARE(value("final time to first token"), QString("0.125"));
+  QCOMPARE(value("tail tokens"), QString("2"));
 }
 
 void TestFigureTable::blocksOfAPrompt() {
