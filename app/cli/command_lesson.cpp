@@ -146,7 +146,7 @@ struct LessonBlockJson {
     return json;
   }
   nlohmann::ordered_json operator()(const lesson::FilledClaims& claims) const {
-    nlohmann::ordered_json json;
+    nlohmann::ordered_json json{{"holds", nlohmann::ordered_json::array()}};
     for (const lesson::FilledClaim& claim : claims) {
       nlohmann::ordered_json one{{"claim", claim.written}, {"holds", nullptr}};
       if (claim.holds) one["holds"] = *claim.holds;

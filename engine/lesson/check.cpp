@@ -94,6 +94,8 @@ class LessonChecker {
   }
 
   void take(const ClaimList& list) {
+    if (list.where)
+      visitFigures(*list.where, [this](const FigureRef& ref) { checkFigure(ref, "what must hold"); });
     for (const Comparison& claim : list.claims)
       visitFigures(claim, [this](const FigureRef& ref) { checkFigure(ref, "what must hold"); });
   }

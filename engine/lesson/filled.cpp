@@ -52,22 +52,31 @@ class LessonFiller {
 
   FilledBlock operator()(const ClaimList& list) const {
     FilledClaims claims;
-    for (const Comparison& claim : list.claims) {
-      FilledClaim& one = claims.emplace_back();
-      one.written = claim.written;
-      const auto said = holds(claim, m_factsOf);
-      if (const auto* missing = std::get_if<Missing>(&said)) {
-        one.missing = missing->reason;
-        continue;
-      }
-      one.holds = std::get<bool>(said);
-      one.left = valueText(claim.left);
-      one.right = valueText(claim.right);
+    if (list.where) {
+      const FilledClaim where = filled(*list.where);
+      // Whether the others should hold is not known then.
+      if (!where.holds) claims.push_back(where);
+      if (!where.holds.value_or(false)) return claims;
     }
+    for (const Comparison& claim : list.claims) claims.push_back(filled(claim));
     return claims;
   }
 
  private:
+  FilledClaim filled(const Comparison& claim) const {
+    FilledClaim one;
+    one.written = claim.written;
+    const auto said = holds(claim, m_factsOf);
+    if (const auto* missing = std::get_if<Missing>(&said)) {
+      one.missing = missing->reason;
+      return one;
+    }
+    one.holds = std::get<bool>(said);
+    one.left = valueText(claim.left);
+    one.right = valueText(claim.right);
+    return one;
+  }
+
   std::string valueText(const Expression& expression) const {
     const Evaluated value = evaluate(expression, m_factsOf);
     const auto* found = std::get_if<trace::FigureValue>(&value);
@@ -156,6 +165,7 @@ struct TextWriter {
     out += '\n';
   }
   void operator()(const FilledClaims& claims) const {
+    if (claims.empty()) return;
     for (const FilledClaim& claim : claims) {
       out += std::string("    ") + (!claim.holds ? "–" : *claim.holds ? "✓" : "✗") + ' ' + claim.written;
       if (!claim.holds)

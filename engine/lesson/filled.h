@@ -62,6 +62,7 @@ struct FilledClaim {
 };
 
 using FilledActions = std::vector<FilledAction>;
+/// None where the block's "where" does not hold.
 using FilledClaims = std::vector<FilledClaim>;
 using FilledBlock = std::variant<FilledProse, FilledActions, FilledQuestion, FilledClaims>;
 

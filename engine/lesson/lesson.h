@@ -95,6 +95,8 @@ struct Question {
 
 /// What must hold in the lesson's runs.
 struct ClaimList {
+  /// Only where this holds, as on one model: "where run 1: model = "spanlet"". Nothing: always.
+  std::optional<Comparison> where;
   std::vector<Comparison> claims;
   Offset offset = 0;
 };

@@ -300,16 +300,30 @@ class LessonReader {
   }
 
   void readClaims(const Line& begin, const std::vector<Line>& lines) {
-    ClaimList list{.claims = {}, .offset = begin.offset};
+    ClaimList list{.where = std::nullopt, .claims = {}, .offset = begin.offset};
+    constexpr std::string_view kWhere = "where ";
+    const Line& first = lines.front();
     for (const Line& one : lines) {
-      std::optional<Comparison> claim = readComparison(one.text, one.offset, m_faults);
+      Line comparison = bare(one);
+      const bool isWhere = comparison.text.starts_with(kWhere);
+      if (isWhere && one.offset != first.offset)
+        fault(comparison.offset, "\"where\" behind a comparison", "\"where\" in the first line alone");
+      if (isWhere) {
+        comparison.text.remove_prefix(kWhere.size());
+        comparison.offset += kWhere.size();
+      }
+      std::optional<Comparison> claim = readComparison(comparison.text, comparison.offset, m_faults);
       if (!claim) continue;
       visitFigures(*claim, [&](const FigureRef& ref) {
         if (ref.figure->isTime())
           fault(ref.offset, "a time in what must hold", "counts: times differ from run to run");
       });
-      list.claims.push_back(std::move(*claim));
+      if (isWhere)
+        list.where = std::move(*claim);
+      else
+        list.claims.push_back(std::move(*claim));
     }
+    if (list.where && list.claims.empty()) fault(first.offset, "\"where\" alone", "a comparison below it");
     addBlock(std::move(list), begin.offset);
   }
 

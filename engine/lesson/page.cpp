@@ -125,6 +125,7 @@ class PageWriter {
   }
 
   void operator()(const FilledClaims& claims) {
+    if (claims.empty()) return;
     m_out += "<ul class=\"holds\">\n";
     for (const FilledClaim& claim : claims) {
       m_out += std::string("<li>") +

@@ -190,6 +190,7 @@ struct BlockWriter {
   }
   std::string operator()(const ClaimList& list) const {
     std::string text = "```holds\n";
+    if (list.where) text += "where " + written(*list.where) + "\n";
     for (const Comparison& claim : list.claims) text += written(claim) + "\n";
     return text + "```\n";
   }

@@ -151,6 +151,9 @@ void TestLessonCheck::faults_data() {
       "19:9: found run 2 in a question, expected only 1 run stands before this place");
   row("what holds ahead", "a.json", "open a.json\nrun\n", "\n```holds\nrun 2: blocks = 1\n```\n",
       "18:1: found run 2 in what must hold, expected only 1 run stands before this place");
+  row("condition of what holds ahead", "a.json", "open a.json\nrun\n",
+      "\n```holds\nwhere run 2: model = \"a\"\nrun 1: blocks = 1\n```\n",
+      "18:7: found run 2 in what must hold, expected only 1 run stands before this place");
   row("fidelity that was not measured", "a.json", "open a.json\nrun\n", "\nIt is {run 1: divergence}.\n",
       "17:8: found the divergence of run 1, expected \"measure fidelity\" of that run before it");
   row("node of a figure", "a.json", "open a.json\nrun\n", "\nIt is {run 1: cached tokens of node:/g/x}.\n",

@@ -61,7 +61,7 @@ void TestLessonReader::allOfIt() {
       "## 2. Second\n\n```question\nWhich?\nchoice: one | run 1: cached tokens = 0\n"
       "choice: two | run 1: cached tokens > 0\n```\n\n```question\nWhere?\nblock: run 1: first block not "
       "found\n```\n"
-      "\n```holds\nrun 1: cached tokens = 0\n```\n";
+      "\n```holds\nwhere run 1: model = \"tiny\"\nrun 1: cached tokens = 0\n```\n";
   const ReadLesson read = readLesson(text);
   QCOMPARE(saidOf(text), QStringList());
   const Lesson& lesson = read.lesson;
@@ -90,7 +90,9 @@ void TestLessonReader::allOfIt() {
   const Step& second = lesson.steps[1];
   QCOMPARE(std::get<Question>(second.blocks[0]).choices.size(), std::size_t{2});
   QVERIFY(std::get<Question>(second.blocks[1]).kind == Question::Kind::Block);
-  QCOMPARE(std::get<ClaimList>(second.blocks[2]).claims.size(), std::size_t{1});
+  const ClaimList& claims = std::get<ClaimList>(second.blocks[2]);
+  QCOMPARE(claims.claims.size(), std::size_t{1});
+  QVERIFY(claims.where && claims.where->written == "run 1: model = \"tiny\"");
 }
 
 void TestLessonReader::linesMayEndAsOnWindows() {
@@ -151,6 +153,12 @@ void TestLessonReader::faults_data() {
       "with https://");
   row("time that holds", step + "\n```holds\nrun 1: time to first token < 1\n```\n",
       "11:1: found a time in what must hold, expected counts: times differ from run to run");
+  row("condition behind", step + "\n```holds\nrun 1: blocks = 1\nwhere run 1: blocks = 2\n```\n",
+      "12:1: found \"where\" behind a comparison, expected \"where\" in the first line alone");
+  row("condition alone", step + "\n```holds\nwhere run 1: blocks = 2\n```\n",
+      "11:1: found \"where\" alone, expected a comparison below it");
+  row("condition without an end", step + "\n```holds\nwhere run 1: blocks\nrun 1: blocks = 1\n```\n",
+      "11:20: found the end, expected =, !=, <, <=, >, >=, contains or lacks");
   row("question without answer", step + "\n```question\nHow many?\n```\n",
       "10:1: found a question without an answer, expected a line number:, block: or choice: below it; the "
       "run "

@@ -65,6 +65,7 @@ class TestLessonRun : public QObject {
   void actionsTellTheEngine();
   void theManualsExample();
   void whatDoesNotHoldIsSaid();
+  void whatHoldsOnOneModelOnly();
   void whatCannotBeHadIsSaid();
   void linksAreTheirWordsInAText();
   void aStopEndsIt();
@@ -97,6 +98,20 @@ void TestLessonRun::bundledLessons() {
   QStringList failures;
   for (const std::string& failure : filled.failures()) failures << QString::fromStdString(failure);
   QVERIFY2(failures.isEmpty(), qPrintable(failures.join('\n')));
+
+  // At the beginning of a line, a number with a point behind it is an entry of a list to Markdown.
+  for (const FilledStep& step : filled.steps) {
+    for (const FilledBlock& block : step.blocks) {
+      const auto* prose = std::get_if<FilledProse>(&block);
+      if (prose == nullptr) continue;
+      for (std::size_t i = 0; i + 1 < prose->pieces.size(); ++i) {
+        const bool beginsLine = i == 0 || prose->pieces[i - 1].text.ends_with('\n');
+        const bool isEntry = beginsLine && prose->pieces[i].kind == FilledPiece::Kind::Figure &&
+                             prose->pieces[i + 1].text.starts_with(". ");
+        QVERIFY2(!isEntry, prose->pieces[i].figure.c_str());
+      }
+    }
+  }
 
   // Each asks, holds itself to its runs, and ends in something to try alone and in what is not true
   // elsewhere.
@@ -205,6 +220,22 @@ void TestLessonRun::whatDoesNotHoldIsSaid() {
   const std::vector<std::string> expected{"step 1: run 1: cached tokens > 0 does not hold: 0 and 0",
                                           "step 1: the question \"Which?\" has not exactly one right choice"};
   QVERIFY(filled.failures() == expected);
+}
+
+/// What is said of one model is not held against another.
+void TestLessonRun::whatHoldsOnOneModelOnly() {
+  const auto failuresWith = [](const std::string& where) {
+    const FilledLesson filled =
+        filledFrom(kHead + "Text.\n\n```do\nopen example:rag.json\nrun\n```\n\n```holds\nwhere " + where +
+                       "\nrun 1: cached tokens > 0\n```\n",
+                   {});
+    return filled.failures();
+  };
+  QCOMPARE(failuresWith("run 1: model = \"spanlet\"").size(), std::size_t{1});
+  QVERIFY(failuresWith("run 1: model != \"spanlet\"").empty());
+  const std::vector<std::string> unknown{
+      "step 1: run 1: first relocated block = 1 is not known: run 1 has no first relocated block"};
+  QVERIFY(failuresWith("run 1: first relocated block = 1") == unknown);
 }
 
 /// Reading does not know what a run will lack; then the place in the text says so.
