@@ -102,6 +102,11 @@ void TestLessonRun::bundledLessons() {
   // At the beginning of a line, a number with a point behind it is an entry of a list to Markdown.
   for (const FilledStep& step : filled.steps) {
     for (const FilledBlock& block : step.blocks) {
+      if (const auto* question = std::get_if<FilledQuestion>(&block)) {
+        // A choice is no Markdown.
+        for (const FilledChoice& choice : question->choices)
+          QVERIFY2(choice.text.find_first_of("`*{") == std::string::npos, choice.text.c_str());
+      }
       const auto* prose = std::get_if<FilledProse>(&block);
       if (prose == nullptr) continue;
       for (std::size_t i = 0; i + 1 < prose->pieces.size(); ++i) {
