@@ -5,6 +5,7 @@
 #include "ui/export/smallest_type.h"
 #include "ui/export/view_export.h"
 #include "ui/export/view_picture.h"
+#include "ui/views/common/block_painter.h"
 
 #include <QByteArray>
 #include <QDir>
@@ -32,6 +33,7 @@
 #include <cmath>
 #include <memory>
 #include <set>
+#include <variant>
 #include <vector>
 
 using namespace spanscope;
@@ -58,6 +60,8 @@ class TestViewExport : public QObject {
   void typeIsAsLargeAsInTheWindow();
   void onlyWhatHelpsIsLarger_data();
   void onlyWhatHelpsIsLarger();
+  void statesHavePatternsInVectors_data();
+  void statesHavePatternsInVectors();
 };
 
 namespace {
@@ -319,6 +323,47 @@ void TestViewExport::onlyWhatHelpsIsLarger() {
   const QSize larger = legibleSize(paint, {300, 200}, 11);
   QVERIFY2(std::abs(larger.width() - size.width()) < 12 && std::abs(larger.height() - size.height()) < 12,
            qPrintable(QStringLiteral("%1 × %2").arg(larger.width()).arg(larger.height())));
+}
+
+void TestViewExport::statesHavePatternsInVectors_data() {
+  QTest::addColumn<BlockRole>("role");
+  QTest::addColumn<bool>("hasPattern");
+  QTest::newRow("hit") << BlockRole::Hit << false;
+  QTest::newRow("relocated") << BlockRole::Relocated << true;
+  QTest::newRow("computed") << BlockRole::Computed << true;
+  QTest::newRow("evicted") << BlockRole::Evicted << true;
+}
+
+/// Colour never says a state alone: what is printed in grey has its pattern too.
+void TestViewExport::statesHavePatternsInVectors() {
+  QFETCH(BlockRole, role);
+  QFETCH(bool, hasPattern);
+  const Theme theme(Scheme::Light);
+  const BlockPainter blocks(theme);
+  constexpr QSize kSize(120, 80);
+  const PaintFunction paint = [&](QPainter& painter, const QSize& /*size*/) {
+    blocks.fill(painter, QRectF(10, 10, 100, 60), role, QPointF(10, 10));
+    blocks.underline(painter, QRectF(10, 72, 100, 3), role);
+  };
+  const QByteArray svg = std::get<QByteArray>(makePicture(paint, kSize, PictureFormat::Svg));
+  QSvgRenderer renderer(svg);
+  QVERIFY(renderer.isValid());
+  QImage image(kSize, QImage::Format_ARGB32);
+  image.fill(Qt::white);
+  QPainter painter(&image);
+  renderer.render(&painter, QRectF(QPointF(), kSize));
+  painter.end();
+  // Inside there is more than the fill, or that alone; nothing is painted beside the place.
+  std::set<QRgb> inside;
+  for (int y = 12; y < 68; ++y) {
+    for (int x = 12; x < 108; ++x) inside.insert(image.pixel(x, y));
+  }
+  QCOMPARE(inside.size() > 1, hasPattern);
+  for (int x = 0; x < 120; ++x) QVERIFY(image.pixel(x, 8) == QColor(Qt::white).rgb());
+  for (int y = 0; y < 80; ++y) QVERIFY(image.pixel(112, y) == QColor(Qt::white).rgb());
+  int under = 0;
+  for (int x = 10; x < 110; ++x) under += image.pixel(x, 73) == QColor(Qt::white).rgb() ? 0 : 1;
+  QVERIFY2(under >= 45, qPrintable(QString::number(under)));
 }
 
 SPANSCOPE_TEST(tst_view_export, TestViewExport, QApplication)

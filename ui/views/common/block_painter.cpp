@@ -7,6 +7,7 @@
 #include <QFontMetrics>
 #include <QHelpEvent>
 #include <QImage>
+#include <QPaintEngine>
 #include <QPainterPath>
 #include <QToolTip>
 
@@ -23,16 +24,67 @@ constexpr int kSwatch = 14;  // size of a legend's sample in pixels
 constexpr std::array<BlockRole, 5> kRoles{BlockRole::Free, BlockRole::Hit, BlockRole::Relocated,
                                           BlockRole::Computed, BlockRole::Evicted};
 
-/// Long dashes for Relocated, short dashes for Computed, else a solid line. Dashes continue from token to
-/// token.
+// Long dashes for Relocated, short dashes for Computed, else a solid line. Dashes continue from token to
+// token.
+int periodOf(BlockRole role) {
+  return role == BlockRole::Relocated ? 8 : 4;
+}
+
+int dashOf(BlockRole role) {
+  return role == BlockRole::Relocated ? 6 : 2;
+}
+
 QBrush dashes(BlockRole role, const QColor& ink) {
-  const int period = role == BlockRole::Relocated ? 8 : 4;
-  const int dash = role == BlockRole::Relocated ? 6 : 2;
+  const int period = periodOf(role);
+  const int dash = dashOf(role);
   if (role != BlockRole::Relocated && role != BlockRole::Computed) return ink;
   QImage image(period, 1, QImage::Format_ARGB32_Premultiplied);
   image.fill(Qt::transparent);
   for (int x = 0; x < dash; ++x) image.setPixelColor(x, 0, ink);
   return QBrush(image);
+}
+
+bool paintsVectors(const QPainter& painter) {
+  return painter.paintEngine()->type() == QPaintEngine::SVG;
+}
+
+/// The lines or dots of a state as Theme::pattern() has them, for files of vectors: those have no brushes of
+/// pixels. They end at the edges of `place`.
+void paintPattern(QPainter& painter, const QRectF& place, BlockRole role, QColor ink, const QPointF& origin) {
+  constexpr double kPeriod = 8;
+  const QRectF own = place.translated(-origin);
+  QPainterPath path;
+  QPen pen;
+  if (role == BlockRole::Computed) {
+    // Dots are strokes without a length: a row of them is one line.
+    ink.setAlphaF(0.38F);
+    pen = QPen(ink, 2, Qt::SolidLine, Qt::RoundCap);
+    pen.setDashPattern({0.01, kPeriod / 2 - 0.01});
+    for (double y = 2 + std::ceil((own.top() - 1) / 4) * 4; y <= own.bottom() - 1; y += 4) {
+      const double phase = std::abs(std::remainder(y - 2, kPeriod)) < 1 ? 2 : 6;
+      const double x = phase + std::ceil((own.left() + 1 - phase) / kPeriod) * kPeriod;
+      if (x + 1 > own.right()) continue;
+      path.moveTo(x, y);
+      path.lineTo(own.right() - 1, y);
+    }
+  } else {
+    const bool rises = role == BlockRole::Relocated;
+    ink.setAlphaF(rises ? 0.30F : 0.45F);
+    pen = QPen(ink, 1.4, Qt::SolidLine, Qt::FlatCap);
+    // A rising line has x + y constant, a falling one y − x.
+    const double least = rises ? own.left() + own.top() : own.top() - own.right();
+    const double most = rises ? own.right() + own.bottom() : own.bottom() - own.left();
+    for (double line = std::ceil(least / kPeriod) * kPeriod; line < most; line += kPeriod) {
+      const double begin =
+          rises ? std::max(own.left(), line - own.bottom()) : std::max(own.left(), own.top() - line);
+      const double end =
+          rises ? std::min(own.right(), line - own.top()) : std::min(own.right(), own.bottom() - line);
+      if (end <= begin) continue;
+      path.moveTo(begin, rises ? line - begin : line + begin);
+      path.lineTo(end, rises ? line - end : line + end);
+    }
+  }
+  painter.strokePath(path.translated(origin), pen);
 }
 
 }  // namespace
@@ -54,6 +106,7 @@ void BlockPainter::fill(QPainter& painter, const QRectF& place, BlockRole role, 
   painter.fillRect(place, m_theme.fill(role));
   const QBrush& pattern = m_patterns[static_cast<std::size_t>(role)];
   if (pattern.style() == Qt::NoBrush) return;
+  if (paintsVectors(painter)) return paintPattern(painter, place, role, m_theme.ink(role), origin);
   const QPointF before = painter.brushOrigin();
   painter.setBrushOrigin(origin);
   painter.fillRect(place, pattern);
@@ -177,6 +230,15 @@ void BlockPainter::core(QPainter& painter, const QRectF& place, BlockCore core) 
 void BlockPainter::underline(QPainter& painter, const QRectF& place, BlockRole role) const {
   if (role == BlockRole::Free) {
     painter.fillRect(QRectF(place.left(), place.bottom() - 1, place.width(), 1), m_theme.ink(role));
+  } else if (m_dashes[static_cast<std::size_t>(role)].style() == Qt::TexturePattern &&
+             paintsVectors(painter)) {
+    const int period = periodOf(role);
+    for (double x = std::floor(place.left() / period) * period; x < place.right(); x += period) {
+      const double left = std::max(x, place.left());
+      const double right = std::min(x + dashOf(role), place.right());
+      if (right > left)
+        painter.fillRect(QRectF(left, place.top(), right - left, place.height()), m_theme.ink(role));
+    }
   } else {
     painter.fillRect(place, m_dashes[static_cast<std::size_t>(role)]);
   }
