@@ -4,7 +4,9 @@
 #include "engine/base/markup_text.h"
 
 #include <algorithm>
+#include <cstdint>
 #include <iterator>
+#include <set>
 #include <string>
 #include <variant>
 
@@ -22,19 +24,24 @@ constexpr const char* kStyle = R"css(
 body { background:var(--page); color:var(--ink); font:17px/1.6 system-ui, sans-serif; max-width:46rem;
   margin:2rem auto; padding:0 1rem; }
 h1 { line-height:1.2; } h2 { margin-top:3rem; border-top:1px solid var(--line); padding-top:1.5rem; }
-.head, figcaption { color:var(--soft); }
+.head, figcaption { color:var(--soft); } figcaption { font-size:0.85em; }
+ul.actions li { font-size:0.9em; }
 code, pre { font-family:ui-monospace, monospace; font-size:0.9em; background:var(--box); }
 code { padding:0.1em 0.3em; border-radius:3px; } pre { padding:0.8rem; overflow-x:auto; } pre code { padding:0; }
 .figure { font-weight:600; font-variant-numeric:tabular-nums; border-bottom:1px dotted var(--soft); }
 .missing { color:var(--computed-ink); }
 .part { font-style:normal; text-decoration:underline; text-decoration-color:var(--relocated-ink); }
-ul.actions { list-style:none; padding:0.6rem 0.9rem; background:var(--box); border-radius:6px; }
+ul.actions code { font-size:1em; } ul.actions { list-style:none; padding:0.6rem 0.9rem; background:var(--box); border-radius:6px; }
 details { background:var(--box); border-left:4px solid var(--relocated-ink); border-radius:4px;
   padding:0.7rem 0.9rem; margin:1rem 0; }
 summary { cursor:pointer; } summary p { display:inline; }
 .right::before { content:"✓ "; color:var(--hit-ink); } .wrong::before { content:"· "; }
 ul.holds { list-style:none; padding:0; font-size:0.85em; color:var(--soft); }
 figure { margin:1.2rem 0; overflow-x:auto; } svg { width:100%; min-width:34rem; height:auto; display:block; }
+figure.view { width:min(62rem, 96vw); margin-left:calc(50% - min(31rem, 48vw)); }
+figure.view img { box-sizing:border-box; width:100%; height:auto; display:block; border:1px solid var(--line); border-radius:6px; }
+figure.view figcaption { margin-top:0.4rem; }
+@media print { figure.view { width:100%; margin-left:0; break-inside:avoid; } section { break-inside:auto; } }
 svg text { fill:var(--soft); font:12px system-ui, sans-serif; } svg text.number { text-anchor:middle; }
 svg text.words { fill:var(--ink); }
 svg rect { stroke-width:1; } .hit { fill:var(--hit); stroke:var(--hit-ink); }
@@ -62,9 +69,53 @@ constexpr const char* kLegend =
 <svg viewBox="0 0 16 12" style="width:16px;min-width:0;display:inline"><rect x="1" y="1" width="14" height="10" class="computed"/><rect x="1" y="1" width="14" height="10" fill="url(#p-computed)"/></svg> computed. Each box is a block; its number stands below.</figcaption>
 )html";
 
+using Pictures = std::map<std::size_t, std::vector<PagePicture>>;
+
+std::string base64(std::string_view bytes) {
+  constexpr std::string_view kDigits = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+  constexpr std::uint32_t kSix = 0x3F;
+  std::string out;
+  out.reserve((bytes.size() + 2) / 3 * 4);
+  for (std::size_t i = 0; i < bytes.size(); i += 3) {
+    const auto at = [&](std::size_t next) {
+      return next < bytes.size() ? std::uint32_t{static_cast<unsigned char>(bytes[next])} : 0U;
+    };
+    const std::uint32_t three = at(i) << 16U | at(i + 1) << 8U | at(i + 2);
+    out += kDigits[three >> 18U & kSix];
+    out += kDigits[three >> 12U & kSix];
+    out += i + 1 < bytes.size() ? kDigits[three >> 6U & kSix] : '=';
+    out += i + 2 < bytes.size() ? kDigits[three & kSix] : '=';
+  }
+  return out;
+}
+
+std::size_t bytesInPage(const PagePicture& picture) {
+  return (picture.light.size() + picture.dark.size()) * 4 / 3;
+}
+
+/// The pictures for which there is room: the smallest first, so that as many as can be are there.
+std::set<const PagePicture*> fittingPictures(const Pictures& pictures) {
+  std::vector<const PagePicture*> bySize;
+  for (const auto& [step, ofStep] : pictures) {
+    for (const PagePicture& picture : ofStep) bySize.push_back(&picture);
+  }
+  std::stable_sort(bySize.begin(), bySize.end(), [](const PagePicture* a, const PagePicture* b) {
+    return bytesInPage(*a) < bytesInPage(*b);
+  });
+  std::set<const PagePicture*> fitting;
+  std::size_t bytes = 0;
+  for (const PagePicture* picture : bySize) {
+    bytes += bytesInPage(*picture);
+    if (bytes > kMostPictureBytes) break;
+    fitting.insert(picture);
+  }
+  return fitting;
+}
+
 class PageWriter {
  public:
-  explicit PageWriter(const LessonFacts& facts) : m_facts(facts) {}
+  PageWriter(const LessonFacts& facts, const Pictures& pictures)
+      : m_facts(facts), m_pictures(pictures), m_fitting(fittingPictures(pictures)) {}
 
   std::string page(const FilledLesson& lesson) {
     m_out =
@@ -81,7 +132,13 @@ class PageWriter {
     for (const FilledStep& step : lesson.steps) {
       m_out += "<section id=\"step-" + std::to_string(step.number) + "\">\n<h2>" +
                std::to_string(step.number) + ". " + escapedMarkup(step.title) + "</h2>\n";
-      for (const FilledBlock& block : step.blocks) std::visit(*this, block);
+      // Pictures show what the last actions of the step have come to, and the text after them speaks of it.
+      const std::size_t last = lastActions(step);
+      for (std::size_t i = 0; i < step.blocks.size(); ++i) {
+        std::visit(*this, step.blocks[i]);
+        if (i == last) showPictures(step.number);
+      }
+      if (last == step.blocks.size()) showPictures(step.number);
       m_out += "</section>\n";
     }
     m_out += "</body>\n</html>\n";
@@ -141,6 +198,31 @@ class PageWriter {
   }
 
  private:
+  static std::size_t lastActions(const FilledStep& step) {
+    for (std::size_t i = step.blocks.size(); i-- > 0;) {
+      if (std::holds_alternative<FilledActions>(step.blocks[i])) return i;
+    }
+    return step.blocks.size();
+  }
+
+  void showPictures(std::size_t step) {
+    const auto found = m_pictures.find(step);
+    if (found == m_pictures.end()) return;
+    for (const PagePicture& picture : found->second) {
+      const std::string title = escapedMarkup(picture.title);
+      if (!m_fitting.contains(&picture)) {
+        m_out += "<p class=\"missing\">" + title +
+                 ": this picture is too large for a page. The window shows it at this step.</p>\n";
+        continue;
+      }
+      m_out +=
+          "<figure class=\"view\"><picture><source media=\"(prefers-color-scheme: dark)\" "
+          "srcset=\"data:image/svg+xml;base64," +
+          base64(picture.dark) + "\"><img alt=\"" + title + "\" src=\"data:image/svg+xml;base64," +
+          base64(picture.light) + "\"></picture><figcaption>" + title + "</figcaption></figure>\n";
+    }
+  }
+
   /// Figures are put in when the Markdown around them is HTML: nothing in their text is taken for a mark.
   static std::string html(const FilledProse& prose) {
     std::string markdown;
@@ -172,13 +254,15 @@ class PageWriter {
   static constexpr char kFigureMark = '\x1a';  ///< left out of texts
 
   const LessonFacts& m_facts;
+  const Pictures& m_pictures;
+  std::set<const PagePicture*> m_fitting;
   std::string m_out;
 };
 
 }  // namespace
 
-std::string pageOf(const FilledLesson& lesson, const LessonFacts& facts) {
-  return PageWriter(facts).page(lesson);
+std::string pageOf(const FilledLesson& lesson, const LessonFacts& facts, const Pictures& pictures) {
+  return PageWriter(facts, pictures).page(lesson);
 }
 
 }  // namespace spanscope::lesson

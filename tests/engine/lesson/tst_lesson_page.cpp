@@ -23,6 +23,8 @@ class TestLessonPage : public QObject {
   void markdown();
   void pageNeedsNothingBesideIt();
   void picturesShowEveryToken();
+  void picturesOfViews();
+  void picturesThatAreTooLarge();
 };
 
 void TestLessonPage::markdown_data() {
@@ -124,6 +126,34 @@ void TestLessonPage::picturesShowEveryToken() {
   QVERIFY(std::abs(relocated - perToken * static_cast<double>(account.relocated)) < rounding);
   QVERIFY(std::abs(computed - perToken * static_cast<double>(account.computed)) < rounding);
   QVERIFY(svg.contains("aria-label=\"Run &lt;2&gt;\""));
+}
+
+/// Both themes of a picture are in the page, in the step they belong to, behind its last actions.
+void TestLessonPage::picturesOfViews() {
+  const Made one = made();
+  const QString page = QString::fromStdString(
+      pageOf(one.filled, one.facts, {{2, {{"Tokens <1>", "<svg>light?</svg>", "<svg>dark</svg>"}}}}));
+  QCOMPARE(page.count("<figure class=\"view\">"), 1);
+  const auto data = [](const char* svg) { return QString::fromLatin1(QByteArray(svg).toBase64()); };
+  QVERIFY(page.contains("<img alt=\"Tokens &lt;1&gt;\" src=\"data:image/svg+xml;base64," +
+                        data("<svg>light?</svg>") + "\">"));
+  QVERIFY(page.contains("<source media=\"(prefers-color-scheme: dark)\" srcset=\"data:image/svg+xml;base64," +
+                        data("<svg>dark</svg>") + "\">"));
+  const qsizetype picture = page.indexOf("<figure class=\"view\">");
+  QVERIFY(picture > page.indexOf("id=\"step-2\"") && picture > page.lastIndexOf("<ul class=\"actions\">"));
+  QVERIFY(picture < page.indexOf("How many?"));
+}
+
+void TestLessonPage::picturesThatAreTooLarge() {
+  const Made one = made();
+  const std::string half(kMostPictureBytes * 3 / 4 / 2 - 1000, 'x');
+  const std::string large(kMostPictureBytes, 'y');
+  const std::string page = pageOf(
+      one.filled, one.facts, {{1, {{"Large", large, ""}, {"Half", half, half}}}, {2, {{"Small", "z", "z"}}}});
+  QVERIFY(page.size() < 5'000'000);
+  QVERIFY(page.find("alt=\"Half\"") != std::string::npos && page.find("alt=\"Small\"") != std::string::npos);
+  QVERIFY(page.find("alt=\"Large\"") == std::string::npos);
+  QVERIFY(page.find("Large: this picture is too large for a page.") != std::string::npos);
 }
 
 SPANSCOPE_TEST(tst_lesson_page, TestLessonPage)
