@@ -170,6 +170,8 @@ std::vector<CommandInfo> makeTable() {
       tr("Show or hide on each node what the next run would find in the cache"), {"Shift+F"}, Canvas);
   add("view.theme", View, Program, tr("Light or dark"), tr("Switch between the light and the dark theme"),
       {"Ctrl+Shift+L"});
+  add("view.motion", View, Program, tr("Motion: as the system, or off"),
+      tr("Whether pictures move while a trace is played"));
 
   add("learn.lessons", Learn, Program, tr("Lessons"),
       tr("All lessons, or the one that is open; in the lesson, all of them"), {"F9"});

@@ -11,16 +11,20 @@
 #include "ui/session/experiment_run.h"
 #include "ui/session/load_comparison.h"
 #include "ui/session/policy_comparison.h"
+#include "ui/theme/system_motion.h"
 #include "ui/views/attention/attention_view.h"
 #include "ui/views/common/elided_label.h"
 #include "ui/views/common/example_table.h"
+#include "ui/views/common/moving_view.h"
 #include "ui/views/experiments/experiments_view.h"
 #include "ui/views/forecast/forecast_view.h"
 #include "ui/views/next_token/next_token_view.h"
 #include "ui/views/problems/problem_list_model.h"
+#include "ui/views/scrubber/scrubber.h"
 #include "ui/views/turn/turn_view.h"
 #include "ui/views/view.h"
 #include "ui/window/engine_jobs.h"
+#include "ui/window/motion_setting.h"
 #include "ui/window/notice_bar.h"
 #include "ui/window/run_hint.h"
 #include "ui/window/status_model.h"
@@ -247,6 +251,17 @@ View* MainWindow::makeView(const ViewInfo& info) {
     connect(turn, &TurnView::canComputeChanged, this, &MainWindow::refreshCommands);
   if (const auto* forecast = qobject_cast<ForecastView*>(view))
     connect(forecast, &ForecastView::layoutsWanted, &m_workspace, &Workspace::compareLayouts);
+  if (auto* scrubber = qobject_cast<Scrubber*>(view)) {
+    scrubber->player().setMotion([this] {
+      return m_settings.value(QLatin1String(kMotionSetting)) != QLatin1String("off") &&
+             style()->styleHint(QStyle::SH_Widget_Animation_Duration) > 0 && desktopAllowsMotion();
+    });
+    connect(scrubber, &Scrubber::momentChanged, this, [this](const Moment& moment) {
+      for (Dock* dock : m_docks->docks()) {
+        if (auto* moving = dynamic_cast<MovingView*>(dock->view())) moving->setMoment(moment);
+      }
+    });
+  }
   view->setModel(m_workspace.model());
   view->setInput(m_workspace.input());
   return view;

@@ -13,6 +13,7 @@
 #include "ui/views/view.h"
 #include "ui/window/engine_jobs.h"
 #include "ui/window/main_window.h"
+#include "ui/window/motion_setting.h"
 
 #include <QAction>
 #include <QApplication>
@@ -218,6 +219,14 @@ void MainWindow::addCommands() {
     setScheme(scheme() == Scheme::Light ? Scheme::Dark : Scheme::Light);
     m_settings.setValue(QStringLiteral("window/scheme"),
                         scheme() == Scheme::Dark ? QStringLiteral("dark") : QStringLiteral("light"));
+  });
+
+  rows.add("view.motion", [this] {
+    const bool isOff = m_settings.value(QLatin1String(kMotionSetting)) == QLatin1String("off");
+    m_settings.setValue(QLatin1String(kMotionSetting),
+                        isOff ? QStringLiteral("system") : QStringLiteral("off"));
+    say(isOff ? tr("Playing shows motion, as far as the system asks for it.")
+              : tr("Playing shows one event after another, without motion."));
   });
 
   addLessonCommands();

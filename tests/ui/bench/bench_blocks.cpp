@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Processor time of a frame while the pool, the block table and the token strip are scrolled at 1280×800:
-// with as much as there can be, and with what people work with, twenty documents (some 3 700 tokens).
+// with as much as there can be, and with what people work with, twenty documents (some 3 700 tokens); and of
+// a frame while a trace of twenty documents is played with motion.
 #include "tests/ui/views/common/traced_requests.h"
 #include "tests/ui/views/common/twenty_documents.h"
+#include "ui/views/attention/attention_view.h"
 #include "ui/views/block_table/block_table_view.h"
 #include "ui/views/pool/pool_view.h"
+#include "ui/views/scrubber/player.h"
 #include "ui/views/tokens/token_strip_view.h"
 
 #include <QAbstractScrollArea>
@@ -23,6 +26,8 @@ using namespace spanscope;
 namespace {
 
 constexpr int kFrames = 300;
+constexpr int kPlayedFrames = 4000;
+constexpr double kFrameMilliseconds = 16;
 
 double milliseconds(const QElapsedTimer& timer) {
   return double(timer.nsecsElapsed()) / 1e6;
@@ -58,6 +63,44 @@ void scroll(const char* name, ui::View& view, const ui::ViewInput& input, Qt::Or
               at(0.5), at(0.95), at(1.0));
 }
 
+/// Plays the trace at normal speed and shows every frame of it: the time of a frame is that of input, moment
+/// and painting.
+template <class View>
+void play(const char* name, const ui::ViewInput& input) {
+  View view;
+  view.resize(1280, 800);
+  ui::ViewInput shown = input;
+  shown.position = 0;
+  ui::Player player;
+  player.setMotion([] { return true; });
+  player.follow(shown.trace, 0);
+  ui::Moment moment;
+  QObject::connect(&player, &ui::Player::momentChanged, &view,
+                   [&moment](const ui::Moment& now) { moment = now; });
+  view.setInput(shown);
+  view.show();
+  QCoreApplication::processEvents();
+  std::vector<double> times;
+  player.setPlaying(true);
+  for (int frame = 0; frame < kPlayedFrames && player.isPlaying(); ++frame) {
+    player.advance(kFrameMilliseconds);
+    shown.position = player.position();
+    const double before = processorMilliseconds();
+    view.setMoment(moment);
+    view.setInput(shown);
+    QCoreApplication::processEvents(QEventLoop::ExcludeUserInputEvents);
+    times.push_back(processorMilliseconds() - before);
+    player.follow(shown.trace, shown.position);
+  }
+  player.setPlaying(false);
+  std::sort(times.begin(), times.end());
+  const auto at = [&](double share) {
+    return times[static_cast<std::size_t>(share * double(times.size() - 1))];
+  };
+  std::printf("%-36s %5zu played frames: median %6.2f ms   p95 %6.2f ms   most %6.2f ms\n", name,
+              times.size(), at(0.5), at(0.95), at(1.0));
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -91,5 +134,9 @@ int main(int argc, char** argv) {
   scroll("block table, 20 documents", table, documents, Qt::Horizontal);
   ui::TokenStripView strip;
   scroll("token strip, 20 documents", strip, documents, Qt::Vertical);
+  play<ui::PoolView>("pool, 20 documents, played", documents);
+  play<ui::BlockTableView>("block table, 20 documents, played", documents);
+  play<ui::TokenStripView>("token strip, 20 documents, played", documents);
+  play<ui::AttentionView>("attention, 20 documents, played", documents);
   return 0;
 }

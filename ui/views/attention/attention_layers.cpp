@@ -76,6 +76,8 @@ void AttentionCells::draw(QCPPainter* painter) {
   painter->setRenderHint(QPainter::Antialiasing, false);
   drawCells(painter);
   drawMask(painter);
+  if (const QRectF ungrown = m_plot.ungrown(); !ungrown.isNull())
+    painter->fillRect(ungrown, m_plot.theme().color(Role::Surface));
   drawRules(painter);
   drawMarks(painter);
 }

@@ -94,6 +94,20 @@ void AttentionPlot::setContent(const AttentionModel& model, const Theme& theme, 
   replot(QCustomPlot::rpQueuedReplot);
 }
 
+void AttentionPlot::setGrowing(std::optional<int> firstRow, double done) {
+  if (!firstRow && !m_growsFrom) return;
+  m_growsFrom = firstRow;
+  m_grown = done;
+  replot(QCustomPlot::rpQueuedReplot);
+}
+
+QRectF AttentionPlot::ungrown() const {
+  const auto rows = static_cast<int>(m_model.rows.size());
+  if (!m_growsFrom || *m_growsFrom >= rows) return {};
+  const double grown = m_grown * m_model.columns;
+  return stretchRect(*m_growsFrom, rows - *m_growsFrom, grown, m_model.columns - grown);
+}
+
 void AttentionPlot::setCursorCell(std::optional<AttentionCell> cell) {
   if (m_cursor == cell) return;
   m_cursor = cell;

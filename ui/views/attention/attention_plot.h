@@ -47,6 +47,10 @@ class AttentionPlot : public QCustomPlot {
   const std::vector<AttentionRegion>& forbidden() const { return m_forbidden; }
   const std::vector<AttentionRegion>& outside() const { return m_outside; }
   const std::vector<AttentionRegion>& missing() const { return m_missing; }
+  /// Shows the rows from `firstRow` on as far as they have grown from the left, 0 … 1; nothing: at rest.
+  void setGrowing(std::optional<int> firstRow, double done);
+  /// The part of the map that has not grown yet, in pixels; null: none.
+  QRectF ungrown() const;
   std::optional<AttentionCell> cursor() const { return m_cursor; }
   void setCursorCell(std::optional<AttentionCell> cell);
 
@@ -114,6 +118,8 @@ class AttentionPlot : public QCustomPlot {
   AttentionScale m_scaleKind = AttentionScale::Linear;
   bool m_upright = false;
   std::optional<AttentionCell> m_cursor;
+  std::optional<int> m_growsFrom;
+  double m_grown = 1;
   QCPColorScale* m_scale = nullptr;
   std::optional<QPointF> m_pressed;
   bool m_dragged = false;

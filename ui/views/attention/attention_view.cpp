@@ -202,7 +202,35 @@ bool AttentionView::isMapShown() const {
 }
 
 void AttentionView::refresh() {
+  stopMotion();
   refreshFor(m_plot->size());
+  showMotion();
+}
+
+void AttentionView::setMoment(const Moment& moment) {
+  if (moment.first != m_moment.first || moment.last != m_moment.last) stopMotion();
+  m_moment = moment;
+  if (isVisible()) showMotion();
+}
+
+void AttentionView::stopMotion() {
+  m_before.reset();
+  m_bars->showMotion(std::nullopt, 1);
+  m_plot->setGrowing(std::nullopt, 1);
+}
+
+void AttentionView::showMotion() {
+  if (input() == nullptr || !m_moment.isUnderwayAt(input()->position)) return stopMotion();
+  if (!m_before) {
+    ViewInput earlier = *input();
+    earlier.position = m_moment.first;
+    const AttentionModel map = attentionModel(earlier, m_options);
+    m_before = {.shares = shareModel(earlier, m_shareOptions),
+                .rows = map.request == m_model.request ? map.rows.size() : 0};
+  }
+  m_bars->showMotion(m_before->shares, eased(m_moment.done));
+  const bool grows = m_before->rows < m_model.rows.size();
+  m_plot->setGrowing(grows ? std::optional(static_cast<int>(m_before->rows)) : std::nullopt, m_moment.done);
 }
 
 AttentionOptions AttentionView::fitted(AttentionOptions options, const QSize& plot) const {
@@ -397,6 +425,7 @@ QString AttentionView::csv() const {
 }
 
 void AttentionView::paintTo(QPainter& painter, const QSize& size) {
+  stopMotion();
   const QRect area(QPoint(), size);
   const QRect inner = area.adjusted(2 * kSpace, 2 * kSpace, -2 * kSpace, -kSpace);
   if (input() != nullptr) refreshFor(inner.size());
@@ -419,6 +448,7 @@ void AttentionView::paintTo(QPainter& painter, const QSize& size) {
   m_plot->xAxis->setRange(columns);
   m_plot->yAxis->setRange(rows);
   m_legend->paint(painter, QRect(inner.left(), inner.bottom() + 1 - legend, inner.width(), legend));
+  showMotion();
 }
 
 }  // namespace spanscope::ui

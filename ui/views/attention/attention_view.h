@@ -4,6 +4,7 @@
 
 #include "ui/views/attention/attention_model.h"
 #include "ui/views/attention/attention_shares.h"
+#include "ui/views/common/moving_view.h"
 #include "ui/views/common/run_view.h"
 
 #include <cstdint>
@@ -22,13 +23,15 @@ class ReplayStrip;
 class ShareBars;
 struct ReplayOffer;
 
-class AttentionView : public RunView {
+class AttentionView : public RunView, public MovingView {
   Q_OBJECT
  public:
   explicit AttentionView(QWidget* parent = nullptr);
 
   QString csv() const override;
   void paintTo(QPainter& painter, const QSize& size) override;
+  /// A new row of the map grows along the table of keys, and the bars with it.
+  void setMoment(const Moment& moment) override;
   /// The height at which nothing lies over the map depends on the width.
   QSize minimumSizeHint() const override;
 
@@ -76,6 +79,8 @@ class AttentionView : public RunView {
   void showOffer();
   /// Puts the model into the widgets around the map.
   void showAround();
+  void showMotion();
+  void stopMotion();
   void showCell(int row, int column);
   void selectCell(int row, int column);
   void openCell(int row, int column);
@@ -90,6 +95,13 @@ class AttentionView : public RunView {
   ShareBars* m_bars;
   ReplayStrip* m_strip;
   AttentionModel m_model;
+  Moment m_moment;
+  /// What was shown when m_moment began, at the present input and options.
+  struct Before {
+    ShareModel shares;
+    std::size_t rows = 0;
+  };
+  std::optional<Before> m_before;
   AttentionPlot* m_plot;
   HeadGridArea* m_heads;
   bool m_showsHeads = false;

@@ -13,6 +13,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 namespace spanscope::ui {
 namespace {
@@ -61,6 +62,21 @@ void ShareBars::setContent(const ShareModel& model, const Theme& theme) {
   setAccessibleDescription(sentence + QStringLiteral(". ") + note);
   updateGeometry();
   update();
+}
+
+void ShareBars::showMotion(std::optional<ShareModel> before, double done) {
+  if (!before && !m_before) return;
+  m_before = std::move(before);
+  m_done = done;
+  update();
+}
+
+double ShareBars::shareOf(std::size_t bar) const {
+  const double share = m_model.bars[bar].share;
+  if (!m_before) return share;
+  const bool isSame = m_before->request == m_model.request && m_before->bars.size() == m_model.bars.size();
+  const double before = isSame ? m_before->bars[bar].share : 0;
+  return before + (share - before) * m_done;
 }
 
 QRect ShareBars::barRect(std::size_t bar, const QRect& area) const {
@@ -123,8 +139,11 @@ QSize ShareBars::sizeHint() const {
 QRect ShareBars::filledRect(std::size_t index, const QRect& area) const {
   double most = 0;
   for (const ShareBar& other : m_model.bars) most = std::max(most, other.share);
+  if (m_before) {
+    for (const ShareBar& other : m_before->bars) most = std::max(most, other.share);
+  }
   const QRect room = roomOf(barRect(index, area));
-  const double share = m_model.bars[index].share;
+  const double share = shareOf(index);
   // A value that is not zero must be visible.
   const int height =
       share <= 0 || most <= 0 ? 0 : std::max(1, static_cast<int>(std::lround(kBars * share / most)));
@@ -228,7 +247,13 @@ std::vector<ShareBars::Value> ShareBars::values(const QRect& area) const {
   return values;
 }
 
-void ShareBars::paint(QPainter& painter, const QRect& area) const {
+void ShareBars::paint(QPainter& painter, const QRect& area) {
+  const std::optional<ShareModel> before = std::exchange(m_before, std::nullopt);
+  paintNow(painter, area);
+  m_before = before;
+}
+
+void ShareBars::paintNow(QPainter& painter, const QRect& area) const {
   if (m_model.isEmpty()) return;
   const QFont font = m_theme.titleFont();
   const QFontMetrics metrics(font);
@@ -285,7 +310,7 @@ bool ShareBars::event(QEvent* event) {
 
 void ShareBars::paintEvent(QPaintEvent* /*event*/) {
   QPainter painter(this);
-  paint(painter, rect());
+  paintNow(painter, rect());
 }
 
 void ShareBars::mousePressEvent(QMouseEvent* event) {

@@ -23,11 +23,14 @@ class ShareBars : public QWidget {
 
   void setContent(const ShareModel& model, const Theme& theme);
   const ShareModel& model() const { return m_model; }
+  /// Shows bars on their way from other ones, `done` of it (0 … 1); nothing: at rest.
+  void showMotion(std::optional<ShareModel> before, double done);
   QSize sizeHint() const override;
   QSize minimumSizeHint() const override { return {0, 0}; }
   bool hasHeightForWidth() const override { return true; }
   int heightForWidth(int width) const override;
-  void paint(QPainter& painter, const QRect& area) const;
+  /// Paints the bars at rest.
+  void paint(QPainter& painter, const QRect& area);
   /// The rectangle of a bar and its label, in a widget of this size.
   QRect barRect(std::size_t bar, const QRect& area) const;
   /// The part of barRect() that is filled, as high as the share.
@@ -61,6 +64,9 @@ class ShareBars : public QWidget {
     int height = 0;
   };
   Labels labelsFor(int width) const;
+  void paintNow(QPainter& painter, const QRect& area) const;
+  /// The share of a bar as it stands now.
+  double shareOf(std::size_t bar) const;
   /// Whether the note has room on the line of the sentence. If not, it gets a line of its own.
   bool noteStandsBeside(int width) const;
   int headHeight(int width) const;  ///< height of sentence and note
@@ -70,6 +76,8 @@ class ShareBars : public QWidget {
   QFont valueFont(const ShareBar& bar) const;
 
   ShareModel m_model;
+  std::optional<ShareModel> m_before;
+  double m_done = 1;
   Theme m_theme;
   int m_headWidth = 0;                   ///< width of sentence and note side by side
   std::optional<std::size_t> m_current;  ///< the bar that the arrow keys move from

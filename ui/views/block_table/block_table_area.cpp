@@ -36,6 +36,13 @@ void BlockTableArea::showTable(const BlockTable* table, bool changed, std::optio
   viewport()->update();
 }
 
+void BlockTableArea::showMotion(const TableMotion* motion, double done) {
+  if (motion == nullptr && m_motion == nullptr) return;
+  m_motion = motion;
+  m_done = done;
+  viewport()->update();
+}
+
 void BlockTableArea::layOut() {
   if (m_table == nullptr) return;
   const int width = viewport()->width();

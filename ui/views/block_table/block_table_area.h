@@ -4,6 +4,7 @@
 
 #include "ui/views/block_table/block_table_layout.h"
 #include "ui/views/block_table/block_table_model.h"
+#include "ui/views/block_table/block_table_motion.h"
 #include "ui/views/common/block_painter.h"
 #include "ui/views/common/zoomed_scroll.h"
 
@@ -36,6 +37,9 @@ class BlockTableArea : public ZoomedScroll {
   /// only if `changed`.
   void showTable(const BlockTable* table, bool changed, std::optional<CellPlace> current, BlockId physical,
                  const Theme& theme);
+  /// Shows how the table comes about from what it was, `done` of the way (0 … 1); nullptr: at rest. `motion`
+  /// must stay valid until the next call.
+  void showMotion(const TableMotion* motion, double done);
   void setTips(std::function<QString(const CellPlace&)> tips) { m_tips = std::move(tips); }
   void reveal(const CellPlace& place);
   /// Scrolls to this row, and has overview and keys start at it while no cell is current. The row of the
@@ -75,6 +79,9 @@ class BlockTableArea : public ZoomedScroll {
   void paintLabels(QPainter& painter, int x, std::pair<std::size_t, std::size_t> rows) const;
   void paintBrackets(QPainter& painter, std::size_t row, const QRect& visible) const;
   void paintCells(QPainter& painter, std::size_t row, const QRect& visible) const;
+  /// Paints a cell of which something is underway. Returns whether it looks now as it will.
+  bool paintMoving(QPainter& painter, const CellPlace& place, const BlockLook& look) const;
+  void paintTravels(QPainter& painter, const QRect& visible) const;
   void paintMarks(QPainter& painter, const TableCell& cell, const QRect& place) const;
   void paintNumbers(QPainter& painter, const TableCell& cell, const QRect& place) const;
   void paintRings(QPainter& painter, std::pair<std::size_t, std::size_t> rows, const QRect& visible) const;
@@ -89,6 +96,8 @@ class BlockTableArea : public ZoomedScroll {
   std::optional<CellPlace> target(const QKeyEvent& event) const;
 
   const BlockTable* m_table = nullptr;
+  const TableMotion* m_motion = nullptr;
+  double m_done = 1;
   TableLayout m_layout;
   int m_namesRight = 0;                       ///< right edge of the rightmost name
   std::vector<std::vector<QString>> m_names;  ///< names of the parts in each row, shortened to their room

@@ -2,6 +2,7 @@
 // The part of BlockTableArea that paints.
 #include "ui/views/block_table/block_table_area.h"
 #include "ui/views/common/hue_painting.h"
+#include "ui/views/common/motion_painting.h"
 #include "ui/views/common/short_names.h"
 
 #include <QFontMetrics>
@@ -51,6 +52,7 @@ void BlockTableArea::paintContent(QPainter& painter, const QRect& visible) {
     paintCells(painter, row, visible);
   }
   paintRings(painter, rows, visible);
+  if (m_motion != nullptr && !exporting()) paintTravels(painter, visible);
   if (visible.left() < kTableLabel) paintLabels(painter, 0, rows);
 }
 
@@ -197,8 +199,10 @@ void BlockTableArea::paintCells(QPainter& painter, std::size_t row, const QRect&
     const BlockLook look = lookOf(own.cells[i], m_table->blockSize);
     if (exporting()) {
       m_painter.block(painter, place, look);
-    } else {
+    } else if (m_motion == nullptr) {
       m_painter.stamp(painter, place, look);
+    } else if (!paintMoving(painter, {row, i}, look)) {
+      continue;
     }
     paintMarks(painter, own.cells[i], place);
     if (m_layout.size() == CellSize::Large) paintNumbers(painter, own.cells[i], place);
@@ -222,6 +226,42 @@ void BlockTableArea::paintCells(QPainter& painter, std::size_t row, const QRect&
                      (large ? Qt::AlignHCenter : Qt::AlignLeft) | Qt::AlignVCenter, text);
     free = place.left() + metrics.horizontalAdvance(text) + 2 * kSpace;
   }
+}
+
+bool BlockTableArea::paintMoving(QPainter& painter, const CellPlace& place, const BlockLook& look) const {
+  const QRect cell = m_layout.cell(place);
+  const TableCell* earlier = m_motion->cellBefore(place);
+  BlockLook before = earlier == nullptr ? BlockLook{} : lookOf(*earlier, m_table->blockSize);
+  if (m_motion->isComputing(place)) before = {};
+  if (m_motion->travelsTo(place)) {
+    m_painter.stamp(painter, cell, before);
+    return false;
+  }
+  if (before == look || m_motion->rowBefore[place.row] < 0) {
+    m_painter.stamp(painter, cell, look);
+    return true;
+  }
+  paintBetween(painter, m_painter, cell, before, look, m_done);
+  return true;
+}
+
+void BlockTableArea::paintTravels(QPainter& painter, const QRect& visible) const {
+  const double done = eased(m_done);
+  QRect first;
+  for (const TableTravel& travel : m_motion->travels) {
+    const QRect to = m_layout.cell(travel.to);
+    QRect place(QPoint(), to.size());
+    place.moveCenter(onTheWay(m_layout.cell(travel.from).center(), to.center(), done));
+    if (!place.intersects(visible)) continue;
+    const TableCell& cell = m_table->rows[travel.to.row].cells[travel.to.cell];
+    m_painter.stamp(painter, place, lookOf(cell, m_table->blockSize));
+    if (m_layout.size() == CellSize::Large) paintNumbers(painter, cell, place);
+    if (first.isNull()) first = place;
+  }
+  if (first.isNull()) return;
+  const QRect bounds = visible.adjusted(std::max(0, kTableLabel - visible.left()), 0, -kSpace, 0);
+  paintMotionNote(painter, theme(), first, bounds, m_motion->note,
+                  theme().ink(m_motion->travels.front().role));
 }
 
 /// Paints lines over what stands outside of windows, and what the layout did: markers as a bar at the left,

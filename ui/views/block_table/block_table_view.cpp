@@ -70,7 +70,10 @@ void BlockTableView::refresh() {
   BlockId physical = input()->selection.physical;
   if (physical == kNullBlock && current)
     physical = m_table.rows[current->row].cells[current->cell].facts.physical;
+  m_motion.reset();
+  m_area->showMotion(nullptr, 1);
   m_area->showTable(&m_table, changed, current, physical, theme());
+  showMotion();
   // With runs of several documents in the table, the newest row may be another document's.
   const RequestId request = input()->shownRequest();
   if (grown || request != m_request) m_area->showRow(rowOf(m_table, request));
@@ -89,6 +92,25 @@ void BlockTableView::refresh() {
   if (summary == m_summary) return;
   m_summary = summary;
   Q_EMIT summaryChanged(m_summary);
+}
+
+void BlockTableView::setMoment(const Moment& moment) {
+  const bool isSame = moment.first == m_moment.first && moment.last == m_moment.last;
+  m_moment = moment;
+  if (!isSame) {
+    m_area->showMotion(nullptr, 1);
+    m_motion.reset();
+  }
+  if (isVisible()) showMotion();
+}
+
+void BlockTableView::showMotion() {
+  if (input() == nullptr || !m_moment.isUnderwayAt(input()->position)) {
+    m_area->showMotion(nullptr, 1);
+    return;
+  }
+  if (!m_motion) m_motion = tableMotion(*input(), m_moment, m_table, m_history);
+  m_area->showMotion(&*m_motion, m_moment.done);
 }
 
 void BlockTableView::select(const CellPlace& place) {

@@ -3,17 +3,21 @@
 #pragma once
 
 #include "ui/views/block_table/block_table_model.h"
+#include "ui/views/block_table/block_table_motion.h"
 #include "ui/views/common/block_history.h"
 #include "ui/views/common/input_view.h"
+#include "ui/views/common/moving_view.h"
 
 #include <QPointer>
+
+#include <optional>
 
 namespace spanscope::ui {
 
 class BlockLegend;
 class BlockTableArea;
 
-class BlockTableView : public InputView {
+class BlockTableView : public InputView, public MovingView {
   Q_OBJECT
  public:
   explicit BlockTableView(QWidget* parent = nullptr);
@@ -21,6 +25,7 @@ class BlockTableView : public InputView {
   QWidget* takeTitleControls() override;
   QString csv() const override;
   void paintTo(QPainter& painter, const QSize& size) override;
+  void setMoment(const Moment& moment) override;
 
   const BlockTable& table() const { return m_table; }
 
@@ -29,11 +34,14 @@ class BlockTableView : public InputView {
 
  private:
   void select(const CellPlace& place);
+  void showMotion();
 
   BlockHistory m_history;
   BlockTable m_table;
-  Selection m_shown;        ///< the selection that was last moved into sight
-  RequestId m_request = 0;  ///< the request whose row was last moved into sight
+  Moment m_moment;
+  std::optional<TableMotion> m_motion;  ///< of m_moment, at the present input
+  Selection m_shown;                    ///< the selection that was last moved into sight
+  RequestId m_request = 0;              ///< the request whose row was last moved into sight
   QString m_summary;
   BlockTableArea* m_area;
   QPointer<BlockLegend> m_legend;

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "ui/views/pool/pool_area.h"
 
+#include "ui/views/common/motion_painting.h"
+
 #include <QKeyEvent>
 #include <QPainter>
 
@@ -60,6 +62,13 @@ void PoolArea::showPool(const PoolTable* table, PoolShade shade, BlockId current
   setTheme(theme);
   m_painter.setTheme(theme);
   if (m_laidOut != table->blocks.size() || m_pitch == 0) layOut();
+  viewport()->update();
+}
+
+void PoolArea::showMotion(const PoolMotion* motion, double done) {
+  if (motion == nullptr && m_motion == nullptr) return;
+  m_motion = motion;
+  m_done = done;
   viewport()->update();
 }
 
@@ -151,13 +160,15 @@ void PoolArea::paintContent(QPainter& painter, const QRect& visible) {
   for (int id = first; id < last; ++id) {
     const PoolBlock& block = m_table->blocks[static_cast<std::size_t>(id)];
     const QRect place = cell(id);
-    paintLook(painter, place, block);
+    paintLook(painter, place, id);
     if (m_pitch >= 40) paintText(painter, place, id, block);
   }
   if (m_current != kNullBlock && m_current < count()) m_painter.ring(painter, cell(m_current));
 }
 
-void PoolArea::paintLook(QPainter& painter, const QRect& place, const PoolBlock& block) const {
+void PoolArea::paintLook(QPainter& painter, const QRect& place, BlockId id) const {
+  const auto index = static_cast<std::size_t>(id);
+  const PoolBlock& block = m_table->blocks[index];
   BlockLook look = poolLook(block);
   if (m_shade == PoolShade::Age) {
     look = {};
@@ -167,6 +178,14 @@ void PoolArea::paintLook(QPainter& painter, const QRect& place, const PoolBlock&
     painter.fillRect(place, Theme::heat(1 - double(block.age)));
   } else if (exporting()) {
     m_painter.block(painter, place, look);
+  } else if (m_motion != nullptr && m_shade == PoolShade::State && index < m_motion->before.blocks.size()) {
+    BlockLook before = poolLook(m_motion->before.blocks[index]);
+    // What goes is seen as what it becomes in the other views, before it is gone.
+    if (m_motion->lost.contains(id)) before = {.role = BlockRole::Evicted};
+    if (before == look)
+      m_painter.stamp(painter, place, look);
+    else
+      paintBetween(painter, m_painter, place, before, look, m_done);
   } else {
     m_painter.stamp(painter, place, look);
   }

@@ -5,6 +5,7 @@
 #include "ui/views/common/block_painter.h"
 #include "ui/views/common/zoomed_scroll.h"
 #include "ui/views/pool/pool_model.h"
+#include "ui/views/pool/pool_motion.h"
 
 #include <functional>
 #include <optional>
@@ -18,6 +19,9 @@ class PoolArea : public ZoomedScroll {
 
   /// Shows a table. `table` must stay valid until the next call or the end of the area.
   void showPool(const PoolTable* table, PoolShade shade, BlockId current, const Theme& theme);
+  /// Shows how the pool comes about from what it was, `done` of the way (0 … 1); nullptr: at rest. `motion`
+  /// must stay valid until the next call.
+  void showMotion(const PoolMotion* motion, double done);
   void setTips(std::function<QString(BlockId)> tips) { m_tips = std::move(tips); }
   void reveal(BlockId block);
 
@@ -45,10 +49,12 @@ class PoolArea : public ZoomedScroll {
  private:
   void layOut();
   int count() const;
-  void paintLook(QPainter& painter, const QRect& place, const PoolBlock& block) const;
+  void paintLook(QPainter& painter, const QRect& place, BlockId id) const;
   void paintText(QPainter& painter, const QRect& place, BlockId id, const PoolBlock& block) const;
 
   const PoolTable* m_table = nullptr;
+  const PoolMotion* m_motion = nullptr;
+  double m_done = 1;
   PoolShade m_shade = PoolShade::State;
   BlockId m_current = kNullBlock;
   BlockPainter m_painter;

@@ -107,7 +107,10 @@ void PoolView::refresh() {
   m_table = poolTable(*input(), m_history, m_shade);
   const BlockId block = current();
   m_detail = block == kNullBlock ? PoolDetail{} : poolDetail(*input(), m_history, block);
+  m_area->showMotion(nullptr, 1);
+  m_motion.reset();
   m_area->showPool(&m_table, m_shade, block, theme());
+  showMotion();
   const StoreTable store = storeTable(*input());
   m_store->showStore(store, theme(), height());
   m_cost->showCost(storeCost(*input()), theme());
@@ -131,6 +134,25 @@ void PoolView::refresh() {
   if (m_summary == m_table.summary) return;
   m_summary = m_table.summary;
   Q_EMIT summaryChanged(m_summary);
+}
+
+void PoolView::setMoment(const Moment& moment) {
+  const bool isSame = moment.first == m_moment.first && moment.last == m_moment.last;
+  m_moment = moment;
+  if (!isSame) {
+    m_area->showMotion(nullptr, 1);
+    m_motion.reset();
+  }
+  if (isVisible()) showMotion();
+}
+
+void PoolView::showMotion() {
+  if (input() == nullptr || m_isOverTime || !m_moment.isUnderwayAt(input()->position)) {
+    m_area->showMotion(nullptr, 1);
+    return;
+  }
+  if (!m_motion) m_motion = poolMotion(*input(), m_moment, m_history);
+  m_area->showMotion(&*m_motion, m_moment.done);
 }
 
 void PoolView::showDetail() {

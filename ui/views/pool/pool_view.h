@@ -5,10 +5,14 @@
 
 #include "ui/views/common/block_history.h"
 #include "ui/views/common/input_view.h"
+#include "ui/views/common/moving_view.h"
 #include "ui/views/pool/pool_levels.h"
 #include "ui/views/pool/pool_model.h"
+#include "ui/views/pool/pool_motion.h"
 
 #include <QPointer>
+
+#include <optional>
 
 class QLabel;
 
@@ -21,7 +25,7 @@ class PoolPlot;
 class StoreCostStrip;
 class StoreList;
 
-class PoolView : public InputView {
+class PoolView : public InputView, public MovingView {
   Q_OBJECT
  public:
   explicit PoolView(QWidget* parent = nullptr);
@@ -29,6 +33,7 @@ class PoolView : public InputView {
   QWidget* takeTitleControls() override;
   QString csv() const override;
   void paintTo(QPainter& painter, const QSize& size) override;
+  void setMoment(const Moment& moment) override;
 
   const PoolTable& table() const { return m_table; }
   const PoolDetail& detail() const { return m_detail; }
@@ -45,6 +50,7 @@ class PoolView : public InputView {
 
  private:
   void select(BlockId block);
+  void showMotion();
   void selectEvent(std::size_t event);
   void setOverTime(bool isOverTime);
   void showDetail();
@@ -54,6 +60,8 @@ class PoolView : public InputView {
   BlockHistory m_history;
   PoolTable m_table;
   PoolDetail m_detail;
+  Moment m_moment;
+  std::optional<PoolMotion> m_motion;  ///< of m_moment, at the present input
   PoolShade m_shade = PoolShade::State;
   BlockId m_revealed = kNullBlock;
   QString m_summary;

@@ -8,11 +8,13 @@
 #include "ui/views/scrubber/scrubber_track.h"
 
 #include <QAbstractItemView>
+#include <QActionGroup>
 #include <QApplication>
 #include <QClipboard>
 #include <QHBoxLayout>
 #include <QKeyEvent>
 #include <QLabel>
+#include <QMenu>
 #include <QPainter>
 #include <QPainterPath>
 #include <QToolButton>
@@ -23,11 +25,15 @@
 namespace spanscope::ui {
 namespace {
 
-/// Playing shows one event every kBeat milliseconds, but a whole trace takes no longer than kLongest.
-constexpr int kBeat = 80;
-constexpr int kLongest = 30'000;
 constexpr int kLeastHeight = 44;  // room for marks, track and the numbers of runs, even if there are none yet
 constexpr int kIcon = 16;
+constexpr double kNudge = 0.25;  // of what happens at once
+
+QString speedText(double speed) {
+  if (speed == 0.25) return QStringLiteral("¼×");
+  if (speed == 0.5) return QStringLiteral("½×");
+  return QStringLiteral("%1×").arg(speed);
+}
 
 }  // namespace
 
@@ -51,6 +57,8 @@ Scrubber::Scrubber(QWidget* parent)
   layout->setSpacing(kSpace);
   setMinimumHeight(kLeastHeight);
   for (QToolButton* button : {m_first, m_back, m_playButton, m_next, m_last}) layout->addWidget(button);
+  makeSpeed();
+  layout->addWidget(m_speed);
   m_runs = new ElidedCombo(this);
   m_runs->setAccessibleName(tr("Run in view"));
   m_runs->setSizeAdjustPolicy(QComboBox::AdjustToMinimumContentsLengthWithIcon);
@@ -88,14 +96,49 @@ Scrubber::Scrubber(QWidget* parent)
   connect(m_playButton, &QToolButton::clicked, this, [this] { setPlaying(!isPlaying()); });
   connect(m_next, &QToolButton::clicked, this, [this] { step(1); });
   connect(m_last, &QToolButton::clicked, this, &Scrubber::toEnd);
-  connect(m_track, &ScrubberTrack::moved, this, [this](std::size_t position) {
+  connect(m_track, &ScrubberTrack::moved, this, [this](double place) {
     setPlaying(false);
-    go(position);
+    m_player.goTo(place);
   });
   connect(m_track, &ScrubberTrack::markedChanged, this, &Scrubber::showTotals);
   connect(m_copy, &QToolButton::clicked, this, &Scrubber::copyTotals);
-  connect(&m_play, &QTimer::timeout, this, &Scrubber::playOn);
-  m_play.setInterval(kBeat);
+  connect(&m_player, &Player::positionWanted, this, &View::positionWanted);
+  connect(&m_player, &Player::momentChanged, this, &Scrubber::showMoment);
+  connect(&m_player, &Player::playingChanged, this, &Scrubber::drawIcons);
+}
+
+void Scrubber::makeSpeed() {
+  m_speed = new QToolButton(this);
+  m_speed->setAutoRaise(true);
+  m_speed->setFixedSize(32, 28);
+  m_speed->setPopupMode(QToolButton::InstantPopup);
+  m_speed->setAccessibleName(tr("Speed of playing"));
+  auto* menu = new QMenu(m_speed);
+  auto* group = new QActionGroup(menu);
+  for (std::size_t i = 0; i < Player::speeds().size(); ++i) {
+    QAction* action = menu->addAction(speedText(Player::speeds()[i]), this, [this, i] {
+      m_player.setSpeed(i);
+      showSpeed();
+    });
+    action->setCheckable(true);
+    group->addAction(action);
+  }
+  m_speed->setMenu(menu);
+  // No arrow beside the text: there is no room for one.
+  m_speed->setStyleSheet(QStringLiteral("QToolButton::menu-indicator { image: none; }"));
+  showSpeed();
+}
+
+void Scrubber::showSpeed() {
+  m_speed->setText(speedText(m_player.speed()));
+  m_speed->menu()->actions().at(static_cast<int>(m_player.speedIndex()))->setChecked(true);
+  m_speed->setAccessibleDescription(m_speed->text());
+  m_speed->setToolTip(tr("Speed of playing: %1 (+ faster, − slower)").arg(m_speed->text()));
+}
+
+void Scrubber::showMoment(const Moment& moment) {
+  m_track->setMoment(moment);
+  Q_EMIT momentChanged(moment);
 }
 
 QToolButton* Scrubber::makeButton(const QString& name, const QString& tip) {
@@ -180,6 +223,7 @@ QString Scrubber::runsTip() const {
 
 void Scrubber::refresh() {
   m_model = scrubberModel(*input(), m_bins, m_choices);
+  m_player.follow(input()->trace, m_model.position);
   if (!m_drawn || m_shown != theme()) {
     m_drawn = true;
     m_shown = theme();
@@ -192,7 +236,8 @@ void Scrubber::refresh() {
   m_runs->setToolTip(runsTip());
   m_track->setVisible(any);
   m_label->setVisible(any);
-  for (QToolButton* button : {m_first, m_back, m_playButton, m_next, m_last}) button->setVisible(any);
+  for (QToolButton* button : {m_first, m_back, m_playButton, m_next, m_last, m_speed})
+    button->setVisible(any);
   m_first->setEnabled(m_model.position > 0);
   m_back->setEnabled(m_model.position > 0);
   m_next->setEnabled(m_model.position < m_model.total);
@@ -210,7 +255,6 @@ void Scrubber::refresh() {
   m_track->setContent(m_model, *input());
   // What becomes of the tokens of a request may show only later.
   if (!m_track->marked().isEmpty() && m_totalled != input()->trace->size()) showTotals();
-  if (isPlaying() && m_model.position >= m_model.total) setPlaying(false);
   update();
 }
 
@@ -283,6 +327,8 @@ void Scrubber::go(std::size_t position) {
 
 void Scrubber::step(std::int64_t events) {
   setPlaying(false);
+  // What is underway is an event that has not happened yet.
+  if (m_player.settle() && events > 0) --events;
   const auto now = static_cast<std::int64_t>(m_model.position);
   go(static_cast<std::size_t>(std::max<std::int64_t>(0, now + events)));
 }
@@ -298,25 +344,7 @@ void Scrubber::toEnd() {
 }
 
 void Scrubber::setPlaying(bool playing) {
-  if (playing == isPlaying() || input() == nullptr) return;
-  if (!playing) {
-    m_play.stop();
-    drawIcons();
-    return;
-  }
-  if (m_model.position >= m_model.total) go(0);
-  constexpr std::size_t kBeats = kLongest / kBeat;
-  m_stride = std::max<std::size_t>(1, (m_model.total + kBeats - 1) / kBeats);
-  m_play.start();
-  drawIcons();
-}
-
-void Scrubber::playOn() {
-  if (m_model.position >= m_model.total) {
-    setPlaying(false);
-    return;
-  }
-  go(m_model.position + m_stride);
+  if (input() != nullptr) m_player.setPlaying(playing);
 }
 
 void Scrubber::keyPressEvent(QKeyEvent* event) {
@@ -337,6 +365,22 @@ void Scrubber::keyPressEvent(QKeyEvent* event) {
       break;
     case Qt::Key_End:
       toEnd();
+      break;
+    case Qt::Key_Period:
+      setPlaying(false);
+      m_player.nudge(kNudge);
+      break;
+    case Qt::Key_Comma:
+      setPlaying(false);
+      m_player.nudge(-kNudge);
+      break;
+    case Qt::Key_Plus:
+      m_player.setSpeed(m_player.speedIndex() + 1);
+      showSpeed();
+      break;
+    case Qt::Key_Minus:
+      m_player.setSpeed(m_player.speedIndex() - std::min<std::size_t>(1, m_player.speedIndex()));
+      showSpeed();
       break;
     case Qt::Key_Space:
     case Qt::Key_P:

@@ -3,9 +3,8 @@
 #pragma once
 
 #include "ui/views/common/run_view.h"
+#include "ui/views/scrubber/player.h"
 #include "ui/views/scrubber/scrubber_model.h"
-
-#include <QTimer>
 
 class QComboBox;
 class QLabel;
@@ -30,11 +29,16 @@ class Scrubber : public RunView {
   QString totalsText() const;
   void copyTotals() const;
 
-  bool isPlaying() const { return m_play.isActive(); }
+  bool isPlaying() const { return m_player.isPlaying(); }
   void setPlaying(bool playing);
+  Player& player() { return m_player; }
   void step(std::int64_t events);
   void toStart();
   void toEnd();
+
+ Q_SIGNALS:
+  /// What views that move are to show now.
+  void momentChanged(const spanscope::ui::Moment& moment);
 
  protected:
   void refresh() override;
@@ -50,7 +54,9 @@ class Scrubber : public RunView {
   void fillRuns();
   void showTotals();
   QIcon icon(Glyph glyph) const;
-  void playOn();
+  void makeSpeed();
+  void showSpeed();
+  void showMoment(const Moment& moment);
   void go(std::size_t position);
 
   ScrubberModel m_model;
@@ -70,8 +76,8 @@ class Scrubber : public RunView {
   QLabel* m_totals;
   QToolButton* m_copy;
   std::size_t m_totalled = 0;  ///< events of the trace when the totals were made
-  QTimer m_play;
-  std::size_t m_stride = 1;  ///< events a tick of the timer
+  QToolButton* m_speed;
+  Player m_player;
 };
 
 }  // namespace spanscope::ui

@@ -23,6 +23,8 @@ constexpr int kEdge = 10;   ///< room for the handle at each end
 constexpr int kTick = 10;   ///< height of a tick
 constexpr int kHandle = 7;  ///< radius of the handle
 constexpr int kWheel = 1;
+constexpr double kRoomBetween = 4;  ///< pixels an event, from which on the handle can stop between two
+constexpr double kSnap = 0.2;       ///< so near to a position, that is meant
 
 QColor inkOf(TickKind kind, const Theme& theme) {
   switch (kind) {
@@ -69,14 +71,35 @@ void ScrubberTrack::setContent(const ScrubberModel& model, const ViewInput& inpu
   update();
 }
 
-double ScrubberTrack::xIn(const QRect& area, std::size_t position, std::size_t total) {
+void ScrubberTrack::setMoment(const Moment& moment) {
+  if (moment == m_moment) return;
+  m_moment = moment;
+  update();
+}
+
+double ScrubberTrack::handlePlace() const {
+  if (!m_moment.isUnderwayAt(m_model.position)) return static_cast<double>(m_model.position);
+  const auto events = static_cast<double>(m_moment.last - m_moment.first);
+  return static_cast<double>(m_moment.first) + m_moment.done * events;
+}
+
+double ScrubberTrack::xIn(const QRect& area, double position, std::size_t total) {
   const double width = std::max(1, area.width() - 2 * kEdge);
-  const double share = total == 0 ? 0 : static_cast<double>(position) / static_cast<double>(total);
+  const double share = total == 0 ? 0 : position / static_cast<double>(total);
   return area.left() + kEdge + share * width;
 }
 
 double ScrubberTrack::xOf(std::size_t position) const {
-  return xIn(rect(), position, m_model.total);
+  return xIn(rect(), static_cast<double>(position), m_model.total);
+}
+
+double ScrubberTrack::placeAt(double x) const {
+  const double span = std::max(1, width() - 2 * kEdge);
+  const double place = std::clamp((x - kEdge) / span, 0.0, 1.0) * static_cast<double>(m_model.total);
+  const double pixels = span / std::max(1.0, static_cast<double>(m_model.total));
+  const double whole = std::round(place);
+  // Whole events stay easy to hit.
+  return pixels < kRoomBetween || std::abs(place - whole) < kSnap ? whole : place;
 }
 
 std::size_t ScrubberTrack::positionAt(double x) const {
@@ -88,7 +111,8 @@ std::size_t ScrubberTrack::positionAt(double x) const {
 void ScrubberTrack::go(std::int64_t position) {
   const auto wanted = static_cast<std::size_t>(
       std::clamp<std::int64_t>(position, 0, static_cast<std::int64_t>(m_model.total)));
-  if (wanted != m_model.position) Q_EMIT moved(wanted);
+  if (wanted != m_model.position || m_moment.isUnderwayAt(m_model.position))
+    Q_EMIT moved(static_cast<double>(wanted));
 }
 
 void ScrubberTrack::paintTicks(QPainter& painter, const QRect& area) const {
@@ -121,7 +145,7 @@ void ScrubberTrack::paintTicks(QPainter& painter, const QRect& area) const {
     const TickBin& counts = m_model.bins[bin];
     if (counts == TickBin{}) continue;
     const double event = (static_cast<double>(bin) + 1) * perBin;
-    const int x = static_cast<int>(xIn(area, static_cast<std::size_t>(event), m_model.total)) - 1;
+    const int x = static_cast<int>(xIn(area, std::floor(event), m_model.total)) - 1;
     if (x / 2 != column / 2) {
       flush();
       sums = {};
@@ -185,8 +209,8 @@ bool ScrubberTrack::takeRangeKey(const QKeyEvent& event) {
 
 void ScrubberTrack::paintRange(QPainter& painter, const QRect& area) const {
   if (m_marked.isEmpty()) return;
-  const double left = xIn(area, m_marked.begin, m_model.total);
-  const double right = std::max(left + 2, xIn(area, m_marked.end, m_model.total));
+  const double left = xIn(area, static_cast<double>(m_marked.begin), m_model.total);
+  const double right = std::max(left + 2, xIn(area, static_cast<double>(m_marked.end), m_model.total));
   const QRectF place(left, lineOf(area) - 5 - kTick - 2, right - left, kTick + 4 + 10);
   painter.fillRect(place, m_theme.color(Role::AccentFill));
   painter.setPen(QPen(m_theme.color(Role::Accent), 1));
@@ -199,7 +223,7 @@ void ScrubberTrack::paint(QPainter& painter, const QRect& area) const {
   paintRange(painter, area);
   paintTicks(painter, area);
   const int line = lineOf(area);
-  const double handle = xIn(area, m_model.position, m_model.total);
+  const double handle = xIn(area, handlePlace(), m_model.total);
   const QRectF whole(area.left() + kEdge, line - 1, area.width() - 2 * kEdge, 3);
   painter.setRenderHint(QPainter::Antialiasing);
   painter.setPen(Qt::NoPen);
@@ -213,7 +237,7 @@ void ScrubberTrack::paint(QPainter& painter, const QRect& area) const {
   painter.setPen(m_theme.color(Role::TextThird));
   double free = area.left();
   for (const RunLabel& run : m_model.runs) {
-    const double x = xIn(area, run.index, m_model.total);
+    const double x = xIn(area, static_cast<double>(run.index), m_model.total);
     // Thousands of runs may share a line that has room for a few names, so most names need not be measured.
     if (x < free) continue;
     const QString text = tr("run %1").arg(run.run);
@@ -235,7 +259,8 @@ void ScrubberTrack::paintEvent(QPaintEvent* /*event*/) {
   if (hasFocus()) {
     painter.setBrush(Qt::NoBrush);
     painter.setPen(QPen(m_theme.color(Role::Accent), 1));
-    painter.drawEllipse(QPointF(xOf(m_model.position), lineOf(rect()) + 0.5), kHandle + 2, kHandle + 2);
+    const double handle = xIn(rect(), handlePlace(), m_model.total);
+    painter.drawEllipse(QPointF(handle, lineOf(rect()) + 0.5), kHandle + 2, kHandle + 2);
   }
 }
 
@@ -247,8 +272,13 @@ void ScrubberTrack::mousePressEvent(QMouseEvent* event) {
     m_anchor = place;
     markTo(static_cast<std::int64_t>(place));
   } else {
-    go(static_cast<std::int64_t>(place));
+    drag(event->position().x());
   }
+}
+
+void ScrubberTrack::drag(double x) {
+  const double place = placeAt(x);
+  if (place != handlePlace()) Q_EMIT moved(place);
 }
 
 void ScrubberTrack::mouseReleaseEvent(QMouseEvent* event) {
@@ -257,11 +287,10 @@ void ScrubberTrack::mouseReleaseEvent(QMouseEvent* event) {
 
 void ScrubberTrack::mouseMoveEvent(QMouseEvent* event) {
   if ((event->buttons() & Qt::LeftButton) == 0) return;
-  const auto place = static_cast<std::int64_t>(positionAt(event->position().x()));
   if (m_isMarking)
-    markTo(place);
+    markTo(static_cast<std::int64_t>(positionAt(event->position().x())));
   else
-    go(place);
+    drag(event->position().x());
 }
 
 void ScrubberTrack::keyPressEvent(QKeyEvent* event) {

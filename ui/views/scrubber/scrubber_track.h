@@ -2,6 +2,7 @@
 // A slider over the events of a trace: a line with ticks and a handle.
 #pragma once
 
+#include "ui/session/moment.h"
 #include "ui/theme/theme.h"
 #include "ui/views/scrubber/range_totals.h"
 #include "ui/views/scrubber/scrubber_model.h"
@@ -18,6 +19,8 @@ class ScrubberTrack : public QAbstractSlider {
   explicit ScrubberTrack(QWidget* parent = nullptr);
 
   void setContent(const ScrubberModel& model, const ViewInput& input);
+  /// The handle stands between two events while something is underway.
+  void setMoment(const Moment& moment);
   /// The text of the tool tip: the event at this place in plain words and with its exact identifiers, and
   /// what else happens there.
   QString factsAt(double x) const;
@@ -33,7 +36,9 @@ class ScrubberTrack : public QAbstractSlider {
   bool takeRangeKey(const QKeyEvent& event);
 
  Q_SIGNALS:
-  void moved(std::size_t position);
+  /// A place among the events: whole numbers are positions. Where events have room enough, dragging stops
+  /// between them.
+  void moved(double place);
   void markedChanged();
 
  protected:
@@ -46,9 +51,12 @@ class ScrubberTrack : public QAbstractSlider {
   bool event(QEvent* event) override;
 
  private:
-  static double xIn(const QRect& area, std::size_t position, std::size_t total);
+  static double xIn(const QRect& area, double position, std::size_t total);
+  double placeAt(double x) const;
   std::size_t positionAt(double x) const;
+  double handlePlace() const;
   void go(std::int64_t position);
+  void drag(double x);
   void setMarked(const EventRange& range);
   /// Marks from the anchor to here.
   void markTo(std::int64_t position);
@@ -56,6 +64,7 @@ class ScrubberTrack : public QAbstractSlider {
   void paintTicks(QPainter& painter, const QRect& area) const;
 
   ScrubberModel m_model;
+  Moment m_moment;
   Theme m_theme;
   EventRange m_marked;
   std::size_t m_anchor = 0;          ///< the end of the range that stays while the other moves

@@ -2,6 +2,7 @@
 #include "ui/views/tokens/token_strip_area.h"
 
 #include "ui/views/common/hue_painting.h"
+#include "ui/views/common/motion_painting.h"
 #include "ui/words/part_text.h"
 
 #include <QFontMetrics>
@@ -26,6 +27,13 @@ void TokenStripArea::showStrip(const TokenStrip* strip, bool changed, std::size_
   setTheme(theme);
   m_painter.setTheme(theme);
   if (changed) layOut();
+  viewport()->update();
+}
+
+void TokenStripArea::showMotion(const StripMotion* motion, double done) {
+  if (motion == nullptr && m_motion == nullptr) return;
+  m_motion = motion;
+  m_done = done;
   viewport()->update();
 }
 
@@ -68,6 +76,59 @@ void TokenStripArea::paintContent(QPainter& painter, const QRect& visible) {
     if (kStripMargin + static_cast<int>(row) * kStripRow > visible.bottom()) break;
     paintRow(painter, row);
   }
+  if (m_motion != nullptr && !exporting()) paintTravels(painter, visible);
+}
+
+void TokenStripArea::paintTravels(QPainter& painter, const QRect& visible) const {
+  const double done = eased(m_done);
+  const QFontMetrics metrics(theme().monoFont());
+  QRect first;
+  painter.setFont(theme().monoFont());
+  for (const TokenTravel& travel : m_motion->travels) {
+    const QRect& from = m_layout.tiles[travel.from];
+    const QRect& to = m_layout.tiles[travel.to];
+    const QPoint way = to.topLeft() - from.topLeft();
+    const QRect tile(from.topLeft() + QPoint(static_cast<int>(std::lround(way.x() * done)),
+                                             static_cast<int>(std::lround(way.y() * done))),
+                     to.size());
+    if (!tile.intersects(visible)) continue;
+    const StripToken& token = m_strip->tokens[travel.to];
+    fillWithHue(painter, tile, theme(), theme().segmentTint(m_strip->segments[token.segment].hue),
+                m_strip->segments[token.segment].hue);
+    painter.setBrush(Qt::NoBrush);
+    painter.setPen(QPen(theme().ink(BlockRole::Relocated), 1));
+    painter.drawRect(tile.adjusted(0, 0, -1, -1));
+    painter.setPen(theme().color(Role::Text));
+    const int baseline = tile.top() + (kStripTile + metrics.ascent() - metrics.descent()) / 2;
+    painter.drawText(QPoint(tile.left() + kSpace, baseline), token.text);
+    m_painter.underline(painter, QRectF(tile.left(), tile.bottom() + 2, tile.width(), 3), token.role);
+    if (first.isNull()) first = tile;
+  }
+  if (!first.isNull())
+    paintMotionNote(painter, theme(), first, visible.adjusted(kSpace, 0, -kSpace, 0), m_motion->note,
+                    theme().ink(BlockRole::Relocated));
+}
+
+/// How the token's key and value got there. While that is underway, as much of it as is done.
+void TokenStripArea::paintUnderline(QPainter& painter, std::size_t index) const {
+  const StripToken& token = m_strip->tokens[index];
+  const QRect& tile = m_layout.tiles[index];
+  const QRectF line(tile.left(), tile.bottom() + 2, tile.width(), 3);
+  const bool moves = m_motion != nullptr && !exporting();
+  const StripToken* before = moves ? m_motion->tokenBefore(*m_strip, index) : nullptr;
+  const bool isComputing = before != nullptr && m_motion->isComputing(index);
+  const bool changes = isComputing || (before != nullptr &&
+                                       (before->role != token.role || before->computed != token.computed));
+  if (!changes) {
+    if (token.computed) m_painter.underline(painter, line, token.role);
+    return;
+  }
+  if (before->computed) m_painter.underline(painter, line, isComputing ? BlockRole::Free : before->role);
+  if (!token.computed || m_motion->travelsTo(index)) return;
+  painter.fillRect(QRectF(line.left(), line.top(), line.width() * m_done, line.height()),
+                   theme().color(Role::Surface));
+  m_painter.underline(painter, QRectF(line.left(), line.top(), line.width() * m_done, line.height()),
+                      token.role);
 }
 
 void TokenStripArea::paintEmpty(QPainter& painter, const QRect& visible) const {
@@ -81,7 +142,15 @@ void TokenStripArea::paintEmpty(QPainter& painter, const QRect& visible) const {
 void TokenStripArea::paintRow(QPainter& painter, std::size_t row) const {
   const std::size_t begin = m_layout.rows[row];
   const std::size_t end = m_layout.rowEnd(row);
-  for (std::size_t i = begin; i < end; ++i) paintToken(painter, i);
+  // Tokens that are being generated appear little by little.
+  const std::size_t there = m_motion == nullptr || exporting() || m_motion->before.request != m_strip->request
+                                ? m_strip->tokens.size()
+                                : m_motion->before.tokens.size();
+  for (std::size_t i = begin; i < end; ++i) {
+    if (i >= there) painter.setOpacity(m_done);
+    paintToken(painter, i);
+  }
+  painter.setOpacity(1);
 
   // Rules and labels of blocks are painted last, over the tiles. A label that would run into the previous one
   // is left out.
@@ -144,9 +213,7 @@ void TokenStripArea::paintToken(QPainter& painter, std::size_t index) const {
     painter.setPen(QPen(theme().color(Role::Error), 1));
     painter.drawLine(tile.left() + 1, tile.center().y() + 1, tile.right() - 1, tile.center().y() + 1);
   }
-  if (token.computed) {
-    m_painter.underline(painter, QRectF(tile.left(), tile.bottom() + 2, tile.width(), 3), token.role);
-  }
+  paintUnderline(painter, index);
   const QRect& tail = m_layout.tails[index];
   if (!tail.isNull()) {
     painter.setBrush(Qt::NoBrush);

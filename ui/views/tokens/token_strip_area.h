@@ -6,6 +6,7 @@
 #include "ui/views/common/painted_scroll.h"
 #include "ui/views/tokens/token_strip_layout.h"
 #include "ui/views/tokens/token_strip_model.h"
+#include "ui/views/tokens/token_strip_motion.h"
 
 #include <cstddef>
 #include <functional>
@@ -20,6 +21,9 @@ class TokenStripArea : public PaintedScroll {
   /// Shows a strip. `strip` must stay valid until the next call or the end of the area. It is laid out again
   /// only if `changed`.
   void showStrip(const TokenStrip* strip, bool changed, std::size_t current, const Theme& theme);
+  /// Shows how the strip comes about from what it was, `done` of the way (0 … 1); nullptr: at rest. `motion`
+  /// must stay valid until the next call.
+  void showMotion(const StripMotion* motion, double done);
   void setTips(std::function<QString(std::size_t)> tips) { m_tips = std::move(tips); }
   void reveal(std::size_t token);
 
@@ -47,10 +51,14 @@ class TokenStripArea : public PaintedScroll {
   void paintPart(QPainter& painter, const StripToken& token, const QRect& tile) const;
   void paintLook(QPainter& painter, const StripToken& token, const QRect& tile) const;
   void paintToken(QPainter& painter, std::size_t token) const;
+  void paintUnderline(QPainter& painter, std::size_t token) const;
+  void paintTravels(QPainter& painter, const QRect& visible) const;
   /// The token to which a key leads from the current one; tiles.size(): none.
   std::size_t target(const QKeyEvent& event) const;
 
   const TokenStrip* m_strip = nullptr;
+  const StripMotion* m_motion = nullptr;
+  double m_done = 1;
   StripLayout m_layout;
   BlockPainter m_painter;
   std::size_t m_current = 0;

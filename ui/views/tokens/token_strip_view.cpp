@@ -49,7 +49,10 @@ void TokenStripView::refresh() {
   const QString before = m_strip.summary;
   if (changed) m_strip = std::move(strip);
   const std::size_t current = selectedToken(m_strip, input()->selection);
+  m_area->showMotion(nullptr, 1);
+  m_motion.reset();
   m_area->showStrip(&m_strip, changed, current, theme());
+  showMotion();
   showChips();
   if (m_strip.summary != before) Q_EMIT summaryChanged(m_strip.summary);
   m_area->setAccessibleDescription(current < m_strip.tokens.size() ? tokenTip(*input(), m_strip, current)
@@ -59,6 +62,25 @@ void TokenStripView::refresh() {
     m_shown = input()->selection;
     m_area->reveal(current);
   }
+}
+
+void TokenStripView::setMoment(const Moment& moment) {
+  const bool isSame = moment.first == m_moment.first && moment.last == m_moment.last;
+  m_moment = moment;
+  if (!isSame) {
+    m_area->showMotion(nullptr, 1);
+    m_motion.reset();
+  }
+  if (isVisible()) showMotion();
+}
+
+void TokenStripView::showMotion() {
+  if (input() == nullptr || !m_moment.isUnderwayAt(input()->position)) {
+    m_area->showMotion(nullptr, 1);
+    return;
+  }
+  if (!m_motion) m_motion = stripMotion(*input(), m_moment, m_strip);
+  m_area->showMotion(&*m_motion, m_moment.done);
 }
 
 void TokenStripView::select(std::size_t token) {

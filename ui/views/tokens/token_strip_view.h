@@ -3,18 +3,21 @@
 #pragma once
 
 #include "ui/views/common/input_view.h"
+#include "ui/views/common/moving_view.h"
 #include "ui/views/tokens/token_strip_model.h"
+#include "ui/views/tokens/token_strip_motion.h"
 
 #include <QPointer>
 
 #include <cstddef>
+#include <optional>
 
 namespace spanscope::ui {
 
 class SegmentChips;
 class TokenStripArea;
 
-class TokenStripView : public InputView {
+class TokenStripView : public InputView, public MovingView {
   Q_OBJECT
  public:
   explicit TokenStripView(QWidget* parent = nullptr);
@@ -22,6 +25,7 @@ class TokenStripView : public InputView {
   QWidget* takeTitleControls() override;
   QString csv() const override;
   void paintTo(QPainter& painter, const QSize& size) override;
+  void setMoment(const Moment& moment) override;
 
   const TokenStrip& strip() const { return m_strip; }
 
@@ -31,9 +35,12 @@ class TokenStripView : public InputView {
  private:
   void select(std::size_t token);
   void showChips();
+  void showMotion();
 
   TokenStrip m_strip;
-  Selection m_shown;  ///< the selection that was last moved into sight
+  Moment m_moment;
+  std::optional<StripMotion> m_motion;  ///< of m_moment, at the present input
+  Selection m_shown;                    ///< the selection that was last moved into sight
   TokenStripArea* m_area;
   QPointer<SegmentChips> m_chips;
 };

@@ -19,6 +19,15 @@ double lengthOf(const run::PlanePoint& point) {
   return std::hypot(point.x, point.y);
 }
 
+/// A point on its way around the middle, to the left as angles grow, by less than a whole turn.
+run::PlanePoint onTheTurn(const run::PlanePoint& from, const run::PlanePoint& to, double share) {
+  const double begin = std::atan2(from.y, from.x);
+  double way = std::atan2(to.y, to.x) - begin;
+  way -= 2 * std::numbers::pi * std::floor(way / (2 * std::numbers::pi));
+  const double length = lengthOf(from);
+  return {.x = length * std::cos(begin + share * way), .y = length * std::sin(begin + share * way)};
+}
+
 }  // namespace
 
 TurnDrawing::TurnDrawing(QWidget* parent) : QWidget(parent) {
@@ -29,6 +38,12 @@ void TurnDrawing::setContent(const TurnModel& model, const Theme& theme) {
   m_model = model;
   m_theme = theme;
   setAccessibleDescription(turnSentence(model));
+  update();
+}
+
+void TurnDrawing::setTurned(double share) {
+  if (share == m_turned) return;
+  m_turned = share;
   update();
 }
 
@@ -53,8 +68,8 @@ void TurnDrawing::paintArrow(QPainter& painter, const QPointF& from, const QPoin
   painter.setBrush(Qt::NoBrush);
 }
 
-void TurnDrawing::paintPlace(QPainter& painter, const QRectF& area, const TurnPlace& place,
-                             double longest) const {
+void TurnDrawing::paintPlace(QPainter& painter, const QRectF& area, const TurnPlace& place, double longest,
+                             bool isStored, double turned) const {
   const QFontMetrics metrics(m_theme.smallFont());
   painter.setFont(m_theme.smallFont());
   painter.setPen(m_theme.color(Role::TextSecond));
@@ -103,6 +118,15 @@ void TurnDrawing::paintPlace(QPainter& painter, const QRectF& area, const TurnPl
   const QColor queryInk = m_theme.color(Role::Accent);
   paintArrow(painter, middle, at(place.shown.key), keyInk, Head::Square, false);
   paintArrow(painter, middle, at(place.shown.query), queryInk, Head::Triangle, false);
+  if (turned < 1) {
+    // A key that was turned when it was stored stands, however the query is turned.
+    const run::PlanePoint key =
+        isStored ? place.shown.turnedKey : onTheTurn(place.shown.key, place.shown.turnedKey, turned);
+    paintArrow(painter, middle, at(key), keyInk, Head::Square, true);
+    paintArrow(painter, middle, at(onTheTurn(place.shown.query, place.shown.turnedQuery, turned)), queryInk,
+               Head::Triangle, true);
+    return;
+  }
   const double arc = radius * 0.35;
   painter.setPen(QPen(m_theme.color(Role::TextSecond), 1.5));
   painter.drawArc(QRectF(middle.x() - arc, middle.y() - arc, 2 * arc, 2 * arc),
@@ -121,7 +145,7 @@ void TurnDrawing::paintPlace(QPainter& painter, const QRectF& area, const TurnPl
   painter.drawText(box, Qt::AlignCenter, text);
 }
 
-void TurnDrawing::paint(QPainter& painter, const QRect& area) const {
+void TurnDrawing::paint(QPainter& painter, const QRect& area, double turned) const {
   if (!m_model.isComputed) return;
   painter.save();
   painter.setRenderHint(QPainter::Antialiasing);
@@ -135,7 +159,7 @@ void TurnDrawing::paint(QPainter& painter, const QRect& area) const {
     paintPlace(painter,
                QRectF(area.left() + static_cast<double>(i) * (width + kSpace), area.top(), width,
                       area.height() - kLegend),
-               m_model.places[i], longest);
+               m_model.places[i], longest, i == 0, turned);
   // Heads and dashes say what colours say.
   const QFontMetrics metrics(m_theme.smallFont());
   double x = area.left();
@@ -160,7 +184,7 @@ void TurnDrawing::paint(QPainter& painter, const QRect& area) const {
 
 void TurnDrawing::paintEvent(QPaintEvent* /*event*/) {
   QPainter painter(this);
-  paint(painter, rect());
+  paint(painter, rect(), m_turned);
 }
 
 }  // namespace spanscope::ui

@@ -16,7 +16,9 @@ class TurnDrawing : public QWidget {
   explicit TurnDrawing(QWidget* parent = nullptr);
 
   void setContent(const TurnModel& model, const Theme& theme);
-  void paint(QPainter& painter, const QRect& area) const;
+  /// How far the arrows have been turned, 0 … 1. The stored key stands.
+  void setTurned(double share);
+  void paint(QPainter& painter, const QRect& area, double turned = 1) const;
   QSize sizeHint() const override { return {540, 230}; }
   QSize minimumSizeHint() const override { return {240, 190}; }
 
@@ -25,12 +27,14 @@ class TurnDrawing : public QWidget {
 
  private:
   enum class Head { Square, Triangle };
-  void paintPlace(QPainter& painter, const QRectF& area, const TurnPlace& place, double longest) const;
+  void paintPlace(QPainter& painter, const QRectF& area, const TurnPlace& place, double longest,
+                  bool isStored, double turned) const;
   void paintArrow(QPainter& painter, const QPointF& from, const QPointF& to, const QColor& ink, Head head,
                   bool isTurned) const;
 
   TurnModel m_model;
   Theme m_theme;
+  double m_turned = 1;
 };
 
 }  // namespace spanscope::ui

@@ -17,6 +17,7 @@
 
 #include <algorithm>
 #include <utility>
+#include <variant>
 
 namespace spanscope::ui {
 namespace {
@@ -159,6 +160,7 @@ void TurnView::refresh() {
   m_model = turnModel(*input(), m_options, m_result ? &*m_result : nullptr);
   showControls();
   m_drawing->setContent(m_model, theme());
+  showMotion();
   fillTable();
   update();
   if (canCompute() != m_couldCompute) {
@@ -170,6 +172,29 @@ void TurnView::refresh() {
   if (summary == m_lastSummary) return;
   m_lastSummary = summary;
   Q_EMIT summaryChanged(summary);
+}
+
+void TurnView::setMoment(const Moment& moment) {
+  m_moment = moment;
+  if (isVisible()) showMotion();
+}
+
+void TurnView::showMotion() {
+  const auto computesQuery = [this](const trace::Event& event) {
+    const auto* batch = std::get_if<trace::BatchComputed>(&event.payload);
+    if (batch == nullptr) return false;
+    const trace::TokenPlace& query = m_model.choice.query;
+    return std::any_of(batch->entries.begin(), batch->entries.end(), [&](const trace::BatchEntry& entry) {
+      return entry.request == m_model.choice.request && entry.segment == query.segment &&
+             entry.begin <= query.local && query.local < entry.begin + entry.count;
+    });
+  };
+  bool isTurning = false;
+  if (input() != nullptr && m_model.isComputed && m_moment.isUnderwayAt(input()->position)) {
+    for (std::size_t i = m_moment.first; i < m_moment.last && !isTurning; ++i)
+      isTurning = computesQuery(input()->trace->event(i));
+  }
+  m_drawing->setTurned(isTurning ? eased(m_moment.done) : 1);
 }
 
 void TurnView::showControls() {

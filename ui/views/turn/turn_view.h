@@ -2,6 +2,7 @@
 // Shows the algebra of a turn for one pair of tokens: what is stored, what is turned, and the score.
 #pragma once
 
+#include "ui/views/common/moving_view.h"
 #include "ui/views/common/run_view.h"
 #include "ui/views/common/table_painting.h"
 #include "ui/views/turn/turn_model.h"
@@ -19,13 +20,15 @@ namespace spanscope::ui {
 
 class TurnDrawing;
 
-class TurnView : public RunView {
+class TurnView : public RunView, public MovingView {
   Q_OBJECT
  public:
   explicit TurnView(QWidget* parent = nullptr);
 
   QString csv() const override;
   void paintTo(QPainter& painter, const QSize& size) override;
+  /// The query is turned while the pass that computes it is underway.
+  void setMoment(const Moment& moment) override;
 
   const TurnModel& turn() const { return m_model; }
   /// Whether the engine can be asked for the chosen pair now.
@@ -46,6 +49,7 @@ class TurnView : public RunView {
   void takeQuery();
   void showControls();
   void fillTable();
+  void showMotion();
   QString pairText() const;
   QString statusText() const;
   PaintedTable painted() const;
@@ -53,6 +57,7 @@ class TurnView : public RunView {
   TurnOptions m_options;
   std::optional<TurnResult> m_result;
   TurnModel m_model;
+  Moment m_moment;
   bool m_isFilling = false;
   bool m_couldCompute = false;
   QString m_lastSummary;

@@ -8,6 +8,7 @@
 #include "tests/support/test_program.h"
 #include "tests/ui/views/common/recorded_runs.h"
 #include "ui/views/common/request_blocks.h"
+#include "ui/views/turn/turn_drawing.h"
 #include "ui/views/turn/turn_view.h"
 
 #include <QApplication>
@@ -19,8 +20,13 @@
 #include <QTableWidget>
 #include <QTest>
 
+#include <algorithm>
 #include <cmath>
+#include <iterator>
 #include <memory>
+#include <set>
+#include <variant>
+#include <vector>
 
 using namespace spanscope;
 using namespace spanscope::ui;
@@ -200,6 +206,64 @@ class TestTurn : public QObject {
         QVERIFY(view.grab().save(folder + QStringLiteral("/widget") + name.mid(1)));
       }
     }
+  }
+
+  /// While the pass that computes the query is underway, the query is turned. The stored key stands; a key
+  /// that is turned by its position is turned with it.
+  void theQueryIsTurnedAndTheKeyStands() {
+    TurnView view;
+    view.resize(900, 600);
+    view.setInput(m_input);
+    view.setResult(m_result);
+    view.show();
+    QVERIFY(QTest::qWaitForWindowExposed(&view));
+    QVERIFY(view.turn().isComputed);
+    const RequestId request = view.turn().choice.request;
+    std::size_t pass = 0;
+    for (std::size_t i = 0; i < m_input.trace->size() && pass == 0; ++i) {
+      const auto* batch = std::get_if<trace::BatchComputed>(&m_input.trace->event(i).payload);
+      if (batch != nullptr && batch->entries.front().request == request) pass = i;
+    }
+    QVERIFY(pass > 0);
+    ViewInput then = m_input;
+    then.position = pass + 1;
+    view.setInput(then);
+    QVERIFY(view.turn().isComputed);
+    const QImage rest = view.grab().toImage();
+    view.setMoment({pass, pass + 1, 0.5});
+    QVERIFY(view.grab().toImage() != rest);
+    view.setMoment({pass - 1, pass, 0.5});
+    QCOMPARE(view.grab().toImage(), rest);
+
+    constexpr QSize kSize(900, 260);
+    TurnDrawing drawing;
+    drawing.setContent(view.turn(), m_input.theme);
+    const auto keyPixels = [&](double turned, int third) {
+      QImage image(kSize, QImage::Format_RGB32);
+      image.fill(Qt::white);
+      QPainter painter(&image);
+      drawing.paint(painter, QRect(QPoint(), kSize), turned);
+      painter.end();
+      std::set<int> pixels;
+      const QRgb ink = m_input.theme.segmentInk(view.turn().keyHue).rgb();
+      // Without the legend below, which has the ink as well.
+      for (int y = 0; y < kSize.height() - 24; ++y) {
+        for (int x = third * 300; x < (third + 1) * 300; ++x) {
+          if (image.pixel(x, y) == ink) pixels.insert(y * kSize.width() + x);
+        }
+      }
+      return pixels;
+    };
+    const auto moved = [&](int third) {
+      const std::set<int> early = keyPixels(0.3, third);
+      const std::set<int> late = keyPixels(0.5, third);
+      std::vector<int> gone;
+      std::set_difference(early.begin(), early.end(), late.begin(), late.end(), std::back_inserter(gone));
+      return early.empty() ? -1.0 : static_cast<double>(gone.size()) / static_cast<double>(early.size());
+    };
+    // The query may pass over the key.
+    QVERIFY2(moved(0) >= 0 && moved(0) < 0.2, qPrintable(QString::number(moved(0))));
+    QVERIFY2(moved(1) > 0.4, qPrintable(QString::number(moved(1))));
   }
 
  private:
