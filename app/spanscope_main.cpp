@@ -11,6 +11,7 @@
 #include "kernels/backends.h"
 #include "ui/document/autosave.h"
 #include "ui/document/ending_signals.h"
+#include "ui/window/lesson_page_writer.h"
 #include "ui/window/main_window.h"
 #include "ui/window/platform_messages.h"
 #include "ui/window/screenshots.h"
@@ -105,7 +106,7 @@ bool needsNoDisplay(int argc, char** argv) {
   for (int i = 1; i < argc; ++i) {
     const QByteArray argument(argv[i]);
     for (const char* option :
-         {"--screenshot", "--version", "-v", "--help", "-h", "--help-all", "--man-page"}) {
+         {"--screenshot", "--lesson-pages", "--version", "-v", "--help", "-h", "--help-all", "--man-page"}) {
       if (argument == option || argument.startsWith(QByteArray(option) + '=')) return true;
     }
   }
@@ -118,9 +119,15 @@ QString problemOf(const QCommandLineParser& arguments) {
   if (arguments.isSet(QStringLiteral("theme")) && theme != QLatin1String("light") &&
       theme != QLatin1String("dark"))
     return QStringLiteral("--theme wants light or dark, not %1").arg(theme);
+  const bool isPages = arguments.isSet(QStringLiteral("lesson-pages"));
+  if (isPages && arguments.isSet(QStringLiteral("screenshot")))
+    return QStringLiteral("--lesson-pages and --screenshot do not go together");
+  if (isPages && arguments.positionalArguments().isEmpty())
+    return QStringLiteral("--lesson-pages wants lessons: name their files");
   if (arguments.isSet(QStringLiteral("screenshot"))) return {};
   for (const char* option : {"size", "output"}) {
     const QString name = QString::fromLatin1(option);
+    if (isPages && name == QLatin1String("output")) continue;
     if (arguments.isSet(name)) return QStringLiteral("--%1 is for pictures: add --screenshot VIEW").arg(name);
   }
   return {};
@@ -162,6 +169,27 @@ int takeScreenshots(const QCommandLineParser& arguments, QApplication& applicati
                    });
   QTimer::singleShot(0, &screenshots, &spanscope::ui::Screenshots::start);
   QApplication::exec();
+  return code;
+}
+
+/// One after the other, also where something is wrong with one.
+int writeLessonPages(const QCommandLineParser& arguments, QApplication& application) {
+  int code = 0;
+  for (const QString& file : arguments.positionalArguments()) {
+    const QTemporaryDir folder;
+    QSettings settings(folder.filePath(QStringLiteral("settings.ini")), QSettings::IniFormat);
+    MainWindow window(settings, folder.path(), backends());
+    window.setScheme(Scheme::Light);
+    spanscope::ui::LessonPageWriter writer(window, file, arguments.value(QStringLiteral("output")));
+    QObject::connect(&writer, &spanscope::ui::LessonPageWriter::finished, &application,
+                     [&](const QString& error) {
+                       for (const QString& line : error.split(QLatin1Char('\n'), Qt::SkipEmptyParts))
+                         code = fail(line);
+                       QApplication::quit();
+                     });
+    QTimer::singleShot(0, &writer, &spanscope::ui::LessonPageWriter::start);
+    QApplication::exec();
+  }
   return code;
 }
 
@@ -218,6 +246,7 @@ int main(int argc, char** argv) {
     return fail(QString::fromStdString(failure.error().message()));
   }
   if (arguments.isSet(QStringLiteral("screenshot"))) return takeScreenshots(arguments, application);
+  if (arguments.isSet(QStringLiteral("lesson-pages"))) return writeLessonPages(arguments, application);
 
   QSettings settings;
   MainWindow window(settings, spanscope::ui::autosaveDirectory(), backends());

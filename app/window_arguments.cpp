@@ -17,11 +17,14 @@ QList<QCommandLineOption> ownOptions() {
   return {
       {QStringLiteral("screenshot"),
        QStringLiteral("Run the files and save pictures: a view, a layout, or all"), QStringLiteral("VIEW")},
+      {QStringLiteral("lesson-pages"),
+       QStringLiteral(
+           "The files are lessons: run them and save each as a web page with pictures of its steps")},
       {QStringLiteral("theme"), QStringLiteral("light or dark"), QStringLiteral("NAME")},
       {QStringLiteral("size"), QStringLiteral("Size of the window in pictures"), QStringLiteral("WxH"),
        QStringLiteral("1280x800")},
       {{QStringLiteral("o"), QStringLiteral("output")},
-       QStringLiteral("Folder for pictures"),
+       QStringLiteral("Folder for pictures and pages"),
        QStringLiteral("DIR"),
        QStringLiteral(".")},
       {QStringLiteral("exit-after-startup"), QStringLiteral("Close once the window is up")}};

@@ -3,6 +3,8 @@
 #include "tests/support/test_program.h"
 
 #include <QCoreApplication>
+#include <QDir>
+#include <QFile>
 #include <QImage>
 #include <QObject>
 #include <QProcess>
@@ -107,6 +109,41 @@ class TestProgram : public QObject {
       for (int x = 0; x < image.width(); ++x) inked += image.pixelColor(x, y).lightness() < 200 ? 1 : 0;
     }
     QVERIFY2(inked > 200, qPrintable(QString::number(inked)));
+  }
+
+  /// A page has a picture of what each step shows, in both themes, and nothing beside it is needed.
+  void writesLessonPages() {
+    const QTemporaryDir folder;
+    const QString lesson = QStringLiteral(SPANSCOPE_SOURCE_DIR "/resources/lessons/5-relocation.md");
+    const Outcome outcome =
+        start({QStringLiteral("--lesson-pages"), QStringLiteral("-o"), folder.path(), lesson});
+    QVERIFY2(outcome.code == 0, qPrintable(outcome.err));
+    QFile file(folder.filePath(QStringLiteral("5-relocation.html")));
+    QVERIFY(file.open(QIODevice::ReadOnly));
+    const QByteArray page = file.readAll();
+    QVERIFY2(page.size() < 5'000'000, qPrintable(QString::number(page.size())));
+    QVERIFY(page.count("<figure class=\"view\">") >= 3);
+    QCOMPARE(page.count("(prefers-color-scheme: dark)\" srcset"), page.count("<figure class=\"view\">"));
+    // The block table of the step that moves two documents has the rows of its two runs, and relocated
+    // blocks.
+    const qsizetype step = page.indexOf("id=\"step-6\"");
+    const QByteArray mark("src=\"data:image/svg+xml;base64,");
+    const qsizetype begin = page.indexOf(mark, step) + mark.size();
+    const QByteArray svg = QByteArray::fromBase64(page.mid(begin, page.indexOf('"', begin) - begin));
+    QVERIFY(svg.contains("Run 2") && !svg.contains("Run 3"));
+    QVERIFY(svg.contains("#1667b8"));
+  }
+
+  void lessonPagesNeedLessons() {
+    const QTemporaryDir folder;
+    const Outcome none = start({QStringLiteral("--lesson-pages"), QStringLiteral("-o"), folder.path()});
+    QCOMPARE(none.code, 2);
+    QVERIFY2(none.err.contains(QStringLiteral("lessons")), qPrintable(none.err));
+    const Outcome query = start({QStringLiteral("--lesson-pages"), QStringLiteral("-o"), folder.path(),
+                                 QStringLiteral(SPANSCOPE_SOURCE_DIR "/resources/queries/rag.json")});
+    QCOMPARE(query.code, 2);
+    QVERIFY2(query.err.contains(QStringLiteral("rag.json")), qPrintable(query.err));
+    QVERIFY(QDir(folder.path()).isEmpty());
   }
 
   void saysWhichPicturesThereAre() {
