@@ -141,10 +141,10 @@ class TestCommandHandlers : public QObject {
 
   void withoutADocumentTheProgramIsLeft() {
     settle();
-    QCOMPARE(offered(),
-             QStringList({"file.new", "file.open", "file.add-files", "file.add-folder", "file.welcome",
-                          "file.quit", "run.keep", "view.theme", "learn.lessons", "learn.open-file",
-                          "help.palette", "help.manual", "help.keys", "help.change-keys", "help.about"}));
+    QCOMPARE(offered(), QStringList({"file.new", "file.open", "file.add-files", "file.add-folder",
+                                     "file.welcome", "file.quit", "run.keep", "view.theme", "view.motion",
+                                     "learn.lessons", "learn.open-file", "help.palette", "help.manual",
+                                     "help.keys", "help.change-keys", "help.about"}));
     for (const CommandInfo& info : commandTable()) {
       if (offered().contains(info.id)) continue;
       const Shown before = shown(*m_window);
@@ -156,10 +156,10 @@ class TestCommandHandlers : public QObject {
   void disabledCommandsDoNothingInADocument() {
     QVERIFY(m_window->openExample(QStringLiteral("rag.json")));
     settle();
-    const QStringList expected{"edit.undo",       "edit.redo",    "edit.undo-setting", "edit.redo-setting",
-                               "edit.history",    "run.stop",     "run.attention",     "run.fidelity",
-                               "run.use-adapter", "view.back",    "view.forward",      "run.turn",
-                               "run.next-token",  "learn.next",   "learn.back",        "learn.return",
+    const QStringList expected{"edit.undo",       "edit.redo",  "edit.undo-setting", "edit.redo-setting",
+                               "edit.history",    "run.stop",   "run.attention",     "run.fidelity",
+                               "run.use-adapter", "view.back",  "view.forward",      "run.turn",
+                               "run.next-token",  "learn.next", "learn.back",        "learn.return",
                                "learn.present",   "learn.leave"};
     int disabled = 0;
     for (const CommandInfo& info : commandTable()) {
