@@ -299,7 +299,7 @@ class ActionReader {
         if (std::optional<Target> target = readTarget(word)) return std::move(*target);
         return std::nullopt;
       case ArgumentKind::Node: {
-        if (word.starts_with('/')) return Target{Target::Kind::Node, std::string(word), 0};
+        if (word.starts_with('/')) return Target{Target::Kind::Node, std::string(word)};
         std::optional<Target> target = readTarget(word);
         if (!target || target->kind != Target::Kind::Node) return std::nullopt;
         return std::move(*target);
@@ -435,7 +435,7 @@ std::optional<Target> readTarget(std::string_view text) {
   const std::string_view rest = text.substr(colon + 1);
   if (kind == "node") {
     if (!rest.empty() && !rest.starts_with('/')) return std::nullopt;
-    return Target{Target::Kind::Node, std::string(rest), 0};
+    return Target{Target::Kind::Node, std::string(rest)};
   }
   const std::optional<std::size_t> number = wholeNumber<std::size_t>(rest);
   if (!number || *number == 0) return std::nullopt;
@@ -443,6 +443,14 @@ std::optional<Target> readTarget(std::string_view text) {
   if (kind == "block") return Target{Target::Kind::Block, {}, *number};
   if (kind == "token") return Target{Target::Kind::Token, {}, *number};
   return std::nullopt;
+}
+
+std::optional<Target> readLinkTarget(std::string_view text) {
+  constexpr std::string_view kDock = "dock:";
+  if (!text.starts_with(kDock)) return readTarget(text);
+  const std::string_view id = text.substr(kDock.size());
+  if (!isOneOf(id, dockNames())) return std::nullopt;
+  return Target{.kind = Target::Kind::Dock, .dock = std::string(id)};
 }
 
 std::string written(const Target& target) {
@@ -455,6 +463,8 @@ std::string written(const Target& target) {
       return "block:" + std::to_string(target.number);
     case Target::Kind::Token:
       return "token:" + std::to_string(target.number);
+    case Target::Kind::Dock:
+      return "dock:" + target.dock;
   }
   return {};
 }

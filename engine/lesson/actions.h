@@ -50,13 +50,14 @@ enum class ArgumentKind : std::uint8_t {
   Experiment,  ///< its name
 };
 
-/// One thing of a lesson's query or run that can be pointed at. Numbers count from 1 in view order, in the
-/// first prompt of the last run.
+/// One thing of a lesson's query or run that can be pointed at, or a dock of the window, at which only a link
+/// can point. Numbers count from 1 in view order, in the first prompt of the last run.
 struct Target {
-  enum class Kind : std::uint8_t { Node, Span, Block, Token };
+  enum class Kind : std::uint8_t { Node, Span, Block, Token, Dock };
   Kind kind = Kind::Node;
-  NodePath node;           ///< of a node
+  NodePath node{};         ///< of a node
   std::size_t number = 0;  ///< of a span (a part of the prompt), a block or a token
+  std::string dock{};      ///< the id of a dock
   bool operator==(const Target&) const = default;
 };
 
@@ -123,6 +124,8 @@ const char* argumentHelp(ArgumentKind kind);
 std::optional<Action> readAction(std::string_view line, Offset offset, std::vector<Fault>& faults);
 /// Reads "node:/g/input", "span:2", "block:3" or "token:17". Nothing where it is none of these.
 std::optional<Target> readTarget(std::string_view text);
+/// The same for a link in a text, which may also be "dock:pool".
+std::optional<Target> readLinkTarget(std::string_view text);
 std::string written(const Target& target);
 /// The line that readAction() reads as this action.
 std::string written(const Action& action);

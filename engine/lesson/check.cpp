@@ -108,6 +108,7 @@ class LessonChecker {
   }
 
   void checkTarget(const Target& target, Offset offset) {
+    if (target.kind == Target::Kind::Dock) return;
     if (target.kind == Target::Kind::Node) {
       if (!m_desk.hasDocument())
         fault(offset, "a node while no query is open", "an action \"open\" before it");

@@ -496,12 +496,13 @@ class LessonReader {
 
   void readLink(std::string_view where, Offset offset, Prose& prose) {
     if (where.starts_with("https://")) return;
-    if (std::optional<Target> target = readTarget(where)) {
+    if (std::optional<Target> target = readLinkTarget(where)) {
       prose.links.push_back({std::move(*target), offset});
       return;
     }
     fault(offset, "the link " + query::inQuotes(where),
-          std::string(argumentHelp(ArgumentKind::Target)) + ", or an address that begins with https://");
+          std::string(argumentHelp(ArgumentKind::Target)) +
+              ", dock:ID, or an address that begins with https://");
   }
 
   std::string_view m_text;

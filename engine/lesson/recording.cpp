@@ -43,7 +43,7 @@ bool isSame(const workbench::Setting& setting, const workbench::RunSettings& a,
 }
 
 Argument nodeArgument(const NodePath& path) {
-  return {.value = Target{Target::Kind::Node, path, 0}};
+  return {.value = Target{Target::Kind::Node, path}};
 }
 
 class ChangeRecorder {
@@ -196,6 +196,35 @@ struct BlockWriter {
   }
 };
 
+/// Without line ends and blanks around it; `otherwise` where nothing is left.
+std::string oneLine(std::string_view text, std::string_view otherwise) {
+  std::string line;
+  for (const char c : text) {
+    const bool isBlank = c == '\n' || c == '\r' || c == '\t' || c == ' ';
+    if (!isBlank)
+      line += c;
+    else if (!line.empty() && line.back() != ' ')
+      line += ' ';
+  }
+  if (!line.empty() && line.back() == ' ') line.pop_back();
+  return line.empty() ? std::string(otherwise) : line;
+}
+
+/// A paragraph or more of its own; nothing of a text of blanks.
+std::string paragraphs(std::string_view text) {
+  const std::size_t begin = text.find_first_not_of(" \t\r\n");
+  if (begin == std::string_view::npos) return {};
+  const std::size_t end = text.find_last_not_of(" \t\r\n");
+  return "\n" + std::string(text.substr(begin, end - begin + 1)) + "\n";
+}
+
+std::string actionBlock(const std::vector<Action>& actions, std::size_t begin, std::size_t end) {
+  if (begin == end) return {};
+  std::string text = "\n```do\n";
+  for (std::size_t i = begin; i < end; ++i) text += written(actions[i]) + "\n";
+  return text + "```\n";
+}
+
 /// In quotes where blanks stand in it.
 std::string headWord(const std::string& word) {
   return word.find_first_of(" \t") == std::string::npos ? word : '"' + word + '"';
@@ -209,6 +238,62 @@ RecordedChange actionsBetween(const Document& before, const Document& after) {
 
 std::string valueText(const workbench::Setting& setting, const workbench::RunSettings& settings) {
   return std::visit([&](auto member) { return settingText(settings.*member); }, setting.member);
+}
+
+void addAction(std::vector<Action>& actions, Action action) {
+  const auto isSame = [](const Action& one, const Action& other) { return written(one) == written(other); };
+  if (infoOf(action.kind).effect == ActionEffect::View && action.kind != ActionKind::Layout) {
+    // What was shown before the last change or run was seen then, and stays.
+    std::size_t since = actions.size();
+    while (since > 0 && infoOf(actions[since - 1].kind).effect == ActionEffect::View &&
+           actions[since - 1].kind != ActionKind::Layout)
+      --since;
+    const auto begin = actions.begin() + static_cast<std::ptrdiff_t>(since);
+    const bool isOneDock = action.kind == ActionKind::Dock;
+    actions.erase(std::remove_if(begin, actions.end(),
+                                 [&](const Action& old) {
+                                   return isOneDock ? isSame(old, action) : old.kind == action.kind;
+                                 }),
+                  actions.end());
+  }
+  const bool isAgain = !actions.empty() && isSame(actions.back(), action) && action.kind != ActionKind::Run &&
+                       action.kind != ActionKind::Swap;
+  if (!isAgain) actions.push_back(std::move(action));
+}
+
+std::vector<Assignment> settingsUnlike(const workbench::RunSettings& settings,
+                                       const workbench::RunSettings& standard) {
+  std::vector<Assignment> unlike;
+  for (const workbench::Setting& setting : workbench::runSettings()) {
+    if (!mayBeSet(setting) || isSame(setting, settings, standard)) continue;
+    unlike.push_back({std::string(setting.key), valueText(setting, settings)});
+  }
+  return unlike;
+}
+
+std::string written(const Head& head, const std::vector<RecordedStep>& steps) {
+  Head whole = head;
+  whole.title = oneLine(head.title, "A lesson");
+  whole.after = oneLine(head.after, "what this lesson shows");
+  std::string text = written(Lesson{.head = std::move(whole), .steps = {}});
+  std::size_t number = 0;
+  for (const RecordedStep& step : steps) {
+    ++number;
+    text += "\n## " + std::to_string(number) + ". " + oneLine(step.title, "A step") + "\n";
+    text += paragraphs(step.text);
+    const auto& actions = step.actions;
+    const std::string asked = paragraphs(step.question);
+    std::size_t before = 0;
+    if (!asked.empty()) {
+      const auto run = std::find_if(actions.begin(), actions.end(), [](const Action& action) {
+        return infoOf(action.kind).effect == ActionEffect::Engine;
+      });
+      before = static_cast<std::size_t>(run - actions.begin());
+      text += actionBlock(actions, 0, before) + "\n```question" + asked + "```\n";
+    }
+    text += actionBlock(actions, before, actions.size()) + paragraphs(step.after);
+  }
+  return text;
 }
 
 std::string written(const Lesson& lesson) {

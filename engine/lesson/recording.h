@@ -27,4 +27,25 @@ std::string valueText(const workbench::Setting& setting, const workbench::RunSet
 /// The file that readLesson() reads as this lesson. A lesson without faults is assumed.
 std::string written(const Lesson& lesson);
 
+/// A step as it was recorded. Its texts are what a person typed: Markdown with figures in braces, unchecked.
+struct RecordedStep {
+  std::string title;
+  std::string text;      ///< read first
+  std::string question;  ///< the lines of a block `question`; empty: nothing is asked
+  std::vector<Action> actions;
+  std::string after;  ///< read when all actions are done, so that it may name what the step's runs came to
+};
+
+/// Adds an action to those of a step. One that only shows something takes the place of one of its kind since
+/// the last that changed or ran something, and what would be said twice is said once.
+void addAction(std::vector<Action>& actions, Action action);
+
+/// The settings that a lesson may set, where they are not `standard`.
+std::vector<Assignment> settingsUnlike(const workbench::RunSettings& settings,
+                                       const workbench::RunSettings& standard);
+
+/// The file of a recorded lesson. In a step with a question, what prepares its first run stands before the
+/// question, and the run after it. Title and words of the head lose line ends.
+std::string written(const Head& head, const std::vector<RecordedStep>& steps);
+
 }  // namespace spanscope::lesson

@@ -148,9 +148,13 @@ void TestLessonReader::faults_data() {
       "run may "
       "stand in `code`");
   row("link", step + "\nSee [this](other.md).\n",
-      "10:12: found the link \"other.md\", expected node:PATH, span:N, block:N or token:N, or an address "
-      "that begins "
-      "with https://");
+      "10:12: found the link \"other.md\", expected node:PATH, span:N, block:N or token:N, dock:ID, "
+      "or an address that begins with https://");
+  row("a dock that is not there", step + "\nSee [this](dock:other).\n",
+      "10:12: found the link \"dock:other\", expected node:PATH, span:N, block:N or token:N, dock:ID, "
+      "or an address that begins with https://");
+  row("a dock selected", step + "\n```do\nselect dock:pool\n```\n",
+      "11:8: found \"dock:pool\", expected node:PATH, span:N, block:N or token:N");
   row("time that holds", step + "\n```holds\nrun 1: time to first token < 1\n```\n",
       "11:1: found a time in what must hold, expected counts: times differ from run to run");
   row("condition behind", step + "\n```holds\nrun 1: blocks = 1\nwhere run 1: blocks = 2\n```\n",

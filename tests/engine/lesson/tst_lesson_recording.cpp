@@ -51,6 +51,9 @@ class TestLessonRecording : public QObject {
   void changesBecomeActions_data();
   void changesBecomeActions();
   void valuesAreReadAgain();
+  void actionsOfAStepAreGathered_data();
+  void actionsOfAStepAreGathered();
+  void recordedStepsAreALesson();
   void lessonsAreReadAsTheyAreWritten_data();
   void lessonsAreReadAsTheyAreWritten();
 };
@@ -147,6 +150,75 @@ void TestLessonRecording::valuesAreReadAgain() {
     QVERIFY2(!wrong, std::string(setting.key).c_str());
     std::visit([&](auto member) { QVERIFY(read.*member == settings.*member); }, setting.member);
   }
+}
+
+void TestLessonRecording::actionsOfAStepAreGathered_data() {
+  QTest::addColumn<QString>("done");
+  QTest::addColumn<QString>("kept");
+  const auto row = [](const char* name, const char* done, const char* kept) {
+    QTest::newRow(name) << QString::fromLatin1(done) << QString::fromLatin1(kept);
+  };
+  row("the last selection counts", "select block:1;select block:2;select token:3", "select token:3");
+  row("what was selected before a run stays", "select block:1;run;select block:2",
+      "select block:1;run;select block:2");
+  row("the last moment and the last zoom", "scrub event:3;zoom in;scrub event:4;zoom all",
+      "scrub event:4;zoom all");
+  row("docks are gathered, each once", "dock pool;dock why;dock pool", "dock why;dock pool");
+  row("a layout begins anew", "dock pool;layout explain;dock pool", "dock pool;layout explain;dock pool");
+  row("the same layout twice", "layout explain;layout explain", "layout explain");
+  row("two runs are two", "run;run", "run;run");
+  row("an exchange and its return",
+      "swap /g/input/cross/0 /g/input/cross/1;swap /g/input/cross/0 /g/input/cross/1",
+      "swap node:/g/input/cross/0 node:/g/input/cross/1;swap node:/g/input/cross/0 node:/g/input/cross/1");
+}
+
+void TestLessonRecording::actionsOfAStepAreGathered() {
+  QFETCH(QString, done);
+  QFETCH(QString, kept);
+  std::vector<Action> actions;
+  std::vector<Fault> faults;
+  for (const QString& line : done.split(QLatin1Char(';'))) {
+    std::optional<Action> action = readAction(line.toStdString(), 0, faults);
+    QVERIFY2(action.has_value(), qPrintable(line));
+    addAction(actions, std::move(*action));
+  }
+  QStringList lines;
+  for (const Action& action : actions) lines << QString::fromStdString(written(action));
+  QCOMPARE(lines.join(QLatin1Char(';')), kept);
+}
+
+void TestLessonRecording::recordedStepsAreALesson() {
+  std::vector<Fault> faults;
+  const auto action = [&faults](const char* line) { return *readAction(line, 0, faults); };
+  Head head;
+  head.title = "Two\nlines";
+  head.minutes = 5;
+  head.queries.push_back({"example:rag.json", 0});
+  workbench::RunSettings settings;
+  settings.blockSize = 4;
+  for (const Assignment& setting : settingsUnlike(settings, {})) head.settings.push_back({setting, 0});
+  std::vector<RecordedStep> steps(2);
+  steps[0] = {.title = "One",
+              .text = "Read this.\n",
+              .question = "How many?\nnumber: run 1: computed tokens",
+              .actions = {action("open example:rag.json"), action("layout explain"), action("run"),
+                          action("dock pool")},
+              .after = "It was {run 1: computed tokens}."};
+  steps[1] = {.title = "", .text = "The end.", .question = "", .actions = {}, .after = ""};
+  const std::string text = written(head, steps);
+  const ReadLesson read = readLesson(text);
+  for (const query::Diagnostic& diagnostic : diagnosticsOf(read.faults, text))
+    QFAIL(diagnostic.located("recorded").c_str());
+  QCOMPARE(read.lesson.head.title, std::string("Two lines"));
+  QCOMPARE(read.lesson.head.settings.size(), std::size_t{1});
+  QCOMPARE(read.lesson.steps.size(), std::size_t{2});
+  // The question stands before the run that answers it, and what came out behind it.
+  const std::vector<Block>& blocks = read.lesson.steps[0].blocks;
+  QCOMPARE(blocks.size(), std::size_t{5});
+  QCOMPARE(std::get<ActionList>(blocks[1]).actions.size(), std::size_t{2});
+  QVERIFY(std::holds_alternative<Question>(blocks[2]));
+  QCOMPARE(std::get<ActionList>(blocks[3]).actions.size(), std::size_t{2});
+  QVERIFY(std::holds_alternative<Prose>(blocks[4]));
 }
 
 void TestLessonRecording::lessonsAreReadAsTheyAreWritten_data() {
