@@ -183,6 +183,8 @@ std::vector<CommandInfo> makeTable() {
   add("learn.present", Learn, Program, tr("Present"),
       tr("The step and what it speaks of on the whole screen; Page Up and Page Down turn, Esc ends"), {"F5"});
   add("learn.leave", Learn, Program, tr("Leave the lesson"), tr("Close it; how far you came is kept"));
+  add("learn.record", Learn, Document, tr("Record a lesson"),
+      tr("What you do becomes the steps of a lesson; you write the text beside it"));
   add("learn.open-file", Learn, Program, tr("Open a lesson file…"),
       tr("A lesson that somebody has written: a Markdown file"));
 

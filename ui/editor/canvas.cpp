@@ -63,6 +63,14 @@ void Canvas::reveal(document::NodeId node) {
   m_impl->parts.reveal(node);
 }
 
+QRect Canvas::placeOf(document::NodeId node) const {
+  const QRectF rect = m_impl->parts.rectOf(node);
+  if (rect.isNull()) return {};
+  const CanvasView& view = m_impl->parts.view();
+  const QRect inView = view.mapFromScene(rect).boundingRect();
+  return {view.viewport()->mapTo(this, inView.topLeft()), inView.size()};
+}
+
 void Canvas::addDocuments(const std::vector<TextFile>& files) {
   m_impl->parts.addDocuments(files);
 }

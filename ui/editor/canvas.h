@@ -45,6 +45,8 @@ class Canvas : public QWidget {
 
   /// Selects the node, opens collapsed nodes above it, and moves the view to show it.
   void reveal(document::NodeId node);
+  /// Where the node is drawn, or the stack that it lies in, in pixels of the canvas; null: nowhere.
+  QRect placeOf(document::NodeId node) const;
 
   /// Makes texts children of a plus, where addDocuments() says, and shows them. One undo step takes them
   /// back.

@@ -43,6 +43,8 @@ class CanvasParts : public QObject {
   void fit();
   void setPlace(const CanvasPlace& place);
   bool keepsFit() const { return m_keepsFit; }
+  /// In the scene: of the node, or of the stack that it lies in; null: it is not drawn.
+  QRectF rectOf(document::NodeId id) const;
   /// Adds an operator without asking: at the selected node, or, if a point of the viewport is given, at what
   /// lies under it.
   void addNamed(const QString& op, std::optional<QPointF> viewportPoint = {});
@@ -83,7 +85,6 @@ class CanvasParts : public QObject {
   document::NodeId spreadList() const;
   /// The area to show first: running nodes, else selected nodes, else the root. Null if there is none.
   QRectF focusRect() const;
-  QRectF rectOf(document::NodeId id) const;
   void takeDrawn();
   void takeStatuses();
   void updateStrip();

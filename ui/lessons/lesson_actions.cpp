@@ -125,6 +125,7 @@ QString changeName(ActionKind kind) {
 std::optional<Selection> selectionOf(const Target& target, const document::Document& document,
                                      const trace::RunFacts* run) {
   Selection selection;
+  if (target.kind == Target::Kind::Dock) return std::nullopt;
   if (target.kind == Target::Kind::Node) {
     const document::NodeId id = nodeAt(document, target.node);
     if (id == document::kNoNode) return std::nullopt;

@@ -16,6 +16,13 @@ using lesson::Action;
 using lesson::ActionList;
 using lesson::Question;
 
+bool selects(const lesson::Block& block) {
+  const auto* list = std::get_if<ActionList>(&block);
+  return list != nullptr && std::any_of(list->actions.begin(), list->actions.end(), [](const Action& action) {
+           return action.kind == lesson::ActionKind::Select;
+         });
+}
+
 std::uint32_t lastRunOf(const Question& question) {
   std::uint32_t last = 0;
   const auto take = [&last](const lesson::FigureRef& figure) { last = std::max(last, figure.run); };
@@ -330,12 +337,35 @@ void LessonCourse::answer(const QuestionPlace& place, LessonAnswer answer) {
     Q_EMIT changed();
 }
 
-void LessonCourse::point(const lesson::Target& target) {
+std::vector<lesson::Target> LessonCourse::spokenOf() const {
+  std::vector<lesson::Target> found;
+  const auto take = [&found](const lesson::Target& target) {
+    if (std::find(found.begin(), found.end(), target) == found.end()) found.push_back(target);
+  };
+  const std::vector<lesson::Block>& blocks = lesson().steps[m_at].blocks;
+  // What a step before has selected is no longer spoken of.
+  bool isSelected = false;
+  for (std::size_t i = 0; i < readable(); ++i) {
+    isSelected = isSelected || selects(blocks[i]);
+    const auto* question = std::get_if<Question>(&blocks[i]);
+    const lesson::Prose* prose =
+        question != nullptr ? &question->text : std::get_if<lesson::Prose>(&blocks[i]);
+    if (prose == nullptr) continue;
+    for (const lesson::Placed<lesson::Target>& link : prose->links) take(link.value);
+  }
+  if (isSelected && stateInView().view.target) take(*stateInView().view.target);
+  return found;
+}
+
+std::optional<Selection> LessonCourse::selectionFor(const lesson::Target& target) const {
   const State& state = stateInView();
-  if (m_isBusy || !state.desk->hasDocument()) return;
+  if (m_isBusy || !m_begun || !state.desk->hasDocument()) return std::nullopt;
   const trace::RunFacts* run = state.runs == 0 ? nullptr : &m_facts[state.runs - 1];
-  if (const std::optional<Selection> selection = selectionOf(target, state.desk->document(), run))
-    m_stage.select(*selection);
+  return selectionOf(target, state.desk->document(), run);
+}
+
+void LessonCourse::point(const lesson::Target& target) {
+  if (const std::optional<Selection> selection = selectionFor(target)) m_stage.select(*selection);
 }
 
 std::size_t LessonCourse::readable() const {

@@ -77,7 +77,12 @@ class LessonCourse : public QObject {
   /// Shows the step in view again as the lesson left it: the end of free play.
   void comeBack();
   void answer(const QuestionPlace& place, LessonAnswer answer);
-  /// Points at something that the text speaks of, without it being part of the step.
+  /// What the text of the step in view speaks of, as far as it is to be read: the targets of its links and
+  /// what the step has selected, each once.
+  std::vector<lesson::Target> spokenOf() const;
+  /// What selects it in the document and run of the step in view; nothing: it is not there.
+  std::optional<Selection> selectionFor(const lesson::Target& target) const;
+  /// Selects something that the text speaks of, without it being part of the step.
   void point(const lesson::Target& target);
 
   /// The document of the lesson, as it is in the step in view; null: none is open there.

@@ -69,7 +69,11 @@ QPushButton* lessonButton(const ListedLesson& lesson, const LessonProgress& prog
   lines->setSpacing(kSpace);
   QFont title = theme.interfaceFont();
   title.setWeight(QFont::DemiBold);
-  lines->addWidget(textLabel(lesson.title, title, theme.color(Role::Text)));
+  // The bundled ones are counted in their file names: teachers speak of "lesson 3".
+  const QString number = lesson.key.section(QLatin1Char('-'), 0, 0);
+  const bool isCounted = !number.isEmpty() && number.toUInt() < 100 && number.at(0).isDigit();
+  lines->addWidget(textLabel(isCounted ? number + QStringLiteral(" · ") + lesson.title : lesson.title, title,
+                             theme.color(Role::Text)));
   lines->addWidget(textLabel(state.isEmpty() ? minutes : minutes + QStringLiteral(" · ") + state,
                              theme.smallFont(),
                              theme.color(progress.steps > 0 ? Role::Accent : Role::TextSecond)));

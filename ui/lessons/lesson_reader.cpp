@@ -5,9 +5,9 @@
 #include "ui/lessons/lesson_list.h"
 #include "ui/lessons/lesson_question.h"
 #include "ui/lessons/lesson_text.h"
+#include "ui/views/common/elided_combo.h"
 
 #include <QAccessible>
-#include <QComboBox>
 #include <QDesktopServices>
 #include <QLabel>
 #include <QPushButton>
@@ -112,7 +112,7 @@ void LessonReader::makePage() {
   column->setContentsMargins(0, 0, 0, 0);
   column->setSpacing(0);
 
-  m_steps = new QComboBox;
+  m_steps = new ElidedCombo;
   m_steps->setAccessibleName(tr("Step"));
   m_steps->setToolTip(tr("Go to a step; what stands before it is done on the way"));
   m_steps->setSizeAdjustPolicy(QComboBox::AdjustToMinimumContentsLengthWithIcon);
@@ -133,6 +133,15 @@ void LessonReader::makePage() {
   m_area->setHorizontalScrollBarPolicy(Qt::ScrollBarAlwaysOff);
   m_area->setFocusPolicy(Qt::NoFocus);
   column->addWidget(m_area, 1);
+  m_more = new QPushButton(tr("▾ Read on"));
+  m_more->setObjectName(QStringLiteral("lessonMore"));
+  m_more->setToolTip(tr("There is more below"));
+  m_more->setFocusPolicy(Qt::NoFocus);
+  m_more->hide();
+  connect(m_more, &QPushButton::clicked, this, &LessonReader::readOn);
+  column->addWidget(m_more);
+  connect(m_area->verticalScrollBar(), &QScrollBar::valueChanged, this, &LessonReader::showMore);
+  connect(m_area->verticalScrollBar(), &QScrollBar::rangeChanged, this, &LessonReader::showMore);
 
   m_freeBar = new QFrame;
   m_freeBar->setObjectName(QStringLiteral("lessonFree"));
@@ -167,6 +176,35 @@ void LessonReader::makePage() {
   foot->addWidget(m_next);
   column->addWidget(m_foot);
   m_pages->addWidget(page);
+}
+
+void LessonReader::showMore() {
+  const QScrollBar& bar = *m_area->verticalScrollBar();
+  constexpr int kNothing = 2 * kSpace;  // below the last line
+  m_more->setVisible(bar.maximum() - bar.value() > kNothing);
+  if (m_pointing != nullptr) Q_EMIT pointedChanged();
+}
+
+bool LessonReader::readOn() {
+  QScrollBar& bar = *m_area->verticalScrollBar();
+  if (showsLessons() || m_more->isHidden()) return false;
+  bar.setValue(bar.value() + bar.pageStep() - 8 * kSpace);
+  return true;
+}
+
+std::optional<LessonReader::Pointed> LessonReader::pointed() const {
+  if (m_pointing == nullptr || !m_course || showsLessons() || !isVisible()) return std::nullopt;
+  std::optional<lesson::Target> target =
+      lesson::readLinkTarget(m_pointing->pointedLink().toString().toStdString());
+  if (!target) return std::nullopt;
+  const QWidget& viewport = *m_area->viewport();
+  const QRect seen(viewport.mapTo(this, QPoint()), viewport.size());
+  Pointed found{.target = std::move(*target), .words = {}};
+  for (const QRect& word : m_pointing->pointedWords()) {
+    const QRect inReader(m_pointing->mapTo(this, word.topLeft()), word.size());
+    if (const QRect inSight = inReader & seen; !inSight.isEmpty()) found.words.push_back(inSight);
+  }
+  return found;
 }
 
 bool LessonReader::showsLessons() const {
@@ -254,6 +292,8 @@ void LessonReader::setInput(const ViewInput& input) {
 void LessonReader::setTheme(const Theme& theme) {
   m_theme = theme;
   setStyleSheet(QStringLiteral("#lessonReader { background: %1; border: none; border-right: 1px solid %2; }"
+                               "#lessonMore { background: %1; border: none; border-top: 1px solid %2; "
+                               "border-radius: 0; padding: 3px; }"
                                "#lessonFree { background: %3; border: none; border-top: 1px solid %2; }")
                     .arg(theme.color(Role::Surface).name(), theme.color(Role::Line).name(),
                          theme.color(Role::AccentFill).name()));
@@ -306,21 +346,44 @@ void LessonReader::fillStep() {
     column->addWidget(again, 0, Qt::AlignLeft);
   }
   column->addStretch();
+  for (LessonText* text : page->findChildren<LessonText*>()) {
+    connect(text, &LessonText::pointedChanged, this, [this, text] {
+      if (!text->pointedLink().isEmpty())
+        m_pointing = text;
+      else if (m_pointing == text)
+        m_pointing = nullptr;
+      Q_EMIT pointedChanged();
+    });
+  }
+  m_pointing = nullptr;
   m_area->setWidget(page);
   m_area->verticalScrollBar()->setValue(place);
-  if (isNew) {
-    // Who hears the window is told of the step.
-    page->setAccessibleName(tr("Step %1: %2").arg(step.number).arg(QString::fromStdString(step.title)));
+  page->setAccessibleName(tr("Step %1: %2").arg(step.number).arg(QString::fromStdString(step.title)));
+  // Who hears the window is told of the step, and of what a run has added to it.
+  const std::size_t known = isNew ? 0 : std::min(m_shownBlocks, readable);
+  if (isNew || readable > known) {
+    page->setAccessibleDescription(spokenText(known, readable));
     QAccessibleEvent event(page, QAccessible::Alert);
     QAccessible::updateAccessibility(&event);
   }
+  m_shownBlocks = readable;
   if (m_question != nullptr) {
     m_askedWith = m_stage.selection();
-    // What was just asked is seen, and so is what came of a run.
-    QTimer::singleShot(0, m_question, [this] {
-      if (m_question != nullptr) m_area->ensureWidgetVisible(m_question, 0, 4 * kSpace);
-    });
   }
+}
+
+QString LessonReader::spokenText(std::size_t begin, std::size_t end) const {
+  QStringList texts;
+  const std::vector<lesson::FilledBlock>& blocks = m_filled.steps[m_course->step()].blocks;
+  for (std::size_t i = begin; i < end; ++i) {
+    if (const auto* prose = std::get_if<lesson::FilledProse>(&blocks[i]))
+      texts.append(plainText(markdownOf(*prose)));
+    else if (const auto* question = std::get_if<lesson::FilledQuestion>(&blocks[i]))
+      texts.append(tr("A question: %1").arg(plainText(markdownOf(question->text))));
+  }
+  if (m_course->isBusy()) texts.append(tr("Running…"));
+  if (!m_course->problem().isEmpty()) texts.append(m_course->problem());
+  return texts.join(QLatin1Char('\n'));
 }
 
 bool LessonReader::isDecided(const QuestionPlace& place) const {
@@ -434,9 +497,10 @@ void LessonReader::refreshButtons() {
 }
 
 void LessonReader::follow(const QUrl& link) {
-  const std::optional<lesson::Target> target = lesson::readTarget(link.toString().toStdString());
+  const std::optional<lesson::Target> target = lesson::readLinkTarget(link.toString().toStdString());
   if (target && m_course) {
     m_course->point(*target);
+    Q_EMIT followed(*target);
     return;
   }
   if (link.scheme() == QLatin1String("http") || link.scheme() == QLatin1String("https"))

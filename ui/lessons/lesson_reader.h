@@ -7,8 +7,12 @@
 #include "ui/theme/theme.h"
 
 #include <QFrame>
+#include <QPointer>
+#include <QRect>
 
 #include <memory>
+#include <optional>
+#include <vector>
 
 class QComboBox;
 class QLabel;
@@ -23,6 +27,7 @@ namespace spanscope::ui {
 
 class LessonList;
 class LessonQuestion;
+class LessonText;
 
 /// The panel beside the views in which lessons are read: the list of them, or one step of one.
 class LessonReader : public QFrame {
@@ -50,9 +55,23 @@ class LessonReader : public QFrame {
   /// For a projector: large type, and nothing but the step.
   void setPresenting(bool isPresenting);
 
+  /// Scrolls on by what is in sight. Returns false where the end is.
+  bool readOn();
+
+  /// A word of the text that points at something.
+  struct Pointed {
+    lesson::Target target;
+    std::vector<QRect> words;  ///< what is in sight of it, in pixels of the reader; a rectangle for each line
+  };
+  /// The word under the mouse, or the one that keys have reached; nothing: none.
+  std::optional<Pointed> pointed() const;
+
  Q_SIGNALS:
   void commandWanted(const QString& id);
-  void stepShown();  ///< another step, or more of it
+  void stepShown();       ///< another step, or more of it
+  void pointedChanged();  ///< pointed()
+  /// The person follows a word to what it points at, which is selected already.
+  void followed(const spanscope::lesson::Target& target);
 
  private:
   int larger() const;  ///< pixels that letters are larger
@@ -65,6 +84,9 @@ class LessonReader : public QFrame {
   void follow(const QUrl& link);
   bool isDecided(const QuestionPlace& place) const;
   void keepProgress();
+  void showMore();  ///< or that there is none
+  /// Blocks of the step in view as they are said to who hears the window.
+  QString spokenText(std::size_t begin, std::size_t end) const;
 
   QSettings& m_settings;
   LessonStage& m_stage;
@@ -80,6 +102,8 @@ class LessonReader : public QFrame {
   bool m_isPresenting = false;
   QComboBox* m_steps = nullptr;
   QScrollArea* m_area = nullptr;
+  QPushButton* m_more = nullptr;  ///< below the area, while there is more of it
+  QPointer<LessonText> m_pointing;
   QLabel* m_free = nullptr;
   QWidget* m_freeBar = nullptr;
   QPushButton* m_return = nullptr;
@@ -92,6 +116,7 @@ class LessonReader : public QFrame {
   EngineMark m_mark;                     ///< of the input
   Selection m_askedWith;  ///< when the question was asked, or when it was answered by selecting
   std::size_t m_shownStep = static_cast<std::size_t>(-1);
+  std::size_t m_shownBlocks = 0;  ///< of it
 };
 
 }  // namespace spanscope::ui

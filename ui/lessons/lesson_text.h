@@ -4,6 +4,9 @@
 #include "ui/theme/theme.h"
 
 #include <QTextBrowser>
+#include <QUrl>
+
+#include <vector>
 
 namespace spanscope::ui {
 
@@ -23,9 +26,29 @@ class LessonText : public QTextBrowser {
   bool hasHeightForWidth() const override { return true; }
   int heightForWidth(int width) const override;
 
+  /// The link under the mouse, else the one that keys have reached; empty: none.
+  QUrl pointedLink() const;
+  /// Where its words are, a rectangle for each line, in pixels of this widget.
+  std::vector<QRect> pointedWords() const;
+
+ Q_SIGNALS:
+  void pointedChanged();  ///< pointedLink()
+
  protected:
+  bool focusNextPrevChild(bool next) override;
+  void focusInEvent(QFocusEvent* event) override;
+  void focusOutEvent(QFocusEvent* event) override;
+  void leaveEvent(QEvent* event) override;
+  void mouseMoveEvent(QMouseEvent* event) override;
   void resizeEvent(QResizeEvent* event) override;
   void wheelEvent(QWheelEvent* event) override;
+
+ private:
+  void point(const QUrl& link, int at);
+
+  QUrl m_link;
+  int m_at = 0;            ///< a character of the link's
+  bool m_isByKey = false;  ///< it was reached by key
 };
 
 }  // namespace spanscope::ui

@@ -174,7 +174,9 @@ void DockHost::add(Dock* dock) {
   connect(dock, &Dock::rearranged, this, &DockHost::noteChange);
   connect(dock, &Dock::dockLocationChanged, this, &DockHost::noteChange);
   connect(dock->toggleViewAction(), &QAction::triggered, this, [this, dock](bool isShown) {
-    if (isShown) giveRoom(dock);
+    if (!isShown) return;
+    giveRoom(dock);
+    Q_EMIT tabChosen(dock->id());
   });
 }
 
@@ -350,9 +352,15 @@ void DockHost::bring(const QString& id) {
   if (wanted == nullptr) return;
   if (wanted->isHidden() && !wanted->isFloating() && dockWidgetArea(wanted) == Qt::NoDockWidgetArea) {
     Dock* beside = nullptr;
-    const auto area = [](const Dock& one) { return one.width() * one.height(); };
+    // In a narrow place words and blocks stand one below the other.
+    constexpr int kNarrow = 260;  // pixels
+    const auto area = [](const Dock& one) {
+      return one.width() * one.height() / (one.width() < kNarrow ? 4 : 1);
+    };
     for (Dock* front : fronts()) {
-      if (front->isStrip() || front->isFloating() || front->id() == QLatin1String("canvas")) continue;
+      // What is edited stays in sight.
+      const bool isKept = front->id() == QLatin1String("canvas") || front->id() == QLatin1String("inspector");
+      if (front->isStrip() || front->isFloating() || isKept) continue;
       if (beside == nullptr || area(*front) > area(*beside)) beside = front;
     }
     if (beside != nullptr) tabifyDockWidget(beside, wanted);
@@ -380,6 +388,7 @@ void DockHost::chooseTab(const QString& title) {
   if (chosen == m_docks.end()) return;
   for (QDockWidget* beside : tabifiedDockWidgets(*chosen)) m_chosen.erase(qobject_cast<Dock*>(beside));
   m_chosen.insert(*chosen);
+  Q_EMIT tabChosen((*chosen)->id());
 }
 
 void DockHost::childEvent(QChildEvent* event) {

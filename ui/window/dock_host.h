@@ -66,6 +66,8 @@ class DockHost : public QMainWindow {
  Q_SIGNALS:
   void layoutChanged();
   void settled();  ///< the docks have their final sizes
+  void tabChosen(
+      const QString& id);  ///< the person has brought a dock to the front of its tabs, or opened it
 
  protected:
   bool event(QEvent* event) override;

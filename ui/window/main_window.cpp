@@ -6,6 +6,8 @@
 #include "ui/commands/command_palette.h"
 #include "ui/document/recent_files.h"
 #include "ui/lessons/lesson_reader.h"
+#include "ui/lessons/lesson_recorder.h"
+#include "ui/lessons/lesson_recorder_panel.h"
 #include "ui/manual/manual_window.h"
 #include "ui/session/benchmark.h"
 #include "ui/session/experiment_run.h"
@@ -24,6 +26,7 @@
 #include "ui/views/turn/turn_view.h"
 #include "ui/views/view.h"
 #include "ui/window/engine_jobs.h"
+#include "ui/window/lesson_marks.h"
 #include "ui/window/motion_setting.h"
 #include "ui/window/notice_bar.h"
 #include "ui/window/run_hint.h"
@@ -136,6 +139,7 @@ MainWindow::MainWindow(QSettings& settings, QString autosaveDirectory, compute::
   connect(m_docks, &DockHost::layoutChanged, this, [this] {
     m_fitWanted = true;
     showHint(makeStatusModel(m_workspace.input()));
+    if (m_recorder != nullptr) m_recorder->see(seenNow());
   });
   m_split = new QSplitter(Qt::Horizontal);
   m_split->addWidget(m_pages);
@@ -199,7 +203,10 @@ MainWindow::~MainWindow() {
   for (Dock* dock : m_docks->docks()) {
     if (dock->view() != nullptr) dock->view()->setModel(nullptr);
   }
+  if (m_recorderPanel != nullptr) delete m_recorderPanel;
+  m_recorder.reset();
   // It asks the stage, which asks the workspace.
+  delete m_marks;
   delete m_reader;
   m_autosaves.clear();
 }
@@ -317,6 +324,7 @@ void MainWindow::setScheme(Scheme scheme) {
   m_workspace.setTheme(theme);
   if (m_manual != nullptr) m_manual->setTheme(theme);
   if (m_reader != nullptr) m_reader->setTheme(theme);
+  if (m_recorderPanel != nullptr) m_recorderPanel->setTheme(theme);
 }
 
 void MainWindow::followSystemScheme() {
@@ -355,6 +363,7 @@ void MainWindow::showInput() {
     if (dock->view() != nullptr) dock->view()->setInput(input);
   }
   if (m_reader != nullptr) m_reader->setInput(input);
+  if (m_recorder != nullptr) m_recorder->see(seenNow());
   const StatusModel status = makeStatusModel(input);
   const OpenDocument* shown = m_workspace.current();
   const QString activity = m_workspace.engine().activity(shown == nullptr ? EngineJob::kProgram : shown->id);
@@ -520,6 +529,7 @@ void MainWindow::run(bool selectedOnly) {
     return;
   }
   statusBar()->clearMessage();
+  m_ranPart = selectedOnly;
   const QString problem =
       m_workspace.run(top, [this](const QString& question) { return answerTo(question); });
   if (problem.isEmpty()) {
@@ -549,6 +559,7 @@ void MainWindow::experiment(const QString& wish) {
   if (auto* page = qobject_cast<ExperimentsView*>(m_docks->dock(QStringLiteral("experiments"))->openView())) {
     try {
       page->setWish(experiment::completed(*wanted));
+      if (m_recorder != nullptr) m_recorder->noteExperiment(QString::fromStdString(wanted->experiment));
     } catch (const Failure&) {
       // Said below.
     }

@@ -35,10 +35,14 @@ namespace spanscope::ui {
 
 class AttentionView;
 class CommandPalette;
+class LessonMarks;
 class LessonReader;
+class LessonRecorder;
+class LessonRecorderPanel;
 class ManualWindow;
 class NoticeBar;
 class RunHint;
+struct SeenNow;
 struct StatusModel;
 class WindowStage;
 
@@ -73,6 +77,14 @@ class MainWindow : public QMainWindow {
   void showExperiment(const QString& name);
   /// The panel of lessons, hidden or not.
   LessonReader& lessonReader();
+  /// What is lit of what a lesson speaks of; there once the panel is.
+  LessonMarks& lessonMarks() { return *m_marks; }
+  bool isLessonInView() const;  ///< whether the document in view is the lesson's
+  /// What is recorded as a lesson; nullptr: nothing is.
+  LessonRecorder* recorder() const { return m_recorder.get(); }
+  /// Writes the recorded lesson and its queries, and opens it in the reader, which ends the recording. Where
+  /// it cannot be written or read, the panel says so, and the recording goes on. Returns whether it ended.
+  bool saveRecordingAs(const QString& path);
   /// Offers unsaved work that an earlier run of the program left behind.
   void offerRecovery();
   /// Opens the documents that were open when the window was last closed.
@@ -119,12 +131,21 @@ class MainWindow : public QMainWindow {
   void addLessonCommands();
   void fillLearnMenu(QMenu& menu);
   void showReader();
+  void giveWidth(QWidget& beside, int wide);  ///< to the panel beside the views
   void showLessons();
   void learn();  ///< the first lesson for who is new, else all of them
   void leaveLesson();
   void openLessonDialog();
   void present(bool isPresenting);
   void lightDock();  ///< of which the lesson speaks
+  void record();
+  SeenNow seenNow();
+  RunId newestRun() const;
+  void recordWork(std::uint32_t tab);  ///< that a tab's work has ended
+  /// Asks, if there is a recording. Returns false if it should stay.
+  bool mayLoseRecording();
+  void endRecording();
+  void saveRecording();
   /// Whether the thing on which the command acts is there.
   bool hasSubject(const CommandInfo& info) const;
   /// Whether menus and keys offer the command.
@@ -235,9 +256,15 @@ class MainWindow : public QMainWindow {
   QSplitter* m_split = nullptr;                                  ///< the reader of lessons, and the pages
   LessonReader* m_reader = nullptr;                              ///< nullptr: no lesson was asked for yet
   std::optional<std::map<QString, QByteArray>> m_layoutsBefore;  ///< the first lesson; nothing: none is open
+  std::unique_ptr<LessonRecorder> m_recorder;                    ///< null: nothing is recorded
+  LessonRecorderPanel* m_recorderPanel = nullptr;                ///< nullptr: nothing is recorded
+  RunId m_lastRecordedRun = 0;
+  std::set<RunId> m_recordedFidelity;
+  bool m_ranPart = false;  ///< the run that was started last is of a subtree
   bool m_isPresenting = false;
   bool m_wasMaximised = false;     ///< the window, before presenting
   WindowStage* m_stage = nullptr;  ///< nullptr as long as the reader is
+  LessonMarks* m_marks = nullptr;  ///< nullptr as long as the reader is
   WelcomePage* m_welcome = nullptr;
   NoticeBar* m_notice = nullptr;
   DockHost* m_docks = nullptr;

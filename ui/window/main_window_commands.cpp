@@ -4,6 +4,7 @@
 #include "ui/commands/key_editor.h"
 #include "ui/commands/key_sheet.h"
 #include "ui/document/recent_files.h"
+#include "ui/lessons/lesson_recorder.h"
 #include "ui/session/fidelity_request.h"
 #include "ui/session/model_choices.h"
 #include "ui/views/attention/attention_view.h"
@@ -19,6 +20,7 @@
 #include <QApplication>
 
 #include <algorithm>
+#include <map>
 
 namespace spanscope::ui {
 namespace {
@@ -249,6 +251,17 @@ void MainWindow::perform(const QString& command) {
   const CommandInfo* info = findCommand(commandId(command));
   if (info != nullptr && !hasSubject(*info)) return;
   if (!m_commands.perform(command)) m_canvas->perform(command);
+  if (m_recorder != nullptr) {
+    static const std::map<QString, const char*> zooms{{QStringLiteral("view.zoom-in"), "in"},
+                                                      {QStringLiteral("view.zoom-out"), "out"},
+                                                      {QStringLiteral("view.zoom-reset"), "reset"},
+                                                      {QStringLiteral("view.fit-all"), "all"},
+                                                      {QStringLiteral("view.fit-selection"), "selection"}};
+    const auto zoom = zooms.find(command);
+    if (zoom != zooms.end()) m_recorder->noteZoom(QString::fromLatin1(zoom->second));
+    if (commandId(command) == QLatin1String("view.dock"))
+      m_recorder->noteDock(command.section(QLatin1Char(':'), 1));
+  }
   refresh();
 }
 

@@ -5,7 +5,10 @@
 #include "engine/lesson/lesson_folder.h"
 #include "ui/lessons/lesson_list.h"
 #include "ui/lessons/lesson_reader.h"
+#include "ui/lessons/lesson_recorder.h"
+#include "ui/lessons/lesson_recorder_panel.h"
 #include "ui/views/experiments/experiments_view.h"
+#include "ui/window/lesson_marks.h"
 #include "ui/window/main_window.h"
 #include "ui/window/window_stage.h"
 
@@ -24,7 +27,7 @@
 namespace spanscope::ui {
 namespace {
 
-constexpr int kLeastUsual = 300;
+constexpr int kLeastUsual = 264;
 constexpr int kMostUsual = 380;
 constexpr int kFullScreenTime = 200;  // milliseconds
 constexpr const char* kReaderSetting = "lessons/width";
@@ -39,8 +42,10 @@ LessonReader& MainWindow::lessonReader() {
   m_reader->setInput(m_workspace.input());
   m_reader->hide();
   connect(m_reader, &LessonReader::commandWanted, this, &MainWindow::perform);
+  m_marks = new LessonMarks(*this, *m_reader);
   connect(m_reader, &LessonReader::stepShown, this, [this] {
     lightDock();
+    m_marks->refresh();
     refreshCommands();
   });
   connect(&m_workspace, &Workspace::workEnded, m_reader, [this](const QString& problem, std::uint32_t tab) {
@@ -66,11 +71,21 @@ void MainWindow::showReader() {
   const int wanted = m_settings.value(QLatin1String(kReaderSetting), usual).toInt();
   const int wide = std::clamp(wanted, reader.minimumWidth(), std::max(reader.minimumWidth(), width() / 2));
   reader.show();
-  m_split->setSizes({wide, std::max(1, width() - wide)});
+  giveWidth(reader, wide);
   m_fitWanted = true;
 }
 
+void MainWindow::giveWidth(QWidget& beside, int wide) {
+  QList<int> sizes;
+  for (int i = 0; i < m_split->count(); ++i) {
+    const QWidget* one = m_split->widget(i);
+    sizes.append(one == &beside ? wide : one == m_pages ? std::max(1, width() - wide) : 0);
+  }
+  m_split->setSizes(sizes);
+}
+
 void MainWindow::showLessons() {
+  if (m_recorder != nullptr) return m_recorderPanel->takeFocus();
   LessonReader& reader = lessonReader();
   const bool wasShown = reader.isVisible();
   if (reader.course() == nullptr)
@@ -96,6 +111,10 @@ void MainWindow::learn() {
 }
 
 bool MainWindow::openLessonFile(const QString& path, std::optional<std::size_t> step) {
+  if (m_recorder != nullptr) {
+    say(tr("A lesson is being recorded: save it first, or throw it away."));
+    return false;
+  }
   LessonReader& reader = lessonReader();
   showReader();
   if (reader.course() != nullptr && reader.course()->isBusy()) {
@@ -110,12 +129,17 @@ bool MainWindow::openLessonFile(const QString& path, std::optional<std::size_t> 
   return isOpen;
 }
 
+bool MainWindow::isLessonInView() const {
+  return m_stage != nullptr && m_stage->isInView() && !isWelcome();
+}
+
 void MainWindow::leaveLesson() {
   present(false);
   lessonReader().leave();
   lessonReader().hide();
   m_stage->forgetTabs();
   lightDock();
+  m_marks->refresh();
   // Where the lesson put docks is no wish of the person's.
   if (m_layoutsBefore)
     m_docks->setLayoutStates(*std::exchange(m_layoutsBefore, std::nullopt), m_docks->layout());
@@ -139,6 +163,8 @@ void MainWindow::lightDock() {
 void MainWindow::present(bool isPresenting) {
   if (m_isPresenting == isPresenting) return;
   m_isPresenting = isPresenting;
+  // Between two steps all docks are shown for a moment; the screen stays as large as it is.
+  m_docks->setMinimumSize(isPresenting ? QSize(1, 1) : QSize(0, 0));
   m_topBar->setVisible(!isPresenting);
   statusBar()->setVisible(!isPresenting);
   if (isPresenting) {
@@ -159,7 +185,7 @@ void MainWindow::present(bool isPresenting) {
   QTimer::singleShot(kFullScreenTime, this, [this] {
     const int wide =
         m_isPresenting ? width() * 2 / 5 : std::clamp(width() * 27 / 100, kLeastUsual, kMostUsual);
-    m_split->setSizes({wide, std::max(1, width() - wide)});
+    giveWidth(*m_reader, wide);
   });
   lightDock();
   refresh();
@@ -174,7 +200,8 @@ bool MainWindow::eventFilter(QObject* watched, QEvent* event) {
   if (key.modifiers() != Qt::NoModifier) return false;
   switch (key.key()) {
     case Qt::Key_PageDown:
-      perform(QStringLiteral("learn.next"));
+      // Nobody reads the end of a step that is left before.
+      if (!m_reader->readOn()) perform(QStringLiteral("learn.next"));
       return true;
     case Qt::Key_PageUp:
       perform(QStringLiteral("learn.back"));
@@ -220,6 +247,9 @@ void MainWindow::addLessonCommands() {
   CommandHandlers& rows = m_commands;
   const auto course = [this] { return m_reader == nullptr ? nullptr : m_reader->course(); };
   rows.add("learn.lessons", [this] { showLessons(); });
+  rows.add(
+      "learn.record", [this] { return m_workspace.current() != nullptr && !isWelcome(); },
+      [this] { record(); });
   rows.add("learn.open-file", [this] { openLessonDialog(); });
   rows.add(
       "learn.next", [course] { return course() != nullptr && !course()->isBusy(); },

@@ -80,6 +80,10 @@ bool MainWindow::settleUnsaved() {
 
 void MainWindow::closeEvent(QCloseEvent* event) {
   OpenDocument* shown = m_workspace.current();
+  if (!mayLoseRecording()) {
+    event->ignore();
+    return;
+  }
   if (!settleUnsaved()) {
     m_dropped.clear();
     event->ignore();

@@ -2,6 +2,7 @@
 #include "ui/window/window_stage.h"
 
 #include "engine/experiment/experiment.h"
+#include "ui/lessons/lesson_reader.h"
 #include "ui/session/experiment_run.h"
 #include "ui/session/fidelity_request.h"
 #include "ui/views/compare/compare_view.h"
@@ -11,6 +12,8 @@
 #include <QFileInfo>
 
 #include <algorithm>
+#include <filesystem>
+#include <string>
 
 namespace spanscope::ui {
 
@@ -31,6 +34,11 @@ document::RunSettings WindowStage::machine() const {
   return settings;
 }
 
+bool WindowStage::isInView() const {
+  const OpenDocument* current = m_window.workspace().current();
+  return m_tab != 0 && current != nullptr && current->id == m_tab;
+}
+
 void WindowStage::showQuery(const QString& query, const document::Document& document, const QString& change) {
   Workspace& workspace = m_window.workspace();
   const auto known = m_tabs.find(query);
@@ -38,6 +46,14 @@ void WindowStage::showQuery(const QString& query, const document::Document& docu
   if (open == nullptr) {
     open = &m_window.openLessonQuery(QFileInfo(query.section(QLatin1Char(':'), -1)).completeBaseName(),
                                      document);
+    if (const LessonCourse* course = m_window.lessonReader().course()) {
+      // A query of the lesson reads files of the lesson's folder, and no others.
+      const std::string name = query.section(QLatin1Char(':'), -1).toStdString();
+      const std::filesystem::path folder = course->file().folder.folderOf(query.toStdString());
+      open->beside =
+          QFileInfo(QString::fromStdString((folder / std::filesystem::path(name).filename()).string()))
+              .absoluteFilePath();
+    }
     m_tabs[query] = open->id;
   }
   m_tab = open->id;
@@ -61,6 +77,11 @@ void WindowStage::showDock(const QString& id) {
 }
 
 void WindowStage::select(const Selection& selection) {
+  // The learner may have gone to a tab of their own.
+  if (OpenDocument* own = m_window.workspace().find(m_tab); own != nullptr && !isInView()) {
+    m_window.workspace().setCurrent(own);
+    m_window.showDocuments();
+  }
   m_window.workspace().select(selection);
   if (selection.block) m_window.docks().offer(QStringLiteral("why"));
   if (selection.currentNode() != document::kNoNode) m_window.canvas().reveal(selection.currentNode());

@@ -19,6 +19,8 @@ class WindowStage : public QObject, public LessonStage {
 
   /// The tab whose work a lesson waits for; 0: none.
   std::uint32_t tab() const { return m_tab; }
+  /// Whether that tab is the current one, so that the lesson's nodes are those in the docks.
+  bool isInView() const;
   /// The tabs of the next lesson are its own.
   void forgetTabs();
 

@@ -54,6 +54,7 @@ struct OpenDocument {
   std::map<RunId, document::NodePaths> paths;  ///< runs of this document
   Selection selection;
   SelectionHistory selected;  ///< before and after it
+  QString beside;             ///< the file beside which its files are read, where it has none of its own
   std::size_t position = 0;   ///< of the scrubber
   bool following = true;      ///< the newest event is shown
   QString failure;            ///< why the last run could not start or failed; empty otherwise
@@ -153,8 +154,8 @@ class Workspace : public QObject {
   QString refusal() const;
   /// Why nothing of it can be measured now, in words; nothing: it can.
   QString measuringRefusal() const;
-  /// The file of the current document, beside which its files are read: empty if it has none. Nothing: no
-  /// document is open that can be run.
+  /// The file beside which files of the current document are read: its own, else that of the lesson that
+  /// opened it; empty if it has none. Nothing: no document is open that can be run.
   std::optional<QString> documentPath() const;
   /// Takes the query of the current document, or of the subtree of a node, through every stage before
   /// retrieving. Returns why not, in words; nothing where `prepared` holds it.

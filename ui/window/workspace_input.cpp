@@ -202,7 +202,7 @@ void Workspace::showForecast() {
   const bool canRun = m_current != nullptr && m_current->source->takesRuns();
   const std::uint32_t tab = canRun ? m_current->id : 0;
   m_forecasts.watch(tab, canRun ? m_input.document : nullptr,
-                    canRun ? m_current->model->filePath() : QString());
+                    canRun ? documentPath().value_or(QString()) : QString());
   m_input.forecast = m_forecasts.newest(tab);
   m_input.forecastBefore = m_forecasts.before(tab);
   m_input.forecastIsPending = m_forecasts.isPending();

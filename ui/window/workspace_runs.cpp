@@ -44,7 +44,8 @@ QString Workspace::measuringRefusal() const {
 
 std::optional<QString> Workspace::documentPath() const {
   if (m_current == nullptr || !m_current->source->takesRuns()) return std::nullopt;
-  return m_current->model->filePath();
+  const QString& own = m_current->model->filePath();
+  return own.isEmpty() ? m_current->beside : own;
 }
 
 QString Workspace::submit(EngineJob job) {
@@ -80,7 +81,8 @@ QString Workspace::prepare(document::NodeId top, const Asker& asker, PreparedQue
     return count == 1 ? tr("The query is not complete: a node lacks an input.")
                       : tr("The query is not complete: %1 nodes lack an input.").arg(count);
   }
-  RunInputs inputs(m_current->model->filePath(), asker);
+  const QString beside = documentPath().value_or(QString());
+  RunInputs inputs(beside, asker);
   workbench::PipelineResult resolved = workbench::runPipeline({.source = std::move(*taken.query),
                                                                .parameters = document.parameters,
                                                                .declarations = document.declarations,
@@ -95,7 +97,7 @@ QString Workspace::prepare(document::NodeId top, const Asker& asker, PreparedQue
   retrieval.query = prepared.query;
   retrieval.options = document::retrievalOptionsOf(document.settings);
   retrieval.options.choices = document::fragmentChoicesOf(document, prepared.paths);
-  retrieval.files = std::make_shared<RunInputs>(m_current->model->filePath(), Asker());
+  retrieval.files = std::make_shared<RunInputs>(beside, Asker());
   retrieval.planOptions = document::planOptionsOf(document.settings);
   return findEmbeddings(prepared.query, retrieval);
 }

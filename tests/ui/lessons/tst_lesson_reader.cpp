@@ -1,11 +1,19 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // A learner goes through lessons in the window: forward, back, playing in between, by keys.
+#include "engine/query/json/json.h"
+#include "engine/query/node_parts.h"
+#include "engine/workbench/document/edits.h"
 #include "tests/support/test_program.h"
 #include "tests/ui/window/fresh_window.h"
 #include "ui/lessons/lesson_list.h"
 #include "ui/lessons/lesson_reader.h"
+#include "ui/lessons/lesson_recorder.h"
+#include "ui/lessons/lesson_text.h"
+#include "ui/window/lesson_marks.h"
 
+#include <QAccessible>
 #include <QAction>
+#include <QDir>
 #include <QFile>
 #include <QLabel>
 #include <QLineEdit>
@@ -32,8 +40,10 @@ struct Seen {
   QString title;
   document::Document document;
   LayoutId layout = LayoutId::Author;
-  std::vector<document::NodeId> nodes;
+  Selection selection;
   RunId run = 0;
+  std::size_t position = 0;
+  QString dock;  ///< that is lit
   bool operator==(const Seen&) const = default;
 };
 
@@ -63,8 +73,10 @@ class TestLessonReader : public QObject {
     if (workspace.current() == nullptr) return now;
     now.title = workspace.model()->title();
     now.document = workspace.model()->document();
-    now.nodes = workspace.current()->selection.nodes;
+    now.selection = workspace.current()->selection;
     now.run = workspace.shownRun();
+    now.position = workspace.input().position;
+    now.dock = course().dock();
     return now;
   }
   QStringList shownTexts() {
@@ -188,18 +200,31 @@ class TestLessonReader : public QObject {
       states.push_back(seen());
     }
     const lesson::LessonFacts facts = course().facts();
-    std::mt19937 random(7);
-    for (int i = 0; i < 200; ++i) {
+    constexpr unsigned kSeed = 7;
+    constexpr int kMoves = 1000;
+    constexpr int kRunEvery = 25;
+    std::mt19937 random(kSeed);
+    Workspace& workspace = m_window->workspace();
+    for (int i = 0; i < kMoves; ++i) {
       const std::size_t step = 1 + random() % (course().steps() - 1);
-      if (i % 5 == 0) {
-        m_window->workspace().model()->change(QStringLiteral("Play"), [i](document::Document& document) {
+      const QByteArray where = "seed " + QByteArray::number(kSeed) + ", move " + QByteArray::number(i) +
+                               ", step " + QByteArray::number(qulonglong(step));
+      if (i % 3 == 0) {
+        workspace.model()->change(QStringLiteral("Play"), [i](document::Document& document) {
           document.settings.seed = static_cast<std::uint64_t>(i);
         });
       }
-      QVERIFY(goTo(step));
-      QVERIFY2(seen() == states[step], qPrintable(QString::number(step)));
+      if (i % 7 == 0) workspace.select({});
+      if (i % 11 == 0) perform(i % 2 == 0 ? "view.author" : "view.measure");
+      if (i % kRunEvery == 0) {
+        perform("run.run");
+        QTRY_VERIFY_WITH_TIMEOUT(!workspace.engine().isBusy(), kWait);
+      }
+      QVERIFY2(goTo(step), where.constData());
+      QVERIFY2(seen() == states[step], where.constData());
     }
     QCOMPARE(course().facts().size(), facts.size());
+    for (std::size_t i = 0; i < facts.size(); ++i) QVERIFY(course().facts()[i].account == facts[i].account);
   }
 
   void playingFreelyChangesNoFigure() {
@@ -245,6 +270,241 @@ class TestLessonReader : public QObject {
     QTest::keyClick(&m_window->canvas(), Qt::Key_Escape);
     QVERIFY(!bar->isHidden() && m_window->docks().maximised() == nullptr);
     QVERIFY(button(QStringLiteral("Next ▸")) != nullptr);
+  }
+
+  void whatIsSpokenOfIsFramed() {
+    perform("learn.lesson:0-first-steps.md#2");
+    QVERIFY(isIdle());
+    // Three links, one of which is selected as well.
+    LessonMarks& marks = m_window->lessonMarks();
+    QTRY_COMPARE(marks.frames().size(), std::size_t{3});
+    const document::Document& document = m_window->workspace().model()->document();
+    for (const lesson::Target& target : course().spokenOf()) {
+      const std::optional<Selection> part = selectionOf(target, document, nullptr);
+      QVERIFY(part.has_value());
+      const QRect place = m_window->canvas().placeOf(part->currentNode());
+      const QRect inWindow(m_window->canvas().mapTo(m_window, place.topLeft()), place.size());
+      QVERIFY(std::any_of(marks.frames().begin(), marks.frames().end(), [&](const LessonMarks::Frame& frame) {
+        return frame.window == m_window && frame.place.contains(inWindow.center());
+      }));
+    }
+    // The marks take no input.
+    const QWidget* marked = m_window->findChild<QWidget*>(QStringLiteral("lessonMarks"));
+    QVERIFY(marked != nullptr && marked->isVisible());
+    QVERIFY(marked->testAttribute(Qt::WA_TransparentForMouseEvents));
+    QVERIFY(goTo(2));
+    QTRY_COMPARE(marks.frames().size(), std::size_t{0});
+    QVERIFY(goTo(1));
+    QTRY_COMPARE(marks.frames().size(), std::size_t{3});
+    perform("learn.leave");
+    QTRY_COMPARE(marks.frames().size(), std::size_t{0});
+    QVERIFY(!marked->isVisible());
+  }
+
+  void aWordLeadsToItsPartByKeys() {
+    perform("learn.lesson:0-first-steps.md#2");
+    QVERIFY(isIdle());
+    LessonMarks& marks = m_window->lessonMarks();
+    QTRY_COMPARE(marks.frames().size(), std::size_t{3});
+    QVERIFY(!marks.arrowEnd());
+    QList<LessonText*> texts = reader().findChildren<LessonText*>();
+    const auto linked = std::find_if(texts.begin(), texts.end(), [](const LessonText* text) {
+      return text->toPlainText().contains(QStringLiteral("The first message"));
+    });
+    QVERIFY(linked != texts.end());
+    (*linked)->setFocus(Qt::TabFocusReason);
+    QCOMPARE((*linked)->pointedLink(), QUrl(QStringLiteral("node:/g/input/cross/0")));
+    QTRY_VERIFY(marks.arrowEnd().has_value());
+    const auto pointed = [&marks] {
+      return std::find_if(marks.frames().begin(), marks.frames().end(),
+                          [](const LessonMarks::Frame& frame) { return frame.isPointed; });
+    };
+    QVERIFY(pointed() != marks.frames().end());
+    QVERIFY(pointed()->place.contains(*marks.arrowEnd()));
+    QTest::keyClick(*linked, Qt::Key_Tab);
+    QCOMPARE((*linked)->pointedLink(), QUrl(QStringLiteral("node:/g/input/cross/2")));
+    QTest::keyClick(*linked, Qt::Key_Tab, Qt::ShiftModifier);
+    QCOMPARE((*linked)->pointedLink(), QUrl(QStringLiteral("node:/g/input/cross/0")));
+    QTest::keyClick(*linked, Qt::Key_Return);
+    QCOMPARE(m_window->focusWidget(), static_cast<QWidget*>(&m_window->canvas()));
+    const document::DocumentNode& node =
+        m_window->workspace().model()->document().at(m_window->workspace().input().selection.currentNode());
+    QVERIFY(query::writeCanonical(node.own).find("helpful assistant") != std::string::npos);
+    QTRY_VERIFY(!marks.arrowEnd().has_value());
+  }
+
+  void partsAreBroughtFromBehindAndFromAfar() {
+    const QString path = m_fresh->path(QStringLiteral("parts.md"));
+    QFile file(path);
+    QVERIFY(file.open(QIODevice::WriteOnly));
+    file.write(
+        "---\ntitle: T\nminutes: 5\nafter: a\nqueries: example:rag.json\n---\n\n## 1. One\n\n"
+        "```do\nopen example:rag.json\nlayout explain\nrun\ndock pool\n```\n\n"
+        "See [a block](block:3), [a token](token:40) and [the pool](dock:pool).\n");
+    file.close();
+    QVERIFY(m_window->openLessonFile(path));
+    QVERIFY(isIdle());
+    LessonMarks& marks = m_window->lessonMarks();
+    Dock* table = m_window->docks().dock(QStringLiteral("block-table"));
+    Dock* tokens = m_window->docks().dock(QStringLiteral("tokens"));
+    // The pool covers the block table; the block is framed where the tokens are.
+    QVERIFY(table->visibleRegion().isEmpty());
+    lesson::Target block{.kind = lesson::Target::Kind::Block, .number = 3};
+    lesson::Target token{.kind = lesson::Target::Kind::Token, .number = 40};
+    marks.bring(block);
+    marks.bring(token);
+    QTRY_VERIFY(!marks.frames().empty());
+    m_window->docks().dock(QStringLiteral("tokens"))->setFloating(true);
+    marks.bring(token);
+    QTRY_VERIFY(std::any_of(marks.frames().begin(), marks.frames().end(),
+                            [&](const LessonMarks::Frame& frame) { return frame.window == tokens; }));
+    tokens->setFloating(false);
+    tokens->close();
+    marks.bring(block);
+    QTRY_VERIFY(!table->visibleRegion().isEmpty());
+    QTRY_VERIFY(
+        std::any_of(marks.frames().begin(), marks.frames().end(), [&](const LessonMarks::Frame& frame) {
+          const QRect inWindow(table->mapTo(m_window, QPoint()), table->size());
+          return frame.window == m_window && inWindow.contains(frame.place);
+        }));
+    marks.bring({.kind = lesson::Target::Kind::Dock, .dock = "pool"});
+    QTRY_VERIFY(!m_window->docks().dock(QStringLiteral("pool"))->visibleRegion().isEmpty());
+  }
+
+  void filesAreReadInTheLessonsFolderOnly() {
+    const auto write = [this](const char* name, const QByteArray& text) {
+      QFile file(m_fresh->path(QString::fromLatin1(name)));
+      return file.open(QIODevice::WriteOnly) && file.write(text) == text.size();
+    };
+    QVERIFY(QDir().mkpath(m_fresh->path(QStringLiteral("own"))));
+    QVERIFY(write("outside.txt", "Zed lives in Zurich."));
+    QVERIFY(write("own/priya.txt", "Priya lives in Cairo. The pet of Priya is called Waffles."));
+    const QByteArray query =
+        R"({"g": {"model": "m", "max_tokens": 12, "temperature": 0.0, "input": {"cross": [{"file": "NAME"},)"
+        R"({"user": "What is the name of the pet of Priya?"}]}}})";
+    QVERIFY(write("own/query.json", QByteArray(query).replace("NAME", "priya.txt")));
+    const QByteArray text =
+        "---\ntitle: T\nminutes: 5\nafter: a\nqueries: query.json\n---\n\n## 1. One\n\n"
+        "```do\nopen query.json\nrun\n```\n\n*{run 1: answer}*\n";
+    QVERIFY(write("own/lesson.md", text));
+    QVERIFY(m_window->openLessonFile(m_fresh->path(QStringLiteral("own/lesson.md"))));
+    QVERIFY(isIdle());
+    QVERIFY2(course().problem().isEmpty(), qPrintable(course().problem()));
+    QCOMPARE(course().facts().size(), std::size_t{1});
+    QVERIFY(write("own/query.json", QByteArray(query).replace("NAME", "../outside.txt")));
+    QVERIFY(!m_window->openLessonFile(m_fresh->path(QStringLiteral("own/lesson.md"))));
+    const auto* problems = reader().findChild<QLabel*>(QStringLiteral("lessonProblems"));
+    QVERIFY(problems != nullptr && problems->text().contains(QStringLiteral("outside.txt")));
+  }
+
+  void whatIsDoneBecomesALesson() {
+    QVERIFY(m_window->openExample(QStringLiteral("rag.json")));
+    Workspace& workspace = m_window->workspace();
+    perform("learn.record");
+    LessonRecorder* recorder = m_window->recorder();
+    QVERIFY(recorder != nullptr);
+    const auto run = [this] {
+      perform("run.run");
+      return QTest::qWaitFor([this] { return !m_window->workspace().engine().isBusy(); }, kWait);
+    };
+    recorder->head.title = "Recorded";
+    recorder->setTexts(QStringLiteral("First"), QStringLiteral("A query."), QString(),
+                       QStringLiteral("It read {run 1: computed tokens} tokens."));
+    QVERIFY(run());
+    QTRY_COMPARE(recorder->runs(), 1U);
+    recorder->newStep();
+    recorder->setTexts(QStringLiteral("Second"), QStringLiteral("Another question, in blocks of four."),
+                       QStringLiteral("How many?\nnumber: run 2: cached tokens"),
+                       QStringLiteral("{run 2: cached tokens} were found."));
+    const document::Document& document = workspace.model()->document();
+    const auto last =
+        selectionOf({.kind = lesson::Target::Kind::Node, .node = "/g/input/cross/2"}, document, nullptr);
+    QVERIFY(last.has_value());
+    workspace.select(*last);
+    QTest::qWait(50);
+    workspace.model()->change(QStringLiteral("Type"), [&](document::Document& own) {
+      query::Node node = own.at(last->currentNode()).own;
+      *query::textOf(node) = "Where does Mira live?";
+      document::setOwn(own, last->currentNode(), std::move(node));
+    });
+    perform("view.explain");
+    perform("view.dock:pool");
+    QVERIFY(run());
+    QTRY_COMPARE(recorder->runs(), 2U);
+    // A node that goes makes another query of it.
+    recorder->newStep();
+    recorder->setTexts(QStringLiteral("Third"), QStringLiteral("One document less."), QString(), QString());
+    const auto middle = selectionOf({.kind = lesson::Target::Kind::Node, .node = "/g/input/cross/1/plus/1"},
+                                    document, nullptr);
+    QVERIFY(middle.has_value());
+    workspace.select(*middle);
+    m_window->canvas().perform(QStringLiteral("edit.delete"));
+    QVERIFY(run());
+    QTRY_COMPARE(recorder->runs(), 3U);
+    std::vector<trace::PromptAccount> recorded;
+    for (const auto& record : *workspace.history().records()) {
+      trace::PromptAccount& sum = recorded.emplace_back();
+      for (const auto& [request, account] : record->accounts) sum += account;
+    }
+    const QString path = m_fresh->path(QStringLiteral("My lesson.md"));
+    QVERIFY(m_window->saveRecordingAs(path));
+    QVERIFY(m_window->recorder() == nullptr);
+    QVERIFY(reader().isVisible() && reader().course() != nullptr);
+    QVERIFY(isIdle());
+    QVERIFY(reader().width() < m_window->width() / 2);
+    QCOMPARE(course().steps(), std::size_t{3});
+    for (std::size_t step = 1; step < 3; ++step) QVERIFY2(goTo(step), qPrintable(course().problem()));
+    QCOMPARE(course().facts().size(), std::size_t{3});
+    for (std::size_t i = 0; i < 3; ++i) QVERIFY(course().facts()[i].account == recorded[i]);
+    QFile file(path);
+    QVERIFY(file.open(QIODevice::ReadOnly));
+    const QString text = QString::fromUtf8(file.readAll());
+    for (const char* line :
+         {"open my-lesson-rag.span\n", "layout explain\n", "dock pool\n", "select node:/g/input/cross/2\n",
+          "edit node:/g/input/cross/2 \"Where does Mira live?\"\n", "open my-lesson-rag-2.span\n"})
+      QVERIFY2(text.contains(QString::fromLatin1(line)), line);
+  }
+
+  void aRecordingThatCannotBeReadStays() {
+    QVERIFY(m_window->openExample(QStringLiteral("rag.json")));
+    perform("learn.record");
+    LessonRecorder* recorder = m_window->recorder();
+    QVERIFY(recorder != nullptr);
+    const QString path = m_fresh->path(QStringLiteral("lesson.md"));
+    QVERIFY(!m_window->saveRecordingAs(path));
+    QVERIFY(m_window->recorder() == recorder);
+    const auto* problem = m_window->findChild<QLabel*>(QStringLiteral("lessonRecorderProblem"));
+    QVERIFY(problem != nullptr && problem->isVisible());
+    QVERIFY2(problem->text().contains(QStringLiteral("a step without text")), qPrintable(problem->text()));
+    // No lesson is opened over it.
+    perform("learn.lesson:0-first-steps.md");
+    QVERIFY(m_window->recorder() == recorder);
+    recorder->setTexts(QStringLiteral("One"), QStringLiteral("Something."), QString(), QString());
+    QVERIFY(m_window->saveRecordingAs(path));
+  }
+
+  void whoHearsTheWindowIsToldOfSteps() {
+    // What is said when a step comes, and again when a run has added to it.
+    const auto said = [this] {
+      const auto* area = reader().findChild<QScrollArea*>(QStringLiteral("lessonArea"));
+      return area->widget()->accessibleName() + QLatin1Char('|') + area->widget()->accessibleDescription();
+    };
+    perform("learn.lesson:0-first-steps.md#2");
+    QVERIFY(isIdle());
+    QVERIFY2(said().startsWith(QStringLiteral("Step 2: A prompt as a tree|This is a query")),
+             qPrintable(said()));
+    course().goTo(2);
+    QVERIFY2(said().startsWith(QStringLiteral("Step 3: The first run|A run gives")), qPrintable(said()));
+    QVERIFY2(said().endsWith(QStringLiteral("Running…")), qPrintable(said()));
+    QVERIFY(isIdle());
+    QVERIFY2(said().startsWith(QStringLiteral("Step 3: The first run|The model says")), qPrintable(said()));
+    // Everything that takes the focus has a name.
+    for (const QWidget* widget : reader().findChildren<QWidget*>()) {
+      if (!widget->isVisible() || (widget->focusPolicy() & Qt::TabFocus) == 0) continue;
+      const QAccessibleInterface* one = QAccessible::queryAccessibleInterface(const_cast<QWidget*>(widget));
+      QVERIFY(one != nullptr);
+      QVERIFY2(!one->text(QAccessible::Name).isEmpty(), widget->metaObject()->className());
+    }
   }
 
   void progressIsKept() {

@@ -120,6 +120,22 @@ void BlockTableView::select(const CellPlace& place) {
   Q_EMIT selectionWanted(selectionOfBlock(*input(), row.cells[place.cell].facts.place));
 }
 
+const QWidget& BlockTableView::placesIn() const {
+  return *m_area->viewport();
+}
+
+std::vector<QRect> BlockTableView::placesOf(const Selection& part) const {
+  const std::optional<CellPlace> cell = selectedCell(m_table, part);
+  if (!cell || cell->row >= m_area->tableLayout().rowCount()) return {};
+  const QRect place = m_area->tableLayout().cell(*cell);
+  if (place.isNull()) return {};
+  return {place.translated(-m_area->offset())};
+}
+
+void BlockTableView::bringIntoSight(const Selection& part) {
+  if (const std::optional<CellPlace> cell = selectedCell(m_table, part)) m_area->reveal(*cell);
+}
+
 QString BlockTableView::csv() const {
   if (input() == nullptr) return {};
   BlockHistory history;

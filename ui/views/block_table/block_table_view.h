@@ -5,19 +5,21 @@
 #include "ui/views/block_table/block_table_model.h"
 #include "ui/views/block_table/block_table_motion.h"
 #include "ui/views/common/block_history.h"
+#include "ui/views/common/drawn_parts.h"
 #include "ui/views/common/input_view.h"
 #include "ui/views/common/moving_view.h"
 
 #include <QPointer>
 
 #include <optional>
+#include <vector>
 
 namespace spanscope::ui {
 
 class BlockLegend;
 class BlockTableArea;
 
-class BlockTableView : public InputView, public MovingView {
+class BlockTableView : public InputView, public MovingView, public DrawnParts {
   Q_OBJECT
  public:
   explicit BlockTableView(QWidget* parent = nullptr);
@@ -28,6 +30,10 @@ class BlockTableView : public InputView, public MovingView {
   void setMoment(const Moment& moment) override;
 
   const BlockTable& table() const { return m_table; }
+
+  const QWidget& placesIn() const override;
+  std::vector<QRect> placesOf(const Selection& part) const override;
+  void bringIntoSight(const Selection& part) override;
 
  protected:
   void refresh() override;

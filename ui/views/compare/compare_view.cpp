@@ -111,6 +111,7 @@ CompareView::CompareView(QWidget* parent) : RunView(parent), m_table(new QTableW
     connect(box, &QComboBox::currentIndexChanged, this, [this] {
       if (m_filling || !m_leftBox || !m_rightBox) return;
       setRuns(m_leftBox->currentData().toUInt(), m_rightBox->currentData().toUInt());
+      Q_EMIT runsChosen(m_left, m_right);
     });
   }
 }

@@ -37,6 +37,9 @@ class CompareView : public RunView {
   /// Shows a page: 0 figures, 1 answers, 2 queries, 3 blocks.
   void setPage(int page);
 
+ Q_SIGNALS:
+  void runsChosen(spanscope::RunId left, spanscope::RunId right);  ///< by the person; 0: whichever
+
  protected:
   void refresh() override;
   QString emptyText() const override;

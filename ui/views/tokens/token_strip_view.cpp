@@ -88,6 +88,32 @@ void TokenStripView::select(std::size_t token) {
   Q_EMIT selectionWanted(selectionOfToken(*input(), m_strip.tokens[token].place));
 }
 
+const QWidget& TokenStripView::placesIn() const {
+  return *m_area->viewport();
+}
+
+std::vector<QRect> TokenStripView::placesOf(const Selection& part) const {
+  const std::size_t first = selectedToken(m_strip, part);
+  const std::vector<QRect>& tiles = m_area->stripLayout().tiles;
+  if (first >= m_strip.tokens.size() || first >= tiles.size()) return {};
+  std::vector<QRect> places{tiles[first]};
+  if (!part.token) {
+    for (std::size_t i = first + 1; i < tiles.size(); ++i) {
+      if (m_strip.tokens[i].block != m_strip.tokens[first].block) break;
+      if (tiles[i].top() == places.back().top())
+        places.back() |= tiles[i];
+      else
+        places.push_back(tiles[i]);
+    }
+  }
+  for (QRect& place : places) place.translate(-m_area->offset());
+  return places;
+}
+
+void TokenStripView::bringIntoSight(const Selection& part) {
+  m_area->reveal(selectedToken(m_strip, part));
+}
+
 QString TokenStripView::csv() const {
   if (input() == nullptr) return {};
   const TokenStrip strip = tokenStrip(*input());

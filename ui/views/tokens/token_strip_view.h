@@ -2,6 +2,7 @@
 // Shows the tokens of the shown request, wrapped, with the blocks that they fill.
 #pragma once
 
+#include "ui/views/common/drawn_parts.h"
 #include "ui/views/common/input_view.h"
 #include "ui/views/common/moving_view.h"
 #include "ui/views/tokens/token_strip_model.h"
@@ -11,13 +12,14 @@
 
 #include <cstddef>
 #include <optional>
+#include <vector>
 
 namespace spanscope::ui {
 
 class SegmentChips;
 class TokenStripArea;
 
-class TokenStripView : public InputView, public MovingView {
+class TokenStripView : public InputView, public MovingView, public DrawnParts {
   Q_OBJECT
  public:
   explicit TokenStripView(QWidget* parent = nullptr);
@@ -28,6 +30,10 @@ class TokenStripView : public InputView, public MovingView {
   void setMoment(const Moment& moment) override;
 
   const TokenStrip& strip() const { return m_strip; }
+
+  const QWidget& placesIn() const override;
+  std::vector<QRect> placesOf(const Selection& part) const override;
+  void bringIntoSight(const Selection& part) override;
 
  protected:
   void refresh() override;

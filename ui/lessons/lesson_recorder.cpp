@@ -1,0 +1,308 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "ui/lessons/lesson_recorder.h"
+
+#include "engine/lesson/desk.h"
+#include "engine/trace/prompt_parts.h"
+#include "engine/workbench/document/document_text.h"
+#include "ui/lessons/lesson_actions.h"
+#include "ui/words/tr.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace spanscope::ui {
+namespace {
+
+using lesson::Action;
+using lesson::ActionKind;
+using lesson::Target;
+
+Action wordAction(ActionKind kind, std::string word) {
+  return {.kind = kind, .arguments = {{.value = std::move(word)}}};
+}
+
+/// With those of the other that a lesson leaves to the learner.
+document::RunSettings withMachineOf(document::RunSettings settings, const document::RunSettings& other) {
+  for (const workbench::Setting& setting : workbench::runSettings()) {
+    if (lesson::mayBeSet(setting)) continue;
+    std::visit([&](auto member) { settings.*member = other.*member; }, setting.member);
+  }
+  return settings;
+}
+
+}  // namespace
+
+QString LessonRecorder::fileStem(const QString& title) {
+  QString name;
+  for (const QChar c : title.toLower()) {
+    const bool isPlain = c.unicode() < 128 && c.isLetterOrNumber();
+    if (isPlain)
+      name += c;
+    else if (!name.isEmpty() && !name.endsWith(QLatin1Char('-')))
+      name += QLatin1Char('-');
+  }
+  while (name.endsWith(QLatin1Char('-'))) name.chop(1);
+  return name.isEmpty() ? QStringLiteral("query") : name;
+}
+
+LessonRecorder::LessonRecorder(const SeenNow& now, QObject* parent) : QObject(parent) {
+  head.minutes = 10;
+  m_steps.emplace_back();
+  m_now.layout = now.layout;
+  m_model = now.document == nullptr ? std::string() : now.document->settings.model;
+  if (now.document != nullptr) {
+    m_settings = now.document->settings;
+    m_firstSettings = lesson::settingsUnlike(m_settings, {});
+  }
+  if (now.tab != 0) open(now);
+  add(wordAction(ActionKind::Layout, now.layout));
+}
+
+void LessonRecorder::add(Action action) {
+  // What is done belongs to the last step, and is seen there.
+  m_at = m_steps.size() - 1;
+  lesson::addAction(m_steps.back().actions, std::move(action));
+  Q_EMIT changed();
+}
+
+void LessonRecorder::noteUnsaid(const QString& what) {
+  m_unsaid = what;
+  Q_EMIT changed();
+}
+
+void LessonRecorder::noteModel(const std::string& model) {
+  if (model != m_model) m_unsaid = tr("A lesson stays with its model: another one was not recorded.");
+}
+
+void LessonRecorder::open(const SeenNow& now) {
+  noteModel(now.document->settings.model);
+  m_now = now;
+  m_document = *now.document;
+  document::Document saved = m_document;
+  // The lesson says its settings.
+  saved.settings = {};
+  const auto known = m_opened.find(now.tab);
+  std::string name;
+  if (known != m_opened.end()) {
+    const auto same = std::find_if(m_queries.begin(), m_queries.end(),
+                                   [&known](const RecordedQuery& one) { return one.name == known->second; });
+    if (same != m_queries.end() && same->document == saved) name = same->name;
+  }
+  if (name.empty()) {
+    const std::string stem = fileStem(now.title.section(QLatin1Char('.'), 0, 0)).toStdString();
+    const auto isTaken = [this](const std::string& wanted) {
+      return std::any_of(m_queries.begin(), m_queries.end(),
+                         [&wanted](const RecordedQuery& one) { return one.name == wanted; });
+    };
+    name = stem + ".span";
+    for (int number = 2; isTaken(name); ++number) name = stem + "-" + std::to_string(number) + ".span";
+    m_queries.push_back({name, std::move(saved)});
+  }
+  m_opened[now.tab] = name;
+  add(wordAction(ActionKind::Open, name));
+  const document::RunSettings wanted = withMachineOf(now.document->settings, m_settings);
+  for (const lesson::Assignment& setting : lesson::settingsUnlike(wanted, m_settings))
+    add({.kind = ActionKind::Set, .arguments = {{.value = setting}}});
+  m_settings = wanted;
+  m_document.settings = m_settings;
+}
+
+void LessonRecorder::takeChanges() {
+  if (m_now.document == nullptr || m_now.tab == 0) return;
+  document::Document after = *m_now.document;
+  noteModel(after.settings.model);
+  after.settings = withMachineOf(after.settings, m_document.settings);
+  if (after == m_document) return;
+  const lesson::RecordedChange change = lesson::actionsBetween(m_document, after);
+  if (change.isWhole) {
+    for (const Action& action : change.actions) add(action);
+    m_document = std::move(after);
+    m_settings = m_document.settings;
+    return;
+  }
+  // Nodes came, went or moved: the query as it is now is a file of its own.
+  open(m_now);
+}
+
+void LessonRecorder::see(const SeenNow& now) {
+  if (now.layout != m_now.layout) {
+    takeChanges();
+    m_now.layout = now.layout;
+    add(wordAction(ActionKind::Layout, now.layout));
+  }
+  if (now.tab != m_now.tab) {
+    takeChanges();
+    if (now.tab != 0 && now.document != nullptr) open(now);
+    m_now = now;
+    return;
+  }
+  const SeenNow before = std::exchange(m_now, now);
+  if (now.selection != before.selection) takeSelection();
+  if (!now.isBusy && (now.position != before.position || now.isAtEnd != before.isAtEnd)) takePosition();
+}
+
+void LessonRecorder::takeSelection() {
+  const std::optional<Target> target = targetOf(m_now.selection);
+  if (!target) return;
+  // A node that was clicked on before its text was typed stands before the edit.
+  takeChanges();
+  add({.kind = ActionKind::Select, .arguments = {{.value = *target}}});
+}
+
+std::optional<Target> LessonRecorder::targetOf(const Selection& selection) const {
+  if (selection.block || selection.token) {
+    if (!m_facts || m_facts->requests.empty()) return std::nullopt;
+    const trace::RequestFacts& request = m_facts->requests.front();
+    if (selection.token && selection.token->request == request.request) {
+      const std::vector<trace::ViewToken> tokens = trace::tokensInView(request);
+      const auto found = std::find_if(tokens.begin(), tokens.end(), [&](const trace::ViewToken& token) {
+        return token.segment == selection.token->segment && token.local == selection.token->local;
+      });
+      if (found != tokens.end())
+        return Target{.kind = Target::Kind::Token,
+                      .number = static_cast<std::size_t>(found - tokens.begin()) + 1};
+    }
+    const std::size_t block = blockNumber(selection, *m_facts);
+    if (block > 0) return Target{.kind = Target::Kind::Block, .number = block};
+    return std::nullopt;
+  }
+  const document::NodeId node = selection.currentNode();
+  if (node == document::kNoNode || m_now.document == nullptr) return std::nullopt;
+  for (const auto& [place, id] : document::pathsInTree(*m_now.document, m_now.document->root())) {
+    if (id == node) return Target{.kind = Target::Kind::Node, .node = place};
+  }
+  return std::nullopt;
+}
+
+void LessonRecorder::takePosition() {
+  if (m_runs.empty() || m_now.trace == nullptr || m_now.run != m_runs.back()) return;
+  std::size_t number = 0;
+  const std::optional<std::size_t> start = m_now.trace->startOf(m_now.run);
+  const std::size_t end = m_now.trace->endOf(m_now.run);
+  if (!start) return;
+  const bool isEnd = m_now.isAtEnd || m_now.position >= end;
+  for (std::size_t index = *start; !isEnd && index < m_now.position; ++index)
+    number += m_now.trace->event(index).run == m_now.run ? 1 : 0;
+  if (!isEnd && number == 0) return;
+  if (std::exchange(m_scrubbed, number) == number) return;
+  lesson::Moment moment;
+  if (number > 0) moment = {.kind = lesson::Moment::Kind::Number, .number = number, .event = {}};
+  add({.kind = ActionKind::Scrub, .arguments = {{.value = moment}}});
+}
+
+std::optional<std::size_t> LessonRecorder::numberOf(RunId run) const {
+  const auto found = std::find(m_runs.begin(), m_runs.end(), run);
+  if (found == m_runs.end()) return std::nullopt;
+  return static_cast<std::size_t>(found - m_runs.begin()) + 1;
+}
+
+void LessonRecorder::noteRun(RunId run) {
+  takeChanges();
+  m_runs.push_back(run);
+  m_scrubbed = 0;
+  m_facts.reset();
+  if (m_now.trace != nullptr) {
+    trace::RunFactsCollector collector;
+    // What contradicts events before it is said by the views.
+    for (const trace::Event& event : m_now.trace->events()) static_cast<void>(collector.take(event));
+    m_facts = collector.of(run);
+  }
+  add({.kind = ActionKind::Run, .arguments = {}});
+}
+
+void LessonRecorder::noteFidelity(RunId run) {
+  const std::optional<std::size_t> number = numberOf(run);
+  if (!number) return noteUnsaid(tr("A run was measured that is not of the lesson: it was not recorded."));
+  takeChanges();
+  add({.kind = ActionKind::Fidelity, .arguments = {{.value = static_cast<std::uint32_t>(*number)}}});
+}
+
+void LessonRecorder::noteEmptied() {
+  takeChanges();
+  add({.kind = ActionKind::Empty, .arguments = {}});
+}
+
+void LessonRecorder::noteDock(const QString& id) {
+  const auto names = lesson::dockNames();
+  if (std::find(names.begin(), names.end(), id.toStdString()) == names.end()) return;
+  takeChanges();
+  add(wordAction(ActionKind::Dock, id.toStdString()));
+}
+
+void LessonRecorder::noteZoom(const QString& how) {
+  takeChanges();
+  add(wordAction(ActionKind::Zoom, how.toStdString()));
+}
+
+void LessonRecorder::noteCompared(RunId one, RunId other) {
+  // A lesson holds its last run against an earlier one.
+  const std::optional<std::size_t> first = numberOf(std::min(one, other));
+  const std::optional<std::size_t> last = numberOf(std::max(one, other));
+  if (!first || !last || *last != m_runs.size() || *first == *last) {
+    return noteUnsaid(
+        tr("A lesson compares its last run with an earlier one of its own: this comparison was not "
+           "recorded."));
+  }
+  takeChanges();
+  add({.kind = ActionKind::Compare, .arguments = {{.value = static_cast<std::uint32_t>(*first)}}});
+}
+
+void LessonRecorder::noteExperiment(const QString& name) {
+  takeChanges();
+  add(wordAction(ActionKind::Experiment, name.toStdString()));
+}
+
+void LessonRecorder::newStep() {
+  takeChanges();
+  m_steps.emplace_back();
+  m_at = m_steps.size() - 1;
+  m_unsaid.clear();
+  Q_EMIT changed();
+}
+
+void LessonRecorder::goTo(std::size_t step) {
+  if (step >= m_steps.size() || step == m_at) return;
+  m_at = step;
+  Q_EMIT changed();
+}
+
+void LessonRecorder::setTexts(const QString& title, const QString& text, const QString& question,
+                              const QString& after) {
+  lesson::RecordedStep& step = m_steps[m_at];
+  step.title = title.toStdString();
+  step.text = text.toStdString();
+  step.question = question.toStdString();
+  step.after = after.toStdString();
+}
+
+bool LessonRecorder::canForget(std::size_t action) const {
+  const std::vector<Action>& actions = m_steps[m_at].actions;
+  return action < actions.size() && lesson::infoOf(actions[action].kind).effect == lesson::ActionEffect::View;
+}
+
+void LessonRecorder::forget(std::size_t action) {
+  if (!canForget(action)) return;
+  std::vector<Action>& actions = m_steps[m_at].actions;
+  actions.erase(actions.begin() + static_cast<std::ptrdiff_t>(action));
+  Q_EMIT changed();
+}
+
+std::string LessonRecorder::text(const std::string& model, const QString& prefix) {
+  takeChanges();
+  const std::string begin = prefix.toStdString();
+  lesson::Head whole = head;
+  whole.model = {model, 0};
+  for (const RecordedQuery& query : m_queries) whole.queries.push_back({begin + query.name, 0});
+  for (const lesson::Assignment& setting : m_firstSettings) whole.settings.push_back({setting, 0});
+  std::vector<lesson::RecordedStep> steps = m_steps;
+  for (lesson::RecordedStep& step : steps) {
+    for (Action& action : step.actions) {
+      if (action.kind != ActionKind::Open) continue;
+      auto& name = std::get<std::string>(action.arguments.front().value);
+      name = begin + name;
+    }
+  }
+  return lesson::written(whole, steps);
+}
+
+}  // namespace spanscope::ui

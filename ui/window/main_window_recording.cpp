@@ -1,0 +1,213 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// Lessons that a person makes by doing what they teach.
+#include "engine/workbench/resource_paths.h"
+#include "ui/document/document_file.h"
+#include "ui/lessons/lesson_reader.h"
+#include "ui/lessons/lesson_recorder.h"
+#include "ui/lessons/lesson_recorder_panel.h"
+#include "ui/views/compare/compare_view.h"
+#include "ui/window/main_window.h"
+
+#include <QFileDialog>
+#include <QFileInfo>
+#include <QMessageBox>
+#include <QPushButton>
+#include <QSaveFile>
+#include <QSplitter>
+
+#include <algorithm>
+#include <filesystem>
+#include <map>
+#include <utility>
+
+namespace spanscope::ui {
+namespace {
+
+constexpr int kPanelWidth = 340;  // pixels
+
+/// What a lesson in this folder says of a model: the bundled one, a place in the folder, or the learner's.
+std::string modelInFolder(const std::string& model, const QString& folder) {
+  if (model.empty()) return "bundled";
+  std::error_code error;
+  const std::filesystem::path place = std::filesystem::canonical(model, error);
+  if (error) return "any";
+  if (place == std::filesystem::canonical(workbench::bundledModelDirectory(), error)) return "bundled";
+  const std::filesystem::path inside =
+      place.lexically_relative(std::filesystem::canonical(folder.toStdString(), error));
+  const bool isInside = !error && !inside.empty() && *inside.begin() != ".." && *inside.begin() != ".";
+  return isInside ? inside.generic_string() : "any";
+}
+
+}  // namespace
+
+SeenNow MainWindow::seenNow() {
+  SeenNow now;
+  now.layout = layoutName(m_docks->layout()).toStdString();
+  const OpenDocument* current = m_workspace.current();
+  if (current == nullptr || !current->source->takesRuns()) return now;
+  const ViewInput& input = m_workspace.input();
+  now.tab = current->id;
+  now.title = current->model->title();
+  now.document = current->model->snapshot();
+  now.selection = current->selection;
+  now.run = m_workspace.shownRun();
+  now.trace = input.trace;
+  now.position = input.position;
+  now.isAtEnd = current->following;
+  now.isBusy = m_workspace.engine().isBusy(current->id);
+  return now;
+}
+
+void MainWindow::record() {
+  if (m_recorder != nullptr) {
+    m_recorderPanel->takeFocus();
+    return;
+  }
+  const OpenDocument* current = m_workspace.current();
+  if (current == nullptr || !current->source->takesRuns() || isWelcome()) {
+    say(tr("Open the query first with which the lesson begins."));
+    return;
+  }
+  if (m_workspace.engine().isBusy()) {
+    say(tr("A query is running: stop it first."));
+    return;
+  }
+  if (m_reader != nullptr && m_reader->isVisible()) leaveLesson();
+  // A lesson begins with an empty cache, and so do its figures here.
+  m_workspace.engine().clearCache();
+  m_recorder = std::make_unique<LessonRecorder>(seenNow());
+  m_recorderPanel = new LessonRecorderPanel(*m_recorder);
+  m_recorderPanel->setTheme(m_workspace.input().theme);
+  connect(m_recorderPanel, &LessonRecorderPanel::saveWanted, this, &MainWindow::saveRecording);
+  connect(m_recorderPanel, &LessonRecorderPanel::throwAwayWanted, this, [this] {
+    if (mayLoseRecording()) endRecording();
+  });
+  m_recordedFidelity.clear();
+  m_lastRecordedRun = newestRun();
+  LessonRecorder* recorder = m_recorder.get();
+  connect(&m_workspace, &Workspace::workEnded, recorder, [this](const QString& problem, std::uint32_t tab) {
+    if (problem.isEmpty()) recordWork(tab);
+  });
+  connect(&m_workspace.engine(), &EngineHost::cacheCleared, recorder,
+          [recorder] { recorder->noteEmptied(); });
+  connect(m_docks, &DockHost::tabChosen, recorder, [recorder](const QString& id) { recorder->noteDock(id); });
+  if (Dock* dock = m_docks->dock(QStringLiteral("compare"))) {
+    if (const auto* view = qobject_cast<CompareView*>(dock->openView()))
+      connect(view, &CompareView::runsChosen, recorder, &LessonRecorder::noteCompared);
+  }
+  m_split->insertWidget(0, m_recorderPanel);
+  m_split->setCollapsible(0, false);
+  m_split->setStretchFactor(0, 0);
+  const int wide = std::clamp(width() * 27 / 100, m_recorderPanel->minimumWidth(), kPanelWidth);
+  giveWidth(*m_recorderPanel, wide);
+  m_fitWanted = true;
+  m_recorderPanel->takeFocus();
+  say(tr("The cache was emptied: what you do from now on is recorded."));
+  refresh();
+}
+
+RunId MainWindow::newestRun() const {
+  const auto& records = *m_workspace.history().records();
+  return records.empty() ? 0 : records.back()->run;
+}
+
+void MainWindow::recordWork(std::uint32_t tab) {
+  const OpenDocument* current = m_workspace.current();
+  if (current == nullptr || current->id != tab) {
+    m_recorder->noteUnsaid(tr("What another tab did was not recorded."));
+    m_lastRecordedRun = newestRun();
+    return;
+  }
+  m_recorder->see(seenNow());
+  const RunRecord* record = m_workspace.history().find(newestRun());
+  if (record != nullptr && record->run > m_lastRecordedRun && record->tab == tab) {
+    m_lastRecordedRun = record->run;
+    const bool isWhole = !std::exchange(m_ranPart, false);
+    const bool isDone = record->figures != nullptr && record->figures->runs.contains(record->run) &&
+                        record->figures->runs.at(record->run).outcome == trace::RunOutcome::Finished;
+    if (!isWhole)
+      m_recorder->noteUnsaid(tr("A lesson runs whole queries: the run of a part was not recorded."));
+    else if (!isDone)
+      m_recorder->noteUnsaid(tr("A run that was stopped was not recorded."));
+    else
+      m_recorder->noteRun(record->run);
+    return;
+  }
+  for (const auto& one : *m_workspace.history().records()) {
+    if (one->tab == tab && !one->fidelity.empty() && m_recordedFidelity.insert(one->run).second)
+      m_recorder->noteFidelity(one->run);
+  }
+}
+
+bool MainWindow::mayLoseRecording() {
+  if (m_recorder == nullptr) return true;
+  QMessageBox box(QMessageBox::Question, tr("Recording a lesson"), tr("Throw the recording away?"),
+                  QMessageBox::Cancel, this);
+  box.setInformativeText(tr("What you did and wrote is not saved."));
+  const QPushButton* away = box.addButton(tr("Throw away"), QMessageBox::DestructiveRole);
+  box.setDefaultButton(QMessageBox::Cancel);
+  box.exec();
+  return box.clickedButton() == away;
+}
+
+void MainWindow::endRecording() {
+  if (m_recorder == nullptr) return;
+  // Its own signal may have led here.
+  m_recorderPanel->hide();
+  m_recorderPanel->setParent(nullptr);
+  m_recorderPanel->deleteLater();
+  m_recorderPanel = nullptr;
+  m_recorder.reset();
+  m_fitWanted = true;
+  refresh();
+}
+
+void MainWindow::saveRecording() {
+  QString path = QFileDialog::getSaveFileName(
+      this, tr("Save the lesson"), m_lastFolder + QStringLiteral("/lesson.md"), tr("Lessons (*.md)"));
+  if (path.isEmpty()) return;
+  if (QFileInfo(path).suffix().isEmpty()) path += QStringLiteral(".md");
+  m_lastFolder = QFileInfo(path).absolutePath();
+  saveRecordingAs(path);
+}
+
+bool MainWindow::saveRecordingAs(const QString& path) {
+  const QFileInfo file(path);
+  const std::string model = modelInFolder(m_recorder->model(), file.absolutePath());
+  // Beside the lesson, under its name, so that no file of somebody's is written over.
+  const QString prefix = LessonRecorder::fileStem(file.completeBaseName()) + QLatin1Char('-');
+  const std::string text = m_recorder->text(model, prefix);
+  for (const RecordedQuery& query : m_recorder->queries()) {
+    const QString name = file.absolutePath() + QLatin1Char('/') + prefix + QString::fromStdString(query.name);
+    if (const std::optional<Error> problem = saveDocument(name, query.document)) {
+      m_recorderPanel->showProblem(QString::fromStdString(problem->message()));
+      return false;
+    }
+  }
+  QSaveFile out(path);
+  const QByteArray bytes = QByteArray::fromStdString(text);
+  if (!out.open(QIODevice::WriteOnly) || out.write(bytes) != bytes.size() || !out.commit()) {
+    m_recorderPanel->showProblem(tr("%1 cannot be written: %2").arg(path, out.errorString()));
+    return false;
+  }
+  QStringList problems;
+  const std::shared_ptr<const LessonFile> written = openLesson(path);
+  for (const query::Diagnostic& diagnostic : written->diagnostics) {
+    if (diagnostic.severity == Severity::Error)
+      problems.append(
+          tr("Line %1: %2").arg(diagnostic.position.line).arg(QString::fromStdString(diagnostic.message())));
+  }
+  if (!problems.isEmpty()) {
+    // It is written, and stays open, so that it can be mended here.
+    m_recorderPanel->showProblem(tr("The lesson was saved, but cannot be read yet:\n%1")
+                                     .arg(problems.mid(0, 4).join(QLatin1Char('\n'))));
+    return false;
+  }
+  endRecording();
+  if (model == "any")
+    say(tr("Saved. It runs on the learner's model, since the model lies outside of the lesson's folder."));
+  openLessonFile(path, 0);
+  return true;
+}
+
+}  // namespace spanscope::ui
