@@ -2,7 +2,7 @@
 // Time until the window is up, and the longest time for which typing into the inspector blocks it with 1000
 // nodes open: the key itself, and whatever it sets off in any dock of the Author layout afterwards. Every now
 // and then the person pauses, so that what waits for a pause is done and measured too. The same with twenty
-// documents of some 200 tokens.
+// documents of some 200 tokens, and with these as the query of a lesson that speaks of three of its nodes.
 #include "engine/query/json/json.h"
 #include "tests/support/backends.h"
 #include "ui/session/selection.h"
@@ -133,7 +133,8 @@ void typeIntoTheInspector(const char* name) {
 }
 
 /// Into the document in the middle. False: it could not be opened.
-bool typeInto(const char* name, const std::string& query, QSettings& settings, const QTemporaryDir& folder) {
+bool typeInto(const char* name, const std::string& query, QSettings& settings, const QTemporaryDir& folder,
+              bool inLesson = false) {
   const QString file = folder.filePath(QString::fromLatin1(name) + QStringLiteral(".json"));
   std::ofstream(file.toStdString()) << query;
   ui::MainWindow window(settings, folder.filePath(QString::fromLatin1(name)), test::cpuBackends());
@@ -142,7 +143,17 @@ bool typeInto(const char* name, const std::string& query, QSettings& settings, c
   (void)QTest::qWaitForWindowExposed(&window);
   Clock clock;
   clock.start();
-  if (!window.openFile(file)) return false;
+  if (inLesson) {
+    const QString lesson = folder.filePath(QStringLiteral("lesson.md"));
+    std::ofstream(lesson.toStdString())
+        << "---\ntitle: Typing\nminutes: 1\nafter: nothing\nqueries: \"" << name
+        << ".json\"\n---\n\n## 1. One\n\n```do\nopen " << name
+        << ".json\n```\n\nHere are [one](node:/g/input/plus/9), [another](node:/g/input/plus/10) and "
+           "[a third](node:/g/input/plus/11).\n";
+    if (!window.openLessonFile(lesson)) return false;
+  } else if (!window.openFile(file)) {
+    return false;
+  }
   QCoreApplication::processEvents();
   std::printf("%-28s %.1f ms\n", name, clock.wallTime());
   const document::Document& document = window.workspace().model()->document();
@@ -181,5 +192,6 @@ int main(int argc, char** argv) {
   starts.print("window up");
 
   if (!typeInto("1000 nodes", queryOver(kDocuments, 2), settings, folder)) return 1;
-  return typeInto("20 documents", queryOver(20, 33), settings, folder) ? 0 : 1;
+  if (!typeInto("20 documents", queryOver(20, 33), settings, folder)) return 1;
+  return typeInto("20-in-a-lesson", queryOver(20, 33), settings, folder, true) ? 0 : 1;
 }
