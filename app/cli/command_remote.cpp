@@ -11,8 +11,13 @@
 #include "engine/base/error.h"
 #include "engine/export/chat_requests.h"
 #include "engine/export/export_target.h"
+#include "engine/query/json/json.h"
 #include "engine/remote/chat/remote_run.h"
+#include "engine/remote/chat/remote_trace.h"
 #include "engine/remote/chat/server_facts.h"
+#include "engine/remote/server_address.h"
+#include "engine/trace/no_sink.h"
+#include "engine/trace/recorder.h"
 
 #include <CLI/CLI.hpp>
 #include <nlohmann/json.hpp>
@@ -64,6 +69,7 @@ struct RemoteRunOptions {
   std::string file;
   std::string model;
   std::optional<std::uint64_t> seed;
+  std::string trace;
   bool json = false;
   QueryOptionTexts query;
 };
@@ -234,6 +240,43 @@ Json stepsJson(const std::vector<exports::ChatRequest>& requests, const remote::
   return steps;
 }
 
+/// The host of an address and its port, where it has one: "gpu-3:8000".
+std::string hostOf(const std::string& url) {
+  const std::string root = remote::rootOf(url);
+  const std::size_t begin = root.find("://");
+  const std::string rest = begin == std::string::npos ? root : root.substr(begin + 3);
+  return rest.substr(0, rest.find('/'));
+}
+
+/// Records a run in a file, if that is wanted.
+class RemoteRecording {
+ public:
+  RemoteRecording(const Context& context, const RemoteRunOptions& options) : m_context(context) {
+    if (options.trace.empty()) return;
+    m_recorder.emplace();
+    const auto now = std::chrono::system_clock::now().time_since_epoch();
+    m_recorder->startFile(OutputFile(options.trace, {.inputs = options.query.book->files,
+                                                     .unfinished = context.streams.unfinished,
+                                                     .stop = context.stop}),
+                          {.program = kProgram,
+                           .createdAt = std::chrono::duration_cast<std::chrono::milliseconds>(now).count()});
+  }
+  trace::Sink& sink() { return m_recorder ? static_cast<trace::Sink&>(*m_recorder) : m_none; }
+  /// Whether the file is whole, or none was wanted.
+  bool finish() {
+    const std::optional<Error> error = m_recorder ? m_recorder->finishFile() : std::nullopt;
+    if (error) m_context.streams.err << error->message() << '\n';
+    return !error;
+  }
+
+  static constexpr const char* kProgram = "spanq " SPANSCOPE_VERSION;
+
+ private:
+  const Context& m_context;
+  trace::NoSink m_none;
+  std::optional<trace::Recorder> m_recorder;
+};
+
 ExitCode runOnServer(const Context& context, const RemoteRunOptions& options) {
   const Streams& streams = context.streams;
   const remote::HttpAccess access = options.server.access();
@@ -262,10 +305,32 @@ ExitCode runOnServer(const Context& context, const RemoteRunOptions& options) {
   if (context.stop.stop_requested()) return ExitCode::Stopped;
   if (!asked) return ExitCode::RunFailed;
   const remote::ServerFacts& facts = *asked;
+  std::optional<RemoteRecording> recording;
+  try {
+    recording.emplace(context, options);
+  } catch (const Failure& failure) {
+    streams.err << failure.what() << '\n';
+    return ExitCode::RunFailed;
+  }
+  const std::vector<remote::RemoteTarget> targets{
+      {.name = hostOf(options.server.url),
+       .server = {.url = options.server.url, .model = options.model, .access = access},
+       .facts = facts}};
+  const std::vector<std::size_t> targetOf;
   AnswerPrinter printer(context, requests.requests, options.json);
+  remote::RemoteTrace traced(recording->sink(),
+                             {.program = RemoteRecording::kProgram,
+                              .queryJson = query::writeCanonical(query),
+                              .explain = {},
+                              .seed = options.seed.value_or(0),
+                              .retrieved = {},
+                              .warnings = {}},
+                             targets, targetOf, requests.requests, &printer);
+  traced.begin();
   const remote::RemoteResult result =
-      remote::runRemotely(client, {.url = options.server.url, .model = options.model, .access = access},
-                          facts, requests.requests, printer, context.stop);
+      remote::runRemotely(client, targets, targetOf, requests.requests, traced, context.stop);
+  traced.end(result);
+  const bool isRecorded = recording->finish();
   if (options.json) {
     Json json;
     json["server"] = factsJson(facts);
@@ -278,7 +343,7 @@ ExitCode runOnServer(const Context& context, const RemoteRunOptions& options) {
   streams.out.flush();
   if (result.error) streams.err << Failure(*result.error).what() << '\n';
   if (result.isStopped) return ExitCode::Stopped;
-  return result.error ? ExitCode::RunFailed : ExitCode::Fine;
+  return result.error || !isRecorded ? ExitCode::RunFailed : ExitCode::Fine;
 }
 
 void addRemoteShow(CLI::App& group, Context& context) {
@@ -299,6 +364,7 @@ void addRemoteRun(CLI::App& group, Context& context) {
       "Every step of the plan is a chat completion; the answer of an inner one stands in the prompt of the "
       "outer one. What the server does otherwise than the query says goes to standard error.\n\n"
       "Examples:\n  spanq remote run http://gpu-3:8000 resources/queries/rag.json\n"
+      "  spanq remote run --trace there.trace http://localhost:8080 resources/queries/judge-2.json\n"
       "  spanq remote run --key-from OPENAI_API_KEY --model gpt-x https://api.example/v1 "
       "resources/queries/judge-4.json\n");
   const auto options = std::make_shared<RemoteRunOptions>();
@@ -306,12 +372,15 @@ void addRemoteRun(CLI::App& group, Context& context) {
   command->add_option("FILE", options->file, kQueryFileHelp)->required();
   command->add_option("--model", options->model, "The server's model, in place of the query's");
   command->add_option("--seed", options->seed, "Seed of the run; without it the server chooses");
+  command->add_option("--trace", options->trace, "Record the events of the run in this file")
+      ->type_name("FILE");
   command->add_flag("--json", options->json, "Write JSON");
   addSettingOption(*command, options->query);
   addLocalityOptions(*command, options->query);
   addRetrievalOptions(*command, options->query);
   command->callback([&context, options] {
     options->query.check();
+    context.recordsTrace = !options->trace.empty();
     context.action = [&context, options] { return runOnServer(context, *options); };
   });
 }

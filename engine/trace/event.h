@@ -10,6 +10,7 @@
 #include "engine/trace/pool_state.h"
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <variant>
 #include <vector>
@@ -32,7 +33,7 @@ struct SessionStarted {
 
 struct RunStarted {
   std::string queryJson;  ///< canonical
-  std::string policy;     ///< "prefix", "spans"
+  std::string policy;     ///< "prefix", "spans"; of a run on servers, their names: "vLLM on gpu-3"
   std::uint64_t seed = 0;
   bool operator==(const RunStarted&) const = default;
 };
@@ -581,6 +582,61 @@ struct WindowsReported {
   bool operator==(const WindowsReported&) const = default;
 };
 
+// ---- servers -----------------------------------------------------------------------------
+
+/// What is known of the tokens of a prompt that a server found in its cache. "Found none" and "did not say"
+/// are two things.
+enum class CachedState : std::uint8_t { Found, MeasuredZero, NotReported, CannotReport };
+
+/// A server that answers steps of the run, as it told of itself; sent before the first of them.
+struct ServerChosen {
+  std::string name;              ///< by which a person knows it: "gpu-3"
+  std::string kind;              ///< "vllm", "llama.cpp"
+  std::string title;             ///< of that kind: "vLLM"
+  std::string version;           ///< empty: not said
+  std::string address;           ///< without user names and keys
+  bool reportsCached = false;    ///< how many tokens it found; false: never, or only if it is set up so
+  bool reportsProgress = false;  ///< of prompts
+  bool takesQueries = false;     ///< SPNL's endpoint
+  bool operator==(const ServerChosen&) const = default;
+};
+/// The prompt of Event::request was sent.
+struct RequestSent {
+  std::string server;       ///< ServerChosen::name
+  std::string model;        ///< the server's name for it
+  std::uint64_t bytes = 0;  ///< of the body
+  bool operator==(const RequestSent&) const = default;
+};
+/// How far the server is with the prompt of Event::request, in tokens: 0 ≤ cached ≤ processed ≤ total.
+struct PromptReported {
+  std::int64_t total = 0;
+  std::int64_t cached = 0;
+  std::int64_t processed = 0;  ///< those of the cache included
+  bool operator==(const PromptReported&) const = default;
+};
+/// A piece of the reply came; servers need not send one token at a time.
+struct TextReceived {
+  std::string text;
+  bool operator==(const TextReceived&) const = default;
+};
+/// What a server said of Event::request when its answer had ended or broken off, and what was measured here
+/// meanwhile.
+struct ServerReported {
+  StepIndex step = 0;
+  std::string server;                        ///< ServerChosen::name
+  std::string model;                         ///< the server's name for it
+  std::optional<std::int64_t> promptTokens;  ///< none: not said, as with all that follows
+  CachedState cached = CachedState::NotReported;
+  std::int64_t cachedTokens = 0;  ///< more than 0 if Found, else 0
+  std::optional<std::int64_t> generatedTokens;
+  std::optional<double> timeToFirstToken;  ///< seconds from sending to the first text; none: none came
+  double seconds = 0;                      ///< from sending to the end
+  std::string finish;                      ///< why the answer ended, in the server's word: "stop", "length"
+  std::string brokenBy;                    ///< why it has no end; empty: it has one
+  bool isCachedKnown() const { return cached == CachedState::Found || cached == CachedState::MeasuredZero; }
+  bool operator==(const ServerReported&) const = default;
+};
+
 /// Stands where events were lost to a full queue: the state from which to go on.
 struct Snapshot {
   PoolState pool;
@@ -596,7 +652,8 @@ using Payload =
                  RequestPreempted, AttentionLeftOut, SegmentAttention, AttentionReplayed, ReplayedMass,
                  BlockLoaded, BlockSpilled, StoreReported, TokensRecomputed, FidelityMeasured, LayoutChosen,
                  LayoutApplied, TeamFormed, TeammateAttention, PromptDivided, PartAttention,
-                 StoreTextsReported, WindowsReported, ArithmeticMeasured>;
+                 StoreTextsReported, WindowsReported, ArithmeticMeasured, ServerChosen, RequestSent,
+                 PromptReported, TextReceived, ServerReported>;
 
 struct Event {
   std::uint64_t sequence = 0;  ///< counts from 1 within a session, without gaps

@@ -10,5 +10,6 @@
 #include "engine/trace/event_rows/block_events.h"
 #include "engine/trace/event_rows/computing_events.h"
 #include "engine/trace/event_rows/facts.h"
+#include "engine/trace/event_rows/server_events.h"
 #include "engine/trace/event_rows/session_events.h"
 #include "engine/trace/event_rows/step_events.h"

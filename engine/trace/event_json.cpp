@@ -38,6 +38,8 @@ Json jsonOf(const T& value) {
     Json list = Json::array();
     for (const auto& element : value) list.push_back(jsonOf(element));
     return list;
+  } else if constexpr (IsOptional<T>::value) {
+    return value ? jsonOf(*value) : Json(nullptr);
   } else if constexpr (IsShared<T>::value) {
     return jsonOf(*value);
   } else {

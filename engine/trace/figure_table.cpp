@@ -24,7 +24,7 @@ constexpr const char* kAccountEvents = "span_table_laid_out, block_looked_up, ba
 /// A number of tokens that the account of a prompt has, of a run or of a node.
 template <std::int64_t TokenAccount::*Member>
 Value tokensOfRun(const RunFacts& run) {
-  if (run.requests.empty()) return std::nullopt;
+  if (run.requests.empty() || !run.isAccounted) return std::nullopt;
   return count(run.account.prompt.*Member);
 }
 
@@ -46,8 +46,17 @@ Value tokensOfNode(const RunFacts& run, const NodePath& node) {
   return account ? count((*account).*Member) : std::nullopt;
 }
 
-Value ofAccount(const RunFacts& run, std::int64_t number) {
+Value ofRequests(const RunFacts& run, std::int64_t number) {
   return run.requests.empty() ? std::nullopt : count(number);
+}
+
+Value ofAccount(const RunFacts& run, std::int64_t number) {
+  return run.isAccounted ? ofRequests(run, number) : std::nullopt;
+}
+
+/// Of what only the embedded engine tells: blocks and passes.
+Value ofEngine(const RunFacts& run, std::int64_t number) {
+  return run.isRemote ? std::nullopt : ofRequests(run, number);
 }
 
 Value ofFidelity(const RunFacts& run, double (*figure)(const FidelityFigures&)) {
@@ -245,14 +254,14 @@ const std::vector<Figure>& table() {
        .unit = Unit::Tokens,
        .meaning = forTranslation("Figures", "tokens of the replies, end tokens included"),
        .events = "token_generated, step_metrics",
-       .ofRun = [](const RunFacts& run) { return ofAccount(run, run.figures.generatedTokens); }},
+       .ofRun = [](const RunFacts& run) { return ofRequests(run, run.figures.generatedTokens); }},
       {.name = "hit rate",
        .unit = Unit::Share,
        .meaning = forTranslation("Figures", "cached tokens / prompt tokens"),
        .events = kAccountEvents,
        .ofRun = [](const RunFacts& run) -> Value {
          const std::int64_t all = run.account.total();
-         if (all <= 0) return std::nullopt;
+         if (all <= 0 || !run.isAccounted) return std::nullopt;
          return static_cast<double>(run.account.prompt.cached()) / static_cast<double>(all);
        }},
       {.name = "position",
@@ -270,45 +279,45 @@ const std::vector<Figure>& table() {
        .unit = Unit::Blocks,
        .meaning = forTranslation("Figures", "virtual blocks that the tokens of the prompts stand in"),
        .events = "span_table_laid_out",
-       .ofRun = [](const RunFacts& run) { return ofAccount(run, blocksOfPrompts(run)); },
+       .ofRun = [](const RunFacts& run) { return ofEngine(run, blocksOfPrompts(run)); },
        .ofNode = blocksOfNode},
       {.name = "hit blocks",
        .unit = Unit::Blocks,
        .meaning =
            forTranslation("Figures", "virtual blocks that were found at the position they were stored at"),
        .events = "block_looked_up",
-       .ofRun = [](const RunFacts& run) { return ofAccount(run, run.blocks.hit); }},
+       .ofRun = [](const RunFacts& run) { return ofEngine(run, run.blocks.hit); }},
       {.name = "relocated blocks",
        .unit = Unit::Blocks,
        .meaning = forTranslation("Figures", "virtual blocks that were found at another position"),
        .events = "block_looked_up",
-       .ofRun = [](const RunFacts& run) { return ofAccount(run, run.blocks.relocated); }},
+       .ofRun = [](const RunFacts& run) { return ofEngine(run, run.blocks.relocated); }},
       {.name = "partial blocks",
        .unit = Unit::Blocks,
        .meaning = forTranslation("Figures", "virtual blocks of which only the first tokens were found"),
        .events = "block_looked_up",
-       .ofRun = [](const RunFacts& run) { return ofAccount(run, run.blocks.partial); }},
+       .ofRun = [](const RunFacts& run) { return ofEngine(run, run.blocks.partial); }},
       {.name = "missed blocks",
        .unit = Unit::Blocks,
        .meaning = forTranslation("Figures", "virtual blocks that were not found"),
        .events = "block_looked_up",
-       .ofRun = [](const RunFacts& run) { return ofAccount(run, run.blocks.missed); }},
+       .ofRun = [](const RunFacts& run) { return ofEngine(run, run.blocks.missed); }},
       {.name = "stored blocks",
        .unit = Unit::Blocks,
        .meaning =
            forTranslation("Figures", "contents that became known; a block whose tail grows is stored again"),
        .events = "block_stored",
-       .ofRun = [](const RunFacts& run) { return ofAccount(run, run.blocks.stored); }},
+       .ofRun = [](const RunFacts& run) { return ofEngine(run, run.blocks.stored); }},
       {.name = "evicted blocks",
        .unit = Unit::Blocks,
        .meaning = forTranslation("Figures", "contents that were taken from the pool to make room"),
        .events = "block_removed",
-       .ofRun = [](const RunFacts& run) { return ofAccount(run, run.blocks.evicted); }},
+       .ofRun = [](const RunFacts& run) { return ofEngine(run, run.blocks.evicted); }},
       {.name = "block size",
        .unit = Unit::Tokens,
        .meaning = forTranslation("Figures", "token slots of a block"),
        .events = "session_started",
-       .ofRun = [](const RunFacts& run) { return count(run.blockSize); }},
+       .ofRun = [](const RunFacts& run) { return run.isRemote ? std::nullopt : count(run.blockSize); }},
       {.name = "pool blocks",
        .unit = Unit::Blocks,
        .meaning = forTranslation("Figures", "blocks of the pool that can hold something"),
@@ -341,17 +350,17 @@ const std::vector<Figure>& table() {
        .unit = Unit::Number,
        .meaning = forTranslation("Figures", "forward passes that computed at least one token of the run"),
        .events = "batch_computed",
-       .ofRun = [](const RunFacts& run) { return ofAccount(run, run.passes); }},
+       .ofRun = [](const RunFacts& run) { return ofEngine(run, run.passes); }},
       {.name = "decode passes",
        .unit = Unit::Number,
        .meaning = forTranslation("Figures", "of these, the ones that computed no token of a prompt"),
        .events = "batch_computed",
-       .ofRun = [](const RunFacts& run) { return ofAccount(run, run.decodePasses); }},
+       .ofRun = [](const RunFacts& run) { return ofEngine(run, run.decodePasses); }},
       {.name = "largest pass",
        .unit = Unit::Tokens,
        .meaning = forTranslation("Figures", "most tokens of the run that one forward pass computed"),
        .events = "batch_computed",
-       .ofRun = [](const RunFacts& run) { return ofAccount(run, run.mostRows); }},
+       .ofRun = [](const RunFacts& run) { return ofEngine(run, run.mostRows); }},
       {.name = "time to first token",
        .unit = Unit::Seconds,
        .meaning = forTranslation(

@@ -65,6 +65,11 @@ struct EnumNames<LayoutRole> {
   static constexpr std::array<std::string_view, 3> kNames{"pad", "plus_marker", "cross_marker"};
 };
 template <>
+struct EnumNames<CachedState> {
+  static constexpr std::array<std::string_view, 4> kNames{"found", "measured_zero", "not_reported",
+                                                          "cannot_be_reported"};
+};
+template <>
 struct EnumNames<Severity> {
   static constexpr std::array<std::string_view, 3> kNames{"note", "warning", "error"};
 };

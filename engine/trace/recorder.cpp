@@ -128,7 +128,9 @@ void Recorder::shed(std::uint64_t bytes) {
     dropWhere(isDetail);
   }
   if (!isEnough(3, 4)) {
-    dropWhere([](const Payload& payload) { return std::holds_alternative<TokenGenerated>(payload); });
+    dropWhere([](const Payload& payload) {
+      return std::holds_alternative<TokenGenerated>(payload) || std::holds_alternative<TextReceived>(payload);
+    });
   }
   if (!isEnough(3, 4)) {
     while (!m_queue.empty() && !isEnough(1, 2)) {

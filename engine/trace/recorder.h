@@ -44,7 +44,8 @@ struct RecorderOptions {
 ///   is after all events so far, carrying the number of the last of them, and how many were lost since the
 ///   Snapshot before. The events between (runs, plans, steps, span tables, admissions, tokens, metrics,
 ///   messages) are delivered.
-/// - If the queue fills up even so, tokens go next (StepFinished has the whole text), then the oldest of the
+/// - If the queue fills up even so, tokens and pieces of text go next (StepFinished has the whole text), then
+/// the oldest of the
 /// rest. So
 ///   as long as the last queueCapacity / 2 events, or queueBytes / 2 bytes, that are neither detail nor
 ///   tokens hold them, the results of a run (StepFinished, StepMetrics, RunFinished) are never lost.

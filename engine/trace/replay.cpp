@@ -445,6 +445,35 @@ struct Replay::Updater {
     state.lastTokenAt = event.time;
   }
   void operator()(const LayoutChosen&) const { run(event.run); }
+  void operator()(const ServerChosen&) const { run(event.run); }
+  void operator()(const PromptReported& payload) const {
+    RequestState& state = request();
+    if (state.phase != RequestPhase::Finished) state.phase = RequestPhase::Running;
+    if (state.admittedAt < 0) state.admittedAt = event.time;
+    state.promptTokens = payload.total;
+    state.cachedTokens = payload.cached;
+    state.relocatedTokens = std::min(state.relocatedTokens, state.cachedTokens);
+    state.computedTokens = payload.processed - payload.cached;
+  }
+  void operator()(const TextReceived& payload) const {
+    RequestState& state = request();
+    if (state.phase != RequestPhase::Finished) state.phase = RequestPhase::Running;
+    state.text += payload.text;
+    if (state.firstTokenAt < 0) state.firstTokenAt = event.time;
+    state.lastTokenAt = event.time;
+  }
+  void operator()(const ServerReported& payload) const {
+    RequestState& state = request();
+    if (payload.promptTokens) state.promptTokens = *payload.promptTokens;
+    if (payload.generatedTokens) state.generatedTokens = *payload.generatedTokens;
+    if (payload.isCachedKnown()) {
+      state.cachedTokens = payload.cachedTokens;
+      state.computedTokens = state.promptTokens - std::min(state.cachedTokens, state.promptTokens);
+    }
+    state.cachedTokens = std::min(state.cachedTokens, state.promptTokens);
+    state.relocatedTokens = std::min(state.relocatedTokens, state.cachedTokens);
+    state.reported = payload;
+  }
   void operator()(const AttentionLeftOut& payload) const { run(event.run).attentionLeftOut = payload; }
   void operator()(const MessageLogged& payload) const {
     if (payload.severity == Severity::Warning) ++progress.warnings;
@@ -535,7 +564,7 @@ std::uint64_t Replay::bytesBeside(const Replay& before) const {
     const auto known = earlier.requests.find(id);
     const RequestState& old = known == earlier.requests.end() ? none : known->second;
     bytes += sizeof(RequestState) + heapBytes(request.node) + heapBytes(request.waitReason) +
-             heapBytes(request.text) + request.blocks.bytesBeside(old.blocks);
+             heapBytes(request.text) + heapBytes(request.reported) + request.blocks.bytesBeside(old.blocks);
   });
   return bytes;
 }

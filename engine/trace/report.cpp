@@ -36,6 +36,7 @@ struct RequestSums {
   bool preempted = false;
   bool finished = false;
   std::optional<StepMetrics> metrics;
+  std::optional<ServerReported> reported;
 };
 
 struct Collector {
@@ -93,6 +94,9 @@ struct Collector {
   }
   void operator()(const StepMetrics& e) const {
     if (event.request != 0) requests[event.request].metrics = e;
+  }
+  void operator()(const ServerReported& e) const {
+    if (event.request != 0) requests[event.request].reported = e;
   }
   void operator()(const MessageLogged& e) const {
     if (e.severity == Severity::Warning) ++stats.warnings;
@@ -185,6 +189,15 @@ TraceStats stats(std::span<const Event> events) {
     addTo(result.computedTokens, sums.computedTokens);
     addTo(result.generatedTokens, sums.generatedTokens);
     result.account += accounts.of(id);
+    if (request.reported) {
+      ++result.servedRequests;
+      if (!request.metrics) {
+        ++result.unaccountedRequests;
+        addTo(result.unaccountedTokens, request.reported->promptTokens.value_or(0));
+        addTo(result.generatedTokens, request.reported->generatedTokens.value_or(0));
+        if (request.reported->timeToFirstToken) firstTokens.push_back(*request.reported->timeToFirstToken);
+      }
+    }
     if (request.metrics && sums.generatedTokens >= 1) firstTokens.push_back(sums.timeToFirstToken);
     if (request.metrics && sums.generatedTokens >= 2) latencies.push_back(sums.interTokenLatency);
   }
@@ -213,6 +226,11 @@ std::string statsTable(const TraceStats& s) {
   add("runs", s.runs);
   add("requests", s.requests);
   add("  finished", s.finishedRequests);
+  if (s.servedRequests > 0) add("  answered by servers", s.servedRequests);
+  if (s.unaccountedRequests > 0) {
+    add("  of which it is not known what was found", s.unaccountedRequests);
+    add("    their prompt tokens", s.unaccountedTokens);
+  }
   // Cached, computed again and computed sum up to the prompts, as in the window; with what was cropped and
   // without pads and markers, the prompts are the chat template's text.
   add("prompt tokens", s.account.total());

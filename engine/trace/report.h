@@ -39,6 +39,9 @@ struct TraceStats {
   std::uint64_t runs = 0;
   std::uint64_t requests = 0;
   std::uint64_t finishedRequests = 0;
+  std::uint64_t servedRequests = 0;       ///< that servers answered
+  std::uint64_t unaccountedRequests = 0;  ///< of these, those of which it is not known what was found
+  std::int64_t unaccountedTokens = 0;     ///< of their prompts, which no other count has
   std::int64_t promptTokens = 0;
   std::int64_t cachedTokens = 0;  ///< relocated ones included
   std::int64_t relocatedTokens = 0;

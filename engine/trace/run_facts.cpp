@@ -202,6 +202,11 @@ std::optional<RunFacts> RunFactsCollector::of(RunId run) const {
     const Request& request = m_requests.at(id);
     facts.requests.push_back(request.facts);
     if (const std::optional<PromptAccount> account = accountOf(request.facts)) facts.account += *account;
+    const auto told = progress.requests.find(id);
+    if (told != progress.requests.end() && told->second.reported) {
+      facts.isRemote = true;
+      facts.isAccounted = facts.isAccounted && request.facts.admitted.has_value();
+    }
     if (request.fidelity) measured.push_back(&*request.fidelity);
   }
   if (!measured.empty()) facts.fidelity = fidelityOf(measured);

@@ -63,6 +63,9 @@ struct RunFacts {
   std::int64_t poolBlocks = 0;  ///< without the null block
   RunFigures figures;
   PromptAccount account;  ///< of all prompts
+  bool isRemote = false;  ///< servers answered some of its steps: blocks and passes of those are not told
+  /// Whether `account` is known of every prompt: a server need not say what it found.
+  bool isAccounted = true;
   BlockCounts blocks;
   std::int64_t passes = 0;                  ///< that computed at least one row of the run
   std::int64_t decodePasses = 0;            ///< of these, those that computed no row of a prompt

@@ -21,7 +21,11 @@ RunFigures figuresOf(const Progress& progress, const RunState& run) {
     figures.relocatedTokens += request.relocatedTokens;
     figures.computedTokens += request.computedTokens;
     figures.generatedTokens += request.generatedTokens;
-    if (!request.metrics) continue;
+    if (!request.metrics) {
+      if (request.reported && request.reported->timeToFirstToken)
+        first.push_back(*request.reported->timeToFirstToken);
+      continue;
+    }
     if (request.metrics->generatedTokens > 0) first.push_back(request.metrics->timeToFirstToken);
     if (request.metrics->generatedTokens > 1) between.push_back(request.metrics->interTokenLatency);
   }

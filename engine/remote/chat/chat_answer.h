@@ -3,6 +3,7 @@
 #pragma once
 
 #include "engine/remote/chat/server_kind.h"
+#include "engine/trace/event.h"
 
 #include <cstdint>
 #include <optional>
@@ -11,9 +12,7 @@
 
 namespace spanscope::remote {
 
-/// What is known of the tokens that a server found in its cache. "Found none" and "did not say" are two
-/// things.
-enum class CachedState : std::uint8_t { Found, MeasuredZero, NotReported, CannotReport };
+using trace::CachedState;
 
 struct CachedTokens {
   CachedState state = CachedState::NotReported;

@@ -10,6 +10,7 @@
 #include "engine/remote/http/http_client.h"
 
 #include <cstddef>
+#include <functional>
 #include <optional>
 #include <stop_token>
 #include <string>
@@ -26,13 +27,31 @@ struct RemoteServer {
 /// A request that was sent.
 struct RemoteStep {
   std::size_t request = 0;  ///< index
+  std::size_t target = 0;   ///< index of who answered it
   ChatAnswer answer;
   CachedTokens cached;
   std::optional<double> timeToFirstToken;  ///< seconds from sending to the first text; none: no text came
+  std::optional<double> timeToLastText;    ///< the same to the last piece of text
   double seconds = 0;                      ///< from sending to the end
   /// Why the answer has no end: a break, a stop, an error. What came stands in `answer`. Empty: it has one.
   std::string brokenBy;
 };
+
+/// Answers a request, in which the replies stand that it needs, in place of a server. A stop is an answer
+/// that is broken by it; throws Failure where there is none.
+using LocalAnswer =
+    std::function<RemoteStep(const exports::ChatRequest& request, const std::stop_token& stop)>;
+
+/// A server by a name, with what it said of itself.
+struct RemoteTarget {
+  std::string name;  ///< by which a person knows it: "gpu-3"
+  RemoteServer server;
+  ServerFacts facts;
+  LocalAnswer local{};  ///< of the embedded engine, which is none: `server` and `facts` say nothing then
+};
+
+/// "vLLM on gpu-3"
+std::string titleOf(const RemoteTarget& target);
 
 /// Is told what comes, on the thread that runs.
 class RemoteWatcher {
@@ -43,6 +62,10 @@ class RemoteWatcher {
   RemoteWatcher& operator=(const RemoteWatcher&) = delete;
 
   virtual void stepBegins(std::size_t request) { static_cast<void>(request); }
+  /// A body of so many bytes goes to a target now, which calls the model so.
+  virtual void sends(std::size_t request, std::size_t target, const std::string& model, std::size_t bytes) {
+    static_cast<void>(request), static_cast<void>(target), static_cast<void>(model), static_cast<void>(bytes);
+  }
   virtual void promptProgress(std::size_t request, const PromptProgress& progress) {
     static_cast<void>(request), static_cast<void>(progress);
   }
@@ -58,9 +81,11 @@ struct RemoteResult {
   bool isStopped = false;
 };
 
-/// `requests`: from exports::chatRequests(). `facts`: of the server. Nothing is sent twice; a stop ends the
-/// request at the server, and what came of it stays.
-RemoteResult runRemotely(HttpClient& client, const RemoteServer& server, const ServerFacts& facts,
+/// `requests`: from exports::chatRequests(). `targetOf`: the index of who answers each request; empty: the
+/// first target answers all. Nothing is sent twice; a stop ends the request at the server, and what came of
+/// it stays.
+RemoteResult runRemotely(HttpClient& client, const std::vector<RemoteTarget>& targets,
+                         const std::vector<std::size_t>& targetOf,
                          const std::vector<exports::ChatRequest>& requests, RemoteWatcher& watcher,
                          const std::stop_token& stop = {});
 

@@ -5,8 +5,10 @@
 #include "tests/support/test_program.h"
 
 #include <QByteArray>
+#include <QFile>
 #include <QObject>
 #include <QString>
+#include <QTemporaryDir>
 #include <QTest>
 
 #include <nlohmann/json.hpp>
@@ -110,6 +112,31 @@ class TestSpanqRemote : public QObject {
     QCOMPARE(step["cached"].get<std::string>(), std::string("0"));
     QCOMPARE(step["finish"].get<std::string>(), std::string("stop"));
     QVERIFY(step["first_text_ms"].get<double>() <= step["all_ms"].get<double>());
+  }
+
+  /// A run there is told as a run here: every command that reads traces reads it.
+  void recordsATrace() {
+    Server server(llamaServer(streamedAnswer()));
+    const QTemporaryDir folder;
+    const std::string path = folder.filePath("there.trace").toStdString();
+    ::setenv("SPANSCOPE_TEST_KEY", "very-secret", 1);
+    const SpanqResult result = spanq({"remote", "run", addressOf(server), "--key-from", "SPANSCOPE_TEST_KEY",
+                                      "--trace", path, kQueries + "rag.json"});
+    ::unsetenv("SPANSCOPE_TEST_KEY");
+    QVERIFY2(result.code == 0, result.err.c_str());
+    const SpanqResult shown = spanq({"trace", "show", path});
+    QVERIFY2(shown.code == 0, shown.err.c_str());
+    for (const char* part : {"llama.cpp b7 at http://127.0.0.1:", "request_sent", "text_received",
+                             "prompt 83, cached 0, generated", "run_finished run 1: finished: \"Biscuit.\""})
+      QVERIFY2(shown.out.find(part) != std::string::npos, (std::string(part) + "\n" + shown.out).c_str());
+    QVERIFY(shown.out.find("very-secret") == std::string::npos);
+    const SpanqResult stats = spanq({"trace", "stats", path});
+    QVERIFY2(stats.out.find("answered by servers") != std::string::npos, stats.out.c_str());
+    // Nothing is left where no run came about.
+    const std::string none = folder.filePath("none.trace").toStdString();
+    Server refusing(http(500, "{}"));
+    QCOMPARE(spanq({"remote", "run", addressOf(refusing), "--trace", none, kQueries + "rag.json"}).code, 3);
+    QVERIFY(!QFile::exists(QString::fromStdString(none)));
   }
 
   void keysComeFromTheEnvironment() {

@@ -209,6 +209,18 @@ void TestReplay::contradictions_data() {
   };
   constexpr std::int32_t kMost = std::numeric_limits<std::int32_t>::max();
   constexpr std::int32_t kLeast = std::numeric_limits<std::int32_t>::min();
+  row("prompt read beyond its end", {}, PromptReported{.total = 9, .cached = 4, .processed = 10},
+      "token counts: found 4 cached of 10 read of 9, expected each from 0 to the next");
+  ServerReported reported;
+  reported.cached = CachedState::Found;
+  row("found and nothing found", {}, reported,
+      "cached tokens: found 0 found, expected some that were found, or none");
+  reported.promptTokens = 3;
+  reported.cachedTokens = 4;
+  row("more found than there are", {}, reported, "cached tokens: found 4, expected at most 3");
+  reported.promptTokens = 4;
+  reported.seconds = -1;
+  row("a time that is none", {}, reported, "seconds: found no length of time, expected one");
   row("null block", {}, BlockAllocated{0, 0, 0}, "block: found 0, expected 1 to 4");
   row("negative block", {}, BlockReleased{kLeast, 0}, "block: found -2147483648, expected 1 to 4");
   row("block out of range", {}, BlockShared{5, 0, 0, 1}, "block: found 5, expected 1 to 4");

@@ -214,6 +214,35 @@ void TestReport::describeRows_data() {
       "message_logged run 2 request 3 /g: warning: care\\x0d\\n\\xc2\\x9b");
   row("deferred", RequestDeferred{"no room", 4},
       "request_deferred run 2 request 3 /g: no room, waits for request 4");
+  ServerChosen chosen;
+  chosen.name = "gpu-3";
+  chosen.title = "vLLM";
+  chosen.version = "0.33";
+  chosen.address = "http://gpu-3:8000";
+  row("server", chosen, "server_chosen run 2 request 3 /g: gpu-3: vLLM 0.33 at http://gpu-3:8000");
+  row("sent", RequestSent{.server = "gpu-3", .model = "org/m", .bytes = 1},
+      "request_sent run 2 request 3 /g: to gpu-3, model org/m, 1 byte");
+  row("prompt", PromptReported{.total = 9, .cached = 4, .processed = 6},
+      "prompt_reported run 2 request 3 /g: read 6 of 9 tokens, 4 of them cached");
+  row("text", TextReceived{"a\n"}, "text_received run 2 request 3 /g: \"a\\n\"");
+  ServerReported reported;
+  reported.step = 1;
+  reported.server = "gpu-3";
+  reported.promptTokens = 9;
+  reported.timeToFirstToken = 0.5;
+  reported.seconds = 2;
+  reported.finish = "stop";
+  row("server reported", reported,
+      "server_reported run 2 request 3 /g: step 1 on gpu-3: prompt 9, cached not reported, generated not "
+      "said, first text after 500.00 ms, all after 2000.00 ms, ended by stop");
+  ServerReported broken;
+  broken.server = "gpu-3";
+  broken.cached = CachedState::Found;
+  broken.cachedTokens = 4;
+  broken.brokenBy = "a stall";
+  row("server broke off", broken,
+      "server_reported run 2 request 3 /g: step 0 on gpu-3: prompt not said, cached 4, generated not said, "
+      "all after 0.00 ms, broken off: a stall");
   QTest::newRow("no run") << Event{1, 0, 1, 0, 0, {}, CacheCleared{}}
                           << "#1 0.000000s cache_cleared: nothing can be found any more";
 }

@@ -79,7 +79,9 @@ const remote::ServerFacts kFacts{
 RemoteResult run(Server& server, Watcher& watcher, const std::stop_token& stop = {},
                  const remote::ServerFacts& facts = kFacts) {
   remote::HttpClient client;
-  return remote::runRemotely(client, hastyServer(server.address()), facts, requestsOf(kJudge), watcher, stop);
+  return remote::runRemotely(client,
+                             {{.name = "here", .server = hastyServer(server.address()), .facts = facts}}, {},
+                             requestsOf(kJudge), watcher, stop);
 }
 
 }  // namespace
@@ -196,6 +198,39 @@ class TestRemoteRun : public QObject {
     QCOMPARE(result.steps.size(), std::size_t{1});
     QCOMPARE(result.steps[0].answer.text, std::string("Lis"));
     QTRY_COMPARE(server.left(), 1);
+  }
+
+  /// Each request goes to the server that was chosen for it, in that server's form.
+  void stepsGoToDifferentServers() {
+    QByteArray first;
+    QByteArray second;
+    std::mutex mutex;
+    const auto keep = [&mutex](QByteArray& into, const char* text) {
+      return [&mutex, &into, text](const QByteArray& request) {
+        const std::lock_guard lock(mutex);
+        into = request;
+        return streamed(chunk(text) + kEnd);
+      };
+    };
+    Server one(keep(first, "Lisbon"));
+    Server other(keep(second, "Yes"));
+    remote::ServerFacts vllm = kFacts;
+    vllm.kind = ServerKind::Vllm;
+    vllm.models = {{"org/m", {}}};
+    Watcher watcher;
+    remote::HttpClient client;
+    const RemoteResult result =
+        remote::runRemotely(client,
+                            {{.name = "one", .server = hastyServer(one.address()), .facts = kFacts},
+                             {.name = "other", .server = hastyServer(other.address()), .facts = vllm}},
+                            {0, 1}, requestsOf(kJudge), watcher);
+    QVERIFY(!result.error);
+    QCOMPARE(result.steps[0].target, std::size_t{0});
+    QCOMPARE(result.steps[1].target, std::size_t{1});
+    QCOMPARE(bodyOf(first)["model"].get<std::string>(), std::string("m"));
+    QCOMPARE(bodyOf(second)["model"].get<std::string>(), std::string("org/m"));
+    QVERIFY(bodyOf(first).contains("return_progress") && !bodyOf(second).contains("return_progress"));
+    QCOMPARE(bodyOf(second)["messages"][0]["content"].get<std::string>(), std::string("Lisbon"));
   }
 
   void aModelThatIsNotThereIsSaid() {

@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// Writes a run on servers as the events of a trace, as the embedded engine writes its runs. It is a session
+// of its own: what servers do and what the embedded engine does share no pool and no figures.
+#pragma once
+
+#include "engine/base/ids.h"
+#include "engine/remote/chat/remote_run.h"
+#include "engine/trace/event.h"
+#include "engine/trace/sink.h"
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace spanscope::remote {
+
+/// What the trace says of the run, beside its servers and requests.
+struct RemoteRunInfo {
+  std::string program;    ///< name and version of the one that runs it
+  std::string queryJson;  ///< canonical
+  std::string explain;    ///< may be empty
+  std::uint64_t seed = 0;
+  RunId run = 1;
+  RequestId lastRequest = 0;  ///< its requests have the numbers after this one
+  /// What was retrieved before; each with the node of its augment.
+  std::vector<std::pair<NodePath, trace::FragmentsRetrieved>> retrieved;
+  std::vector<std::string> warnings;  ///< what servers do otherwise than the query says
+};
+
+/// All it is given must outlive it.
+class RemoteTrace final : public RemoteWatcher {
+ public:
+  /// `targetOf`: as for runRemotely(). `also` is told whatever this is; null: nobody.
+  RemoteTrace(trace::Sink& sink, RemoteRunInfo info, const std::vector<RemoteTarget>& targets,
+              const std::vector<std::size_t>& targetOf, const std::vector<exports::ChatRequest>& requests,
+              RemoteWatcher* also = nullptr);
+
+  /// Sends what stands before the first step.
+  void begin();
+  /// Sends how the run has ended.
+  void end(const RemoteResult& result);
+
+  void stepBegins(std::size_t request) override;
+  void sends(std::size_t request, std::size_t target, const std::string& model, std::size_t bytes) override;
+  void promptProgress(std::size_t request, const PromptProgress& progress) override;
+  void text(std::size_t request, const std::string& piece) override;
+  void stepEnds(const RemoteStep& step) override;
+
+ private:
+  void send(std::size_t request, trace::Payload payload);
+  void sendToRun(trace::Payload payload);
+  RequestId idOf(std::size_t request) const;
+
+  trace::Sink& m_sink;
+  const RemoteRunInfo m_info;
+  const std::vector<RemoteTarget>& m_targets;
+  const std::vector<std::size_t>& m_targetOf;
+  const std::vector<exports::ChatRequest>& m_requests;
+  RemoteWatcher* m_also;
+  trace::PlanMade m_plan;
+};
+
+/// The names of those that answer requests, "vLLM on gpu-3, SGLang on b"; each once.
+std::string titlesOf(const std::vector<RemoteTarget>& targets, const std::vector<std::size_t>& targetOf);
+
+/// What a server said of a request, as a trace has it. Figures that contradict each other count as not
+/// reported.
+trace::ServerReported reportOf(const RemoteStep& step, const RemoteTarget& target);
+
+/// The replies that no other request needs, joined by line breaks.
+std::string answerOf(const std::vector<exports::ChatRequest>& requests, const RemoteResult& result);
+
+}  // namespace spanscope::remote
