@@ -15,9 +15,10 @@
 #include "engine/remote/chat/remote_run.h"
 #include "engine/remote/chat/remote_trace.h"
 #include "engine/remote/chat/server_facts.h"
-#include "engine/remote/server_address.h"
+#include "engine/remote/secrets/secret_store.h"
 #include "engine/trace/no_sink.h"
 #include "engine/trace/recorder.h"
+#include "engine/workbench/servers/server_list.h"
 
 #include <CLI/CLI.hpp>
 #include <nlohmann/json.hpp>
@@ -25,6 +26,7 @@
 #include <chrono>
 #include <cmath>
 #include <cstdlib>
+#include <istream>
 #include <memory>
 #include <optional>
 #include <ostream>
@@ -39,30 +41,67 @@ using Json = nlohmann::ordered_json;
 constexpr double kMostSeconds = 86'400;
 
 struct ServerOptions {
-  std::string url;
+  std::string url;  ///< or the name of a server in the list
   std::string keyVariable;
   std::string certificates;
   double connectSeconds = 10;
   double firstSeconds = 600;
   double silenceSeconds = 120;
-
-  remote::HttpAccess access() const {
-    const auto milliseconds = [](double seconds) {
-      return std::chrono::milliseconds(std::llround(seconds * kMilliseconds));
-    };
-    remote::HttpAccess access;
-    access.certificateFile = certificates;
-    access.limits.connect = milliseconds(connectSeconds);
-    access.limits.firstByte = milliseconds(firstSeconds);
-    access.limits.silence = milliseconds(silenceSeconds);
-    if (keyVariable.empty()) return access;
-    const char* const key = std::getenv(keyVariable.c_str());
-    if (key == nullptr || *key == '\0')
-      refuseOption("--key-from", keyVariable, "a variable of the environment that holds the key");
-    access.key = key;
-    return access;
-  }
 };
+
+/// A server as it is asked. `name`: that of the list, or the host of its address.
+struct AskedServer {
+  std::string name;
+  remote::RemoteServer server;
+};
+
+workbench::ServerList serverList() {
+  return workbench::ServerList(workbench::standardServersFile());
+}
+
+/// The host of an address and its port, where it has one: "gpu-3:8000".
+std::string hostOf(const std::string& url) {
+  const std::string root = remote::rootOf(url);
+  const std::size_t begin = root.find("://");
+  const std::string rest = begin == std::string::npos ? root : root.substr(begin + 3);
+  return rest.substr(0, rest.find('/'));
+}
+
+/// Options count more than what the list says. Throws Failure where a key is not where it should be.
+AskedServer askedServer(const ServerOptions& options, const std::stop_token& stop) {
+  AskedServer asked{.name = hostOf(options.url), .server = {.url = options.url, .model = {}}};
+  if (std::optional<workbench::NamedServer> known = serverList().find(options.url)) {
+    if (!options.keyVariable.empty()) known->key = workbench::KeyPlace::None;
+    asked.name = known->name;
+    asked.server.url = known->url;
+    asked.server.model = known->model;
+    asked.server.access = workbench::accessTo(*known, stop);
+  }
+  const auto milliseconds = [](double seconds) {
+    return std::chrono::milliseconds(std::llround(seconds * kMilliseconds));
+  };
+  remote::HttpAccess& access = asked.server.access;
+  if (!options.certificates.empty()) access.certificateFile = options.certificates;
+  access.limits.connect = milliseconds(options.connectSeconds);
+  access.limits.firstByte = milliseconds(options.firstSeconds);
+  access.limits.silence = milliseconds(options.silenceSeconds);
+  if (options.keyVariable.empty()) return asked;
+  const char* const key = std::getenv(options.keyVariable.c_str());
+  if (key == nullptr || *key == '\0')
+    refuseOption("--key-from", options.keyVariable, "a variable of the environment that holds the key");
+  access.key = key;
+  return asked;
+}
+
+/// Nothing, and why on standard error, where its key is not where it should be.
+std::optional<AskedServer> serverToAsk(const Context& context, const ServerOptions& options) {
+  try {
+    return askedServer(options, context.stop);
+  } catch (const Failure& failure) {
+    context.streams.err << failure.what() << '\n';
+    return std::nullopt;
+  }
+}
 
 struct RemoteRunOptions {
   ServerOptions server;
@@ -75,7 +114,10 @@ struct RemoteRunOptions {
 };
 
 void addServerOptions(CLI::App& command, ServerOptions& server) {
-  command.add_option("URL", server.url, "Address of the server, e.g. http://gpu-3:8000")->required();
+  command
+      .add_option("URL", server.url,
+                  "Address of the server, e.g. http://gpu-3:8000, or its name in the list of servers")
+      ->required();
   command.add_option("--key-from", server.keyVariable,
                      "Variable of the environment that holds the server's key");
   command.add_option("--certificates", server.certificates,
@@ -145,9 +187,11 @@ std::optional<remote::ServerFacts> factsOf(const Context& context, remote::HttpC
 }
 
 ExitCode showServer(const Context& context, const ServerOptions& options, bool asJson) {
-  const remote::HttpAccess access = options.access();
+  const std::optional<AskedServer> there = serverToAsk(context, options);
+  if (!there) return ExitCode::RunFailed;
   remote::HttpClient client;
-  const std::optional<remote::ServerFacts> asked = factsOf(context, client, options.url, access);
+  const std::optional<remote::ServerFacts> asked =
+      factsOf(context, client, there->server.url, there->server.access);
   if (context.stop.stop_requested()) return ExitCode::Stopped;
   if (!asked) return ExitCode::RunFailed;
   const remote::ServerFacts& facts = *asked;
@@ -240,14 +284,6 @@ Json stepsJson(const std::vector<exports::ChatRequest>& requests, const remote::
   return steps;
 }
 
-/// The host of an address and its port, where it has one: "gpu-3:8000".
-std::string hostOf(const std::string& url) {
-  const std::string root = remote::rootOf(url);
-  const std::size_t begin = root.find("://");
-  const std::string rest = begin == std::string::npos ? root : root.substr(begin + 3);
-  return rest.substr(0, rest.find('/'));
-}
-
 /// Records a run in a file, if that is wanted.
 class RemoteRecording {
  public:
@@ -279,7 +315,8 @@ class RemoteRecording {
 
 ExitCode runOnServer(const Context& context, const RemoteRunOptions& options) {
   const Streams& streams = context.streams;
-  const remote::HttpAccess access = options.server.access();
+  const std::optional<AskedServer> there = serverToAsk(context, options.server);
+  if (!there) return ExitCode::RunFailed;
   QueryOptions given = queryOptions(options.query);
   retrieveWith(given, options.query, context);
   const auto read = readFileForServer(options.file, given, streams);
@@ -301,7 +338,8 @@ ExitCode runOnServer(const Context& context, const RemoteRunOptions& options) {
   if (requests.requests.empty()) return ExitCode::WrongInput;
 
   remote::HttpClient client;
-  const std::optional<remote::ServerFacts> asked = factsOf(context, client, options.server.url, access);
+  const std::optional<remote::ServerFacts> asked =
+      factsOf(context, client, there->server.url, there->server.access);
   if (context.stop.stop_requested()) return ExitCode::Stopped;
   if (!asked) return ExitCode::RunFailed;
   const remote::ServerFacts& facts = *asked;
@@ -312,10 +350,8 @@ ExitCode runOnServer(const Context& context, const RemoteRunOptions& options) {
     streams.err << failure.what() << '\n';
     return ExitCode::RunFailed;
   }
-  const std::vector<remote::RemoteTarget> targets{
-      {.name = hostOf(options.server.url),
-       .server = {.url = options.server.url, .model = options.model, .access = access},
-       .facts = facts}};
+  std::vector<remote::RemoteTarget> targets{{.name = there->name, .server = there->server, .facts = facts}};
+  if (!options.model.empty()) targets.front().server.model = options.model;
   const std::vector<std::size_t> targetOf;
   AnswerPrinter printer(context, requests.requests, options.json);
   remote::RemoteTrace traced(recording->sink(),
@@ -334,7 +370,7 @@ ExitCode runOnServer(const Context& context, const RemoteRunOptions& options) {
   if (options.json) {
     Json json;
     json["server"] = factsJson(facts);
-    json["url"] = remote::rootOf(options.server.url);
+    json["url"] = remote::rootOf(there->server.url);
     json["steps"] = stepsJson(requests.requests, result);
     streams.out << json.dump(2, ' ', false, Json::error_handler_t::replace) << '\n';
   } else if (!result.steps.empty()) {
@@ -385,6 +421,146 @@ void addRemoteRun(CLI::App& group, Context& context) {
   });
 }
 
+struct ListedServerOptions {
+  workbench::NamedServer server;
+  std::string keyVariable;
+  bool keepsKey = false;
+};
+
+/// The first line of standard input, which is a key: options would be seen by everybody.
+std::string keyFromInput(std::istream& in) {
+  std::string key;
+  std::getline(in, key);
+  while (!key.empty() && (key.back() == '\r' || key.back() == ' ')) key.pop_back();
+  return key;
+}
+
+ExitCode addToList(const Context& context, ListedServerOptions options) {
+  if (!options.keyVariable.empty()) {
+    options.server.key = workbench::KeyPlace::Environment;
+    options.server.keyVariable = options.keyVariable;
+  }
+  if (options.keepsKey) options.server.key = workbench::KeyPlace::Secrets;
+  try {
+    workbench::ServerList list = serverList();
+    if (const std::optional<Error> problem = workbench::problemOf(options.server)) {
+      context.streams.err << Failure(*problem).what() << '\n';
+      return ExitCode::WrongInput;
+    }
+    if (options.keepsKey) {
+      const std::string key = keyFromInput(context.streams.in);
+      if (key.empty()) {
+        context.streams.err << "standard input: found no key, expected one in its first line\n";
+        return ExitCode::WrongInput;
+      }
+      remote::keepSecret(options.server.name, key, context.stop);
+    }
+    list.put(options.server);
+  } catch (const Failure& failure) {
+    context.streams.err << failure.what() << '\n';
+    return ExitCode::RunFailed;
+  }
+  return ExitCode::Fine;
+}
+
+ExitCode removeFromList(const Context& context, const std::string& name) {
+  workbench::ServerList list = serverList();
+  const std::optional<workbench::NamedServer> server = list.find(name);
+  if (!server) {
+    context.streams.err << "list of servers: found none of the name \"" << name << "\", expected one of it\n";
+    return ExitCode::WrongInput;
+  }
+  try {
+    list.remove(name);
+    if (server->key == workbench::KeyPlace::Secrets) remote::forgetSecret(name, context.stop);
+  } catch (const Failure& failure) {
+    context.streams.err << failure.what() << '\n';
+    return ExitCode::RunFailed;
+  }
+  return ExitCode::Fine;
+}
+
+std::string keyText(const workbench::NamedServer& server) {
+  switch (server.key) {
+    case workbench::KeyPlace::None:
+      break;
+    case workbench::KeyPlace::Environment:
+      return "in " + server.keyVariable;
+    case workbench::KeyPlace::Secrets:
+      return "in the secret store";
+  }
+  return "none";
+}
+
+ExitCode writeList(const Context& context, bool asJson) {
+  const std::vector<workbench::NamedServer> servers = serverList().list();
+  if (asJson) {
+    Json json = Json::array();
+    for (const workbench::NamedServer& server : servers) {
+      Json& entry = json.emplace_back();
+      entry["name"] = server.name;
+      entry["url"] = server.url;
+      if (!server.model.empty()) entry["model"] = server.model;
+      entry["key"] = workbench::keyPlaceName(server.key);
+      if (!server.keyVariable.empty()) entry["key_variable"] = server.keyVariable;
+    }
+    context.streams.out << json.dump(2) << '\n';
+    return ExitCode::Fine;
+  }
+  if (servers.empty()) {
+    context.streams.out << "  no server has a name yet: spanq remote add NAME URL\n";
+    return ExitCode::Fine;
+  }
+  TextTable table({{"name", TextTable::Align::Left},
+                   {"address", TextTable::Align::Left},
+                   {"model", TextTable::Align::Left},
+                   {"key", TextTable::Align::Left}});
+  for (const workbench::NamedServer& server : servers)
+    table.addRow(
+        {server.name, server.url, server.model.empty() ? "the query's" : server.model, keyText(server)});
+  context.streams.out << table.text();
+  return ExitCode::Fine;
+}
+
+void addRemoteList(CLI::App& group, Context& context) {
+  CLI::App* command = group.add_subcommand("list", "List the servers that have names");
+  command->footer("Example:\n  spanq remote list\n");
+  const auto json = std::make_shared<bool>(false);
+  command->add_flag("--json", *json, "Write JSON");
+  command->callback(
+      [&context, json] { context.action = [&context, json] { return writeList(context, *json); }; });
+}
+
+void addRemoteAdd(CLI::App& group, Context& context) {
+  CLI::App* command = group.add_subcommand("add", "Give a server a name, or change the one that has it");
+  command->footer(
+      "Examples:\n  spanq remote add gpu-3 http://gpu-3:8000\n"
+      "  spanq remote add there https://api.example/v1 --key-from OPENAI_API_KEY --model gpt-x\n");
+  const auto options = std::make_shared<ListedServerOptions>();
+  command->add_option("NAME", options->server.name, "Its name, e.g. gpu-3")->required();
+  command->add_option("URL", options->server.url, "Its address, e.g. http://gpu-3:8000")->required();
+  command->add_option("--model", options->server.model, "The server's model, in place of a query's");
+  command->add_option("--certificates", options->server.certificateFile,
+                      "File (PEM) of the authorities to trust, in place of the system's");
+  CLI::Option* from = command->add_option("--key-from", options->keyVariable,
+                                          "Variable of the environment that holds the server's key");
+  command
+      ->add_flag("--keep-key", options->keepsKey,
+                 "Keep its key in the desktop's secret store; the first line of standard input is the key")
+      ->excludes(from);
+  command->callback(
+      [&context, options] { context.action = [&context, options] { return addToList(context, *options); }; });
+}
+
+void addRemoteRemove(CLI::App& group, Context& context) {
+  CLI::App* command = group.add_subcommand("remove", "Take a server out of the list, and its key away");
+  command->footer("Example:\n  spanq remote remove gpu-3\n");
+  const auto name = std::make_shared<std::string>();
+  command->add_option("NAME", *name, "Its name")->required();
+  command->callback(
+      [&context, name] { context.action = [&context, name] { return removeFromList(context, *name); }; });
+}
+
 }  // namespace
 
 void addRemote(CLI::App& app, Context& context) {
@@ -393,6 +569,9 @@ void addRemote(CLI::App& app, Context& context) {
   group->require_subcommand(1);
   addRemoteShow(*group, context);
   addRemoteRun(*group, context);
+  addRemoteList(*group, context);
+  addRemoteAdd(*group, context);
+  addRemoteRemove(*group, context);
 }
 
 }  // namespace spanscope::cli

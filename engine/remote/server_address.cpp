@@ -64,7 +64,7 @@ std::variant<ServerAddress, Error> readServerAddress(const std::string& url) {
   if (part(parsed.get(), CURLUPART_USER) || part(parsed.get(), CURLUPART_PASSWORD))
     return refuse("an address with a user name or a password", "one without");
   if (part(parsed.get(), CURLUPART_QUERY) || part(parsed.get(), CURLUPART_FRAGMENT))
-    return refuse(shown, "an address without ? and #");
+    return refuse("an address with ? or #", "one without");
   std::string host = part(parsed.get(), CURLUPART_HOST).value_or("");
   if (host.size() > 2 && host.front() == '[') host = host.substr(1, host.size() - 2);
   if (host.empty()) return refuse(shown, example);

@@ -137,7 +137,8 @@ class TestSpanqExitCodes : public QObject {
  private:
   struct Row {
     QString command;
-    QStringList fine;   ///< arguments with which it ends well; empty: not within the time of a test
+    QStringList fine;   ///< arguments with which it ends well; empty: not within the time of a test, or it
+                        ///< writes nothing
     QStringList wrong;  ///< with which its input is wrong; empty: it has none
   };
   std::vector<Row> rows() const;
@@ -148,6 +149,7 @@ class TestSpanqExitCodes : public QObject {
 };
 
 void TestSpanqExitCodes::initTestCase() {
+  qputenv("XDG_CONFIG_HOME", QFile::encodeName(path("settings")));
   const QString rag = kSource + "/resources/queries/rag.json";
   QCOMPARE(exitCode({"run", "--cache-dir", path("spans"), "--trace", path("rag.trace"), rag}), 0);
   QCOMPARE(::mkfifo(QFile::encodeName(path("pipe")).constData(), 0600), 0);
@@ -190,6 +192,9 @@ std::vector<TestSpanqExitCodes::Row> TestSpanqExitCodes::rows() const {
       {"cache clear", store + QStringList{"--of", "nothing"}, noStore},
       {"remote show", {}, {}},
       {"remote run", {}, {"http://127.0.0.1:1", none}},
+      {"remote list", {}, {}},
+      {"remote add", {}, {"gpu-3", "nowhere at all"}},
+      {"remote remove", {}, {"nobody"}},
       {"lesson list", {}, {}},
       {"lesson check", {lesson}, {none}},
       {"lesson run", {lesson}, {none}},

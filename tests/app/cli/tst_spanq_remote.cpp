@@ -139,6 +139,41 @@ class TestSpanqRemote : public QObject {
     QVERIFY(!QFile::exists(QString::fromStdString(none)));
   }
 
+  void serversHaveNames() {
+    const QTemporaryDir settings;
+    qputenv("XDG_CONFIG_HOME", settings.path().toLocal8Bit());
+    QVERIFY(spanq({"remote", "list"}).out.find("no server has a name yet") != std::string::npos);
+    Server server(llamaServer(streamedAnswer()));
+    QCOMPARE(spanq({"remote", "add", "gpu-3", addressOf(server), "--key-from", "SPANSCOPE_TEST_KEY"}).code,
+             0);
+    QCOMPARE(spanq({"remote", "add", "gpu-4", "ftp://nowhere"}).code, 1);
+    const SpanqResult list = spanq({"remote", "list"});
+    QVERIFY2(list.out.find("gpu-3") != std::string::npos, list.out.c_str());
+    QVERIFY2(list.out.find("in SPANSCOPE_TEST_KEY") != std::string::npos, list.out.c_str());
+    const nlohmann::json json = nlohmann::json::parse(spanq({"remote", "list", "--json"}).out);
+    QCOMPARE(json.size(), std::size_t{1});
+    QCOMPARE(json[0]["key"].get<std::string>(), std::string("environment"));
+
+    // Without the key nothing is sent.
+    QCOMPARE(spanq({"remote", "run", "gpu-3", kQueries + "rag.json"}).code, 3);
+    QCOMPARE(server.requests(), 0);
+    ::setenv("SPANSCOPE_TEST_KEY", "very-secret", 1);
+    const std::string path = settings.filePath("there.trace").toStdString();
+    const SpanqResult result = spanq({"remote", "run", "gpu-3", "--trace", path, kQueries + "rag.json"});
+    ::unsetenv("SPANSCOPE_TEST_KEY");
+    QVERIFY2(result.code == 0, result.err.c_str());
+    QVERIFY(server.request().contains("Authorization: Bearer very-secret\r\n"));
+    const SpanqResult shown = spanq({"trace", "show", path});
+    QVERIFY2(shown.out.find("policy llama.cpp on gpu-3") != std::string::npos, shown.out.c_str());
+    QFile file(settings.filePath("spanscope/servers.json"));
+    QVERIFY(file.open(QIODevice::ReadOnly));
+    QVERIFY(!file.readAll().contains("very-secret"));
+
+    QCOMPARE(spanq({"remote", "remove", "gpu-3"}).code, 0);
+    QCOMPARE(spanq({"remote", "remove", "gpu-3"}).code, 1);
+    qunsetenv("XDG_CONFIG_HOME");
+  }
+
   void keysComeFromTheEnvironment() {
     Server server(llamaServer(streamedAnswer()));
     ::setenv("SPANSCOPE_TEST_KEY", "very-secret", 1);

@@ -1,0 +1,193 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "engine/workbench/servers/server_list.h"
+
+#include "engine/base/output_file.h"
+#include "engine/base/utf8.h"
+#include "engine/remote/secrets/secret_store.h"
+#include "engine/remote/server_address.h"
+
+#include <nlohmann/json.hpp>
+
+#include <algorithm>
+#include <array>
+#include <cstdlib>
+#include <fstream>
+#include <iterator>
+#include <system_error>
+#include <utility>
+#include <variant>
+
+namespace spanscope::workbench {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+constexpr std::size_t kLongestName = 100;
+constexpr std::array kKeyPlaces{"none", "environment", "secrets"};
+
+std::string serverField(const Json& object, const char* name) {
+  const auto found = object.find(name);
+  return found != object.end() && found->is_string() ? found->get<std::string>() : std::string();
+}
+
+bool isVariable(const std::string& name) {
+  const auto fits = [](char c) {
+    return (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '_';
+  };
+  return !name.empty() && std::all_of(name.begin(), name.end(), fits);
+}
+
+/// A name goes into menus, tables and traces, on one line.
+bool isServerName(const std::string& name) {
+  const auto isControl = [](char c) { return static_cast<unsigned char>(c) < ' ' || c == '\x7f'; };
+  return !name.empty() && name.size() <= kLongestName && name.front() != ' ' && name.back() != ' ' &&
+         isValidUtf8(name) && std::none_of(name.begin(), name.end(), isControl);
+}
+
+}  // namespace
+
+const char* keyPlaceName(KeyPlace place) {
+  return kKeyPlaces[static_cast<std::size_t>(place)];
+}
+
+std::optional<KeyPlace> findKeyPlace(std::string_view name) {
+  const auto found = std::find(kKeyPlaces.begin(), kKeyPlaces.end(), name);
+  if (found == kKeyPlaces.end()) return std::nullopt;
+  return static_cast<KeyPlace>(found - kKeyPlaces.begin());
+}
+
+std::optional<Error> problemOf(const NamedServer& server) {
+  if (!isServerName(server.name) || server.name == "embedded") {
+    return errorAt("name", server.name.empty() ? "none" : "\"" + toValidUtf8(server.name) + "\"",
+                   "a short name on one line, such as gpu-3");
+  }
+  auto address = remote::readServerAddress(server.url);
+  if (auto* problem = std::get_if<Error>(&address)) {
+    problem->place = "address";
+    return std::move(*problem);
+  }
+  if (server.key == KeyPlace::Environment && !isVariable(server.keyVariable))
+    return errorAt("key", "no variable of the environment", "one such as OPENAI_API_KEY");
+  return std::nullopt;
+}
+
+std::vector<NamedServer> ServerList::list() const {
+  if (m_file.empty()) return m_servers;
+  constexpr std::uintmax_t kMostBytes = 1U << 20U;
+  std::error_code error;
+  const std::uintmax_t bytes = std::filesystem::file_size(m_file, error);
+  if (error || bytes > kMostBytes) return {};
+  std::ifstream file(m_file, std::ios::binary);
+  const std::string text{std::istreambuf_iterator<char>(file), {}};
+  const Json json = Json::parse(text, nullptr, false);
+  std::vector<NamedServer> servers;
+  if (json.is_discarded() || !json.is_object()) return servers;
+  const auto all = json.find("servers");
+  if (all == json.end() || !all->is_array()) return servers;
+  for (const Json& entry : *all) {
+    if (!entry.is_object() || servers.size() >= kMost) continue;
+    NamedServer server{.name = serverField(entry, "name"), .url = serverField(entry, "url")};
+    server.model = serverField(entry, "model");
+    server.key = findKeyPlace(serverField(entry, "key")).value_or(KeyPlace::None);
+    server.keyVariable = serverField(entry, "key_variable");
+    server.certificateFile = serverField(entry, "certificates");
+    const auto isSame = [&server](const NamedServer& other) { return other.name == server.name; };
+    if (problemOf(server) || std::any_of(servers.begin(), servers.end(), isSame)) continue;
+    servers.push_back(std::move(server));
+  }
+  std::sort(servers.begin(), servers.end(),
+            [](const NamedServer& a, const NamedServer& b) { return a.name < b.name; });
+  return servers;
+}
+
+std::optional<NamedServer> ServerList::find(std::string_view name) const {
+  for (NamedServer& server : list()) {
+    if (server.name == name) return std::move(server);
+  }
+  return std::nullopt;
+}
+
+void ServerList::put(const NamedServer& server) {
+  if (std::optional<Error> problem = problemOf(server)) {
+    problem->file = "server";
+    throw Failure(std::move(*problem));
+  }
+  std::vector<NamedServer> servers = list();
+  std::erase_if(servers, [&server](const NamedServer& other) { return other.name == server.name; });
+  if (servers.size() >= kMost)
+    throw Failure({"servers", {}, std::to_string(kMost + 1), "at most " + std::to_string(kMost)});
+  servers.push_back(server);
+  write(std::move(servers));
+}
+
+void ServerList::remove(std::string_view name) {
+  std::vector<NamedServer> servers = list();
+  if (std::erase_if(servers, [name](const NamedServer& other) { return other.name == name; }) > 0)
+    write(std::move(servers));
+}
+
+void ServerList::write(std::vector<NamedServer> servers) {
+  std::sort(servers.begin(), servers.end(),
+            [](const NamedServer& a, const NamedServer& b) { return a.name < b.name; });
+  if (m_file.empty()) {
+    m_servers = std::move(servers);
+    return;
+  }
+  Json json;
+  json["servers"] = Json::array();
+  for (const NamedServer& server : servers) {
+    Json& entry = json["servers"].emplace_back();
+    entry["name"] = server.name;
+    entry["url"] = server.url;
+    if (!server.model.empty()) entry["model"] = server.model;
+    if (server.key != KeyPlace::None) entry["key"] = keyPlaceName(server.key);
+    if (!server.keyVariable.empty()) entry["key_variable"] = server.keyVariable;
+    if (!server.certificateFile.empty()) entry["certificates"] = server.certificateFile;
+  }
+  std::error_code ignored;
+  std::filesystem::create_directories(m_file.parent_path(), ignored);
+  const std::string text = json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
+  if (const std::optional<Error> error = writeFile(m_file, text)) throw Failure(*error);
+}
+
+std::filesystem::path standardServersFile() {
+  const auto absolute = [](const char* name) -> std::filesystem::path {
+    // NOLINTNEXTLINE(concurrency-mt-unsafe): nobody sets variables of the environment.
+    const char* const value = std::getenv(name);
+    const std::filesystem::path path = value != nullptr ? value : "";
+    return path.is_absolute() ? path : std::filesystem::path();
+  };
+  std::filesystem::path folder = absolute("XDG_CONFIG_HOME");
+  if (folder.empty() && !absolute("HOME").empty()) folder = absolute("HOME") / ".config";
+  return folder.empty() ? folder : folder / "spanscope" / "servers.json";
+}
+
+remote::HttpAccess accessTo(const NamedServer& server, const std::stop_token& stop) {
+  remote::HttpAccess access;
+  access.certificateFile = server.certificateFile;
+  switch (server.key) {
+    case KeyPlace::None:
+      break;
+    case KeyPlace::Environment: {
+      // NOLINTNEXTLINE(concurrency-mt-unsafe): nobody sets variables of the environment.
+      const char* const key = std::getenv(server.keyVariable.c_str());
+      if (key == nullptr || *key == '\0')
+        throw Failure({"server " + server.name, "key",
+                       "no variable " + server.keyVariable + " in the environment",
+                       "one that holds its key"});
+      access.key = key;
+      break;
+    }
+    case KeyPlace::Secrets: {
+      const std::optional<std::string> key = remote::findSecret(server.name, stop);
+      if (!key || key->empty())
+        throw Failure({"server " + server.name, "key", "none in the desktop's secret store",
+                       "its key, kept there when the server got its name"});
+      access.key = *key;
+      break;
+    }
+  }
+  return access;
+}
+
+}  // namespace spanscope::workbench

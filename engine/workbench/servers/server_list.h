@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// The servers that a person gave names to. Window and command line share the list, which is a file; keys are
+// never in it.
+#pragma once
+
+#include "engine/base/error.h"
+#include "engine/remote/http/http_client.h"
+
+#include <cstddef>
+#include <cstdint>
+#include <filesystem>
+#include <optional>
+#include <stop_token>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace spanscope::workbench {
+
+/// Where the key of a server is.
+enum class KeyPlace : std::uint8_t {
+  None,         ///< it wants none
+  Environment,  ///< in a variable of the environment
+  Secrets,      ///< in the desktop's secret store (remote/secrets)
+};
+const char* keyPlaceName(KeyPlace place);  ///< "none", "environment", "secrets": in the file
+std::optional<KeyPlace> findKeyPlace(std::string_view name);
+
+struct NamedServer {
+  std::string name;     ///< "gpu-3"
+  std::string url;      ///< "http://gpu-3:8000", with or without /v1
+  std::string model{};  ///< the server's name for the model; empty: the one that a query names
+  KeyPlace key = KeyPlace::None;
+  std::string keyVariable{};      ///< for Environment
+  std::string certificateFile{};  ///< PEM of the authorities to trust; empty: the system's
+  bool operator==(const NamedServer&) const = default;
+};
+
+/// What is wrong with a server as it is; nothing: it can be asked. The error has no file.
+std::optional<Error> problemOf(const NamedServer& server);
+
+class ServerList {
+ public:
+  static constexpr std::size_t kMost = 200;
+
+  ServerList() = default;  ///< until the program ends
+  /// Keeps them in a file, which other programs of the person may share. A file that is none counts as empty.
+  explicit ServerList(std::filesystem::path file) : m_file(std::move(file)) {}
+
+  /// By name, ascending. Entries that are wrong are left out.
+  std::vector<NamedServer> list() const;
+  std::optional<NamedServer> find(std::string_view name) const;
+  /// Adds a server, or replaces the one of this name. Throws Failure for one that is wrong, and where the
+  /// file cannot be written.
+  void put(const NamedServer& server);
+  /// Throws Failure where the file cannot be written.
+  void remove(std::string_view name);
+
+ private:
+  void write(std::vector<NamedServer> servers);
+
+  std::filesystem::path m_file;
+  std::vector<NamedServer> m_servers;  ///< those of a program without a file
+};
+
+/// spanscope/servers.json in this user's folder for settings. Empty: there is no such folder.
+std::filesystem::path standardServersFile();
+
+/// How it is reached, its key included, which is looked up now. Throws Failure where the key is not where it
+/// should be.
+remote::HttpAccess accessTo(const NamedServer& server, const std::stop_token& stop = {});
+
+}  // namespace spanscope::workbench
