@@ -76,6 +76,11 @@ AskedServer askedServer(const ServerOptions& options, const std::stop_token& sto
     asked.server.url = known->url;
     asked.server.model = known->model;
     asked.server.access = workbench::accessTo(*known, stop);
+  } else if (options.url.find(':') == std::string::npos) {
+    throw Failure({"server",
+                   {},
+                   "no name of the list: \"" + options.url + "\"",
+                   "one that spanq remote list writes, or an address such as http://localhost:8000"});
   }
   const auto milliseconds = [](double seconds) {
     return std::chrono::milliseconds(std::llround(seconds * kMilliseconds));

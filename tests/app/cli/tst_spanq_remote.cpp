@@ -170,6 +170,9 @@ class TestSpanqRemote : public QObject {
     QVERIFY(!file.readAll().contains("very-secret"));
 
     QCOMPARE(spanq({"remote", "remove", "gpu-3"}).code, 0);
+    const SpanqResult unknown = spanq({"remote", "show", "gpu-3"});
+    QCOMPARE(unknown.code, 3);
+    QVERIFY2(unknown.err.find("no name of the list: \"gpu-3\"") != std::string::npos, unknown.err.c_str());
     QCOMPARE(spanq({"remote", "remove", "gpu-3"}).code, 1);
     qunsetenv("XDG_CONFIG_HOME");
   }
