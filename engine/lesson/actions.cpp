@@ -438,7 +438,7 @@ std::optional<Target> readTarget(std::string_view text) {
     return Target{Target::Kind::Node, std::string(rest)};
   }
   const std::optional<std::size_t> number = wholeNumber<std::size_t>(rest);
-  if (!number || *number == 0) return std::nullopt;
+  if (!number || (*number == 0 && kind != "block")) return std::nullopt;
   if (kind == "span") return Target{Target::Kind::Span, {}, *number};
   if (kind == "block") return Target{Target::Kind::Block, {}, *number};
   if (kind == "token") return Target{Target::Kind::Token, {}, *number};

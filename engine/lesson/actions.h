@@ -51,7 +51,8 @@ enum class ArgumentKind : std::uint8_t {
 };
 
 /// One thing of a lesson's query or run that can be pointed at, or a dock of the window, at which only a link
-/// can point. Numbers count from 1 in view order, in the first prompt of the last run.
+/// can point. Numbers count in view order, in the first prompt of the last run: blocks from 0, as views do,
+/// spans and tokens from 1.
 struct Target {
   enum class Kind : std::uint8_t { Node, Span, Block, Token, Dock };
   Kind kind = Kind::Node;

@@ -127,7 +127,7 @@ class PromptPicture {
       }
       m_out += "</g>\n";
       // Numbers that would stand upon each other are left out.
-      if (width >= 14) text(left + width / 2, top + kTop + kBox + 14, "number", std::to_string(i + 1));
+      if (width >= 14) text(left + width / 2, top + kTop + kBox + 14, "number", std::to_string(i));
       left += width;
     }
     labels(boxes, perToken, top);

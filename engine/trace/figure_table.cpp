@@ -67,14 +67,15 @@ Value ofOptional(const std::optional<double>& number) {
   return number ? Value(*number) : std::nullopt;
 }
 
-/// The first block of the first prompt for which this holds, counted from 1 in view order.
+/// The first block of the first prompt for which this holds, counted from 0 in view order, as views number
+/// them.
 Value firstBlock(const RunFacts& run, bool (*holds)(const BlockLookedUp& block)) {
   if (run.requests.empty()) return std::nullopt;
   const RequestFacts& request = run.requests.front();
   const std::vector<BlockPlace> places = blocksInView(request, run.blockSize);
   for (std::size_t i = 0; i < places.size(); ++i) {
     for (const BlockLookedUp& block : request.lookups) {
-      if (BlockPlace{block.segment, block.virtualIndex} == places[i] && holds(block)) return count(i + 1);
+      if (BlockPlace{block.segment, block.virtualIndex} == places[i] && holds(block)) return count(i);
     }
   }
   return std::nullopt;
@@ -327,7 +328,7 @@ const std::vector<Figure>& table() {
       {.name = "first block not found",
        .unit = Unit::Place,
        .meaning = forTranslation(
-           "Figures", "the first block of the first prompt that was not wholly found, from 1 in view order"),
+           "Figures", "the first block of the first prompt that was not wholly found, from 0 in view order"),
        .events = "block_looked_up",
        .ofRun =
            [](const RunFacts& run) {
@@ -339,7 +340,7 @@ const std::vector<Figure>& table() {
        .unit = Unit::Place,
        .meaning = forTranslation(
            "Figures",
-           "the first block of the first prompt that was found at another position, from 1 in view order"),
+           "the first block of the first prompt that was found at another position, from 0 in view order"),
        .events = "block_looked_up",
        .ofRun =
            [](const RunFacts& run) {

@@ -143,8 +143,8 @@ std::optional<Selection> selectionOf(const Target& target, const document::Docum
   }
   if (target.kind == Target::Kind::Block) {
     const std::vector<trace::BlockPlace> blocks = trace::blocksInView(request, run->blockSize);
-    if (target.number == 0 || target.number > blocks.size()) return std::nullopt;
-    const trace::BlockPlace& place = blocks[target.number - 1];
+    if (target.number >= blocks.size()) return std::nullopt;
+    const trace::BlockPlace& place = blocks[target.number];
     selection.block = BlockRef{request.request, place.segment, place.virtualIndex};
     return selection;
   }
@@ -155,8 +155,8 @@ std::optional<Selection> selectionOf(const Target& target, const document::Docum
   return selection;
 }
 
-std::size_t blockNumber(const Selection& selection, const trace::RunFacts& run) {
-  if (run.requests.empty()) return 0;
+std::optional<std::size_t> blockNumber(const Selection& selection, const trace::RunFacts& run) {
+  if (run.requests.empty()) return std::nullopt;
   const trace::RequestFacts& request = run.requests.front();
   trace::BlockPlace place;
   if (selection.block && selection.block->request == request.request)
@@ -165,10 +165,11 @@ std::size_t blockNumber(const Selection& selection, const trace::RunFacts& run) 
     place =
         trace::blockOf({.segment = selection.token->segment, .local = selection.token->local}, run.blockSize);
   else
-    return 0;
+    return std::nullopt;
   const std::vector<trace::BlockPlace> blocks = trace::blocksInView(request, run.blockSize);
   const auto found = std::find(blocks.begin(), blocks.end(), place);
-  return found == blocks.end() ? 0 : static_cast<std::size_t>(found - blocks.begin()) + 1;
+  if (found == blocks.end()) return std::nullopt;
+  return static_cast<std::size_t>(found - blocks.begin());
 }
 
 std::optional<std::size_t> positionOf(const Moment& moment, RunId run, const TraceStore& trace) {

@@ -55,8 +55,8 @@ QString changeName(lesson::ActionKind kind);
 /// What a target means in a document and a run; nothing where it is not there. `run` may be null.
 std::optional<Selection> selectionOf(const lesson::Target& target, const document::Document& document,
                                      const trace::RunFacts* run);
-/// The number, from 1, of the block that is selected, in the first prompt of a run; 0: none of it is.
-std::size_t blockNumber(const Selection& selection, const trace::RunFacts& run);
+/// The number, from 0, of the block that is selected, in the first prompt of a run; nothing: none of it is.
+std::optional<std::size_t> blockNumber(const Selection& selection, const trace::RunFacts& run);
 /// How many events have happened at a moment of a run; nothing where its trace has no such moment.
 std::optional<std::size_t> positionOf(const lesson::Moment& moment, RunId run, const TraceStore& trace);
 

@@ -395,9 +395,10 @@ QString LessonCourse::dock() const {
   return view.docks.empty() ? QString() : QString::fromStdString(view.docks.back());
 }
 
-std::size_t LessonCourse::selectedBlock(const Selection& selection) const {
+std::optional<std::size_t> LessonCourse::selectedBlock(const Selection& selection) const {
   const State& state = stateInView();
-  return state.runs == 0 ? 0 : blockNumber(selection, m_facts[state.runs - 1]);
+  if (state.runs == 0) return std::nullopt;
+  return blockNumber(selection, m_facts[state.runs - 1]);
 }
 
 }  // namespace spanscope::ui

@@ -97,8 +97,8 @@ class LessonCourse : public QObject {
   void workEnded(const QString& problem);
   /// The dock that the step in view spoke of last; empty: none.
   QString dock() const;
-  /// The number of the block that is selected in the last run of the step in view; 0: none.
-  std::size_t selectedBlock(const Selection& selection) const;
+  /// The number of the block that is selected in the last run of the step in view; nothing: none.
+  std::optional<std::size_t> selectedBlock(const Selection& selection) const;
 
  Q_SIGNALS:
   void changed();  ///< step, texts, answers or problem

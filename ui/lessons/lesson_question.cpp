@@ -114,9 +114,8 @@ LessonQuestion::LessonQuestion(const lesson::FilledQuestion& question, const Les
     m_number->setMaximumWidth(110);
     const bool isBlock = m_kind == lesson::Question::Kind::Block;
     m_number->setPlaceholderText(isBlock ? tr("a block") : tr("a number"));
-    m_number->setAccessibleName(isBlock ? tr("Number of the block, from 1") : tr("Your number"));
-    m_number->setToolTip(isBlock ? tr("Select a block in any view, or type its number, counted from 1")
-                                 : QString());
+    m_number->setAccessibleName(isBlock ? tr("Number of the block") : tr("Your number"));
+    m_number->setToolTip(isBlock ? tr("Select a block in any view, or type the number below it") : QString());
     connect(m_number, &QLineEdit::textChanged, this, &LessonQuestion::refresh);
     connect(m_number, &QLineEdit::returnPressed, this, [this] {
       if (m_answer->isEnabled()) m_answer->click();
@@ -161,7 +160,7 @@ void LessonQuestion::refresh() {
 }
 
 void LessonQuestion::setBlock(std::size_t number) {
-  if (m_kind == lesson::Question::Kind::Block && m_number != nullptr && number > 0)
+  if (m_kind == lesson::Question::Kind::Block && m_number != nullptr)
     m_number->setText(QString::number(number));
 }
 

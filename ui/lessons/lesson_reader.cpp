@@ -284,7 +284,8 @@ void LessonReader::setInput(const ViewInput& input) {
   // What was selected before the question was asked is no answer.
   if (m_question != nullptr && input.selection != m_askedWith) {
     m_askedWith = input.selection;
-    m_question->setBlock(m_course->selectedBlock(input.selection));
+    if (const std::optional<std::size_t> block = m_course->selectedBlock(input.selection))
+      m_question->setBlock(*block);
   }
   if (isOther) refreshButtons();
 }

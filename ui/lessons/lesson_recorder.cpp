@@ -162,8 +162,8 @@ std::optional<Target> LessonRecorder::targetOf(const Selection& selection) const
         return Target{.kind = Target::Kind::Token,
                       .number = static_cast<std::size_t>(found - tokens.begin()) + 1};
     }
-    const std::size_t block = blockNumber(selection, *m_facts);
-    if (block > 0) return Target{.kind = Target::Kind::Block, .number = block};
+    if (const std::optional<std::size_t> block = blockNumber(selection, *m_facts))
+      return Target{.kind = Target::Kind::Block, .number = *block};
     return std::nullopt;
   }
   const document::NodeId node = selection.currentNode();

@@ -54,6 +54,7 @@ void TestLessonActions::linesAreReadAsTheyAreWritten_data() {
   row("  run  ", "run");
   row("select span:2", "select span:2");
   row("select block:3", "select block:3");
+  row("select block:0", "select block:0");
   row("select token:17", "select token:17");
   row("select node:", "select node:");
   row("scrub event:148", "scrub event:148");
@@ -93,7 +94,6 @@ void TestLessonActions::faults_data() {
   row("dock tokenz", 5, "\"tokenz\"");
   row("select node", 7, "\"node\"");
   row("select node:g", 7, "\"node:g\"");
-  row("select block:0", 7, "\"block:0\"");
   row("select block:99999999999999999999999", 7, "\"block:99999999999999999999999\"");
   row("scrub event:no_such", 6, "\"event:no_such\"");
   row("scrub later", 6, "\"later\"");

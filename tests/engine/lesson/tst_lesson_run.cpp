@@ -158,7 +158,7 @@ void TestLessonRun::whyHasAReason() {
     const trace::RequestFacts& request = run.requests.at(0);
     const trace::BlockPlace place =
         target->kind == Target::Kind::Block
-            ? trace::blocksInView(request, run.blockSize).at(target->number - 1)
+            ? trace::blocksInView(request, run.blockSize).at(target->number)
             : trace::blockOf(trace::tokensInView(request).at(target->number - 1), run.blockSize);
     const auto lookup = std::find_if(request.lookups.begin(), request.lookups.end(),
                                      [&place](const trace::BlockLookedUp& one) {

@@ -188,7 +188,7 @@ class TestLessonReader : public QObject {
     Selection selection;
     selection.block = BlockRef{facts.requests.front().request, blocks[1].segment, blocks[1].virtualIndex};
     m_window->workspace().select(selection);
-    QTRY_COMPARE(number->text(), QStringLiteral("2"));
+    QTRY_COMPARE(number->text(), QStringLiteral("1"));
   }
 
   void backAndForthAtRandomIsAlwaysTheSame() {
