@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "kernels/cpu/packed_panels.h"
 
+#include "kernels/cpu/panel_blocks.h"
+
 #include <algorithm>
 #include <array>
 #include <cstdint>
@@ -9,23 +11,17 @@
 namespace spanscope::cpu {
 namespace {
 
-using compute::PackedParts;
 using compute::WeightFormatInfo;
 
-constexpr std::int64_t kMostWidth = 32;
 constexpr std::int64_t kMostPart = 32;
-// Rows are far apart, so what comes next of them is asked for.
-constexpr std::int64_t kAheadBytes = 256;
 
 /// Bits of a code in the lower plane; the rest lies in the upper one.
 int lowBits(int bits) {
   return bits == 8 ? 8 : bits >= 4 ? 4 : 2;
 }
 
-/// A block of each feature of a panel, taken apart; zeros for features beyond the matrix.
-using Blocks = std::array<PackedParts, kMostWidth>;
 /// The codes of a part, [k][width].
-using Codes = std::array<std::uint8_t, kMostPart * kMostWidth>;
+using Codes = std::array<std::uint8_t, kMostPart * kMostPanelWidth>;
 
 using Bytes = std::uint8_t __attribute__((vector_size(16)));
 constexpr std::size_t kSide = 16;
@@ -47,7 +43,7 @@ std::array<Bytes, kSide> turned(std::array<Bytes, kSide> rows) {
   return rows;
 }
 
-void turnCodes(const Blocks& blocks, std::int64_t first, std::int64_t count, std::int64_t width,
+void turnCodes(const PanelBlocks& blocks, std::int64_t first, std::int64_t count, std::int64_t width,
                Codes& codes) {
   constexpr auto kStep = static_cast<std::int64_t>(kSide);
   if (width % kStep != 0) {
@@ -141,12 +137,8 @@ void putGroup(int bits, const PackedPanelShape& shape, const std::uint8_t* codes
   }
 }
 
-void packPart(const WeightFormatInfo& info, const PackedPanelShape& shape, const Blocks& blocks,
-              std::int64_t part, std::byte* out) {
-  for (std::int64_t i = 0; info.rule.hasScales && i < shape.width; ++i)
-    *out++ = static_cast<std::byte>(blocks[static_cast<std::size_t>(i)].scales[part]);
-  for (std::int64_t i = 0; info.rule.hasMinima && i < shape.width; ++i)
-    *out++ = static_cast<std::byte>(blocks[static_cast<std::size_t>(i)].minima[part]);
+void packCodes(const WeightFormatInfo& info, const PackedPanelShape& shape, const PanelBlocks& blocks,
+               std::int64_t part, std::byte* out) {
   Codes codes;
   turnCodes(blocks, part * shape.partElements, shape.partElements, shape.width, codes);
   for (std::int64_t k = 0; k < shape.partElements; k += kPackedGroup, out += shape.groupBytes)
@@ -173,24 +165,10 @@ PackedPanelShape packedPanelShape(const WeightFormatInfo& info, std::int64_t wid
 void packPanel(const compute::HostMatrix& matrix, const PackedPanelShape& shape, std::int64_t panel,
                std::int64_t k, std::int64_t columns, std::byte* out) {
   const WeightFormatInfo& info = compute::infoOf(matrix.format);
-  const std::int64_t first = panel * shape.width;
-  const std::int64_t features = std::min(shape.width, matrix.rows - first);
-  const std::int64_t count = columns / shape.blockElements;
-  const auto rowBytes = static_cast<std::int64_t>(matrix.rowBytes());
-  const std::byte* source = matrix.row(first) + k / shape.blockElements * info.blockBytes;
-  if (features < shape.width) std::fill_n(out, shape.panelBytes(columns), std::byte{0});
-  Blocks blocks{};
-  for (std::int64_t block = 0; block < count; ++block, out += shape.blockBytes, source += info.blockBytes) {
-    for (std::int64_t feature = 0; feature < features; ++feature) {
-      const std::byte* const own = source + feature * rowBytes;
-      __builtin_prefetch(own + kAheadBytes);
-      info.takeCodes(own, blocks[static_cast<std::size_t>(feature)]);
-      std::memcpy(out + 2 * feature, own + info.factorAt, 2);
-      if (info.rule.hasMinimum) std::memcpy(out + 2 * (shape.width + feature), own + info.minimumAt, 2);
-    }
-    for (std::int64_t part = 0; part < shape.blockElements / shape.partElements; ++part)
-      packPart(info, shape, blocks, part, out + shape.headBytes + part * shape.partBytes);
-  }
+  packBlocks(matrix, shape, shape.width, panel, k, columns, out,
+             [&](const PanelBlocks& blocks, std::int64_t part, std::byte* codes) {
+               packCodes(info, shape, blocks, part, codes);
+             });
 }
 
 }  // namespace spanscope::cpu

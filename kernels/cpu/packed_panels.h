@@ -43,7 +43,7 @@ inline constexpr std::int64_t kPackedGroup = 4;  ///< k that are packed together
 PackedPanelShape packedPanelShape(const compute::WeightFormatInfo& info, std::int64_t width);
 
 /// Packs `columns` columns of one panel from k on, both whole blocks; features beyond the matrix become
-/// zeros. `out` has shape.panelBytes(columns) bytes. The panel is at most 32 wide.
+/// zeros. `out` has shape.panelBytes(columns) bytes. The panel is at most kMostPanelWidth wide.
 void packPanel(const compute::HostMatrix& matrix, const PackedPanelShape& shape, std::int64_t panel,
                std::int64_t k, std::int64_t columns, std::byte* out);
 

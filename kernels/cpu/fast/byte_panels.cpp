@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "kernels/cpu/fast/byte_panels.h"
 
-#include <algorithm>
+#include "kernels/cpu/panel_blocks.h"
+
 #include <array>
 #include <cstdint>
 #include <cstring>
@@ -9,22 +10,17 @@
 namespace spanscope::cpu {
 namespace {
 
-using compute::PackedParts;
 using compute::WeightFormatInfo;
 
 constexpr std::int64_t kWidth = BytePanelShape::kWidth;
 constexpr std::int64_t kHalf = kWidth / 2;
 constexpr std::int64_t kMostGroups = 8;
-// Rows are far apart, so what comes next of them is asked for.
-constexpr std::int64_t kAhead = 256;
 
 /// Bits of a code in the lower planes; the rest lies in the upper ones.
 int lowBitsOf(int bits) {
   return bits == 8 ? 8 : bits >= 4 ? 4 : 2;
 }
 
-/// A block of each feature of a panel, taken apart; zeros for features beyond the matrix.
-using Blocks = std::array<PackedParts, kWidth>;
 /// For each group of a part and each feature, the codes of four k, a byte each.
 using Words = std::array<std::array<std::uint32_t, kWidth>, kMostGroups>;
 
@@ -102,15 +98,8 @@ void putCodes(int bits, std::int64_t lowBytes, const Words& words, std::int64_t 
   }
 }
 
-void packPart(const WeightFormatInfo& info, const BytePanelShape& shape, const Blocks& blocks,
-              std::int64_t part, std::byte* out) {
-  std::byte* head = out;
-  if (info.rule.hasScales) {
-    for (const PackedParts& block : blocks) *head++ = static_cast<std::byte>(block.scales[part]);
-  }
-  if (info.rule.hasMinima) {
-    for (const PackedParts& block : blocks) *head++ = static_cast<std::byte>(block.minima[part]);
-  }
+void packCodes(const WeightFormatInfo& info, const BytePanelShape& shape, const PanelBlocks& blocks,
+               std::int64_t part, std::byte* out) {
   Words words;
   for (std::size_t feature = 0; feature < blocks.size(); ++feature) {
     const std::uint8_t* const codes = blocks[feature].codes + part * shape.partElements;
@@ -118,7 +107,7 @@ void packPart(const WeightFormatInfo& info, const BytePanelShape& shape, const B
       std::memcpy(&words[static_cast<std::size_t>(group)][feature], codes + group * BytePanelShape::kGroup,
                   4);
   }
-  putCodes(info.rule.bits, shape.lowBytes, words, shape.groups(), head);
+  putCodes(info.rule.bits, shape.lowBytes, words, shape.groups(), out);
 }
 
 }  // namespace
@@ -139,24 +128,10 @@ BytePanelShape bytePanelShape(const WeightFormatInfo& info) {
 void packBytePanel(const compute::HostMatrix& matrix, const BytePanelShape& shape, std::int64_t panel,
                    std::int64_t k, std::int64_t columns, std::byte* out) {
   const WeightFormatInfo& info = compute::infoOf(matrix.format);
-  const std::int64_t first = panel * kWidth;
-  const std::int64_t features = std::min(kWidth, matrix.rows - first);
-  const std::int64_t count = columns / shape.blockElements;
-  const auto rowBytes = static_cast<std::int64_t>(matrix.rowBytes());
-  const std::byte* source = matrix.row(first) + k / shape.blockElements * info.blockBytes;
-  if (features < kWidth) std::fill_n(out, shape.panelBytes(columns), std::byte{0});
-  Blocks blocks{};
-  for (std::int64_t block = 0; block < count; ++block, out += shape.blockBytes, source += info.blockBytes) {
-    for (std::int64_t feature = 0; feature < features; ++feature) {
-      const std::byte* const own = source + feature * rowBytes;
-      __builtin_prefetch(own + kAhead);
-      info.takeCodes(own, blocks[static_cast<std::size_t>(feature)]);
-      std::memcpy(out + 2 * feature, own + info.factorAt, 2);
-      if (info.rule.hasMinimum) std::memcpy(out + 2 * (kWidth + feature), own + info.minimumAt, 2);
-    }
-    for (std::int64_t part = 0; part < shape.parts(); ++part)
-      packPart(info, shape, blocks, part, out + shape.headBytes + part * shape.partBytes);
-  }
+  packBlocks(matrix, shape, kWidth, panel, k, columns, out,
+             [&](const PanelBlocks& blocks, std::int64_t part, std::byte* codes) {
+               packCodes(info, shape, blocks, part, codes);
+             });
 }
 
 }  // namespace spanscope::cpu

@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// What the layouts of panels of packed weights share: a block of all features at a time.
+#pragma once
+
+#include "engine/compute/backend.h"
+#include "engine/compute/weight_format/weight_format.h"
+
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+
+namespace spanscope::cpu {
+
+inline constexpr std::int64_t kMostPanelWidth = 32;
+
+/// A block of each feature of a panel, taken apart; zeros for features beyond the matrix.
+using PanelBlocks = std::array<compute::PackedParts, kMostPanelWidth>;
+
+/// Packs `columns` columns of a panel from k on, both whole blocks: of each block the factors and minima of
+/// all features, in f16; then, part by part, the scales and the parts' minima, a byte each, and behind them
+/// what packCodes(blocks, part, out) writes. `shape` says how many bytes these take.
+template <class Shape, class PackCodes>
+void packBlocks(const compute::HostMatrix& matrix, const Shape& shape, std::int64_t width, std::int64_t panel,
+                std::int64_t k, std::int64_t columns, std::byte* out, const PackCodes& packCodes) {
+  // Rows are far apart, so what comes next of them is asked for.
+  constexpr std::int64_t kAheadOfRow = 256;
+  const compute::WeightFormatInfo& info = compute::infoOf(matrix.format);
+  const std::int64_t first = panel * width;
+  const std::int64_t features = std::min(width, matrix.rows - first);
+  const auto rowBytes = static_cast<std::int64_t>(matrix.rowBytes());
+  const std::byte* source = matrix.row(first) + k / shape.blockElements * info.blockBytes;
+  if (features < width) std::fill_n(out, shape.panelBytes(columns), std::byte{0});
+  PanelBlocks blocks{};
+  for (std::int64_t left = columns / shape.blockElements; left > 0; --left) {
+    for (std::int64_t feature = 0; feature < features; ++feature) {
+      const std::byte* const own = source + feature * rowBytes;
+      __builtin_prefetch(own + kAheadOfRow);
+      info.takeCodes(own, blocks[static_cast<std::size_t>(feature)]);
+      std::memcpy(out + 2 * feature, own + info.factorAt, 2);
+      if (info.rule.hasMinimum) std::memcpy(out + 2 * (width + feature), own + info.minimumAt, 2);
+    }
+    for (std::int64_t part = 0; part < shape.blockElements / shape.partElements; ++part) {
+      std::byte* at = out + shape.headBytes + part * shape.partBytes;
+      for (std::int64_t i = 0; info.rule.hasScales && i < width; ++i)
+        *at++ = static_cast<std::byte>(blocks[static_cast<std::size_t>(i)].scales[part]);
+      for (std::int64_t i = 0; info.rule.hasMinima && i < width; ++i)
+        *at++ = static_cast<std::byte>(blocks[static_cast<std::size_t>(i)].minima[part]);
+      packCodes(blocks, part, at);
+    }
+    out += shape.blockBytes;
+    source += info.blockBytes;
+  }
+}
+
+}  // namespace spanscope::cpu
