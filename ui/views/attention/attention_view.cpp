@@ -32,6 +32,7 @@ constexpr QSize kLeastPlot(120, 100);
 
 AttentionView::AttentionView(QWidget* parent)
     : RunView(parent, InputPart::Replay),
+      MovingView(this),
       m_bars(new ShareBars(this)),
       m_strip(new ReplayStrip(this)),
       m_plot(new AttentionPlot(this)),
@@ -207,12 +208,6 @@ void AttentionView::refresh() {
   showMotion();
 }
 
-void AttentionView::setMoment(const Moment& moment) {
-  if (moment.first != m_moment.first || moment.last != m_moment.last) stopMotion();
-  m_moment = moment;
-  if (isVisible()) showMotion();
-}
-
 void AttentionView::stopMotion() {
   m_before.reset();
   m_bars->showMotion(std::nullopt, 1);
@@ -220,17 +215,17 @@ void AttentionView::stopMotion() {
 }
 
 void AttentionView::showMotion() {
-  if (input() == nullptr || !m_moment.isUnderwayAt(input()->position)) return stopMotion();
+  if (input() == nullptr || !moment().isUnderwayAt(input()->position)) return stopMotion();
   if (!m_before) {
     ViewInput earlier = *input();
-    earlier.position = m_moment.first;
+    earlier.position = moment().first;
     const AttentionModel map = attentionModel(earlier, m_options);
     m_before = {.shares = shareModel(earlier, m_shareOptions),
                 .rows = map.request == m_model.request ? map.rows.size() : 0};
   }
-  m_bars->showMotion(m_before->shares, eased(m_moment.done));
+  m_bars->showMotion(m_before->shares, eased(moment().done));
   const bool grows = m_before->rows < m_model.rows.size();
-  m_plot->setGrowing(grows ? std::optional(static_cast<int>(m_before->rows)) : std::nullopt, m_moment.done);
+  m_plot->setGrowing(grows ? std::optional(static_cast<int>(m_before->rows)) : std::nullopt, moment().done);
 }
 
 AttentionOptions AttentionView::fitted(AttentionOptions options, const QSize& plot) const {

@@ -31,7 +31,6 @@ class AttentionView : public RunView, public MovingView {
   QString csv() const override;
   void paintTo(QPainter& painter, const QSize& size) override;
   /// A new row of the map grows along the table of keys, and the bars with it.
-  void setMoment(const Moment& moment) override;
   /// The height at which nothing lies over the map depends on the width.
   QSize minimumSizeHint() const override;
 
@@ -79,8 +78,8 @@ class AttentionView : public RunView, public MovingView {
   void showOffer();
   /// Puts the model into the widgets around the map.
   void showAround();
-  void showMotion();
-  void stopMotion();
+  void stopMotion() override;
+  void showMotion() override;
   void showCell(int row, int column);
   void selectCell(int row, int column);
   void openCell(int row, int column);
@@ -95,8 +94,7 @@ class AttentionView : public RunView, public MovingView {
   ShareBars* m_bars;
   ReplayStrip* m_strip;
   AttentionModel m_model;
-  Moment m_moment;
-  /// What was shown when m_moment began, at the present input and options.
+  /// What was shown when the moment began, at the present input and options.
   struct Before {
     ShareModel shares;
     std::size_t rows = 0;

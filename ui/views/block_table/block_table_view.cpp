@@ -34,6 +34,7 @@ std::size_t rowOf(const BlockTable& table, RequestId request) {
 
 BlockTableView::BlockTableView(QWidget* parent)
     : InputView(kRunParts | InputPart::WholeTrace, Pace::EveryInput, parent),
+      MovingView(this),
       m_area(new BlockTableArea(this)) {
   setAccessibleName(tr("Block table"));
   setFocusProxy(m_area);
@@ -70,8 +71,7 @@ void BlockTableView::refresh() {
   BlockId physical = input()->selection.physical;
   if (physical == kNullBlock && current)
     physical = m_table.rows[current->row].cells[current->cell].facts.physical;
-  m_motion.reset();
-  m_area->showMotion(nullptr, 1);
+  stopMotion();
   m_area->showTable(&m_table, changed, current, physical, theme());
   showMotion();
   // With runs of several documents in the table, the newest row may be another document's.
@@ -94,23 +94,15 @@ void BlockTableView::refresh() {
   Q_EMIT summaryChanged(m_summary);
 }
 
-void BlockTableView::setMoment(const Moment& moment) {
-  const bool isSame = moment.first == m_moment.first && moment.last == m_moment.last;
-  m_moment = moment;
-  if (!isSame) {
-    m_area->showMotion(nullptr, 1);
-    m_motion.reset();
-  }
-  if (isVisible()) showMotion();
+void BlockTableView::stopMotion() {
+  m_area->showMotion(nullptr, 1);
+  m_motion.reset();
 }
 
 void BlockTableView::showMotion() {
-  if (input() == nullptr || !m_moment.isUnderwayAt(input()->position)) {
-    m_area->showMotion(nullptr, 1);
-    return;
-  }
-  if (!m_motion) m_motion = tableMotion(*input(), m_moment, m_table, m_history);
-  m_area->showMotion(&*m_motion, m_moment.done);
+  if (input() == nullptr || !moment().isUnderwayAt(input()->position)) return stopMotion();
+  if (!m_motion) m_motion = tableMotion(*input(), moment(), m_table, m_history);
+  m_area->showMotion(&*m_motion, moment().done);
 }
 
 void BlockTableView::select(const CellPlace& place) {

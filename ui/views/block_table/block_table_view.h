@@ -27,7 +27,6 @@ class BlockTableView : public InputView, public MovingView, public DrawnParts {
   QWidget* takeTitleControls() override;
   QString csv() const override;
   void paintTo(QPainter& painter, const QSize& size) override;
-  void setMoment(const Moment& moment) override;
 
   const BlockTable& table() const { return m_table; }
 
@@ -40,12 +39,12 @@ class BlockTableView : public InputView, public MovingView, public DrawnParts {
 
  private:
   void select(const CellPlace& place);
-  void showMotion();
+  void stopMotion() override;
+  void showMotion() override;
 
   BlockHistory m_history;
   BlockTable m_table;
-  Moment m_moment;
-  std::optional<TableMotion> m_motion;  ///< of m_moment, at the present input
+  std::optional<TableMotion> m_motion;  ///< of the moment, at the present input
   Selection m_shown;                    ///< the selection that was last moved into sight
   RequestId m_request = 0;              ///< the request whose row was last moved into sight
   QString m_summary;

@@ -3,6 +3,8 @@
 
 #include "ui/session/moment.h"
 
+class QWidget;
+
 namespace spanscope::ui {
 
 /// A view that shows what happens between two events. It is a function of input and moment; what it exports
@@ -10,7 +12,24 @@ namespace spanscope::ui {
 class MovingView {
  public:
   virtual ~MovingView() = default;
-  virtual void setMoment(const Moment& moment) = 0;
+  MovingView(const MovingView&) = delete;
+  MovingView& operator=(const MovingView&) = delete;
+
+  void setMoment(const Moment& moment);
+
+ protected:
+  /// `self`: the view.
+  explicit MovingView(const QWidget* self) : m_self(self) {}
+
+  const Moment& moment() const { return m_moment; }
+  /// Shows the input at rest, and forgets what was prepared for other moments between the same events.
+  virtual void stopMotion() = 0;
+  /// Shows the moment, if it is one of the present input.
+  virtual void showMotion() = 0;
+
+ private:
+  const QWidget* m_self;
+  Moment m_moment;
 };
 
 }  // namespace spanscope::ui

@@ -20,6 +20,7 @@ namespace spanscope::ui {
 
 PoolView::PoolView(QWidget* parent)
     : InputView(kRunParts | InputPart::WholeTrace | InputPart::Loads, Pace::EveryInput, parent),
+      MovingView(this),
       m_area(new PoolArea(this)),
       m_plot(new PoolPlot(this)),
       m_store(new StoreList(this)),
@@ -107,8 +108,7 @@ void PoolView::refresh() {
   m_table = poolTable(*input(), m_history, m_shade);
   const BlockId block = current();
   m_detail = block == kNullBlock ? PoolDetail{} : poolDetail(*input(), m_history, block);
-  m_area->showMotion(nullptr, 1);
-  m_motion.reset();
+  stopMotion();
   m_area->showPool(&m_table, m_shade, block, theme());
   showMotion();
   const StoreTable store = storeTable(*input());
@@ -136,23 +136,15 @@ void PoolView::refresh() {
   Q_EMIT summaryChanged(m_summary);
 }
 
-void PoolView::setMoment(const Moment& moment) {
-  const bool isSame = moment.first == m_moment.first && moment.last == m_moment.last;
-  m_moment = moment;
-  if (!isSame) {
-    m_area->showMotion(nullptr, 1);
-    m_motion.reset();
-  }
-  if (isVisible()) showMotion();
+void PoolView::stopMotion() {
+  m_area->showMotion(nullptr, 1);
+  m_motion.reset();
 }
 
 void PoolView::showMotion() {
-  if (input() == nullptr || m_isOverTime || !m_moment.isUnderwayAt(input()->position)) {
-    m_area->showMotion(nullptr, 1);
-    return;
-  }
-  if (!m_motion) m_motion = poolMotion(*input(), m_moment, m_history);
-  m_area->showMotion(&*m_motion, m_moment.done);
+  if (input() == nullptr || m_isOverTime || !moment().isUnderwayAt(input()->position)) return stopMotion();
+  if (!m_motion) m_motion = poolMotion(*input(), moment(), m_history);
+  m_area->showMotion(&*m_motion, moment().done);
 }
 
 void PoolView::showDetail() {

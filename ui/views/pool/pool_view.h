@@ -33,7 +33,6 @@ class PoolView : public InputView, public MovingView {
   QWidget* takeTitleControls() override;
   QString csv() const override;
   void paintTo(QPainter& painter, const QSize& size) override;
-  void setMoment(const Moment& moment) override;
 
   const PoolTable& table() const { return m_table; }
   const PoolDetail& detail() const { return m_detail; }
@@ -50,7 +49,8 @@ class PoolView : public InputView, public MovingView {
 
  private:
   void select(BlockId block);
-  void showMotion();
+  void stopMotion() override;
+  void showMotion() override;
   void selectEvent(std::size_t event);
   void setOverTime(bool isOverTime);
   void showDetail();
@@ -60,8 +60,7 @@ class PoolView : public InputView, public MovingView {
   BlockHistory m_history;
   PoolTable m_table;
   PoolDetail m_detail;
-  Moment m_moment;
-  std::optional<PoolMotion> m_motion;  ///< of m_moment, at the present input
+  std::optional<PoolMotion> m_motion;  ///< of the moment, at the present input
   PoolShade m_shade = PoolShade::State;
   BlockId m_revealed = kNullBlock;
   QString m_summary;

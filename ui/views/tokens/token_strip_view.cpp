@@ -13,6 +13,7 @@ namespace spanscope::ui {
 
 TokenStripView::TokenStripView(QWidget* parent)
     : InputView(kRunParts | InputPart::WholeTrace, Pace::EveryInput, parent),
+      MovingView(this),
       m_area(new TokenStripArea(this)) {
   setAccessibleName(tr("Tokens"));
   setFocusProxy(m_area);
@@ -49,8 +50,7 @@ void TokenStripView::refresh() {
   const QString before = m_strip.summary;
   if (changed) m_strip = std::move(strip);
   const std::size_t current = selectedToken(m_strip, input()->selection);
-  m_area->showMotion(nullptr, 1);
-  m_motion.reset();
+  stopMotion();
   m_area->showStrip(&m_strip, changed, current, theme());
   showMotion();
   showChips();
@@ -64,23 +64,15 @@ void TokenStripView::refresh() {
   }
 }
 
-void TokenStripView::setMoment(const Moment& moment) {
-  const bool isSame = moment.first == m_moment.first && moment.last == m_moment.last;
-  m_moment = moment;
-  if (!isSame) {
-    m_area->showMotion(nullptr, 1);
-    m_motion.reset();
-  }
-  if (isVisible()) showMotion();
+void TokenStripView::stopMotion() {
+  m_area->showMotion(nullptr, 1);
+  m_motion.reset();
 }
 
 void TokenStripView::showMotion() {
-  if (input() == nullptr || !m_moment.isUnderwayAt(input()->position)) {
-    m_area->showMotion(nullptr, 1);
-    return;
-  }
-  if (!m_motion) m_motion = stripMotion(*input(), m_moment, m_strip);
-  m_area->showMotion(&*m_motion, m_moment.done);
+  if (input() == nullptr || !moment().isUnderwayAt(input()->position)) return stopMotion();
+  if (!m_motion) m_motion = stripMotion(*input(), moment(), m_strip);
+  m_area->showMotion(&*m_motion, moment().done);
 }
 
 void TokenStripView::select(std::size_t token) {

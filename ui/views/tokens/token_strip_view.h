@@ -27,7 +27,6 @@ class TokenStripView : public InputView, public MovingView, public DrawnParts {
   QWidget* takeTitleControls() override;
   QString csv() const override;
   void paintTo(QPainter& painter, const QSize& size) override;
-  void setMoment(const Moment& moment) override;
 
   const TokenStrip& strip() const { return m_strip; }
 
@@ -41,11 +40,11 @@ class TokenStripView : public InputView, public MovingView, public DrawnParts {
  private:
   void select(std::size_t token);
   void showChips();
-  void showMotion();
+  void stopMotion() override;
+  void showMotion() override;
 
   TokenStrip m_strip;
-  Moment m_moment;
-  std::optional<StripMotion> m_motion;  ///< of m_moment, at the present input
+  std::optional<StripMotion> m_motion;  ///< of the moment, at the present input
   Selection m_shown;                    ///< the selection that was last moved into sight
   TokenStripArea* m_area;
   QPointer<SegmentChips> m_chips;

@@ -41,6 +41,7 @@ std::vector<QString> headers() {
 
 TurnView::TurnView(QWidget* parent)
     : RunView(parent, InputPart::Replay, Pace::EveryInput),
+      MovingView(this),
       m_pair(new QLabel(this)),
       m_status(new QLabel(this)),
       m_compute(new QPushButton(tr("Compute"), this)),
@@ -174,9 +175,8 @@ void TurnView::refresh() {
   Q_EMIT summaryChanged(summary);
 }
 
-void TurnView::setMoment(const Moment& moment) {
-  m_moment = moment;
-  if (isVisible()) showMotion();
+void TurnView::stopMotion() {
+  m_drawing->setTurned(1);
 }
 
 void TurnView::showMotion() {
@@ -190,11 +190,12 @@ void TurnView::showMotion() {
     });
   };
   bool isTurning = false;
-  if (input() != nullptr && m_model.isComputed && m_moment.isUnderwayAt(input()->position)) {
-    for (std::size_t i = m_moment.first; i < m_moment.last && !isTurning; ++i)
+  if (input() != nullptr && m_model.isComputed && moment().isUnderwayAt(input()->position)) {
+    for (std::size_t i = moment().first; i < moment().last && !isTurning; ++i)
       isTurning = computesQuery(input()->trace->event(i));
   }
-  m_drawing->setTurned(isTurning ? eased(m_moment.done) : 1);
+  if (!isTurning) return stopMotion();
+  m_drawing->setTurned(eased(moment().done));
 }
 
 void TurnView::showControls() {

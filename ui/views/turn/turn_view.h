@@ -28,7 +28,6 @@ class TurnView : public RunView, public MovingView {
   QString csv() const override;
   void paintTo(QPainter& painter, const QSize& size) override;
   /// The query is turned while the pass that computes it is underway.
-  void setMoment(const Moment& moment) override;
 
   const TurnModel& turn() const { return m_model; }
   /// Whether the engine can be asked for the chosen pair now.
@@ -49,7 +48,8 @@ class TurnView : public RunView, public MovingView {
   void takeQuery();
   void showControls();
   void fillTable();
-  void showMotion();
+  void stopMotion() override;
+  void showMotion() override;
   QString pairText() const;
   QString statusText() const;
   PaintedTable painted() const;
@@ -57,7 +57,6 @@ class TurnView : public RunView, public MovingView {
   TurnOptions m_options;
   std::optional<TurnResult> m_result;
   TurnModel m_model;
-  Moment m_moment;
   bool m_isFilling = false;
   bool m_couldCompute = false;
   QString m_lastSummary;
