@@ -108,6 +108,8 @@ class TestWorkService : public QObject {
   Q_OBJECT
 
  private Q_SLOTS:
+  void weightsAreTakenOverWhenThereIsTime();
+  void whatComparesTimesOwnsItsWeights();
   void runsGoOnBesideEachOther() {
     Notes notes;
     WorkService service(test::cpuBackends(), notes);
@@ -420,6 +422,36 @@ class TestWorkService : public QObject {
     QCOMPARE(cached(), 0);
   }
 };
+
+/// A session begins with borrowed weights; when nothing is left to do, the service takes them over.
+void TestWorkService::weightsAreTakenOverWhenThereIsTime() {
+  Notes notes;
+  WorkService service(test::cpuBackends(), notes);
+  bool isBorrowed = false;
+  const auto look = [&isBorrowed](Workplace& place, const std::stop_token&) {
+    isBorrowed = place.model()->decoder->own(0);
+  };
+  WorkHandle opened = service.submit(functionOf([&](Workplace& place, const std::stop_token& stop) {
+    place.sessionFor(tinySettings(), stop);
+    look(place, stop);
+  }));
+  opened.wait();
+  opened.rethrow();
+  QVERIFY(isBorrowed);
+  QTRY_VERIFY_WITH_TIMEOUT((service.submit(functionOf(look)).wait(), !isBorrowed), 20000);
+}
+
+void TestWorkService::whatComparesTimesOwnsItsWeights() {
+  Notes notes;
+  WorkService service(test::cpuBackends(), notes);
+  bool isBorrowed = true;
+  WorkHandle loaded = service.submit(functionOf([&](Workplace& place, const std::stop_token& stop) {
+    isBorrowed = place.modelFor(tinySettings(), stop).decoder->own(0);
+  }));
+  loaded.wait();
+  loaded.rethrow();
+  QVERIFY(!isBorrowed);
+}
 
 SPANSCOPE_TEST(tst_work_service, TestWorkService)
 #include "tst_work_service.moc"
