@@ -123,7 +123,7 @@ class RunCommand {
         m_jobs(std::move(jobs)),
         m_model(model != nullptr ? std::move(model)
                                  : std::make_shared<workbench::ModelBundle>(
-                                       loadChosenModel(options.session, context.backends, true))),
+                                       loadChosenModel(options.session, context.backends))),
         m_bundle(*m_model),
         m_service(context, {.model = m_model,
                             .session = options.session.config(),

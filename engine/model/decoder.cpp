@@ -241,7 +241,7 @@ struct Decoder::Impl {
 
   void load(const WeightSource& source, const DecoderOptions& options);
   bool own(std::size_t bytes, const std::stop_token& stop);
-  void ownSome(const std::stop_token& stop);
+  void ownBefore(std::size_t rows, const std::stop_token& stop);
   Passes makePasses(const Batch& batch, const compute::KvShape& store);
   void runLayers(const Batch& batch, const Passes& passes, compute::KvStore& store);
   void multiply(const Tensor& x, const Linear& weight, bool accumulate, Tensor& out) {
@@ -372,10 +372,11 @@ bool Decoder::Impl::own(std::size_t bytes, const std::stop_token& stop) {
   return !borrowed.empty();
 }
 
-/// The first pass waits for nothing; those after it share the delay.
-void Decoder::Impl::ownSome(const std::stop_token& stop) {
-  constexpr std::size_t kBytesPerPass = std::size_t{256} << 20U;
-  if (std::exchange(hasRun, true) && !borrowed.empty()) own(kBytesPerPass, stop);
+/// A pass of many rows does without: what it arranges, all its rows share. So the first tokens wait for
+/// nothing, and of those that follow one by one only the first does.
+void Decoder::Impl::ownBefore(std::size_t rows, const std::stop_token& stop) {
+  constexpr std::size_t kManyRows = 128;
+  if (std::exchange(hasRun, true) && rows < kManyRows) own(std::numeric_limits<std::size_t>::max(), stop);
 }
 
 /// Leaves out the rows that are nearest to what is stored of them, once their keys and values are known.
@@ -538,7 +539,7 @@ ForwardResult Decoder::forward(const Batch& batch, compute::KvStore& store, std:
   checkBatch(batch, m_impl->config, store.shape());
   if (batch.tokens.empty()) return {};
   Impl& impl = *m_impl;
-  impl.ownSome(stop);
+  impl.ownBefore(batch.tokens.size(), stop);
   impl.backend.begin(std::move(stop));
   const Passes passes = impl.makePasses(batch, store.shape());
   impl.runLayers(batch, passes, store);

@@ -51,8 +51,8 @@ struct ForwardResult {
 
 struct DecoderOptions {
   const Adapter* adapter = nullptr;  ///< what is added to some of the matrices; null: nothing
-  /// What holds the data of the weights, if they may be borrowed: then the decoder is there sooner, and its
-  /// first passes take over the weights. Null: they are taken over at once.
+  /// What holds the data of the weights, if they may be borrowed: then the decoder is there sooner. Before
+  /// the second pass or a later one, if it has few rows, all weights are taken over. Null: they are at once.
   std::shared_ptr<const WeightSource> lender = {};
   bool hashesWeights = false;  ///< whether a digest of all weights is made while they are read
 };

@@ -594,7 +594,8 @@ class TestDecoder : public QObject {
     QVERIFY_EXCEPTION_THROWN(fixture.decoder.forward(Fixture::sequence(kTokens), *store, {}), Failure);
   }
 
-  /// The first pass waits for nothing; then the weights are taken over, and their source is let go.
+  /// The first pass waits for nothing, and those of many rows neither; then the weights are taken over, and
+  /// their source is let go.
   void borrowedWeightsAreTakenOver() {
     std::shared_ptr<const model::WeightSource> weights = model::makeRandomWeights(smallConfig(), 4);
     const std::weak_ptr<const model::WeightSource> source = weights;
@@ -604,8 +605,10 @@ class TestDecoder : public QObject {
     QVERIFY(!source.expired());
     QVERIFY(decoder.own(1));  // at least one weight, and not all
     QVERIFY(!source.expired());
-    const auto store = backend->makeKvStore(decoder.kvShape(12, 4, DType::F32));
+    const auto store = backend->makeKvStore(decoder.kvShape(60, 4, DType::F32));
     decoder.forward(Fixture::sequence(kTokens), *store, {});
+    QVERIFY(!source.expired());
+    decoder.forward(Fixture::sequence(std::vector<TokenId>(200, 3)), *store, {});
     QVERIFY(!source.expired());
     decoder.forward(Fixture::sequence(kTokens), *store, {});
     QVERIFY(source.expired());
