@@ -40,6 +40,20 @@ bool holdsBack(qint64 process, int signal) {
   return false;
 }
 
+/// Starts the program and waits until it holds the signal back. The wait is not by QTRY_VERIFY: between two
+/// looks that waits longer than a query is read. False where it ended or took over 20 s to begin.
+bool startsAndHoldsBack(QProcess& process, const QStringList& arguments, int signal) {
+  process.setStandardOutputFile(QProcess::nullDevice());
+  process.start(QStringLiteral(SPANSCOPE_SPANQ), arguments);
+  if (!process.waitForStarted()) return false;
+  const QDeadlineTimer mostStarting(20'000);
+  while (!mostStarting.hasExpired()) {
+    if (holdsBack(process.processId(), signal)) return true;
+    QThread::usleep(500);
+  }
+  return false;
+}
+
 }  // namespace
 
 class TestSpanqStop : public QObject {
@@ -82,13 +96,7 @@ void TestSpanqStop::answersTheFirstInterrupt() {
   file.write(copiesOfALongPrompt(words));
   file.close();
   QProcess process;
-  process.setStandardOutputFile(QProcess::nullDevice());
-  process.start(QStringLiteral(SPANSCOPE_SPANQ), arguments << file.fileName());
-  QVERIFY(process.waitForStarted());
-  // Not by QTRY_VERIFY: between two looks it waits longer than the query is read.
-  const QDeadlineTimer mostStarting(20'000);
-  while (!holdsBack(process.processId(), signal) && !mostStarting.hasExpired()) QThread::usleep(500);
-  QVERIFY(!mostStarting.hasExpired());
+  QVERIFY(startsAndHoldsBack(process, arguments << file.fileName(), signal));
   QVERIFY2(!process.waitForFinished(after), "the query is too small");
   ::kill(static_cast<pid_t>(process.processId()), signal);
   QElapsedTimer timer;
@@ -126,10 +134,8 @@ void TestSpanqStop::answersWhileATextIsEncoded() {
   file.close();
   for (const int after : {50, 120, 200}) {
     QProcess process;
-    process.setStandardOutputFile(QProcess::nullDevice());
-    process.start(QStringLiteral(SPANSCOPE_SPANQ),
-                  {"run", "--model", QString::fromStdString(model.string()), file.fileName()});
-    QVERIFY(process.waitForStarted());
+    QVERIFY(startsAndHoldsBack(
+        process, {"run", "--model", QString::fromStdString(model.string()), file.fileName()}, SIGINT));
     QVERIFY2(!process.waitForFinished(after), "the text is too short");
     ::kill(static_cast<pid_t>(process.processId()), SIGINT);
     QElapsedTimer timer;
