@@ -8,6 +8,7 @@
 #include "engine/workbench/finder/recent_models.h"
 #include "engine/workbench/pace_book.h"
 #include "engine/workbench/resource_paths.h"
+#include "engine/workbench/servers/server_list.h"
 #include "kernels/backends.h"
 #include "ui/document/autosave.h"
 #include "ui/document/ending_signals.h"
@@ -251,6 +252,7 @@ int main(int argc, char** argv) {
   QSettings settings;
   MainWindow window(settings, spanscope::ui::autosaveDirectory(), backends());
   keepIndex(window);
+  window.setServersFile(QString::fromStdString(spanscope::workbench::standardServersFile().string()));
   window.setRecentModelsFile(
       QString::fromStdString(spanscope::workbench::standardRecentModelsFile().string()));
   window.workspace().setPaceFile(QString::fromStdString(spanscope::workbench::standardPaceFile().string()));

@@ -25,6 +25,8 @@ struct RunSettings {
   std::int32_t context = 0;
   /// Names of other models, separated by commas. The checkpoint replaces them without a warning.
   std::string standsFor;
+  /// Name of the server that answers generates (workbench/servers); empty: the embedded engine does.
+  std::string server;
   std::string policy = standardPolicy();
   std::string layout = "exact";  ///< of prompts
   std::uint64_t seed = 0;
@@ -63,6 +65,7 @@ struct RunSettings {
   bool operator==(const RunSettings&) const = default;
 
   bool hasPlies() const { return locality >= 2; }
+  bool runsOnServer() const { return !server.empty(); }
   bool asksServer() const { return embeddings == "server"; }
 };
 

@@ -122,6 +122,8 @@ std::vector<CommandInfo> makeTable() {
       tr("The models of this machine, in the menu at the top"));
   add("run.choose-template", Run, Document, tr("Chat template…"),
       tr("The model's chat template as it stands, and those that can be chosen in its place"));
+  add("run.servers", Run, Program, tr("Servers…"),
+      tr("The servers that queries can run on: add, ask and remove them"));
   add("run.use-adapter", Run, Document, tr("Use the fitting adapter"),
       tr("The bundled adapter that trains the loaded model for block attention, from the next run on"));
   add("run.clear-cache", Run, Document, tr("Empty the cache"), tr("Forget every stored block"));

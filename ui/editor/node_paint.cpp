@@ -51,7 +51,7 @@ void paintBar(QPainter& painter, const NodeLook& look, const NodeStatus& status,
   painter.setPen(Qt::NoPen);
   if (status.phase == NodePhase::Running) {
     painter.fillRect(bar, style.line);
-    if (status.generated == 0 && status.tokens > 0) {
+    if (status.generated == 0 && !status.hasBegun && status.tokens > 0) {
       const double share = static_cast<double>(status.read) / static_cast<double>(status.tokens);
       QRectF done = bar;
       done.setWidth(bar.width() * share);

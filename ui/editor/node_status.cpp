@@ -124,6 +124,7 @@ class StatusBuilder {
     status.phase = phaseOf(request);
     status.answer = request.text;
     status.generated = request.generatedTokens;
+    status.hasBegun = request.firstTokenAt >= 0;
     status.failure = status.phase == NodePhase::Failed ? failureOf(id, request.run) : std::string();
     status.advice = adviceOf(request.run);
     status.fromTrace = request.promptTokens > 0;
@@ -131,6 +132,7 @@ class StatusBuilder {
     RequestAccount account(m_input, id);
     status.served = account.prompt();
     status.beside = account.beside();
+    if (request.reported && !request.reported->isCachedKnown()) status.served = {};
     if (request.admittedAt >= 0) {
       if (status.served.total() > 0) status.tokens = status.served.total();
       status.read = readTokens(request);

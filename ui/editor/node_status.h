@@ -29,6 +29,7 @@ enum class NodePhase {
 struct NodeStatus {
   std::int64_t tokens = -1;  ///< for a leaf its own tokens, for a generate those of its prompt; −1: not known
   std::int64_t generated = 0;  ///< tokens of the answer
+  bool hasBegun = false;       ///< text of the answer has come, counted as tokens or not
   std::int64_t read = 0;       ///< for a generate: tokens of its prompt that were found or computed so far
   bool fromTrace = false;  ///< `tokens` comes from the trace; false: the tokenizer or a forecast counted them
   std::int64_t beside = 0;  ///< for an answer: RequestAccount::beside()

@@ -30,7 +30,7 @@ QString stateText(const NodeLook& look, const NodeStatus& status) {
     case NodePhase::Waiting:
       return tr("waiting");
     case NodePhase::Running:
-      if (status.generated > 0) return tr("answering");
+      if (status.generated > 0 || status.hasBegun) return tr("answering");
       if (status.tokens <= 0) return tr("reading the prompt");
       return tr("read %1 of %2 tokens").arg(status.read).arg(status.tokens);
     case NodePhase::Stopped:

@@ -71,6 +71,8 @@ QString replayObstacle(const ViewInput& input, const ReplayChoice& choice) {
       return tr("There is no engine here.");
     case TraceOrigin::File:
       return tr("This is a recorded run: only the session that gave an answer can compute it again.");
+    case TraceOrigin::Server:
+      return tr("A server gave this answer: only the embedded engine can compute what it did again.");
     case TraceOrigin::EndedSession:
       return tr("The session that gave this answer has ended: run the query again.");
     case TraceOrigin::Session:

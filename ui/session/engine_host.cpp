@@ -12,6 +12,7 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <map>
 #include <optional>
 #include <stop_token>
 #include <utility>
@@ -36,16 +37,28 @@ struct EngineHost::Job {
 class EngineHost::Worker final : private workbench::WorkplaceWatcher {
  public:
   Worker(EngineHost& host, compute::Backends backends)
-      : m_host(host), m_service(std::move(backends), *this) {}
+      : m_host(host), m_backends(backends), m_service(std::move(backends), *this) {}
 
-  WorkHandle submit(std::shared_ptr<workbench::Work> work, std::uint64_t job) {
-    return m_service.submit(std::move(work),
-                            {.changed = [this, job](WorkState state, const std::string& problem) {
-                              tell([this, job, state, text = QString::fromStdString(problem)] {
-                                m_host.changeJob(job, state, text);
-                              });
-                            }});
+  WorkHandle submit(std::shared_ptr<workbench::Work> work, std::uint64_t job, bool isRemote) {
+    workbench::WorkService* service = &m_service;
+    if (isRemote) {
+      const auto own =
+          m_remote.emplace(job, std::make_unique<workbench::WorkService>(m_backends, m_unwatched));
+      service = own.first->second.get();
+    }
+    return service->submit(std::move(work),
+                           {.changed = [this, job](WorkState state, const std::string& problem) {
+                             tell([this, job, state, text = QString::fromStdString(problem)] {
+                               m_host.changeJob(job, state, text);
+                             });
+                           }});
   }
+
+  /// Ends the thread of a job that has one.
+  void end(std::uint64_t job) { m_remote.erase(job); }
+
+  /// Of a job whose work knows its end itself.
+  WorkHandle submitWithin(std::shared_ptr<workbench::Work> work) { return m_service.submit(std::move(work)); }
 
   /// Has the engine's thread do something for the host itself.
   void submit(FunctionWork::Function function, Passing passing = Passing::Passes,
@@ -101,7 +114,11 @@ class EngineHost::Worker final : private workbench::WorkplaceWatcher {
 
   EngineHost& m_host;
   workbench::ProgressPause m_pause;  ///< of the service's thread
-  workbench::WorkService m_service;  ///< ends first: its thread uses everything above
+  compute::Backends m_backends;
+  workbench::WorkplaceWatcher m_unwatched;
+  workbench::WorkService m_service;  ///< ends before what stands above: its thread uses it
+  /// Of jobs that servers do; they end first: they submit to the service.
+  std::map<std::uint64_t, std::unique_ptr<workbench::WorkService>> m_remote;
 };
 
 EngineHost::EngineHost(compute::Backends backends, QObject* parent)
@@ -114,15 +131,22 @@ EngineHost::~EngineHost() {
 bool EngineHost::submit(EngineJob asked) {
   if (!asked.givesWay && jobOf(asked.tab, asked.measures) != nullptr) return false;
   for (const auto& job : m_jobs) {
+    if (asked.isRemote) break;
     if (job->asked.givesWay && (!asked.givesWay || job->asked.aside == asked.aside)) job->handle.stop();
   }
   auto job = std::make_unique<Job>();
   job->id = ++m_lastJob;
   job->asked = std::move(asked);
-  job->handle = m_worker->submit(job->asked.work, job->id);
+  job->handle = m_worker->submit(job->asked.work, job->id, job->asked.isRemote);
   m_jobs.push_back(std::move(job));
   showState();
   return true;
+}
+
+WorkSubmitter EngineHost::submitter() {
+  return [worker = m_worker.get()](std::shared_ptr<workbench::Work> work) {
+    return worker->submitWithin(std::move(work));
+  };
 }
 
 void EngineHost::stop(std::uint32_t tab) {
@@ -169,7 +193,7 @@ QString EngineHost::waitingText(const Job& job) const {
   const Job* measuring = nullptr;
   bool isAlone = true;
   for (const auto& other : m_jobs) {
-    if (other.get() == &job || other->asked.givesWay) continue;
+    if (other.get() == &job || other->asked.givesWay || other->asked.isRemote) continue;
     isAlone = false;
     if (other->asked.measures && other->state == WorkState::Working) measuring = other.get();
   }
@@ -198,6 +222,7 @@ void EngineHost::changeJob(std::uint64_t id, WorkState state, const QString& pro
   }
   const std::unique_ptr<Job> ended = std::move(*found);
   m_jobs.erase(found);
+  if (ended->asked.isRemote) m_worker->end(id);
   if (!isBusy() && !m_isLoading) m_loading.clear();
   showState();
   Q_EMIT stateChanged();

@@ -13,6 +13,7 @@
 #include "engine/workbench/service/work_state.h"
 #include "engine/workbench/settings.h"
 #include "ui/session/loaded_model.h"
+#include "ui/session/work_submitter.h"
 
 #include <QObject>
 #include <QString>
@@ -51,6 +52,8 @@ struct EngineJob {
   bool givesWay = false;
   /// Of jobs that give way, a new one takes the place of those with the same number.
   std::uint32_t aside = 0;
+  /// Servers do it: it is done on a thread of its own, beside all others, and waits for none.
+  bool isRemote = false;
   /// Who asks for it shows why it failed, and nobody else need be told.
   bool showsProblem = false;
 
@@ -68,6 +71,9 @@ class EngineHost : public QObject {
   /// Has a work done, beside others where they are runs in the same session, else when its turn comes. False,
   /// and it is not: its tab has such a job that has not ended.
   bool submit(EngineJob job);
+  /// Has works done by the engine that belong to jobs: what a step of theirs needs. Works on any thread, as
+  /// long as such a job goes on.
+  WorkSubmitter submitter();
   /// Ends the job of a tab that does not measure, if it has one: at once where it waits.
   void stop(std::uint32_t tab);
   /// The same of the job that measures.

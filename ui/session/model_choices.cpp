@@ -95,12 +95,17 @@ QString originText(ModelOrigin origin) {
 void chooseModel(DocumentModel& model, const QString& value) {
   model.change(tr("Model"), [&value](document::Document& document) {
     const std::string wanted = value.toStdString();
+    document.settings.server.clear();
     if (document.settings.model == wanted) return;
     document.settings.model = wanted;
     document.settings.standsFor.clear();
     document.settings.adapter.clear();
     document.settings.chatTemplate = workbench::RunSettings().chatTemplate;
   });
+}
+
+void chooseServer(DocumentModel& model, const std::string& name) {
+  model.change(tr("Server"), [&name](document::Document& document) { document.settings.server = name; });
 }
 
 void chooseAdapter(DocumentModel& model, const std::string& directory) {

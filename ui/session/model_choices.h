@@ -34,8 +34,11 @@ std::vector<ModelChoice> modelChoices(const ModelsKnown& known, const std::strin
 QString originText(ModelOrigin origin);
 
 /// Makes the model the document's model, in one undo step. If the model changes, it clears
-/// what was chosen for the old one: RunSettings::standsFor, adapter and chat template.
+/// what was chosen for the old one: RunSettings::standsFor, adapter and chat template. It runs here then.
 void chooseModel(DocumentModel& model, const QString& value);
+
+/// Has a server of this name answer the document, in one undo step; empty: the embedded engine does.
+void chooseServer(DocumentModel& model, const std::string& name);
 
 /// Makes the adapter the one of the document, in one undo step; empty: none.
 void chooseAdapter(DocumentModel& model, const std::string& directory);

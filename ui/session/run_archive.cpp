@@ -128,6 +128,41 @@ trace::StepMetrics metricsFrom(const QJsonObject& object) {
           .recomputedTokens = object[QStringLiteral("recomputed")].toInteger()};
 }
 
+QJsonObject reportObject(const trace::ServerReported& reported) {
+  QJsonObject object{{QStringLiteral("server"), text(reported.server)},
+                     {QStringLiteral("model"), text(reported.model)},
+                     {QStringLiteral("state"), static_cast<int>(reported.cached)},
+                     {QStringLiteral("cached"), qint64(reported.cachedTokens)},
+                     {QStringLiteral("seconds"), reported.seconds},
+                     {QStringLiteral("finish"), text(reported.finish)},
+                     {QStringLiteral("brokenBy"), text(reported.brokenBy)}};
+  if (reported.promptTokens) object[QStringLiteral("prompt")] = qint64(*reported.promptTokens);
+  if (reported.generatedTokens) object[QStringLiteral("generated")] = qint64(*reported.generatedTokens);
+  if (reported.timeToFirstToken) object[QStringLiteral("ttft")] = *reported.timeToFirstToken;
+  return object;
+}
+
+trace::ServerReported reportFrom(StepIndex step, const QJsonObject& object) {
+  trace::ServerReported reported;
+  reported.step = step;
+  reported.server = text(object[QStringLiteral("server")]);
+  reported.model = text(object[QStringLiteral("model")]);
+  const int state = object[QStringLiteral("state")].toInt(-1);
+  if (state >= 0 && state <= static_cast<int>(trace::CachedState::CannotReport))
+    reported.cached = static_cast<trace::CachedState>(state);
+  reported.cachedTokens = object[QStringLiteral("cached")].toInteger();
+  reported.seconds = object[QStringLiteral("seconds")].toDouble();
+  reported.finish = text(object[QStringLiteral("finish")]);
+  reported.brokenBy = text(object[QStringLiteral("brokenBy")]);
+  if (object.contains(QStringLiteral("prompt")))
+    reported.promptTokens = object[QStringLiteral("prompt")].toInteger();
+  if (object.contains(QStringLiteral("generated")))
+    reported.generatedTokens = object[QStringLiteral("generated")].toInteger();
+  if (object.contains(QStringLiteral("ttft")))
+    reported.timeToFirstToken = object[QStringLiteral("ttft")].toDouble();
+  return reported;
+}
+
 QJsonObject requestOf(RequestId id, const trace::RequestState& request) {
   QJsonObject object{{QStringLiteral("id"), qint64(id)},
                      {QStringLiteral("node"), text(request.node)},
@@ -141,6 +176,7 @@ QJsonObject requestOf(RequestId id, const trace::RequestState& request) {
                      {QStringLiteral("generated"), qint64(request.generatedTokens)}};
   if (request.outcome) object[QStringLiteral("outcome")] = static_cast<int>(*request.outcome);
   if (request.metrics) object[QStringLiteral("metrics")] = metricsOf(*request.metrics);
+  if (request.reported) object[QStringLiteral("reported")] = reportObject(*request.reported);
   return object;
 }
 
@@ -162,6 +198,8 @@ trace::RequestState requestFrom(RunId run, const QJsonObject& object) {
     request.outcome = static_cast<trace::StepOutcome>(outcome);
   if (object.contains(QStringLiteral("metrics")))
     request.metrics = metricsFrom(object[QStringLiteral("metrics")].toObject());
+  if (object.contains(QStringLiteral("reported")))
+    request.reported = reportFrom(request.step, object[QStringLiteral("reported")].toObject());
   return request;
 }
 

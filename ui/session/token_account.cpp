@@ -94,6 +94,8 @@ std::int64_t RequestAccount::unread(std::uint32_t segment, std::int64_t begin, s
 }
 
 PromptAccount toldAccount(const trace::RequestState& request) {
+  // What a server does not say of its cache has no account.
+  if (request.reported && !request.reported->isCachedKnown()) return {};
   return accountOf(request.metrics ? trace::admittedBy(*request.metrics)
                                    : trace::RequestAdmitted{.promptTokens = request.promptTokens,
                                                             .cachedTokens = request.cachedTokens,

@@ -17,6 +17,30 @@ std::size_t LiveSource::keepNewest(std::uint64_t bytes) {
 EndedSource::EndedSource(std::shared_ptr<const TraceStore> trace)
     : m_trace(std::move(trace)), m_reports(reportedBy(*m_trace, Reporting::NotReported)) {}
 
+ReportedFacts ServerSource::reports() const {
+  ReportedFacts reports;
+  for (const Fact fact : {Fact::Prompts, Fact::TokenTexts, Fact::BlockLookups, Fact::Pool, Fact::TokenTimes,
+                          Fact::Passes, Fact::Attention})
+    reports.set(fact, Reporting::CannotBeReported);
+  bool isAsked = false;
+  bool isTold = false;
+  for (const auto& [id, request] : m_trace->newest().progress().requests) {
+    isAsked = isAsked || request.reported;
+    isTold = isTold || request.metrics;
+  }
+  if (isAsked && !isTold) reports.set(Fact::CachedTokens, Reporting::NotReported);
+  return reports;
+}
+
+bool isOfServers(const TraceStore& trace) {
+  return !trace.indicesOf<trace::ServerChosen>().empty();
+}
+
+std::shared_ptr<const TraceSource> endedSource(const std::shared_ptr<const TraceStore>& trace) {
+  if (isOfServers(*trace)) return std::make_shared<const ServerSource>(trace);
+  return std::make_shared<const EndedSource>(trace);
+}
+
 FileSource::FileSource(std::shared_ptr<const TraceStore> trace, const QString& title)
     : m_trace(std::move(trace)),
       m_records(std::make_shared<const RunRecords>(recordsOf(m_trace, title))),

@@ -19,6 +19,7 @@ enum class TraceOrigin : std::uint8_t {
   Unknown,       ///< there is no window and so no engine to ask
   Session,       ///< the engine's open session
   EndedSession,  ///< an earlier session of the engine
+  Server,        ///< a run on servers
   File,
 };
 
@@ -74,6 +75,23 @@ class EndedSource final : public TraceSource {
   std::shared_ptr<const TraceStore> m_trace;
   ReportedFacts m_reports;
 };
+
+/// A run on servers, as it goes on and when it has ended. Nothing can be computed again in it.
+class ServerSource final : public TraceSource {
+ public:
+  explicit ServerSource(std::shared_ptr<const TraceStore> trace) : m_trace(std::move(trace)) {}
+  TraceOrigin origin() const override { return TraceOrigin::Server; }
+  std::shared_ptr<const TraceStore> trace() const override { return m_trace; }
+  ReportedFacts reports() const override;
+
+ private:
+  std::shared_ptr<const TraceStore> m_trace;
+};
+
+/// Whether servers gave the answers of a trace.
+bool isOfServers(const TraceStore& trace);
+/// A session that has ended, be it of the engine or of servers.
+std::shared_ptr<const TraceSource> endedSource(const std::shared_ptr<const TraceStore>& trace);
 
 /// An opened trace file. Its runs may come from any model and program. What its events do not tell, it cannot
 /// report.

@@ -73,6 +73,8 @@ struct ViewInput {
   /// run, rather than going back in time.
   bool listsLater = false;
   ModelsKnown models;
+  /// The names of the servers that the person may have answer, ascending.
+  std::vector<std::string> servers;
   /// All devices; one that cannot be used says why. Null: not known yet.
   std::shared_ptr<const std::vector<compute::Device>> devices;
   /// The tokenizer of the loaded model; null while no model is loaded.

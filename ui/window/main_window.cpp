@@ -30,6 +30,7 @@
 #include "ui/window/motion_setting.h"
 #include "ui/window/notice_bar.h"
 #include "ui/window/run_hint.h"
+#include "ui/window/servers_dialog.h"
 #include "ui/window/status_model.h"
 #include "ui/window/template_dialog.h"
 #include "ui/words/glossary.h"
@@ -626,6 +627,20 @@ std::optional<QString> MainWindow::answerTo(const QString& question) {
   const QString answer = dialog.textValue();
   m_answers.insert(question, answer);
   return answer;
+}
+
+void MainWindow::openServers() {
+  const DocumentModel* model = m_workspace.model();
+  ServersDialog dialog(m_workspace.servers(), m_workspace.serverFacts(),
+                       model == nullptr ? std::string() : model->document().settings.server,
+                       m_workspace.input().theme, this);
+  connect(&dialog, &ServersDialog::answered, this,
+          [this](const std::string& name, const remote::ServerFacts& facts) {
+            m_workspace.noteServerFacts(name, facts);
+          });
+  dialog.exec();
+  m_workspace.readServers();
+  refresh();
 }
 
 bool MainWindow::consentTo(const QString& endpoint) {

@@ -59,6 +59,9 @@ class MainWindow : public QMainWindow {
   /// of until the window is closed.
   void setRecentModelsFile(const QString& path);
 
+  /// Keeps the servers that the person gave names to in a file, instead of until the window is closed.
+  void setServersFile(const QString& path) { m_workspace.setServersFile(path); }
+
   /// Opens a document, a query or a recorded run in a tab, or goes to the tab that has it. If something is
   /// wrong with the file, the window says so. Returns whether it is open.
   bool openFile(const QString& path);
@@ -226,6 +229,8 @@ class MainWindow : public QMainWindow {
   void comparePolicies(const QString& wish);
   /// Shows the model's chat template and lets the person choose another.
   void chooseTemplate();
+  /// The servers that queries can run on.
+  void openServers();
   /// Brings the page of experiments to the front. If `wish` is not empty, runs that experiment.
   void experiment(const QString& wish);
   /// Asks the person a question, and offers the person's last answer to the same question. Returns nothing if

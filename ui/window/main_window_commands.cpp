@@ -172,6 +172,7 @@ void MainWindow::addCommands() {
       [this] { chooseAdapter(*m_workspace.model(), m_workspace.offeredAdapter()); });
   rows.add(
       "run.choose-template", [this] { return m_workspace.model() != nullptr; }, [this] { chooseTemplate(); });
+  rows.add("run.servers", [this] { openServers(); });
   rows.add("run.clear-cache", [this] { m_workspace.engine().clearCache(); });
   rows.add("run.record", [this] { toggleRecording(); });
   rows.add("run.save-trace", [this] { saveTrace(); });

@@ -63,7 +63,9 @@ StatusModel makeStatusModel(const ViewInput& input) {
     const auto found = progress.requests.find(id);
     if (found == progress.requests.end()) continue;
     const trace::RequestState& request = found->second;
-    if (request.phase != trace::RequestPhase::Running || request.generatedTokens != 0) continue;
+    if (request.phase != trace::RequestPhase::Running || request.generatedTokens != 0 ||
+        request.firstTokenAt >= 0)
+      continue;
     status.read += readTokens(request);
     status.toRead += request.promptTokens;
   }

@@ -51,6 +51,11 @@ QString plain(QString text) {
   return text.replace(QLatin1Char('&'), QStringLiteral("&&"));
 }
 
+/// Where a document runs that does not run here.
+QString serverText(const Workspace& workspace, const document::RunSettings& settings) {
+  return plain(workspace.serverTitle(settings.server));
+}
+
 /// The name of the model that the next run of the current document uses, in memory or not.
 QString modelText(const Workspace& workspace, const EngineHost& engine, bool isNarrow) {
   const LoadedModel& loaded = engine.model();
@@ -62,6 +67,7 @@ QString modelText(const Workspace& workspace, const EngineHost& engine, bool isN
     if (!current->source->takesRuns())
       return TopBar::tr("%1 · recorded")
           .arg(plain(QString::fromStdString(checkpoint::Checkpoint(settings.model).name())));
+    if (settings.runsOnServer()) return serverText(workspace, settings);
     name = QString::fromStdString(workbench::modelNameOf(settings));
     // The name has the adapter, which is a part of what is loaded.
     isLoaded = isLoaded && workspace.runsOn(*current) == loaded.directory && name == loaded.name;
@@ -83,6 +89,16 @@ QString modelTip(const Workspace& workspace, const EngineHost& engine) {
   const document::RunSettings& settings = current->model->document().settings;
   if (!current->source->takesRuns())
     return TopBar::tr("The model of the recorded run: %1").arg(QString::fromStdString(settings.model));
+  if (settings.runsOnServer()) {
+    const QString name = QString::fromStdString(settings.server);
+    const std::optional<workbench::NamedServer> server = workspace.servers().find(settings.server);
+    if (!server) return TopBar::tr("The server %1, which is not in the list of servers").arg(name);
+    QString tip =
+        TopBar::tr("This document runs on the server %1: %2").arg(name, QString::fromStdString(server->url));
+    if (!server->model.empty())
+      tip += TopBar::tr("\nwith its model %1").arg(QString::fromStdString(server->model));
+    return tip;
+  }
   const std::string directory = workspace.runsOn(*current);
   QString tip = TopBar::tr("The model that this document runs on: %1").arg(QString::fromStdString(directory));
   if (!settings.adapter.empty())
@@ -261,6 +277,28 @@ void TopBar::addFoundModels(QMenu& menu) {
   }
 }
 
+/// The servers that the person gave names to, in place of a model here.
+void TopBar::addServers(QMenu& menu) {
+  const DocumentModel* model = m_workspace.model();
+  const std::string current = model == nullptr ? std::string() : model->document().settings.server;
+  QAction* header = menu.addAction(tr("Servers"));
+  header->setEnabled(false);
+  for (const workbench::NamedServer& server : m_workspace.servers().list()) {
+    const QString url = QString::fromStdString(server.url);
+    const QString beside = server.model.empty() ? url : QString::fromStdString(server.model);
+    QAction* action =
+        menu.addAction(plain(m_workspace.serverTitle(server.name)) + QLatin1Char('\t') + plain(beside), this,
+                       [this, name = server.name] {
+                         if (DocumentModel* chosen = m_workspace.model()) chooseServer(*chosen, name);
+                       });
+    action->setCheckable(true);
+    action->setChecked(model != nullptr && server.name == current);
+    action->setEnabled(model != nullptr);
+    action->setToolTip(url);
+  }
+  menu.addAction(tr("Servers…"), this, [this] { Q_EMIT commandWanted(QStringLiteral("run.servers")); });
+}
+
 void TopBar::fillModels() {
   QMenu& menu = *m_model->menu();
   menu.clear();
@@ -279,7 +317,7 @@ void TopBar::fillModels() {
       if (DocumentModel* chosen = m_workspace.model()) chooseModel(*chosen, value);
     });
     action->setCheckable(true);
-    action->setChecked(model != nullptr && choice.isCurrent);
+    action->setChecked(model != nullptr && choice.isCurrent && !model->document().settings.runsOnServer());
     action->setEnabled(model != nullptr);
     action->setToolTip(choice.directory);
     if (const workbench::FoundModel* found = foundModel(choice.directory)) {
@@ -290,6 +328,7 @@ void TopBar::fillModels() {
     }
   }
   addFoundModels(menu);
+  addServers(menu);
   menu.addSeparator();
   const auto browse = [&](const QString& text, QString (*ask)(QWidget*)) {
     QAction* action = menu.addAction(text, this, [this, ask] {

@@ -53,6 +53,7 @@ class TopBar : public QWidget {
   void fillModels();
   /// The models of other programs on this machine, a menu for each program.
   void addFoundModels(QMenu& menu);
+  void addServers(QMenu& menu);
   /// What was found at a path; null: nothing.
   const workbench::FoundModel* foundModel(const QString& directory) const;
   void fillDevices(QMenu& menu, const DocumentModel* model);

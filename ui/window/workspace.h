@@ -4,7 +4,10 @@
 #pragma once
 
 #include "engine/compute/backends.h"
+#include "engine/remote/chat/server_facts.h"
 #include "engine/workbench/document/document_query.h"
+#include "engine/workbench/servers/server_list.h"
+#include "engine/workbench/servers/server_twins.h"
 #include "engine/workbench/service/request_retrieval.h"
 #include "ui/document/document_model.h"
 #include "ui/session/engine_host.h"
@@ -34,6 +37,7 @@
 
 namespace spanscope::workbench {
 class PaceBook;
+class RemoteRunWork;
 class RunWork;
 struct Benchmark;
 struct PolicyComparison;
@@ -160,6 +164,18 @@ class Workspace : public QObject {
   /// Takes the query of the current document, or of the subtree of a node, through every stage before
   /// retrieving. Returns why not, in words; nothing where `prepared` holds it.
   QString prepare(document::NodeId top, const Asker& asker, PreparedQuery& prepared);
+  /// The servers that the person gave names to.
+  const workbench::ServerList& servers() const { return m_servers; }
+  workbench::ServerList& servers() { return m_servers; }
+  /// Keeps them in a file from now on.
+  void setServersFile(const QString& path);
+  /// To be called when the list of servers may have changed.
+  void readServers();
+  /// What servers said of themselves since the program began, by their names.
+  const std::map<std::string, remote::ServerFacts>& serverFacts() const { return m_serverFacts; }
+  void noteServerFacts(const std::string& name, remote::ServerFacts facts);
+  /// "vLLM on gpu-3"; the name alone where it has not been asked yet.
+  QString serverTitle(const std::string& name) const;
   /// What is known of the pace of models on this machine; never null.
   const std::shared_ptr<workbench::PaceBook>& paces() const { return m_paces; }
   /// Keeps it in a file from now on.
@@ -191,6 +207,20 @@ class Workspace : public QObject {
     std::shared_ptr<workbench::RunWork> work;
     RunRecord record;
   };
+  /// A run on servers, as long as its work goes on.
+  struct ServerRun {
+    std::shared_ptr<workbench::RemoteRunWork> work;
+    RunRecord record;
+    std::shared_ptr<TraceStore> store;
+    std::shared_ptr<const ServerSource> source;
+  };
+  QString runOnServers(PreparedQuery prepared, std::map<NodePath, std::string> serverOf);
+  /// Why it cannot be asked, in words; nothing: it is in the list.
+  QString serverRefusal(const std::string& name) const;
+  /// Numbers behind which a run on servers has its own.
+  RunNumbers reserveForServers(std::uint32_t requests, bool hasOthers);
+  void drainServers();
+  void takeServerEvent(ServerRun& run, trace::Event event);
   void keepLoads(const ExperimentRun& run);
   void notePace(const workbench::RunWork& work);
   void showMeasuringFacts();
@@ -228,6 +258,11 @@ class Workspace : public QObject {
   std::uint32_t m_nextId = 1;
 
   std::vector<PendingRun> m_pending;
+  std::vector<ServerRun> m_serverRuns;
+  workbench::ServerList m_servers;
+  std::map<std::string, remote::ServerFacts> m_serverFacts;
+  std::shared_ptr<workbench::ServerTwins> m_twins = std::make_shared<workbench::ServerTwins>();
+  RunNumbers m_given;  ///< the largest numbers that runs on servers were given
   RunHistory m_history;
   std::unique_ptr<RunArchive> m_archive;  ///< null: runs end with the program
   std::string m_lastModel;                ///< RunSettings::model of the last run

@@ -9,6 +9,7 @@
 #include "engine/workbench/run_options.h"
 #include "engine/workbench/service/run_work.h"
 #include "ui/session/index_progress.h"
+#include "ui/session/remote_request.h"
 #include "ui/session/run_plan.h"
 #include "ui/session/run_request.h"
 #include "ui/window/kept_trace.h"
@@ -19,6 +20,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -122,6 +124,9 @@ QString Workspace::run(document::NodeId top, const Asker& asker) {
   PreparedQuery prepared;
   if (QString problem = prepare(top, asker, prepared); !problem.isEmpty()) return problem;
   const document::Document& document = m_current->model->document();
+  std::map<NodePath, std::string> serverOf = serversOf(document, prepared.paths);
+  if (goesToServers(document.settings, serverOf))
+    return runOnServers(std::move(prepared), std::move(serverOf));
   RunRequest request;
   request.settings = document.settings;
   request.retrieval = std::move(prepared.retrieval);
@@ -139,6 +144,10 @@ QString Workspace::run(document::NodeId top, const Asker& asker) {
     constexpr std::uint32_t kMany = 4096;
     const RunNumbers numbers = m_archive->reserve(
         lastNumbers(), request.retrieval ? kMany : static_cast<std::uint32_t>(request.plan.steps.size()));
+    request.lastRun = numbers.run;
+    request.lastRequest = numbers.request;
+  } else if (m_given.run != 0) {
+    const RunNumbers numbers = lastNumbers();
     request.lastRun = numbers.run;
     request.lastRequest = numbers.request;
   }

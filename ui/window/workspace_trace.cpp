@@ -2,6 +2,7 @@
 // The part of Workspace that holds traces: what the engine tells, what ended sessions left, which run is
 // shown.
 #include "engine/base/error.h"
+#include "engine/policy/policies.h"
 #include "engine/query/json/json.h"
 #include "engine/trace/trace_file.h"
 #include "engine/workbench/service/run_work.h"
@@ -61,7 +62,8 @@ OpenDocument& Workspace::openTrace(const QString& path) {
     const query::ParseResult parsed = query::parseJson(run.queryJson);
     if (!parsed.query) continue;
     document = document::fromQuery(*parsed.query);
-    document.settings.policy = run.policy;
+    // That of a run on servers is none.
+    if (policy::findChoice(run.policy)) document.settings.policy = run.policy;
     document.settings.seed = run.seed;
     if (const trace::LayoutChosen* chosen = store->layoutOf(store->event(index).run))
       document.settings.layout = chosen->layout;
@@ -125,7 +127,7 @@ void Workspace::keepRuns(const QString& folder) {
 }
 
 RunNumbers Workspace::lastNumbers() const {
-  RunNumbers last;
+  RunNumbers last = m_given;
   const auto take = [&last](const trace::Progress& progress) {
     for (const auto& [request, state] : progress.requests) last.request = std::max(last.request, request);
   };
@@ -169,7 +171,7 @@ void Workspace::showRun(RunId run) {
     if (trace == m_live->trace())
       document.source = m_live;
     else
-      document.source = std::make_shared<const EndedSource>(trace);
+      document.source = endedSource(trace);
   }
   if (!trace->startOf(run)) return;
   document.position = trace->endOf(run);
@@ -218,6 +220,7 @@ QString Workspace::saveTrace(const QString& path) const {
 }
 
 void Workspace::drain() {
+  drainServers();
   std::vector<trace::Event> events;
   m_engine.drain(events);
   for (trace::Event& event : events) {
@@ -267,6 +270,8 @@ void Workspace::takeStart(const trace::Event& event) {
 void Workspace::boundHistory() {
   m_history.bound(m_keptBytes, [this](const TraceStore* trace) {
     return trace == m_live->trace().get() ||
+           std::any_of(m_serverRuns.begin(), m_serverRuns.end(),
+                       [trace](const ServerRun& run) { return run.store.get() == trace; }) ||
            std::any_of(m_documents.begin(), m_documents.end(),
                        [trace](const auto& document) { return document->source->trace().get() == trace; });
   });

@@ -48,6 +48,9 @@ enum class FragmentMark {
   Dropped  ///< the fragment is never in the prompt
 };
 
+/// DocumentNode::server of a node that the embedded engine answers, whatever the settings say.
+inline constexpr const char* kEmbedded = "embedded";
+
 struct DocumentNode {
   /// The node's own fields. Its children are left empty (default nodes in boxes, no elements in a join).
   query::Node own;
@@ -62,6 +65,9 @@ struct DocumentNode {
   /// Replies that replace running a generate (one), a repeat or a map (one per copy or input, in order).
   /// None: the node is run.
   std::vector<std::string> frozen;
+  /// Of a node that answers: the name of the server that does it, or kEmbedded. Empty: what the document's
+  /// settings say.
+  std::string server;
   /// For an augment: the fragments that a person decided about, by the hash of their text (32 hexadecimal
   /// digits).
   std::map<std::string, FragmentMark> fragments;

@@ -36,6 +36,7 @@ struct Looks {
   bool muted = false;
   bool missing = false;
   std::vector<std::string> frozen;
+  std::string server;
   std::map<std::string, FragmentMark> fragments;
 };
 
@@ -133,6 +134,8 @@ class FileReader {
         looks.muted = m_fields.flag().value_or(false);
       } else if (key == "missing") {
         looks.missing = m_fields.flag().value_or(false);
+      } else if (key == "server") {
+        looks.server = m_fields.text(kMostName).value_or("");
       } else if (key == "frozen") {
         readFrozen(looks);
       } else if (key == "pinned") {
@@ -384,14 +387,16 @@ void applyLooks(Document& document, NodeId top, const Tree& tree,
     if (looks.frozen.size() > mostFrozen)
       leaveOut(mostFrozen == 0 ? "a frozen reply of a node that gives none: "
                                : "several frozen replies of a node that gives one: ");
+    if (!looks.server.empty() && mostFrozen == 0) leaveOut("a server of a node that gives no reply: ");
     if (!looks.position && looks.name.empty() && !looks.collapsed && !looks.muted && looks.frozen.empty() &&
-        looks.fragments.empty())
+        looks.server.empty() && looks.fragments.empty())
       continue;
     DocumentNode& node = document.edit(found->second);
     node.position = looks.position;
     node.name = looks.name;
     node.collapsed = looks.collapsed;
     node.muted = looks.muted;
+    if (mostFrozen > 0) node.server = looks.server;
     if (looks.frozen.size() <= mostFrozen) node.frozen = looks.frozen;
     if (query::documentOf(node.own) != nullptr) node.fragments = looks.fragments;
   }

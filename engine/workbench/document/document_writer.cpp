@@ -53,6 +53,7 @@ Json looksOf(const DocumentNode& node) {
     looks["frozen"] = node.frozen.front();
   else if (node.isFrozen())
     looks["frozen"] = node.frozen;
+  if (!node.server.empty()) looks["server"] = node.server;
   if (query::documentOf(node.own) == nullptr) return looks;
   for (const auto& [hash, mark] : node.fragments)
     looks[mark == FragmentMark::Pinned ? "pinned" : "dropped"].push_back(hash);

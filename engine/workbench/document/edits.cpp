@@ -213,6 +213,7 @@ bool replaceOperator(Document& document, NodeId id, std::string_view op) {
   node.own = std::move(own);
   node.children.assign(arity.most == Arity::kMany ? 0 : arity.most, kNoNode);
   if (!isSameOperator) node.frozen.clear();
+  if (mostReplies(node.own) == 0) node.server.clear();
   if (query::documentOf(node.own) == nullptr) node.fragments.clear();
   for (std::size_t i = 0; i < children.size() && i < arity.most; ++i) {
     attach(document, children[i], {.parent = id, .index = i});
@@ -240,6 +241,11 @@ void setFrozen(Document& document, NodeId id, std::vector<std::string> replies) 
   const DocumentNode* node = document.find(id);
   if (node == nullptr || replies.size() > mostReplies(node->own)) return;
   document.edit(id).frozen = std::move(replies);
+}
+
+void setServer(Document& document, NodeId id, std::string server) {
+  const DocumentNode* node = document.find(id);
+  if (node != nullptr && mostReplies(node->own) > 0) document.edit(id).server = std::move(server);
 }
 
 void setFragmentMark(Document& document, NodeId id, const std::string& hash,

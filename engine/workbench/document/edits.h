@@ -62,6 +62,8 @@ void setCollapsed(Document& document, const std::vector<NodeId>& ids, bool colla
 /// Sets replies that replace running the node, in order. None: the node is run. Changes nothing if the node
 /// does not generate, or if a generate would get several replies.
 void setFrozen(Document& document, NodeId id, std::vector<std::string> replies);
+/// Sets DocumentNode::server. Changes nothing if the node does not generate.
+void setServer(Document& document, NodeId id, std::string server);
 /// Pins or drops a fragment of an augment. Without a mark, the fragment's rank decides again.
 void setFragmentMark(Document& document, NodeId id, const std::string& hash,
                      std::optional<FragmentMark> mark);

@@ -60,6 +60,7 @@ GenerateSection::GenerateSection(EditOwn edit, const DocumentUndo::ModelOf& mode
                                   QStringLiteral("max_tokens"), this)),
       m_temperature(new NumberField(NumberField::Kind::Temperature, tr("Temperature"),
                                     QStringLiteral("temperature"), this)),
+      m_server(new QComboBox(this)),
       m_freeze(new QPushButton(this)),
       m_which(new QSpinBox(this)),
       m_frozen(new TextSection(model, this)) {
@@ -68,6 +69,9 @@ GenerateSection::GenerateSection(EditOwn edit, const DocumentUndo::ModelOf& mode
   m_model->setPlaceholderText(tr("the loaded model"));
   m_maxTokens->setObjectName(QStringLiteral("generateMaxTokens"));
   m_temperature->setObjectName(QStringLiteral("generateTemperature"));
+  m_server->setObjectName(QStringLiteral("generateServer"));
+  m_server->setToolTip(tr("Who answers this node: steps of a query may go to different servers"));
+  ignoreWheelWithoutFocus(m_server);
   m_freeze->setObjectName(QStringLiteral("freeze"));
   m_frozen->setObjectName(QStringLiteral("frozen"));
   m_which->setObjectName(QStringLiteral("frozenWhich"));
@@ -87,6 +91,7 @@ GenerateSection::GenerateSection(EditOwn edit, const DocumentUndo::ModelOf& mode
   m_rows->addRow(tr("Model"), m_model);
   m_rows->addRow(tr("Max tokens"), m_maxTokens);
   m_rows->addRow(tr("Temperature"), m_temperature);
+  m_serverLabel = m_rows->addRow(tr("Answered by"), m_server);
   m_freezeLabel = m_rows->addRow(tr("Answer"), m_freeze);
   m_whichLabel = m_rows->addRow(tr("Frozen answer"), m_which);
   m_rows->addWide(m_frozen);
@@ -120,6 +125,8 @@ GenerateSection::GenerateSection(EditOwn edit, const DocumentUndo::ModelOf& mode
       if (const auto* name = std::get_if<query::Parameter>(&m_count->value())) *times = *name;
     });
   });
+  connect(m_server, &QComboBox::activated, this,
+          [this](int index) { Q_EMIT serverChosen(m_server->itemData(index).toString().toStdString()); });
   connect(m_freeze, &QPushButton::clicked, this, [this] {
     if (m_replies.empty())
       Q_EMIT freezeWanted();
@@ -131,7 +138,8 @@ GenerateSection::GenerateSection(EditOwn edit, const DocumentUndo::ModelOf& mode
           [this] { Q_EMIT frozenEdited(static_cast<std::size_t>(m_which->value() - 1), m_frozen->text()); });
 }
 
-void GenerateSection::setNode(document::NodeId id, const document::DocumentNode& node) {
+void GenerateSection::setNode(document::NodeId id, const document::DocumentNode& node,
+                              const std::vector<std::string>& servers) {
   const query::GenerateSettings* settings = query::settingsOf(node.own);
   if (settings == nullptr) return;
   const query::Times* times = query::countOf(node.own);
@@ -159,7 +167,24 @@ void GenerateSection::setNode(document::NodeId id, const document::DocumentNode&
     m_which->setSuffix(tr(" of %1").arg(m_replies.size()));
   }
   m_node = id;
+  showServers(node.server, servers);
   showFrozen(node.own);
+}
+
+/// Who has no servers sees nothing of them.
+void GenerateSection::showServers(const std::string& chosen, const std::vector<std::string>& servers) {
+  const bool isShown = !servers.empty() || !chosen.empty();
+  m_server->setVisible(isShown);
+  m_serverLabel->setVisible(isShown);
+  const QSignalBlocker blocker(m_server);
+  m_server->clear();
+  m_server->addItem(tr("as the document"), QString());
+  m_server->addItem(tr("the embedded engine"), QString::fromLatin1(document::kEmbedded));
+  for (const std::string& server : servers)
+    m_server->addItem(QString::fromStdString(server), QString::fromStdString(server));
+  const QString now = QString::fromStdString(chosen);
+  if (m_server->findData(now) < 0) m_server->addItem(tr("%1 (not in the list)").arg(now), now);
+  m_server->setCurrentIndex(m_server->findData(now));
 }
 
 void GenerateSection::showFrozen(const query::Node& own) {

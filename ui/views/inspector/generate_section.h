@@ -13,6 +13,7 @@
 #include <string>
 #include <vector>
 
+class QComboBox;
 class QLabel;
 class QLineEdit;
 class QPushButton;
@@ -33,17 +34,22 @@ class GenerateSection : public QWidget {
  public:
   GenerateSection(EditOwn edit, const DocumentUndo::ModelOf& model, QWidget* parent);
 
-  void setNode(document::NodeId id, const document::DocumentNode& node);
+  /// `servers`: the names of those that may answer.
+  void setNode(document::NodeId id, const document::DocumentNode& node,
+               const std::vector<std::string>& servers);
   void setTheme(const Theme& theme);
   void focusFirst();
 
  Q_SIGNALS:
+  /// DocumentNode::server is to be this.
+  void serverChosen(const std::string& server);
   void freezeWanted();  ///< the node's last answers should be used instead of running it
   void unfreezeWanted();
   /// The person has changed the text of the frozen answer with this index, from 0.
   void frozenEdited(std::size_t index, const std::string& text);
 
  private:
+  void showServers(const std::string& chosen, const std::vector<std::string>& servers);
   void showFrozen(const query::Node& own);
   void showReply();
 
@@ -54,6 +60,8 @@ class GenerateSection : public QWidget {
   QLineEdit* m_model;
   NumberField* m_maxTokens;
   NumberField* m_temperature;
+  QComboBox* m_server;
+  QLabel* m_serverLabel;
   QPushButton* m_freeze;
   QLabel* m_freezeLabel;
   QLabel* m_whichLabel;

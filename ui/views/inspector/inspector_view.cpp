@@ -176,6 +176,10 @@ void InspectorView::connectFields() {
     change(on ? tr("Mute") : tr("Unmute"), {},
            [&](document::Document& value) { document::setMuted(value, {m_node}, on); });
   });
+  connect(m_generate, &GenerateSection::serverChosen, this, [this](const std::string& server) {
+    change(tr("Answered by"), {},
+           [&](document::Document& value) { document::setServer(value, m_node, server); });
+  });
   connect(m_generate, &GenerateSection::freezeWanted, this,
           [this] { Q_EMIT commandWanted(QStringLiteral("node.freeze")); });
   connect(m_generate, &GenerateSection::unfreezeWanted, this, [this] {
@@ -255,7 +259,7 @@ void InspectorView::showNode(const document::DocumentNode& node) {
     m_text->setText(*query::textOf(node.own));
   }
   m_generate->setVisible(query::answers(node.own));
-  m_generate->setNode(m_node, node);
+  m_generate->setNode(m_node, node, input()->servers);
   const std::vector<std::string>* inputs = query::inputsOf(node.own);
   m_inputs->setVisible(inputs != nullptr);
   if (inputs != nullptr) m_inputs->setInputs(*inputs);

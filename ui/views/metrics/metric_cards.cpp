@@ -92,6 +92,7 @@ CardContent latencyCard(const MetricsModel& model, RunValue median, double trace
     for (const RequestMetrics& request : run.requests) {
       if (request.values.generatedTokens < leastTokens) continue;
       const double value = request.values.*each;
+      if (!request.isAccounted && value <= 0) continue;
       requests.points.push_back(
           {.x = static_cast<double>(run.run),
            .y = value * 1000,

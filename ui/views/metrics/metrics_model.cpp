@@ -96,6 +96,16 @@ class Speeds {
   std::map<std::pair<const TraceStore*, std::size_t>, std::map<RunId, RunRates>> m_rates;
 };
 
+/// What is known of a step whose server does not say what it found.
+trace::StepMetrics valuesOf(const trace::ServerReported& reported) {
+  trace::StepMetrics values;
+  values.step = reported.step;
+  values.promptTokens = reported.promptTokens.value_or(0);
+  values.generatedTokens = reported.generatedTokens.value_or(0);
+  values.timeToFirstToken = reported.timeToFirstToken.value_or(0);
+  return values;
+}
+
 }  // namespace
 
 MetricsModel metricsModel(const ViewInput& input, RunScope scope) {
@@ -128,12 +138,15 @@ MetricsModel metricsModel(const ViewInput& input, MetricsSamplers& samplers, Run
     StepNames names(input, *listed.progress);
     for (const RequestId requestId : state.requests) {
       const auto found = listed.progress->requests.find(requestId);
-      if (found == listed.progress->requests.end() || !found->second.metrics) continue;
+      if (found == listed.progress->requests.end()) continue;
+      const trace::RequestState& told = found->second;
+      if (!told.metrics && (!told.reported || !told.reported->brokenBy.empty())) continue;
       RequestMetrics& request = run.requests.emplace_back();
       request.request = requestId;
       request.node = found->second.node;
       request.name = names.of(found->second);
-      request.values = *found->second.metrics;
+      request.values = told.metrics ? *told.metrics : valuesOf(*told.reported);
+      request.isAccounted = told.metrics.has_value();
       request.account = accountOf(listed, requestId);
       const auto rate = samplers.cache.recentRates().find(requestId);
       if (rate != samplers.cache.recentRates().end()) request.recentHitRate = rate->second;
@@ -186,6 +199,9 @@ QString metricsCsv(const MetricsModel& model) {
     for (const RequestMetrics& request : run.requests) {
       const trace::StepMetrics& values = request.values;
       const trace::PromptAccount& account = request.account;
+      const auto known = [&request](std::int64_t tokens) {
+        return request.isAccounted ? QString::number(tokens) : QString();
+      };
       text += csvLine({QString::number(run.run),
                        run.document,
                        run.model,
@@ -193,20 +209,20 @@ QString metricsCsv(const MetricsModel& model) {
                        QString::number(request.request),
                        request.name,
                        csvNumber(values.timeToFirstToken * 1000),
-                       csvNumber(values.interTokenLatency * 1000),
-                       csvNumber(values.queueTime * 1000),
-                       QString::number(account.total()),
-                       QString::number(account.prompt.cached()),
-                       QString::number(account.prompt.relocated),
-                       QString::number(account.prompt.computed),
+                       request.isAccounted ? csvNumber(values.interTokenLatency * 1000) : QString(),
+                       request.isAccounted ? csvNumber(values.queueTime * 1000) : QString(),
+                       QString::number(request.isAccounted ? account.total() : values.promptTokens),
+                       known(account.prompt.cached()),
+                       known(account.prompt.relocated),
+                       known(account.prompt.computed),
                        QString::number(values.generatedTokens),
                        run.prefillRate ? csvNumber(*run.prefillRate) : QString(),
                        run.decodeRate ? csvNumber(*run.decodeRate) : QString(),
                        request.recentHitRate ? csvNumber(100 * *request.recentHitRate) : QString(),
-                       QString::number(account.prompt.again),
-                       QString::number(account.beside),
-                       QString::number(account.prompt.padded),
-                       QString::number(account.prompt.cropped)});
+                       known(account.prompt.again),
+                       known(account.beside),
+                       known(account.prompt.padded),
+                       known(account.prompt.cropped)});
     }
   }
   return text;

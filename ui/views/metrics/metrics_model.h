@@ -23,6 +23,8 @@ struct RequestMetrics {
   NodePath node;
   QString name;
   trace::StepMetrics values;     ///< what the engine reported: its times count
+  /// Whether it is known what was found of the prompt: a server need not say so.
+  bool isAccounted = true;
   trace::PromptAccount account;  ///< how the tokens of its prompt got their keys and values
   /// The hit rate of the newest requests right after this request was admitted, 0 … 1. None: the request
   /// belongs to another session.

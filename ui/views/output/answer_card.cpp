@@ -245,7 +245,8 @@ void AnswerCard::showFidelity() {
   m_measure->setText(m_answer.isMeasuring ? tr("Stop measuring")
                      : m_answer.fidelity  ? tr("Measure again")
                                           : tr("Measure fidelity"));
-  m_measure->setVisible(m_answer.state == AnswerState::Finished && m_answer.generatedTokens > 0);
+  m_measure->setVisible(m_answer.state == AnswerState::Finished && m_answer.generatedTokens > 0 &&
+                        m_answer.server.isEmpty());
   m_measure->setEnabled(m_answer.isMeasuring || m_answer.measureObstacle.isEmpty());
   m_measure->setToolTip(m_answer.isMeasuring || m_answer.measureObstacle.isEmpty()
                             ? tr("How close is this answer to a full prefill of the same tokens? It takes "

@@ -7,6 +7,7 @@
 #include "ui/session/fidelity_request.h"
 #include "ui/session/run_history.h"
 #include "ui/session/token_account.h"
+#include "ui/session/trace_source.h"
 #include "ui/views/common/csv_line.h"
 #include "ui/views/common/number_text.h"
 #include "ui/views/common/request_names.h"
@@ -35,7 +36,7 @@ AnswerState stateOf(const trace::RequestState& request, const trace::RunState& r
   }
   if (run.outcome == trace::RunOutcome::Stopped) return AnswerState::Stopped;
   if (run.outcome == trace::RunOutcome::Failed) return AnswerState::Failed;
-  if (request.generatedTokens > 0) return AnswerState::Streaming;
+  if (request.generatedTokens > 0 || request.firstTokenAt >= 0) return AnswerState::Streaming;
   return request.phase == trace::RequestPhase::Running ? AnswerState::Computing : AnswerState::Waiting;
 }
 
@@ -53,6 +54,20 @@ QString errorsOf(const ListedRun& run, RequestId request) {
       lines.push_back(QString::fromStdString(message->text));
   }
   return lines.join(QLatin1Char('\n'));
+}
+
+/// What was noted of an answer of a server, as far as its trace is there.
+QStringList notesOf(const ListedRun& run, RequestId request) {
+  QStringList notes;
+  if (!run.trace) return notes;
+  for (const std::size_t index : run.trace->indicesOf<trace::MessageLogged>()) {
+    if (index >= run.position) break;
+    const trace::Event& event = run.trace->event(index);
+    const auto* message = std::get_if<trace::MessageLogged>(&event.payload);
+    if (message != nullptr && message->severity == Severity::Note && event.request == request)
+      notes.push_back(QString::fromStdString(message->text));
+  }
+  return notes;
 }
 
 /// The last earlier run of the same document in which the same step gave the same answer.
@@ -138,6 +153,8 @@ Answer blankOf(const ViewInput& input, const ListedRun& listed, const std::vecto
 QString obstacleOf(const Answer& answer, const ViewInput& input, const ListedRun& listed) {
   if (input.replay.origin == TraceOrigin::File)
     return tr("This is a recorded run: only the session that gave an answer can measure it.");
+  if (input.replay.origin == TraceOrigin::Server || (listed.trace && isOfServers(*listed.trace)))
+    return tr("A server gave this answer: only answers of the embedded engine can be measured.");
   if (input.replay.origin != TraceOrigin::Session || listed.trace != input.trace)
     return tr("The session that gave this answer has ended: run the query again.");
   if (answer.state != AnswerState::Finished || answer.generatedTokens == 0)
@@ -176,6 +193,20 @@ QString divergenceWords(const trace::DivergenceFigures& figures) {
 }
 
 }  // namespace
+
+QString cachedStateText(trace::CachedState state) {
+  switch (state) {
+    case trace::CachedState::Found:
+      return tr("found");
+    case trace::CachedState::MeasuredZero:
+      return tr("measured zero");
+    case trace::CachedState::NotReported:
+      return tr("not reported");
+    case trace::CachedState::CannotReport:
+      break;
+  }
+  return tr("cannot be reported");
+}
 
 OutputModel outputModel(const ViewInput& input, std::size_t most, RunScope scope) {
   OutputModel model;
@@ -223,6 +254,14 @@ OutputModel outputModel(const ViewInput& input, std::size_t most, RunScope scope
       if (request.metrics && request.metrics->generatedTokens > 0) {
         answer.timeToFirstToken = request.metrics->timeToFirstToken;
       }
+      if (request.reported) {
+        answer.timeToFirstToken = request.reported->timeToFirstToken;
+        answer.cached = request.reported->cached;
+        answer.server = QString::fromStdString(request.reported->server);
+        answer.model = QString::fromStdString(request.reported->model);
+        answer.brokenBy = QString::fromStdString(request.reported->brokenBy);
+        answer.notes = notesOf(listed, *requestId);
+      }
       if (answer.state == AnswerState::Failed) answer.problem = errorsOf(listed, *requestId);
       if (answer.state == AnswerState::Waiting) answer.problem = QString::fromStdString(request.waitReason);
       noteFidelity(answer, input, listed);
@@ -257,18 +296,23 @@ QString answerFacts(const Answer& answer) {
     facts.push_back(answer.generatedTokens == 1 ? tr("1 token")
                                                 : tr("%1 tokens").arg(answer.generatedTokens));
   }
-  if (answer.promptTokens > 0) {
+  const bool isSilent = !answer.isCachedKnown();
+  if (answer.promptTokens > 0 && !isSilent) {
     facts.push_back(tr("%1 of %2 prompt tokens cached (%3)")
                         .arg(answer.cachedTokens)
                         .arg(answer.promptTokens)
                         .arg(shareText(answer.cachedTokens, answer.promptTokens)));
   }
+  if (answer.promptTokens > 0 && isSilent) facts.push_back(tr("%1 prompt tokens").arg(answer.promptTokens));
+  if (answer.cached == trace::CachedState::NotReported) facts.push_back(tr("cached tokens not reported"));
+  if (answer.cached == trace::CachedState::CannotReport)
+    facts.push_back(tr("cached tokens cannot be reported"));
   facts += answer.accountWords;
   if (answer.outcome == trace::StepOutcome::TokenLimit) facts.push_back(tr("ended by the token limit"));
   if (answer.outcome == trace::StepOutcome::ContextLimit) {
     facts.push_back(tr("ended where the model's context ends"));
   }
-  return facts.join(tr(" · "));
+  return (QStringList{facts.join(tr(" · "))} + answer.notes).join(QLatin1Char('\n'));
 }
 
 QString exactnessText(const Answer& answer) {
@@ -299,6 +343,7 @@ QString exactnessText(const Answer& answer) {
 }
 
 QString fidelityHeadline(const Answer& answer) {
+  if (!answer.server.isEmpty()) return {};
   if (answer.isMeasuring)
     return tr("Measuring against a full prefill: %1 %").arg(static_cast<int>(answer.measuredShare * 100));
   if (answer.state != AnswerState::Finished || answer.generatedTokens == 0) return {};
@@ -401,7 +446,9 @@ QString outputCsv(const OutputModel& model) {
                           tr("arithmetic"),
                           tr("KL mean nats against f32"),
                           tr("KL most nats against f32"),
-                          tr("greedy tokens that agree with f32")});
+                          tr("greedy tokens that agree with f32"),
+                          tr("server"),
+                          tr("cached")});
   for (const Answer& answer : model.answers) {
     text +=
         csvLine({QString::number(answer.run),
@@ -416,7 +463,7 @@ QString outputCsv(const OutputModel& model) {
                  answer.timeToFirstToken ? csvNumber(*answer.timeToFirstToken * 1000) : QString(),
                  QString::number(answer.generatedTokens),
                  QString::number(answer.promptTokens),
-                 QString::number(answer.cachedTokens),
+                 answer.isCachedKnown() ? QString::number(answer.cachedTokens) : QString(),
                  answer.sameAs == 0 ? QString() : QString::number(answer.sameAs),
                  answer.fidelity ? csvNumber(answer.fidelity->meanDivergence) : QString(),
                  answer.fidelity ? csvNumber(answer.fidelity->medianDivergence) : QString(),
@@ -426,7 +473,9 @@ QString outputCsv(const OutputModel& model) {
                  answer.arithmetic.isEmpty() ? QStringLiteral("f32") : answer.arithmetic,
                  answer.arithmeticFigures ? csvNumber(answer.arithmeticFigures->meanDivergence) : QString(),
                  answer.arithmeticFigures ? csvNumber(answer.arithmeticFigures->mostDivergence) : QString(),
-                 answer.arithmeticFigures ? QString::number(answer.arithmeticFigures->agreeing) : QString()});
+                 answer.arithmeticFigures ? QString::number(answer.arithmeticFigures->agreeing) : QString(),
+                 answer.server,
+                 answer.cached ? cachedStateText(*answer.cached) : QString()});
   }
   return text;
 }

@@ -45,6 +45,14 @@ struct Answer {
   std::int64_t generatedTokens = 0;
   std::int64_t promptTokens = 0;
   std::int64_t cachedTokens = 0;
+  QString server;  ///< that answered, by its name; empty: the embedded engine did
+  /// What the server said of its cache; nothing: the embedded engine answered, or the answer has not ended.
+  std::optional<trace::CachedState> cached;
+  QStringList notes;  ///< what was noted of the server's answer: what was foretold of it
+  QString brokenBy;   ///< why the server's answer broke off; empty: it did not
+  bool isCachedKnown() const {
+    return cached != trace::CachedState::NotReported && cached != trace::CachedState::CannotReport;
+  }
   QStringList
       accountWords;  ///< what else there is to say of the prompt's tokens; not known of older sessions
   std::optional<trace::FidelityFigures> fidelity;  ///< against a full prefill, if it was measured
@@ -70,6 +78,8 @@ struct OutputModel {
 /// The newest answers, at most `most`. `scope` says which runs are in the list.
 OutputModel outputModel(const ViewInput& input, std::size_t most = 50, RunScope scope = RunScope::All);
 
+/// "not reported"
+QString cachedStateText(trace::CachedState state);
 /// "TTFT 3.1 ms · 8 tokens · 70 of 83 prompt tokens cached (84 %)"
 QString answerFacts(const Answer& answer);
 /// "block attention ✓ · full prefill ≈ KL 0.012, 23 of 24 tokens agree, same answer". If nothing was

@@ -195,17 +195,18 @@ void SettingsView::chooseModel(int index) {
   showModels();
 }
 
-/// Greys out a setting that has no effect now. Settings of retrieval are hidden instead, because they are
-/// many rows.
+/// Greys out a setting that has no effect now. Settings of retrieval, which are many rows, and of servers,
+/// which most people have none of, are hidden instead.
 void SettingsView::showRow(const Row& row, bool isRetrieving) {
   const Setting& setting = *row.field.setting;
   const RunSettings& settings = document().settings;
   row.field.show(settings, theme());
   const bool isUsed = setting.isUsed == nullptr || setting.isUsed(settings);
   const bool isForRetrieval = setting.row.group == SettingGroup::Retrieval;
-  if (isForRetrieval) {
-    row.field.widget->setVisible(isRetrieving && isUsed);
-    if (row.label != nullptr) row.label->setVisible(isRetrieving && isUsed);
+  if (isForRetrieval || setting.key == "server") {
+    const bool isShown = isUsed && (isRetrieving || !isForRetrieval);
+    row.field.widget->setVisible(isShown);
+    if (row.label != nullptr) row.label->setVisible(isShown);
   } else {
     row.field.widget->setEnabled(isUsed);
   }

@@ -116,6 +116,29 @@ std::size_t countUntilFinished(const ViewInput& input, const std::vector<RunId>&
   return std::min(input.position, input.trace->countAt(finished));
 }
 
+/// Whether a server answers the request.
+bool isSent(const ViewInput& input, RequestId request) {
+  const RequestEvents* events = input.trace->request(request);
+  return events != nullptr && !events->of<trace::RequestSent>().empty();
+}
+
+/// What is seen of a server from here: nothing, its word that it reads the prompt, and text.
+void addServed(TimelineRow& row, const trace::RequestState& request, std::int64_t now) {
+  if (request.startedAt < 0) return;
+  const std::int64_t end = request.finishedAt >= 0 ? request.finishedAt : now;
+  const std::int64_t text = request.firstTokenAt >= 0 ? request.firstTokenAt : end;
+  const std::int64_t silent = request.admittedAt >= 0 ? std::min(request.admittedAt, text) : text;
+  if (row.waitReason.isEmpty()) row.waitReason = tr("the server says nothing yet");
+  if (silent > request.startedAt)
+    row.bars.push_back({.kind = BarKind::Waiting, .begin = request.startedAt, .end = silent});
+  if (text > silent)
+    row.bars.push_back(
+        {.kind = BarKind::Prefill, .begin = silent, .end = text, .tokens = request.computedTokens});
+  if (request.firstTokenAt >= 0 && end > text)
+    row.bars.push_back(
+        {.kind = BarKind::Decode, .begin = text, .end = end, .tokens = request.generatedTokens});
+}
+
 }  // namespace
 
 TimelineModel timelineModel(const ViewInput& input, bool allRuns) {
@@ -157,7 +180,9 @@ TimelineModel timelineModel(const ViewInput& input, bool allRuns) {
                       .waitReason = QString::fromStdString(request.waitReason),
                       .failed = request.outcome == trace::StepOutcome::Failed};
       if (model.begin < 0) model.begin = std::max<std::int64_t>(0, request.startedAt);
-      if (request.startedAt >= 0) {
+      if (isSent(input, requestId)) {
+        addServed(row, request, progress.time);
+      } else if (request.startedAt >= 0) {
         std::int64_t until = request.admittedAt;
         if (until < 0) until = request.finishedAt >= 0 ? request.finishedAt : progress.time;
         addWaiting(row, request.startedAt, until, loadsOf(input, requestId));
@@ -231,7 +256,7 @@ QString timelineFacts(const TimelineModel& model, const TimelineRow& row, const 
 
 QString timelineFacts(const TimelineModel& model, const TimelineRow& row) {
   QString text = tr("%1, request %2 of run %3").arg(row.name).arg(row.request).arg(row.run);
-  if (row.admittedAt >= 0) {
+  if (row.admittedAt >= 0 && row.prompt.total() > 0) {
     text += tr(" · %1 prompt tokens, %2 cached, %3 of them relocated")
                 .arg(row.prompt.total())
                 .arg(row.prompt.cached())

@@ -82,7 +82,7 @@ std::vector<std::string> frozenReplies(std::mt19937& random) {
 void editLooks(Document& document, std::mt19937& random) {
   const NodeId node = anyNode(document, random);
   const bool on = below(random, 2) == 0;
-  switch (below(random, 11)) {
+  switch (below(random, 12)) {
     case 0:
       replaceOperator(document, node, anyOperator(random));
       break;
@@ -117,6 +117,7 @@ void editLooks(Document& document, std::mt19937& random) {
       document.settings.embeddings = on ? "server" : "checkpoint";
       document.settings.embeddingsUrl = on ? "http://localhost:" + std::to_string(below(random, 9)) : "";
       document.settings.embeddingsModel = on ? "m \"ä\"" : "";
+      document.settings.server = on ? "gpu-" + std::to_string(below(random, 3)) : "";
       document.settings.fragments = static_cast<std::int32_t>(1 + below(random, 50));
       break;
     case 8:
@@ -133,6 +134,9 @@ void editLooks(Document& document, std::mt19937& random) {
       declareParameter(document, std::move(said));
       break;
     }
+    case 10:
+      setServer(document, node, on ? "gpu-3" : "");
+      break;
     default:
       document.frames.push_back(
           {.id = document.takeId(), .title = "A / ~ frame", .area = {1, 2.5, 3, 4}, .hue = 5});

@@ -1,0 +1,191 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// Runs of documents on servers as works: who answers which step, what is foretold, and what is refused.
+#include "engine/base/error.h"
+#include "engine/query/json/json.h"
+#include "engine/trace/replay.h"
+#include "engine/workbench/resource_paths.h"
+#include "engine/workbench/service/remote_run_work.h"
+#include "engine/workbench/service/work_service.h"
+#include "tests/engine/remote/stand_in_server.h"
+#include "tests/support/backends.h"
+#include "tests/support/test_program.h"
+
+#include <QByteArray>
+#include <QObject>
+#include <QString>
+#include <QTest>
+
+#include <memory>
+#include <string>
+#include <vector>
+
+using namespace spanscope;
+using remote::test::http;
+using remote::test::Server;
+using workbench::RemoteRunRequest;
+using workbench::RemoteRunWork;
+using workbench::WorkState;
+
+namespace {
+
+const char* const kNested = R"({"g":{"model":"tiny","max_tokens":4,"input":{"cross":[)"
+                            R"({"g":{"model":"tiny","max_tokens":4,"input":{"user":"Name a town."}}},)"
+                            R"({"user":"Is it large?"}]}}})";
+const char* const kPlain = R"({"g":{"model":"tiny","max_tokens":4,"input":{"user":"Name a town."}}})";
+
+/// As llama.cpp's, which says how many tokens a prompt has.
+Server::Answer llamaSaying(std::size_t promptTokens, std::size_t cached) {
+  return [=](const QByteArray& request) -> QByteArray {
+    const QByteArray path = request.split(' ').value(1);
+    if (path == "/v1/models") return http(200, R"({"data":[{"id":"tiny","owned_by":"llamacpp"}]})");
+    if (path == "/props") return http(200, R"({"build_info":"b7","total_slots":1})");
+    if (path != "/v1/chat/completions") return http(404, "{}");
+    return "HTTP/1.1 200 OK\r\nConnection: close\r\n\r\n"
+           "data: {\"choices\":[{\"index\":0,\"delta\":{\"content\":\"Lisbon\"}}]}\n\n"
+           "data: {\"choices\":[{\"index\":0,\"delta\":{},\"finish_reason\":\"stop\"}],\"timings\":{"
+           "\"cache_n\":" +
+           QByteArray::number(qulonglong(cached)) +
+           ",\"prompt_n\":" + QByteArray::number(qulonglong(promptTokens - cached)) +
+           ",\"predicted_n\":2}}\n\ndata: [DONE]\n\n";
+  };
+}
+
+struct Ran {
+  WorkState state = WorkState::Waiting;
+  std::string problem;
+  std::vector<trace::Event> events;
+  trace::Replay replay;
+
+  std::vector<std::string> notes() const {
+    std::vector<std::string> notes;
+    for (const trace::Event& event : events) {
+      const auto* message = std::get_if<trace::MessageLogged>(&event.payload);
+      if (message != nullptr && message->severity == Severity::Note) notes.push_back(message->text);
+    }
+    return notes;
+  }
+};
+
+RemoteRunRequest requestOf(const char* json, const std::vector<workbench::NamedServer>& servers) {
+  RemoteRunRequest request;
+  request.query = *query::parseJson(json).query;
+  request.servers = servers;
+  if (!servers.empty()) request.settings.server = servers.front().name;
+  request.run = 3;
+  return request;
+}
+
+Ran carriedOut(RemoteRunRequest request) {
+  workbench::WorkplaceWatcher watcher;
+  workbench::WorkService service(test::cpuBackends(), watcher);
+  const auto work = std::make_shared<RemoteRunWork>(std::move(request));
+  const workbench::WorkHandle handle = service.submit(work);
+  handle.wait();
+  Ran ran{.state = handle.state(), .problem = handle.problem(), .events = {}, .replay = {}};
+  work->recorder()->drain(ran.events);
+  for (const trace::Event& event : ran.events) {
+    if (const auto error = ran.replay.apply(event)) qFatal("%s", error->message().c_str());
+  }
+  return ran;
+}
+
+std::vector<TokenId> promptOf(const char* text) {
+  const checkpoint::Checkpoint checkpoint(workbench::bundledModelDirectory());
+  const auto tokenizer = text::loadTokenizer(checkpoint);
+  return workbench::chatTokens({{.role = query::Role::User, .content = text, .replyOf = {}, .node = {}}},
+                               *tokenizer, text::findChatTemplate(checkpoint));
+}
+
+}  // namespace
+
+class TestRemoteRunWork : public QObject {
+  Q_OBJECT
+
+ private Q_SLOTS:
+  void everyStepGoesThere() {
+    Server server(llamaSaying(40, 8));
+    const Ran ran = carriedOut(requestOf(kNested, {{.name = "gpu-3", .url = server.address()}}));
+    QVERIFY2(ran.state == WorkState::Finished, ran.problem.c_str());
+    const trace::RunState& run = ran.replay.progress().runs.at(3);
+    QCOMPARE(run.policy, std::string("llama.cpp on gpu-3"));
+    QCOMPARE(run.requests.size(), std::size_t{2});
+    QVERIFY(server.request().contains("Lisbon"));
+  }
+
+  /// What the embedded engine answers is no request to the server.
+  void aStepStaysHere() {
+    Server server(llamaSaying(40, 8));
+    RemoteRunRequest request = requestOf(kNested, {{.name = "gpu-3", .url = server.address()}});
+    request.serverOf["/g/input/cross/0"] = document::kEmbedded;
+    std::vector<std::string> asked;
+    request.embedded = [&asked](const exports::ChatRequest& chat, const std::stop_token&) {
+      asked.push_back(chat.messages.front().content);
+      remote::RemoteStep step;
+      step.answer.text = "Porto";
+      step.answer.promptTokens = 5;
+      step.answer.cachedTokens = 0;
+      step.answer.generatedTokens = 1;
+      step.cached = {.state = remote::CachedState::MeasuredZero};
+      return step;
+    };
+    const Ran ran = carriedOut(std::move(request));
+    QVERIFY2(ran.state == WorkState::Finished, ran.problem.c_str());
+    QVERIFY((asked == std::vector<std::string>{"Name a town."}));
+    QVERIFY(server.request().contains("Porto"));
+    const auto& requests = ran.replay.progress().requests;
+    QCOMPARE(requests.at(1).reported->server, std::string("the embedded engine"));
+    QCOMPARE(requests.at(2).reported->server, std::string("gpu-3"));
+    QCOMPARE(ran.replay.progress().runs.at(3).policy, std::string("the embedded engine, llama.cpp on gpu-3"));
+  }
+
+  /// Twins speak only of prompts that the server counts as this model does.
+  void whatATwinForetells() {
+    const std::vector<TokenId> prompt = promptOf("Name a town.");
+    Server server(llamaSaying(prompt.size(), 0));
+    const auto twins = std::make_shared<workbench::ServerTwins>();
+    const auto notesOf = [&](const Server& there) {
+      RemoteRunRequest request = requestOf(kPlain, {{.name = "gpu-3", .url = there.address()}});
+      request.twins = twins;
+      return carriedOut(std::move(request)).notes();
+    };
+    const std::string all = std::to_string(prompt.size());
+    const std::vector<std::string> first = notesOf(server);
+    QCOMPARE(first.size(), std::size_t{1});
+    QVERIFY2(first[0].starts_with("Foretold by the twin of llama.cpp"), first[0].c_str());
+    QVERIFY2(first[0].ends_with(": 0 of " + all + " prompt tokens cached"), first[0].c_str());
+    // The same once more is found but for its last token.
+    const std::vector<std::string> second = notesOf(server);
+    const std::string found = std::to_string(prompt.size() - 1);
+    QCOMPARE(second.size(), std::size_t{1});
+    QVERIFY2(second[0].ends_with(": " + found + " of " + all + " prompt tokens cached"), second[0].c_str());
+    Server other(llamaSaying(prompt.size() + 1, 0));
+    QVERIFY(notesOf(other).empty());
+  }
+
+  void whatCannotRunSaysWhy_data() {
+    QTest::addColumn<QString>("server");
+    QTest::addColumn<QString>("said");
+    QTest::newRow("unknown") << "gpu-9"
+                             << "no server of the name \"gpu-9\"";
+    QTest::newRow("embedded, which is not there") << ""
+                                                  << "the embedded engine";
+    QTest::newRow("without its key") << "locked"
+                                     << "no variable SPANSCOPE_TEST_NO_KEY";
+  }
+  void whatCannotRunSaysWhy() {
+    QFETCH(QString, server);
+    QFETCH(QString, said);
+    workbench::NamedServer locked{.name = "locked", .url = "http://127.0.0.1:1"};
+    locked.key = workbench::KeyPlace::Environment;
+    locked.keyVariable = "SPANSCOPE_TEST_NO_KEY";
+    RemoteRunRequest request = requestOf(kPlain, {locked});
+    request.settings.server = server.toStdString();
+    const Ran ran = carriedOut(std::move(request));
+    QVERIFY(ran.state == WorkState::Failed);
+    QVERIFY2(QString::fromStdString(ran.problem).contains(said), ran.problem.c_str());
+    QVERIFY(ran.events.empty());
+  }
+};
+
+SPANSCOPE_TEST(tst_remote_run_work, TestRemoteRunWork)
+#include "tst_remote_run_work.moc"

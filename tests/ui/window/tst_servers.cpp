@@ -1,0 +1,329 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// Servers with names: what the dialog keeps, and runs there in the window, beside those of the embedded
+// engine.
+#include "engine/workbench/document/edits.h"
+#include "tests/engine/remote/stand_in_server.h"
+#include "tests/support/backends.h"
+#include "tests/support/test_program.h"
+#include "tests/ui/window/fresh_window.h"
+#include "ui/document/document_file.h"
+#include "ui/session/model_choices.h"
+#include "ui/session/run_list.h"
+#include "ui/views/output/output_model.h"
+#include "ui/window/servers_dialog.h"
+#include "ui/window/workspace.h"
+
+#include <QByteArray>
+#include <QComboBox>
+#include <QLabel>
+#include <QLineEdit>
+#include <QListWidget>
+#include <QObject>
+#include <QPushButton>
+#include <QSignalSpy>
+#include <QString>
+#include <QTemporaryDir>
+#include <QTest>
+#include <QToolButton>
+
+#include <memory>
+#include <string>
+
+using namespace spanscope;
+using namespace spanscope::ui;
+using spanscope::remote::test::closedPort;
+using spanscope::remote::test::http;
+using spanscope::remote::test::Server;
+
+namespace {
+
+constexpr int kServerPatience = 60'000;  // milliseconds
+
+QByteArray pieces(const QByteArray& text, const char* finish = "stop") {
+  return "HTTP/1.1 200 OK\r\nConnection: close\r\n\r\n"
+         "data: {\"choices\":[],\"prompt_progress\":{\"total\":40,\"cache\":8,\"processed\":24}}\n\n"
+         "data: {\"model\":\"tiny\",\"choices\":[{\"index\":0,\"delta\":{\"content\":\"" +
+         text +
+         "\"}}]}\n\n"
+         "data: {\"choices\":[{\"index\":0,\"delta\":{},\"finish_reason\":\"" +
+         QByteArray(finish) +
+         "\"}],\"timings\":{\"cache_n\":8,\"prompt_n\":32,\"predicted_n\":4}}\n\n"
+         "data: [DONE]\n\n";
+}
+
+/// As llama.cpp's; `completion`: its answer to a chat.
+Server::Answer llama(const QByteArray& completion) {
+  return [completion](const QByteArray& request) {
+    const QByteArray path = request.split(' ').value(1);
+    if (path == "/v1/models")
+      return http(200, R"({"object":"list","data":[{"id":"tiny","owned_by":"llamacpp"}]})");
+    if (path == "/props") return http(200, R"({"build_info":"b7","total_slots":2})");
+    if (path == "/v1/chat/completions") return completion;
+    return http(404, R"({"error":{"message":"File Not Found","code":404}})");
+  };
+}
+
+std::unique_ptr<DocumentModel> judging() {
+  document::OpenedDocument opened = document::readDocument(
+      R"({"g": {"model": "spnl/spanlet", "max_tokens": 4, "temperature": 0.0, "input": {"cross": [
+           {"g": {"model": "spnl/spanlet", "max_tokens": 4, "temperature": 0.0,
+                  "input": {"user": "Name a town."}}},
+           {"user": "Is it large?"}]}}})");
+  auto model = std::make_unique<DocumentModel>(std::move(*opened.document));
+  model->setTitle(QStringLiteral("judging"));
+  return model;
+}
+
+/// Waits for the end of a run that begins. Returns what went wrong, in words.
+QString runToItsEnd(Workspace& workspace) {
+  QSignalSpy ended(&workspace, &Workspace::workEnded);
+  const QString problem = workspace.run();
+  if (!problem.isEmpty()) return problem;
+  if (ended.isEmpty() && !ended.wait(kServerPatience)) return QStringLiteral("it did not end");
+  QTest::qWait(50);
+  return ended.front().front().toString();
+}
+
+std::vector<Answer> answersOf(const Workspace& workspace) {
+  return outputModel(workspace.input()).answers;
+}
+
+template <class Widget>
+Widget* childOf(const QWidget& parent, const char* name) {
+  return parent.findChild<Widget*>(QString::fromLatin1(name));
+}
+
+}  // namespace
+
+class TestServers : public QObject {
+  Q_OBJECT
+
+ private Q_SLOTS:
+  void aRunThereIsShownAsOneHere() {
+    Server server(llama(pieces("Lisbon")));
+    Workspace workspace(test::cpuBackends());
+    workspace.servers().put({.name = "gpu-3", .url = server.address()});
+    workspace.open(judging());
+    chooseServer(*workspace.model(), "gpu-3");
+    QCOMPARE(runToItsEnd(workspace), QString());
+
+    QCOMPARE(workspace.serverTitle("gpu-3"), QStringLiteral("llama.cpp on gpu-3"));
+    const std::vector<Answer> answers = answersOf(workspace);
+    QCOMPARE(answers.size(), std::size_t{2});
+    for (const Answer& answer : answers) {
+      QVERIFY(answer.state == AnswerState::Finished);
+      QCOMPARE(answer.text, QStringLiteral("Lisbon"));
+      QCOMPARE(answer.policy, QStringLiteral("llama.cpp on gpu-3"));
+      QCOMPARE(answer.server, QStringLiteral("gpu-3"));
+      QCOMPARE(answer.model, QStringLiteral("tiny"));
+      QVERIFY(answer.exactness.isEmpty());
+      const QString facts = answerFacts(answer);
+      QVERIFY2(facts.contains(QStringLiteral("4 tokens · 8 of 40 prompt tokens cached (20 %)")),
+               qPrintable(facts));
+      QVERIFY(answer.measureObstacle.contains(QStringLiteral("server")));
+    }
+    // What servers cannot tell is said to be so.
+    const ReportedFacts reported = workspace.input().reported;
+    QVERIFY(reported.of(Fact::Pool) == Reporting::CannotBeReported);
+    QVERIFY(reported.of(Fact::Attention) == Reporting::CannotBeReported);
+    QVERIFY(reported.of(Fact::CachedTokens) == Reporting::Reported);
+    QCOMPARE(workspace.input().replay.origin, TraceOrigin::Server);
+    QVERIFY(workspace.input().trace->contradictions().empty());
+    const RunRecord* record = workspace.history().find(workspace.shownRun());
+    QVERIFY(record != nullptr && record->figures);
+    QCOMPARE(record->model, QStringLiteral("tiny"));
+    QCOMPARE(record->settings.server, std::string("gpu-3"));
+    // It comes back as what it is, also from its record.
+    const std::optional<RunRecord> again = readRecord(recordText(*record));
+    QVERIFY(again && again->figures);
+    const auto& requests = again->figures->requests;
+    QVERIFY(requests.begin()->second.reported &&
+            requests.begin()->second.reported->cached == trace::CachedState::Found);
+  }
+
+  /// What is not reported is no zero, wherever a figure is.
+  void whatIsNotReportedIsSaid() {
+    QByteArray silent = pieces("Lisbon");
+    silent.replace(R"("cache_n":8,"prompt_n":32,)", "");
+    silent.replace(R"("choices":[],"prompt_progress":{"total":40,"cache":8,"processed":24})",
+                   R"("choices":[],"usage":{"prompt_tokens":40})");
+    Server server([silent](const QByteArray& request) {
+      const QByteArray path = request.split(' ').value(1);
+      if (path == "/v1/models") return http(200, R"({"data":[{"id":"tiny","owned_by":"vllm"}]})");
+      if (path == "/v1/chat/completions") return silent;
+      return http(404, "{}");
+    });
+    Workspace workspace(test::cpuBackends());
+    workspace.servers().put({.name = "gpu-3", .url = server.address()});
+    workspace.open(judging());
+    chooseServer(*workspace.model(), "gpu-3");
+    QCOMPARE(runToItsEnd(workspace), QString());
+    const OutputModel output = outputModel(workspace.input());
+    const QString facts = answerFacts(output.answers.front());
+    QVERIFY2(facts.contains(QStringLiteral("40 prompt tokens · cached tokens not reported")),
+             qPrintable(facts));
+    QVERIFY(workspace.input().reported.of(Fact::CachedTokens) == Reporting::NotReported);
+    const QString csv = outputCsv(output);
+    QVERIFY2(csv.contains(QStringLiteral(",40,,")) && csv.contains(QStringLiteral("not reported")),
+             qPrintable(csv));
+  }
+
+  void embeddedRunsAreBesideIt() {
+    Server server(llama(pieces("Lisbon")));
+    Workspace workspace(test::cpuBackends());
+    workspace.servers().put({.name = "gpu-3", .url = server.address()});
+    workspace.open(judging());
+    QCOMPARE(runToItsEnd(workspace), QString());
+    const RunId here = workspace.shownRun();
+    chooseServer(*workspace.model(), "gpu-3");
+    QCOMPARE(runToItsEnd(workspace), QString());
+    const RunId there = workspace.shownRun();
+    QVERIFY(there > here);
+    chooseServer(*workspace.model(), {});
+    QCOMPARE(runToItsEnd(workspace), QString());
+    QVERIFY(workspace.shownRun() > there);
+    QCOMPARE(workspace.input().replay.origin, TraceOrigin::Session);
+    const std::vector<ListedRun> runs = listRuns(workspace.input());
+    QCOMPARE(runs.size(), std::size_t{3});
+    QCOMPARE(runs[1].policyText(), QStringLiteral("llama.cpp on gpu-3"));
+    QVERIFY(runs[0].policyText() == runs[2].policyText());
+    workspace.showRun(there);
+    QCOMPARE(workspace.input().replay.origin, TraceOrigin::Server);
+    QCOMPARE(workspace.shownRun(), there);
+  }
+
+  /// The inner step here, the outer one there.
+  void stepsOfAPlanGoWhereTheyAreSent() {
+    Server server(llama(pieces("Yes")));
+    Workspace workspace(test::cpuBackends());
+    workspace.servers().put({.name = "gpu-3", .url = server.address()});
+    workspace.open(judging());
+    workspace.model()->change(QStringLiteral("Server"), [](document::Document& document) {
+      document::setServer(document, document.root(), "gpu-3");
+    });
+    QCOMPARE(runToItsEnd(workspace), QString());
+    const std::vector<Answer> answers = answersOf(workspace);
+    QCOMPARE(answers.size(), std::size_t{2});
+    QCOMPARE(answers[0].server, QStringLiteral("gpu-3"));
+    QCOMPARE(answers[0].text, QStringLiteral("Yes"));
+    QCOMPARE(answers[1].server, QStringLiteral("the embedded engine"));
+    QVERIFY(!answers[1].text.isEmpty());
+    QVERIFY(answers[1].promptTokens > 0);
+    QCOMPARE(answers[0].policy, QStringLiteral("the embedded engine, llama.cpp on gpu-3"));
+    const QByteArray request = server.request();
+    QVERIFY2(request.contains(answers[1].text.toUtf8().left(3)), request.constData());
+  }
+
+  void aBreakKeepsWhatCame() {
+    QByteArray cut = pieces("Lis");
+    cut.truncate(cut.indexOf("data: {\"choices\":[{\"index\":0,\"delta\":{},"));
+    cut.replace("Connection: close", "Content-Length: 90000");
+    Server server(llama(cut));
+    Workspace workspace(test::cpuBackends());
+    workspace.servers().put({.name = "gpu-3", .url = server.address()});
+    workspace.open(judging());
+    chooseServer(*workspace.model(), "gpu-3");
+    const QString problem = runToItsEnd(workspace);
+    QVERIFY2(problem.contains(QStringLiteral("breaks off")), qPrintable(problem));
+    const std::vector<Answer> answers = answersOf(workspace);
+    QCOMPARE(answers.size(), std::size_t{1});
+    QVERIFY(answers.front().state == AnswerState::Failed);
+    QCOMPARE(answers.front().text, QStringLiteral("Lis"));
+    QVERIFY2(answers.front().problem.contains(QStringLiteral("breaks off")),
+             qPrintable(answers.front().problem));
+  }
+
+  void aStopEndsTheRequestThere() {
+    // It says nothing to a chat.
+    Server server(llama({}));
+    Workspace workspace(test::cpuBackends());
+    workspace.servers().put({.name = "gpu-3", .url = server.address()});
+    workspace.open(judging());
+    chooseServer(*workspace.model(), "gpu-3");
+    QSignalSpy ended(&workspace, &Workspace::workEnded);
+    QCOMPARE(workspace.run(), QString());
+    QVERIFY(workspace.engine().isBusy(workspace.current()->id));
+    QTRY_VERIFY_WITH_TIMEOUT(server.request().contains("/v1/chat/completions"), kServerPatience);
+    QTest::qWait(50);
+    workspace.engine().stop(workspace.current()->id);
+    QVERIFY(!ended.isEmpty() || ended.wait(kServerPatience));
+    QCOMPARE(ended.front().front().toString(), QString());
+    QVERIFY(answersOf(workspace).front().state == AnswerState::Stopped);
+    QVERIFY(!workspace.engine().isBusy());
+  }
+
+  void whatCannotRunSaysWhy() {
+    Workspace workspace(test::cpuBackends());
+    workspace.open(judging());
+    chooseServer(*workspace.model(), "gpu-9");
+    const QString unknown = workspace.run();
+    QVERIFY2(unknown.contains(QStringLiteral("gpu-9")), qPrintable(unknown));
+    workspace.servers().put({.name = "gpu-9", .url = "http://127.0.0.1:" + std::to_string(closedPort())});
+    const QString problem = runToItsEnd(workspace);
+    QVERIFY2(problem.contains(QStringLiteral("127.0.0.1")), qPrintable(problem));
+    // What was in view before stays there.
+    QCOMPARE(workspace.input().replay.origin, TraceOrigin::Session);
+    QVERIFY(!workspace.engine().isBusy());
+  }
+
+  void theDialogKeepsAndAsks() {
+    Server server(llama({}));
+    workbench::ServerList list;
+    ServersDialog dialog(list, {}, {}, Theme(Scheme::Light));
+    dialog.show();
+    QSignalSpy ended(&dialog, &ServersDialog::ended);
+    childOf<QLineEdit>(dialog, "serverName")->setText(QStringLiteral("gpu-3"));
+    childOf<QLineEdit>(dialog, "serverUrl")->setText(QStringLiteral("nowhere at all"));
+    childOf<QPushButton>(dialog, "askServer")->click();
+    auto* said = childOf<QLabel>(dialog, "serverSaid");
+    QVERIFY2(said->text().contains(QStringLiteral("address")), qPrintable(said->text()));
+    QVERIFY(list.list().empty());
+
+    childOf<QLineEdit>(dialog, "serverUrl")->setText(QString::fromStdString(server.address()));
+    childOf<QPushButton>(dialog, "askServer")->click();
+    QVERIFY(!ended.isEmpty() || ended.wait(kServerPatience));
+    const QString facts = childOf<QLabel>(dialog, "serverFacts")->text();
+    for (const char* part : {"llama.cpp b7", "Model: tiny, context not said", "Cached tokens: reported",
+                             "Progress of a prompt: told", "Slots: 2"})
+      QVERIFY2(facts.contains(QString::fromLatin1(part)), qPrintable(facts));
+    QCOMPARE(childOf<QListWidget>(dialog, "servers")->item(0)->text(), QStringLiteral("gpu-3 (llama.cpp)"));
+    QCOMPARE(childOf<QComboBox>(dialog, "serverModel")->itemText(0), QStringLiteral("tiny"));
+    QVERIFY(list.find("gpu-3"));
+
+    // Only the fields of the chosen place of a key are there.
+    auto* place = childOf<QComboBox>(dialog, "keyPlace");
+    QVERIFY(!childOf<QLineEdit>(dialog, "keyVariable")->isVisible());
+    place->setCurrentIndex(1);
+    QVERIFY(childOf<QLineEdit>(dialog, "keyVariable")->isVisible());
+    place->setCurrentIndex(2);
+    QVERIFY(childOf<QLineEdit>(dialog, "key")->isVisible());
+    QVERIFY(childOf<QLineEdit>(dialog, "key")->echoMode() == QLineEdit::Password);
+    place->setCurrentIndex(0);
+
+    childOf<QLineEdit>(dialog, "serverName")->setText(QStringLiteral("gpu-4"));
+    childOf<QPushButton>(dialog, "primary")->click();
+    QVERIFY(list.find("gpu-4") && !list.find("gpu-3"));
+    childOf<QPushButton>(dialog, "removeServer")->click();
+    QVERIFY(list.list().empty());
+    QCOMPARE(childOf<QLineEdit>(dialog, "serverName")->text(), QString());
+  }
+
+  void theMenuOffersThem() {
+    test::FreshWindow fresh;
+    MainWindow& window = fresh.window();
+    window.workspace().servers().put({.name = "gpu-3", .url = "http://gpu-3:8000"});
+    QVERIFY(fresh.show());
+    QVERIFY(window.openExample(QStringLiteral("rag.json")));
+    chooseServer(*window.workspace().model(), "gpu-3");
+    QToolButton* models = nullptr;
+    for (auto* button : window.findChildren<QToolButton*>()) {
+      if (button->accessibleName() == QStringLiteral("Model")) models = button;
+    }
+    QVERIFY(models != nullptr);
+    QTRY_VERIFY2(models->text().startsWith(QStringLiteral("gpu-3")), qPrintable(models->text()));
+    QVERIFY(models->toolTip().contains(QStringLiteral("http://gpu-3:8000")));
+  }
+};
+
+SPANSCOPE_TEST(tst_servers, TestServers)
+#include "tst_servers.moc"

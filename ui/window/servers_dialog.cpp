@@ -1,0 +1,425 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "ui/window/servers_dialog.h"
+
+#include "engine/base/error.h"
+#include "engine/remote/http/http_client.h"
+#include "engine/remote/secrets/secret_store.h"
+
+#include <QComboBox>
+#include <QFormLayout>
+#include <QHBoxLayout>
+#include <QLabel>
+#include <QLineEdit>
+#include <QListWidget>
+#include <QMetaObject>
+#include <QPalette>
+#include <QPushButton>
+#include <QSignalBlocker>
+#include <QStringList>
+#include <QVBoxLayout>
+
+#include <initializer_list>
+#include <memory>
+#include <utility>
+#include <vector>
+
+namespace spanscope::ui {
+namespace {
+
+constexpr QSize kServersSize(760, 520);
+constexpr int kListWidth = 180;
+constexpr int kNameRole = Qt::UserRole;
+
+}  // namespace
+
+QString serverFactsText(const remote::ServerFacts& facts) {
+  const remote::ServerKindInfo& kind = remote::infoOf(facts.kind);
+  QStringList lines;
+  QString title = QString::fromUtf8(kind.title);
+  if (!facts.version.empty()) title += QLatin1Char(' ') + QString::fromStdString(facts.version);
+  lines += title;
+  constexpr std::size_t kMostModels = 6;
+  for (std::size_t i = 0; i < facts.models.size() && i < kMostModels; ++i) {
+    const remote::ServedModel& model = facts.models[i];
+    const QString name = QString::fromStdString(model.name);
+    lines += model.context
+                 ? ServersDialog::tr("Model: %1, context of %2 tokens").arg(name).arg(*model.context)
+                 : ServersDialog::tr("Model: %1, context not said").arg(name);
+  }
+  if (facts.models.size() > kMostModels)
+    lines += ServersDialog::tr("and %1 more models").arg(facts.models.size() - kMostModels);
+  switch (kind.cached) {
+    case remote::CacheReporting::Always:
+      lines += ServersDialog::tr("Cached tokens: reported");
+      break;
+    case remote::CacheReporting::IfAsked:
+      lines += ServersDialog::tr("Cached tokens: reported if it is set up so (%1)")
+                   .arg(QString::fromUtf8(kind.advice));
+      break;
+    case remote::CacheReporting::Never:
+      lines += ServersDialog::tr("Cached tokens: cannot be reported");
+      break;
+  }
+  lines += kind.sendsProgress ? ServersDialog::tr("Progress of a prompt: told")
+                              : ServersDialog::tr("Progress of a prompt: not told");
+  lines += facts.takesQueries ? ServersDialog::tr("Span queries: taken at /v1/query/execute")
+                              : ServersDialog::tr("Span queries: not taken; steps are sent as chats");
+  if (facts.slots) lines += ServersDialog::tr("Slots: %1").arg(*facts.slots);
+  return lines.join(QLatin1Char('\n'));
+}
+
+ServersDialog::ServersDialog(workbench::ServerList& servers, std::map<std::string, remote::ServerFacts> facts,
+                             const std::string& shown, const Theme& theme, QWidget* parent)
+    : QDialog(parent), m_servers(servers), m_facts(std::move(facts)), m_theme(theme) {
+  setWindowTitle(tr("Servers"));
+  auto* head = new QLabel(tr("Servers that queries can run on"), this);
+  head->setFont(theme.titleFont());
+  auto* help =
+      new QLabel(tr("Each has a name, by which documents call it. Keys stay in the environment or in "
+                    "the desktop's secret store: no document, trace or log has them."),
+                 this);
+  help->setWordWrap(true);
+
+  m_list = new QListWidget(this);
+  m_list->setAccessibleName(tr("Servers"));
+  m_list->setObjectName(QStringLiteral("servers"));
+  m_list->setFixedWidth(kListWidth);
+
+  m_name = new QLineEdit(this);
+  m_name->setObjectName(QStringLiteral("serverName"));
+  m_name->setPlaceholderText(QStringLiteral("gpu-3"));
+  m_url = new QLineEdit(this);
+  m_url->setObjectName(QStringLiteral("serverUrl"));
+  m_url->setPlaceholderText(QStringLiteral("http://gpu-3:8000"));
+  m_model = new QComboBox(this);
+  m_model->setObjectName(QStringLiteral("serverModel"));
+  m_model->setEditable(true);
+  m_model->setToolTip(
+      tr("As the server calls it. Without one, it is the model that the query names, or the "
+         "only one that the server has."));
+  m_model->lineEdit()->setPlaceholderText(tr("the one that the query names"));
+  m_place = new QComboBox(this);
+  m_place->setObjectName(QStringLiteral("keyPlace"));
+  for (const auto& [place, text] :
+       {std::pair(workbench::KeyPlace::None, tr("none")),
+        std::pair(workbench::KeyPlace::Environment, tr("in a variable of the environment")),
+        std::pair(workbench::KeyPlace::Secrets, tr("in the desktop's secret store"))})
+    m_place->addItem(text, static_cast<int>(place));
+  m_variable = new QLineEdit(this);
+  m_variable->setObjectName(QStringLiteral("keyVariable"));
+  m_variable->setPlaceholderText(QStringLiteral("OPENAI_API_KEY"));
+  m_key = new QLineEdit(this);
+  m_key->setObjectName(QStringLiteral("key"));
+  m_key->setEchoMode(QLineEdit::Password);
+  m_certificates = new QLineEdit(this);
+  m_certificates->setObjectName(QStringLiteral("certificates"));
+  m_certificates->setPlaceholderText(tr("the system's"));
+  m_certificates->setToolTip(tr("A file (PEM) of the authorities to trust, in place of the system's"));
+
+  m_form = new QFormLayout;
+  m_form->setHorizontalSpacing(3 * kSpace);
+  m_form->setVerticalSpacing(2 * kSpace);
+  m_form->setFieldGrowthPolicy(QFormLayout::AllNonFixedFieldsGrow);
+  m_form->addRow(tr("&Name"), m_name);
+  m_form->addRow(tr("&Address"), m_url);
+  m_form->addRow(tr("&Model"), m_model);
+  m_form->addRow(tr("&Key"), m_place);
+  m_form->addRow(tr("&Variable"), m_variable);
+  m_form->addRow(tr("Key i&tself"), m_key);
+  m_form->addRow(tr("A&uthorities"), m_certificates);
+
+  m_said = new QLabel(this);
+  m_said->setObjectName(QStringLiteral("serverSaid"));
+  m_said->setWordWrap(true);
+  m_said->setTextInteractionFlags(Qt::TextSelectableByMouse);
+  m_can = new QLabel(this);
+  m_can->setObjectName(QStringLiteral("serverFacts"));
+  m_can->setWordWrap(true);
+  m_can->setAlignment(Qt::AlignTop | Qt::AlignLeft);
+  m_can->setTextInteractionFlags(Qt::TextSelectableByMouse);
+  m_can->setTextFormat(Qt::PlainText);
+  m_said->setTextFormat(Qt::PlainText);
+
+  const auto button = [this](const QString& text, const QString& name, void (ServersDialog::*act)()) {
+    auto* made = new QPushButton(text, this);
+    made->setAutoDefault(false);
+    made->setObjectName(name);
+    connect(made, &QPushButton::clicked, this, act);
+    return made;
+  };
+  m_remove = button(tr("Remove"), QStringLiteral("removeServer"), &ServersDialog::remove);
+  m_ask = button(tr("Ask it"), QStringLiteral("askServer"), &ServersDialog::ask);
+  m_ask->setToolTip(tr("Asks the server what it is, which models it has and what it reports"));
+  m_keep = button(tr("Keep"), QStringLiteral("primary"), &ServersDialog::keep);
+  m_keep->setDefault(true);
+  auto* buttons = new QHBoxLayout;
+  buttons->setSpacing(2 * kSpace);
+  buttons->addWidget(m_remove);
+  buttons->addStretch(1);
+  buttons->addWidget(m_ask);
+  buttons->addWidget(m_keep);
+
+  auto* right = new QVBoxLayout;
+  right->setSpacing(3 * kSpace);
+  right->addLayout(m_form);
+  right->addLayout(buttons);
+  right->addWidget(m_said);
+  right->addWidget(m_can, 1);
+  auto* left = new QVBoxLayout;
+  left->setSpacing(2 * kSpace);
+  left->addWidget(m_list, 1);
+  auto* add = new QPushButton(tr("Add a server"), this);
+  add->setAutoDefault(false);
+  add->setObjectName(QStringLiteral("addServer"));
+  connect(add, &QPushButton::clicked, this, [this] {
+    m_list->clearSelection();
+    m_list->setCurrentRow(-1);
+    show({});
+    m_name->setFocus();
+  });
+  left->addWidget(add);
+  auto* both = new QHBoxLayout;
+  both->setSpacing(4 * kSpace);
+  both->addLayout(left);
+  both->addLayout(right, 1);
+
+  auto* foot = new QHBoxLayout;
+  foot->addStretch(1);
+  auto* close = new QPushButton(tr("Close"), this);
+  close->setAutoDefault(false);
+  connect(close, &QPushButton::clicked, this, &QDialog::accept);
+  foot->addWidget(close);
+
+  auto* column = new QVBoxLayout(this);
+  column->setContentsMargins(4 * kSpace, 4 * kSpace, 4 * kSpace, 4 * kSpace);
+  column->setSpacing(3 * kSpace);
+  column->addWidget(head);
+  column->addWidget(help);
+  column->addLayout(both, 1);
+  column->addLayout(foot);
+  resize(kServersSize);
+
+  connect(m_place, &QComboBox::currentIndexChanged, this, &ServersDialog::showFields);
+  connect(m_list, &QListWidget::currentItemChanged, this, [this](QListWidgetItem* item) {
+    if (item != nullptr) show(item->data(kNameRole).toString().toStdString());
+  });
+  fillList();
+  const std::vector<workbench::NamedServer> all = m_servers.list();
+  const bool isThere = m_servers.find(shown).has_value();
+  show(isThere ? shown : all.empty() ? std::string() : all.front().name);
+}
+
+ServersDialog::~ServersDialog() {
+  m_stop.request_stop();
+}
+
+void ServersDialog::fillList() {
+  const QSignalBlocker blocker(m_list);
+  m_list->clear();
+  for (const workbench::NamedServer& server : m_servers.list()) {
+    const QString name = QString::fromStdString(server.name);
+    const auto facts = m_facts.find(server.name);
+    auto* item = new QListWidgetItem(name, m_list);
+    item->setData(kNameRole, name);
+    if (facts != m_facts.end())
+      item->setText(tr("%1 (%2)").arg(name, QString::fromUtf8(remote::infoOf(facts->second.kind).title)));
+    item->setToolTip(QString::fromStdString(server.url));
+  }
+}
+
+void ServersDialog::show(const std::string& name) {
+  m_kept = m_servers.find(name);
+  const workbench::NamedServer server = m_kept.value_or(workbench::NamedServer());
+  for (int row = 0; row < m_list->count(); ++row) {
+    if (m_list->item(row)->data(kNameRole).toString().toStdString() != server.name || !m_kept) continue;
+    const QSignalBlocker blocker(m_list);
+    m_list->setCurrentRow(row);
+  }
+  m_name->setText(QString::fromStdString(server.name));
+  m_url->setText(QString::fromStdString(server.url));
+  m_place->setCurrentIndex(m_place->findData(static_cast<int>(server.key)));
+  m_variable->setText(QString::fromStdString(server.keyVariable));
+  m_key->clear();
+  m_certificates->setText(QString::fromStdString(server.certificateFile));
+  m_said->clear();
+  showFacts();
+  m_model->setEditText(QString::fromStdString(server.model));
+  showFields();
+}
+
+/// The models that it can be asked for, and what it can do.
+void ServersDialog::showFacts() {
+  const QString model = m_model->currentText();
+  m_model->clear();
+  const auto facts = m_kept ? m_facts.find(m_kept->name) : m_facts.end();
+  if (facts == m_facts.end()) {
+    m_can->setText(m_kept ? tr("It has not been asked yet what it can do.") : QString());
+  } else {
+    m_can->setText(serverFactsText(facts->second));
+    for (const remote::ServedModel& served : facts->second.models)
+      m_model->addItem(QString::fromStdString(served.name));
+  }
+  m_model->setEditText(model);
+}
+
+void ServersDialog::showFields() {
+  const auto place = static_cast<workbench::KeyPlace>(m_place->currentData().toInt());
+  const auto setShown = [this](QWidget* field, bool isShown) {
+    field->setVisible(isShown);
+    if (QWidget* label = m_form->labelForField(field)) label->setVisible(isShown);
+  };
+  setShown(m_variable, place == workbench::KeyPlace::Environment);
+  setShown(m_key, place == workbench::KeyPlace::Secrets);
+  const bool isKept = m_kept && m_kept->key == workbench::KeyPlace::Secrets;
+  m_key->setPlaceholderText(isKept ? tr("kept; type another one to replace it") : tr("the key"));
+  m_ask->setEnabled(m_waiting == 0);
+  m_keep->setEnabled(m_waiting == 0);
+  m_remove->setEnabled(m_waiting == 0 && m_kept.has_value());
+  m_list->setEnabled(m_waiting == 0);
+}
+
+void ServersDialog::say(const QString& text, bool isProblem) {
+  QPalette palette = m_said->palette();
+  palette.setColor(QPalette::WindowText, m_theme.color(isProblem ? Role::Error : Role::TextSecond));
+  m_said->setPalette(palette);
+  m_said->setText(text);
+}
+
+workbench::NamedServer ServersDialog::typed() const {
+  workbench::NamedServer server{.name = m_name->text().trimmed().toStdString(),
+                                .url = m_url->text().trimmed().toStdString()};
+  server.model = m_model->currentText().trimmed().toStdString();
+  server.key = static_cast<workbench::KeyPlace>(m_place->currentData().toInt());
+  if (server.key == workbench::KeyPlace::Environment)
+    server.keyVariable = m_variable->text().trimmed().toStdString();
+  server.certificateFile = m_certificates->text().trimmed().toStdString();
+  return server;
+}
+
+void ServersDialog::waitFor(const QString& said, std::function<void(const std::stop_token&)> act,
+                            std::function<void(const QString& problem)> done) {
+  ++m_waiting;
+  say(said, false);
+  showFields();
+  m_thread.post([this, act = std::move(act), done = std::move(done), stop = m_stop.get_token()] {
+    QString problem;
+    try {
+      act(stop);
+    } catch (const Failure& failure) {
+      problem = QString::fromUtf8(failure.what());
+    }
+    QMetaObject::invokeMethod(
+        this,
+        [this, done, problem] {
+          --m_waiting;
+          done(problem);
+          showFields();
+          Q_EMIT ended();
+        },
+        Qt::QueuedConnection);
+  });
+}
+
+void ServersDialog::keep() {
+  const workbench::NamedServer server = typed();
+  const std::string before = shown();
+  try {
+    if (server.name != before && m_servers.find(server.name)) {
+      say(tr("There is a server of the name %1 already.").arg(QString::fromStdString(server.name)), true);
+      return;
+    }
+    m_servers.put(server);
+    if (!before.empty() && before != server.name) m_servers.remove(before);
+  } catch (const Failure& failure) {
+    say(tr("It is not kept: %1").arg(QString::fromUtf8(failure.what())), true);
+    return;
+  }
+  const bool hadSecret = m_kept && m_kept->key == workbench::KeyPlace::Secrets;
+  const std::string key = m_key->text().toStdString();
+  const auto facts = m_facts.find(before);
+  // Another address may be another server.
+  if (facts != m_facts.end() && (m_kept->url != server.url || before != server.name)) m_facts.erase(facts);
+  fillList();
+  show(server.name);
+  Q_EMIT changed();
+  const bool wantsSecret = server.key == workbench::KeyPlace::Secrets;
+  const bool isRenamed = hadSecret && before != server.name;
+  if (!(wantsSecret && (!key.empty() || isRenamed)) && !(hadSecret && !wantsSecret)) {
+    say(tr("Kept."), false);
+    return;
+  }
+  waitFor(
+      tr("Asking the desktop's secret store…"),
+      [=](const std::stop_token& stop) {
+        std::string kept = key;
+        if (wantsSecret && kept.empty()) kept = remote::findSecret(before, stop).value_or("");
+        if (wantsSecret && !kept.empty()) remote::keepSecret(server.name, kept, stop);
+        if (hadSecret && (isRenamed || !wantsSecret)) remote::forgetSecret(before, stop);
+      },
+      [this](const QString& problem) {
+        if (problem.isEmpty())
+          say(tr("Kept."), false);
+        else
+          say(tr("The key is not kept: %1").arg(problem), true);
+      });
+}
+
+void ServersDialog::ask() {
+  keep();
+  // What is wrong with it was said.
+  const workbench::NamedServer server = typed();
+  if (!m_kept || *m_kept != server) return;
+  const auto found = std::make_shared<remote::ServerFacts>();
+  waitFor(
+      tr("Asking %1…").arg(QString::fromStdString(server.url)),
+      [server, found](const std::stop_token& stop) {
+        remote::HttpClient client;
+        *found = remote::askServer(client, server.url, workbench::accessTo(server, stop), stop);
+      },
+      [this, server, found](const QString& problem) {
+        if (!problem.isEmpty()) {
+          say(problem, true);
+          return;
+        }
+        m_facts[server.name] = *found;
+        say(tr("It answers."), false);
+        fillList();
+        if (shown() == server.name) {
+          showFacts();
+          for (int row = 0; row < m_list->count(); ++row) {
+            const QSignalBlocker blocker(m_list);
+            if (m_list->item(row)->data(kNameRole).toString().toStdString() == server.name)
+              m_list->setCurrentRow(row);
+          }
+        }
+        Q_EMIT answered(server.name, *found);
+      });
+}
+
+void ServersDialog::remove() {
+  if (!m_kept) return;
+  const workbench::NamedServer server = *m_kept;
+  try {
+    m_servers.remove(server.name);
+  } catch (const Failure& failure) {
+    say(QString::fromUtf8(failure.what()), true);
+    return;
+  }
+  m_facts.erase(server.name);
+  fillList();
+  const std::vector<workbench::NamedServer> all = m_servers.list();
+  show(all.empty() ? std::string() : all.front().name);
+  Q_EMIT changed();
+  if (server.key != workbench::KeyPlace::Secrets) return;
+  waitFor(
+      tr("Asking the desktop's secret store…"),
+      [server](const std::stop_token& stop) { remote::forgetSecret(server.name, stop); },
+      [this](const QString& problem) {
+        if (problem.isEmpty())
+          say({}, false);
+        else
+          say(tr("Its key may still be in the desktop's secret store: %1").arg(problem), true);
+      });
+}
+
+}  // namespace spanscope::ui

@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include "engine/remote/chat/server_facts.h"
+#include "engine/workbench/servers/server_list.h"
+#include "ui/session/task_thread.h"
+#include "ui/theme/theme.h"
+
+#include <QDialog>
+#include <QString>
+
+#include <functional>
+#include <map>
+#include <optional>
+#include <stop_token>
+#include <string>
+
+class QComboBox;
+class QFormLayout;
+class QLabel;
+class QLineEdit;
+class QListWidget;
+class QPushButton;
+
+namespace spanscope::ui {
+
+/// The servers that a person gave names to: adds, asks and removes them. Servers and the desktop's secret
+/// store are asked on a thread of its own.
+class ServersDialog : public QDialog {
+  Q_OBJECT
+ public:
+  /// `servers` must outlive the dialog. `facts`: what is known of servers by their names. `shown`: the name
+  /// of the one to show; empty: the first.
+  ServersDialog(workbench::ServerList& servers, std::map<std::string, remote::ServerFacts> facts,
+                const std::string& shown, const Theme& theme, QWidget* parent = nullptr);
+  ~ServersDialog() override;
+
+  /// Whether a server or the secret store is waited for.
+  bool isWaiting() const { return m_waiting > 0; }
+  /// The server that is shown, as it was kept; empty: a new one that was not kept yet.
+  std::string shown() const { return m_kept ? m_kept->name : std::string(); }
+
+ Q_SIGNALS:
+  /// A server of the list said what it is.
+  void answered(const std::string& name, const spanscope::remote::ServerFacts& facts);
+  /// The list has changed.
+  void changed();
+  /// What was waited for has come.
+  void ended();
+
+ private:
+  void fillList();
+  void show(const std::string& name);
+  void showFacts();
+  void showFields();
+  void say(const QString& text, bool isProblem);
+  workbench::NamedServer typed() const;
+  /// Does something on the thread, then `done` here with what went wrong.
+  void waitFor(const QString& said, std::function<void(const std::stop_token&)> act,
+               std::function<void(const QString& problem)> done);
+  void keep();
+  void ask();
+  void remove();
+
+  workbench::ServerList& m_servers;
+  std::map<std::string, remote::ServerFacts> m_facts;
+  const Theme m_theme;
+  std::optional<workbench::NamedServer> m_kept;  ///< the shown one as it stands in the list
+  QListWidget* m_list;
+  QFormLayout* m_form;
+  QLineEdit* m_name;
+  QLineEdit* m_url;
+  QComboBox* m_model;
+  QComboBox* m_place;
+  QLineEdit* m_variable;
+  QLineEdit* m_key;
+  QLineEdit* m_certificates;
+  QLabel* m_said;
+  QLabel* m_can;
+  QPushButton* m_keep;
+  QPushButton* m_ask;
+  QPushButton* m_remove;
+  int m_waiting = 0;
+  std::stop_source m_stop;
+  TaskThread m_thread;  ///< ends first
+};
+
+/// What a server said of itself, a fact a line: "vLLM 0.33.0", its models, what it reports.
+QString serverFactsText(const remote::ServerFacts& facts);
+
+}  // namespace spanscope::ui
