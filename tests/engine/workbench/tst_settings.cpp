@@ -20,8 +20,8 @@ using namespace spanscope::workbench;
 namespace {
 
 /// The settings that the command line leaves to the window, where they are chosen otherwise or mean nothing.
-const std::set<std::string_view> kOfTheWindow = {"observe", "every_token", "kept_mib", "embeddings",
-                                                 "stands_for", "server"};
+const std::set<std::string_view> kOfTheWindow = {"observe",    "every_token", "kept_mib",
+                                                 "embeddings", "stands_for",  "server"};
 
 document::OpenedDocument opened(const std::string& settings) {
   return document::readDocument(R"({"spanscope": {"version": 1}, "query": {"user": "a"}, "settings": )" +

@@ -22,7 +22,7 @@ struct RequestMetrics {
   RequestId request = 0;
   NodePath node;
   QString name;
-  trace::StepMetrics values;     ///< what the engine reported: its times count
+  trace::StepMetrics values;  ///< what the engine reported: its times count
   /// Whether it is known what was found of the prompt: a server need not say so.
   bool isAccounted = true;
   trace::PromptAccount account;  ///< how the tokens of its prompt got their keys and values
