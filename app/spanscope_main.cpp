@@ -252,6 +252,7 @@ int main(int argc, char** argv) {
   QSettings settings;
   MainWindow window(settings, spanscope::ui::autosaveDirectory(), backends());
   keepIndex(window);
+  window.setProgram(QApplication::applicationFilePath());
   window.setServersFile(QString::fromStdString(spanscope::workbench::standardServersFile().string()));
   window.setRecentModelsFile(
       QString::fromStdString(spanscope::workbench::standardRecentModelsFile().string()));

@@ -27,6 +27,7 @@
 #include "ui/views/view.h"
 #include "ui/window/engine_jobs.h"
 #include "ui/window/lesson_marks.h"
+#include "ui/window/lesson_page_job.h"
 #include "ui/window/motion_setting.h"
 #include "ui/window/notice_bar.h"
 #include "ui/window/run_hint.h"

@@ -36,6 +36,7 @@ namespace spanscope::ui {
 class AttentionView;
 class CommandPalette;
 class LessonMarks;
+class LessonPageJob;
 class LessonReader;
 class LessonRecorder;
 class LessonRecorderPanel;
@@ -58,6 +59,11 @@ class MainWindow : public QMainWindow {
   /// Keeps the models that were opened last in a file, which other programs of the person's may read, instead
   /// of until the window is closed.
   void setRecentModelsFile(const QString& path);
+
+  /// The program itself, which a second time writes pages of lessons. Empty: it cannot.
+  void setProgram(const QString& path) { m_program = path; }
+  /// Writes a page of the open lesson, which takes as long as its runs; the status bar says when it is there.
+  void saveLessonPage(const QString& page);
 
   /// Keeps the servers that the person gave names to in a file, instead of until the window is closed.
   void setServersFile(const QString& path) { m_workspace.setServersFile(path); }
@@ -139,6 +145,7 @@ class MainWindow : public QMainWindow {
   void learn();  ///< the first lesson for who is new, else all of them
   void leaveLesson();
   void openLessonDialog();
+  void saveLessonPageDialog();
   void present(bool isPresenting);
   void lightDock();  ///< of which the lesson speaks
   void record();
@@ -261,8 +268,10 @@ class MainWindow : public QMainWindow {
   QSplitter* m_split = nullptr;                                  ///< the reader of lessons, and the pages
   LessonReader* m_reader = nullptr;                              ///< nullptr: no lesson was asked for yet
   std::optional<std::map<QString, QByteArray>> m_layoutsBefore;  ///< the first lesson; nothing: none is open
-  std::unique_ptr<LessonRecorder> m_recorder;                    ///< null: nothing is recorded
-  LessonRecorderPanel* m_recorderPanel = nullptr;                ///< nullptr: nothing is recorded
+  QString m_program;
+  std::unique_ptr<LessonPageJob> m_pageJob;        ///< null: no page is written
+  std::unique_ptr<LessonRecorder> m_recorder;      ///< null: nothing is recorded
+  LessonRecorderPanel* m_recorderPanel = nullptr;  ///< nullptr: nothing is recorded
   RunId m_lastRecordedRun = 0;
   std::set<RunId> m_recordedFidelity;
   bool m_ranPart = false;  ///< the run that was started last is of a subtree

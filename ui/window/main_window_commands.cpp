@@ -4,6 +4,7 @@
 #include "ui/commands/key_editor.h"
 #include "ui/commands/key_sheet.h"
 #include "ui/document/recent_files.h"
+#include "ui/lessons/lesson_list.h"
 #include "ui/lessons/lesson_recorder.h"
 #include "ui/session/fidelity_request.h"
 #include "ui/session/model_choices.h"
@@ -321,6 +322,15 @@ void MainWindow::openPalette() {
     info.text = view.title;
     info.help = view.help;
     entries.push_back({.info = std::move(info), .enabled = m_commands.find(show)->when() && !isWelcome()});
+  }
+  const QString lesson = QStringLiteral("learn.lesson");
+  for (const ListedLesson& listed : listedLessons()) {
+    CommandInfo info;
+    info.id = lesson + QLatin1Char(':') + listed.key;
+    info.category = CommandCategory::Learn;
+    info.text = tr("Lesson: %1").arg(listed.title);
+    info.help = listed.after;
+    entries.push_back({.info = std::move(info), .enabled = m_commands.find(lesson)->when()});
   }
   m_palette->open(std::move(entries));
 }

@@ -9,10 +9,12 @@
 #include "ui/lessons/lesson_recorder_panel.h"
 #include "ui/views/experiments/experiments_view.h"
 #include "ui/window/lesson_marks.h"
+#include "ui/window/lesson_page_job.h"
 #include "ui/window/main_window.h"
 #include "ui/window/window_stage.h"
 
 #include <QApplication>
+#include <QDir>
 #include <QFileDialog>
 #include <QFileInfo>
 #include <QKeyEvent>
@@ -243,6 +245,34 @@ void MainWindow::openLessonDialog() {
   openLessonFile(path);
 }
 
+void MainWindow::saveLessonPageDialog() {
+  const QString name = QFileInfo(m_reader->course()->file().path).completeBaseName();
+  QString path = QFileDialog::getSaveFileName(
+      this, tr("Save the lesson as a page"), m_lastFolder + QLatin1Char('/') + name + QStringLiteral(".html"),
+      tr("Web pages (*.html)"));
+  if (path.isEmpty()) return;
+  if (QFileInfo(path).suffix().isEmpty()) path += QStringLiteral(".html");
+  m_lastFolder = QFileInfo(path).absolutePath();
+  saveLessonPage(path);
+}
+
+void MainWindow::saveLessonPage(const QString& page) {
+  m_pageJob = std::make_unique<LessonPageJob>(m_program, m_reader->course()->file().path, page);
+  connect(m_pageJob.get(), &LessonPageJob::finished, this, [this](const QString& problem) {
+    LessonPageJob* const job = m_pageJob.release();
+    // Its own signal led here.
+    job->deleteLater();
+    if (problem.isEmpty())
+      say(tr("The page of the lesson is in %1.").arg(QDir::toNativeSeparators(job->page())));
+    else
+      complain(tr("The page of the lesson was not written: %1").arg(problem));
+    refreshCommands();
+  });
+  statusBar()->showMessage(tr("Running the lesson once more for its page…"));
+  m_pageJob->start();
+  refreshCommands();
+}
+
 void MainWindow::addLessonCommands() {
   CommandHandlers& rows = m_commands;
   const auto course = [this] { return m_reader == nullptr ? nullptr : m_reader->course(); };
@@ -272,6 +302,10 @@ void MainWindow::addLessonCommands() {
       });
   rows.add(
       "learn.present", [course] { return course() != nullptr; }, [this] { present(!m_isPresenting); });
+  rows.add(
+      "learn.save-page",
+      [this, course] { return course() != nullptr && m_pageJob == nullptr && !m_program.isEmpty(); },
+      [this] { saveLessonPageDialog(); });
   rows.add(
       "learn.leave", [this] { return m_reader != nullptr && m_reader->isVisible(); },
       [this] { leaveLesson(); });

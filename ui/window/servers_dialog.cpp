@@ -174,7 +174,7 @@ ServersDialog::ServersDialog(workbench::ServerList& servers, std::map<std::strin
   connect(add, &QPushButton::clicked, this, [this] {
     m_list->clearSelection();
     m_list->setCurrentRow(-1);
-    show({});
+    showServer({});
     m_name->setFocus();
   });
   left->addWidget(add);
@@ -201,12 +201,12 @@ ServersDialog::ServersDialog(workbench::ServerList& servers, std::map<std::strin
 
   connect(m_place, &QComboBox::currentIndexChanged, this, &ServersDialog::showFields);
   connect(m_list, &QListWidget::currentItemChanged, this, [this](QListWidgetItem* item) {
-    if (item != nullptr) show(item->data(kNameRole).toString().toStdString());
+    if (item != nullptr) showServer(item->data(kNameRole).toString().toStdString());
   });
   fillList();
   const std::vector<workbench::NamedServer> all = m_servers.list();
   const bool isThere = m_servers.find(shown).has_value();
-  show(isThere ? shown : all.empty() ? std::string() : all.front().name);
+  showServer(isThere ? shown : all.empty() ? std::string() : all.front().name);
 }
 
 ServersDialog::~ServersDialog() {
@@ -227,7 +227,7 @@ void ServersDialog::fillList() {
   }
 }
 
-void ServersDialog::show(const std::string& name) {
+void ServersDialog::showServer(const std::string& name) {
   m_kept = m_servers.find(name);
   const workbench::NamedServer server = m_kept.value_or(workbench::NamedServer());
   for (int row = 0; row < m_list->count(); ++row) {
@@ -340,7 +340,7 @@ void ServersDialog::keep() {
   // Another address may be another server.
   if (facts != m_facts.end() && (m_kept->url != server.url || before != server.name)) m_facts.erase(facts);
   fillList();
-  show(server.name);
+  showServer(server.name);
   Q_EMIT changed();
   const bool wantsSecret = server.key == workbench::KeyPlace::Secrets;
   const bool isRenamed = hadSecret && before != server.name;
@@ -408,7 +408,7 @@ void ServersDialog::remove() {
   m_facts.erase(server.name);
   fillList();
   const std::vector<workbench::NamedServer> all = m_servers.list();
-  show(all.empty() ? std::string() : all.front().name);
+  showServer(all.empty() ? std::string() : all.front().name);
   Q_EMIT changed();
   if (server.key != workbench::KeyPlace::Secrets) return;
   waitFor(

@@ -50,7 +50,7 @@ class ServersDialog : public QDialog {
 
  private:
   void fillList();
-  void show(const std::string& name);
+  void showServer(const std::string& name);
   void showFacts();
   void showFields();
   void say(const QString& text, bool isProblem);

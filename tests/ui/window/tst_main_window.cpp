@@ -7,6 +7,7 @@
 #include "tests/support/test_program.h"
 #include "ui/commands/command_palette.h"
 #include "ui/document/document_file.h"
+#include "ui/lessons/lesson_reader.h"
 #include "ui/views/scrubber/scrubber.h"
 #include "ui/window/dock.h"
 #include "ui/window/document_tabs.h"
@@ -289,6 +290,18 @@ class TestMainWindow : public QObject {
       QTest::keyClick(dock, Qt::Key_F11, Qt::ShiftModifier);
       QVERIFY(!dock->isFloating());
     }
+  }
+
+  void thePaletteFindsLessons() {
+    m_window->perform(QStringLiteral("help.palette"));
+    auto* palette = m_window->findChild<CommandPalette*>();
+    QVERIFY(palette != nullptr);
+    QTest::keyClicks(palette->field(), QStringLiteral("relocation"));
+    QCOMPARE(palette->model().idAt(0), QStringLiteral("learn.lesson:5-relocation.md"));
+    QTest::keyClick(palette->field(), Qt::Key_Return);
+    QVERIFY(m_window->lessonReader().course() != nullptr);
+    QVERIFY(m_window->lessonReader().course()->file().path.endsWith(QStringLiteral("5-relocation.md")));
+    m_window->perform(QStringLiteral("learn.leave"));
   }
 
   /// A dock that was closed comes back when its name is typed.

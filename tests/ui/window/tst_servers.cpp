@@ -13,6 +13,7 @@
 #include "ui/window/servers_dialog.h"
 #include "ui/window/workspace.h"
 
+#include <QApplication>
 #include <QByteArray>
 #include <QComboBox>
 #include <QLabel>
@@ -325,5 +326,5 @@ class TestServers : public QObject {
   }
 };
 
-SPANSCOPE_TEST(tst_servers, TestServers)
+SPANSCOPE_TEST(tst_servers, TestServers, QApplication)
 #include "tst_servers.moc"
