@@ -119,7 +119,7 @@ class TestServers : public QObject {
       QCOMPARE(answer.model, QStringLiteral("tiny"));
       QVERIFY(answer.exactness.isEmpty());
       const QString facts = answerFacts(answer);
-      QVERIFY2(facts.contains(QStringLiteral("4 tokens · 8 of 40 prompt tokens cached (20 %)")),
+      QVERIFY2(facts.contains(QStringLiteral("4 tokens · 8 of 40 prompt tokens cached (20\u00A0%)")),
                qPrintable(facts));
       QVERIFY(answer.measureObstacle.contains(QStringLiteral("server")));
     }
