@@ -78,8 +78,8 @@ struct RunFacts {
 std::optional<PromptAccount> accountOf(const RequestFacts& request);
 /// The tokens that stand in a prompt, in view order.
 std::vector<ViewToken> tokensInView(const RequestFacts& request);
-/// The virtual blocks that stand in a prompt, in view order. Block n of a prompt, as lessons count from 1, is
-/// the entry n − 1.
+/// The virtual blocks that stand in a prompt, in view order. Block n of a prompt, as lessons count from 0, is
+/// the entry n.
 std::vector<BlockPlace> blocksInView(const RequestFacts& request, std::int32_t blockSize);
 /// The block of a token.
 BlockPlace blockOf(const ViewToken& token, std::int32_t blockSize);

@@ -10,6 +10,7 @@ namespace {
 constexpr double kBarHeight = 6;
 constexpr double kTitleTop = 8;
 constexpr double kSlack = 0.1;  ///< part of a line that may stand out into the space below
+constexpr double kLeastWithText = 38;  ///< height of a card that has room for a line below its title
 constexpr double kScaleStep = 1.0625;
 
 }  // namespace
@@ -29,6 +30,11 @@ CardPlan::CardPlan(const NodeLook& look, double scale)
                tight ? 4 : kBarHeight);
   hasBar = height >= 30;
   bodyLines = std::max(0, static_cast<int>((bar.top() - bodyTop) / kCardLine + kSlack));
+  // A card says first what it is: where a line of text is in want of room, the bar lies at the lower edge.
+  if (bodyLines == 0 && height >= kLeastWithText) {
+    bar = QRectF(bar.left(), height - 5, bar.width(), 3);
+    bodyLines = 1;
+  }
   hasIcon = width >= 110;
   titleLeft = kCardLeft + (hasIcon ? 20 : 0);
   // Digits keep off the lower edge of a low card.

@@ -486,6 +486,7 @@ void MainWindow::refresh() {
   setWindowTitle(current == nullptr ? tr("Spanscope") : tr("%1[*] — Spanscope").arg(current->model->title()));
   setWindowModified(current != nullptr && current->model->isModified());
   m_notice->setNotice(current == nullptr ? FileNotice() : noticeOf(m_files.situation(current->id)));
+  showPages();
   refreshCommands();
 }
 

@@ -148,6 +148,7 @@ class MainWindow : public QMainWindow {
   void saveLessonPageDialog();
   void present(bool isPresenting);
   void lightDock();  ///< of which the lesson speaks
+  void showPages();
   void record();
   SeenNow seenNow();
   RunId newestRun() const;

@@ -154,12 +154,22 @@ void MainWindow::lightDock() {
   const LessonCourse* course = m_reader == nullptr ? nullptr : m_reader->course();
   const QString lit = course == nullptr ? QString() : course->dock();
   for (Dock* dock : m_docks->docks()) dock->setLit(dock->id() == lit);
+  showPages();
   if (!m_isPresenting) return;
   Dock* shown = m_docks->dock(lit.isEmpty() ? QStringLiteral("canvas") : lit);
   if (shown != nullptr && m_docks->maximised() != shown) {
     m_docks->restore();
     m_docks->toggleMaximised(shown);
   }
+}
+
+/// Nobody in a class is to choose an example: a step that is presented before any query is open has the screen to
+/// itself.
+void MainWindow::showPages() {
+  const bool isShown = !m_isPresenting || !isWelcome();
+  if (isShown == !m_pages->isHidden()) return;
+  m_pages->setVisible(isShown);
+  if (isShown && m_isPresenting) giveWidth(*m_reader, width() * 2 / 5);
 }
 
 void MainWindow::present(bool isPresenting) {

@@ -64,6 +64,22 @@ class TestNodeTexts : public QObject {
     }
   }
 
+  /// A card with room for one line has it, whether or not its bar is drawn, and the two keep apart.
+  void lowCardsHaveALineOfText() {
+    const QFontMetrics metrics(CanvasStyle(Theme()).bodyFont);
+    for (double height = 38; height <= 60; ++height) {
+      NodeLook look;
+      look.rect = {.x = 0, .y = 0, .width = 180, .height = height};
+      look.text = QStringLiteral("Where does Priya live?");
+      const CardPlan plan(look, 1);
+      const NodeTexts texts = makeNodeTexts(look, {}, nullptr, CanvasStyle(Theme()), 1);
+      QVERIFY2(!texts.body.empty(), qPrintable(QString::number(height)));
+      const double baseline = plan.bodyTop + metrics.ascent();
+      QVERIFY2(baseline + 0.5 <= plan.bar.top(), qPrintable(QString::number(height)));
+      QVERIFY2(plan.bar.bottom() <= height - 2, qPrintable(QString::number(height)));
+    }
+  }
+
   void answersEndAboveTheStateThatCountsThem_data() {
     QTest::addColumn<int>("frozen");
     QTest::addColumn<double>("zoom");

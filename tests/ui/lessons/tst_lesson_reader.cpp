@@ -9,7 +9,9 @@
 #include "ui/lessons/lesson_reader.h"
 #include "ui/lessons/lesson_recorder.h"
 #include "ui/lessons/lesson_text.h"
+#include "ui/session/model_choices.h"
 #include "ui/window/lesson_marks.h"
+#include "ui/window/welcome_page.h"
 
 #include <QAccessible>
 #include <QAction>
@@ -21,9 +23,11 @@
 #include <QPushButton>
 #include <QRadioButton>
 #include <QScrollArea>
+#include <QTemporaryDir>
 #include <QTest>
 
 #include <algorithm>
+#include <filesystem>
 #include <memory>
 #include <random>
 #include <variant>
@@ -272,6 +276,55 @@ class TestLessonReader : public QObject {
     QTest::keyClick(&m_window->canvas(), Qt::Key_Escape);
     QVERIFY(!bar->isHidden() && m_window->docks().maximised() == nullptr);
     QVERIFY(button(QStringLiteral("Next ▸")) != nullptr);
+  }
+
+  /// Before a lesson opens a query there is nothing to show beside its step but examples.
+  void aFirstStepIsPresentedAlone() {
+    perform("learn.lesson:3-prefix-caching.md");
+    QVERIFY(isIdle());
+    QVERIFY(m_window->isWelcome() && m_window->findChild<WelcomePage*>()->isVisible());
+    perform("learn.present");
+    QVERIFY(!m_window->findChild<WelcomePage*>()->isVisible() && reader().isVisible());
+    QTest::keyClick(&reader(), Qt::Key_PageDown);
+    QVERIFY(isIdle());
+    QVERIFY(m_window->canvas().isVisible() || m_window->docks().maximised() != nullptr);
+    QTRY_VERIFY(reader().width() < m_window->width() / 2);
+    QTest::keyClick(&reader(), Qt::Key_PageUp);
+    QTest::keyClick(&reader(), Qt::Key_Escape);
+    QVERIFY(reader().width() < m_window->width() / 2);
+  }
+
+  /// A lesson for any model takes the one that the learner has chosen; what holds of the bundled one alone is
+  /// not asked of it.
+  void aLessonRunsOnTheLearnersModel() {
+    const QTemporaryDir folder;
+    const QString mine = folder.filePath(QStringLiteral("mine"));
+    std::filesystem::copy(SPANSCOPE_SOURCE_DIR "/resources/models/spanlet", mine.toStdString());
+    QVERIFY(m_window->openExample(QStringLiteral("rag.json")));
+    chooseModel(*m_window->workspace().model(), mine);
+    perform("run.run");
+    QTRY_VERIFY_WITH_TIMEOUT(!m_window->workspace().engine().isBusy(), kWait);
+    QCOMPARE(m_window->workspace().engine().model().name, QStringLiteral("mine"));
+    perform("learn.lesson:4-block-attention.md");
+    QVERIFY(isIdle());
+    for (std::size_t step = 0; step < course().steps(); ++step)
+      QVERIFY2(goTo(step), qPrintable(course().problem()));
+    QVERIFY(course().facts().size() >= 5);
+    for (const trace::RunFacts& facts : course().facts()) QCOMPARE(facts.model, std::string("mine"));
+    const lesson::FilledLesson filled = lesson::fill(course().lesson(), course().facts());
+    QVERIFY(filled.failures().empty());
+    std::size_t unasked = 0;
+    for (const lesson::FilledStep& step : filled.steps) {
+      for (const lesson::FilledBlock& block : step.blocks) {
+        const auto* claims = std::get_if<lesson::FilledClaims>(&block);
+        if (claims != nullptr && claims->empty()) ++unasked;
+      }
+    }
+    QVERIFY(unasked > 0);
+    // One on the bundled model takes that one all the same.
+    perform("learn.lesson:3-prefix-caching.md");
+    QVERIFY(goTo(1));
+    QCOMPARE(course().facts().front().model, std::string("spanlet"));
   }
 
   void whatIsSpokenOfIsFramed() {
