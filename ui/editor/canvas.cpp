@@ -84,6 +84,10 @@ void Canvas::setPlace(const CanvasPlace& place) {
   m_impl->parts.setPlace(place);
 }
 
+void Canvas::setMostFitZoom(double zoom) {
+  m_impl->parts.view().setMostFit(zoom);
+}
+
 void Canvas::fit() {
   m_impl->parts.fit();
 }

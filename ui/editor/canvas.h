@@ -54,6 +54,8 @@ class Canvas : public QWidget {
 
   /// Shows the query as large as it can be read, and its result if not all of it fits.
   void fit();
+  /// The zoom up to which fit() enlarges a small query, and keeps it fitted: 1, until it is set.
+  void setMostFitZoom(double zoom);
   CanvasPlace place() const;
   void setPlace(const CanvasPlace& place);
 

@@ -72,7 +72,7 @@ void CanvasView::fit(const QRectF& rect, double least) {
   } else {
     const double wide = (viewport()->width() - 2 * kFitMargin) / std::max(1.0, rect.width());
     const double high = (viewport()->height() - 2 * kFitMargin) / std::max(1.0, rect.height());
-    const double zoom = std::clamp(std::min({wide, high, 1.0}), least, kMostZoom);
+    const double zoom = std::clamp(std::min({wide, high, m_mostFit}), least, kMostZoom);
     setTransform(QTransform::fromScale(zoom, zoom));
     centerOn(rect.center());
   }

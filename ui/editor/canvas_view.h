@@ -32,9 +32,11 @@ class CanvasView : public QGraphicsView {
   /// Sets the zoom. The scene point below `anchor` (pixels of the viewport) stays there.
   void setZoom(double zoom, QPointF anchor);
   void setZoom(double zoom);
-  /// Shows the whole rectangle, at zoom 1 or less. If that would need a zoom below `least`, shows its middle
-  /// at `least`.
+  /// Shows the whole rectangle, at setMostFit() or less. If that would need a zoom below `least`, shows its
+  /// middle at `least`.
   void fit(const QRectF& rect, double least = kLeastZoom);
+  /// The zoom that a small query gets that is fitted: 1, until it is set.
+  void setMostFit(double zoom) { m_mostFit = zoom; }
   /// The height in scene pixels that the view can show at this zoom.
   double heightAt(double zoom) const;
   QPointF centerPoint() const;
@@ -70,6 +72,7 @@ class CanvasView : public QGraphicsView {
 
   CanvasScene& m_scene;
   CanvasGestures* m_gestures = nullptr;
+  double m_mostFit = 1;
   QTransform m_painted;  ///< transform of the picture on the screen
 };
 

@@ -27,8 +27,9 @@
 namespace spanscope::ui {
 namespace {
 
-constexpr int kLeastWidth = 240;  // pixels; less than usual, where the docks need the room
-constexpr int kLarger = 8;        // pixels, for a projector
+constexpr int kLeastWidth = 240;     // pixels; less than usual, where the docks need the room
+constexpr int kLarger = 8;           // pixels, for a projector
+constexpr int kMostPresented = 900;  // width of the text, pixels
 
 /// What waits, failed or did not hold: a line in a frame.
 QLabel* noteLabel(const QString& text, const Theme& theme, Role edge) {
@@ -325,8 +326,15 @@ void LessonReader::fillStep() {
   page->setObjectName(QStringLiteral("lessonPage"));
   page->setStyleSheet(
       QStringLiteral("#lessonPage { background: %1; }").arg(m_theme.color(Role::Surface).name()));
-  auto* column = new QVBoxLayout(page);
-  column->setContentsMargins(4 * kSpace, 2 * kSpace, 4 * kSpace, 4 * kSpace);
+  // Lines stay short enough to be read where the text has the whole screen.
+  auto* body = new QWidget;
+  auto* around = new QHBoxLayout(page);
+  around->setContentsMargins(0, 0, 0, 0);
+  around->addWidget(body);
+  auto* column = new QVBoxLayout(body);
+  const int beside = (m_isPresenting ? 8 : 4) * kSpace;
+  column->setContentsMargins(beside, (m_isPresenting ? 6 : 2) * kSpace, beside, 4 * kSpace);
+  body->setMaximumWidth(m_isPresenting ? kMostPresented : QWIDGETSIZE_MAX);
   column->setSpacing(3 * kSpace);
   auto* title = new QLabel(QString::fromStdString(step.title));
   title->setTextFormat(Qt::PlainText);

@@ -203,8 +203,13 @@ void DockHost::giveRoom(Dock* dock) {
   dock->raise();
 }
 
+void DockHost::keepSizes(bool on) {
+  m_keepsSizes = on;
+  if (!on) QTimer::singleShot(0, this, &DockHost::applySizes);
+}
+
 void DockHost::noteChange() {
-  if (m_applying) return;
+  if (m_applying || m_keepsSizes) return;
   m_sizesWanted = false;
   // The docks do not have their new sizes yet.
   QTimer::singleShot(0, this, &DockHost::takeProportions);

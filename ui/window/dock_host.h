@@ -52,6 +52,8 @@ class DockHost : public QMainWindow {
   /// floats, it is put into the window first. If a dock is maximised already, it is put back instead.
   void toggleMaximised(Dock* dock);
   void restore();
+  /// While on, what is shown and maximised changes no size that docks are to have; off again, they get those.
+  void keepSizes(bool on);
   const Dock* maximised() const { return m_maximised; }  ///< nullptr: no dock is maximised
   /// The dock that holds the widget; nullptr: no dock does.
   Dock* dockOf(QWidget* widget) const;
@@ -126,8 +128,9 @@ class DockHost : public QMainWindow {
   int m_stripHeight = 0;           ///< the least that all strips in sight need together
   Room m_room = Room::Full;        ///< the original state is the one for this room
   bool m_sizesWanted = true;       ///< the layout is in its original state, so sizes follow the window
-  bool m_applying = false;         ///< the host itself is moving docks
-  bool m_isSizing = false;         ///< a person is dragging the line between docks
+  bool m_keepsSizes = false;
+  bool m_applying = false;  ///< the host itself is moving docks
+  bool m_isSizing = false;  ///< a person is dragging the line between docks
 };
 
 }  // namespace spanscope::ui

@@ -32,6 +32,7 @@ namespace {
 constexpr int kLeastUsual = 264;
 constexpr int kMostUsual = 380;
 constexpr int kFullScreenTime = 200;  // milliseconds
+constexpr double kPresentedZoom = 2;  ///< most of a query: it is to be read from the last row
 constexpr const char* kReaderSetting = "lessons/width";
 
 }  // namespace
@@ -177,6 +178,7 @@ void MainWindow::present(bool isPresenting) {
   m_isPresenting = isPresenting;
   // Between two steps all docks are shown for a moment; the screen stays as large as it is.
   m_docks->setMinimumSize(isPresenting ? QSize(1, 1) : QSize(0, 0));
+  if (isPresenting) m_docks->keepSizes(true);
   m_topBar->setVisible(!isPresenting);
   statusBar()->setVisible(!isPresenting);
   if (isPresenting) {
@@ -192,12 +194,14 @@ void MainWindow::present(bool isPresenting) {
       showNormal();
   }
   m_reader->setPresenting(isPresenting);
+  m_canvas->setMostFitZoom(isPresenting ? kPresentedZoom : 1);
   m_fitWanted = true;
   // The window gets its size from the desktop a little later.
   QTimer::singleShot(kFullScreenTime, this, [this] {
     const int wide =
         m_isPresenting ? width() * 2 / 5 : std::clamp(width() * 27 / 100, kLeastUsual, kMostUsual);
     giveWidth(*m_reader, wide);
+    if (!m_isPresenting) m_docks->keepSizes(false);
   });
   lightDock();
   refresh();

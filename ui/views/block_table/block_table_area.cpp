@@ -21,6 +21,7 @@ constexpr int kNumbersBelow = 20;
 
 BlockTableArea::BlockTableArea(QWidget* parent) : ZoomedScroll(parent) {
   setAccessibleName(tr("Blocks of each request"));
+  connect(verticalScrollBar(), &QScrollBar::actionTriggered, this, [this] { m_keepsRow = false; });
 }
 
 void BlockTableArea::showTable(const BlockTable* table, bool changed, std::optional<CellPlace> current,
@@ -149,6 +150,7 @@ void BlockTableArea::reveal(const CellPlace& place) {
   if (cell.isNull()) return;
   // The labels at the left and the overview at the top cover content.
   cell.adjust(-kTableLabel, m_overviewShown ? -kTableOverview - 28 : -28, 0, kNumbersBelow);
+  m_keepsRow = place.row == m_ownRow;
   makeVisible(cell);
 }
 
@@ -156,6 +158,7 @@ void BlockTableArea::showRow(std::size_t row) {
   if (m_table == nullptr || row >= m_table->rows.size()) return;
   if (m_ownRow != row) m_overview = {};
   m_ownRow = row;
+  m_keepsRow = true;
   QScrollBar* const bar = verticalScrollBar();
   const int bottom = m_layout.cell({row, 0}).bottom() + kNumbersBelow;
   bar->setValue(row + 1 == m_table->rows.size() ? bar->maximum() : bottom - viewport()->height());
@@ -172,6 +175,8 @@ QSize BlockTableArea::contentSize() const {
 void BlockTableArea::resizeEvent(QResizeEvent* event) {
   layOut();
   ZoomedScroll::resizeEvent(event);
+  // What was shown stays in sight in less room, unless the person has scrolled to something else.
+  if (m_keepsRow && m_ownRow) showRow(*m_ownRow);
 }
 
 QRect BlockTableArea::overviewBar() const {

@@ -105,6 +105,7 @@ class BlockTableArea : public ZoomedScroll {
   std::optional<CellSize> m_wanted;
   std::optional<CellPlace> m_current;
   std::optional<std::size_t> m_ownRow;  ///< of showRow()
+  bool m_keepsRow = false;              ///< that row is still what is to be seen
   BlockId m_physical = kNullBlock;
   bool m_overviewShown = false;
   bool m_dragging = false;

@@ -26,6 +26,7 @@ namespace spanscope::ui {
 namespace {
 
 constexpr int kLeastHeight = 44;  // room for marks, track and the numbers of runs, even if there are none yet
+constexpr int kLeastRuns = 140;   // width of the list of runs, pixels
 constexpr int kIcon = 16;
 constexpr double kNudge = 0.25;  // of what happens at once
 
@@ -63,6 +64,7 @@ Scrubber::Scrubber(QWidget* parent)
   m_runs->setAccessibleName(tr("Run in view"));
   m_runs->setSizeAdjustPolicy(QComboBox::AdjustToMinimumContentsLengthWithIcon);
   m_runs->setMinimumContentsLength(24);
+  m_runs->setMinimumWidth(kLeastRuns);
   m_runs->view()->setTextElideMode(Qt::ElideRight);
   ignoreWheelWithoutFocus(m_runs);
   connect(m_runs, &QComboBox::activated, this, [this](int index) {

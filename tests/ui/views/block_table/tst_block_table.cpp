@@ -138,6 +138,14 @@ void TestBlockTable::theDocumentsOwnRunIsAlwaysThere() {
   input.paths = recording.input().paths;
   view.setInput(input);
   QCOMPARE(area->verticalScrollBar()->value(), area->verticalScrollBar()->maximum());
+  // It stays in sight while the view gets other sizes, until the person scrolls.
+  view.resize(800, 900);
+  view.resize(800, 200);
+  QCOMPARE(area->verticalScrollBar()->value(), area->verticalScrollBar()->maximum());
+  QTest::qWait(0);
+  area->verticalScrollBar()->triggerAction(QAbstractSlider::SliderToMinimum);
+  view.resize(800, 260);
+  QCOMPARE(area->verticalScrollBar()->value(), 0);
   input.paths = own;
   const ui::BlockTable table = tableOf(input);
   QCOMPARE(table.rows.size(), ui::kTableRows);
