@@ -131,6 +131,24 @@ void MaskView::selectRows(const MaskRange& rows) {
                              : selectionOfToken(*input(), place));
 }
 
+const QWidget& MaskView::placesIn() const {
+  return *m_area->viewport();
+}
+
+std::vector<QRect> MaskView::placesOf(const Selection& part) const {
+  const std::optional<MaskRange> rows = selectedRows(m_mask, part);
+  if (!rows || m_mask.tokens == 0) return {};
+  const MaskLayout& layout = m_area->maskLayout();
+  // Behind the diagonal there is nothing that a row could see.
+  const QRectF place(layout.x(0), layout.y(rows->begin), layout.across * rows->end,
+                     layout.down * rows->count());
+  return {place.toAlignedRect().translated(-m_area->offset())};
+}
+
+void MaskView::bringIntoSight(const Selection& part) {
+  if (const std::optional<MaskRange> rows = selectedRows(m_mask, part)) m_area->reveal(*rows);
+}
+
 QString MaskView::csv() const {
   return input() == nullptr ? QString() : maskCsv(*input(), maskModel(*input()));
 }

@@ -2,6 +2,7 @@
 // Shows who sees whom in the prompt of the shown request, and what of it this run computed.
 #pragma once
 
+#include "ui/views/common/drawn_parts.h"
 #include "ui/views/common/run_view.h"
 #include "ui/views/mask/mask_model.h"
 
@@ -15,7 +16,7 @@ namespace spanscope::ui {
 class MaskArea;
 class MaskLegend;
 
-class MaskView : public RunView {
+class MaskView : public RunView, public DrawnParts {
   Q_OBJECT
  public:
   explicit MaskView(QWidget* parent = nullptr);
@@ -27,6 +28,11 @@ class MaskView : public RunView {
   void setShown(MaskShown shown);
   /// The sentence below the mask.
   const QString& sentence() const { return m_sentence; }
+
+  const QWidget& placesIn() const override;
+  /// The rows of the selected token or block: what it sees.
+  std::vector<QRect> placesOf(const Selection& part) const override;
+  void bringIntoSight(const Selection& part) override;
 
  protected:
   void refresh() override;

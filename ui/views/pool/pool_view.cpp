@@ -93,8 +93,24 @@ void PoolView::setShade(PoolShade shade) {
   if (input() != nullptr) refresh();
 }
 
-BlockId PoolView::current() const {
-  const Selection& selection = input()->selection;
+const QWidget& PoolView::placesIn() const {
+  return *m_area->viewport();
+}
+
+std::vector<QRect> PoolView::placesOf(const Selection& part) const {
+  if (input() == nullptr || m_isOverTime) return {};
+  const BlockId block = physicalOf(part);
+  if (block == kNullBlock || static_cast<std::size_t>(block) >= m_table.blocks.size()) return {};
+  return {m_area->cell(block).translated(-m_area->offset())};
+}
+
+void PoolView::bringIntoSight(const Selection& part) {
+  if (input() == nullptr) return;
+  setOverTime(false);
+  m_area->reveal(physicalOf(part));
+}
+
+BlockId PoolView::physicalOf(const Selection& selection) const {
   if (selection.physical != kNullBlock || !selection.block) return selection.physical;
   const auto& requests = input()->state().progress().requests;
   const auto request = requests.find(selection.block->request);
@@ -106,7 +122,7 @@ BlockId PoolView::current() const {
 void PoolView::refresh() {
   m_history.follow(input()->trace);
   m_table = poolTable(*input(), m_history, m_shade);
-  const BlockId block = current();
+  const BlockId block = physicalOf(input()->selection);
   m_detail = block == kNullBlock ? PoolDetail{} : poolDetail(*input(), m_history, block);
   stopMotion();
   m_area->showPool(&m_table, m_shade, block, theme());

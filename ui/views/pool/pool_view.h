@@ -4,6 +4,7 @@
 #pragma once
 
 #include "ui/views/common/block_history.h"
+#include "ui/views/common/drawn_parts.h"
 #include "ui/views/common/input_view.h"
 #include "ui/views/common/moving_view.h"
 #include "ui/views/pool/pool_levels.h"
@@ -25,7 +26,7 @@ class PoolPlot;
 class StoreCostStrip;
 class StoreList;
 
-class PoolView : public InputView, public MovingView {
+class PoolView : public InputView, public MovingView, public DrawnParts {
   Q_OBJECT
  public:
   explicit PoolView(QWidget* parent = nullptr);
@@ -44,6 +45,11 @@ class PoolView : public InputView, public MovingView {
   PoolPlot& plot() { return *m_plot; }
   StoreCostStrip& storeCostStrip() { return *m_cost; }
 
+  const QWidget& placesIn() const override;
+  /// The physical block of the selected one.
+  std::vector<QRect> placesOf(const Selection& part) const override;
+  void bringIntoSight(const Selection& part) override;
+
  protected:
   void refresh() override;
 
@@ -55,7 +61,8 @@ class PoolView : public InputView, public MovingView {
   void setOverTime(bool isOverTime);
   void showDetail();
   void showControls();
-  BlockId current() const;
+  /// The physical block that a selection means at the input's position; the null block: none.
+  BlockId physicalOf(const Selection& selection) const;
 
   BlockHistory m_history;
   PoolTable m_table;

@@ -256,6 +256,28 @@ class TestMask : public QObject {
     QVERIFY2(view.sentence().contains(QStringLiteral(" sees token 1, ")), qPrintable(view.sentence()));
   }
 
+  /// A lesson that speaks of a token frames what it sees; a click there is one on it.
+  void aTokenHasItsRow() {
+    MaskView view;
+    view.resize(700, 560);
+    view.setInput(m_input);
+    view.show();
+    QVERIFY(QTest::qWaitForWindowExposed(&view));
+    const MaskModel& model = view.mask();
+    const std::int32_t row = partOf(model, QStringLiteral("question")).range.begin;
+    Selection part;
+    part.request = model.request;
+    part.token = model.placeOf(row);
+    const std::vector<QRect> places = view.placesOf(part);
+    QCOMPARE(places.size(), std::size_t{1});
+    QSignalSpy wanted(&view, &View::selectionWanted);
+    QTest::mouseClick(const_cast<QWidget*>(&view.placesIn()), Qt::LeftButton, Qt::NoModifier,
+                      places.front().center());
+    QVERIFY(!wanted.isEmpty());
+    QCOMPARE(selectedRows(model, wanted.last()[0].value<Selection>())->begin, row);
+    QVERIFY(view.placesOf({}).empty());
+  }
+
   void aClickSelectsRowAndColumn() {
     MaskView view;
     view.resize(700, 560);

@@ -30,6 +30,7 @@ class TestPoolView : public QObject {
   void evictionOrder();
   void ages();
   void clickSelectsTheOwnersBlock();
+  void aBlockHasItsCell();
   void keysWalk();
   void cellsAreZoomed();
   void largePoolScrolls();
@@ -168,6 +169,27 @@ void TestPoolView::clickSelectsTheOwnersBlock() {
   selection = wanted.takeFirst().first().value<ui::Selection>();
   QCOMPARE(selection.physical, 6);
   QVERIFY(!selection.block);
+}
+
+/// A lesson that speaks of a block of a prompt frames the physical one that holds it.
+void TestPoolView::aBlockHasItsCell() {
+  test::TraceMaker maker(4, 8);
+  maker.computedRequest(1, 1, 8, 1);
+  maker.computedRequest(2, 2, 4, 3);
+  ui::PoolView view;
+  view.resize(600, 300);
+  view.setInput(maker.input());
+  view.show();
+  const auto* area = view.findChild<ui::PoolArea*>();
+  ui::Selection part;
+  part.request = 1;
+  part.block = ui::BlockRef{.request = 1, .segment = 0, .virtualIndex = 1};
+  QCOMPARE(view.placesOf(part), std::vector<QRect>{area->cell(2).translated(-area->offset())});
+  QVERIFY(view.placesOf({}).empty());
+  view.showOverTime();
+  QVERIFY(view.placesOf(part).empty());
+  view.bringIntoSight(part);
+  QVERIFY(!view.isOverTime() && !view.placesOf(part).empty());
 }
 
 void TestPoolView::keysWalk() {
