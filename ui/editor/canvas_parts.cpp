@@ -189,7 +189,7 @@ void CanvasParts::fitWhenReady() {
 void CanvasParts::fitReadable() {
   const QRectF content = m_scene.contentRect();
   m_keepsFit = true;
-  m_view->fit(content, kLeastFitZoom);
+  m_view->fit(content, m_view->fittingZoom(content) >= kLeastWholeZoom ? kLeastWholeZoom : kLeastFitZoom);
   if (m_view->visibleRect().contains(content)) return;
   // The end of the query, its result, is at the right.
   m_view->bringIntoSight(rectOf(m_core.document().root()));

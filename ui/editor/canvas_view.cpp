@@ -65,14 +65,18 @@ void CanvasView::setZoom(double zoom) {
   setZoom(zoom, QPointF(viewport()->rect().center()));
 }
 
+double CanvasView::fittingZoom(const QRectF& rect) const {
+  const double wide = (viewport()->width() - 2 * kFitMargin) / std::max(1.0, rect.width());
+  const double high = (viewport()->height() - 2 * kFitMargin) / std::max(1.0, rect.height());
+  return std::min({wide, high, m_mostFit});
+}
+
 void CanvasView::fit(const QRectF& rect, double least) {
   if (rect.isNull()) {
     setTransform(QTransform());
     centerOn(0, 0);
   } else {
-    const double wide = (viewport()->width() - 2 * kFitMargin) / std::max(1.0, rect.width());
-    const double high = (viewport()->height() - 2 * kFitMargin) / std::max(1.0, rect.height());
-    const double zoom = std::clamp(std::min({wide, high, m_mostFit}), least, kMostZoom);
+    const double zoom = std::clamp(fittingZoom(rect), least, kMostZoom);
     setTransform(QTransform::fromScale(zoom, zoom));
     centerOn(rect.center());
   }

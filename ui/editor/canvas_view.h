@@ -19,6 +19,8 @@ inline constexpr double kMostZoom = 4;
 inline constexpr double kZoomStep = 1.25;
 /// The least zoom that the canvas chooses by itself: a card still shows at least its title.
 inline constexpr double kLeastFitZoom = 0.52;
+/// Where this little shows the whole query, it is better than one that is cut off.
+inline constexpr double kLeastWholeZoom = 0.44;
 
 class CanvasView : public QGraphicsView {
   Q_OBJECT
@@ -32,6 +34,8 @@ class CanvasView : public QGraphicsView {
   /// Sets the zoom. The scene point below `anchor` (pixels of the viewport) stays there.
   void setZoom(double zoom, QPointF anchor);
   void setZoom(double zoom);
+  /// The largest zoom, setMostFit() or less, at which the whole rectangle is in sight.
+  double fittingZoom(const QRectF& rect) const;
   /// Shows the whole rectangle, at setMostFit() or less. If that would need a zoom below `least`, shows its
   /// middle at `least`.
   void fit(const QRectF& rect, double least = kLeastZoom);
