@@ -225,6 +225,19 @@ class TestExperimentsPage : public QObject {
     }
   }
 
+  /// The docks get narrow beside a lesson in a small window.
+  void theButtonIsWholeBesideALesson() {
+    m_window->resize(1024, 700);
+    QVERIFY(m_window->openLessonFile(
+        QStringLiteral(SPANSCOPE_SOURCE_DIR "/resources/lessons/9-attention-locality.md")));
+    for (const experiment::Experiment* one : experiment::experiments()) {
+      m_view->choose(QString::fromUtf8(one->name));
+      QTest::qWait(20);
+      const QRect button(m_view->runButton().mapTo(m_view, QPoint()), m_view->runButton().size());
+      QVERIFY2(m_view->rect().contains(button), qPrintable(QString::fromUtf8(one->name)));
+    }
+  }
+
   /// From the list of experiments down to the last field as they stand on the page, and back again.
   void tabFollowsThePage() {
     m_window->activateWindow();

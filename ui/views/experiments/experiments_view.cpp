@@ -6,6 +6,7 @@
 #include "engine/experiment/own_documents.h"
 #include "engine/workbench/document/document_query.h"
 #include "ui/session/experiment_estimate.h"
+#include "ui/views/common/elided_combo.h"
 #include "ui/views/common/empty_text.h"
 #include "ui/views/common/measure_widgets.h"
 #include "ui/views/common/text_tools.h"
@@ -15,6 +16,7 @@
 #include "ui/views/experiments/histogram_chart.h"
 #include "ui/words/experiment_words.h"
 
+#include <QAbstractItemView>
 #include <QClipboard>
 #include <QComboBox>
 #include <QEvent>
@@ -40,6 +42,7 @@ namespace spanscope::ui {
 namespace {
 
 constexpr int kGap = 2 * kSpace;
+constexpr int kLeastChoice = 14;  // letters of an experiment's name
 constexpr int kMostRepeats = 1000;
 constexpr int kPlotHeight = 260;
 constexpr int kTextLine = 20;
@@ -74,7 +77,10 @@ QWidget* ExperimentsView::makeHead() {
   auto* rows = new QVBoxLayout(head);
   rows->setContentsMargins(0, 0, 0, 0);
   rows->setSpacing(kGap);
-  m_choice = new QComboBox(head);
+  m_choice = new ElidedCombo(head);
+  // In a narrow dock it gives way, so that the button beside it is whole.
+  m_choice->setSizeAdjustPolicy(QComboBox::AdjustToMinimumContentsLengthWithIcon);
+  m_choice->setMinimumContentsLength(kLeastChoice);
   m_choice->setAccessibleName(tr("Experiment"));
   m_choice->setSizePolicy(QSizePolicy::Expanding, QSizePolicy::Fixed);
   for (const experiment::Experiment* one : experiment::experiments()) {
@@ -88,6 +94,10 @@ QWidget* ExperimentsView::makeHead() {
   m_repeats->setRange(1, kMostRepeats);
   m_repeats->setSuffix(tr(" repeats"));
   ignoreWheelWithoutFocus(m_repeats);
+  int widest = 0;
+  for (int i = 0; i < m_choice->count(); ++i)
+    widest = std::max(widest, m_choice->fontMetrics().horizontalAdvance(m_choice->itemText(i)));
+  m_choice->view()->setMinimumWidth(widest + 8 * kSpace);
   m_run = new QPushButton(tr("Run"), head);
   m_doing = new QLabel(head);
   m_doing->setSizePolicy(QSizePolicy::Ignored, QSizePolicy::Fixed);
