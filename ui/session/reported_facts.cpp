@@ -71,6 +71,7 @@ std::array<FactRow, kFacts> factTable() {
       {Fact::Passes, tr("passes and their rates"), isOneOf<BatchComputed>,
        isOneOf<StepFinished, TokenGenerated>},
       {Fact::Attention, tr("attention"), tellsAttention, isOneOf<TokenGenerated, StepFinished>},
+      {Fact::StepTimes, tr("times of steps"), isOneOf<StepStarted>, isOneOf<StepFinished>},
   }};
 }
 

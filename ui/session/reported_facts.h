@@ -27,8 +27,9 @@ enum class Fact : std::uint8_t {
   TokenTimes,    ///< when each token of a reply came
   Passes,        ///< forward passes: their rows and how long they took
   Attention,     ///< where rows looked
+  StepTimes,     ///< when a step began, got its first text and ended
 };
-inline constexpr std::size_t kFacts = 8;
+inline constexpr std::size_t kFacts = 9;
 
 /// Whether a fact is reported. A figure of a fact that is reported was found or, where it is 0, measured as
 /// zero; a figure of any other fact is not known.

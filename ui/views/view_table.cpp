@@ -83,7 +83,7 @@ const std::vector<ViewInfo>& viewTable() {
       view<PlanView>("plan", tr("Plan"), tr("The steps a query became, what each needs, and why")),
       view<TimelineView>("timeline", tr("Timeline"),
                          tr("When each step waited, loaded blocks, computed its prompt and decoded"),
-                         {Fact::TokenTimes, Fact::Passes}),
+                         {Fact::StepTimes, Fact::TokenTimes, Fact::Passes}),
       view<MetricsView>("metrics", tr("Metrics"), tr("Latency, reuse, blocks and speed, run by run"),
                         {Fact::CachedTokens, Fact::TokenTimes, Fact::Passes, Fact::BlockLookups, Fact::Pool}),
       view<BenchmarkView>("benchmark", tr("Benchmark"),

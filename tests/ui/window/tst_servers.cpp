@@ -10,6 +10,8 @@
 #include "ui/session/model_choices.h"
 #include "ui/session/run_list.h"
 #include "ui/views/output/output_model.h"
+#include "ui/views/timeline/timeline_model.h"
+#include "ui/views/view.h"
 #include "ui/window/servers_dialog.h"
 #include "ui/window/workspace.h"
 
@@ -27,6 +29,7 @@
 #include <QTest>
 #include <QToolButton>
 
+#include <algorithm>
 #include <memory>
 #include <string>
 
@@ -130,6 +133,15 @@ class TestServers : public QObject {
     QVERIFY(reported.of(Fact::CachedTokens) == Reporting::Reported);
     QCOMPARE(workspace.input().replay.origin, TraceOrigin::Server);
     QVERIFY(workspace.input().trace->contradictions().empty());
+    // What can be seen from here of the two steps, one after the other.
+    const TimelineModel timeline = timelineModel(workspace.input());
+    const auto& views = viewTable();
+    const auto view = std::find_if(views.begin(), views.end(),
+                                   [](const ViewInfo& one) { return one.id == QLatin1String("timeline"); });
+    QVERIFY(view != views.end() && !reportsNothing(reported, view->needs));
+    QCOMPARE(timeline.rows.size(), std::size_t{2});
+    for (const TimelineRow& row : timeline.rows)
+      QVERIFY(!row.bars.empty() && row.bars.back().kind == BarKind::Decode);
     const RunRecord* record = workspace.history().find(workspace.shownRun());
     QVERIFY(record != nullptr && record->figures);
     QCOMPARE(record->model, QStringLiteral("tiny"));
