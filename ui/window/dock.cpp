@@ -233,8 +233,11 @@ void Dock::showUnreported() {
   }
   m_unreported->setText(m_unreportedText);
   m_unreported->setAlignment(m_saysOnlyThat ? Qt::AlignCenter : Qt::AlignLeft | Qt::AlignVCenter);
-  m_unreported->setSizePolicy(QSizePolicy::Preferred,
-                              m_saysOnlyThat ? QSizePolicy::Expanding : QSizePolicy::Maximum);
+  QSizePolicy policy(QSizePolicy::Preferred,
+                     m_saysOnlyThat ? QSizePolicy::Expanding : QSizePolicy::Preferred);
+  // As high as its lines are in this width; a new policy has lost that.
+  policy.setHeightForWidth(true);
+  m_unreported->setSizePolicy(policy);
   m_unreported->setVisible(!m_unreportedText.isEmpty());
   m_view->setVisible(!m_saysOnlyThat);
 }
