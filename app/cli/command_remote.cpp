@@ -2,6 +2,7 @@
 #include "app/cli/bench_report.h"
 #include "app/cli/command.h"
 #include "app/cli/export_stage.h"
+#include "app/cli/export_tokens.h"
 #include "app/cli/input.h"
 #include "app/cli/query_options.h"
 #include "app/cli/target_warnings.h"
@@ -11,11 +12,16 @@
 #include "engine/base/error.h"
 #include "engine/export/chat_requests.h"
 #include "engine/export/export_target.h"
+#include "engine/export/query_calls.h"
 #include "engine/query/json/json.h"
 #include "engine/remote/chat/remote_run.h"
 #include "engine/remote/chat/remote_trace.h"
 #include "engine/remote/chat/server_facts.h"
+#include "engine/remote/completions/template_prompt.h"
+#include "engine/remote/protocol.h"
 #include "engine/remote/secrets/secret_store.h"
+#include "engine/text/chat_template.h"
+#include "engine/text/tokenizer.h"
 #include "engine/trace/no_sink.h"
 #include "engine/trace/recorder.h"
 #include "engine/workbench/servers/server_list.h"
@@ -112,11 +118,24 @@ struct RemoteRunOptions {
   ServerOptions server;
   std::string file;
   std::string model;
+  std::string protocol;   ///< by its name; empty: what the server takes
+  std::string tokenizer;  ///< directory or file
+  std::string chatTemplate;
   std::optional<std::uint64_t> seed;
   std::string trace;
   bool json = false;
   QueryOptionTexts query;
 };
+
+CLI::Validator isProtocolName() {
+  return CLI::Validator(
+      [](const std::string& name) {
+        return remote::findProtocol(name) != nullptr
+                   ? std::string()
+                   : "found \"" + name + "\", expected one of " + remote::protocolNames();
+      },
+      "");
+}
 
 void addServerOptions(CLI::App& command, ServerOptions& server) {
   command
@@ -138,10 +157,14 @@ void addServerOptions(CLI::App& command, ServerOptions& server) {
 std::string factsText(const remote::ServerFacts& facts) {
   const remote::ServerKindInfo& kind = remote::infoOf(facts.kind);
   std::string text = std::string(kind.title) + (facts.version.empty() ? "" : " " + facts.version) + "\n";
-  TextTable table({{"model", TextTable::Align::Left}, {"context"}});
-  for (const remote::ServedModel& model : facts.models)
-    table.addRow({model.name, model.context ? std::to_string(*model.context) : "not said"});
-  text += table.text();
+  if (facts.listsModels) {
+    TextTable table({{"model", TextTable::Align::Left}, {"context"}});
+    for (const remote::ServedModel& model : facts.models)
+      table.addRow({model.name, model.context ? std::to_string(*model.context) : "not said"});
+    text += table.text();
+  } else {
+    text += "  models: not said\n";
+  }
   std::string cached;
   switch (kind.cached) {
     case remote::CacheReporting::Always:
@@ -158,6 +181,11 @@ std::string factsText(const remote::ServerFacts& facts) {
   text += std::string("  progress of a prompt: ") + (kind.sendsProgress ? "told" : "not told") + "\n";
   text += std::string("  span queries: ") +
           (facts.takesQueries ? "taken at /v1/query/execute" : "not taken") + "\n";
+  std::string titles;
+  for (const remote::Protocol* protocol : remote::protocols()) {
+    if (protocol->isTakenBy(facts)) titles += (titles.empty() ? "" : ", ") + std::string(protocol->name);
+  }
+  text += "  protocols: " + (titles.empty() ? "none" : titles) + "\n";
   if (facts.slots) text += "  slots: " + std::to_string(*facts.slots) + "\n";
   return text;
 }
@@ -173,6 +201,10 @@ Json factsJson(const remote::ServerFacts& facts) {
     if (model.context) entry["context"] = *model.context;
   }
   json["takes_queries"] = facts.takesQueries;
+  json["protocols"] = Json::array();
+  for (const remote::Protocol* protocol : remote::protocols()) {
+    if (protocol->isTakenBy(facts)) json["protocols"].push_back(protocol->name);
+  }
   if (facts.slots) json["slots"] = *facts.slots;
   return json;
 }
@@ -204,34 +236,49 @@ ExitCode showServer(const Context& context, const ServerOptions& options, bool a
   return ExitCode::Fine;
 }
 
-/// Writes answers as they come: the text alone on standard output.
+/// Writes answers as they come: the text alone on standard output. Answers that come together are written one
+/// after the other, each at its end.
 class AnswerPrinter final : public remote::RemoteWatcher {
  public:
-  AnswerPrinter(const Context& context, const std::vector<exports::ChatRequest>& requests, bool isSilent)
-      : m_context(context), m_requests(requests), m_isSilent(isSilent) {}
+  AnswerPrinter(const Context& context, const std::vector<exports::ChatRequest>& requests,
+                const std::vector<exports::QueryCall>& calls, bool isSilent)
+      : m_context(context), m_requests(requests), m_isSilent(isSilent), m_isTogether(requests.size()) {
+    for (const exports::QueryCall& call : calls) {
+      for (std::size_t i = 0; i < call.count; ++i) m_isTogether[call.first + i] = call.count > 1;
+    }
+  }
 
   void stepBegins(std::size_t request) override {
-    if (!m_isSilent && m_requests.size() > 1)
-      m_context.streams.out << "── " << m_requests[request].node << '\n' << std::flush;
+    if (!m_isTogether[request]) writeHead(request);
   }
   void promptProgress(std::size_t /*request*/, const remote::PromptProgress& progress) override {
     showProgress(m_context, "prompt: " + std::to_string(progress.processed) + " of " +
                                 counted(progress.total, "token") + ", " + std::to_string(progress.cached) +
                                 " of them cached");
   }
-  void text(std::size_t /*request*/, const std::string& piece) override {
+  void text(std::size_t request, const std::string& piece) override {
     showProgress(m_context, "");
-    if (!m_isSilent) m_context.streams.out << piece << std::flush;
+    if (!m_isSilent && !m_isTogether[request]) m_context.streams.out << piece << std::flush;
   }
   void stepEnds(const remote::RemoteStep& step) override {
     showProgress(m_context, "");
+    if (m_isTogether[step.request]) {
+      writeHead(step.request);
+      if (!m_isSilent) m_context.streams.out << step.answer.text;
+    }
     if (!m_isSilent && !step.answer.text.empty()) m_context.streams.out << '\n' << std::flush;
   }
 
  private:
+  void writeHead(std::size_t request) {
+    if (!m_isSilent && m_requests.size() > 1)
+      m_context.streams.out << "── " << m_requests[request].node << '\n' << std::flush;
+  }
+
   const Context& m_context;
   const std::vector<exports::ChatRequest>& m_requests;
   bool m_isSilent;
+  std::vector<bool> m_isTogether;
 };
 
 std::string countText(const std::optional<std::int64_t>& count) {
@@ -239,7 +286,8 @@ std::string countText(const std::optional<std::int64_t>& count) {
 }
 
 std::string stepsText(const std::vector<exports::ChatRequest>& requests, const remote::RemoteResult& result,
-                      const remote::ServerKindInfo& kind) {
+                      const remote::RemoteTarget& target) {
+  const remote::ServerKindInfo& kind = remote::infoOf(target.facts.kind);
   TextTable table({{"node", TextTable::Align::Left},
                    {"prompt"},
                    {"cached"},
@@ -249,16 +297,22 @@ std::string stepsText(const std::vector<exports::ChatRequest>& requests, const r
                    {"ended by", TextTable::Align::Left}});
   bool isMissing = false;
   for (const remote::RemoteStep& step : result.steps) {
-    isMissing |= step.cached.state == remote::CachedState::NotReported;
+    isMissing |= step.cached.state == remote::CachedState::NotReported && step.counted > 0;
+    const auto ofStep = [&step](std::string text) { return step.counted == 0 ? "above" : std::move(text); };
     table.addRow(
-        {requests[step.request].node, countText(step.answer.promptTokens), remote::cachedText(step.cached),
-         countText(step.answer.generatedTokens),
+        {requests[step.request].node, ofStep(countText(step.answer.promptTokens)),
+         ofStep(remote::cachedText(step.cached)),
+         ofStep(countText(step.answer.generatedTokens) +
+                (step.counted > 1 && step.answer.generatedTokens
+                     ? " in " + counted(step.counted, "reply", "replies")
+                     : "")),
          step.timeToFirstToken ? fixed(*step.timeToFirstToken * kMilliseconds, 1) : "–",
          fixed(step.seconds * kMilliseconds, 1),
          step.brokenBy.empty() ? (step.answer.finish.empty() ? "its end" : step.answer.finish) : "a break"});
   }
   std::string text = "\n" + table.text();
-  if (isMissing && kind.cached == remote::CacheReporting::IfAsked) {
+  if (target.protocol != &remote::chatProtocol()) text += "  sent by " + remote::protocolText(target) + "\n";
+  if (isMissing && target.protocol->reporting(kind) == remote::CacheReporting::IfAsked) {
     text += std::string("  ") + kind.title + " does not say how many tokens it found" +
             (kind.zeroIsSilent ? ", or found none" : "") + ": " + kind.advice + "\n";
   }
@@ -280,6 +334,7 @@ Json stepsJson(const std::vector<exports::ChatRequest>& requests, const remote::
     count("cached_tokens", step.answer.cachedTokens);
     entry["cached"] = remote::cachedText(step.cached);
     count("generated_tokens", step.answer.generatedTokens);
+    if (step.counted != 1) entry["counted_replies"] = step.counted;
     entry["first_text_ms"] =
         step.timeToFirstToken ? Json(*step.timeToFirstToken * kMilliseconds) : Json(nullptr);
     entry["all_ms"] = step.seconds * kMilliseconds;
@@ -318,6 +373,61 @@ class RemoteRecording {
   std::optional<trace::Recorder> m_recorder;
 };
 
+/// The requests of a query, as a protocol sends them.
+struct RemoteRequests {
+  std::vector<exports::ChatRequest> requests;
+  std::vector<exports::QueryCall> calls;  ///< for protocols that send them whole
+};
+
+/// Nothing, and why on standard error, where the query cannot be sent so.
+std::optional<RemoteRequests> requestsFor(const remote::Protocol& protocol, const RemoteRunOptions& options,
+                                          const query::Node& query, const std::string& name,
+                                          const QueryFile* file, const Streams& streams) {
+  if (!warnOfTarget({.query = query,
+                     .target = *exports::findExportTarget(protocol.form),
+                     .settings = {.seed = options.seed, .isSentHere = true},
+                     .name = name,
+                     .file = file},
+                    streams))
+    return std::nullopt;
+  if (options.seed && !protocol.takesSeeds)
+    streams.err << "warning: the seed is not sent: " << protocol.title << " has no field for it\n";
+  RemoteRequests made;
+  std::vector<Error> problems;
+  if (protocol.takesCalls) {
+    exports::QueryCalls calls = exports::queryCalls(query);
+    made = {.requests = std::move(calls.requests), .calls = std::move(calls.calls)};
+    problems = std::move(calls.problems);
+  } else {
+    exports::ChatRequests chats = exports::chatRequests(query, options.seed);
+    made.requests = std::move(chats.requests);
+    problems = std::move(chats.problems);
+  }
+  for (const Error& problem : problems) streams.err << name << ": " << Failure(problem).what() << '\n';
+  if (made.requests.empty()) return std::nullopt;
+  return made;
+}
+
+/// Gives a target what writes its prompts. Throws Failure where there is no template or tokenizer.
+void putPrompt(remote::RemoteTarget& target, const RemoteRunOptions& options) {
+  if (!target.protocol->needsPrompt) return;
+  if (options.chatTemplate.empty() && options.tokenizer.empty()) {
+    throw Failure(errorAt("prompts of text completions", "no chat template",
+                          "its name (--template) or a model that has it (--tokenizer)"));
+  }
+  const text::ChatTemplate& chat = options.chatTemplate.empty()
+                                       ? text::findChatTemplate(options.tokenizer)
+                                       : text::chatTemplateNamed(options.chatTemplate);
+  target.promptForm = "under the template " + chat.name;
+  if (options.tokenizer.empty()) {
+    target.prompt = remote::textPrompt(chat);
+    target.promptForm += ", as text";
+  } else {
+    target.prompt = remote::tokenPrompt(chat, text::loadTokenizer(options.tokenizer));
+    target.promptForm += ", as tokens";
+  }
+}
+
 ExitCode runOnServer(const Context& context, const RemoteRunOptions& options) {
   const Streams& streams = context.streams;
   const std::optional<AskedServer> there = serverToAsk(context, options.server);
@@ -329,18 +439,17 @@ ExitCode runOnServer(const Context& context, const RemoteRunOptions& options) {
   if (!read) return ExitCode::WrongInput;
   const std::string name = inputName(options.file);
   const query::Node query = localized(read->query, given.plan.locality, name);
-  const exports::ExportTarget& target = *exports::findExportTarget("chat");
-  if (!warnOfTarget({.query = query,
-                     .target = target,
-                     .settings = {.seed = options.seed, .isSentHere = true},
-                     .name = name,
-                     .file = given.plan.locality.isOn() ? nullptr : &*read},
-                    streams))
+  const QueryFile* const file = given.plan.locality.isOn() ? nullptr : &*read;
+  // What no server could be sent is said before one is asked.
+  const remote::Protocol* protocol = remote::findProtocol(options.protocol);
+  std::optional<RemoteRequests> sent;
+  if (protocol != nullptr) {
+    sent = requestsFor(*protocol, options, query, name, file, streams);
+    if (!sent) return ExitCode::WrongInput;
+  } else if (const exports::ChatRequests made = exports::chatRequests(query); made.requests.empty()) {
+    for (const Error& problem : made.problems) streams.err << name << ": " << Failure(problem).what() << '\n';
     return ExitCode::WrongInput;
-  const exports::ChatRequests requests = exports::chatRequests(query, options.seed);
-  for (const Error& problem : requests.problems)
-    streams.err << name << ": " << Failure(problem).what() << '\n';
-  if (requests.requests.empty()) return ExitCode::WrongInput;
+  }
 
   remote::HttpClient client;
   const std::optional<remote::ServerFacts> asked =
@@ -348,17 +457,30 @@ ExitCode runOnServer(const Context& context, const RemoteRunOptions& options) {
   if (context.stop.stop_requested()) return ExitCode::Stopped;
   if (!asked) return ExitCode::RunFailed;
   const remote::ServerFacts& facts = *asked;
+  if (protocol == nullptr) {
+    protocol = remote::protocolFor(facts);
+    if (protocol == nullptr) {
+      streams.err << there->server.url << ": found none of the protocols, expected one of "
+                  << remote::protocolNames() << '\n';
+      return ExitCode::RunFailed;
+    }
+    sent = requestsFor(*protocol, options, query, name, file, streams);
+    if (!sent) return ExitCode::WrongInput;
+  }
+  std::vector<remote::RemoteTarget> targets{{.name = there->name, .server = there->server, .facts = facts}};
+  remote::RemoteTarget& target = targets.front();
+  if (!options.model.empty()) target.server.model = options.model;
+  target.protocol = protocol;
   std::optional<RemoteRecording> recording;
   try {
+    putPrompt(target, options);
     recording.emplace(context, options);
   } catch (const Failure& failure) {
     streams.err << failure.what() << '\n';
     return ExitCode::RunFailed;
   }
-  std::vector<remote::RemoteTarget> targets{{.name = there->name, .server = there->server, .facts = facts}};
-  if (!options.model.empty()) targets.front().server.model = options.model;
   const std::vector<std::size_t> targetOf;
-  AnswerPrinter printer(context, requests.requests, options.json);
+  AnswerPrinter printer(context, sent->requests, sent->calls, options.json);
   remote::RemoteTrace traced(recording->sink(),
                              {.program = RemoteRecording::kProgram,
                               .queryJson = query::writeCanonical(query),
@@ -366,20 +488,22 @@ ExitCode runOnServer(const Context& context, const RemoteRunOptions& options) {
                               .seed = options.seed.value_or(0),
                               .retrieved = {},
                               .warnings = {}},
-                             targets, targetOf, requests.requests, &printer);
+                             targets, targetOf, sent->requests, &printer);
   traced.begin();
   const remote::RemoteResult result =
-      remote::runRemotely(client, targets, targetOf, requests.requests, traced, context.stop);
+      remote::runRemotely(client, targets, targetOf, sent->requests, traced, context.stop, sent->calls);
   traced.end(result);
   const bool isRecorded = recording->finish();
   if (options.json) {
     Json json;
     json["server"] = factsJson(facts);
     json["url"] = remote::rootOf(there->server.url);
-    json["steps"] = stepsJson(requests.requests, result);
+    json["protocol"] = protocol->name;
+    if (!target.promptForm.empty()) json["prompts"] = target.promptForm;
+    json["steps"] = stepsJson(sent->requests, result);
     streams.out << json.dump(2, ' ', false, Json::error_handler_t::replace) << '\n';
   } else if (!result.steps.empty()) {
-    streams.out << stepsText(requests.requests, result, remote::infoOf(facts.kind));
+    streams.out << stepsText(sent->requests, result, target);
   }
   streams.out.flush();
   if (result.error) streams.err << Failure(*result.error).what() << '\n';
@@ -400,18 +524,33 @@ void addRemoteShow(CLI::App& group, Context& context) {
 }
 
 void addRemoteRun(CLI::App& group, Context& context) {
-  CLI::App* command = group.add_subcommand("run", "Run a query on a server, as chat completions");
+  CLI::App* command = group.add_subcommand("run", "Run a query on a server");
   command->footer(
       "Every step of the plan is a chat completion; the answer of an inner one stands in the prompt of the "
-      "outer one. What the server does otherwise than the query says goes to standard error.\n\n"
+      "outer one. A server without them is sent span queries (SPNL's endpoint) or texts, whichever it takes. "
+      "What the server does otherwise than the query says goes to standard error.\n\n"
       "Examples:\n  spanq remote run http://gpu-3:8000 resources/queries/rag.json\n"
       "  spanq remote run --trace there.trace http://localhost:8080 resources/queries/judge-2.json\n"
+      "  spanq remote run --protocol spnl http://localhost:8000 resources/queries/rag.json\n"
       "  spanq remote run --key-from OPENAI_API_KEY --model gpt-x https://api.example/v1 "
       "resources/queries/judge-4.json\n");
   const auto options = std::make_shared<RemoteRunOptions>();
   addServerOptions(*command, options->server);
   command->add_option("FILE", options->file, kQueryFileHelp)->required();
   command->add_option("--model", options->model, "The server's model, in place of the query's");
+  command
+      ->add_option(
+          "--protocol", options->protocol,
+          "How the server is asked: chat (chat completions), spnl (SPNL's query endpoint, with spans) "
+          "or completions (texts); without it the first of these that it takes")
+      ->check(isProtocolName())
+      ->type_name("NAME");
+  command
+      ->add_option("--tokenizer", options->tokenizer,
+                   "Model directory or GGUF file: completions are sent as its tokens, under its template")
+      ->type_name("DIR");
+  addTemplateOption(*command, options->chatTemplate,
+                    "Chat template of completions by its name; without it that of --tokenizer");
   command->add_option("--seed", options->seed, "Seed of the run; without it the server chooses");
   command->add_option("--trace", options->trace, "Record the events of the run in this file")
       ->type_name("FILE");

@@ -31,18 +31,19 @@ CLI::Validator isTemplateName() {
 
 }  // namespace
 
+CLI::Option* addTemplateOption(CLI::App& command, std::string& name, const char* help) {
+  return command.add_option("--template", name, help)->check(isTemplateName())->type_name("NAME");
+}
+
 void addTokenOptions(CLI::App& command, TokenExportOptions& options) {
   const char* const group = kTokenGroup;
   command.add_option("--tokenizer", options.tokenizer, "Model directory or GGUF file that has the tokenizer")
       ->type_name("DIR")
       ->group(group);
-  command
-      .add_option(
-          "--template", options.chatTemplate,
-          "Chat template by its name, e.g. granite-3, or spnl-granite, spnl-llama-3, spnl-chatml for the "
-          "turns as SPNL writes them; without it the directory's own")
-      ->check(isTemplateName())
-      ->type_name("NAME")
+  addTemplateOption(
+      command, options.chatTemplate,
+      "Chat template by its name, e.g. granite-3, or spnl-granite, spnl-llama-3, spnl-chatml for "
+      "the turns as SPNL writes them; without it the directory's own")
       ->group(group);
   addNumber(command, "--block", options.blockSize, "Tokens of a block", {1, 1 << 20})->group(group);
   constexpr Range<TokenId> kIds{.least = 0, .most = std::numeric_limits<TokenId>::max()};

@@ -24,6 +24,9 @@ struct TokenExportOptions {
   std::optional<TokenId> cross;
 };
 
+/// An option --template, which takes the name of a chat template.
+CLI::Option* addTemplateOption(CLI::App& command, std::string& name, const char* help);
+
 void addTokenOptions(CLI::App& command, TokenExportOptions& options);
 
 /// The tokenizer, the chat template and the ids that the options name.

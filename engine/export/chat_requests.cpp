@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "engine/export/chat_requests.h"
 
+#include "engine/export/step_requests.h"
 #include "engine/plan/planner.h"
 #include "engine/query/number_text.h"
 #include "engine/spnl/model_name.h"
@@ -82,19 +83,9 @@ std::string dumped(const Json& json, bool pretty) {
 
 }  // namespace
 
-ChatRequests chatRequests(const query::Node& query, std::optional<std::uint64_t> seed) {
-  plan::PlanOptions options;
-  options.seed = seed.value_or(0);
-  // A closure would repeat the inner prompt, which a server without spans computes again.
-  options.distribute = false;
-  plan::PlanResult planned = plan::makePlan(query, options);
-  ChatRequests result;
-  result.problems = std::move(planned.problems);
-  if (!planned.plan) return result;
-
-  const plan::Plan& plan = *planned.plan;
+StepRequests stepRequests(const plan::Plan& plan, std::optional<std::uint64_t> seed) {
+  StepRequests made;
   const std::vector<bool> kept = keptSteps(plan);
-  std::map<StepIndex, std::size_t> requestOf;
   for (StepIndex i = 0; i < plan.steps.size(); ++i) {
     if (!kept[i]) continue;
     const plan::Step& step = plan.steps[i];
@@ -105,15 +96,31 @@ ChatRequests chatRequests(const query::Node& query, std::optional<std::uint64_t>
     request.temperature = step.temperature;
     constexpr std::uint64_t kSeedMask = 0x7FFFFFFF;
     if (seed) request.seed = static_cast<std::uint32_t>(step.seed & kSeedMask);
-    MessageWriter writer(requestOf);
+    MessageWriter writer(made.requestOf);
     writer.write(step.prompt);
     request.messages = writer.take();
-    requestOf.emplace(i, result.requests.size());
-    result.requests.push_back(std::move(request));
+    made.requestOf.emplace(i, made.requests.size());
+    made.requests.push_back(std::move(request));
+    made.stepOf.push_back(i);
   }
-  if (result.requests.empty()) {
-    result.problems.push_back({"", "", "a query that generates nothing", "a generate, a repeat or a map"});
-  }
+  return made;
+}
+
+Error generatesNothing() {
+  return {"", "", "a query that generates nothing", "a generate, a repeat or a map"};
+}
+
+ChatRequests chatRequests(const query::Node& query, std::optional<std::uint64_t> seed) {
+  plan::PlanOptions options;
+  options.seed = seed.value_or(0);
+  // A closure would repeat the inner prompt, which a server without spans computes again.
+  options.distribute = false;
+  plan::PlanResult planned = plan::makePlan(query, options);
+  ChatRequests result;
+  result.problems = std::move(planned.problems);
+  if (!planned.plan) return result;
+  result.requests = stepRequests(*planned.plan, seed).requests;
+  if (result.requests.empty()) result.problems.push_back(generatesNothing());
   return result;
 }
 

@@ -14,17 +14,20 @@ constexpr Targets kAll = kForms | kSent | Targets{Target::Tokens};
 
 /// What is said of an operator where it is met, by how it is like.
 void addOperator(std::vector<FeatureRow>& rows, std::string_view key, const query::OperatorInfo& info) {
-  const auto add = [&](Targets targets, Effect effect, const query::Remark& remark) {
+  const auto add = [&](Targets targets, Effect effect, const query::Remark& remark,
+                       RowCondition condition = RowCondition::Always) {
     if (remark.one.empty()) return;
-    rows.push_back({Feature::Operator, targets, effect, remark.one, remark.many, RowCondition::Always, key});
+    rows.push_back({Feature::Operator, targets, effect, remark.one, remark.many, condition, key});
   };
-  add({Target::Request}, Effect::Refused, info.onServer);
+  add({Target::Request}, Effect::Refused, info.onServer, RowCondition::SentElsewhere);
   if (query::isSugar(info)) {
     add(kAll, Effect::Refused, info.elsewhere);
   } else if (info.resolvedBy == query::ResolvedBy::Retrieval) {
     add({Target::Chat}, Effect::Refused, info.elsewhere);
+    add({Target::Request}, Effect::Refused, info.elsewhere, RowCondition::SentHere);
   } else if (info.gives == query::Gives::Nothing) {
     add({Target::Calls, Target::Chat, Target::Tokens}, Effect::Differs, info.elsewhere);
+    add({Target::Request}, Effect::Differs, info.elsewhere, RowCondition::SentHere);
   } else {
     // A reply for each copy or input is more than what is written out before anything is sent.
     add({Target::Chat}, info.gives == query::Gives::Reply ? Effect::Differs : Effect::Note, info.elsewhere);
@@ -59,6 +62,8 @@ bool FeatureRow::holdsFor(Target target, const TargetSettings& settings) const {
       return settings.leavesOutNulls;
     case RowCondition::SentElsewhere:
       return !settings.isSentHere;
+    case RowCondition::SentHere:
+      return settings.isSentHere;
   }
   return false;
 }
@@ -106,14 +111,16 @@ const std::vector<FeatureRow>& featureTable() {
        Refused,
        "The server runs one generate, repeat or map; this query begins with {name}. SPNL runs it from the "
        "JSON.",
-       ""},
+       "",
+       RowCondition::SentElsewhere},
       {InnerGenerate,
        {Target::Request},
        Refused,
        "A generate stands inside another one: the server runs one at a time and takes the answers of inner "
        "ones as messages. SPNL runs the whole from the JSON.",
        "{n} generates stand inside another one: the server runs one at a time and takes the answers of "
-       "inner ones as messages. SPNL runs the whole from the JSON."},
+       "inner ones as messages. SPNL runs the whole from the JSON.",
+       RowCondition::SentElsewhere},
       {InnerGenerate,
        {Target::Chat},
        Differs,
@@ -175,7 +182,16 @@ const std::vector<FeatureRow>& featureTable() {
        "An assistant message is cropped by the server: its closing tokens and what does not fill a block "
        "are lost.",
        "{n} assistant messages are cropped by the server: their closing tokens and what does not fill a "
-       "block are lost."},
+       "block are lost.",
+       RowCondition::SentElsewhere},
+      {AssistantMessage,
+       {Target::Request},
+       Differs,
+       "vLLM with the span patch crops an assistant message: its closing tokens and what does not fill a "
+       "block are lost. Spanscope keeps it.",
+       "vLLM with the span patch crops the {n} assistant messages: their closing tokens and what does not "
+       "fill a block are lost. Spanscope keeps them.",
+       RowCondition::SentHere},
       {AssistantMessage,
        {Target::Tokens},
        Differs,

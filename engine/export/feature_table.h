@@ -39,6 +39,7 @@ enum class RowCondition {
   OnlyPlusIsMarked,  ///< tokens with a plus marker and no cross marker
   NullsAreLeftOut,   ///< JSON as the reference writes it
   SentElsewhere,     ///< by another program
+  SentHere,
 };
 
 struct FeatureRow {

@@ -3,6 +3,7 @@
 
 #include "engine/export/chat_requests.h"
 #include "engine/export/feature_table.h"
+#include "engine/export/query_calls.h"
 #include "engine/export/query_features.h"
 #include "engine/query/query_form.h"
 #include "engine/spnl/server_body.h"
@@ -121,6 +122,23 @@ void addChat(Remarks& remarks, const query::Node& query) {
   addChatOrder(remarks, made.requests);
 }
 
+/// The same for calls that this program sends one after the other.
+void addCalls(Remarks& remarks, const query::Node& query) {
+  if (remarks.isRefused()) return;
+  const QueryCalls made = queryCalls(query);
+  for (const Error& problem : made.problems) {
+    remarks.add(Effect::Refused, "found " + problem.found + ", expected " + problem.expected,
+                {problem.place});
+  }
+  std::vector<NodePath> empty;
+  for (const QueryCall& call : made.calls) {
+    const ChatRequest& request = made.requests[call.first];
+    if (request.messages.empty()) empty.push_back(request.node);
+  }
+  if (!empty.empty())
+    remarks.add(Effect::Refused, "A call has no message: a span server wants a prompt.", empty);
+}
+
 }  // namespace
 
 std::vector<TargetRemark> targetRemarks(const query::Node& query, Target target,
@@ -138,6 +156,7 @@ std::vector<TargetRemark> targetRemarks(const query::Node& query, Target target,
   if (target == Target::Lisp) addForm(remarks, query, query::QueryForm::Lisp);
   if (target == Target::Calls || target == Target::Tokens) addWithheld(remarks, query);
   if (target == Target::Chat) addChat(remarks, query);
+  if (target == Target::Request && settings.isSentHere) addCalls(remarks, query);
   return remarks.take();
 }
 

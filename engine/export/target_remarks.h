@@ -31,8 +31,8 @@ struct TargetSettings {
   ExportStage stage = ExportStage::Read;
   bool hasPlusMarker = true;   ///< tokens: the children of a plus are marked
   bool hasCrossMarker = true;  ///< tokens: the last child of a cross is marked
-  /// Chat: this program sends the requests. It puts replies where they are needed, and takes the server's
-  /// model where none is named.
+  /// Chat and requests: this program sends them. It puts replies where they are needed, and takes the
+  /// server's model where none is named.
   bool isSentHere = false;
   /// JSON: null values are left out, as the reference does.
   bool leavesOutNulls = false;

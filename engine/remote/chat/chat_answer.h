@@ -5,10 +5,13 @@
 #include "engine/remote/chat/server_kind.h"
 #include "engine/trace/event.h"
 
+#include <cstddef>
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace spanscope::remote {
 
@@ -50,8 +53,21 @@ struct ChatAnswer {
   void read(std::string_view body);
 };
 
+/// What came with one event for one of several answers.
+struct AnswerText {
+  std::size_t answer = 0;  ///< index
+  std::string piece;       ///< not empty
+};
+
+/// The same for a stream of several answers, each a choice of it by its index: throws as ChatAnswer::add(),
+/// and for a choice that there is no answer for. What the server counts is of all of them; the first has it.
+std::vector<AnswerText> addEvent(std::span<ChatAnswer> answers, std::string_view data);
+/// The same for several answers that were not streamed. Throws also where one is missing.
+void readWhole(std::span<ChatAnswer> answers, std::string_view body);
+
 /// What the answer says of the cache, as servers of this kind say it.
 CachedTokens cachedOf(const ChatAnswer& answer, const ServerKindInfo& kind);
+CachedTokens cachedOf(const ChatAnswer& answer, CacheReporting reporting);
 
 /// The message of an error in the form of a protocol ({"error": {"message": …}}, {"error": "…"}, {"message":
 /// …},

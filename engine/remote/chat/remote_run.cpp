@@ -3,9 +3,9 @@
 
 #include "engine/remote/http/event_stream.h"
 
-#include <nlohmann/json.hpp>
-
+#include <algorithm>
 #include <chrono>
+#include <iterator>
 #include <utility>
 
 namespace spanscope::remote {
@@ -30,36 +30,27 @@ exports::ChatRequest filledIn(const exports::ChatRequest& request, const std::ve
   return filled;
 }
 
-/// As this kind of server is asked to stream it.
-std::string bodyFor(exports::ChatRequest filled, const std::string& model, const ServerKindInfo& kind) {
-  filled.model = model;
-  nlohmann::ordered_json body = nlohmann::ordered_json::parse(exports::chatBody(filled));
-  body["stream"] = true;
-  body["stream_options"] = {{"include_usage", true}};
-  if (kind.sendsProgress) body["return_progress"] = true;
-  return body.dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace);
-}
-
 class RemoteRunner {
  public:
   RemoteRunner(HttpClient& client, const std::vector<RemoteTarget>& targets, RemoteWatcher& watcher,
-               const std::stop_token& stop)
-      : m_client(client), m_targets(targets), m_watcher(watcher), m_stop(stop) {}
+               const std::vector<exports::QueryCall>& calls, const std::stop_token& stop)
+      : m_client(client), m_targets(targets), m_watcher(watcher), m_calls(calls), m_stop(stop) {}
 
   RemoteResult run(const std::vector<exports::ChatRequest>& requests,
                    const std::vector<std::size_t>& targetOf) {
     RemoteResult result;
     std::vector<std::string> replies(requests.size());
-    for (std::size_t i = 0; i < requests.size(); ++i) {
+    for (std::size_t i = 0; i < requests.size();) {
       if (m_stop.stop_requested()) {
         result.isStopped = true;
         break;
       }
       const std::size_t target = targetOf.empty() ? 0 : targetOf[i];
       const RemoteTarget& asked = m_targets.at(target);
-      exports::ChatRequest filled = filledIn(requests[i], replies);
+      const exports::ChatRequest filled = filledIn(requests[i], replies);
+      std::vector<RemoteStep> steps;
       if (asked.local) {
-        result.steps.push_back(answerHere(i, target, filled, result.error));
+        steps.push_back(answerHere(i, target, filled, result.error));
       } else {
         const std::string wanted = asked.server.model.empty() ? filled.model : asked.server.model;
         const std::optional<std::string> model = servedName(asked.facts, wanted);
@@ -67,22 +58,47 @@ class RemoteRunner {
           result.error = Error{url(asked), filled.node, "the model \"" + wanted + "\"", names(asked)};
           break;
         }
-        result.steps.push_back(ask(
-            i, target, *model, bodyFor(std::move(filled), *model, infoOf(asked.facts.kind)), result.error));
+        const exports::QueryCall* const call = asked.protocol->takesCalls ? callAt(i) : nullptr;
+        std::optional<Outgoing> sent;
+        try {
+          sent = asked.protocol->write({.request = filled,
+                                        .call = call,
+                                        .replies = replies,
+                                        .model = *model,
+                                        .kind = infoOf(asked.facts.kind),
+                                        .prompt = asked.prompt});
+        } catch (const Failure& failure) {
+          result.error = failure.error();
+          if (result.error->place.empty()) result.error->place = filled.node;
+          break;
+        }
+        steps = ask(i, call == nullptr ? 1 : call->count, target, *model, std::move(*sent), result.error);
       }
-      const RemoteStep& step = result.steps.back();
-      replies[i] = step.answer.text;
-      m_watcher.stepEnds(step);
+      bool isBroken = false;
+      for (RemoteStep& step : steps) {
+        isBroken |= !step.brokenBy.empty();
+        replies[step.request] = step.answer.text;
+        m_watcher.stepEnds(step);
+      }
       if (m_stop.stop_requested()) result.isStopped = true;
       if (result.error && result.error->place.empty()) result.error->place = requests[i].node;
-      if (!step.brokenBy.empty()) break;
+      i += steps.size();
+      std::move(steps.begin(), steps.end(), std::back_inserter(result.steps));
+      if (isBroken) break;
     }
     return result;
   }
 
  private:
   static std::string url(const RemoteTarget& target) {
-    return rootOf(target.server.url) + "/v1/chat/completions";
+    return rootOf(target.server.url) + target.protocol->path;
+  }
+
+  const exports::QueryCall* callAt(std::size_t request) const {
+    const auto found =
+        std::find_if(m_calls.begin(), m_calls.end(),
+                     [request](const exports::QueryCall& call) { return call.first == request; });
+    return found == m_calls.end() ? nullptr : &*found;
   }
 
   static std::string names(const RemoteTarget& target) {
@@ -110,30 +126,46 @@ class RemoteRunner {
     return step;
   }
 
-  RemoteStep ask(std::size_t index, std::size_t target, const std::string& model, std::string body,
-                 std::optional<Error>& error) {
+  /// One body, whose answer is that of `count` requests.
+  std::vector<RemoteStep> ask(std::size_t first, std::size_t count, std::size_t target,
+                              const std::string& model, Outgoing sent, std::optional<Error>& error) {
     const RemoteTarget& asked = m_targets[target];
     const std::string address = url(asked);
-    RemoteStep step;
-    step.request = index;
-    step.target = target;
-    m_watcher.stepBegins(index);
-    m_watcher.sends(index, target, model, body.size());
+    std::vector<RemoteStep> steps(count);
+    for (std::size_t i = 0; i < count; ++i) {
+      steps[i].request = first + i;
+      steps[i].target = target;
+      steps[i].counted = i == 0 ? count : 0;
+      m_watcher.stepBegins(first + i);
+      m_watcher.sends(first + i, target, model, i == 0 ? sent.body.size() : 0);
+    }
+    std::vector<ChatAnswer> answers(count);
     const Clock::time_point begin = Clock::now();
-    EventStream stream([&](std::string_view data) {
-      const std::optional<PromptProgress> before = step.answer.progress;
-      const std::string piece = step.answer.add(data);
-      if (step.answer.progress != before) m_watcher.promptProgress(index, *step.answer.progress);
-      if (piece.empty()) return;
+    const auto tell = [&](std::size_t index, const std::string& piece) {
+      RemoteStep& step = steps[index];
       step.timeToLastText = since(begin);
       if (!step.timeToFirstToken) step.timeToFirstToken = step.timeToLastText;
-      m_watcher.text(index, piece);
+      m_watcher.text(first + index, piece);
+    };
+    EventStream stream([&](std::string_view data) {
+      const std::optional<PromptProgress> before = answers.front().progress;
+      const std::vector<AnswerText> came = addEvent(answers, data);
+      if (answers.front().progress != before) m_watcher.promptProgress(first, *answers.front().progress);
+      for (const AnswerText& text : came) tell(text.answer, text.piece);
     });
+    std::string whole;
+    const auto isEnded = [](const ChatAnswer& answer) { return answer.isDone || !answer.finish.empty(); };
+    std::string brokenBy;
     try {
-      const HttpReply reply = m_client.send({.url = address, .body = std::move(body)}, asked.server.access,
-                                            m_stop, [&](std::string_view piece) { stream.add(piece); });
+      const HttpReply reply = m_client.send({.url = address,
+                                             .body = std::move(sent.body),
+                                             .contentType = std::move(sent.contentType),
+                                             .query = std::move(sent.query)},
+                                            asked.server.access, m_stop, [&](std::string_view piece) {
+                                              sent.isStreamed ? stream.add(piece) : void(whole += piece);
+                                            });
       if (reply.isStopped) {
-        step.brokenBy = "a request to stop";
+        brokenBy = "a request to stop";
       } else if (reply.status != 200) {
         const std::string said = errorMessage(reply.body);
         throw Failure({address,
@@ -141,29 +173,46 @@ class RemoteRunner {
                        "status " + std::to_string(reply.status) + (said.empty() ? "" : ": " + said),
                        "status 200"});
       } else if (!reply.brokenBy.empty()) {
-        step.brokenBy = reply.brokenBy;
+        brokenBy = reply.brokenBy;
         error = Error{address, {}, "an answer that breaks off: " + reply.brokenBy, "its end"};
-      } else {
+      } else if (sent.isStreamed) {
         stream.end();
-        if (!step.answer.isDone && step.answer.finish.empty()) {
-          step.brokenBy = "the stream ended before the answer did";
-          error = Error{address, {}, step.brokenBy, "its end"};
+        if (!std::all_of(answers.begin(), answers.end(), isEnded)) {
+          brokenBy = "the stream ended before the answer did";
+          error = Error{address, {}, brokenBy, "its end"};
+        }
+      } else {
+        readWhole(answers, whole);
+        for (std::size_t i = 0; i < count; ++i) {
+          if (!answers[i].text.empty()) tell(i, answers[i].text);
         }
       }
     } catch (const Failure& failure) {
       error = failure.error();
       if (error->file.empty()) error->file = address;
-      step.brokenBy = error->message();
+      brokenBy = error->message();
     }
-    step.seconds = since(begin);
-    step.cached = cachedOf(step.answer, infoOf(asked.facts.kind));
-    if (step.answer.model.empty()) step.answer.model = model;
-    return step;
+    const CacheReporting reporting = asked.protocol->reporting(infoOf(asked.facts.kind));
+    const std::string said = answers.front().model.empty() ? model : answers.front().model;
+    for (std::size_t i = 0; i < count; ++i) {
+      RemoteStep& step = steps[i];
+      step.answer = std::move(answers[i]);
+      step.seconds = since(begin);
+      // Of several answers in one stream, those that came to their end are whole. A lone one is broken by
+      // what came after its end, too.
+      if (count == 1 || !isEnded(step.answer)) step.brokenBy = brokenBy;
+      step.cached = cachedOf(step.answer, reporting);
+      step.answer.model = said;
+    }
+    // Whatever breaks a call breaks one of its steps, so that nothing is sent that follows it.
+    if (!brokenBy.empty() && steps.back().brokenBy.empty()) steps.back().brokenBy = brokenBy;
+    return steps;
   }
 
   HttpClient& m_client;
   const std::vector<RemoteTarget>& m_targets;
   RemoteWatcher& m_watcher;
+  const std::vector<exports::QueryCall>& m_calls;
   const std::stop_token& m_stop;
 };
 
@@ -174,14 +223,19 @@ std::string titleOf(const RemoteTarget& target) {
   return std::string(infoOf(target.facts.kind).title) + " on " + target.name;
 }
 
+std::string protocolText(const RemoteTarget& target) {
+  return target.protocol->title + (target.promptForm.empty() ? std::string() : ", " + target.promptForm);
+}
+
 RemoteResult runRemotely(HttpClient& client, const std::vector<RemoteTarget>& targets,
                          const std::vector<std::size_t>& targetOf,
                          const std::vector<exports::ChatRequest>& requests, RemoteWatcher& watcher,
-                         const std::stop_token& stop) {
-  return RemoteRunner(client, targets, watcher, stop).run(requests, targetOf);
+                         const std::stop_token& stop, const std::vector<exports::QueryCall>& calls) {
+  return RemoteRunner(client, targets, watcher, calls, stop).run(requests, targetOf);
 }
 
 std::optional<std::string> servedName(const ServerFacts& facts, const std::string& wanted) {
+  if (!facts.listsModels && !wanted.empty()) return wanted;
   for (const ServedModel& model : facts.models) {
     if (model.name == wanted) return wanted;
   }

@@ -1,13 +1,15 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Runs the chat completions of a query (export/chat_requests.h) on a server, one after the other. The reply
-// of each stands in the prompts of those that need it.
+// Runs the requests of a query (export/chat_requests.h) on servers, one after the other, each in the protocol
+// of its server (protocol.h). The reply of each stands in the prompts of those that need it.
 #pragma once
 
 #include "engine/base/error.h"
 #include "engine/export/chat_requests.h"
+#include "engine/export/query_calls.h"
 #include "engine/remote/chat/chat_answer.h"
 #include "engine/remote/chat/server_facts.h"
 #include "engine/remote/http/http_client.h"
+#include "engine/remote/protocol.h"
 
 #include <cstddef>
 #include <functional>
@@ -33,6 +35,9 @@ struct RemoteStep {
   std::optional<double> timeToFirstToken;  ///< seconds from sending to the first text; none: no text came
   std::optional<double> timeToLastText;    ///< the same to the last piece of text
   double seconds = 0;                      ///< from sending to the end
+  /// Replies that the answer's counts are of, where several came in one answer: 0: those of an earlier step
+  /// have them.
+  std::size_t counted = 1;
   /// Why the answer has no end: a break, a stop, an error. What came stands in `answer`. Empty: it has one.
   std::string brokenBy;
 };
@@ -48,10 +53,15 @@ struct RemoteTarget {
   RemoteServer server;
   ServerFacts facts;
   LocalAnswer local{};  ///< of the embedded engine, which is none: `server` and `facts` say nothing then
+  const Protocol* protocol = &chatProtocol();  ///< never null
+  PromptWriter prompt{};                       ///< for protocols that need one
+  std::string promptForm{};                    ///< how that writes: "under the template chatml, as text"
 };
 
 /// "vLLM on gpu-3"
 std::string titleOf(const RemoteTarget& target);
+/// "text completions, under the template chatml, as text"
+std::string protocolText(const RemoteTarget& target);
 
 /// Is told what comes, on the thread that runs.
 class RemoteWatcher {
@@ -62,7 +72,8 @@ class RemoteWatcher {
   RemoteWatcher& operator=(const RemoteWatcher&) = delete;
 
   virtual void stepBegins(std::size_t request) { static_cast<void>(request); }
-  /// A body of so many bytes goes to a target now, which calls the model so.
+  /// A body of so many bytes goes to a target now, which calls the model so. 0: it is in the body of an
+  /// earlier request.
   virtual void sends(std::size_t request, std::size_t target, const std::string& model, std::size_t bytes) {
     static_cast<void>(request), static_cast<void>(target), static_cast<void>(model), static_cast<void>(bytes);
   }
@@ -81,17 +92,18 @@ struct RemoteResult {
   bool isStopped = false;
 };
 
-/// `requests`: from exports::chatRequests(). `targetOf`: the index of who answers each request; empty: the
+/// `requests`: from exports::chatRequests(), or, where a target's protocol takes whole queries, from
+/// exports::queryCalls() with its `calls`. `targetOf`: the index of who answers each request; empty: the
 /// first target answers all. Nothing is sent twice; a stop ends the request at the server, and what came of
 /// it stays.
 RemoteResult runRemotely(HttpClient& client, const std::vector<RemoteTarget>& targets,
                          const std::vector<std::size_t>& targetOf,
                          const std::vector<exports::ChatRequest>& requests, RemoteWatcher& watcher,
-                         const std::stop_token& stop = {});
+                         const std::stop_token& stop = {}, const std::vector<exports::QueryCall>& calls = {});
 
 /// The server's model for the name that a query has: the server's choice where it is empty; the same name;
 /// one whose last part is the same ("meta-llama/Llama-3.1-8B" for "Llama-3.1-8B"), or the only one that there
-/// is. Nothing: none of these.
+/// is; the name itself where the server does not say which it has. Nothing: none of these.
 std::optional<std::string> servedName(const ServerFacts& facts, const std::string& wanted);
 
 }  // namespace spanscope::remote

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "engine/remote/chat/remote_trace.h"
 
+#include "engine/base/counted.h"
 #include "engine/base/error.h"
 
 #include <algorithm>
@@ -86,9 +87,12 @@ void RemoteTrace::begin() {
                                   .title = kind.title,
                                   .version = target.facts.version,
                                   .address = rootOf(target.server.url),
-                                  .reportsCached = kind.cached == CacheReporting::Always,
+                                  .reportsCached = target.protocol->reporting(kind) == CacheReporting::Always,
                                   .reportsProgress = kind.sendsProgress,
                                   .takesQueries = target.facts.takesQueries});
+    if (target.protocol != &chatProtocol())
+      sendToRun(trace::MessageLogged{.severity = Severity::Note,
+                                     .text = target.name + " is asked by " + protocolText(target)});
   }
   for (const auto& [node, retrieved] : m_info.retrieved) m_sink.send(m_info.run, 0, node, retrieved);
   sendToRun(m_plan);
@@ -100,9 +104,10 @@ void RemoteTrace::end(const RemoteResult& result) {
   if (result.error) {
     const trace::MessageLogged message{.severity = Severity::Error, .text = Failure(*result.error).what()};
     // An error before a request was sent is the run's.
-    const bool isOfStep = !result.steps.empty() && !result.steps.back().brokenBy.empty();
-    if (isOfStep)
-      send(result.steps.back().request, message);
+    const auto broken = std::find_if(result.steps.begin(), result.steps.end(),
+                                     [](const RemoteStep& step) { return !step.brokenBy.empty(); });
+    if (broken != result.steps.end())
+      send(broken->request, message);
     else
       sendToRun(message);
   }
@@ -147,6 +152,12 @@ void RemoteTrace::text(std::size_t request, const std::string& piece) {
 void RemoteTrace::stepEnds(const RemoteStep& step) {
   const trace::ServerReported reported = reportOf(step, m_targets[step.target]);
   send(step.request, reported);
+  if (step.counted > 1 && step.answer.generatedTokens) {
+    send(step.request,
+         trace::MessageLogged{.severity = Severity::Note,
+                              .text = "The server counted " + counted(*step.answer.generatedTokens, "token") +
+                                      " of " + counted(step.counted, "reply", "replies") + " together"});
+  }
   // Only what is wholly known becomes a step's metrics, which have no word for what is not.
   if (step.brokenBy.empty() && reported.isCachedKnown() && reported.promptTokens &&
       reported.generatedTokens) {
@@ -202,6 +213,7 @@ trace::ServerReported reportOf(const RemoteStep& step, const RemoteTarget& targe
                                  .seconds = step.seconds,
                                  .finish = step.answer.finish,
                                  .brokenBy = step.brokenBy};
+  if (step.counted != 1) reported.generatedTokens.reset();
   if (reported.promptTokens && reported.cachedTokens > *reported.promptTokens) {
     reported.cached = CachedState::NotReported;
     reported.cachedTokens = 0;

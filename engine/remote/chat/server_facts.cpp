@@ -38,29 +38,77 @@ class Prober {
   ServerFacts ask() {
     const HttpReply list = get("/v1/models");
     if (list.isStopped) return {};
-    if (list.status != 200) {
+    m_facts.listsModels = list.status == 200;
+    if (m_facts.listsModels) {
+      readModels(list.body);
+      askKind();
+    }
+    askEndpoints();
+    if (m_facts.listsModels || m_stop.stop_requested()) return std::move(m_facts);
+    const bool isNone = list.status == 404 || list.status == 405;
+    if (!isNone || !(m_facts.takesQueries || m_facts.takesTexts || m_facts.takesChats)) {
       const std::string said = errorMessage(list.body);
       refuse("status " + std::to_string(list.status) + (said.empty() ? "" : ": " + said),
              list.status == 401 || list.status == 403 ? "a key that it takes" : "status 200");
     }
-    const Json json = Json::parse(list.body, nullptr, false);
+    if (m_facts.takesQueries) m_facts.kind = ServerKind::Spnl;
+    return std::move(m_facts);
+  }
+
+ private:
+  /// What an endpoint says to no body at all.
+  enum class Sounds { There, Missing, Unclear };
+
+  void readModels(const std::string& body) {
+    const Json json = Json::parse(body, nullptr, false);
     if (json.is_discarded() || !json.is_object() || !json.contains("data") || !json["data"].is_array())
-      refuse(shownReply(list.body), "a list of models");
+      refuse(shownReply(body), "a list of models");
     for (const Json& entry : json["data"]) {
       const std::string name = textOf(entry, "id");
       if (name.empty() || m_facts.models.size() >= kMostModels) continue;
       m_facts.models.push_back({.name = name, .context = sizeIn(entry, "max_model_len")});
     }
     m_facts.kind = kindBy(json["data"].empty() ? std::string() : textOf(json["data"].front(), "owned_by"));
-    askKind();
-    // Nothing is no query: who knows the path says so, and computes nothing.
-    const HttpReply queries = m_client.send(
-        {.url = m_root + "/v1/query/execute", .body = "", .contentType = "text/plain"}, m_access, m_stop);
-    m_facts.takesQueries = queries.status == 400 || queries.status == 422;
-    return std::move(m_facts);
   }
 
- private:
+  void askEndpoints() {
+    // Only a clear word counts as an endpoint of queries: few servers have one. The others are what most
+    // have.
+    m_facts.takesQueries = soundOf("/v1/query/execute", "text/plain") == Sounds::There;
+    const auto has = [this](const char* path) {
+      const Sounds sounds = soundOf(path, "application/json");
+      return m_facts.listsModels ? sounds != Sounds::Missing : sounds == Sounds::There;
+    };
+    m_facts.takesChats = has("/v1/chat/completions");
+    m_facts.takesTexts = has("/v1/completions");
+  }
+
+  /// Nothing is no request: who knows the path says so, and computes nothing.
+  Sounds soundOf(const char* path, const char* contentType) {
+    if (m_stop.stop_requested()) return Sounds::Unclear;
+    try {
+      const HttpReply reply =
+          m_client.send({.url = m_root + path, .body = "", .contentType = contentType}, m_access, m_stop);
+      switch (reply.status) {
+        case 400:
+        case 422:
+          return Sounds::There;
+        case 404:
+        case 405:
+        case 501:
+          return Sounds::Missing;
+        case 500:
+          // A handler that fell over its empty body is told from one that is not there by another method:
+          // vLLM with the span patch names the method that it takes.
+          return get(path).status == 405 ? Sounds::There : Sounds::Unclear;
+        default:
+          return Sounds::Unclear;
+      }
+    } catch (const Failure&) {
+      return Sounds::Unclear;
+    }
+  }
+
   HttpReply get(const std::string& path) { return m_client.send({.url = m_root + path}, m_access, m_stop); }
   /// The object at a path; none: the server has none there.
   std::optional<Json> object(const std::string& path) {
@@ -121,6 +169,7 @@ class Prober {
         if (const auto info = object("/version")) m_facts.version = textOf(*info, "version");
         break;
       case ServerKind::LmStudio:
+      case ServerKind::Spnl:
         break;
     }
   }

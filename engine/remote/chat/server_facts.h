@@ -25,14 +25,19 @@ struct ServerFacts {
   bool takesQueries = false;          ///< SPNL's endpoint: spans
   std::optional<std::int64_t> slots;  ///< llama.cpp's
   bool hasTemplate = false;           ///< whether it says its chat template
+  bool listsModels = true;            ///< none of `models` means nothing otherwise
+  bool takesChats = true;             ///< /v1/chat/completions
+  bool takesTexts = true;             ///< /v1/completions
 };
 
 /// The address under which a server's paths lie: without slashes at its end and without "/v1", which people
 /// give with it.
 std::string rootOf(const std::string& url);
 
-/// Asks GET /v1/models, and by what is said there the paths of the kind of server that it seems to be. Throws
-/// Failure as HttpClient::send() does, and where /v1/models is no list of models.
+/// Asks GET /v1/models, and by what is said there the paths of the kind of server that it seems to be; then
+/// each endpoint, by sending it nothing, which none of them computes. Throws Failure as HttpClient::send()
+/// does, and where /v1/models is no list of models; a server without that path must have an endpoint of
+/// queries or texts.
 ServerFacts askServer(HttpClient& client, const std::string& url, const HttpAccess& access,
                       const std::stop_token& stop = {});
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// The servers that people run, and how they differ to a client of their chat completions. A new one is a new
+// The servers that people run, and how they differ to a client. A new one is a new
 // row.
 #pragma once
 
@@ -17,6 +17,7 @@ enum class ServerKind : std::uint8_t {
   Ollama,
   LmStudio,
   Spanscope,  ///< spanq serve
+  Spnl,       ///< one that takes span queries and says nothing else of itself
 };
 
 /// When a server says how many tokens of a prompt it found in its cache.
@@ -48,7 +49,8 @@ inline constexpr std::array kServerKinds{
     ServerKindInfo{ServerKind::Ollama, "ollama", "Ollama", CacheReporting::IfAsked,
                    "it does so from September 2026 on"},
     ServerKindInfo{ServerKind::LmStudio, "lmstudio", "LM Studio", CacheReporting::Never},
-    ServerKindInfo{ServerKind::Spanscope, "spanscope", "Spanscope", CacheReporting::Always}};
+    ServerKindInfo{ServerKind::Spanscope, "spanscope", "Spanscope", CacheReporting::Always},
+    ServerKindInfo{ServerKind::Spnl, "spnl", "a span server", CacheReporting::Never}};
 
 constexpr const ServerKindInfo& infoOf(ServerKind kind) {
   return kServerKinds[static_cast<std::size_t>(kind)];

@@ -142,7 +142,8 @@ HttpReply HttpClient::send(const HttpRequest& request, const HttpAccess& access,
   const std::unique_ptr<curl_slist, FreeList> headers(lines);
   Exchange exchange{.easy = easy, .receive = &receive, .mostBytes = access.limits.bytes};
   curl_easy_reset(easy);
-  curl_easy_setopt(easy, CURLOPT_URL, request.url.c_str());
+  const std::string whole = request.url + (request.query.empty() ? "" : "?" + request.query);
+  curl_easy_setopt(easy, CURLOPT_URL, whole.c_str());
   curl_easy_setopt(easy, CURLOPT_PROTOCOLS_STR, "http,https");
   curl_easy_setopt(easy, CURLOPT_NOSIGNAL, 1L);
   curl_easy_setopt(easy, CURLOPT_FOLLOWLOCATION, 0L);

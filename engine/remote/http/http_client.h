@@ -41,6 +41,7 @@ struct HttpRequest {
   std::string url;
   std::optional<std::string> body{};  ///< sent by POST; none: GET
   std::string contentType = "application/json";
+  std::string query{};  ///< what follows the address and a '?': "stream=true"; empty: nothing does
 };
 
 struct HttpReply {

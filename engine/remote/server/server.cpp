@@ -371,6 +371,13 @@ void Server::Impl::route() {
               planned.options.salt = call.settings.cacheSalt;
               answer(std::move(planned), asked, reply);
             }));
+  http.Post("/v1/responses", guarded([](const Asked& /*asked*/, Reply& /*reply*/) {
+              throw ApiFailure({.status = 404,
+                                .message = "This server has no responses; it has chat completions "
+                                           "(/v1/chat/completions), which keep no state.",
+                                .type = "not_found_error",
+                                .code = "unsupported_endpoint"});
+            }));
   http.Post("/v1/query/execute",
             guarded([this](const Asked& asked, Reply& reply) { execute(asked, reply); }));
 }
@@ -378,10 +385,14 @@ void Server::Impl::route() {
 void Server::Impl::execute(const Asked& asked, Reply& reply) {
   PlannedCall planned = planQuery(asked.body, rules, randomNumber());
   checkModel(planned.model);
-  const std::string stream = asked.get_param_value("stream");
-  if (!stream.empty() && stream != "true" && stream != "false")
-    refuseField("stream", "'stream' must be true or false.");
-  planned.stream = stream == "true";
+  const auto flag = [&asked](const char* name) {
+    const std::string value = asked.get_param_value(name);
+    if (!value.empty() && value != "true" && value != "false")
+      refuseField(name, "'" + std::string(name) + "' must be true or false.");
+    return value == "true";
+  };
+  planned.stream = flag("stream");
+  planned.includesUsage = flag("include_usage");
   // SPNL's client reads every stream as one of completions.
   if (planned.stream) planned.form = AnswerForm::Completion;
   answer(std::move(planned), asked, reply);

@@ -139,6 +139,64 @@ class TestSpanqRemote : public QObject {
     QVERIFY(!QFile::exists(QString::fromStdString(none)));
   }
 
+  void asksInAnotherProtocol_data() {
+    QTest::addColumn<QStringList>("options");
+    QTest::addColumn<QString>("path");
+    QTest::addColumn<QString>("said");
+    QTest::newRow("spnl where only that is") << QStringList{} << "/v1/query/execute?stream=true"
+                                             << "sent by SPNL's query endpoint\n";
+    QTest::newRow("spnl") << QStringList{"--protocol", "spnl"} << "/v1/query/execute?stream=true"
+                          << "sent by SPNL's query endpoint\n";
+    QTest::newRow("text") << QStringList{"--protocol", "completions", "--template", "chatml"}
+                          << "/v1/completions "
+                          << "sent by text completions, under the template chatml, as text\n";
+    QTest::newRow("tokens") << QStringList{"--protocol", "completions", "--tokenizer",
+                                           QStringLiteral(SPANSCOPE_SOURCE_DIR "/resources/models/spanlet")}
+                            << "/v1/completions "
+                            << "sent by text completions, under the template spanlet, as tokens\n";
+  }
+  void asksInAnotherProtocol() {
+    QFETCH(QStringList, options);
+    QFETCH(QString, path);
+    QFETCH(QString, said);
+    Server server([](const QByteArray& request) {
+      const QByteArray asked = request.split(' ').value(1);
+      const bool isEmpty = request.endsWith("\r\n\r\n");
+      if (isEmpty && asked == "/v1/query/execute") return http(400, R"({"error":"no query"})");
+      if (isEmpty || asked == "/v1/chat/completions") return http(404, R"({"detail":"Not Found"})");
+      return QByteArray(
+          "HTTP/1.1 200 OK\r\nConnection: close\r\n\r\n"
+          "data: {\"choices\":[{\"index\":0,\"text\":\"Biscuit.\",\"finish_reason\":\"stop\"}]}\n\ndata: "
+          "[DONE]\n\n");
+    });
+    std::vector<std::string> words{"remote", "run", addressOf(server)};
+    for (const QString& option : options) words.push_back(option.toStdString());
+    words.push_back(kQueries + "rag.json");
+    const SpanqResult result = spanq(words);
+    QVERIFY2(result.code == 0, result.err.c_str());
+    QVERIFY2(result.out.starts_with("Biscuit.\n\n"), result.out.c_str());
+    QVERIFY2(result.out.find(said.toStdString()) != std::string::npos, result.out.c_str());
+    QVERIFY2(server.request().startsWith("POST " + path.toUtf8()), server.request().constData());
+    // The spans are sent as such, or it is said that they are not.
+    const bool isWhole = server.request().contains(R"("plus":[)");
+    QCOMPARE(result.err.find("A plus becomes messages in a row") == std::string::npos, isWhole);
+    QCOMPARE(isWhole, path.contains(QStringLiteral("query")));
+  }
+
+  void protocolsThatCannotBe() {
+    Server server(llamaServer(streamedAnswer()));
+    QCOMPARE(spanq({"remote", "run", "--protocol", "grpc", addressOf(server), kQueries + "rag.json"}).code,
+             2);
+    const SpanqResult bare =
+        spanq({"remote", "run", "--protocol", "completions", addressOf(server), kQueries + "rag.json"});
+    QCOMPARE(bare.code, 3);
+    QVERIFY2(bare.err.find("--template") != std::string::npos, bare.err.c_str());
+    const SpanqResult seeded = spanq(
+        {"remote", "run", "--protocol", "spnl", "--seed", "7", addressOf(server), kQueries + "rag.json"});
+    QVERIFY2(seeded.err.find("the seed is not sent") != std::string::npos, seeded.err.c_str());
+    QVERIFY2(seeded.err.find("status 404") != std::string::npos, seeded.err.c_str());
+  }
+
   void serversHaveNames() {
     const QTemporaryDir settings;
     qputenv("XDG_CONFIG_HOME", settings.path().toLocal8Bit());

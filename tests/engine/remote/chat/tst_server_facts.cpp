@@ -95,6 +95,56 @@ class TestServerFacts : public QObject {
     QVERIFY(facts.models.empty());
   }
 
+  /// What a server does with no body at all says which endpoints it has.
+  void endpoints_data() {
+    QTest::addColumn<int>("queries");
+    QTest::addColumn<int>("chats");
+    QTest::addColumn<int>("texts");
+    QTest::addColumn<bool>("listsModels");
+    QTest::addColumn<QString>("taken");
+    const auto row = [](const char* name, int queries, int chats, int texts, bool lists, const char* taken) {
+      QTest::newRow(name) << queries << chats << texts << lists << QString(taken);
+    };
+    row("all", 400, 400, 400, true, "chat spnl completions");
+    row("stock vLLM", 404, 422, 422, true, "chat completions");
+    row("vLLM with the span patch, which falls over nothing", 500, 400, 400, true, "chat spnl completions");
+    row("unclear about chats", 404, 403, 500, true, "chat completions");
+    row("texts alone", 404, 404, 400, true, "completions");
+    row("queries alone", 400, 404, 404, false, "spnl");
+    row("queries without a list of models", 422, 405, 501, false, "spnl");
+  }
+  void endpoints() {
+    QFETCH(int, queries);
+    QFETCH(int, chats);
+    QFETCH(int, texts);
+    QFETCH(bool, listsModels);
+    QFETCH(QString, taken);
+    Server server([=](const QByteArray& request) {
+      const QByteArray path = request.split(' ').value(1);
+      const bool isGet = request.startsWith("GET");
+      if (path == "/v1/query/execute" && isGet) return http(queries == 404 ? 404 : 405, "{}");
+      if (path == "/v1/query/execute") return http(queries, "{}");
+      if (path == "/v1/chat/completions") return http(chats, "{}");
+      if (path == "/v1/completions") return http(texts, "{}");
+      if (path == "/v1/models" && listsModels) return http(200, R"({"data":[{"id":"m","owned_by":"vllm"}]})");
+      return http(404, "{}");
+    });
+    remote::HttpClient client;
+    const remote::ServerFacts facts = remote::askServer(client, server.address(), {});
+    QStringList found;
+    for (const remote::Protocol* protocol : remote::protocols()) {
+      if (protocol->isTakenBy(facts)) found += QString::fromUtf8(protocol->name);
+    }
+    QCOMPARE(found.join(QLatin1Char(' ')), taken);
+    QCOMPARE(facts.listsModels, listsModels);
+    QCOMPARE(QString::fromUtf8(remote::protocolFor(facts)->name), found.first());
+    if (!listsModels) {
+      QVERIFY(facts.kind == remote::ServerKind::Spnl);
+      QCOMPARE(remote::servedName(facts, "org/m").value_or(""), std::string("org/m"));
+      QVERIFY(!remote::servedName(facts, ""));
+    }
+  }
+
   void refusals_data() {
     QTest::addColumn<QByteArray>("answer");
     QTest::addColumn<QString>("said");

@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// The protocols in which a query can be sent to a server. Each has a folder of its own and a line in
+// protocol.cpp.
+#pragma once
+
+#include "engine/base/ids.h"
+#include "engine/export/chat_requests.h"
+#include "engine/export/query_calls.h"
+#include "engine/remote/chat/server_facts.h"
+#include "engine/remote/chat/server_kind.h"
+
+#include <cstddef>
+#include <functional>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <variant>
+#include <vector>
+
+namespace spanscope::remote {
+
+/// A conversation as one text, or as tokens, up to where the reply begins. Throws Failure where it cannot be
+/// written.
+using PromptText = std::variant<std::string, std::vector<TokenId>>;
+using PromptWriter = std::function<PromptText(const std::vector<exports::ChatMessage>& messages)>;
+
+/// What is to be sent: one request, or a call of several.
+struct Sending {
+  const exports::ChatRequest& request;  ///< the replies that it needs stand in it
+  const exports::QueryCall* call = nullptr;
+  const std::vector<std::string>& replies;  ///< of all requests so far
+  const std::string& model;                 ///< as the server calls it
+  const ServerKindInfo& kind;
+  const PromptWriter& prompt;
+};
+
+/// A body and where it goes.
+struct Outgoing {
+  std::string body;
+  std::string query{};  ///< of the address, behind the protocol's path
+  std::string contentType = "application/json";
+  bool isStreamed = true;  ///< whether the answer comes as events
+};
+
+/// Constants that live as long as the program.
+struct Protocol {
+  const char* name;   ///< in options: "spnl"
+  const char* title;  ///< "SPNL's query endpoint"
+  const char* path;   ///< "/v1/query/execute"
+  const char* form;   ///< the target of an export whose remarks apply: "chat"
+  bool takesCalls;    ///< whether it sends whole calls; otherwise each request is sent for itself
+  bool takesSeeds;
+  bool needsPrompt;  ///< whether it needs a PromptWriter
+  bool (*isTakenBy)(const ServerFacts& facts);
+  /// When a server of this kind says in this protocol what it found in its cache.
+  CacheReporting (*reporting)(const ServerKindInfo& kind);
+  /// Throws Failure where there is no such body.
+  Outgoing (*write)(const Sending& sending);
+};
+
+/// All of them, those first that are taken where a server has several.
+std::span<const Protocol* const> protocols();
+const Protocol& chatProtocol();
+/// Null for a name that is none of these.
+const Protocol* findProtocol(std::string_view name);
+/// The one to ask a server in; null: it has none of them.
+const Protocol* protocolFor(const ServerFacts& facts);
+
+/// "chat, spnl, completions"
+std::string protocolNames();
+
+}  // namespace spanscope::remote

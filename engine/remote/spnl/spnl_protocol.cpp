@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "engine/remote/spnl/spnl_protocol.h"
+
+#include "engine/query/json/json.h"
+#include "engine/spnl/request_text.h"
+
+#include <stdexcept>
+
+namespace spanscope::remote {
+namespace {
+
+Outgoing spnlOutgoing(const Sending& sending) {
+  if (sending.call == nullptr) throw std::invalid_argument("queries are sent as calls");
+  const query::Node body = exports::queryBody(*sending.call, sending.replies, sending.model);
+  const bool isStreamed = !spnl::wantsOneToken(body);
+  // `include_usage` is Spanscope's own: other servers pass it over.
+  return {.body = query::writeCanonical(body),
+          .query = isStreamed ? "stream=true&include_usage=true" : "stream=false",
+          .contentType = "text/plain",
+          .isStreamed = isStreamed};
+}
+
+/// vLLM with the span patch counts nothing.
+CacheReporting spnlReporting(const ServerKindInfo& kind) {
+  return kind.kind == ServerKind::Spanscope ? kind.cached : CacheReporting::Never;
+}
+
+}  // namespace
+
+constinit const Protocol kSpnlProtocol{
+    .name = "spnl",
+    .title = "SPNL's query endpoint",
+    .path = "/v1/query/execute",
+    .form = "curl",
+    .takesCalls = true,
+    .takesSeeds = false,
+    .needsPrompt = false,
+    .isTakenBy = [](const ServerFacts& facts) { return facts.takesQueries; },
+    .reporting = &spnlReporting,
+    .write = &spnlOutgoing};
+
+}  // namespace spanscope::remote

@@ -1,0 +1,114 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// A query as text completions: the prompt is the conversation under a chat template, as text or as tokens.
+#include "engine/base/error.h"
+#include "engine/query/json/json.h"
+#include "engine/remote/chat/remote_run.h"
+#include "engine/remote/completions/template_prompt.h"
+#include "tests/engine/remote/stand_in_server.h"
+#include "tests/support/test_program.h"
+
+#include <QTest>
+
+#include <nlohmann/json.hpp>
+
+#include <string>
+
+using namespace spanscope;
+using Json = nlohmann::json;
+using remote::test::Server;
+
+namespace {
+
+std::vector<exports::ChatRequest> chatsOf(const char* json) {
+  const auto parsed = query::parseJson(json);
+  return exports::chatRequests(*parsed.query, 7).requests;
+}
+
+const char* const kAsked = R"({"g":{"model":"m","max_tokens":5,"temperature":0.5,"input":{"cross":[)"
+                           R"({"system":"You answer."},{"user":"Where?"}]}}})";
+
+std::string textUnder(const char* chat, const char* json) {
+  return std::get<std::string>(
+      remote::textPrompt(text::chatTemplateNamed(chat))(chatsOf(json).front().messages));
+}
+
+}  // namespace
+
+class TestCompletionsRun : public QObject {
+  Q_OBJECT
+
+ private Q_SLOTS:
+  void promptsAreTheTemplatesText() {
+    QCOMPARE(textUnder("chatml", kAsked),
+             std::string("<|im_start|>system\nYou answer.<|im_end|>\n<|im_start|>user\nWhere?<|im_end|>\n"
+                         "<|im_start|>assistant\n"));
+    // What begins every text is put there by the server.
+    const std::string llama = textUnder("llama-3", kAsked);
+    QVERIFY2(llama.starts_with("<|start_header_id|>system"), llama.c_str());
+  }
+
+  void promptsOfTokensAreWhole() {
+    const std::string directory = SPANSCOPE_SOURCE_DIR "/resources/models/spanlet";
+    const text::ChatTemplate& chat = text::findChatTemplate(checkpoint::Checkpoint(directory));
+    std::shared_ptr<const text::Tokenizer> tokenizer = text::loadTokenizer(checkpoint::Checkpoint(directory));
+    const auto messages = chatsOf(kAsked).front().messages;
+    const auto ids = std::get<std::vector<TokenId>>(remote::tokenPrompt(chat, tokenizer)(messages));
+    // The ids of each message, between what opens the conversation and what asks for the reply.
+    std::vector<TokenId> expected = text::renderOpening(chat, *tokenizer, true);
+    const auto append = [&expected](const std::vector<TokenId>& more) {
+      expected.insert(expected.end(), more.begin(), more.end());
+    };
+    append(text::render(chat, *tokenizer, query::Role::System, "You answer.", text::Place::First).ids);
+    append(text::render(chat, *tokenizer, query::Role::User, "Where?").ids);
+    append(text::renderPieces(chat.generationPrompt, *tokenizer));
+    QVERIFY(ids == expected);
+    QVERIFY(ids.size() > 8);
+  }
+
+  void theBodyIsACompletions() {
+    Server server(
+        QByteArray("HTTP/1.1 200 OK\r\nConnection: close\r\n\r\n"
+                   "data: {\"choices\":[{\"index\":0,\"text\":\"Lis\"}]}\n\n"
+                   "data: {\"choices\":[{\"index\":0,\"text\":\"bon\",\"finish_reason\":\"stop\"}]}\n\n"
+                   "data: {\"choices\":[],\"usage\":{\"prompt_tokens\":9,\"completion_tokens\":2,"
+                   "\"prompt_tokens_details\":{\"cached_tokens\":0}}}\n\ndata: [DONE]\n\n"));
+    remote::RemoteTarget target{.name = "here",
+                                .server = {.url = server.address(), .model = {}},
+                                .facts = {.version = {}, .models = {{"m", {}}}, .slots = {}}};
+    target.protocol = remote::findProtocol("completions");
+    target.prompt = remote::textPrompt(text::chatTemplateNamed("chatml"));
+    target.promptForm = "under the template chatml, as text";
+    remote::HttpClient client;
+    remote::RemoteWatcher watcher;
+    const remote::RemoteResult result = remote::runRemotely(client, {target}, {}, chatsOf(kAsked), watcher);
+    QVERIFY(!result.error);
+    QCOMPARE(result.steps[0].answer.text, std::string("Lisbon"));
+    QVERIFY(result.steps[0].cached.state == remote::CachedState::MeasuredZero);
+    const QByteArray request = server.request();
+    QVERIFY(request.startsWith("POST /v1/completions "));
+    const Json body = Json::parse(request.mid(request.indexOf("\r\n\r\n") + 4).toStdString());
+    QVERIFY(!body.contains("messages"));
+    QVERIFY(body["prompt"].get<std::string>().ends_with("<|im_start|>assistant\n"));
+    QCOMPARE(body["max_tokens"].get<int>(), 5);
+    QVERIFY(body.contains("seed") && body["stream"].get<bool>());
+    QCOMPARE(remote::protocolText(target),
+             std::string("text completions, under the template chatml, as text"));
+  }
+
+  void aRoleThatTheTemplateLacksIsSaid() {
+    text::ChatTemplate chat = text::chatTemplateNamed("chatml");
+    chat.turns[static_cast<std::size_t>(query::Role::System)].reset();
+    chat.openingSystem.reset();
+    const auto messages = chatsOf(kAsked).front().messages;
+    try {
+      remote::textPrompt(chat)(messages);
+      QFAIL("it was written");
+    } catch (const Failure& failure) {
+      QVERIFY2(QString::fromUtf8(failure.what()).contains(QStringLiteral("system")), failure.what());
+      QCOMPARE(QString::fromStdString(failure.error().place), QStringLiteral("/g/input/cross/0"));
+    }
+  }
+};
+
+SPANSCOPE_TEST(tst_completions_run, TestCompletionsRun)
+#include "tst_completions_run.moc"
