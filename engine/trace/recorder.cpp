@@ -54,9 +54,10 @@ std::uint64_t Recorder::send(RunId run, RequestId request, const NodePath& node,
     m_sessionStarted = *session;
     m_sessionStarted->pool = PoolState{};
   }
+  if (m_listener) m_listener(event);
+  for (const auto& redact : m_redactions) redact(event);
   if (m_options.keepEvents) m_events.push_back(event);
   write(event);
-  if (m_listener) m_listener(event);
   enqueue(std::move(event));
   return sequence;
 }
@@ -64,6 +65,11 @@ std::uint64_t Recorder::send(RunId run, RequestId request, const NodePath& node,
 void Recorder::setListener(std::function<void(const Event&)> listener) {
   const std::lock_guard sending(m_sendMutex);
   m_listener = std::move(listener);
+}
+
+void Recorder::addRedaction(std::function<void(Event&)> redact) {
+  const std::lock_guard sending(m_sendMutex);
+  m_redactions.push_back(std::move(redact));
 }
 
 void Recorder::write(const Event& event) {

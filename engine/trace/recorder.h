@@ -66,6 +66,11 @@ class Recorder final : public Sink {
   /// being called when this returns.
   void setListener(std::function<void(const Event&)> listener);
 
+  /// Has `redact` change every event from now on before it is kept, written or queued, in the order in which
+  /// such functions were added: for those who keep texts out of traces. The listener gets events as they were
+  /// sent, before that. The rules of setListener() hold for it, and it stays as long as the recorder.
+  void addRedaction(std::function<void(Event&)> redact);
+
   /// Appends what has waited to `into` and returns how many events that were.
   std::size_t drain(std::vector<Event>& into);
 
@@ -115,6 +120,7 @@ class Recorder final : public Sink {
   std::unique_ptr<TraceWriter> m_writer;
   std::optional<Error> m_fileError;
   std::function<void(const Event&)> m_listener;
+  std::vector<std::function<void(Event&)>> m_redactions;
 
   mutable std::mutex m_queueMutex;  ///< the queue and the pool
   struct Waiting {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "engine/workbench/service/served_engine.h"
 
+#include "engine/remote/server/served_requests.h"
 #include "engine/workbench/service/run_work.h"
 #include "engine/workbench/service/work_state.h"
 
@@ -8,6 +9,7 @@
 #include <map>
 #include <mutex>
 #include <optional>
+#include <set>
 #include <string>
 #include <utility>
 #include <variant>
@@ -30,16 +32,24 @@ class ServedEngine::Router {
   void take(const trace::Event& event) {
     const std::lock_guard lock(m_mutex);
     if (m_ofAll) m_ofAll(event);
-    if (m_expected && std::holds_alternative<trace::RunStarted>(event.payload))
+    if (m_expected && std::holds_alternative<trace::RunStarted>(event.payload)) {
       m_listeners[event.run] = std::exchange(m_expected, nullptr);
+      m_runs.insert(event.run);
+    }
     const auto found = m_listeners.find(event.run);
     if (found == m_listeners.end()) return;
     found->second->onEvent(event);
     if (std::holds_alternative<trace::RunFinished>(event.payload)) m_listeners.erase(found);
   }
+  /// Takes the texts out of an event of a run that was listened to, also long after that.
+  void redact(trace::Event& event) {
+    const std::lock_guard lock(m_mutex);
+    if (m_runs.contains(event.run)) event = server::withoutTexts(std::move(event));
+  }
 
  private:
   std::mutex m_mutex;
+  std::set<RunId> m_runs;  ///< all that were expected
   std::shared_ptr<server::RunListener> m_expected;
   std::map<RunId, std::shared_ptr<server::RunListener>> m_listeners;
   std::function<void(const trace::Event&)> m_ofAll;
@@ -75,7 +85,7 @@ server::RunEnd endOf(WorkState state, const std::string& problem, const RunWork&
 
 ServedEngine::ServedEngine(WorkService& service, RunSettings settings,
                            std::shared_ptr<const ModelBundle> model, const run::SessionConfig& session,
-                           std::shared_ptr<trace::Recorder> recorder)
+                           std::shared_ptr<trace::Recorder> recorder, bool keepsTexts)
     : m_service(service),
       m_settings(std::move(settings)),
       m_model(std::move(model)),
@@ -86,9 +96,18 @@ ServedEngine::ServedEngine(WorkService& service, RunSettings settings,
                .blocks = session.blockCount - 1,
                .tokenizer = m_model->tokenizer.get(),
                .chat = m_model->chat},
-      m_recorder(std::move(recorder)),
+      m_keepsTexts(keepsTexts),
       m_router(std::make_shared<Router>()) {
+  attach(std::move(recorder));
+}
+
+void ServedEngine::attach(std::shared_ptr<trace::Recorder> recorder) {
+  if (m_recorder) m_recorder->setListener({});
+  m_recorder = std::move(recorder);
   m_recorder->setListener([router = m_router](const trace::Event& event) { router->take(event); });
+  // What is measured of a run later has its texts, too: the redaction stays when nothing is served any more.
+  if (!m_keepsTexts)
+    m_recorder->addRedaction([router = m_router](trace::Event& event) { router->redact(event); });
 }
 
 ServedEngine::~ServedEngine() {

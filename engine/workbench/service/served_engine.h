@@ -16,13 +16,19 @@ namespace spanscope::workbench {
 class ServedEngine final : public server::Engine {
  public:
   /// `settings`: of the session in which the runs go on. `recorder`: of that session; its listener is this
-  /// object's from now on. `model`: that of the settings, with tokenizer and template; `service` must outlive
-  /// this.
+  /// object's from now on. `model`: that of the settings, with tokenizer and template; it may be a mere
+  /// description with the name and the fingerprint of the model. `service` must outlive this. Unless
+  /// `keepsTexts`, events of the runs are recorded without texts and token ids.
   ServedEngine(WorkService& service, RunSettings settings, std::shared_ptr<const ModelBundle> model,
-               const run::SessionConfig& session, std::shared_ptr<trace::Recorder> recorder);
+               const run::SessionConfig& session, std::shared_ptr<trace::Recorder> recorder,
+               bool keepsTexts = true);
   ~ServedEngine() override;
   ServedEngine(const ServedEngine&) = delete;
   ServedEngine& operator=(const ServedEngine&) = delete;
+
+  /// Runs go on in another session from now on, whose recorder has no events yet. No run may be in progress,
+  /// and no run may begin meanwhile.
+  void attach(std::shared_ptr<trace::Recorder> recorder);
 
   const server::ServedModel& model() const override { return m_served; }
   std::unique_ptr<server::RunHandle> begin(server::RunOrder order,
@@ -36,7 +42,8 @@ class ServedEngine final : public server::Engine {
   const RunSettings m_settings;
   const std::shared_ptr<const ModelBundle> m_model;
   server::ServedModel m_served;
-  const std::shared_ptr<trace::Recorder> m_recorder;
+  const bool m_keepsTexts;
+  std::shared_ptr<trace::Recorder> m_recorder;
   const std::shared_ptr<Router> m_router;
 };
 

@@ -4,6 +4,7 @@
 #include "engine/query/json/json.h"
 #include "engine/remote/server/server.h"
 #include "engine/run/session.h"
+#include "engine/trace/event_json.h"
 #include "engine/trace/recorder.h"
 #include "engine/workbench/model_bundle.h"
 #include "engine/workbench/resource_paths.h"
@@ -59,7 +60,7 @@ std::string chatBody(const std::string& question, const std::string& members = {
 
 class Served {
  public:
-  explicit Served(std::int32_t blocks = 512, std::vector<std::string> keys = {}) {
+  explicit Served(std::int32_t blocks = 512, std::vector<std::string> keys = {}, bool keepsTexts = true) {
     m_session.blockCount = blocks;
     m_service = std::make_unique<WorkService>(test::cpuBackends(), m_nobody,
                                               OwnModel{.model = model(),
@@ -67,7 +68,8 @@ class Served {
                                                        .recorder = m_recorder,
                                                        .settings = {},
                                                        .loadBeside = {}});
-    m_engine = std::make_unique<ServedEngine>(*m_service, RunSettings(), model(), m_session, m_recorder);
+    m_engine =
+        std::make_unique<ServedEngine>(*m_service, RunSettings(), model(), m_session, m_recorder, keepsTexts);
     server::ServerConfig config;
     config.port = 0;
     config.keys = std::move(keys);
@@ -79,6 +81,8 @@ class Served {
     return ask(m_server->port(), "POST", path, body, headers);
   }
   int port() const { return m_server->port(); }
+  /// All that is recorded.
+  std::vector<trace::Event> events() const { return m_recorder->events(); }
   server::ServedRequests& requests() const { return m_server->requests(); }
 
   static std::shared_ptr<ModelBundle> model() {
@@ -96,7 +100,8 @@ class Served {
 
  private:
   WorkplaceWatcher m_nobody;
-  std::shared_ptr<trace::Recorder> m_recorder = std::make_shared<trace::Recorder>();
+  std::shared_ptr<trace::Recorder> m_recorder =
+      std::make_shared<trace::Recorder>(trace::RecorderOptions{.keepEvents = true, .clock = {}});
   run::SessionConfig m_session;
   std::unique_ptr<WorkService> m_service;
   std::unique_ptr<ServedEngine> m_engine;
@@ -125,6 +130,7 @@ class TestServedEngine : public QObject {
   void promptsThatAreTooLong();
   void clientsThatGoAwayEndTheirRuns();
   void requestsHaveTheirEvents();
+  void textsStayOutOfTheTrace();
 };
 
 void TestServedEngine::answersAsARunDoes() {
@@ -241,6 +247,31 @@ void TestServedEngine::requestsHaveTheirEvents() {
     for (const trace::Event& event : request.events) QCOMPARE(event.run, request.run);
     QVERIFY(query::parseJson(request.queryJson).query.has_value());
   }
+}
+
+/// The client has its answer; what is recorded of it holds as much as before, without a word or a token.
+void TestServedEngine::textsStayOutOfTheTrace() {
+  const Served open;
+  const Served closed(512, {}, false);
+  const HttpAnswer told = open.post("/v1/query/execute?stream=false", kRag);
+  const HttpAnswer kept = closed.post("/v1/query/execute?stream=false", kRag);
+  QCOMPARE(contentOf(kept), contentOf(told));
+  QTRY_VERIFY(!closed.events().empty() &&
+              std::holds_alternative<trace::RunFinished>(closed.events().back().payload));
+  const auto textOf = [](const std::vector<trace::Event>& events) {
+    std::string text;
+    for (const trace::Event& event : events) text += trace::jsonLine(event);
+    return text;
+  };
+  const std::string said = textOf(open.events());
+  const std::string hidden = textOf(closed.events());
+  for (const char* word : {"Mira", "Lisbon", "Tarek", "You answer"}) {
+    QVERIFY2(said.find(word) != std::string::npos, word);
+    QVERIFY2(hidden.find(word) == std::string::npos, word);
+  }
+  QCOMPARE(closed.events().size(), open.events().size());
+  // And it is still a trace of the pool: another request finds its blocks.
+  QVERIFY(cachedIn(closed.post("/v1/query/execute?stream=false", kSwapped)) > 0);
 }
 
 SPANSCOPE_TEST(tst_served_engine, TestServedEngine)
