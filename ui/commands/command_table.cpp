@@ -124,6 +124,10 @@ std::vector<CommandInfo> makeTable() {
       tr("The model's chat template as it stands, and those that can be chosen in its place"));
   add("run.servers", Run, Program, tr("Servers…"),
       tr("The servers that queries can run on: add, ask and remove them"));
+  add("run.serve", Run, Program, tr("Serve this model"),
+      tr("Let programs on this machine use this window's model and cache, or end that"));
+  add("run.requests", Run, Program, tr("Requests of other programs"),
+      tr("Show or hide the list of what other programs ask of this window"));
   add("run.use-adapter", Run, Document, tr("Use the fitting adapter"),
       tr("The bundled adapter that trains the loaded model for block attention, from the next run on"));
   add("run.clear-cache", Run, Document, tr("Empty the cache"), tr("Forget every stored block"));
@@ -238,7 +242,8 @@ const CommandInfo* findCommand(const QString& id) {
 
 const QStringList& linkCommands() {
   static const QStringList ids{QStringLiteral("file.open-example"), QStringLiteral("view.dock"),
-                               QStringLiteral("learn.lesson"), QStringLiteral("run.show")};
+                               QStringLiteral("learn.lesson"),      QStringLiteral("run.show"),
+                               QStringLiteral("run.show-request"),  QStringLiteral("run.keep-request")};
   return ids;
 }
 

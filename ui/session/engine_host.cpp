@@ -13,6 +13,7 @@
 #include <algorithm>
 #include <filesystem>
 #include <map>
+#include <mutex>
 #include <optional>
 #include <stop_token>
 #include <utility>
@@ -69,6 +70,13 @@ class EngineHost::Worker final : private workbench::WorkplaceWatcher {
 
   void clearCache() { m_service.clearCache(); }
 
+  workbench::WorkService& service() { return m_service; }
+
+  void setSessionListener(std::function<void(const std::shared_ptr<trace::Recorder>&)> listener) {
+    const std::lock_guard lock(m_sessionMutex);
+    m_sessionListener = std::move(listener);
+  }
+
   /// Carries something out on the window's thread; not at all if the window has gone by then.
   template <class Function>
   void tell(Function function) {
@@ -105,7 +113,12 @@ class EngineHost::Worker final : private workbench::WorkplaceWatcher {
   }
 
   void sessionOpens(const std::shared_ptr<trace::Recorder>& recorder) override {
+    {
+      const std::lock_guard lock(m_sessionMutex);
+      if (m_sessionListener) m_sessionListener(recorder);
+    }
     tell([this, recorder] {
+      if (m_host.m_recorder) Q_EMIT m_host.sessionEnds();
       m_host.m_recorder = recorder;
       m_host.m_recording = false;
       Q_EMIT m_host.sessionStarted();
@@ -115,6 +128,8 @@ class EngineHost::Worker final : private workbench::WorkplaceWatcher {
   EngineHost& m_host;
   workbench::ProgressPause m_pause;  ///< of the service's thread
   compute::Backends m_backends;
+  std::mutex m_sessionMutex;
+  std::function<void(const std::shared_ptr<trace::Recorder>&)> m_sessionListener;
   workbench::WorkplaceWatcher m_unwatched;
   workbench::WorkService m_service;  ///< ends before what stands above: its thread uses it
   /// Of jobs that servers do; they end first: they submit to the service.
@@ -147,6 +162,15 @@ WorkSubmitter EngineHost::submitter() {
   return [worker = m_worker.get()](std::shared_ptr<workbench::Work> work) {
     return worker->submitWithin(std::move(work));
   };
+}
+
+workbench::WorkService& EngineHost::service() {
+  return m_worker->service();
+}
+
+void EngineHost::setSessionListener(
+    std::function<void(const std::shared_ptr<trace::Recorder>& recorder)> listener) {
+  m_worker->setSessionListener(std::move(listener));
 }
 
 void EngineHost::stop(std::uint32_t tab) {

@@ -74,6 +74,12 @@ class EngineHost : public QObject {
   /// Has works done by the engine that belong to jobs: what a step of theirs needs. Works on any thread, as
   /// long as such a job goes on.
   WorkSubmitter submitter();
+  /// The service that does the engine's works, for clients of their own, such as a server; they must let go
+  /// of it before the host ends. Any thread may use it.
+  workbench::WorkService& service();
+  /// Has `listener` called on the engine's thread for the recorder of every session that opens, before its
+  /// first event; an empty one listens no more, and is not being called when this returns.
+  void setSessionListener(std::function<void(const std::shared_ptr<trace::Recorder>& recorder)> listener);
   /// Ends the job of a tab that does not measure, if it has one: at once where it waits.
   void stop(std::uint32_t tab);
   /// The same of the job that measures.
@@ -119,6 +125,8 @@ class EngineHost : public QObject {
   bool isRecording() const { return m_recording; }
 
  Q_SIGNALS:
+  /// Another session is about to begin: what waits of the one before can still be drained.
+  void sessionEnds();
   /// A new session begins: events drained from now on are those of a new trace.
   void sessionStarted();
   void stateChanged();

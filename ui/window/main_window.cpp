@@ -30,6 +30,7 @@
 #include "ui/window/lesson_page_job.h"
 #include "ui/window/motion_setting.h"
 #include "ui/window/notice_bar.h"
+#include "ui/window/requests_panel.h"
 #include "ui/window/run_hint.h"
 #include "ui/window/servers_dialog.h"
 #include "ui/window/status_model.h"
@@ -145,8 +146,16 @@ MainWindow::MainWindow(QSettings& settings, QString autosaveDirectory, compute::
   });
   m_split = new QSplitter(Qt::Horizontal);
   m_split->addWidget(m_pages);
-  setCentralWidget(m_split);
+  auto* rows = new QSplitter(Qt::Vertical);
+  rows->addWidget(m_split);
+  setCentralWidget(rows);
   makeStatusBar();
+  makeRequests();
+  rows->addWidget(m_requests);
+  rows->setStretchFactor(0, 1);
+  rows->setStretchFactor(1, 0);
+  rows->setCollapsible(0, false);
+  rows->setCollapsible(1, false);
 
   m_palette = new CommandPalette(this);
   connect(m_palette, &CommandPalette::chosen, this, &MainWindow::perform);
@@ -327,6 +336,7 @@ void MainWindow::setScheme(Scheme scheme) {
   if (m_manual != nullptr) m_manual->setTheme(theme);
   if (m_reader != nullptr) m_reader->setTheme(theme);
   if (m_recorderPanel != nullptr) m_recorderPanel->setTheme(theme);
+  m_requests->setTheme(theme);
 }
 
 void MainWindow::followSystemScheme() {
@@ -366,6 +376,7 @@ void MainWindow::showInput() {
   }
   if (m_reader != nullptr) m_reader->setInput(input);
   if (m_recorder != nullptr) m_recorder->see(seenNow());
+  showServing();
   const StatusModel status = makeStatusModel(input);
   const OpenDocument* shown = m_workspace.current();
   const QString activity = m_workspace.engine().activity(shown == nullptr ? EngineJob::kProgram : shown->id);

@@ -30,6 +30,7 @@
 
 class QLockFile;
 class QSplitter;
+class QToolButton;
 
 namespace spanscope::ui {
 
@@ -42,6 +43,7 @@ class LessonRecorder;
 class LessonRecorderPanel;
 class ManualWindow;
 class NoticeBar;
+class RequestsPanel;
 class RunHint;
 struct SeenNow;
 struct StatusModel;
@@ -239,6 +241,14 @@ class MainWindow : public QMainWindow {
   void chooseTemplate();
   /// The servers that queries can run on.
   void openServers();
+  void makeRequests();  ///< the panel of what clients ask, and the button of the status bar
+  /// Begins to serve, or ends it.
+  void toggleServing();
+  void showServing();
+  /// Shows a request of a client as a document.
+  void showRequest(std::uint64_t number);
+  /// The same, and the document is the person's own from then on.
+  void keepRequest(std::uint64_t number);
   /// Brings the page of experiments to the front. If `wish` is not empty, runs that experiment.
   void experiment(const QString& wish);
   /// Asks the person a question, and offers the person's last answer to the same question. Returns nothing if
@@ -282,6 +292,8 @@ class MainWindow : public QMainWindow {
   LessonMarks* m_marks = nullptr;  ///< nullptr as long as the reader is
   WelcomePage* m_welcome = nullptr;
   NoticeBar* m_notice = nullptr;
+  RequestsPanel* m_requests = nullptr;
+  QToolButton* m_servingState = nullptr;  ///< in the status bar; hidden while nothing is served
   DockHost* m_docks = nullptr;
   Canvas* m_canvas = nullptr;
   CommandPalette* m_palette = nullptr;

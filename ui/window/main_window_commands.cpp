@@ -8,6 +8,7 @@
 #include "ui/lessons/lesson_recorder.h"
 #include "ui/session/fidelity_request.h"
 #include "ui/session/model_choices.h"
+#include "ui/session/serving.h"
 #include "ui/views/attention/attention_view.h"
 #include "ui/views/attention/replay_offer.h"
 #include "ui/views/next_token/next_token_view.h"
@@ -16,6 +17,7 @@
 #include "ui/window/engine_jobs.h"
 #include "ui/window/main_window.h"
 #include "ui/window/motion_setting.h"
+#include "ui/window/requests_panel.h"
 
 #include <QAction>
 #include <QApplication>
@@ -174,6 +176,19 @@ void MainWindow::addCommands() {
   rows.add(
       "run.choose-template", [this] { return m_workspace.model() != nullptr; }, [this] { chooseTemplate(); });
   rows.add("run.servers", [this] { openServers(); });
+  rows.add(
+      "run.serve", [] { return true; }, [this] { toggleServing(); },
+      [this] {
+        return m_workspace.serving().state()->phase == ServingPhase::Off ? tr("Serve this model")
+                                                                         : tr("Stop serving");
+      });
+  rows.add("run.requests", [this] { m_requests->setVisible(m_requests->isHidden()); });
+  rows.addWithArgument(
+      "run.show-request", [] { return true; },
+      [this](const QString& number) { showRequest(number.toULongLong()); });
+  rows.addWithArgument(
+      "run.keep-request", [] { return true; },
+      [this](const QString& number) { keepRequest(number.toULongLong()); });
   rows.add("run.clear-cache", [this] { m_workspace.engine().clearCache(); });
   rows.add("run.record", [this] { toggleRecording(); });
   rows.add("run.save-trace", [this] { saveTrace(); });

@@ -122,6 +122,8 @@ void MainWindow::keepTabs(bool atEnd) {
   notePlace();
   QStringList open;
   for (const auto& document : m_workspace.documents()) {
+    // What a client asked is the person's only once it is kept or used.
+    if (document->isPreview && !m_workspace.isUsed(*document)) continue;
     const DocumentModel& model = *document->model;
     const bool isDropped = m_dropped.count(document->id) != 0;
     QString path = model.filePath();

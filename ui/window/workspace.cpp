@@ -51,6 +51,9 @@ Workspace::Workspace(compute::Backends backends, QObject* parent)
   });
   connect(&m_engine, &EngineHost::devicesFound, this, &Workspace::invalidate);
   connect(&m_forecasts, &Forecasts::changed, this, &Workspace::invalidate);
+  connect(&m_serving, &Serving::changed, this, &Workspace::invalidate);
+  // Runs of clients end without a job whose end would take their last events.
+  connect(&m_engine, &EngineHost::sessionEnds, this, &Workspace::drain);
   connect(&m_engine, &EngineHost::sessionStarted, this, &Workspace::endSession);
   connect(&m_engine, &EngineHost::tokenizerRead, this,
           [this](const std::string& directory, const std::shared_ptr<const text::Tokenizer>& tokenizer) {
@@ -64,6 +67,7 @@ Workspace::Workspace(compute::Backends backends, QObject* parent)
 
 Workspace::~Workspace() {
   m_engine.disconnect(this);
+  m_serving.disconnect(this);
 }
 
 OpenDocument* Workspace::find(std::uint32_t tab) const {

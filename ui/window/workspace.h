@@ -18,6 +18,7 @@
 #include "ui/session/run_history.h"
 #include "ui/session/run_inputs.h"
 #include "ui/session/selection_history.h"
+#include "ui/session/serving.h"
 #include "ui/session/trace_source.h"
 #include "ui/session/view_input.h"
 
@@ -61,6 +62,8 @@ struct OpenDocument {
   QString beside;             ///< the file beside which its files are read, where it has none of its own
   std::size_t position = 0;   ///< of the scrubber
   bool following = true;      ///< the newest event is shown
+  std::uint64_t served = 0;   ///< the request of a client that it shows; 0: none
+  bool isPreview = false;     ///< it gives its place to the next request that is shown, unless it was used
   QString failure;            ///< why the last run could not start or failed; empty otherwise
   ReplayState replay;         ///< what is computed again, or measured, of its answers
   std::shared_ptr<const workbench::Benchmark> benchmark;        ///< the last one of it; null: none
@@ -176,6 +179,15 @@ class Workspace : public QObject {
   void noteServerFacts(const std::string& name, remote::ServerFacts facts);
   /// "vLLM on gpu-3"; the name alone where it has not been asked yet.
   QString serverTitle(const std::string& name) const;
+  /// What other programs ask of the window's engine.
+  Serving& serving() { return m_serving; }
+  /// Begins to serve the model of the current document, or else of the last run.
+  void serve(const ServeSettings& settings);
+  /// Shows a request of a client as a document with its run: that which shows it already, else a new one,
+  /// which is a preview. nullptr: it is not listed any more.
+  OpenDocument* showServed(std::uint64_t number);
+  /// Whether a preview has become a document of its own: it was edited or run here.
+  bool isUsed(const OpenDocument& preview) const;
   /// What is known of the pace of models on this machine; never null.
   const std::shared_ptr<workbench::PaceBook>& paces() const { return m_paces; }
   /// Keeps it in a file from now on.
@@ -220,6 +232,9 @@ class Workspace : public QObject {
   /// Numbers behind which a run on servers has its own.
   RunNumbers reserveForServers(std::uint32_t requests, bool hasOthers);
   void drainServers();
+  void takeServedStart(const trace::Event& event);
+  /// A document of a request, and the nodes of its query.
+  document::Document documentOf(const ServedEntry& entry, document::NodePaths& paths) const;
   void takeServerEvent(ServerRun& run, trace::Event event);
   void keepLoads(const ExperimentRun& run);
   void notePace(const workbench::RunWork& work);
@@ -247,6 +262,8 @@ class Workspace : public QObject {
 
   ModelSearch m_modelSearch;
   EngineHost m_engine;
+  Serving m_serving{m_engine};
+  std::map<RunId, std::uint64_t> m_servedRuns;  ///< runs of clients, with the numbers of their requests
   Forecasts m_forecasts{m_engine};
   std::shared_ptr<workbench::PaceBook> m_paces;
   bool m_paceIsOld = true;  ///< the book may know more than MeasuringFacts::pace

@@ -83,7 +83,7 @@ void Workspace::invalidate() {
 
 void Workspace::update() {
   drain();
-  if (m_engine.state() != EngineState::Idle) m_frame.start();
+  if (m_engine.state() != EngineState::Idle || m_serving.state()->answering > 0) m_frame.start();
   m_input.models.loaded = m_engine.model().directory;
   m_input.models.fittingAdapter = m_engine.model().fittingAdapter;
   m_input.devices = m_engine.devices();

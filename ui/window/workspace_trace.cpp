@@ -118,7 +118,9 @@ void Workspace::keepRuns(const QString& folder) {
   });
   connect(m_archive.get(), &RunArchive::failed, this, &Workspace::keepingFailed);
   const std::shared_ptr<const RunRecords> records = m_history.records();
-  for (const auto& record : *records) m_archive->save(*record);
+  for (const auto& record : *records) {
+    if (!m_servedRuns.contains(record->run)) m_archive->save(*record);
+  }
   if (!m_history.records()->empty()) return;
   for (RunRecord& record : m_archive->load()) m_history.add(std::move(record));
   const RunNumbers last = lastNumbers();
@@ -232,13 +234,14 @@ void Workspace::drain() {
     if (fidelity != nullptr) m_history.noteFidelity(measured, event.request, *fidelity);
     if (arithmetic != nullptr) m_history.noteArithmetic(measured, event.request, *arithmetic);
     m_live->store().append(std::move(event));
-    if (measured != 0 && m_archive) {
+    // What clients asked is theirs: it ends with the program, unless the person keeps it as a document.
+    if (measured != 0 && m_archive && !m_servedRuns.contains(measured)) {
       if (const RunRecord* record = m_history.find(measured)) m_archive->save(*record);
     }
     if (ended == 0) continue;
     m_history.end(ended);
-    if (const RunRecord* record = m_history.find(ended); record != nullptr && m_archive)
-      m_archive->save(*record);
+    const RunRecord* record = m_history.find(ended);
+    if (record != nullptr && m_archive && !m_servedRuns.contains(ended)) m_archive->save(*record);
     boundHistory();
   }
   boundTrace();
@@ -250,7 +253,10 @@ void Workspace::takeStart(const trace::Event& event) {
   if (started == nullptr) return;
   const auto pending = std::find_if(m_pending.begin(), m_pending.end(),
                                     [&event](const PendingRun& run) { return run.work->run() == event.run; });
-  if (pending == m_pending.end()) return;
+  if (pending == m_pending.end()) {
+    takeServedStart(event);
+    return;
+  }
   RunRecord record = std::move(pending->record);
   m_pending.erase(pending);
   if (OpenDocument* document = find(record.tab)) {

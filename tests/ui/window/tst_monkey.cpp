@@ -42,7 +42,8 @@ const QStringList& commands() {
                               QStringLiteral("help.about"),         QStringLiteral("help.palette"),
                               QStringLiteral("help.change-keys"),   QStringLiteral("view.tabs"),
                               QStringLiteral("file.export-window"), QStringLiteral("help.manual"),
-                              QStringLiteral("file.welcome"),       QStringLiteral("run.servers")};
+                              QStringLiteral("file.welcome"),       QStringLiteral("run.servers"),
+                              QStringLiteral("run.serve")};
     QStringList ids;
     for (const CommandInfo& info : commandTable()) {
       if (!dialogs.contains(info.id)) ids << info.id;

@@ -1,0 +1,416 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "ui/window/requests_panel.h"
+
+#include "ui/views/common/elided_label.h"
+#include "ui/views/common/number_text.h"
+#include "ui/views/common/table_head.h"
+#include "ui/views/common/table_painting.h"
+#include "ui/views/common/text_tools.h"
+
+#include <QCheckBox>
+#include <QClipboard>
+#include <QDateTime>
+#include <QFrame>
+#include <QGuiApplication>
+#include <QHBoxLayout>
+#include <QHeaderView>
+#include <QLabel>
+#include <QLocale>
+#include <QPushButton>
+#include <QSignalBlocker>
+#include <QSpinBox>
+#include <QStackedWidget>
+#include <QTableView>
+#include <QToolButton>
+#include <QUrl>
+#include <QVBoxLayout>
+
+#include <algorithm>
+#include <utility>
+
+namespace spanscope::ui {
+namespace {
+
+constexpr int kRequestRow = 24;
+constexpr int kPanelHeight = 176;
+constexpr int kMostPort = 65535;
+
+QString addressOf(const ServingState& state) {
+  return QUrl(state.url).authority();
+}
+
+bool isSameRow(const ServedEntry& a, const ServedEntry& b) {
+  return a.number == b.number && a.run == b.run && a.state == b.state && a.prompt == b.prompt &&
+         a.cached == b.cached && a.generated == b.generated && a.problem == b.problem;
+}
+
+}  // namespace
+
+QString requestStateText(const ServedEntry& entry) {
+  switch (entry.state) {
+    case server::RequestState::Running:
+      if (entry.run == 0) return RequestsPanel::tr("Waiting");
+      return entry.generated == 0 ? RequestsPanel::tr("Reading the prompt") : RequestsPanel::tr("Answering");
+    case server::RequestState::Finished:
+      return RequestsPanel::tr("Answered");
+    case server::RequestState::Stopped:
+      return RequestsPanel::tr("Stopped");
+    case server::RequestState::Failed:
+      break;
+  }
+  return entry.problem.isEmpty() ? RequestsPanel::tr("Failed")
+                                 : RequestsPanel::tr("Failed: %1").arg(entry.problem);
+}
+
+QString servingText(const ServingState& state) {
+  switch (state.phase) {
+    case ServingPhase::Off:
+      break;
+    case ServingPhase::Starting:
+      return RequestsPanel::tr("Beginning to serve…");
+    case ServingPhase::On:
+      return RequestsPanel::tr("Serving %1 at %2").arg(state.model, state.url);
+    case ServingPhase::Ending:
+      return state.answering == 1
+                 ? RequestsPanel::tr("Ending: 1 request is being answered")
+                 : RequestsPanel::tr("Ending: %1 requests are being answered").arg(state.answering);
+  }
+  return state.problem.isEmpty() ? RequestsPanel::tr("Nothing is served") : state.problem;
+}
+
+QString servingStatus(const ServingState& state) {
+  if (state.phase == ServingPhase::Off) return {};
+  if (state.phase == ServingPhase::Starting) return RequestsPanel::tr("Beginning to serve…");
+  const QString address = addressOf(state);
+  const QString begin = state.phase == ServingPhase::Ending ? RequestsPanel::tr("Ending %1").arg(address)
+                                                            : RequestsPanel::tr("Serving %1").arg(address);
+  if (state.answering == 0) return begin;
+  return state.answering == 1 ? RequestsPanel::tr("%1 · 1 request").arg(begin)
+                              : RequestsPanel::tr("%1 · %2 requests").arg(begin).arg(state.answering);
+}
+
+void RequestsModel::setState(const ServingState& state) {
+  const std::vector<ServedEntry>& now = state.entries;
+  const bool isSameList =
+      now.size() == m_entries.size() &&
+      std::equal(now.begin(), now.end(), m_entries.begin(),
+                 [](const ServedEntry& a, const ServedEntry& b) { return a.number == b.number; });
+  if (!isSameList) {
+    // Requests come at the top; the selection of a row stays with its request.
+    const bool onlyCame =
+        now.size() > m_entries.size() &&
+        std::equal(m_entries.begin(), m_entries.end(), now.begin(),
+                   [](const ServedEntry& a, const ServedEntry& b) { return a.number == b.number; });
+    if (onlyCame) {
+      beginInsertRows({}, 0, static_cast<int>(now.size() - m_entries.size()) - 1);
+      m_entries = now;
+      endInsertRows();
+      Q_EMIT dataChanged(index(0, 0), index(rowCount() - 1, kColumns - 1));
+    } else {
+      beginResetModel();
+      m_entries = now;
+      endResetModel();
+    }
+    return;
+  }
+  for (std::size_t i = 0; i < now.size(); ++i) {
+    if (isSameRow(now[i], m_entries[i])) continue;
+    m_entries[i] = now[i];
+    const int row = static_cast<int>(now.size() - 1 - i);
+    Q_EMIT dataChanged(index(row, 0), index(row, kColumns - 1));
+  }
+}
+
+void RequestsModel::setTheme(const Theme& theme) {
+  m_theme = theme;
+  if (rowCount() > 0) Q_EMIT dataChanged(index(0, 0), index(rowCount() - 1, kColumns - 1));
+}
+
+const ServedEntry& RequestsModel::entry(int row) const {
+  return m_entries[m_entries.size() - 1 - static_cast<std::size_t>(row)];
+}
+
+int RequestsModel::rowOf(std::uint64_t number) const {
+  for (int row = 0; row < rowCount(); ++row) {
+    if (entry(row).number == number) return row;
+  }
+  return -1;
+}
+
+int RequestsModel::rowCount(const QModelIndex& parent) const {
+  return parent.isValid() ? 0 : static_cast<int>(m_entries.size());
+}
+
+int RequestsModel::columnCount(const QModelIndex& parent) const {
+  return parent.isValid() ? 0 : kColumns;
+}
+
+QVariant RequestsModel::data(const QModelIndex& index, int role) const {
+  if (!index.isValid()) return {};
+  const ServedEntry& entry = this->entry(index.row());
+  const auto column = static_cast<Column>(index.column());
+  if (role == Qt::TextAlignmentRole) {
+    const bool isNumber = column == Number || column == Prompt || column == Cached || column == Reply;
+    return int((isNumber ? Qt::AlignRight : Qt::AlignLeft) | Qt::AlignVCenter);
+  }
+  if (role == Qt::ForegroundRole) {
+    if (column != State)
+      return m_theme.color(column == Prompt || column == Reply ? Role::Text : Role::TextSecond);
+    switch (entry.state) {
+      case server::RequestState::Running:
+        return m_theme.color(Role::Accent);
+      case server::RequestState::Failed:
+        return m_theme.color(Role::Error);
+      default:
+        return m_theme.color(Role::Text);
+    }
+  }
+  if (role == Qt::ToolTipRole) {
+    return tr("Request %1 from %2\n%3").arg(entry.number).arg(entry.client, requestStateText(entry));
+  }
+  if (role != Qt::DisplayRole) return {};
+  const QString unknown = QStringLiteral("–");
+  switch (column) {
+    case Number:
+      return QString::number(entry.number);
+    case Time:
+      return QLocale().toString(QDateTime::fromMSecsSinceEpoch(entry.time).time(),
+                                QStringLiteral("HH:mm:ss"));
+    case Path:
+      return entry.endpoint;
+    case Model:
+      return entry.model.isEmpty() ? unknown : entry.model;
+    case State:
+      return requestStateText(entry);
+    case Prompt:
+      return entry.prompt ? QString::number(*entry.prompt) : unknown;
+    case Cached:
+      return entry.prompt
+                 ? tr("%1 (%2)").arg(QString::number(entry.cached), shareText(entry.cached, *entry.prompt))
+                 : unknown;
+    case Reply:
+      return QString::number(entry.generated);
+    case kColumns:
+      break;
+  }
+  return {};
+}
+
+QVariant RequestsModel::headerData(int section, Qt::Orientation orientation, int role) const {
+  if (orientation != Qt::Horizontal) return {};
+  if (role == Qt::TextAlignmentRole) {
+    const bool isNumber = section == Number || section == Prompt || section == Cached || section == Reply;
+    return int((isNumber ? Qt::AlignRight : Qt::AlignLeft) | Qt::AlignVCenter);
+  }
+  if (role == Qt::ToolTipRole && section == Cached)
+    return tr("Tokens of the prompt that were found in the cache, at whatever position");
+  if (role != Qt::DisplayRole) return {};
+  switch (static_cast<Column>(section)) {
+    case Number:
+      return tr("No.");
+    case Time:
+      return tr("Time");
+    case Path:
+      return tr("Path");
+    case Model:
+      return tr("Model asked for");
+    case State:
+      return tr("State");
+    case Prompt:
+      return tr("Prompt tokens");
+    case Cached:
+      return tr("Cached");
+    case Reply:
+      return tr("Reply tokens");
+    case kColumns:
+      break;
+  }
+  return {};
+}
+
+RequestsPanel::RequestsPanel(QWidget* parent)
+    : QWidget(parent),
+      m_model(new RequestsModel(this)),
+      m_table(new QTableView(this)),
+      m_pages(new QStackedWidget(this)),
+      m_empty(new QLabel(this)),
+      m_title(new ElidedLabel(this)),
+      m_portLabel(new QLabel(tr("Port"), this)),
+      m_port(new QSpinBox(this)),
+      m_keepsTexts(new QCheckBox(tr("Keep texts"), this)),
+      m_copy(new QToolButton(this)),
+      m_keep(new QPushButton(tr("Keep as a document"), this)),
+      m_switch(new QPushButton(this)),
+      m_close(new QToolButton(this)) {
+  setAccessibleName(tr("Requests of other programs"));
+  m_title->setObjectName(QStringLiteral("servingText"));
+  m_copy->setObjectName(QStringLiteral("copyAddress"));
+  m_copy->setText(tr("Copy address"));
+  m_copy->setToolTip(tr("The base URL for OpenAI's clients"));
+  m_port->setObjectName(QStringLiteral("servePort"));
+  m_port->setAccessibleName(tr("Port"));
+  m_port->setRange(0, kMostPort);
+  m_port->setSpecialValueText(tr("any"));
+  m_port->setGroupSeparatorShown(false);
+  m_port->setButtonSymbols(QAbstractSpinBox::NoButtons);
+  m_port->setToolTip(tr("Of the loopback: only programs on this machine reach it"));
+  m_portLabel->setBuddy(m_port);
+  ignoreWheelWithoutFocus(m_port);
+  m_keepsTexts->setObjectName(QStringLiteral("serveTexts"));
+  m_keepsTexts->setToolTip(
+      tr("Without it, texts of requests and replies get into no list, trace or file; "
+         "tokens, blocks and times are seen all the same"));
+  m_keep->setObjectName(QStringLiteral("keepRequest"));
+  m_keep->setToolTip(tr("Makes the chosen request a document of yours, to be edited, run again and saved"));
+  m_switch->setObjectName(QStringLiteral("serveSwitch"));
+  m_close->setText(QStringLiteral("✕"));
+  m_close->setAutoRaise(true);
+  m_close->setObjectName(QStringLiteral("closeRequests"));
+  m_close->setToolTip(tr("Hides this list; what is served goes on"));
+  m_close->setAccessibleName(m_close->toolTip());
+
+  auto* frame = new QFrame(this);
+  frame->setObjectName(QStringLiteral("dockCard"));
+  auto* row = new QHBoxLayout;
+  row->setContentsMargins(3 * kSpace, kSpace, kSpace, kSpace);
+  row->setSpacing(2 * kSpace);
+  row->addWidget(m_title, 1);
+  row->addWidget(m_copy);
+  row->addWidget(m_portLabel);
+  row->addWidget(m_port);
+  row->addWidget(m_keepsTexts);
+  row->addWidget(m_keep);
+  row->addWidget(m_switch);
+  row->addWidget(m_close);
+
+  m_table->setObjectName(QStringLiteral("requests"));
+  m_table->setAccessibleName(tr("Requests of other programs"));
+  m_table->setAccessibleDescription(tr("Return shows a request as a document, with its run."));
+  m_table->setModel(m_model);
+  m_table->setHorizontalHeader(new TableHead(m_table));
+  showWholeRows(*m_table, kRequestRow);
+  QHeaderView* head = m_table->horizontalHeader();
+  head->setStretchLastSection(false);
+  head->setSectionResizeMode(QHeaderView::Interactive);
+  head->setSectionResizeMode(RequestsModel::State, QHeaderView::Stretch);
+  head->setMinimumSectionSize(40);
+  for (const auto& [column, width] :
+       {std::pair(RequestsModel::Number, 48), std::pair(RequestsModel::Time, 84),
+        std::pair(RequestsModel::Path, 176), std::pair(RequestsModel::Model, 148),
+        std::pair(RequestsModel::Prompt, 112), std::pair(RequestsModel::Cached, 112),
+        std::pair(RequestsModel::Reply, 104)})
+    head->resizeSection(column, width);
+  m_empty->setWordWrap(true);
+  m_empty->setAlignment(Qt::AlignTop | Qt::AlignLeft);
+  m_empty->setContentsMargins(3 * kSpace, 2 * kSpace, 3 * kSpace, kSpace);
+  m_empty->setTextInteractionFlags(Qt::TextSelectableByMouse);
+  m_pages->addWidget(m_empty);
+  m_pages->addWidget(m_table);
+  m_pages->setMinimumHeight(2 * kRequestRow + 8);
+
+  auto* card = new QVBoxLayout(frame);
+  card->setContentsMargins(1, 1, 1, 1);
+  card->setSpacing(0);
+  card->addLayout(row);
+  card->addWidget(m_pages, 1);
+  auto* column = new QVBoxLayout(this);
+  column->setContentsMargins(2 * kSpace, 0, 2 * kSpace, 2 * kSpace);
+  column->addWidget(frame);
+
+  connect(m_table, &QTableView::clicked, this, [this](const QModelIndex& index) { choose(index.row()); });
+  connect(m_table, &QTableView::activated, this, [this](const QModelIndex& index) { choose(index.row()); });
+  connect(m_table->selectionModel(), &QItemSelectionModel::selectionChanged, this,
+          [this] { m_keep->setEnabled(chosen() != 0); });
+  connect(m_switch, &QPushButton::clicked, this, &RequestsPanel::switchWanted);
+  connect(m_close, &QToolButton::clicked, this, &RequestsPanel::closeWanted);
+  connect(m_keep, &QPushButton::clicked, this, [this] {
+    if (chosen() != 0) Q_EMIT keepWanted(chosen());
+  });
+  connect(m_copy, &QToolButton::clicked, this,
+          [this] { QGuiApplication::clipboard()->setText(m_state->url + QStringLiteral("/v1")); });
+  const auto tell = [this] { Q_EMIT settingsChosen(settings()); };
+  connect(m_port, &QSpinBox::valueChanged, this, tell);
+  connect(m_keepsTexts, &QCheckBox::toggled, this, tell);
+  setSettings({});
+  showState();
+}
+
+QSize RequestsPanel::sizeHint() const {
+  return {640, kPanelHeight};
+}
+
+void RequestsPanel::setSettings(const ServeSettings& settings) {
+  const QSignalBlocker port(m_port);
+  const QSignalBlocker texts(m_keepsTexts);
+  m_port->setValue(settings.port);
+  m_keepsTexts->setChecked(settings.keepsTexts);
+}
+
+ServeSettings RequestsPanel::settings() const {
+  return {.port = m_port->value(), .keepsTexts = m_keepsTexts->isChecked()};
+}
+
+void RequestsPanel::setTheme(const Theme& theme) {
+  m_theme = theme;
+  m_table->setStyleSheet(tableStyle(theme));
+  m_model->setTheme(theme);
+  showState();
+}
+
+void RequestsPanel::setState(const std::shared_ptr<const ServingState>& state, std::uint64_t shown) {
+  if (m_state == state && m_shown == shown) return;
+  const std::uint64_t before = chosen();
+  m_state = state;
+  m_model->setState(*state);
+  // The list goes with the document in view.
+  const std::uint64_t wanted = m_shown != shown ? shown : before;
+  m_shown = shown;
+  if (const int row = m_model->rowOf(wanted); row >= 0 && chosen() != wanted)
+    m_table->selectRow(row);
+  else if (row < 0)
+    m_table->clearSelection();
+  showState();
+}
+
+void RequestsPanel::showState() {
+  const ServingState& state = *m_state;
+  const bool isOff = state.phase == ServingPhase::Off;
+  m_title->setText(servingText(state));
+  m_title->setFont(m_theme.interfaceFont());
+  colorLabel(*m_title, m_theme, isOff && !state.problem.isEmpty() ? Role::Error : Role::Text);
+  m_copy->setVisible(state.phase == ServingPhase::On);
+  m_portLabel->setVisible(isOff);
+  m_port->setVisible(isOff);
+  m_keepsTexts->setVisible(isOff);
+  m_keep->setVisible(!state.entries.empty());
+  m_keep->setEnabled(chosen() != 0);
+  QString text = tr("Stop serving");
+  if (isOff) text = tr("Serve");
+  if (state.phase == ServingPhase::Ending) text = tr("End at once");
+  if (state.phase == ServingPhase::Starting) text = tr("Cancel");
+  m_switch->setText(text);
+  m_switch->setToolTip(isOff ? tr("Lets programs on this machine use this window's model and cache")
+                             : tr("Refuses new requests, and ends when those that run are answered"));
+  m_pages->setCurrentWidget(state.entries.empty() ? static_cast<QWidget*>(m_empty) : m_table);
+  colorLabel(*m_empty, m_theme, Role::TextSecond);
+  m_empty->setFont(m_theme.interfaceFont());
+  m_empty->setText(
+      state.phase == ServingPhase::On
+          ? tr("Requests stand here as they come. OpenAI's clients take %1/v1 as their base URL, SPNL's "
+               "endpoint is %1/v1/query/execute; nobody needs a key.%2")
+                .arg(state.url, state.settings.keepsTexts ? QString() : tr(" Texts are not kept."))
+          : tr("Programs on this machine that speak OpenAI's or SPNL's protocol can ask this window's model, "
+               "over its cache. Each request is then seen here like a run of yours, and can be kept as a "
+               "document."));
+}
+
+std::uint64_t RequestsPanel::chosen() const {
+  const QModelIndexList rows = m_table->selectionModel()->selectedRows();
+  return rows.isEmpty() ? 0 : m_model->entry(rows.front().row()).number;
+}
+
+void RequestsPanel::choose(int row) {
+  if (row >= 0 && row < m_model->rowCount()) Q_EMIT requestWanted(m_model->entry(row).number);
+}
+
+}  // namespace spanscope::ui

@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// What other programs ask of the window's engine, as a list below the docks, with the switch of serving.
+#pragma once
+
+#include "ui/session/serving.h"
+#include "ui/theme/theme.h"
+
+#include <QAbstractTableModel>
+#include <QString>
+#include <QWidget>
+
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+class QCheckBox;
+class QLabel;
+class QPushButton;
+class QSpinBox;
+class QStackedWidget;
+class QTableView;
+class QToolButton;
+
+namespace spanscope::ui {
+
+/// The requests, the newest first.
+class RequestsModel : public QAbstractTableModel {
+  Q_OBJECT
+ public:
+  enum Column { Number, Time, Path, Model, State, Prompt, Cached, Reply, kColumns };
+
+  using QAbstractTableModel::QAbstractTableModel;
+
+  void setState(const ServingState& state);
+  void setTheme(const Theme& theme);
+  const ServedEntry& entry(int row) const;
+  int rowOf(std::uint64_t number) const;  ///< -1: it is not there
+
+  int rowCount(const QModelIndex& parent = {}) const override;
+  int columnCount(const QModelIndex& parent = {}) const override;
+  QVariant data(const QModelIndex& index, int role) const override;
+  QVariant headerData(int section, Qt::Orientation orientation, int role) const override;
+
+ private:
+  std::vector<ServedEntry> m_entries;  ///< the oldest first
+  Theme m_theme;
+};
+
+/// "Answering", "Failed: …"
+QString requestStateText(const ServedEntry& entry);
+/// "Serving spanlet at http://127.0.0.1:8000", or what else is to be said.
+QString servingText(const ServingState& state);
+/// The same for the status bar: "Serving 127.0.0.1:8000 · 2 requests"; empty: nothing is served.
+QString servingStatus(const ServingState& state);
+
+class RequestsPanel : public QWidget {
+  Q_OBJECT
+ public:
+  explicit RequestsPanel(QWidget* parent = nullptr);
+
+  /// `shown`: the request that the document in view shows; 0: none.
+  void setState(const std::shared_ptr<const ServingState>& state, std::uint64_t shown);
+  void setTheme(const Theme& theme);
+  /// What is to be served with the next time.
+  void setSettings(const ServeSettings& settings);
+  ServeSettings settings() const;
+
+  QSize sizeHint() const override;
+
+ Q_SIGNALS:
+  void switchWanted();
+  void settingsChosen(const spanscope::ui::ServeSettings& settings);
+  void requestWanted(quint64 number);
+  void keepWanted(quint64 number);
+  void closeWanted();
+
+ private:
+  void showState();
+  void choose(int row);
+  std::uint64_t chosen() const;  ///< 0: none
+
+  RequestsModel* m_model;
+  QTableView* m_table;
+  QStackedWidget* m_pages;
+  QLabel* m_empty;
+  QLabel* m_title;
+  QLabel* m_portLabel;
+  QSpinBox* m_port;
+  QCheckBox* m_keepsTexts;
+  QToolButton* m_copy;
+  QPushButton* m_keep;
+  QPushButton* m_switch;
+  QToolButton* m_close;
+  std::shared_ptr<const ServingState> m_state = std::make_shared<const ServingState>();
+  std::uint64_t m_shown = 0;
+  Theme m_theme;
+};
+
+}  // namespace spanscope::ui
