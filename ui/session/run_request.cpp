@@ -20,14 +20,13 @@ namespace {
 using workbench::RunWork;
 using workbench::Workplace;
 
-std::vector<std::int32_t> observedLayers(const document::RunSettings& settings,
-                                         const workbench::ModelBundle& model) {
+std::vector<std::int32_t> observedLayers(const document::RunSettings& settings, std::int32_t count) {
   std::vector<std::int32_t> layers;
   for (const std::int32_t layer : settings.layers) {
-    if (layer >= 0 && layer < model.config.layers) layers.push_back(layer);
+    if (layer >= 0 && layer < count) layers.push_back(layer);
   }
   if (settings.layers.empty()) {
-    layers.resize(static_cast<std::size_t>(model.config.layers));
+    layers.resize(static_cast<std::size_t>(count));
     std::iota(layers.begin(), layers.end(), 0);
   }
   return layers;
@@ -45,18 +44,23 @@ void retrieveFor(RunRequest& request, run::RunOptions& options, Workplace& place
 }
 
 RunWork::Prepared prepareRun(RunRequest& request, Workplace& place, const retrieve::Watch& watch) {
-  run::RunOptions options = workbench::runOptionsOf(request.settings);
+  run::RunOptions options = shownRunOptions(request.settings, place.model()->config.layers);
   if (request.retrieval) retrieveFor(request, options, place, watch);
   options.queryJson = request.queryJson;
   options.explain = request.explain;
-  options.attentionDetail = workbench::attentionDetailOf(request.settings.attention);
-  options.observeRows = request.settings.observeRows;
-  options.attentionBytes = std::uint64_t(request.settings.attentionMebibytes) << 20;
-  if (request.settings.observe) options.observedLayers = observedLayers(request.settings, *place.model());
   return {.plan = std::make_shared<const plan::Plan>(std::move(request.plan)), .options = std::move(options)};
 }
 
 }  // namespace
+
+run::RunOptions shownRunOptions(const document::RunSettings& settings, std::int32_t layers) {
+  run::RunOptions options = workbench::runOptionsOf(settings);
+  options.attentionDetail = workbench::attentionDetailOf(settings.attention);
+  options.observeRows = settings.observeRows;
+  options.attentionBytes = std::uint64_t(settings.attentionMebibytes) << 20;
+  if (settings.observe) options.observedLayers = observedLayers(settings, layers);
+  return options;
+}
 
 std::shared_ptr<RunWork> runWork(RunRequest asked) {
   const document::RunSettings settings = asked.settings;

@@ -3,10 +3,12 @@
 
 #include "engine/base/ids.h"
 #include "engine/plan/plan.h"
+#include "engine/run/run_options.h"
 #include "engine/workbench/document/document.h"
 #include "engine/workbench/service/request_retrieval.h"
 #include "engine/workbench/service/run_work.h"
 
+#include <cstdint>
 #include <memory>
 #include <optional>
 #include <string>
@@ -25,6 +27,9 @@ struct RunRequest {
   RunId lastRun = 0;
   RequestId lastRequest = 0;
 };
+
+/// Of a run that the window shows, with what its settings have recorded of attention; `layers`: of the model.
+run::RunOptions shownRunOptions(const document::RunSettings& settings, std::int32_t layers);
 
 std::shared_ptr<workbench::RunWork> runWork(RunRequest request);
 

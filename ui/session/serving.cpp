@@ -10,6 +10,7 @@
 #include "engine/workbench/service/served_engine.h"
 #include "engine/workbench/service/work_service.h"
 #include "engine/workbench/setting_values.h"
+#include "ui/session/run_request.h"
 
 #include <QCoreApplication>
 
@@ -230,7 +231,7 @@ void Serving::begin(std::shared_ptr<Prepared> prepared) {
   config.port = m_settings.port;
   config.names = workbench::stoodFor(m_run);
   config.keepsTexts = m_settings.keepsTexts;
-  config.run = workbench::runOptionsOf(m_run);
+  config.run = shownRunOptions(m_run, prepared->model->config.layers);
   // The window has the events already, in the trace of its session.
   config.served.eventBytes = 0;
   try {

@@ -41,10 +41,12 @@ class ServedEngine::Router {
     found->second->onEvent(event);
     if (std::holds_alternative<trace::RunFinished>(event.payload)) m_listeners.erase(found);
   }
-  /// Takes the texts out of an event of a run that was listened to, also long after that.
+  /// Takes the texts out of an event of a run that was listened to, also long after that. What a cache on
+  /// disk says of its texts is of no run.
   void redact(trace::Event& event) {
     const std::lock_guard lock(m_mutex);
-    if (m_runs.contains(event.run)) event = server::withoutTexts(std::move(event));
+    const bool isOfStore = std::holds_alternative<trace::StoreTextsReported>(event.payload);
+    if (isOfStore || m_runs.contains(event.run)) event = server::withoutTexts(std::move(event));
   }
 
  private:

@@ -209,6 +209,9 @@ void TestServing::aRequestIsSeenAsARun() {
     (lookup->outcome == trace::LookupOutcome::Miss ? misses : hits) += 1;
   }
   QVERIFY(hits > 0 && misses > 0);
+  // And what the answer read, as the settings have it recorded.
+  QVERIFY(workspace.serving().runSettings().observe);
+  QVERIFY(!workspace.input().trace->request(request)->of<trace::SegmentAttention>().empty());
   QVERIFY(workspace.input().trace->contradictions().empty());
 }
 
