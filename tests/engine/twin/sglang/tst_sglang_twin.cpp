@@ -16,10 +16,18 @@ using namespace spanscope::twin::testing;
 class TestSglangTwin : public QObject {
   Q_OBJECT
  private Q_SLOTS:
-  /// Every scenario that was recorded from the server's tree, op by op, from its requests alone.
+  void recorded_data() {
+    QTest::addColumn<QString>("file");
+    QTest::addColumn<int>("count");
+    QTest::newRow("radix cache") << SPANSCOPE_TEST_DATA_DIR "/sglang.jsonl.gz" << 120;
+    QTest::newRow("unified radix cache") << SPANSCOPE_TEST_DATA_DIR "/sglang-unified.jsonl.gz" << 40;
+  }
+  /// Every scenario that was recorded from the server's trees, op by op, from its requests alone.
   void recorded() {
-    const std::vector<std::string> lines = scenarioLines(SPANSCOPE_TEST_DATA_DIR "/sglang.jsonl.gz");
-    QCOMPARE(int(lines.size()), 120);
+    QFETCH(QString, file);
+    QFETCH(int, count);
+    const std::vector<std::string> lines = scenarioLines(file.toStdString());
+    QCOMPARE(int(lines.size()), count);
     for (std::size_t i = 0; i < lines.size(); ++i) {
       const Json expected = Json::parse(lines[i]);
       Json scenario = expected;
