@@ -45,6 +45,11 @@ const char* fateSentence(Fate fate) {
   return textOf(fate).sentence;
 }
 
+const char* whyAt(const Server& server, Fate fate) {
+  const char* const own = server.why(fate);
+  return own == nullptr ? fateSentence(fate) : own;
+}
+
 std::span<const Server* const> servers() {
   return kServers;
 }

@@ -25,11 +25,18 @@ struct Server {
   const char* help;     ///< what it finds, in a sentence
   /// The form of its scenarios, in a sentence or two.
   const char* scenarios;
+  /// Why, in its own words; nullptr: fateSentence() says it.
+  const char* (*why)(Fate fate);
+  /// How it is set up, as a person reads it: "blocks of 16 tokens"
+  std::string (*setup)(const Settings& settings);
   /// Throws Failure for settings that the server would not take.
   std::unique_ptr<Twin> (*open)(const Settings& settings);
   /// The scenario with what the twin finds. Throws Failure if something is missing or wrong.
   nlohmann::ordered_json (*replay)(const ScenarioPlace& scenario);
 };
+
+/// Why tokens have this fate at this server, as a person reads it.
+const char* whyAt(const Server& server, Fate fate);
 
 /// All servers, in the order in which they are offered.
 std::span<const Server* const> servers();

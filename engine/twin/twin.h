@@ -46,6 +46,9 @@ struct Answer {
   bool isRefused = false;
   std::int32_t cached = 0;     ///< tokens of the prompt that are not computed
   std::vector<FateRun> fates;  ///< of the whole prompt, in its order
+  /// Where it was looked for, as a person reads it: "slot 0, which held 35 tokens"; empty: there is one
+  /// place.
+  std::string place{};
   bool operator==(const Answer&) const = default;
 };
 

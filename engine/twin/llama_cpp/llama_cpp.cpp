@@ -107,6 +107,11 @@ class LlamaCppTwin final : public Twin {
     const Completed completed = m_slots.complete({.prompt = request.prompt, .reply = request.reply});
     if (completed.isRefused) return {.isRefused = true, .cached = 0, .fates = {{0, size, Fate::TooLittle}}};
     Answer answer{.cached = completed.found + completed.moved, .fates = {}};
+    answer.place = "slot " + std::to_string(completed.slot);
+    answer.place += completed.before == 0
+                        ? ", which was empty"
+                        : ", which held " + std::to_string(completed.before) + " tokens, " +
+                              std::to_string(completed.common) + " of them the same beginning";
     std::int32_t begin = 0;
     const auto add = [&](std::int32_t count, Fate fate) {
       if (count > 0) answer.fates.push_back({begin, count, fate});
@@ -121,6 +126,28 @@ class LlamaCppTwin final : public Twin {
  private:
   Slots m_slots;
 };
+
+const char* whyLlamaCpp(Fate fate) {
+  switch (fate) {
+    case Fate::Found:
+      return "the slot begins with the same tokens";
+    case Fate::Moved:
+      return "stood further back in the slot, and is moved here (--cache-reuse)";
+    case Fate::Differs:
+      return "the slot goes on otherwise";
+    case Fate::AlwaysAgain:
+      return "in the slot, but the last token is always computed";
+    default:
+      return nullptr;
+  }
+}
+
+std::string setupLlamaCpp(const Settings& settings) {
+  const std::int32_t slots = settings.slots == 0 ? kStandardSlots : settings.slots;
+  std::string setup = slots == 1 ? "one slot" : std::to_string(slots) + " slots";
+  if (settings.chunk > 0) setup += ", runs of " + std::to_string(settings.chunk) + " tokens are moved";
+  return setup;
+}
 
 std::unique_ptr<Twin> openLlamaCpp(const Settings& settings) {
   ServerSettings server;
@@ -150,6 +177,8 @@ const Server kLlamaCpp{
     .scenarios =
         "An object a line: slots, context, perhaps cache_reuse and cache_ram, and requests, each with "
         "request (prompt, perhaps cache_prompt, id_slot, n_cache_reuse) and tokens, the ids of the reply",
+    .why = whyLlamaCpp,
+    .setup = setupLlamaCpp,
     .open = openLlamaCpp,
     .replay = replayLlamaCpp};
 

@@ -117,10 +117,12 @@ Completed Slots::complete(const Completion& request) {
     completed.held = static_cast<std::int32_t>(slot.tokens.size());
     return completed;
   }
+  const std::size_t before = slot.tokens.size();
+  const std::size_t common = commonBeginning(slot.tokens, request.prompt);
   std::size_t found = 0;
   std::size_t moved = 0;
   if (request.usesCache) {
-    found = commonBeginning(slot.tokens, request.prompt);
+    found = common;
     const std::int32_t chunk = request.chunk.value_or(m_settings.chunk);
     if (chunk > 0) moved = movedRuns(slot.tokens, request.prompt, found, static_cast<std::size_t>(chunk));
     // The next token is sampled from what comes of the last one, so that one is always computed.
@@ -135,6 +137,8 @@ Completed Slots::complete(const Completion& request) {
   completed.found = static_cast<std::int32_t>(found);
   completed.moved = static_cast<std::int32_t>(moved);
   completed.computed = static_cast<std::int32_t>(request.prompt.size() - found - moved);
+  completed.before = static_cast<std::int32_t>(before);
+  completed.common = static_cast<std::int32_t>(common);
   completed.held = static_cast<std::int32_t>(slot.tokens.size());
   return completed;
 }

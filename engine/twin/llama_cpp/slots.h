@@ -38,6 +38,8 @@ struct Completed {
   std::int32_t moved = 0;     ///< tokens behind them that are moved there
   std::int32_t computed = 0;  ///< the rest; at least 1
   bool isKeptWhole = false;   ///< the last token, too, was found or moved, but is computed all the same
+  std::int32_t before = 0;    ///< tokens in the slot as the prompt came to it
+  std::int32_t common = 0;    ///< of these, the beginning that the prompt has too
   std::int32_t held = 0;      ///< tokens in the slot afterwards
 };
 

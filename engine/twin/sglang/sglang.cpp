@@ -136,6 +136,28 @@ class SglangTwin final : public Twin {
   SeenTokens m_seen;
 };
 
+const char* whySglang(Fate fate) {
+  switch (fate) {
+    case Fate::Found:
+      return "the longest beginning that stands in the tree";
+    case Fate::Differs:
+      return "no branch of the tree goes on like this";
+    case Fate::Gone:
+      return "it stood in the tree, but had to make room";
+    case Fate::NotWhole:
+      return "the same tokens as before, but only whole pages are kept";
+    case Fate::AlwaysAgain:
+      return "in the tree, but the last token is always computed";
+    default:
+      return nullptr;
+  }
+}
+
+std::string setupSglang(const Settings& settings) {
+  return settings.blockSize <= 1 ? std::string("by token")
+                                 : "pages of " + std::to_string(settings.blockSize) + " tokens";
+}
+
 std::unique_ptr<Twin> openSglang(const Settings& settings) {
   const std::int32_t pageSize = settings.blockSize == 0 ? 1 : settings.blockSize;
   if (pageSize < 1 || pageSize > kMaxPageSize)
@@ -157,6 +179,8 @@ const Server kSglang{
         "An object a line: tokens, the room of the cache, perhaps page_size, and ops: admit (request, "
         "prompt, "
         "salt, extra_key), decode (request, steps, each with a token), free (request) and reset",
+    .why = whySglang,
+    .setup = setupSglang,
     .open = openSglang,
     .replay = replayOps<SglangReplay>};
 

@@ -209,8 +209,33 @@ class VllmTwin final : public Twin {
   SeenTokens m_seen;
 };
 
+const char* whyVllm(Fate fate) {
+  switch (fate) {
+    case Fate::Found:
+      return "whole blocks whose hashes are known";
+    case Fate::Differs:
+      return "the hash of a block differs, and so do all hashes behind it";
+    case Fate::Gone:
+      return "the hash was known, but the block had to make room";
+    case Fate::NotWhole:
+      return "the same tokens as before, but only whole blocks have a hash";
+    case Fate::AlwaysAgain:
+      return "known, but the last token is always computed, and with it its block";
+    default:
+      return nullptr;
+  }
+}
+
+std::int32_t blockSizeOf(const Settings& settings) {
+  return settings.blockSize == 0 ? kStandardBlockSize : settings.blockSize;
+}
+
+std::string setupVllm(const Settings& settings) {
+  return "blocks of " + std::to_string(blockSizeOf(settings)) + " tokens";
+}
+
 std::unique_ptr<Twin> openVllm(const Settings& settings) {
-  const std::int32_t blockSize = settings.blockSize == 0 ? kStandardBlockSize : settings.blockSize;
+  const std::int32_t blockSize = blockSizeOf(settings);
   if (blockSize < 1 || blockSize > kMaxBlockSize)
     throw Failure(errorAt("block size", std::to_string(blockSize), "1 to " + std::to_string(kMaxBlockSize)));
   const std::int64_t blocks = settings.cacheTokens == 0 ? kMaxBlocks : settings.cacheTokens / blockSize + 1;
@@ -229,6 +254,8 @@ const Server kVllm{
     .scenarios =
         "An object a line: block_size, blocks, perhaps none_hash, and ops: admit (request, prompt, salt), "
         "decode (request, steps, each with a token), free (request) and reset",
+    .why = whyVllm,
+    .setup = setupVllm,
     .open = openVllm,
     .replay = replayOps<VllmReplay>};
 

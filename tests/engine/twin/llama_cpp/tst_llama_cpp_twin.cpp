@@ -222,16 +222,45 @@ class TestLlamaCppTwin : public QObject {
     QCOMPARE(QString::fromStdString(mistakeIn(kLlamaCpp, text.toStdString())), "scenarios.jsonl: " + message);
   }
 
+  void setups_data() {
+    QTest::addColumn<QString>("server");
+    QTest::addColumn<Settings>("settings");
+    QTest::addColumn<QString>("setup");
+    QTest::newRow("vLLM") << "vllm" << Settings{} << "blocks of 16 tokens";
+    QTest::newRow("vLLM, 32") << "vllm" << Settings{.blockSize = 32} << "blocks of 32 tokens";
+    QTest::newRow("SGLang") << "sglang" << Settings{} << "by token";
+    QTest::newRow("SGLang, 4") << "sglang" << Settings{.blockSize = 4} << "pages of 4 tokens";
+    QTest::newRow("llama.cpp") << "llama.cpp" << Settings{} << "4 slots";
+    QTest::newRow("llama.cpp, 1") << "llama.cpp" << Settings{.slots = 1, .chunk = 8}
+                                  << "one slot, runs of 8 tokens are moved";
+  }
+  /// How a server is set up, in words, and that it has a reason for everything that becomes of tokens there.
+  void setups() {
+    QFETCH(QString, server);
+    QFETCH(Settings, settings);
+    QFETCH(QString, setup);
+    const Server& own = *findServer(server.toStdString());
+    QCOMPARE(QString::fromStdString(own.setup(settings)), setup);
+    for (const Fate fate : {Fate::Found, Fate::Moved, Fate::Differs, Fate::Gone, Fate::NotWhole,
+                            Fate::AlwaysAgain, Fate::TooLittle})
+      QVERIFY(std::string(whyAt(own, fate)).size() > 10);
+    // What a block is to one, a branch or a slot is to another.
+    QVERIFY(std::string(whyAt(own, Fate::Differs)) != fateSentence(Fate::Differs));
+  }
+
   void fates() {
     const auto twin = kLlamaCpp.open({.slots = 1, .chunk = 4});
     const auto serve = [&twin](const std::vector<TokenId>& prompt) {
       return twin->serve({.prompt = prompt, .reply = {}, .salt = {}});
     };
     using Fates = std::vector<FateRun>;
-    QCOMPARE(serve({1, 2, 3, 4, 5, 6, 7, 8}).fates, Fates({{0, 8, Fate::Differs}}));
+    const Answer first = serve({1, 2, 3, 4, 5, 6, 7, 8});
+    QCOMPARE(first.fates, Fates({{0, 8, Fate::Differs}}));
+    QCOMPARE(first.place, std::string("slot 0, which was empty"));
     const auto copy = twin->copy();
     const Answer edited = serve({1, 2, 5, 6, 7, 8, 9});
     QCOMPARE(edited.cached, 6);
+    QCOMPARE(edited.place, std::string("slot 0, which held 8 tokens, 2 of them the same beginning"));
     QCOMPARE(edited.fates, Fates({{0, 2, Fate::Found}, {2, 4, Fate::Moved}, {6, 1, Fate::Differs}}));
     QCOMPARE(serve({1, 2}).fates, Fates({{0, 1, Fate::Found}, {1, 1, Fate::AlwaysAgain}}));
     const std::vector<TokenId> prompt{1, 2, 3, 4, 9};
