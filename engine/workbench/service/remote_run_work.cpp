@@ -13,6 +13,7 @@
 #include "engine/workbench/retrieval.h"
 #include "engine/workbench/retrieval_report.h"
 #include "engine/workbench/run_options.h"
+#include "engine/workbench/servers/server_prompts.h"
 #include "engine/workbench/service/workplace.h"
 #include "engine/workbench/setting_values.h"
 
@@ -85,7 +86,9 @@ class RemoteRunWork::Watcher final : public remote::RemoteWatcher {
       if (!foretold) return;
       say(step.request, "Foretold by the twin of " + foretold->twin + ": " + std::to_string(foretold->found) +
                             " of " + std::to_string(foretold->prompt) + " prompt tokens cached");
-      twins.note(target.name, prompt, m_tokenizer->encode(step.answer.text));
+      twins.note(target.name, prompt,
+                 sampledTokens({.text = step.answer.text, .endedItself = step.answer.finish == "stop"},
+                               *m_tokenizer, *m_chat));
     } catch (const Failure&) {
       return;
     }

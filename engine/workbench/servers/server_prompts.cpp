@@ -1,0 +1,120 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "engine/workbench/servers/server_prompts.h"
+
+#include "engine/export/export_target.h"
+#include "engine/layout/layout.h"
+#include "engine/plan/planner.h"
+#include "engine/query/json/json.h"
+#include "engine/workbench/document/plan_options.h"
+
+#include <algorithm>
+#include <limits>
+#include <optional>
+
+namespace spanscope::workbench {
+namespace {
+
+constexpr std::size_t kMostWritten = std::size_t{1} << 24U;  // tokens whose texts are remembered
+
+/// Servers without spans get an inner prompt once, and its reply as a message.
+plan::Plan chatPlan(const query::Node& query, const RunSettings& settings) {
+  plan::PlanOptions options = document::planOptionsOf(settings);
+  options.distribute = false;
+  options.outputForm = plan::OutputForm::Anew;
+  plan::PlanResult planned = plan::makePlan(query, options);
+  if (!planned.plan) throw Failure(planned.problems.front());
+  return std::move(*planned.plan);
+}
+
+/// Ids that stand for tokens which have yet to be sampled; no two are the same.
+std::vector<TokenId> unknownTokens(const plan::Step& step, const RunSettings& settings, TokenId& last) {
+  const std::int32_t most = step.maxTokens.value_or(0) > 0 ? *step.maxTokens : settings.maxTokens;
+  std::vector<TokenId> unknown;
+  for (std::int32_t i = 0; i < std::max(1, most); ++i) unknown.push_back(--last);
+  return unknown;
+}
+
+}  // namespace
+
+const std::vector<TokenId>& ServerPrompt::tokens() const {
+  return table.segments.front().tokens;
+}
+
+std::string chatRefusal(const query::Node& query) {
+  const exports::ExportTarget& target = *exports::findExportTarget("chat");
+  for (const exports::TargetRemark& remark : exports::exportRemarks(query, target, {.isSentHere = true})) {
+    if (remark.effect == exports::Effect::Refused) return remark.text;
+  }
+  return {};
+}
+
+PromptWriter::PromptWriter(std::shared_ptr<const text::Tokenizer> tokenizer, const text::ChatTemplate& chat)
+    : m_tokenizer(std::move(tokenizer)), m_chat(chat) {}
+
+std::vector<ServerPrompt> PromptWriter::write(const query::Node& query, const RunSettings& settings,
+                                              const std::stop_token& stop) {
+  return write(query, settings, nullptr, stop);
+}
+
+std::vector<ServerPrompt> PromptWriter::write(const SentQuery& sent, const std::stop_token& stop) {
+  const query::ParseResult parsed = query::parseJson(sent.queryJson);
+  if (!parsed.query) throw Failure(errorAt("query", "one that cannot be read", "the query of a run"));
+  return write(*parsed.query, sent.settings, &sent, stop);
+}
+
+std::vector<ServerPrompt> PromptWriter::write(const query::Node& query, const RunSettings& settings,
+                                              const SentQuery* sent, const std::stop_token& stop) {
+  if (m_renderer == nullptr || m_written > kMostWritten) {
+    m_renderer = std::make_unique<layout::MessageRenderer>(*m_tokenizer, m_chat);
+    m_written = 0;
+  }
+  m_renderer->useLimits({.stop = stop});
+  const plan::Plan plan = chatPlan(query, settings);
+  std::vector<ServerPrompt> prompts;
+  std::vector<layout::StepOutput> outputs(plan.steps.size());
+  std::vector<bool> isAnswered(plan.steps.size());
+  TokenId unknown = 0;
+  for (StepIndex i = 0; i < plan.steps.size(); ++i) {
+    const plan::Step& step = plan.steps[i];
+    ServerPrompt prompt{.name = {step.node, step.copy}, .table = {}};
+    std::optional<SentReply> reply;
+    if (sent != nullptr) {
+      const auto found = sent->replies.find(prompt.name);
+      if (found == sent->replies.end()) continue;
+      reply = found->second;
+    }
+    if (!std::all_of(step.needs.begin(), step.needs.end(), [&](StepIndex need) { return isAnswered[need]; }))
+      continue;
+    isAnswered[i] = true;
+    prompt.table = layout::layOut(step, outputs, *m_renderer, layout::Visibility::Full);
+    if (prompt.table.segments.size() != 1 || prompt.tokens().empty()) continue;
+    m_written += prompt.tokens().size();
+    const std::vector<TokenId>& tokens = prompt.tokens();
+    prompt.holdsReply = std::any_of(tokens.begin(), tokens.end(), [](TokenId token) { return token < 0; });
+    outputs[i].table = prompt.table;
+    if (reply) {
+      prompt.replyTokens = sampledTokens(*reply, *m_tokenizer, m_chat);
+      prompt.reply = std::move(*reply);
+      outputs[i].tokens = prompt.replyTokens;
+    } else {
+      outputs[i].tokens = unknownTokens(step, settings, unknown);
+    }
+    prompts.push_back(std::move(prompt));
+  }
+  return prompts;
+}
+
+std::string promptModelId(const RunSettings& settings) {
+  return settings.model + "\n" + settings.chatTemplate;
+}
+
+std::vector<TokenId> sampledTokens(const SentReply& reply, const text::Tokenizer& tokenizer,
+                                   const text::ChatTemplate& chat) {
+  std::vector<TokenId> tokens = tokenizer.encode(reply.text);
+  if (!reply.endedItself) return tokens;
+  const std::vector<TokenId> suffix = text::renderPieces(chat.replySuffix, tokenizer);
+  if (!suffix.empty()) tokens.push_back(suffix.front());
+  return tokens;
+}
+
+}  // namespace spanscope::workbench

@@ -1,0 +1,169 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "engine/workbench/servers/twin_forecast.h"
+
+#include "engine/base/error.h"
+#include "engine/remote/chat/server_kind.h"
+
+#include <algorithm>
+#include <array>
+#include <utility>
+
+namespace spanscope::workbench {
+namespace {
+
+constexpr std::int32_t kDrawnBlock = 16;
+
+struct KindRow {
+  const char* id;
+  const char* server;
+  std::int32_t slots;
+};
+// llama-server as it starts by itself, and as it was for long, and as people who want one cache start it.
+constexpr std::array<KindRow, 4> kKindRows{{{"vllm", "vllm", 0},
+                                            {"sglang", "sglang", 0},
+                                            {"llama.cpp", "llama.cpp", 0},
+                                            {"one slot", "llama.cpp", 1}}};
+
+/// The answers to the prompts, each after those before. What replies leave is not known and not counted.
+std::vector<twin::Answer> answersOf(twin::Twin& twin, const std::vector<ServerPrompt>& prompts) {
+  std::vector<twin::Answer> answers;
+  answers.reserve(prompts.size());
+  for (const ServerPrompt& prompt : prompts)
+    answers.push_back(twin.serve({.prompt = prompt.tokens(), .reply = {}, .salt = {}}));
+  return answers;
+}
+
+}  // namespace
+
+std::optional<TwinForecasts> TwinForecaster::forecast(const PromptModel& model, const query::Node& query,
+                                                      const RunSettings& settings,
+                                                      const std::vector<SentQuery>& sent,
+                                                      const std::vector<NamedTwin>& named,
+                                                      const std::stop_token& stop) {
+  TwinForecasts forecasts;
+  useModel(model);
+  try {
+    if (!take(sent, named, stop)) return std::nullopt;
+    forecasts.problem = chatRefusal(query);
+    if (forecasts.problem.empty()) forecasts.prompts = m_writer->write(query, settings, stop);
+  } catch (const Failure& failure) {
+    forecasts.problem = failure.what();
+    forecasts.prompts.clear();
+  }
+  for (const Place& place : m_places) {
+    if (stop.stop_requested()) return std::nullopt;
+    TwinForecast& forecast = forecasts.twins.emplace_back(place.forecast);
+    if (!forecasts.problem.empty()) forecast.problem = forecasts.problem;
+    if (!forecast.problem.empty()) continue;
+    forecast.present = answersOf(*place.twin->copy(), forecasts.prompts);
+    forecast.empty = answersOf(*place.forecast.kind->open(place.settings), forecasts.prompts);
+  }
+  return forecasts;
+}
+
+TwinForecasts TwinForecaster::without(const std::string& problem, const std::vector<NamedTwin>& named) {
+  TwinForecasts forecasts{.problem = problem, .prompts = {}, .twins = {}};
+  for (const Place& place : placesFor(named)) {
+    forecasts.twins.push_back(place.forecast);
+    forecasts.twins.back().problem = problem;
+  }
+  return forecasts;
+}
+
+std::vector<TwinForecaster::Place> TwinForecaster::placesFor(const std::vector<NamedTwin>& named) {
+  std::vector<Place> places;
+  for (const KindRow& row : kKindRows)
+    places.push_back(standardPlace(row.id, *twin::findServer(row.server), {.slots = row.slots}));
+  for (const NamedTwin& each : named) places.push_back(namedPlace(each));
+  return places;
+}
+
+void TwinForecaster::useModel(const PromptModel& model) {
+  if (m_writer != nullptr && m_model == model.id) return;
+  m_model = model.id;
+  m_writer = std::make_unique<PromptWriter>(model.tokenizer, *model.chat);
+  m_taken.clear();
+  m_places.clear();
+}
+
+TwinForecaster::Place TwinForecaster::standardPlace(const std::string& id, const twin::Server& kind,
+                                                    const twin::Settings& settings) {
+  Place place;
+  place.forecast.id = id;
+  place.forecast.kind = &kind;
+  place.forecast.setup = kind.setup(settings);
+  place.forecast.blockSize = kDrawnBlock;
+  place.settings = settings;
+  place.twin = kind.open(settings);
+  return place;
+}
+
+TwinForecaster::Place TwinForecaster::namedPlace(const NamedTwin& named) {
+  const remote::ServerKindInfo* const info = remote::findServerKind(named.kind);
+  const twin::Server* const kind = info == nullptr ? nullptr : twin::findServer(info->name);
+  Place place;
+  if (kind != nullptr) place = standardPlace({}, *kind, {});
+  place.forecast.id = "server " + named.server;
+  place.forecast.server = named.server;
+  if (info == nullptr) {
+    place.forecast.problem = "nothing was sent there yet, so that it is not known what it is";
+  } else if (kind == nullptr) {
+    place.forecast.problem = "the caching rules of " + std::string(info->title) + " are not known here";
+  }
+  return place;
+}
+
+/// Whether it was sent there. What a server counts otherwise is another model's, or is written otherwise:
+/// then its twin can say nothing until it counts as this model does.
+bool TwinForecaster::Place::gets(const ServerPrompt& prompt) {
+  if (forecast.server.empty()) return true;
+  if (twin == nullptr || prompt.reply.server != forecast.server) return false;
+  const auto counted = static_cast<std::int64_t>(prompt.tokens().size());
+  const std::int64_t there = prompt.reply.promptTokens.value_or(counted);
+  forecast.problem.clear();
+  if (there != counted) {
+    forecast.problem = "it counted " + std::to_string(there) + " tokens of a prompt that has " +
+                       std::to_string(counted) + " here: its model has another tokenizer or chat template";
+  }
+  return there == counted;
+}
+
+/// False: it was stopped, and the next call goes on.
+bool TwinForecaster::take(const std::vector<SentQuery>& sent, const std::vector<NamedTwin>& named,
+                          const std::stop_token& stop) {
+  const bool goesOn = m_taken.size() <= sent.size() && m_named == named && !m_places.empty() &&
+                      std::equal(m_taken.begin(), m_taken.end(), sent.begin(),
+                                 [](RunId taken, const SentQuery& query) { return taken == query.run; });
+  if (!goesOn) {
+    m_taken.clear();
+    m_places.clear();
+    m_named = named;
+    m_places = placesFor(named);
+  }
+  while (m_taken.size() < sent.size()) {
+    const SentQuery& query = sent[m_taken.size()];
+    takeOne(query, stop);
+    if (stop.stop_requested()) return false;
+    m_taken.push_back(query.run);
+  }
+  return !stop.stop_requested();
+}
+
+void TwinForecaster::takeOne(const SentQuery& sent, const std::stop_token& stop) {
+  std::vector<ServerPrompt> prompts;
+  try {
+    prompts = m_writer->write(sent, stop);
+  } catch (const Failure&) {
+    return;  // A query that no server would have got leaves nothing there.
+  }
+  if (stop.stop_requested()) return;
+  for (const ServerPrompt& prompt : prompts) {
+    for (Place& place : m_places) {
+      if (!place.gets(prompt)) continue;
+      place.twin->serve({.prompt = prompt.tokens(), .reply = prompt.replyTokens, .salt = {}});
+      ++place.forecast.earlier;
+    }
+  }
+}
+
+}  // namespace spanscope::workbench

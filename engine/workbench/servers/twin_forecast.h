@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// What the caches of other servers would find of a query, given the queries that were run before it.
+#pragma once
+
+#include "engine/query/query.h"
+#include "engine/text/tokenizer.h"
+#include "engine/twin/servers.h"
+#include "engine/workbench/servers/server_prompts.h"
+
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <optional>
+#include <stop_token>
+#include <string>
+#include <vector>
+
+namespace spanscope::workbench {
+
+/// What a twin says of the prompts of a query.
+struct TwinForecast {
+  std::string id;  ///< "vllm", "llama.cpp, one slot"; of a server of the person's list "server gpu-3"
+  std::string
+      server;  ///< its name in the person's list; empty: any server of the kind, with standard options
+  const twin::Server* kind = nullptr;  ///< null: there is no twin; `problem` says so
+  std::string setup;                   ///< "blocks of 16 tokens"
+  std::string problem;                 ///< why it says nothing, in a sentence; empty: it does
+  std::int32_t blockSize = 0;          ///< tokens that are drawn as one block
+  std::size_t earlier = 0;             ///< requests that its cache has had
+  std::vector<twin::Answer> present;   ///< to each prompt, after those that were sent before
+  std::vector<twin::Answer> empty;     ///< the same with an empty cache
+  bool operator==(const TwinForecast&) const = default;
+};
+
+struct TwinForecasts {
+  std::string problem;  ///< why there are no prompts, in a sentence; empty: there are
+  std::vector<ServerPrompt> prompts;
+  std::vector<TwinForecast> twins;
+};
+
+/// What is known of a server of the person's list.
+struct NamedTwin {
+  std::string server;
+  std::string kind;  ///< remote::ServerKindInfo::name; empty: it was not asked yet
+  bool operator==(const NamedTwin&) const = default;
+};
+
+/// The model whose tokens are counted. A server has a model of its own; its twin says what it would find if
+/// that has the same tokenizer and chat template.
+struct PromptModel {
+  std::string id;  ///< another one for another tokenizer or template
+  std::shared_ptr<const text::Tokenizer> tokenizer;
+  const text::ChatTemplate* chat = nullptr;
+};
+
+/// Keeps what it has computed for the next query. Not thread-safe.
+class TwinForecaster {
+ public:
+  /// `sent`: what was run before, in order. Servers with standard options have had all of it; those of the
+  /// person's list what they have answered.
+  /// What is wrong with the query is not thrown: the result says it. Nothing, if it was stopped.
+  std::optional<TwinForecasts> forecast(const PromptModel& model, const query::Node& query,
+                                        const RunSettings& settings, const std::vector<SentQuery>& sent,
+                                        const std::vector<NamedTwin>& named, const std::stop_token& stop);
+
+  /// The places, none of which says anything for this reason.
+  static TwinForecasts without(const std::string& problem, const std::vector<NamedTwin>& named);
+
+ private:
+  void useModel(const PromptModel& model);
+  bool take(const std::vector<SentQuery>& sent, const std::vector<NamedTwin>& named,
+            const std::stop_token& stop);
+  void takeOne(const SentQuery& sent, const std::stop_token& stop);
+
+  /// A server that has got what was sent.
+  struct Place {
+    TwinForecast forecast;  ///< without answers
+    twin::Settings settings;
+    std::unique_ptr<twin::Twin> twin;  ///< null: it has none
+
+    bool gets(const ServerPrompt& prompt);
+  };
+  static Place standardPlace(const std::string& id, const twin::Server& kind, const twin::Settings& settings);
+  static Place namedPlace(const NamedTwin& named);
+  static std::vector<Place> placesFor(const std::vector<NamedTwin>& named);
+
+  std::string m_model;
+  std::unique_ptr<PromptWriter> m_writer;
+  std::vector<NamedTwin> m_named;
+  std::vector<Place> m_places;
+  std::vector<RunId> m_taken;
+};
+
+}  // namespace spanscope::workbench

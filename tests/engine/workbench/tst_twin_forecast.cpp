@@ -1,0 +1,237 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// What other servers would find of a query after those that were run before it.
+#include "engine/base/error.h"
+#include "engine/export/chat_requests.h"
+#include "engine/query/json/json.h"
+#include "engine/workbench/resource_paths.h"
+#include "engine/workbench/servers/server_twins.h"
+#include "engine/workbench/servers/twin_forecast.h"
+#include "tests/support/test_program.h"
+
+#include <QObject>
+#include <QString>
+#include <QTest>
+
+#include <algorithm>
+#include <fstream>
+#include <iterator>
+#include <string>
+#include <vector>
+
+using namespace spanscope;
+using workbench::NamedTwin;
+using workbench::SentQuery;
+using workbench::TwinForecast;
+using workbench::TwinForecaster;
+using workbench::TwinForecasts;
+
+namespace {
+
+const workbench::PromptModel& tiny() {
+  static const workbench::PromptModel model = [] {
+    const checkpoint::Checkpoint checkpoint(workbench::bundledModelDirectory());
+    return workbench::PromptModel{.id = "tiny",
+                                  .tokenizer = text::loadTokenizer(checkpoint),
+                                  .chat = &text::findChatTemplate(checkpoint)};
+  }();
+  return model;
+}
+
+std::string ragWith(const std::string& documents) {
+  return R"({"g":{"model":"tiny","max_tokens":4,"input":{"cross":[{"system":"Answer in one word."},{"plus":[)" +
+         documents + R"(]},{"user":"Where does Mira live?"}]}}})";
+}
+const std::string kMira = R"({"user":"Mira lives in a small house in the old town of Lisbon by the river."})";
+const std::string kTarek = R"({"user":"Tarek has a dog that likes to sleep under the table all day long."})";
+const std::string kNested = R"({"g":{"model":"tiny","max_tokens":4,"input":{"cross":[)"
+                            R"({"g":{"model":"tiny","max_tokens":4,"input":{"user":"Name a town."}}},)"
+                            R"({"user":"Is it large?"}]}}})";
+
+query::Node parsed(const std::string& json) {
+  query::ParseResult result = query::parseJson(json);
+  if (!result.query) qFatal("the query cannot be read");
+  return std::move(*result.query);
+}
+
+SentQuery sentOf(RunId run, const std::string& json,
+                 std::map<workbench::StepName, workbench::SentReply> replies) {
+  return {.run = run, .queryJson = json, .settings = {}, .replies = std::move(replies)};
+}
+
+TwinForecasts forecastOf(TwinForecaster& forecaster, const std::string& json,
+                         const std::vector<SentQuery>& sent = {}, const std::vector<NamedTwin>& named = {}) {
+  auto made = forecaster.forecast(tiny(), parsed(json), {}, sent, named, {});
+  if (!made) qFatal("it was stopped");
+  return std::move(*made);
+}
+
+const TwinForecast& of(const TwinForecasts& forecasts, const std::string& id) {
+  const auto found = std::find_if(forecasts.twins.begin(), forecasts.twins.end(),
+                                  [&id](const TwinForecast& twin) { return twin.id == id; });
+  if (found == forecasts.twins.end()) qFatal("no twin %s", id.c_str());
+  return *found;
+}
+
+}  // namespace
+
+class TestTwinForecast : public QObject {
+  Q_OBJECT
+
+ private Q_SLOTS:
+  void promptsAreThoseThatAreSent_data() {
+    QTest::addColumn<QString>("file");
+    for (const char* file : {"chat.json", "rag.json", "rag-swapped.json", "needle.json"})
+      QTest::newRow(file) << QString::fromLatin1(file);
+  }
+  void promptsAreThoseThatAreSent() {
+    QFETCH(QString, file);
+    std::ifstream stream(SPANSCOPE_SOURCE_DIR "/resources/queries/" + file.toStdString());
+    const std::string json{std::istreambuf_iterator<char>(stream), std::istreambuf_iterator<char>()};
+    TwinForecaster forecaster;
+    const TwinForecasts forecasts = forecastOf(forecaster, json);
+    QCOMPARE(forecasts.problem, std::string());
+    const exports::ChatRequests chat = exports::chatRequests(parsed(json));
+    QCOMPARE(forecasts.prompts.size(), chat.requests.size());
+    for (std::size_t i = 0; i < chat.requests.size(); ++i) {
+      QCOMPARE(forecasts.prompts[i].name.first, chat.requests[i].node);
+      QCOMPARE(forecasts.prompts[i].tokens(),
+               workbench::chatTokens(chat.requests[i].messages, *tiny().tokenizer, *tiny().chat));
+    }
+  }
+
+  /// The same once more, and with its documents swapped: whole blocks, tokens, and what the slot begins with.
+  void whatEachServerFinds() {
+    const std::string first = ragWith(kMira + "," + kTarek);
+    const std::string swapped = ragWith(kTarek + "," + kMira);
+    TwinForecaster forecaster;
+    const TwinForecasts cold = forecastOf(forecaster, first);
+    const auto all = static_cast<std::int32_t>(cold.prompts.at(0).tokens().size());
+    for (const TwinForecast& twin : cold.twins) {
+      QCOMPARE(twin.earlier, std::size_t{0});
+      QCOMPARE(twin.present.at(0).cached, 0);
+    }
+    const std::vector<SentQuery> sent{sentOf(1, first, {{{"", 0}, {.text = "Lisbon"}}})};
+    const TwinForecasts same = forecastOf(forecaster, first, sent);
+    QCOMPARE(of(same, "vllm").present.at(0).cached, (all - 1) / 16 * 16);
+    for (const char* id : {"sglang", "llama.cpp", "one slot"}) {
+      QCOMPARE(of(same, id).present.at(0).cached, all - 1);
+      QCOMPARE(of(same, id).empty.at(0).cached, 0);
+      QCOMPARE(of(same, id).earlier, std::size_t{1});
+    }
+    const TwinForecasts other = forecastOf(forecaster, swapped, sent);
+    const std::vector<TokenId>& a = same.prompts.at(0).tokens();
+    const std::vector<TokenId>& b = other.prompts.at(0).tokens();
+    const auto common =
+        static_cast<std::int32_t>(std::mismatch(a.begin(), a.end(), b.begin(), b.end()).first - a.begin());
+    QVERIFY(common > 0 && common < all / 2);
+    QCOMPARE(of(other, "vllm").present.at(0).cached, common / 16 * 16);
+    QCOMPARE(of(other, "sglang").present.at(0).cached, common);
+    QCOMPARE(of(other, "one slot").present.at(0).cached, common);
+    const std::string place = of(other, "one slot").present.at(0).place;
+    QVERIFY2(place.starts_with("slot 0, which held ") &&
+                 place.ends_with(", " + std::to_string(common) + " of them the same beginning"),
+             place.c_str());
+    const twin::Answer& answer = of(other, "sglang").present.at(0);
+    QCOMPARE(answer.fates.back().begin, common);
+    QVERIFY(answer.fates.back().fate == twin::Fate::Differs);
+    // What was not run is not kept.
+    QCOMPARE(forecastOf(forecaster, swapped, sent).twins, other.twins);
+  }
+
+  /// An inner step leaves its prompt, and its reply is a message of the outer one.
+  void repliesOfTheRunStandInPrompts() {
+    TwinForecaster forecaster;
+    const TwinForecasts before = forecastOf(forecaster, kNested);
+    QCOMPARE(before.prompts.size(), std::size_t{2});
+    QVERIFY(!before.prompts[0].holdsReply);
+    QVERIFY(before.prompts[1].holdsReply);
+    const SentQuery sent =
+        sentOf(4, kNested, {{{"", 0}, {.text = "Yes"}}, {{"/g/input/cross/0", 0}, {.text = "Lisbon"}}});
+    const TwinForecasts after = forecastOf(forecaster, kNested, {sent});
+    const TwinForecast& sglang = of(after, "sglang");
+    QCOMPARE(sglang.earlier, std::size_t{2});
+    QCOMPARE(sglang.present[0].cached, static_cast<std::int32_t>(after.prompts[0].tokens().size()) - 1);
+    // Of the outer prompt, all that stands before the reply.
+    const std::vector<TokenId>& outer = after.prompts[1].tokens();
+    const auto known = std::find_if(outer.begin(), outer.end(), [](TokenId token) { return token < 0; });
+    QCOMPARE(sglang.present[1].cached, static_cast<std::int32_t>(known - outer.begin()));
+    // A run that ended before its second step left only the first.
+    const SentQuery broken = sentOf(5, kNested, {{{"/g/input/cross/0", 0}, {.text = "Lisbon"}}});
+    QCOMPARE(of(forecastOf(forecaster, kNested, {broken}), "vllm").earlier, std::size_t{1});
+    // And one whose inner step failed left nothing that is known.
+    const SentQuery failed = sentOf(6, kNested, {{{"", 0}, {.text = "Yes"}}});
+    QCOMPARE(of(forecastOf(forecaster, kNested, {failed}), "vllm").earlier, std::size_t{0});
+  }
+
+  void namedServersHaveAStateOfTheirOwn() {
+    const std::string query = ragWith(kMira + "," + kTarek);
+    TwinForecaster forecaster;
+    const std::vector<NamedTwin> list{{.server = "gpu-3", .kind = "sglang"},
+                                      {.server = "box", .kind = "ollama"},
+                                      {.server = "new", .kind = ""}};
+    const TwinForecasts before = forecastOf(forecaster, query, {}, list);
+    QCOMPARE(of(before, "server gpu-3").present.at(0).cached, 0);
+    QCOMPARE(of(before, "server gpu-3").setup, std::string("by token"));
+    QVERIFY(of(before, "server box").problem.find("Ollama") != std::string::npos);
+    QVERIFY(of(before, "server new").problem.find("nothing was sent") != std::string::npos);
+    const auto all = static_cast<std::int64_t>(before.prompts.at(0).tokens().size());
+    // Answered here, it is nothing to that server.
+    const SentQuery here = sentOf(1, query, {{{"", 0}, {.text = "Lisbon"}}});
+    const TwinForecasts beside = forecastOf(forecaster, query, {here}, list);
+    QCOMPARE(of(beside, "server gpu-3").present.at(0).cached, 0);
+    QCOMPARE(of(beside, "server gpu-3").earlier, std::size_t{0});
+    QCOMPARE(of(beside, "sglang").present.at(0).cached, static_cast<std::int32_t>(all) - 1);
+    const SentQuery there =
+        sentOf(2, query, {{{"", 0}, {.text = "Lisbon", .server = "gpu-3", .promptTokens = all}}});
+    const TwinForecasts after = forecastOf(forecaster, query, {here, there}, list);
+    QCOMPARE(of(after, "server gpu-3").present.at(0).cached, static_cast<std::int32_t>(all) - 1);
+    QCOMPARE(of(after, "server gpu-3").earlier, std::size_t{1});
+    QCOMPARE(of(after, "server gpu-3").empty.at(0).cached, 0);
+    QCOMPARE(of(after, "sglang").earlier, std::size_t{2});
+    // It counts otherwise: nothing that this model's tokens say is true there, until it counts alike again.
+    const SentQuery strange =
+        sentOf(3, query, {{{"", 0}, {.text = "Lisbon", .server = "gpu-3", .promptTokens = all + 1}}});
+    const TwinForecasts other = forecastOf(forecaster, query, {here, there, strange}, list);
+    QVERIFY(of(other, "server gpu-3").problem.find(std::to_string(all + 1)) != std::string::npos);
+    const SentQuery again =
+        sentOf(4, query, {{{"", 0}, {.text = "Lisbon", .server = "gpu-3", .promptTokens = all}}});
+    QCOMPARE(of(forecastOf(forecaster, query, {here, there, strange, again}, list), "server gpu-3").problem,
+             std::string());
+  }
+
+  void whatCannotBeSentSaysWhy() {
+    TwinForecaster forecaster;
+    const TwinForecasts forecasts =
+        forecastOf(forecaster, R"({"g":{"model":"tiny","max_tokens":"{n}","input":{"user":"Hi"}}})");
+    QVERIFY(!forecasts.problem.empty());
+    QVERIFY(forecasts.prompts.empty());
+    // The next query is asked as ever.
+    QCOMPARE(forecastOf(forecaster, kNested).problem, std::string());
+  }
+
+  /// Runs that come to stand before others, and runs that are forgotten, count as they stand now.
+  void whatWasSentIsReadAnew() {
+    const std::string first = ragWith(kMira);
+    const std::string second = ragWith(kTarek);
+    TwinForecaster forecaster;
+    const SentQuery one = sentOf(1, first, {{{"", 0}, {.text = "Lisbon"}}});
+    const SentQuery two = sentOf(2, second, {{{"", 0}, {.text = "Lisbon"}}});
+    QCOMPARE(of(forecastOf(forecaster, first, {two}), "one slot").earlier, std::size_t{1});
+    const TwinForecasts both = forecastOf(forecaster, first, {one, two});
+    QCOMPARE(of(both, "one slot").earlier, std::size_t{2});
+    TwinForecaster fresh;
+    QCOMPARE(both.twins, forecastOf(fresh, first, {one, two}).twins);
+    QCOMPARE(of(forecastOf(forecaster, first), "one slot").present.at(0).cached, 0);
+  }
+
+  void stops() {
+    TwinForecaster forecaster;
+    std::stop_source stop;
+    stop.request_stop();
+    QVERIFY(!forecaster.forecast(tiny(), parsed(kNested), {}, {}, {}, stop.get_token()));
+    QCOMPARE(forecastOf(forecaster, kNested).twins.size(), std::size_t{4});
+  }
+};
+
+SPANSCOPE_TEST(tst_twin_forecast, TestTwinForecast)
+#include "tst_twin_forecast.moc"
