@@ -19,6 +19,8 @@ using Json = nlohmann::json;
 constexpr std::size_t kMostModels = 10'000;
 /// Paths that a server answers at once or not at all.
 constexpr std::chrono::seconds kShortWait{10};
+/// The same for endpoints that are sent nothing.
+constexpr std::chrono::seconds kEndpointWait{3};
 
 /// A context or a number of slots: there is none of 0.
 std::optional<std::int64_t> sizeIn(const Json& object, const char* name) {
@@ -72,9 +74,14 @@ class Prober {
   }
 
   void askEndpoints() {
+    m_access.limits.firstByte = std::min<std::chrono::milliseconds>(m_access.limits.firstByte, kEndpointWait);
+    m_access.limits.silence = std::min<std::chrono::milliseconds>(m_access.limits.silence, kEndpointWait);
+    m_access.limits.whole = kEndpointWait;
     // Only a clear word counts as an endpoint of queries: few servers have one. The others are what most
     // have.
     m_facts.takesQueries = soundOf("/v1/query/execute", "text/plain") == Sounds::There;
+    // The servers that are known have both of the others.
+    if (m_facts.listsModels && m_facts.kind != ServerKind::OpenAi) return;
     const auto has = [this](const char* path) {
       const Sounds sounds = soundOf(path, "application/json");
       return m_facts.listsModels ? sounds != Sounds::Missing : sounds == Sounds::There;
@@ -85,7 +92,7 @@ class Prober {
 
   /// Nothing is no request: who knows the path says so, and computes nothing.
   Sounds soundOf(const char* path, const char* contentType) {
-    if (m_stop.stop_requested()) return Sounds::Unclear;
+    if (m_stop.stop_requested() || m_isSilent) return Sounds::Unclear;
     try {
       const HttpReply reply =
           m_client.send({.url = m_root + path, .body = "", .contentType = contentType}, m_access, m_stop);
@@ -105,6 +112,8 @@ class Prober {
           return Sounds::Unclear;
       }
     } catch (const Failure&) {
+      // Whoever is silent here would be so again.
+      m_isSilent = true;
       return Sounds::Unclear;
     }
   }
@@ -179,6 +188,7 @@ class Prober {
   HttpAccess m_access;
   const std::stop_token& m_stop;
   ServerFacts m_facts;
+  bool m_isSilent = false;
 };
 
 }  // namespace

@@ -106,8 +106,8 @@ class TestServerFacts : public QObject {
       QTest::newRow(name) << queries << chats << texts << lists << QString(taken);
     };
     row("all", 400, 400, 400, true, "chat spnl completions");
-    row("stock vLLM", 404, 422, 422, true, "chat completions");
-    row("vLLM with the span patch, which falls over nothing", 500, 400, 400, true, "chat spnl completions");
+    row("no spans", 404, 422, 422, true, "chat completions");
+    row("one that falls over nothing", 500, 400, 400, true, "chat spnl completions");
     row("unclear about chats", 404, 403, 500, true, "chat completions");
     row("texts alone", 404, 404, 400, true, "completions");
     row("queries alone", 400, 404, 404, false, "spnl");
@@ -126,7 +126,8 @@ class TestServerFacts : public QObject {
       if (path == "/v1/query/execute") return http(queries, "{}");
       if (path == "/v1/chat/completions") return http(chats, "{}");
       if (path == "/v1/completions") return http(texts, "{}");
-      if (path == "/v1/models" && listsModels) return http(200, R"({"data":[{"id":"m","owned_by":"vllm"}]})");
+      if (path == "/v1/models" && listsModels)
+        return http(200, R"({"data":[{"id":"m","owned_by":"somebody"}]})");
       return http(404, "{}");
     });
     remote::HttpClient client;
@@ -143,6 +144,22 @@ class TestServerFacts : public QObject {
       QCOMPARE(remote::servedName(facts, "org/m").value_or(""), std::string("org/m"));
       QVERIFY(!remote::servedName(facts, ""));
     }
+  }
+
+  /// A server that says nothing to nothing is asked once, and is what most servers are.
+  void aSilentEndpointIsAskedOnce() {
+    Server server([](const QByteArray& request) {
+      return request.startsWith("GET /v1/models")
+                 ? http(200, R"({"data":[{"id":"m","owned_by":"somebody"}]})")
+             : request.startsWith("GET ") ? http(404, "{}")
+                                          : QByteArray();
+    });
+    remote::HttpClient client;
+    using namespace std::chrono_literals;
+    const remote::ServerFacts facts =
+        remote::askServer(client, server.address(), {.limits = {.connect = 1s, .firstByte = 300ms}});
+    QVERIFY(facts.takesChats && facts.takesTexts && !facts.takesQueries);
+    QCOMPARE(server.requests(), 3);
   }
 
   void refusals_data() {
