@@ -35,9 +35,9 @@ struct ServerFacts {
 std::string rootOf(const std::string& url);
 
 /// Asks GET /v1/models, and by what is said there the paths of the kind of server that it seems to be; then
-/// each endpoint, by sending it nothing, which none of them computes. Throws Failure as HttpClient::send()
-/// does, and where /v1/models is no list of models; a server without that path must have an endpoint of
-/// queries or texts.
+/// SPNL's endpoint, and of a server of no known kind the others, by sending them nothing, which none of them
+/// computes. Throws Failure as HttpClient::send() does, and where /v1/models is no list of models; a server
+/// without that path must have one of the endpoints.
 ServerFacts askServer(HttpClient& client, const std::string& url, const HttpAccess& access,
                       const std::stop_token& stop = {});
 
