@@ -84,6 +84,10 @@ void ForecastModel::setTable(ForecastTable table, const Theme& theme) {
 bool ForecastModel::hasCounts(Column column) const {
   const ForecastCounts& totals = m_table.totals;
   switch (column) {
+    case LastRun:
+      return m_table.shown == 0;
+    case Relocated:
+      return m_table.shown == 0 || totals.relocated.most > 0;
     case Again:
       return totals.again.most > 0;
     case Padded:
@@ -103,12 +107,12 @@ const ForecastStep* ForecastModel::step(const QModelIndex& index) const {
 const ForecastSegment* ForecastModel::segment(const QModelIndex& index) const {
   if (!index.isValid() || index.internalId() == 0 || isSentence(index)) return nullptr;
   const ForecastStep& step = m_table.steps[static_cast<std::size_t>(parentRow(index))];
-  return &step.segments[static_cast<std::size_t>(index.row() - (step.doubt.isEmpty() ? 0 : 1))];
+  return &step.segments[static_cast<std::size_t>(index.row() - step.sentences.size())];
 }
 
 bool ForecastModel::isSentence(const QModelIndex& index) const {
-  return index.isValid() && index.internalId() != 0 && index.row() == 0 &&
-         !m_table.steps[static_cast<std::size_t>(parentRow(index))].doubt.isEmpty();
+  return index.isValid() && index.internalId() != 0 &&
+         index.row() < m_table.steps[static_cast<std::size_t>(parentRow(index))].sentences.size();
 }
 
 document::NodeId ForecastModel::node(const QModelIndex& index) const {
@@ -146,7 +150,7 @@ int ForecastModel::rowCount(const QModelIndex& parent) const {
   if (!parent.isValid()) return static_cast<int>(m_table.steps.size());
   if (parent.internalId() != 0 || parent.column() != 0) return 0;
   const ForecastStep& own = m_table.steps[static_cast<std::size_t>(parent.row())];
-  return static_cast<int>(own.segments.size()) + (own.doubt.isEmpty() ? 0 : 1);
+  return static_cast<int>(own.segments.size()) + static_cast<int>(own.sentences.size());
 }
 
 int ForecastModel::columnCount(const QModelIndex& /*parent*/) const {
@@ -155,8 +159,9 @@ int ForecastModel::columnCount(const QModelIndex& /*parent*/) const {
 
 QString ForecastModel::text(const QModelIndex& index) const {
   if (isSentence(index)) {
-    return index.column() == Name ? m_table.steps[static_cast<std::size_t>(parentRow(index))].doubt
-                                  : QString();
+    return index.column() == Name
+               ? m_table.steps[static_cast<std::size_t>(parentRow(index))].sentences[index.row()]
+               : QString();
   }
   if (const ForecastSegment* own = segment(index)) return segmentText(*own, index.column());
   return stepText(*step(index), index.column());

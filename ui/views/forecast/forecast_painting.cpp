@@ -81,8 +81,9 @@ ForecastHeader::ForecastHeader(QWidget* parent) : QWidget(parent) {
 void ForecastHeader::show(const ForecastTable* table, const Theme& theme) {
   m_table = table;
   m_blocks.setTheme(theme);
-  setAccessibleName(table == nullptr ? QString() : forecastSentence(*table));
-  setAccessibleDescription(table == nullptr ? QString() : forecastComparison(*table));
+  const bool isEmpty = table == nullptr || table->places.empty();
+  setAccessibleName(isEmpty ? QString() : forecastSentence(*table));
+  setAccessibleDescription(isEmpty ? QString() : forecastComparison(*table));
   updateGeometry();
   update();
 }
@@ -91,14 +92,20 @@ QSize ForecastHeader::sizeHint() const {
   const int sentence = QFontMetrics(m_blocks.theme().interfaceFont()).height();
   const int comparison = QFontMetrics(m_blocks.theme().smallFont()).height();
   const int error = m_table != nullptr && !m_table->error.isEmpty() ? comparison + kSpace : 0;
-  return {400, 2 * kSpace + sentence + kSpace + comparison + error + 2 * kSpace + kBar + 2 * kSpace};
+  const int bar = hasBar() ? 2 * kSpace + kBar : 0;
+  return {400, 2 * kSpace + sentence + kSpace + comparison + error + bar + 2 * kSpace};
+}
+
+/// Where there are several places, each has its own.
+bool ForecastHeader::hasBar() const {
+  return m_table == nullptr || m_table->places.size() < 2;
 }
 
 void ForecastHeader::paintEvent(QPaintEvent* /*event*/) {
   QPainter painter(this);
   const Theme& theme = m_blocks.theme();
   painter.fillRect(rect(), theme.color(Role::Surface));
-  if (m_table == nullptr) return;
+  if (m_table == nullptr || m_table->places.empty()) return;
   const int width = std::max(1, this->width() - 2 * kMargin);
   int y = 2 * kSpace;
   const auto line = [&](const QFont& font, Role ink, const QString& text) {
@@ -119,18 +126,37 @@ void ForecastHeader::paintEvent(QPaintEvent* /*event*/) {
              ? tr("⚠ The run will fail: %1").arg(m_table->error)
              : tr("⚠ The run may fail, depending on how long replies get: %1").arg(m_table->error));
   }
-  paintForecastBar(painter, QRectF(kMargin, y + kSpace, width, kBar), m_table->totals, m_blocks);
+  if (hasBar())
+    paintForecastBar(painter, QRectF(kMargin, y + kSpace, width, kBar), m_table->totals, m_blocks);
 }
 
 QString forecastSentence(const ForecastTable& table) {
-  return ForecastHeader::tr("The next run computes %1 of %2 prompt tokens")
-      .arg(rangeText(table.totals.computed), rangeText(table.totals.prompt));
+  const ForecastPlace& place = table.places[table.shown];
+  const QString computed = rangeText(table.totals.computed);
+  const QString prompt = rangeText(table.totals.prompt);
+  if (!place.problem.isEmpty())
+    return ForecastHeader::tr("%1: it is not known what the next run would find").arg(place.name);
+  if (table.shown == 0 && place.isOwn)
+    return ForecastHeader::tr("%1, the next run computes %2 of %3 prompt tokens")
+        .arg(place.name, computed, prompt);
+  if (place.isOwn)
+    return ForecastHeader::tr("On %1, the next run computes %2 of %3 prompt tokens")
+        .arg(place.name, computed, prompt);
+  return table.shown == 0 ? ForecastHeader::tr("%1, the query would have %2 of %3 prompt tokens computed")
+                                .arg(place.name, computed, prompt)
+                          : ForecastHeader::tr("On %1, the query would have %2 of %3 prompt tokens computed")
+                                .arg(place.name, computed, prompt);
 }
 
 QString forecastComparison(const ForecastTable& table) {
+  const ForecastPlace& place = table.places[table.shown];
+  if (!place.problem.isEmpty()) return ForecastHeader::tr("%1.").arg(place.problem);
   QStringList parts;
-  parts << ForecastHeader::tr("%1 from the cache, %2 of them relocated")
-               .arg(rangeText(table.totals.cached), rangeText(table.totals.relocated));
+  if (table.shown == 0 || table.totals.relocated.most > 0)
+    parts << ForecastHeader::tr("%1 from the cache, %2 of them relocated")
+                 .arg(rangeText(table.totals.cached), rangeText(table.totals.relocated));
+  else
+    parts << ForecastHeader::tr("%1 from the cache").arg(rangeText(table.totals.cached));
   parts += accountWords(table.totals);
   if (table.computedBefore) {
     parts << (*table.computedBefore == table.totals.computed

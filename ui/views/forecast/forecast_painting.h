@@ -46,6 +46,8 @@ class ForecastHeader : public QWidget {
   void paintEvent(QPaintEvent* event) override;
 
  private:
+  bool hasBar() const;
+
   const ForecastTable* m_table = nullptr;
   BlockPainter m_blocks;
 };

@@ -6,6 +6,7 @@
 #include "ui/views/common/csv_line.h"
 #include "ui/views/common/request_names.h"
 #include "ui/views/common/segment_names.h"
+#include "ui/views/forecast/forecast_places.h"
 #include "ui/words/miss_words.h"
 #include "ui/words/tr.h"
 
@@ -172,11 +173,6 @@ std::vector<ForecastSegment> segmentsOf(const ViewInput& input, const run::StepP
   return rows;
 }
 
-void add(ForecastCounts& sum, const ForecastCounts& counts) {
-  sum += counts;
-  sum.evicted += counts.evicted;
-}
-
 const run::Prediction& predictionOf(const Forecast& forecast, Against against) {
   return against == Against::Present ? forecast.present : forecast.empty;
 }
@@ -249,20 +245,17 @@ std::map<StepIndex, QString> namesOf(const ViewInput& input) {
   return stepNames(*input.document, steps);
 }
 
-}  // namespace
+std::size_t shownPlace(const std::vector<ForecastPlace>& places, const QString& wanted) {
+  const auto find = [&places](const auto& isIt) {
+    return static_cast<std::size_t>(std::find_if(places.begin(), places.end(), isIt) - places.begin());
+  };
+  const std::size_t asked = find([&wanted](const ForecastPlace& place) { return place.id == wanted; });
+  return asked < places.size() ? asked : find([](const ForecastPlace& place) { return place.isOwn; });
+}
 
-ForecastTable forecastTable(const ViewInput& input, Against against) {
-  ForecastTable table;
-  table.isPending = input.forecastIsPending;
-  if (!input.forecast) {
-    table.gap = table.isPending ? tr("Predicting…")
-                                : tr("Open a query to see what its next run would find in the cache.");
-    return table;
-  }
+/// What the embedded cache says of the next run.
+void addPrediction(const ViewInput& input, Against against, ForecastTable& table) {
   const Forecast& forecast = *input.forecast;
-  table.gap = gapText(forecast);
-  if (!table.gap.isEmpty()) return table;
-
   const run::Prediction& prediction = predictionOf(forecast, against);
   table.cache = cacheText(forecast, against);
   if (prediction.error) {
@@ -280,11 +273,11 @@ ForecastTable forecastTable(const ViewInput& input, Against against) {
     const StepKey key = keyOf(forecast, predicted.step);
     if (input.document->contains(key.first)) step.node = key.first;
     step.counts = {run::accountOf(predicted, forecast.blockSize), predicted.evicted};
-    step.doubt = doubtText(predicted.doubt);
+    if (QString doubt = doubtText(predicted.doubt); !doubt.isEmpty()) step.sentences << doubt;
     if (const auto found = before.find(key); found != before.end()) step.computedBefore = found->second;
     if (const auto found = ran.find(predicted.step); found != ran.end()) step.ran = found->second;
     step.segments = segmentsOf(input, predicted);
-    add(table.totals, step.counts);
+    table.totals += step.counts;
     table.steps.push_back(std::move(step));
   }
   if (input.forecastBefore) {
@@ -294,6 +287,43 @@ ForecastTable forecastTable(const ViewInput& input, Against against) {
   if (!ran.empty()) {
     table.ran.emplace();
     for (const auto& [step, counts] : ran) *table.ran += counts;
+  }
+}
+
+}  // namespace
+
+ForecastTable forecastTable(const ViewInput& input, Against against, const QString& place,
+                            const AskedTwins* twins) {
+  ForecastTable table;
+  table.isPending = input.forecastIsPending;
+  if (!input.forecast) {
+    table.gap = table.isPending ? tr("Predicting…")
+                                : tr("Open a query to see what its next run would find in the cache.");
+    return table;
+  }
+  const Forecast& forecast = *input.forecast;
+  // Where the model cannot be opened here, servers may know it.
+  const bool isKnownThere =
+      forecast.gap == ForecastGap::Problem && !forecast.queryJson.empty() && twins != nullptr;
+  if (!forecast.isKnown() && !isKnownThere) table.gap = gapText(forecast);
+  if (!table.gap.isEmpty()) return table;
+  table.places = forecastPlaces(input, against, twins);
+  table.shown = shownPlace(table.places, place);
+  if (forecast.isKnown()) {
+    addPrediction(input, against, table);
+    table.places[0].counts = table.totals;
+  }
+  if (table.shown == 0) return table;
+  const ForecastPlace& shown = table.places[table.shown];
+  table.totals = shown.counts;
+  table.steps.clear();
+  table.error.clear();
+  table.computedBefore.reset();
+  table.ran.reset();
+  table.cache = QStringList({shown.setup, shown.history}).join(tr(" · "));
+  if (!shown.problem.isEmpty()) return table;
+  for (const workbench::TwinForecast& twin : twins->twins.twins) {
+    if (QString::fromStdString(twin.id) == shown.id) table.steps = twinSteps(input, *twins, twin, against);
   }
   return table;
 }
@@ -323,15 +353,31 @@ QString forecastCsv(const ForecastTable& table) {
   const auto known = [&number](const std::optional<std::int64_t>& value) {
     return value ? number(*value) : QString();
   };
-  QString text =
-      csvLine({tr("step"), tr("name"), tr("segment"), tr("kind"), tr("prompt tokens, least"),
-               tr("prompt tokens, most"), tr("base"), tr("cached, least"), tr("cached, most"),
-               tr("relocated, least"), tr("relocated, most"), tr("computed again, least"),
-               tr("computed again, most"), tr("computed, least"), tr("computed, most"),
-               tr("pads and markers"), tr("cropped"), tr("blocks"), tr("computed in the last run")});
+  const QString& where = table.places[table.shown].name;
+  QString text = csvLine({tr("where"),
+                          tr("step"),
+                          tr("name"),
+                          tr("segment"),
+                          tr("kind"),
+                          tr("prompt tokens, least"),
+                          tr("prompt tokens, most"),
+                          tr("base"),
+                          tr("cached, least"),
+                          tr("cached, most"),
+                          tr("relocated, least"),
+                          tr("relocated, most"),
+                          tr("computed again, least"),
+                          tr("computed again, most"),
+                          tr("computed, least"),
+                          tr("computed, most"),
+                          tr("pads and markers"),
+                          tr("cropped"),
+                          tr("blocks"),
+                          tr("computed in the last run")});
   for (const ForecastStep& step : table.steps) {
     const ForecastCounts& c = step.counts;
-    text += csvLine({number(step.step),
+    text += csvLine({where,
+                     number(step.step),
                      step.name,
                      {},
                      {},
@@ -353,7 +399,8 @@ QString forecastCsv(const ForecastTable& table) {
     for (const ForecastSegment& s : step.segments) {
       const TokenAccount& own = s.account;
       const QString computed = number(own.computed);
-      text += csvLine({number(step.step),
+      text += csvLine({where,
+                       number(step.step),
                        step.name,
                        s.name,
                        s.kind,

@@ -5,6 +5,7 @@
 
 #include "engine/run/prediction.h"
 #include "ui/session/token_account.h"
+#include "ui/session/twin_asker.h"
 #include "ui/session/view_input.h"
 #include "ui/views/common/block_painter.h"
 
@@ -25,6 +26,11 @@ enum class Against : std::uint8_t { Present, Empty };
 /// to the prompt.
 struct ForecastCounts : run::AccountForecast {
   run::CountRange evicted;  ///< blocks
+  ForecastCounts& operator+=(const ForecastCounts& other) {
+    AccountForecast::operator+=(other);
+    evicted += other.evicted;
+    return *this;
+  }
   bool operator==(const ForecastCounts&) const = default;
 };
 
@@ -56,14 +62,30 @@ struct ForecastStep {
   ForecastCounts counts;
   std::optional<run::CountRange> computedBefore;  ///< computed tokens in the forecast before
   std::optional<TokenAccount> ran;                ///< of the prompt, in the last run of the plan
-  QString doubt;                                  ///< why counts are bounds; empty: they are exact
+  QStringList sentences;  ///< why counts are bounds, if they are; of a twin, why it finds what it finds
   std::vector<ForecastSegment> segments;
   bool operator==(const ForecastStep&) const = default;
 };
 
+/// A cache in which the next run could be looked up.
+struct ForecastPlace {
+  QString id;             ///< the same from one forecast to the next
+  QString name;           ///< "As spans here", "vLLM", "gpu-3, llama.cpp"
+  bool isOwn = false;     ///< the document is run there
+  QString problem;        ///< why there are no counts, in a sentence; empty: there are
+  ForecastCounts counts;  ///< of all steps
+  QString why;            ///< why not more is found; empty: it is not a twin, or all is found
+  QString setup;          ///< of a twin: "vLLM 0.33.0, blocks of 16 tokens"
+  QString history;        ///< of a twin: what its cache has had
+  bool operator==(const ForecastPlace&) const = default;
+};
+
 struct ForecastTable {
-  QString gap;    ///< why there is nothing to show; empty: there is something
-  QString error;  ///< why the run will or may fail
+  QString gap;  ///< why there is nothing to show; empty: there is something
+  /// The embedded cache first; never empty if there is something to show.
+  std::vector<ForecastPlace> places;
+  std::size_t shown = 0;  ///< the place of all that follows
+  QString error;          ///< why the run will or may fail
   bool errorIsCertain = false;
   bool isPending = false;
   QString cache;  ///< the cache against which it is predicted, in words
@@ -75,7 +97,10 @@ struct ForecastTable {
   bool operator==(const ForecastTable&) const = default;
 };
 
-ForecastTable forecastTable(const ViewInput& input, Against against);
+/// `place`: ForecastPlace::id of the place that is shown; empty, or none of them: where the document is run.
+/// `twins`: what they say, perhaps of the query before the last change; null: not known yet.
+ForecastTable forecastTable(const ViewInput& input, Against against, const QString& place = {},
+                            const AskedTwins* twins = nullptr);
 
 /// What the counts say beside found and computed tokens, in the words of other views: "12 computed again",
 /// "30 padded", "8 cropped". Counts of 0, and such that are not known, are left out.

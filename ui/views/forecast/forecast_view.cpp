@@ -4,7 +4,9 @@
 #include "ui/views/common/empty_text.h"
 #include "ui/views/common/table_painting.h"
 #include "ui/views/forecast/forecast_painting.h"
+#include "ui/views/forecast/place_list.h"
 
+#include <QBoxLayout>
 #include <QComboBox>
 #include <QHBoxLayout>
 #include <QHeaderView>
@@ -24,12 +26,27 @@ constexpr int kNameWidth = 150;
 constexpr int kNumberWidth = 76;
 constexpr int kComputedWidth = 104;
 constexpr int kLayoutsItem = 2;  ///< item of the box in the title bar
+constexpr int kLowDock = 340;    // pixels
+constexpr int kWideDock = 560;
+constexpr int kPlacesWidth = 290;
+
+/// Names where it is found, if that is not the embedded cache alone.
+QString summaryOf(const ForecastTable& table) {
+  const QString computed = changedText(table.computedBefore, table.totals.computed);
+  const ForecastPlace& place = table.places[table.shown];
+  if (!place.problem.isEmpty()) return {};
+  return table.shown == 0 ? ForecastView::tr("computed %1").arg(computed)
+                          : ForecastView::tr("%1: computed %2").arg(place.name, computed);
+}
 
 }  // namespace
 
 ForecastView::ForecastView(QWidget* parent)
     : RunView(parent, InputPart::Forecast, Pace::EveryInput),
+      m_twins(new TwinAsker(this)),
       m_header(new ForecastHeader(this)),
+      m_places(new PlaceList(this)),
+      m_body(new QBoxLayout(QBoxLayout::TopToBottom)),
       m_tree(new QTreeView(this)),
       m_model(new ForecastModel(this)),
       m_delegate(new ForecastDelegate(*m_model, this)),
@@ -71,11 +88,19 @@ ForecastView::ForecastView(QWidget* parent)
   layout->setContentsMargins(0, 0, 0, 0);
   layout->setSpacing(0);
   layout->addWidget(m_header);
-  layout->addWidget(m_tree, 1);
+  m_body->setSpacing(0);
+  m_body->addWidget(m_places);
+  m_body->addWidget(m_tree, 1);
+  layout->addLayout(m_body, 1);
   layout->addWidget(m_layouts, 1);
   m_layouts->hide();
   m_header->hide();
+  m_places->hide();
   m_tree->hide();
+  connect(m_places, &PlaceList::placeChosen, this, &ForecastView::showPlace);
+  connect(m_twins, &TwinAsker::answered, this, [this] {
+    if (input() != nullptr) refresh();
+  });
 
   QHBoxLayout* row = titleRow();
   m_box = new QComboBox(row->parentWidget());
@@ -106,11 +131,33 @@ void ForecastView::showLayouts(bool shows) {
 
 void ForecastView::refreshLayouts() {
   m_header->hide();
+  m_places->hide();
   m_tree->hide();
   m_layouts->showTable(layoutTable(*input()), theme());
   m_layouts->setVisible(m_layouts->table().gap.isEmpty());
   Q_EMIT summaryChanged({});
   update();
+}
+
+void ForecastView::showPlace(const QString& id) {
+  if (id == m_place) return;
+  m_place = id;
+  if (input() != nullptr) refresh();
+}
+
+void ForecastView::resizeEvent(QResizeEvent* event) {
+  RunView::resizeEvent(event);
+  placeParts();
+}
+
+/// In a low dock the places stand beside what is found there.
+void ForecastView::placeParts() {
+  const bool isLow = height() < kLowDock && width() >= kWideDock;
+  m_body->setDirection(isLow ? QBoxLayout::LeftToRight : QBoxLayout::TopToBottom);
+  m_places->setNarrow(isLow);
+  m_places->setMaximumWidth(isLow ? kPlacesWidth : QWIDGETSIZE_MAX);
+  m_places->setMinimumWidth(isLow ? kPlacesWidth : 0);
+  m_places->setMaximumHeight(isLow ? QWIDGETSIZE_MAX : m_places->sizeHint().height());
 }
 
 void ForecastView::setAgainst(Against against) {
@@ -124,12 +171,19 @@ QString ForecastView::emptyText() const {
   return m_showsLayouts ? m_layouts->table().gap : m_model->table().gap;
 }
 
+ForecastTable ForecastView::table() const {
+  ForecastTable table = forecastTable(*input(), m_against, m_place, m_twins->newest().get());
+  table.isPending = table.isPending || (m_twins->isPending() && table.shown != 0);
+  return table;
+}
+
 void ForecastView::refresh() {
   if (m_showsLayouts) {
     refreshLayouts();
     return;
   }
-  ForecastTable table = forecastTable(*input(), m_against);
+  m_twins->ask(*input());
+  ForecastTable table = this->table();
   const bool isSame = table == m_model->table() && m_shown == input()->theme;
   if (!isSame) fill(std::move(table));
   showSelected();
@@ -143,16 +197,18 @@ void ForecastView::fill(ForecastTable table) {
   m_model->setTable(std::move(table), theme());
   const ForecastTable& now = m_model->table();
   for (const ForecastModel::Column column :
-       {ForecastModel::Again, ForecastModel::Padded, ForecastModel::Cropped})
+       {ForecastModel::Relocated, ForecastModel::Again, ForecastModel::Padded, ForecastModel::Cropped,
+        ForecastModel::LastRun})
     m_tree->setColumnHidden(column, !m_model->hasCounts(column));
   m_header->show(&now, theme());
   m_header->setVisible(now.gap.isEmpty());
+  m_places->showPlaces(now, theme());
+  m_places->setVisible(now.places.size() > 1);
   m_tree->setVisible(now.gap.isEmpty());
+  placeParts();
   arrange();
   m_filling = false;
-  Q_EMIT summaryChanged(now.gap.isEmpty()
-                            ? tr("computed %1").arg(changedText(now.computedBefore, now.totals.computed))
-                            : QString());
+  Q_EMIT summaryChanged(now.gap.isEmpty() ? summaryOf(now) : QString());
   update();
 }
 
@@ -163,7 +219,8 @@ void ForecastView::arrange() {
     const QModelIndex step = m_model->index(row, 0);
     const bool isOpen = rows <= kMostOpenRows && !m_closed.contains(m_model->node(step));
     m_tree->setExpanded(step, isOpen);
-    if (m_model->isSentence(m_model->index(0, 0, step))) m_tree->setFirstColumnSpanned(0, step, true);
+    for (int child = 0; m_model->isSentence(m_model->index(child, 0, step)); ++child)
+      m_tree->setFirstColumnSpanned(child, step, true);
   }
 }
 
@@ -191,14 +248,13 @@ void ForecastView::choose(const QModelIndex& index) {
 
 QString ForecastView::csv() const {
   if (input() == nullptr) return {};
-  return m_showsLayouts ? layoutTableCsv(layoutTable(*input()))
-                        : forecastCsv(forecastTable(*input(), m_against));
+  return m_showsLayouts ? layoutTableCsv(layoutTable(*input())) : forecastCsv(table());
 }
 
 void ForecastView::paintTo(QPainter& painter, const QSize& size) {
-  if (input() == nullptr || !forecastTable(*input(), m_against).gap.isEmpty()) {
+  if (input() == nullptr || !table().gap.isEmpty()) {
     painter.fillRect(QRect(QPoint(), size), theme().color(Role::Surface));
-    const QString text = input() == nullptr ? QString() : forecastTable(*input(), m_against).gap;
+    const QString text = input() == nullptr ? QString() : table().gap;
     paintEmptyText(painter, QRect(QPoint(), size), text, theme());
     return;
   }

@@ -11,6 +11,7 @@
 #include <optional>
 #include <set>
 
+class QBoxLayout;
 class QComboBox;
 class QTreeView;
 
@@ -18,6 +19,7 @@ namespace spanscope::ui {
 
 class ForecastDelegate;
 class ForecastHeader;
+class PlaceList;
 
 class ForecastView : public RunView {
   Q_OBJECT
@@ -29,7 +31,10 @@ class ForecastView : public RunView {
 
   const ForecastModel& model() const { return *m_model; }
   QTreeView& tree() { return *m_tree; }
+  PlaceList& places() { return *m_places; }
   void setAgainst(Against against);
+  /// Shows what is found at a place, by ForecastPlace::id; empty: where the document is run.
+  void showPlace(const QString& id);
   /// Sets whether the layouts, side by side, are shown instead of the forecast.
   void showLayouts(bool shows);
   const LayoutPage& layouts() const { return *m_layouts; }
@@ -40,20 +45,27 @@ class ForecastView : public RunView {
 
  protected:
   void refresh() override;
+  void resizeEvent(QResizeEvent* event) override;
   QString emptyText() const override;
 
  private:
+  ForecastTable table() const;
   void fill(ForecastTable table);
   void arrange();
   void showSelected();
   void choose(const QModelIndex& index);
 
   void refreshLayouts();
+  void placeParts();
 
   Against m_against = Against::Present;
+  QString m_place;  ///< that the person has chosen; empty: where the document is run
   bool m_showsLayouts = false;
+  TwinAsker* m_twins;
   std::optional<Theme> m_shown;
   ForecastHeader* m_header;
+  PlaceList* m_places;
+  QBoxLayout* m_body;
   QTreeView* m_tree;
   ForecastModel* m_model;
   ForecastDelegate* m_delegate;

@@ -2,8 +2,10 @@
 // The forecast, the rules of a plan with the trees around them: models, and what a person does with them.
 #include "tests/support/test_program.h"
 #include "tests/ui/views/common/recorded_runs.h"
+#include "ui/session/run_history.h"
 #include "ui/views/forecast/forecast_painting.h"
 #include "ui/views/forecast/forecast_view.h"
+#include "ui/views/forecast/place_list.h"
 #include "ui/views/plan/pass_view.h"
 #include "ui/views/plan/plan_view.h"
 
@@ -52,6 +54,25 @@ QString cell(const ForecastModel& model, int row, int column, const QModelIndex&
   return model.index(row, column, parent).data().toString();
 }
 
+std::shared_ptr<const RunRecords> ranInThisWindow(const std::shared_ptr<const TraceStore>& trace) {
+  auto records = std::make_shared<RunRecords>();
+  for (const auto& record : recordsOf(trace, QStringLiteral("rag"))) {
+    auto own = std::make_shared<RunRecord>(*record);
+    own->tab = 1;
+    own->settings = {};
+    records->push_back(std::move(own));
+  }
+  return records;
+}
+
+/// The row of a place; -1: there is none.
+int placeRow(ForecastView& view, const QString& name) {
+  const std::vector<ForecastPlace>& places = view.places().places().places();
+  const auto found = std::find_if(places.begin(), places.end(),
+                                  [&name](const ForecastPlace& place) { return place.name == name; });
+  return found == places.end() ? -1 : static_cast<int>(found - places.begin());
+}
+
 template <class T>
 void show(T& view, const ViewInput& input, const QSize& size = {800, 420}) {
   view.resize(size);
@@ -83,6 +104,8 @@ class TestForecastViews : public QObject {
     m_swapped.forecastBefore = first;
     m_layouts = m_repeated;
     m_layouts.forecast = recorder.forecast(rag, true);
+    m_sent = m_swapped;
+    m_sent.records = ranInThisWindow(m_swapped.trace);
     const document::Document judge = test::exampleDocument("judge-4.json");
     m_judge.document = std::make_shared<const document::Document>(judge);
     m_judge.trace = std::make_shared<const TraceStore>();
@@ -220,11 +243,11 @@ class TestForecastViews : public QObject {
   void tableOfAJudgeSaysWhyItIsNotExact() {
     const ForecastTable table = forecastTable(m_judge, Against::Present);
     const ForecastStep& judge = table.steps.back();
-    QVERIFY(judge.doubt.contains(QStringLiteral("a reply that has yet to be sampled")));
+    QVERIFY(judge.sentences.join(QString()).contains(QStringLiteral("a reply that has yet to be sampled")));
     QVERIFY(rangeText(judge.counts.computed).contains(QStringLiteral("–")));
     QVERIFY(std::any_of(judge.segments.begin(), judge.segments.end(),
                         [](const ForecastSegment& segment) { return segment.holdsReply; }));
-    QVERIFY(table.steps.front().doubt.isEmpty());
+    QVERIFY(table.steps.front().sentences.isEmpty());
     // In the exact layout, nothing of that is in doubt.
     QCOMPARE(judge.counts.padded, std::optional<std::int64_t>(0));
     QCOMPARE(judge.counts.cropped, std::optional<std::int64_t>(0));
@@ -264,6 +287,119 @@ class TestForecastViews : public QObject {
     QTRY_VERIFY(view.tree().isVisible());
   }
 
+  /// The documents were swapped: as spans they are found, and servers find what stands before them.
+  void otherServersStandBesideIt() {
+    ForecastView view;
+    show(view, m_sent, {900, 600});
+    QTRY_COMPARE(view.places().places().rowCount(), 5);
+    QVERIFY(view.places().isVisible());
+    QStringList rows;
+    for (const ForecastPlace& place : view.places().places().places())
+      rows << place.name + QStringLiteral(": ") + foundText(place);
+    QCOMPARE(rows, (QStringList{"As spans here: 70 of 83", "vLLM: 0 of 83", "SGLang: 14 of 83",
+                                "llama.cpp, 4 slots: 14 of 83", "llama.cpp, one slot: 14 of 83"}));
+    QCOMPARE(forecastSentence(view.model().table()),
+             QStringLiteral("As spans here, the next run computes 13 of 83 prompt tokens"));
+    QVERIFY(!view.tree().isColumnHidden(Column::Relocated));
+
+    QSignalSpy summary(&view, &View::summaryChanged);
+    view.places().setCurrentIndex(view.places().places().index(placeRow(view, QStringLiteral("SGLang")), 0));
+    const ForecastTable& table = view.model().table();
+    QCOMPARE(forecastSentence(table),
+             QStringLiteral("On SGLang, the query would have 69 of 83 prompt tokens computed"));
+    QVERIFY2(forecastComparison(table).contains(QStringLiteral("SGLang 0.5.23, by token")) &&
+                 forecastComparison(table).contains(QStringLiteral("after the 1 request")),
+             qPrintable(forecastComparison(table)));
+    QVERIFY(summary.last().front().toString().contains(QStringLiteral("SGLang")));
+    QVERIFY(view.csv().contains(QStringLiteral("SGLang")) &&
+            !view.csv().contains(QStringLiteral("As spans")));
+    // The reasons, and the blocks of every part of the prompt.
+    QCOMPARE(table.steps.size(), std::size_t{1});
+    const ForecastStep& step = table.steps.front();
+    QCOMPARE(step.sentences.size(), 2);
+    QVERIFY2(step.sentences[0].startsWith(QStringLiteral("Tokens 0 to 13, found: the longest beginning")),
+             qPrintable(step.sentences[0]));
+    QVERIFY2(step.sentences[1].startsWith(QStringLiteral("Tokens 14 to 82, computed: no branch")),
+             qPrintable(step.sentences[1]));
+    QStringList names;
+    std::int64_t cached = 0;
+    std::int64_t all = 0;
+    for (const ForecastSegment& part : step.segments) {
+      names << part.name;
+      cached += part.account.cached();
+      all += part.account.total();
+      QVERIFY(!part.blocks.empty());
+      QVERIFY(!part.blockWords.isEmpty());
+    }
+    QCOMPARE(names, (QStringList{"system", "document 2", "document 1", "document 3", "question"}));
+    QCOMPARE(cached, std::int64_t{14});
+    QCOMPARE(all, std::int64_t{83});
+    // A block that holds the end of what is found is found in part.
+    QCOMPARE(step.segments[0].blocks.front().split, 14.0 / 16);
+    QVERIFY(view.tree().isColumnHidden(Column::LastRun));
+
+    // With an empty cache nothing is found, and the choice stays.
+    view.setAgainst(Against::Empty);
+    QCOMPARE(rangeText(view.model().table().totals.cached), QStringLiteral("0"));
+    QVERIFY(forecastComparison(view.model().table()).contains(QStringLiteral("empty cache")));
+    view.setAgainst(Against::Present);
+    view.places().setCurrentIndex(view.places().places().index(0, 0));
+    QCOMPARE(view.model().table().shown, std::size_t{0});
+  }
+
+  /// Where the document is run on a server, that is what the dock is about; a model that cannot be opened
+  /// here is nothing to it.
+  void theServerOfTheDocumentComesFirst() {
+    ViewInput input = m_sent;
+    document::Document there = *input.document;
+    there.settings.server = "gpu-3";
+    input.document = std::make_shared<const document::Document>(there);
+    input.servers = {"gpu-3"};
+    ForecastView view;
+    show(view, input, {900, 600});
+    QTRY_COMPARE(view.places().places().rowCount(), 6);
+    const ForecastTable* table = &view.model().table();
+    QCOMPARE(table->places[table->shown].id, QStringLiteral("server gpu-3"));
+    QVERIFY2(forecastComparison(*table).contains(QStringLiteral("nothing was sent there yet")),
+             qPrintable(forecastComparison(*table)));
+    QVERIFY(table->steps.empty());
+
+    // It has answered what was run.
+    auto records = std::make_shared<RunRecords>();
+    for (const auto& record : *input.records) {
+      auto own = std::make_shared<RunRecord>(*record);
+      auto figures = std::make_shared<trace::Progress>(*own->figures);
+      trace::RunState run = figures->runs.at(own->run);
+      run.policy = "vLLM on gpu-3";
+      trace::ServerReported reported;
+      reported.server = "gpu-3";
+      reported.promptTokens = 83;
+      for (const RequestId id : run.requests) {
+        trace::RequestState request = figures->requests.at(id);
+        request.reported = reported;
+        figures->requests.set(id, request);
+      }
+      figures->runs.set(own->run, run);
+      own->figures = figures;
+      records->push_back(std::move(own));
+    }
+    input.records = records;
+    auto forecast = std::make_shared<Forecast>(*input.forecast);
+    forecast->gap = ForecastGap::Problem;
+    forecast->problem = "the model cannot be opened";
+    input.forecast = forecast;
+    view.setInput(input);
+    QTRY_COMPARE(view.model().table().steps.size(), std::size_t{1});
+    table = &view.model().table();
+    QCOMPARE(forecastSentence(*table),
+             QStringLiteral("On gpu-3, vLLM, the next run computes 83 of 83 prompt tokens"));
+    QVERIFY(forecastComparison(*table).contains(QStringLiteral("after the 1 request")));
+    QCOMPARE(table->places[0].problem, QStringLiteral("the model cannot be opened"));
+    view.showPlace(table->places[0].id);
+    QVERIFY(forecastSentence(view.model().table()).contains(QStringLiteral("not known")));
+    QVERIFY(view.model().table().steps.empty());
+  }
+
   void errorsAreSaid() {
     ViewInput input = m_swapped;
     auto forecast = std::make_shared<Forecast>(*m_swapped.forecast);
@@ -290,7 +426,7 @@ class TestForecastViews : public QObject {
     for (int row = 0; row < model.rowCount(); ++row) {
       const ForecastStep& step = table.steps[static_cast<std::size_t>(row)];
       const QModelIndex index = model.index(row, 0);
-      const int sentences = step.doubt.isEmpty() ? 0 : 1;
+      const int sentences = static_cast<int>(step.sentences.size());
       QCOMPARE(model.rowCount(index), static_cast<int>(step.segments.size()) + sentences);
       QCOMPARE(cell(model, row, Column::Name), step.name);
       QCOMPARE(model.isSentence(model.index(0, 0, index)), sentences == 1);
@@ -462,6 +598,7 @@ class TestForecastViews : public QObject {
  private:
   ViewInput m_repeated;  ///< the same query again after it has run
   ViewInput m_swapped;
+  ViewInput m_sent;     ///< the same, with what was run in this window
   ViewInput m_layouts;  ///< its documents in another order, after it has run
   ViewInput m_judge;    ///< another query, before it has run
 };

@@ -1,0 +1,189 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "ui/session/twin_asker.h"
+
+#include "engine/query/json/json.h"
+#include "engine/remote/chat/server_kind.h"
+#include "engine/workbench/run_options.h"
+#include "engine/workbench/setting_values.h"
+
+#include <algorithm>
+#include <exception>
+#include <map>
+#include <optional>
+#include <set>
+#include <utility>
+
+namespace spanscope::ui {
+namespace {
+
+/// The kind of a server as a run there named it: "llama.cpp on gpu-3".
+std::string kindIn(const std::string& policy, const std::string& server) {
+  for (const remote::ServerKindInfo& info : remote::kServerKinds) {
+    const std::string title = std::string(info.title) + " on " + server;
+    const std::size_t at = policy.find(title);
+    if (at == std::string::npos) continue;
+    const std::size_t end = at + title.size();
+    if ((at == 0 || policy[at - 1] == ' ') && (end == policy.size() || policy[end] == ',')) return info.name;
+  }
+  return {};
+}
+
+const trace::RunState* stateOf(const RunRecord& record) {
+  if (record.tab == 0 || record.figures == nullptr) return nullptr;
+  const auto run = record.figures->runs.find(record.run);
+  return run == record.figures->runs.end() ? nullptr : &run->second;
+}
+
+/// The servers that the document is run on.
+std::set<std::string> serversIn(const document::Document& document) {
+  std::set<std::string> names;
+  if (document.settings.runsOnServer()) names.insert(document.settings.server);
+  for (const document::NodeId id : document.ids()) {
+    const std::string& own = document.at(id).server;
+    if (!own.empty() && own != document::kEmbedded) names.insert(own);
+  }
+  return names;
+}
+
+}  // namespace
+
+/// Answers one question after the other. Only its thread touches it.
+class TwinAsker::Answerer {
+ public:
+  std::optional<AskedTwins> answer(const Question& question, const std::stop_token& stop) {
+    AskedTwins answer{.forecast = question.forecast, .twins = {}};
+    const query::ParseResult parsed = query::parseJson(question.forecast->queryJson);
+    if (!parsed.query) return answer;
+    try {
+      useModel(question.settings);
+    } catch (const std::exception& failure) {
+      answer.twins = m_twins.without(
+          std::string("the tokens of this model are not known here: ") + failure.what(), question.named);
+      return answer;
+    }
+    auto made =
+        m_twins.forecast(m_model, *parsed.query, question.settings, *question.sent, question.named, stop);
+    if (!made) return std::nullopt;
+    answer.twins = std::move(*made);
+    return answer;
+  }
+
+ private:
+  void useModel(const workbench::RunSettings& settings) {
+    const std::string id = workbench::promptModelId(settings);
+    if (m_model.tokenizer != nullptr && m_model.id == id) return;
+    m_model = {};
+    const checkpoint::Checkpoint checkpoint(workbench::modelDirectoryOf(settings));
+    workbench::PromptModel model{.id = id, .tokenizer = text::loadTokenizer(checkpoint), .chat = nullptr};
+    model.chat = workbench::templateOf(settings.chatTemplate);
+    if (model.chat == nullptr) model.chat = &text::findChatTemplate(checkpoint);
+    m_model = std::move(model);
+  }
+
+  workbench::TwinForecaster m_twins;
+  workbench::PromptModel m_model;
+};
+
+TwinAsker::TwinAsker(QObject* parent) : QObject(parent), m_answerer(std::make_shared<Answerer>()) {}
+
+TwinAsker::~TwinAsker() {
+  m_stop.request_stop();
+}
+
+void TwinAsker::ask(const ViewInput& input) {
+  readSent(input);
+  Question question{
+      .forecast = input.forecast,
+      .settings = workbench::onlyThose(
+          input.document->settings,
+          {workbench::SettingEffect::Model, workbench::SettingEffect::Plan, workbench::SettingEffect::Run}),
+      .sent = m_sent,
+      .named = m_known};
+  question.settings.model = input.document->settings.model;
+  question.settings.chatTemplate = input.document->settings.chatTemplate;
+  for (const std::string& name : serversIn(*input.document)) {
+    const bool isListed = std::find(input.servers.begin(), input.servers.end(), name) != input.servers.end();
+    const bool isKnown = std::any_of(m_known.begin(), m_known.end(),
+                                     [&name](const auto& known) { return known.server == name; });
+    if (isListed && !isKnown) question.named.push_back({.server = name, .kind = {}});
+  }
+  if (question == m_question) return;
+  m_question = question;
+  m_stop.request_stop();
+  m_stop = {};
+  const std::uint64_t id = ++m_lastId;
+  if (question.forecast == nullptr || question.forecast->queryJson.empty()) {
+    m_isPending = false;
+    m_newest.reset();
+    return;
+  }
+  m_isPending = true;
+  m_thread.post([this, id, question = std::move(question), answerer = m_answerer, stop = m_stop.get_token()] {
+    if (stop.stop_requested()) return;
+    std::optional<AskedTwins> answer = answerer->answer(question, stop);
+    if (!answer || stop.stop_requested()) return;
+    // The thread ends before this object does.
+    QMetaObject::invokeMethod(
+        this, [this, id, made = std::make_shared<const AskedTwins>(std::move(*answer))] { take(id, made); },
+        Qt::QueuedConnection);
+  });
+}
+
+void TwinAsker::take(std::uint64_t id, std::shared_ptr<const AskedTwins> answer) {
+  if (id != m_lastId) return;
+  m_isPending = false;
+  m_newest = std::move(answer);
+  Q_EMIT answered();
+}
+
+void TwinAsker::readSent(const ViewInput& input) {
+  if (m_sent != nullptr && input.records == m_readFrom) return;
+  m_readFrom = input.records;
+  static const RunRecords kNone;
+  const RunRecords& records = m_readFrom ? *m_readFrom : kNone;
+  auto sent = std::make_shared<const std::vector<workbench::SentQuery>>(sentQueries(records));
+  // Records change with every measurement; what was sent does not.
+  if (m_sent == nullptr || *m_sent != *sent) m_sent = std::move(sent);
+  std::map<std::string, std::string> kinds;
+  for (const auto& record : records) {
+    const trace::RunState* const run = stateOf(*record);
+    if (run == nullptr) continue;
+    for (const RequestId id : run->requests) {
+      const auto request = record->figures->requests.find(id);
+      if (request == record->figures->requests.end() || !request->second.reported) continue;
+      const std::string& server = request->second.reported->server;
+      if (const std::string kind = kindIn(run->policy, server); !kind.empty()) kinds[server] = kind;
+    }
+  }
+  m_known.clear();
+  for (const auto& [server, kind] : kinds) m_known.push_back({.server = server, .kind = kind});
+}
+
+std::vector<workbench::SentQuery> sentQueries(const RunRecords& records) {
+  std::vector<workbench::SentQuery> sent;
+  for (const auto& record : records) {
+    const trace::RunState* const run = stateOf(*record);
+    if (run == nullptr || !run->outcome) continue;
+    workbench::SentQuery query{
+        .run = record->run, .queryJson = *run->queryJson, .settings = record->settings, .replies = {}};
+    // A run on servers has its plies written out.
+    const bool hasServer = record->settings.runsOnServer();
+    if (hasServer) query.settings.locality = 0;
+    for (const RequestId id : run->requests) {
+      const auto request = record->figures->requests.find(id);
+      if (request == record->figures->requests.end() || !request->second.outcome) continue;
+      workbench::SentReply reply{.text = request->second.text,
+                                 .endedItself = *request->second.outcome == trace::StepOutcome::EndToken};
+      if (const auto& reported = request->second.reported) {
+        if (!reported->brokenBy.empty()) continue;
+        reply.server = reported->server;
+        reply.promptTokens = reported->promptTokens;
+      }
+      query.replies[{request->second.node, request->second.copy}] = std::move(reply);
+    }
+    sent.push_back(std::move(query));
+  }
+  return sent;
+}
+
+}  // namespace spanscope::ui

@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// Asks the twins of other servers what they would find of a document's next run, on a thread of its own.
+#pragma once
+
+#include "engine/workbench/servers/twin_forecast.h"
+#include "ui/session/task_thread.h"
+#include "ui/session/view_input.h"
+
+#include <QObject>
+
+#include <cstdint>
+#include <memory>
+#include <stop_token>
+#include <string>
+#include <vector>
+
+namespace spanscope::ui {
+
+/// What twins say of the query of a forecast.
+struct AskedTwins {
+  std::shared_ptr<const Forecast> forecast;  ///< whose query it is; never null
+  workbench::TwinForecasts twins;
+};
+
+class TwinAsker : public QObject {
+  Q_OBJECT
+ public:
+  explicit TwinAsker(QObject* parent = nullptr);
+  ~TwinAsker() override;
+
+  /// Asks, if anything that decides it has changed; then answered() follows, with nothing more where the
+  /// query cannot be planned. What was asked before and is not answered yet is dropped.
+  void ask(const ViewInput& input);
+  /// The newest answer; null: there is none yet, or there is no query.
+  const std::shared_ptr<const AskedTwins>& newest() const { return m_newest; }
+  bool isPending() const { return m_isPending; }
+
+ Q_SIGNALS:
+  void answered();
+
+ private:
+  struct Question {
+    std::shared_ptr<const Forecast> forecast;
+    workbench::RunSettings settings;
+    std::shared_ptr<const std::vector<workbench::SentQuery>> sent;
+    std::vector<workbench::NamedTwin> named;
+    bool operator==(const Question&) const = default;
+  };
+  class Answerer;
+
+  void readSent(const ViewInput& input);
+  void take(std::uint64_t id, std::shared_ptr<const AskedTwins> answer);
+
+  Question m_question;
+  std::shared_ptr<const RunRecords> m_readFrom;
+  std::shared_ptr<const std::vector<workbench::SentQuery>> m_sent;
+  std::vector<workbench::NamedTwin> m_known;  ///< servers that have answered, by what `m_readFrom` says
+  std::shared_ptr<const AskedTwins> m_newest;
+  std::uint64_t m_lastId = 0;
+  bool m_isPending = false;
+  std::stop_source m_stop;
+  std::shared_ptr<Answerer> m_answerer;  ///< of the thread
+  TaskThread m_thread;                   ///< ends before everything that its tasks use
+};
+
+/// The queries that were run in this window and have ended, in order.
+std::vector<workbench::SentQuery> sentQueries(const RunRecords& records);
+
+}  // namespace spanscope::ui

@@ -1,0 +1,283 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "ui/views/forecast/forecast_places.h"
+
+#include "ui/views/common/request_names.h"
+#include "ui/views/common/segment_names.h"
+#include "ui/words/tr.h"
+
+#include <algorithm>
+#include <map>
+#include <optional>
+#include <utility>
+
+namespace spanscope::ui {
+namespace {
+
+using twin::Fate;
+using workbench::ServerPrompt;
+using workbench::TwinForecast;
+
+bool isFound(Fate fate) {
+  return fate == Fate::Found || fate == Fate::Moved;
+}
+
+/// How many of the tokens [begin, end) have a fate for which `counts` says so.
+template <class Counts>
+std::int64_t tokensIn(const twin::Answer& answer, std::int64_t begin, std::int64_t end, Counts counts) {
+  std::int64_t tokens = 0;
+  for (const twin::FateRun& run : answer.fates) {
+    if (!counts(run.fate)) continue;
+    tokens += std::max<std::int64_t>(
+        0, std::min<std::int64_t>(end, run.begin + run.count) - std::max<std::int64_t>(begin, run.begin));
+  }
+  return tokens;
+}
+
+run::CountRange exactly(std::int64_t count) {
+  return {.least = count, .most = count};
+}
+
+ForecastCounts countsOf(const ServerPrompt& prompt, const twin::Answer& answer) {
+  const auto all = static_cast<std::int64_t>(prompt.tokens().size());
+  const std::int64_t found = tokensIn(answer, 0, all, isFound);
+  const std::int64_t moved = tokensIn(answer, 0, all, [](Fate fate) { return fate == Fate::Moved; });
+  ForecastCounts counts;
+  counts.prompt = exactly(all);
+  counts.cached = exactly(found);
+  counts.relocated = exactly(moved);
+  counts.computed = exactly(all - found);
+  if (!prompt.holdsReply) return counts;
+  const auto known = static_cast<std::int64_t>(std::count_if(prompt.tokens().begin(), prompt.tokens().end(),
+                                                             [](TokenId token) { return token >= 0; }));
+  counts.prompt.least = known;
+  // Replies that an earlier step leaves may be found as well.
+  counts.cached.most = run::CountRange::kUnbounded;
+  counts.computed.least = 1;
+  return counts;
+}
+
+/// A block of the prompt: found at its beginning, or not at all, as servers find them.
+BlockLook lookOf(const twin::Answer& answer, std::int64_t begin, std::int64_t end, std::int32_t blockSize) {
+  const auto wanted = static_cast<double>(end - begin);
+  const std::int64_t found = tokensIn(answer, begin, end, isFound);
+  const bool isMoved = tokensIn(answer, begin, end, [](Fate fate) { return fate == Fate::Moved; }) > 0;
+  const BlockRole foundRole = isMoved ? BlockRole::Relocated : BlockRole::Hit;
+  BlockLook look;
+  look.role = found == end - begin ? foundRole : BlockRole::Computed;
+  look.share = wanted / blockSize;
+  if (found > 0 && found < end - begin) {
+    look.split = static_cast<double>(found) / wanted;
+    look.found = foundRole;
+  }
+  return look;
+}
+
+/// "218 tokens are found: whole blocks whose hashes are known"
+QString fateWords(const TwinForecast& twin, Fate fate, std::int64_t tokens) {
+  const QString why = QString::fromUtf8(twin::whyAt(*twin.kind, fate));
+  return isFound(fate) ? tr("%1 found: %2").arg(tokens).arg(why) : tr("%1 computed: %2").arg(tokens).arg(why);
+}
+
+QString fateWordsIn(const TwinForecast& twin, const twin::Answer& answer, std::int64_t begin,
+                    std::int64_t end) {
+  QStringList words;
+  for (const twin::FateRun& run : answer.fates) {
+    const std::int64_t tokens = tokensIn(twin::Answer{.fates = {run}}, begin, end, [](Fate) { return true; });
+    if (tokens > 0) words << fateWords(twin, run.fate, tokens);
+  }
+  return words.join(tr("; "));
+}
+
+/// Why, from the beginning of the prompt on: a sentence for each stretch of it.
+QStringList reasonsOf(const TwinForecast& twin, const twin::Answer& answer) {
+  QStringList reasons;
+  if (!answer.place.empty()) reasons << tr("It goes to %1.").arg(QString::fromStdString(answer.place));
+  const auto end = [](const twin::FateRun& run) { return run.begin + run.count; };
+  for (const twin::FateRun& run : answer.fates) {
+    const QString why = QString::fromUtf8(twin::whyAt(*twin.kind, run.fate));
+    const QString what = isFound(run.fate) ? tr("found") : tr("computed");
+    if (run.begin == 0 && run == answer.fates.back())
+      reasons << tr("All %1 tokens %2: %3.").arg(run.count).arg(what, why);
+    else if (run.count == 1)
+      reasons << tr("Token %1 %2: %3.").arg(run.begin).arg(what, why);
+    else
+      reasons << tr("Tokens %1 to %2, %3: %4.").arg(run.begin).arg(end(run) - 1).arg(what, why);
+  }
+  return reasons;
+}
+
+/// The reason that matters most: why not more is found.
+QString shortReason(const TwinForecast& twin, const std::vector<twin::Answer>& answers) {
+  const twin::FateRun* longest = nullptr;
+  for (const twin::Answer& answer : answers) {
+    for (const twin::FateRun& run : answer.fates)
+      if (!isFound(run.fate) && (longest == nullptr || run.count > longest->count)) longest = &run;
+  }
+  if (longest == nullptr) return {};
+  const QString why = QString::fromUtf8(twin::whyAt(*twin.kind, longest->fate));
+  return longest->begin == 0 ? why : tr("from token %1 on: %2").arg(longest->begin).arg(why);
+}
+
+std::vector<ForecastSegment> partsOf(const ViewInput& input, const Forecast& forecast,
+                                     const TwinForecast& twin, const ServerPrompt& prompt,
+                                     const twin::Answer& answer) {
+  const RequestParts parts = requestParts(input, forecast, prompt.table);
+  std::vector<ForecastSegment> rows;
+  std::vector<std::int64_t> lastBlock;
+  const auto all = static_cast<std::int64_t>(prompt.tokens().size());
+  bool isAfterReply = false;
+  std::optional<std::uint32_t> last;
+  for (const trace::PartRange& range : parts.parts.visible()) {
+    const bool goesOn = std::exchange(last, range.part) == range.part;
+    if (!goesOn) {
+      ForecastSegment& row = rows.emplace_back();
+      lastBlock.push_back(-1);
+      row.name = parts.names[range.part].name;
+      row.hue = parts.names[range.part].hue;
+      if (input.document->contains(parts.names[range.part].id)) row.node = parts.names[range.part].id;
+      row.kind = tr("dependent");
+      row.base = range.begin;
+      row.isAfterReply = isAfterReply;
+      row.sees = tr("all that stands before it");
+    }
+    ForecastSegment& row = rows.back();
+    const std::int64_t count = range.end - range.begin;
+    const std::int64_t found = tokensIn(answer, range.begin, range.end, isFound);
+    const std::int64_t moved =
+        tokensIn(answer, range.begin, range.end, [](Fate fate) { return fate == Fate::Moved; });
+    row.account.hit += found - moved;
+    row.account.relocated += moved;
+    row.account.computed += count - found;
+    row.holdsReply = row.holdsReply ||
+                     std::any_of(prompt.tokens().begin() + range.begin, prompt.tokens().begin() + range.end,
+                                 [](TokenId token) { return token < 0; });
+    row.cached += exactly(found);
+    row.relocated += exactly(moved);
+    for (std::int64_t block = range.begin / twin.blockSize; block * twin.blockSize < range.end; ++block) {
+      if (std::exchange(lastBlock.back(), block) == block) continue;
+      const std::int64_t begin = block * twin.blockSize;
+      row.blocks.push_back(lookOf(answer, begin, std::min(all, begin + twin.blockSize), twin.blockSize));
+    }
+    const QString words = fateWordsIn(twin, answer, range.begin, range.end);
+    row.blockWords += row.blockWords.isEmpty() ? words : tr("; ") + words;
+    isAfterReply = isAfterReply || row.holdsReply;
+  }
+  return rows;
+}
+
+const std::vector<twin::Answer>& answersOf(const TwinForecast& twin, Against against) {
+  return against == Against::Present ? twin.present : twin.empty;
+}
+
+QString nameOf(const TwinForecast& twin) {
+  if (!twin.server.empty()) {
+    const QString own = QString::fromStdString(twin.server);
+    return twin.kind == nullptr ? own : tr("%1, %2").arg(own, QString::fromUtf8(twin.kind->title));
+  }
+  const QString title = QString::fromUtf8(twin.kind->title);
+  // Of this kind there are two.
+  if (twin.kind->name == std::string_view("llama.cpp"))
+    return tr("%1, %2").arg(title, QString::fromStdString(twin.setup));
+  return title;
+}
+
+QString historyText(const TwinForecast& twin, Against against) {
+  if (against == Against::Empty) return tr("with an empty cache");
+  if (!twin.server.empty()) {
+    return twin.earlier == 0   ? tr("this window has sent nothing there yet")
+           : twin.earlier == 1 ? tr("after the 1 request that this window sent there")
+                               : tr("after the %1 requests that this window sent there").arg(twin.earlier);
+  }
+  return twin.earlier == 0   ? tr("nothing was run in this window yet")
+         : twin.earlier == 1 ? tr("after the 1 request that was run in this window")
+                             : tr("after the %1 requests that were run in this window").arg(twin.earlier);
+}
+
+ForecastPlace placeOf(const TwinForecast& twin, const std::vector<ServerPrompt>& prompts, Against against,
+                      const QString& own) {
+  ForecastPlace place;
+  place.id = QString::fromStdString(twin.id);
+  place.name = nameOf(twin);
+  place.isOwn = own == place.id;
+  place.problem = QString::fromStdString(twin.problem);
+  if (!place.problem.isEmpty()) return place;
+  const std::vector<twin::Answer>& answers = answersOf(twin, against);
+  for (std::size_t i = 0; i < answers.size(); ++i) place.counts += countsOf(prompts[i], answers[i]);
+  place.why = shortReason(twin, answers);
+  place.setup = tr("%1 %2, %3")
+                    .arg(QString::fromUtf8(twin.kind->title), QString::fromUtf8(twin.kind->version),
+                         QString::fromStdString(twin.setup));
+  // What else it was started with is not known.
+  if (!twin.server.empty()) place.setup += tr(" as it starts by itself");
+  place.history = historyText(twin, against);
+  return place;
+}
+
+}  // namespace
+
+QString placeHere() {
+  return QStringLiteral("here");
+}
+
+QString ownPlace(const document::Document& document) {
+  return document.settings.runsOnServer()
+             ? QStringLiteral("server ") + QString::fromStdString(document.settings.server)
+             : placeHere();
+}
+
+std::vector<ForecastPlace> forecastPlaces(const ViewInput& input, Against against, const AskedTwins* twins) {
+  const Forecast& forecast = *input.forecast;
+  const QString own = ownPlace(*input.document);
+  std::vector<ForecastPlace> places;
+  ForecastPlace& here = places.emplace_back();
+  here.id = placeHere();
+  here.name = tr("As %1 here").arg(QString::fromStdString(forecast.policy));
+  here.isOwn = own == here.id;
+  if (!forecast.isKnown()) here.problem = QString::fromStdString(forecast.problem);
+  if (twins != nullptr) {
+    for (const TwinForecast& twin : twins->twins.twins)
+      places.push_back(placeOf(twin, twins->twins.prompts, against, own));
+  }
+  // The document names a server that is in no list, or was not asked about yet.
+  const bool isThere =
+      std::any_of(places.begin(), places.end(), [](const ForecastPlace& place) { return place.isOwn; });
+  if (isThere) return places;
+  ForecastPlace& gone = places.emplace_back();
+  gone.id = own;
+  gone.name = QString::fromStdString(input.document->settings.server);
+  gone.isOwn = true;
+  const bool isListed = std::find(input.servers.begin(), input.servers.end(),
+                                  input.document->settings.server) != input.servers.end();
+  gone.problem = isListed ? tr("it is being asked") : tr("there is no server of this name in the list");
+  return places;
+}
+
+std::vector<ForecastStep> twinSteps(const ViewInput& input, const AskedTwins& asked, const TwinForecast& twin,
+                                    Against against) {
+  const Forecast& forecast = *asked.forecast;
+  const std::vector<twin::Answer>& answers = answersOf(twin, against);
+  std::vector<NamedStep> named;
+  for (std::size_t i = 0; i < answers.size(); ++i) {
+    const NodePath& node = asked.twins.prompts[i].name.first;
+    named.push_back(
+        {.step = static_cast<StepIndex>(i), .node = forecast.paths.nodeOf(node), .isRoot = node.empty()});
+  }
+  const std::map<StepIndex, QString> names = stepNames(*input.document, named);
+  std::vector<ForecastStep> steps;
+  for (std::size_t i = 0; i < answers.size(); ++i) {
+    const ServerPrompt& prompt = asked.twins.prompts[i];
+    ForecastStep step;
+    step.step = static_cast<StepIndex>(i);
+    step.name = names.at(step.step);
+    if (input.document->contains(named[i].node)) step.node = named[i].node;
+    step.counts = countsOf(prompt, answers[i]);
+    if (prompt.holdsReply)
+      step.sentences << tr("Bounds only: the prompt holds a reply that has yet to be sampled.");
+    step.sentences << reasonsOf(twin, answers[i]);
+    step.segments = partsOf(input, forecast, twin, prompt, answers[i]);
+    steps.push_back(std::move(step));
+  }
+  return steps;
+}
+
+}  // namespace spanscope::ui

@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include "ui/views/common/block_painter.h"
+#include "ui/views/forecast/forecast_table.h"
+
+#include <QAbstractTableModel>
+#include <QTreeView>
+
+#include <vector>
+
+namespace spanscope::ui {
+
+/// The places of a forecast, a row each.
+class PlaceModel : public QAbstractTableModel {
+  Q_OBJECT
+ public:
+  enum Column { Name, Found, Why, ColumnCount };
+
+  using QAbstractTableModel::QAbstractTableModel;
+
+  void setPlaces(std::vector<ForecastPlace> places, const Theme& theme);
+  const std::vector<ForecastPlace>& places() const { return m_places; }
+
+  int rowCount(const QModelIndex& parent = {}) const override;
+  int columnCount(const QModelIndex& parent = {}) const override;
+  QVariant data(const QModelIndex& index, int role = Qt::DisplayRole) const override;
+  QVariant headerData(int section, Qt::Orientation orientation, int role = Qt::DisplayRole) const override;
+
+ private:
+  QString text(const ForecastPlace& place, int column) const;
+
+  std::vector<ForecastPlace> m_places;
+  Theme m_theme;
+};
+
+/// Shows what is found at each place; the chosen one is what the forecast shows.
+class PlaceList : public QTreeView {
+  Q_OBJECT
+ public:
+  explicit PlaceList(QWidget* parent = nullptr);
+
+  void showPlaces(const ForecastTable& table, const Theme& theme);
+  const PlaceModel& places() const { return *m_model; }
+  /// The reasons are left out where the list stands beside what it chooses.
+  void setNarrow(bool narrow);
+  QSize sizeHint() const override;
+  QSize minimumSizeHint() const override;
+
+ Q_SIGNALS:
+  void placeChosen(const QString& id);
+
+ private:
+  PlaceModel* m_model;
+  bool m_isFilling = false;
+};
+
+/// "2624 of 4539"
+QString foundText(const ForecastPlace& place);
+/// What the row says, in sentences.
+QString placeTip(const ForecastPlace& place);
+
+}  // namespace spanscope::ui
