@@ -64,6 +64,7 @@ class TestLlamaCppTwin : public QObject {
     QTest::addColumn<int>("count");
     QTest::newRow("golden") << SPANSCOPE_GOLDEN_DIR "/llama-server/completions.jsonl.gz" << 40;
     QTest::newRow("more") << SPANSCOPE_TEST_DATA_DIR "/llama-server.jsonl.gz" << 60;
+    QTest::newRow("conversations") << SPANSCOPE_TEST_DATA_DIR "/llama-server-conversations.jsonl.gz" << 24;
   }
   /// Every scenario that was recorded from the server, request by request, from its requests alone.
   void recorded() {
