@@ -5,6 +5,7 @@
 #include "engine/model/config.h"
 #include "engine/query/files/path_pattern.h"
 #include "engine/workbench/run_options.h"
+#include "ui/session/remote_request.h"
 #include "ui/session/run_inputs.h"
 
 #include <QDir>
@@ -22,15 +23,19 @@ std::vector<Problem> ProblemFinder::find(const document::Document& document,
                                          const std::optional<QString>& path, document::NodeId top) {
   m_counts = countsOf(tokenizer, counts ? counts : m_counts);
   ProblemContext context;
-  context.devices = devices;
+  // A server has a model and a device of its own, and what is wrong with those here is nothing to it.
+  const bool isHere = !goesOnlyToServers(document);
+  if (isHere) context.devices = devices;
   if (path) {
-    context.modelObstacle = modelOf(document.settings).obstacle;
-    context.guessedTemplate = modelOf(document.settings).guessedTemplate;
+    if (isHere) {
+      context.modelObstacle = modelOf(document.settings).obstacle;
+      context.guessedTemplate = modelOf(document.settings).guessedTemplate;
+    }
     context.fileObstacle = [this, &path](const std::string& file, document::FileUse use) {
       return use == document::FileUse::Text ? fileObstacle(*path, file) : documentsObstacle(*path, file);
     };
   }
-  if (tokenizer != nullptr) {
+  if (tokenizer != nullptr && isHere) {
     // A prompt has at least the tokens that are counted already.
     context.countTokens = [this](const std::string& text) { return m_counts->count(text).value_or(0); };
     context.contextLength = modelOf(document.settings).contextLength;
