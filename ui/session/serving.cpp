@@ -153,11 +153,7 @@ struct Serving::Running {
 };
 
 QString portProblem(int port, const QString& found) {
-  return Serving::tr(
-             "Port %1 cannot be had (%2): another program answers there, perhaps spanq serve or "
-             "another window. Choose another port, or end that program.")
-      .arg(port)
-      .arg(found);
+  return Serving::tr("Port %1: %2. Choose another one, or end the program that has it.").arg(port).arg(found);
 }
 
 Serving::Serving(EngineHost& engine, QObject* parent)

@@ -118,7 +118,7 @@ class Serving : public QObject {
   std::unique_ptr<Running> m_running;  ///< null: nothing is served
 };
 
-/// "Port 8000 is taken …", with what to do; `found`: what the system says.
+/// "Port 8000: Address already in use. …", with what to do; `found`: what the system says.
 QString portProblem(int port, const QString& found);
 
 }  // namespace spanscope::ui

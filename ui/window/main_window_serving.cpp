@@ -93,6 +93,8 @@ void MainWindow::keepRequest(std::uint64_t number) {
   showRequest(number);
   OpenDocument* const shown = m_workspace.current();
   if (shown == nullptr || shown->served != number) return;
+  if (const auto entry = m_workspace.serving().entry(number); entry && !entry->keepsTexts)
+    return say(tr("The texts of request %1 are not kept: there is no query to keep.").arg(number));
   if (!shown->isPreview) return say(tr("Request %1 is kept already.").arg(number));
   shown->isPreview = false;
   // It is asked about before it is lost.

@@ -69,7 +69,9 @@ QString servingText(const ServingState& state) {
     case ServingPhase::Starting:
       return RequestsPanel::tr("Beginning to serve…");
     case ServingPhase::On:
-      return RequestsPanel::tr("Serving %1 at %2").arg(state.model, state.url);
+      return state.settings.keepsTexts
+                 ? RequestsPanel::tr("Serving %1 at %2").arg(state.model, state.url)
+                 : RequestsPanel::tr("Serving %1 at %2, texts are not kept").arg(state.model, state.url);
     case ServingPhase::Ending:
       return state.answering == 1
                  ? RequestsPanel::tr("Ending: 1 request is being answered")
@@ -320,7 +322,7 @@ RequestsPanel::RequestsPanel(QWidget* parent)
   connect(m_table, &QTableView::clicked, this, [this](const QModelIndex& index) { choose(index.row()); });
   connect(m_table, &QTableView::activated, this, [this](const QModelIndex& index) { choose(index.row()); });
   connect(m_table->selectionModel(), &QItemSelectionModel::selectionChanged, this,
-          [this] { m_keep->setEnabled(chosen() != 0); });
+          [this] { m_keep->setEnabled(canKeep()); });
   connect(m_switch, &QPushButton::clicked, this, &RequestsPanel::switchWanted);
   connect(m_close, &QToolButton::clicked, this, &RequestsPanel::closeWanted);
   connect(m_keep, &QPushButton::clicked, this, [this] {
@@ -383,7 +385,7 @@ void RequestsPanel::showState() {
   m_port->setVisible(isOff);
   m_keepsTexts->setVisible(isOff);
   m_keep->setVisible(!state.entries.empty());
-  m_keep->setEnabled(chosen() != 0);
+  m_keep->setEnabled(canKeep());
   QString text = tr("Stop serving");
   if (isOff) text = tr("Serve");
   if (state.phase == ServingPhase::Ending) text = tr("End at once");
@@ -394,19 +396,30 @@ void RequestsPanel::showState() {
   m_pages->setCurrentWidget(state.entries.empty() ? static_cast<QWidget*>(m_empty) : m_table);
   colorLabel(*m_empty, m_theme, Role::TextSecond);
   m_empty->setFont(m_theme.interfaceFont());
-  m_empty->setText(
-      state.phase == ServingPhase::On
-          ? tr("Requests stand here as they come. OpenAI's clients take %1/v1 as their base URL, SPNL's "
-               "endpoint is %1/v1/query/execute; nobody needs a key.%2")
-                .arg(state.url, state.settings.keepsTexts ? QString() : tr(" Texts are not kept."))
-          : tr("Programs on this machine that speak OpenAI's or SPNL's protocol can ask this window's model, "
-               "over its cache. Each request is then seen here like a run of yours, and can be kept as a "
-               "document."));
+  QString help =
+      tr("Programs on this machine that speak OpenAI's or SPNL's protocol can ask this window's model, "
+         "over its cache. Each request is then seen here like a run of yours, and can be kept as a "
+         "document.");
+  if (state.phase == ServingPhase::On) {
+    help = tr("Requests stand here as they come. OpenAI's clients take %1/v1 as their base URL, SPNL's "
+              "endpoint is "
+              "%1/v1/query/execute; nobody needs a key.")
+               .arg(state.url);
+  } else if (isOff && !state.problem.isEmpty()) {
+    // The line above need not have room for all of it.
+    help = state.problem + QStringLiteral("\n\n") + help;
+  }
+  m_empty->setText(help);
 }
 
 std::uint64_t RequestsPanel::chosen() const {
   const QModelIndexList rows = m_table->selectionModel()->selectedRows();
   return rows.isEmpty() ? 0 : m_model->entry(rows.front().row()).number;
+}
+
+bool RequestsPanel::canKeep() const {
+  const int row = m_model->rowOf(chosen());
+  return row >= 0 && m_model->entry(row).keepsTexts;
 }
 
 void RequestsPanel::choose(int row) {

@@ -78,6 +78,7 @@ class RequestsPanel : public QWidget {
   void showState();
   void choose(int row);
   std::uint64_t chosen() const;  ///< 0: none
+  bool canKeep() const;          ///< whether there is a query to keep
 
   RequestsModel* m_model;
   QTableView* m_table;

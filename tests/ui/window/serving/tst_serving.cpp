@@ -347,6 +347,11 @@ void TestServing::textsStayOutOnRequest() {
   QCOMPARE(workspace.shownRun(), entry.run);
   const std::unique_ptr<Answer> shown = shownAnswer(workspace);
   QVERIFY(shown != nullptr && shown->text.isEmpty());
+  // There is nothing to keep.
+  window.perform(QStringLiteral("run.requests"));
+  QVERIFY(!inWindow<QPushButton>(window, "keepRequest")->isEnabled());
+  window.perform(QStringLiteral("run.keep-request:1"));
+  QVERIFY(workspace.current()->isPreview);
   QCOMPARE(shown->promptTokens, *entry.prompt);
   QVERIFY(workspace.input().shownRequest() != 0);
   QVERIFY(workspace.input().trace->contradictions().empty());
@@ -399,7 +404,7 @@ void TestServing::aTakenPortIsSaid() {
   const ServingState state = *workspace.serving().state();
   QCOMPARE(state.phase, ServingPhase::Off);
   QVERIFY(state.problem.contains(QString::number(taken)));
-  QVERIFY(state.problem.contains(QStringLiteral("Choose another port")));
+  QVERIFY(state.problem.contains(QStringLiteral("Choose another one")));
   QCOMPARE(servingText(state), state.problem);
   QVERIFY(servingStatus(state).isEmpty());
   // The next attempt may succeed.
