@@ -9,7 +9,7 @@ namespace {
 
 constexpr double kBarHeight = 6;
 constexpr double kTitleTop = 8;
-constexpr double kSlack = 0.1;  ///< part of a line that may stand out into the space below
+constexpr double kSlack = 0.1;         ///< part of a line that may stand out into the space below
 constexpr double kLeastWithText = 38;  ///< height of a card that has room for a line below its title
 constexpr double kScaleStep = 1.0625;
 

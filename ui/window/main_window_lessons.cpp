@@ -164,8 +164,8 @@ void MainWindow::lightDock() {
   }
 }
 
-/// Nobody in a class is to choose an example: a step that is presented before any query is open has the screen to
-/// itself.
+/// Nobody in a class is to choose an example: a step that is presented before any query is open has the
+/// screen to itself.
 void MainWindow::showPages() {
   const bool isShown = !m_isPresenting || !isWelcome();
   if (isShown == !m_pages->isHidden()) return;

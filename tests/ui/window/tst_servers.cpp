@@ -9,6 +9,8 @@
 #include "ui/document/document_file.h"
 #include "ui/session/model_choices.h"
 #include "ui/session/run_list.h"
+#include "ui/session/twin_asker.h"
+#include "ui/views/forecast/forecast_table.h"
 #include "ui/views/output/output_model.h"
 #include "ui/views/timeline/timeline_model.h"
 #include "ui/views/view.h"
@@ -30,6 +32,7 @@
 #include <QToolButton>
 
 #include <algorithm>
+#include <atomic>
 #include <memory>
 #include <string>
 
@@ -76,6 +79,12 @@ std::unique_ptr<DocumentModel> judging() {
   auto model = std::make_unique<DocumentModel>(std::move(*opened.document));
   model->setTitle(QStringLiteral("judging"));
   return model;
+}
+
+std::unique_ptr<DocumentModel> asking() {
+  document::OpenedDocument opened = document::readDocument(
+      R"({"g": {"model": "spnl/spanlet", "max_tokens": 4, "temperature": 0.0, "input": {"user": "Name a town."}}})");
+  return std::make_unique<DocumentModel>(std::move(*opened.document));
 }
 
 /// Waits for the end of a run that begins. Returns what went wrong, in words.
@@ -277,6 +286,71 @@ class TestServers : public QObject {
     // What was in view before stays there.
     QCOMPARE(workspace.input().replay.origin, TraceOrigin::Session);
     QVERIFY(!workspace.engine().isBusy());
+  }
+
+  /// What is wrong with the model here is nothing to a server.
+  void aModelThatIsNotHereRunsThere() {
+    Server server(llama(pieces("Lisbon")));
+    Workspace workspace(test::cpuBackends());
+    workspace.servers().put({.name = "gpu-3", .url = server.address()});
+    workspace.readServers();
+    workspace.open(judging());
+    workspace.model()->change(QStringLiteral("Model"), [](document::Document& document) {
+      document.settings.model = "/nowhere/at/all";
+    });
+    const QString here = runToItsEnd(workspace);
+    QVERIFY2(here.contains(QStringLiteral("cannot be opened")), qPrintable(here));
+    chooseServer(*workspace.model(), "gpu-3");
+    QCOMPARE(runToItsEnd(workspace), QString());
+    QCOMPARE(answersOf(workspace).size(), std::size_t{2});
+    QCOMPARE(answersOf(workspace).front().text, QStringLiteral("Lisbon"));
+    // A step that stays here needs it.
+    workspace.model()->change(QStringLiteral("Server"), [](document::Document& document) {
+      document::setServer(document, document.root(), document::kEmbedded);
+    });
+    QVERIFY(runToItsEnd(workspace).contains(QStringLiteral("cannot be opened")));
+  }
+
+  /// The forecast is of the document's server: what it was sent from this window it finds.
+  void theForecastIsThatOfTheServer() {
+    std::atomic<int> counted = 0;
+    Server server([&counted](const QByteArray& request) {
+      QByteArray answer = pieces("Lisbon");
+      answer.replace("\"cache_n\":8,\"prompt_n\":32",
+                     "\"cache_n\":0,\"prompt_n\":" + QByteArray::number(counted.load()));
+      return llama(answer)(request);
+    });
+    Workspace workspace(test::cpuBackends());
+    workspace.servers().put({.name = "gpu-3", .url = server.address()});
+    workspace.readServers();
+    workspace.open(asking());
+    chooseServer(*workspace.model(), "gpu-3");
+    TwinAsker twins;
+    const auto table = [&] {
+      twins.ask(workspace.input());
+      return forecastTable(workspace.input(), Against::Present, {}, twins.newest().get());
+    };
+    const auto shown = [&table] {
+      const ForecastTable now = table();
+      return now.places.empty() ? ForecastPlace() : now.places.at(now.shown);
+    };
+    QTRY_VERIFY_WITH_TIMEOUT(shown().problem.contains(QStringLiteral("nothing was sent there yet")),
+                             kServerPatience);
+    QCOMPARE(shown().name, QStringLiteral("gpu-3"));
+    counted = static_cast<int>(twins.newest()->twins.prompts.at(0).tokens().size());
+    QCOMPARE(runToItsEnd(workspace), QString());
+    QTRY_COMPARE_WITH_TIMEOUT(shown().counts.cached.least, std::int64_t{counted - 1}, kServerPatience);
+    const ForecastTable now = table();
+    QCOMPARE(shown().name, QStringLiteral("gpu-3, llama.cpp"));
+    QCOMPARE(now.totals.prompt.least, std::int64_t{counted});
+    QVERIFY2(shown().history.contains(QStringLiteral("1 request")), qPrintable(shown().history));
+    // Here nothing was run, and the other servers have had what was run anywhere.
+    QCOMPARE(now.places.at(0).counts.cached.least, std::int64_t{0});
+    QVERIFY(now.places.at(2).counts.cached.least > 0);
+    // From then on it counts otherwise.
+    counted = counted + 5;
+    QCOMPARE(runToItsEnd(workspace), QString());
+    QTRY_VERIFY_WITH_TIMEOUT(shown().problem.contains(QStringLiteral("another tokenizer")), kServerPatience);
   }
 
   void theDialogKeepsAndAsks() {
