@@ -28,8 +28,14 @@ std::string kindIn(const std::string& policy, const std::string& server) {
   return {};
 }
 
+/// Whether a run was made since this program started: of a document, or asked for by another program. Runs of
+/// files and of earlier starts stand in the history, too.
+bool isOfThisStart(const RunRecord& record) {
+  return record.tab != 0 || (record.trace != nullptr && record.file.isEmpty() && record.hasSettings);
+}
+
 const trace::RunState* stateOf(const RunRecord& record) {
-  if (record.tab == 0 || record.figures == nullptr) return nullptr;
+  if (!isOfThisStart(record) || record.figures == nullptr) return nullptr;
   const auto run = record.figures->runs.find(record.run);
   return run == record.figures->runs.end() ? nullptr : &run->second;
 }
@@ -163,7 +169,8 @@ std::vector<workbench::SentQuery> sentQueries(const RunRecords& records) {
   std::vector<workbench::SentQuery> sent;
   for (const auto& record : records) {
     const trace::RunState* const run = stateOf(*record);
-    if (run == nullptr || !run->outcome) continue;
+    // Without its texts nothing is known of what a server would have found of it.
+    if (run == nullptr || !run->outcome || run->queryJson->empty()) continue;
     workbench::SentQuery query{
         .run = record->run, .queryJson = *run->queryJson, .settings = record->settings, .replies = {}};
     // A run on servers has its plies written out.

@@ -7,6 +7,7 @@
 #include "tests/support/test_program.h"
 #include "tests/ui/window/fresh_window.h"
 #include "ui/session/run_list.h"
+#include "ui/session/twin_asker.h"
 #include "ui/views/output/output_model.h"
 #include "ui/window/requests_panel.h"
 #include "ui/window/workspace.h"
@@ -209,6 +210,10 @@ void TestServing::aRequestIsSeenAsARun() {
     (lookup->outcome == trace::LookupOutcome::Miss ? misses : hits) += 1;
   }
   QVERIFY(hits > 0 && misses > 0);
+  // A twin of another server is given them as what was asked before.
+  const std::vector<workbench::SentQuery> sent = sentQueries(*workspace.history().records());
+  QCOMPARE(sent.size(), std::size_t{2});
+  QVERIFY(sent.back().queryJson.find("What does Mira bake?") != std::string::npos);
   // And what the answer read, as the settings have it recorded.
   QVERIFY(workspace.serving().runSettings().observe);
   QVERIFY(!workspace.input().trace->request(request)->of<trace::SegmentAttention>().empty());
@@ -347,6 +352,7 @@ void TestServing::textsStayOutOnRequest() {
   QCOMPARE(workspace.shownRun(), entry.run);
   const std::unique_ptr<Answer> shown = shownAnswer(workspace);
   QVERIFY(shown != nullptr && shown->text.isEmpty());
+  QVERIFY(sentQueries(*workspace.history().records()).empty());
   // There is nothing to keep.
   window.perform(QStringLiteral("run.requests"));
   QVERIFY(!inWindow<QPushButton>(window, "keepRequest")->isEnabled());
