@@ -16,6 +16,12 @@ namespace {
 constexpr int kInText = 200;
 constexpr int kWithCategory = 100;
 
+bool hasWords(const QString& text, const QString& wanted) {
+  const QStringList words = wanted.split(QLatin1Char(' '));
+  return std::all_of(words.begin(), words.end(),
+                     [&text](const QString& word) { return text.contains(word, Qt::CaseInsensitive); });
+}
+
 }  // namespace
 
 void PaletteModel::setEntries(std::vector<PaletteEntry> entries) {
@@ -43,6 +49,7 @@ std::vector<PaletteModel::Hit> PaletteModel::hits() const {
       continue;
     }
     Hit hit{.entry = i, .score = 0, .matched = {}};
+    if (m_entries[i].byWords && !hasWords(info.text, wanted)) continue;
     const QString category = categoryTitle(info.category);
     const qsizetype prefix = category.size() + 1;
     if (const auto inText = fuzzyMatch(wanted, info.text)) {

@@ -14,6 +14,9 @@ namespace spanscope::ui {
 struct PaletteEntry {
   CommandInfo info;
   bool enabled = true;  ///< the command would do something now
+  /// Its text is a sentence, in which letters stand here and there whatever is typed: it is found only where
+  /// each typed word stands in it.
+  bool byWords = false;
 };
 
 /// Makes entries from the table. `enabled` says of each id whether the command would do something now.

@@ -345,7 +345,7 @@ void MainWindow::openPalette() {
     info.category = CommandCategory::Learn;
     info.text = tr("Lesson: %1").arg(listed.title);
     info.help = listed.after;
-    entries.push_back({.info = std::move(info), .enabled = m_commands.find(lesson)->when()});
+    entries.push_back({.info = std::move(info), .enabled = m_commands.find(lesson)->when(), .byWords = true});
   }
   m_palette->open(std::move(entries));
 }

@@ -21,6 +21,7 @@ class TestCommandPalette : public QObject {
  private Q_SLOTS:
   void matching_data();
   void matching();
+  void sentencesAreFoundByWords();
   void bestPlacesAreFound();
   void wordStartsGoFirst();
   void modelIsSound();
@@ -91,6 +92,25 @@ void TestCommandPalette::matching() {
     QCOMPARE(text[place].toCaseFolded(), letters[i]);
     if (i > 0) QVERIFY(place > match->positions[static_cast<std::size_t>(i - 1)]);
   }
+}
+
+void TestCommandPalette::sentencesAreFoundByWords() {
+  CommandInfo sentence;
+  sentence.id = QStringLiteral("learn.lesson:11");
+  sentence.text = QStringLiteral("Lesson: What span queries save on a conversation");
+  std::vector<PaletteEntry> entries = allEntries();
+  entries.push_back({.info = sentence, .byWords = true});
+  PaletteModel model;
+  model.setEntries(entries);
+  const auto isFound = [&](const char* wanted) {
+    model.setFilter(QString::fromLatin1(wanted));
+    for (int row = 0; row < model.rowCount({}); ++row) {
+      if (model.idAt(row) == sentence.id) return true;
+    }
+    return false;
+  };
+  QVERIFY(isFound("conversation") && isFound("span conv") && isFound("LESSON") && isFound(""));
+  QVERIFY(!isFound("swap") && !isFound("wsq") && !isFound("conversation zebra"));
 }
 
 void TestCommandPalette::bestPlacesAreFound() {
