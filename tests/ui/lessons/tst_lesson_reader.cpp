@@ -291,7 +291,7 @@ class TestLessonReader : public QObject {
     QTRY_VERIFY(reader().width() < m_window->width() / 2);
     QTest::keyClick(&reader(), Qt::Key_PageUp);
     QTest::keyClick(&reader(), Qt::Key_Escape);
-    QVERIFY(reader().width() < m_window->width() / 2);
+    QTRY_VERIFY(reader().width() < m_window->width() / 2);
   }
 
   /// A lesson for any model takes the one that the learner has chosen; what holds of the bundled one alone is
@@ -402,7 +402,7 @@ class TestLessonReader : public QObject {
     LessonMarks& marks = m_window->lessonMarks();
     Dock* table = m_window->docks().dock(QStringLiteral("block-table"));
     Dock* tokens = m_window->docks().dock(QStringLiteral("tokens"));
-    // The pool covers the block table; the block is framed where the tokens are.
+    // The pool covers the block table; the block is framed in it.
     QVERIFY(table->visibleRegion().isEmpty());
     lesson::Target block{.kind = lesson::Target::Kind::Block, .number = 3};
     lesson::Target token{.kind = lesson::Target::Kind::Token, .number = 40};
@@ -415,13 +415,21 @@ class TestLessonReader : public QObject {
                             [&](const LessonMarks::Frame& frame) { return frame.window == tokens; }));
     tokens->setFloating(false);
     tokens->close();
+    const auto isFramedIn = [&](const Dock& dock) {
+      const QRect inWindow(dock.mapTo(m_window, QPoint()), dock.size());
+      return std::any_of(marks.frames().begin(), marks.frames().end(), [&](const LessonMarks::Frame& frame) {
+        return frame.window == m_window && inWindow.contains(frame.place);
+      });
+    };
+    Dock* pool = m_window->docks().dock(QStringLiteral("pool"));
     marks.bring(block);
-    QTRY_VERIFY(!table->visibleRegion().isEmpty());
-    QTRY_VERIFY(
-        std::any_of(marks.frames().begin(), marks.frames().end(), [&](const LessonMarks::Frame& frame) {
-          const QRect inWindow(table->mapTo(m_window, QPoint()), table->size());
-          return frame.window == m_window && inWindow.contains(frame.place);
-        }));
+    QTRY_VERIFY(!pool->visibleRegion().isEmpty() && isFramedIn(*pool));
+    // The dock of the step comes back for it; covered by another, it comes to the front.
+    pool->close();
+    marks.bring(block);
+    QTRY_VERIFY(!pool->visibleRegion().isEmpty() && isFramedIn(*pool));
+    table->raise();
+    QTRY_VERIFY(pool->visibleRegion().isEmpty() && isFramedIn(*table));
     marks.bring({.kind = lesson::Target::Kind::Dock, .dock = "pool"});
     QTRY_VERIFY(!m_window->docks().dock(QStringLiteral("pool"))->visibleRegion().isEmpty());
   }
