@@ -2,6 +2,7 @@
 #include "ui/export/view_picture.h"
 
 #include "ui/export/smallest_type.h"
+#include "ui/views/common/late_view.h"
 
 #include <QCoreApplication>
 
@@ -26,7 +27,15 @@ struct OffscreenView {
     input.theme = theme;
     view->setModel(&model);
     view->setInput(input);
-    // Views that wait for a quiet moment to compute, and layouts, get theirs before anything is painted.
+    settle();
+    auto* late = dynamic_cast<LateView*>(view.get());
+    if (late == nullptr) return;
+    late->finish();
+    settle();
+  }
+
+  /// Views that wait for a quiet moment to compute, and layouts, get theirs before anything is painted.
+  static void settle() {
     for (int i = 0; i < kRounds; ++i) QCoreApplication::processEvents(QEventLoop::ExcludeUserInputEvents);
   }
 

@@ -7,6 +7,7 @@
 #include "engine/workbench/setting_values.h"
 
 #include <algorithm>
+#include <chrono>
 #include <exception>
 #include <map>
 #include <optional>
@@ -124,19 +125,29 @@ void TwinAsker::ask(const ViewInput& input) {
     return;
   }
   m_isPending = true;
-  m_thread.post([this, id, question = std::move(question), answerer = m_answerer, stop = m_stop.get_token()] {
-    if (stop.stop_requested()) return;
-    std::optional<AskedTwins> answer = answerer->answer(question, stop);
-    if (!answer || stop.stop_requested()) return;
-    // The thread ends before this object does.
-    QMetaObject::invokeMethod(
-        this, [this, id, made = std::make_shared<const AskedTwins>(std::move(*answer))] { take(id, made); },
-        Qt::QueuedConnection);
-  });
+  const auto coming = std::make_shared<std::promise<std::shared_ptr<const AskedTwins>>>();
+  m_coming = coming->get_future().share();
+  m_thread.post(
+      [this, id, question = std::move(question), answerer = m_answerer, coming, stop = m_stop.get_token()] {
+        std::optional<AskedTwins> answer;
+        if (!stop.stop_requested()) answer = answerer->answer(question, stop);
+        if (!answer || stop.stop_requested()) return coming->set_value(nullptr);
+        const auto made = std::make_shared<const AskedTwins>(std::move(*answer));
+        coming->set_value(made);
+        // The thread ends before this object does.
+        QMetaObject::invokeMethod(
+            this, [this, id, made] { take(id, made); }, Qt::QueuedConnection);
+      });
+}
+
+void TwinAsker::finish() {
+  constexpr std::chrono::seconds kPatience(5);
+  if (!m_isPending || m_coming.wait_for(kPatience) != std::future_status::ready) return;
+  if (const auto answer = m_coming.get()) take(m_lastId, answer);
 }
 
 void TwinAsker::take(std::uint64_t id, std::shared_ptr<const AskedTwins> answer) {
-  if (id != m_lastId) return;
+  if (id != m_lastId || answer == m_newest) return;
   m_isPending = false;
   m_newest = std::move(answer);
   Q_EMIT answered();

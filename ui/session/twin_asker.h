@@ -9,6 +9,7 @@
 #include <QObject>
 
 #include <cstdint>
+#include <future>
 #include <memory>
 #include <stop_token>
 #include <string>
@@ -34,6 +35,9 @@ class TwinAsker : public QObject {
   /// The newest answer; null: there is none yet, or there is no query.
   const std::shared_ptr<const AskedTwins>& newest() const { return m_newest; }
   bool isPending() const { return m_isPending; }
+  /// Waits for the answer of what was asked last, for as long as five seconds: for pictures, which are
+  /// painted once.
+  void finish();
 
  Q_SIGNALS:
   void answered();
@@ -58,6 +62,7 @@ class TwinAsker : public QObject {
   std::shared_ptr<const AskedTwins> m_newest;
   std::uint64_t m_lastId = 0;
   bool m_isPending = false;
+  std::shared_future<std::shared_ptr<const AskedTwins>> m_coming;  ///< null: it is not wanted any more
   std::stop_source m_stop;
   std::shared_ptr<Answerer> m_answerer;  ///< of the thread
   TaskThread m_thread;                   ///< ends before everything that its tasks use

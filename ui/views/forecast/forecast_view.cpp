@@ -251,6 +251,13 @@ QString ForecastView::csv() const {
   return m_showsLayouts ? layoutTableCsv(layoutTable(*input())) : forecastCsv(table());
 }
 
+void ForecastView::finish() {
+  if (input() == nullptr) return;
+  refresh();
+  m_twins->finish();
+  refresh();
+}
+
 void ForecastView::paintTo(QPainter& painter, const QSize& size) {
   if (input() == nullptr || !table().gap.isEmpty()) {
     painter.fillRect(QRect(QPoint(), size), theme().color(Role::Surface));

@@ -2,6 +2,7 @@
 // Shows what the next run will find in the cache, while a person is still changing the query.
 #pragma once
 
+#include "ui/views/common/late_view.h"
 #include "ui/views/common/run_view.h"
 #include "ui/views/forecast/forecast_model.h"
 #include "ui/views/forecast/layout_page.h"
@@ -21,13 +22,15 @@ class ForecastDelegate;
 class ForecastHeader;
 class PlaceList;
 
-class ForecastView : public RunView {
+class ForecastView : public RunView, public LateView {
   Q_OBJECT
  public:
   explicit ForecastView(QWidget* parent = nullptr);
 
   QString csv() const override;
   void paintTo(QPainter& painter, const QSize& size) override;
+  /// Waits for the twins.
+  void finish() override;
 
   const ForecastModel& model() const { return *m_model; }
   QTreeView& tree() { return *m_tree; }
