@@ -353,7 +353,10 @@ bool MainWindow::event(QEvent* event) {
     followSystemScheme();
   }
   if (event->type() == QEvent::WindowActivate) m_files.look();
-  return QMainWindow::event(event);
+  const bool isDone = QMainWindow::event(event);
+  // A desktop may take its time to give the window the whole screen.
+  if (event->type() == QEvent::Resize && m_isPresenting) giveWidth(*m_reader, presentedWidth());
+  return isDone;
 }
 
 /// Says what the trace in view does not report of what a dock shows.

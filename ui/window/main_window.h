@@ -151,6 +151,7 @@ class MainWindow : public QMainWindow {
   void present(bool isPresenting);
   void lightDock();  ///< of which the lesson speaks
   void showPages();
+  int presentedWidth() const { return width() * 2 / 5; }  ///< of the reader, pixels
   void record();
   SeenNow seenNow();
   RunId newestRun() const;

@@ -170,7 +170,7 @@ void MainWindow::showPages() {
   const bool isShown = !m_isPresenting || !isWelcome();
   if (isShown == !m_pages->isHidden()) return;
   m_pages->setVisible(isShown);
-  if (isShown && m_isPresenting) giveWidth(*m_reader, width() * 2 / 5);
+  if (isShown && m_isPresenting) giveWidth(*m_reader, presentedWidth());
 }
 
 void MainWindow::present(bool isPresenting) {
@@ -199,7 +199,7 @@ void MainWindow::present(bool isPresenting) {
   // The window gets its size from the desktop a little later.
   QTimer::singleShot(kFullScreenTime, this, [this] {
     const int wide =
-        m_isPresenting ? width() * 2 / 5 : std::clamp(width() * 27 / 100, kLeastUsual, kMostUsual);
+        m_isPresenting ? presentedWidth() : std::clamp(width() * 27 / 100, kLeastUsual, kMostUsual);
     giveWidth(*m_reader, wide);
     if (!m_isPresenting) m_docks->keepSizes(false);
   });
