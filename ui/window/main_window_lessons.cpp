@@ -234,6 +234,7 @@ OpenDocument& MainWindow::openLessonQuery(const QString& title, const document::
   auto model = std::make_unique<DocumentModel>(document);
   model->setTitle(tr("%1 (lesson)").arg(title));
   OpenDocument& open = m_workspace.open(std::move(model));
+  open.isOfLesson = true;
   watch(open);
   return open;
 }

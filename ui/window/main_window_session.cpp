@@ -129,7 +129,8 @@ void MainWindow::keepTabs(bool atEnd) {
     QString path = model.filePath();
     if (const auto trace = m_tracePaths.find(document->id); trace != m_tracePaths.end()) path = trace->second;
     QString sideFile;
-    const bool isWanted = model.isModified() ? !isDropped : path.isEmpty() && !isEmpty(model.document());
+    const bool isUnnamed = path.isEmpty() && !document->isOfLesson && !isEmpty(model.document());
+    const bool isWanted = model.isModified() ? !isDropped : isUnnamed;
     if (atEnd && isWanted && document->source->takesRuns()) {
       if (const auto autosave = m_autosaves.find(document->id); autosave != m_autosaves.end())
         sideFile = autosave->second->keep();

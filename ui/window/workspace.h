@@ -63,6 +63,7 @@ struct OpenDocument {
   std::size_t position = 0;   ///< of the scrubber
   bool following = true;      ///< the newest event is shown
   std::uint64_t served = 0;   ///< the request of a client that it shows; 0: none
+  bool isOfLesson = false;    ///< a lesson opened it: without a change of the learner's it is not kept
   bool isPreview = false;     ///< it gives its place to the next request that is shown, unless it was used
   QString failure;            ///< why the last run could not start or failed; empty otherwise
   ReplayState replay;         ///< what is computed again, or measured, of its answers

@@ -27,7 +27,9 @@
 #include <QTest>
 
 #include <algorithm>
+#include <cstdlib>
 #include <filesystem>
+#include <map>
 #include <memory>
 #include <random>
 #include <variant>
@@ -292,6 +294,41 @@ class TestLessonReader : public QObject {
     QTest::keyClick(&reader(), Qt::Key_PageUp);
     QTest::keyClick(&reader(), Qt::Key_Escape);
     QTRY_VERIFY(reader().width() < m_window->width() / 2);
+  }
+
+  /// What a step shows while it is presented is no wish for other sizes.
+  void docksHaveTheirSizesAfterPresenting() {
+    perform("learn.lesson:3-prefix-caching.md#3");
+    QVERIFY(isIdle());
+    const auto widthOf = [this](const char* id) {
+      return m_window->docks().dock(QString::fromLatin1(id))->width();
+    };
+    QTest::qWait(100);
+    const std::map<const char*, int> before{
+        {"output", widthOf("output")}, {"canvas", widthOf("canvas")}, {"tokens", widthOf("tokens")}};
+    perform("learn.present");
+    // It compares two runs, in a dock that the layout does not have.
+    QTest::keyClick(&reader(), Qt::Key_PageDown);
+    QVERIFY(isIdle());
+    QTest::qWait(300);
+    QTest::keyClick(&reader(), Qt::Key_Escape);
+    QTRY_VERIFY(m_window->docks().dock(QStringLiteral("compare"))->isVisible());
+    constexpr int kNear = 12;  // pixels
+    for (const auto& [id, width] : before)
+      QTRY_VERIFY2(
+          std::abs(widthOf(id) - width) <= kNear,
+          qPrintable(QStringLiteral("%1: %2, %3 before").arg(QLatin1String(id)).arg(widthOf(id)).arg(width)));
+  }
+
+  /// Its tabs are not opened again with the program, unless the learner has changed them.
+  void queriesOfALessonAreNotKept() {
+    perform("learn.lesson:3-prefix-caching.md#2");
+    QVERIFY(isIdle());
+    QCOMPARE(m_window->workspace().documents().size(), std::size_t{1});
+    QVERIFY(m_fresh->reopen());
+    m_window = &m_fresh->window();
+    m_window->restoreSession();
+    QVERIFY(m_window->workspace().documents().empty());
   }
 
   /// A lesson for any model takes the one that the learner has chosen; what holds of the bundled one alone is
