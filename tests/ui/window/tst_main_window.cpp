@@ -383,6 +383,18 @@ class TestMainWindow : public QObject {
     QCOMPARE(said("timeline"), QStringLiteral("Not reported by this trace: passes and their rates."));
     QVERIFY(!isViewHidden("timeline"));
     QCOMPARE(said("output"), QString());
+    // What takes several lines is there as a whole.
+    m_window->show();
+    QVERIFY(QTest::qWaitForWindowExposed(m_window.get()));
+    m_window->perform(QStringLiteral("view.explain"));
+    QTest::qWait(50);
+    Dock* const output = m_window->docks().dock(QStringLiteral("output"));
+    output->setUnreported(
+        QStringLiteral("Not reported by this trace: ") + QStringLiteral("a fact, ").repeated(30), false);
+    const auto* note = output->findChild<QLabel*>(QStringLiteral("dockUnreported"));
+    QTest::qWait(20);
+    QVERIFY(note->isVisible() && note->heightForWidth(note->width()) > 2 * note->fontMetrics().height());
+    QCOMPARE(note->height(), note->heightForWidth(note->width()));
     // A tab of the session has all of it.
     m_window->perform(QStringLiteral("file.new"));
     QCOMPARE(said("attention"), QString());

@@ -10,6 +10,8 @@
 #include <QTest>
 
 #include <string>
+#include <utility>
+#include <vector>
 
 using namespace spanscope;
 using namespace spanscope::server;
@@ -28,6 +30,21 @@ remote::RemoteResult askItself(const Server& server, const QByteArray& json) {
   return remote::runRemotely(client, {target}, {}, made.requests, watcher, {}, made.calls);
 }
 
+/// A server on any port, which answers to these names of its model; none: to its own.
+struct Served {
+  explicit Served(std::vector<std::string> names = {}) : server(configOf(std::move(names)), engine) {
+    server.start();
+  }
+  static ServerConfig configOf(std::vector<std::string> names) {
+    ServerConfig config;
+    config.port = 0;
+    if (!names.empty()) config.names = std::move(names);
+    return config;
+  }
+  StandInEngine engine;
+  Server server;
+};
+
 }  // namespace
 
 class TestSpnlClient : public QObject {
@@ -35,16 +52,12 @@ class TestSpnlClient : public QObject {
 
  private Q_SLOTS:
   void everyEndpointIsFound() {
-    StandInEngine engine;
-    ServerConfig config;
-    config.port = 0;
-    Server server(config, engine);
-    server.start();
+    Served served;
     remote::HttpClient client;
-    const remote::ServerFacts facts = remote::askServer(client, server.url(), {});
+    const remote::ServerFacts facts = remote::askServer(client, served.server.url(), {});
     QVERIFY(facts.kind == remote::ServerKind::Spanscope);
     QVERIFY(facts.takesQueries && facts.takesChats && facts.takesTexts);
-    QCOMPARE(engine.begun(), 0);
+    QCOMPARE(served.engine.begun(), 0);
   }
 
   void queriesAreAnswered_data() {
@@ -61,46 +74,34 @@ class TestSpnlClient : public QObject {
   void queriesAreAnswered() {
     QFETCH(QByteArray, query);
     QFETCH(int, replies);
-    StandInEngine engine;
-    ServerConfig config;
-    config.port = 0;
-    config.names = {"*"};
-    Server server(config, engine);
-    server.start();
-    const remote::RemoteResult result = askItself(server, query);
+    Served served({"*"});
+    const remote::RemoteResult result = askItself(served.server, query);
     QVERIFY2(!result.error, result.error ? result.error->found.c_str() : "");
     QCOMPARE(result.steps.size(), static_cast<std::size_t>(replies));
     for (const remote::RemoteStep& step : result.steps) {
       QVERIFY(step.brokenBy.empty());
-      QVERIFY(!step.answer.text.empty() && engine.reply.starts_with(step.answer.text));
+      QVERIFY(!step.answer.text.empty() && served.engine.reply.starts_with(step.answer.text));
     }
     // Also of a stream it is known what was counted.
     QVERIFY(result.steps[0].answer.promptTokens.value_or(0) > 0);
     QVERIFY(result.steps[0].cached.state != remote::CachedState::NotReported);
-    QCOMPARE(engine.begun(), 1);
+    QCOMPARE(served.engine.begun(), 1);
   }
 
   void usageComesOnlyWhereItIsAskedFor() {
-    StandInEngine engine;
-    ServerConfig config;
-    config.port = 0;
-    Server server(config, engine);
-    server.start();
+    Served served;
     const std::string body = R"({"repeat":{"n":1,"g":{"model":"","input":{"user":"a"}}}})";
     const std::string path = "/v1/query/execute?stream=true";
-    QVERIFY(ask(server.port(), "POST", path, body).body.find("\"usage\"") == std::string::npos);
-    QVERIFY(ask(server.port(), "POST", path + "&include_usage=true", body).body.find("\"prompt_tokens\"") !=
-            std::string::npos);
-    QCOMPARE(ask(server.port(), "POST", path + "&include_usage=1", body).status, 400);
+    QVERIFY(ask(served.server.port(), "POST", path, body).body.find("\"usage\"") == std::string::npos);
+    QVERIFY(ask(served.server.port(), "POST", path + "&include_usage=true", body)
+                .body.find("\"prompt_tokens\"") != std::string::npos);
+    QCOMPARE(ask(served.server.port(), "POST", path + "&include_usage=1", body).status, 400);
   }
 
   void responsesAreRefusedInWords() {
-    StandInEngine engine;
-    ServerConfig config;
-    config.port = 0;
-    Server server(config, engine);
-    server.start();
-    const HttpAnswer answer = ask(server.port(), "POST", "/v1/responses", R"({"model":"m","input":"hi"})");
+    Served served;
+    const HttpAnswer answer =
+        ask(served.server.port(), "POST", "/v1/responses", R"({"model":"m","input":"hi"})");
     QCOMPARE(answer.status, 404);
     QVERIFY2(answer.body.find("chat completions") != std::string::npos, answer.body.c_str());
     QVERIFY(answer.body.find("\"unsupported_endpoint\"") != std::string::npos);

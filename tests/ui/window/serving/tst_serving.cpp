@@ -28,7 +28,6 @@
 #include <QTest>
 #include <QToolButton>
 #include <QUrl>
-#include <qfloat16.h>
 
 #include <nlohmann/json.hpp>
 
