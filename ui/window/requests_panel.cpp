@@ -338,7 +338,8 @@ RequestsPanel::RequestsPanel(QWidget* parent)
 }
 
 QSize RequestsPanel::sizeHint() const {
-  return {640, kPanelHeight};
+  // In a low window the docks need the room more.
+  return {640, std::min(kPanelHeight, window()->height() / 6)};
 }
 
 void RequestsPanel::setSettings(const ServeSettings& settings) {

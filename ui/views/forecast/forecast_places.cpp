@@ -231,7 +231,7 @@ std::vector<ForecastPlace> forecastPlaces(const ViewInput& input, Against agains
   std::vector<ForecastPlace> places;
   ForecastPlace& here = places.emplace_back();
   here.id = placeHere();
-  here.name = tr("As %1 here").arg(QString::fromStdString(forecast.policy));
+  here.name = tr("With %1 here").arg(QString::fromStdString(forecast.policy));
   here.isOwn = own == here.id;
   if (!forecast.isKnown()) here.problem = QString::fromStdString(forecast.problem);
   if (twins != nullptr) {

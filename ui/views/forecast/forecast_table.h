@@ -70,7 +70,7 @@ struct ForecastStep {
 /// A cache in which the next run could be looked up.
 struct ForecastPlace {
   QString id;             ///< the same from one forecast to the next
-  QString name;           ///< "As spans here", "vLLM", "gpu-3, llama.cpp"
+  QString name;           ///< "With spans here", "vLLM", "gpu-3, llama.cpp"
   bool isOwn = false;     ///< the document is run there
   QString problem;        ///< why there are no counts, in a sentence; empty: there are
   ForecastCounts counts;  ///< of all steps

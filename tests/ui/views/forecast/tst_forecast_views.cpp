@@ -296,10 +296,10 @@ class TestForecastViews : public QObject {
     QStringList rows;
     for (const ForecastPlace& place : view.places().places().places())
       rows << place.name + QStringLiteral(": ") + foundText(place);
-    QCOMPARE(rows, (QStringList{"As spans here: 70 of 83", "vLLM: 0 of 83", "SGLang: 14 of 83",
+    QCOMPARE(rows, (QStringList{"With spans here: 70 of 83", "vLLM: 0 of 83", "SGLang: 14 of 83",
                                 "llama.cpp, 4 slots: 14 of 83", "llama.cpp, one slot: 14 of 83"}));
     QCOMPARE(forecastSentence(view.model().table()),
-             QStringLiteral("As spans here, the next run computes 13 of 83 prompt tokens"));
+             QStringLiteral("With spans here, the next run computes 13 of 83 prompt tokens"));
     QVERIFY(!view.tree().isColumnHidden(Column::Relocated));
 
     QSignalSpy summary(&view, &View::summaryChanged);
