@@ -92,6 +92,27 @@ std::uint64_t randomBits(std::uint64_t seed, std::uint64_t index) {
   return mixBits(mixBits(seed) + index * kGoldenGamma);
 }
 
+std::vector<LikelyToken> likeliestTokens(std::span<const float> logits, std::size_t count) {
+  const SampledToken first = bestToken(logits);
+  if (first.fault != LogitFault::None) return {};
+  const float best = logits[static_cast<std::size_t>(first.token)];
+  const float scale = exponentScale(1);
+  std::uint64_t total = 0;
+  for (const float logit : logits) total += weightOf(power((logit - best) * scale));
+  std::vector<std::size_t> ids(logits.size());
+  std::iota(ids.begin(), ids.end(), std::size_t{0});
+  const auto end = ids.begin() + static_cast<std::ptrdiff_t>(std::min(count, ids.size()));
+  std::partial_sort(ids.begin(), end, ids.end(), [&](std::size_t a, std::size_t b) {
+    return logits[a] != logits[b] ? logits[a] > logits[b] : a < b;
+  });
+  std::vector<LikelyToken> tokens;
+  for (auto id = ids.begin(); id != end; ++id) {
+    tokens.push_back({.token = static_cast<TokenId>(*id),
+                      .probability = probabilityOf(power((logits[*id] - best) * scale), total)});
+  }
+  return tokens;
+}
+
 SampledToken sampleRow(const SamplingRow& row) {
   checkRow(row);
   const std::span<const float> logits = row.logits;

@@ -35,6 +35,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <span>
+#include <vector>
 
 namespace spanscope::compute {
 
@@ -103,6 +104,17 @@ std::uint64_t weightToKeep(std::uint64_t total, float topP);
 /// mix(seed): mix(mix(seed) + index · kGoldenGamma), where mix(x) adds kGoldenGamma = 0x9E3779B97F4A7C15 to
 /// x, then does x ← (x ⊕ x≫30) · 0xBF58476D1CE4E5B9, x ← (x ⊕ x≫27) · 0x94D049BB133111EB, x ← x ⊕ x≫31.
 std::uint64_t randomBits(std::uint64_t seed, std::uint64_t index);
+
+/// A token that might be drawn.
+struct LikelyToken {
+  TokenId token = 0;
+  float probability = 0;  ///< before temperature and filters
+  bool operator==(const LikelyToken&) const = default;
+};
+/// The first `count` tokens in the order of step 2, all if there are fewer, with their probabilities by step
+/// 4: the drawn token's is the one that sampleRow() gives it. Empty for a row with a fault. At most
+/// kMostLogits logits.
+std::vector<LikelyToken> likeliestTokens(std::span<const float> logits, std::size_t count);
 
 /// Does the steps above one after the other. Faster implementations are tested against it. Throws Failure as
 /// checkRow() does.

@@ -130,6 +130,7 @@ RequestOptions PlanProgress::optionsOf(const plan::Step& step, std::int64_t prom
   if (room < limit) options.limitOutcome = trace::StepOutcome::ContextLimit;
   options.sampling = {
       .temperature = step.temperature, .topK = m_options.topK, .topP = m_options.topP, .seed = step.seed};
+  options.alternatives = m_options.alternatives;
   options.endTokens = m_model.endTokenIds();
   options.observedLayers = m_options.observedLayers;
   options.attentionDetail = m_options.attentionDetail;

@@ -74,6 +74,16 @@ void PlanRun::onPreempted(RequestId request) {
   ++byRequest(request).result.metrics.preemptions;
 }
 
+void PlanRun::onAlternatives(RequestId request, std::int32_t index,
+                             const std::vector<compute::LikelyToken>& tokens) {
+  trace::TokenAlternatives told{.index = index, .tokens = {}};
+  for (const compute::LikelyToken& one : tokens) {
+    told.tokens.push_back(
+        {.token = one.token, .shown = m_tokenizer.display(one.token), .probability = one.probability});
+  }
+  m_sink.send(m_run, request, nodeOf(byRequest(request)), std::move(told));
+}
+
 void PlanRun::onToken(RequestId request, std::int32_t index, const compute::SampledToken& token,
                       std::vector<float> segmentMass) {
   Running& step = byRequest(request);

@@ -43,6 +43,7 @@ class PlanRun final : public PlanSteps {
 
   void onAdmitted(RequestId request, const cache::Admission& admission);
   void onPreempted(RequestId request);
+  void onAlternatives(RequestId request, std::int32_t index, const std::vector<compute::LikelyToken>& tokens);
   void onToken(RequestId request, std::int32_t index, const compute::SampledToken& token,
                std::vector<float> segmentMass);
   void onFinished(RequestId request, trace::StepOutcome outcome);

@@ -27,6 +27,9 @@ class RequestListener {
   /// Logits of one token of the prompt. The calls come in the order in which the tokens are computed: in view
   /// order where no segment is joint. The last call is for the last token of the prompt.
   virtual void onLogits(RequestId request, std::span<const float> logits) = 0;
+  /// The likeliest tokens for place `index` of a reply, before its token; see RequestOptions::alternatives.
+  virtual void onAlternatives(RequestId request, std::int32_t index,
+                              const std::vector<compute::LikelyToken>& tokens);
   /// `segmentMass`: see trace::TokenGenerated.
   virtual void onToken(RequestId request, std::int32_t index, const compute::SampledToken& token,
                        std::vector<float> segmentMass) = 0;

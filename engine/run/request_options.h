@@ -55,6 +55,7 @@ struct RequestOptions {
   /// How a reply of `maxNewTokens` tokens has ended: TokenLimit, or ContextLimit if the model's context
   /// allows no more tokens.
   trace::StepOutcome limitOutcome = trace::StepOutcome::TokenLimit;
+  std::int32_t alternatives = 0;   ///< likeliest tokens that RequestListener::onAlternatives receives
   std::vector<TokenId> endTokens;  ///< in any order; each of them ends the reply
   std::vector<std::int32_t> observedLayers;
   AttentionDetail attentionDetail = AttentionDetail::Answer;

@@ -37,6 +37,7 @@ struct RunOptions {
   std::int32_t maxTokens = 0;       ///< limit of generates that have none; 0: the model's limit, else 256
   std::int32_t topK = 0;            ///< 0: off
   float topP = 1;                   ///< 1: off
+  std::int32_t alternatives = 0;    ///< likeliest tokens that are told for each place of a reply
   std::vector<std::int32_t> observedLayers;  ///< layers whose attention is recorded
   AttentionDetail attentionDetail = AttentionDetail::Answer;
   /// Record attention for every row of the prompt instead of every query block. In a prompt of at most

@@ -25,6 +25,8 @@ constexpr std::int64_t kMostTokensLaidOut = 1 << 20;
 }  // namespace
 
 // NOLINTNEXTLINE(performance-unnecessary-value-param): who listens may keep it.
+void RequestListener::onAlternatives(RequestId /*request*/, std::int32_t /*index*/,
+                                     const std::vector<compute::LikelyToken>& /*tokens*/) {}
 void RequestListener::onReplayed(RequestId /*request*/, trace::AttentionMass /*mass*/) {}
 
 Scheduler::Scheduler(Computation& computation, cache::KvCache& cache, trace::Sink& sink,
@@ -316,6 +318,12 @@ void Scheduler::finishPass(Pass& pass, model::ForwardResult& result) {
     if (request.options.maxNewTokens <= 0) {
       this->end(request, request.options.limitOutcome);
       continue;
+    }
+    if (part.drawn && request.options.alternatives > 0) {
+      m_listener.onAlternatives(
+          request.id, static_cast<std::int32_t>(request.generated.size()),
+          compute::likeliestTokens(logitsOf(part.logitCount - 1),
+                                   static_cast<std::size_t>(request.options.alternatives)));
     }
     takeToken(request, token,
               segmentMass(request.table.segments.size(), request.table.segments[part.segment].sees,

@@ -210,7 +210,8 @@ void Scheduler::addRows(Pass& pass, Request& request, std::uint32_t segment, std
       pass.batch.logitRows.push_back(static_cast<std::int32_t>(firstRow) + j - begin);
     }
   }
-  const bool reports = part.logitCount > 0 && request.options.logits != LogitReport::None;
+  const bool reports = (part.logitCount > 0 && request.options.logits != LogitReport::None) ||
+                       (part.drawn && request.options.alternatives > 0);
   pass.batch.logitsWanted = pass.batch.logitsWanted || reports;
   if (part.drawn) {
     pass.batch.draws.push_back({.logits = part.firstLogit + part.logitCount - 1,

@@ -261,6 +261,10 @@ struct Session::Impl final : RequestListener {
   void onLogits(RequestId request, std::span<const float> values) override {
     if (runOf(request) == nullptr) logits.emplace_back(values.begin(), values.end());
   }
+  void onAlternatives(RequestId request, std::int32_t index,
+                      const std::vector<compute::LikelyToken>& tokens) override {
+    if (PlanRun* const run = runOf(request)) run->onAlternatives(request, index, tokens);
+  }
   void onToken(RequestId request, std::int32_t index, const SampledToken& token,
                std::vector<float> segmentMass) override {
     if (PlanRun* const run = runOf(request)) run->onToken(request, index, token, std::move(segmentMass));

@@ -346,6 +346,19 @@ struct TokenGenerated {
                                    ///< layers and heads; empty unless observed
   bool operator==(const TokenGenerated&) const = default;
 };
+struct TokenAlternative {
+  TokenId token = 0;
+  std::string shown;      ///< how the token alone is shown
+  float probability = 0;  ///< before temperature and filters
+  bool operator==(const TokenAlternative&) const = default;
+};
+/// The likeliest tokens for a place of a reply, likeliest first. Told just before the token that was drawn
+/// there, which need not be among them; only where they were asked for.
+struct TokenAlternatives {
+  std::int32_t index = 0;  ///< as in TokenGenerated
+  std::vector<TokenAlternative> tokens;
+  bool operator==(const TokenAlternatives&) const = default;
+};
 /// Where one row looked, or on average the rows of one query block: the attention weight by layer, head and
 /// segment of the keys. The sums of what an answer read are made from it. Two numbers of 4 bytes for each
 /// layer, head and segment seen: 48 kB a row at 30 layers, 9 heads and 22 segments.
@@ -653,7 +666,7 @@ using Payload =
                  BlockLoaded, BlockSpilled, StoreReported, TokensRecomputed, FidelityMeasured, LayoutChosen,
                  LayoutApplied, TeamFormed, TeammateAttention, PromptDivided, PartAttention,
                  StoreTextsReported, WindowsReported, ArithmeticMeasured, ServerChosen, RequestSent,
-                 PromptReported, TextReceived, ServerReported>;
+                 PromptReported, TextReceived, ServerReported, TokenAlternatives>;
 
 struct Event {
   std::uint64_t sequence = 0;  ///< counts from 1 within a session, without gaps

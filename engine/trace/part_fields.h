@@ -183,6 +183,12 @@ void fields(V&& v, X& x) {
   v("probability", x.probability);
   v("exactProbability", x.exactProbability);
 }
+template <class V, Is<TokenAlternative> X>
+void fields(V&& v, X& x) {
+  v("token", x.token);
+  v("shown", x.shown);
+  v("probability", x.probability);
+}
 template <class V, Is<BatchEntry> X>
 void fields(V&& v, X& x) {
   v("request", x.request);

@@ -30,7 +30,9 @@ void Answer::onEvent(const trace::Event& event) {
   const auto found = m_choiceOfRequest.find(event.request);
   if (found == m_choiceOfRequest.end()) return;
   Choice& choice = m_choices[found->second];
-  if (const auto* token = std::get_if<trace::TokenGenerated>(&event.payload)) {
+  if (const auto* told = std::get_if<trace::TokenAlternatives>(&event.payload)) {
+    choice.alternatives = told->tokens;
+  } else if (const auto* token = std::get_if<trace::TokenGenerated>(&event.payload)) {
     take(choice, found->second, *token);
   } else if (const auto* admitted = std::get_if<trace::RequestAdmitted>(&event.payload)) {
     if (admitted->resumed) return;
@@ -47,7 +49,9 @@ void Answer::take(Choice& choice, std::size_t index, const trace::TokenGenerated
   choice.bytes += token.text.size();
   AnswerPiece piece{.choice = index,
                     .text = choice.stopTexts.push(token.text),
-                    .token = DrawnToken{.id = token.token, .probability = token.probability}};
+                    .token = DrawnToken{.id = token.token,
+                                        .probability = token.probability,
+                                        .alternatives = std::exchange(choice.alternatives, {})}};
   if (choice.stopTexts.hasStopped()) {
     piece.finished = FinishReason::Stop;
     finish(choice);

@@ -25,6 +25,8 @@ const char* nameOf(FinishReason reason);  ///< "stop", "length"
 struct DrawnToken {
   TokenId id = 0;
   float probability = 0;  ///< before temperature and filters
+  /// The likeliest at its place, likeliest first, as many as were asked for.
+  std::vector<trace::TokenAlternative> alternatives{};
 };
 
 /// What came next of one choice of an answer.
@@ -69,7 +71,8 @@ class Answer final : public RunListener {
     explicit Choice(const std::vector<std::string>& stops) : stopTexts(stops) {}
 
     StopTexts stopTexts;
-    std::size_t bytes = 0;  ///< of text that has come from the engine
+    std::size_t bytes = 0;                                ///< of text that has come from the engine
+    std::vector<trace::TokenAlternative> alternatives{};  ///< of the token that comes next
     bool isFinished = false;
     std::int64_t tokens = 0;
     std::int64_t promptTokens = 0;

@@ -296,12 +296,9 @@ ChatCall readChatCall(std::string_view body) {
   if (const auto most = fields.whole("max_completion_tokens", 1, kMost))
     call.settings.maxTokens = static_cast<std::int32_t>(*most);
   call.settings.logprobs = fields.flag("logprobs");
-  if (const auto others = fields.whole("top_logprobs", 0, 20)) {
-    if (*others > 0)
-      fields.unsupported("top_logprobs",
-                         "This server tells the probabilities of the tokens that were drawn "
-                         "('logprobs'), not of others.");
+  if (const auto others = fields.whole("top_logprobs", 0, kMostAlternatives)) {
     if (!call.settings.logprobs) fields.mustBe("top_logprobs", "left out unless 'logprobs' is true");
+    call.settings.alternatives = static_cast<std::int32_t>(*others);
   }
   const Json* messages = fields.find("messages");
   if (messages == nullptr) fields.mustBe("messages", "a list of at least one message");
@@ -319,12 +316,9 @@ CompletionCall readCompletionCall(std::string_view body) {
   fields.none("suffix", "This server goes on with a text and fills no gaps ('suffix').");
   if (const auto best = fields.whole("best_of", 1, kMostReplies); best && *best != call.settings.replies)
     fields.unsupported("best_of", "This server gives every reply that it makes: 'best_of' must be 'n'.");
-  if (const auto others = fields.whole("logprobs", 0, 5)) {
-    if (*others > 0)
-      fields.unsupported("logprobs",
-                         "This server tells the probabilities of the tokens that were drawn "
-                         "('logprobs': 0), not of others.");
+  if (const auto others = fields.whole("logprobs", 0, kMostAlternatives)) {
     call.settings.logprobs = true;
+    call.settings.alternatives = static_cast<std::int32_t>(*others);
   }
   readPrompts(fields, call);
   return call;

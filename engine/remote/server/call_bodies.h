@@ -16,6 +16,8 @@ namespace spanscope::server {
 
 /// Most replies to one prompt.
 inline constexpr std::int32_t kMostReplies = 16;
+/// Most tokens beside each that was drawn whose probabilities are told.
+inline constexpr std::int32_t kMostAlternatives = 20;
 /// Most stop texts, and bytes of each.
 inline constexpr std::size_t kMostStops = 16;
 inline constexpr std::size_t kMostStopBytes = 1024;
@@ -30,7 +32,8 @@ struct CallSettings {
   std::optional<std::uint64_t> seed{};      ///< none: another one each time
   std::int32_t replies = 1;                 ///< to each prompt
   std::vector<std::string> stops{};
-  bool logprobs = false;  ///< of the tokens that were drawn
+  bool logprobs = false;          ///< of the tokens that were drawn
+  std::int32_t alternatives = 0;  ///< likeliest tokens beside each of them
   bool stream = false;
   bool includesUsage = false;  ///< a last piece of a stream says what was counted
   std::string cacheSalt{};

@@ -50,6 +50,7 @@ PlannedCall begun(const CallSettings& settings, const CallRules& rules, std::uin
   call.choicesPerPrompt = static_cast<std::size_t>(settings.replies);
   call.stops = settings.stops;
   call.logprobs = settings.logprobs;
+  call.options.alternatives = settings.alternatives;
   call.stream = settings.stream;
   call.includesUsage = settings.includesUsage;
   return call;

@@ -43,14 +43,34 @@ bool isTold(const AnswerPiece& piece, const text::Tokenizer& tokenizer) {
   return piece.token && !tokenizer.isControl(piece.token->id);
 }
 
-ReplyJson chatLogprob(const DrawnToken& token, const text::Tokenizer& tokenizer) {
-  const std::string bytes = tokenizer.bytes(token.id);
+/// How a token stands among probabilities. What has no text of its own, as what ends a reply, is spelled out.
+std::string nameOf(TokenId token, const text::Tokenizer& tokenizer) {
+  return tokenizer.isControl(token) ? tokenizer.display(token) : tokenizer.bytes(token);
+}
+
+ReplyJson chatLogprob(TokenId token, float probability, const text::Tokenizer& tokenizer) {
+  const std::string bytes = nameOf(token, tokenizer);
   ReplyJson list = ReplyJson::array();
   for (const char byte : bytes) list.push_back(static_cast<unsigned char>(byte));
-  return {{"token", toValidUtf8(bytes)},
-          {"logprob", logprobOf(token.probability)},
-          {"bytes", std::move(list)},
-          {"top_logprobs", ReplyJson::array()}};
+  return {{"token", toValidUtf8(bytes)}, {"logprob", logprobOf(probability)}, {"bytes", std::move(list)}};
+}
+
+ReplyJson chatLogprob(const DrawnToken& token, const text::Tokenizer& tokenizer) {
+  ReplyJson json = chatLogprob(token.id, token.probability, tokenizer);
+  ReplyJson others = ReplyJson::array();
+  for (const trace::TokenAlternative& other : token.alternatives)
+    others.push_back(chatLogprob(other.token, other.probability, tokenizer));
+  json["top_logprobs"] = std::move(others);
+  return json;
+}
+
+/// Of a completion: by text, the likeliest and the one that was drawn.
+ReplyJson completionLogprobs(const DrawnToken& token, const text::Tokenizer& tokenizer) {
+  ReplyJson json = ReplyJson::object();
+  for (const trace::TokenAlternative& other : token.alternatives)
+    json.emplace(toValidUtf8(nameOf(other.token, tokenizer)), logprobOf(other.probability));
+  json.emplace(toValidUtf8(nameOf(token.id, tokenizer)), logprobOf(token.probability));
+  return json;
 }
 
 /// Probabilities of some tokens, in either form. `offset`: bytes of text before them.
@@ -64,7 +84,11 @@ ReplyJson logprobsJson(AnswerForm form, const std::vector<AnswerPiece>& pieces, 
   ReplyJson tokens = ReplyJson::array();
   ReplyJson values = ReplyJson::array();
   ReplyJson offsets = ReplyJson::array();
+  ReplyJson others = ReplyJson::array();
+  bool hasOthers = false;
   for (const AnswerPiece& piece : pieces) {
+    hasOthers |= !piece.token->alternatives.empty();
+    others.push_back(completionLogprobs(*piece.token, tokenizer));
     tokens.push_back(toValidUtf8(tokenizer.bytes(piece.token->id)));
     values.push_back(logprobOf(piece.token->probability));
     offsets.push_back(offset);
@@ -72,7 +96,7 @@ ReplyJson logprobsJson(AnswerForm form, const std::vector<AnswerPiece>& pieces, 
   }
   return {{"tokens", std::move(tokens)},
           {"token_logprobs", std::move(values)},
-          {"top_logprobs", nullptr},
+          {"top_logprobs", hasOthers ? std::move(others) : ReplyJson(nullptr)},
           {"text_offset", std::move(offsets)}};
 }
 

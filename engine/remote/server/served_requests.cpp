@@ -66,6 +66,12 @@ void hideTexts(trace::FidelityMeasured& measured) {
   for (trace::FidelityToken& token : measured.tokens)
     token.token = token.policyBest = token.fullBest = kNoToken;
 }
+void hideTexts(trace::TokenAlternatives& told) {
+  for (trace::TokenAlternative& one : told.tokens) {
+    one.token = kNoToken;
+    one.shown.clear();
+  }
+}
 void hideTexts(trace::LayoutApplied& applied) {
   for (trace::CroppedRun& cropped : applied.cropped) {
     hide(cropped.tokens);

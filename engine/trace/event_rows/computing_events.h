@@ -83,6 +83,33 @@ void fields(V&& v, X& x) {
 }
 
 template <>
+struct Facts<TokenAlternatives> : UsualFacts {
+  static constexpr const char* kName = "token_alternatives";
+  static constexpr bool kIsDetail = true;
+  static constexpr About kAbout = About::KnownRequest;
+  static constexpr Indexed kIndexed{.byRequest = true};
+  static const char* plain(const TokenAlternatives&) { return forTranslation("Events", "Likeliest tokens"); }
+  static EventWords detail(const TokenAlternatives& e) {
+    if (e.tokens.empty()) return {};
+    return {forTranslation("Events", "“%1” before %2 others"),
+            {ShortText{e.tokens.front().shown}, static_cast<std::uint64_t>(e.tokens.size() - 1)}};
+  }
+  static std::string line(const TokenAlternatives& e) {
+    std::string text = "likeliest for token " + std::to_string(e.index) + ":";
+    for (const TokenAlternative& one : e.tokens) {
+      text += " " + std::to_string(one.token) + " " + inQuotes(one.shown) + " " +
+              fixedPoint(static_cast<double>(one.probability), 4) + (&one == &e.tokens.back() ? "" : ",");
+    }
+    return text;
+  }
+};
+template <class V, Is<TokenAlternatives> X>
+void fields(V&& v, X& x) {
+  v("index", x.index);
+  v("tokens", x.tokens);
+}
+
+template <>
 struct Facts<TokensRecomputed> : UsualFacts {
   static constexpr const char* kName = "tokens_recomputed";
   static constexpr bool kIsDetail = true;

@@ -313,6 +313,33 @@ class TestSampling : public QObject {
     }
   }
 
+  void theLikeliestHaveTheProbabilityOfADrawnToken() {
+    Random random(20261126);
+    std::vector<float> logits(300);
+    for (float& logit : logits)
+      logit = static_cast<float>(std::round(random.uniform() * 80 - 40) / 4);  // many are equal
+    const std::vector<LikelyToken> all = likeliestTokens(logits, 1000);
+    QCOMPARE(all.size(), logits.size());
+    QCOMPARE(all.front().token, sample(logits).token);
+    QCOMPARE(all.front().probability, sample(logits).probability);
+    for (std::size_t i = 1; i < all.size(); ++i) {
+      const float before = logits[static_cast<std::size_t>(all[i - 1].token)];
+      const float now = logits[static_cast<std::size_t>(all[i].token)];
+      QVERIFY(before > now || (before == now && all[i - 1].token < all[i].token));
+    }
+    for (std::uint64_t index = 0; index < 200; ++index) {
+      const SampledToken drawn = sample(logits, {.temperature = 3, .seed = 5}, index);
+      const auto same = std::find_if(all.begin(), all.end(),
+                                     [&](const LikelyToken& one) { return one.token == drawn.token; });
+      QCOMPARE(same->probability, drawn.probability);
+    }
+    const std::vector<LikelyToken> few = likeliestTokens(logits, 5);
+    QVERIFY(std::equal(few.begin(), few.end(), all.begin(), all.begin() + 5));
+    QVERIFY(likeliestTokens({}, 5).empty());
+    QVERIFY(likeliestTokens(std::vector<float>{1.F, kNan}, 5).empty());
+    QVERIFY(likeliestTokens(logits, 0).empty());
+  }
+
   void aRowThatCouldOverflowTheSumIsRefused() {
     const std::vector<float> logits(kMostLogits + 1);
     QVERIFY_EXCEPTION_THROWN(sample(logits), Failure);

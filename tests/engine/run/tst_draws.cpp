@@ -32,6 +32,8 @@ class TwoSayer final : public run::Computation {
     drawn.push_back(batch.draws.size());
     mostTokens.insert(mostTokens.end(), most.begin(), most.end());
     model::ForwardResult result;
+    for (std::size_t row = 0; row < batch.logitRows.size() && batch.logitsWanted; ++row)
+      result.logits.insert(result.logits.end(), {0.0F, 1.0F, 5.0F, 0.0F});
     for (const compute::Draw& draw : batch.draws) {
       indices.push_back(draw.index);
       const std::int32_t row = batch.logitRows[static_cast<std::size_t>(draw.logits)];
@@ -58,6 +60,11 @@ class Notes final : public run::RequestListener {
   void onAdmitted(RequestId, const cache::Admission&) override {}
   void onPreempted(RequestId) override {}
   void onLogits(RequestId, std::span<const float>) override {}
+  void onAlternatives(RequestId request, std::int32_t index,
+                      const std::vector<compute::LikelyToken>& likeliest) override {
+    QCOMPARE(static_cast<std::size_t>(index), tokens[request].size());
+    for (const compute::LikelyToken& one : likeliest) alternatives[request].push_back(one.token);
+  }
   void onToken(RequestId request, std::int32_t, const run::SampledToken& token, std::vector<float>) override {
     tokens[request].push_back(token.token);
   }
@@ -65,6 +72,7 @@ class Notes final : public run::RequestListener {
   void onFailed(RequestId request, const Error& error) override { failed[request] = error.message(); }
 
   std::map<RequestId, std::vector<TokenId>> tokens;
+  std::map<RequestId, std::vector<TokenId>> alternatives;
   std::map<RequestId, std::string> failed;
   std::vector<RequestId> finished;
 };
@@ -84,10 +92,11 @@ struct Scene {
   Notes notes;
   run::Scheduler scheduler{computation, cache, sink, notes, 16, ""};
 
-  RequestId submit(std::vector<TokenId> tokens, std::int32_t maxNewTokens) {
+  RequestId submit(std::vector<TokenId> tokens, std::int32_t maxNewTokens, std::int32_t alternatives = 0) {
     run::RequestOptions options;
     options.run = 1;
     options.maxNewTokens = maxNewTokens;
+    options.alternatives = alternatives;
     return scheduler.submit(tableOf(std::move(tokens)), std::move(options));
   }
   void finish() {
@@ -113,6 +122,17 @@ class TestDraws : public QObject {
     QCOMPARE(scene.notes.tokens[three], (std::vector<TokenId>{2, 2, 2}));
     QCOMPARE(scene.notes.tokens[two], (std::vector<TokenId>{2, 2}));
     QCOMPARE(scene.notes.finished.size(), std::size_t{3});
+  }
+
+  void alternativesAreToldOfTheirOwnRequestAlone() {
+    Scene scene;
+    const RequestId plain = scene.submit({5, 6, 7}, 2);
+    const RequestId asking = scene.submit({8, 9}, 2, 2);
+    scene.finish();
+    QVERIFY(!scene.notes.alternatives.contains(plain));
+    // Before each token, of its own row.
+    QCOMPARE(scene.notes.alternatives[asking], (std::vector<TokenId>{2, 1, 2, 1}));
+    QCOMPARE(scene.notes.tokens[plain], (std::vector<TokenId>{2, 2}));
   }
 
   void aDamagedRowFailsItsOwnRequestAlone() {

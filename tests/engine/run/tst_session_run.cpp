@@ -366,6 +366,29 @@ class TestSessionRun : public QObject {
     QCOMPARE(limited.sink.all<trace::AttentionMass>().size(), masses.size() + count);
   }
 
+  void theLikeliestTokensAreToldWhereAskedAndChangeNothing() {
+    SpanletSession plain;
+    SpanletSession telling;
+    const std::string json = rag({kMira, kTarek, kNadia}, "Where does Mira live?");
+    const RunResult expected = plain.session->run(planOf(json), {});
+    RunOptions options;
+    options.alternatives = 3;
+    const RunResult found = telling.session->run(planOf(json), options);
+    QCOMPARE(found.steps.back().tokens, expected.steps.back().tokens);
+    QVERIFY(plain.sink.all<trace::TokenAlternatives>().empty());
+    const auto told = telling.sink.all<trace::TokenAlternatives>();
+    const auto drawn = telling.sink.all<trace::TokenGenerated>();
+    QCOMPARE(told.size(), drawn.size());
+    for (std::size_t i = 0; i < told.size(); ++i) {
+      QCOMPARE(told[i].index, drawn[i].index);
+      QCOMPARE(told[i].tokens.size(), std::size_t{3});
+      QCOMPARE(told[i].tokens[0].token, drawn[i].token);
+      QCOMPARE(told[i].tokens[0].probability, drawn[i].probability);
+      QCOMPARE(told[i].tokens[0].shown, drawn[i].shown);
+      QVERIFY(told[i].tokens[0].probability >= told[i].tokens[1].probability);
+    }
+  }
+
   void observingChangesNothing() {
     SpanletSession plain;
     SpanletSession observed;

@@ -206,6 +206,8 @@ void TestReport::describeRows_data() {
       "batch_computed run 2 request 3 /g: 17 rows of 2 entries (1 decode) in 2.500 ms");
   row("token", TokenGenerated{0, 77, "a", "\x1b[2J", 0.5F, {}},
       "token_generated run 2 request 3 /g: token 0: 77 \"\\x1b[2J\", probability 0.5000");
+  row("alternatives", TokenAlternatives{3, {{77, "a\n", 0.5F}, {5, "b", 0.25F}}},
+      "token_alternatives run 2 request 3 /g: likeliest for token 3: 77 \"a\\n\" 0.5000, 5 \"b\" 0.2500");
   row("metrics", StepMetrics{1, 100, 64, 32, 36, 5, 0.0125, 0.002, 0},
       "step_metrics run 2 request 3 /g: step 1: prompt 100, cached 64, relocated 32, computed 36, generated "
       "5, first "

@@ -125,13 +125,18 @@ void StandInEngine::carryOut(const RunOrder& order, RunListener& listener, RunId
       const bool isEnd = i + 1 == all;
       const std::string one = isEnd ? std::string() : reply.substr(static_cast<std::size_t>(i), 1);
       text += one;
-      tell(request, trace::TokenGenerated{
-                        .index = i,
-                        .token = isEnd ? ByteTokenizer::kEnd : static_cast<unsigned char>(one.front()),
-                        .text = one,
-                        .shown = one,
-                        .probability = 0.5F,
-                        .segmentMass = {}});
+      const TokenId drawn = isEnd ? ByteTokenizer::kEnd : static_cast<unsigned char>(one.front());
+      if (order.options.alternatives > 0) {
+        trace::TokenAlternatives likeliest{.index = i, .tokens = {{drawn, one, 0.5F}}};
+        for (TokenId other = ByteTokenizer::kEnd;
+             other > ByteTokenizer::kEnd + 1 - order.options.alternatives; --other)
+          likeliest.tokens.push_back({other, {}, 0.25F});
+        tell(request, std::move(likeliest));
+      }
+      tell(
+          request,
+          trace::TokenGenerated{
+              .index = i, .token = drawn, .text = one, .shown = one, .probability = 0.5F, .segmentMass = {}});
     }
     tell(request, trace::StepFinished{.step = step,
                                       .outcome = isStopped     ? trace::StepOutcome::Stopped

@@ -88,6 +88,7 @@ class TestEndpoints : public QObject {
   void endsAtAStopText_data();
   void endsAtAStopText();
   void tellsProbabilities();
+  void tellsAlternatives();
   void givesSeveralReplies();
   void answersACompletion();
   void takesPromptsOfIds();
@@ -224,6 +225,38 @@ void TestEndpoints::tellsProbabilities() {
   QCOMPARE(tokens, std::string("Hi"));
 }
 
+void TestEndpoints::tellsAlternatives() {
+  Running running;
+  running.engine.reply = "Hi";
+  const Json chat = Json::parse(running.post(kChat, chatWith(R"("logprobs":true,"top_logprobs":2,)")).body);
+  const Json& content = chat["choices"][0]["logprobs"]["content"];
+  QCOMPARE(content.size(), std::size_t{2});
+  QCOMPARE(running.engine.lastOptions().alternatives, 2);
+  const Json& top = content[1]["top_logprobs"];
+  QCOMPARE(top.size(), std::size_t{2});
+  QCOMPARE(top[0]["token"].get<std::string>(), std::string("i"));
+  QCOMPARE(top[0]["bytes"], Json::array({'i'}));
+  // What ends a reply may be likely, too.
+  QCOMPARE(top[1]["token"].get<std::string>(), std::string("<end>"));
+  QVERIFY(qAbs(top[1]["logprob"].get<double>() + 1.386294) < 1e-5);
+
+  const auto completion = [&running](const char* body) {
+    return Json::parse(running.post("/v1/completions", body).body)["choices"][0]["logprobs"];
+  };
+  const Json two = completion(R"({"prompt":"Say hi.","logprobs":2})");
+  QCOMPARE(two["top_logprobs"].size(), std::size_t{2});
+  QVERIFY(two["top_logprobs"][0].contains("H") && two["top_logprobs"][0].contains("<end>"));
+  QVERIFY(completion(R"({"prompt":"Say hi.","logprobs":0})")["top_logprobs"].is_null());
+  QCOMPARE(running.engine.lastOptions().alternatives, 0);
+
+  for (const std::string& event :
+       eventsIn(running.post(kChat, chatWith(R"("logprobs":true,"top_logprobs":1,"stream":true,)")).body)) {
+    if (event == "[DONE]") continue;
+    const Json piece = Json::parse(event)["choices"][0]["logprobs"];
+    if (!piece.is_null()) QCOMPARE(piece["content"][0]["top_logprobs"].size(), std::size_t{1});
+  }
+}
+
 void TestEndpoints::givesSeveralReplies() {
   Running running;
   const Json json = Json::parse(running.post(kChat, chatWith(R"("n":3,"max_tokens":4,)")).body);
@@ -316,7 +349,8 @@ void TestEndpoints::refusesBodies_data() {
   chat("a form", R"("response_format":{"type":"json_object"},)", "response_format", "force");
   chat("a penalty", R"("frequency_penalty":0.5,)", "frequency_penalty", "does not change");
   chat("a bias", R"("logit_bias":{"1":1},)", "logit_bias", "no 'logit_bias'");
-  chat("other tokens", R"("logprobs":true,"top_logprobs":2,)", "top_logprobs", "not of others");
+  chat("too many other tokens", R"("logprobs":true,"top_logprobs":21,)", "top_logprobs", "0 to 20");
+  chat("other tokens alone", R"("top_logprobs":2,)", "top_logprobs", "unless");
   chat("several with a stop", R"("n":2,"stop":"a",)", "n", "only without 'stop'");
   chat("too many", R"("n":17,)", "n", "1 to 16");
   chat("an empty stop", R"("stop":"",)", "stop", "1 to");

@@ -75,10 +75,15 @@ void TestServedRequests::whatIsNotKeptIsNotMissed() {
   ServedRequests requests({.requests = 1}, false);
   requests.add({.queryJson = "{\"user\":\"secret\"}"});
   requests.take(1, said("secret"));
+  trace::Event likeliest;
+  likeliest.payload = trace::TokenAlternatives{.index = 0, .tokens = {{5, "secret", 0.5F}}};
+  requests.take(1, likeliest);
   requests.end(1, RequestState::Failed, "the text \"secret\" cannot be encoded");
   const ServedRequest kept = requests.find(1);
   QVERIFY(kept.queryJson.empty() && kept.problem.empty());
   QVERIFY(std::get<trace::TokenGenerated>(kept.events.at(0).payload).text.empty());
+  const auto& likely = std::get<trace::TokenAlternatives>(kept.events.at(1).payload).tokens.at(0);
+  QVERIFY(likely.shown.empty() && likely.token != 5);
   requests.add({});
   requests.take(1, said("late"));
   requests.end(1, RequestState::Finished);
