@@ -19,19 +19,26 @@ constexpr int kMargin = 3 * kSpace;
 
 void paintForecastBar(QPainter& painter, const QRectF& place, const ForecastCounts& counts,
                       const BlockPainter& blocks) {
-  const double whole = static_cast<double>(std::max<std::int64_t>(1, counts.prompt.most));
-  const std::int64_t relocated = std::min(counts.relocated.least, counts.cached.least);
-  const std::int64_t hit = std::max<std::int64_t>(0, counts.cached.least - counts.relocated.most);
+  using Count = std::int64_t;
+  const double whole = static_cast<double>(std::max<Count>(1, counts.prompt.most));
+  const Count relocated = std::min(counts.relocated.least, counts.cached.least);
+  const Count hit = std::max<Count>(0, counts.cached.least - counts.relocated.most);
+  const Count computed = counts.again.least + counts.computed.least;
   QRectF piece = place;
-  const auto add = [&](std::int64_t tokens, BlockRole role) {
+  const auto add = [&](Count tokens, BlockRole upper, BlockRole lower) {
+    if (tokens <= 0) return;
     piece.setWidth(place.width() * static_cast<double>(tokens) / whole);
-    if (tokens > 0) blocks.fill(painter, piece, role, place.topLeft());
+    blocks.fill(painter, piece, upper, place.topLeft());
+    if (lower != upper)
+      blocks.fill(painter, piece.adjusted(0, piece.height() / 2, 0, 0), lower, place.topLeft());
     piece.moveLeft(piece.right());
   };
-  add(hit, BlockRole::Hit);
-  add(relocated, BlockRole::Relocated);
-  add(counts.again.least, BlockRole::Computed);
-  add(counts.computed.least, BlockRole::Computed);
+  add(hit, BlockRole::Hit, BlockRole::Hit);
+  add(counts.cached.least - hit - relocated, BlockRole::Hit, BlockRole::Relocated);
+  add(relocated, BlockRole::Relocated, BlockRole::Relocated);
+  // What may be found or computed: as much as no bound decides, of a prompt that is at least so long.
+  add(counts.prompt.least - counts.cached.least - computed, BlockRole::Hit, BlockRole::Computed);
+  add(computed, BlockRole::Computed, BlockRole::Computed);
   painter.setPen(QPen(blocks.theme().color(Role::Outline), 1));
   painter.setBrush(Qt::NoBrush);
   painter.drawRect(place.adjusted(0, 0, -1, -1));

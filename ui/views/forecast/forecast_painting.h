@@ -10,7 +10,8 @@
 
 namespace spanscope::ui {
 
-/// Paints tokens as one bar: hit, relocated, computed, and an outline for what is not known yet.
+/// Paints tokens as one bar: hit, relocated, computed; where only bounds are known, both that may be, one
+/// above the other; an outline for what a prompt may have beyond its least length.
 void paintForecastBar(QPainter& painter, const QRectF& place, const ForecastCounts& counts,
                       const BlockPainter& blocks);
 

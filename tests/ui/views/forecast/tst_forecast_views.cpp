@@ -13,7 +13,9 @@
 #include <QApplication>
 #include <QComboBox>
 #include <QCoreApplication>
+#include <QImage>
 #include <QListWidget>
+#include <QMap>
 #include <QModelIndex>
 #include <QObject>
 #include <QPainter>
@@ -83,6 +85,8 @@ void show(T& view, const ViewInput& input, const QSize& size = {800, 420}) {
 }
 
 }  // namespace
+
+Q_DECLARE_METATYPE(spanscope::ui::ForecastCounts)
 
 class TestForecastViews : public QObject {
   Q_OBJECT
@@ -288,6 +292,60 @@ class TestForecastViews : public QObject {
   }
 
   /// The documents were swapped: as spans they are found, and servers find what stands before them.
+  void boundsAreDrawnAsBoth_data() {
+    QTest::addColumn<ForecastCounts>("counts");
+    QTest::addColumn<QString>("upper");  ///< from left to right, a letter for ten tokens
+    QTest::addColumn<QString>("lower");
+    const auto row = [](const char* name, run::CountRange prompt, run::CountRange cached,
+                        run::CountRange relocated, run::CountRange computed, const char* upper,
+                        const char* lower) {
+      ForecastCounts counts;
+      counts.prompt = prompt;
+      counts.cached = cached;
+      counts.relocated = relocated;
+      counts.computed = computed;
+      QTest::newRow(name) << counts << QString(upper) << QString(lower);
+    };
+    row("known", {100, 100}, {70, 70}, {30, 30}, {30, 30}, "hhhhrrrccc", "hhhhrrrccc");
+    row("here or elsewhere", {100, 100}, {70, 70}, {0, 50}, {30, 30}, "hhhhhhhccc", "hhrrrrrccc");
+    row("found or not", {100, 100}, {10, 80}, {0, 0}, {20, 90}, "hhhhhhhhcc", "hccccccccc");
+    row("nothing is known", {100, 100}, {0, 100}, {0, 0}, {0, 100}, "hhhhhhhhhh", "cccccccccc");
+    row("a prompt of any length", {50, 100}, {50, 50}, {0, 0}, {0, 50}, "hhhhh.....", "hhhhh.....");
+  }
+  void boundsAreDrawnAsBoth() {
+    QFETCH(ForecastCounts, counts);
+    QFETCH(QString, upper);
+    QFETCH(QString, lower);
+    const Theme theme(Scheme::Light);
+    const BlockPainter blocks(theme);
+    QImage image(100, 16, QImage::Format_RGB32);
+    image.fill(Qt::white);
+    QPainter painter(&image);
+    paintForecastBar(painter, image.rect(), counts, blocks);
+    painter.end();
+    // A pattern leaves most of the fill as it is.
+    const auto shown = [&](int top) {
+      QString letters;
+      for (int left = 0; left < 100; left += 10) {
+        QMap<QChar, int> seen;
+        for (int x = left + 1; x < left + 9; ++x) {
+          for (int y = top; y < top + 5; ++y) {
+            const QColor color = image.pixelColor(x, y);
+            if (color == theme.fill(BlockRole::Hit)) ++seen['h'];
+            if (color == theme.fill(BlockRole::Relocated)) ++seen['r'];
+            if (color == theme.fill(BlockRole::Computed)) ++seen['c'];
+            if (color == QColor(Qt::white)) ++seen['.'];
+          }
+        }
+        const auto most = std::max_element(seen.cbegin(), seen.cend());
+        letters += seen.isEmpty() ? QChar('?') : most.key();
+      }
+      return letters;
+    };
+    QCOMPARE(shown(2), upper);
+    QCOMPARE(shown(9), lower);
+  }
+
   void otherServersStandBesideIt() {
     ForecastView view;
     show(view, m_sent, {900, 600});
