@@ -26,7 +26,8 @@ class TestAddList : public QObject {
     QTest::newRow("1440 pixels") << 216 << true;
     QTest::newRow("1024 pixels, scale 1.5") << 157 << true;
     QTest::newRow("narrow") << 130 << true;
-    QTest::newRow("no room for the words") << 96 << false;
+    QTest::newRow("1024 pixels, beside a lesson and a scroll bar") << 102 << true;
+    QTest::newRow("no room for the words") << 76 << false;
   }
 
   void wordsAndHintsAreWhole() {

@@ -16,6 +16,7 @@
 #include <QStyledItemDelegate>
 #include <QVBoxLayout>
 
+#include <algorithm>
 #include <utility>
 
 namespace spanscope::ui {
@@ -25,9 +26,11 @@ constexpr int kRowHeight = 28;
 constexpr int kWrappedHeight = 38;  ///< of a row with the hint below the word
 constexpr int kIconRoom = 9 * kSpace;
 constexpr int kRowEnd = 2 * kSpace;
+constexpr int kNarrowIconRoom = 7 * kSpace;
+constexpr int kNarrowWidth = 34 * kSpace;  ///< of a view that has no room to spare at its sides
 
 /// Paints an operator: icon, word, and the hint at the right. If one of all hints has no room there, all of
-/// them stand below the words.
+/// them stand below the words; if a word has none there, all are nearer to the sides.
 class OperatorDelegate : public QStyledItemDelegate {
  public:
   using QStyledItemDelegate::QStyledItemDelegate;
@@ -39,12 +42,16 @@ class OperatorDelegate : public QStyledItemDelegate {
     const QFontMetrics words(m_theme.interfaceFont());
     const QFontMetrics hints(m_theme.smallFont());
     bool wraps = false;
+    bool isNarrow = false;
     for (int row = 0; row < model.rowCount(); ++row) {
       const QModelIndex index = model.index(row, 0);
-      const int needed = words.horizontalAdvance(index.data().toString()) + 2 * kSpace +
-                         hints.horizontalAdvance(index.data(OperatorListModel::HintRole).toString());
-      wraps = wraps || kIconRoom + needed + kRowEnd > width;
+      const int word = words.horizontalAdvance(index.data().toString());
+      const int hint = hints.horizontalAdvance(index.data(OperatorListModel::HintRole).toString());
+      wraps = wraps || kIconRoom + word + 2 * kSpace + hint + kRowEnd > width;
+      isNarrow = isNarrow || kIconRoom + std::max(word, hint) + kRowEnd > width;
     }
+    m_iconRoom = isNarrow ? kNarrowIconRoom : kIconRoom;
+    m_rowEnd = isNarrow ? 0 : kRowEnd;
     return std::exchange(m_wraps, wraps) != wraps;
   }
   int rowHeight() const { return m_wraps ? kWrappedHeight : kRowHeight; }
@@ -71,8 +78,9 @@ class OperatorDelegate : public QStyledItemDelegate {
     painter->setPen(QPen(m_theme.color(Role::TextSecond), 1.3, Qt::SolidLine, Qt::RoundCap, Qt::RoundJoin));
     painter->setBrush(Qt::NoBrush);
     const std::string op = index.data(OperatorListModel::NameRole).toString().toStdString();
-    painter->drawPath(operatorIcon(op).translated(row.left() + 2 * kSpace, row.center().y() - 7));
-    const QRect text = row.adjusted(kIconRoom, 0, -kRowEnd, 0);
+    painter->drawPath(operatorIcon(op).translated(row.left() + (m_rowEnd == 0 ? kSpace : 2 * kSpace),
+                                                  row.center().y() - 7));
+    const QRect text = row.adjusted(m_iconRoom, 0, -m_rowEnd, 0);
     const QRect upper(text.left(), text.top() + 3, text.width(), text.height() / 2);
     const auto write = [&](const QFont& font, Role ink, const QRect& place, Qt::Alignment side,
                            const QString& words) {
@@ -91,6 +99,8 @@ class OperatorDelegate : public QStyledItemDelegate {
  private:
   Theme m_theme;
   bool m_wraps = false;
+  int m_iconRoom = kIconRoom;
+  int m_rowEnd = kRowEnd;
 };
 
 }  // namespace
@@ -141,7 +151,6 @@ AddView::AddView(QWidget* parent)
   }
 
   auto* layout = new QVBoxLayout(this);
-  layout->setContentsMargins(2 * kSpace, 2 * kSpace, 2 * kSpace, kSpace);
   layout->setSpacing(kSpace);
   layout->addWidget(m_search);
   layout->addWidget(m_none);
@@ -179,6 +188,12 @@ void AddView::refresh() {
   layOutRows();
   const QString key = input() == nullptr ? QString() : input()->keyOf(QStringLiteral("node.add"));
   Q_EMIT summaryChanged(key.isEmpty() ? QString() : tr("key %1").arg(key));
+}
+
+void AddView::resizeEvent(QResizeEvent* event) {
+  InputView::resizeEvent(event);
+  const int side = width() < kNarrowWidth ? kSpace : 2 * kSpace;
+  layout()->setContentsMargins(side, 2 * kSpace, side, kSpace);
 }
 
 void AddView::layOutRows() {

@@ -21,6 +21,7 @@ class AddView : public InputView {
  protected:
   void refresh() override;
   bool eventFilter(QObject* watched, QEvent* event) override;
+  void resizeEvent(QResizeEvent* event) override;
 
  private:
   void add(const QModelIndex& index);
