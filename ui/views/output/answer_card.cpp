@@ -6,6 +6,7 @@
 #include "ui/words/glossary.h"
 
 #include <QApplication>
+#include <QBoxLayout>
 #include <QClipboard>
 #include <QHBoxLayout>
 #include <QKeyEvent>
@@ -18,6 +19,8 @@
 
 namespace spanscope::ui {
 namespace {
+
+constexpr int kLeastForRow = 240;  ///< pixels of a card whose headline has room beside its button
 
 void setInk(QLabel& label, const QColor& ink, const QFont& font) {
   // Uses a style sheet, because the window's style sheet overrules palettes.
@@ -70,6 +73,7 @@ AnswerCard::AnswerCard(QWidget* parent)
       m_progress(makeMeasureProgress(this)),
       m_full(new QLabel(this)),
       m_measure(new QToolButton(this)),
+      m_fidelityRow(new QBoxLayout(QBoxLayout::LeftToRight)),
       m_copy(new QToolButton(this)) {
   setFocusPolicy(Qt::StrongFocus);
   for (QLabel* label :
@@ -122,10 +126,9 @@ AnswerCard::AnswerCard(QWidget* parent)
   header->addWidget(m_title, 1);
   header->addWidget(m_copy);
   m_fidelity->setWordWrap(true);
-  auto* fidelity = new QHBoxLayout;
-  fidelity->setSpacing(2 * kSpace);
-  fidelity->addWidget(m_fidelity, 1);
-  fidelity->addWidget(m_measure, 0, Qt::AlignTop);
+  m_fidelityRow->setSpacing(2 * kSpace);
+  m_fidelityRow->addWidget(m_fidelity, 1);
+  m_fidelityRow->addWidget(m_measure, 0, Qt::AlignTop | Qt::AlignLeft);
   auto* layout = new QVBoxLayout(this);
   layout->setContentsMargins(3 * kSpace, 2 * kSpace, 2 * kSpace, 2 * kSpace);
   layout->setSpacing(kSpace);
@@ -134,7 +137,7 @@ AnswerCard::AnswerCard(QWidget* parent)
   layout->addWidget(m_problem);
   layout->addWidget(m_madeFor);
   layout->addWidget(m_models, 0, Qt::AlignLeft);
-  layout->addLayout(fidelity);
+  layout->addLayout(m_fidelityRow);
   layout->addWidget(m_progress);
   layout->addWidget(m_full);
   layout->addWidget(m_advice);
@@ -265,6 +268,12 @@ void AnswerCard::paintEvent(QPaintEvent* /*event*/) {
   painter.setBrush(m_theme->color(Role::Surface));
   painter.setPen(QPen(m_theme->color(marked ? Role::Accent : Role::Line), m_selected ? 2 : 1));
   painter.drawRoundedRect(m_selected ? area.adjusted(0.5, 0.5, -0.5, -0.5) : area, kDockRadius, kDockRadius);
+}
+
+void AnswerCard::resizeEvent(QResizeEvent* event) {
+  QWidget::resizeEvent(event);
+  const auto direction = width() < kLeastForRow ? QBoxLayout::TopToBottom : QBoxLayout::LeftToRight;
+  if (m_fidelityRow->direction() != direction) m_fidelityRow->setDirection(direction);
 }
 
 void AnswerCard::mouseReleaseEvent(QMouseEvent* event) {

@@ -9,6 +9,7 @@
 
 #include <optional>
 
+class QBoxLayout;
 class QLabel;
 class QProgressBar;
 class QToolButton;
@@ -40,6 +41,7 @@ class AnswerCard : public QWidget {
 
  protected:
   void paintEvent(QPaintEvent* event) override;
+  void resizeEvent(QResizeEvent* event) override;
   void mouseReleaseEvent(QMouseEvent* event) override;
   void keyPressEvent(QKeyEvent* event) override;
   void focusInEvent(QFocusEvent* event) override;
@@ -67,6 +69,7 @@ class AnswerCard : public QWidget {
   QProgressBar* m_progress;  ///< of its measurement
   QLabel* m_full;            ///< what a full prefill answers instead
   QToolButton* m_measure;
+  QBoxLayout* m_fidelityRow;  ///< headline and button: below it where a card is narrow
   QToolButton* m_copy;
 };
 

@@ -66,6 +66,38 @@ class TestAnswerCard : public QObject {
     QVERIFY(says(QStringLiteral("fast arithmetic")));
   }
 
+  /// Beside a button of two words nothing is left of a narrow card: the headline would be a column of words.
+  void theHeadlineHasRoom_data() {
+    QTest::addColumn<int>("width");
+    QTest::addColumn<bool>("isBeside");
+    QTest::newRow("a dock beside a lesson at 1024 pixels") << 188 << false;
+    QTest::newRow("a wide dock") << 420 << true;
+  }
+  void theHeadlineHasRoom() {
+    QFETCH(int, width);
+    QFETCH(bool, isBeside);
+    Answer answer;
+    answer.run = 1;
+    answer.name = QStringLiteral("generate");
+    answer.state = AnswerState::Finished;
+    answer.text = QStringLiteral("The pet of Tarek is Biscuit.");
+    answer.generatedTokens = 8;
+    AnswerCard card;
+    card.setContent(answer, ui::Theme(ui::Scheme::Light), false);
+    card.resize(width, 300);
+    card.show();
+    QVERIFY(QTest::qWaitForWindowExposed(&card));
+    const auto labels = card.findChildren<QLabel*>();
+    const auto headline = std::find_if(labels.begin(), labels.end(), [](const QLabel* label) {
+      return label->text().startsWith(QStringLiteral("Not held"));
+    });
+    QVERIFY(headline != labels.end());
+    const QRect text = (*headline)->geometry();
+    const QRect button = card.fidelityButton().geometry();
+    QCOMPARE(button.top() < text.bottom(), isBeside);
+    QVERIFY2(text.width() > 130, qPrintable(QString::number(text.width())));
+  }
+
   /// A window of 683 × 467 leaves the card some 180 pixels: what is wider is cut at its right edge.
   void fitsTheNarrowestDock() {
     QFETCH(Answer, answer);
