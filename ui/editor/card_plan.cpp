@@ -10,7 +10,8 @@ namespace {
 constexpr double kBarHeight = 6;
 constexpr double kTitleTop = 8;
 constexpr double kSlack = 0.1;         ///< part of a line that may stand out into the space below
-constexpr double kLeastWithText = 38;  ///< height of a card that has room for a line below its title
+constexpr double kLeastWithText = 35;  ///< height of a card that has room for a line below its title
+constexpr double kLeastAtEase = 38;    ///< the same with lines that keep from the edge and from each other
 constexpr double kScaleStep = 1.0625;
 
 }  // namespace
@@ -26,6 +27,10 @@ CardPlan::CardPlan(const NodeLook& look, double scale)
   const bool tight = height < 60;
   titleTop = height < 30 ? std::max(0.0, (height - kCardLine) / 2) : tight ? 4 : kTitleTop;
   bodyTop = tight ? 20 : 25;
+  if (height >= kLeastWithText && height < kLeastAtEase) {
+    titleTop -= 2;
+    bodyTop -= 3;
+  }
   bar = QRectF(kCardLeft, height - (tight ? 9 : 13), width - kCardLeft - kCardRight - kShareWidth,
                tight ? 4 : kBarHeight);
   hasBar = height >= 30;

@@ -67,7 +67,7 @@ class TestNodeTexts : public QObject {
   /// A card with room for one line has it, whether or not its bar is drawn, and the two keep apart.
   void lowCardsHaveALineOfText() {
     const QFontMetrics metrics(CanvasStyle(Theme()).bodyFont);
-    for (double height = 38; height <= 60; ++height) {
+    for (double height = 35; height <= 60; height += 0.5) {
       NodeLook look;
       look.rect = {.x = 0, .y = 0, .width = 180, .height = height};
       look.text = QStringLiteral("Where does Priya live?");
@@ -77,6 +77,8 @@ class TestNodeTexts : public QObject {
       const double baseline = plan.bodyTop + metrics.ascent();
       QVERIFY2(baseline + 0.5 <= plan.bar.top(), qPrintable(QString::number(height)));
       QVERIFY2(plan.bar.bottom() <= height - 2, qPrintable(QString::number(height)));
+      const double title = plan.titleTop + QFontMetrics(CanvasStyle(Theme()).titleFont).ascent();
+      QVERIFY2(baseline - title >= 12, qPrintable(QString::number(height)));
     }
   }
 
