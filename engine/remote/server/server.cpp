@@ -68,6 +68,11 @@ std::string newId(const char* prefix) {
   return id;
 }
 
+/// A seed that a person can read off and type when the request is to be run again.
+std::uint64_t randomSeed() {
+  return randomNumber() % 1'000'000'000;
+}
+
 /// "fp_" with the beginning of a hash: what names a model in the engine is as long as its configuration.
 std::string shortFingerprint(const std::string& fingerprint) {
   constexpr char kDigits[] = "0123456789abcdef";
@@ -360,14 +365,14 @@ void Server::Impl::route() {
   http.Post("/v1/chat/completions", guarded([this](const Asked& asked, Reply& reply) {
               const ChatCall call = readChatCall(asked.body);
               checkModel(call.settings.model);
-              PlannedCall planned = planChat(call, rules, randomNumber());
+              PlannedCall planned = planChat(call, rules, randomSeed());
               planned.options.salt = call.settings.cacheSalt;
               answer(std::move(planned), asked, reply);
             }));
   http.Post("/v1/completions", guarded([this](const Asked& asked, Reply& reply) {
               const CompletionCall call = readCompletionCall(asked.body);
               checkModel(call.settings.model);
-              PlannedCall planned = planCompletion(call, rules, engine.model(), randomNumber());
+              PlannedCall planned = planCompletion(call, rules, engine.model(), randomSeed());
               planned.options.salt = call.settings.cacheSalt;
               answer(std::move(planned), asked, reply);
             }));
@@ -383,7 +388,7 @@ void Server::Impl::route() {
 }
 
 void Server::Impl::execute(const Asked& asked, Reply& reply) {
-  PlannedCall planned = planQuery(asked.body, rules, randomNumber());
+  PlannedCall planned = planQuery(asked.body, rules, randomSeed());
   checkModel(planned.model);
   const auto flag = [&asked](const char* name) {
     const std::string value = asked.get_param_value(name);
