@@ -4,6 +4,7 @@
 #include "ui/editor/card_plan.h"
 #include "ui/editor/tidy_layout.h"
 #include "ui/operators/operator_table.h"
+#include "ui/theme/pattern_painting.h"
 
 #include <QGlyphRun>
 #include <QPainter>
@@ -64,7 +65,7 @@ void paintBar(QPainter& painter, const NodeLook& look, const NodeStatus& status,
       const QRectF moving = QRectF(left, bar.top(), part, bar.height()).intersected(bar);
       painter.fillRect(moving, style.accent);
     } else {
-      painter.fillRect(bar, QBrush(style.accent, Qt::BDiagPattern));
+      fillPattern(painter, bar, QBrush(style.accent, Qt::BDiagPattern));
     }
     return;
   }
@@ -78,7 +79,7 @@ void paintBar(QPainter& painter, const NodeLook& look, const NodeStatus& status,
     const QBrush pattern = isAgain ? QBrush(style.surface, Qt::VerPattern) : style.servedPattern(role);
     if (withText && pattern.style() != Qt::NoBrush) {
       painter.setBrushOrigin(bar.topLeft());
-      painter.fillRect(area, pattern);
+      fillPattern(painter, area, pattern);
     }
     left = area.right();
   };
@@ -306,12 +307,17 @@ void paintStripe(QPainter& painter, const QRectF& area, int hue, const CanvasSty
   const QBrush& pattern = style.segmentPattern(segment);
   if (pattern.style() == Qt::NoBrush) return;
   painter.setBrushOrigin(area.topLeft());
-  painter.fillRect(area, pattern);
+  fillPattern(painter, area, pattern);
 }
 
 /// Paints the pattern along the left edge of a card, under its surface. It does so in slices, because Qt
 /// hands a patterned fill of more rows to other threads, and waking them takes ten times as long as the fill.
 void paintPattern(QPainter& painter, const QRectF& rect, const QBrush& pattern) {
+  if (paintsVectors(painter)) {
+    painter.setBrushOrigin(rect.topLeft());
+    fillPattern(painter, QRectF(rect.left(), rect.top(), 2 * kRadius, rect.height()), pattern, kRadius);
+    return;
+  }
   constexpr double kMostRows = 30;  // rows of the screen; each may come in up to three pieces if zoomed
   const QTransform& device = painter.deviceTransform();
   const double zoom = device.m22();

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "ui/views/attention/attention_layers.h"
 
+#include "ui/theme/pattern_painting.h"
 #include "ui/views/attention/attention_plot.h"
 #include "ui/views/common/hue_painting.h"
 #include "ui/views/common/short_names.h"
@@ -109,13 +110,13 @@ void AttentionCells::drawCells(QCPPainter* painter) const {
 
 void AttentionCells::drawMask(QCPPainter* painter) const {
   for (const AttentionRegion& region : m_plot.forbidden()) {
-    painter->fillRect(pixelsOf(m_plot.cellRect(region)), forbiddenBrush(m_plot.theme()));
+    fillPattern(*painter, pixelsOf(m_plot.cellRect(region)), forbiddenBrush(m_plot.theme()));
   }
   for (const AttentionRegion& region : m_plot.outside()) {
-    painter->fillRect(pixelsOf(m_plot.cellRect(region)), outsideBrush(m_plot.theme()));
+    fillPattern(*painter, pixelsOf(m_plot.cellRect(region)), outsideBrush(m_plot.theme()));
   }
   for (const AttentionRegion& region : m_plot.missing()) {
-    painter->fillRect(pixelsOf(m_plot.cellRect(region)), missingBrush(m_plot.theme()));
+    fillPattern(*painter, pixelsOf(m_plot.cellRect(region)), missingBrush(m_plot.theme()));
   }
 }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "ui/views/attention/share_bars.h"
 
+#include "ui/theme/pattern_painting.h"
 #include "ui/views/common/hue_painting.h"
 #include "ui/views/common/short_names.h"
 #include "ui/words/part_text.h"
@@ -174,7 +175,7 @@ void ShareBars::paintBar(QPainter& painter, const QRect& area, const Labels& lab
       painter.fillRect(filled, ink);
     }
   } else {
-    painter.fillRect(filled, QBrush(ink, Qt::Dense5Pattern));
+    fillPattern(painter, filled, QBrush(ink, Qt::Dense5Pattern));
   }
 
   const QRect label(whole.left(), room.bottom() + 2, whole.width() - 1, labels.height);

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "ui/views/common/block_painter.h"
 
+#include "ui/theme/pattern_painting.h"
 #include "ui/words/glossary.h"
 #include "ui/words/tr.h"
 
 #include <QFontMetrics>
 #include <QHelpEvent>
 #include <QImage>
-#include <QPaintEngine>
 #include <QPainterPath>
 #include <QToolTip>
 
@@ -42,10 +42,6 @@ QBrush dashes(BlockRole role, const QColor& ink) {
   image.fill(Qt::transparent);
   for (int x = 0; x < dash; ++x) image.setPixelColor(x, 0, ink);
   return QBrush(image);
-}
-
-bool paintsVectors(const QPainter& painter) {
-  return painter.paintEngine()->type() == QPaintEngine::SVG;
 }
 
 /// The lines or dots of a state as Theme::pattern() has them, for files of vectors: those have no brushes of

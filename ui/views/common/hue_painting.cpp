@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "ui/views/common/hue_painting.h"
 
+#include "ui/theme/pattern_painting.h"
+
 #include <QColor>
 #include <QPainter>
 #include <QRectF>
@@ -14,7 +16,7 @@ void fillWithHue(QPainter& painter, const QRectF& area, const Theme& theme, cons
   if (pattern.style() == Qt::NoBrush) return;
   const QPoint origin = painter.brushOrigin();
   painter.setBrushOrigin(area.topLeft() - QPointF(1, 1));
-  painter.fillRect(area, pattern);
+  fillPattern(painter, area, pattern);
   painter.setBrushOrigin(origin);
 }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "ui/views/mask/mask_area.h"
 
+#include "ui/theme/pattern_painting.h"
 #include "ui/views/common/hue_painting.h"
 #include "ui/views/common/short_names.h"
 
@@ -254,8 +255,8 @@ void MaskArea::paintSeen(QPainter& painter, const MaskBand& band, const MaskRang
     if (begin >= end) continue;
     const auto fill = [&](const QPainterPath& path) {
       painter.fillPath(path, isInked ? theme().segmentInk(part.hue) : theme().segmentTint(part.hue));
-      if (part.hue >= kSegmentHues) painter.fillPath(path, theme().segmentPattern(part.hue));
-      if (isReused) painter.fillPath(path, reusedBrush(theme()));
+      if (part.hue >= kSegmentHues) fillPattern(painter, path, theme().segmentPattern(part.hue));
+      if (isReused) fillPattern(painter, path, reusedBrush(theme()));
     };
     QPainterPath path;
     const std::int32_t steps = std::clamp(end, rows.begin, rows.end);  // rows from here on see all of it
@@ -292,7 +293,7 @@ void MaskArea::paintUnseen(QPainter& painter, const MaskBand& band, const MaskRa
     const QRectF place(m_layout.x(begin), m_layout.y(band.rows.begin), m_layout.across * (end - begin),
                        m_layout.down * band.rows.count());
     if (m_shown == MaskShown::ThisRun) {
-      painter.fillRect(place, unseenBrush(theme()));
+      fillPattern(painter, place, unseenBrush(theme()));
     } else {
       m_painter.fill(painter, place, BlockRole::Computed, QPointF(0, 0));
     }

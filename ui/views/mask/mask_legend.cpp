@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "ui/views/mask/mask_legend.h"
 
+#include "ui/theme/pattern_painting.h"
 #include "ui/views/mask/mask_area.h"
 
 #include <QFontMetrics>
@@ -57,10 +58,10 @@ void MaskLegend::paintSign(QPainter& painter, const QRect& box, const Sample& sa
     case Sign::Seen:
     case Sign::Reused:
       painter.fillRect(box, theme.segmentTint(m_hue));
-      if (sample.sign == Sign::Reused) painter.fillRect(box, reusedBrush(theme));
+      if (sample.sign == Sign::Reused) fillPattern(painter, box, reusedBrush(theme));
       break;
     case Sign::Unseen:
-      painter.fillRect(box, unseenBrush(theme));
+      fillPattern(painter, box, unseenBrush(theme));
       break;
     case Sign::OnlyFull:
       m_painter.fill(painter, box, BlockRole::Computed, QPointF(0, 0));

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "ui/views/metrics/metric_card.h"
 
+#include "ui/theme/pattern_painting.h"
 #include "ui/views/common/plot_painting.h"
 
 #include <QFontMetrics>
@@ -46,9 +47,13 @@ class PatternBars : public QCPBars {
   void draw(QCPPainter* painter) override {
     QCPBars::draw(painter);
     if (m_pattern.style() == Qt::NoBrush) return;
-    std::swap(mBrush, m_pattern);
-    QCPBars::draw(painter);
-    std::swap(mBrush, m_pattern);
+    if (!paintsVectors(*painter)) {
+      std::swap(mBrush, m_pattern);
+      QCPBars::draw(painter);
+      std::swap(mBrush, m_pattern);
+      return;
+    }
+    for (const QCPBarsData& bar : *data()) fillPattern(*painter, getBarRect(bar.key, bar.value), m_pattern);
   }
 
  private:
@@ -263,7 +268,7 @@ void MetricCard::paintSample(QPainter& painter, const QRect& place, const PlotSe
   if (series.kind == SeriesKind::Bars || series.kind == SeriesKind::Area) {
     const QRect box(place.left(), middle - 5, 14, 10);
     painter.fillRect(box, m_theme.fill(series.role));
-    if (series.kind == SeriesKind::Bars) painter.fillRect(box, m_theme.pattern(series.role));
+    if (series.kind == SeriesKind::Bars) fillPattern(painter, box, m_theme.pattern(series.role));
     painter.setPen(QPen(ink, 1));
     painter.setBrush(Qt::NoBrush);
     painter.drawRect(box);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "ui/views/timeline/timeline_canvas.h"
 
+#include "ui/theme/pattern_painting.h"
 #include "ui/views/common/number_text.h"
 #include "ui/views/timeline/axis_ticks.h"
 
@@ -220,8 +221,7 @@ void TimelineCanvas::paintRow(QPainter& painter, const Frame& frame, std::size_t
       painter.setPen(Qt::NoPen);
       painter.setBrush(m_theme.fill(role));
       painter.drawRoundedRect(area, 3, 3);
-      painter.setBrush(m_theme.pattern(role));
-      painter.drawRoundedRect(area, 3, 3);
+      fillPattern(painter, area, m_theme.pattern(role), 3);
       painter.setBrush(Qt::NoBrush);
       painter.setPen(QPen(ink, 1));
       if (area.width() > 3) painter.drawRoundedRect(area.adjusted(0.5, 0.5, -0.5, -0.5), 3, 3);
@@ -248,10 +248,12 @@ void TimelineCanvas::paintRow(QPainter& painter, const Frame& frame, std::size_t
     // admission.
     const double x = frame.x(static_cast<double>(row.admittedAt - m_model.begin));
     const QRectF mark(x - 4, y + kBarSpace / 2.0 - 3, 8, frame.row - kBarSpace + 6);
-    painter.setPen(QPen(m_theme.ink(BlockRole::Relocated), 1));
+    painter.setPen(Qt::NoPen);
     painter.setBrush(m_theme.fill(BlockRole::Relocated));
     painter.drawRoundedRect(mark, 2, 2);
-    painter.setBrush(m_theme.pattern(BlockRole::Relocated));
+    fillPattern(painter, mark, m_theme.pattern(BlockRole::Relocated), 2);
+    painter.setPen(QPen(m_theme.ink(BlockRole::Relocated), 1));
+    painter.setBrush(Qt::NoBrush);
     painter.drawRoundedRect(mark, 2, 2);
   }
   painter.restore();

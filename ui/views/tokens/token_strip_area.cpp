@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "ui/views/tokens/token_strip_area.h"
 
+#include "ui/theme/pattern_painting.h"
 #include "ui/views/common/hue_painting.h"
 #include "ui/views/common/motion_painting.h"
 #include "ui/words/part_text.h"
@@ -246,7 +247,7 @@ void TokenStripArea::paintPart(QPainter& painter, const StripToken& token, const
       painter.fillRect(tile, theme().color(Role::TextSecond));
       break;
     case StripPart::Pad:
-      painter.fillRect(tile, QBrush(theme().color(Role::TextThird), Qt::BDiagPattern));
+      fillPattern(painter, tile, QBrush(theme().color(Role::TextThird), Qt::BDiagPattern));
       break;
     case StripPart::Cropped:
       painter.setBrush(Qt::NoBrush);
