@@ -10,6 +10,7 @@ namespace {
 
 constexpr int kMargin = 3 * kSpace;
 constexpr int kBracketZone = 28;  // name, bracket and the gap below it
+constexpr int kLinkZone = 36;     // room for links below a row of large cells
 
 int gapOf(CellSize size) {
   switch (size) {
@@ -85,16 +86,24 @@ TableLayout::TableLayout(const BlockTable& table, CellSize size, bool overview,
     m_width = std::max(m_width, x + kMargin);
     m_rows.push_back(std::move(own));
   }
-  m_height = m_rows.empty() ? 0 : rowTop(m_rows.size()) + kMargin;
+  m_height = m_rows.empty() ? 0 : bottom();
 }
 
 void TableLayout::fillHeight(int height) {
   m_extraHeight = 0;
   if (m_rows.empty() || m_size == CellSize::Large) return;
   constexpr int kHighest = 48;
-  const int left = height - (rowTop(m_rows.size()) + kMargin);
+  const int left = height - bottom();
   m_extraHeight = std::clamp(left / static_cast<int>(m_rows.size()), 0, kHighest - cellHeight());
-  m_height = rowTop(m_rows.size()) + kMargin;
+  m_height = bottom();
+}
+
+int TableLayout::bottom() const {
+  // No links leave the last row. Its label may have a line more than there is room beside cells and numbers,
+  // most of which stands in the margin.
+  constexpr int kLastLabel = 4;
+  const int unused = m_size == CellSize::Large ? kLinkZone - kLastLabel : 0;
+  return rowTop(m_rows.size()) - unused + kMargin;
 }
 
 int TableLayout::cellHeight() const {
@@ -111,7 +120,7 @@ int TableLayout::cellHeight() const {
 
 int TableLayout::rowHeight() const {
   // Below the cells stand the virtual numbers, then there is room for the links.
-  return kBracketZone + cellHeight() + 20 + (m_size == CellSize::Large ? 36 : 28);
+  return kBracketZone + cellHeight() + 20 + (m_size == CellSize::Large ? kLinkZone : 28);
 }
 
 int TableLayout::cellTop(std::size_t row) const {

@@ -80,6 +80,7 @@ class TableLayout {
     std::size_t cells = 0;
   };
   const Group* groupOf(const Row& row, std::size_t cell) const;
+  int bottom() const;  ///< where the content ends, of at least one row
 
   CellSize m_size = CellSize::Large;
   int m_pitch = 0;
