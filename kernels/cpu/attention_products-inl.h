@@ -10,7 +10,6 @@
 #define SPANSCOPE_KERNELS_CPU_ATTENTION_PRODUCTS_INL_H_
 #endif
 
-#include "hwy/cache_control.h"
 #include "hwy/highway.h"
 #include "kernels/cpu/attention_tiles.h"
 #include "kernels/cpu/simd-inl.h"
@@ -50,6 +49,12 @@ struct Ahead {
 template <int kQueries>
 constexpr bool kFetchesAhead = kQueries <= kFewQueries;
 
+/// Asks for a line in the second cache. Into the first, a core has too few lines under way at a time to keep
+/// up with the memory.
+HWY_INLINE void fetch(const void* line) {
+  __builtin_prefetch(line, 0, 2);
+}
+
 /// Where a vector of keys stands, the first query as it is rotated for them, and where its scores go.
 template <class Element>
 struct KeyVector {
@@ -76,8 +81,8 @@ HWY_INLINE void scoreVectors(std::int64_t headSize, std::int64_t blockSize,
     SPANSCOPE_UNROLL
     for (int v = 0; v < kVectors; ++v) {
       if constexpr (kFetchesAhead<kQueries>) {
-        hwy::Prefetch(vectors[v].ahead.keys);
-        hwy::Prefetch(vectors[v].ahead.values);
+        fetch(vectors[v].ahead.keys);
+        fetch(vectors[v].ahead.values);
         vectors[v].ahead.keys += blockSize;
         vectors[v].ahead.values += vectors[v].ahead.valueStep;
       }
@@ -197,6 +202,12 @@ template <int kQueries, class Element>
 void addValues(const KeyPieces<Element>& pieces, std::int64_t low, std::int64_t high, std::int64_t headSize,
                const float* weights, const float* decay, float* sums, std::int64_t sumStride) {
   std::int64_t column = 0;
+  // Few queries wait for memory, which is read quickest from one end to the other.
+  if constexpr (kQueries <= kFewQueries) {
+    for (; column + 3 * kStep < headSize; column += 2 * kWidth) {
+      addValueVectors<kQueries, 4>(pieces, low, high, headSize, weights, decay, column, sums, sumStride);
+    }
+  }
   for (; column + kStep < headSize; column += kWidth) {
     addValueVectors<kQueries, 2>(pieces, low, high, headSize, weights, decay, column, sums, sumStride);
   }
