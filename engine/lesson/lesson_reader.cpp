@@ -430,15 +430,53 @@ class LessonReader {
         text += lines[i].text;
       } else if (isCode) {
         text += lines[i].text;
+        warnOfCode(lines[i]);
       } else {
-        readInline(lines[i], text, prose);
+        readInline(lines[i], i == 0 || isBlankLine(lines[i - 1].text), text, prose);
       }
     }
     if (!text.empty()) prose.pieces.emplace_back(std::move(text));
     return prose;
   }
 
-  void readInline(const Line& one, std::string& text, Prose& prose) {
+  /// A figure in code is no figure: it is shown as it stands.
+  void warnOfCode(const Line& code) {
+    for (std::size_t at = code.text.find('{'); at != std::string_view::npos;
+         at = code.text.find('{', at + 1)) {
+      const std::size_t end = code.text.find('}', at);
+      if (end == std::string_view::npos) return;
+      std::vector<Fault> none;
+      const auto expression = readExpression(code.text.substr(at + 1, end - at - 1), 0, none);
+      bool hasFigure = false;
+      if (expression) visitFigures(*expression, [&hasFigure](const FigureRef&) { hasFigure = true; });
+      if (!hasFigure) continue;
+      warn(code.offset + at, "a figure in code, which is shown as it stands",
+           "the figure without the marks of code");
+      return;
+    }
+  }
+
+  /// A figure at the beginning of a line, before a point: with its number there, Markdown reads an entry of a
+  /// list. `opensParagraph`: the line is the first of one, where nothing need stand behind the point.
+  void warnOfList(const Expression& figure, std::string_view before, std::string_view behind, Offset offset,
+                  bool opensParagraph) {
+    using trace::FigureUnit;
+    const bool isWhole = figure.unit == FigureUnit::Number || figure.unit == FigureUnit::Tokens ||
+                         figure.unit == FigureUnit::Blocks || figure.unit == FigureUnit::Place;
+    if (!isWhole || behind.empty() || (behind[0] != '.' && behind[0] != ')')) return;
+    const bool isMarker = behind.size() == 1 ? opensParagraph : isGap(behind[1]);
+    // In a quotation or an entry of a list a line begins anew.
+    const std::size_t dot = before.find_last_not_of(" 0123456789");
+    const bool isNumbered = dot != std::string_view::npos && before[dot] == '.' && dot > 0 &&
+                            before.find_first_not_of(" 0123456789") == dot;
+    const bool begins = before.find_first_not_of(" >-+*") == std::string_view::npos &&
+                        (before.empty() || isGap(before.back()) || before.back() == '>');
+    if (!isMarker || (!begins && !isNumbered)) return;
+    warn(offset, std::string("a figure before \"") + behind[0] + "\" at the beginning of a line",
+         "a word before the figure", "to Markdown, a number with a point behind it is an entry of a list");
+  }
+
+  void readInline(const Line& one, bool opensParagraph, std::string& text, Prose& prose) {
     const std::string_view line = one.text;
     std::size_t at = 0;
     // The number of an entry of a list is no figure.
@@ -459,6 +497,7 @@ class LessonReader {
         const std::size_t end = line.find('`', at + 1);
         const std::size_t stop = end == std::string_view::npos ? line.size() : end + 1;
         text += line.substr(at, stop - at);
+        if (end != std::string_view::npos) warnOfCode({line.substr(at, stop - at), offset});
         at = stop;
       } else if (c == '{') {
         const std::size_t end = line.find('}', at);
@@ -469,6 +508,7 @@ class LessonReader {
         std::optional<Expression> figure =
             readExpression(line.substr(at + 1, end - at - 1), offset + 1, m_faults);
         if (figure) {
+          warnOfList(*figure, line.substr(0, at), line.substr(end + 1), offset, opensParagraph);
           if (!text.empty()) prose.pieces.emplace_back(std::exchange(text, {}));
           prose.pieces.emplace_back(std::move(*figure));
         }
@@ -495,6 +535,11 @@ class LessonReader {
   }
 
   void readLink(std::string_view where, Offset offset, Prose& prose) {
+    if (const std::size_t brace = where.find('{'); brace != std::string_view::npos) {
+      fault(offset + brace, "a figure in the address of a link",
+            "an address without one: figures stand in words");
+      return;
+    }
     if (where.starts_with("https://")) return;
     if (std::optional<Target> target = readLinkTarget(where)) {
       prose.links.push_back({std::move(*target), offset});

@@ -26,8 +26,11 @@ std::optional<double> numberIn(const QString& text) {
 QString escaped(const QString& text) {
   static const QString marks = QStringLiteral("\\`*_{}[]()<>#+-!|~&");
   QString out;
+  bool isCounting = true;  // so far: "1." at the beginning of a line is an entry of a list
   for (const QChar c : text.simplified()) {
-    if (marks.contains(c)) out += QLatin1Char('\\');
+    const bool endsNumber = isCounting && !out.isEmpty() && c == QLatin1Char('.');
+    if (marks.contains(c) || endsNumber) out += QLatin1Char('\\');
+    isCounting = isCounting && c >= QLatin1Char('0') && c <= QLatin1Char('9');
     out += c;
   }
   return out;

@@ -43,6 +43,8 @@ class TestLessonReader : public QObject {
   void linesMayEndAsOnWindows();
   void faults_data();
   void faults();
+  void figuresAreNoMarks_data();
+  void figuresAreNoMarks();
   void allAtOnce();
   void limits_data();
   void limits();
@@ -195,6 +197,48 @@ void TestLessonReader::faults() {
   }
   const QStringList found = saidOf(text.toStdString());
   QVERIFY2(found.contains(said), qPrintable(found.join('\n')));
+}
+
+/// What the figure's value would be to Markdown, where it is not what was meant.
+void TestLessonReader::figuresAreNoMarks_data() {
+  QTest::addColumn<QString>("text");
+  QTest::addColumn<QString>("said");
+  const QString point = "a figure before \".\" at the beginning of a line";
+  const QString code = "a figure in code, which is shown as it stands";
+  const QString fine;
+  QTest::newRow("an entry of a list") << "{run 1: blocks}. They are" << point;
+  QTest::newRow("in the middle of a paragraph") << "There are\n{run 1: blocks}. They are" << point;
+  QTest::newRow("reckoned") << "{run 1: blocks + run 1: hit blocks}. They are" << point;
+  QTest::newRow("with a bracket") << "{run 1: blocks}) They are"
+                                  << "a figure before \")\" at the beginning of a line";
+  QTest::newRow("alone") << "{run 1: blocks}." << point;
+  QTest::newRow("in an entry") << "- {run 1: blocks}. They are" << point;
+  QTest::newRow("in a numbered entry") << "2. {run 1: blocks}. They are" << point;
+  QTest::newRow("in a quotation") << ">{run 1: blocks}. They are" << point;
+  QTest::newRow("at the end of a paragraph") << "There are\n{run 1: blocks}." << fine;
+  QTest::newRow("behind a word") << "All {run 1: blocks}. They are" << fine;
+  QTest::newRow("in bold") << "**{run 1: blocks}**. They are" << fine;
+  QTest::newRow("with a unit") << "{run 1: hit rate}. It is" << fine;
+  QTest::newRow("a decimal point that is none") << "{run 1: blocks}.They" << fine;
+  QTest::newRow("a text") << "{run 1: answer}. It is" << fine;
+  QTest::newRow("code") << "It is `{run 1: blocks}` of them" << code;
+  QTest::newRow("code with more in it") << "It is `a {b} {run 1: blocks}`" << code;
+  QTest::newRow("a block of code") << "```\nn = {run 1: blocks}\n```" << code;
+  QTest::newRow("code of another kind") << "It is `{\"a\": {run 1}}` and `{x}`" << fine;
+  QTest::newRow("an address") << "[here](https://a.b/{run 1: blocks})"
+                              << "a figure in the address of a link";
+  QTest::newRow("the number of a block") << "[here](block:{run 1: first block not found})"
+                                         << "a figure in the address of a link";
+  QTest::newRow("the words of a link") << "[{run 1: blocks} blocks](dock:pool)" << fine;
+}
+
+void TestLessonReader::figuresAreNoMarks() {
+  QFETCH(QString, text);
+  QFETCH(QString, said);
+  QStringList found;
+  for (const Fault& fault : readLesson(kHead + "## 1. First\n\n" + text.toStdString() + "\n").faults)
+    found << QString::fromStdString(fault.found);
+  QCOMPARE(found, said.isEmpty() ? QStringList() : QStringList(said));
 }
 
 void TestLessonReader::allAtOnce() {
