@@ -225,6 +225,48 @@ std::string actionBlock(const std::vector<Action>& actions, std::size_t begin, s
   return text + "```\n";
 }
 
+/// The lines of a text that are not blank, without blanks around them.
+std::vector<std::string> linesOf(std::string_view text) {
+  std::vector<std::string> lines;
+  while (!text.empty()) {
+    const std::size_t end = std::min(text.find('\n'), text.size());
+    if (std::string line = oneLine(text.substr(0, end), {}); !line.empty()) lines.push_back(std::move(line));
+    text.remove_prefix(std::min(end + 1, text.size()));
+  }
+  return lines;
+}
+
+std::string questionBlock(const RecordedQuestion& question) {
+  if (!question.kind) return {};
+  std::string text = "\n```question\n";
+  for (const std::string& line : linesOf(question.text)) text += line + "\n";
+  if (*question.kind == Question::Kind::Choice) {
+    for (const RecordedChoice& choice : question.choices)
+      text += "choice: " + oneLine(choice.text, {}) + " | " + oneLine(choice.isRight, {}) + "\n";
+  } else {
+    const char* const key = *question.kind == Question::Kind::Block ? "block: " : "number: ";
+    text += key + oneLine(question.answer, {}) + "\n";
+  }
+  return text + "```\n";
+}
+
+std::string claimBlock(std::string_view holds) {
+  const std::vector<std::string> lines = linesOf(holds);
+  if (lines.empty()) return {};
+  std::string text = "\n```holds\n";
+  for (const std::string& line : lines) text += line + "\n";
+  return text + "```\n";
+}
+
+/// Whether a link of the text leads to a node, span, block or token.
+bool pointsAtPart(std::string_view text) {
+  for (std::size_t at = text.find("]("); at != std::string_view::npos; at = text.find("](", at + 2)) {
+    const std::string_view rest = text.substr(at + 2);
+    if (readTarget(rest.substr(0, rest.find(')')))) return true;
+  }
+  return false;
+}
+
 /// In quotes where blanks stand in it.
 std::string headWord(const std::string& word) {
   return word.find_first_of(" \t") == std::string::npos ? word : '"' + word + '"';
@@ -280,18 +322,20 @@ std::string written(const Head& head, const std::vector<RecordedStep>& steps) {
   for (const RecordedStep& step : steps) {
     ++number;
     text += "\n## " + std::to_string(number) + ". " + oneLine(step.title, "A step") + "\n";
-    text += paragraphs(step.text);
     const auto& actions = step.actions;
-    const std::string asked = paragraphs(step.question);
+    const bool isShown = pointsAtPart(step.text);
     std::size_t before = 0;
-    if (!asked.empty()) {
+    if (step.question.kind || isShown) {
       const auto run = std::find_if(actions.begin(), actions.end(), [](const Action& action) {
         return infoOf(action.kind).effect == ActionEffect::Engine;
       });
       before = static_cast<std::size_t>(run - actions.begin());
-      text += actionBlock(actions, 0, before) + "\n```question" + asked + "```\n";
     }
-    text += actionBlock(actions, before, actions.size()) + paragraphs(step.after);
+    if (isShown) text += actionBlock(actions, 0, before);
+    text += paragraphs(step.text);
+    if (!isShown) text += actionBlock(actions, 0, before);
+    text += questionBlock(step.question) + actionBlock(actions, before, actions.size()) +
+            paragraphs(step.after) + claimBlock(step.holds);
   }
   return text;
 }

@@ -6,6 +6,7 @@
 #include "engine/lesson/lesson.h"
 #include "engine/workbench/document/document.h"
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -27,13 +28,30 @@ std::string valueText(const workbench::Setting& setting, const workbench::RunSet
 /// The file that readLesson() reads as this lesson. A lesson without faults is assumed.
 std::string written(const Lesson& lesson);
 
+/// One answer of several, as it was typed: its text, and the comparison that makes it right.
+struct RecordedChoice {
+  std::string text;
+  std::string isRight;
+  bool operator==(const RecordedChoice&) const = default;
+};
+
+/// A question as it was typed, unchecked.
+struct RecordedQuestion {
+  std::optional<Question::Kind> kind{};  ///< nothing: nothing is asked
+  std::string text{};
+  std::string answer{};                   ///< the figure, of Number and Block
+  std::vector<RecordedChoice> choices{};  ///< of Choice
+  bool operator==(const RecordedQuestion&) const = default;
+};
+
 /// A step as it was recorded. Its texts are what a person typed: Markdown with figures in braces, unchecked.
 struct RecordedStep {
-  std::string title;
-  std::string text;      ///< read first
-  std::string question;  ///< the lines of a block `question`; empty: nothing is asked
-  std::vector<Action> actions;
-  std::string after;  ///< read when all actions are done, so that it may name what the step's runs came to
+  std::string title{};
+  std::string text{};  ///< read first
+  RecordedQuestion question{};
+  std::vector<Action> actions{};
+  std::string after{};  ///< read when all actions are done, so that it may name what the step's runs came to
+  std::string holds{};  ///< comparisons of that, a line each; empty: nothing must hold
 };
 
 /// Adds an action to those of a step. One that only shows something takes the place of one of its kind since
@@ -45,7 +63,9 @@ std::vector<Assignment> settingsUnlike(const workbench::RunSettings& settings,
                                        const workbench::RunSettings& standard);
 
 /// The file of a recorded lesson. In a step with a question, what prepares its first run stands before the
-/// question, and the run after it. Title and words of the head lose line ends.
+/// question, and the run after it; and before the text too, where that has a link to a part of the query or
+/// of a run, which must be there by then. Title and words of the head, choices and comparisons lose line
+/// ends.
 std::string written(const Head& head, const std::vector<RecordedStep>& steps);
 
 }  // namespace spanscope::lesson

@@ -26,15 +26,6 @@ QString lockPath(const QString& sideFile) {
   return sideFile + QLatin1String(".lock");
 }
 
-/// Takes the lock of a side file; null if a running program holds it.
-std::unique_ptr<QLockFile> lockFor(const QString& sideFile) {
-  auto lock = std::make_unique<QLockFile>(lockPath(sideFile));
-  // However old: it holds until the program that made it is gone.
-  lock->setStaleLockTime(0);
-  if (!lock->tryLock(0)) return nullptr;
-  return lock;
-}
-
 QString baseName(const QString& path) {
   if (path.isEmpty()) return QUuid::createUuid().toString(QUuid::WithoutBraces);
   const QByteArray hash = QCryptographicHash::hash(path.toUtf8(), QCryptographicHash::Sha256);
@@ -74,6 +65,14 @@ std::optional<Recovery> readSideFile(const QString& path) {
 }
 
 }  // namespace
+
+std::unique_ptr<QLockFile> lockSideFile(const QString& sideFile) {
+  auto lock = std::make_unique<QLockFile>(lockPath(sideFile));
+  // However old: it holds until the program that made it is gone.
+  lock->setStaleLockTime(0);
+  if (!lock->tryLock(0)) return nullptr;
+  return lock;
+}
 
 QString autosaveDirectory() {
   return QStandardPaths::writableLocation(QStandardPaths::AppDataLocation) + QLatin1String("/autosave");
@@ -214,7 +213,7 @@ bool Autosave::takeSideFile() {
         (i == 0 ? base : base + QLatin1Char('-') + QString::number(i)) + QLatin1String(kSuffix);
     // What lies there is unsaved work of a program that died, or of one that edits the same file.
     if (QFileInfo::exists(name)) continue;
-    m_lock = lockFor(name);
+    m_lock = lockSideFile(name);
     if (m_lock == nullptr) continue;
     m_sideFile = name;
     return true;
@@ -224,7 +223,7 @@ bool Autosave::takeSideFile() {
 
 std::optional<Recovery> findRecovery(const QString& sideFile) {
   if (!QFileInfo::exists(sideFile)) return std::nullopt;
-  const std::unique_ptr<QLockFile> lock = lockFor(sideFile);
+  const std::unique_ptr<QLockFile> lock = lockSideFile(sideFile);
   return lock == nullptr ? std::nullopt : readSideFile(sideFile);
 }
 

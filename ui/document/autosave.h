@@ -25,6 +25,9 @@ class QLockFile;
 
 namespace spanscope::ui {
 
+/// Takes the lock of a side file; null if a running program holds it.
+std::unique_ptr<QLockFile> lockSideFile(const QString& sideFile);
+
 /// The default folder for side files: `autosave` in the application's data folder.
 QString autosaveDirectory();
 

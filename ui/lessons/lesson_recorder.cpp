@@ -46,7 +46,7 @@ QString LessonRecorder::fileStem(const QString& title) {
 }
 
 LessonRecorder::LessonRecorder(const SeenNow& now, QObject* parent) : QObject(parent) {
-  head.minutes = 10;
+  m_head.minutes = 10;
   m_steps.emplace_back();
   m_now.layout = now.layout;
   m_model = now.document == nullptr ? std::string() : now.document->settings.model;
@@ -62,7 +62,12 @@ void LessonRecorder::add(Action action) {
   // What is done belongs to the last step, and is seen there.
   m_at = m_steps.size() - 1;
   lesson::addAction(m_steps.back().actions, std::move(action));
+  tellChange();
+}
+
+void LessonRecorder::tellChange() {
   Q_EMIT changed();
+  Q_EMIT edited();
 }
 
 void LessonRecorder::noteUnsaid(const QString& what) {
@@ -125,6 +130,7 @@ void LessonRecorder::takeChanges() {
 }
 
 void LessonRecorder::see(const SeenNow& now) {
+  if (m_isPaused) return;
   if (now.layout != m_now.layout) {
     takeChanges();
     m_now.layout = now.layout;
@@ -149,10 +155,23 @@ void LessonRecorder::takeSelection() {
   add({.kind = ActionKind::Select, .arguments = {{.value = *target}}});
 }
 
+std::optional<NodePath> LessonRecorder::pathOf(document::NodeId node) const {
+  if (node == document::kNoNode || m_now.document == nullptr) return std::nullopt;
+  for (const auto& [place, id] : document::pathsInTree(*m_now.document, m_now.document->root())) {
+    if (id == node) return place;
+  }
+  return std::nullopt;
+}
+
+std::optional<NodePath> LessonRecorder::selectedNode() const {
+  return pathOf(m_now.selection.currentNode());
+}
+
 std::optional<Target> LessonRecorder::targetOf(const Selection& selection) const {
   if (selection.block || selection.token) {
-    if (!m_facts || m_facts->requests.empty()) return std::nullopt;
-    const trace::RequestFacts& request = m_facts->requests.front();
+    const trace::RunFacts* const facts = lastFacts();
+    if (facts == nullptr || facts->requests.empty()) return std::nullopt;
+    const trace::RequestFacts& request = facts->requests.front();
     if (selection.token && selection.token->request == request.request) {
       const std::vector<trace::ViewToken> tokens = trace::tokensInView(request);
       const auto found = std::find_if(tokens.begin(), tokens.end(), [&](const trace::ViewToken& token) {
@@ -162,20 +181,36 @@ std::optional<Target> LessonRecorder::targetOf(const Selection& selection) const
         return Target{.kind = Target::Kind::Token,
                       .number = static_cast<std::size_t>(found - tokens.begin()) + 1};
     }
-    if (const std::optional<std::size_t> block = blockNumber(selection, *m_facts))
+    if (const std::optional<std::size_t> block = blockNumber(selection, *facts))
       return Target{.kind = Target::Kind::Block, .number = *block};
     return std::nullopt;
   }
-  const document::NodeId node = selection.currentNode();
-  if (node == document::kNoNode || m_now.document == nullptr) return std::nullopt;
-  for (const auto& [place, id] : document::pathsInTree(*m_now.document, m_now.document->root())) {
-    if (id == node) return Target{.kind = Target::Kind::Node, .node = place};
-  }
+  if (std::optional<NodePath> path = pathOf(selection.currentNode()))
+    return Target{.kind = Target::Kind::Node, .node = std::move(*path)};
   return std::nullopt;
 }
 
+std::vector<LinkedPart> LessonRecorder::selectedParts() const {
+  std::vector<LinkedPart> parts;
+  const auto add = [&parts](const QString& name, const Target& target) {
+    parts.push_back({name, QString::fromStdString(lesson::written(target))});
+  };
+  if (const std::optional<Target> target = targetOf(m_now.selection)) {
+    if (target->kind == Target::Kind::Token) add(tr("token %1").arg(target->number), *target);
+    if (target->kind == Target::Kind::Block) add(tr("block %1").arg(target->number), *target);
+    const trace::RunFacts* const facts = lastFacts();
+    if (target->kind == Target::Kind::Token && facts != nullptr) {
+      if (const std::optional<std::size_t> block = blockNumber(m_now.selection, *facts))
+        add(tr("block %1").arg(*block), {.kind = Target::Kind::Block, .number = *block});
+    }
+  }
+  if (const std::optional<NodePath> path = selectedNode())
+    add(tr("the node %1").arg(QString::fromStdString(*path)), {.kind = Target::Kind::Node, .node = *path});
+  return parts;
+}
+
 void LessonRecorder::takePosition() {
-  if (m_runs.empty() || m_now.trace == nullptr || m_now.run != m_runs.back()) return;
+  if (m_made.empty() || m_now.trace == nullptr || m_now.run != m_made.back().run) return;
   std::size_t number = 0;
   const std::optional<std::size_t> start = m_now.trace->startOf(m_now.run);
   const std::size_t end = m_now.trace->endOf(m_now.run);
@@ -191,38 +226,58 @@ void LessonRecorder::takePosition() {
 }
 
 std::optional<std::size_t> LessonRecorder::numberOf(RunId run) const {
-  const auto found = std::find(m_runs.begin(), m_runs.end(), run);
-  if (found == m_runs.end()) return std::nullopt;
-  return static_cast<std::size_t>(found - m_runs.begin()) + 1;
+  const auto found =
+      std::find_if(m_made.begin(), m_made.end(), [run](const Made& made) { return made.run == run; });
+  if (run == 0 || found == m_made.end()) return std::nullopt;
+  return static_cast<std::size_t>(found - m_made.begin()) + 1;
+}
+
+void LessonRecorder::readFacts(std::size_t index, const std::shared_ptr<const TraceStore>& trace) {
+  if (trace == nullptr) return;
+  trace::RunFactsCollector collector;
+  // What contradicts events before it is said by the views.
+  for (const trace::Event& event : trace->events()) static_cast<void>(collector.take(event));
+  if (std::optional<trace::RunFacts> facts = collector.of(m_made[index].run))
+    m_made[index].facts = std::move(facts);
+}
+
+const trace::RunFacts* LessonRecorder::lastFacts() const {
+  return m_made.empty() || !m_made.back().facts ? nullptr : &*m_made.back().facts;
+}
+
+lesson::FactsOf LessonRecorder::factsOf() const {
+  return [this](std::uint32_t run) -> const trace::RunFacts* {
+    if (run == 0 || run > m_made.size() || !m_made[run - 1].facts) return nullptr;
+    return &*m_made[run - 1].facts;
+  };
 }
 
 void LessonRecorder::noteRun(RunId run) {
+  if (m_isPaused) return;
   takeChanges();
-  m_runs.push_back(run);
+  m_made.push_back({.run = run, .document = m_now.document, .facts = std::nullopt});
   m_scrubbed = 0;
-  m_facts.reset();
-  if (m_now.trace != nullptr) {
-    trace::RunFactsCollector collector;
-    // What contradicts events before it is said by the views.
-    for (const trace::Event& event : m_now.trace->events()) static_cast<void>(collector.take(event));
-    m_facts = collector.of(run);
-  }
+  readFacts(m_made.size() - 1, m_now.trace);
   add({.kind = ActionKind::Run, .arguments = {}});
 }
 
 void LessonRecorder::noteFidelity(RunId run) {
   const std::optional<std::size_t> number = numberOf(run);
+  if (m_isPaused) return;
   if (!number) return noteUnsaid(tr("A run was measured that is not of the lesson: it was not recorded."));
   takeChanges();
+  readFacts(*number - 1, m_now.trace);
   add({.kind = ActionKind::Fidelity, .arguments = {{.value = static_cast<std::uint32_t>(*number)}}});
 }
 
 void LessonRecorder::noteEmptied() {
+  if (m_isPaused) return;
   takeChanges();
   add({.kind = ActionKind::Empty, .arguments = {}});
 }
 
 void LessonRecorder::noteDock(const QString& id) {
+  if (m_isPaused) return;
   const auto names = lesson::dockNames();
   if (std::find(names.begin(), names.end(), id.toStdString()) == names.end()) return;
   takeChanges();
@@ -230,15 +285,17 @@ void LessonRecorder::noteDock(const QString& id) {
 }
 
 void LessonRecorder::noteZoom(const QString& how) {
+  if (m_isPaused) return;
   takeChanges();
   add(wordAction(ActionKind::Zoom, how.toStdString()));
 }
 
 void LessonRecorder::noteCompared(RunId one, RunId other) {
+  if (m_isPaused) return;
   // A lesson holds its last run against an earlier one.
   const std::optional<std::size_t> first = numberOf(std::min(one, other));
   const std::optional<std::size_t> last = numberOf(std::max(one, other));
-  if (!first || !last || *last != m_runs.size() || *first == *last) {
+  if (!first || !last || *last != m_made.size() || *first == *last) {
     return noteUnsaid(
         tr("A lesson compares its last run with an earlier one of its own: this comparison was not "
            "recorded."));
@@ -248,6 +305,7 @@ void LessonRecorder::noteCompared(RunId one, RunId other) {
 }
 
 void LessonRecorder::noteExperiment(const QString& name) {
+  if (m_isPaused) return;
   takeChanges();
   add(wordAction(ActionKind::Experiment, name.toStdString()));
 }
@@ -257,7 +315,35 @@ void LessonRecorder::newStep() {
   m_steps.emplace_back();
   m_at = m_steps.size() - 1;
   m_unsaid.clear();
-  Q_EMIT changed();
+  tellChange();
+}
+
+bool LessonRecorder::canRemoveStep() const {
+  const std::vector<Action>& actions = m_steps[m_at].actions;
+  return m_steps.size() > 1 && std::all_of(actions.begin(), actions.end(), [](const Action& action) {
+           return lesson::infoOf(action.kind).effect == lesson::ActionEffect::View;
+         });
+}
+
+void LessonRecorder::removeStep() {
+  if (!canRemoveStep()) return;
+  m_steps.erase(m_steps.begin() + static_cast<std::ptrdiff_t>(m_at));
+  m_at = std::min(m_at, m_steps.size() - 1);
+  tellChange();
+}
+
+std::uint32_t LessonRecorder::runsBefore() const {
+  std::uint32_t count = 0;
+  for (std::size_t step = 0; step < m_at; ++step) {
+    for (const Action& action : m_steps[step].actions) count += action.kind == ActionKind::Run ? 1U : 0U;
+  }
+  return count;
+}
+
+std::uint32_t LessonRecorder::runsInStep() const {
+  const std::vector<Action>& actions = m_steps[m_at].actions;
+  return static_cast<std::uint32_t>(std::count_if(
+      actions.begin(), actions.end(), [](const Action& action) { return action.kind == ActionKind::Run; }));
 }
 
 void LessonRecorder::goTo(std::size_t step) {
@@ -266,13 +352,29 @@ void LessonRecorder::goTo(std::size_t step) {
   Q_EMIT changed();
 }
 
-void LessonRecorder::setTexts(const QString& title, const QString& text, const QString& question,
-                              const QString& after) {
+void LessonRecorder::setTexts(const QString& title, const QString& text, const QString& after) {
   lesson::RecordedStep& step = m_steps[m_at];
   step.title = title.toStdString();
   step.text = text.toStdString();
-  step.question = question.toStdString();
   step.after = after.toStdString();
+  Q_EMIT edited();
+}
+
+void LessonRecorder::setQuestion(lesson::RecordedQuestion question) {
+  m_steps[m_at].question = std::move(question);
+  Q_EMIT edited();
+}
+
+void LessonRecorder::setHolds(const QString& lines) {
+  m_steps[m_at].holds = lines.toStdString();
+  Q_EMIT edited();
+}
+
+void LessonRecorder::setHead(const QString& title, int minutes, const QString& after) {
+  m_head.title = title.toStdString();
+  m_head.minutes = minutes;
+  m_head.after = after.toStdString();
+  Q_EMIT edited();
 }
 
 bool LessonRecorder::canForget(std::size_t action) const {
@@ -284,13 +386,92 @@ void LessonRecorder::forget(std::size_t action) {
   if (!canForget(action)) return;
   std::vector<Action>& actions = m_steps[m_at].actions;
   actions.erase(actions.begin() + static_cast<std::ptrdiff_t>(action));
+  tellChange();
+}
+
+std::vector<std::size_t> LessonRecorder::cacheLog() const {
+  std::vector<std::size_t> log;
+  std::size_t run = 0;
+  for (const lesson::RecordedStep& step : m_steps) {
+    for (const Action& action : step.actions) {
+      if (action.kind == ActionKind::Run && run < m_made.size()) log.push_back(run++);
+      if (action.kind == ActionKind::Empty) log.push_back(kEmptied);
+    }
+  }
+  return log;
+}
+
+void LessonRecorder::noteRepeated(std::size_t run, RunId id, const std::shared_ptr<const TraceStore>& trace) {
+  m_made[run].run = id;
+  readFacts(run, trace);
+}
+
+void LessonRecorder::resume(const SeenNow& now) {
+  m_isPaused = false;
+  m_now = now;
+  if (now.document != nullptr) m_document = *now.document;
+  m_settings = m_document.settings;
+  m_scrubbed = 0;
+  if (now.tab != 0 && !m_queries.empty()) m_opened[now.tab] = lastOpened();
   Q_EMIT changed();
 }
 
+std::string LessonRecorder::lastOpened() const {
+  std::string name = m_queries.empty() ? std::string() : m_queries.back().name;
+  for (const lesson::RecordedStep& step : m_steps) {
+    for (const Action& action : step.actions) {
+      if (action.kind == ActionKind::Open) name = std::get<std::string>(action.arguments.front().value);
+    }
+  }
+  return name;
+}
+
+QByteArray LessonRecorder::saved() {
+  if (!m_isPaused) takeChanges();
+  return writeRecording({.head = m_head,
+                         .model = m_model,
+                         .settings = m_firstSettings,
+                         .steps = m_steps,
+                         .step = m_at,
+                         .queries = m_queries,
+                         .ran = ranDocuments(),
+                         .document = std::make_shared<const document::Document>(m_document),
+                         .title = m_now.title,
+                         .beside = m_now.beside,
+                         .layout = m_now.layout});
+}
+
+std::vector<std::shared_ptr<const document::Document>> LessonRecorder::ranDocuments() const {
+  std::vector<std::shared_ptr<const document::Document>> documents;
+  for (const Made& made : m_made) documents.push_back(made.document);
+  return documents;
+}
+
+std::unique_ptr<LessonRecorder> LessonRecorder::recovered(const QByteArray& saved) {
+  std::optional<SavedRecording> read = readRecording(saved);
+  if (!read) return nullptr;
+  std::unique_ptr<LessonRecorder> recorder(new LessonRecorder);
+  recorder->m_isPaused = true;
+  recorder->m_head = std::move(read->head);
+  recorder->m_model = std::move(read->model);
+  recorder->m_firstSettings = std::move(read->settings);
+  recorder->m_steps = std::move(read->steps);
+  recorder->m_at = read->step;
+  recorder->m_queries = std::move(read->queries);
+  for (auto& document : read->ran)
+    recorder->m_made.push_back({.run = 0, .document = std::move(document), .facts = std::nullopt});
+  recorder->m_document = *read->document;
+  recorder->m_settings = recorder->m_document.settings;
+  recorder->m_now.title = std::move(read->title);
+  recorder->m_now.beside = std::move(read->beside);
+  recorder->m_now.layout = std::move(read->layout);
+  return recorder;
+}
+
 std::string LessonRecorder::text(const std::string& model, const QString& prefix) {
-  takeChanges();
+  if (!m_isPaused) takeChanges();
   const std::string begin = prefix.toStdString();
-  lesson::Head whole = head;
+  lesson::Head whole = m_head;
   whole.model = {model, 0};
   for (const RecordedQuery& query : m_queries) whole.queries.push_back({begin + query.name, 0});
   for (const lesson::Assignment& setting : m_firstSettings) whole.settings.push_back({setting, 0});

@@ -2,11 +2,12 @@
 #include "ui/lessons/lesson_recorder_panel.h"
 
 #include "engine/lesson/limits.h"
-#include "engine/trace/figure_table.h"
+#include "ui/lessons/figure_picker.h"
 #include "ui/lessons/lesson_recorder.h"
 #include "ui/views/common/elided_combo.h"
 
 #include <QAccessible>
+#include <QEvent>
 #include <QHBoxLayout>
 #include <QLabel>
 #include <QLineEdit>
@@ -17,25 +18,37 @@
 #include <QScrollArea>
 #include <QSignalBlocker>
 #include <QSpinBox>
+#include <QTextCursor>
 #include <QToolButton>
 #include <QVBoxLayout>
 
 #include <algorithm>
+#include <array>
+#include <utility>
+#include <variant>
 
 namespace spanscope::ui {
 namespace {
 
+using lesson::Question;
+
 constexpr int kLeastPanel = 240;  // pixels
 
-QToolButton* menuButton(const QString& text, const QString& tip) {
-  auto* button = new QToolButton;
-  button->setText(text);
+/// In the order of the list of kinds.
+constexpr std::array<std::optional<Question::Kind>, 4> kKinds{std::nullopt, Question::Kind::Number,
+                                                              Question::Kind::Choice, Question::Kind::Block};
+
+QPushButton* smallButton(const QString& text, const QString& tip) {
+  auto* button = new QPushButton(text);
   button->setToolTip(tip);
-  button->setAccessibleName(text);
   button->setAccessibleDescription(tip);
-  button->setPopupMode(QToolButton::InstantPopup);
-  button->setMenu(new QMenu(button));
+  button->setAutoDefault(false);
   return button;
+}
+
+QString faultText(const lesson::Fault& fault) {
+  return QObject::tr("found %1, expected %2")
+      .arg(QString::fromStdString(fault.found), QString::fromStdString(fault.expected));
 }
 
 }  // namespace
@@ -48,21 +61,9 @@ LessonRecorderPanel::LessonRecorderPanel(LessonRecorder& recorder, QWidget* pare
   auto* column = new QVBoxLayout(this);
   column->setContentsMargins(0, 0, 0, 0);
   column->setSpacing(0);
-
-  auto* top = new QHBoxLayout;
-  top->setContentsMargins(4 * kSpace, 2 * kSpace, 2 * kSpace, kSpace);
-  m_head = new QLabel(tr("● Recording a lesson"));
-  auto* away = new QToolButton;
-  away->setText(QStringLiteral("✕"));
-  away->setAutoRaise(true);
-  away->setToolTip(tr("Throw the recording away"));
-  away->setAccessibleName(tr("Throw the recording away"));
-  connect(away, &QToolButton::clicked, this, &LessonRecorderPanel::throwAwayWanted);
-  top->addWidget(m_head, 1);
-  top->addWidget(away);
-  column->addLayout(top);
-
+  addTop(*column);
   auto* area = new QScrollArea;
+  area->setObjectName(QStringLiteral("lessonRecorderArea"));
   area->setFrameShape(QFrame::NoFrame);
   area->setWidgetResizable(true);
   area->setHorizontalScrollBarPolicy(Qt::ScrollBarAlwaysOff);
@@ -72,11 +73,57 @@ LessonRecorderPanel::LessonRecorderPanel(LessonRecorder& recorder, QWidget* pare
   auto* form = new QVBoxLayout(m_page);
   form->setContentsMargins(4 * kSpace, kSpace, 4 * kSpace, 3 * kSpace);
   form->setSpacing(kSpace);
+  addHead(*form);
+  addDone(*form);
+  addQuestion(*form);
+  addOutcome(*form);
+  area->setWidget(m_page);
+  column->addWidget(area, 1);
+  addFoot(*column);
 
+  for (QPlainTextEdit* text : {m_text, m_question, m_outcome, m_holds}) {
+    text->setTabChangesFocus(true);
+    connect(text, &QPlainTextEdit::textChanged, this, [this, text] {
+      if (!m_isFilling && text != m_holds) m_writtenInto = text;
+      keep();
+    });
+    text->installEventFilter(this);
+  }
+  for (QLineEdit* line : {m_title, m_after, m_stepTitle, m_answer})
+    connect(line, &QLineEdit::textChanged, this, &LessonRecorderPanel::keep);
+  connect(m_minutes, &QSpinBox::valueChanged, this, &LessonRecorderPanel::keep);
+  connect(&m_recorder, &LessonRecorder::changed, this, &LessonRecorderPanel::fill);
+  fill();
+}
+
+/// Figures and links go where a person was writing last.
+bool LessonRecorderPanel::eventFilter(QObject* watched, QEvent* event) {
+  if (event->type() == QEvent::FocusIn && watched != m_holds)
+    m_writtenInto = qobject_cast<QPlainTextEdit*>(watched);
+  return QFrame::eventFilter(watched, event);
+}
+
+void LessonRecorderPanel::addTop(QVBoxLayout& column) {
+  auto* top = new QHBoxLayout;
+  top->setContentsMargins(4 * kSpace, 2 * kSpace, 2 * kSpace, kSpace);
+  m_head = new QLabel(tr("● Recording a lesson"));
+  auto* away = new QToolButton;
+  away->setText(QStringLiteral("✕"));
+  away->setAutoRaise(true);
+  away->setFocusPolicy(Qt::TabFocus);
+  away->setToolTip(tr("Throw the recording away"));
+  away->setAccessibleName(tr("Throw the recording away"));
+  connect(away, &QToolButton::clicked, this, &LessonRecorderPanel::throwAwayWanted);
+  top->addWidget(m_head, 1);
+  top->addWidget(away);
+  column.addLayout(top);
+}
+
+void LessonRecorderPanel::addHead(QVBoxLayout& form) {
   m_title = new QLineEdit;
   m_title->setPlaceholderText(tr("What the lesson is called"));
   m_title->setAccessibleName(tr("Title of the lesson"));
-  form->addWidget(m_title);
+  form.addWidget(m_title);
   auto* second = new QHBoxLayout;
   m_after = new QLineEdit;
   m_after->setPlaceholderText(tr("After it one knows …"));
@@ -87,71 +134,24 @@ LessonRecorderPanel::LessonRecorderPanel(LessonRecorder& recorder, QWidget* pare
   m_minutes->setAccessibleName(tr("Minutes that it takes"));
   second->addWidget(m_after, 1);
   second->addWidget(m_minutes);
-  form->addLayout(second);
-  form->addSpacing(2 * kSpace);
+  form.addLayout(second);
+  form.addSpacing(2 * kSpace);
 
   auto* stepRow = new QHBoxLayout;
   m_steps = new ElidedCombo;
   m_steps->setAccessibleName(tr("Step"));
   m_steps->setSizeAdjustPolicy(QComboBox::AdjustToMinimumContentsLengthWithIcon);
   m_steps->setMinimumContentsLength(8);
-  auto* another = new QPushButton(tr("New step"));
-  another->setToolTip(tr("What you do from now on belongs to another step"));
+  m_another = smallButton(tr("New step"), tr("What you do from now on belongs to another step"));
   stepRow->addWidget(m_steps, 1);
-  stepRow->addWidget(another);
-  form->addLayout(stepRow);
+  stepRow->addWidget(m_another);
+  form.addLayout(stepRow);
   m_stepTitle = new QLineEdit;
   m_stepTitle->setPlaceholderText(tr("What the step is called"));
   m_stepTitle->setAccessibleName(tr("Title of the step"));
-  form->addWidget(m_stepTitle);
+  form.addWidget(m_stepTitle);
   m_text = addText(tr("What the learner reads first"), tr("One thought"), 3);
-
-  addLabel(tr("What you did"));
-  m_actions = new QListWidget;
-  m_actions->setAccessibleName(tr("What you did in this step"));
-  m_actions->setMinimumHeight(90);
-  m_actions->setHorizontalScrollBarPolicy(Qt::ScrollBarAlwaysOff);
-  m_actions->setTextElideMode(Qt::ElideMiddle);
-  form->addWidget(m_actions, 1);
-  m_forget = new QPushButton(tr("Forget it"));
-  m_forget->setToolTip(tr("Leaves out what only shows something"));
-  auto* forgetRow = new QHBoxLayout;
-  forgetRow->addWidget(m_forget);
-  forgetRow->addStretch();
-  form->addLayout(forgetRow);
-
-  m_question = addText(tr("A question, asked before the run"), tr("None is asked"), 2);
-  m_outcome = addText(tr("What came out, read after the run"), tr("What it means"), 3);
-  auto* insert = new QHBoxLayout;
-  QToolButton* ask = menuButton(tr("Question ▾"), tr("Ask for a figure of the run that comes"));
-  QToolButton* figure =
-      menuButton(tr("Figure ▾"), tr("Put a figure of the last run where you write; it is never typed"));
-  connect(ask->menu(), &QMenu::aboutToShow, this, [this, ask] { fillFigures(*ask->menu(), true); });
-  connect(figure->menu(), &QMenu::aboutToShow, this, [this, figure] { fillFigures(*figure->menu(), false); });
-  insert->addWidget(ask);
-  insert->addWidget(figure);
-  insert->addStretch();
-  form->addLayout(insert);
-  area->setWidget(m_page);
-  column->addWidget(area, 1);
-
-  m_problem = new QLabel;
-  m_problem->setObjectName(QStringLiteral("lessonRecorderProblem"));
-  m_problem->setTextFormat(Qt::PlainText);
-  m_problem->setWordWrap(true);
-  m_problem->setTextInteractionFlags(Qt::TextSelectableByMouse);
-  m_problem->hide();
-  column->addWidget(m_problem);
-  auto* foot = new QHBoxLayout;
-  foot->setContentsMargins(4 * kSpace, 2 * kSpace, 4 * kSpace, 2 * kSpace);
-  auto* save = new QPushButton(tr("Stop and save…"));
-  save->setObjectName(QStringLiteral("primary"));
-  save->setToolTip(tr("Writes the lesson and its queries, and opens it in the reader"));
-  foot->addStretch();
-  foot->addWidget(save);
-  column->addLayout(foot);
-
-  connect(another, &QPushButton::clicked, this, [this] {
+  connect(m_another, &QPushButton::clicked, this, [this] {
     keep();
     m_recorder.newStep();
     m_stepTitle->setFocus(Qt::OtherFocusReason);
@@ -160,27 +160,159 @@ LessonRecorderPanel::LessonRecorderPanel(LessonRecorder& recorder, QWidget* pare
     keep();
     m_recorder.goTo(static_cast<std::size_t>(index));
   });
+}
+
+void LessonRecorderPanel::addDone(QVBoxLayout& form) {
+  addLabel(tr("What you did"));
+  m_actions = new QListWidget;
+  m_actions->setAccessibleName(tr("What you did in this step"));
+  m_actions->setMinimumHeight(70);
+  m_actions->setHorizontalScrollBarPolicy(Qt::ScrollBarAlwaysOff);
+  m_actions->setTextElideMode(Qt::ElideMiddle);
+  form.addWidget(m_actions, 1);
+  m_forget = smallButton(tr("Forget it"), tr("Leaves out what only shows something"));
+  m_remove = smallButton(tr("Remove the step"), tr("Takes a step away in which nothing was run or changed"));
+  auto* row = new QHBoxLayout;
+  row->addWidget(m_forget);
+  row->addWidget(m_remove);
+  row->addStretch();
+  form.addLayout(row);
   connect(m_forget, &QPushButton::clicked, this, [this] {
     if (m_actions->currentRow() >= 0) m_recorder.forget(static_cast<std::size_t>(m_actions->currentRow()));
   });
-  const auto refreshForget = [this] {
-    const int row = m_actions->currentRow();
-    m_forget->setEnabled(row >= 0 && m_recorder.canForget(static_cast<std::size_t>(row)));
-  };
-  connect(m_actions, &QListWidget::currentRowChanged, this, refreshForget);
-  for (QPlainTextEdit* text : {m_text, m_question, m_outcome}) {
-    text->setTabChangesFocus(true);
-    connect(text, &QPlainTextEdit::textChanged, this, &LessonRecorderPanel::keep);
-    connect(text, &QPlainTextEdit::cursorPositionChanged, this, [this, text] {
-      if (text->hasFocus() && text != m_question) m_figureGoes = text;
-    });
-  }
-  for (QLineEdit* line : {m_title, m_after, m_stepTitle})
+  connect(m_remove, &QPushButton::clicked, this, [this] { m_recorder.removeStep(); });
+  connect(m_actions, &QListWidget::currentRowChanged, this, [this](int current) {
+    m_forget->setEnabled(current >= 0 && m_recorder.canForget(static_cast<std::size_t>(current)));
+  });
+}
+
+void LessonRecorderPanel::addQuestion(QVBoxLayout& form) {
+  addLabel(tr("A question, asked before the run"));
+  m_kind = new QComboBox;
+  m_kind->setObjectName(QStringLiteral("questionKind"));
+  m_kind->setAccessibleName(tr("What is asked"));
+  m_kind->addItems(
+      {tr("Nothing is asked"), tr("A number"), tr("One of several answers"), tr("A click on a block")});
+  form.addWidget(m_kind);
+  m_question = addText(QString(), tr("What do you expect?"), 2);
+  m_question->setAccessibleName(tr("Question"));
+
+  m_answerRow = new QWidget;
+  auto* row = new QHBoxLayout(m_answerRow);
+  row->setContentsMargins(0, 0, 0, 0);
+  m_answer = new QLineEdit;
+  m_answer->setObjectName(QStringLiteral("questionAnswer"));
+  m_answer->setPlaceholderText(tr("the figure that answers"));
+  m_answer->setAccessibleName(tr("The figure that answers"));
+  auto* pick = smallButton(tr("Figure…"), tr("Choose the figure of the run that answers"));
+  row->addWidget(m_answer, 1);
+  row->addWidget(pick);
+  form.addWidget(m_answerRow);
+
+  m_choiceBox = new QWidget;
+  auto* column = new QVBoxLayout(m_choiceBox);
+  column->setContentsMargins(0, 0, 0, 0);
+  column->setSpacing(kSpace);
+  for (std::size_t i = 0; i < lesson::kMaxChoices; ++i) addChoice();
+  m_addChoice = smallButton(tr("Another answer"), tr("A question has two to six answers"));
+  column->addWidget(m_addChoice, 0, Qt::AlignLeft);
+  form.addWidget(m_choiceBox);
+  m_answerSays = addSaying(tr("What answers the question"));
+
+  connect(m_kind, &QComboBox::activated, this, [this] {
+    showKind();
+    keep();
+  });
+  connect(pick, &QPushButton::clicked, this, [this] { pickFigure(Into::Answer, m_answer); });
+  connect(m_addChoice, &QPushButton::clicked, this, [this] {
+    for (ChoiceRow& choice : m_choices) {
+      if (!choice.row->isHidden()) continue;
+      choice.row->show();
+      choice.text->setFocus(Qt::OtherFocusReason);
+      break;
+    }
+    m_addChoice->setEnabled(m_choices.back().row->isHidden());
+  });
+}
+
+LessonRecorderPanel::ChoiceRow& LessonRecorderPanel::addChoice() {
+  ChoiceRow choice;
+  choice.row = new QWidget;
+  auto* column = new QVBoxLayout(choice.row);
+  column->setContentsMargins(0, 0, 0, 0);
+  column->setSpacing(2);
+  const int number = static_cast<int>(m_choices.size()) + 1;
+  choice.text = new QLineEdit;
+  choice.text->setObjectName(QStringLiteral("choiceText"));
+  choice.text->setPlaceholderText(tr("Answer %1").arg(number));
+  choice.text->setAccessibleName(tr("Answer %1").arg(number));
+  auto* row = new QHBoxLayout;
+  choice.says = new QLabel(QStringLiteral("?"));
+  choice.says->setFixedWidth(choice.says->fontMetrics().horizontalAdvance(QStringLiteral("✓ ")));
+  choice.isRight = new QLineEdit;
+  choice.isRight->setObjectName(QStringLiteral("choiceIsRight"));
+  choice.isRight->setPlaceholderText(tr("is right where …"));
+  choice.isRight->setAccessibleName(tr("Answer %1 is right where").arg(number));
+  auto* pick = smallButton(tr("What…"), tr("Choose what makes answer %1 right").arg(number));
+  pick->setAccessibleName(tr("What makes answer %1 right").arg(number));
+  row->addWidget(choice.says);
+  row->addWidget(choice.isRight, 1);
+  row->addWidget(pick);
+  column->addWidget(choice.text);
+  column->addLayout(row);
+  m_choiceBox->layout()->addWidget(choice.row);
+  for (QLineEdit* line : {choice.text, choice.isRight})
     connect(line, &QLineEdit::textChanged, this, &LessonRecorderPanel::keep);
-  connect(m_minutes, &QSpinBox::valueChanged, this, &LessonRecorderPanel::keep);
-  connect(save, &QPushButton::clicked, this, &LessonRecorderPanel::saveWanted);
-  connect(&m_recorder, &LessonRecorder::changed, this, &LessonRecorderPanel::fill);
-  fill();
+  connect(pick, &QPushButton::clicked, this,
+          [this, line = choice.isRight] { pickFigure(Into::Claim, line); });
+  m_choices.push_back(choice);
+  return m_choices.back();
+}
+
+void LessonRecorderPanel::addOutcome(QVBoxLayout& form) {
+  m_outcome = addText(tr("What came out, read after the run"), tr("What it means"), 3);
+  auto* row = new QHBoxLayout;
+  auto* figure = smallButton(tr("Figure…"), tr("Put a figure where you write; it is never typed"));
+  figure->setObjectName(QStringLiteral("putFigure"));
+  auto* links = new QPushButton(tr("Link"));
+  links->setObjectName(QStringLiteral("putLink"));
+  links->setToolTip(
+      tr("Let the words that you have marked lead to what is selected in the window, or to a "
+         "dock"));
+  links->setAccessibleDescription(links->toolTip());
+  links->setMenu(new QMenu(links));
+  connect(figure, &QPushButton::clicked, this, [this] { pickFigure(Into::Text); });
+  connect(links->menu(), &QMenu::aboutToShow, this, [this, links] { fillLinks(*links->menu()); });
+  row->addWidget(figure);
+  row->addWidget(links);
+  row->addStretch();
+  form.addLayout(row);
+  m_holds = addText(tr("What must hold, a comparison a line"), tr("Nothing must"), 2);
+  m_holds->setObjectName(QStringLiteral("holds"));
+  auto* claim = smallButton(tr("What holds…"), tr("Choose what holds of the run now"));
+  claim->setObjectName(QStringLiteral("putClaim"));
+  connect(claim, &QPushButton::clicked, this, [this] { pickFigure(Into::Claim); });
+  form.addWidget(claim, 0, Qt::AlignLeft);
+  m_holdsSays = addSaying(tr("Whether it holds"));
+}
+
+void LessonRecorderPanel::addFoot(QVBoxLayout& column) {
+  m_problem = new QLabel;
+  m_problem->setObjectName(QStringLiteral("lessonRecorderProblem"));
+  m_problem->setTextFormat(Qt::PlainText);
+  m_problem->setWordWrap(true);
+  m_problem->setTextInteractionFlags(Qt::TextSelectableByMouse);
+  m_problem->hide();
+  column.addWidget(m_problem);
+  auto* foot = new QHBoxLayout;
+  foot->setContentsMargins(4 * kSpace, 2 * kSpace, 4 * kSpace, 2 * kSpace);
+  m_save = new QPushButton(tr("Stop and save…"));
+  m_save->setObjectName(QStringLiteral("primary"));
+  m_save->setToolTip(tr("Writes the lesson and its queries, and opens it in the reader"));
+  foot->addStretch();
+  foot->addWidget(m_save);
+  column.addLayout(foot);
+  connect(m_save, &QPushButton::clicked, this, &LessonRecorderPanel::saveWanted);
 }
 
 QLabel* LessonRecorderPanel::addLabel(const QString& text) {
@@ -191,14 +323,21 @@ QLabel* LessonRecorderPanel::addLabel(const QString& text) {
   return label;
 }
 
+QLabel* LessonRecorderPanel::addSaying(const QString& name) {
+  QLabel* label = addLabel({});
+  label->setTextFormat(Qt::PlainText);
+  label->setAccessibleName(name);
+  label->hide();
+  return label;
+}
+
 QPlainTextEdit* LessonRecorderPanel::addText(const QString& label, const QString& hint, int lines) {
-  QLabel* name = addLabel(label);
   auto* text = new QPlainTextEdit;
+  if (!label.isEmpty()) addLabel(label)->setBuddy(text);
   text->setPlaceholderText(hint);
   text->setAccessibleName(label);
   text->setMinimumHeight(text->fontMetrics().lineSpacing() * lines + 16);
   text->setMaximumHeight(text->fontMetrics().lineSpacing() * (lines + 2) + 16);
-  name->setBuddy(text);
   m_page->layout()->addWidget(text);
   return text;
 }
@@ -218,6 +357,7 @@ void LessonRecorderPanel::setTheme(const Theme& theme) {
   m_head->setFont(theme.titleFont());
   m_head->setStyleSheet(QStringLiteral("color: %1;").arg(theme.color(Role::Error).name()));
   m_actions->setFont(theme.monoFont());
+  m_holds->setFont(theme.monoFont());
   m_problem->setFont(theme.smallFont());
   for (QLabel* label : m_page->findChildren<QLabel*>()) {
     if (!label->property("isSmall").toBool()) continue;
@@ -236,16 +376,22 @@ void LessonRecorderPanel::fill() {
   }
   m_steps->setCurrentIndex(static_cast<int>(at));
   const lesson::RecordedStep& step = m_recorder.at(at);
+  // Who writes keeps the cursor.
   const auto show = [](QPlainTextEdit& edit, const std::string& text) {
-    // Who writes keeps the cursor.
     if (edit.toPlainText().toStdString() != text) edit.setPlainText(QString::fromStdString(text));
   };
-  if (m_stepTitle->text().toStdString() != step.title)
-    m_stepTitle->setText(QString::fromStdString(step.title));
+  const auto showLine = [](QLineEdit& edit, const std::string& text) {
+    if (edit.text().toStdString() != text) edit.setText(QString::fromStdString(text));
+  };
+  showLine(*m_title, m_recorder.head().title);
+  showLine(*m_after, m_recorder.head().after);
+  m_minutes->setValue(static_cast<int>(m_recorder.head().minutes));
+  showLine(*m_stepTitle, step.title);
   show(*m_text, step.text);
-  show(*m_question, step.question);
+  show(*m_question, step.question.text);
   show(*m_outcome, step.after);
-  m_minutes->setValue(static_cast<int>(m_recorder.head.minutes));
+  show(*m_holds, step.holds);
+  fillQuestion(step.question);
   m_actions->clear();
   for (const lesson::Action& action : step.actions) {
     const QString line = QString::fromStdString(lesson::written(action));
@@ -254,51 +400,225 @@ void LessonRecorderPanel::fill() {
   }
   m_actions->scrollToBottom();
   m_forget->setEnabled(false);
+  m_remove->setEnabled(m_recorder.canRemoveStep());
   m_isFilling = false;
   showProblem(m_recorder.unsaid());
+  sayValues();
+}
+
+void LessonRecorderPanel::fillQuestion(const lesson::RecordedQuestion& question) {
+  const auto kind = std::find(kKinds.begin(), kKinds.end(), question.kind);
+  m_kind->setCurrentIndex(static_cast<int>(kind - kKinds.begin()));
+  if (m_answer->text().toStdString() != question.answer)
+    m_answer->setText(QString::fromStdString(question.answer));
+  for (std::size_t i = 0; i < m_choices.size(); ++i) {
+    const lesson::RecordedChoice choice =
+        i < question.choices.size() ? question.choices[i] : lesson::RecordedChoice();
+    if (m_choices[i].text->text().toStdString() != choice.text)
+      m_choices[i].text->setText(QString::fromStdString(choice.text));
+    if (m_choices[i].isRight->text().toStdString() != choice.isRight)
+      m_choices[i].isRight->setText(QString::fromStdString(choice.isRight));
+  }
+  showKind();
+}
+
+void LessonRecorderPanel::showKind() {
+  const std::optional<Question::Kind> kind = kKinds[static_cast<std::size_t>(m_kind->currentIndex())];
+  m_question->setVisible(kind.has_value());
+  m_answerRow->setVisible(kind && *kind != Question::Kind::Choice);
+  m_choiceBox->setVisible(kind == Question::Kind::Choice);
+  const std::size_t given = question().choices.size();
+  for (std::size_t i = 0; i < m_choices.size(); ++i) {
+    // Two at least; one that was asked for and is still empty stays.
+    const bool isAsked = !m_choices[i].row->isHidden() && m_choices[i].row->isAncestorOf(focusWidget());
+    m_choices[i].row->setVisible(i < std::max<std::size_t>(2, given) || isAsked);
+  }
+  m_addChoice->setEnabled(m_choices.back().row->isHidden());
+}
+
+lesson::RecordedQuestion LessonRecorderPanel::question() const {
+  lesson::RecordedQuestion question;
+  question.kind = kKinds[static_cast<std::size_t>(m_kind->currentIndex())];
+  question.text = m_question->toPlainText().toStdString();
+  question.answer = m_answer->text().toStdString();
+  for (const ChoiceRow& choice : m_choices)
+    question.choices.push_back({choice.text->text().toStdString(), choice.isRight->text().toStdString()});
+  while (!question.choices.empty() && question.choices.back() == lesson::RecordedChoice())
+    question.choices.pop_back();
+  return question;
 }
 
 void LessonRecorderPanel::keep() {
   if (m_isFilling) return;
-  m_recorder.head.title = m_title->text().toStdString();
-  m_recorder.head.after = m_after->text().toStdString();
-  m_recorder.head.minutes = m_minutes->value();
-  m_recorder.setTexts(m_stepTitle->text(), m_text->toPlainText(), m_question->toPlainText(),
-                      m_outcome->toPlainText());
+  m_recorder.setHead(m_title->text(), m_minutes->value(), m_after->text());
+  m_recorder.setTexts(m_stepTitle->text(), m_text->toPlainText(), m_outcome->toPlainText());
+  m_recorder.setQuestion(question());
+  m_recorder.setHolds(m_holds->toPlainText());
   const QString title = m_stepTitle->text();
   const std::size_t at = m_recorder.step();
   m_steps->setItemText(static_cast<int>(at),
                        title.isEmpty() ? tr("Step %1").arg(at + 1) : tr("%1. %2").arg(at + 1).arg(title));
+  sayValues();
 }
 
-void LessonRecorderPanel::fillFigures(QMenu& menu, bool isQuestion) {
-  menu.clear();
-  const std::uint32_t run = isQuestion ? m_recorder.runs() + 1 : m_recorder.runs();
-  if (run == 0) {
-    menu.addAction(tr("Run the query first"))->setEnabled(false);
+/// "✓", "✗ 60 and 80", "? run 3 has not been run", or what is wrong with it.
+QString LessonRecorderPanel::said(const QString& comparison) const {
+  std::vector<lesson::Fault> faults;
+  const std::optional<lesson::Comparison> read = lesson::readComparison(comparison.toStdString(), 0, faults);
+  if (!read) return faults.empty() ? QString() : faultText(faults.front());
+  const lesson::FactsOf factsOf = m_recorder.factsOf();
+  const auto holds = lesson::holds(*read, factsOf);
+  if (const auto* missing = std::get_if<lesson::Missing>(&holds))
+    return QStringLiteral("? ") + QString::fromStdString(missing->reason);
+  if (std::get<bool>(holds)) return QStringLiteral("✓");
+  const auto text = [&factsOf](const lesson::Expression& side) {
+    const lesson::Evaluated value = lesson::evaluate(side, factsOf);
+    return QString::fromStdString(lesson::textOf(side, std::get<trace::FigureValue>(value))).simplified();
+  };
+  return tr("✗ %1 and %2").arg(text(read->left), text(read->right));
+}
+
+void LessonRecorderPanel::sayValues() {
+  const lesson::RecordedQuestion asked = question();
+  QString answer;
+  const lesson::FactsOf factsOf = m_recorder.factsOf();
+  if (asked.kind == Question::Kind::Choice) {
+    int right = 0;
+    bool isKnown = !asked.choices.empty();
+    for (std::size_t i = 0; i < m_choices.size(); ++i) {
+      const QString comparison = m_choices[i].isRight->text();
+      const QString verdict = comparison.trimmed().isEmpty() ? QStringLiteral("?") : said(comparison);
+      const bool isRight = verdict == QStringLiteral("✓");
+      const bool isWrong = verdict.startsWith(QStringLiteral("✗"));
+      m_choices[i].says->setText(isRight ? verdict : isWrong ? QStringLiteral("·") : QStringLiteral("?"));
+      m_choices[i].says->setToolTip(verdict);
+      m_choices[i].isRight->setAccessibleDescription(verdict);
+      if (i >= asked.choices.size()) continue;
+      right += isRight ? 1 : 0;
+      isKnown = isKnown && (isRight || isWrong);
+      if (!isRight && !isWrong && answer.isEmpty() && verdict.size() > 1)
+        answer = tr("Answer %1: %2").arg(i + 1).arg(verdict);
+    }
+    if (isKnown && right != 1) answer = tr("Exactly one must be right; now %1 are.").arg(right);
+  } else if (asked.kind && !asked.answer.empty()) {
+    std::vector<lesson::Fault> faults;
+    const std::optional<lesson::Expression> read = lesson::readExpression(asked.answer, 0, faults);
+    if (!read) {
+      answer = faults.empty() ? QString() : faultText(faults.front());
+    } else {
+      const lesson::Evaluated value = lesson::evaluate(*read, factsOf);
+      const auto* const missing = std::get_if<lesson::Missing>(&value);
+      answer = missing != nullptr ? tr("The run that comes answers.")
+                                  : tr("Now: %1").arg(QString::fromStdString(
+                                        lesson::textOf(*read, std::get<trace::FigureValue>(value))));
+    }
+  }
+  m_answerSays->setText(answer);
+  m_answerSays->setVisible(!answer.isEmpty());
+  QStringList claims;
+  for (const QString& line : m_holds->toPlainText().split(QLatin1Char('\n'))) {
+    // "where" says for which model or run the others hold.
+    const QString bare = line.trimmed();
+    if (bare.isEmpty()) continue;
+    const QString words = QStringLiteral("where ");
+    claims << said(bare.startsWith(words) ? bare.mid(words.size()) : bare);
+  }
+  QString holds;
+  for (qsizetype i = 0; i < claims.size(); ++i) {
+    if (claims[i] != QStringLiteral("✓")) holds += tr("Line %1: %2\n").arg(i + 1).arg(claims[i]);
+  }
+  if (!claims.isEmpty() && holds.isEmpty()) holds = tr("✓ It holds now.");
+  m_holdsSays->setText(holds.trimmed());
+  m_holdsSays->setVisible(!claims.isEmpty());
+}
+
+QPlainTextEdit& LessonRecorderPanel::written() const {
+  if (m_writtenInto == nullptr || m_writtenInto->isHidden()) return *m_outcome;
+  return *m_writtenInto;
+}
+
+void LessonRecorderPanel::pickFigure(Into into, QLineEdit* line) {
+  const std::uint32_t before = m_recorder.runsBefore();
+  const std::uint32_t behind = before + m_recorder.runsInStep();
+  FigurePicker::Choice choice;
+  choice.factsOf = m_recorder.factsOf();
+  choice.node = m_recorder.selectedNode();
+  QPlainTextEdit* const text = &written();
+  if (line != nullptr) {
+    // A question asks for the run that comes, which is the step's own where it was made already.
+    choice.runs = std::max(behind, before + 1);
+    choice.run = before + 1;
+  } else if (into == Into::Text && text != m_outcome) {
+    choice.runs = choice.run = before;
+  } else {
+    choice.runs = choice.run = behind;
+  }
+  if (choice.runs == 0) {
+    showProblem(into == Into::Text && text != m_outcome
+                    ? tr("No run stands before this text: what came out is read after the run.")
+                    : tr("Run the query first."));
     return;
   }
-  for (const trace::Figure& figure : trace::figures()) {
-    if (figure.ofRun == nullptr || (isQuestion && figure.unit == trace::FigureUnit::Text)) continue;
-    const QString name = QString::fromUtf8(figure.name.data(), static_cast<qsizetype>(figure.name.size()));
-    QAction* action = menu.addAction(tr("run %1: %2").arg(run).arg(name));
-    action->setToolTip(QString::fromUtf8(figure.meaning));
-    const bool isBlock = figure.unit == trace::FigureUnit::Place;
-    connect(action, &QAction::triggered, this, [this, isQuestion, isBlock, text = action->text()] {
-      if (!isQuestion) {
-        QPlainTextEdit& edit = m_figureGoes != nullptr ? *m_figureGoes : *m_outcome;
-        edit.insertPlainText(QLatin1Char('{') + text + QLatin1Char('}'));
-        edit.setFocus(Qt::OtherFocusReason);
-        return;
-      }
-      m_question->setPlainText(tr("What do you expect?") + QLatin1Char('\n') +
-                               (isBlock ? QStringLiteral("block: ") : QStringLiteral("number: ")) + text);
-      m_question->setFocus(Qt::OtherFocusReason);
-      m_question->moveCursor(QTextCursor::Start);
-      m_question->moveCursor(QTextCursor::EndOfLine, QTextCursor::KeepAnchor);
-    });
+  choice.wish = into == Into::Claim  ? FigurePicker::Wish::Comparison
+                : into == Into::Text ? FigurePicker::Wish::Any
+                : kKinds[static_cast<std::size_t>(m_kind->currentIndex())] == Question::Kind::Block
+                    ? FigurePicker::Wish::Block
+                    : FigurePicker::Wish::Number;
+  auto* picker = new FigurePicker(std::move(choice), m_theme, this);
+  picker->setAttribute(Qt::WA_DeleteOnClose);
+  connect(picker, &QDialog::accepted, this, [this, picker, into, line, text] {
+    const QString chosen = picker->chosen();
+    if (line != nullptr) {
+      line->setText(chosen);
+      line->setFocus(Qt::OtherFocusReason);
+    } else if (into == Into::Text) {
+      text->insertPlainText(QLatin1Char('{') + chosen + QLatin1Char('}'));
+      text->setFocus(Qt::OtherFocusReason);
+    } else {
+      const QString old = m_holds->toPlainText();
+      const bool isNewLine = old.isEmpty() || old.endsWith(QLatin1Char('\n'));
+      m_holds->setPlainText(old + (isNewLine ? QString() : QStringLiteral("\n")) + chosen);
+      m_holds->moveCursor(QTextCursor::End);
+      m_holds->setFocus(Qt::OtherFocusReason);
+    }
+  });
+  picker->open();
+}
+
+void LessonRecorderPanel::fillLinks(QMenu& menu) {
+  menu.clear();
+  const bool isBefore = &written() != m_outcome && m_recorder.runsBefore() == 0;
+  const std::vector<LinkedPart> parts = m_recorder.selectedParts();
+  for (const LinkedPart& part : parts) {
+    QAction* action = menu.addAction(tr("To %1").arg(part.name));
+    connect(action, &QAction::triggered, this, [this, address = part.address] { link(address); });
+    // What is read before the first run cannot speak of its blocks.
+    action->setEnabled(!isBefore || part.address.startsWith(QStringLiteral("node:")));
   }
-  menu.setToolTipsVisible(true);
+  if (parts.empty()) menu.addAction(tr("Select a node, a block or a token first"))->setEnabled(false);
+  menu.addSeparator();
+  QMenu* docks = menu.addMenu(tr("To a dock"));
+  for (const std::string_view id : lesson::dockNames()) {
+    const QString name = QString::fromUtf8(id.data(), static_cast<qsizetype>(id.size()));
+    connect(docks->addAction(name), &QAction::triggered, this,
+            [this, name] { link(QStringLiteral("dock:") + name); });
+  }
+}
+
+void LessonRecorderPanel::link(const QString& address) {
+  QPlainTextEdit& text = written();
+  QTextCursor cursor = text.textCursor();
+  // A link does not go over the end of a paragraph.
+  const QString marked = cursor.selectedText().replace(QChar::ParagraphSeparator, QLatin1Char(' '));
+  const QString words = marked.isEmpty() ? tr("words") : marked;
+  cursor.insertText(QLatin1Char('[') + words + QStringLiteral("](") + address + QLatin1Char(')'));
+  if (marked.isEmpty()) {
+    const int end = cursor.position() - static_cast<int>(address.size()) - 3;
+    cursor.setPosition(end - static_cast<int>(words.size()));
+    cursor.setPosition(end, QTextCursor::KeepAnchor);
+  }
+  text.setTextCursor(cursor);
+  text.setFocus(Qt::OtherFocusReason);
 }
 
 void LessonRecorderPanel::showProblem(const QString& problem) {
@@ -308,6 +628,12 @@ void LessonRecorderPanel::showProblem(const QString& problem) {
   if (problem.isEmpty()) return;
   QAccessibleEvent event(m_problem, QAccessible::Alert);
   QAccessible::updateAccessibility(&event);
+}
+
+void LessonRecorderPanel::showBusy(const QString& doing) {
+  m_another->setEnabled(doing.isEmpty());
+  m_save->setEnabled(doing.isEmpty());
+  showProblem(doing);
 }
 
 void LessonRecorderPanel::takeFocus() {

@@ -1,11 +1,14 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
+#include "engine/lesson/recording.h"
 #include "ui/theme/theme.h"
 
 #include <QFrame>
 #include <QPointer>
 #include <QString>
+
+#include <vector>
 
 class QComboBox;
 class QLabel;
@@ -15,14 +18,14 @@ class QMenu;
 class QPlainTextEdit;
 class QPushButton;
 class QSpinBox;
-class QToolButton;
+class QVBoxLayout;
 
 namespace spanscope::ui {
 
 class LessonRecorder;
 
 /// The panel beside the views while a lesson is recorded: its steps with what was done in them, and the texts
-/// and questions that a person writes to them.
+/// questions, links and claims that a person writes to them.
 class LessonRecorderPanel : public QFrame {
   Q_OBJECT
  public:
@@ -33,17 +36,48 @@ class LessonRecorderPanel : public QFrame {
   /// What is wrong with the lesson, or was not recorded; empty: nothing.
   void showProblem(const QString& problem);
   void takeFocus();
+  /// While runs of a recovered recording are made again, nothing can be saved or begun.
+  void showBusy(const QString& doing);
 
  Q_SIGNALS:
   void saveWanted();
   void throwAwayWanted();
 
+ protected:
+  bool eventFilter(QObject* watched, QEvent* event) override;
+
  private:
+  /// One of several answers.
+  struct ChoiceRow {
+    QWidget* row = nullptr;
+    QLineEdit* text = nullptr;
+    QLineEdit* isRight = nullptr;
+    QLabel* says = nullptr;
+  };
+
+  void addTop(QVBoxLayout& column);
+  void addHead(QVBoxLayout& form);
+  void addDone(QVBoxLayout& form);
+  void addQuestion(QVBoxLayout& form);
+  void addOutcome(QVBoxLayout& form);
+  void addFoot(QVBoxLayout& column);
   QPlainTextEdit* addText(const QString& label, const QString& hint, int lines);
   QLabel* addLabel(const QString& text);
+  QLabel* addSaying(const QString& name);
+  ChoiceRow& addChoice();
   void fill();
+  void fillQuestion(const lesson::RecordedQuestion& question);
+  void showKind();
   void keep();
-  void fillFigures(QMenu& menu, bool isQuestion);
+  lesson::RecordedQuestion question() const;
+  /// Says what is wrong with expressions, and what they come to now.
+  void sayValues();
+  QString said(const QString& comparison) const;
+  enum class Into { Text, Answer, Claim };
+  void pickFigure(Into into, QLineEdit* line = nullptr);
+  void fillLinks(QMenu& menu);
+  void link(const QString& address);
+  QPlainTextEdit& written() const;  ///< the text that was last written into
 
   LessonRecorder& m_recorder;
   Theme m_theme;
@@ -53,14 +87,26 @@ class LessonRecorderPanel : public QFrame {
   QSpinBox* m_minutes = nullptr;
   QLineEdit* m_after = nullptr;
   QComboBox* m_steps = nullptr;
+  QPushButton* m_another = nullptr;
   QLineEdit* m_stepTitle = nullptr;
   QPlainTextEdit* m_text = nullptr;
   QListWidget* m_actions = nullptr;
   QPushButton* m_forget = nullptr;
+  QPushButton* m_remove = nullptr;
+  QComboBox* m_kind = nullptr;
   QPlainTextEdit* m_question = nullptr;
+  QWidget* m_answerRow = nullptr;
+  QLineEdit* m_answer = nullptr;
+  QWidget* m_choiceBox = nullptr;
+  std::vector<ChoiceRow> m_choices;  ///< as many as a question may have; those beyond its own are hidden
+  QPushButton* m_addChoice = nullptr;
+  QLabel* m_answerSays = nullptr;
   QPlainTextEdit* m_outcome = nullptr;
-  QPointer<QPlainTextEdit> m_figureGoes;  ///< into which a figure is put
+  QPlainTextEdit* m_holds = nullptr;
+  QLabel* m_holdsSays = nullptr;
+  QPointer<QPlainTextEdit> m_writtenInto;  ///< into which a figure or a link is put
   QLabel* m_problem = nullptr;
+  QPushButton* m_save = nullptr;
   bool m_isFilling = false;
 };
 

@@ -8,6 +8,7 @@
 #include "ui/lessons/lesson_reader.h"
 #include "ui/lessons/lesson_recorder.h"
 #include "ui/lessons/lesson_recorder_panel.h"
+#include "ui/lessons/recording_file.h"
 #include "ui/manual/manual_window.h"
 #include "ui/session/benchmark.h"
 #include "ui/session/experiment_run.h"

@@ -41,6 +41,7 @@ class LessonPageJob;
 class LessonReader;
 class LessonRecorder;
 class LessonRecorderPanel;
+class RecordingFile;
 class ManualWindow;
 class NoticeBar;
 class RequestsPanel;
@@ -160,6 +161,17 @@ class MainWindow : public QMainWindow {
   bool mayLoseRecording();
   void endRecording();
   void saveRecording();
+  void showRecorder();  ///< the panel of `m_recorder`, which hears what happens from then on
+  /// Writes the recording into its side file. Returns false if that cannot be.
+  bool keepRecording();
+  /// Offers a recording that was not saved when the program ended.
+  void offerRecording();
+  void offerDocuments();
+  /// Goes on with a recording; null: with none. Its runs are made again, one after the other.
+  void continueRecording(std::unique_ptr<LessonRecorder> recorder);
+  void repeatRecorded();
+  void recordedRunEnded(const QString& problem, std::uint32_t tab);
+  void endRepeating(const QString& problem);
   /// Whether the thing on which the command acts is there.
   bool hasSubject(const CommandInfo& info) const;
   /// Whether menus and keys offer the command.
@@ -286,7 +298,11 @@ class MainWindow : public QMainWindow {
   LessonRecorderPanel* m_recorderPanel = nullptr;  ///< nullptr: nothing is recorded
   RunId m_lastRecordedRun = 0;
   std::set<RunId> m_recordedFidelity;
-  bool m_ranPart = false;  ///< the run that was started last is of a subtree
+  std::unique_ptr<RecordingFile> m_recordingFile;  ///< null: nothing is recorded
+  QTimer m_keepRecording;
+  std::uint32_t m_repeatTab = 0;  ///< in which recorded runs are made again
+  std::size_t m_repeated = 0;     ///< entries of the recorder's log that were done again
+  bool m_ranPart = false;         ///< the run that was started last is of a subtree
   bool m_isPresenting = false;
   bool m_wasMaximised = false;     ///< the window, before presenting
   WindowStage* m_stage = nullptr;  ///< nullptr as long as the reader is

@@ -1,15 +1,20 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Lessons that a person makes by doing what they teach.
+#include "engine/workbench/document/document_text.h"
 #include "engine/workbench/resource_paths.h"
 #include "ui/document/document_file.h"
 #include "ui/lessons/lesson_reader.h"
 #include "ui/lessons/lesson_recorder.h"
 #include "ui/lessons/lesson_recorder_panel.h"
+#include "ui/lessons/recording_file.h"
 #include "ui/views/compare/compare_view.h"
 #include "ui/window/main_window.h"
 
+#include <QDir>
+#include <QFile>
 #include <QFileDialog>
 #include <QFileInfo>
+#include <QLocale>
 #include <QMessageBox>
 #include <QPushButton>
 #include <QSaveFile>
@@ -24,6 +29,7 @@ namespace spanscope::ui {
 namespace {
 
 constexpr int kPanelWidth = 340;  // pixels
+constexpr int kKeepTime = 2000;   // milliseconds between a change and its writing to the side file
 
 /// What a lesson in this folder says of a model: the bundled one, a place in the folder, or the learner's.
 std::string modelInFolder(const std::string& model, const QString& folder) {
@@ -55,6 +61,7 @@ SeenNow MainWindow::seenNow() {
   now.position = input.position;
   now.isAtEnd = current->following;
   now.isBusy = m_workspace.engine().isBusy(current->id);
+  now.beside = m_workspace.documentPath().value_or(QString());
   return now;
 }
 
@@ -76,6 +83,12 @@ void MainWindow::record() {
   // A lesson begins with an empty cache, and so do its figures here.
   m_workspace.engine().clearCache();
   m_recorder = std::make_unique<LessonRecorder>(seenNow());
+  showRecorder();
+  say(tr("The cache was emptied: what you do from now on is recorded."));
+  refresh();
+}
+
+void MainWindow::showRecorder() {
   m_recorderPanel = new LessonRecorderPanel(*m_recorder);
   m_recorderPanel->setTheme(m_workspace.input().theme);
   connect(m_recorderPanel, &LessonRecorderPanel::saveWanted, this, &MainWindow::saveRecording);
@@ -86,7 +99,10 @@ void MainWindow::record() {
   m_lastRecordedRun = newestRun();
   LessonRecorder* recorder = m_recorder.get();
   connect(&m_workspace, &Workspace::workEnded, recorder, [this](const QString& problem, std::uint32_t tab) {
-    if (problem.isEmpty()) recordWork(tab);
+    if (m_recorder->isPaused())
+      recordedRunEnded(problem, tab);
+    else if (problem.isEmpty())
+      recordWork(tab);
   });
   connect(&m_workspace.engine(), &EngineHost::cacheCleared, recorder,
           [recorder] { recorder->noteEmptied(); });
@@ -102,8 +118,129 @@ void MainWindow::record() {
   giveWidth(*m_recorderPanel, wide);
   m_fitWanted = true;
   m_recorderPanel->takeFocus();
-  say(tr("The cache was emptied: what you do from now on is recorded."));
+  m_recordingFile = std::make_unique<RecordingFile>(m_autosaveDirectory);
+  m_keepRecording.setSingleShot(true);
+  m_keepRecording.setInterval(kKeepTime);
+  disconnect(&m_keepRecording, nullptr, this, nullptr);
+  connect(&m_keepRecording, &QTimer::timeout, this, [this] {
+    if (!keepRecording())
+      say(tr("The recording cannot be kept in %1.").arg(QDir::toNativeSeparators(m_autosaveDirectory)));
+  });
+  connect(recorder, &LessonRecorder::edited, this, [this] {
+    if (!m_keepRecording.isActive()) m_keepRecording.start();
+  });
+  m_keepRecording.start();
+}
+
+bool MainWindow::keepRecording() {
+  if (m_recorder == nullptr || m_recordingFile == nullptr) return false;
+  m_keepRecording.stop();
+  return m_recordingFile->write(m_recorder->saved());
+}
+
+void MainWindow::offerRecording() {
+  if (m_recorder != nullptr) return;
+  for (const RecordingFile::Found& found : RecordingFile::found(m_autosaveDirectory)) {
+    std::unique_ptr<LessonRecorder> recorder = LessonRecorder::recovered(found.text);
+    if (recorder == nullptr) continue;
+    QMessageBox box(QMessageBox::Question, tr("Recover"),
+                    tr("A lesson was being recorded when Spanscope ended. Go on with it?"),
+                    QMessageBox::NoButton, this);
+    const QString title = QString::fromStdString(recorder->head().title);
+    const QString when = QLocale().toString(found.time, QLocale::ShortFormat);
+    box.setInformativeText(
+        tr("%1, from %2: %3. Its runs are made again, beginning with an empty cache.")
+            .arg(title.isEmpty() ? tr("Without a title") : QLatin1Char('"') + title + QLatin1Char('"'), when,
+                 recorder->steps() == 1 ? tr("one step") : tr("%1 steps").arg(recorder->steps())));
+    const QPushButton* goOn = box.addButton(tr("Go on"), QMessageBox::AcceptRole);
+    const QPushButton* away = box.addButton(tr("Delete it"), QMessageBox::DestructiveRole);
+    QPushButton* later = box.addButton(tr("Ask again later"), QMessageBox::RejectRole);
+    box.setEscapeButton(later);
+    box.exec();
+    if (box.clickedButton() == away) QFile::remove(found.path);
+    if (box.clickedButton() != goOn) continue;
+    continueRecording(std::move(recorder));
+    // Its new file has all of it.
+    if (keepRecording()) QFile::remove(found.path);
+    return;
+  }
+}
+
+void MainWindow::continueRecording(std::unique_ptr<LessonRecorder> recorder) {
+  if (m_reader != nullptr && m_reader->isVisible()) leaveLesson();
+  m_recorder = std::move(recorder);
+  // The tab may have come back by itself.
+  OpenDocument* open = nullptr;
+  const std::string text = document::writeDocument(m_recorder->document());
+  for (const auto& one : m_workspace.documents()) {
+    const bool isSame = one->source->takesRuns() && one->model->title() == m_recorder->documentTitle() &&
+                        document::writeDocument(one->model->document()) == text;
+    if (isSame) open = one.get();
+  }
+  if (open == nullptr) {
+    auto model = std::make_unique<DocumentModel>(m_recorder->document());
+    model->setTitle(m_recorder->documentTitle());
+    open = &m_workspace.open(std::move(model));
+    open->beside = m_recorder->beside();
+    watch(*open);
+  }
+  m_workspace.setCurrent(open);
+  showDocuments();
+  m_repeatTab = open->id;
+  m_repeated = 0;
+  m_workspace.engine().clearCache();
+  showRecorder();
+  repeatRecorded();
   refresh();
+}
+
+void MainWindow::repeatRecorded() {
+  const std::vector<std::size_t> log = m_recorder->cacheLog();
+  while (m_repeated < log.size() && log[m_repeated] == LessonRecorder::kEmptied) {
+    m_workspace.engine().clearCache();
+    ++m_repeated;
+  }
+  OpenDocument* open = m_workspace.find(m_repeatTab);
+  if (open == nullptr) return endRepeating(tr("Its tab was closed."));
+  if (m_repeated == log.size()) return endRepeating({});
+  m_workspace.setCurrent(open);
+  showDocuments();
+  open->model->endMerge();
+  open->model->change(tr("Recorded run"), [this, run = log[m_repeated]](document::Document& document) {
+    document = m_recorder->ran(run);
+  });
+  m_lastRecordedRun = newestRun();
+  m_recorderPanel->showBusy(tr("Run %1 of the recording is made again…").arg(log[m_repeated] + 1));
+  if (const QString refused = m_workspace.run(); !refused.isEmpty()) endRepeating(refused);
+}
+
+void MainWindow::recordedRunEnded(const QString& problem, std::uint32_t tab) {
+  if (tab != m_repeatTab) return;
+  const RunRecord* record = m_workspace.history().find(newestRun());
+  const bool isDone = record != nullptr && record->run > m_lastRecordedRun && record->tab == tab &&
+                      record->figures != nullptr && record->figures->runs.contains(record->run) &&
+                      record->figures->runs.at(record->run).outcome == trace::RunOutcome::Finished;
+  if (!problem.isEmpty() || !isDone)
+    return endRepeating(problem.isEmpty() ? tr("A run was stopped before its end.") : problem);
+  m_recorder->noteRepeated(m_recorder->cacheLog()[m_repeated], record->run, record->trace);
+  ++m_repeated;
+  repeatRecorded();
+}
+
+void MainWindow::endRepeating(const QString& problem) {
+  m_recorderPanel->showBusy({});
+  if (OpenDocument* open = m_workspace.find(m_repeatTab)) {
+    m_workspace.setCurrent(open);
+    showDocuments();
+    open->model->change(tr("Recorded run"),
+                        [this](document::Document& document) { document = m_recorder->document(); });
+  }
+  m_lastRecordedRun = newestRun();
+  m_recorder->resume(seenNow());
+  if (!problem.isEmpty())
+    m_recorder->noteUnsaid(tr("The runs of the recording could not all be made again: %1 What you wrote is "
+                              "here, and can be saved.")
+                               .arg(problem));
 }
 
 RunId MainWindow::newestRun() const {
@@ -157,6 +294,9 @@ void MainWindow::endRecording() {
   m_recorderPanel->setParent(nullptr);
   m_recorderPanel->deleteLater();
   m_recorderPanel = nullptr;
+  m_keepRecording.stop();
+  m_recordingFile->discard();
+  m_recordingFile.reset();
   m_recorder.reset();
   m_fitWanted = true;
   refresh();

@@ -80,7 +80,8 @@ bool MainWindow::settleUnsaved() {
 
 void MainWindow::closeEvent(QCloseEvent* event) {
   OpenDocument* shown = m_workspace.current();
-  if (!mayLoseRecording()) {
+  // It comes back at the next start.
+  if (m_recorder != nullptr && !keepRecording() && !mayLoseRecording()) {
     event->ignore();
     return;
   }
@@ -95,6 +96,7 @@ void MainWindow::closeEvent(QCloseEvent* event) {
 }
 
 void MainWindow::leave() {
+  keepRecording();
   m_keepTabs.stop();
   keepTabs(true);
   m_settings.setValue(QStringLiteral("window/geometry"), saveGeometry());
@@ -182,6 +184,11 @@ void MainWindow::restoreSession() {
 }
 
 void MainWindow::offerRecovery() {
+  offerDocuments();
+  offerRecording();
+}
+
+void MainWindow::offerDocuments() {
   for (;;) {
     const std::vector<Recovery> recoveries = findRecoveries(m_autosaveDirectory);
     if (recoveries.empty()) return;

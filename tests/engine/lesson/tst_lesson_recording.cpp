@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "engine/lesson/bundled.h"
+#include "engine/lesson/check.h"
 #include "engine/lesson/desk.h"
 #include "engine/lesson/lesson_folder.h"
 #include "engine/lesson/recording.h"
@@ -12,6 +13,7 @@
 #include <QStringList>
 #include <QTest>
 
+#include <array>
 #include <functional>
 #include <string>
 #include <utility>
@@ -54,6 +56,8 @@ class TestLessonRecording : public QObject {
   void actionsOfAStepAreGathered_data();
   void actionsOfAStepAreGathered();
   void recordedStepsAreALesson();
+  void questionsAndClaimsAreRecorded();
+  void partsAreThereWhenTheTextSpeaksOfThem();
   void lessonsAreReadAsTheyAreWritten_data();
   void lessonsAreReadAsTheyAreWritten();
 };
@@ -200,11 +204,15 @@ void TestLessonRecording::recordedStepsAreALesson() {
   std::vector<RecordedStep> steps(2);
   steps[0] = {.title = "One",
               .text = "Read this.\n",
-              .question = "How many?\nnumber: run 1: computed tokens",
+              .question = {.kind = Question::Kind::Number,
+                           .text = "How many?",
+                           .answer = "run 1: computed tokens",
+                           .choices = {}},
               .actions = {action("open example:rag.json"), action("layout explain"), action("run"),
                           action("dock pool")},
-              .after = "It was {run 1: computed tokens}."};
-  steps[1] = {.title = "", .text = "The end.", .question = "", .actions = {}, .after = ""};
+              .after = "It was {run 1: computed tokens}.",
+              .holds = {}};
+  steps[1].text = "The end.";
   const std::string text = written(head, steps);
   const ReadLesson read = readLesson(text);
   for (const query::Diagnostic& diagnostic : diagnosticsOf(read.faults, text))
@@ -219,6 +227,85 @@ void TestLessonRecording::recordedStepsAreALesson() {
   QVERIFY(std::holds_alternative<Question>(blocks[2]));
   QCOMPARE(std::get<ActionList>(blocks[3]).actions.size(), std::size_t{2});
   QVERIFY(std::holds_alternative<Prose>(blocks[4]));
+}
+
+/// What a person typed into the fields, with blanks and line ends where none belong.
+void TestLessonRecording::questionsAndClaimsAreRecorded() {
+  std::vector<Fault> faults;
+  const auto action = [&faults](const char* line) { return *readAction(line, 0, faults); };
+  Head head;
+  head.title = "T";
+  head.after = "a";
+  head.minutes = 5;
+  head.queries.push_back({"example:rag.json", 0});
+  std::vector<RecordedStep> steps(2);
+  steps[0].text = "Read this.";
+  steps[0].question = {.kind = Question::Kind::Choice,
+                       .text = "\nWhat happens?\n\nThink first.\n",
+                       .answer = "run 1: computed tokens",  // of another kind, and left out
+                       .choices = {{"It is\nfound", " run 1: cached tokens > 0 "},
+                                   {"It is read", "run 1: cached tokens = 0"}}};
+  steps[0].actions = {action("open example:rag.json"), action("run")};
+  steps[0].holds = "run 1: cached tokens = 0\n\n  run 1: answer contains \"a\"\n";
+  steps[1].text = "Now a block.";
+  steps[1].question = {.kind = Question::Kind::Block,
+                       .text = "Which?",
+                       .answer = "run 2: first block not found",
+                       .choices = {{"left out", ""}}};
+  steps[1].actions = {action("run")};
+  const std::string text = written(head, steps);
+  const ReadLesson read = readLesson(text);
+  for (const query::Diagnostic& diagnostic : diagnosticsOf(read.faults, text))
+    QFAIL(diagnostic.located("recorded").c_str());
+  const std::vector<Block>& first = read.lesson.steps[0].blocks;
+  QCOMPARE(first.size(), std::size_t{5});
+  const auto& choice = std::get<Question>(first[2]);
+  QVERIFY(choice.kind == Question::Kind::Choice && !choice.answer);
+  QCOMPARE(std::get<std::string>(choice.text.pieces[0]), std::string("What happens?\nThink first."));
+  QCOMPARE(choice.choices.size(), std::size_t{2});
+  QCOMPARE(choice.choices[0].text, std::string("It is found"));
+  QCOMPARE(choice.choices[1].isRight.written, std::string("run 1: cached tokens = 0"));
+  const auto& claims = std::get<ClaimList>(first[4]);
+  QCOMPARE(claims.claims.size(), std::size_t{2});
+  QCOMPARE(claims.claims[1].written, std::string("run 1: answer contains \"a\""));
+  const auto& block = std::get<Question>(read.lesson.steps[1].blocks[1]);
+  QVERIFY(block.kind == Question::Kind::Block && block.choices.empty());
+  QCOMPARE(written(*block.answer), std::string("run 2: first block not found"));
+}
+
+/// A text with a link to a node stands behind what opens its query: the lesson would not be one otherwise.
+void TestLessonRecording::partsAreThereWhenTheTextSpeaksOfThem() {
+  std::vector<Fault> faults;
+  const auto action = [&faults](const char* line) { return *readAction(line, 0, faults); };
+  Head head;
+  head.title = "T";
+  head.after = "a";
+  head.minutes = 5;
+  head.queries.push_back({"example:rag.json", 0});
+  std::vector<RecordedStep> steps(1);
+  steps[0].text = "See [the question](node:/g/input/cross/2) and [the pool](dock:pool).";
+  steps[0].question = {
+      .kind = Question::Kind::Number, .text = "How many?", .answer = "run 1: computed tokens", .choices = {}};
+  steps[0].actions = {action("open example:rag.json"), action("layout explain"), action("run")};
+  steps[0].after = "See [a block](block:0).";
+  const LessonFolder folder({});
+  const auto kindsOf = [&](const std::string& text) {
+    const ReadLesson read = readLesson(text);
+    std::vector<Fault> found = read.faults;
+    const std::vector<Fault> checked = checkLesson(read.lesson, folder);
+    found.insert(found.end(), checked.begin(), checked.end());
+    QStringList kinds;
+    for (const query::Diagnostic& diagnostic : diagnosticsOf(found, text))
+      kinds << QString::fromStdString(diagnostic.located("recorded"));
+    for (const Block& block : read.lesson.steps[0].blocks)
+      kinds << QString::fromLatin1(std::array{"text", "do", "question", "holds"}[block.index()]);
+    return kinds;
+  };
+  const QStringList shownFirst{"do", "text", "question", "do", "text"};
+  QCOMPARE(kindsOf(written(head, steps)), shownFirst);
+  steps[0].text = "See [the pool](dock:pool).";
+  const QStringList readFirst{"text", "do", "question", "do", "text"};
+  QCOMPARE(kindsOf(written(head, steps)), readFirst);
 }
 
 void TestLessonRecording::lessonsAreReadAsTheyAreWritten_data() {

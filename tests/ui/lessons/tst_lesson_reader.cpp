@@ -507,15 +507,18 @@ class TestLessonReader : public QObject {
       perform("run.run");
       return QTest::qWaitFor([this] { return !m_window->workspace().engine().isBusy(); }, kWait);
     };
-    recorder->head.title = "Recorded";
-    recorder->setTexts(QStringLiteral("First"), QStringLiteral("A query."), QString(),
+    recorder->setHead(QStringLiteral("Recorded"), 5, QStringLiteral("what was recorded"));
+    recorder->setTexts(QStringLiteral("First"), QStringLiteral("A query."),
                        QStringLiteral("It read {run 1: computed tokens} tokens."));
     QVERIFY(run());
     QTRY_COMPARE(recorder->runs(), 1U);
     recorder->newStep();
     recorder->setTexts(QStringLiteral("Second"), QStringLiteral("Another question, in blocks of four."),
-                       QStringLiteral("How many?\nnumber: run 2: cached tokens"),
                        QStringLiteral("{run 2: cached tokens} were found."));
+    recorder->setQuestion({.kind = lesson::Question::Kind::Number,
+                           .text = "How many?",
+                           .answer = "run 2: cached tokens",
+                           .choices = {}});
     const document::Document& document = workspace.model()->document();
     const auto last =
         selectionOf({.kind = lesson::Target::Kind::Node, .node = "/g/input/cross/2"}, document, nullptr);
@@ -533,7 +536,7 @@ class TestLessonReader : public QObject {
     QTRY_COMPARE(recorder->runs(), 2U);
     // A node that goes makes another query of it.
     recorder->newStep();
-    recorder->setTexts(QStringLiteral("Third"), QStringLiteral("One document less."), QString(), QString());
+    recorder->setTexts(QStringLiteral("Third"), QStringLiteral("One document less."), QString());
     const auto middle = selectionOf({.kind = lesson::Target::Kind::Node, .node = "/g/input/cross/1/plus/1"},
                                     document, nullptr);
     QVERIFY(middle.has_value());
@@ -579,7 +582,7 @@ class TestLessonReader : public QObject {
     // No lesson is opened over it.
     perform("learn.lesson:0-first-steps.md");
     QVERIFY(m_window->recorder() == recorder);
-    recorder->setTexts(QStringLiteral("One"), QStringLiteral("Something."), QString(), QString());
+    recorder->setTexts(QStringLiteral("One"), QStringLiteral("Something."), QString());
     QVERIFY(m_window->saveRecordingAs(path));
   }
 
