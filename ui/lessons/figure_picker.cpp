@@ -93,6 +93,7 @@ FigurePicker::FigurePicker(Choice choice, const Theme& theme, QWidget* parent)
   column->addWidget(m_said, 1);
   auto* buttons = new QDialogButtonBox(QDialogButtonBox::Cancel);
   m_take = buttons->addButton(tr("Put in"), QDialogButtonBox::AcceptRole);
+  m_take->setObjectName(QStringLiteral("primary"));
   m_take->setDefault(true);
   column->addWidget(buttons);
   resize(kPickerSize);
@@ -135,6 +136,7 @@ void FigurePicker::fill() {
       figures.push_back(std::move(one));
   }
   int row = 0;
+  int exact = -1;
   {
     const QSignalBlocker blocker(m_table);
     m_figures = std::move(figures);
@@ -142,6 +144,8 @@ void FigurePicker::fill() {
     for (int i = 0; i < m_table->rowCount(); ++i) {
       const lesson::OfferedFigure& one = m_figures[static_cast<std::size_t>(i)];
       if (one.figure->name == wanted) row = i;
+      // Who types the whole name means it.
+      if (m_search->text().trimmed().toStdString() == one.figure->name) exact = i;
       auto* name = new QTableWidgetItem(QString::fromStdString(std::string(one.figure->name)));
       name->setToolTip(QCoreApplication::translate("Figures", one.figure->meaning));
       const QString value = QString::fromStdString(one.value).simplified();
@@ -150,7 +154,7 @@ void FigurePicker::fill() {
       m_table->setItem(i, 0, name);
       m_table->setItem(i, 1, now);
     }
-    if (!m_figures.empty()) m_table->setCurrentCell(row, 0);
+    if (!m_figures.empty()) m_table->setCurrentCell(exact < 0 ? row : exact, 0);
   }
   showChosen();
 }

@@ -63,6 +63,7 @@ class LessonRecorder : public QObject {
   std::vector<std::size_t> cacheLog() const;
   const document::Document& ran(std::size_t run) const { return *m_made[run].document; }
   void noteRepeated(std::size_t run, RunId id, const std::shared_ptr<const TraceStore>& trace);
+  const std::string& layout() const { return m_now.layout; }  ///< of the window, that was seen last
   /// The document that was in view, its title, and where its query reads files.
   const document::Document& document() const { return m_document; }
   const QString& documentTitle() const { return m_now.title; }

@@ -5,6 +5,7 @@
 #include "ui/lessons/figure_picker.h"
 #include "ui/lessons/lesson_recorder.h"
 #include "ui/views/common/elided_combo.h"
+#include "ui/views/common/text_tools.h"
 
 #include <QAccessible>
 #include <QEvent>
@@ -24,6 +25,7 @@
 
 #include <algorithm>
 #include <array>
+#include <initializer_list>
 #include <utility>
 #include <variant>
 
@@ -33,6 +35,7 @@ namespace {
 using lesson::Question;
 
 constexpr int kLeastPanel = 240;  // pixels
+constexpr int kMostActions = 110;
 
 /// In the order of the list of kinds.
 constexpr std::array<std::optional<Question::Kind>, 4> kKinds{std::nullopt, Question::Kind::Number,
@@ -77,9 +80,13 @@ LessonRecorderPanel::LessonRecorderPanel(LessonRecorder& recorder, QWidget* pare
   addDone(*form);
   addQuestion(*form);
   addOutcome(*form);
+  form->addStretch(1);
   area->setWidget(m_page);
   column->addWidget(area, 1);
   addFoot(*column);
+  // Who scrolls the panel chooses nothing.
+  for (QWidget* chooser : std::initializer_list<QWidget*>{m_minutes, m_steps, m_kind})
+    ignoreWheelWithoutFocus(chooser);
 
   for (QPlainTextEdit* text : {m_text, m_question, m_outcome, m_holds}) {
     text->setTabChangesFocus(true);
@@ -167,9 +174,10 @@ void LessonRecorderPanel::addDone(QVBoxLayout& form) {
   m_actions = new QListWidget;
   m_actions->setAccessibleName(tr("What you did in this step"));
   m_actions->setMinimumHeight(70);
+  m_actions->setMaximumHeight(kMostActions);
   m_actions->setHorizontalScrollBarPolicy(Qt::ScrollBarAlwaysOff);
   m_actions->setTextElideMode(Qt::ElideMiddle);
-  form.addWidget(m_actions, 1);
+  form.addWidget(m_actions);
   m_forget = smallButton(tr("Forget it"), tr("Leaves out what only shows something"));
   m_remove = smallButton(tr("Remove the step"), tr("Takes a step away in which nothing was run or changed"));
   auto* row = new QHBoxLayout;
@@ -591,7 +599,7 @@ void LessonRecorderPanel::fillLinks(QMenu& menu) {
   const std::vector<LinkedPart> parts = m_recorder.selectedParts();
   for (const LinkedPart& part : parts) {
     QAction* action = menu.addAction(tr("To %1").arg(part.name));
-    connect(action, &QAction::triggered, this, [this, address = part.address] { link(address); });
+    connect(action, &QAction::triggered, this, [this, part] { link(part.address, part.name); });
     // What is read before the first run cannot speak of its blocks.
     action->setEnabled(!isBefore || part.address.startsWith(QStringLiteral("node:")));
   }
@@ -601,22 +609,18 @@ void LessonRecorderPanel::fillLinks(QMenu& menu) {
   for (const std::string_view id : lesson::dockNames()) {
     const QString name = QString::fromUtf8(id.data(), static_cast<qsizetype>(id.size()));
     connect(docks->addAction(name), &QAction::triggered, this,
-            [this, name] { link(QStringLiteral("dock:") + name); });
+            [this, name] { link(QStringLiteral("dock:") + name, name); });
   }
 }
 
-void LessonRecorderPanel::link(const QString& address) {
+/// Marked words lead there; without any, those that name it. Who writes on does so behind the link.
+void LessonRecorderPanel::link(const QString& address, const QString& name) {
   QPlainTextEdit& text = written();
   QTextCursor cursor = text.textCursor();
   // A link does not go over the end of a paragraph.
   const QString marked = cursor.selectedText().replace(QChar::ParagraphSeparator, QLatin1Char(' '));
-  const QString words = marked.isEmpty() ? tr("words") : marked;
-  cursor.insertText(QLatin1Char('[') + words + QStringLiteral("](") + address + QLatin1Char(')'));
-  if (marked.isEmpty()) {
-    const int end = cursor.position() - static_cast<int>(address.size()) - 3;
-    cursor.setPosition(end - static_cast<int>(words.size()));
-    cursor.setPosition(end, QTextCursor::KeepAnchor);
-  }
+  cursor.insertText(QLatin1Char('[') + (marked.isEmpty() ? name : marked) + QStringLiteral("](") + address +
+                    QLatin1Char(')'));
   text.setTextCursor(cursor);
   text.setFocus(Qt::OtherFocusReason);
 }

@@ -76,7 +76,7 @@ class LessonRecorderPanel : public QFrame {
   enum class Into { Text, Answer, Claim };
   void pickFigure(Into into, QLineEdit* line = nullptr);
   void fillLinks(QMenu& menu);
-  void link(const QString& address);
+  void link(const QString& address, const QString& name);
   QPlainTextEdit& written() const;  ///< the text that was last written into
 
   LessonRecorder& m_recorder;

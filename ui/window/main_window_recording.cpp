@@ -152,9 +152,10 @@ void MainWindow::offerRecording() {
         tr("%1, from %2: %3. Its runs are made again, beginning with an empty cache.")
             .arg(title.isEmpty() ? tr("Without a title") : QLatin1Char('"') + title + QLatin1Char('"'), when,
                  recorder->steps() == 1 ? tr("one step") : tr("%1 steps").arg(recorder->steps())));
-    const QPushButton* goOn = box.addButton(tr("Go on"), QMessageBox::AcceptRole);
+    QPushButton* goOn = box.addButton(tr("Go on"), QMessageBox::AcceptRole);
     const QPushButton* away = box.addButton(tr("Delete it"), QMessageBox::DestructiveRole);
     QPushButton* later = box.addButton(tr("Ask again later"), QMessageBox::RejectRole);
+    box.setDefaultButton(goOn);
     box.setEscapeButton(later);
     box.exec();
     if (box.clickedButton() == away) QFile::remove(found.path);
@@ -186,6 +187,10 @@ void MainWindow::continueRecording(std::unique_ptr<LessonRecorder> recorder) {
   }
   m_workspace.setCurrent(open);
   showDocuments();
+  for (const LayoutId id : {LayoutId::Author, LayoutId::Explain, LayoutId::Measure}) {
+    const bool isSeen = layoutName(id).toStdString() == m_recorder->layout();
+    if (isSeen && m_docks->layout() != id) m_docks->setLayout(id);
+  }
   m_repeatTab = open->id;
   m_repeated = 0;
   m_workspace.engine().clearCache();

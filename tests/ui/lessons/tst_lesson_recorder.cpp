@@ -255,6 +255,7 @@ class TestLessonRecorder : public QObject {
     recorder().setHead(QStringLiteral("Kept"), 7, QStringLiteral("that nothing is lost"));
     recorder().setTexts(QStringLiteral("First"), QStringLiteral("A query."), QStringLiteral("Read."));
     QVERIFY(run());
+    window().perform(QStringLiteral("view.explain"));
     recorder().newStep();
     recorder().setTexts(QStringLiteral("Second"), QStringLiteral("Once more."), QString());
     recorder().setQuestion(
@@ -290,6 +291,7 @@ class TestLessonRecorder : public QObject {
     QVERIFY(window().recorder() != nullptr);
     QVERIFY(QTest::qWaitFor([this] { return !recorder().isPaused(); }, kWaitForRun));
     QVERIFY2(recorder().unsaid().isEmpty(), qPrintable(recorder().unsaid()));
+    QCOMPARE(window().docks().layout(), LayoutId::Explain);
     // The tab that came back by itself is the recording's.
     QCOMPARE(window().workspace().documents().size(), tabs);
     QCOMPARE(recordings().size(), 1);
