@@ -471,6 +471,43 @@ class TestLessonReader : public QObject {
     QTRY_VERIFY(!m_window->docks().dock(QStringLiteral("pool"))->visibleRegion().isEmpty());
   }
 
+  /// In the views of attention and of the turn as in those of blocks and tokens.
+  void partsOfOtherViewsAreFramedToo_data() {
+    QTest::addColumn<QString>("dock");
+    QTest::newRow("attention") << QStringLiteral("attention");
+    QTest::newRow("turn") << QStringLiteral("turn");
+  }
+  void partsOfOtherViewsAreFramedToo() {
+    QFETCH(QString, dock);
+    const QString path = m_fresh->path(QStringLiteral("parts.md"));
+    QFile file(path);
+    QVERIFY(file.open(QIODevice::WriteOnly));
+    file.write(
+        "---\ntitle: T\nminutes: 5\nafter: a\nqueries: example:rag.json\n---\n\n## 1. One\n\n"
+        "```do\nopen example:rag.json\nlayout explain\nrun\nselect token:40\ndock " +
+        dock.toUtf8() + "\n```\n\nSee [a token](token:40).\n");
+    file.close();
+    QVERIFY(m_window->openLessonFile(path));
+    QVERIFY(isIdle());
+    LessonMarks& marks = m_window->lessonMarks();
+    Dock* shown = m_window->docks().dock(dock);
+    QTRY_VERIFY(
+        std::any_of(marks.frames().begin(), marks.frames().end(), [&](const LessonMarks::Frame& frame) {
+          const QRect inWindow(shown->mapTo(m_window, QPoint()), shown->size());
+          return frame.window == m_window && inWindow.contains(frame.place);
+        }));
+    // An arrow leads there from the word that keys have reached.
+    LessonText* linked = nullptr;
+    for (LessonText* text : reader().findChildren<LessonText*>()) {
+      if (text->isVisible() && text->focusPolicy() == Qt::StrongFocus) linked = text;
+    }
+    QVERIFY(linked != nullptr);
+    linked->setFocus(Qt::TabFocusReason);
+    QTRY_VERIFY(marks.arrowEnd().has_value());
+    const QRect inWindow(shown->mapTo(m_window, QPoint()), shown->size());
+    QVERIFY(inWindow.contains(*marks.arrowEnd()));
+  }
+
   void filesAreReadInTheLessonsFolderOnly() {
     const auto write = [this](const char* name, const QByteArray& text) {
       QFile file(m_fresh->path(QString::fromLatin1(name)));

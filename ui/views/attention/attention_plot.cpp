@@ -314,6 +314,17 @@ void AttentionPlot::showSegment(std::uint32_t segment) {
   setRanges({middle - width / 2, middle + width / 2}, yAxis->range());
 }
 
+void AttentionPlot::reveal(const QRectF& cells) {
+  const auto moved = [](QCPRange range, double first, double last) {
+    if (last > range.upper) range += last - range.upper;
+    // Of more than there is room for, the beginning.
+    if (first < range.lower) range -= range.lower - first;
+    return range;
+  };
+  setRanges(moved(xAxis->range(), cells.left(), cells.right()),
+            moved(yAxis->range(), cells.top(), cells.bottom()));
+}
+
 void AttentionPlot::zoom(double factor, const QPointF& place) {
   QCPRange columns = xAxis->range();
   QCPRange rows = yAxis->range();

@@ -59,6 +59,9 @@ class AttentionPlot : public QCustomPlot {
   void layOut(const QSize& size);
   /// Zooms in on the columns of a segment until its cells can be told apart.
   void showSegment(std::uint32_t segment);
+  /// Moves a map that is zoomed so far that these cells (columns across, rows down) are in sight, as much of
+  /// them as there is room for.
+  void reveal(const QRectF& cells);
   /// Whether the names of columns are turned upright, because they have no room side by side.
   bool hasUprightNames() const { return m_upright; }
   /// The names above the columns in sight, from left to right.

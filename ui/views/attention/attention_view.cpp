@@ -401,6 +401,73 @@ void AttentionView::goBack() {
   showCell(-1, -1);
 }
 
+const QWidget& AttentionView::placesIn() const {
+  return *m_plot;
+}
+
+std::vector<QRectF> AttentionView::stretchesOf(const Selection& selection) const {
+  std::vector<QRectF> stretches;
+  Selection part = selection;
+  // A lesson names a token alone.
+  if (part.token && !part.block)
+    part.block = BlockRef{part.token->request, part.token->segment,
+                          part.token->local / std::max(1, m_model.blockSize)};
+  if (input() == nullptr || !isMapShown() || m_model.rows.empty()) return stretches;
+  const AttentionMarks marks = attentionMarks(m_model, part);
+  const auto rows = static_cast<double>(m_model.rows.size());
+  if (marks.row) stretches.emplace_back(0, *marks.row, m_model.columns, 1);
+  if (marks.column) stretches.emplace_back(*marks.column, 0, 1, rows);
+  if (!stretches.empty()) return stretches;
+  const auto add = [&](const AttentionPart& one) {
+    if (one.columns > 0) stretches.emplace_back(one.firstColumn, 0, one.columns, rows);
+  };
+  for (const std::size_t index : marks.parts) add(m_model.parts[index]);
+  if (!stretches.empty() || !part.block || part.block->request != m_model.request) return stretches;
+  // Of what has no column of its own, all columns of its segment, or of its part.
+  const bool isToken = part.token && part.token->request == m_model.request;
+  const std::int32_t local = isToken ? part.token->local : part.block->virtualIndex * m_model.blockSize;
+  for (const AttentionSegment& segment : m_model.segments) {
+    bool isHere = segment.segment == part.block->segment;
+    if (m_model.byPart) {
+      const std::vector<trace::PartRange>& ranges = m_model.byPart->ranges[segment.segment];
+      isHere = std::any_of(ranges.begin(), ranges.end(), [&](const trace::PartRange& range) {
+        return range.segment == part.block->segment && range.begin <= local && local < range.end;
+      });
+    }
+    if (isHere && segment.columns > 0) stretches.emplace_back(segment.firstColumn, 0, segment.columns, rows);
+  }
+  return stretches;
+}
+
+std::vector<QRect> AttentionView::placesOf(const Selection& part) const {
+  std::vector<QRect> places;
+  if (m_showsHeads) return places;
+  const QRect inner = m_plot->axisRect()->rect();
+  for (const QRectF& cells : stretchesOf(part)) {
+    const QRect place =
+        m_plot->stretchRect(cells.top(), cells.height(), cells.left(), cells.width()).toAlignedRect();
+    if (const QRect seen = place & inner; !seen.isEmpty()) {
+      places.push_back(seen);
+      continue;
+    }
+    // Zoomed away: beyond the edge behind which it lies, so that no name is taken for it.
+    QRect beyond(place.topLeft(), QSize(1, 1));
+    if (place.right() <= inner.left()) beyond.moveRight(-1);
+    if (place.left() >= inner.right()) beyond.moveLeft(m_plot->width() + 1);
+    if (place.bottom() <= inner.top()) beyond.moveBottom(-1);
+    if (place.top() >= inner.bottom()) beyond.moveTop(m_plot->height() + 1);
+    places.push_back(beyond);
+  }
+  return places;
+}
+
+void AttentionView::bringIntoSight(const Selection& part) {
+  const std::vector<QRectF> stretches = stretchesOf(part);
+  if (stretches.empty()) return;
+  setShowsHeads(false);
+  m_plot->reveal(stretches.front());
+}
+
 QSize AttentionView::minimumSizeHint() const {
   QSize least = RunView::minimumSizeHint();
   // Of widgets whose height depends on their width, the hint of a layout knows nothing.

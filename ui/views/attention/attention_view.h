@@ -4,8 +4,11 @@
 
 #include "ui/views/attention/attention_model.h"
 #include "ui/views/attention/attention_shares.h"
+#include "ui/views/common/drawn_parts.h"
 #include "ui/views/common/moving_view.h"
 #include "ui/views/common/run_view.h"
+
+#include <QRectF>
 
 #include <cstdint>
 #include <optional>
@@ -23,16 +26,21 @@ class ReplayStrip;
 class ShareBars;
 struct ReplayOffer;
 
-class AttentionView : public RunView, public MovingView {
+class AttentionView : public RunView, public MovingView, public DrawnParts {
   Q_OBJECT
  public:
   explicit AttentionView(QWidget* parent = nullptr);
 
   QString csv() const override;
   void paintTo(QPainter& painter, const QSize& size) override;
-  /// A new row of the map grows along the table of keys, and the bars with it.
   /// The height at which nothing lies over the map depends on the width.
   QSize minimumSizeHint() const override;
+
+  const QWidget& placesIn() const override;
+  /// Of the map: the row and the column of the selected token or block; where it has none of its own, and of
+  /// a node, the columns of the parts that hold it.
+  std::vector<QRect> placesOf(const Selection& part) const override;
+  void bringIntoSight(const Selection& part) override;
 
   const AttentionModel& model() const { return m_model; }
   const AttentionOptions& options() const { return m_options; }
@@ -62,6 +70,8 @@ class AttentionView : public RunView, public MovingView {
 
  private:
   void connectControls();
+  /// The stretches of the map, in cells, that show the part.
+  std::vector<QRectF> stretchesOf(const Selection& selection) const;
   void connectPlot();
   /// `plot` is the size of the plot in pixels.
   void refreshFor(const QSize& plot);

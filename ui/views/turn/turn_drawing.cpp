@@ -14,6 +14,8 @@ namespace {
 
 constexpr int kTitle = 18;
 constexpr int kLegend = 22;
+constexpr int kLinesBelow = 3;  ///< of text, below a circle
+constexpr int kTip = 18;        // pixels
 
 double lengthOf(const run::PlanePoint& point) {
   return std::hypot(point.x, point.y);
@@ -80,14 +82,13 @@ void TurnDrawing::paintPlace(QPainter& painter, const QRectF& area, const TurnPl
           .arg(degreesOf(place.shown.frequency, place.queryTurn), 0, 'f', 1),
       tr("pair %1 · all %2").arg(place.shown.score, 0, 'f', 3).arg(place.score, 0, 'f', 3)};
   const int line = metrics.height() + 1;
-  double y = area.bottom() - line * static_cast<double>(below.size());
+  double y = area.bottom() - line * kLinesBelow;
   for (const QString& text : below) {
     painter.drawText(QRectF(area.left(), y, area.width(), line), Qt::AlignHCenter | Qt::AlignVCenter,
                      metrics.elidedText(text, Qt::ElideRight, int(area.width())));
     y += line;
   }
-  const double room = area.height() - kTitle - line * static_cast<double>(below.size()) - 2 * kSpace;
-  const double radius = std::max(10.0, std::min(room, area.width() - 4 * kSpace) / 2 - 2);
+  const auto [middle, radius, room] = circleIn(area);
   // The angle between the turned arrows, from the key on.
   const auto angleOf = [](const run::PlanePoint& point) {
     return std::atan2(point.y, point.x) * 180 / std::numbers::pi;
@@ -105,7 +106,6 @@ void TurnDrawing::paintPlace(QPainter& painter, const QRectF& area, const TurnPl
                        .elidedText(isSmall ? tr("%1: %2").arg(place.title, text) : place.title,
                                    Qt::ElideRight, int(area.width())));
   painter.setFont(m_theme.smallFont());
-  const QPointF middle(area.center().x(), area.top() + kTitle + kSpace + room / 2);
   painter.setPen(QPen(m_theme.color(Role::Grid), 1));
   painter.drawEllipse(middle, radius, radius);
   painter.drawLine(middle - QPointF(radius, 0), middle + QPointF(radius, 0));
@@ -145,21 +145,49 @@ void TurnDrawing::paintPlace(QPainter& painter, const QRectF& area, const TurnPl
   painter.drawText(box, Qt::AlignCenter, text);
 }
 
+TurnDrawing::Circle TurnDrawing::circleIn(const QRectF& area) const {
+  const int line = QFontMetrics(m_theme.smallFont()).height() + 1;
+  const double room = area.height() - kTitle - line * kLinesBelow - 2 * kSpace;
+  return {.middle = QPointF(area.center().x(), area.top() + kTitle + kSpace + room / 2),
+          .radius = std::max(10.0, std::min(room, area.width() - 4 * kSpace) / 2 - 2),
+          .room = room};
+}
+
+QRectF TurnDrawing::areaOf(std::size_t place, const QRect& area) const {
+  const auto count = static_cast<double>(m_model.places.size());
+  const double width = (area.width() - kSpace * (count - 1)) / count;
+  return {area.left() + static_cast<double>(place) * (width + kSpace), double(area.top()), width,
+          double(area.height() - kLegend)};
+}
+
+double TurnDrawing::longest() const {
+  double most = 0;
+  for (const TurnPlace& place : m_model.places)
+    most = std::max({most, lengthOf(place.shown.query), lengthOf(place.shown.key),
+                     lengthOf(place.shown.turnedQuery), lengthOf(place.shown.turnedKey)});
+  return most;
+}
+
+std::vector<QRect> TurnDrawing::tips(Arrow arrow) const {
+  std::vector<QRect> tips;
+  const double most = std::max(1e-12, longest());
+  for (std::size_t i = 0; i < m_model.places.size(); ++i) {
+    const Circle circle = circleIn(areaOf(i, rect()));
+    const run::TurnedPair& shown = m_model.places[i].shown;
+    const run::PlanePoint& point = arrow == Arrow::Key ? shown.turnedKey : shown.turnedQuery;
+    const QPointF tip = circle.middle + QPointF(point.x, -point.y) * (circle.radius / most);
+    tips.emplace_back(tip.toPoint() - QPoint(kTip / 2, kTip / 2), QSize(kTip, kTip));
+  }
+  return tips;
+}
+
 void TurnDrawing::paint(QPainter& painter, const QRect& area, double turned) const {
   if (!m_model.isComputed) return;
   painter.save();
   painter.setRenderHint(QPainter::Antialiasing);
-  double longest = 0;
-  for (const TurnPlace& place : m_model.places)
-    longest = std::max({longest, lengthOf(place.shown.query), lengthOf(place.shown.key),
-                        lengthOf(place.shown.turnedQuery), lengthOf(place.shown.turnedKey)});
-  const auto count = static_cast<double>(m_model.places.size());
-  const double width = (area.width() - kSpace * (count - 1)) / count;
+  const double most = longest();
   for (std::size_t i = 0; i < m_model.places.size(); ++i)
-    paintPlace(painter,
-               QRectF(area.left() + static_cast<double>(i) * (width + kSpace), area.top(), width,
-                      area.height() - kLegend),
-               m_model.places[i], longest, i == 0, turned);
+    paintPlace(painter, areaOf(i, area), m_model.places[i], most, i == 0, turned);
   // Heads and dashes say what colours say.
   const QFontMetrics metrics(m_theme.smallFont());
   double x = area.left();

@@ -34,6 +34,7 @@ class TurnMaker {
     m_model.base = m_request.segments[key.segment].base;
     m_model.keyLocal = key.local;
     m_model.obstacle = turnObstacle(m_input, m_model.choice);
+    m_model.isAhead = isAhead();
     // A recorded run may have a request of the same number.
     const bool isOfEngine =
         m_input.replay.origin == TraceOrigin::Session || m_input.replay.origin == TraceOrigin::EndedSession;
@@ -73,6 +74,32 @@ class TurnMaker {
       if (take({range.segment, std::min(range.begin + 1, range.end - 1)})) return;
     }
     m_model.choice.key = m_model.choice.query;
+  }
+
+  /// Only a row that no pass has computed yet, and that was not found either, is still to come.
+  bool isAhead() const {
+    // With the first token all rows of the prompt are there.
+    if (m_request.firstTokenAt >= 0 || m_request.outcome) return false;
+    const trace::TokenPlace& query = m_model.choice.query;
+    const std::int32_t size = std::max(1, m_input.state().pool().blockSize());
+    const auto block = m_request.blocks.find({query.segment, query.local / size});
+    if (block != m_request.blocks.end()) {
+      const trace::BlockLookedUp* lookup = lookupEvent(*m_input.trace, block->second.lookup);
+      const bool isFound = lookup != nullptr && lookup->outcome != trace::LookupOutcome::Miss &&
+                           query.local % size < lookup->tokens;
+      if (isFound) return false;
+    }
+    const std::size_t first = m_input.trace->startOf(m_request.run).value_or(0);
+    for (std::size_t at = first; at < m_input.position; ++at) {
+      const auto* batch = std::get_if<trace::BatchComputed>(&m_input.trace->event(at).payload);
+      if (batch == nullptr) continue;
+      for (const trace::BatchEntry& entry : batch->entries) {
+        const bool isQuery = entry.request == m_model.choice.request && entry.segment == query.segment &&
+                             entry.begin <= query.local && query.local < entry.begin + entry.count;
+        if (isQuery) return false;
+      }
+    }
+    return true;
   }
 
   QString nameOf(const trace::TokenPlace& place, std::size_t& hue) const {
@@ -166,7 +193,28 @@ double degreesOf(double frequency, std::int64_t positions) {
   return 360 * (turns - std::floor(turns));
 }
 
+bool isTurnDrawn(const TurnModel& model) {
+  return model.isComputed && !model.isAhead;
+}
+
 QString turnSentence(const TurnModel& model) {
+  if (model.choice.request == 0) return {};
+  if (model.isAhead)
+    return tr("At this moment of the run the query is not there yet: the pass that computes it is still to "
+              "come. Go on in time to see it turned by %1 positions, its distance to the key's base %2; the "
+              "key stays as it is stored, turned by its local index %3.")
+        .arg(model.queryPosition - model.base)
+        .arg(model.base)
+        .arg(model.keyLocal);
+  if (!model.isComputed)
+    return tr("What will be drawn: the key as it is stored, turned by its local index %1, and the query, "
+              "turned by %2 positions, its distance to the key's base %3; then the same two where each is "
+              "turned by its own position, and at another base. The turns are known from the span table. "
+              "Which vectors are turned, and that the angle between them and the score stay the same, is "
+              "seen when query and key are computed.")
+        .arg(model.keyLocal)
+        .arg(model.queryPosition - model.base)
+        .arg(model.base);
   if (!model.isComputed || model.places.size() < 3) return {};
   return tr("The key was stored turned by its local index %1, and is never touched again. The query stands "
             "%2 "

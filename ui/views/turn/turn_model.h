@@ -45,6 +45,9 @@ struct TurnModel {
   QString obstacle;  ///< why it cannot be computed now; empty: it can
   QString problem;   ///< why it failed
   bool isRunning = false;
+  /// At the moment in view, the pass of the run that computes the query is still to come: there is no query
+  /// to be drawn.
+  bool isAhead = false;
   bool isComputed = false;  ///< what follows is there
   std::int32_t layers = 0;
   std::int32_t heads = 0;
@@ -59,7 +62,10 @@ struct TurnModel {
 /// `result`: the last one that came; it counts if it is of the chosen pair. May be null.
 TurnModel turnModel(const ViewInput& input, const TurnOptions& options, const TurnResult* result);
 
-/// The words around the drawing: what the numbers say.
+/// Whether there is something to be drawn at the moment in view.
+bool isTurnDrawn(const TurnModel& model);
+/// The words around the drawing: what the numbers say; where nothing is drawn, what will be, and what of it
+/// is known already. Empty without a pair.
 QString turnSentence(const TurnModel& model);
 /// An angle in degrees, 0 … 360, of so many positions at a frequency.
 double degreesOf(double frequency, std::int64_t positions);

@@ -113,8 +113,8 @@ TurnView::TurnView(QWidget* parent)
 }
 
 bool TurnView::canCompute() const {
-  return m_model.choice.request != 0 && m_model.obstacle.isEmpty() && !m_model.isRunning &&
-         !m_model.isComputed;
+  return m_model.choice.request != 0 && !m_model.isAhead && m_model.obstacle.isEmpty() &&
+         !m_model.isRunning && !m_model.isComputed;
 }
 
 void TurnView::setResult(const TurnResult& result) {
@@ -136,9 +136,14 @@ void TurnView::takeQuery() {
 }
 
 QString TurnView::emptyText() const {
-  return m_model.choice.request == 0
-             ? tr("Run a query to see how a query is turned to a key that was stored elsewhere.")
-             : QString();
+  if (m_model.choice.request != 0) return {};
+  if (input() != nullptr && !input()->state().progress().runs.empty())
+    return tr(
+        "At this moment of the run no prompt is laid out yet. Go on in time: then a pair of its tokens "
+        "stands here, and how the query of one is turned to the key of the other.");
+  return tr(
+      "Run a query to see how a query is turned to a key that was stored elsewhere: both as arrows, and "
+      "the score, which is the same at two bases.");
 }
 
 QString TurnView::pairText() const {
@@ -152,9 +157,35 @@ QString TurnView::pairText() const {
 
 QString TurnView::statusText() const {
   if (m_model.isRunning) return tr("Computing the prompt once more…");
+  if (m_model.isAhead) return {};
   if (m_model.isComputed) return tr("Layer %1, head %2.").arg(m_model.layer).arg(m_model.head);
   if (!m_model.problem.isEmpty()) return m_model.problem;
   return m_model.obstacle.isEmpty() ? tr("Query and key are not recorded: compute them.") : m_model.obstacle;
+}
+
+bool TurnView::isOf(const trace::TokenPlace& place, const Selection& part) const {
+  const RequestId request = m_model.choice.request;
+  if (request == 0 || input() == nullptr) return false;
+  if (part.token) {
+    return part.token->request == request && part.token->segment == place.segment &&
+           part.token->local == place.local;
+  }
+  const std::int32_t size = std::max(1, input()->state().pool().blockSize());
+  return part.block && part.block->request == request && part.block->segment == place.segment &&
+         part.block->virtualIndex == place.local / size;
+}
+
+std::vector<QRect> TurnView::placesOf(const Selection& part) const {
+  std::vector<QRect> places;
+  const bool isKey = isOf(m_model.choice.key, part);
+  const bool isQuery = isOf(m_model.choice.query, part);
+  if (!isKey && !isQuery) return places;
+  if (!isTurnDrawn(m_model)) return {m_pair->geometry()};
+  for (const TurnDrawing::Arrow arrow : {TurnDrawing::Arrow::Key, TurnDrawing::Arrow::Query}) {
+    if (arrow == TurnDrawing::Arrow::Key ? !isKey : !isQuery) continue;
+    for (const QRect& tip : m_drawing->tips(arrow)) places.push_back(tip.translated(m_drawing->pos()));
+  }
+  return places;
 }
 
 void TurnView::refresh() {
@@ -169,7 +200,7 @@ void TurnView::refresh() {
     Q_EMIT canComputeChanged();
   }
   const QString summary =
-      m_model.isComputed ? tr("score %1").arg(m_model.places.front().score, 0, 'f', 3) : QString();
+      isTurnDrawn(m_model) ? tr("score %1").arg(m_model.places.front().score, 0, 'f', 3) : QString();
   if (summary == m_lastSummary) return;
   m_lastSummary = summary;
   Q_EMIT summaryChanged(summary);
@@ -202,11 +233,12 @@ void TurnView::showControls() {
   const bool hasPair = m_model.choice.request != 0;
   for (QWidget* part : std::initializer_list<QWidget*>{m_pair, m_status, m_keep}) part->setVisible(hasPair);
   const bool hadFocus = m_compute->hasFocus();
-  for (QWidget* part : std::initializer_list<QWidget*>{m_drawing, m_sentence, m_table})
-    part->setVisible(m_model.isComputed);
+  const bool isDrawn = isTurnDrawn(m_model);
+  for (QWidget* part : std::initializer_list<QWidget*>{m_drawing, m_table}) part->setVisible(isDrawn);
+  m_sentence->setVisible(hasPair);
   // Qt would give the focus of a button that goes to whatever comes next.
-  if (hadFocus && m_model.isComputed) m_table->setFocus();
-  m_compute->setVisible(hasPair && !m_model.isComputed);
+  if (hadFocus && isDrawn) m_table->setFocus();
+  m_compute->setVisible(hasPair && !m_model.isComputed && !m_model.isAhead);
   for (QLabel* label : {m_pair, m_status, m_sentence}) label->setFont(theme().smallFont());
   colorLabel(*m_pair, theme(), Role::Text);
   colorLabel(*m_status, theme(), m_model.problem.isEmpty() ? Role::TextSecond : Role::Error);
@@ -221,8 +253,8 @@ void TurnView::showControls() {
   m_isFilling = true;
   fillNumbers(*m_layer, tr("layer %1"), m_model.layers, m_model.layer);
   fillNumbers(*m_head, tr("head %1"), m_model.heads, m_model.head);
-  m_layer->setVisible(m_model.isComputed);
-  m_head->setVisible(m_model.isComputed);
+  m_layer->setVisible(isDrawn);
+  m_head->setVisible(isDrawn);
   m_isFilling = false;
 }
 
@@ -277,8 +309,8 @@ void TurnView::paintTo(QPainter& painter, const QSize& size) {
   };
   write(pairText(), Role::Text);
   write(statusText(), m_model.problem.isEmpty() ? Role::TextSecond : Role::Error);
-  if (!m_model.isComputed) return;
   write(turnSentence(m_model), Role::TextSecond);
+  if (!isTurnDrawn(m_model)) return;
   const int drawing = std::max(150, inner.height() * 3 / 5);
   m_drawing->paint(painter, QRect(inner.left(), inner.top(), inner.width(), drawing));
   painter.save();

@@ -2,6 +2,7 @@
 // Shows the algebra of a turn for one pair of tokens: what is stored, what is turned, and the score.
 #pragma once
 
+#include "ui/views/common/drawn_parts.h"
 #include "ui/views/common/moving_view.h"
 #include "ui/views/common/run_view.h"
 #include "ui/views/common/table_painting.h"
@@ -20,14 +21,19 @@ namespace spanscope::ui {
 
 class TurnDrawing;
 
-class TurnView : public RunView, public MovingView {
+class TurnView : public RunView, public MovingView, public DrawnParts {
   Q_OBJECT
  public:
   explicit TurnView(QWidget* parent = nullptr);
 
   QString csv() const override;
   void paintTo(QPainter& painter, const QSize& size) override;
-  /// The query is turned while the pass that computes it is underway.
+
+  const QWidget& placesIn() const override { return *this; }
+  /// The tips of the arrows of the query or the key, if the token is one of them or the block holds it;
+  /// before they are drawn, their names.
+  std::vector<QRect> placesOf(const Selection& part) const override;
+  void bringIntoSight(const Selection& /*part*/) override {}
 
   const TurnModel& turn() const { return m_model; }
   /// Whether the engine can be asked for the chosen pair now.
@@ -47,6 +53,7 @@ class TurnView : public RunView, public MovingView {
  private:
   void takeQuery();
   void showControls();
+  bool isOf(const trace::TokenPlace& place, const Selection& part) const;
   void fillTable();
   void stopMotion() override;
   void showMotion() override;

@@ -9,6 +9,7 @@
 #include "ui/views/attention/head_grid.h"
 #include "ui/views/attention/head_grid_area.h"
 #include "ui/views/attention/share_bars.h"
+#include "ui/views/common/request_blocks.h"
 
 #include <QObject>
 #include <QPoint>
@@ -75,6 +76,58 @@ class TestAttentionMap : public QObject {
     }
     QCOMPARE(model.layers.size(), std::size_t{4});
     QCOMPARE(model.heads, 3);
+  }
+
+  /// A lesson that speaks of a document frames its column, of a token of the answer its row, and brings both
+  /// into sight where the map is zoomed, or where heads stand in its place.
+  void partsAreFramedAndReached() {
+    const ViewInput input = test::twentyDocuments();
+    AttentionView view;
+    give(view, input, {900, 600});
+    AttentionPlot& plot = view.plot();
+    QCOMPARE(&view.placesIn(), static_cast<const QWidget*>(&plot));
+    const AttentionSegment& segment = view.model().segments[3];
+    const Selection document = selectionOfToken(input, {view.model().request, 3, 2});
+    std::vector<QRect> places = view.placesOf(document);
+    QCOMPARE(places.size(), std::size_t{1});
+    const auto first = plot.cellAt(places.front().topLeft() + QPointF(2, 2));
+    const auto last = plot.cellAt(places.front().bottomRight() - QPointF(2, 2));
+    QVERIFY(first && last);
+    QCOMPARE(first->row, 0);
+    QCOMPARE(last->row, static_cast<int>(view.model().rows.size()) - 1);
+    QCOMPARE(first->column, segment.firstColumn);
+    QCOMPARE(last->column, segment.firstColumn + segment.columns - 1);
+    // The node alone, as it is selected on the canvas.
+    Selection node;
+    node.nodes = document.nodes;
+    QCOMPARE(view.placesOf(node), places);
+
+    const trace::RequestState& request = input.state().progress().requests.at(view.model().request);
+    const auto answers = static_cast<std::uint32_t>(request.segments.size() - 1);
+    const auto prompt = static_cast<std::int32_t>(request.segments.back().tokens.size());
+    const Selection token =
+        selectionOfToken(input, {view.model().request, answers, prompt + view.model().rows.back().answer});
+    const std::vector<QRect> rows = view.placesOf(token);
+    QVERIFY(!rows.empty());
+    const auto row = plot.cellAt(rows.front().center());
+    QVERIFY(row.has_value());
+    QCOMPARE(row->row, static_cast<int>(view.model().rows.size()) - 1);
+    QVERIFY(view.placesOf({}).empty());
+
+    plot.zoom(8, QPointF(plot.width(), plot.height()));
+    QTest::qWait(20);
+    places = view.placesOf(document);
+    QCOMPARE(places.size(), std::size_t{1});
+    QVERIFY(!plot.rect().intersects(places.front()));
+    view.bringIntoSight(document);
+    places = view.placesOf(document);
+    const auto found = plot.cellAt(places.front().center());
+    QVERIFY(found.has_value());
+    QCOMPARE(found->column, segment.firstColumn);
+    view.setShowsHeads(true);
+    QVERIFY(view.placesOf(document).empty());
+    view.bringIntoSight(document);
+    QVERIFY(!view.showsHeads() && !view.placesOf(document).empty());
   }
 
   void tokensShareRowsWhereRoomIsShort() {

@@ -14,6 +14,7 @@
 #include <QApplication>
 #include <QComboBox>
 #include <QImage>
+#include <QLabel>
 #include <QPainter>
 #include <QPushButton>
 #include <QSignalSpy>
@@ -177,6 +178,103 @@ class TestTurn : public QObject {
     result.problem = QStringLiteral("No memory.");
     view.setResult(result);
     QVERIFY(view.canCompute());
+  }
+
+  /// A lesson that speaks of one of the two tokens frames where its arrows end.
+  void theTokensOfThePairAreFramed() {
+    TurnView view;
+    view.resize(900, 600);
+    view.setInput(m_input);
+    view.show();
+    QVERIFY(QTest::qWaitForWindowExposed(&view));
+    const auto part = [&view](const trace::TokenPlace& place) {
+      Selection selection;
+      selection.token = TokenRef{view.turn().choice.request, place.segment, place.local};
+      return selection;
+    };
+    const Selection key = part(view.turn().choice.key);
+    const Selection query = part(view.turn().choice.query);
+    // Before anything is drawn, the words that name them.
+    QCOMPARE(view.placesOf(key).size(), std::size_t{1});
+    QVERIFY(view.rect().contains(view.placesOf(key).front()));
+    view.setResult(m_result);
+    QTest::qWait(20);
+    const std::vector<QRect> keys = view.placesOf(key);
+    const std::vector<QRect> queries = view.placesOf(query);
+    QCOMPARE(keys.size(), view.turn().places.size());
+    QCOMPARE(queries.size(), view.turn().places.size());
+    const QImage image = view.grab().toImage();
+    const auto hasInk = [&image](const QRect& place, const QColor& ink) {
+      for (int y = place.top(); y <= place.bottom(); ++y) {
+        for (int x = place.left(); x <= place.right(); ++x) {
+          if (image.rect().contains(x, y) && image.pixel(x, y) == ink.rgb()) return true;
+        }
+      }
+      return false;
+    };
+    for (const QRect& place : keys) QVERIFY(hasInk(place, m_input.theme.segmentInk(view.turn().keyHue)));
+    for (const QRect& place : queries) QVERIFY(hasInk(place, m_input.theme.color(Role::Accent)));
+    // A block that holds the key stands for it; another token for nothing.
+    Selection block;
+    const std::int32_t size = m_input.state().pool().blockSize();
+    block.block = BlockRef{view.turn().choice.request, view.turn().choice.key.segment,
+                           view.turn().choice.key.local / size};
+    QCOMPARE(view.placesOf(block), keys);
+    QVERIFY(view.placesOf(part({0, 0})).empty());
+  }
+
+  /// Before the pass that computes the query has happened, the view says so, and what it knows by then.
+  void beforeItsPassNothingIsDrawn() {
+    struct : TurnView {
+      using TurnView::emptyText;
+    } view;
+    view.resize(900, 600);
+    view.setInput(m_input);
+    view.show();
+    QVERIFY(QTest::qWaitForWindowExposed(&view));
+    auto* table = view.findChild<QTableWidget*>();
+    auto* drawing = view.findChild<TurnDrawing*>();
+    const auto sentence = [&view] { return turnSentence(view.turn()); };
+    const auto isShown = [&view](const QString& text) {
+      for (const QLabel* label : view.findChildren<QLabel*>()) {
+        if (label->isVisible() && label->text() == text) return true;
+      }
+      return false;
+    };
+    // At the end, what will be drawn, with the turns that are known.
+    QVERIFY(!view.turn().isAhead && view.canCompute() && !drawing->isVisible() && !table->isVisible());
+    QVERIFY2(sentence().startsWith(QStringLiteral("What will be drawn")), qPrintable(sentence()));
+    const QString turn =
+        QStringLiteral("turned by %1 positions").arg(view.turn().queryPosition - view.turn().base);
+    QVERIFY2(sentence().contains(turn) && isShown(sentence()), qPrintable(sentence()));
+    view.setResult(m_result);
+    QVERIFY(drawing->isVisible() && table->isVisible());
+    const RequestId request = view.turn().choice.request;
+    std::size_t pass = 0;
+    std::size_t laidOut = 0;
+    for (std::size_t i = 0; i < m_input.trace->size() && pass == 0; ++i) {
+      const trace::Event& event = m_input.trace->event(i);
+      if (std::holds_alternative<trace::SpanTableLaidOut>(event.payload)) laidOut = i;
+      const auto* batch = std::get_if<trace::BatchComputed>(&event.payload);
+      if (batch != nullptr && batch->entries.front().request == request) pass = i;
+    }
+    QVERIFY(pass > laidOut && laidOut > 0);
+    ViewInput then = m_input;
+    then.position = pass;
+    view.setInput(then);
+    QVERIFY(view.turn().isAhead && view.turn().isComputed && !isTurnDrawn(view.turn()));
+    QVERIFY(!drawing->isVisible() && !table->isVisible() && !view.canCompute());
+    QVERIFY2(sentence().contains(QStringLiteral("still to come")) && isShown(sentence()),
+             qPrintable(sentence()));
+    then.position = pass + 1;
+    view.setInput(then);
+    QVERIFY(!view.turn().isAhead && drawing->isVisible());
+    // Before a prompt is laid out there is no pair; nobody is told to run what runs.
+    then.position = 2;
+    view.setInput(then);
+    QCOMPARE(view.turn().choice.request, RequestId{0});
+    const QString words = view.emptyText();
+    QVERIFY2(!words.isEmpty() && !words.contains(QStringLiteral("Run a query")), qPrintable(words));
   }
 
   /// For a person to look at, where SPANSCOPE_PICTURES names a folder.
