@@ -3,6 +3,8 @@
 // nodes open: the key itself, and whatever it sets off in any dock of the Author layout afterwards. Every now
 // and then the person pauses, so that what waits for a pause is done and measured too. The same with twenty
 // documents of some 200 tokens, and with these as the query of a lesson that speaks of three of its nodes.
+// And the turns of the event loop while these are run in the Explain layout, with what arrives at rest and
+// moving.
 #include "engine/query/json/json.h"
 #include "tests/support/backends.h"
 #include "ui/session/selection.h"
@@ -171,6 +173,40 @@ bool typeInto(const char* name, const std::string& query, QSettings& settings, c
   return true;
 }
 
+/// Three runs, the first with an empty cache. False: they could not be made.
+bool watchRuns(const char* name, const std::string& query, bool moves, QSettings& settings,
+               const QTemporaryDir& folder) {
+  constexpr int kRuns = 3;
+  settings.setValue(QStringLiteral("window/motion"),
+                    moves ? QStringLiteral("system") : QStringLiteral("off"));
+  const QString file = folder.filePath(QStringLiteral("runs.json"));
+  std::ofstream(file.toStdString()) << query;
+  ui::MainWindow window(settings, folder.filePath(QString::fromLatin1(name)), test::cpuBackends());
+  window.resize(1280, 800);
+  window.show();
+  (void)QTest::qWaitForWindowExposed(&window);
+  if (!window.openFile(file)) return false;
+  window.perform(QStringLiteral("view.explain"));
+  QTest::qWait(500);
+  Times turns;
+  QElapsedTimer whole;
+  whole.start();
+  for (int i = 0; i < kRuns; ++i) {
+    window.perform(QStringLiteral("run.run"));
+    if (!window.workspace().engine().isBusy()) return false;
+    while (window.workspace().engine().isBusy()) {
+      Clock clock;
+      clock.start();
+      QCoreApplication::processEvents();
+      turns.take(clock);
+      QTest::qSleep(1);
+    }
+  }
+  std::printf("%-28s %lld ms for %d runs\n", name, static_cast<long long>(whole.elapsed()), kRuns);
+  turns.print(name);
+  return true;
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -193,5 +229,7 @@ int main(int argc, char** argv) {
 
   if (!typeInto("1000 nodes", queryOver(kDocuments, 2), settings, folder)) return 1;
   if (!typeInto("20 documents", queryOver(20, 33), settings, folder)) return 1;
-  return typeInto("20-in-a-lesson", queryOver(20, 33), settings, folder, true) ? 0 : 1;
+  if (!typeInto("20-in-a-lesson", queryOver(20, 33), settings, folder, true)) return 1;
+  if (!watchRuns("runs at rest", queryOver(20, 33), false, settings, folder)) return 1;
+  return watchRuns("runs that move", queryOver(20, 33), true, settings, folder) ? 0 : 1;
 }

@@ -11,6 +11,7 @@
 #include <QSignalSpy>
 #include <QTest>
 
+#include <algorithm>
 #include <variant>
 
 using namespace spanscope;
@@ -48,6 +49,8 @@ class TestMotionWindow : public QObject {
     auto* scrubber =
         qobject_cast<Scrubber*>(shown.window().docks().dock(QStringLiteral("scrubber"))->openView());
     QVERIFY(scrubber != nullptr);
+    // What arrived has moved, and is at rest soon.
+    QTRY_VERIFY(!scrubber->player().isUnderway());
     const ViewInput& input = shown.window().workspace().input();
     std::size_t pass = 0;
     while (!std::holds_alternative<trace::BatchComputed>(input.trace->event(pass).payload)) ++pass;
@@ -74,6 +77,22 @@ class TestMotionWindow : public QObject {
     shown.window().perform(QStringLiteral("view.motion"));
     scrubber->player().nudge(-0.5);
     QVERIFY(scrubber->player().isUnderway());
+    // A run moves while it goes on, and no longer where none is wanted.
+    QSignalSpy moments(scrubber, &Scrubber::momentChanged);
+    const auto movesInARun = [&] {
+      shown.window().workspace().setPosition(input.trace->size());
+      moments.clear();
+      shown.window().perform(QStringLiteral("run.run"));
+      if (!ended.wait(60'000)) return false;
+      return std::any_of(moments.begin(), moments.end(),
+                         [](const QList<QVariant>& one) { return one.front().value<Moment>() != Moment(); });
+    };
+    scrubber->player().settle();
+    QVERIFY(movesInARun());
+    QTRY_VERIFY(!scrubber->player().isUnderway());
+    shown.window().perform(QStringLiteral("view.motion"));
+    QVERIFY(!movesInARun());
+    shown.window().perform(QStringLiteral("view.motion"));
     // Where the system asks for none, the setting changes nothing.
     QApplication::setStyle(new TimedStyle(0));
     scrubber->player().settle();

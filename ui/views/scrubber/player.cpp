@@ -17,12 +17,34 @@ constexpr int kLongestMoving = 60'000;  // the same with motion
 /// A program that was halted does not leap over what it would have shown.
 constexpr double kLongestTick = 100;
 constexpr std::size_t kNormalSpeed = 2;
+// Of what arrives live.
+constexpr int kLongestLive = 400;          // milliseconds
+constexpr int kLeastMoving = 350;          // of a beat in which something moves
+constexpr std::size_t kMostAtOnce = 4000;  // events; more are at rest
+constexpr double kLateTick = 50;           // milliseconds
+constexpr int kMostLateTicks = 3;          // in one motion
+constexpr int kRest = 3000;                // milliseconds without motion after that
+
+/// How long the longest beat of these events moves; 0: nothing moves.
+int movingTime(const TraceStore& trace, std::size_t first, std::size_t last) {
+  int longest = 0;
+  while (first < last && longest < kLongestLive) {
+    const Beat beat = beatFrom(trace, first);
+    if (beat.milliseconds >= kLeastMoving) longest = std::max(longest, beat.milliseconds);
+    first = beat.last;
+  }
+  return std::min(longest, kLongestLive);
+}
 
 }  // namespace
 
 Player::Player(QObject* parent) : QObject(parent), m_speed(kNormalSpeed) {
   m_clock.setTimerType(Qt::PreciseTimer);
   connect(&m_clock, &QTimer::timeout, this, &Player::tick);
+  m_liveClock.setTimerType(Qt::PreciseTimer);
+  m_liveClock.setInterval(kFrame);
+  connect(&m_liveClock, &QTimer::timeout, this,
+          [this] { advanceLive(static_cast<double>(m_liveSince.restart())); });
 }
 
 const std::vector<double>& Player::speeds() {
@@ -37,14 +59,60 @@ void Player::setSpeed(std::size_t index) {
 void Player::follow(const std::shared_ptr<const TraceStore>& trace, std::size_t position) {
   const bool isOther = trace != m_trace;
   m_trace = trace;
+  const std::size_t known = std::exchange(m_known, total());
   if (!isOther && position == m_position) return;
+  const bool hasArrived = !isOther && m_position == known && position == total() && position > known;
   m_position = position;
+  if (hasArrived && !isPlaying()) return takeArrived(known);
+  stopLive();
   if (m_moment == Moment()) return;
   m_moment = {};
   Q_EMIT momentChanged(m_moment);
 }
 
+void Player::stopLive() {
+  m_liveClock.stop();
+  m_lateTicks = 0;
+}
+
+void Player::takeArrived(std::size_t first) {
+  Moment moment;
+  if (isLive()) {
+    // It joins what is underway, and arrives with it.
+    moment = {.first = m_moment.first, .last = m_position, .done = m_moment.done};
+  } else if (!m_resting.isValid() || m_resting.hasExpired(kRest)) {
+    m_resting.invalidate();
+    m_beat = m_position - first > kMostAtOnce ? 0 : movingTime(*m_trace, first, m_position);
+    if (m_beat > 0 && wantsMotion()) moment = {.first = first, .last = m_position, .done = 0};
+  }
+  if (moment.last - moment.first > kMostAtOnce) moment = {};
+  if (moment == Moment())
+    stopLive();
+  else if (!isLive()) {
+    m_liveSince.start();
+    m_liveClock.start();
+  }
+  if (moment == m_moment) return;
+  m_moment = moment;
+  Q_EMIT momentChanged(m_moment);
+}
+
+void Player::advanceLive(double milliseconds) {
+  if (!isLive()) return;
+  if (milliseconds > kLateTick && ++m_lateTicks >= kMostLateTicks) {
+    m_resting.start();
+    m_moment.done = 1;
+  }
+  m_moment.done += milliseconds / std::max(1, m_beat);
+  if (m_moment.done >= 1) {
+    stopLive();
+    m_moment = {};
+  }
+  Q_EMIT momentChanged(m_moment);
+}
+
 void Player::show(const Moment& moment, std::size_t position) {
+  stopLive();
   const bool goes = position != m_position;
   m_position = position;
   // The moment comes first: without it, views would show the end of what begins.

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Plays a trace: tells positions, and the moments between events for views that show motion.
+// Plays a trace: tells positions, and the moments between events for views that show motion. What arrives
+// while the end of a trace is in view moves in the same way: the newest state is shown at once, and what has
+// arrived since gets there within less than half a second, what arrives meanwhile with it. So nothing waits
+// for a picture, however fast a run is.
 #pragma once
 
 #include "ui/session/moment.h"
@@ -20,7 +23,8 @@ class Player : public QObject {
  public:
   explicit Player(QObject* parent = nullptr);
 
-  /// Follows what the window shows. Where that is another place than the player's own, nothing is underway.
+  /// Follows what the window shows. Where that is another place than the player's own, nothing is underway,
+  /// unless it is what has arrived at the end that was in view.
   void follow(const std::shared_ptr<const TraceStore>& trace, std::size_t position);
   /// Says whether pictures may move. If not, or if nothing was set, playing shows one event after another.
   void setMotion(std::function<bool()> wanted) { m_wantsMotion = std::move(wanted); }
@@ -37,9 +41,14 @@ class Player : public QObject {
   const Moment& moment() const { return m_moment; }
   std::size_t position() const { return m_position; }
   bool isUnderway() const { return m_moment.isUnderwayAt(m_position); }
+  /// Whether what is underway has arrived by itself, and was not played.
+  bool isLive() const { return m_liveClock.isActive(); }
 
   /// Goes so much time on while it plays. The clock calls it.
   void advance(double milliseconds);
+  /// The same for what has arrived. Where the clock is late again and again, motion costs more time than
+  /// there is, and what arrives is at rest for a while.
+  void advanceLive(double milliseconds);
   /// Goes to a place among the events: 7.5 is where the eighth event has half happened.
   void goTo(double place);
   /// Goes a part of a beat on, or back if negative.
@@ -57,6 +66,8 @@ class Player : public QObject {
   std::size_t total() const { return m_trace ? m_trace->size() : 0; }
   void show(const Moment& moment, std::size_t position);
   void tick();
+  void takeArrived(std::size_t first);
+  void stopLive();
   void playMoving(double milliseconds);
   void playStepping(double milliseconds);
 
@@ -72,6 +83,11 @@ class Player : public QObject {
   bool m_isMoving = false;   ///< the present playing shows motion
   QTimer m_clock;
   QElapsedTimer m_since;
+  QTimer m_liveClock;
+  QElapsedTimer m_liveSince;
+  int m_lateTicks = 0;
+  QElapsedTimer m_resting;  ///< since motion cost too much; invalid: it did not
+  std::size_t m_known = 0;  ///< events of the trace when it was followed last
 };
 
 }  // namespace spanscope::ui

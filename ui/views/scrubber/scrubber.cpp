@@ -139,7 +139,8 @@ void Scrubber::showSpeed() {
 }
 
 void Scrubber::showMoment(const Moment& moment) {
-  m_track->setMoment(moment);
+  // What arrives by itself is there; only pictures take their time.
+  m_track->setMoment(m_player.isLive() ? Moment() : moment);
   Q_EMIT momentChanged(moment);
 }
 

@@ -143,6 +143,90 @@ class TestMotion : public QObject {
     QCOMPARE(player.position(), m_short->size());
   }
 
+  /// The newest state is in view at once; what has arrived since gets there together, and soon.
+  void whatArrivesMoves() {
+    const auto store = std::make_shared<TraceStore>();
+    const TraceStore& whole = *m_input.trace;
+    const auto append = [&](std::size_t count) {
+      while (store->size() < std::min(count, whole.size())) store->append(whole.event(store->size()));
+    };
+    const Beat beat = relocation(whole);
+    append(beat.first);
+    Player player;
+    bool isWanted = true;
+    player.setMotion([&isWanted] { return isWanted; });
+    QSignalSpy positions(&player, &Player::positionWanted);
+    player.follow(store, store->size());
+    QVERIFY(!player.isUnderway());
+    append(beat.last);
+    player.follow(store, store->size());
+    QVERIFY(player.isLive());
+    QCOMPARE(player.moment(), (Moment{beat.first, beat.last, 0}));
+    player.advanceLive(40);
+    const double done = player.moment().done;
+    QVERIFY(done > 0 && done < 0.5);
+    // What comes meanwhile joins it, and makes it no longer.
+    append(beat.last + 5);
+    player.follow(store, store->size());
+    QCOMPARE(player.moment(), (Moment{beat.first, beat.last + 5, done}));
+    for (int i = 0; i < 12; ++i) player.advanceLive(33);
+    QVERIFY(!player.isLive() && !player.isUnderway());
+    QCOMPARE(player.moment(), Moment());
+    // The player follows; it leads nobody anywhere.
+    QCOMPARE(positions.size(), 0);
+    // Who looks at an earlier place sees nothing move.
+    player.follow(store, 3);
+    append(store->size() + 40);
+    player.follow(store, 3);
+    QVERIFY(!player.isUnderway());
+    // Nor who wants no motion.
+    player.follow(store, store->size());
+    isWanted = false;
+    append(whole.size());
+    player.follow(store, store->size());
+    QVERIFY(!player.isUnderway());
+  }
+
+  /// However much arrives at once, and however long it takes to draw: nothing is behind.
+  void whatArrivesIsNeverBehind() {
+    const TraceStore& whole = *m_input.trace;
+    const Beat beat = relocation(whole);
+    const auto store = std::make_shared<TraceStore>();
+    const auto append = [&](std::size_t count) {
+      while (store->size() < std::min(count, whole.size())) store->append(whole.event(store->size()));
+    };
+    Player player;
+    player.setMotion([] { return true; });
+    append(beat.first);
+    player.follow(store, store->size());
+    append(beat.last);
+    player.follow(store, store->size());
+    QVERIFY(player.isLive());
+    // Frames that are late three times: then there is no motion for a while.
+    for (int i = 0; i < 3; ++i) player.advanceLive(60);
+    QVERIFY(!player.isLive());
+    append(whole.size());
+    player.follow(store, store->size());
+    QVERIFY(!player.isLive() && !player.isUnderway());
+    // More than there is time for is there at once.
+    Player other;
+    other.setMotion([] { return true; });
+    const auto large = std::make_shared<TraceStore>();
+    large->append(whole.event(0));
+    other.follow(large, large->size());
+    for (std::size_t i = 1; i < whole.size(); ++i) large->append(whole.event(i));
+    trace::Event more = whole.event(whole.size() - 1);
+    more.payload = trace::MessageLogged{};
+    for (int i = 0; i < 4200; ++i) {
+      ++more.sequence;
+      large->append(more);
+    }
+    QVERIFY2(large->size() >= 4200, qPrintable(QString::number(large->size())));
+    other.follow(large, large->size());
+    QVERIFY(!other.isLive() && !other.isUnderway());
+    QCOMPARE(other.position(), large->size());
+  }
+
   void playsWithoutMotionWhereNoneIsWanted() {
     Player player;
     player.setMotion([] { return false; });
