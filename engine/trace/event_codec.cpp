@@ -81,11 +81,12 @@ void describePayloads(std::string& out, std::size_t count, std::index_sequence<I
                    : void()));
 }
 
-std::string schemaTextOf(std::size_t payloads) {
+std::string schemaTextOf(std::size_t payloads, KeyframeForm form) {
   std::string out;
   describePayloads(out, payloads, std::make_index_sequence<kPayloadCount>());
   out += "keyframe";
   describeType<Keyframe>(out);
+  if (form == KeyframeForm::WithReports) describeType<KeyframeReports>(out);
   out += "\n";
   return out;
 }
@@ -157,24 +158,66 @@ void decodeEvent(ByteReader& reader, EventCursor& cursor, Event& event) {
   cursor = {event.sequence, event.time};
 }
 
+void encodeKeyframe(ByteWriter& writer, const Keyframe& keyframe) {
+  KeyframeReports reports;
+  for (const auto& [id, request] : keyframe.progress.requests) {
+    if (request.reported) reports.reported.emplace(id, *request.reported);
+  }
+  reports.windows = keyframe.progress.windows;
+  writeValue(writer, keyframe.all);
+  writeValue(writer, keyframe.progress);
+  writeValue(writer, keyframe.sameRuns);
+  writeValue(writer, keyframe.sameTables);
+  writeValue(writer, reports);
+  writeValue(writer, keyframe.pool);
+}
+
+Keyframe decodeKeyframe(ByteReader& reader, KeyframeForm form, bool withPool) {
+  Keyframe keyframe;
+  readValue(reader, keyframe.all);
+  readValue(reader, keyframe.progress);
+  readValue(reader, keyframe.sameRuns);
+  readValue(reader, keyframe.sameTables);
+  if (form == KeyframeForm::WithReports) {
+    KeyframeReports reports;
+    readValue(reader, reports);
+    keyframe.progress.windows = std::move(reports.windows);
+    for (auto& [id, reported] : reports.reported) {
+      const std::string place = "request " + std::to_string(id);
+      if (!keyframe.progress.requests.contains(id))
+        throw Failure(errorAt(place, "a report of it", "one of a request that the state holds"));
+      if (std::optional<Error> fault = Facts<ServerReported>::fault(reported)) {
+        fault->place = place + ", " + fault->place;
+        throw Failure(std::move(*fault));
+      }
+      keyframe.progress.requests.edit(id).reported = std::move(reported);
+    }
+  }
+  if (withPool) readValue(reader, keyframe.pool);
+  return keyframe;
+}
+
 std::string schemaText() {
-  return schemaTextOf(kPayloadCount);
+  return schemaTextOf(kPayloadCount, KeyframeForm::WithReports);
 }
 
-std::uint64_t schemaFingerprint() {
-  static const std::uint64_t kFingerprint = checksum64(schemaText());
-  return kFingerprint;
+std::uint64_t schemaFingerprint(KeyframeForm form) {
+  static const std::uint64_t kWithReports = checksum64(schemaText());
+  static const std::uint64_t kBare = checksum64(schemaTextOf(kPayloadCount, KeyframeForm::Bare));
+  return form == KeyframeForm::WithReports ? kWithReports : kBare;
 }
 
-bool isReadableSchema(std::uint64_t fingerprint) {
-  static const std::vector<std::uint64_t> kReadable = [] {
+std::optional<KeyframeForm> readableSchema(std::uint64_t fingerprint) {
+  if (fingerprint == schemaFingerprint()) return KeyframeForm::WithReports;
+  static const std::vector<std::uint64_t> kBare = [] {
     std::vector<std::uint64_t> readable;
     for (std::size_t count = kOldestPayloadCount; count <= kPayloadCount; ++count) {
-      readable.push_back(checksum64(schemaTextOf(count)));
+      readable.push_back(checksum64(schemaTextOf(count, KeyframeForm::Bare)));
     }
     return readable;
   }();
-  return std::find(kReadable.begin(), kReadable.end(), fingerprint) != kReadable.end();
+  if (std::find(kBare.begin(), kBare.end(), fingerprint) != kBare.end()) return KeyframeForm::Bare;
+  return std::nullopt;
 }
 
 }  // namespace spanscope::trace

@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Events to bytes and back, one after the other.
+// Events and keyframes to bytes and back, one after the other.
 #pragma once
 
 #include "engine/trace/binary_codec.h"
 #include "engine/trace/event.h"
+#include "engine/trace/replay.h"
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -30,14 +32,26 @@ void decodeEvent(ByteReader& reader, EventCursor& cursor, Event& event);
 /// The names of all events, in the order of the variant.
 std::vector<std::string> eventNames();
 
+/// What keyframes hold.
+enum class KeyframeForm : std::uint8_t {
+  Bare,         ///< in older files: nothing of what servers reported, nor the windows of layers
+  WithReports,  ///< the whole state
+};
+
+/// Appends a keyframe with reports; its pool comes last.
+void encodeKeyframe(ByteWriter& writer, const Keyframe& keyframe);
+/// Reads a keyframe; without its pool it stops before that. Throws Failure whose place names the field.
+Keyframe decodeKeyframe(ByteReader& reader, KeyframeForm form, bool withPool);
+
 /// Every payload with the names and types of its fields, in file order: what a version of the format means.
 std::string schemaText();
 
-/// Hash of schemaText. Files carry it, so that a file is never read with another list of fields.
-std::uint64_t schemaFingerprint();
+/// Hash of schemaText. Files carry it, so that a file is never read with another list of fields. Those that
+/// are written have keyframes with reports.
+std::uint64_t schemaFingerprint(KeyframeForm form = KeyframeForm::WithReports);
 
-/// Whether files with this fingerprint have fields that this program knows: its own, or those of a program
-/// that lacked its last events and had all others as they are.
-bool isReadableSchema(std::uint64_t fingerprint);
+/// The form of keyframes in files with this fingerprint; none: they have fields that this program does not
+/// know. It knows its own, and those of a program that lacked its last events and had all others as they are.
+std::optional<KeyframeForm> readableSchema(std::uint64_t fingerprint);
 
 }  // namespace spanscope::trace

@@ -65,8 +65,7 @@ struct RequestState {
   std::int64_t recomputedTokens = 0;   ///< computed again after that
   std::string text;                    ///< the reply so far; once finished, the whole
   std::optional<StepMetrics> metrics;  ///< the engine's own, once reported
-  /// What the server said that answered it, once its answer has ended; none: the engine answers it. Keyframes
-  /// of files do not hold it.
+  /// What the server said that answered it, once its answer has ended; none: the engine answers it.
   std::optional<ServerReported> reported;
   std::int64_t startedAt = -1;
   std::int64_t admittedAt = -1;

@@ -5,6 +5,10 @@
 #include "engine/trace/event_fields.h"
 #include "engine/trace/replay.h"
 
+#include <cstdint>
+#include <map>
+#include <vector>
+
 namespace spanscope::trace {
 
 template <>
@@ -100,6 +104,17 @@ void fields(V&& v, X& x) {
   v("sameRuns", x.sameRuns);
   v("sameTables", x.sameTables);
   v("pool", x.pool);
+}
+
+/// What of the state later files hold beside it: fields that were added to it.
+struct KeyframeReports {
+  std::map<RequestId, ServerReported> reported;  ///< RequestState::reported of those of the keyframe
+  std::vector<std::int32_t> windows;             ///< Progress::windows
+};
+template <class V, Is<KeyframeReports> X>
+void fields(V&& v, X& x) {
+  v("reported", x.reported);
+  v("windows", x.windows);
 }
 
 }  // namespace spanscope::trace

@@ -95,7 +95,8 @@ struct TraceReader::Impl {
   std::uint64_t eventCount = 0;
   std::optional<std::size_t> decodedChunk;
   std::vector<Event> decoded;
-  MemoryBudget changesBudget;          ///< what `changes` may still take
+  MemoryBudget changesBudget;  ///< what `changes` may still take
+  KeyframeForm keyframeForm = KeyframeForm::WithReports;
   std::vector<Keyframe> changes;       ///< of the first keyframes, without their pools
   std::optional<std::size_t> stateAt;  ///< keyframe at which `state` stands
   Keyframe state;
@@ -160,9 +161,10 @@ struct TraceReader::Impl {
       refuse(bytePlace(8), "version " + std::to_string(version), "version " + std::to_string(kTraceVersion));
     }
     if (reserved != 0) refuse(bytePlace(12), std::to_string(reserved), "0");
-    if (!isReadableSchema(schema)) {
+    const std::optional<KeyframeForm> form = readableSchema(schema);
+    if (!form)
       refuse(bytePlace(16), "a trace with other fields", "the fields of this version of the program");
-    }
+    keyframeForm = *form;
   }
 
   /// Throws Failure without a file name if there is no whole record between offset and end.
@@ -380,12 +382,7 @@ struct TraceReader::Impl {
     const std::vector<std::uint8_t> raw = decompressor.decompress(record.stored, record.header.rawBytes);
     MemoryBudget poolBudget(limits.memoryBytes);
     ByteReader reader(raw, withPool ? poolBudget : changesBudget);
-    Keyframe change;
-    readValue(reader, change.all);
-    readValue(reader, change.progress);
-    readValue(reader, change.sameRuns);
-    readValue(reader, change.sameTables);
-    if (withPool) readValue(reader, change.pool);
+    Keyframe change = decodeKeyframe(reader, keyframeForm, withPool);
     if (change.progress.sequence != entry.lastSequence || change.progress.time != entry.lastTime) {
       throw Failure(Error{"", "", "the state of another moment", "that of its header"});
     }

@@ -72,7 +72,7 @@ struct TraceEncoder::Impl {
     poolBytes = writer.bytes().size();
     if (bytesSinceKeyframe < kSpacing * poolBytes) return;
     writer.bytes().clear();
-    writeValue(writer, replay.changesSince(atKeyframe));
+    encodeKeyframe(writer, replay.changesSince(atKeyframe));
     const std::uint64_t changedBytes = writer.bytes().size() - poolBytes;
     if (bytesSinceKeyframe < changedBytes + kSpacing * poolBytes) return;
     if (writer.bytes().size() > TraceLimits().chunkBytes) {

@@ -118,8 +118,7 @@ void readKeyframe(std::span<const std::uint8_t> bytes) {
   MemoryBudget budget(kMemory);
   ByteReader reader(bytes, budget);
   try {
-    Keyframe keyframe;
-    readValue(reader, keyframe);
+    Keyframe keyframe = decodeKeyframe(reader, KeyframeForm::WithReports, true);
     keyframe.all = true;
     Replay replay(std::move(keyframe));
     Event event;

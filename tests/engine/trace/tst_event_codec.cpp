@@ -301,10 +301,11 @@ void TestEventCodec::smallestEvent() {
 
 void TestEventCodec::readableSchemas() {
   constexpr std::uint64_t kOfTwentySixPayloads = 0xBDBC772FDC7AEF8BU;
-  QVERIFY(isReadableSchema(schemaFingerprint()));
-  QVERIFY(isReadableSchema(kOfTwentySixPayloads));
-  QVERIFY(!isReadableSchema(schemaFingerprint() + 1));
-  QVERIFY(!isReadableSchema(0));
+  QVERIFY(readableSchema(schemaFingerprint()) == KeyframeForm::WithReports);
+  QVERIFY(readableSchema(schemaFingerprint(KeyframeForm::Bare)) == KeyframeForm::Bare);
+  QVERIFY(readableSchema(kOfTwentySixPayloads) == KeyframeForm::Bare);
+  QVERIFY(!readableSchema(schemaFingerprint() + 1));
+  QVERIFY(!readableSchema(0));
 }
 
 SPANSCOPE_TEST(tst_event_codec, TestEventCodec)

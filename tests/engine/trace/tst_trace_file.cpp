@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "engine/trace/event_codec.h"
+#include "engine/trace/replay_fields.h"
 #include "engine/trace/trace_file.h"
 #include "engine/trace/trace_format.h"
 #include "tests/engine/trace/simulated_engine.h"
@@ -99,6 +100,67 @@ Bytes withoutEnd(const Bytes& bytes) {
   return Bytes(bytes.begin(), bytes.begin() + static_cast<std::ptrdiff_t>(recordsOf(bytes).back().offset));
 }
 
+/// A run of so many requests that servers answer, one after the other, every third of which breaks off.
+std::vector<Event> serverTrace(RequestId requests) {
+  std::vector<Event> events;
+  const auto add = [&events](RequestId request, Payload payload) {
+    const std::uint64_t next = events.size() + 1;
+    events.push_back(Event{next, static_cast<std::int64_t>(1000 * next), 0, 1, request,
+                           request == 0 ? "" : "/g", std::move(payload)});
+  };
+  add(0, SessionStarted{.program = "test", .model = "m", .backend = "vLLM on a", .pool = {}});
+  add(0, RunStarted{.queryJson = "{}", .policy = "vLLM on a", .seed = 1});
+  add(0, ServerChosen{.name = "a", .kind = "vllm", .title = "vLLM", .version = "1", .address = "http://a"});
+  add(0, WindowsReported{{0, 8, 0}});
+  for (RequestId id = 1; id <= requests; ++id) {
+    const std::int64_t prompt = 10 + static_cast<std::int64_t>(id);
+    const bool isBroken = id % 3 == 0;
+    add(id, StepStarted{.step = id - 1});
+    add(id, RequestSent{.server = "a", .model = "m", .bytes = 100});
+    add(id, PromptReported{.total = prompt, .cached = 2, .processed = prompt});
+    for (int i = 0; i < 3; ++i) add(id, TextReceived{"piece " + std::to_string(i)});
+    ServerReported reported;
+    reported.step = id - 1;
+    reported.server = "a";
+    reported.model = "m";
+    if (id % 2 == 0) {
+      reported.promptTokens = prompt;
+      reported.cached = CachedState::Found;
+      reported.cachedTokens = 2;
+      reported.generatedTokens = 3;
+    }
+    reported.timeToFirstToken = 0.25;
+    reported.seconds = 0.5;
+    reported.finish = isBroken ? "" : "stop";
+    reported.brokenBy = isBroken ? "a cut" : "";
+    add(id, reported);
+    if (!isBroken) add(id, StepFinished{.step = id - 1, .outcome = StepOutcome::EndToken, .text = "piece"});
+  }
+  add(0, RunFinished{.outcome = RunOutcome::Finished, .answer = "piece"});
+  return events;
+}
+
+/// A file as it was before keyframes held what servers reported, without its end.
+Bytes withBareKeyframes(const Bytes& bytes) {
+  Bytes old = withoutEnd(bytes);
+  const std::size_t records = recordsOf(bytes).size();
+  for (std::size_t i = 0; i + 1 < records; ++i) {
+    if (recordsOf(bytes)[i].header.kind != RecordKind::Keyframe) continue;
+    old = withContent(old, i, [](RecordHeader&, Bytes& raw) {
+      MemoryBudget budget(1U << 24U);
+      ByteReader reader(raw, budget);
+      const Keyframe keyframe = decodeKeyframe(reader, KeyframeForm::WithReports, true);
+      ByteWriter writer;
+      writeValue(writer, keyframe);
+      raw = writer.bytes();
+    });
+  }
+  ByteWriter schema;
+  schema.fixed(schemaFingerprint(KeyframeForm::Bare));
+  std::copy(schema.bytes().begin(), schema.bytes().end(), old.begin() + 16);
+  return old;
+}
+
 std::filesystem::path inside(const QTemporaryDir& folder, const char* name) {
   return std::filesystem::path(folder.path().toStdString()) / name;
 }
@@ -137,7 +199,11 @@ class TestTraceFile : public QObject {
   void bombs();
   void lyingIndex();
   void limits();
+  void seekEqualsReplay_data();
   void seekEqualsReplay();
+  void seekInFilesOfBefore();
+  void hostileReports_data();
+  void hostileReports();
   void seekWithRepeatedNumbers();
   void seekInContradiction();
   void eventsAndTimes();
@@ -415,9 +481,15 @@ void TestTraceFile::limits() {
   QVERIFY(errorOf(bytes, small).find("bytes of content, expected at most 64") != std::string::npos);
 }
 
+void TestTraceFile::seekEqualsReplay_data() {
+  QTest::addColumn<bool>("ofServers");
+  QTest::newRow("the engine") << false;
+  QTest::newRow("servers") << true;
+}
 void TestTraceFile::seekEqualsReplay() {
+  QFETCH(bool, ofServers);
   const std::uint64_t seed = test::testSeed(55);
-  const std::vector<Event> events = test::simulatedTrace(seed, 500, 12);
+  const std::vector<Event> events = ofServers ? serverTrace(60) : test::simulatedTrace(seed, 500, 12);
   const Bytes bytes = traceBytes(events, kHeader, smallChunks(7, 20));
   std::vector<Keyframe> states;
   Replay linear;
@@ -440,6 +512,68 @@ void TestTraceFile::seekEqualsReplay() {
   for (int i = 0; i < 500; ++i) {
     const std::size_t at = random() % states.size();
     QVERIFY(anyhow.replayAt(at).keyframe() == states[at]);
+  }
+}
+
+/// Files of before are read; what their keyframes lack is missing behind them until it is said again.
+void TestTraceFile::seekInFilesOfBefore() {
+  const std::vector<Event> events = serverTrace(60);
+  const Bytes bytes = withBareKeyframes(traceBytes(events, kHeader, smallChunks(7, 20)));
+  TraceReader reader(bytes, "t");
+  QVERIFY(reader.keyframeCount() > 1);
+  Replay linear;
+  std::size_t same = 0;
+  for (const Event& event : events) {
+    QVERIFY(!linear.apply(event).has_value());
+    TraceReader fresh(bytes, "t");
+    Keyframe there = fresh.replayAt(event.sequence).keyframe();
+    Keyframe here = linear.keyframe();
+    same += there == here ? 1 : 0;
+    for (Keyframe* state : {&there, &here}) {
+      state->progress.windows.clear();
+      std::vector<RequestId> ids;
+      for (const auto& [id, request] : state->progress.requests) ids.push_back(id);
+      for (const RequestId id : ids) state->progress.requests.edit(id).reported.reset();
+    }
+    QVERIFY(there == here);
+  }
+  QVERIFY(same > 0 && same < events.size());
+}
+
+void TestTraceFile::hostileReports_data() {
+  QTest::addColumn<int>("request");
+  QTest::addColumn<int>("cached");
+  QTest::addColumn<QString>("said");
+  QTest::newRow("of no request") << 999 << 0 << "request 999";
+  QTest::newRow("found and not found") << 1 << 5 << "cached tokens";
+}
+void TestTraceFile::hostileReports() {
+  QFETCH(int, request);
+  QFETCH(int, cached);
+  QFETCH(QString, said);
+  Keyframe keyframe;
+  keyframe.progress.requests.edit(1).run = 1;
+  ByteWriter writer;
+  encodeKeyframe(writer, keyframe);
+  ByteWriter pool;
+  writeValue(pool, keyframe.pool);
+  ByteWriter none;
+  writeValue(none, KeyframeReports());
+  Bytes raw = writer.bytes();
+  raw.resize(raw.size() - pool.bytes().size() - none.bytes().size());
+  KeyframeReports reports;
+  reports.reported[static_cast<RequestId>(request)].cachedTokens = cached;
+  ByteWriter wrong;
+  writeValue(wrong, reports);
+  raw.insert(raw.end(), wrong.bytes().begin(), wrong.bytes().end());
+  raw.insert(raw.end(), pool.bytes().begin(), pool.bytes().end());
+  MemoryBudget budget(1U << 24U);
+  ByteReader reader(raw, budget);
+  try {
+    decodeKeyframe(reader, KeyframeForm::WithReports, true);
+    QFAIL("it was read");
+  } catch (const Failure& failure) {
+    QVERIFY2(QString::fromUtf8(failure.what()).contains(said), failure.what());
   }
 }
 
