@@ -3,6 +3,7 @@
 
 #include "engine/workbench/document/tree_parts.h"
 
+#include <algorithm>
 #include <cstddef>
 #include <utility>
 
@@ -150,6 +151,14 @@ class Replacer {
   /// Makes the subtree at `id` say what `wanted` says and returns its top: `id` where the operator is the
   /// same.
   NodeId replace(NodeId id, const query::Node& wanted) {
+    // What was put around it, or taken away around a part of it, leaves that what it was.
+    const query::Node before = toTree(m_document, id);
+    if (isWhole(id) && holds(wanted, before)) return wrap(id, before, wanted);
+    if (const NodeId kept = partLike(id, wanted); kept != kNoNode) {
+      release(kept);
+      drop(id);
+      return kept;
+    }
     if (m_document.at(id).own.value.index() != wanted.value.index()) {
       drop(id);
       return addSubtree(m_document, wanted);
@@ -190,9 +199,84 @@ class Replacer {
   }
 
  private:
+  /// Whether no input is missing in a subtree, so that toTree() is all of it.
+  bool isWhole(NodeId id) const {
+    const std::vector<NodeId>& children = m_document.at(id).children;
+    return std::all_of(children.begin(), children.end(),
+                       [this](NodeId child) { return child != kNoNode && isWhole(child); });
+  }
+
+  /// Whether a part of a tree, and not the tree itself, is this one.
+  static bool holds(const query::Node& tree, const query::Node& part) {
+    const std::vector<query::ChildRef> children = query::childrenOf(tree);
+    return std::any_of(children.begin(), children.end(), [&part](const query::ChildRef& child) {
+      return *child.node == part || holds(*child.node, part);
+    });
+  }
+
+  /// Makes the tree with `id` in place of the first part that is `old`.
+  NodeId wrap(NodeId id, const query::Node& old, const query::Node& wanted) {
+    if (wanted == old) return id;
+    const std::vector<query::ChildRef> children = query::childrenOf(wanted);
+    const auto inner = std::find_if(children.begin(), children.end(), [&old](const query::ChildRef& child) {
+      return *child.node == old || holds(*child.node, old);
+    });
+    std::vector<NodeId> now;
+    for (auto child = children.begin(); child != children.end(); ++child)
+      now.push_back(child == inner ? wrap(id, old, *child->node) : addSubtree(m_document, *child->node));
+    DocumentNode node;
+    node.own = withoutChildren(wanted);
+    node.children = now;
+    release(*(now.begin() + (inner - children.begin())));
+    return m_document.insert(std::move(node));
+  }
+
+  /// The node below `id` whose tree is the wanted one; kNoNode: there is none.
+  NodeId partLike(NodeId id, const query::Node& wanted) const {
+    for (const NodeId child : m_document.at(id).children) {
+      if (child == kNoNode) continue;
+      if (isWhole(child) && toTree(m_document, child) == wanted) return child;
+      if (const NodeId below = partLike(child, wanted); below != kNoNode) return below;
+    }
+    return kNoNode;
+  }
+
+  /// Takes a node out of its parent, which is replaced.
+  void release(NodeId id) {
+    const NodeId parent = m_document.at(id).parent;
+    if (parent == kNoNode) return;
+    for (NodeId& child : m_document.edit(parent).children)
+      if (child == id) child = kNoNode;
+    m_document.edit(id).parent = kNoNode;
+  }
+
+  /// Whether one is a part of the other, or both are of one operator and have a part in common that is right
+  /// below them.
+  bool areAkin(NodeId id, const query::Node& wanted) const {
+    if (isWhole(id) && holds(wanted, toTree(m_document, id))) return true;
+    if (partLike(id, wanted) != kNoNode) return true;
+    if (m_document.at(id).own.value.index() != wanted.value.index()) return false;
+    const std::vector<query::ChildRef> children = query::childrenOf(wanted);
+    const std::vector<NodeId>& old = m_document.at(id).children;
+    return std::any_of(old.begin(), old.end(), [&](NodeId child) {
+      if (child == kNoNode) return false;
+      const query::Node tree = toTree(m_document, child);
+      return std::any_of(children.begin(), children.end(),
+                         [&tree](const query::ChildRef& one) { return *one.node == tree; });
+    });
+  }
+
   void pairByOperator(const std::vector<query::ChildRef>& children, const std::vector<NodeId>& old,
                       std::vector<bool>& taken, std::vector<NodeId>& now) const {
-    // The same place first, then any.
+    // Those of which one is in the other, or that have a part in common, first; then those of the same place,
+    // then any.
+    for (std::size_t i = 0; i < children.size(); ++i) {
+      for (std::size_t j = 0; j < old.size() && now[i] == kNoNode; ++j) {
+        if (taken[j] || old[j] == kNoNode || !areAkin(old[j], *children[i].node)) continue;
+        taken[j] = true;
+        now[i] = old[j];
+      }
+    }
     for (const bool samePlace : {true, false}) {
       for (std::size_t i = 0; i < children.size(); ++i) {
         for (std::size_t j = samePlace ? i : 0; j < (samePlace ? i + 1 : old.size()); ++j) {

@@ -43,8 +43,9 @@ QueryOf toQuery(const Document& document, TakeOut takeOut, NodeId top = kNoNode)
 /// The subtree as a query, with an empty seq for each missing input: for the clipboard and drafts.
 query::Node toTree(const Document& document, NodeId top);
 
-/// Replaces the document's query. A node that does not change (it has the same place and operator, or its
-/// subtree is elsewhere under the same parent) keeps its id, name, position and looks.
+/// Replaces the document's query. A node that does not change (its subtree is elsewhere under the same
+/// parent, or something was put around it or taken away around it; else it has the same operator, and a part
+/// below it or its place in common) keeps its id, name, position, looks and server.
 void replaceQuery(Document& document, const query::Node& query);
 
 /// The values for a run: the given values, and defaults for the others.

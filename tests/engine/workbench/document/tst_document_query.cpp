@@ -42,6 +42,8 @@ class TestDocumentQuery : public QObject {
   void tellsWhatIsIncomplete();
   void replaceKeepsWhatStays();
   void replaceFollowsAMove();
+  void replaceKeepsServers_data();
+  void replaceKeepsServers();
   void replaceWithTheSameChangesNothing();
   void replaceIsExact();
 };
@@ -197,6 +199,50 @@ void TestDocumentQuery::replaceFollowsAMove() {
   replaceQuery(document, parse(R"({"plus":[{"user":"c"},{"user":"a"},{"cross":[{"user":"b"}]}]})"));
   QCOMPARE(document.at(document.root()).children,
            (std::vector<NodeId>{children[2], children[0], children[1]}));
+}
+
+/// A node's own server stays with the node that says the same, wherever that stands afterwards.
+void TestDocumentQuery::replaceKeepsServers_data() {
+  QTest::addColumn<QString>("next");
+  const QString first = R"({"g":{"model":"m","input":{"user":"first"}}})";
+  const QString second = R"({"g":{"model":"m","input":{"user":"second"}}})";
+  const QString fresh = R"({"g":{"model":"m","input":{"user":"fresh"}}})";
+  const auto around = [](const QStringList& parts) {
+    return QStringLiteral(R"({"g":{"model":"m","input":{"cross":[%1,{"user":"end"}]}}})")
+        .arg(parts.join(QLatin1Char(',')));
+  };
+  QTest::newRow("as it was") << around({first, second});
+  QTest::newRow("a node before it") << around({fresh, first, second});
+  QTest::newRow("swapped") << around({second, first});
+  QTest::newRow("the other one gone") << around({second});
+  QTest::newRow("a node before it, and another model")
+      << around({fresh, first, QString(second).replace(R"("m")", R"("other")")});
+  QTest::newRow("swapped, and another model")
+      << around({QString(second).replace(R"("m")", R"("other")"), first});
+  QTest::newRow("in a plus") << around({first, QStringLiteral(R"({"plus":[%1]})").arg(second)});
+  QTest::newRow("in a node that generates") << around(
+      {first, QStringLiteral(R"({"g":{"model":"m","input":{"cross":[%1,{"user":"why"}]}}})").arg(second)});
+  QTest::newRow("the whole in a join")
+      << QStringLiteral(R"({"seq":[%1,{"print":"done"}]})").arg(around({first, second}));
+  QTest::newRow("alone") << second;
+}
+void TestDocumentQuery::replaceKeepsServers() {
+  QFETCH(QString, next);
+  Document document =
+      fromQuery(parse(R"({"g":{"model":"m","input":{"cross":[{"g":{"model":"m","input":{"user":"first"}}},)"
+                      R"({"g":{"model":"m","input":{"user":"second"}}},{"user":"end"}]}}})"));
+  const NodeId join = childOf(document, document.root(), 0);
+  setServer(document, childOf(document, join, 1), "gpu-3");
+  replaceQuery(document, parse(next.toUtf8().constData()));
+  QCOMPARE(testing::brokenLinks(document), std::string());
+  QVERIFY(toQuery(document, TakeOut::Nothing).query == parse(next.toUtf8().constData()));
+  std::vector<std::string> texts;
+  for (const NodeId id : document.subtree(document.root())) {
+    if (document.at(id).server.empty()) continue;
+    QCOMPARE(document.at(id).server, std::string("gpu-3"));
+    texts.push_back(*query::textOf(document.at(childOf(document, id, 0)).own));
+  }
+  QVERIFY2((texts == std::vector<std::string>{"second"}), std::to_string(texts.size()).c_str());
 }
 
 void TestDocumentQuery::replaceWithTheSameChangesNothing() {
