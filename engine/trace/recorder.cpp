@@ -55,6 +55,7 @@ std::uint64_t Recorder::send(RunId run, RequestId request, const NodePath& node,
     m_sessionStarted->pool = PoolState{};
   }
   if (m_listener) m_listener(event);
+  for (const auto& [id, listener] : m_listeners) listener(event);
   for (const auto& redact : m_redactions) redact(event);
   if (m_options.keepEvents) m_events.push_back(event);
   write(event);
@@ -65,6 +66,17 @@ std::uint64_t Recorder::send(RunId run, RequestId request, const NodePath& node,
 void Recorder::setListener(std::function<void(const Event&)> listener) {
   const std::lock_guard sending(m_sendMutex);
   m_listener = std::move(listener);
+}
+
+std::uint64_t Recorder::addListener(std::function<void(const Event&)> listener) {
+  const std::lock_guard sending(m_sendMutex);
+  m_listeners.emplace(++m_lastListener, std::move(listener));
+  return m_lastListener;
+}
+
+void Recorder::removeListener(std::uint64_t id) {
+  const std::lock_guard sending(m_sendMutex);
+  m_listeners.erase(id);
 }
 
 void Recorder::addRedaction(std::function<void(Event&)> redact) {

@@ -12,6 +12,7 @@
 #include <deque>
 #include <filesystem>
 #include <functional>
+#include <map>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -65,6 +66,11 @@ class Recorder final : public Sink {
   /// call the recorder. It takes the place of the listener before; an empty one listens no more, and is not
   /// being called when this returns.
   void setListener(std::function<void(const Event&)> listener);
+
+  /// The same for a further listener, beside that one; until it is removed by what this returns.
+  std::uint64_t addListener(std::function<void(const Event&)> listener);
+  /// It is not being called when this returns. Nothing happens for one that is not there.
+  void removeListener(std::uint64_t id);
 
   /// Has `redact` change every event from now on before it is kept, written or queued, in the order in which
   /// such functions were added: for those who keep texts out of traces. The listener gets events as they were
@@ -120,6 +126,8 @@ class Recorder final : public Sink {
   std::unique_ptr<TraceWriter> m_writer;
   std::optional<Error> m_fileError;
   std::function<void(const Event&)> m_listener;
+  std::map<std::uint64_t, std::function<void(const Event&)>> m_listeners;
+  std::uint64_t m_lastListener = 0;
   std::vector<std::function<void(Event&)>> m_redactions;
 
   mutable std::mutex m_queueMutex;  ///< the queue and the pool

@@ -3,14 +3,20 @@
 
 #include "engine/base/error.h"
 #include "engine/plan/planner.h"
+#include "engine/trace/event.h"
 #include "engine/workbench/run_options.h"
 #include "engine/workbench/service/run_work.h"
 
 #include <algorithm>
+#include <chrono>
 #include <cstdint>
 #include <memory>
+#include <mutex>
+#include <optional>
 #include <set>
+#include <string>
 #include <utility>
+#include <variant>
 
 namespace spanscope::ui {
 namespace {
@@ -42,6 +48,50 @@ remote::RemoteStep stepOf(const run::StepResult& found) {
   step.timeToLastText = found.metrics.timeToFirstToken + later * found.metrics.interTokenLatency;
   return step;
 }
+
+/// What comes of the run of a step, from the thread on which it is computed to the one that waits for it.
+class StepFeed {
+ public:
+  void take(const trace::Event& event) {
+    const std::lock_guard lock(m_mutex);
+    if (const auto* token = std::get_if<trace::TokenGenerated>(&event.payload)) {
+      m_text += token->text;
+    } else if (const auto* admitted = std::get_if<trace::RequestAdmitted>(&event.payload)) {
+      if (admitted->resumed) return;
+      m_prompt = {.total = admitted->promptTokens,
+                  .cached = admitted->cachedTokens,
+                  .processed = admitted->cachedTokens};
+      m_request = event.request;
+      m_hasMoved = true;
+    } else if (const auto* pass = std::get_if<trace::BatchComputed>(&event.payload)) {
+      for (const trace::BatchEntry& entry : pass->entries) {
+        if (entry.request != m_request || entry.decode || entry.repeated) continue;
+        // Policies may compute rows a second time.
+        m_prompt.processed = std::min(m_prompt.total, m_prompt.processed + entry.count);
+        m_hasMoved = true;
+      }
+    }
+  }
+  /// Tells what has come since the last call.
+  void tell(const remote::LocalWatch& watch) {
+    std::string text;
+    std::optional<remote::PromptProgress> prompt;
+    {
+      const std::lock_guard lock(m_mutex);
+      text.swap(m_text);
+      if (std::exchange(m_hasMoved, false)) prompt = m_prompt;
+    }
+    if (prompt) watch.prompt(*prompt);
+    if (!text.empty()) watch.text(text);
+  }
+
+ private:
+  std::mutex m_mutex;
+  RequestId m_request = 0;
+  remote::PromptProgress m_prompt;
+  bool m_hasMoved = false;
+  std::string m_text;
+};
 
 }  // namespace
 
@@ -77,26 +127,32 @@ std::vector<std::string> askedServers(const document::RunSettings& settings,
 }
 
 remote::LocalAnswer answerHere(WorkSubmitter submit, const document::RunSettings& settings, RunId lastRun) {
-  return [submit = std::move(submit), settings, lastRun](const exports::ChatRequest& request,
-                                                         const std::stop_token& stop) {
-    const auto work = std::make_shared<RunWork>(
-        settings,
-        RunWork::Preparation{
-            .prepare = [&](workbench::Workplace&,
-                           const retrieve::Watch&) { return preparedFor(request, settings); }},
-        lastRun);
-    workbench::WorkHandle handle = submit(work);
-    {
-      const std::stop_callback ends(stop, [&handle] { handle.stop(); });
-      handle.wait();
-    }
-    handle.rethrow();
-    remote::RemoteStep step;
-    if (work->result() && !work->result()->steps.empty()) step = stepOf(work->result()->steps.front());
-    if (!work->result() || work->result()->outcome != trace::RunOutcome::Finished)
-      step.brokenBy = "a request to stop";
-    return step;
-  };
+  return
+      [submit = std::move(submit), settings, lastRun](
+          const exports::ChatRequest& request, const remote::LocalWatch& watch, const std::stop_token& stop) {
+        const auto work = std::make_shared<RunWork>(
+            settings,
+            RunWork::Preparation{
+                .prepare = [&](workbench::Workplace&,
+                               const retrieve::Watch&) { return preparedFor(request, settings); }},
+            lastRun);
+        // The work may outlive this call by a moment.
+        const auto feed = std::make_shared<StepFeed>();
+        work->listen([feed](const trace::Event& event) { feed->take(event); });
+        workbench::WorkHandle handle = submit(work);
+        {
+          constexpr std::chrono::milliseconds kOften(20);
+          const std::stop_callback ends(stop, [&handle] { handle.stop(); });
+          while (!handle.waitFor(kOften)) feed->tell(watch);
+          feed->tell(watch);
+        }
+        handle.rethrow();
+        remote::RemoteStep step;
+        if (work->result() && !work->result()->steps.empty()) step = stepOf(work->result()->steps.front());
+        if (!work->result() || work->result()->outcome != trace::RunOutcome::Finished)
+          step.brokenBy = "a request to stop";
+        return step;
+      };
 }
 
 }  // namespace spanscope::ui

@@ -27,7 +27,7 @@ std::vector<std::string> askedServers(const document::RunSettings& settings,
 
 /// Answers requests of a run on servers in the embedded engine: each is a run of its own in the engine's
 /// session, with a number larger than `lastRun`. It waits, so it is called on a thread that is not the
-/// window's.
+/// window's, and tells its watch there what comes, a few times in each tenth of a second.
 remote::LocalAnswer answerHere(WorkSubmitter submit, const document::RunSettings& settings, RunId lastRun);
 
 }  // namespace spanscope::ui

@@ -113,12 +113,23 @@ class RemoteRunner {
     m_watcher.sends(index, target, request.model, 0);
     const Clock::time_point begin = Clock::now();
     RemoteStep step;
+    std::string came;
+    const LocalWatch watch{
+        .text =
+            [&](const std::string& piece) {
+              came += piece;
+              m_watcher.text(index, piece);
+            },
+        .prompt = [&](const PromptProgress& progress) { m_watcher.promptProgress(index, progress); }};
     try {
-      step = m_targets[target].local(request, m_stop);
-      if (!step.answer.text.empty()) m_watcher.text(index, step.answer.text);
+      step = m_targets[target].local(request, watch, m_stop);
+      if (came.empty() && !step.answer.text.empty()) m_watcher.text(index, step.answer.text);
+      // What came of an answer that was stopped stays.
+      if (step.answer.text.empty()) step.answer.text = came;
     } catch (const Failure& failure) {
       error = failure.error();
       step.brokenBy = error->message();
+      step.answer.text = came;
     }
     step.request = index;
     step.target = target;

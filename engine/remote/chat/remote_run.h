@@ -42,10 +42,16 @@ struct RemoteStep {
   std::string brokenBy;
 };
 
+/// Is told of an answer while it is made, on the thread that waits for it.
+struct LocalWatch {
+  std::function<void(const std::string& piece)> text;
+  std::function<void(const PromptProgress& progress)> prompt;
+};
+
 /// Answers a request, in which the replies stand that it needs, in place of a server. A stop is an answer
 /// that is broken by it; throws Failure where there is none.
-using LocalAnswer =
-    std::function<RemoteStep(const exports::ChatRequest& request, const std::stop_token& stop)>;
+using LocalAnswer = std::function<RemoteStep(const exports::ChatRequest& request, const LocalWatch& watch,
+                                             const std::stop_token& stop)>;
 
 /// A server by a name, with what it said of itself.
 struct RemoteTarget {

@@ -14,9 +14,13 @@
 #include <memory>
 #include <optional>
 #include <stop_token>
+#include <utility>
 
 namespace spanscope::plan {
 struct Plan;
+}
+namespace spanscope::trace {
+struct Event;
 }
 
 namespace spanscope::workbench {
@@ -38,6 +42,13 @@ class RunWork final : public Work {
   /// The numbers of the run and of its requests will be larger than `lastRun` and `lastRequest`.
   RunWork(RunSettings settings, Preparation preparation, RunId lastRun = 0, RequestId lastRequest = 0);
 
+  ~RunWork() override;
+
+  /// Has `listener` called for every event of the run, and for every pass that computed something of it; call
+  /// it before the work is submitted. It is called on the service's thread, and by the rules of
+  /// trace::Recorder::setListener().
+  void listen(std::function<void(const trace::Event&)> listener) { m_listener = std::move(listener); }
+
   Begun begin(Workplace& place, const std::stop_token& stop) override;
   bool canBeginBeside(const Workplace& place) const override;
   bool canPass() const override { return true; }
@@ -54,6 +65,8 @@ class RunWork final : public Work {
   const std::optional<run::RunResult>& result() const { return m_result; }
 
  private:
+  class Ear;
+
   RunSettings m_settings;
   Preparation m_preparation;
   RunId m_lastRun;
@@ -61,6 +74,8 @@ class RunWork final : public Work {
   std::atomic<RunId> m_run = 0;
   Indexing m_indexing;
   std::optional<run::RunResult> m_result;
+  std::function<void(const trace::Event&)> m_listener;
+  std::unique_ptr<Ear> m_ear;  ///< while the run goes on; null: nobody listens
 };
 
 }  // namespace spanscope::workbench

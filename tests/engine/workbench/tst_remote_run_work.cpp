@@ -118,8 +118,12 @@ class TestRemoteRunWork : public QObject {
     RemoteRunRequest request = requestOf(kNested, {{.name = "gpu-3", .url = server.address()}});
     request.serverOf["/g/input/cross/0"] = document::kEmbedded;
     std::vector<std::string> asked;
-    request.embedded = [&asked](const exports::ChatRequest& chat, const std::stop_token&) {
+    request.embedded = [&asked](const exports::ChatRequest& chat, const remote::LocalWatch& watch,
+                                const std::stop_token&) {
       asked.push_back(chat.messages.front().content);
+      watch.prompt({.total = 5, .cached = 1, .processed = 3});
+      watch.text("Por");
+      watch.text("to");
       remote::RemoteStep step;
       step.answer.text = "Porto";
       step.answer.promptTokens = 5;
@@ -135,6 +139,17 @@ class TestRemoteRunWork : public QObject {
     const auto& requests = ran.replay.progress().requests;
     QCOMPARE(requests.at(1).reported->server, std::string("the embedded engine"));
     QCOMPARE(requests.at(2).reported->server, std::string("gpu-3"));
+    // It comes as it is made, and not once more at its end.
+    std::vector<std::string> pieces;
+    std::int64_t processed = 0;
+    for (const trace::Event& event : ran.events) {
+      if (event.request != 1) continue;
+      if (const auto* text = std::get_if<trace::TextReceived>(&event.payload)) pieces.push_back(text->text);
+      if (const auto* prompt = std::get_if<trace::PromptReported>(&event.payload))
+        processed = prompt->processed;
+    }
+    QVERIFY((pieces == std::vector<std::string>{"Por", "to"}));
+    QCOMPARE(processed, std::int64_t{3});
     QCOMPARE(ran.replay.progress().runs.at(3).policy, std::string("the embedded engine, llama.cpp on gpu-3"));
   }
 
