@@ -59,6 +59,7 @@ struct ServerOptions {
 struct AskedServer {
   std::string name;
   remote::RemoteServer server;
+  std::string protocol{};  ///< as the list has it; empty: the first that it takes
 };
 
 workbench::ServerList serverList() {
@@ -81,6 +82,7 @@ AskedServer askedServer(const ServerOptions& options, const std::stop_token& sto
     asked.name = known->name;
     asked.server.url = known->url;
     asked.server.model = known->model;
+    asked.protocol = known->protocol;
     asked.server.access = workbench::accessTo(*known, stop);
   } else if (options.url.find(':') == std::string::npos) {
     throw Failure({"server",
@@ -186,7 +188,16 @@ std::string factsText(const remote::ServerFacts& facts) {
     if (protocol->isTakenBy(facts)) titles += (titles.empty() ? "" : ", ") + std::string(protocol->name);
   }
   text += "  protocols: " + (titles.empty() ? "none" : titles) + "\n";
-  if (facts.slots) text += "  slots: " + std::to_string(*facts.slots) + "\n";
+  if (facts.slots) {
+    text += "  slots: " + std::to_string(*facts.slots);
+    if (facts.cache.slotTokens) text += ", of " + counted(*facts.cache.slotTokens, "token");
+    text += "\n";
+  }
+  if (facts.cache.blockSize) text += "  blocks: of " + counted(*facts.cache.blockSize, "token") + "\n";
+  if (facts.cache.cacheTokens)
+    text += "  cache: room for " + counted(*facts.cache.cacheTokens, "token") + "\n";
+  if (!facts.cache.findsPrefixes.value_or(true))
+    text += "  cache: beginnings of prompts are not looked for\n";
   return text;
 }
 
@@ -206,6 +217,10 @@ Json factsJson(const remote::ServerFacts& facts) {
     if (protocol->isTakenBy(facts)) json["protocols"].push_back(protocol->name);
   }
   if (facts.slots) json["slots"] = *facts.slots;
+  if (facts.cache.slotTokens) json["slot_tokens"] = *facts.cache.slotTokens;
+  if (facts.cache.blockSize) json["block_size"] = *facts.cache.blockSize;
+  if (facts.cache.cacheTokens) json["cache_tokens"] = *facts.cache.cacheTokens;
+  if (facts.cache.findsPrefixes) json["finds_prefixes"] = *facts.cache.findsPrefixes;
   return json;
 }
 
@@ -311,7 +326,7 @@ std::string stepsText(const std::vector<exports::ChatRequest>& requests, const r
          step.brokenBy.empty() ? (step.answer.finish.empty() ? "its end" : step.answer.finish) : "a break"});
   }
   std::string text = "\n" + table.text();
-  if (target.protocol != &remote::chatProtocol()) text += "  sent by " + remote::protocolText(target) + "\n";
+  text += "  sent by " + remote::protocolText(target) + "\n";
   if (isMissing && target.protocol->reporting(kind) == remote::CacheReporting::IfAsked) {
     text += std::string("  ") + kind.title + " does not say how many tokens it found" +
             (kind.zeroIsSilent ? ", or found none" : "") + ": " + kind.advice + "\n";
@@ -441,7 +456,8 @@ ExitCode runOnServer(const Context& context, const RemoteRunOptions& options) {
   const query::Node query = localized(read->query, given.plan.locality, name);
   const QueryFile* const file = given.plan.locality.isOn() ? nullptr : &*read;
   // What no server could be sent is said before one is asked.
-  const remote::Protocol* protocol = remote::findProtocol(options.protocol);
+  const remote::Protocol* protocol =
+      remote::findProtocol(options.protocol.empty() ? there->protocol : options.protocol);
   std::optional<RemoteRequests> sent;
   if (protocol != nullptr) {
     sent = requestsFor(*protocol, options, query, name, file, streams);
@@ -645,6 +661,7 @@ ExitCode writeList(const Context& context, bool asJson) {
       entry["name"] = server.name;
       entry["url"] = server.url;
       if (!server.model.empty()) entry["model"] = server.model;
+      if (!server.protocol.empty()) entry["protocol"] = server.protocol;
       entry["key"] = workbench::keyPlaceName(server.key);
       if (!server.keyVariable.empty()) entry["key_variable"] = server.keyVariable;
     }
@@ -658,10 +675,11 @@ ExitCode writeList(const Context& context, bool asJson) {
   TextTable table({{"name", TextTable::Align::Left},
                    {"address", TextTable::Align::Left},
                    {"model", TextTable::Align::Left},
+                   {"protocol", TextTable::Align::Left},
                    {"key", TextTable::Align::Left}});
   for (const workbench::NamedServer& server : servers)
-    table.addRow(
-        {server.name, server.url, server.model.empty() ? "the query's" : server.model, keyText(server)});
+    table.addRow({server.name, server.url, server.model.empty() ? "the query's" : server.model,
+                  server.protocol.empty() ? "by itself" : server.protocol, keyText(server)});
   context.streams.out << table.text();
   return ExitCode::Fine;
 }
@@ -684,6 +702,11 @@ void addRemoteAdd(CLI::App& group, Context& context) {
   command->add_option("NAME", options->server.name, "Its name, e.g. gpu-3")->required();
   command->add_option("URL", options->server.url, "Its address, e.g. http://gpu-3:8000")->required();
   command->add_option("--model", options->server.model, "The server's model, in place of a query's");
+  command
+      ->add_option("--protocol", options->server.protocol,
+                   "How it is asked: chat, spnl or completions; without it the first of these that it takes")
+      ->check(isProtocolName())
+      ->type_name("NAME");
   command->add_option("--certificates", options->server.certificateFile,
                       "File (PEM) of the authorities to trust, in place of the system's");
   CLI::Option* from = command->add_option("--key-from", options->keyVariable,

@@ -6,7 +6,9 @@
 #include "engine/plan/rules/rules.h"
 
 #include <algorithm>
+#include <cstddef>
 #include <cstdint>
+#include <map>
 #include <string>
 #include <utility>
 #include <vector>
@@ -49,12 +51,17 @@ class FieldFiller {
   const Draft& m_draft;
 };
 
-query::Node toQuery(const Draft& draft) {
+query::Node toQuery(const Draft& draft, const NodePath& path, std::map<NodePath, NodePath>& origins) {
+  origins.emplace(path, draft.node);
   query::Node node = query::makeOperator(draft.name());
   query::visitFields(node, FieldFiller(draft));
+  // The steps that lead to children are the operator's own: asked of a node that has as many.
+  const query::Node shape = query::withChildren(node, std::vector<query::Node>(draft.children.size()));
+  const std::vector<query::ChildRef> steps = query::childrenOf(shape);
   std::vector<query::Node> children;
   children.reserve(draft.children.size());
-  for (const Draft& child : draft.children) children.push_back(toQuery(child));
+  for (std::size_t i = 0; i < draft.children.size(); ++i)
+    children.push_back(toQuery(draft.children[i], path + steps[i].step, origins));
   return query::withChildren(std::move(node), std::move(children));
 }
 
@@ -76,7 +83,7 @@ LocalizedQuery localizedQuery(const query::Node& query, const LocalityOptions& l
   if (!result.problems.empty()) return result;
   Plan plan;
   rewrite(draft, options, plan, result.problems);
-  if (result.problems.empty()) result.query = toQuery(draft);
+  if (result.problems.empty()) result.query = toQuery(draft, {}, result.origins);
   return result;
 }
 

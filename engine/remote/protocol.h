@@ -47,6 +47,7 @@ struct Outgoing {
 struct Protocol {
   const char* name;   ///< in options: "spnl"
   const char* title;  ///< "SPNL's query endpoint"
+  const char* help;   ///< what is sent, in a sentence or two
   const char* path;   ///< "/v1/query/execute"
   const char* form;   ///< the target of an export whose remarks apply: "chat"
   bool takesCalls;    ///< whether it sends whole calls; otherwise each request is sent for itself

@@ -3,6 +3,7 @@
 
 #include "engine/base/error.h"
 #include "engine/remote/http/http_client.h"
+#include "engine/remote/protocol.h"
 #include "engine/remote/secrets/secret_store.h"
 
 #include <QComboBox>
@@ -18,6 +19,7 @@
 #include <QStringList>
 #include <QVBoxLayout>
 
+#include <algorithm>
 #include <initializer_list>
 #include <memory>
 #include <utility>
@@ -62,9 +64,21 @@ QString serverFactsText(const remote::ServerFacts& facts) {
   }
   lines += kind.sendsProgress ? ServersDialog::tr("Progress of a prompt: told")
                               : ServersDialog::tr("Progress of a prompt: not told");
-  lines += facts.takesQueries ? ServersDialog::tr("Span queries: taken at /v1/query/execute")
-                              : ServersDialog::tr("Span queries: not taken; steps are sent as chats");
-  if (facts.slots) lines += ServersDialog::tr("Slots: %1").arg(*facts.slots);
+  QStringList protocols;
+  for (const remote::Protocol* protocol : remote::protocols()) {
+    if (protocol->isTakenBy(facts)) protocols += QString::fromUtf8(protocol->title);
+  }
+  lines += protocols.isEmpty() ? ServersDialog::tr("Takes none of the protocols")
+                               : ServersDialog::tr("Takes: %1").arg(protocols.join(QStringLiteral(", ")));
+  if (facts.slots)
+    lines += facts.cache.slotTokens
+                 ? ServersDialog::tr("Slots: %1, of %2 tokens").arg(*facts.slots).arg(*facts.cache.slotTokens)
+                 : ServersDialog::tr("Slots: %1").arg(*facts.slots);
+  if (facts.cache.blockSize) lines += ServersDialog::tr("Blocks of %1 tokens").arg(*facts.cache.blockSize);
+  if (facts.cache.cacheTokens)
+    lines += ServersDialog::tr("Cache: room for %1 tokens").arg(*facts.cache.cacheTokens);
+  if (!facts.cache.findsPrefixes.value_or(true))
+    lines += ServersDialog::tr("Cache: beginnings of prompts are not looked for");
   return lines.join(QLatin1Char('\n'));
 }
 
@@ -98,6 +112,15 @@ ServersDialog::ServersDialog(workbench::ServerList& servers, std::map<std::strin
       tr("As the server calls it. Without one, it is the model that the query names, or the "
          "only one that the server has."));
   m_model->lineEdit()->setPlaceholderText(tr("the one that the query names"));
+  m_protocol = new QComboBox(this);
+  m_protocol->setObjectName(QStringLiteral("serverProtocol"));
+  m_protocol->addItem(tr("by itself"), QString());
+  for (const remote::Protocol* protocol : remote::protocols())
+    m_protocol->addItem(QString::fromUtf8(protocol->title), QString::fromUtf8(protocol->name));
+  m_protocolHelp = new QLabel(this);
+  m_protocolHelp->setObjectName(QStringLiteral("protocolHelp"));
+  m_protocolHelp->setWordWrap(true);
+  m_protocolHelp->setTextFormat(Qt::PlainText);
   m_place = new QComboBox(this);
   m_place->setObjectName(QStringLiteral("keyPlace"));
   for (const auto& [place, text] :
@@ -123,6 +146,8 @@ ServersDialog::ServersDialog(workbench::ServerList& servers, std::map<std::strin
   m_form->addRow(tr("&Name"), m_name);
   m_form->addRow(tr("&Address"), m_url);
   m_form->addRow(tr("&Model"), m_model);
+  m_form->addRow(tr("&Protocol"), m_protocol);
+  m_form->addRow(QString(), m_protocolHelp);
   m_form->addRow(tr("&Key"), m_place);
   m_form->addRow(tr("&Variable"), m_variable);
   m_form->addRow(tr("Key i&tself"), m_key);
@@ -200,6 +225,7 @@ ServersDialog::ServersDialog(workbench::ServerList& servers, std::map<std::strin
   resize(kServersSize);
 
   connect(m_place, &QComboBox::currentIndexChanged, this, &ServersDialog::showFields);
+  connect(m_protocol, &QComboBox::currentIndexChanged, this, &ServersDialog::showProtocol);
   connect(m_list, &QListWidget::currentItemChanged, this, [this](QListWidgetItem* item) {
     if (item != nullptr) showServer(item->data(kNameRole).toString().toStdString());
   });
@@ -237,6 +263,7 @@ void ServersDialog::showServer(const std::string& name) {
   }
   m_name->setText(QString::fromStdString(server.name));
   m_url->setText(QString::fromStdString(server.url));
+  m_protocol->setCurrentIndex(std::max(0, m_protocol->findData(QString::fromStdString(server.protocol))));
   m_place->setCurrentIndex(m_place->findData(static_cast<int>(server.key)));
   m_variable->setText(QString::fromStdString(server.keyVariable));
   m_key->clear();
@@ -260,6 +287,38 @@ void ServersDialog::showFacts() {
       m_model->addItem(QString::fromStdString(served.name));
   }
   m_model->setEditText(model);
+  showProtocol();
+}
+
+/// What is sent so, or that this server does not take it.
+void ServersDialog::showProtocol() {
+  const std::string name = m_protocol->currentData().toString().toStdString();
+  const remote::Protocol* protocol = remote::findProtocol(name);
+  const auto facts = m_kept ? m_facts.find(m_kept->name) : m_facts.end();
+  const bool isKnown = facts != m_facts.end();
+  const remote::Protocol* const first = isKnown ? remote::protocolFor(facts->second) : nullptr;
+  QString text;
+  bool isProblem = false;
+  if (protocol != nullptr && isKnown && !protocol->isTakenBy(facts->second)) {
+    text = tr("This server does not take it.");
+    isProblem = true;
+  } else if (protocol != nullptr) {
+    text = QString::fromUtf8(protocol->help);
+    if (protocol->needsPrompt) text += QLatin1Char(' ') + tr("The template is the document's.");
+  } else if (first != nullptr) {
+    text = tr("By %1. %2").arg(QString::fromUtf8(first->title), QString::fromUtf8(first->help));
+  } else if (!isKnown) {
+    QStringList titles;
+    for (const remote::Protocol* each : remote::protocols()) titles += QString::fromUtf8(each->title);
+    text = tr("The first of these that it takes: %1.").arg(titles.join(QStringLiteral(", ")));
+  } else {
+    text = tr("This server takes none of the protocols.");
+    isProblem = true;
+  }
+  QPalette palette = m_protocolHelp->palette();
+  palette.setColor(QPalette::WindowText, m_theme.color(isProblem ? Role::Error : Role::TextSecond));
+  m_protocolHelp->setPalette(palette);
+  m_protocolHelp->setText(text);
 }
 
 void ServersDialog::showFields() {
@@ -289,6 +348,7 @@ workbench::NamedServer ServersDialog::typed() const {
   workbench::NamedServer server{.name = m_name->text().trimmed().toStdString(),
                                 .url = m_url->text().trimmed().toStdString()};
   server.model = m_model->currentText().trimmed().toStdString();
+  server.protocol = m_protocol->currentData().toString().toStdString();
   server.key = static_cast<workbench::KeyPlace>(m_place->currentData().toInt());
   if (server.key == workbench::KeyPlace::Environment)
     server.keyVariable = m_variable->text().trimmed().toStdString();

@@ -53,6 +53,7 @@ class ServersDialog : public QDialog {
   void showServer(const std::string& name);
   void showFacts();
   void showFields();
+  void showProtocol();
   void say(const QString& text, bool isProblem);
   workbench::NamedServer typed() const;
   /// Does something on the thread, then `done` here with what went wrong.
@@ -71,6 +72,8 @@ class ServersDialog : public QDialog {
   QLineEdit* m_name;
   QLineEdit* m_url;
   QComboBox* m_model;
+  QComboBox* m_protocol;
+  QLabel* m_protocolHelp;
   QComboBox* m_place;
   QLineEdit* m_variable;
   QLineEdit* m_key;

@@ -21,6 +21,23 @@
 #include <vector>
 
 namespace spanscope::ui {
+namespace {
+
+/// The document's nodes for the places of the query that is run, which may have been written out otherwise.
+document::NodePaths pathsOfOrigins(const document::NodePaths& paths,
+                                   const std::map<NodePath, NodePath>& origins) {
+  if (origins.empty()) return paths;
+  document::NodePaths result;
+  for (const auto& [place, origin] : origins) {
+    const auto node = paths.byPath.find(origin);
+    if (node == paths.byPath.end()) continue;
+    result.byPath.emplace(place, node->second);
+    result.byNode.emplace(node->second, place);
+  }
+  return result;
+}
+
+}  // namespace
 
 void Workspace::setServersFile(const QString& path) {
   m_servers = workbench::ServerList(path.toStdString());
@@ -146,6 +163,7 @@ void Workspace::takeServerEvent(ServerRun& run, trace::Event event) {
   const bool begins = started != nullptr;
   run.store->append(std::move(event));
   if (begins) {
+    run.record.paths = pathsOfOrigins(run.record.paths, run.work->origins());
     if (OpenDocument* document = find(run.record.tab)) {
       document->paths[run.record.run] = run.record.paths;
       document->source = run.source;

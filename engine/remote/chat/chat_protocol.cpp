@@ -18,15 +18,17 @@ Outgoing chatOutgoing(const Sending& sending) {
 
 }  // namespace
 
-constinit const Protocol kChatProtocol{.name = "chat",
-                                       .title = "chat completions",
-                                       .path = "/v1/chat/completions",
-                                       .form = "chat",
-                                       .takesCalls = false,
-                                       .takesSeeds = true,
-                                       .needsPrompt = false,
-                                       .isTakenBy = [](const ServerFacts& facts) { return facts.takesChats; },
-                                       .reporting = [](const ServerKindInfo& kind) { return kind.cached; },
-                                       .write = &chatOutgoing};
+constinit const Protocol kChatProtocol{
+    .name = "chat",
+    .title = "chat completions",
+    .help = "Each step as a list of messages: a plus becomes messages in a row.",
+    .path = "/v1/chat/completions",
+    .form = "chat",
+    .takesCalls = false,
+    .takesSeeds = true,
+    .needsPrompt = false,
+    .isTakenBy = [](const ServerFacts& facts) { return facts.takesChats; },
+    .reporting = [](const ServerKindInfo& kind) { return kind.cached; },
+    .write = &chatOutgoing};
 
 }  // namespace spanscope::remote

@@ -90,9 +90,6 @@ void RemoteTrace::begin() {
                                   .reportsCached = target.protocol->reporting(kind) == CacheReporting::Always,
                                   .reportsProgress = kind.sendsProgress,
                                   .takesQueries = target.facts.takesQueries});
-    if (target.protocol != &chatProtocol())
-      sendToRun(trace::MessageLogged{.severity = Severity::Note,
-                                     .text = target.name + " is asked by " + protocolText(target)});
   }
   for (const auto& [node, retrieved] : m_info.retrieved) m_sink.send(m_info.run, 0, node, retrieved);
   sendToRun(m_plan);
@@ -132,6 +129,10 @@ void RemoteTrace::stepBegins(std::size_t request) {
 void RemoteTrace::sends(std::size_t request, std::size_t target, const std::string& model,
                         std::size_t bytes) {
   send(request, trace::RequestSent{.server = m_targets[target].name, .model = model, .bytes = bytes});
+  if (!m_targets[target].local) {
+    send(request, trace::MessageLogged{.severity = Severity::Note,
+                                       .text = "Sent by " + protocolText(m_targets[target])});
+  }
   if (m_also != nullptr) m_also->sends(request, target, model, bytes);
 }
 

@@ -9,6 +9,8 @@
 #include <nlohmann/json.hpp>
 
 #include <algorithm>
+#include <charconv>
+#include <system_error>
 #include <utility>
 
 namespace spanscope::remote {
@@ -155,13 +157,16 @@ class Prober {
           m_facts.hasTemplate = !textOf(*props, "chat_template").empty();
           const auto settings = props->find("default_generation_settings");
           const auto context = settings == props->end() ? std::nullopt : sizeIn(*settings, "n_ctx");
+          m_facts.cache.slotTokens = context;
           for (ServedModel& model : m_facts.models) {
             if (!model.context) model.context = context;
           }
         }
+        // Some say it of each slot alone.
+        if (!m_facts.slots || !m_facts.cache.slotTokens) askSlots();
         break;
       case ServerKind::Sglang:
-        if (const auto info = object("/server_info")) m_facts.version = textOf(*info, "version");
+        askSglang();
         break;
       case ServerKind::Ollama:
         if (const auto info = object("/api/version")) m_facts.version = textOf(*info, "version");
@@ -174,6 +179,8 @@ class Prober {
         }
         break;
       case ServerKind::Vllm:
+        askVllmCache();
+        [[fallthrough]];
       case ServerKind::Spanscope:
         if (const auto info = object("/version")) m_facts.version = textOf(*info, "version");
         break;
@@ -181,6 +188,58 @@ class Prober {
       case ServerKind::Spnl:
         break;
     }
+  }
+
+  /// What stands at a path; empty: nothing, or it is not to be had.
+  std::string textAt(const std::string& path) {
+    if (m_stop.stop_requested()) return {};
+    try {
+      HttpReply reply = get(path);
+      return reply.status == 200 ? std::move(reply.body) : std::string();
+    } catch (const Failure&) {
+      return {};
+    }
+  }
+
+  void askSlots() {
+    const Json slots = Json::parse(textAt("/slots"), nullptr, false);
+    if (slots.is_discarded() || !slots.is_array() || slots.empty()) return;
+    if (!m_facts.slots) m_facts.slots = static_cast<std::int64_t>(slots.size());
+    if (!m_facts.cache.slotTokens && slots.front().is_object())
+      m_facts.cache.slotTokens = sizeIn(slots.front(), "n_ctx");
+  }
+
+  void askSglang() {
+    auto info = object("/server_info");
+    if (!info) info = object("/get_server_info");  // before 0.5.4
+    if (!info) return;
+    m_facts.version = textOf(*info, "version");
+    m_facts.cache.blockSize = sizeIn(*info, "page_size");
+    m_facts.cache.cacheTokens = sizeIn(*info, "max_total_num_tokens");
+    const auto isOff = info->find("disable_radix_cache");
+    if (isOff != info->end() && isOff->is_boolean()) m_facts.cache.findsPrefixes = !isOff->get<bool>();
+  }
+
+  /// vLLM tells its settings among its figures alone. One of its blocks holds no tokens.
+  void askVllmCache() {
+    constexpr const char* kMetric = "vllm:cache_config_info";
+    const std::string metrics = textAt("/metrics");
+    const auto count = [&metrics](const char* label) -> std::optional<std::int64_t> {
+      const std::string text = metricLabel(metrics, kMetric, label);
+      std::int64_t value = 0;
+      const auto read = std::from_chars(text.data(), text.data() + text.size(), value);
+      if (read.ec != std::errc() || read.ptr != text.data() + text.size() || value < 1) return std::nullopt;
+      return value;
+    };
+    m_facts.cache.blockSize = count("block_size");
+    const std::optional<std::int64_t> blocks = count("num_gpu_blocks");
+    constexpr std::int64_t kMostBlocks = std::int64_t{1} << 40U;
+    constexpr std::int64_t kMostBlockSize = std::int64_t{1} << 20U;
+    if (blocks && m_facts.cache.blockSize && *blocks > 1 && *blocks < kMostBlocks &&
+        *m_facts.cache.blockSize <= kMostBlockSize)
+      m_facts.cache.cacheTokens = (*blocks - 1) * *m_facts.cache.blockSize;
+    const std::string finds = metricLabel(metrics, kMetric, "enable_prefix_caching");
+    if (finds == "True" || finds == "False") m_facts.cache.findsPrefixes = finds == "True";
   }
 
   HttpClient& m_client;
@@ -192,6 +251,27 @@ class Prober {
 };
 
 }  // namespace
+
+std::string metricLabel(const std::string& metrics, const std::string& metric, const std::string& label) {
+  const std::string begin = metric + "{";
+  std::size_t line = metrics.find(begin);
+  while (line != std::string::npos && line > 0 && metrics[line - 1] != '\n')
+    line = metrics.find(begin, line + 1);
+  if (line == std::string::npos) return {};
+  const std::size_t end = std::min(metrics.find('\n', line), metrics.size());
+  // A label stands behind the brace or a comma; a value may hold both, but no quote that is not escaped.
+  for (std::size_t at = line + begin.size(); at < end;) {
+    const std::size_t equals = metrics.find("=\"", at);
+    if (equals >= end) return {};
+    std::size_t close = equals + 2;
+    while (close < end && metrics[close] != '"') close += metrics[close] == '\\' ? 2 : 1;
+    if (close >= end) return {};
+    if (metrics.compare(at, equals - at, label) == 0) return metrics.substr(equals + 2, close - equals - 2);
+    at = close + 1;
+    while (at < end && (metrics[at] == ',' || metrics[at] == ' ')) ++at;
+  }
+  return {};
+}
 
 std::string rootOf(const std::string& url) {
   std::string root = url;

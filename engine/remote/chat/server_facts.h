@@ -18,21 +18,35 @@ struct ServedModel {
   std::optional<std::int64_t> context;  ///< tokens; none: not said
 };
 
+/// What a server says of its cache; none: it does not say so.
+struct CacheFacts {
+  std::optional<std::int64_t> slotTokens;   ///< context of a slot (llama.cpp)
+  std::optional<std::int64_t> blockSize;    ///< tokens of a block (vLLM) or page (SGLang)
+  std::optional<std::int64_t> cacheTokens;  ///< room for so many (vLLM, SGLang)
+  std::optional<bool> findsPrefixes;        ///< whether it looks for beginnings at all (vLLM, SGLang)
+  bool operator==(const CacheFacts&) const = default;
+};
+
 struct ServerFacts {
   ServerKind kind = ServerKind::OpenAi;
   std::string version;                ///< empty: not said
   std::vector<ServedModel> models;    ///< in the server's order
   bool takesQueries = false;          ///< SPNL's endpoint: spans
   std::optional<std::int64_t> slots;  ///< llama.cpp's
-  bool hasTemplate = false;           ///< whether it says its chat template
-  bool listsModels = true;            ///< none of `models` means nothing otherwise
-  bool takesChats = true;             ///< /v1/chat/completions
-  bool takesTexts = true;             ///< /v1/completions
+  CacheFacts cache{};
+  bool hasTemplate = false;  ///< whether it says its chat template
+  bool listsModels = true;   ///< none of `models` means nothing otherwise
+  bool takesChats = true;    ///< /v1/chat/completions
+  bool takesTexts = true;    ///< /v1/completions
 };
 
 /// The address under which a server's paths lie: without slashes at its end and without "/v1", which people
 /// give with it.
 std::string rootOf(const std::string& url);
+
+/// Value of a label in a line of Prometheus figures ("block_size" of vllm:cache_config_info); empty: there is
+/// no such line or label.
+std::string metricLabel(const std::string& metrics, const std::string& metric, const std::string& label);
 
 /// Asks GET /v1/models, and by what is said there the paths of the kind of server that it seems to be; then
 /// SPNL's endpoint, and of a server of no known kind the others, by sending them nothing, which none of them

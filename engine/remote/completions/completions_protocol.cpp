@@ -26,6 +26,7 @@ Outgoing completionOutgoing(const Sending& sending) {
 constinit const Protocol kCompletionsProtocol{
     .name = "completions",
     .title = "text completions",
+    .help = "Each step as one text, under a chat template: a plus becomes messages in a row.",
     .path = "/v1/completions",
     .form = "chat",
     .takesCalls = false,

@@ -30,6 +30,7 @@ CacheReporting spnlReporting(const ServerKindInfo& kind) {
 constinit const Protocol kSpnlProtocol{
     .name = "spnl",
     .title = "SPNL's query endpoint",
+    .help = "Each call with its joins, so that spans are found wherever they stand. No seed is sent.",
     .path = "/v1/query/execute",
     .form = "curl",
     .takesCalls = true,

@@ -3,6 +3,7 @@
 
 #include "engine/base/output_file.h"
 #include "engine/base/utf8.h"
+#include "engine/remote/protocol.h"
 #include "engine/remote/secrets/secret_store.h"
 #include "engine/remote/server_address.h"
 
@@ -66,6 +67,8 @@ std::optional<Error> problemOf(const NamedServer& server) {
     problem->place = "address";
     return std::move(*problem);
   }
+  if (!server.protocol.empty() && remote::findProtocol(server.protocol) == nullptr)
+    return errorAt("protocol", "\"" + server.protocol + "\"", "one of " + remote::protocolNames());
   if (server.key == KeyPlace::Environment && !isVariable(server.keyVariable))
     return errorAt("key", "no variable of the environment", "one such as OPENAI_API_KEY");
   return std::nullopt;
@@ -88,6 +91,9 @@ std::vector<NamedServer> ServerList::list() const {
     if (!entry.is_object() || servers.size() >= kMost) continue;
     NamedServer server{.name = serverField(entry, "name"), .url = serverField(entry, "url")};
     server.model = serverField(entry, "model");
+    // One that is not known here, of a later version, counts as none.
+    if (const remote::Protocol* protocol = remote::findProtocol(serverField(entry, "protocol")))
+      server.protocol = protocol->name;
     server.key = findKeyPlace(serverField(entry, "key")).value_or(KeyPlace::None);
     server.keyVariable = serverField(entry, "key_variable");
     server.certificateFile = serverField(entry, "certificates");
@@ -140,6 +146,7 @@ void ServerList::write(std::vector<NamedServer> servers) {
     entry["name"] = server.name;
     entry["url"] = server.url;
     if (!server.model.empty()) entry["model"] = server.model;
+    if (!server.protocol.empty()) entry["protocol"] = server.protocol;
     if (server.key != KeyPlace::None) entry["key"] = keyPlaceName(server.key);
     if (!server.keyVariable.empty()) entry["key_variable"] = server.keyVariable;
     if (!server.certificateFile.empty()) entry["certificates"] = server.certificateFile;

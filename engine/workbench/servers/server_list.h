@@ -27,9 +27,10 @@ const char* keyPlaceName(KeyPlace place);  ///< "none", "environment", "secrets"
 std::optional<KeyPlace> findKeyPlace(std::string_view name);
 
 struct NamedServer {
-  std::string name;     ///< "gpu-3"
-  std::string url;      ///< "http://gpu-3:8000", with or without /v1
-  std::string model{};  ///< the server's name for the model; empty: the one that a query names
+  std::string name;        ///< "gpu-3"
+  std::string url;         ///< "http://gpu-3:8000", with or without /v1
+  std::string model{};     ///< the server's name for the model; empty: the one that a query names
+  std::string protocol{};  ///< remote::Protocol::name; empty: the first that it takes
   KeyPlace key = KeyPlace::None;
   std::string keyVariable{};      ///< for Environment
   std::string certificateFile{};  ///< PEM of the authorities to trust; empty: the system's

@@ -3,10 +3,10 @@
 
 #include "engine/base/error.h"
 #include "engine/checkpoint/checkpoint.h"
-#include "engine/export/export_target.h"
 #include "engine/plan/localized_query.h"
 #include "engine/query/json/json.h"
 #include "engine/remote/chat/remote_trace.h"
+#include "engine/remote/completions/template_prompt.h"
 #include "engine/workbench/document/document.h"
 #include "engine/workbench/document/plan_options.h"
 #include "engine/workbench/pipeline.h"
@@ -14,10 +14,13 @@
 #include "engine/workbench/retrieval_report.h"
 #include "engine/workbench/run_options.h"
 #include "engine/workbench/servers/server_prompts.h"
+#include "engine/workbench/servers/server_requests.h"
 #include "engine/workbench/service/workplace.h"
 #include "engine/workbench/setting_values.h"
 
 #include <algorithm>
+#include <cstddef>
+#include <set>
 #include <utility>
 
 namespace spanscope::workbench {
@@ -32,16 +35,10 @@ namespace {
   throw Failure(errorAt("query", "one that cannot be sent", "another"));
 }
 
-/// What servers that take chat completions do otherwise than the query says.
-std::vector<std::string> warningsOf(const query::Node& query) {
-  std::vector<std::string> warnings;
-  const exports::ExportTarget& target = *exports::findExportTarget("chat");
-  for (const exports::TargetRemark& remark : exports::exportRemarks(query, target, {.isSentHere = true})) {
-    if (remark.effect == exports::Effect::Refused)
-      throw Failure({{}, remark.places.empty() ? "" : remark.places.front(), remark.text, "another query"});
-    if (remark.effect == exports::Effect::Differs) warnings.push_back(remark.text);
-  }
-  return warnings;
+/// Whether replies depend on the seed.
+bool isSampled(const std::vector<exports::ChatRequest>& requests) {
+  return std::any_of(requests.begin(), requests.end(),
+                     [](const exports::ChatRequest& request) { return request.temperature > 0; });
 }
 
 }  // namespace
@@ -66,7 +63,10 @@ class RemoteRunWork::Watcher final : public remote::RemoteWatcher {
   void stepBegins(std::size_t /*request*/) override { m_work.tellProgress(); }
   void stepEnds(const remote::RemoteStep& step) override {
     m_replies[step.request] = step.answer.text;
-    if (m_tokenizer != nullptr && step.brokenBy.empty() && !m_targets[step.target].local) foretell(step);
+    const remote::RemoteTarget& target = m_targets[step.target];
+    // Twins know of prompts, not of spans.
+    const bool isForetold = !target.local && !target.protocol->takesCalls;
+    if (m_tokenizer != nullptr && step.brokenBy.empty() && isForetold) foretell(step);
     m_work.tellProgress();
   }
 
@@ -146,18 +146,12 @@ Begun RemoteRunWork::begin(Workplace& place, const std::stop_token& stop) {
     plan::LocalizedQuery localized = plan::localizedQuery(query, options.locality);
     if (!localized.query) throw Failure(localized.problems.front());
     query = std::move(*localized.query);
+    m_origins.set(std::move(localized.origins));
   }
-  exports::ChatRequests made = exports::chatRequests(query, m_request.settings.seed);
-  if (made.requests.empty()) throw Failure(made.problems.front());
-  info.queryJson = query::writeCanonical(query);
-  const std::vector<std::string> remarks = warningsOf(query);
-  info.warnings.insert(info.warnings.end(), remarks.begin(), remarks.end());
   std::vector<remote::RemoteTarget> targets;
-  std::vector<std::size_t> targetOf;
-  for (exports::ChatRequest& request : made.requests) {
-    if (!request.maxTokens && m_request.settings.maxTokens > 0)
-      request.maxTokens = m_request.settings.maxTokens;
-    const std::string name = serverOf(request.node);
+  std::map<NodePath, std::size_t> targetAt;
+  for (const NodePath& node : generatingNodes(query)) {
+    const std::string name = serverOf(node);
     const auto isSame = [&name](const remote::RemoteTarget& target) { return target.name == name; };
     auto found = std::find_if(targets.begin(), targets.end(), isSame);
     if (found == targets.end()) {
@@ -165,13 +159,26 @@ Begun RemoteRunWork::begin(Workplace& place, const std::stop_token& stop) {
       found = targets.end() - 1;
     }
     if (stop.stop_requested()) return Begun::Done;
-    targetOf.push_back(static_cast<std::size_t>(found - targets.begin()));
+    targetAt[node] = static_cast<std::size_t>(found - targets.begin());
   }
+  const auto protocolOf = [&](const NodePath& node) {
+    const remote::RemoteTarget& target = targets[targetAt.at(node)];
+    return target.local ? nullptr : target.protocol;
+  };
+  const ServerRequests made = serverRequests(query, m_request.settings, protocolOf);
+  // The embedded engine is given a chat, too.
+  std::set<const remote::Protocol*> protocols;
+  for (const remote::RemoteTarget& target : targets) protocols.insert(target.protocol);
+  std::vector<std::size_t> targetOf;
+  for (const exports::ChatRequest& request : made.requests) targetOf.push_back(targetAt.at(request.node));
+  info.queryJson = query::writeCanonical(query);
+  const std::vector<std::string> remarks = protocolWarnings(query, protocols, isSampled(made.requests));
+  info.warnings.insert(info.warnings.end(), remarks.begin(), remarks.end());
   Watcher watcher(*this, targets, made.requests);
   remote::RemoteTrace traced(*m_recorder, std::move(info), targets, targetOf, made.requests, &watcher);
   traced.begin();
   const remote::RemoteResult result =
-      remote::runRemotely(m_client, targets, targetOf, made.requests, traced, stop);
+      remote::runRemotely(m_client, targets, targetOf, made.requests, traced, stop, made.calls);
   traced.end(result);
   m_isStopped = result.isStopped;
   if (result.error) throw Failure(*result.error);
@@ -179,7 +186,9 @@ Begun RemoteRunWork::begin(Workplace& place, const std::stop_token& stop) {
 }
 
 std::string RemoteRunWork::serverOf(const NodePath& node) const {
-  const auto own = m_request.serverOf.find(node);
+  const std::map<NodePath, NodePath> origins = m_origins.get();
+  const auto origin = origins.find(node);
+  const auto own = m_request.serverOf.find(origin == origins.end() ? node : origin->second);
   if (own != m_request.serverOf.end() && !own->second.empty()) return own->second;
   return m_request.settings.server.empty() ? document::kEmbedded : m_request.settings.server;
 }
@@ -203,11 +212,21 @@ remote::RemoteTarget RemoteRunWork::targetNamed(const std::string& name, const s
       .name = name, .server = {.url = found->url, .model = found->model}, .facts = {}};
   target.server.access = accessTo(*found, stop);
   target.facts = remote::askServer(m_client, found->url, target.server.access, stop);
+  if (stop.stop_requested()) return target;
   std::map<std::string, remote::ServerFacts> facts = m_facts.get();
   facts[name] = target.facts;
   m_facts.set(std::move(facts));
   m_asking.set({});
   tellProgress();
+  target.protocol = &chosenProtocol(found->protocol, target.facts, name);
+  if (target.protocol->needsPrompt) {
+    const text::ChatTemplate* chat = templateOf(m_request.settings.chatTemplate);
+    if (chat == nullptr)
+      chat = &text::findChatTemplate(checkpoint::Checkpoint(modelDirectoryOf(m_request.settings)));
+    // As text, which a server reads with its own tokenizer: another model than the document's may be there.
+    target.prompt = remote::textPrompt(*chat);
+    target.promptForm = "under the template " + chat->name + ", as text";
+  }
   return target;
 }
 

@@ -64,10 +64,15 @@ class RemoteRunWork final : public Work {
   std::string asking() const { return m_asking.get(); }
   /// What those servers said of themselves that were asked, by their names. On any thread.
   std::map<std::string, remote::ServerFacts> facts() const { return m_facts.get(); }
+  /// Where attention locality was written out: for each place of the query that is run, of which the events
+  /// tell, the one of the request's query that it came from. Known before the first event; empty: they are
+  /// the same. On any thread.
+  std::map<NodePath, NodePath> origins() const { return m_origins.get(); }
 
  private:
   class Watcher;
   remote::RemoteTarget targetNamed(const std::string& name, const std::stop_token& stop);
+  /// `node`: of the query that is run.
   std::string serverOf(const NodePath& node) const;
 
   RemoteRunRequest m_request;
@@ -76,6 +81,7 @@ class RemoteRunWork final : public Work {
   Indexing m_indexing;
   Published<std::string> m_asking;
   Published<std::map<std::string, remote::ServerFacts>> m_facts;
+  Published<std::map<NodePath, NodePath>> m_origins;
   std::atomic<bool> m_isStopped = false;
 };
 

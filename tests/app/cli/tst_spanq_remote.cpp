@@ -227,6 +227,19 @@ class TestSpanqRemote : public QObject {
     QVERIFY(file.open(QIODevice::ReadOnly));
     QVERIFY(!file.readAll().contains("very-secret"));
 
+    // The list says how it is asked, unless an option does.
+    QCOMPARE(spanq({"remote", "add", "gpu-3", addressOf(server), "--protocol", "grpc"}).code, 2);
+    QCOMPARE(spanq({"remote", "add", "gpu-3", addressOf(server), "--protocol", "completions"}).code, 0);
+    QVERIFY(spanq({"remote", "list"}).out.find("completions") != std::string::npos);
+    const std::vector<std::string> words{"remote", "run", "gpu-3", kQueries + "rag.json"};
+    const SpanqResult bare = spanq(words);
+    QVERIFY2(bare.err.find("prompts of text completions") != std::string::npos, bare.err.c_str());
+    std::vector<std::string> chat = words;
+    chat.insert(chat.end(), {"--protocol", "chat"});
+    const SpanqResult asChat = spanq(chat);
+    QVERIFY2(asChat.code == 0, asChat.err.c_str());
+    QVERIFY2(asChat.out.find("sent by chat completions") != std::string::npos, asChat.out.c_str());
+
     QCOMPARE(spanq({"remote", "remove", "gpu-3"}).code, 0);
     const SpanqResult unknown = spanq({"remote", "show", "gpu-3"});
     QCOMPARE(unknown.code, 3);

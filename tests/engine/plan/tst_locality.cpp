@@ -337,6 +337,12 @@ void TestLocality::writtenOutIsTheSame() {
         const Plan expected = planOf(query, options);
         QCOMPARE(plan.steps.size(), expected.steps.size());
         QVERIFY(stubResult(plan) == stubResult(expected));
+        // Every place comes from one that there was, and the top from the top.
+        QCOMPARE(written.origins.at({}), NodePath());
+        for (const auto& [place, origin] : written.origins) {
+          QVERIFY2(query::nodeAt(*written.query, place) != nullptr, place.c_str());
+          QVERIFY2(query::nodeAt(query, origin) != nullptr, origin.c_str());
+        }
         // It can be read back.
         QVERIFY(query::parseJson(query::writeCanonical(*written.query)).query == written.query);
       }

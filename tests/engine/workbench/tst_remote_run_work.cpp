@@ -15,8 +15,13 @@
 #include <QString>
 #include <QTest>
 
+#include <map>
 #include <memory>
+#include <mutex>
+#include <set>
 #include <string>
+#include <utility>
+#include <variant>
 #include <vector>
 
 using namespace spanscope;
@@ -50,19 +55,77 @@ Server::Answer llamaSaying(std::size_t promptTokens, std::size_t cached) {
   };
 }
 
+const char* const kSpans = R"({"g":{"model":"tiny","max_tokens":4,"temperature":0.5,"input":{"cross":[)"
+                           R"({"plus":[{"g":{"model":"tiny","max_tokens":4,"temperature":0.5,"input":)"
+                           R"({"user":"Name a town."}}},{"user":"Towns are large."}]},)"
+                           R"({"user":"Is it large?"}]}}})";
+
+const char* const kJudge =
+    R"({"g":{"model":"tiny","max_tokens":4,"temperature":0.0,"input":{"cross":[{"plus":[)"
+    R"({"g":{"model":"tiny","max_tokens":4,"input":{"user":"Name A."}}},)"
+    R"({"g":{"model":"tiny","max_tokens":4,"input":{"user":"Name B."}}},)"
+    R"({"g":{"model":"tiny","max_tokens":4,"input":{"user":"Name C."}}},)"
+    R"({"g":{"model":"tiny","max_tokens":4,"input":{"user":"Name D."}}}]},)"
+    R"({"user":"Which is best?"}]}}})";
+
+/// What a server was sent that is no question about itself: the path, and the body.
+class Bodies {
+ public:
+  void add(const QByteArray& request) {
+    const std::lock_guard lock(m_mutex);
+    m_all.emplace_back(request.split(' ').value(1), request.mid(request.indexOf("\r\n\r\n") + 4));
+  }
+  std::vector<std::pair<QByteArray, QByteArray>> all() const {
+    const std::lock_guard lock(m_mutex);
+    return m_all;
+  }
+
+ private:
+  mutable std::mutex m_mutex;
+  std::vector<std::pair<QByteArray, QByteArray>> m_all;
+};
+
+/// A server that takes span queries and texts, and perhaps chats.
+Server::Answer takingAll(Bodies& bodies, bool takesChats) {
+  return [&bodies, takesChats](const QByteArray& request) -> QByteArray {
+    const QByteArray path = request.split(' ').value(1);
+    if (path == "/v1/models") return http(200, R"({"data":[{"id":"tiny","owned_by":"somebody"}]})");
+    const bool isEmpty = request.endsWith("\r\n\r\n");
+    const bool isKnown = path.startsWith("/v1/query/execute") || path == "/v1/completions" ||
+                         (takesChats && path == "/v1/chat/completions");
+    if (!isKnown) return http(404, "{}");
+    if (isEmpty) return http(400, R"({"error":"nothing"})");
+    bodies.add(request);
+    const QByteArray said =
+        path == "/v1/completions" ? R"("text":"Lisbon")" : R"("delta":{"content":"Lisbon"})";
+    return "HTTP/1.1 200 OK\r\nConnection: close\r\n\r\ndata: {\"choices\":[{\"index\":0," + said +
+           ",\"finish_reason\":\"stop\"}]}\n\ndata: [DONE]\n\n";
+  };
+}
+
 struct Ran {
   WorkState state = WorkState::Waiting;
   std::string problem;
   std::vector<trace::Event> events;
   trace::Replay replay;
 
-  std::vector<std::string> notes() const {
+  std::vector<std::string> notes(const char* begin) const {
     std::vector<std::string> notes;
     for (const trace::Event& event : events) {
       const auto* message = std::get_if<trace::MessageLogged>(&event.payload);
-      if (message != nullptr && message->severity == Severity::Note) notes.push_back(message->text);
+      if (message != nullptr && message->severity == Severity::Note && message->text.starts_with(begin))
+        notes.push_back(message->text);
     }
     return notes;
+  }
+  std::vector<std::string> warnings(const char* begin) const {
+    std::vector<std::string> warnings;
+    for (const trace::Event& event : events) {
+      const auto* message = std::get_if<trace::MessageLogged>(&event.payload);
+      if (message != nullptr && message->severity == Severity::Warning && message->text.starts_with(begin))
+        warnings.push_back(message->text);
+    }
+    return warnings;
   }
 };
 
@@ -161,7 +224,7 @@ class TestRemoteRunWork : public QObject {
     const auto notesOf = [&](const Server& there) {
       RemoteRunRequest request = requestOf(kPlain, {{.name = "gpu-3", .url = there.address()}});
       request.twins = twins;
-      return carriedOut(std::move(request)).notes();
+      return carriedOut(std::move(request)).notes("Foretold");
     };
     const std::string all = std::to_string(prompt.size());
     const std::vector<std::string> first = notesOf(server);
@@ -175,6 +238,133 @@ class TestRemoteRunWork : public QObject {
     QVERIFY2(second[0].ends_with(": " + found + " of " + all + " prompt tokens cached"), second[0].c_str());
     Server other(llamaSaying(prompt.size() + 1, 0));
     QVERIFY(notesOf(other).empty());
+  }
+
+  /// The list says in which protocol a server is asked; without a word there it is the first that it takes.
+  void theProtocolOfTheList_data() {
+    QTest::addColumn<QString>("protocol");
+    QTest::addColumn<bool>("takesChats");
+    QTest::addColumn<QString>("path");
+    QTest::addColumn<QString>("said");
+    QTest::newRow("by itself") << "" << true << "/v1/chat/completions"
+                               << "chat completions";
+    QTest::newRow("by itself, without chats") << "" << false << "/v1/query/execute"
+                                              << "SPNL's query endpoint";
+    QTest::newRow("chat") << "chat" << true << "/v1/chat/completions"
+                          << "chat completions";
+    QTest::newRow("spnl") << "spnl" << true << "/v1/query/execute?stream=true&include_usage=true"
+                          << "SPNL's query endpoint";
+    QTest::newRow("completions") << "completions" << true << "/v1/completions"
+                                 << "text completions, under the template ";
+  }
+  void theProtocolOfTheList() {
+    QFETCH(QString, protocol);
+    QFETCH(bool, takesChats);
+    QFETCH(QString, path);
+    QFETCH(QString, said);
+    Bodies bodies;
+    Server server(takingAll(bodies, takesChats));
+    const Ran ran = carriedOut(
+        requestOf(kSpans, {{.name = "gpu-3", .url = server.address(), .protocol = protocol.toStdString()}}));
+    QVERIFY2(ran.state == WorkState::Finished, ran.problem.c_str());
+    QCOMPARE(bodies.all().size(), std::size_t{2});
+    for (const auto& [where, body] : bodies.all()) {
+      QVERIFY2(where.startsWith(path.toUtf8()), where.constData());
+    }
+    // The spans stand in it, or it is said that they do not.
+    QCOMPARE(bodies.all().back().second.contains("\"plus\""), path.contains(QStringLiteral("query")));
+    QVERIFY(bodies.all().back().second.contains("Lisbon"));
+    const auto& requests = ran.replay.progress().requests;
+    QCOMPARE(requests.size(), std::size_t{2});
+    QCOMPARE(requests.at(2).text, std::string("Lisbon"));
+    const std::vector<std::string> sent = ran.notes("Sent by ");
+    QCOMPARE(sent.size(), std::size_t{2});
+    QVERIFY2(sent.front().starts_with("Sent by " + said.toStdString()), sent.front().c_str());
+    const bool isWhole = path.contains(QStringLiteral("query"));
+    QCOMPARE(ran.warnings("A plus becomes").empty(), isWhole);
+    QCOMPARE(ran.warnings("The seed is not sent").empty(), !isWhole);
+    // It is said before anything is sent.
+    for (std::size_t i = 0, sentBefore = 0; i < ran.events.size(); ++i) {
+      sentBefore += std::holds_alternative<trace::RequestSent>(ran.events[i].payload) ? 1 : 0;
+      const auto* message = std::get_if<trace::MessageLogged>(&ran.events[i].payload);
+      if (message != nullptr && message->severity == Severity::Warning) QCOMPARE(sentBefore, std::size_t{0});
+    }
+  }
+
+  /// Attention locality puts judges between the nodes: what a node says of its server goes with the node.
+  void serversStayWithTheirNodes() {
+    Bodies here;
+    Bodies there;
+    Server one(takingAll(here, true));
+    Server other(takingAll(there, true));
+    RemoteRunRequest request = requestOf(kJudge, {{.name = "a", .url = one.address(), .protocol = "chat"},
+                                                  {.name = "b", .url = other.address(), .protocol = "chat"}});
+    request.settings.locality = 2;
+    request.serverOf["/g/input/cross/0/plus/3"] = "b";
+    const auto work = std::make_shared<RemoteRunWork>(std::move(request));
+    workbench::WorkplaceWatcher watcher;
+    workbench::WorkService service(test::cpuBackends(), watcher);
+    const workbench::WorkHandle handle = service.submit(work);
+    handle.wait();
+    QVERIFY2(handle.state() == WorkState::Finished, handle.problem().c_str());
+    // Four that answer, two judges, and the judge of these.
+    QCOMPARE(here.all().size(), std::size_t{6});
+    QCOMPARE(there.all().size(), std::size_t{1});
+    QVERIFY2(there.all().front().second.contains("Name D."), there.all().front().second.constData());
+    // Events tell of the query as it was written out.
+    std::vector<trace::Event> events;
+    work->recorder()->drain(events);
+    std::set<NodePath> origins;
+    for (const trace::Event& event : events) {
+      if (!std::holds_alternative<trace::RequestSent>(event.payload)) continue;
+      const std::map<NodePath, NodePath> all = work->origins();
+      QVERIFY2(all.contains(event.node), event.node.c_str());
+      origins.insert(all.at(event.node));
+    }
+    QVERIFY(origins.contains("") && origins.contains("/g/input/cross/0/plus/3"));
+  }
+
+  /// A step that is sent as a chat has the inner answer alone in it, whatever form other steps are sent in.
+  void protocolsBesideEachOther() {
+    Bodies spans;
+    Bodies chats;
+    Server one(takingAll(spans, true));
+    Server other(takingAll(chats, true));
+    RemoteRunRequest request =
+        requestOf(kSpans, {{.name = "spans", .url = one.address(), .protocol = "spnl"},
+                           {.name = "chats", .url = other.address(), .protocol = "chat"}});
+    request.settings.seed = 7;
+    request.serverOf[""] = "chats";
+    const Ran ran = carriedOut(std::move(request));
+    QVERIFY2(ran.state == WorkState::Finished, ran.problem.c_str());
+    QCOMPARE(spans.all().size(), std::size_t{1});
+    QVERIFY(spans.all().front().second.contains("Name a town."));
+    QCOMPARE(chats.all().size(), std::size_t{1});
+    const QByteArray body = chats.all().front().second;
+    QVERIFY2(!body.contains("Name a town.") && body.contains("Lisbon") && body.contains("\"seed\""),
+             body.constData());
+    const std::vector<std::string> sent = ran.notes("Sent by ");
+    QVERIFY((sent == std::vector<std::string>{"Sent by SPNL's query endpoint", "Sent by chat completions"}));
+  }
+
+  /// What a protocol cannot take is said before anything is sent.
+  void whatAProtocolCannotTake() {
+    Bodies bodies;
+    Server server(takingAll(bodies, false));
+    const Ran ran =
+        carriedOut(requestOf(kPlain, {{.name = "gpu-3", .url = server.address(), .protocol = "chat"}}));
+    QVERIFY(ran.state == WorkState::Failed);
+    QVERIFY2(QString::fromStdString(ran.problem).contains(QStringLiteral("no chat completions")),
+             ran.problem.c_str());
+    QVERIFY2(QString::fromStdString(ran.problem).contains(QStringLiteral("SPNL's query endpoint")),
+             ran.problem.c_str());
+    QVERIFY(bodies.all().empty());
+    const Ran empty = carriedOut(requestOf(R"({"g":{"model":"tiny","max_tokens":4,"input":{"plus":[]}}})",
+                                           {{.name = "gpu-3", .url = server.address(), .protocol = "spnl"}}));
+    QVERIFY(empty.state == WorkState::Failed);
+    QVERIFY2(QString::fromStdString(empty.problem).contains(QStringLiteral("SPNL's query endpoint cannot")),
+             empty.problem.c_str());
+    QVERIFY(bodies.all().empty());
   }
 
   void whatCannotRunSaysWhy_data() {

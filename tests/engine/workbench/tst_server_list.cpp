@@ -45,6 +45,7 @@ class TestServerList : public QObject {
     there.key = KeyPlace::Environment;
     there.keyVariable = "GPU_KEY";
     there.certificateFile = "/etc/own.pem";
+    there.protocol = "completions";
     list.put(there);
     list.put({.name = "Büro", .url = "https://[::1]:8443/v1"});
     const ServerList other(fileIn(folder));
@@ -118,6 +119,22 @@ class TestServerList : public QObject {
     const QTemporaryDir folder;
     writeFileText(fileIn(folder), text);
     QCOMPARE(static_cast<int>(ServerList(fileIn(folder)).list().size()), count);
+  }
+
+  void protocolsAreThoseThatThereAre() {
+    const QTemporaryDir folder;
+    ServerList list(fileIn(folder));
+    try {
+      list.put({.name = "a", .url = "http://a", .protocol = "grpc"});
+      QFAIL("it was kept");
+    } catch (const Failure& failure) {
+      QCOMPARE(QString::fromStdString(failure.error().place), QStringLiteral("protocol"));
+    }
+    // Of a later version: the server stays, and is asked in what it takes.
+    writeFileText(fileIn(folder),
+                  "{\"servers\":[{\"name\":\"a\",\"url\":\"http://a\",\"protocol\":\"grpc\"}]}");
+    QCOMPARE(list.list().size(), std::size_t{1});
+    QCOMPARE(list.list().front().protocol, std::string());
   }
 
   void keysAreLookedUpWhenTheyAreNeeded() {

@@ -1,13 +1,19 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Servers with names: what the dialog keeps, and runs there in the window, beside those of the embedded
 // engine.
+#include "engine/query/json/json.h"
+#include "engine/query/node_parts.h"
+#include "engine/workbench/document/document_query.h"
+#include "engine/workbench/document/document_text.h"
 #include "engine/workbench/document/edits.h"
 #include "tests/engine/remote/stand_in_server.h"
 #include "tests/support/backends.h"
 #include "tests/support/test_program.h"
 #include "tests/ui/window/fresh_window.h"
 #include "ui/document/document_file.h"
+#include "ui/editor/canvas_core.h"
 #include "ui/session/model_choices.h"
+#include "ui/session/remote_request.h"
 #include "ui/session/run_list.h"
 #include "ui/session/twin_asker.h"
 #include "ui/views/forecast/forecast_table.h"
@@ -35,6 +41,8 @@
 #include <atomic>
 #include <memory>
 #include <string>
+#include <variant>
+#include <vector>
 
 using namespace spanscope;
 using namespace spanscope::ui;
@@ -234,6 +242,74 @@ class TestServers : public QObject {
     QCOMPARE(answers[0].policy, QStringLiteral("the embedded engine, llama.cpp on gpu-3"));
     const QByteArray request = server.request();
     QVERIFY2(request.contains(answers[1].text.toUtf8().left(3)), request.constData());
+    // What is made here comes as it is made, with how far the prompt is.
+    std::vector<std::string> came;
+    std::int64_t processed = 0;
+    for (std::size_t i = 0; i < workspace.input().trace->size(); ++i) {
+      const trace::Event& event = workspace.input().trace->event(i);
+      if (event.request != answers[1].request) continue;
+      if (const auto* text = std::get_if<trace::TextReceived>(&event.payload)) came.push_back(text->text);
+      if (const auto* prompt = std::get_if<trace::PromptReported>(&event.payload))
+        processed = prompt->processed;
+    }
+    QVERIFY(!came.empty());
+    QCOMPARE(processed, std::int64_t{answers[1].promptTokens});
+    std::string whole;
+    for (const std::string& piece : came) whole += piece;
+    QCOMPARE(QString::fromStdString(whole), answers[1].text);
+  }
+
+  /// What a node says of its server is the node's, wherever it stands, and after a file and a run as well.
+  void aServerStaysWithItsNode() {
+    Server server(llama(pieces("Yes")));
+    Workspace workspace(test::cpuBackends());
+    workspace.servers().put({.name = "gpu-3", .url = server.address()});
+    workspace.open(judging());
+    DocumentModel& model = *workspace.model();
+    const document::NodeId join = model.document().at(model.document().root()).children.front();
+    const document::NodeId inner = model.document().at(join).children.front();
+    model.change(QStringLiteral("Server"),
+                 [inner](document::Document& document) { document::setServer(document, inner, "gpu-3"); });
+    // The texts that nodes with a server of their own ask, as a run of this document would take it.
+    const auto asked = [](const document::Document& document) {
+      const document::QueryOf taken = document::toQuery(document, document::TakeOut::MutedAndFrozen);
+      QStringList texts;
+      for (const auto& [path, name] : serversOf(document, taken.paths)) {
+        const query::Node* const node = query::nodeAt(*taken.query, path);
+        const auto* generate = node == nullptr ? nullptr : node->as<query::Generate>();
+        const query::Node* const input =
+            generate == nullptr ? nullptr : query::childrenOf(*node).front().node;
+        texts << (input == nullptr ? QStringLiteral("nothing")
+                                   : QString::fromStdString(*query::textOf(*input)));
+      }
+      return texts;
+    };
+    const QStringList town{QStringLiteral("Name a town.")};
+    QCOMPARE(asked(model.document()), town);
+    model.change(QStringLiteral("Insert"), [join](document::Document& document) {
+      const document::NodeId fresh = document::addTree(
+          document,
+          *query::parseJson(R"({"g":{"model":"m","max_tokens":4,"input":{"user":"Name a river."}}})").query);
+      document::connect(document, fresh, {.parent = join, .index = 0});
+    });
+    QCOMPARE(model.document().at(join).children.at(1), inner);
+    QCOMPARE(asked(model.document()), town);
+    model.change(QStringLiteral("Swap"),
+                 [join](document::Document& document) { document::swapChildren(document, join, 0, 1); });
+    QCOMPARE(model.document().at(join).children.at(0), inner);
+    QCOMPARE(asked(model.document()), town);
+    const document::OpenedDocument opened = document::readDocument(document::writeDocument(model.document()));
+    QVERIFY(opened.document.has_value());
+    QCOMPARE(asked(*opened.document), town);
+    model.undoStack().undo();
+    QCOMPARE(asked(model.document()), town);
+    model.undoStack().undo();
+    QCOMPARE(asked(model.document()), town);
+    model.undoStack().redo();
+    QCOMPARE(asked(model.document()), town);
+    QCOMPARE(runToItsEnd(workspace), QString());
+    QVERIFY2(server.request().contains("Name a town."), server.request().constData());
+    QCOMPARE(answersOf(workspace).size(), std::size_t{3});
   }
 
   void aBreakKeepsWhatCame() {
@@ -370,12 +446,25 @@ class TestServers : public QObject {
     childOf<QPushButton>(dialog, "askServer")->click();
     QVERIFY(!ended.isEmpty() || ended.wait(kServerPatience));
     const QString facts = childOf<QLabel>(dialog, "serverFacts")->text();
-    for (const char* part : {"llama.cpp b7", "Model: tiny, context not said", "Cached tokens: reported",
-                             "Progress of a prompt: told", "Slots: 2"})
+    for (const char* part :
+         {"llama.cpp b7", "Model: tiny, context not said", "Cached tokens: reported",
+          "Progress of a prompt: told", "Slots: 2", "Takes: chat completions, text completions"})
       QVERIFY2(facts.contains(QString::fromLatin1(part)), qPrintable(facts));
     QCOMPARE(childOf<QListWidget>(dialog, "servers")->item(0)->text(), QStringLiteral("gpu-3 (llama.cpp)"));
     QCOMPARE(childOf<QComboBox>(dialog, "serverModel")->itemText(0), QStringLiteral("tiny"));
     QVERIFY(list.find("gpu-3"));
+
+    // In which protocol it is asked, and what is sent so.
+    auto* protocol = childOf<QComboBox>(dialog, "serverProtocol");
+    const auto* help = childOf<QLabel>(dialog, "protocolHelp");
+    QCOMPARE(protocol->currentData().toString(), QString());
+    QVERIFY2(help->text().startsWith(QStringLiteral("By chat completions.")), qPrintable(help->text()));
+    protocol->setCurrentIndex(protocol->findData(QStringLiteral("spnl")));
+    QCOMPARE(help->text(), QStringLiteral("This server does not take it."));
+    protocol->setCurrentIndex(protocol->findData(QStringLiteral("completions")));
+    QVERIFY2(help->text().contains(QStringLiteral("under a chat template")), qPrintable(help->text()));
+    childOf<QPushButton>(dialog, "primary")->click();
+    QCOMPARE(list.find("gpu-3")->protocol, std::string("completions"));
 
     // Only the fields of the chosen place of a key are there.
     auto* place = childOf<QComboBox>(dialog, "keyPlace");

@@ -86,6 +86,82 @@ class TestServerFacts : public QObject {
     QCOMPARE(facts.slots.value_or(-1), kind == QLatin1String("llama.cpp") ? 4 : -1);
   }
 
+  /// What servers say of their caches: how they are set up, as their sources write it.
+  void caches_data() {
+    QTest::addColumn<Paths>("paths");
+    QTest::addColumn<qint64>("slots");
+    QTest::addColumn<qint64>("slotTokens");
+    QTest::addColumn<qint64>("blockSize");
+    QTest::addColumn<qint64>("cacheTokens");
+    QTest::addColumn<int>("finds");
+    const auto by = [](const char* owner) {
+      return QByteArray(R"({"object":"list","data":[{"id":"m","owned_by":"OWNER"}]})")
+          .replace("OWNER", owner);
+    };
+    const QByteArray metrics =
+        "# HELP vllm:cache_config_info Information of the LLMEngine CacheConfig\n"
+        "# TYPE vllm:cache_config_info gauge\n"
+        "vllm:cache_config_info{block_size=\"32\",cache_dtype=\"auto\",enable_prefix_caching=\"True\","
+        "engine=\"0\",note=\"a \\\"block_size=\\\"\",num_gpu_blocks=\"101\"} 1.0\n"
+        "vllm:num_requests_running{engine=\"0\"} 0.0\n";
+    QByteArray off = metrics;
+    off.replace("\"True\"", "\"False\"").replace("\"101\"", "\"None\"");
+    QTest::newRow("vLLM") << Paths{{"/v1/models", by("vllm")}, {"/metrics", metrics}} << qint64{-1}
+                          << qint64{-1} << qint64{32} << qint64{3200} << 1;
+    QTest::newRow("vLLM without a cache of prefixes")
+        << Paths{{"/v1/models", by("vllm")}, {"/metrics", off}} << qint64{-1} << qint64{-1} << qint64{32}
+        << qint64{-1} << 0;
+    QTest::newRow("vLLM without figures")
+        << Paths{{"/v1/models", by("vllm")}} << qint64{-1} << qint64{-1} << qint64{-1} << qint64{-1} << -1;
+    const QByteArray radix =
+        R"({"version":"0.5.23","page_size":16,"max_total_num_tokens":4096,"disable_radix_cache":false})";
+    QByteArray none = radix;
+    none.replace("false", "true");
+    QTest::newRow("SGLang") << Paths{{"/v1/models", by("sglang")}, {"/server_info", radix}} << qint64{-1}
+                            << qint64{-1} << qint64{16} << qint64{4096} << 1;
+    QTest::newRow("SGLang of before") << Paths{{"/v1/models", by("sglang")}, {"/get_server_info", none}}
+                                      << qint64{-1} << qint64{-1} << qint64{16} << qint64{4096} << 0;
+    QTest::newRow("llama.cpp") << Paths{{"/v1/models", by("llamacpp")},
+                                        {"/props",
+                                         R"({"total_slots":2,"default_generation_settings":{"n_ctx":512}})"}}
+                               << qint64{2} << qint64{512} << qint64{-1} << qint64{-1} << -1;
+    QTest::newRow("llama.cpp that says it of its slots")
+        << Paths{{"/v1/models", by("llamacpp")},
+                 {"/props", "{}"},
+                 {"/slots", R"([{"id":0,"n_ctx":256},{"id":1,"n_ctx":256},{"id":2,"n_ctx":256}])"}}
+        << qint64{3} << qint64{256} << qint64{-1} << qint64{-1} << -1;
+    QTest::newRow("odd fields") << Paths{{"/v1/models", by("sglang")},
+                                         {"/server_info", R"({"page_size":"x","max_total_num_tokens":-1})"}}
+                                << qint64{-1} << qint64{-1} << qint64{-1} << qint64{-1} << -1;
+  }
+  void caches() {
+    QFETCH(Paths, paths);
+    QFETCH(qint64, slots);
+    QFETCH(qint64, slotTokens);
+    QFETCH(qint64, blockSize);
+    QFETCH(qint64, cacheTokens);
+    QFETCH(int, finds);
+    Server server(by(paths));
+    remote::HttpClient client;
+    const remote::ServerFacts facts = remote::askServer(client, server.address(), {});
+    QCOMPARE(qint64{facts.slots.value_or(-1)}, slots);
+    QCOMPARE(qint64{facts.cache.slotTokens.value_or(-1)}, slotTokens);
+    QCOMPARE(qint64{facts.cache.blockSize.value_or(-1)}, blockSize);
+    QCOMPARE(qint64{facts.cache.cacheTokens.value_or(-1)}, cacheTokens);
+    QCOMPARE(facts.cache.findsPrefixes ? int{*facts.cache.findsPrefixes} : -1, finds);
+  }
+
+  void labelsOfFigures() {
+    const std::string metrics = "ab{x=\"1\"} 1\na{x=\"2\", yx=\"3\",z=\"a,x=4\"} 1\n";
+    QCOMPARE(remote::metricLabel(metrics, "a", "x"), std::string("2"));
+    QCOMPARE(remote::metricLabel(metrics, "a", "yx"), std::string("3"));
+    QCOMPARE(remote::metricLabel(metrics, "a", "z"), std::string("a,x=4"));
+    QCOMPARE(remote::metricLabel(metrics, "a", "w"), std::string());
+    QCOMPARE(remote::metricLabel(metrics, "c", "x"), std::string());
+    for (const char* broken : {"a{", "a{x", "a{x=\"", "a{x=\"1", "a{x=\"\\"})
+      QCOMPARE(remote::metricLabel(broken, "a", "x"), std::string());
+  }
+
   void queriesAreFound() {
     const Paths paths{{"/v1/models", R"({"data":[]})"}};
     Server server(by(paths, 400));
