@@ -71,8 +71,13 @@ class ExplainCommand {
       const workbench::RunSettings own = settings.of(file);
       if (m_prediction) m_prediction->use(own);
       if (m_twin) m_twin->use(own);
-      const auto planned =
-          planText(file.name, file.text, withSettings(given, m_options.query, own), m_streams);
+      QueryOptions asked = withSettings(given, m_options.query, own);
+      // What a server would find is of what it would be sent (exports::chatRequests).
+      if (m_twin) {
+        asked.plan.distribute = false;
+        asked.plan.outputForm = plan::OutputForm::Anew;
+      }
+      const auto planned = planText(file.name, file.text, asked, m_streams);
       if (!planned) {
         code = ExitCode::WrongInput;
       } else if (!explainOne(file.name, *planned)) {

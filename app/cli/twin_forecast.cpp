@@ -125,7 +125,7 @@ std::optional<std::vector<TwinStep>> TwinForecast::forecast(const plan::Plan& pl
 
 std::string TwinForecast::setting() const {
   return std::string(m_server->title) + " " + m_server->version +
-         ", empty at first, with as much room as is needed";
+         ", empty at first, with as much room as is needed; steps as remote run sends them";
 }
 
 std::string twinText(const plan::Plan& plan, const std::optional<std::vector<TwinStep>>& steps) {

@@ -44,12 +44,13 @@ class TwinForecast {
   /// As ReusePrediction::use().
   void use(workbench::RunSettings settings);
 
-  /// The steps in the order in which they are sent. Replies are not known beforehand, so what they would
-  /// leave in the cache counts as not kept. Nothing if this plan or one before cannot be run, or if it was
-  /// stopped.
+  /// The steps in the order in which they are sent. `plan` is not distributed, as what is sent to servers is
+  /// not: an inner prompt would be computed again in the outer one. Replies are not known beforehand, so what
+  /// they would leave in the cache counts as not kept. Nothing if this plan or one before cannot be run, or
+  /// if it was stopped.
   std::optional<std::vector<TwinStep>> forecast(const plan::Plan& plan, const std::stop_token& stop);
 
-  /// "vLLM 0.33.0, empty at first, with as much room as is needed"
+  /// "vLLM 0.33.0, empty at first, with as much room as is needed; steps as remote run sends them"
   std::string setting() const;
   /// The steps with the server as JSON; its steps are null if there are none.
   nlohmann::ordered_json json(const plan::Plan& plan,

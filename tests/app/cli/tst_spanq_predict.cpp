@@ -420,13 +420,22 @@ void TestSpanqPredict::otherServers() {
 void TestSpanqPredict::otherServersSayWhy() {
   const SpanqResult rag =
       spanq(joined({"explain", "--predict", "--as", "sglang"}, {}, {"rag.json", "rag-swapped.json"}));
-  QVERIFY2(holds(rag.out, "On SGLang 0.5.23, empty at first, with as much room as is needed\n"),
+  QVERIFY2(holds(rag.out,
+                 "On SGLang 0.5.23, empty at first, with as much room as is needed; steps as remote run "
+                 "sends them\n"),
            rag.out.c_str());
   QVERIFY2(holds(rag.out, "     0  the root      83     14      0        69\n"), rag.out.c_str());
   QVERIFY2(holds(rag.out, "  0–13       14  found: kept from an earlier request\n"), rag.out.c_str());
   QVERIFY(!holds(rag.out, "Predicted reuse"));
   QVERIFY(!holds(rag.out, "a prompt holds a reply"));
+  // The outer prompt has the inner answers alone, as `remote run` sends it, and not their prompts again.
+  const auto twinOf = [](const QStringList& options) {
+    return Json::parse(spanq(joined({"explain", "--json", "--as", "vllm"}, options, {"judge-2.json"})).out)
+        .at("twin");
+  };
+  QVERIFY(twinOf({}) == twinOf({"--no-distribute"}));
   const SpanqResult judge = spanq(joined({"explain", "--as", "vllm"}, {}, {"judge-2.json"}));
+  QVERIFY2(!holds(judge.out, "distribute plus"), judge.out.c_str());
   QVERIFY2(holds(judge.out, "  a prompt holds a reply, "), judge.out.c_str());
   const SpanqResult small = spanq(joined({"explain", "--as", "vllm", "--blocks", "4"}, {}, {"rag.json"}));
   QVERIFY2(holds(small.out, "  not foretold: the query cannot be run\n"), small.out.c_str());
