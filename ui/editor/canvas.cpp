@@ -8,6 +8,7 @@
 #include <QPainter>
 
 #include <algorithm>
+#include <utility>
 
 namespace spanscope::ui {
 
@@ -35,6 +36,10 @@ Canvas::~Canvas() = default;
 
 void Canvas::setModel(DocumentModel* model) {
   m_impl->parts.setModel(model);
+}
+
+void Canvas::useServers(std::shared_ptr<const KnownServers> servers) {
+  m_impl->parts.core().useServers(std::move(servers));
 }
 
 void Canvas::setInput(const ViewInput& input) {

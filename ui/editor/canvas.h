@@ -6,6 +6,7 @@
 #include "ui/commands/command_handlers.h"
 #include "ui/document/document_model.h"
 #include "ui/document/text_files.h"
+#include "ui/session/twin_asker.h"
 #include "ui/session/view_input.h"
 
 #include <QPointF>
@@ -34,6 +35,8 @@ class Canvas : public QWidget {
   void setModel(DocumentModel* model);
   /// Run states, badges, streamed text, selection and theme.
   void setInput(const ViewInput& input);
+  /// As CanvasCore::useServers().
+  void useServers(std::shared_ptr<const KnownServers> servers);
 
   /// The commands that concern nodes and where the canvas looks.
   const CommandHandlers& commands() const;

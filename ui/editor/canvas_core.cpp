@@ -2,6 +2,7 @@
 #include "ui/editor/canvas_core.h"
 
 #include "engine/workbench/model_names.h"
+#include "ui/editor/server_forecast.h"
 #include "ui/editor/tidy_layout.h"
 #include "ui/words/glossary.h"
 #include "ui/words/part_text.h"
@@ -31,6 +32,7 @@ void CanvasCore::setModel(DocumentModel* model) {
   m_statusDocument.reset();
   m_forecast.reset();
   m_forecasts.clear();
+  m_twins.reset();  // what it knows is of the other document
   m_counted.reset();
   m_promptTokens.clear();
   if (m_model != nullptr) {
@@ -388,7 +390,8 @@ void CanvasCore::takeForecast() {
     updateStatuses();
   }
   std::shared_ptr<const Forecast> shown;
-  if (m_forecastsShown && m_input && m_input->forecast && m_input->forecast->isKnown() &&
+  const bool isOfServers = !namedServers(*m_document).empty();
+  if (m_forecastsShown && m_input && m_input->forecast && (isOfServers || m_input->forecast->isKnown()) &&
       m_input->position == m_input->trace->size()) {
     const auto& runs = m_input->state().progress().runs;
     const auto newest = m_input->paths.empty() ? runs.end() : runs.find(m_input->paths.rbegin()->first);
@@ -398,9 +401,30 @@ void CanvasCore::takeForecast() {
                                             [&runs](const auto& run) { return runs.contains(run.first); });
     if (!isOlder && (newest == runs.end() || newest->second.outcome)) shown = m_input->forecast;
   }
-  if (shown == m_forecast) return;
+  if (isOfServers) {
+    m_forecast.reset();
+    if (!shown) return useForecasts({});
+    if (m_twins == nullptr) {
+      m_twins = std::make_unique<TwinAsker>();
+      m_twins->useServers(m_servers);
+      connect(m_twins.get(), &TwinAsker::answered, this, &CanvasCore::takeForecast);
+    }
+    m_twins->ask(*m_input);
+    const std::shared_ptr<const AskedTwins>& asked = m_twins->newest();
+    // What was said of an earlier query stays until there is more, as long as its nodes are there.
+    return useForecasts(asked ? serverForecasts(*asked, *m_document) : NodeForecasts());
+  }
+  if (shown == m_forecast && (shown || m_forecasts.empty())) return;
   m_forecast = std::move(shown);
-  NodeForecasts forecasts = m_forecast ? nodeForecasts(*m_forecast, *m_document) : NodeForecasts();
+  useForecasts(m_forecast ? nodeForecasts(*m_forecast, *m_document) : NodeForecasts());
+}
+
+void CanvasCore::useServers(std::shared_ptr<const KnownServers> servers) {
+  m_servers = std::move(servers);
+  if (m_twins != nullptr) m_twins->useServers(m_servers);
+}
+
+void CanvasCore::useForecasts(NodeForecasts forecasts) {
   if (forecasts == m_forecasts) return;
   m_forecasts = std::move(forecasts);
   Q_EMIT statusesChanged();

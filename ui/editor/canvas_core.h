@@ -8,6 +8,7 @@
 #include "ui/editor/node_look.h"
 #include "ui/editor/node_status.h"
 #include "ui/editor/stacking.h"
+#include "ui/session/twin_asker.h"
 #include "ui/session/view_input.h"
 
 #include <QObject>
@@ -39,6 +40,8 @@ class CanvasCore : public QObject {
   void setModel(DocumentModel* model);
   DocumentModel* model() const { return m_model; }
   void setInput(const ViewInput& input);
+  /// What is known of the person's servers: their twins are set up so.
+  void useServers(std::shared_ptr<const KnownServers> servers);
   const ViewInput* input() const { return m_input ? &*m_input : nullptr; }
   const Theme& theme() const { return m_theme; }
 
@@ -56,8 +59,9 @@ class CanvasCore : public QObject {
   NodeStatus statusOf(const Stack& stack) const;
   const NodeStatuses& statuses() const { return m_statuses; }
   /// What the next run will find for this node, if that differs from what the shown run found; nullptr if it
-  /// does not differ or forecasts are not shown. Forecasts are shown only beside the newest state, and not
-  /// during a run.
+  /// does not differ or forecasts are not shown. Where the document is run on servers, their twins say it,
+  /// and nothing where they say nothing. Forecasts are shown only beside the newest state, and not during a
+  /// run.
   const NodeForecast* forecastOf(document::NodeId id) const;
   void setForecastsShown(bool shown);
   bool areForecastsShown() const { return m_forecastsShown; }
@@ -127,6 +131,7 @@ class CanvasCore : public QObject {
   std::optional<std::vector<document::NodeId>> editedInPlace(const document::Document& before) const;
   void redrawNodes(const std::vector<document::NodeId>& nodes);
   void takeForecast();
+  void useForecasts(NodeForecasts forecasts);
   /// Gives texts that no run has shown yet the number of tokens that they will have in the prompt. That
   /// includes the tokens that the chat template puts around them.
   void countFromForecast(NodeStatuses& statuses) const;
@@ -155,6 +160,8 @@ class CanvasCore : public QObject {
   std::shared_ptr<const Forecast> m_counted;                ///< the forecast of m_promptTokens
   std::map<document::NodeId, std::int64_t> m_promptTokens;  ///< by text: its tokens in the next run's prompt
   bool m_forecastsShown = true;
+  std::shared_ptr<const KnownServers> m_servers;
+  std::unique_ptr<TwinAsker> m_twins;  ///< null: no document was run on servers yet
   std::vector<document::NodeId> m_selection;
   AreaRef m_area;
 };

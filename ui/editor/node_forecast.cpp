@@ -141,8 +141,12 @@ QString forecastBadge(const NodeForecast& forecast) {
 }
 
 QString forecastWords(const NodeForecast& forecast) {
-  QString words = tr("Next run: %1 of %2 tokens cached, %3")
-                      .arg(countText(forecast.cached), countText(forecast.prompt), shareText(forecast));
+  QString words = forecast.server.isEmpty()
+                      ? tr("Next run: %1 of %2 tokens cached, %3")
+                            .arg(countText(forecast.cached), countText(forecast.prompt), shareText(forecast))
+                      : tr("Next run on %1: %2 of %3 tokens cached, %4, says the twin of %5")
+                            .arg(forecast.server, countText(forecast.cached), countText(forecast.prompt),
+                                 shareText(forecast), forecast.serverKind);
   if (forecast.relocated.most > 0) words += tr(", %1 of them relocated").arg(countText(forecast.relocated));
   if (forecast.again.most > 0) words += tr("; %1 computed again").arg(countText(forecast.again));
   for (const QString& more : accountWords(

@@ -19,6 +19,8 @@ struct NodeForecast : run::AccountForecast {
   /// Blocks of the prompt, 0 for a leaf; the most possible if the counts are bounds.
   std::int64_t blocks = 0;
   std::int64_t foundBlocks = 0;  ///< how many of these blocks are found whole
+  QString server{};              ///< whose twin says so; empty: the embedded engine's forecast
+  QString serverKind{};          ///< "llama.cpp"
   bool isCertain = true;         ///< false: the run may have other counts; a leaf's counts are bounds then
   bool operator==(const NodeForecast&) const = default;
 };

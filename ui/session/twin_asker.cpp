@@ -3,6 +3,7 @@
 
 #include "engine/query/json/json.h"
 #include "engine/remote/chat/server_kind.h"
+#include "engine/remote/protocol.h"
 #include "engine/workbench/run_options.h"
 #include "engine/workbench/setting_values.h"
 
@@ -41,15 +42,18 @@ const trace::RunState* stateOf(const RunRecord& record) {
   return run == record.figures->runs.end() ? nullptr : &run->second;
 }
 
-/// The servers that the document is run on.
-std::set<std::string> serversIn(const document::Document& document) {
-  std::set<std::string> names;
-  if (document.settings.runsOnServer()) names.insert(document.settings.server);
-  for (const document::NodeId id : document.ids()) {
-    const std::string& own = document.at(id).server;
-    if (!own.empty() && own != document::kEmbedded) names.insert(own);
+/// Adds what the server said of itself when it was asked last.
+void addKnown(workbench::NamedTwin& named, const KnownServers& servers) {
+  const auto known = servers.find(named.server);
+  if (known == servers.end()) return;
+  const remote::Protocol* protocol = remote::findProtocol(known->second.protocol);
+  if (const std::optional<remote::ServerFacts>& facts = known->second.facts) {
+    named.kind = remote::infoOf(facts->kind).name;
+    named.slots = facts->slots;
+    named.cache = facts->cache;
+    if (protocol == nullptr) protocol = remote::protocolFor(*facts);
   }
-  return names;
+  named.takesSpans = protocol != nullptr && protocol->takesCalls;
 }
 
 }  // namespace
@@ -108,11 +112,26 @@ void TwinAsker::ask(const ViewInput& input) {
       .named = m_known};
   question.settings.model = input.document->settings.model;
   question.settings.chatTemplate = input.document->settings.chatTemplate;
-  for (const std::string& name : serversIn(*input.document)) {
+  for (const std::string& name : namedServers(*input.document)) {
     const bool isListed = std::find(input.servers.begin(), input.servers.end(), name) != input.servers.end();
     const bool isKnown = std::any_of(m_known.begin(), m_known.end(),
                                      [&name](const auto& known) { return known.server == name; });
     if (isListed && !isKnown) question.named.push_back({.server = name, .kind = {}});
+  }
+  m_asked = std::move(question);
+  pose();
+}
+
+void TwinAsker::useServers(std::shared_ptr<const KnownServers> servers) {
+  if (servers == m_servers) return;
+  m_servers = std::move(servers);
+  if (m_asked) pose();
+}
+
+void TwinAsker::pose() {
+  Question question = *m_asked;
+  if (m_servers) {
+    for (workbench::NamedTwin& named : question.named) addKnown(named, *m_servers);
   }
   if (question == m_question) return;
   m_question = question;
@@ -174,6 +193,16 @@ void TwinAsker::readSent(const ViewInput& input) {
   }
   m_known.clear();
   for (const auto& [server, kind] : kinds) m_known.push_back({.server = server, .kind = kind});
+}
+
+std::set<std::string> namedServers(const document::Document& document) {
+  std::set<std::string> names;
+  if (document.settings.runsOnServer()) names.insert(document.settings.server);
+  for (const document::NodeId id : document.ids()) {
+    const std::string& own = document.at(id).server;
+    if (!own.empty() && own != document::kEmbedded) names.insert(own);
+  }
+  return names;
 }
 
 std::vector<workbench::SentQuery> sentQueries(const RunRecords& records) {

@@ -2,6 +2,7 @@
 // Asks the twins of other servers what they would find of a document's next run, on a thread of its own.
 #pragma once
 
+#include "engine/remote/chat/server_facts.h"
 #include "engine/workbench/servers/twin_forecast.h"
 #include "ui/session/task_thread.h"
 #include "ui/session/view_input.h"
@@ -10,12 +11,22 @@
 
 #include <cstdint>
 #include <future>
+#include <map>
 #include <memory>
+#include <optional>
+#include <set>
 #include <stop_token>
 #include <string>
 #include <vector>
 
 namespace spanscope::ui {
+
+/// What is known of a server of the person's list.
+struct KnownServer {
+  std::optional<remote::ServerFacts> facts;  ///< as it said of itself; nothing: it was not asked
+  std::string protocol;                      ///< workbench::NamedServer::protocol
+};
+using KnownServers = std::map<std::string, KnownServer>;  ///< by name
 
 /// What twins say of the query of a forecast.
 struct AskedTwins {
@@ -32,6 +43,8 @@ class TwinAsker : public QObject {
   /// Asks, if anything that decides it has changed; then answered() follows, with nothing more where the
   /// query cannot be planned. What was asked before and is not answered yet is dropped.
   void ask(const ViewInput& input);
+  /// Sets what is known of the servers from now on, for what was asked last, too. Null: nothing is.
+  void useServers(std::shared_ptr<const KnownServers> servers);
   /// The newest answer; null: there is none yet, or there is no query.
   const std::shared_ptr<const AskedTwins>& newest() const { return m_newest; }
   bool isPending() const { return m_isPending; }
@@ -52,10 +65,13 @@ class TwinAsker : public QObject {
   };
   class Answerer;
 
+  void pose();
   void readSent(const ViewInput& input);
   void take(std::uint64_t id, std::shared_ptr<const AskedTwins> answer);
 
-  Question m_question;
+  std::optional<Question> m_asked;  ///< without what is known of the servers
+  Question m_question;              ///< with that
+  std::shared_ptr<const KnownServers> m_servers;
   std::shared_ptr<const RunRecords> m_readFrom;
   std::shared_ptr<const std::vector<workbench::SentQuery>> m_sent;
   std::vector<workbench::NamedTwin> m_known;  ///< servers that have answered, by what `m_readFrom` says
@@ -67,6 +83,9 @@ class TwinAsker : public QObject {
   std::shared_ptr<Answerer> m_answerer;  ///< of the thread
   TaskThread m_thread;                   ///< ends before everything that its tasks use
 };
+
+/// The names of the servers that the document is run on, its nodes' own among them.
+std::set<std::string> namedServers(const document::Document& document);
 
 /// The queries that were run in this window and have ended, in order.
 std::vector<workbench::SentQuery> sentQueries(const RunRecords& records);

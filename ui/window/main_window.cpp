@@ -268,8 +268,11 @@ View* MainWindow::makeView(const ViewInfo& info) {
     connect(nextToken, &NextTokenView::canComputeChanged, this, &MainWindow::refreshCommands);
   if (const auto* turn = qobject_cast<TurnView*>(view))
     connect(turn, &TurnView::canComputeChanged, this, &MainWindow::refreshCommands);
-  if (const auto* forecast = qobject_cast<ForecastView*>(view))
+  if (auto* forecast = qobject_cast<ForecastView*>(view)) {
     connect(forecast, &ForecastView::layoutsWanted, &m_workspace, &Workspace::compareLayouts);
+    connect(&m_workspace, &Workspace::inputChanged, forecast,
+            [this, forecast] { forecast->useServers(m_workspace.knownServers()); });
+  }
   if (auto* scrubber = qobject_cast<Scrubber*>(view)) {
     scrubber->player().setMotion([this] {
       return m_settings.value(QLatin1String(kMotionSetting)) != QLatin1String("off") &&
@@ -373,6 +376,7 @@ void MainWindow::showReported(Dock& dock) {
 void MainWindow::showInput() {
   forgetComplaint();
   const ViewInput& input = m_workspace.input();
+  m_canvas->useServers(m_workspace.knownServers());
   m_canvas->setInput(input);
   for (Dock* dock : m_docks->docks()) {
     showReported(*dock);

@@ -20,6 +20,7 @@
 #include "ui/session/selection_history.h"
 #include "ui/session/serving.h"
 #include "ui/session/trace_source.h"
+#include "ui/session/twin_asker.h"
 #include "ui/session/view_input.h"
 
 #include <QObject>
@@ -177,6 +178,9 @@ class Workspace : public QObject {
   void readServers();
   /// What servers said of themselves since the program began, by their names.
   const std::map<std::string, remote::ServerFacts>& serverFacts() const { return m_serverFacts; }
+  /// What is known of the servers of the list, for their twins; null: nothing. It is another object whenever
+  /// something has changed, and inputChanged() follows.
+  const std::shared_ptr<const KnownServers>& knownServers() const { return m_knownServers; }
   void noteServerFacts(const std::string& name, remote::ServerFacts facts);
   /// "vLLM on gpu-3"; the name alone where it has not been asked yet.
   QString serverTitle(const std::string& name) const;
@@ -231,6 +235,7 @@ class Workspace : public QObject {
   /// Why it cannot be asked, in words; nothing: it is in the list.
   QString serverRefusal(const std::string& name) const;
   /// Numbers behind which a run on servers has its own.
+  void knowServers();
   RunNumbers reserveForServers(std::uint32_t requests, bool hasOthers);
   void drainServers();
   void takeServedStart(const trace::Event& event);
@@ -279,6 +284,7 @@ class Workspace : public QObject {
   std::vector<ServerRun> m_serverRuns;
   workbench::ServerList m_servers;
   std::map<std::string, remote::ServerFacts> m_serverFacts;
+  std::shared_ptr<const KnownServers> m_knownServers;
   std::shared_ptr<workbench::ServerTwins> m_twins = std::make_shared<workbench::ServerTwins>();
   RunNumbers m_given;  ///< the largest numbers that runs on servers were given
   RunHistory m_history;

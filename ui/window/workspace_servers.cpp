@@ -47,12 +47,26 @@ void Workspace::setServersFile(const QString& path) {
 void Workspace::readServers() {
   m_input.servers.clear();
   for (const workbench::NamedServer& server : m_servers.list()) m_input.servers.push_back(server.name);
+  knowServers();
   invalidate();
 }
 
 void Workspace::noteServerFacts(const std::string& name, remote::ServerFacts facts) {
   m_serverFacts[name] = std::move(facts);
+  knowServers();
   invalidate();
+}
+
+/// Notes what is known of the servers of the list.
+void Workspace::knowServers() {
+  auto known = std::make_shared<KnownServers>();
+  for (const workbench::NamedServer& server : m_servers.list()) {
+    KnownServer& own = (*known)[server.name];
+    own.protocol = server.protocol;
+    const auto facts = m_serverFacts.find(server.name);
+    if (facts != m_serverFacts.end()) own.facts = facts->second;
+  }
+  m_knownServers = std::move(known);
 }
 
 QString Workspace::serverTitle(const std::string& name) const {
@@ -120,7 +134,9 @@ QString Workspace::runOnServers(PreparedQuery prepared, std::map<NodePath, std::
     return asking.empty() ? QString() : tr("Asking %1").arg(QString::fromStdString(asking));
   };
   job.changed = [this, work, tab](workbench::WorkState state, const QString& failure) {
-    for (const auto& [name, facts] : work->facts()) m_serverFacts[name] = facts;
+    const std::map<std::string, remote::ServerFacts> found = work->facts();
+    for (const auto& [name, facts] : found) m_serverFacts[name] = facts;
+    if (!found.empty()) knowServers();
     if (!workbench::hasEnded(state)) return;
     std::erase_if(m_serverRuns, [&work](const ServerRun& run) { return run.work == work; });
     if (OpenDocument* own = find(tab)) own->failure = failure;

@@ -21,6 +21,16 @@
 
 namespace spanscope::workbench {
 
+/// A twin as far as its server says how it is set up; the rest is as it starts by itself.
+struct TwinSetup {
+  twin::Settings settings;
+  bool isAsSaid = false;  ///< the server says something of it
+  std::string problem{};  ///< why there is nothing to be foretold, in a sentence; empty: there is
+};
+/// `slots` and `cache`: what it said of itself.
+TwinSetup twinSetup(remote::ServerKind kind, std::optional<std::int64_t> slots,
+                    const remote::CacheFacts& cache);
+
 /// What a twin says of a prompt.
 struct Foretold {
   std::int64_t prompt = 0;  ///< tokens
@@ -33,8 +43,9 @@ struct Foretold {
 /// sent, it does not know. Any thread may call it.
 class ServerTwins {
  public:
-  /// Serves a prompt at the twin of a server, which is opened where there is none yet. Nothing: that kind of
-  /// server has no twin. Throws Failure as Twin::serve().
+  /// Serves a prompt at the twin of a server, which is opened where there is none yet, or where the server
+  /// was started in another way since. Nothing: that kind of server has no twin, or it says that it finds
+  /// nothing. Throws Failure as Twin::serve().
   std::optional<Foretold> foretell(const std::string& server, const remote::ServerFacts& facts,
                                    const std::vector<TokenId>& prompt);
   /// What became of the prompt that was foretold last: its reply. It goes into the twin's cache with this.
@@ -42,7 +53,13 @@ class ServerTwins {
 
  private:
   std::mutex m_mutex;
-  std::map<std::string, std::unique_ptr<twin::Twin>> m_twins;
+  struct Known {
+    remote::ServerKind kind = remote::ServerKind::OpenAi;
+    std::optional<std::int64_t> slots;
+    remote::CacheFacts cache;
+    std::unique_ptr<twin::Twin> twin;
+  };
+  std::map<std::string, Known> m_twins;
 };
 
 /// The tokens of a chat as a server writes it that has the same tokenizer and chat template. Throws Failure

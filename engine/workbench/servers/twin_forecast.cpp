@@ -102,14 +102,24 @@ TwinForecaster::Place TwinForecaster::namedPlace(const NamedTwin& named) {
   const remote::ServerKindInfo* const info = remote::findServerKind(named.kind);
   const twin::Server* const kind = info == nullptr ? nullptr : twin::findServer(info->name);
   Place place;
-  if (kind != nullptr) place = standardPlace({}, *kind, {});
+  TwinSetup setup;
+  if (kind != nullptr) {
+    setup = twinSetup(info->kind, named.slots, named.cache);
+    place = standardPlace({}, *kind, setup.settings);
+    place.forecast.isAsSaid = setup.isAsSaid;
+  }
   place.forecast.id = "server " + named.server;
   place.forecast.server = named.server;
   if (info == nullptr) {
     place.forecast.problem = "nothing was sent there yet, so that it is not known what it is";
   } else if (kind == nullptr) {
     place.forecast.problem = "the caching rules of " + std::string(info->title) + " are not known here";
+  } else if (named.takesSpans) {
+    place.forecast.problem = "it is sent whole queries, and what its cache finds of spans is not known here";
+  } else {
+    place.forecast.problem = setup.problem;
   }
+  place.isSilent = !place.forecast.problem.empty();
   return place;
 }
 
@@ -117,7 +127,7 @@ TwinForecaster::Place TwinForecaster::namedPlace(const NamedTwin& named) {
 /// then its twin can say nothing until it counts as this model does.
 bool TwinForecaster::Place::gets(const ServerPrompt& prompt) {
   if (forecast.server.empty()) return true;
-  if (twin == nullptr || prompt.reply.server != forecast.server) return false;
+  if (twin == nullptr || isSilent || prompt.reply.server != forecast.server) return false;
   const auto counted = static_cast<std::int64_t>(prompt.tokens().size());
   const std::int64_t there = prompt.reply.promptTokens.value_or(counted);
   forecast.problem.clear();

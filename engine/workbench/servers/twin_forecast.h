@@ -6,6 +6,7 @@
 #include "engine/text/tokenizer.h"
 #include "engine/twin/servers.h"
 #include "engine/workbench/servers/server_prompts.h"
+#include "engine/workbench/servers/server_twins.h"
 
 #include <cstddef>
 #include <cstdint>
@@ -25,6 +26,7 @@ struct TwinForecast {
       server;  ///< its name in the person's list; empty: any server of the kind, with standard options
   const twin::Server* kind = nullptr;  ///< null: there is no twin; `problem` says so
   std::string setup;                   ///< "blocks of 16 tokens"
+  bool isAsSaid = false;               ///< of a named server: so it says of itself; else it is supposed so
   std::string problem;                 ///< why it says nothing, in a sentence; empty: it does
   std::int32_t blockSize = 0;          ///< tokens that are drawn as one block
   std::size_t earlier = 0;             ///< requests that its cache has had
@@ -42,7 +44,10 @@ struct TwinForecasts {
 /// What is known of a server of the person's list.
 struct NamedTwin {
   std::string server;
-  std::string kind;  ///< remote::ServerKindInfo::name; empty: it was not asked yet
+  std::string kind;                     ///< remote::ServerKindInfo::name; empty: it was not asked yet
+  std::optional<std::int64_t> slots{};  ///< as it said of itself, as the next
+  remote::CacheFacts cache{};
+  bool takesSpans = false;  ///< it is sent whole queries, of which twins know nothing
   bool operator==(const NamedTwin&) const = default;
 };
 
@@ -78,6 +83,7 @@ class TwinForecaster {
     TwinForecast forecast;  ///< without answers
     twin::Settings settings;
     std::unique_ptr<twin::Twin> twin;  ///< null: it has none
+    bool isSilent = false;             ///< it has nothing to say whatever is sent
 
     bool gets(const ServerPrompt& prompt);
   };

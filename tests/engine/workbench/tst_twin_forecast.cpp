@@ -99,6 +99,87 @@ class TestTwinForecast : public QObject {
     }
   }
 
+  /// A server that says how it is set up has a twin that is set up so.
+  void asServersSayOfThemselves() {
+    NamedTwin blocks{.server = "blocks", .kind = "vllm"};
+    blocks.cache.blockSize = 4;
+    blocks.cache.cacheTokens = 4096;
+    NamedTwin off = blocks;
+    off.server = "off";
+    off.cache.findsPrefixes = false;
+    NamedTwin spans = blocks;
+    spans.server = "spans";
+    spans.takesSpans = true;
+    NamedTwin small{.server = "small", .kind = "llama.cpp", .slots = 2};
+    small.cache.slotTokens = 256;
+    const NamedTwin silent{.server = "silent", .kind = "vllm"};
+    TwinForecaster forecaster;
+    const std::string first = ragWith(kMira + "," + kTarek);
+    std::map<workbench::StepName, workbench::SentReply> replies;
+    replies[{"", 0}] = {.text = "Lisbon", .server = "blocks"};
+    const TwinForecasts forecasts = forecastOf(forecaster, first, {sentOf(1, first, std::move(replies))},
+                                               {blocks, off, silent, small, spans});
+    const auto all = static_cast<std::int32_t>(forecasts.prompts.at(0).tokens().size());
+    const TwinForecast& said = of(forecasts, "server blocks");
+    QVERIFY(said.isAsSaid && said.problem.empty());
+    QCOMPARE(said.setup, std::string("blocks of 4 tokens"));
+    QCOMPARE(said.earlier, std::size_t{1});
+    QCOMPARE(said.present.at(0).cached, (all - 1) / 4 * 4);
+    QVERIFY(!of(forecasts, "server silent").isAsSaid);
+    QCOMPARE(of(forecasts, "server silent").setup, std::string("blocks of 16 tokens"));
+    QVERIFY2(of(forecasts, "server off").problem.find("switched off") != std::string::npos,
+             of(forecasts, "server off").problem.c_str());
+    QVERIFY2(of(forecasts, "server spans").problem.find("spans") != std::string::npos,
+             of(forecasts, "server spans").problem.c_str());
+    QVERIFY(of(forecasts, "server small").isAsSaid);
+    QCOMPARE(of(forecasts, "server small").setup, std::string("2 slots"));
+  }
+
+  /// llama-server's four slots are those with which it starts by itself, and share their room.
+  void setupsOfTwins_data() {
+    QTest::addColumn<int>("kind");
+    QTest::addColumn<int>("slots");
+    QTest::addColumn<int>("slotTokens");
+    QTest::addColumn<int>("wantedSlots");
+    QTest::addColumn<int>("wantedTokens");
+    const int llama = static_cast<int>(remote::ServerKind::LlamaCpp);
+    QTest::newRow("four slots") << llama << 4 << 2048 << 0 << 2048;
+    QTest::newRow("two slots") << llama << 2 << 2048 << 2 << 4096;
+    QTest::newRow("one slot") << llama << 1 << 2048 << 1 << 2048;
+    QTest::newRow("nothing") << llama << 0 << 0 << 0 << 0;
+    QTest::newRow("more than there can be") << llama << 1'000'000 << 2'000'000'000 << 0 << 0;
+  }
+  void setupsOfTwins() {
+    QFETCH(int, kind);
+    QFETCH(int, slots);
+    QFETCH(int, slotTokens);
+    QFETCH(int, wantedSlots);
+    QFETCH(int, wantedTokens);
+    remote::CacheFacts cache;
+    if (slotTokens > 0) cache.slotTokens = slotTokens;
+    const workbench::TwinSetup setup =
+        workbench::twinSetup(static_cast<remote::ServerKind>(kind),
+                             slots > 0 ? std::optional<std::int64_t>(slots) : std::nullopt, cache);
+    QCOMPARE(setup.settings.slots, wantedSlots);
+    QCOMPARE(setup.settings.cacheTokens, std::int64_t{wantedTokens});
+    QCOMPARE(setup.isAsSaid, slots > 0);
+  }
+
+  /// A server that was started in another way since holds nothing of before.
+  void aServerThatWasStartedAnew() {
+    workbench::ServerTwins twins;
+    remote::ServerFacts facts{.kind = remote::ServerKind::LlamaCpp, .version = {}, .models = {}, .slots = 1};
+    const std::vector<TokenId> prompt{1, 2, 3, 4, 5, 6, 7, 8};
+    QCOMPARE(twins.foretell("a", facts, prompt)->found, std::int64_t{0});
+    twins.note("a", prompt, {9});
+    QCOMPARE(twins.foretell("a", facts, prompt)->found, std::int64_t{7});
+    facts.slots = 2;
+    QCOMPARE(twins.foretell("a", facts, prompt)->found, std::int64_t{0});
+    facts.kind = remote::ServerKind::Vllm;
+    facts.cache.findsPrefixes = false;
+    QVERIFY(!twins.foretell("a", facts, prompt));
+  }
+
   /// The same once more, and with its documents swapped: whole blocks, tokens, and what the slot begins with.
   void whatEachServerFinds() {
     const std::string first = ragWith(kMira + "," + kTarek);

@@ -429,6 +429,69 @@ class TestServers : public QObject {
     QTRY_VERIFY_WITH_TIMEOUT(shown().problem.contains(QStringLiteral("another tokenizer")), kServerPatience);
   }
 
+  /// Figures on nodes are those of the server that answers, or there are none: never the embedded engine's.
+  void nodesShowTheTwinOfTheirServer() {
+    std::atomic<int> counted = 0;
+    Server server([&counted](const QByteArray& request) {
+      QByteArray answer = pieces("Lisbon");
+      answer.replace("\"cache_n\":8,\"prompt_n\":32",
+                     "\"cache_n\":0,\"prompt_n\":" + QByteArray::number(counted.load()));
+      return llama(answer)(request);
+    });
+    Workspace workspace(test::cpuBackends());
+    workspace.servers().put({.name = "gpu-3", .url = server.address()});
+    workspace.readServers();
+    workspace.open(asking());
+    CanvasCore core;
+    core.setModel(workspace.model());
+    const document::NodeId root = workspace.model()->document().root();
+    const document::NodeId text = workspace.model()->document().at(root).children.front();
+    const auto onRoot = [&] {
+      core.setInput(workspace.input());
+      return core.forecastOf(root);
+    };
+    const auto isKnown = [&] {
+      const ViewInput& input = workspace.input();
+      return input.forecast != nullptr && !input.forecastIsPending;
+    };
+    // Here the query was run, so that it would be found again.
+    QCOMPARE(runToItsEnd(workspace), QString());
+    QTRY_VERIFY_WITH_TIMEOUT(isKnown(), kServerPatience);
+    chooseServer(*workspace.model(), "gpu-3");
+    QTRY_VERIFY_WITH_TIMEOUT(isKnown(), kServerPatience);
+    QVERIFY(onRoot() == nullptr);
+    QTest::qWait(200);
+    QVERIFY(onRoot() == nullptr || onRoot()->server == QStringLiteral("gpu-3"));
+
+    TwinAsker twins;
+    twins.ask(workspace.input());
+    QTRY_VERIFY_WITH_TIMEOUT(twins.newest() != nullptr && !twins.isPending(), kServerPatience);
+    counted = static_cast<int>(twins.newest()->twins.prompts.at(0).tokens().size());
+    QCOMPARE(runToItsEnd(workspace), QString());
+    QTRY_VERIFY_WITH_TIMEOUT(onRoot() != nullptr && onRoot()->cached.least == counted - 1, kServerPatience);
+    QCOMPARE(onRoot()->server, QStringLiteral("gpu-3"));
+    QCOMPARE(onRoot()->prompt.least, std::int64_t{counted});
+    QVERIFY2(forecastWords(*onRoot()).contains(QStringLiteral("on gpu-3")),
+             qPrintable(forecastWords(*onRoot())));
+    const NodeForecast* const ofText = core.forecastOf(text);
+    QVERIFY(ofText != nullptr && ofText->server == QStringLiteral("gpu-3"));
+    QVERIFY(ofText->cached.least > 0 && ofText->cached.least <= ofText->prompt.least);
+    QVERIFY(core.tipOf(root).contains(QStringLiteral("twin of llama.cpp")));
+
+    // A node that the engine answers beside servers has no figure of its own.
+    workspace.model()->change(QStringLiteral("Server"), [root](document::Document& document) {
+      document::setServer(document, root, document::kEmbedded);
+    });
+    QTRY_VERIFY_WITH_TIMEOUT(isKnown(), kServerPatience);
+    QTRY_VERIFY_WITH_TIMEOUT(onRoot() == nullptr, kServerPatience);
+    // Without servers it is the engine's again.
+    workspace.model()->change(QStringLiteral("Server"), [root](document::Document& document) {
+      document::setServer(document, root, {});
+    });
+    chooseServer(*workspace.model(), {});
+    QTRY_VERIFY_WITH_TIMEOUT(onRoot() == nullptr || onRoot()->server.isEmpty(), kServerPatience);
+  }
+
   void theDialogKeepsAndAsks() {
     Server server(llama({}));
     workbench::ServerList list;

@@ -207,8 +207,8 @@ ForecastPlace placeOf(const TwinForecast& twin, const std::vector<ServerPrompt>&
   place.setup = tr("%1 %2, %3")
                     .arg(QString::fromUtf8(twin.kind->title), QString::fromUtf8(twin.kind->version),
                          QString::fromStdString(twin.setup));
-  // What else it was started with is not known.
-  if (!twin.server.empty()) place.setup += tr(" as it starts by itself");
+  if (!twin.server.empty())
+    place.setup += twin.isAsSaid ? tr(" as it says of itself") : tr(" with standard options");
   place.history = historyText(twin, against);
   return place;
 }

@@ -9,8 +9,10 @@
 
 #include <QPointer>
 
+#include <memory>
 #include <optional>
 #include <set>
+#include <utility>
 
 class QBoxLayout;
 class QComboBox;
@@ -29,6 +31,8 @@ class ForecastView : public RunView, public LateView {
 
   QString csv() const override;
   void paintTo(QPainter& painter, const QSize& size) override;
+  /// What is known of the person's servers: their twins are set up so.
+  void useServers(std::shared_ptr<const KnownServers> servers) { m_twins->useServers(std::move(servers)); }
   /// Waits for the twins.
   void finish() override;
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "ui/views/plan/plan_view.h"
 
+#include "ui/session/twin_asker.h"
 #include "ui/views/common/empty_text.h"
 #include "ui/views/common/table_painting.h"
 #include "ui/views/plan/pass_view.h"
@@ -162,6 +163,8 @@ void PlanView::summarize() {
   } else if (hasRules()) {
     const std::size_t count = input()->forecast->plan->passes.size();
     summary = count == 1 ? tr("1 rule applies") : tr("%1 rules apply").arg(count);
+    // Servers are sent steps as they are written.
+    if (!namedServers(*input()->document).empty()) summary = tr("%1 in the embedded engine").arg(summary);
   }
   if (summary == m_summary) return;
   m_summary = summary;
