@@ -3,6 +3,7 @@
 #pragma once
 
 #include "engine/twin/scenario.h"
+#include "engine/twin/telling/scenario_story.h"
 
 #include <string>
 #include <utility>
@@ -33,10 +34,10 @@ inline std::vector<TokenId> promptOf(const ScenarioPlace& op) {
   return tokens;
 }
 
-/// The scenario with each of its ops as a `Replay` of it writes them.
+/// The scenario with each of its ops as a `Replay` of it writes them, and tells them if there is a story.
 template <class Replay>
-Json replayOps(const ScenarioPlace& scenario) {
-  Replay replay(scenario);
+Json replayOps(const ScenarioPlace& scenario, ScenarioStory* story) {
+  Replay replay(scenario, story);
   Json ops = Json::array();
   for (const ScenarioPlace& op : scenario.field("ops").elements()) ops.push_back(replay.replay(op));
   Json written = scenario.value();

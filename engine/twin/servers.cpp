@@ -66,11 +66,12 @@ std::vector<std::string> serverNames() {
   return names;
 }
 
-std::string replayLine(const Server& server, std::string_view text, const std::string& file,
-                       std::size_t line) {
+std::string replayLine(const Server& server, std::string_view text, const std::string& file, std::size_t line,
+                       ScenarioStory* story) {
   const ScenarioLine place{file, line};
   const Json scenario = parseScenario(text, place);
-  return server.replay(ScenarioPlace(scenario, place)).dump(-1, ' ', false, Json::error_handler_t::replace);
+  return server.replay(ScenarioPlace(scenario, place), story)
+      .dump(-1, ' ', false, Json::error_handler_t::replace);
 }
 
 }  // namespace spanscope::twin

@@ -16,6 +16,7 @@
 namespace spanscope::twin {
 
 class ScenarioPlace;
+class ScenarioStory;
 
 /// Constants that live as long as the program.
 struct Server {
@@ -31,8 +32,9 @@ struct Server {
   std::string (*setup)(const Settings& settings);
   /// Throws Failure for settings that the server would not take.
   std::unique_ptr<Twin> (*open)(const Settings& settings);
-  /// The scenario with what the twin finds. Throws Failure if something is missing or wrong.
-  nlohmann::ordered_json (*replay)(const ScenarioPlace& scenario);
+  /// The scenario with what the twin finds. Throws Failure if something is missing or wrong. `story`: gets
+  /// what happens; null: nobody does.
+  nlohmann::ordered_json (*replay)(const ScenarioPlace& scenario, ScenarioStory* story);
 };
 
 /// Why tokens have this fate at this server, as a person reads it.
@@ -46,7 +48,7 @@ std::vector<std::string> serverNames();
 
 /// A line of a file of scenarios with what the twin finds, as one line without its end. `file` and `line`
 /// (from 1) are for errors. Throws Failure as Server::replay does, and for what is no scenario at all.
-std::string replayLine(const Server& server, std::string_view text, const std::string& file,
-                       std::size_t line);
+std::string replayLine(const Server& server, std::string_view text, const std::string& file, std::size_t line,
+                       ScenarioStory* story = nullptr);
 
 }  // namespace spanscope::twin

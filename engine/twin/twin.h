@@ -4,6 +4,7 @@
 #pragma once
 
 #include "engine/base/ids.h"
+#include "engine/twin/telling/cache_observer.h"
 
 #include <cstdint>
 #include <memory>
@@ -60,6 +61,8 @@ struct Settings {
   std::int32_t chunk = 0;        ///< tokens of a run that is worth moving; 0: none is moved
 };
 
+inline constexpr const char* kServedName = "served";
+
 /// A server with what its cache holds.
 class Twin {
  public:
@@ -70,8 +73,11 @@ class Twin {
 
   /// A second server in the same state.
   virtual std::unique_ptr<Twin> copy() const = 0;
-  /// Throws Failure for a prompt without tokens, and then leaves everything as it was.
-  virtual Answer serve(const Request& request) = 0;
+  virtual CacheShape shape() const = 0;
+  /// Throws Failure for a prompt without tokens, and then leaves everything as it was. `observer`, unless it
+  /// is null, is told what happens in the cache; the request has the name kServedName there.
+  virtual Answer serve(const Request& request, CacheObserver* observer) = 0;
+  Answer serve(const Request& request) { return serve(request, nullptr); }
 
  protected:
   Twin(const Twin&) = default;

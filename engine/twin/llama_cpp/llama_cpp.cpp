@@ -3,6 +3,7 @@
 
 #include "engine/twin/llama_cpp/slots.h"
 #include "engine/twin/scenario.h"
+#include "engine/twin/telling/scenario_story.h"
 
 #include <algorithm>
 #include <array>
@@ -61,7 +62,16 @@ ServerSettings settingsOf(const ScenarioPlace& scenario) {
   return settings;
 }
 
-Json replayRequest(Slots& slots, const ScenarioPlace& place) {
+/// "slot 0, which held 35 tokens, 13 of them the same beginning"
+std::string slotText(const Completed& completed) {
+  std::string text = "slot " + std::to_string(completed.slot);
+  text += completed.before == 0 ? ", which was empty"
+                                : ", which held " + std::to_string(completed.before) + " tokens, " +
+                                      std::to_string(completed.common) + " of them the same beginning";
+  return text;
+}
+
+Json replayRequest(Slots& slots, const ScenarioPlace& place, const std::string& name, ScenarioStory* story) {
   const ScenarioPlace request = place.field("request");
   const ScenarioPlace promptPlace = request.field("prompt");
   const std::vector<TokenId> prompt = promptPlace.requireTokens();
@@ -74,9 +84,18 @@ Json replayRequest(Slots& slots, const ScenarioPlace& place) {
     completion.slot = static_cast<std::int32_t>(slot);
   if (const auto chunk = request.find("n_cache_reuse"))
     completion.chunk = static_cast<std::int32_t>(chunk->requireInteger(0, kMaxNumber));
+  completion.name = name;
+  if (story != nullptr) story->start(name, prompt);
   const Completed completed = slots.complete(completion);
-  if (completed.isRefused) return withFound(place.value(), kRequestMembers, {{"refused", true}});
+  if (completed.isRefused) {
+    if (story != nullptr) story->fail(name);
+    return withFound(place.value(), kRequestMembers, {{"refused", true}});
+  }
   if (!replyPlace) throw place.fail("no \"tokens\"", "the ids of the reply, which a twin does not guess");
+  if (story != nullptr) {
+    story->say(name, "It went to " + slotText(completed) + ".");
+    story->end(name);
+  }
   Json found{{"slot", completed.slot},
              {"cache_n", completed.found + completed.moved},
              {"prompt_n", completed.computed},
@@ -85,11 +104,20 @@ Json replayRequest(Slots& slots, const ScenarioPlace& place) {
   return withFound(place.value(), kRequestMembers, std::move(found));
 }
 
-Json replayLlamaCpp(const ScenarioPlace& scenario) {
-  Slots slots(settingsOf(scenario));
+std::string slotsText(std::int32_t slots, std::int32_t chunk) {
+  std::string setup = slots == 1 ? "one slot" : std::to_string(slots) + " slots";
+  if (chunk > 0) setup += ", runs of " + std::to_string(chunk) + " tokens are moved";
+  return setup;
+}
+
+Json replayLlamaCpp(const ScenarioPlace& scenario, ScenarioStory* story) {
+  const ServerSettings settings = settingsOf(scenario);
+  Slots slots(settings);
+  if (story != nullptr) slots.watch(&story->begin(slotsText(settings.slots, settings.chunk), slots.shape()));
   Json requests = Json::array();
   for (const ScenarioPlace& request : scenario.field("requests").elements())
-    requests.push_back(replayRequest(slots, request));
+    requests.push_back(
+        replayRequest(slots, request, "request " + std::to_string(requests.size() + 1), story));
   Json written = scenario.value();
   written["requests"] = std::move(requests);
   return written;
@@ -101,17 +129,17 @@ class LlamaCppTwin final : public Twin {
 
   std::unique_ptr<Twin> copy() const override { return std::make_unique<LlamaCppTwin>(*this); }
 
-  Answer serve(const Request& request) override {
+  CacheShape shape() const override { return m_slots.shape(); }
+
+  Answer serve(const Request& request, CacheObserver* observer) override {
     if (request.prompt.empty()) throw Failure(errorAt("prompt", "no token", "at least one"));
     const auto size = static_cast<std::int32_t>(request.prompt.size());
-    const Completed completed = m_slots.complete({.prompt = request.prompt, .reply = request.reply});
+    const Watching watching(m_slots, observer);
+    const Completed completed =
+        m_slots.complete({.prompt = request.prompt, .reply = request.reply, .name = kServedName});
     if (completed.isRefused) return {.isRefused = true, .cached = 0, .fates = {{0, size, Fate::TooLittle}}};
     Answer answer{.cached = completed.found + completed.moved, .fates = {}};
-    answer.place = "slot " + std::to_string(completed.slot);
-    answer.place += completed.before == 0
-                        ? ", which was empty"
-                        : ", which held " + std::to_string(completed.before) + " tokens, " +
-                              std::to_string(completed.common) + " of them the same beginning";
+    answer.place = slotText(completed);
     std::int32_t begin = 0;
     const auto add = [&](std::int32_t count, Fate fate) {
       if (count > 0) answer.fates.push_back({begin, count, fate});
@@ -144,9 +172,7 @@ const char* whyLlamaCpp(Fate fate) {
 
 std::string setupLlamaCpp(const Settings& settings) {
   const std::int32_t slots = settings.slots == 0 ? kStandardSlots : settings.slots;
-  std::string setup = slots == 1 ? "one slot" : std::to_string(slots) + " slots";
-  if (settings.chunk > 0) setup += ", runs of " + std::to_string(settings.chunk) + " tokens are moved";
-  return setup;
+  return slotsText(slots, settings.chunk);
 }
 
 std::unique_ptr<Twin> openLlamaCpp(const Settings& settings) {

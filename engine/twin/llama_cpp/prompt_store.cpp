@@ -53,7 +53,7 @@ bool PromptStore::save(const Tokens& tokens) {
   return true;
 }
 
-void PromptStore::load(Tokens& tokens, std::span<const TokenId> wanted, std::size_t room) {
+bool PromptStore::load(Tokens& tokens, std::span<const TokenId> wanted, std::size_t room) {
   const std::size_t common = commonBeginning(tokens, wanted);
   // A slot without tokens gives way to anything.
   float bestKept = tokens.empty() ? -1.0F : shareOf(common, tokens.size());
@@ -68,13 +68,14 @@ void PromptStore::load(Tokens& tokens, std::span<const TokenId> wanted, std::siz
     bestFound = found;
     best = state;
   }
-  if (best == m_states.end()) return;
+  if (best == m_states.end()) return false;
   if (best->size() > room) {
     tokens.clear();
-    return;
+    return true;
   }
   tokens = std::move(*best);
   m_states.erase(best);
+  return true;
 }
 
 void PromptStore::fit() {

@@ -35,8 +35,9 @@ class PromptStore {
   bool save(const Tokens& tokens);
   /// Puts what it holds in place of the tokens of a slot if more of that is the beginning of `wanted`, as a
   /// share of `wanted` and as a share of itself, and at least a quarter of itself.
-  /// Without room for it, `room` tokens, the slot loses what it has and gets nothing.
-  void load(Tokens& tokens, std::span<const TokenId> wanted, std::size_t room);
+  /// Without room for it, `room` tokens, the slot loses what it has and gets nothing. Gives whether the
+  /// slot has others now.
+  bool load(Tokens& tokens, std::span<const TokenId> wanted, std::size_t room);
   /// Drops the oldest until the rest fits.
   void fit();
 

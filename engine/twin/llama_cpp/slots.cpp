@@ -14,22 +14,28 @@ std::int32_t roomOf(const ServerSettings& settings) {
   return static_cast<std::int32_t>((room + kRoomStep - 1) / kRoomStep * kRoomStep);
 }
 
-/// Tokens behind the first `begin` of `prompt` that are filled with runs of what stands behind them in
-/// `held`. The search never goes back in `held`, so runs in another order are lost.
-std::size_t movedRuns(std::span<const TokenId> held, std::span<const TokenId> prompt, std::size_t begin,
-                      std::size_t least) {
+trace::BlockKey llamaRoot() {
+  return rootKey("llama.cpp");
+}
+
+/// Places in `held` of the tokens behind the first `begin` of `prompt` that are filled with runs of what
+/// stands behind them there. The search never goes back in `held`, so runs in another order are lost.
+std::vector<std::size_t> movedRuns(std::span<const TokenId> held, std::span<const TokenId> prompt,
+                                   std::size_t begin, std::size_t least) {
+  std::vector<std::size_t> places;
   std::size_t from = begin;
   std::size_t to = begin;
   while (from < held.size() && to < prompt.size()) {
     const std::size_t run = commonBeginning(held.subspan(from), prompt.subspan(to));
     if (run >= least) {
+      for (std::size_t token = 0; token < run; ++token) places.push_back(from + token);
       from += run;
       to += run;
     } else {
       ++from;
     }
   }
-  return to - begin;
+  return places;
 }
 
 }  // namespace
@@ -74,25 +80,127 @@ std::size_t Slots::choose(const Completion& request, bool& losesMuch) const {
   return oldest;
 }
 
-void Slots::saveIdle(std::size_t chosen) {
-  if (!m_settings.savesIdle || !m_store) return;
-  for (std::size_t slot = 0; slot < m_slots.size(); ++slot) {
-    if (slot == chosen) continue;
-    if (m_store->save(m_slots[slot].tokens)) m_store->fit();
-    // Only where slots share their room does clearing one make room for others.
-    if (m_settings.isUnified) m_slots[slot].tokens.clear();
+CacheShape Slots::shape() const {
+  const auto parts = m_settings.isUnified ? std::int64_t{1} : std::int64_t{m_settings.slots};
+  return {.blockSize = 1, .blocks = parts * m_slotRoom};
+}
+
+void Slots::drop(BlockId cell, const std::string& request) {
+  if (m_observer != nullptr) m_observer->removed(request, cell, trace::RemovalReason::Evicted);
+  m_numbers.giveBack(cell);
+}
+
+void Slots::clear(Slot& slot, const std::string& request) {
+  for (auto cell = slot.cells.rbegin(); cell != slot.cells.rend(); ++cell) drop(*cell, request);
+  slot.cells.clear();
+  slot.tokens.clear();
+}
+
+bool Slots::save(const Slot& slot, const std::string& request) {
+  if (!m_store->save(slot.tokens)) return false;
+  for (const BlockId cell : slot.cells)
+    if (m_observer != nullptr) m_observer->savedToHost(request, cell);
+  return true;
+}
+
+void Slots::load(Slot& slot, const Completion& request, std::size_t room) {
+  Slot old;
+  std::swap(old.cells, slot.cells);
+  if (!m_store->load(slot.tokens, request.prompt, room)) {
+    std::swap(old.cells, slot.cells);
+    return;
+  }
+  clear(old, request.name);
+  const std::vector<trace::BlockKey> keys =
+      m_observer == nullptr ? std::vector<trace::BlockKey>() : chainKeys(llamaRoot(), slot.tokens, 1);
+  const std::size_t common = commonBeginning(slot.tokens, request.prompt);
+  for (std::size_t token = 0; token < slot.tokens.size(); ++token) {
+    const BlockId cell = m_numbers.take();
+    slot.cells.push_back(cell);
+    if (m_observer == nullptr) continue;
+    // What goes on otherwise than the prompt has no place in it.
+    const std::string owner = token < common ? request.name : std::string();
+    m_observer->taken(owner, cell, token);
+    if (token < common) m_observer->loadedFromHost(owner, cell, token, keys[token]);
+    m_observer->stored(owner, cell, token, keys[token], token == 0 ? llamaRoot() : keys[token - 1],
+                       std::span(slot.tokens).subspan(token, 1));
+    m_observer->released(owner, cell);
   }
 }
 
-void Slots::makeRoom(std::size_t chosen) {
+void Slots::saveIdle(std::size_t chosen, const std::string& request) {
+  if (!m_settings.savesIdle || !m_store) return;
+  for (std::size_t slot = 0; slot < m_slots.size(); ++slot) {
+    if (slot == chosen) continue;
+    if (save(m_slots[slot], request)) m_store->fit();
+    // Only where slots share their room does clearing one make room for others.
+    if (m_settings.isUnified) clear(m_slots[slot], request);
+  }
+}
+
+void Slots::makeRoom(std::size_t chosen, const std::string& request) {
   if (!m_settings.isUnified) return;
   std::size_t used = 0;
   for (const Slot& slot : m_slots) used += slot.tokens.size();
   for (std::size_t slot = 0; slot < m_slots.size() && used > static_cast<std::size_t>(m_slotRoom); ++slot) {
     if (slot == chosen) continue;
     used -= m_slots[slot].tokens.size();
-    m_slots[slot].tokens.clear();
+    clear(m_slots[slot], request);
   }
+}
+
+void Slots::fill(std::size_t chosen, const Completion& request, std::size_t found,
+                 const std::vector<std::size_t>& moved, bool isKeptWhole) {
+  Slot& slot = m_slots[chosen];
+  const std::vector<BlockId> before = std::move(slot.cells);
+  std::vector<BlockId> cells(before.begin(), before.begin() + static_cast<std::ptrdiff_t>(found));
+  std::vector<bool> isUsed(before.size());
+  std::fill_n(isUsed.begin(), found, true);
+  PromptLookup lookup{.prompt = request.prompt,
+                      .keys = {},
+                      .root = llamaRoot(),
+                      .found = cells,
+                      .moved = {},
+                      .kept = found + moved.size() + (isKeptWhole ? 1 : 0),
+                      .usesCache = request.usesCache};
+  for (const std::size_t from : moved) {
+    lookup.moved.push_back({.block = before[from], .from = static_cast<std::int32_t>(from)});
+    cells.push_back(before[from]);
+    isUsed[from] = true;
+  }
+  const std::string& name = request.name;
+  const std::vector<trace::BlockKey> keys =
+      m_observer == nullptr ? std::vector<trace::BlockKey>() : chainKeys(llamaRoot(), slot.tokens, 1);
+  const auto tellStored = [&](std::size_t token) {
+    m_observer->stored(name, cells[token], token, keys[token], token == 0 ? llamaRoot() : keys[token - 1],
+                       std::span(slot.tokens).subspan(token, 1));
+  };
+  if (m_observer != nullptr) {
+    lookup.keys = std::span(keys).first(request.prompt.size());
+    m_observer->lookedUp(name, lookup);
+    for (std::size_t token = 0; token < cells.size(); ++token) m_observer->shared(name, cells[token], token);
+  }
+  for (std::size_t token = before.size(); token-- > 0;)
+    if (!isUsed[token]) drop(before[token], name);
+  makeRoom(chosen, name);
+  const auto take = [&] {
+    cells.push_back(m_numbers.take());
+    if (m_observer != nullptr) m_observer->taken(name, cells.back(), cells.size() - 1);
+  };
+  while (cells.size() < request.prompt.size()) take();
+  if (m_observer != nullptr) {
+    m_observer->admitted(name);
+    for (std::size_t token = found; token < cells.size(); ++token) tellStored(token);
+  }
+  for (const TokenId sampled : request.reply) {
+    if (m_observer != nullptr) m_observer->sampled(name, sampled);
+    if (cells.size() == slot.tokens.size()) break;
+    take();
+    if (m_observer != nullptr) tellStored(cells.size() - 1);
+  }
+  for (std::size_t token = cells.size(); m_observer != nullptr && token-- > 0;)
+    m_observer->released(name, cells[token]);
+  slot.cells = std::move(cells);
 }
 
 Completed Slots::complete(const Completion& request) {
@@ -100,43 +208,48 @@ Completed Slots::complete(const Completion& request) {
   const std::size_t chosen = choose(request, losesMuch);
   Slot& slot = m_slots[chosen];
   if (losesMuch && m_store) {
-    m_store->save(slot.tokens);
+    save(slot, request.name);
     // Slots that share their room are cleared only later, so what they hold is in the way.
     std::size_t others = 0;
     for (std::size_t other = 0; m_settings.isUnified && other < m_slots.size(); ++other)
       if (other != chosen) others += m_slots[other].tokens.size();
     const auto room = static_cast<std::size_t>(m_slotRoom);
-    m_store->load(slot.tokens, request.prompt, room - std::min(room, others));
+    load(slot, request, room - std::min(room, others));
     m_store->fit();
   }
-  saveIdle(chosen);
+  saveIdle(chosen, request.name);
   Completed completed{.slot = static_cast<std::int32_t>(chosen)};
   slot.lastUsed = m_now++;
   if (request.prompt.size() >= static_cast<std::size_t>(m_slotRoom)) {
     completed.isRefused = true;
     completed.held = static_cast<std::int32_t>(slot.tokens.size());
+    if (m_observer != nullptr) m_observer->refused(request.name);
     return completed;
   }
   const std::size_t before = slot.tokens.size();
   const std::size_t common = commonBeginning(slot.tokens, request.prompt);
   std::size_t found = 0;
-  std::size_t moved = 0;
+  std::vector<std::size_t> moved;
   if (request.usesCache) {
     found = common;
     const std::int32_t chunk = request.chunk.value_or(m_settings.chunk);
     if (chunk > 0) moved = movedRuns(slot.tokens, request.prompt, found, static_cast<std::size_t>(chunk));
     // The next token is sampled from what comes of the last one, so that one is always computed.
-    completed.isKeptWhole = found + moved == request.prompt.size();
-    if (completed.isKeptWhole) --(moved > 0 ? moved : found);
+    completed.isKeptWhole = found + moved.size() == request.prompt.size();
+    if (completed.isKeptWhole && !moved.empty()) {
+      moved.pop_back();
+    } else if (completed.isKeptWhole) {
+      --found;
+    }
   }
   slot.tokens.assign(request.prompt.begin(), request.prompt.end());
   // The last token of the reply is sampled, but not computed any more.
   if (!request.reply.empty())
     slot.tokens.insert(slot.tokens.end(), request.reply.begin(), request.reply.end() - 1);
-  makeRoom(chosen);
+  fill(chosen, request, found, moved, completed.isKeptWhole);
   completed.found = static_cast<std::int32_t>(found);
-  completed.moved = static_cast<std::int32_t>(moved);
-  completed.computed = static_cast<std::int32_t>(request.prompt.size() - found - moved);
+  completed.moved = static_cast<std::int32_t>(moved.size());
+  completed.computed = static_cast<std::int32_t>(request.prompt.size() - found - moved.size());
   completed.before = static_cast<std::int32_t>(before);
   completed.common = static_cast<std::int32_t>(common);
   completed.held = static_cast<std::int32_t>(slot.tokens.size());

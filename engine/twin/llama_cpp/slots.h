@@ -4,10 +4,12 @@
 #pragma once
 
 #include "engine/twin/llama_cpp/prompt_store.h"
+#include "engine/twin/telling/cache_observer.h"
 
 #include <cstdint>
 #include <optional>
 #include <span>
+#include <string>
 #include <vector>
 
 namespace spanscope::twin::llama_cpp {
@@ -29,6 +31,7 @@ struct Completion {
   bool usesCache = true;                ///< cache_prompt
   std::optional<std::int32_t> slot{};   ///< id_slot; modulo the number of slots
   std::optional<std::int32_t> chunk{};  ///< n_cache_reuse, in place of the setting
+  std::string name{};                   ///< for whoever watches
 };
 
 struct Completed {
@@ -50,22 +53,40 @@ class Slots {
 
   Completed complete(const Completion& request);
 
+  /// A block is a cell, which holds one token.
+  CacheShape shape() const;
+  /// Has everything told that happens from now on; null: nothing more. The server numbers cells otherwise.
+  void watch(CacheObserver* observer) { m_observer = observer; }
+
  private:
   struct Slot {
     Tokens tokens;
+    std::vector<BlockId> cells;  ///< one a token
     std::int64_t lastUsed = -1;  ///< by the clock m_now; −1: never
   };
 
   std::size_t choose(const Completion& request, bool& losesMuch) const;
-  void saveIdle(std::size_t chosen);
+  /// Whether it was kept.
+  bool save(const Slot& slot, const std::string& request);
+  void load(Slot& slot, const Completion& request, std::size_t room);
+  void saveIdle(std::size_t chosen, const std::string& request);
   /// Clears idle slots until the tokens of the chosen slot fit beside them.
-  void makeRoom(std::size_t chosen);
+  void makeRoom(std::size_t chosen, const std::string& request);
+  void clear(Slot& slot, const std::string& request);
+  /// Gives a cell back that can be found.
+  void drop(BlockId cell, const std::string& request);
+  /// Brings the cells of a slot to what it holds now, of which it had `found` tokens and behind them those at
+  /// `moved`.
+  void fill(std::size_t chosen, const Completion& request, std::size_t found,
+            const std::vector<std::size_t>& moved, bool isKeptWhole);
 
   ServerSettings m_settings;
   std::int32_t m_slotRoom = 0;  ///< tokens of a slot
   std::vector<Slot> m_slots;
   std::optional<PromptStore> m_store;
   std::int64_t m_now = 0;
+  BlockNumbers m_numbers;
+  CacheObserver* m_observer = nullptr;
 };
 
 }  // namespace spanscope::twin::llama_cpp

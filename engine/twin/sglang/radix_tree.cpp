@@ -36,7 +36,8 @@ std::size_t RadixTree::common(const Node& node, std::span<const TokenId> tokens)
 }
 
 // By value: the list of nodes, where the realm of another may stand, moves when it grows.
-RadixTree::NodeId RadixTree::make(NodeId parent, Realm realm, std::span<const TokenId> tokens) {
+RadixTree::NodeId RadixTree::make(NodeId parent, Realm realm, std::span<const TokenId> tokens,
+                                  std::span<const BlockId> places) {
   NodeId made = m_nodes.size();
   if (m_unused.empty()) {
     m_nodes.emplace_back();
@@ -48,6 +49,7 @@ RadixTree::NodeId RadixTree::make(NodeId parent, Realm realm, std::span<const To
   node.parent = parent;
   node.realm = std::move(realm);
   node.tokens.assign(tokens.begin(), tokens.end());
+  node.places.assign(places.begin(), places.end());
   node.lastUse = ++m_now;
   node.isUsed = true;
   return made;
@@ -56,8 +58,10 @@ RadixTree::NodeId RadixTree::make(NodeId parent, Realm realm, std::span<const To
 RadixTree::NodeId RadixTree::split(NodeId node, std::size_t tokens) {
   const std::vector<TokenId> all = m_nodes[node].tokens;
   const std::span<const TokenId> run(all);
+  const std::vector<BlockId> places = m_nodes[node].places;
+  const std::size_t pages = places.empty() ? 0 : tokens / m_pageSize;
   const NodeId parent = m_nodes[node].parent;
-  const NodeId upper = make(parent, m_nodes[node].realm, run.first(tokens));
+  const NodeId upper = make(parent, m_nodes[node].realm, run.first(tokens), std::span(places).first(pages));
   Node& lower = m_nodes[node];
   Node& made = m_nodes[upper];
   made.locks = lower.locks;
@@ -65,6 +69,7 @@ RadixTree::NodeId RadixTree::split(NodeId node, std::size_t tokens) {
   m_nodes[parent].children[keyOf(lower.realm, run)] = upper;
   lower.parent = upper;
   lower.tokens.erase(lower.tokens.begin(), lower.tokens.begin() + static_cast<std::ptrdiff_t>(tokens));
+  lower.places.erase(lower.places.begin(), lower.places.begin() + static_cast<std::ptrdiff_t>(pages));
   return upper;
 }
 
@@ -108,16 +113,34 @@ std::size_t RadixTree::matchedTokens(const Realm& realm, std::span<const TokenId
   return matched;
 }
 
-std::size_t RadixTree::insert(const Realm& realm, std::span<const TokenId> tokens) {
+std::size_t RadixTree::insert(const Realm& realm, std::span<const TokenId> tokens,
+                              std::span<const BlockId> places) {
   const std::span<const TokenId> all = wholePages(tokens);
   const Match there = match(realm, all);
   const std::span<const TokenId> left = all.subspan(there.tokens);
   if (!left.empty()) {
-    const NodeId leaf = make(there.last, realm, left);
+    const auto own =
+        places.empty() ? places : places.subspan(there.tokens / m_pageSize, left.size() / m_pageSize);
+    const NodeId leaf = make(there.last, realm, left, own);
     m_nodes[there.last].children[keyOf(realm, left)] = leaf;
     m_evictable += static_cast<std::int64_t>(left.size());
   }
   return there.tokens;
+}
+
+std::vector<BlockId> RadixTree::placesTo(NodeId node) const {
+  std::vector<NodeId> path;
+  for (; node != 0; node = m_nodes[node].parent) path.push_back(node);
+  std::vector<BlockId> places;
+  for (auto each = path.rbegin(); each != path.rend(); ++each)
+    places.insert(places.end(), m_nodes[*each].places.begin(), m_nodes[*each].places.end());
+  return places;
+}
+
+std::vector<BlockId> RadixTree::places() const {
+  std::vector<BlockId> places;
+  for (const Node& node : m_nodes) places.insert(places.end(), node.places.begin(), node.places.end());
+  return places;
 }
 
 void RadixTree::lock(NodeId node) {
@@ -138,7 +161,7 @@ void RadixTree::unlock(NodeId node) {
   }
 }
 
-std::vector<std::int64_t> RadixTree::evict(std::int64_t tokens) {
+std::vector<RadixTree::Evicted> RadixTree::evict(std::int64_t tokens) {
   using Leaf = std::pair<std::uint64_t, NodeId>;
   std::priority_queue<Leaf, std::vector<Leaf>, std::greater<>> leaves;
   const auto isFree = [this](NodeId node) {
@@ -146,16 +169,17 @@ std::vector<std::int64_t> RadixTree::evict(std::int64_t tokens) {
   };
   for (NodeId node = 0; node < m_nodes.size(); ++node)
     if (isFree(node)) leaves.emplace(m_nodes[node].lastUse, node);
-  std::vector<std::int64_t> evicted;
-  for (std::int64_t sum = 0; sum < tokens && !leaves.empty(); sum += evicted.back()) {
+  std::vector<Evicted> evicted;
+  for (std::int64_t sum = 0; sum < tokens && !leaves.empty(); sum += evicted.back().tokens) {
     const NodeId leaf = leaves.top().second;
     leaves.pop();
-    const Node node = std::exchange(m_nodes[leaf], Node{});
+    Node node = std::exchange(m_nodes[leaf], Node{});
     m_unused.push_back(leaf);
     m_nodes[node.parent].children.erase(keyOf(node.realm, node.tokens));
     if (isFree(node.parent)) leaves.emplace(m_nodes[node.parent].lastUse, node.parent);
-    evicted.push_back(static_cast<std::int64_t>(node.tokens.size()));
-    m_evictable -= evicted.back();
+    evicted.push_back(
+        {.tokens = static_cast<std::int64_t>(node.tokens.size()), .places = std::move(node.places)});
+    m_evictable -= evicted.back().tokens;
   }
   return evicted;
 }

@@ -27,6 +27,11 @@ class RadixTree {
   /// A node by its number; the root is 0. A number of a node that was evicted is used again.
   using NodeId = std::size_t;
 
+  /// A node that had to go.
+  struct Evicted {
+    std::int64_t tokens = 0;
+    std::vector<BlockId> places;
+  };
   struct Match {
     std::size_t tokens = 0;
     NodeId last = 0;  ///< the node at which the match ends
@@ -40,14 +45,20 @@ class RadixTree {
   Match match(const Realm& realm, std::span<const TokenId> tokens);
   /// The same without any of that.
   std::size_t matchedTokens(const Realm& realm, std::span<const TokenId> tokens) const;
-  /// Adds the whole pages of the tokens. Gives how many tokens were there already.
-  std::size_t insert(const Realm& realm, std::span<const TokenId> tokens);
+  /// Adds the whole pages of the tokens. Gives how many tokens were there already. `places`: the block in
+  /// which each page stands, as far as it is not there already; may be empty.
+  std::size_t insert(const Realm& realm, std::span<const TokenId> tokens,
+                     std::span<const BlockId> places = {});
+  /// The blocks of all pages from the root to the end of a node.
+  std::vector<BlockId> placesTo(NodeId node) const;
+  /// The blocks of all pages.
+  std::vector<BlockId> places() const;
   /// Keeps a node and all above it until it is unlocked as often.
   void lock(NodeId node);
   void unlock(NodeId node);
   /// Drops leaves that nobody has locked, the one that was used longest ago first, until so many tokens are
-  /// dropped or none is left. Gives the tokens of each.
-  std::vector<std::int64_t> evict(std::int64_t tokens);
+  /// dropped or none is left.
+  std::vector<Evicted> evict(std::int64_t tokens);
   void clear();
 
   std::int64_t evictable() const { return m_evictable; }  ///< tokens that nobody has locked
@@ -62,6 +73,7 @@ class RadixTree {
     NodeId parent = 0;
     Realm realm;
     std::vector<TokenId> tokens;
+    std::vector<BlockId> places;  ///< one a page; empty: they were not told
     std::map<ChildKey, NodeId> children;
     std::int64_t locks = 0;
     std::uint64_t lastUse = 0;
@@ -71,7 +83,7 @@ class RadixTree {
   std::span<const TokenId> wholePages(std::span<const TokenId> tokens) const;
   ChildKey keyOf(const Realm& realm, std::span<const TokenId> tokens) const;
   std::size_t common(const Node& node, std::span<const TokenId> tokens) const;
-  NodeId make(NodeId parent, Realm realm, std::span<const TokenId> tokens);
+  NodeId make(NodeId parent, Realm realm, std::span<const TokenId> tokens, std::span<const BlockId> places);
   /// Parts a node behind its first tokens. Gives the new node, which has them.
   NodeId split(NodeId node, std::size_t tokens);
 

@@ -5,6 +5,7 @@
 #include "engine/twin/scenario.h"
 #include "engine/twin/seen_tokens.h"
 #include "engine/twin/sglang/token_cache.h"
+#include "engine/twin/telling/scenario_story.h"
 
 #include <algorithm>
 #include <array>
@@ -41,10 +42,18 @@ TokenCache cacheOf(const ScenarioPlace& scenario) {
   return {pageSize, room / pageSize * pageSize};
 }
 
+std::string pagesText(std::int32_t pageSize) {
+  return pageSize <= 1 ? std::string("by token") : "pages of " + std::to_string(pageSize) + " tokens";
+}
+
 /// Replays the ops of one scenario.
 class SglangReplay {
  public:
-  explicit SglangReplay(const ScenarioPlace& scenario) : m_cache(cacheOf(scenario)) {}
+  SglangReplay(const ScenarioPlace& scenario, ScenarioStory* story)
+      : m_story(story), m_cache(cacheOf(scenario)) {
+    if (m_story != nullptr)
+      m_cache.watch(&m_story->begin(pagesText(m_cache.shape().blockSize), m_cache.shape()));
+  }
 
   Json replay(const ScenarioPlace& op) {
     const std::string& kind = op.field("op").requireText();
@@ -55,7 +64,9 @@ class SglangReplay {
     } else if (kind == "decode") {
       steps = decode(op);
     } else if (kind == "free") {
-      m_cache.free(op.field("request").requireText());
+      const std::string& request = op.field("request").requireText();
+      m_cache.free(request);
+      if (m_story != nullptr) m_story->end(request);
     } else if (kind == "reset") {
       found["ok"] = m_cache.reset();
     } else {
@@ -74,10 +85,13 @@ class SglangReplay {
   Json admit(const ScenarioPlace& op) {
     const std::string& request = newRequest(op, m_cache);
     std::vector<TokenId> tokens = promptOf(op);
-    const sglang::Admission admission =
-        m_cache.admit(request, std::move(tokens), {op.textOr("extra_key", {}), op.textOr("salt", {})});
+    Realm realm{.key = op.textOr("extra_key", {}), .salt = op.textOr("salt", {})};
+    if (m_story != nullptr) m_story->start(request, tokens);
+    const sglang::Admission admission = m_cache.admit(request, std::move(tokens), std::move(realm));
     Json found{{"cached", admission.cached}};
-    if (admission.isRefused) found["refused"] = true;
+    if (!admission.isRefused) return found;
+    if (m_story != nullptr) m_story->fail(request);
+    found["refused"] = true;
     return found;
   }
 
@@ -88,12 +102,16 @@ class SglangReplay {
       const auto token = static_cast<TokenId>(step.integer("token", 0, std::numeric_limits<TokenId>::max()));
       Json found = Json::object();
       // After a refusal the request is gone, and so is what would have followed.
-      if (!m_cache.runs(request) || !m_cache.decode(request, token)) found["refused"] = true;
+      const bool runs = m_cache.runs(request);
+      const bool isRefused = !runs || !m_cache.decode(request, token);
+      if (m_story != nullptr && runs && isRefused) m_story->fail(request);
+      if (isRefused) found["refused"] = true;
       steps.push_back(withFound(step.value(), kSglangStepMembers, std::move(found)));
     }
     return steps;
   }
 
+  ScenarioStory* m_story;
   TokenCache m_cache;
 };
 
@@ -103,9 +121,12 @@ class SglangTwin final : public Twin {
 
   std::unique_ptr<Twin> copy() const override { return std::make_unique<SglangTwin>(*this); }
 
-  Answer serve(const Request& request) override {
+  CacheShape shape() const override { return m_cache.shape(); }
+
+  Answer serve(const Request& request, CacheObserver* observer) override {
     if (request.prompt.empty()) throw Failure(errorAt("prompt", "no token", "at least one"));
-    static const std::string kName = "served";
+    const Watching watching(m_cache, observer);
+    static const std::string kName = kServedName;
     const Realm realm{.key = {}, .salt = std::string(request.salt)};
     const std::size_t known = m_cache.tree().matchedTokens(realm, request.prompt);
     const sglang::Admission admission =
@@ -125,6 +146,8 @@ class SglangTwin final : public Twin {
       if (!m_cache.decode(kName, request.reply[i])) break;
       computed.push_back(request.reply[i]);
     }
+    if (observer != nullptr && computed.size() + 1 == request.prompt.size() + request.reply.size())
+      observer->sampled(kName, request.reply.back());
     m_seen.add(request.salt, computed);
     m_cache.free(kName);
     m_cache.takeEvicted();
@@ -154,8 +177,7 @@ const char* whySglang(Fate fate) {
 }
 
 std::string setupSglang(const Settings& settings) {
-  return settings.blockSize <= 1 ? std::string("by token")
-                                 : "pages of " + std::to_string(settings.blockSize) + " tokens";
+  return pagesText(settings.blockSize);
 }
 
 std::unique_ptr<Twin> openSglang(const Settings& settings) {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "engine/twin/sglang/radix_tree.h"
+#include "engine/twin/telling/cache_observer.h"
 
 #include <cstdint>
 #include <map>
@@ -21,6 +22,10 @@ class TokenCache {
  public:
   /// `pageSize`: tokens, at least 1. `room`: tokens, whole pages of them.
   TokenCache(std::int32_t pageSize, std::int64_t room) : m_room(room), m_free(room), m_tree(pageSize) {}
+
+  CacheShape shape() const { return {.blockSize = m_tree.pageSize(), .blocks = m_room / m_tree.pageSize()}; }
+  /// Has everything told that happens from now on; null: nothing more. The server numbers pages otherwise.
+  void watch(CacheObserver* observer) { m_observer = observer; }
 
   /// `prompt` has at least one token, and no request of this name runs.
   Admission admit(const std::string& request, std::vector<TokenId> prompt, Realm realm);
@@ -45,20 +50,26 @@ class TokenCache {
     std::size_t promptSize = 0;
     std::size_t kept = 0;  ///< so many of its tokens are in the tree, and locked there
     RadixTree::NodeId node = 0;
+    std::vector<BlockId> places;  ///< the block of each page, the last one perhaps not full
   };
 
   std::int64_t pagesOf(std::size_t tokens) const;
   /// Evicts until so many tokens are free, if that can be.
-  void makeRoom(std::int64_t tokens);
-  void keep(Running& running);
+  void makeRoom(const std::string& request, std::int64_t tokens);
+  /// Takes blocks for all tokens of a request.
+  void takePages(const std::string& request, Running& running);
+  void keep(const std::string& request, Running& running);
   /// Gives back the tokens that are not in the tree, and those in it to whoever wants them.
-  void release(const Running& running);
+  void release(const std::string& request, const Running& running);
+  void tellLookup(const std::string& request, const Running& running) const;
 
   std::int64_t m_room;
   std::int64_t m_free;
   RadixTree m_tree;
   std::map<std::string, Running> m_requests;
   std::vector<std::int64_t> m_evicted;
+  BlockNumbers m_numbers;
+  CacheObserver* m_observer = nullptr;
 };
 
 }  // namespace spanscope::twin::sglang

@@ -3,6 +3,7 @@
 // prefix caching on.
 #pragma once
 
+#include "engine/twin/telling/cache_observer.h"
 #include "engine/twin/vllm/block_chain.h"
 #include "engine/twin/vllm/block_queue.h"
 
@@ -61,6 +62,9 @@ class BlockCache {
   std::int32_t blockSize() const { return m_blockSize; }
   /// What has happened since the last call.
   std::vector<CacheEvent> takeEvents();
+  CacheShape shape() const { return {.blockSize = m_blockSize, .blocks = std::int64_t{m_blockCount} - 1}; }
+  /// Has everything told that happens from now on; null: nothing more.
+  void watch(CacheObserver* observer) { m_observer = observer; }
 
  private:
   struct Block {
@@ -80,8 +84,11 @@ class BlockCache {
   std::vector<BlockId> findPrefix(const BlockChain& chain) const;
   Block& at(BlockId block);
   /// Takes blocks for `tokens` tokens; there are enough.
-  std::vector<BlockId> grow(Running& running, std::size_t tokens);
-  void storeFullBlocks(Running& running);
+  std::vector<BlockId> grow(const std::string& request, Running& running, std::size_t tokens);
+  void storeFullBlocks(const std::string& request, Running& running);
+  void tellLookup(const std::string& request, const BlockChain& chain,
+                  const std::vector<BlockId>& found) const;
+  trace::BlockKey parentKey(const BlockChain& chain, std::size_t block) const;
 
   std::int32_t m_blockSize;
   BlockId m_blockCount;
@@ -92,6 +99,7 @@ class BlockCache {
   std::unordered_map<BlockName, std::vector<BlockId>, NameHash> m_byName;
   std::map<std::string, Running> m_requests;
   std::vector<CacheEvent> m_events;
+  CacheObserver* m_observer = nullptr;
 };
 
 }  // namespace spanscope::twin::vllm

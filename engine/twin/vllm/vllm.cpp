@@ -4,6 +4,7 @@
 #include "engine/twin/op_replay.h"
 #include "engine/twin/scenario.h"
 #include "engine/twin/seen_tokens.h"
+#include "engine/twin/telling/scenario_story.h"
 #include "engine/twin/vllm/block_cache.h"
 
 #include <algorithm>
@@ -88,14 +89,20 @@ vllm::ExtraKeys extraKeysOf(const ScenarioPlace& op) {
   return extra;
 }
 
+std::string setupOf(const CacheShape& shape) {
+  return "blocks of " + std::to_string(shape.blockSize) + " tokens";
+}
+
 /// Replays the ops of one scenario.
 class VllmReplay {
  public:
-  explicit VllmReplay(const ScenarioPlace& scenario)
-      : m_cache(static_cast<std::int32_t>(scenario.integer("block_size", 1, kMaxBlockSize)),
+  VllmReplay(const ScenarioPlace& scenario, ScenarioStory* story)
+      : m_story(story),
+        m_cache(static_cast<std::int32_t>(scenario.integer("block_size", 1, kMaxBlockSize)),
                 static_cast<BlockId>(scenario.integer("blocks", 1, kMaxBlocks)), rootOf(scenario)) {
     const std::string hash = scenario.textOr("hash", kHash);
     if (hash != kHash) throw scenario.field("hash").fail('"' + hash + '"', std::string("\"") + kHash + '"');
+    if (m_story != nullptr) m_cache.watch(&m_story->begin(setupOf(m_cache.shape()), m_cache.shape()));
   }
 
   Json replay(const ScenarioPlace& op) {
@@ -106,7 +113,9 @@ class VllmReplay {
     } else if (kind == "decode") {
       found = decode(op);
     } else if (kind == "free") {
-      m_cache.free(op.field("request").requireText());
+      const std::string& request = op.field("request").requireText();
+      m_cache.free(request);
+      if (m_story != nullptr) m_story->end(request);
       found["free_blocks"] = m_cache.freeBlocks();
     } else if (kind == "reset") {
       found["ok"] = m_cache.reset();
@@ -125,9 +134,12 @@ class VllmReplay {
   Json admit(const ScenarioPlace& op) {
     const std::string& request = newRequest(op, m_cache);
     std::vector<TokenId> tokens = promptOf(op);
-    const vllm::Admission admission = m_cache.admit(request, std::move(tokens), extraKeysOf(op));
+    vllm::ExtraKeys extra = extraKeysOf(op);
+    if (m_story != nullptr) m_story->start(request, tokens);
+    const vllm::Admission admission = m_cache.admit(request, std::move(tokens), std::move(extra));
     Json found{{"cached", admission.cached}};
     if (admission.isRefused) {
+      if (m_story != nullptr) m_story->fail(request);
       found["refused"] = true;
       return found;
     }
@@ -146,7 +158,9 @@ class VllmReplay {
       Json found;
       const auto token = static_cast<TokenId>(step.integer("token", 0, std::numeric_limits<TokenId>::max()));
       // After a refusal the request is gone, and so is what would have followed.
-      const auto blocks = m_cache.runs(request) ? m_cache.decode(request, token) : std::nullopt;
+      const bool runs = m_cache.runs(request);
+      const auto blocks = runs ? m_cache.decode(request, token) : std::nullopt;
+      if (m_story != nullptr && runs && !blocks) m_story->fail(request);
       if (blocks) {
         found["blocks"] = *blocks;
       } else {
@@ -157,6 +171,7 @@ class VllmReplay {
     return Json::object();
   }
 
+  ScenarioStory* m_story;
   BlockCache m_cache;
   Json m_steps;
 };
@@ -168,9 +183,12 @@ class VllmTwin final : public Twin {
 
   std::unique_ptr<Twin> copy() const override { return std::make_unique<VllmTwin>(*this); }
 
-  Answer serve(const Request& request) override {
+  CacheShape shape() const override { return m_cache.shape(); }
+
+  Answer serve(const Request& request, CacheObserver* observer) override {
     if (request.prompt.empty()) throw Failure(errorAt("prompt", "no token", "at least one"));
-    static const std::string kName = "served";
+    const Watching watching(m_cache, observer);
+    static const std::string kName = kServedName;
     std::vector<TokenId> prompt(request.prompt.begin(), request.prompt.end());
     vllm::ExtraKeys extra{.adapter = {}, .media = {}, .salt = std::string(request.salt)};
     std::vector<FateRun> fates = fatesOf(request, extra);
@@ -186,6 +204,8 @@ class VllmTwin final : public Twin {
         if (!m_cache.decode(kName, request.reply[i])) break;
         computed.push_back(request.reply[i]);
       }
+      if (observer != nullptr && computed.size() + 1 == request.prompt.size() + request.reply.size())
+        observer->sampled(kName, request.reply.back());
       m_cache.free(kName);
       m_seen.add(request.salt, computed);
     }
@@ -231,7 +251,7 @@ std::int32_t blockSizeOf(const Settings& settings) {
 }
 
 std::string setupVllm(const Settings& settings) {
-  return "blocks of " + std::to_string(blockSizeOf(settings)) + " tokens";
+  return setupOf({.blockSize = blockSizeOf(settings)});
 }
 
 std::unique_ptr<Twin> openVllm(const Settings& settings) {

@@ -1,0 +1,277 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "engine/twin/telling/cache_teller.h"
+
+#include "engine/trace/foretold.h"
+#include "engine/twin/servers.h"
+
+#include <algorithm>
+#include <limits>
+#include <numeric>
+
+namespace spanscope::twin {
+namespace {
+
+/// Larger pools are told only as far as they are used.
+constexpr std::int64_t kMostBlocksTold = std::int64_t{1} << 17U;
+
+}  // namespace
+
+std::string toldProgram(const Server& server) {
+  return std::string(server.title) + " " + server.version + std::string(trace::kTwinMark);
+}
+
+std::string toldPolicy(const std::string& title) {
+  return title + ", foretold";
+}
+
+CacheTeller::CacheTeller(ToldSession session, std::function<std::string(TokenId)> show)
+    : m_session(std::move(session)), m_show(std::move(show)) {
+  tell({}, trace::SessionStarted{});
+}
+
+std::uint64_t CacheTeller::tell(const ToldRequest& about, trace::Payload payload) {
+  const std::uint64_t sequence = m_events.size() + 1;
+  m_events.push_back({.sequence = sequence,
+                      .time = 0,
+                      .session = 1,
+                      .run = about.run,
+                      .request = about.request,
+                      .node = about.node,
+                      .payload = std::move(payload)});
+  return sequence;
+}
+
+void CacheTeller::amend(std::uint64_t sequence, trace::Payload payload) {
+  m_events.at(static_cast<std::size_t>(sequence - 1)).payload = std::move(payload);
+}
+
+trace::PoolState CacheTeller::pool() const {
+  std::size_t blocks = m_blocks.size();
+  if (const std::int64_t told = m_session.shape.blocks; told > 0 && told <= kMostBlocksTold)
+    blocks = std::max(blocks, static_cast<std::size_t>(told) + 1);
+  trace::PoolState pool{.blockSize = m_session.shape.blockSize,
+                        .blocks = std::vector<trace::BlockState>(blocks),
+                        .freeOrder = std::vector<BlockId>(blocks - 1)};
+  std::iota(pool.freeOrder.begin(), pool.freeOrder.end(), 1);
+  return pool;
+}
+
+std::vector<trace::Event> CacheTeller::events() const {
+  std::vector<trace::Event> events = m_events;
+  events.front().payload = trace::SessionStarted{.program = m_session.program,
+                                                 .model = m_session.model,
+                                                 .backend = "no model is computed; " + m_session.setup,
+                                                 .threads = 0,
+                                                 .layers = 0,
+                                                 .heads = 0,
+                                                 .pool = pool()};
+  return events;
+}
+
+const ToldRequest& CacheTeller::of(const std::string& name) const {
+  static const ToldRequest kNobody;
+  const auto found = m_requests.find(name);
+  return found == m_requests.end() ? kNobody : found->second;
+}
+
+CacheTeller::Block& CacheTeller::at(BlockId block) {
+  const auto index = static_cast<std::size_t>(block);
+  if (index >= m_blocks.size()) m_blocks.resize(index + 1);
+  return m_blocks[index];
+}
+
+void CacheTeller::tellStoredBy(BlockId block, trace::BlockLookedUp& facts) const {
+  const Block& own = m_blocks[static_cast<std::size_t>(block)];
+  facts.block = block;
+  facts.storedByRun = own.storedBy.run;
+  facts.storedByRequest = own.storedBy.request;
+  facts.storedByNode = own.storedBy.node;
+}
+
+std::optional<CacheTeller::Nearest> CacheTeller::nearest(const trace::BlockKey& parent,
+                                                         std::span<const TokenId> tokens) const {
+  const auto children = m_children.find(parent);
+  if (children == m_children.end()) return std::nullopt;
+  std::optional<Nearest> best;
+  for (const trace::BlockKey& key : children->second) {
+    const Content& content = m_contents.at(key);
+    if (content.blocks.empty()) continue;
+    const auto parted =
+        std::mismatch(content.tokens.begin(), content.tokens.end(), tokens.begin(), tokens.end());
+    if (parted.second == tokens.end()) continue;
+    const auto common = static_cast<std::int32_t>(parted.second - tokens.begin());
+    if (best && best->common >= common) continue;
+    best = {.block = content.blocks.front(),
+            .common = common,
+            .token = parted.first == content.tokens.end() ? -1 : *parted.first};
+  }
+  return best;
+}
+
+/// Why a block was not found, by the rules of the engine's own cache (engine/cache/admission_plan.cpp).
+void CacheTeller::explain(const PromptLookup& lookup, std::size_t index, bool isFirst,
+                          trace::BlockLookedUp& facts) const {
+  using trace::MissReason;
+  const auto size = static_cast<std::size_t>(m_session.shape.blockSize);
+  const bool isFull = index < lookup.keys.size();
+  if (!lookup.usesCache || (isFirst && !isFull)) {
+    facts.reason = MissReason::CacheOff;
+    return;
+  }
+  const auto content = isFull ? m_contents.find(lookup.keys[index]) : m_contents.end();
+  const bool isKnown = content != m_contents.end();
+  const bool isStored = isKnown && !content->second.blocks.empty();
+  if (isStored) tellStoredBy(content->second.blocks.front(), facts);
+  if (isFirst && index < lookup.kept) {
+    facts.reason = MissReason::LastToken;
+  } else if (isKnown && !isStored) {
+    facts.reason = MissReason::Evicted;
+    facts.evictedBy = content->second.removedBy;
+  } else if (!isFirst) {
+    facts.reason = MissReason::AfterMiss;
+  } else {
+    const std::size_t begin = index * size;
+    const auto other =
+        nearest(index == 0 ? lookup.root : lookup.keys[index - 1], lookup.prompt.subspan(begin, size));
+    // At the beginning every other text is a neighbour.
+    const bool isNear = index > 0 || (other && other->common > 0);
+    facts.reason = isNear ? MissReason::TokensDiffer : MissReason::NeverSeen;
+    if (!isNear) return;
+    const auto common = static_cast<std::size_t>(other ? other->common : 0);
+    facts.differsAt = static_cast<std::int32_t>(begin + common);
+    facts.tokenWanted = lookup.prompt[begin + common];
+    if (!other) return;
+    facts.tokenStored = other->token;
+    tellStoredBy(other->block, facts);
+  }
+}
+
+void CacheTeller::lookedUp(const std::string& request, const PromptLookup& lookup) {
+  const std::size_t size = static_cast<std::size_t>(m_session.shape.blockSize);
+  const std::size_t blocks = (lookup.prompt.size() + size - 1) / size;
+  const std::size_t found = lookup.found.size();
+  trace::RequestAdmitted sums{.promptTokens = static_cast<std::int64_t>(lookup.prompt.size())};
+  for (std::size_t i = 0; i < blocks; ++i) {
+    trace::BlockLookedUp facts;
+    facts.virtualIndex = static_cast<std::int32_t>(i);
+    facts.wanted = static_cast<std::int32_t>(std::min(size, lookup.prompt.size() - i * size));
+    if (i < found) {
+      tellStoredBy(lookup.found[i], facts);
+      facts.outcome = trace::LookupOutcome::Hit;
+      facts.tokens = facts.wanted;
+    } else if (i < found + lookup.moved.size()) {
+      const MovedBlock& moved = lookup.moved[i - found];
+      tellStoredBy(moved.block, facts);
+      facts.outcome = trace::LookupOutcome::Relocated;
+      facts.tokens = facts.wanted;
+      facts.storedBase =
+          (std::int64_t{moved.from} - static_cast<std::int64_t>(i)) * m_session.shape.blockSize;
+      sums.relocatedTokens += facts.tokens;
+    } else {
+      explain(lookup, i, i == found + lookup.moved.size(), facts);
+    }
+    sums.cachedTokens += facts.tokens;
+    tell(of(request), std::move(facts));
+  }
+  m_sums[of(request).request] = sums;
+}
+
+void CacheTeller::admitted(const std::string& request) {
+  tell(of(request), m_sums[of(request).request]);
+}
+
+void CacheTeller::refused(const std::string& request) {
+  tell(of(request), trace::MessageLogged{.severity = Severity::Error, .text = fateSentence(Fate::TooLittle)});
+}
+
+void CacheTeller::sampled(const std::string& request, TokenId token) {
+  trace::TokenGenerated event;
+  event.index = m_sampled[of(request).request]++;
+  event.token = token;
+  event.shown = m_show(token);
+  tell(of(request), std::move(event));
+}
+
+void CacheTeller::shared(const std::string& request, BlockId block, std::size_t index) {
+  const std::int32_t references = ++at(block).references;
+  tell(of(request), trace::BlockShared{.block = block,
+                                       .segment = 0,
+                                       .virtualIndex = static_cast<std::int32_t>(index),
+                                       .references = references});
+}
+
+void CacheTeller::taken(const std::string& request, BlockId block, std::size_t index) {
+  at(block).references = 1;
+  tell(of(request),
+       trace::BlockAllocated{.block = block, .segment = 0, .virtualIndex = static_cast<std::int32_t>(index)});
+}
+
+void CacheTeller::stored(const std::string& request, BlockId block, std::size_t index,
+                         const trace::BlockKey& key, const trace::BlockKey& parent,
+                         std::span<const TokenId> tokens) {
+  Block& own = at(block);
+  if (own.isCached) std::erase(m_contents[own.key].blocks, block);
+  own.isCached = true;
+  own.key = key;
+  own.storedBy = of(request);
+  const auto [content, isNew] = m_contents.try_emplace(key);
+  if (isNew) {
+    content->second.tokens.assign(tokens.begin(), tokens.end());
+    m_children[parent].push_back(key);
+  }
+  content->second.blocks.push_back(block);
+  tell(of(request), trace::BlockStored{.block = block,
+                                       .key = key,
+                                       .parent = parent,
+                                       .segment = 0,
+                                       .virtualIndex = static_cast<std::int32_t>(index),
+                                       .base = 0,
+                                       .tokens = {tokens.begin(), tokens.end()}});
+}
+
+void CacheTeller::removed(const std::string& request, BlockId block, trace::RemovalReason reason) {
+  Block& own = at(block);
+  own.isCached = false;
+  Content& content = m_contents[own.key];
+  std::erase(content.blocks, block);
+  content.removedBy =
+      tell(of(request), trace::BlockRemoved{.block = block, .key = own.key, .reason = reason});
+}
+
+void CacheTeller::released(const std::string& request, BlockId block) {
+  const std::int32_t references = --at(block).references;
+  tell(of(request), trace::BlockReleased{.block = block, .references = references});
+}
+
+void CacheTeller::savedToHost(const std::string& request, BlockId block) {
+  tell(of(request), trace::BlockSpilled{.block = block,
+                                        .key = at(block).key,
+                                        .tier = trace::StoreTier::Host,
+                                        .tokens = m_session.shape.blockSize,
+                                        .bytes = 0});
+}
+
+void CacheTeller::loadedFromHost(const std::string& request, BlockId block, std::size_t index,
+                                 const trace::BlockKey& key) {
+  tell(of(request), trace::BlockLoaded{.block = block,
+                                       .key = key,
+                                       .tier = trace::StoreTier::Host,
+                                       .segment = 0,
+                                       .virtualIndex = static_cast<std::int32_t>(index),
+                                       .tokens = m_session.shape.blockSize,
+                                       .bytes = 0,
+                                       .nanoseconds = 0});
+}
+
+void countFrom(std::vector<trace::Event>& events, RunId lastRun, RequestId lastRequest) {
+  for (trace::Event& event : events) {
+    if (event.run != 0) event.run += lastRun;
+    if (event.request != 0) event.request += lastRequest;
+    auto* const lookup = std::get_if<trace::BlockLookedUp>(&event.payload);
+    if (lookup == nullptr || lookup->storedByRun == 0) continue;
+    lookup->storedByRun += lastRun;
+    lookup->storedByRequest += lastRequest;
+  }
+}
+
+}  // namespace spanscope::twin
