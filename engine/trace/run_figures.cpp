@@ -2,6 +2,7 @@
 #include "engine/trace/run_figures.h"
 
 #include "engine/base/median.h"
+#include "engine/trace/foretold.h"
 
 #include <utility>
 #include <vector>
@@ -31,7 +32,8 @@ RunFigures figuresOf(const Progress& progress, const RunState& run) {
   }
   figures.timeToFirstToken = medianOf(std::move(first));
   figures.interTokenLatency = medianOf(std::move(between));
-  if (run.startedAt >= 0 && run.finishedAt >= 0)
+  // A twin has no times.
+  if (run.startedAt >= 0 && run.finishedAt >= 0 && !isForetold(progress.program))
     figures.whole = static_cast<double>(run.finishedAt - run.startedAt) * 1e-9;
   return figures;
 }

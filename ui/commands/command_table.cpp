@@ -137,6 +137,11 @@ std::vector<CommandInfo> makeTable() {
       tr("Have runs in the lists again when Spanscope is started the next time"));
   add("run.step-back", Run, Document, tr("Step back"), tr("One event back"), {"Alt+PgUp"});
   add("run.step-forward", Run, Document, tr("Step forward"), tr("One event on"), {"Alt+PgDown"});
+  add("run.foretell", Run, Document, tr("Show a server's blocks as a run"),
+      tr("What the cache of the server that the forecast shows would do, block by block: a foretold run"),
+      {"Alt+B"});
+  add("run.remove-foretold", Run, Document, tr("Remove the foretold run"),
+      tr("Take the foretold run in view out of the list of runs"), {"Alt+Shift+B"});
   add("run.older", Run, Document, tr("Older run"), tr("Show the run of this document before the one in view"),
       {"Alt+Shift+Left"});
   add("run.newer", Run, Document, tr("Newer run"), tr("Show the run of this document after the one in view"),

@@ -3,6 +3,7 @@
 
 #include "engine/run/finished_reply.h"
 #include "engine/run/session.h"
+#include "ui/session/foretold_runs.h"
 #include "ui/session/view_input.h"
 #include "ui/words/tr.h"
 
@@ -66,6 +67,7 @@ QString policyObstacle(const std::string& policy) {
 }
 
 QString replayObstacle(const ViewInput& input, const ReplayChoice& choice) {
+  if (isForetold(*input.trace)) return tr("This run is foretold: nothing of it was computed.");
   switch (input.replay.origin) {
     case TraceOrigin::Unknown:
       return tr("There is no engine here.");

@@ -220,6 +220,12 @@ void RunHistory::add(RunRecord record) {
   });
 }
 
+void RunHistory::remove(RunId run) {
+  change([run](RunRecords& records) {
+    std::erase_if(records, [run](const auto& record) { return record->run == run; });
+  });
+}
+
 void RunHistory::end(RunId run) {
   const RunRecord* known = find(run);
   if (known != nullptr && known->trace) changeOne(run, finish);

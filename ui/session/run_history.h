@@ -50,6 +50,7 @@ class RunHistory {
   void setFile(RunId run, const QString& file);
   /// Its events were read again.
   void setTrace(RunId run, const std::shared_ptr<const TraceStore>& trace);
+  void remove(RunId run);
   /// Takes in a run of an earlier program.
   void add(RunRecord record);
   /// Another part of the same session stands for what was kept of it. Runs that are not in it keep their

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "ui/session/run_list.h"
 
+#include "engine/trace/foretold.h"
+#include "ui/session/foretold_runs.h"
 #include "ui/session/token_account.h"
 #include "ui/words/tr.h"
 
@@ -83,7 +85,9 @@ std::vector<ListedRun> listRuns(const ViewInput& input, bool listsLater) {
   }
   const QString model = QString::fromStdString(checkpoint::Checkpoint(now.model).name());
   for (const auto& [id, state] : now.runs) {
-    if (known.contains(id)) continue;
+    // The queries that a twin had before are no runs of their own.
+    const bool isBefore = input.records && trace::isForetold(now.program);
+    if (known.contains(id) || isBefore) continue;
     // Without records every run of the trace is the document's.
     runs.push_back({.run = id,
                     .progress = &now,
@@ -92,9 +96,8 @@ std::vector<ListedRun> listRuns(const ViewInput& input, bool listsLater) {
                     .isOwn = !input.records || input.paths.contains(id),
                     .model = model});
   }
-  const auto isBefore = [](const ListedRun& a, const ListedRun& b) { return a.run < b.run; };
-  if (!std::is_sorted(runs.begin(), runs.end(), isBefore))
-    std::stable_sort(runs.begin(), runs.end(), isBefore);
+  const auto isOlder = [](const ListedRun& a, const ListedRun& b) { return a.run < b.run; };
+  if (!std::is_sorted(runs.begin(), runs.end(), isOlder)) std::stable_sort(runs.begin(), runs.end(), isOlder);
   return runs;
 }
 

@@ -6,6 +6,7 @@
 #include "engine/remote/protocol.h"
 #include "engine/workbench/run_options.h"
 #include "engine/workbench/setting_values.h"
+#include "ui/session/foretold_runs.h"
 
 #include <algorithm>
 #include <chrono>
@@ -33,6 +34,7 @@ std::string kindIn(const std::string& policy, const std::string& server) {
 /// Whether a run was made since this program started: of a document, or asked for by another program. Runs of
 /// files and of earlier starts stand in the history, too.
 bool isOfThisStart(const RunRecord& record) {
+  if (isForetold(record)) return false;
   return record.tab != 0 || (record.trace != nullptr && record.file.isEmpty() && record.hasSettings);
 }
 
@@ -79,6 +81,24 @@ class TwinAsker::Answerer {
     return answer;
   }
 
+  workbench::ToldForecast tell(const Question& question, const std::string& place, bool startsEmpty,
+                               const std::stop_token& stop) {
+    const std::string& queryJson = question.forecast->queryJson;
+    workbench::ToldForecast told;
+    const query::ParseResult parsed = query::parseJson(queryJson);
+    if (!parsed.query) return {.problem = "the query cannot be read", .name = {}, .events = {}, .before = {}};
+    try {
+      useModel(question.settings);
+      auto made = m_twins.tell(m_model, *parsed.query, queryJson, question.settings, *question.sent,
+                               question.named, place, !startsEmpty, stop);
+      if (made) return std::move(*made);
+      told.problem = "it was stopped";
+    } catch (const std::exception& failure) {
+      told.problem = failure.what();
+    }
+    return told;
+  }
+
  private:
   void useModel(const workbench::RunSettings& settings) {
     const std::string id = workbench::promptModelId(settings);
@@ -99,6 +119,27 @@ TwinAsker::TwinAsker(QObject* parent) : QObject(parent), m_answerer(std::make_sh
 
 TwinAsker::~TwinAsker() {
   m_stop.request_stop();
+  m_stopTelling.request_stop();
+}
+
+bool TwinAsker::tell(const std::string& place, bool startsEmpty) {
+  if (m_isTelling || m_newest == nullptr || m_question.forecast == nullptr) return false;
+  m_isTelling = true;
+  m_thread.post([this, question = m_question, answerer = m_answerer, place, startsEmpty,
+                 stop = m_stopTelling.get_token()] {
+    if (stop.stop_requested()) return;
+    const auto made =
+        std::make_shared<const workbench::ToldForecast>(answerer->tell(question, place, startsEmpty, stop));
+    // The thread ends before this object does.
+    QMetaObject::invokeMethod(
+        this,
+        [this, made] {
+          m_isTelling = false;
+          Q_EMIT told(made);
+        },
+        Qt::QueuedConnection);
+  });
+  return true;
 }
 
 void TwinAsker::ask(const ViewInput& input) {

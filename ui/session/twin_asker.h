@@ -45,6 +45,11 @@ class TwinAsker : public QObject {
   void ask(const ViewInput& input);
   /// Sets what is known of the servers from now on, for what was asked last, too. Null: nothing is.
   void useServers(std::shared_ptr<const KnownServers> servers);
+  /// Has the twin at this place, which the newest answer has, tell what its cache does with the queries that
+  /// were run before, unless it is to begin empty, and with that of the newest answer. told() follows, once
+  /// for each call. False: there is no answer, or it is telling.
+  bool tell(const std::string& place, bool startsEmpty);
+  bool isTelling() const { return m_isTelling; }
   /// The newest answer; null: there is none yet, or there is no query.
   const std::shared_ptr<const AskedTwins>& newest() const { return m_newest; }
   bool isPending() const { return m_isPending; }
@@ -54,6 +59,8 @@ class TwinAsker : public QObject {
 
  Q_SIGNALS:
   void answered();
+  /// Its problem is none unless it could not be told.
+  void told(const std::shared_ptr<const workbench::ToldForecast>& forecast);
 
  private:
   struct Question {
@@ -78,6 +85,8 @@ class TwinAsker : public QObject {
   std::shared_ptr<const AskedTwins> m_newest;
   std::uint64_t m_lastId = 0;
   bool m_isPending = false;
+  bool m_isTelling = false;
+  std::stop_source m_stopTelling;
   std::shared_future<std::shared_ptr<const AskedTwins>> m_coming;  ///< null: it is not wanted any more
   std::stop_source m_stop;
   std::shared_ptr<Answerer> m_answerer;  ///< of the thread

@@ -272,6 +272,14 @@ View* MainWindow::makeView(const ViewInfo& info) {
     connect(forecast, &ForecastView::layoutsWanted, &m_workspace, &Workspace::compareLayouts);
     connect(&m_workspace, &Workspace::inputChanged, forecast,
             [this, forecast] { forecast->useServers(m_workspace.knownServers()); });
+    connect(forecast, &ForecastView::canTellChanged, this, &MainWindow::refreshCommands);
+    connect(forecast, &ForecastView::foretold, this, [this](const auto& told) {
+      if (!told->problem.empty())
+        complain(tr("It cannot be foretold: %1.").arg(QString::fromStdString(told->problem)));
+      else if (m_workspace.addForetold(*told) != 0)
+        m_docks->reveal(QStringLiteral("block-table"));
+      refreshCommands();
+    });
   }
   if (auto* scrubber = qobject_cast<Scrubber*>(view)) {
     scrubber->player().setMotion([this] {

@@ -11,6 +11,7 @@
 #include "ui/session/serving.h"
 #include "ui/views/attention/attention_view.h"
 #include "ui/views/attention/replay_offer.h"
+#include "ui/views/forecast/forecast_view.h"
 #include "ui/views/next_token/next_token_view.h"
 #include "ui/views/turn/turn_view.h"
 #include "ui/views/view.h"
@@ -202,6 +203,16 @@ void MainWindow::addCommands() {
   rows.addWithArgument(
       "run.show", [this] { return m_workspace.current() != nullptr; },
       [this](const QString& run) { m_workspace.showRun(run.toUInt()); });
+  rows.add(
+      "run.foretell",
+      [this] {
+        const auto* const view = viewOf<ForecastView>(*m_docks, "forecast");
+        return view != nullptr && view->canTell();
+      },
+      [this] { viewOf<ForecastView>(*m_docks, "forecast")->tell(); });
+  rows.add(
+      "run.remove-foretold", [this] { return m_workspace.isForetold(m_workspace.shownRun()); },
+      [this] { m_workspace.removeForetold(m_workspace.shownRun()); });
   rows.add("run.older", [this] { m_workspace.showRun(m_workspace.runBeside(-1)); });
   rows.add("run.newer", [this] { m_workspace.showRun(m_workspace.runBeside(1)); });
   rows.add("run.to-end", [this] { m_workspace.setPosition(m_workspace.input().trace->size()); });

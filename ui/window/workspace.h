@@ -42,6 +42,7 @@ class PaceBook;
 class RemoteRunWork;
 class RunWork;
 struct Benchmark;
+struct ToldForecast;
 struct PolicyComparison;
 }  // namespace spanscope::workbench
 
@@ -123,6 +124,12 @@ class Workspace : public QObject {
   /// Shows a run as it was at its end, and the state of its session then; a run whose end is not there yet is
   /// followed. Nothing happens where its trace has been let go.
   void showRun(RunId run);
+  /// Adds what a twin has told to the runs of the current document, and shows it. Gives its run; 0: there is no
+  /// document that could show it.
+  RunId addForetold(const workbench::ToldForecast& told);
+  /// Removes a run that was foretold; whoever shows it shows the open session again. False: it is none.
+  bool removeForetold(RunId run);
+  bool isForetold(RunId run) const;
   /// Of the current document's runs whose trace is there, the one that stands so many places before
   /// (negative) or after the one in view; 0: there is none.
   RunId runBeside(int steps) const;

@@ -7,6 +7,7 @@
 #include "engine/trace/trace_file.h"
 #include "engine/workbench/service/run_work.h"
 #include "ui/session/example_texts.h"
+#include "ui/session/foretold_runs.h"
 #include "ui/session/run_list.h"
 #include "ui/window/kept_trace.h"
 #include "ui/window/workspace.h"
@@ -95,6 +96,8 @@ void Workspace::bindHistory(OpenDocument& document) const {
   std::optional<document::QueryOf> now;
   std::string json;
   for (const auto& record : *m_history.records()) {
+    // What was foretold for a document says nothing of another one.
+    if (ui::isForetold(*record)) continue;
     if (record->path != model.filePath() || (record->path.isEmpty() && record->document != model.title()))
       continue;
     const auto isItsTab = [&record](const auto& other) { return other->id == record->tab; };
@@ -119,7 +122,7 @@ void Workspace::keepRuns(const QString& folder) {
   connect(m_archive.get(), &RunArchive::failed, this, &Workspace::keepingFailed);
   const std::shared_ptr<const RunRecords> records = m_history.records();
   for (const auto& record : *records) {
-    if (!m_servedRuns.contains(record->run)) m_archive->save(*record);
+    if (!m_servedRuns.contains(record->run) && !isForetold(record->run)) m_archive->save(*record);
   }
   if (!m_history.records()->empty()) return;
   for (RunRecord& record : m_archive->load()) m_history.add(std::move(record));

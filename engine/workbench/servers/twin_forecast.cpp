@@ -3,6 +3,8 @@
 
 #include "engine/base/error.h"
 #include "engine/remote/chat/server_kind.h"
+#include "engine/workbench/run_options.h"
+#include "engine/workbench/servers/twin_story.h"
 
 #include <algorithm>
 #include <array>
@@ -159,13 +161,66 @@ bool TwinForecaster::take(const std::vector<SentQuery>& sent, const std::vector<
   return !stop.stop_requested();
 }
 
-void TwinForecaster::takeOne(const SentQuery& sent, const std::stop_token& stop) {
-  std::vector<ServerPrompt> prompts;
+std::string TwinForecast::name() const {
+  if (!server.empty()) return kind == nullptr ? server : server + ", " + kind->title;
+  // Of this kind there are two.
+  return kind->name == std::string_view("llama.cpp") ? std::string(kind->title) + ", " + setup : kind->title;
+}
+
+std::vector<ServerPrompt> TwinForecaster::promptsOf(const SentQuery& sent, const std::stop_token& stop) {
   try {
-    prompts = m_writer->write(sent, stop);
+    return m_writer->write(sent, stop);
   } catch (const Failure&) {
-    return;  // A query that no server would have got leaves nothing there.
+    return {};  // A query that no server would have got leaves nothing there.
   }
+}
+
+std::optional<ToldForecast> TwinForecaster::tell(const PromptModel& model, const query::Node& query,
+                                                 const std::string& queryJson, const RunSettings& settings,
+                                                 const std::vector<SentQuery>& sent,
+                                                 const std::vector<NamedTwin>& named,
+                                                 const std::string& place, bool afterSent,
+                                                 const std::stop_token& stop) {
+  useModel(model);
+  std::vector<Place> places = placesFor(named);
+  const auto own = std::find_if(places.begin(), places.end(),
+                                [&place](const Place& each) { return each.forecast.id == place; });
+  ToldForecast told;
+  if (own == places.end() || own->twin == nullptr) {
+    told.problem = own == places.end() ? "it is no place any more" : own->forecast.problem;
+    return told;
+  }
+  told.name = own->forecast.name();
+  TwinStory story({.server = own->forecast.kind,
+                   .name = told.name,
+                   .setup = own->forecast.setup,
+                   .model = modelDirectoryOf(settings).string()},
+                  *own->twin, model.tokenizer);
+  for (const SentQuery& each : sent) {
+    if (!afterSent) break;
+    std::vector<ServerPrompt> prompts = promptsOf(each, stop);
+    if (stop.stop_requested()) return std::nullopt;
+    std::erase_if(prompts, [&own](const ServerPrompt& prompt) { return !own->gets(prompt); });
+    if (prompts.empty()) continue;
+    story.serve(each.queryJson, prompts);
+    told.before.push_back(each.run);
+  }
+  told.problem = own->forecast.problem;
+  if (told.problem.empty()) told.problem = chatRefusal(query);
+  if (!told.problem.empty()) return told;
+  try {
+    story.serve(queryJson, m_writer->write(query, settings, stop));
+  } catch (const Failure& failure) {
+    told.problem = failure.what();
+    return told;
+  }
+  if (stop.stop_requested()) return std::nullopt;
+  told.events = story.events();
+  return told;
+}
+
+void TwinForecaster::takeOne(const SentQuery& sent, const std::stop_token& stop) {
+  const std::vector<ServerPrompt> prompts = promptsOf(sent, stop);
   if (stop.stop_requested()) return;
   for (const ServerPrompt& prompt : prompts) {
     for (Place& place : m_places) {

@@ -4,6 +4,7 @@
 
 #include "engine/query/query.h"
 #include "engine/text/tokenizer.h"
+#include "engine/trace/event.h"
 #include "engine/twin/servers.h"
 #include "engine/workbench/servers/server_prompts.h"
 #include "engine/workbench/servers/server_twins.h"
@@ -21,6 +22,9 @@ namespace spanscope::workbench {
 
 /// What a twin says of the prompts of a query.
 struct TwinForecast {
+  /// "vLLM", "llama.cpp, one slot", "gpu-3, vLLM"
+  std::string name() const;
+
   std::string id;  ///< "vllm", "llama.cpp, one slot"; of a server of the person's list "server gpu-3"
   std::string
       server;  ///< its name in the person's list; empty: any server of the kind, with standard options
@@ -39,6 +43,14 @@ struct TwinForecasts {
   std::string problem;  ///< why there are no prompts, in a sentence; empty: there are
   std::vector<ServerPrompt> prompts;
   std::vector<TwinForecast> twins;
+};
+
+/// What the cache of a twin does with what was sent before and with a query, as a trace.
+struct ToldForecast {
+  std::string problem;  ///< why there is none, in a sentence; empty: there is
+  std::string name;     ///< "vLLM", "llama.cpp, one slot", "gpu-3, vLLM"
+  std::vector<trace::Event> events;
+  std::vector<RunId> before;  ///< the runs whose queries the runs 1, 2, … have; the one behind has the query
 };
 
 /// What is known of a server of the person's list.
@@ -69,6 +81,14 @@ class TwinForecaster {
                                         const RunSettings& settings, const std::vector<SentQuery>& sent,
                                         const std::vector<NamedTwin>& named, const std::stop_token& stop);
 
+  /// What the place with this TwinForecast::id does, from an empty cache on: with what was sent, if
+  /// `afterSent`, and then with the query, whose canonical text is `queryJson`. Says what is wrong as
+  /// forecast() does. Nothing, if it was stopped.
+  std::optional<ToldForecast> tell(const PromptModel& model, const query::Node& query,
+                                   const std::string& queryJson, const RunSettings& settings,
+                                   const std::vector<SentQuery>& sent, const std::vector<NamedTwin>& named,
+                                   const std::string& place, bool afterSent, const std::stop_token& stop);
+
   /// The places, none of which says anything for this reason.
   static TwinForecasts without(const std::string& problem, const std::vector<NamedTwin>& named);
 
@@ -77,6 +97,9 @@ class TwinForecaster {
   bool take(const std::vector<SentQuery>& sent, const std::vector<NamedTwin>& named,
             const std::stop_token& stop);
   void takeOne(const SentQuery& sent, const std::stop_token& stop);
+
+  /// The prompts of what was sent; none where no server would have got it.
+  std::vector<ServerPrompt> promptsOf(const SentQuery& sent, const std::stop_token& stop);
 
   /// A server that has got what was sent.
   struct Place {

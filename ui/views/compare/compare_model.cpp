@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "ui/views/compare/compare_model.h"
 
+#include "ui/session/foretold_runs.h"
 #include "ui/session/run_list.h"
 #include "ui/session/token_account.h"
 #include "ui/views/common/csv_line.h"
@@ -59,14 +60,23 @@ CompareRow counts(const QString& name, const QString& help, std::int64_t left, s
   return row;
 }
 
+/// What two runs have in place of a time that they have not.
+struct NoTimes {
+  QString left;
+  QString right;
+};
+
+QString noTime(const ListedRun& run) {
+  return isForetold(run) ? tr("not foretold") : QStringLiteral("–");
+}
+
 /// A row with times. `isLike` says whether a shorter time is better, or only different.
 CompareRow times(const QString& name, const QString& help, const std::optional<double>& left,
-                 const std::optional<double>& right, bool isLike) {
-  const QString none = QStringLiteral("–");
+                 const std::optional<double>& right, const NoTimes& none, bool isLike) {
   CompareRow row{.name = name,
                  .help = help,
-                 .left = left ? durationText(*left) : none,
-                 .right = right ? durationText(*right) : none,
+                 .left = left ? durationText(*left) : none.left,
+                 .right = right ? durationText(*right) : none.right,
                  .change = {}};
   if (!left || !right) return row;
   row.change = *left == *right ? QString() : changeText(*right, *left);
@@ -258,16 +268,17 @@ CompareModel compareModel(const ViewInput& input, RunId left, RunId right) {
         counts(tr("Blocks allocated"), tr("Blocks of the pool that the run's requests took for themselves."),
                allocatedBlocks(*a), allocatedBlocks(*b), model.isLike ? Wanted::Less : Wanted::Either));
   }
+  const NoTimes none{.left = noTime(*a), .right = noTime(*b)};
   model.rows.insert(
       model.rows.end(),
       {counts(tr("Generated tokens"), {}, first.generatedTokens, second.generatedTokens, Wanted::Either),
        times(tr("TTFT"),
              tr("Time to first token, from the moment a step could start; median of the run's steps."),
-             first.timeToFirstToken, second.timeToFirstToken, model.isLike),
+             first.timeToFirstToken, second.timeToFirstToken, none, model.isLike),
        times(tr("ITL"),
              tr("Inter-token latency: mean time between two generated tokens; median of the run's steps."),
-             first.interTokenLatency, second.interTokenLatency, model.isLike),
-       times(tr("Whole run"), tr("From the start of the run to its end."), first.whole, second.whole,
+             first.interTokenLatency, second.interTokenLatency, none, model.isLike),
+       times(tr("Whole run"), tr("From the start of the run to its end."), first.whole, second.whole, none,
              model.isLike),
        words(tr("Answer"), {}, firstAnswer, secondAnswer)});
   model.answers = textDiff(firstAnswer, secondAnswer);

@@ -11,6 +11,7 @@
 #include <QHBoxLayout>
 #include <QHeaderView>
 #include <QPainter>
+#include <QPushButton>
 #include <QTreeView>
 #include <QVBoxLayout>
 
@@ -45,6 +46,7 @@ ForecastView::ForecastView(QWidget* parent)
     : RunView(parent, InputPart::Forecast, Pace::EveryInput),
       m_twins(new TwinAsker(this)),
       m_header(new ForecastHeader(this)),
+      m_blocks(new QPushButton(tr("Show its blocks as a run"), this)),
       m_places(new PlaceList(this)),
       m_body(new QBoxLayout(QBoxLayout::TopToBottom)),
       m_tree(new QTreeView(this)),
@@ -88,6 +90,21 @@ ForecastView::ForecastView(QWidget* parent)
   layout->setContentsMargins(0, 0, 0, 0);
   layout->setSpacing(0);
   layout->addWidget(m_header);
+  auto* buttonRow = new QHBoxLayout;
+  buttonRow->setContentsMargins(3 * kSpace, 0, 3 * kSpace, kSpace);
+  buttonRow->addWidget(m_blocks);
+  buttonRow->addStretch(1);
+  layout->addLayout(buttonRow);
+  m_blocks->setToolTip(
+      tr("Adds a foretold run to the list of runs: what this server's cache does with the queries that were "
+         "run before and with this one, block by block. Nothing is sent and nothing is computed."));
+  m_blocks->hide();
+  connect(m_blocks, &QPushButton::clicked, this, [this] { tell(); });
+  connect(m_places, &PlaceList::blocksWanted, this, [this](const QString& id) { tell(id); });
+  connect(m_twins, &TwinAsker::told, this, [this](const auto& forecast) {
+    showButton();
+    Q_EMIT foretold(forecast);
+  });
   m_body->setSpacing(0);
   m_body->addWidget(m_places);
   m_body->addWidget(m_tree, 1);
@@ -135,6 +152,7 @@ void ForecastView::refreshLayouts() {
   m_tree->hide();
   m_layouts->showTable(layoutTable(*input()), theme());
   m_layouts->setVisible(m_layouts->table().gap.isEmpty());
+  showButton();
   Q_EMIT summaryChanged({});
   update();
 }
@@ -143,6 +161,29 @@ void ForecastView::showPlace(const QString& id) {
   if (id == m_place) return;
   m_place = id;
   if (input() != nullptr) refresh();
+}
+
+bool ForecastView::canTell() const {
+  if (input() == nullptr || m_showsLayouts || m_twins->isTelling()) return false;
+  const ForecastTable& table = m_model->table();
+  return table.gap.isEmpty() && table.shown > 0 && table.shown < table.places.size() &&
+         ui::canTell(table.places[table.shown]);
+}
+
+void ForecastView::tell() {
+  if (canTell()) tell(m_model->table().places[m_model->table().shown].id);
+}
+
+void ForecastView::tell(const QString& place) {
+  m_twins->tell(place.toStdString(), m_against == Against::Empty);
+  showButton();
+}
+
+void ForecastView::showButton() {
+  const bool isShown = canTell() || m_twins->isTelling();
+  m_blocks->setVisible(isShown && !m_showsLayouts);
+  m_blocks->setEnabled(canTell());
+  if (std::exchange(m_couldTell, canTell()) != m_couldTell) Q_EMIT canTellChanged();
 }
 
 void ForecastView::resizeEvent(QResizeEvent* event) {
@@ -186,6 +227,7 @@ void ForecastView::refresh() {
   ForecastTable table = this->table();
   const bool isSame = table == m_model->table() && m_shown == input()->theme;
   if (!isSame) fill(std::move(table));
+  showButton();
   showSelected();
 }
 

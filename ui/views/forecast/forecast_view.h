@@ -16,6 +16,7 @@
 
 class QBoxLayout;
 class QComboBox;
+class QPushButton;
 class QTreeView;
 
 namespace spanscope::ui {
@@ -42,6 +43,11 @@ class ForecastView : public RunView, public LateView {
   void setAgainst(Against against);
   /// Shows what is found at a place, by ForecastPlace::id; empty: where the document is run.
   void showPlace(const QString& id);
+  /// Has the twin that is shown tell what its cache does with the queries before and with this one;
+  /// foretold() follows. Nothing happens unless canTell().
+  void tell();
+  bool canTell() const;
+  QPushButton& blocksButton() { return *m_blocks; }
   /// Sets whether the layouts, side by side, are shown instead of the forecast.
   void showLayouts(bool shows);
   const LayoutPage& layouts() const { return *m_layouts; }
@@ -49,6 +55,8 @@ class ForecastView : public RunView, public LateView {
  Q_SIGNALS:
   /// Whether forecasts should also compare the layouts.
   void layoutsWanted(bool wanted);
+  void foretold(const std::shared_ptr<const spanscope::workbench::ToldForecast>& forecast);
+  void canTellChanged();
 
  protected:
   void refresh() override;
@@ -57,6 +65,8 @@ class ForecastView : public RunView, public LateView {
 
  private:
   ForecastTable table() const;
+  void tell(const QString& place);
+  void showButton();
   void fill(ForecastTable table);
   void arrange();
   void showSelected();
@@ -71,6 +81,8 @@ class ForecastView : public RunView, public LateView {
   TwinAsker* m_twins;
   std::optional<Theme> m_shown;
   ForecastHeader* m_header;
+  QPushButton* m_blocks;
+  bool m_couldTell = false;
   PlaceList* m_places;
   QBoxLayout* m_body;
   QTreeView* m_tree;

@@ -5,6 +5,7 @@
 #include "ui/views/forecast/forecast_painting.h"
 
 #include <QHeaderView>
+#include <QMenu>
 #include <QPainter>
 #include <QStyledItemDelegate>
 
@@ -141,6 +142,8 @@ PlaceList::PlaceList(QWidget* parent) : QTreeView(parent), m_model(new PlaceMode
   header()->setStretchLastSection(true);
   header()->setSectionResizeMode(PlaceModel::Name, QHeaderView::ResizeToContents);
   header()->setSectionResizeMode(PlaceModel::Found, QHeaderView::ResizeToContents);
+  setContextMenuPolicy(Qt::CustomContextMenu);
+  connect(this, &QWidget::customContextMenuRequested, this, &PlaceList::showMenu);
   connect(selectionModel(), &QItemSelectionModel::currentRowChanged, this, [this](const QModelIndex& now) {
     if (m_isFilling || !now.isValid()) return;
     Q_EMIT placeChosen(m_model->places()[static_cast<std::size_t>(now.row())].id);
@@ -158,6 +161,16 @@ void PlaceList::showPlaces(const ForecastTable& table, const Theme& theme) {
   updateGeometry();
 }
 
+void PlaceList::showMenu(const QPoint& at) {
+  const QModelIndex row = indexAt(at);
+  if (!row.isValid()) return;
+  const ForecastPlace place = m_model->places()[static_cast<std::size_t>(row.row())];
+  if (!canTell(place)) return;
+  QMenu menu(this);
+  menu.addAction(tr("Show its blocks as a run"), this, [this, id = place.id] { Q_EMIT blocksWanted(id); });
+  menu.exec(viewport()->mapToGlobal(at));
+}
+
 void PlaceList::setNarrow(bool narrow) {
   setColumnHidden(PlaceModel::Why, narrow);
   header()->setSectionResizeMode(PlaceModel::Name,
@@ -171,6 +184,10 @@ QSize PlaceList::sizeHint() const {
 
 QSize PlaceList::minimumSizeHint() const {
   return {0, header()->sizeHint().height() + 2 * kPlaceRow};
+}
+
+bool canTell(const ForecastPlace& place) {
+  return place.problem.isEmpty() && !place.setup.isEmpty();
 }
 
 QString foundText(const ForecastPlace& place) {

@@ -49,12 +49,18 @@ class PlaceList : public QTreeView {
 
  Q_SIGNALS:
   void placeChosen(const QString& id);
+  /// The cache of a twin is to be shown as a run.
+  void blocksWanted(const QString& id);
 
  private:
+  void showMenu(const QPoint& at);
+
   PlaceModel* m_model;
   bool m_isFilling = false;
 };
 
+/// Whether a twin says what is found there, and so can tell what its cache does.
+bool canTell(const ForecastPlace& place);
 /// "2624 of 4539"
 QString foundText(const ForecastPlace& place);
 /// What the row says, in sentences.

@@ -2,6 +2,7 @@
 #include "ui/views/log/log_model.h"
 
 #include "engine/trace/report.h"
+#include "ui/session/foretold_runs.h"
 #include "ui/views/common/csv_line.h"
 #include "ui/views/common/request_names.h"
 #include "ui/words/event_text.h"
@@ -182,9 +183,10 @@ QString LogModel::exactLine(int row) const {
 QVariant LogModel::data(const QModelIndex& index, int role) const {
   if (!checkIndex(index, CheckIndexOption::IndexIsValid | CheckIndexOption::ParentIsInvalid) || !m_input)
     return {};
-  const auto textOf = [](const LogLine& line, int column) -> QString {
+  const auto textOf = [this](const LogLine& line, int column) -> QString {
     switch (column) {
       case Time:
+        if (isForetold(*m_input->trace)) return {};
         return tr("%1 s").arg(QString::number(static_cast<double>(line.time) * 1e-9, 'f', 6));
       case Kind:
         return severityText(line.severity);

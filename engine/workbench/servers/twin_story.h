@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include "engine/text/tokenizer.h"
+#include "engine/trace/event.h"
+#include "engine/twin/servers.h"
+#include "engine/twin/telling/cache_teller.h"
+#include "engine/workbench/servers/server_prompts.h"
+
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace spanscope::workbench {
+
+/// Which twin tells.
+struct TwinStoryTitle {
+  const twin::Server* server = nullptr;  ///< never null
+  std::string name;                      ///< "vLLM", "gpu-3, vLLM"
+  std::string setup;                     ///< "blocks of 16 tokens"
+  std::string model;                     ///< directory of the model whose tokens it gets
+};
+
+/// Has a twin serve queries one after the other and tells it as a trace, a run for each query. A reply is
+/// told where it is known; none is foretold.
+class TwinStory {
+ public:
+  /// `twin` must outlive this object.
+  TwinStory(TwinStoryTitle title, twin::Twin& twin, std::shared_ptr<const text::Tokenizer> tokenizer);
+
+  /// Serves the prompts of a query, in order: a run. Gives what is found of each.
+  std::vector<twin::Answer> serve(const std::string& queryJson, const std::vector<ServerPrompt>& prompts);
+  std::vector<trace::Event> events() const { return m_teller.events(); }
+
+ private:
+  void tellPrompt(const twin::ToldRequest& about, const ServerPrompt& prompt);
+  void tellAnswer(const twin::ToldRequest& about, const ServerPrompt& prompt, const twin::Answer& answer);
+  void note(const twin::ToldRequest& about, std::string text);
+
+  TwinStoryTitle m_title;
+  twin::Twin& m_twin;
+  twin::CacheTeller m_teller;
+  RunId m_run = 0;
+  RequestId m_request = 0;
+};
+
+}  // namespace spanscope::workbench
