@@ -1,38 +1,100 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/cli/command.h"
 #include "app/cli/input.h"
+#include "app/cli/number_option.h"
+#include "engine/base/counted.h"
 #include "engine/base/error.h"
+#include "engine/base/output_file.h"
 #include "engine/experiment/gzip_text.h"
+#include "engine/trace/trace_file.h"
 #include "engine/twin/servers.h"
+#include "engine/twin/telling/scenario_story.h"
 
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <chrono>
 #include <cstddef>
+#include <cstdint>
 #include <memory>
+#include <optional>
 #include <ostream>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace spanscope::cli {
 namespace {
 
 constexpr std::size_t kMaxBytes = std::size_t{1} << 30U;  // of a file of scenarios, unpacked
 
-ExitCode replayFile(const Context& context, const twin::Server& server, const std::string& file) {
-  const std::string name = inputName(file);
-  const std::string text = experiment::unpacked(readInput(file, context.streams, kMaxBytes), name, kMaxBytes);
-  std::string_view left = text;
-  for (std::size_t line = 1; !left.empty(); ++line) {
+struct TwinCommandOptions {
+  std::string file;
+  std::string trace;                  ///< empty: none
+  std::optional<std::uint64_t> line;  ///< whose scenario is traced
+};
+
+bool isBlank(std::string_view line) {
+  return line.find_first_not_of(" \t\r") == std::string_view::npos;
+}
+
+std::vector<std::string_view> linesOf(std::string_view text) {
+  std::vector<std::string_view> lines;
+  while (!text.empty()) {
+    const std::size_t end = std::min(text.find('\n'), text.size());
+    lines.push_back(text.substr(0, end));
+    text.remove_prefix(std::min(end + 1, text.size()));
+  }
+  return lines;
+}
+
+/// The line, from 1, whose scenario is traced. Throws Failure where it is not one.
+std::size_t tracedLine(const std::vector<std::string_view>& lines, const std::string& name,
+                       const TwinCommandOptions& options) {
+  const auto scenarios = static_cast<std::size_t>(
+      std::count_if(lines.begin(), lines.end(), [](std::string_view line) { return !isBlank(line); }));
+  if (!options.line) {
+    if (scenarios != 1)
+      throw Failure({name, "trace", counted(scenarios, "scenario"), "one, or the --line of one"});
+    return static_cast<std::size_t>(std::find_if_not(lines.begin(), lines.end(), isBlank) - lines.begin()) +
+           1;
+  }
+  const auto line = static_cast<std::size_t>(*options.line);
+  if (line > lines.size() || isBlank(lines[line - 1]))
+    throw Failure({name, "line " + std::to_string(line), "nothing", "a scenario"});
+  return line;
+}
+
+ExitCode replayFile(const Context& context, const twin::Server& server, const TwinCommandOptions& options) {
+  const std::string name = inputName(options.file);
+  const std::string text =
+      experiment::unpacked(readInput(options.file, context.streams, kMaxBytes), name, kMaxBytes);
+  const std::vector<std::string_view> lines = linesOf(text);
+  std::optional<OutputFile> trace;
+  std::size_t traced = 0;
+  if (!options.trace.empty()) {
+    traced = tracedLine(lines, name, options);
+    OutputRules rules{.inputs = {}, .unfinished = context.streams.unfinished, .stop = context.stop};
+    if (const auto input = identityOf(options.file)) rules.inputs.push_back(*input);
+    trace.emplace(options.trace, rules);
+  }
+  twin::ScenarioStory story(server);
+  for (std::size_t i = 0; i < lines.size(); ++i) {
     if (context.stop.stop_requested()) return ExitCode::Stopped;
-    const std::size_t end = std::min(left.find('\n'), left.size());
-    const std::string_view scenario = left.substr(0, end);
-    left.remove_prefix(std::min(end + 1, left.size()));
-    const bool isBlank = scenario.find_first_not_of(" \t\r") == std::string_view::npos;
-    if (!isBlank) context.streams.out << twin::replayLine(server, scenario, name, line);
+    if (!isBlank(lines[i])) {
+      context.streams.out << twin::replayLine(server, lines[i], name, i + 1,
+                                              i + 1 == traced ? &story : nullptr);
+    }
     context.streams.out << '\n';
   }
+  if (!trace) return ExitCode::Fine;
+  const auto now = std::chrono::system_clock::now().time_since_epoch();
+  const std::vector<trace::Event> events = story.events();
+  trace->write(trace::traceBytes(
+      events, {.program = "spanq " SPANSCOPE_VERSION,
+               .createdAt = std::chrono::duration_cast<std::chrono::milliseconds>(now).count()}));
+  trace->commit();
   return ExitCode::Fine;
 }
 
@@ -43,20 +105,28 @@ void addTwin(CLI::App& app, Context& context) {
       app.add_subcommand("twin", "Say what another server's cache would find of given requests");
   group->footer("Example:\n  spanq twin vllm scenarios.jsonl\n");
   group->require_subcommand(1);
-  const auto file = std::make_shared<std::string>();
+  const auto options = std::make_shared<TwinCommandOptions>();
   for (const twin::Server* server : twin::servers()) {
     CLI::App* command = group->add_subcommand(
         server->name, fmt::format("{}, as {} {} does", server->help, server->title, server->version));
     command->footer(
         fmt::format("{}.\n\nExamples:\n  spanq twin {} scenarios.jsonl\n  spanq twin {} - "
-                    "<scenarios.jsonl.gz >found.jsonl\n",
-                    server->scenarios, server->name, server->name));
+                    "<scenarios.jsonl.gz >found.jsonl\n"
+                    "  spanq twin {} scenarios.jsonl --line 3 --trace third.trace\n",
+                    server->scenarios, server->name, server->name, server->name));
     command
-        ->add_option("FILE", *file,
+        ->add_option("FILE", options->file,
                      "Scenarios, one JSON object a line, perhaps packed by gzip; - for standard input")
         ->required();
-    command->callback([&context, server, file] {
-      context.action = [&context, server, file] { return replayFile(context, *server, *file); };
+    CLI::Option* trace = command->add_option(
+        "--trace", options->trace,
+        "Tell what happens in the cache as a trace in this file, which the window and spanq trace show");
+    addNumber(*command, "--line", options->line,
+              "The line of FILE, from 1, whose scenario is traced; without, it has one scenario",
+              Range<std::uint64_t>{1, std::uint64_t{1} << 40U})
+        ->needs(trace);
+    command->callback([&context, server, options] {
+      context.action = [&context, server, options] { return replayFile(context, *server, *options); };
     });
   }
 }

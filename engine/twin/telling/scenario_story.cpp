@@ -2,6 +2,7 @@
 #include "engine/twin/telling/scenario_story.h"
 
 #include "engine/base/counted.h"
+#include "engine/query/json/json.h"
 #include "engine/twin/servers.h"
 
 #include <nlohmann/json.hpp>
@@ -66,10 +67,13 @@ std::vector<trace::Event> ScenarioStory::events() {
     plan.steps.push_back({.step = step, .node = pathOf(step), .copy = 0, .ply = 0, .needs = {}});
     steps.push_back({{"g", {{"model", m_server.name}, {"input", {{"user", m_titles[step]}}}}}});
   }
-  m_teller->amend(m_runStarted, trace::RunStarted{.queryJson = Json{{"par", std::move(steps)}}.dump(
-                                                      -1, ' ', false, Json::error_handler_t::replace),
-                                                  .policy = toldPolicy(m_server.title),
-                                                  .seed = 0});
+  const std::string text =
+      Json{{"par", std::move(steps)}}.dump(-1, ' ', false, Json::error_handler_t::replace);
+  const query::ParseResult parsed = query::parseJson(text);
+  m_teller->amend(m_runStarted,
+                  trace::RunStarted{.queryJson = parsed.query ? query::writeCanonical(*parsed.query) : text,
+                                    .policy = toldPolicy(m_server.title),
+                                    .seed = 0});
   m_teller->amend(m_planMade, std::move(plan));
   m_teller->tell({.run = kScenarioRun},
                  trace::RunFinished{
