@@ -3,6 +3,9 @@
 #include "engine/base/error.h"
 #include "engine/export/chat_requests.h"
 #include "engine/query/json/json.h"
+#include "engine/trace/foretold.h"
+#include "engine/trace/replay.h"
+#include "engine/trace/run_figures.h"
 #include "engine/workbench/resource_paths.h"
 #include "engine/workbench/servers/server_twins.h"
 #include "engine/workbench/servers/twin_forecast.h"
@@ -303,6 +306,86 @@ class TestTwinForecast : public QObject {
     TwinForecaster fresh;
     QCOMPARE(both.twins, forecastOf(fresh, first, {one, two}).twins);
     QCOMPARE(of(forecastOf(forecaster, first), "one slot").present.at(0).cached, 0);
+  }
+
+  void toldAsATrace_data() {
+    QTest::addColumn<QString>("place");
+    QTest::addColumn<QString>("name");
+    QTest::addColumn<int>("blockSize");
+    QTest::newRow("vLLM") << "vllm"
+                          << "vLLM" << 16;
+    QTest::newRow("SGLang") << "sglang"
+                            << "SGLang" << 1;
+    QTest::newRow("slots") << "llama.cpp"
+                           << "llama.cpp, 4 slots" << 1;
+    QTest::newRow("one slot") << "one slot"
+                              << "llama.cpp, one slot" << 1;
+  }
+  /// The queries that were run before and then the one at hand, with the counts of the forecast.
+  void toldAsATrace() {
+    QFETCH(QString, place);
+    QFETCH(QString, name);
+    QFETCH(int, blockSize);
+    const std::string id = place.toStdString();
+    const std::string first = ragWith(kMira + "," + kTarek);
+    const std::vector<SentQuery> sent{sentOf(3, first, {{{"", 0}, {.text = "Lisbon"}}}),
+                                      sentOf(5, ragWith(kTarek), {{{"", 0}, {.text = "Lisbon"}}})};
+    const std::string now = query::writeCanonical(parsed(ragWith(kMira)));
+    TwinForecaster forecaster;
+    const TwinForecast forecast = of(forecastOf(forecaster, now, sent), id);
+    QCOMPARE(QString::fromStdString(forecast.name()), name);
+    const auto told = forecaster.tell(tiny(), parsed(now), now, {}, sent, {}, id, true, {});
+    QVERIFY(told && told->problem.empty());
+    QCOMPARE(QString::fromStdString(told->name), name);
+    QCOMPARE(told->before, (std::vector<RunId>{3, 5}));
+    trace::Replay replay;
+    for (const trace::Event& event : told->events) {
+      const auto error = replay.apply(event);
+      QVERIFY2(!error, error ? error->message().c_str() : "");
+    }
+    QCOMPARE(replay.pool().blockSize(), blockSize);
+    QVERIFY(trace::isForetold(replay.progress().program));
+    QCOMPARE(replay.progress().runs.size(), std::size_t{3});
+    const trace::RunState& last = replay.progress().runs.at(3);
+    QCOMPARE(*last.queryJson, now);
+    QCOMPARE(QString::fromStdString(last.policy), name + QStringLiteral(", foretold"));
+    QCOMPARE(last.requests.size(), forecast.present.size());
+    const trace::RequestState& request = replay.progress().requests.at(last.requests.front());
+    QCOMPARE(request.cachedTokens, std::int64_t{forecast.present.front().cached});
+    QVERIFY(request.cachedTokens > 0);
+    std::string text;
+    for (const std::string& shown : request.segments[0].texts) text += shown;
+    QVERIFY2(text.find("Mira") != std::string::npos, text.c_str());
+    // What was said before is told; what will be is not.
+    const RequestId before = replay.progress().runs.at(1).requests.front();
+    QCOMPARE(replay.progress().requests.at(before).text, std::string("Lisbon"));
+    QVERIFY(replay.progress().requests.at(before).generatedTokens > 0);
+    QCOMPARE(request.generatedTokens, std::int64_t{0});
+    QVERIFY(request.outcome == trace::StepOutcome::EndToken);
+    // Nothing takes any time.
+    QCOMPARE(replay.progress().time, std::int64_t{0});
+    QVERIFY(!trace::figuresOf(replay.progress(), last).whole);
+    // With an empty cache, nothing was before.
+    const auto empty = forecaster.tell(tiny(), parsed(now), now, {}, sent, {}, id, false, {});
+    QVERIFY(empty && empty->before.empty());
+    trace::Replay cold;
+    for (const trace::Event& event : empty->events) QVERIFY(!cold.apply(event));
+    QCOMPARE(cold.progress().requests.begin()->second.cachedTokens, std::int64_t{0});
+  }
+
+  void whatCannotBeToldSaysWhy() {
+    TwinForecaster forecaster;
+    const std::string query = ragWith(kMira);
+    const std::vector<NamedTwin> list{{.server = "box", .kind = "ollama"}};
+    const auto tell = [&](const std::string& place) {
+      return forecaster.tell(tiny(), parsed(query), query, {}, {}, list, place, true, {})->problem;
+    };
+    QVERIFY(tell("server box").find("Ollama") != std::string::npos);
+    QVERIFY(!tell("server gone").empty());
+    QCOMPARE(tell("vllm"), std::string());
+    std::stop_source stop;
+    stop.request_stop();
+    QVERIFY(!forecaster.tell(tiny(), parsed(query), query, {}, {}, list, "vllm", true, stop.get_token()));
   }
 
   void stops() {
