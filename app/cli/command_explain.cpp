@@ -7,8 +7,11 @@
 #include "app/cli/predicted_reuse.h"
 #include "app/cli/query_options.h"
 #include "app/cli/twin_forecast.h"
+#include "engine/base/output_file.h"
 #include "engine/plan/explain.h"
+#include "engine/query/json/json.h"
 #include "engine/text/tokenizer.h"
+#include "engine/trace/trace_file.h"
 
 #include <CLI/CLI.hpp>
 #include <nlohmann/json.hpp>
@@ -66,6 +69,12 @@ class ExplainCommand {
                                    m_options.query.settings);
     const std::vector<InputFile> files = readInputFiles(m_options.files, m_streams);
     openPrediction(settings, files);
+    std::optional<OutputFile> trace;
+    if (!m_options.twin.trace.empty()) {
+      trace.emplace(m_options.twin.trace, OutputRules{.inputs = m_options.query.book->files,
+                                                      .unfinished = m_streams.unfinished,
+                                                      .stop = m_context.stop});
+    }
     for (const InputFile& file : files) {
       settings.checkServer(file);
       const workbench::RunSettings own = settings.of(file);
@@ -85,6 +94,10 @@ class ExplainCommand {
       }
     }
     warnOfUnused(given, m_streams);
+    if (trace) {
+      trace->write(trace::traceBytes(m_twin->events(), {.program = "spanq " SPANSCOPE_VERSION}));
+      trace->commit();
+    }
     return code;
   }
 
@@ -116,7 +129,7 @@ class ExplainCommand {
     if (predicted && predicted->stopped) return false;
     std::optional<std::vector<TwinStep>> found;
     if (m_twin) {
-      found = m_twin->forecast(plan, m_context.stop);
+      found = m_twin->forecast(plan, query::writeCanonical(planned.query()), m_context.stop);
       if (m_context.stop.stop_requested()) return false;
     }
     std::optional<experiment::LayoutComparison> layouts;

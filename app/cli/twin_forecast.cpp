@@ -86,15 +86,29 @@ void addTwinOptions(CLI::App& command, TwinOptions& options) {
             Range<std::int32_t>{0, 1 << 20})
       ->needs(as)
       ->group(group);
+  command
+      .add_option("--trace", options.trace,
+                  "Tell what that server's cache does as a trace in this file, a run for each query")
+      ->needs(as)
+      ->group(group);
 }
 
 TwinForecast::TwinForecast(const CLI::App& command, const PredictionOptions& options, const TwinOptions& twin)
     : m_server(twin::findServer(twin.server)), m_prompts(plainPrompts(options)) {
   const bool hasBlockSize = command.get_option("--block-size")->count() > 0;
-  m_twin = m_server->open({.cacheTokens = 0,
-                           .blockSize = hasBlockSize ? options.session.settings.blockSize : 0,
-                           .slots = twin.slots.value_or(0),
-                           .chunk = twin.chunk.value_or(0)});
+  const twin::Settings settings{.cacheTokens = 0,
+                                .blockSize = hasBlockSize ? options.session.settings.blockSize : 0,
+                                .slots = twin.slots.value_or(0),
+                                .chunk = twin.chunk.value_or(0)};
+  m_twin = m_server->open(settings);
+  if (twin.trace.empty()) return;
+  // The tokenizer is that of the prompts, which this object has.
+  m_story.emplace(workbench::TwinStoryTitle{.server = m_server,
+                                            .name = m_server->title,
+                                            .setup = m_server->setup(settings),
+                                            .model = modelDirectory(options.session).string()},
+                  *m_twin,
+                  std::shared_ptr<const text::Tokenizer>(std::shared_ptr<void>(), &m_prompts.tokenizer()));
 }
 
 void TwinForecast::use(workbench::RunSettings settings) {
@@ -103,23 +117,36 @@ void TwinForecast::use(workbench::RunSettings settings) {
 }
 
 std::optional<std::vector<TwinStep>> TwinForecast::forecast(const plan::Plan& plan,
+                                                            const std::string& queryJson,
                                                             const std::stop_token& stop) {
   const auto predicted = m_prompts.predict(plan, stop);
   if (!predicted || predicted->stopped || predicted->error) return std::nullopt;
   std::vector<TwinStep> steps;
+  std::vector<workbench::ServerPrompt> prompts;
   for (const StepIndex index : predicted->order) {
     const auto found = std::find_if(predicted->steps.begin(), predicted->steps.end(),
                                     [index](const run::StepPrediction& step) { return step.step == index; });
     if (found == predicted->steps.end()) continue;
-    std::vector<TokenId> prompt;
-    for (const layout::Segment& segment : found->table.segments)
-      prompt.insert(prompt.end(), segment.tokens.begin(), segment.tokens.end());
-    if (prompt.empty()) continue;
+    // A stock server has the prompt as one sequence, as this policy and layout have it.
+    if (found->table.segments.size() != 1 || found->table.segments.front().tokens.empty()) continue;
+    const plan::Step& step = plan.steps[index];
+    workbench::ServerPrompt& prompt =
+        prompts.emplace_back(workbench::ServerPrompt{.name = {step.node, step.copy}, .table = found->table});
+    const std::vector<TokenId>& tokens = prompt.tokens();
+    prompt.holdsReply = std::any_of(tokens.begin(), tokens.end(), run::isUnknown);
     steps.push_back({.step = index,
-                     .prompt = static_cast<std::int64_t>(prompt.size()),
-                     .holdsReply = std::any_of(prompt.begin(), prompt.end(), run::isUnknown),
-                     .answer = m_twin->serve({.prompt = prompt, .reply = {}, .salt = {}})});
+                     .prompt = static_cast<std::int64_t>(tokens.size()),
+                     .holdsReply = prompt.holdsReply,
+                     .answer = {}});
   }
+  std::vector<twin::Answer> answers;
+  if (m_story) {
+    answers = m_story->serve(queryJson, prompts);
+  } else {
+    for (const workbench::ServerPrompt& prompt : prompts)
+      answers.push_back(m_twin->serve({.prompt = prompt.tokens(), .reply = {}, .salt = {}}));
+  }
+  for (std::size_t i = 0; i < steps.size(); ++i) steps[i].answer = std::move(answers[i]);
   return steps;
 }
 

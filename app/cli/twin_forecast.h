@@ -6,6 +6,7 @@
 #include "app/cli/cli11_forward.h"
 #include "app/cli/predicted_reuse.h"
 #include "engine/twin/servers.h"
+#include "engine/workbench/servers/twin_story.h"
 
 #include <nlohmann/json_fwd.hpp>
 
@@ -22,6 +23,7 @@ struct TwinOptions {
   std::string server;                 ///< empty: none
   std::optional<std::int32_t> slots;  ///< of llama-server
   std::optional<std::int32_t> chunk;  ///< its --cache-reuse
+  std::string trace;                  ///< file in which what its cache does is told; empty: none
 };
 
 /// Adds --as, --slots and --cache-reuse. --as implies a prediction.
@@ -47,8 +49,11 @@ class TwinForecast {
   /// The steps in the order in which they are sent. `plan` is not distributed, as what is sent to servers is
   /// not: an inner prompt would be computed again in the outer one. Replies are not known beforehand, so what
   /// they would leave in the cache counts as not kept. Nothing if this plan or one before cannot be run, or
-  /// if it was stopped.
-  std::optional<std::vector<TwinStep>> forecast(const plan::Plan& plan, const std::stop_token& stop);
+  /// if it was stopped. `queryJson`: the query of the plan, for the trace.
+  std::optional<std::vector<TwinStep>> forecast(const plan::Plan& plan, const std::string& queryJson,
+                                                const std::stop_token& stop);
+  /// What has been told so far, where a trace is wanted; each query is a run.
+  std::vector<trace::Event> events() const { return m_story->events(); }
 
   /// "vLLM 0.33.0, empty at first, with as much room as is needed; steps as remote run sends them"
   std::string setting() const;
@@ -60,6 +65,7 @@ class TwinForecast {
   const twin::Server* m_server;
   ReusePrediction m_prompts;
   std::unique_ptr<twin::Twin> m_twin;
+  std::optional<workbench::TwinStory> m_story;  ///< of m_twin; none: no trace is wanted
 };
 
 /// Lines of text, each ended by a newline.
