@@ -51,6 +51,9 @@ class TestSpanqTwin : public QObject {
   void recorded_data();
   void recorded();
   void lineForLine();
+  void traces_data();
+  void traces();
+  void queriesAsATrace();
   void mistakes_data();
   void mistakes();
   void aServerIsWanted();
@@ -113,6 +116,78 @@ void TestSpanqTwin::lineForLine() {
   QCOMPARE(result.code, 0);
   QCOMPARE(result.out, found + "\n\n\n" + found + "\n");
   QCOMPARE(spanq({"twin", "vllm", "-"}, "").out, std::string());
+}
+
+void TestSpanqTwin::traces_data() {
+  QTest::addColumn<QString>("server");
+  QTest::addColumn<QString>("scenario");
+  QTest::addColumn<QString>("found");
+  QTest::addColumn<QString>("setup");
+  QTest::newRow("vLLM")
+      << "vllm"
+      << R"({"block_size":2,"blocks":9,"ops":[{"op":"admit","request":"a","prompt":[1,2,3,4,5]},)"
+         R"({"op":"free","request":"a"},{"op":"admit","request":"b","prompt":[1,2,3,9,9]}]})"
+      << "segment 0, block 0: hit, 2 of 2 tokens"
+      << "blocks of 2 tokens";
+  QTest::newRow("SGLang")
+      << "sglang"
+      << R"({"tokens":40,"page_size":2,"ops":[{"op":"admit","request":"a","prompt":[1,2,3,4,5]},)"
+         R"({"op":"free","request":"a"},{"op":"admit","request":"b","prompt":[1,2,3,9,9]}]})"
+      << "segment 0, block 0: hit, 2 of 2 tokens"
+      << "pages of 2 tokens";
+  QTest::newRow("llama.cpp")
+      << "llama.cpp"
+      << R"({"slots":1,"context":512,"requests":[{"request":{"prompt":[1,2,3,4,5]},"tokens":[6]},)"
+         R"({"request":{"prompt":[1,2,3,9,9]},"tokens":[6]}]})"
+      << "segment 0, block 2: hit, 1 of 1 token"
+      << "one slot";
+}
+
+/// The trace that a file of one scenario gives, or the line of one with more.
+void TestSpanqTwin::traces() {
+  QFETCH(QString, server);
+  QFETCH(QString, scenario);
+  QFETCH(QString, found);
+  QFETCH(QString, setup);
+  const std::string name = server.toStdString();
+  const std::string text = scenario.toStdString();
+  const std::string path = m_folder.filePath("told.trace").toStdString();
+  const SpanqResult told = spanq({"twin", name, "-", "--trace", path}, text);
+  QVERIFY2(told.code == 0, told.err.c_str());
+  QCOMPARE(told.out, spanq({"twin", name, "-"}, text).out);
+  const std::string shown = spanq({"trace", "show", path}).out;
+  QVERIFY2(shown.find(found.toStdString()) != std::string::npos, shown.c_str());
+  QVERIFY2(shown.find("(twin)") != std::string::npos, shown.c_str());
+  QVERIFY2(shown.find(setup.toStdString()) != std::string::npos, shown.c_str());
+  QVERIFY2(shown.find("request_admitted run 1 request 2 /par/1: 5 prompt tokens") != std::string::npos,
+           shown.c_str());
+  const std::string two = text + "\n" + text;
+  QFile::remove(m_folder.filePath("told.trace"));
+  const SpanqResult which = spanq({"twin", name, "-", "--trace", path}, two);
+  QCOMPARE(which.code, 1);
+  QVERIFY2(which.err.find("found 2 scenarios, expected one") != std::string::npos, which.err.c_str());
+  QVERIFY(!QFile::exists(m_folder.filePath("told.trace")));
+  QCOMPARE(spanq({"twin", name, "-", "--trace", path, "--line", "2"}, two).code, 0);
+  QCOMPARE(spanq({"trace", "show", path}).out, shown);
+  QCOMPARE(spanq({"twin", name, "-", "--trace", path, "--line", "3"}, two).code, 1);
+  QCOMPARE(spanq({"twin", name, "-", "--line", "2"}, two).code, 2);
+}
+
+/// What explain says of another server, as a trace with a run for each query.
+void TestSpanqTwin::queriesAsATrace() {
+  const std::string rag = SPANSCOPE_SOURCE_DIR "/resources/queries/rag.json";
+  const std::string path = m_folder.filePath("queries.trace").toStdString();
+  const SpanqResult plain = spanq({"explain", "--as", "vllm", rag, rag});
+  const SpanqResult told = spanq({"explain", "--as", "vllm", "--trace", path, rag, rag});
+  QVERIFY2(told.code == 0, told.err.c_str());
+  QCOMPARE(told.out, plain.out);
+  const std::string shown = spanq({"trace", "show", path, "--only", "request_admitted,run_started"}).out;
+  QVERIFY2(shown.find("run_started run 2: policy vLLM, foretold") != std::string::npos, shown.c_str());
+  QVERIFY2(shown.find("request 1 /g: 83 prompt tokens, 0 cached") != std::string::npos ||
+               shown.find("request 1: 83 prompt tokens, 0 cached") != std::string::npos,
+           shown.c_str());
+  QVERIFY2(shown.find("83 prompt tokens, 80 cached") != std::string::npos, shown.c_str());
+  QCOMPARE(spanq({"explain", "--trace", path, rag}).code, 2);
 }
 
 void TestSpanqTwin::mistakes_data() {
