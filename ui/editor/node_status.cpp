@@ -4,6 +4,7 @@
 #include "engine/query/json/json.h"
 #include "engine/query/node_parts.h"
 #include "ui/session/answer_shares.h"
+#include "ui/session/foretold_runs.h"
 #include "ui/session/prompt_progress.h"
 #include "ui/session/run_history.h"
 
@@ -122,6 +123,8 @@ class StatusBuilder {
     status.request = id;
     status.copy = request.copy;
     status.phase = phaseOf(request);
+    // Nothing of it ran.
+    if (isForetold(*m_input.trace) && status.phase != NodePhase::Failed) status.phase = NodePhase::None;
     status.answer = request.text;
     status.generated = request.generatedTokens;
     status.hasBegun = request.firstTokenAt >= 0;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "ui/window/status_model.h"
 
+#include "ui/session/foretold_runs.h"
 #include "ui/session/prompt_progress.h"
 #include "ui/session/run_list.h"
 #include "ui/session/token_account.h"
@@ -43,6 +44,7 @@ StatusModel makeStatusModel(const ViewInput& input) {
   const trace::RunState& run = progress.runs.at(shown->run);
   status.run = shown->run;
   status.outcome = run.outcome;
+  status.isForetold = isForetold(*shown);
   const RunFigures figures = figuresOf(progress, run);
   status.isOfSteps = run.requests.size() > 1;
   status.timeToFirstToken = figures.timeToFirstToken.value_or(0);
@@ -53,7 +55,7 @@ StatusModel makeStatusModel(const ViewInput& input) {
   status.cachedTokens = account.cached();
   status.accountWords = accountWords(account);
   for (auto before = std::next(shown); before != runs.rend(); ++before) {
-    if (!isLike(*shown, *before)) continue;
+    if (!isLike(*shown, *before) || isForetold(*before)) continue;
     status.previous = before->run;
     status.previousTimeToFirstToken =
         figuresOf(*before->progress, before->state()).timeToFirstToken.value_or(0);
@@ -84,7 +86,7 @@ QString statusText(const StatusModel& status) {
   if (!status.outcome)
     run += status.events > 0 ? tr("was running") : tr("running");
   else if (*status.outcome == trace::RunOutcome::Finished)
-    run += tr("finished");
+    run += status.isForetold ? tr("foretold") : tr("finished");
   else if (*status.outcome == trace::RunOutcome::Stopped)
     run += tr("stopped");
   else

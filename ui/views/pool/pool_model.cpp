@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "ui/views/pool/pool_model.h"
 
+#include "ui/session/foretold_runs.h"
 #include "ui/views/common/csv_line.h"
 #include "ui/views/common/request_blocks.h"
 #include "ui/views/common/segment_names.h"
@@ -207,7 +208,7 @@ PoolDetail poolDetail(const ViewInput& input, const BlockHistory& history, Block
     first << (own->references == 1 ? tr("1 reference") : tr("%1 references").arg(own->references));
     const QStringList names = holders(input, block);
     if (!names.isEmpty()) first << tr("held by %1").arg(names.join(tr(" and ")));
-  } else {
+  } else if (tellsOrder(*input.trace)) {
     const std::vector<BlockId> order = pool.freeOrder();
     const auto place = std::find(order.begin(), order.end(), block);
     if (place != order.end()) {
@@ -224,11 +225,15 @@ PoolDetail poolDetail(const ViewInput& input, const BlockHistory& history, Block
     const auto stored = history.storedAt(block, input.position);
     const std::int64_t now = timeAt(input);
     QStringList times{tr("position %1").arg(own->base + std::int64_t{own->virtualIndex} * pool.blockSize())};
-    times << (stored ? tr("stored %1 and %2 events ago")
-                           .arg(duration(now - input.trace->event(*stored).time))
-                           .arg(input.position - *stored - 1)
-                     : tr("stored before the recording"));
-    if (const auto used = history.usedAt(block, input.position))
+    const bool hasTimes = !isForetold(*input.trace);
+    if (stored && !hasTimes)
+      times << tr("stored %1 events ago").arg(input.position - *stored - 1);
+    else
+      times << (stored ? tr("stored %1 and %2 events ago")
+                             .arg(duration(now - input.trace->event(*stored).time))
+                             .arg(input.position - *stored - 1)
+                       : tr("stored before the recording"));
+    if (const auto used = history.usedAt(block, input.position); used && hasTimes)
       times << tr("last taken %1 ago").arg(duration(now - input.trace->event(*used).time));
     lines << times.join(QStringLiteral(" · "));
   }
