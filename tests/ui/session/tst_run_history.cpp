@@ -89,6 +89,19 @@ class TestRunHistory : public QObject {
   Q_OBJECT
 
  private Q_SLOTS:
+  void aRunIsRemoved() {
+    RunHistory history;
+    for (RunId run = 1; run <= 3; ++run) addTo(history, run, sessionOf(run, "yes", "/models/spanlet"));
+    const auto before = history.records();
+    history.remove(2);
+    QVERIFY(history.find(2) == nullptr);
+    QVERIFY(history.find(1) != nullptr && history.find(3) != nullptr);
+    // A list that was handed out does not change.
+    QCOMPARE(before->size(), std::size_t{3});
+    history.remove(7);
+    QCOMPARE(history.records()->size(), std::size_t{2});
+  }
+
   /// What is let go for want of memory leaves its figures, the oldest session first, and never what is shown.
   void figuresStayWhenTracesGo() {
     RunHistory history;

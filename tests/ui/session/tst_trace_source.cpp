@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "engine/workbench/settings.h"
 #include "tests/support/test_program.h"
+#include "ui/session/foretold_runs.h"
 #include "ui/session/reported_facts.h"
 #include "ui/session/trace_source.h"
 
@@ -11,6 +12,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <string>
 #include <utility>
 
 using namespace spanscope;
@@ -19,7 +21,7 @@ using namespace spanscope::ui;
 namespace {
 
 /// A session with so many runs that did nothing.
-void fill(TraceStore& store, RunId runs) {
+void fill(TraceStore& store, RunId runs, const std::string& program = "spanscope 1") {
   const auto add = [&store](RunId run, trace::Payload payload) {
     trace::Event event;
     event.sequence = store.size() + 1;
@@ -30,6 +32,7 @@ void fill(TraceStore& store, RunId runs) {
     store.append(std::move(event));
   };
   trace::SessionStarted session;
+  session.program = program;
   session.pool.blocks.resize(2);
   session.pool.freeOrder = {1};
   add(0, session);
@@ -45,6 +48,28 @@ class TestTraceSource : public QObject {
   Q_OBJECT
 
  private Q_SLOTS:
+  /// What a twin has told has no times, whether it was told here or stands in a file.
+  void aForetoldOne() {
+    const auto store = std::make_shared<TraceStore>();
+    fill(*store, 1, "vLLM 0.33.0 (twin)");
+    QVERIFY(isForetold(*store));
+    const std::shared_ptr<const TraceSource> source = endedSource(store);
+    const FileSource file(store, QStringLiteral("told.trace"));
+    for (const ReportedFacts& reports : {source->reports(), file.reports()}) {
+      for (const Fact fact : {Fact::TokenTimes, Fact::StepTimes, Fact::Passes, Fact::Attention})
+        QVERIFY(reports.of(fact) == Reporting::CannotBeReported);
+      for (const Fact fact : {Fact::Prompts, Fact::BlockLookups, Fact::Pool, Fact::CachedTokens})
+        QVERIFY(reports.of(fact) == Reporting::Reported);
+    }
+    QVERIFY(source->takesRuns());
+    QVERIFY(!file.takesRuns());
+    QVERIFY(isForetold(*file.records()->front()));
+    const auto own = std::make_shared<TraceStore>();
+    fill(*own, 1);
+    QVERIFY(!isForetold(*own));
+    QCOMPARE(endedSource(own)->origin(), TraceOrigin::EndedSession);
+  }
+
   void aLiveOneGoesOn() {
     LiveSource live;
     QCOMPARE(live.origin(), TraceOrigin::Session);

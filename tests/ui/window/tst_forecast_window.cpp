@@ -3,15 +3,22 @@
 #include "engine/workbench/document/edits.h"
 #include "tests/support/test_program.h"
 #include "tests/ui/window/fresh_window.h"
+#include "ui/session/foretold_runs.h"
+#include "ui/views/block_table/block_table_model.h"
+#include "ui/views/compare/compare_model.h"
 #include "ui/views/forecast/forecast_view.h"
+#include "ui/window/status_model.h"
 
 #include <QObject>
+#include <QPushButton>
 #include <QSignalSpy>
 #include <QString>
 #include <QStringLiteral>
 #include <QTest>
 
+#include <algorithm>
 #include <memory>
+#include <vector>
 using namespace spanscope;
 using namespace spanscope::ui;
 
@@ -61,6 +68,13 @@ class TestForecastWindow : public QObject {
   const ForecastTable& shownTable() {
     auto* view = qobject_cast<ForecastView*>(m_window->docks().dock(QStringLiteral("forecast"))->openView());
     return view->model().table();
+  }
+
+  void takeForetoldPictures() {
+    const QString folder = qEnvironmentVariable("SPANSCOPE_PICTURES");
+    if (folder.isEmpty()) return;
+    QTest::qWait(300);
+    QVERIFY(m_window->grab().save(folder + QStringLiteral("/foretold.png")));
   }
 
   /// With SPANSCOPE_PICTURES set to a folder, the pictures stay there to be looked at.
@@ -148,6 +162,92 @@ class TestForecastWindow : public QObject {
     run();
     QTRY_VERIFY_WITH_TIMEOUT(!workspace().input().forecastIsPending, kPatience);
     QCOMPARE(prediction().steps.at(0).computed.most, std::int64_t{1});
+  }
+
+  /// The twin at a place of the forecast tells what its cache does: a run that is drawn as others are.
+  void aServersBlocksAreShownAsARun() {
+    run();
+    const RunId ran = workspace().shownRun();
+    change([](document::Document& document) { document::moveChild(document, plusOf(document), 0, 2); });
+    auto* view = qobject_cast<ForecastView*>(m_window->docks().dock(QStringLiteral("forecast"))->openView());
+    QVERIFY(!view->canTell());
+    QVERIFY(view->blocksButton().isHidden());
+    view->showPlace(QStringLiteral("vllm"));
+    QTRY_VERIFY_WITH_TIMEOUT(view->canTell(), kPatience);
+    QVERIFY(!view->blocksButton().isHidden());
+    QTRY_VERIFY(!view->model().table().steps.empty());
+    const std::int64_t foundThere = view->model().table().totals.cached.least;
+    QSignalSpy told(view, &ForecastView::foretold);
+    view->blocksButton().click();
+    QVERIFY(told.wait(kPatience));
+    const RunId foretold = workspace().shownRun();
+    QVERIFY(foretold > ran);
+    QVERIFY(workspace().isForetold(foretold) && !workspace().isForetold(ran));
+    // It is drawn by what draws all runs.
+    const ViewInput& input = workspace().input();
+    QCOMPARE(QString::fromStdString(input.state().progress().program), QStringLiteral("vLLM 0.33.0 (twin)"));
+    QVERIFY(input.trace->contradictions().empty());
+    const trace::RunState& state = input.state().progress().runs.at(foretold);
+    QCOMPARE(input.state().progress().requests.at(state.requests.front()).cachedTokens, foundThere);
+    QVERIFY(input.reported.of(Fact::StepTimes) == Reporting::CannotBeReported);
+    QVERIFY(input.reported.of(Fact::Pool) == Reporting::Reported);
+    BlockHistory history;
+    history.follow(input.trace);
+    const BlockTable table = blockTable(input, history);
+    QCOMPARE(table.rows.size(), std::size_t{2});
+    QCOMPARE(table.rows.back().run, foretold);
+    QVERIFY(table.rows.back().parts.size() > 1);
+    // In the list it is marked, and the query before it is not listed a second time.
+    const std::vector<ListedRun> runs = listRuns(input, true);
+    QCOMPARE(runs.size(), std::size_t{2});
+    QCOMPARE(runs.back().policyText(), QStringLiteral("vLLM, foretold"));
+    QVERIFY(runs.back().isOwn);
+    const CompareModel compared = compareModel(input, ran, foretold);
+    const auto whole = std::find_if(compared.rows.begin(), compared.rows.end(), [](const CompareRow& row) {
+      return row.name == QStringLiteral("Whole run");
+    });
+    QVERIFY(whole != compared.rows.end());
+    QCOMPARE(whole->right, QStringLiteral("not foretold"));
+    QVERIFY(whole->left != whole->right);
+    // All of its prompt is accounted for.
+    const trace::PromptAccount account = accountOf(runs.back());
+    QCOMPARE(account.prompt.cached(), foundThere);
+    QCOMPARE(account.unread, std::int64_t{0});
+    QVERIFY(account.prompt.computed > 0);
+    QVERIFY(statusText(makeStatusModel(input)).contains(QStringLiteral("foretold")));
+    // Nothing was run: the caches of others have had one query.
+    const std::vector<workbench::SentQuery> sent = sentQueries(*input.records);
+    QCOMPARE(sent.size(), std::size_t{1});
+    QCOMPARE(sent.front().run, ran);
+    takeForetoldPictures();
+    // Kept runs are those that were run.
+    workspace().keepRuns(m_fresh->path(QStringLiteral("kept")));
+    m_window->perform(QStringLiteral("run.remove-foretold"));
+    QVERIFY(workspace().history().find(foretold) == nullptr);
+    QCOMPARE(listRuns(workspace().input(), true).size(), std::size_t{1});
+    QVERIFY(workspace().shownRun() == ran);
+    QVERIFY(!workspace().removeForetold(ran));
+    // The next run has a number of its own.
+    run();
+    QVERIFY(workspace().shownRun() > foretold);
+  }
+
+  /// With an empty cache, only the query at hand is told.
+  void fromAnEmptyCache() {
+    run();
+    auto* view = qobject_cast<ForecastView*>(m_window->docks().dock(QStringLiteral("forecast"))->openView());
+    view->showPlace(QStringLiteral("sglang"));
+    view->setAgainst(Against::Empty);
+    QTRY_VERIFY_WITH_TIMEOUT(view->canTell(), kPatience);
+    QSignalSpy told(view, &ForecastView::foretold);
+    m_window->perform(QStringLiteral("run.foretell"));
+    QVERIFY(told.wait(kPatience));
+    QCOMPARE(progress().runs.size(), std::size_t{1});
+    QCOMPARE(progress().requests.begin()->second.cachedTokens, std::int64_t{0});
+    // A run takes its place in view.
+    run();
+    QVERIFY(!workspace().isForetold(workspace().shownRun()));
+    QCOMPARE(workspace().input().replay.origin, TraceOrigin::Session);
   }
 
   /// A recorded run shows no forecast, and a closed tab leaves none.
