@@ -69,7 +69,7 @@ QString textOf(const QString& page) {
 /// "spanq bench abba --shape 21m" → {"bench", "abba"}.
 std::vector<std::string> commandOf(const QStringList& words) {
   std::vector<std::string> command = {words.value(1).toStdString()};
-  if (QStringList{"trace", "model", "bench", "lesson", "remote"}.contains(words.value(1)))
+  if (QStringList{"trace", "model", "bench", "lesson", "remote", "twin"}.contains(words.value(1)))
     command.push_back(words.value(2).toStdString());
   return command;
 }
