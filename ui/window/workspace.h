@@ -124,8 +124,8 @@ class Workspace : public QObject {
   /// Shows a run as it was at its end, and the state of its session then; a run whose end is not there yet is
   /// followed. Nothing happens where its trace has been let go.
   void showRun(RunId run);
-  /// Adds what a twin has told to the runs of the current document, and shows it. Gives its run; 0: there is no
-  /// document that could show it.
+  /// Adds what a twin has told to the runs of the current document, and shows it. Gives its run; 0: there is
+  /// no document that could show it.
   RunId addForetold(const workbench::ToldForecast& told);
   /// Removes a run that was foretold; whoever shows it shows the open session again. False: it is none.
   bool removeForetold(RunId run);
