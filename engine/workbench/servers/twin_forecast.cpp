@@ -114,6 +114,8 @@ TwinForecaster::Place TwinForecaster::namedPlace(const NamedTwin& named) {
   place.forecast.server = named.server;
   if (info == nullptr) {
     place.forecast.problem = "nothing was sent there yet, so that it is not known what it is";
+  } else if (info->kind == remote::ServerKind::Spanscope) {
+    place.forecast.problem = "it is another Spanscope, whose policy and pool are not known here";
   } else if (kind == nullptr) {
     place.forecast.problem = "the caching rules of " + std::string(info->title) + " are not known here";
   } else if (named.takesSpans) {

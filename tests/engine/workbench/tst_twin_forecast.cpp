@@ -252,11 +252,13 @@ class TestTwinForecast : public QObject {
     TwinForecaster forecaster;
     const std::vector<NamedTwin> list{{.server = "gpu-3", .kind = "sglang"},
                                       {.server = "box", .kind = "ollama"},
+                                      {.server = "own", .kind = "spanscope"},
                                       {.server = "new", .kind = ""}};
     const TwinForecasts before = forecastOf(forecaster, query, {}, list);
     QCOMPARE(of(before, "server gpu-3").present.at(0).cached, 0);
     QCOMPARE(of(before, "server gpu-3").setup, std::string("by token"));
     QVERIFY(of(before, "server box").problem.find("Ollama") != std::string::npos);
+    QVERIFY(of(before, "server own").problem.find("another Spanscope") != std::string::npos);
     QVERIFY(of(before, "server new").problem.find("nothing was sent") != std::string::npos);
     const auto all = static_cast<std::int64_t>(before.prompts.at(0).tokens().size());
     // Answered here, it is nothing to that server.
