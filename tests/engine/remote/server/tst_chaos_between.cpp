@@ -39,8 +39,8 @@ struct Between {
     ServerConfig config;
     config.port = 0;
     config.names = {"*"};
-    config.limits.toRead = milliseconds(400);
-    config.limits.toStall = milliseconds(400);
+    config.limits.toRead = milliseconds(5000);
+    config.limits.toStall = milliseconds(5000);
     config.limits.requests = 400;
     config.limits.clients = 400;
     config.limits.bodyBytes = 200'000;
@@ -56,19 +56,25 @@ struct Between {
   Meddler meddler;
 };
 
-remote::RemoteResult askThrough(const Meddler& meddler, const std::string& protocol) {
+/// How long a client waits: what is to come whole gets as long as a busy machine takes; what does not come is
+/// not waited for.
+remote::HttpLimits limitsFor(Fault fault) {
+  const bool isPatient = fault == Fault::None || fault == Fault::Trickle;
+  return {.connect = milliseconds(isPatient ? 10'000 : 300),
+          .firstByte = milliseconds(isPatient ? 10'000 : 500),
+          .silence = milliseconds(isPatient ? 10'000 : 300),
+          .whole = milliseconds(isPatient ? 30'000 : 5000),
+          .bytes = std::size_t{1} << 20U};
+}
+
+remote::RemoteResult askThrough(const Meddler& meddler, const std::string& protocol,
+                                Fault fault = Fault::None) {
   const auto parsed = query::parseJson(
       R"({"g":{"model":"m","max_tokens":200,"input":{"cross":[{"plus":[{"user":"a"},{"user":"b"}]},)"
       R"({"user":"Where does Mira live?"}]}}})");
   remote::RemoteTarget target{
       .name = "here",
-      .server = {.url = meddler.url(),
-                 .model = "m",
-                 .access = {.limits = {.connect = milliseconds(300),
-                                       .firstByte = milliseconds(500),
-                                       .silence = milliseconds(300),
-                                       .whole = milliseconds(5000),
-                                       .bytes = std::size_t{1} << 20U}}},
+      .server = {.url = meddler.url(), .model = "m", .access = {.limits = limitsFor(fault)}},
       .facts = {.kind = remote::ServerKind::Spanscope, .version = {}, .models = {{"m", {}}}, .slots = {}}};
   target.protocol = remote::findProtocol(protocol);
   if (target.protocol->needsPrompt) target.prompt = remote::textPrompt(text::chatTemplateNamed("chatml"));
@@ -148,7 +154,7 @@ class TestChaosBetween : public QObject {
     QFETCH(bool, whole);
     Between between;
     between.meddler.set(meddling);
-    const remote::RemoteResult result = askThrough(between.meddler, protocol.toStdString());
+    const remote::RemoteResult result = askThrough(between.meddler, protocol.toStdString(), meddling.fault);
     const std::string wrong = complaint(result, meddling);
     QVERIFY2(wrong.empty(), wrong.c_str());
     QCOMPARE(isWhole(result), whole);
@@ -204,7 +210,7 @@ class TestChaosBetween : public QObject {
                                        const Meddling& meddling, std::atomic<int>& whole) {
     Meddler meddler(between.server.port());
     meddler.set(meddling);
-    const remote::RemoteResult result = askThrough(meddler, protocol);
+    const remote::RemoteResult result = askThrough(meddler, protocol, meddling.fault);
     if (isWhole(result)) ++whole;
     return result;
   }
