@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <iterator>
+#include <limits>
 #include <utility>
 #include <variant>
 
@@ -24,6 +25,11 @@ std::int64_t uncovered(Ranges ranges, std::int64_t begin, std::int64_t end) {
   return count + std::max<std::int64_t>(0, end - at);
 }
 
+/// A file may claim any counts: a sum that is too large is the largest one.
+void addCount(std::int64_t& sum, std::int64_t value) {
+  if (__builtin_add_overflow(sum, value, &sum)) sum = std::numeric_limits<std::int64_t>::max();
+}
+
 /// Whether `link` holds tokens begin, begin + 1, … of `original`, at the same positions, in view of more.
 bool repeats(const SegmentInfo& link, const SegmentInfo& original, std::int64_t begin) {
   const auto count = static_cast<std::int64_t>(link.tokens.size());
@@ -36,12 +42,12 @@ bool repeats(const SegmentInfo& link, const SegmentInfo& original, std::int64_t 
 }  // namespace
 
 TokenAccount& TokenAccount::operator+=(const TokenAccount& other) {
-  hit += other.hit;
-  relocated += other.relocated;
-  computed += other.computed;
-  again += other.again;
-  padded += other.padded;
-  cropped += other.cropped;
+  addCount(hit, other.hit);
+  addCount(relocated, other.relocated);
+  addCount(computed, other.computed);
+  addCount(again, other.again);
+  addCount(padded, other.padded);
+  addCount(cropped, other.cropped);
   return *this;
 }
 
