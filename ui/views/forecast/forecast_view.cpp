@@ -45,7 +45,9 @@ QString summaryOf(const ForecastTable& table) {
 ForecastView::ForecastView(QWidget* parent)
     : RunView(parent, InputPart::Forecast, Pace::EveryInput),
       m_twins(new TwinAsker(this)),
+      m_head(new QBoxLayout(QBoxLayout::TopToBottom)),
       m_header(new ForecastHeader(this)),
+      m_buttonRow(new QHBoxLayout),
       m_blocks(new QPushButton(tr("Show its blocks as a run"), this)),
       m_places(new PlaceList(this)),
       m_body(new QBoxLayout(QBoxLayout::TopToBottom)),
@@ -89,12 +91,11 @@ ForecastView::ForecastView(QWidget* parent)
   auto* layout = new QVBoxLayout(this);
   layout->setContentsMargins(0, 0, 0, 0);
   layout->setSpacing(0);
-  layout->addWidget(m_header);
-  auto* buttonRow = new QHBoxLayout;
-  buttonRow->setContentsMargins(3 * kSpace, 0, 3 * kSpace, kSpace);
-  buttonRow->addWidget(m_blocks);
-  buttonRow->addStretch(1);
-  layout->addLayout(buttonRow);
+  m_head->addWidget(m_header, 1);
+  m_head->addLayout(m_buttonRow);
+  m_buttonRow->addWidget(m_blocks);
+  m_buttonRow->addStretch(1);
+  layout->addLayout(m_head);
   m_blocks->setToolTip(
       tr("Adds a foretold run to the list of runs: what this server's cache does with the queries that were "
          "run before and with this one, block by block. Nothing is sent and nothing is computed."));
@@ -182,6 +183,7 @@ void ForecastView::tell(const QString& place) {
 void ForecastView::showButton() {
   const bool isShown = canTell() || m_twins->isTelling();
   m_blocks->setVisible(isShown && !m_showsLayouts);
+  placeParts();
   m_blocks->setEnabled(canTell());
   if (std::exchange(m_couldTell, canTell()) != m_couldTell) Q_EMIT canTellChanged();
 }
@@ -191,10 +193,16 @@ void ForecastView::resizeEvent(QResizeEvent* event) {
   placeParts();
 }
 
-/// In a low dock the places stand beside what is found there.
+/// In a low dock the places stand beside what is found there, and the button beside the head.
 void ForecastView::placeParts() {
   const bool isLow = height() < kLowDock && width() >= kWideDock;
-  m_body->setDirection(isLow ? QBoxLayout::LeftToRight : QBoxLayout::TopToBottom);
+  for (QBoxLayout* row : {m_head, m_body})
+    row->setDirection(isLow ? QBoxLayout::LeftToRight : QBoxLayout::TopToBottom);
+  // Where there is no button, there is no gap for it.
+  if (m_blocks->isHidden())
+    m_buttonRow->setContentsMargins(0, 0, 0, 0);
+  else
+    m_buttonRow->setContentsMargins(isLow ? 0 : 3 * kSpace, 0, 3 * kSpace, isLow ? 0 : kSpace);
   m_places->setNarrow(isLow);
   m_places->setMaximumWidth(isLow ? kPlacesWidth : QWIDGETSIZE_MAX);
   m_places->setMinimumWidth(isLow ? kPlacesWidth : 0);

@@ -16,6 +16,7 @@
 
 class QBoxLayout;
 class QComboBox;
+class QHBoxLayout;
 class QPushButton;
 class QTreeView;
 
@@ -80,7 +81,9 @@ class ForecastView : public RunView, public LateView {
   bool m_showsLayouts = false;
   TwinAsker* m_twins;
   std::optional<Theme> m_shown;
+  QBoxLayout* m_head;  ///< header and button
   ForecastHeader* m_header;
+  QHBoxLayout* m_buttonRow;
   QPushButton* m_blocks;
   bool m_couldTell = false;
   PlaceList* m_places;

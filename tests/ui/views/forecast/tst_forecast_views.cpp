@@ -19,6 +19,7 @@
 #include <QModelIndex>
 #include <QObject>
 #include <QPainter>
+#include <QPushButton>
 #include <QSet>
 #include <QSignalSpy>
 #include <QSize>
@@ -370,7 +371,7 @@ class TestForecastViews : public QObject {
              qPrintable(forecastComparison(table)));
     QVERIFY(summary.last().front().toString().contains(QStringLiteral("SGLang")));
     QVERIFY(view.csv().contains(QStringLiteral("SGLang")) &&
-            !view.csv().contains(QStringLiteral("As spans")));
+            !view.csv().contains(QStringLiteral("With spans")));
     // The reasons, and the blocks of every part of the prompt.
     QCOMPARE(table.steps.size(), std::size_t{1});
     const ForecastStep& step = table.steps.front();
@@ -395,6 +396,20 @@ class TestForecastViews : public QObject {
     // A block that holds the end of what is found is found in part.
     QCOMPARE(step.segments[0].blocks.front().split, 14.0 / 16);
     QVERIFY(view.tree().isColumnHidden(Column::LastRun));
+
+    // The button takes no room from the places where there is little, and none where there is no button.
+    const int below = view.places().y();
+    view.resize(620, 190);
+    QCoreApplication::processEvents();
+    QVERIFY(!view.blocksButton().isHidden() && view.blocksButton().geometry().bottom() < view.places().y());
+    const int beside = view.places().y();
+    QVERIFY2(beside < below, qPrintable(QStringLiteral("%1, %2").arg(beside).arg(below)));
+    view.places().setCurrentIndex(view.places().places().index(0, 0));
+    QCoreApplication::processEvents();
+    QVERIFY(view.blocksButton().isHidden());
+    QCOMPARE(view.places().y(), beside);
+    view.resize(700, 480);
+    view.places().setCurrentIndex(view.places().places().index(2, 0));
 
     // With an empty cache nothing is found, and the choice stays.
     view.setAgainst(Against::Empty);
