@@ -211,7 +211,9 @@ void Dock::openDrawer() {
 }
 
 void Dock::setSummary(const QString& text) {
-  if (m_summary != nullptr) m_summary->setText(text);
+  m_summaryText = text;
+  // Of a view that cannot be seen it would say something old.
+  if (m_summary != nullptr) m_summary->setText(m_saysOnlyThat ? QString() : text);
 }
 
 void Dock::setUnreported(const QString& text, bool inItsPlace) {
@@ -240,6 +242,7 @@ void Dock::showUnreported() {
   m_unreported->setSizePolicy(policy);
   m_unreported->setVisible(!m_unreportedText.isEmpty());
   m_view->setVisible(!m_saysOnlyThat);
+  setSummary(m_summaryText);
 }
 
 void Dock::setLit(bool isLit) {

@@ -69,6 +69,7 @@ class Dock : public QDockWidget {
   QVBoxLayout* m_content = nullptr;
   QHBoxLayout* m_title = nullptr;  ///< nullptr: there is no title bar
   QLabel* m_summary = nullptr;
+  QString m_summaryText;
   QLabel* m_unreported = nullptr;  ///< nullptr: there was nothing to say yet
   QString m_unreportedText;
   bool m_saysOnlyThat = false;    ///< in the place of the view

@@ -395,6 +395,13 @@ class TestMainWindow : public QObject {
     QTest::qWait(20);
     QVERIFY(note->isVisible() && note->heightForWidth(note->width()) > 2 * note->fontMetrics().height());
     QCOMPARE(note->height(), note->heightForWidth(note->width()));
+    // What a title says of the view is said with the view only.
+    Dock* const attention = m_window->docks().dock(QStringLiteral("attention"));
+    const auto* summary = attention->findChild<QLabel*>(QStringLiteral("dockSummary"));
+    Q_EMIT attention->view()->summaryChanged(QStringLiteral("run 1"));
+    QCOMPARE(summary->text(), QString());
+    attention->setUnreported({}, false);
+    QCOMPARE(summary->text(), QStringLiteral("run 1"));
     // A tab of the session has all of it.
     m_window->perform(QStringLiteral("file.new"));
     QCOMPARE(said("attention"), QString());
