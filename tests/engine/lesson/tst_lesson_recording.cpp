@@ -44,6 +44,20 @@ void setText(document::Document& document, const char* path, const char* text) {
   document::setOwn(document, id, std::move(own));
 }
 
+Action action(const char* line) {
+  std::vector<Fault> faults;
+  return *readAction(line, 0, faults);
+}
+
+Head headOfRag() {
+  Head head;
+  head.title = "T";
+  head.after = "a";
+  head.minutes = 5;
+  head.queries.push_back({"example:rag.json", 0});
+  return head;
+}
+
 }  // namespace
 
 class TestLessonRecording : public QObject {
@@ -231,13 +245,7 @@ void TestLessonRecording::recordedStepsAreALesson() {
 
 /// What a person typed into the fields, with blanks and line ends where none belong.
 void TestLessonRecording::questionsAndClaimsAreRecorded() {
-  std::vector<Fault> faults;
-  const auto action = [&faults](const char* line) { return *readAction(line, 0, faults); };
-  Head head;
-  head.title = "T";
-  head.after = "a";
-  head.minutes = 5;
-  head.queries.push_back({"example:rag.json", 0});
+  const Head head = headOfRag();
   std::vector<RecordedStep> steps(2);
   steps[0].text = "Read this.";
   steps[0].question = {.kind = Question::Kind::Choice,
@@ -275,13 +283,7 @@ void TestLessonRecording::questionsAndClaimsAreRecorded() {
 
 /// A text with a link to a node stands behind what opens its query: the lesson would not be one otherwise.
 void TestLessonRecording::partsAreThereWhenTheTextSpeaksOfThem() {
-  std::vector<Fault> faults;
-  const auto action = [&faults](const char* line) { return *readAction(line, 0, faults); };
-  Head head;
-  head.title = "T";
-  head.after = "a";
-  head.minutes = 5;
-  head.queries.push_back({"example:rag.json", 0});
+  const Head head = headOfRag();
   std::vector<RecordedStep> steps(1);
   steps[0].text = "See [the question](node:/g/input/cross/2) and [the pool](dock:pool).";
   steps[0].question = {

@@ -114,6 +114,16 @@ Widget* childOf(const QWidget& parent, const char* name) {
   return parent.findChild<Widget*>(QString::fromLatin1(name));
 }
 
+/// A llama-server that finds nothing and counts so many tokens in a prompt.
+Server::Answer countingLlama(const std::atomic<int>& counted) {
+  return [&counted](const QByteArray& request) {
+    QByteArray answer = pieces("Lisbon");
+    answer.replace("\"cache_n\":8,\"prompt_n\":32",
+                   "\"cache_n\":0,\"prompt_n\":" + QByteArray::number(counted.load()));
+    return llama(answer)(request);
+  };
+}
+
 }  // namespace
 
 class TestServers : public QObject {
@@ -390,12 +400,7 @@ class TestServers : public QObject {
   /// The forecast is of the document's server: what it was sent from this window it finds.
   void theForecastIsThatOfTheServer() {
     std::atomic<int> counted = 0;
-    Server server([&counted](const QByteArray& request) {
-      QByteArray answer = pieces("Lisbon");
-      answer.replace("\"cache_n\":8,\"prompt_n\":32",
-                     "\"cache_n\":0,\"prompt_n\":" + QByteArray::number(counted.load()));
-      return llama(answer)(request);
-    });
+    Server server(countingLlama(counted));
     Workspace workspace(test::cpuBackends());
     workspace.servers().put({.name = "gpu-3", .url = server.address()});
     workspace.readServers();
@@ -432,12 +437,7 @@ class TestServers : public QObject {
   /// Figures on nodes are those of the server that answers, or there are none: never the embedded engine's.
   void nodesShowTheTwinOfTheirServer() {
     std::atomic<int> counted = 0;
-    Server server([&counted](const QByteArray& request) {
-      QByteArray answer = pieces("Lisbon");
-      answer.replace("\"cache_n\":8,\"prompt_n\":32",
-                     "\"cache_n\":0,\"prompt_n\":" + QByteArray::number(counted.load()));
-      return llama(answer)(request);
-    });
+    Server server(countingLlama(counted));
     Workspace workspace(test::cpuBackends());
     workspace.servers().put({.name = "gpu-3", .url = server.address()});
     workspace.readServers();
