@@ -489,7 +489,7 @@ class TestServers : public QObject {
       document::setServer(document, root, {});
     });
     chooseServer(*workspace.model(), {});
-    QTRY_VERIFY_WITH_TIMEOUT(onRoot() == nullptr || onRoot()->server.isEmpty(), kServerPatience);
+    QTRY_VERIFY_WITH_TIMEOUT(onRoot() != nullptr && onRoot()->server.isEmpty(), kServerPatience);
   }
 
   void theDialogKeepsAndAsks() {

@@ -37,6 +37,7 @@ class TestBlockTable : public QObject {
   void namesAreWholeInOneSegment();
   void namesOutOfSightLeaveNoScraps();
   void cellsFillTheHeight();
+  void endsBelowTheLastRow();
   void placesAnswerToClicks();
   void clickSelects();
   void keysWalk();
@@ -393,6 +394,19 @@ void TestBlockTable::cellsFillTheHeight() {
       QCOMPARE(layout.at(layout.cell(place).center()), std::optional(place));
     }
   }
+}
+
+/// Links leave every row but the last: what is kept for them would make a table scroll that could be seen
+/// whole.
+void TestBlockTable::endsBelowTheLastRow() {
+  const ui::BlockTable table = tableOf(m_recording->input());
+  const ui::TableLayout layout(table, ui::CellSize::Large, false);
+  const std::size_t last = table.rows.size() - 1;
+  const int numbers = layout.cell({last, 0}).bottom() + 20;
+  const int end = layout.contentSize().height();
+  QVERIFY2(end > numbers && end < numbers + 20, qPrintable(QString::number(end - numbers)));
+  // Five lines of a label begin where the cells do.
+  QVERIFY(end >= layout.cellTop(last) + 5 * 16);
 }
 
 void TestBlockTable::placesAnswerToClicks() {
