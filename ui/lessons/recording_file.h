@@ -36,9 +36,9 @@ struct SavedRecording {
   /// What each run ran, in their order; never null.
   std::vector<std::shared_ptr<const document::Document>> ran{};
   std::shared_ptr<const document::Document> document{};  ///< in view; never null
-  QString title{};
-  QString beside{};
-  std::string layout{};
+  QString title{};                                       ///< of its tab
+  QString beside{};      ///< its file, beside which its relative names are looked up; empty: none
+  std::string layout{};  ///< of the docks: "explain"
 };
 
 QByteArray writeRecording(const SavedRecording& recording);
