@@ -64,6 +64,18 @@ HostWeight::HostWeight(Random& random, std::int64_t rows, std::int64_t columns, 
   fillBlocks(random, compute::infoOf(format), std::span(m_bytes).subspan(misalignment));
 }
 
+void HostWeight::fillCodes(std::byte byte) {
+  const compute::WeightFormatInfo& info = compute::infoOf(m_format);
+  const auto isNumber = [](std::size_t at, std::int32_t place) {
+    return at == static_cast<std::size_t>(place) || at == static_cast<std::size_t>(place) + 1;
+  };
+  for (std::size_t i = m_offset; i < m_bytes.size(); ++i) {
+    const std::size_t at = (i - m_offset) % static_cast<std::size_t>(info.blockBytes);
+    if (isNumber(at, info.factorAt) || (info.rule.hasMinimum && isNumber(at, info.minimumAt))) continue;
+    m_bytes[i] = byte;
+  }
+}
+
 compute::HostMatrix HostWeight::view() const {
   return {m_bytes.data() + m_offset, m_format, m_rows, m_columns};
 }

@@ -49,6 +49,9 @@ class HostWeight {
   HostWeight(Random& random, std::int64_t rows, std::int64_t columns, compute::WeightFormat format,
              std::size_t misalignment = 0);
 
+  /// Sets every byte of a packed format that is not of a block's factor or minimum.
+  void fillCodes(std::byte byte);
+
   compute::HostMatrix view() const;
   /// The values after rounding.
   std::vector<float> values() const;

@@ -15,6 +15,7 @@ namespace {
 // As many chains as a tile of rows has.
 constexpr int kChains = 24;
 constexpr double kLanes = 16;
+constexpr int kAvx2Chains = 12;
 
 double multiplyPairs(std::int64_t rounds, float* sink) {
   __m512 sums[kChains];
@@ -50,15 +51,52 @@ double multiplyBytes(std::int64_t rounds, float* sink) {
 }
 
 }  // namespace
+}  // namespace spanscope::cpu
+HWY_POP_ATTRIBUTES
+
+HWY_PUSH_ATTRIBUTES("avx2,fma")
+namespace spanscope::cpu {
+namespace {
+
+/// Sums in 16 bits: the highest rate, which codes of few bits come near to.
+double multiplyBytesAvx2(std::int64_t rounds, float* sink) {
+  __m256i sums[kAvx2Chains];
+#pragma GCC unroll 12
+  for (int i = 0; i < kAvx2Chains; ++i) sums[i] = _mm256_set1_epi16(static_cast<short>(*sink) + i);
+  const __m256i factor = _mm256_set1_epi8(1);
+  for (std::int64_t round = 0; round < rounds; ++round) {
+#pragma GCC unroll 12
+    for (int i = 0; i < kAvx2Chains; ++i) {
+      __m256i products;
+      // By name: GCC would see that the products are the same every time.
+      asm volatile("vpmaddubsw %2, %2, %1\n\tvpaddw %1, %0, %0"
+                   : "+x"(sums[i]), "=&x"(products)
+                   : "x"(factor));
+    }
+  }
+  __m256i total = sums[0];
+#pragma GCC unroll 12
+  for (int i = 1; i < kAvx2Chains; ++i) total = _mm256_add_epi16(total, sums[i]);
+  *sink = static_cast<float>(_mm256_extract_epi16(total, 0) & 1);
+  return 2.0 * 2.0 * kLanes * kAvx2Chains * static_cast<double>(rounds);
+}
+
+}  // namespace
+}  // namespace spanscope::cpu
+HWY_POP_ATTRIBUTES
+
+namespace spanscope::cpu {
 
 FastLimitKernels fastLimitKernels() {
   const LowPrecision has = lowPrecision();
-  return {.multiplyPairs = has.bf16Pairs ? &multiplyPairs : nullptr,
-          .multiplyBytes = has.byteDots ? &multiplyBytes : nullptr};
+  FastLimitKernels kernels;
+  if (has.bf16Pairs) kernels.multiplyPairs = &multiplyPairs;
+  if (has.byteDots == ByteDots::Vnni) kernels.multiplyBytes = &multiplyBytes;
+  if (has.byteDots == ByteDots::Avx2) kernels.multiplyBytes = &multiplyBytesAvx2;
+  return kernels;
 }
 
 }  // namespace spanscope::cpu
-HWY_POP_ATTRIBUTES
 
 #else
 

@@ -9,15 +9,17 @@ namespace spanscope::cpu {
 
 std::string LowPrecision::words() const {
   std::string words = bf16Pairs ? "bf16 pairs" : "";
-  if (byteDots) words += words.empty() ? "int8 dots" : " and int8 dots";
+  if (byteDots != ByteDots::None) words += words.empty() ? "int8 dots" : " and int8 dots";
   return words;
 }
 
 LowPrecision lowPrecision() {
 #if defined(__x86_64__)
-  if (std::string_view(rowKernels().target) != "AVX3") return {};
+  const std::string_view target = rowKernels().target;
+  if (target == "AVX2") return {.byteDots = ByteDots::Avx2};
+  if (target != "AVX3") return {};
   return {.bf16Pairs = __builtin_cpu_supports("avx512bf16") != 0,
-          .byteDots = __builtin_cpu_supports("avx512vnni") != 0};
+          .byteDots = __builtin_cpu_supports("avx512vnni") != 0 ? ByteDots::Vnni : ByteDots::Avx2};
 #else
   return {};
 #endif

@@ -77,6 +77,8 @@ void packPairs(const float* x, std::int64_t columns, std::int64_t stride, std::u
 
 class PairProduct {
  public:
+  static constexpr int kRowTile = kFastRowTile;
+
   PairProduct(const MatmulJob& job, const MatmulScratch& scratch)
       : m_rows(reinterpret_cast<const std::uint32_t*>(job.packedRows)),
         m_weights(*job.weight, kFastWidth, scratch.arranged),

@@ -13,9 +13,9 @@
 
 namespace spanscope::cpu {
 
-/// Most rows whose sums fit into registers at the same time, with the two vectors of a panel.
+/// Most rows whose sums fit into registers of AVX-512 at the same time, with the two vectors of a panel.
 inline constexpr int kFastRowTile = 12;
-/// Output features of a panel: two vectors.
+/// Output features of a panel: two vectors of AVX-512.
 inline constexpr std::int64_t kFastWidth = 32;
 
 /// For each number of rows from 1 on, the function that Product::multiply<rows> is.
@@ -51,13 +51,14 @@ inline void finishTiles(const MatmulJob& job, std::int64_t firstRow, std::int64_
 
 /// Computes the row tiles [rowBlock · i, …) × panels [panelBlock · j, …) of a job. `Product` is made of a job
 /// and scratch memory, and has
+/// - kRowTile: most rows of a tile;
 /// - take(panel, k, count): part of a panel as it is multiplied with;
 /// - rowsAt(row, rows, k): part of a packed tile of rows;
 /// - multiply<rows>(tile, taken, count, sums, isFirst, isLast): sums[row][width] (+)= Σ over count k, from 0
 ///   on if `isFirst`; `isLast` says that the next panel comes after this tile of rows.
 template <class Product>
 void tileBlock(const MatmulJob& job, std::int64_t i, std::int64_t j, const MatmulScratch& scratch) {
-  static constexpr auto kTable = tileTable<Product>(std::make_integer_sequence<int, kFastRowTile>());
+  static constexpr auto kTable = tileTable<Product>(std::make_integer_sequence<int, Product::kRowTile>());
   const Product product(job, scratch);
   const std::int64_t firstTile = i * job.rowBlock;
   const std::int64_t lastTile = std::min(firstTile + job.rowBlock, job.rowTiles.tiles);
@@ -65,7 +66,7 @@ void tileBlock(const MatmulJob& job, std::int64_t i, std::int64_t j, const Matmu
   const std::int64_t rows = job.rowTiles.begin(lastTile) - firstRow;
   const std::int64_t firstPanel = j * job.panelBlock;
   const std::int64_t panels = std::min(job.panelBlock, job.panels - firstPanel);
-  const std::int64_t sumStride = job.rowBlock * kFastRowTile * kFastWidth;
+  const std::int64_t sumStride = job.rowBlock * Product::kRowTile * kFastWidth;
   for (std::int64_t k = 0; k < job.columns; k += job.columnBlock) {
     const std::int64_t count = std::min(job.columnBlock, job.columns - k);
     for (std::int64_t panel = 0; panel < panels; ++panel) {

@@ -112,20 +112,29 @@ class TestFastProduct : public QObject {
     qInfo("seed %llu", static_cast<unsigned long long>(m_seed));
   }
 
+  /// Each format by each set of instructions that multiplies it so; nothing where none does.
   void isTheSlowSum_data() {
+    QTest::addColumn<qint64>("target");
     QTest::addColumn<int>("number");
-    QTest::newRow("BF16") << static_cast<int>(WeightFormat::BF16);
-    for (const compute::WeightFormatInfo& info : compute::weightFormats()) {
-      if (info.isPacked()) QTest::newRow(info.name) << static_cast<int>(info.format);
+    for (const std::int64_t target : availableInstructionSets()) {
+      const UseInstructionSet use(target);
+      const cpu::LowPrecision has = cpu::lowPrecision();
+      for (const compute::WeightFormatInfo& info : compute::weightFormats()) {
+        const bool isFast = info.format == WeightFormat::BF16
+                                ? has.bf16Pairs
+                                : info.isPacked() && has.byteDots != cpu::ByteDots::None;
+        if (!isFast) continue;
+        QTest::addRow("%s, %s", info.name, shownName(target).c_str())
+            << qint64{target} << static_cast<int>(info.format);
+      }
     }
   }
   /// Of one row and of many, narrow and wide, whatever the threads; the last columns of a pair alone.
   void isTheSlowSum() {
+    QFETCH(qint64, target);
     QFETCH(int, number);
+    const UseInstructionSet use(target);
     const auto format = static_cast<WeightFormat>(number);
-    const cpu::LowPrecision has = cpu::lowPrecision();
-    if (format == WeightFormat::BF16 ? !has.bf16Pairs : !has.byteDots)
-      QSKIP("this processor has no such products");
     Random random(m_seed);
     const std::int64_t block = compute::infoOf(format).blockElements;
     int variant = 0;
@@ -148,9 +157,10 @@ class TestFastProduct : public QObject {
   /// A number that is none, or infinite, must not come out as a finite one.
   void damagedRowsStayDamaged_data() { isTheSlowSum_data(); }
   void damagedRowsStayDamaged() {
+    QFETCH(qint64, target);
     QFETCH(int, number);
+    const UseInstructionSet use(target);
     const auto format = static_cast<WeightFormat>(number);
-    if (!cpu::lowPrecision().isAny()) QSKIP("this processor has no such products");
     Random random(m_seed);
     const auto backend = fastBackend(2);
     for (const float damage :
@@ -182,12 +192,58 @@ class TestFastProduct : public QObject {
     QVERIFY(sameBits(multiply(*fast, c, data), multiply(*plain, c, data)));
   }
 
-  /// So are all on an older processor, and then the two are the same.
-  void olderInstructionSetsComputeInF32() {
-    const std::vector<std::int64_t> sets = availableInstructionSets();
-    for (const std::int64_t target : sets) {
-      if (target == HWY_AVX3) continue;
+  /// The largest codes with the largest activations of one sign, where sums of integers are largest: none
+  /// may run over.
+  void largestNumbersDoNotRunOver_data() { isTheSlowSum_data(); }
+  void largestNumbersDoNotRunOver() {
+    QFETCH(qint64, target);
+    QFETCH(int, number);
+    const UseInstructionSet use(target);
+    const auto format = static_cast<WeightFormat>(number);
+    Random random(m_seed);
+    const auto backend = fastBackend(2);
+    for (const float sign : {1.0F, -1.0F}) {
+      for (const int codes : {0xFF, 0x7F, 0x80, 0}) {
+        for (const std::int64_t rows : {1, 2, 6, 13}) {
+          const Product c{rows, 512, 40, format, false, false};
+          ProductData data = makeData(c, random);
+          std::fill(data.x.begin(), data.x.end(), sign);
+          if (compute::infoOf(format).isPacked()) data.weight.fillCodes(static_cast<std::byte>(codes));
+          QVERIFY2(sameBits(multiply(*backend, c, data), expected(c, data)),
+                   qPrintable(describe(c, "not the slow sum")));
+        }
+      }
+    }
+  }
+
+  /// Sums of integers are exact, so every set of instructions that has them gives the same bits.
+  void instructionSetsAgree_data() {
+    QTest::addColumn<int>("number");
+    for (const compute::WeightFormatInfo& info : compute::weightFormats()) {
+      if (info.isPacked()) QTest::newRow(info.name) << static_cast<int>(info.format);
+    }
+  }
+  void instructionSetsAgree() {
+    QFETCH(int, number);
+    Random random(m_seed);
+    const Product c{13, 768, 70, static_cast<WeightFormat>(number), true, false};
+    const ProductData data = makeData(c, random);
+    std::vector<float> before;
+    for (const std::int64_t target : availableInstructionSets()) {
       const UseInstructionSet use(target);
+      if (cpu::lowPrecision().byteDots == cpu::ByteDots::None) continue;
+      const std::vector<float> result = multiply(*fastBackend(2), c, data);
+      if (!before.empty()) QVERIFY(sameBits(result, before));
+      before = result;
+    }
+    if (before.empty()) QSKIP("this processor has no such products");
+  }
+
+  /// An instruction set without them computes everything in f32, and then the two arithmetics are the same.
+  void olderInstructionSetsComputeInF32() {
+    for (const std::int64_t target : availableInstructionSets()) {
+      const UseInstructionSet use(target);
+      if (cpu::lowPrecision().isAny()) continue;
       Random random(m_seed);
       const auto fast = fastBackend(2);
       const auto plain = test::makeBackend("cpu", 2);

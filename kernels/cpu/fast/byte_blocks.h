@@ -1,0 +1,140 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// What products of bytes have in common for every set of instructions: where the parts of a panel stand, and
+// how a block of a product goes through them.
+//
+// A set of instructions is a type with a template Kernel<format>, which has
+// - kFormat;
+// - kRowTile: most rows whose sums fit into registers at the same time; kMostDirectRows: most rows that are
+//   multiplied with weights which are not stored in between;
+// - kRowLayout: how activations stand;
+// - kTakenPartBytes: of a part as it is multiplied with;
+// - take(shape, panel, k, count, out): takes whole parts of a panel apart;
+// - multiply<rows>(rows, taken, parts, sums, isFirst): sums[row][32] (+)= Σ over those parts;
+// - multiplyPanel<rows>(shape, panel, columns, rows, sums): the same for few rows and a whole panel, whose
+//   parts are multiplied with as they are taken.
+#pragma once
+
+#include "engine/compute/weight_format/weight_format_table.h"
+#include "kernels/cpu/fast/byte_panels.h"
+#include "kernels/cpu/fast/byte_rows.h"
+#include "kernels/cpu/fast/tile_blocks.h"
+
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <utility>
+
+namespace spanscope::cpu {
+
+static_assert(BytePanelShape::kWidth == kFastWidth);
+
+template <compute::WeightFormat kFormat>
+inline constexpr const compute::PackedRule& kRuleOf =
+    compute::kWeightFormats[static_cast<std::size_t>(kFormat)].rule;
+
+/// A part of a panel: where its factors and codes stand.
+struct BytePart {
+  const std::byte* block;
+  const std::byte* part;
+  const std::byte* low;
+  const std::byte* high;
+
+  BytePart(const BytePanelShape& shape, const std::byte* panel, std::int64_t index)
+      : block(panel + index / shape.parts() * shape.blockBytes),
+        part(block + shape.headBytes + index % shape.parts() * shape.partBytes),
+        low(part + shape.partHeadBytes),
+        high(low + shape.lowBytes) {}
+};
+
+/// For tileBlock().
+template <class Kernel>
+class ByteProduct {
+ public:
+  static constexpr int kRowTile = Kernel::kRowTile;
+
+  ByteProduct(const MatmulJob& job, const MatmulScratch& scratch)
+      : m_weight(*job.weight),
+        m_rows(job.packedRows),
+        m_rowBytes(byteRowBytes(*job.weight, Kernel::kRowLayout)),
+        m_room(scratch.arranged),
+        m_taken(reinterpret_cast<std::byte*>(scratch.widened)) {}
+
+  const std::byte* take(std::int64_t panel, std::int64_t k, std::int64_t count) const {
+    const PackedPart part(m_weight, panel, k, count, m_room);
+    Kernel::take(m_weight.byteShape(), part.panelData, part.k, count, m_taken);
+    return m_taken;
+  }
+  const std::byte* rowsAt(std::int64_t row, std::int64_t rows, std::int64_t k) const {
+    return m_rows + row * m_rowBytes + k / kPart * byteRowPartBytes(kPart, Kernel::kRowLayout) * rows;
+  }
+  template <int kRows>
+  static void multiply(const std::byte* rows, const std::byte* taken, std::int64_t count, float* sums,
+                       bool isFirst, bool /*isLast*/) {
+    if (isFirst) std::fill_n(sums, kRows * kFastWidth, 0.0F);
+    Kernel::template multiply<kRows>(rows, taken, count / kPart, sums);
+  }
+
+ private:
+  static constexpr std::int64_t kPart = kRuleOf<Kernel::kFormat>.partElements;
+  const CpuWeight& m_weight;
+  const std::byte* m_rows;
+  std::int64_t m_rowBytes;
+  std::byte* m_room;
+  std::byte* m_taken;
+};
+
+/// For each number of rows from 1 on, the function that Kernel::multiplyPanel<rows> is.
+template <class Kernel, int... kRow>
+constexpr auto bytePanelTable(std::integer_sequence<int, kRow...> /*unused*/) {
+  return std::array{&Kernel::template multiplyPanel<kRow + 1>...};
+}
+
+/// One tile of few rows.
+template <class Kernel>
+void directByteBlock(const MatmulJob& job, std::int64_t j, const MatmulScratch& scratch) {
+  static constexpr auto kTable =
+      bytePanelTable<Kernel>(std::make_integer_sequence<int, Kernel::kMostDirectRows>());
+  const CpuWeight& weight = *job.weight;
+  const std::int64_t rows = job.rowTiles.rows;
+  const std::int64_t firstPanel = j * job.panelBlock;
+  const std::int64_t panels = std::min(job.panelBlock, job.panels - firstPanel);
+  const std::int64_t sumStride = Kernel::kRowTile * kFastWidth;
+  for (std::int64_t panel = 0; panel < panels; ++panel) {
+    const PackedPart whole(weight, firstPanel + panel, 0, job.columns, scratch.arranged);
+    kTable[static_cast<std::size_t>(rows - 1)](weight.byteShape(), whole.panelData, job.columns,
+                                               job.packedRows, scratch.sums + panel * sumStride);
+  }
+  finishTiles(job, 0, rows, firstPanel, panels, scratch.sums, sumStride);
+}
+
+template <class Kernel>
+void byteBlockOf(const MatmulJob& job, std::int64_t i, std::int64_t j, const MatmulScratch& scratch) {
+  if (job.rowTiles.rows <= Kernel::kMostDirectRows) return directByteBlock<Kernel>(job, j, scratch);
+  tileBlock<ByteProduct<Kernel>>(job, i, j, scratch);
+}
+
+using MatmulBlock = decltype(MatmulKernels::block);
+
+template <class Set, std::size_t kIndex>
+constexpr MatmulBlock byteBlockAt() {
+  constexpr compute::WeightFormatInfo kInfo = compute::kWeightFormats[kIndex];
+  if constexpr (kInfo.isPacked()) return &byteBlockOf<typename Set::template Kernel<kInfo.format>>;
+  return nullptr;
+}
+
+template <class Set, std::size_t... kIndex>
+constexpr std::array<MatmulBlock, sizeof...(kIndex)> byteBlockTable(
+    std::index_sequence<kIndex...> /*unused*/) {
+  return {byteBlockAt<Set, kIndex>()...};
+}
+
+/// MatmulKernels::block of a set of instructions.
+template <class Set>
+void byteBlock(const MatmulJob& job, std::int64_t i, std::int64_t j, const MatmulScratch& scratch) {
+  static constexpr auto kTable =
+      byteBlockTable<Set>(std::make_index_sequence<compute::kWeightFormats.size()>());
+  kTable[static_cast<std::size_t>(job.weight->format())](job, i, j, scratch);
+}
+
+}  // namespace spanscope::cpu

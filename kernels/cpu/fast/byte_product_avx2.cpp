@@ -1,0 +1,456 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// A vector has the four k of each of 8 features, so a group of a panel has four vectors.
+//
+// Codes of at most six bits are multiplied as bytes, and their products summed up in 16 bits as long as these
+// hold them whatever the numbers are. Codes of eight bits would not fit even once: they and the activations
+// are widened to 16 bits, whose products are summed up in 32 bits.
+#include "kernels/cpu/fast/byte_kernels.h"
+
+#if defined(__x86_64__)
+#include "hwy/base.h"
+#include "kernels/cpu/fast/byte_blocks.h"
+
+#include <immintrin.h>
+
+#include <algorithm>
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <limits>
+
+HWY_PUSH_ATTRIBUTES("avx2,fma,f16c")
+namespace spanscope::cpu {
+namespace {
+
+using compute::PackedRule;
+using compute::WeightFormat;
+
+constexpr std::int64_t kGroup = BytePanelShape::kGroup;
+constexpr std::int64_t kVector = 32;   ///< bytes
+constexpr std::int64_t kFeatures = 8;  ///< of a vector
+constexpr int kVectors = 4;            ///< of a group
+constexpr int kTogether = 2;           ///< vectors whose sums are in registers beside those of many rows
+constexpr int kMostActivation = 127;
+/// Rows whose sums are all in registers beside the four vectors of a group.
+constexpr int kMostUnrolledRows = 2;
+
+template <WeightFormat kFormat>
+constexpr bool kIsWide = kRuleOf<kFormat>.bits == 8 || kRuleOf<kFormat>.hasTable;
+
+template <WeightFormat kFormat>
+constexpr ByteRowLayout kRowLayoutOf = kIsWide<kFormat> ? ByteRowLayout::Words : ByteRowLayout::Bytes;
+
+/// Groups whose products, two and two added by the instruction itself, fit into 16 bits.
+template <WeightFormat kFormat>
+constexpr int kSummedGroups = std::min(std::numeric_limits<std::int16_t>::max() /
+                                           (((1 << kRuleOf<kFormat>.bits) - 1) * kMostActivation * 2),
+                                       kRuleOf<kFormat>.partElements / static_cast<int>(kGroup));
+
+// Parts as they are multiplied with hold, one after the other: codes as unsigned bytes, [groups][4] vectors,
+// or as words, [groups][2][4] vectors, the first of the two with the first and third k; factors, [32] f32;
+// minima, [32] f32, if the format has any.
+
+template <WeightFormat kFormat>
+constexpr std::int64_t kCodeBytes = kRuleOf<kFormat>.partElements* kFastWidth*(kIsWide<kFormat> ? 2 : 1);
+
+template <WeightFormat kFormat>
+constexpr std::int64_t kTakenBytes = kCodeBytes<kFormat> +
+                                     2 * kFastWidth* static_cast<std::int64_t>(sizeof(float));
+
+__m256 halves(const std::byte* at) {
+  return _mm256_cvtph_ps(_mm_loadu_si128(reinterpret_cast<const __m128i*>(at)));
+}
+__m256 signedBytes(const std::byte* at) {
+  return _mm256_cvtepi32_ps(_mm256_cvtepi8_epi32(_mm_loadl_epi64(reinterpret_cast<const __m128i*>(at))));
+}
+__m256 unsignedBytes(const std::byte* at) {
+  return _mm256_cvtepi32_ps(_mm256_cvtepu8_epi32(_mm_loadl_epi64(reinterpret_cast<const __m128i*>(at))));
+}
+
+/// The values of the table as unsigned bytes.
+template <WeightFormat kFormat>
+__m256i tableVector() {
+  alignas(16) std::uint8_t values[16];
+  for (std::size_t i = 0; i < 16; ++i) values[i] = static_cast<std::uint8_t>(kRuleOf<kFormat>.table[i] + 128);
+  return _mm256_broadcastsi128_si256(_mm_load_si128(reinterpret_cast<const __m128i*>(values)));
+}
+
+__m256i vectorAt(const std::byte* plane, std::int64_t vector) {
+  return _mm256_loadu_si256(reinterpret_cast<const __m256i*>(plane + vector * kVector));
+}
+
+/// `mask` of each byte, shifted down by so many bits.
+__m256i bitsOf(__m256i bytes, unsigned shift, int mask) {
+  return _mm256_and_si256(_mm256_srli_epi16(bytes, static_cast<int>(shift)),
+                          _mm256_set1_epi8(static_cast<char>(mask)));
+}
+
+/// A byte of ones for each of 32 bits that is set.
+__m256i bytesOfBits(const std::byte* at) {
+  std::int32_t bits = 0;
+  std::memcpy(&bits, at, sizeof bits);
+  const __m256i which = _mm256_setr_epi64x(0, 0x0101010101010101, 0x0202020202020202, 0x0303030303030303);
+  const __m256i bit = _mm256_set1_epi64x(static_cast<long long>(0x8040201008040201ULL));
+  return _mm256_cmpeq_epi8(_mm256_and_si256(_mm256_shuffle_epi8(_mm256_set1_epi32(bits), which), bit), bit);
+}
+
+/// The codes of a vector of a group, as unsigned bytes. Of the planes, which byte_panels.h describes, every
+/// vector is two here.
+template <WeightFormat kFormat>
+__m256i codesOf(const BytePart& place, std::int64_t group, unsigned vector) {
+  constexpr const PackedRule& kRule = kRuleOf<kFormat>;
+  const unsigned half = vector / 2;
+  const unsigned part = vector % 2;
+  const auto pair = static_cast<unsigned>(group % 2 * 2) + half;  // place in a vector of two-bit codes
+  if constexpr (kRule.bits == 8) return vectorAt(place.low, kVectors * group + vector);
+  __m256i codes = kRule.bits >= 4 ? bitsOf(vectorAt(place.low, 2 * group + part), 4 * half, 15)
+                                  : bitsOf(vectorAt(place.low, group / 2 * 2 + part), 2 * pair, 3);
+  if constexpr (kRule.bits == 6) {
+    const __m256i upper = bitsOf(vectorAt(place.high, group / 2 * 2 + part), 2 * pair, 3);
+    codes = _mm256_or_si256(codes, _mm256_slli_epi16(upper, 4));
+  }
+  if constexpr (kRule.bits == 5 || kRule.bits == 3) {
+    const __m256i upper = bytesOfBits(place.high + (kVectors * group + vector) * kVector / 8);
+    codes = _mm256_or_si256(codes, _mm256_and_si256(upper, _mm256_set1_epi8(kRule.bits == 5 ? 16 : 4)));
+  }
+  if constexpr (kRule.hasTable) codes = _mm256_shuffle_epi8(tableVector<kFormat>(), codes);
+  return codes;
+}
+
+__m256i firstAndThird(__m256i codes) {
+  return _mm256_and_si256(codes, _mm256_set1_epi16(0xFF));
+}
+__m256i secondAndFourth(__m256i codes) {
+  return _mm256_srli_epi16(codes, 8);
+}
+
+/// Of the part's 8 features from `feature` on.
+template <WeightFormat kFormat>
+HWY_INLINE __m256 factorsOf(const BytePart& place, std::int64_t feature) {
+  const __m256 factors = halves(place.block + 2 * feature);
+  if constexpr (kRuleOf<kFormat>.hasScales) return _mm256_mul_ps(factors, signedBytes(place.part + feature));
+  return factors;
+}
+template <WeightFormat kFormat>
+HWY_INLINE __m256 minimaOf(const BytePart& place, std::int64_t feature) {
+  const __m256 minima = halves(place.block + 2 * (kFastWidth + feature));
+  if constexpr (kRuleOf<kFormat>.hasMinima) {
+    const __m256 product = _mm256_mul_ps(minima, unsignedBytes(place.part + kFastWidth + feature));
+    return _mm256_sub_ps(_mm256_setzero_ps(), product);
+  }
+  return minima;
+}
+
+void storeAt(std::byte* out, __m256i vector) {
+  _mm256_store_si256(reinterpret_cast<__m256i*>(out), vector);
+}
+__m256i loadAt(const std::byte* at) {
+  return _mm256_load_si256(reinterpret_cast<const __m256i*>(at));
+}
+
+template <WeightFormat kFormat>
+void takeCodes(const BytePart& place, std::byte* out) {
+  constexpr std::int64_t kGroups = kRuleOf<kFormat>.partElements / kGroup;
+#pragma GCC unroll 2
+  for (std::int64_t group = 0; group < kGroups; ++group) {
+#pragma GCC unroll 4
+    for (int vector = 0; vector < kVectors; ++vector) {
+      const __m256i codes = codesOf<kFormat>(place, group, static_cast<unsigned>(vector));
+      if constexpr (kIsWide<kFormat>) {
+        storeAt(out + vector * kVector, firstAndThird(codes));
+        storeAt(out + (kVectors + vector) * kVector, secondAndFourth(codes));
+      } else {
+        storeAt(out + vector * kVector, codes);
+      }
+    }
+    out += kVectors * kVector * (kIsWide<kFormat> ? 2 : 1);
+  }
+}
+
+/// Elements k … k + count − 1 of a panel, whole parts.
+template <WeightFormat kFormat>
+void takeParts(const BytePanelShape& shape, const std::byte* panel, std::int64_t k, std::int64_t count,
+               std::byte* out) {
+  constexpr const PackedRule& kRule = kRuleOf<kFormat>;
+  for (std::int64_t part = k / kRule.partElements; part < (k + count) / kRule.partElements; ++part) {
+    const BytePart place(shape, panel, part);
+    takeCodes<kFormat>(place, out);
+    auto* const factors = reinterpret_cast<float*>(out + kCodeBytes<kFormat>);
+    for (std::int64_t feature = 0; feature < kFastWidth; feature += kFeatures) {
+      _mm256_store_ps(factors + feature, factorsOf<kFormat>(place, feature));
+      if constexpr (kRule.hasMinimum)
+        _mm256_store_ps(factors + kFastWidth + feature, minimaOf<kFormat>(place, feature));
+    }
+    out += kTakenBytes<kFormat>;
+  }
+}
+
+/// A part of a tile of rows.
+template <int kRows>
+struct RowPart {
+  const std::int32_t* initial;
+  const float* factors;
+  const float* sums;
+  const std::int32_t* codes;
+
+  explicit RowPart(const std::byte* rows)
+      : initial(reinterpret_cast<const std::int32_t*>(rows)),
+        factors(reinterpret_cast<const float*>(rows) + kRows),
+        sums(factors + kRows),
+        codes(initial + 3 * kRows) {}
+};
+
+/// Codes of a part that was taken apart: of the vectors from `codes` on.
+template <WeightFormat kFormat>
+struct TakenCodes {
+  const std::byte* codes;
+
+  HWY_INLINE __m256i bytes(int group, int vector) const {
+    return loadAt(codes + (group * kVectors + vector) * kVector);
+  }
+  HWY_INLINE __m256i words(int group, int pair, int vector) const {
+    return loadAt(codes + ((2 * group + pair) * kVectors + vector) * kVector);
+  }
+};
+
+/// Codes of a part that are taken as they are multiplied with.
+template <WeightFormat kFormat>
+struct PackedCodes {
+  const BytePart& place;
+
+  HWY_INLINE __m256i bytes(int group, int vector) const {
+    return codesOf<kFormat>(place, group, static_cast<unsigned>(vector));
+  }
+  HWY_INLINE __m256i words(int group, int pair, int vector) const {
+    return pair == 0 ? firstAndThird(bytes(group, vector)) : secondAndFourth(bytes(group, vector));
+  }
+};
+
+// GCC would compute many products before it adds them, and run out of registers.
+
+HWY_INLINE void addProductsOfBytes(__m256i& sums, __m256i weights, __m256i x) {
+  __m256i products;
+  asm("vpmaddubsw %3, %2, %1\n\tvpaddw %1, %0, %0" : "+x"(sums), "=&x"(products) : "x"(weights), "x"(x));
+}
+HWY_INLINE void addProductsOfWords(__m256i& sums, __m256i weights, __m256i x) {
+  __m256i products;
+  asm("vpmaddwd %3, %2, %1\n\tvpaddd %1, %0, %0" : "+x"(sums), "=&x"(products) : "x"(weights), "x"(x));
+}
+
+/// Adds the products of one group to sums in 16 bits, or puts them there.
+template <int kRows, int kCount, class Codes>
+HWY_INLINE void addBytes(const std::int32_t* activations, const Codes& codes, int group, bool isFirst,
+                         __m256i (&sums)[kRows][kCount]) {
+  __m256i weights[kCount];
+#pragma GCC unroll 4
+  for (int v = 0; v < kCount; ++v) weights[v] = codes.bytes(group, v);
+#pragma GCC unroll 6
+  for (int r = 0; r < kRows; ++r) {
+    const __m256i x = _mm256_set1_epi32(activations[group * kRows + r]);
+#pragma GCC unroll 4
+    for (int v = 0; v < kCount; ++v) {
+      if (isFirst)
+        sums[r][v] = _mm256_maddubs_epi16(weights[v], x);
+      else
+        addProductsOfBytes(sums[r][v], weights[v], x);
+    }
+  }
+}
+
+/// Sums of products of bytes of one part, [rows][vectors].
+template <WeightFormat kFormat, int kRows, int kCount, class Codes>
+HWY_INLINE void sumBytes(const RowPart<kRows>& row, const Codes& codes, __m256i (&dots)[kRows][kCount]) {
+  constexpr int kGroups = kRuleOf<kFormat>.partElements / static_cast<int>(kGroup);
+  constexpr int kSummed = kSummedGroups<kFormat>;
+  static_assert(kGroups % kSummed == 0);
+#pragma GCC unroll 4
+  for (int first = 0; first < kGroups; first += kSummed) {
+    __m256i sums[kRows][kCount];
+    addBytes(row.codes, codes, first, true, sums);
+    if constexpr (kRows <= kMostUnrolledRows) {
+#pragma GCC unroll 8
+      for (int group = 1; group < kSummed; ++group) addBytes(row.codes, codes, first + group, false, sums);
+    } else {
+#pragma GCC unroll 1
+      for (int group = 1; group < kSummed; ++group) addBytes(row.codes, codes, first + group, false, sums);
+    }
+#pragma GCC unroll 6
+    for (int r = 0; r < kRows; ++r) {
+#pragma GCC unroll 4
+      for (int v = 0; v < kCount; ++v) {
+        const __m256i sum = _mm256_madd_epi16(sums[r][v], _mm256_set1_epi16(1));
+        if (first != 0)
+          dots[r][v] = _mm256_add_epi32(dots[r][v], sum);
+        else if (kRuleOf<kFormat>.offset != 0)
+          dots[r][v] = _mm256_add_epi32(_mm256_set1_epi32(row.initial[r]), sum);
+        else
+          dots[r][v] = sum;
+      }
+    }
+  }
+}
+
+/// The same of words.
+template <WeightFormat kFormat, int kRows, int kCount, class Codes>
+HWY_INLINE void sumWords(const RowPart<kRows>& row, const Codes& codes, __m256i (&dots)[kRows][kCount]) {
+  constexpr int kGroups = kRuleOf<kFormat>.partElements / static_cast<int>(kGroup);
+#pragma GCC unroll 6
+  for (int r = 0; r < kRows; ++r) {
+#pragma GCC unroll 4
+    for (int v = 0; v < kCount; ++v) dots[r][v] = _mm256_set1_epi32(row.initial[r]);
+  }
+#pragma GCC unroll 1
+  for (int group = 0; group < kGroups; ++group) {
+#pragma GCC unroll 2
+    for (int pair = 0; pair < 2; ++pair) {
+      __m256i weights[kCount];
+#pragma GCC unroll 4
+      for (int v = 0; v < kCount; ++v) weights[v] = codes.words(group, pair, v);
+#pragma GCC unroll 6
+      for (int r = 0; r < kRows; ++r) {
+        const __m256i x = _mm256_set1_epi32(row.codes[(2 * group + pair) * kRows + r]);
+#pragma GCC unroll 4
+        for (int v = 0; v < kCount; ++v) addProductsOfWords(dots[r][v], weights[v], x);
+      }
+    }
+  }
+}
+
+template <WeightFormat kFormat, int kRows, int kCount, class Codes>
+HWY_INLINE void sumPart(const RowPart<kRows>& row, const Codes& codes, __m256i (&dots)[kRows][kCount]) {
+  if constexpr (kIsWide<kFormat>)
+    sumWords<kFormat>(row, codes, dots);
+  else
+    sumBytes<kFormat>(row, codes, dots);
+}
+
+/// sums[row][32] += Σ over `parts` parts of a tile of rows and a panel.
+template <WeightFormat kFormat, int kRows>
+void multiplyParts(const std::byte* rows, const std::byte* panel, std::int64_t parts, float* sums) {
+  constexpr const PackedRule& kRule = kRuleOf<kFormat>;
+  for (std::int64_t part = 0; part < parts; ++part) {
+    const RowPart<kRows> row(rows);
+    const auto* const weights = reinterpret_cast<const float*>(panel + kCodeBytes<kFormat>);
+#pragma GCC unroll 1
+    for (int vector = 0; vector < kVectors; vector += kTogether) {
+      const std::byte* const codes = panel + vector * kVector;
+      __m256i dots[kRows][kTogether];
+      sumPart<kFormat>(row, TakenCodes<kFormat>{codes}, dots);
+#pragma GCC unroll 2
+      for (int v = 0; v < kTogether; ++v) {
+        const std::int64_t feature = (vector + v) * kFeatures;
+        const __m256 weight = _mm256_load_ps(weights + feature);
+#pragma GCC unroll 6
+        for (int r = 0; r < kRows; ++r) {
+          float* const sum = sums + r * kFastWidth + feature;
+          const __m256 dot = _mm256_mul_ps(_mm256_cvtepi32_ps(dots[r][v]), _mm256_set1_ps(row.factors[r]));
+          __m256 value = _mm256_fmadd_ps(weight, dot, _mm256_loadu_ps(sum));
+          if constexpr (kRule.hasMinimum) {
+            const __m256 minimum = _mm256_load_ps(weights + kFastWidth + feature);
+            value = _mm256_fmadd_ps(minimum, _mm256_set1_ps(row.sums[r]), value);
+          }
+          _mm256_storeu_ps(sum, value);
+        }
+      }
+      // The compiler would keep the sums, of which there are more than registers, in memory of its own.
+      std::atomic_signal_fence(std::memory_order_seq_cst);
+    }
+    rows += byteRowPartBytes(kRule.partElements, kRowLayoutOf<kFormat>) * kRows;
+    panel += kTakenBytes<kFormat>;
+  }
+}
+
+/// sums[row][32] = Σ over a whole panel, whose parts are multiplied with as they are taken.
+template <WeightFormat kFormat, int kRows>
+void multiplyWhole(const BytePanelShape& shape, const std::byte* panel, std::int64_t columns,
+                   const std::byte* rows, float* sums) {
+  constexpr const PackedRule& kRule = kRuleOf<kFormat>;
+  __m256 acc[kRows][kVectors];
+#pragma GCC unroll 4
+  for (int r = 0; r < kRows; ++r) {
+#pragma GCC unroll 4
+    for (int v = 0; v < kVectors; ++v) acc[r][v] = _mm256_setzero_ps();
+  }
+  for (std::int64_t part = 0; part < columns / kRule.partElements; ++part) {
+    const BytePart place(shape, panel, part);
+    const RowPart<kRows> row(rows);
+    __m256i dots[kRows][kVectors];
+    sumPart<kFormat>(row, PackedCodes<kFormat>{place}, dots);
+#pragma GCC unroll 4
+    for (int v = 0; v < kVectors; ++v) {
+      const std::int64_t feature = v * kFeatures;
+      const __m256 weight = factorsOf<kFormat>(place, feature);
+#pragma GCC unroll 4
+      for (int r = 0; r < kRows; ++r) {
+        const __m256 dot = _mm256_mul_ps(_mm256_cvtepi32_ps(dots[r][v]), _mm256_set1_ps(row.factors[r]));
+        acc[r][v] = _mm256_fmadd_ps(weight, dot, acc[r][v]);
+        if constexpr (kRule.hasMinimum)
+          acc[r][v] =
+              _mm256_fmadd_ps(minimaOf<kFormat>(place, feature), _mm256_set1_ps(row.sums[r]), acc[r][v]);
+      }
+    }
+    rows += byteRowPartBytes(kRule.partElements, kRowLayoutOf<kFormat>) * kRows;
+  }
+#pragma GCC unroll 4
+  for (int r = 0; r < kRows; ++r) {
+#pragma GCC unroll 4
+    for (int v = 0; v < kVectors; ++v) _mm256_storeu_ps(sums + r * kFastWidth + v * kFeatures, acc[r][v]);
+  }
+}
+
+template <WeightFormat kOfFormat>
+struct Avx2Kernel {
+  static constexpr WeightFormat kFormat = kOfFormat;
+  static constexpr int kRowTile = 6;
+  static constexpr int kMostDirectRows = kMostUnrolledRows;
+  static constexpr ByteRowLayout kRowLayout = kRowLayoutOf<kFormat>;
+
+  static void take(const BytePanelShape& shape, const std::byte* panel, std::int64_t k, std::int64_t count,
+                   std::byte* out) {
+    takeParts<kFormat>(shape, panel, k, count, out);
+  }
+  template <int kRows>
+  static void multiply(const std::byte* rows, const std::byte* taken, std::int64_t parts, float* sums) {
+    multiplyParts<kFormat, kRows>(rows, taken, parts, sums);
+  }
+  template <int kRows>
+  static void multiplyPanel(const BytePanelShape& shape, const std::byte* panel, std::int64_t columns,
+                            const std::byte* rows, float* sums) {
+    multiplyWhole<kFormat, kRows>(shape, panel, columns, rows, sums);
+  }
+};
+
+struct Avx2 {
+  template <WeightFormat kFormat>
+  using Kernel = Avx2Kernel<kFormat>;
+};
+
+ByteRowLayout rowLayoutFor(const CpuWeight& weight) {
+  const PackedRule& rule = compute::infoOf(weight.format()).rule;
+  return rule.bits == 8 || rule.hasTable ? ByteRowLayout::Words : ByteRowLayout::Bytes;
+}
+
+std::int64_t packedRowBytes(const CpuWeight& weight) {
+  return byteRowBytes(weight, rowLayoutFor(weight));
+}
+
+void packRows(const CpuWeight& weight, const float* x, const RowTiles& rowTiles, std::int64_t first,
+              std::int64_t last, std::byte* packed) {
+  packByteRows(weight, rowLayoutFor(weight), x, rowTiles, first, last, packed);
+}
+
+}  // namespace
+
+MatmulKernels avx2ByteKernels() {
+  return {.panelWidth = kFastWidth,
+          .rowTile = Avx2Kernel<WeightFormat::Q8_0>::kRowTile,
+          .mostPanels = 1,
+          .packedRowBytes = &packedRowBytes,
+          .packRows = &packRows,
+          .block = &byteBlock<Avx2>};
+}
+
+}  // namespace spanscope::cpu
+HWY_POP_ATTRIBUTES
+#endif
