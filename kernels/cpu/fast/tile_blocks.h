@@ -36,7 +36,11 @@ inline void finishTiles(const MatmulJob& job, std::int64_t firstRow, std::int64_
       const std::int64_t count = std::min(kFastWidth, job.features - feature);
       float* const out = outRow + feature;
       if (job.bias == nullptr && !job.accumulate) {
-        std::copy_n(sum, count, out);
+        // Of a size that is known here, the copy needs no call.
+        if (count == kFastWidth)
+          std::copy_n(sum, kFastWidth, out);
+        else
+          std::copy_n(sum, count, out);
         continue;
       }
       for (std::int64_t i = 0; i < count; ++i) {
