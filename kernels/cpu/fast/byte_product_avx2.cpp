@@ -32,6 +32,9 @@ constexpr std::int64_t kFeatures = 8;  ///< of a vector
 constexpr int kVectors = 4;            ///< of a group
 constexpr int kTogether = 2;           ///< vectors whose sums are in registers beside those of many rows
 constexpr int kMostActivation = 127;
+/// How far ahead of the arithmetic a stream of weights is asked for, in bytes.
+constexpr std::int64_t kAhead = 1024;
+constexpr std::int64_t kLine = 64;
 /// Rows whose sums are all in registers beside the four vectors of a group.
 constexpr int kMostUnrolledRows = 2;
 
@@ -374,6 +377,8 @@ void multiplyWhole(const BytePanelShape& shape, const std::byte* panel, std::int
   }
   for (std::int64_t part = 0; part < columns / kRule.partElements; ++part) {
     const BytePart place(shape, panel, part);
+    for (std::int64_t at = kAhead; at < kAhead + shape.partBytes; at += kLine)
+      _mm_prefetch(reinterpret_cast<const char*>(place.part) + at, _MM_HINT_T0);
     const RowPart<kRows> row(rows);
     __m256i dots[kRows][kVectors];
     sumPart<kFormat>(row, PackedCodes<kFormat>{place}, dots);
