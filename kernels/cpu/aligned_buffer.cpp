@@ -3,6 +3,7 @@
 
 #include "engine/base/error.h"
 
+#include <cstdlib>
 #include <limits>
 #include <string>
 
@@ -35,7 +36,7 @@ AlignedBuffer::AlignedBuffer(std::size_t bytes, const char* what) {
   if (data == nullptr) {
     throw Failure(Error{"", what, "not enough memory", std::to_string(bytes) + " bytes"});
   }
-  m_data.reset(data);
+  m_data.reset(data, [](std::byte* memory) { std::free(memory); });  // NOLINT: from std::aligned_alloc
   m_size = bytes;
 }
 

@@ -3,8 +3,8 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <cstdlib>
 #include <memory>
+#include <utility>
 
 namespace spanscope::cpu {
 
@@ -17,6 +17,16 @@ class AlignedBuffer {
   static constexpr std::size_t kTail = 512;
 
   AlignedBuffer() = default;
+  AlignedBuffer(AlignedBuffer&& other) noexcept
+      : m_data(std::move(other.m_data)), m_size(std::exchange(other.m_size, 0)) {}
+  AlignedBuffer& operator=(AlignedBuffer&& other) noexcept {
+    m_data = std::move(other.m_data);
+    m_size = std::exchange(other.m_size, 0);
+    return *this;
+  }
+  AlignedBuffer(const AlignedBuffer&) = delete;
+  AlignedBuffer& operator=(const AlignedBuffer&) = delete;
+  ~AlignedBuffer() = default;
   /// Throws Failure that names `what` and the number of bytes, if the memory cannot be allocated.
   AlignedBuffer(std::size_t bytes, const char* what);
 
@@ -36,11 +46,9 @@ class AlignedBuffer {
   }
 
  private:
-  struct Free {
-    void operator()(std::byte* data) const { std::free(data); }  // NOLINT: from std::aligned_alloc
-  };
+  friend class BufferArena;
 
-  std::unique_ptr<std::byte, Free> m_data;
+  std::shared_ptr<std::byte> m_data;  ///< of its own, or part of a larger piece
   std::size_t m_size = 0;
 };
 

@@ -80,13 +80,13 @@ class CpuBackend final : public compute::Backend {
     switch (use) {
       case compute::WeightUse::Matrix:
       case compute::WeightUse::Logits:
-        return makePanels(matrix, m_matmul.layoutFor(matrix.format), m_executor.pool());
+        return makePanels(matrix, m_matmul.layoutFor(matrix.format), m_arena, m_executor.pool());
       case compute::WeightUse::Embedding:
-        return makeRows(matrix, matrix.format);
+        return makeRows(matrix, matrix.format, m_arena);
       case compute::WeightUse::Vector: {
         compute::HostMatrix vector = matrix;
         vector.stays = false;  // they are small, and read as whole vectors
-        return makeRows(vector, WeightFormat::F32);
+        return makeRows(vector, WeightFormat::F32, m_arena);
       }
     }
     return nullptr;
@@ -94,7 +94,7 @@ class CpuBackend final : public compute::Backend {
 
   void own(compute::Weight& weight) override {
     settle();
-    static_cast<CpuWeight&>(weight).own(m_executor.pool());
+    static_cast<CpuWeight&>(weight).own(m_arena, m_executor.pool());
   }
 
   std::unique_ptr<compute::KvStore> makeKvStore(const compute::KvShape& shape) override {
@@ -299,6 +299,7 @@ class CpuBackend final : public compute::Backend {
   }
 
   Executor m_executor;
+  BufferArena m_arena;
   RowKernels m_rowKernels;
   Matmul m_matmul;
   Attention m_attention;

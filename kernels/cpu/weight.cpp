@@ -179,7 +179,8 @@ void packPanel(const PanelSource& source, std::int64_t panel, T* out) {
 
 }  // namespace
 
-std::unique_ptr<CpuWeight> makeRows(const compute::HostMatrix& matrix, WeightFormat format) {
+std::unique_ptr<CpuWeight> makeRows(const compute::HostMatrix& matrix, WeightFormat format,
+                                    BufferArena& arena) {
   check(matrix);
   auto weight = std::make_unique<CpuWeight>();
   const std::size_t rowBytes = compute::bytesOf(format, matrix.columns);
@@ -192,7 +193,7 @@ std::unique_ptr<CpuWeight> makeRows(const compute::HostMatrix& matrix, WeightFor
     weight->m_source = matrix;
     return weight;
   }
-  weight->m_buffer = AlignedBuffer(weight->m_bytes, "weight");
+  weight->m_buffer = arena.take(weight->m_bytes, "weight");
   if (format == matrix.format) {
     std::memcpy(weight->m_buffer.as<std::byte>(), matrix.data, weight->m_buffer.size());
   } else {
@@ -202,7 +203,7 @@ std::unique_ptr<CpuWeight> makeRows(const compute::HostMatrix& matrix, WeightFor
 }
 
 std::unique_ptr<CpuWeight> makePanels(const compute::HostMatrix& matrix, const PanelLayout& layout,
-                                      ThreadPool& pool) {
+                                      BufferArena& arena, ThreadPool& pool) {
   check(matrix);
   using Layout = CpuWeight::Layout;
   auto weight = std::make_unique<CpuWeight>();
@@ -228,13 +229,13 @@ std::unique_ptr<CpuWeight> makePanels(const compute::HostMatrix& matrix, const P
   }
   target.m_bytes = checkedBytes("weight", target.panels(), target.m_panelBytes);
   target.m_source = matrix;
-  if (!matrix.stays) target.own(pool);
+  if (!matrix.stays) target.own(arena, pool);
   return weight;
 }
 
-void CpuWeight::own(ThreadPool& pool) {
+void CpuWeight::own(BufferArena& arena, ThreadPool& pool) {
   if (!isBorrowed()) return;
-  AlignedBuffer buffer(m_bytes, "weight");
+  AlignedBuffer buffer = arena.take(m_bytes, "weight");
   auto* const all = buffer.as<std::byte>();
   if (m_layout == Layout::Rows) {
     std::memcpy(all, m_source.data, m_bytes);

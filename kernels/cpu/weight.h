@@ -3,6 +3,7 @@
 
 #include "engine/compute/backend.h"
 #include "kernels/cpu/aligned_buffer.h"
+#include "kernels/cpu/buffer_arena.h"
 #include "kernels/cpu/fast/byte_panels.h"
 #include "kernels/cpu/packed_panels.h"
 #include "kernels/cpu/thread_pool.h"
@@ -42,7 +43,7 @@ class CpuWeight final : public compute::Weight {
   std::size_t bytes() const override { return m_bytes; }
   bool isBorrowed() const override { return m_source.data != nullptr; }
   /// Takes the data over; see Backend::own().
-  void own(ThreadPool& pool);
+  void own(BufferArena& arena, ThreadPool& pool);
 
   Layout layout() const { return m_layout; }
   compute::WeightFormat format() const { return m_format; }
@@ -66,9 +67,10 @@ class CpuWeight final : public compute::Weight {
   void arrange(std::int64_t panel, std::int64_t k, std::int64_t count, std::byte* out) const;
 
  private:
-  friend std::unique_ptr<CpuWeight> makeRows(const compute::HostMatrix& matrix, compute::WeightFormat format);
+  friend std::unique_ptr<CpuWeight> makeRows(const compute::HostMatrix& matrix, compute::WeightFormat format,
+                                             BufferArena& arena);
   friend std::unique_ptr<CpuWeight> makePanels(const compute::HostMatrix& matrix, const PanelLayout& panels,
-                                               ThreadPool& pool);
+                                               BufferArena& arena, ThreadPool& pool);
 
   std::int64_t panels() const { return (m_rows - 1) / m_width + 1; }
 
@@ -94,11 +96,12 @@ struct PanelLayout {
 /// Keeps the order of the checkpoint. `format` is that of the matrix, or F32. makeRows() and makePanels()
 /// throw Failure for absurd sizes or if the memory cannot be allocated. They borrow data that stays if it is
 /// in that format; panels of packed formats are never borrowed.
-std::unique_ptr<CpuWeight> makeRows(const compute::HostMatrix& matrix, compute::WeightFormat format);
+std::unique_ptr<CpuWeight> makeRows(const compute::HostMatrix& matrix, compute::WeightFormat format,
+                                    BufferArena& arena);
 
 /// Packs panels. They keep the checkpoint's format, which must be one that the layout is for.
 std::unique_ptr<CpuWeight> makePanels(const compute::HostMatrix& matrix, const PanelLayout& panels,
-                                      ThreadPool& pool);
+                                      BufferArena& arena, ThreadPool& pool);
 
 /// The panels of a weight of f32, f16 or bf16, part by part, as they are multiplied with: where they lie in
 /// memory, or, of a borrowed weight, arranged in `room` first.

@@ -62,7 +62,8 @@ namespace {
 double multiplyBytesAvx2(std::int64_t rounds, float* sink) {
   __m256i sums[kAvx2Chains];
 #pragma GCC unroll 12
-  for (int i = 0; i < kAvx2Chains; ++i) sums[i] = _mm256_set1_epi16(static_cast<short>(*sink) + i);
+  for (int i = 0; i < kAvx2Chains; ++i)
+    sums[i] = _mm256_set1_epi16(static_cast<std::int16_t>(static_cast<int>(*sink) + i));
   const __m256i factor = _mm256_set1_epi8(1);
   for (std::int64_t round = 0; round < rounds; ++round) {
 #pragma GCC unroll 12
