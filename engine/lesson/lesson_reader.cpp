@@ -70,6 +70,18 @@ std::vector<Line> wordsOf(Line line) {
   return words;
 }
 
+/// The bar between what a choice says and the comparison that makes it right: the last one that is not within
+/// a text in quotes of the comparison. npos: there is none.
+std::size_t barOfChoice(std::string_view text) {
+  bool isWithin = false;
+  for (std::size_t i = text.size(); i > 0; --i) {
+    if (text[i - 1] == '"') isWithin = !isWithin;
+    if (text[i - 1] == '|' && !isWithin) return i - 1;
+  }
+  // A quote without its other: reading the comparison says so.
+  return text.rfind('|');
+}
+
 class LessonReader {
  public:
   explicit LessonReader(std::string_view text) : m_text(text), m_lines(linesOf(text)) {}
@@ -387,7 +399,7 @@ class LessonReader {
   }
 
   void readChoice(Question& question, const Line& value) {
-    const std::size_t bar = value.text.rfind('|');
+    const std::size_t bar = barOfChoice(value.text);
     if (bar == std::string_view::npos || bare({value.text.substr(0, bar), 0}).text.empty()) {
       fault(value.offset, query::inQuotes(value.text), "a text, | and the comparison that makes it right");
       m_isChoiceFaulty = true;

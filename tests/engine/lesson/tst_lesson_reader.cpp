@@ -40,6 +40,8 @@ class TestLessonReader : public QObject {
 
  private Q_SLOTS:
   void allOfIt();
+  void barsOfChoices_data();
+  void barsOfChoices();
   void linesMayEndAsOnWindows();
   void faults_data();
   void faults();
@@ -95,6 +97,39 @@ void TestLessonReader::allOfIt() {
   const ClaimList& claims = std::get<ClaimList>(second.blocks[2]);
   QCOMPARE(claims.claims.size(), std::size_t{1});
   QVERIFY(claims.where && claims.where->written == "run 1: model = \"tiny\"");
+}
+
+void TestLessonReader::barsOfChoices_data() {
+  QTest::addColumn<QString>("line");
+  QTest::addColumn<QString>("text");
+  QTest::addColumn<QString>("comparison");
+  QTest::newRow("one bar") << "a | run 1: policy = \"spans\""
+                           << "a"
+                           << "run 1: policy = \"spans\"";
+  QTest::newRow("a bar in what is said") << "a | b | run 1: blocks = 1"
+                                         << "a | b"
+                                         << "run 1: blocks = 1";
+  QTest::newRow("a bar in a compared text") << "a | run 1: model = \"b | c\""
+                                            << "a"
+                                            << "run 1: model = \"b | c\"";
+  QTest::newRow("bars in both") << "a | \"b | run 1: model = \"|\""
+                                << "a | \"b"
+                                << "run 1: model = \"|\"";
+}
+
+void TestLessonReader::barsOfChoices() {
+  QFETCH(QString, line);
+  QFETCH(QString, text);
+  QFETCH(QString, comparison);
+  const std::string lesson =
+      kHead +
+      "## 1. First\n\n```do\nopen a.json\nrun\n```\n\n```question\nWhich?\nchoice: " + line.toStdString() +
+      "\nchoice: z | run 1: blocks = 0\n```\n";
+  const ReadLesson read = readLesson(lesson);
+  QCOMPARE(saidOf(lesson), QStringList());
+  const Question& question = std::get<Question>(read.lesson.steps.front().blocks.back());
+  QCOMPARE(QString::fromStdString(question.choices.front().text), text);
+  QCOMPARE(QString::fromStdString(question.choices.front().isRight.written), comparison);
 }
 
 void TestLessonReader::linesMayEndAsOnWindows() {
