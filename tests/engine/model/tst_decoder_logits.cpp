@@ -231,7 +231,8 @@ class TestDecoderLogits : public QObject {
     const Golden golden = readGolden("bf16_gqa_tied");
     const Model plain(dataDirectory("bf16_gqa_tied"), "cpu");
     const Model fast(dataDirectory("bf16_gqa_tied"), kFast);
-    const bool isSame = plain.backend->info().numericRevision == fast.backend->info().numericRevision;
+    // A processor with products of bytes alone computes with these weights in f32.
+    const bool isSame = fast.backend->info().name.find("bf16 pairs") == std::string::npos;
     const auto logits = fast.run(golden.ids, golden.segments, 16).logits;
     QCOMPARE(logits == plain.run(golden.ids, golden.segments, 16).logits, isSame);
     // Whatever is computed beside a row.
