@@ -112,10 +112,11 @@ class TestFastProduct : public QObject {
     qInfo("seed %llu", static_cast<unsigned long long>(m_seed));
   }
 
-  /// Each format by each set of instructions that multiplies it so; nothing where none does.
+  /// Each format by each set of instructions that multiplies it so.
   void isTheSlowSum_data() {
     QTest::addColumn<qint64>("target");
     QTest::addColumn<int>("number");
+    bool isAny = false;
     for (const std::int64_t target : availableInstructionSets()) {
       const UseInstructionSet use(target);
       const cpu::LowPrecision has = cpu::lowPrecision();
@@ -126,8 +127,10 @@ class TestFastProduct : public QObject {
         if (!isFast) continue;
         QTest::addRow("%s, %s", info.name, shownName(target).c_str())
             << qint64{target} << static_cast<int>(info.format);
+        isAny = true;
       }
     }
+    if (!isAny) QSKIP("this processor has no such products");
   }
   /// Of one row and of many, narrow and wide, whatever the threads; the last columns of a pair alone.
   void isTheSlowSum() {
