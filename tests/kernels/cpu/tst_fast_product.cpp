@@ -157,6 +157,15 @@ class TestFastProduct : public QObject {
     }
   }
 
+  /// Every processor with AVX2 has products of bytes, and with AVX-512, too.
+  void bytesNeedAvx2() {
+    for (const std::int64_t target : availableInstructionSets()) {
+      const UseInstructionSet use(target);
+      const bool hasBytes = cpu::lowPrecision().byteDots != cpu::ByteDots::None;
+      QCOMPARE(hasBytes, target == HWY_AVX3 || target == HWY_AVX2);
+    }
+  }
+
   /// A number that is none, or infinite, must not come out as a finite one.
   void damagedRowsStayDamaged_data() { isTheSlowSum_data(); }
   void damagedRowsStayDamaged() {
