@@ -1,14 +1,19 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "tests/ui/pictures/picture_scene.h"
 
+#include "engine/trace/event_fields.h"
 #include "engine/workbench/document/edits.h"
 #include "tests/ui/views/common/recorded_runs.h"
 #include "tests/ui/views/common/retrieving_runs.h"
 #include "ui/views/common/request_blocks.h"
 
 #include <cstdint>
+#include <map>
 #include <memory>
+#include <random>
+#include <ranges>
 #include <string>
+#include <type_traits>
 #include <utility>
 #include <variant>
 
@@ -19,6 +24,39 @@ constexpr std::int64_t kStep = 1'000'000;  // nanoseconds between two events
 constexpr std::int64_t kPass = 800'000;    // nanoseconds of a forward pass
 constexpr double kFirstToken = 0.012;      // seconds
 constexpr double kBetweenTokens = 0.001;   // seconds
+
+/// Keys by the order in which they appear: those of a run depend on the processor's instruction set, which is
+/// part of the cache's fingerprint.
+class PinnedKeys {
+ public:
+  void pin(trace::Event& event) {
+    std::visit([this](auto& payload) { fields(*this, payload); }, event.payload);
+  }
+
+  /// A member of an event, or of what an event holds.
+  template <class T>
+  void operator()(const char* /*name*/, T& member) {
+    if constexpr (std::is_same_v<T, trace::BlockKey>) {
+      rename(member);
+    } else if constexpr (requires { fields(std::declval<PinnedKeys&>(), member); }) {
+      fields(*this, member);
+    } else if constexpr (std::ranges::range<T>) {
+      if constexpr (std::is_class_v<std::ranges::range_value_t<T>>) {
+        for (auto& part : member) (*this)("", part);
+      }
+    }
+  }
+
+ private:
+  std::map<std::pair<std::uint64_t, std::uint64_t>, std::uint64_t> m_order;
+
+  void rename(trace::BlockKey& key) {
+    if (key == trace::BlockKey()) return;  // of a block that is not cached
+    const std::uint64_t index = m_order.try_emplace({key.high, key.low}, m_order.size() + 1).first->second;
+    std::mt19937_64 digits(index);
+    key = {.high = digits(), .low = digits()};
+  }
+};
 
 /// The clock and the machine of a picture, whatever those of the run were.
 void pin(trace::Event& event, std::int64_t index) {
@@ -44,7 +82,11 @@ ui::ViewInput sceneOf(const document::Document& document) {
   recorder.run(swapped(document));
   Recorded recorded = recorder.recorded();
   std::int64_t index = 0;
-  for (trace::Event& event : recorded.events) pin(event, index++);
+  PinnedKeys keys;
+  for (trace::Event& event : recorded.events) {
+    pin(event, index++);
+    keys.pin(event);
+  }
   ui::ViewInput input = recorded.input();
   input.forecast = recorder.forecast(document);
   return input;
