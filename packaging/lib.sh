@@ -86,11 +86,16 @@ install_dependencies() {
 # Configures a preset and builds a target. $1: the preset; $2: the target, e.g. all.
 build() {
   local preset=$1 target=$2 folder=build/$1 werror=OFF
-  if [[ ${CI:-} == true ]]; then werror=ON; fi
+  if [[ ${CI:-} == true ]]; then
+    werror=ON
+    # The compiler collects garbage later, which takes half a gigabyte more and a tenth of the time less.
+    export CXXFLAGS=--param=ggc-min-heapsize=524288
+  fi
   local -a launcher=(-DCMAKE_CXX_COMPILER_LAUNCHER=)
   if command -v ccache >/dev/null; then
-    # Precompiled headers, whose list has just been written, need the sloppiness to be found in the cache.
-    launcher=("-DCMAKE_CXX_COMPILER_LAUNCHER=env;CCACHE_SLOPPINESS=pch_defines,time_macros,include_file_mtime,include_file_ctime;ccache")
+    # Precompiled headers, whose list has just been written, need the sloppiness to be found in the cache. What is not
+    # found is compiled without being preprocessed before.
+    launcher=("-DCMAKE_CXX_COMPILER_LAUNCHER=env;CCACHE_DEPEND=true;CCACHE_SLOPPINESS=pch_defines,time_macros,include_file_mtime,include_file_ctime;ccache")
     if [[ ! -w ${HOME:-/nonexistent} ]]; then export CCACHE_DIR=$PWD/build/ccache; fi
   fi
 
