@@ -10,8 +10,10 @@
 // - kTakenPartBytes: of a part as it is multiplied with;
 // - take(shape, panel, k, count, out): takes whole parts of a panel apart;
 // - multiply<rows>(rows, taken, parts, sums, isFirst): sums[row][32] (+)= Σ over those parts;
-// - multiplyPanel<rows>(shape, panel, columns, rows, sums): the same for few rows and a whole panel, whose
-//   parts are multiplied with as they are taken.
+// - kStreams: places of memory from which one row has a core read at the same time;
+// - multiplyPanels<rows>(shape, panels, columns, rows, sums): for few rows and whole panels, one or kStreams
+// of
+//   them, whose parts are multiplied with as they are taken.
 #pragma once
 
 #include "engine/compute/weight_format/weight_format_table.h"
@@ -84,10 +86,16 @@ class ByteProduct {
   std::byte* m_taken;
 };
 
-/// For each number of rows from 1 on, the function that Kernel::multiplyPanel<rows> is.
+template <class Kernel, std::size_t kPanels>
+using MultiplyPanels = void (*)(const BytePanelShape& shape,
+                                const std::array<const std::byte*, kPanels>& panels, std::int64_t columns,
+                                const std::byte* rows, const std::array<float*, kPanels>& sums);
+
+/// For each number of rows from 1 on, the function that Kernel::multiplyPanels<rows> is for one panel.
 template <class Kernel, int... kRow>
 constexpr auto bytePanelTable(std::integer_sequence<int, kRow...> /*unused*/) {
-  return std::array{&Kernel::template multiplyPanel<kRow + 1>...};
+  return std::array<MultiplyPanels<Kernel, 1>, sizeof...(kRow)>{
+      &Kernel::template multiplyPanels<kRow + 1, 1>...};
 }
 
 /// One tile of few rows.
@@ -95,15 +103,34 @@ template <class Kernel>
 void directByteBlock(const MatmulJob& job, std::int64_t j, const MatmulScratch& scratch) {
   static constexpr auto kTable =
       bytePanelTable<Kernel>(std::make_integer_sequence<int, Kernel::kMostDirectRows>());
+  constexpr std::int64_t kStreams = Kernel::kStreams;
   const CpuWeight& weight = *job.weight;
   const std::int64_t rows = job.rowTiles.rows;
   const std::int64_t firstPanel = j * job.panelBlock;
   const std::int64_t panels = std::min(job.panelBlock, job.panels - firstPanel);
   const std::int64_t sumStride = Kernel::kRowTile * kFastWidth;
-  for (std::int64_t panel = 0; panel < panels; ++panel) {
+  std::int64_t panel = 0;
+  if constexpr (kStreams > 1) {
+    // Each stream is one stretch of memory, whose panels follow each other.
+    const std::int64_t each = rows == 1 && !weight.isBorrowed() ? panels / kStreams : 0;
+    for (std::int64_t i = 0; i < each; ++i) {
+      std::array<const std::byte*, kStreams> places;
+      std::array<float*, kStreams> sums;
+      for (std::int64_t stream = 0; stream < kStreams; ++stream) {
+        const std::int64_t at = stream * each + i;
+        places[static_cast<std::size_t>(stream)] =
+            PackedPart(weight, firstPanel + at, 0, job.columns, nullptr).panelData;
+        sums[static_cast<std::size_t>(stream)] = scratch.sums + at * sumStride;
+      }
+      Kernel::template multiplyPanels<1, kStreams>(weight.byteShape(), places, job.columns, job.packedRows,
+                                                   sums);
+    }
+    panel = each * kStreams;
+  }
+  for (; panel < panels; ++panel) {
     const PackedPart whole(weight, firstPanel + panel, 0, job.columns, scratch.arranged);
-    kTable[static_cast<std::size_t>(rows - 1)](weight.byteShape(), whole.panelData, job.columns,
-                                               job.packedRows, scratch.sums + panel * sumStride);
+    kTable[static_cast<std::size_t>(rows - 1)](weight.byteShape(), {whole.panelData}, job.columns,
+                                               job.packedRows, {scratch.sums + panel * sumStride});
   }
   finishTiles(job, 0, rows, firstPanel, panels, scratch.sums, sumStride);
 }

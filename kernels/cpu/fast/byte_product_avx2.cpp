@@ -13,6 +13,7 @@
 #include <immintrin.h>
 
 #include <algorithm>
+#include <array>
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
@@ -215,6 +216,7 @@ struct TakenCodes {
   HWY_INLINE __m256i words(int group, int pair, int vector) const {
     return loadAt(codes + ((2 * group + pair) * kVectors + vector) * kVector);
   }
+  HWY_INLINE void askAhead(int /*group*/) const {}
 };
 
 /// Codes of a part that are taken as they are multiplied with.
@@ -227,6 +229,14 @@ struct PackedCodes {
   }
   HWY_INLINE __m256i words(int group, int pair, int vector) const {
     return pair == 0 ? firstAndThird(bytes(group, vector)) : secondAndFourth(bytes(group, vector));
+  }
+  /// Asks for weights that follow later, as many with each group as the group takes.
+  HWY_INLINE void askAhead(int group) const {
+    constexpr std::int64_t kGroupBytes = kRuleOf<kFormat>.bits * kGroup * kFastWidth / 8;
+    const std::byte* const from = place.part + kAhead + group * kGroupBytes;
+#pragma GCC unroll 4
+    for (std::int64_t at = 0; at < kGroupBytes; at += kLine)
+      _mm_prefetch(reinterpret_cast<const char*>(from + at), _MM_HINT_T0);
   }
 };
 
@@ -245,6 +255,7 @@ HWY_INLINE void addProductsOfWords(__m256i& sums, __m256i weights, __m256i x) {
 template <int kRows, int kCount, class Codes>
 HWY_INLINE void addBytes(const std::int32_t* activations, const Codes& codes, int group, bool isFirst,
                          __m256i (&sums)[kRows][kCount]) {
+  codes.askAhead(group);
   __m256i weights[kCount];
 #pragma GCC unroll 4
   for (int v = 0; v < kCount; ++v) weights[v] = codes.bytes(group, v);
@@ -305,6 +316,7 @@ HWY_INLINE void sumWords(const RowPart<kRows>& row, const Codes& codes, __m256i 
   }
 #pragma GCC unroll 1
   for (int group = 0; group < kGroups; ++group) {
+    codes.askAhead(group);
 #pragma GCC unroll 2
     for (int pair = 0; pair < 2; ++pair) {
       __m256i weights[kCount];
@@ -364,43 +376,52 @@ void multiplyParts(const std::byte* rows, const std::byte* panel, std::int64_t p
   }
 }
 
-/// sums[row][32] = Σ over a whole panel, whose parts are multiplied with as they are taken.
-template <WeightFormat kFormat, int kRows>
-void multiplyWhole(const BytePanelShape& shape, const std::byte* panel, std::int64_t columns,
-                   const std::byte* rows, float* sums) {
+/// sums[panel][row][32] = Σ over whole panels, whose parts are multiplied with as they are taken. Of several
+/// panels, whose bytes come from as many places of memory, a part is taken in turn.
+template <WeightFormat kFormat, int kRows, std::size_t kPanels>
+void multiplyWhole(const BytePanelShape& shape, const std::array<const std::byte*, kPanels>& panels,
+                   std::int64_t columns, const std::byte* rows, const std::array<float*, kPanels>& sums) {
   constexpr const PackedRule& kRule = kRuleOf<kFormat>;
-  __m256 acc[kRows][kVectors];
+  __m256 acc[kPanels][kRows][kVectors];
 #pragma GCC unroll 4
-  for (int r = 0; r < kRows; ++r) {
+  for (std::size_t p = 0; p < kPanels; ++p) {
 #pragma GCC unroll 4
-    for (int v = 0; v < kVectors; ++v) acc[r][v] = _mm256_setzero_ps();
+    for (int r = 0; r < kRows; ++r) {
+#pragma GCC unroll 4
+      for (int v = 0; v < kVectors; ++v) acc[p][r][v] = _mm256_setzero_ps();
+    }
   }
   for (std::int64_t part = 0; part < columns / kRule.partElements; ++part) {
-    const BytePart place(shape, panel, part);
-    for (std::int64_t at = kAhead; at < kAhead + shape.partBytes; at += kLine)
-      _mm_prefetch(reinterpret_cast<const char*>(place.part) + at, _MM_HINT_T0);
     const RowPart<kRows> row(rows);
-    __m256i dots[kRows][kVectors];
-    sumPart<kFormat>(row, PackedCodes<kFormat>{place}, dots);
 #pragma GCC unroll 4
-    for (int v = 0; v < kVectors; ++v) {
-      const std::int64_t feature = v * kFeatures;
-      const __m256 weight = factorsOf<kFormat>(place, feature);
+    for (std::size_t p = 0; p < kPanels; ++p) {
+      const BytePart place(shape, panels[p], part);
+      __m256i dots[kRows][kVectors];
+      sumPart<kFormat>(row, PackedCodes<kFormat>{place}, dots);
 #pragma GCC unroll 4
-      for (int r = 0; r < kRows; ++r) {
-        const __m256 dot = _mm256_mul_ps(_mm256_cvtepi32_ps(dots[r][v]), _mm256_set1_ps(row.factors[r]));
-        acc[r][v] = _mm256_fmadd_ps(weight, dot, acc[r][v]);
-        if constexpr (kRule.hasMinimum)
-          acc[r][v] =
-              _mm256_fmadd_ps(minimaOf<kFormat>(place, feature), _mm256_set1_ps(row.sums[r]), acc[r][v]);
+      for (int v = 0; v < kVectors; ++v) {
+        const std::int64_t feature = v * kFeatures;
+        const __m256 weight = factorsOf<kFormat>(place, feature);
+#pragma GCC unroll 4
+        for (int r = 0; r < kRows; ++r) {
+          __m256& sum = acc[p][r][v];
+          const __m256 dot = _mm256_mul_ps(_mm256_cvtepi32_ps(dots[r][v]), _mm256_set1_ps(row.factors[r]));
+          sum = _mm256_fmadd_ps(weight, dot, sum);
+          if constexpr (kRule.hasMinimum)
+            sum = _mm256_fmadd_ps(minimaOf<kFormat>(place, feature), _mm256_set1_ps(row.sums[r]), sum);
+        }
       }
     }
     rows += byteRowPartBytes(kRule.partElements, kRowLayoutOf<kFormat>) * kRows;
   }
 #pragma GCC unroll 4
-  for (int r = 0; r < kRows; ++r) {
+  for (std::size_t p = 0; p < kPanels; ++p) {
 #pragma GCC unroll 4
-    for (int v = 0; v < kVectors; ++v) _mm256_storeu_ps(sums + r * kFastWidth + v * kFeatures, acc[r][v]);
+    for (int r = 0; r < kRows; ++r) {
+#pragma GCC unroll 4
+      for (int v = 0; v < kVectors; ++v)
+        _mm256_storeu_ps(sums[p] + r * kFastWidth + v * kFeatures, acc[p][r][v]);
+    }
   }
 }
 
@@ -409,6 +430,7 @@ struct Avx2Kernel {
   static constexpr WeightFormat kFormat = kOfFormat;
   static constexpr int kRowTile = 6;
   static constexpr int kMostDirectRows = kMostUnrolledRows;
+  static constexpr int kStreams = 2;
   static constexpr ByteRowLayout kRowLayout = kRowLayoutOf<kFormat>;
 
   static void take(const BytePanelShape& shape, const std::byte* panel, std::int64_t k, std::int64_t count,
@@ -419,10 +441,11 @@ struct Avx2Kernel {
   static void multiply(const std::byte* rows, const std::byte* taken, std::int64_t parts, float* sums) {
     multiplyParts<kFormat, kRows>(rows, taken, parts, sums);
   }
-  template <int kRows>
-  static void multiplyPanel(const BytePanelShape& shape, const std::byte* panel, std::int64_t columns,
-                            const std::byte* rows, float* sums) {
-    multiplyWhole<kFormat, kRows>(shape, panel, columns, rows, sums);
+  template <int kRows, std::size_t kPanels>
+  static void multiplyPanels(const BytePanelShape& shape, const std::array<const std::byte*, kPanels>& panels,
+                             std::int64_t columns, const std::byte* rows,
+                             const std::array<float*, kPanels>& sums) {
+    multiplyWhole<kFormat, kRows, kPanels>(shape, panels, columns, rows, sums);
   }
 };
 

@@ -232,6 +232,7 @@ struct VnniKernel {
   static constexpr WeightFormat kFormat = kOfFormat;
   static constexpr int kRowTile = kFastRowTile;
   static constexpr int kMostDirectRows = 4;
+  static constexpr int kStreams = 1;
   static constexpr ByteRowLayout kRowLayout = ByteRowLayout::Bytes;
 
   static void take(const BytePanelShape& shape, const std::byte* panel, std::int64_t k, std::int64_t count,
@@ -243,10 +244,12 @@ struct VnniKernel {
     constexpr const PackedRule& kRule = kRuleOf<kFormat>;
     multiplyParts<kRows, kRule.partElements, kRule.hasMinimum>(rows, taken, parts, sums);
   }
-  template <int kRows>
-  static void multiplyPanel(const BytePanelShape& shape, const std::byte* panel, std::int64_t columns,
-                            const std::byte* rows, float* sums) {
-    cpu::multiplyPanel<kFormat, kRows>(shape, panel, columns, rows, sums);
+  template <int kRows, std::size_t kPanels>
+  static void multiplyPanels(const BytePanelShape& shape, const std::array<const std::byte*, kPanels>& panels,
+                             std::int64_t columns, const std::byte* rows,
+                             const std::array<float*, kPanels>& sums) {
+    static_assert(kPanels == 1);
+    multiplyPanel<kFormat, kRows>(shape, panels[0], columns, rows, sums[0]);
   }
 };
 
