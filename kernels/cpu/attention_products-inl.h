@@ -109,13 +109,13 @@ HWY_INLINE void scoreVectors(std::int64_t headSize, std::int64_t blockSize,
 }
 
 template <class Element>
-KeyVector<Element> vectorOf(const KeyPiece<Element>& piece, std::int64_t first, const float* rotated,
-                            float* scores) {
+KeyVector<Element> vectorOf(const KeyPiece<Element>& piece, std::int64_t first, std::int64_t headSize,
+                            const float* rotated, float* scores) {
   return {.keys = piece.keys + first,
           .rotated = rotated,
           .scores = scores + piece.at + first,
           .ahead = {.keys = piece.nextKeys + first,
-                    .values = piece.values + first,
+                    .values = piece.values + first * headSize,
                     .valueStep = std::min(piece.count - first, kStep)}};
 }
 
@@ -126,7 +126,7 @@ void scorePieces(std::span<const KeyPiece<Element>> pieces, std::int64_t blockSi
   KeyVector<Element> waiting;
   for (const KeyPiece<Element>& piece : pieces) {
     for (std::int64_t i = 0; i < piece.count; i += kStep) {
-      const KeyVector<Element> vector = vectorOf(piece, i, rotated, scores);
+      const KeyVector<Element> vector = vectorOf(piece, i, headSize, rotated, scores);
       if (waiting.keys == nullptr) {
         waiting = vector;
         continue;
@@ -146,7 +146,7 @@ void scoreShort(std::span<const KeyPiece<Element>> pieces, std::int64_t blockSiz
   std::array<KeyVector<Element>, kTogether> vectors;
   std::size_t count = 0;
   for (const KeyPiece<Element>& piece : pieces) {
-    vectors[count++] = vectorOf(piece, 0, rotated, scores);
+    vectors[count++] = vectorOf(piece, 0, headSize, rotated, scores);
     rotated += kQueries * headSize;
   }
   if (count == kTogether) {
