@@ -8,8 +8,8 @@
 #include "ui/views/common/text_tools.h"
 #include "ui/views/problems/problem_list_model.h"
 
+#include <QBoxLayout>
 #include <QFontMetrics>
-#include <QHBoxLayout>
 #include <QLabel>
 #include <QListView>
 #include <QPainter>
@@ -17,9 +17,9 @@
 #include <QPushButton>
 #include <QStackedWidget>
 #include <QStyledItemDelegate>
-#include <QVBoxLayout>
 
 #include <algorithm>
+#include <array>
 
 namespace spanscope::ui {
 namespace {
@@ -29,6 +29,8 @@ constexpr int kRowHeight = 28;
 /// milliseconds.
 constexpr int kPause = 150;
 constexpr int kSeverityWidth = 56;
+/// Rows that a list above the buttons shows at least; in a lower dock the buttons stand beside it.
+constexpr int kRowsAbove = 2;
 
 /// Paints a problem: shape, severity in words, what is wrong, how to fix it; the node at the right.
 class ProblemDelegate : public QStyledItemDelegate {
@@ -208,17 +210,15 @@ ProblemsView::ProblemsView(QWidget* parent)
 
   m_pages->addWidget(m_list);
   m_pages->addWidget(m_empty);
-  auto* layout = new QVBoxLayout(this);
-  layout->setContentsMargins(kSpace, kSpace, kSpace, kSpace);
-  layout->setSpacing(kSpace);
-  layout->addWidget(m_pages, 1);
+  m_layout = new QBoxLayout(QBoxLayout::TopToBottom, this);
+  m_layout->setContentsMargins(kSpace, kSpace, kSpace, kSpace);
+  m_layout->setSpacing(kSpace);
+  m_layout->addWidget(m_pages, 1);
   auto* fixes = new QHBoxLayout;
   fixes->setSpacing(2 * kSpace);
-  fixes->addWidget(m_processor);
-  fixes->addWidget(m_template);
-  fixes->addWidget(m_fix);
+  for (QPushButton* button : {m_processor, m_template, m_fix}) fixes->addWidget(button, 0, Qt::AlignTop);
   fixes->addStretch(1);
-  layout->addLayout(fixes);
+  m_layout->addLayout(fixes);
 
   m_later.setSingleShot(true);
   m_later.setInterval(0);
@@ -237,6 +237,21 @@ void ProblemsView::refresh() {
   colorLabel(*m_empty, theme(), Role::TextSecond);
   m_list->viewport()->update();
   m_later.start();
+}
+
+void ProblemsView::resizeEvent(QResizeEvent* event) {
+  InputView::resizeEvent(event);
+  arrange();
+}
+
+/// Puts the buttons beside the list in a low dock, where there are any.
+void ProblemsView::arrange() {
+  const auto isShown = [](const QPushButton* button) { return !button->isHidden(); };
+  const std::array buttons{m_processor, m_template, m_fix};
+  const bool any = std::any_of(buttons.begin(), buttons.end(), isShown);
+  const int above = kRowsAbove * kRowHeight + m_fix->sizeHint().height() + 3 * kSpace;
+  const auto direction = any && height() < above ? QBoxLayout::LeftToRight : QBoxLayout::TopToBottom;
+  if (m_layout->direction() != direction) m_layout->setDirection(direction);
 }
 
 void ProblemsView::modelChanged() {
@@ -281,6 +296,7 @@ void ProblemsView::showFix(const std::vector<ProblemRow>& rows) {
       tr("Run “%1” here on %2")
           .arg(QString::fromStdString(m_otherModel).replace(QLatin1Char('&'), QStringLiteral("&&")),
                QString::fromStdString(workbench::modelNameOf(document().settings))));
+  arrange();
 }
 
 void ProblemsView::acceptModel() {

@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+class QBoxLayout;
 class QLabel;
 class QListView;
 class QPushButton;
@@ -30,10 +31,12 @@ class ProblemsView : public InputView {
  protected:
   void refresh() override;
   void modelChanged() override;
+  void resizeEvent(QResizeEvent* event) override;
 
  private:
   void find();
   const ProblemRow* rowAt(const QModelIndex& index) const;
+  void arrange();
   void showFix(const std::vector<ProblemRow>& rows);
   void acceptModel();
   void useProcessor();
@@ -42,6 +45,7 @@ class ProblemsView : public InputView {
   QLabel* m_empty;
   ProblemListModel* m_model;
   QStackedWidget* m_pages;
+  QBoxLayout* m_layout = nullptr;  ///< the list and its buttons
   QPushButton* m_fix;
   QPushButton* m_processor;  ///< makes the CPU the document's device
   QPushButton* m_template;   ///< leads to the choice of a chat template
