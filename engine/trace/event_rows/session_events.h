@@ -25,11 +25,13 @@ struct Facts<SessionStarted> : UsualFacts {
   static constexpr PoolEffect kPool = PoolEffect::Replaces;
   static const char* plain(const SessionStarted&) { return forTranslation("Events", "Session started"); }
   static std::string line(const SessionStarted& e) {
-    return escaped(e.program) + ", model " + escaped(e.model) + ", " + escaped(e.backend) + ", " +
-           counted(e.threads, "thread") + ", " + poolText(e.pool);
+    const std::string model = e.model.empty() ? std::string() : ", model " + escaped(e.model);
+    return escaped(e.program) + model + ", " + escaped(e.backend) + ", " + counted(e.threads, "thread") +
+           ", " + poolText(e.pool);
   }
   static std::optional<Severity> severity(const SessionStarted&) { return Severity::Note; }
   static EventWords words(const SessionStarted& e, const Event&) {
+    if (e.model.empty()) return {forTranslation("Events", "Session started: %1"), {e.backend}};
     return {forTranslation("Events", "Session started: %1, %2"), {e.model, e.backend}};
   }
 };

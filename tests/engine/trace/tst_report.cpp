@@ -53,6 +53,9 @@ void TestReport::describeRows_data() {
   row("session", session,
       "session_started run 2 request 3 /g: spanq 0.1, model spanlet, cpu avx2, 1 thread, 3 blocks of 16 "
       "tokens, 2 free");
+  session.model.clear();
+  row("session of no model", session,
+      "session_started run 2 request 3 /g: spanq 0.1, cpu avx2, 1 thread, 3 blocks of 16 tokens, 2 free");
   row("run", RunStarted{"{}", "spans", 7},
       "run_started run 2 request 3 /g: policy spans, seed 7, query \"{}\"");
   row("run finished", RunFinished{RunOutcome::Stopped, "a\n\"b\""},
