@@ -209,7 +209,10 @@ void show(LessonStage& stage, const LessonView& view, const document::Document* 
       const std::optional<std::size_t> position = positionOf(view.moment.value_or(Moment{}), last, *trace);
       stage.showRun(last, position.value_or(trace->endOf(last)));
     }
-    if (view.compared > 0 && view.compared <= runs.size()) stage.compare(runs[view.compared - 1].first, last);
+    if (view.compared > 0 && view.compared <= runs.size())
+      stage.compare(runs[view.compared - 1].first, last);
+    else
+      stage.compareLast();
   }
   std::optional<Selection> selection;
   if (view.target)

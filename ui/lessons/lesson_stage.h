@@ -41,6 +41,8 @@ class LessonStage {
   /// Shows a run as it was after so many events of its trace.
   virtual void showRun(RunId run, std::size_t position) = 0;
   virtual void compare(RunId one, RunId other) = 0;
+  /// Where runs are compared, these are the last two of the document.
+  virtual void compareLast() = 0;
   virtual void showExperiment(const QString& name) = 0;
 
   /// Starts work, whose end LessonCourse::workEnded() is told. Returns why not, in words; else nothing.

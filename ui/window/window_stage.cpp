@@ -119,6 +119,11 @@ void WindowStage::compare(RunId one, RunId other) {
     view->setRuns(one, other);
 }
 
+void WindowStage::compareLast() {
+  const Dock* dock = m_window.docks().dock(QStringLiteral("compare"));
+  if (auto* view = dock == nullptr ? nullptr : qobject_cast<CompareView*>(dock->view())) view->setRuns(0, 0);
+}
+
 void WindowStage::showExperiment(const QString& name) {
   m_window.showExperiment(name);
 }

@@ -33,6 +33,7 @@ class WindowStage : public QObject, public LessonStage {
   void zoom(const QString& how) override;
   void showRun(RunId run, std::size_t position) override;
   void compare(RunId one, RunId other) override;
+  void compareLast() override;
   void showExperiment(const QString& name) override;
   QString startRun() override;
   QString startFidelity(RunId run) override;

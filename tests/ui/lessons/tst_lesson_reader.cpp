@@ -10,6 +10,7 @@
 #include "ui/lessons/lesson_recorder.h"
 #include "ui/lessons/lesson_text.h"
 #include "ui/session/model_choices.h"
+#include "ui/views/compare/compare_view.h"
 #include "ui/window/lesson_marks.h"
 #include "ui/window/welcome_page.h"
 
@@ -430,7 +431,7 @@ class TestLessonReader : public QObject {
     QFile file(path);
     QVERIFY(file.open(QIODevice::WriteOnly));
     file.write(
-        "---\ntitle: T\nminutes: 5\nafter: a\nqueries: example:rag.json\n---\n\n## 1. One\n\n"
+        "---\ntitle: T\nminutes: 5\nafter: a\nqueries: example:rag.json\n---\n\n## 1. One\n\nA.\n\n"
         "```do\nopen example:rag.json\nlayout explain\nrun\ndock pool\n```\n\n"
         "See [a block](block:3), [a token](token:40) and [the pool](dock:pool).\n");
     file.close();
@@ -483,7 +484,7 @@ class TestLessonReader : public QObject {
     QFile file(path);
     QVERIFY(file.open(QIODevice::WriteOnly));
     file.write(
-        "---\ntitle: T\nminutes: 5\nafter: a\nqueries: example:rag.json\n---\n\n## 1. One\n\n"
+        "---\ntitle: T\nminutes: 5\nafter: a\nqueries: example:rag.json\n---\n\n## 1. One\n\nA.\n\n"
         "```do\nopen example:rag.json\nlayout explain\nrun\nselect token:40\ndock " +
         dock.toUtf8() + "\n```\n\nSee [a token](token:40).\n");
     file.close();
@@ -532,6 +533,28 @@ class TestLessonReader : public QObject {
     QVERIFY(!m_window->openLessonFile(m_fresh->path(QStringLiteral("own/lesson.md"))));
     const auto* problems = reader().findChild<QLabel*>(QStringLiteral("lessonProblems"));
     QVERIFY(problems != nullptr && problems->text().contains(QStringLiteral("outside.txt")));
+  }
+
+  /// A step after a comparison that runs once more, and compares nothing, has the last two runs side by side.
+  void aRunAfterAComparisonIsCompared() {
+    QFile file(m_fresh->path(QStringLiteral("lesson.md")));
+    QVERIFY(file.open(QIODevice::WriteOnly));
+    file.write(
+        "---\ntitle: T\nminutes: 5\nafter: a\nqueries: example:rag.json\n---\n\n## 1. One\n\nA.\n\n"
+        "```do\nopen example:rag.json\nrun\nrun\nrun\ncompare with run 1\n```\n\n"
+        "## 2. Two\n\nB.\n\n```do\nrun\n```\n");
+    file.close();
+    const bool isOpen = m_window->openLessonFile(file.fileName());
+    const auto* problems = reader().findChild<QLabel*>(QStringLiteral("lessonProblems"));
+    QVERIFY2(isOpen, problems == nullptr ? "" : qPrintable(problems->text()));
+    QVERIFY(goTo(0));
+    const auto* view = qobject_cast<CompareView*>(m_window->docks().dock(QStringLiteral("compare"))->view());
+    QVERIFY(view != nullptr);
+    QTRY_COMPARE(view->model().left, 1U);
+    QCOMPARE(view->model().right, 3U);
+    QVERIFY(goTo(1));
+    QTRY_COMPARE(view->model().left, 3U);
+    QCOMPARE(view->model().right, 4U);
   }
 
   void whatIsDoneBecomesALesson() {
