@@ -244,7 +244,7 @@ void ProblemsView::resizeEvent(QResizeEvent* event) {
   arrange();
 }
 
-/// Puts the buttons beside the list in a low dock, where there are any.
+/// Puts the buttons, where there are any, beside the list in a low dock.
 void ProblemsView::arrange() {
   const auto isShown = [](const QPushButton* button) { return !button->isHidden(); };
   const std::array buttons{m_processor, m_template, m_fix};
@@ -252,6 +252,9 @@ void ProblemsView::arrange() {
   const int above = kRowsAbove * kRowHeight + m_fix->sizeHint().height() + 3 * kSpace;
   const auto direction = any && height() < above ? QBoxLayout::LeftToRight : QBoxLayout::TopToBottom;
   if (m_layout->direction() != direction) m_layout->setDirection(direction);
+  // Beside it the list needs the room, and says the names.
+  const QString named = m_fix->accessibleName().replace(QLatin1Char('&'), QStringLiteral("&&"));
+  m_fix->setText(direction == QBoxLayout::LeftToRight ? tr("Run here") : named);
 }
 
 void ProblemsView::modelChanged() {
@@ -292,10 +295,9 @@ void ProblemsView::showFix(const std::vector<ProblemRow>& rows) {
                                   [](const ProblemRow& row) { return !row.problem.otherModel.empty(); });
   m_otherModel = other == rows.end() ? std::string() : other->problem.otherModel;
   m_fix->setVisible(!m_otherModel.empty() && model() != nullptr);
-  m_fix->setText(
-      tr("Run “%1” here on %2")
-          .arg(QString::fromStdString(m_otherModel).replace(QLatin1Char('&'), QStringLiteral("&&")),
-               QString::fromStdString(workbench::modelNameOf(document().settings))));
+  m_fix->setAccessibleName(tr("Run “%1” here on %2")
+                               .arg(QString::fromStdString(m_otherModel),
+                                    QString::fromStdString(workbench::modelNameOf(document().settings))));
   arrange();
 }
 

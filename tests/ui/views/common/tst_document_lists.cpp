@@ -46,6 +46,7 @@ class TestDocumentLists : public QObject {
   void drags();
   void tellsProblems();
   void theProcessorTakesOver();
+  void aLowDockHasTheButtonBeside();
   void problemsSelectTheirNode();
   void problemsFollowTheDocument();
   void problemModelIsSound();
@@ -155,6 +156,24 @@ void TestDocumentLists::theProcessorTakesOver() {
   QVERIFY(!fix->isVisible());
   bench.model().settingsUndoStack().undo();
   QTRY_COMPARE(bench.summary(), QStringLiteral("1 error"));
+}
+
+void TestDocumentLists::aLowDockHasTheButtonBeside() {
+  ProblemsView view;
+  ViewBench bench(view, R"({"g": {"model": "a&b/c", "max_tokens": 3, "input": {"user": "Hello."}}})");
+  auto* fix = view.findChild<QPushButton*>(QStringLiteral("runHere"));
+  const auto* list = view.findChild<QListView*>(QStringLiteral("problems"));
+  bench.show({470, 160});
+  QTRY_COMPARE(bench.summary(), QStringLiteral("1 warning"));
+  const QString below = QStringLiteral("Run “a&b/c” here on spanlet");
+  QTRY_VERIFY(fix->isVisible() && fix->y() > list->parentWidget()->geometry().bottom());
+  QCOMPARE(fix->text(), QString(below).replace(QLatin1Char('&'), QStringLiteral("&&")));
+  view.resize(470, 80);
+  QTRY_VERIFY(fix->x() > list->parentWidget()->geometry().right());
+  QCOMPARE(fix->text(), QStringLiteral("Run here"));
+  QCOMPARE(fix->accessibleName(), below);
+  // The problem is seen whole.
+  QTRY_VERIFY(list->visualRect(list->model()->index(0, 0)).bottom() <= list->viewport()->height());
 }
 
 void TestDocumentLists::problemsSelectTheirNode() {
