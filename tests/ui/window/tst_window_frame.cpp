@@ -88,6 +88,22 @@ class TestWindowFrame : public QObject {
     }
     return ids;
   }
+  QStringList heights() const {
+    QStringList all;
+    for (const Dock* dock : m_window->docks().docks()) {
+      if (dock->isVisible()) all << QStringLiteral("%1 %2").arg(dock->id()).arg(dock->height());
+    }
+    return all;
+  }
+  /// Returns once the docks have stayed as they are for a while. They take their places in several goes, on a
+  /// busy machine some time after they were asked to.
+  void settle() const {
+    QStringList before;
+    do {
+      before = heights();
+      QTest::qWait(250);
+    } while (heights() != before);
+  }
   QPushButton* button(const QString& text) const {
     for (QPushButton* each : m_window->findChildren<QPushButton*>()) {
       if (each->text() == text) return each;
@@ -391,12 +407,8 @@ class TestWindowFrame : public QObject {
     m_window->perform(QStringLiteral("view.explain"));
     DockHost& docks = m_window->docks();
     Dock* table = docks.dock(QStringLiteral("block-table"));
-    // Docks that were asked for take their places in several goes, on a busy machine some time later.
-    QSize size;
-    do {
-      size = table->size();
-      QTest::qWait(200);
-    } while (table->size() != size);
+    settle();
+    const QSize size = table->size();
     const QStringList before = visibleDocks();
     QTest::mouseDClick(table->titleBarWidget(), Qt::LeftButton, {}, QPoint(20, 10));
     QTest::qWait(50);
@@ -438,7 +450,7 @@ class TestWindowFrame : public QObject {
     QVERIFY(!m_window->docks().isRearranged());
     QVERIFY(m_window->docks().layoutStates().empty());
     m_window->resize(1100, 820);
-    QTest::qWait(50);
+    settle();
     QVERIFY(!m_window->docks().isRearranged());
 
     // The line above the attention view is dragged up by 60 pixels, with the mouse of a person.
@@ -541,6 +553,8 @@ class TestWindowFrame : public QObject {
     m_window->perform(QStringLiteral("view.explain"));
     m_window->perform(QStringLiteral("run.run"));
     QVERIFY(!ended.isEmpty() || ended.wait(60'000));
+    QTRY_VERIFY(m_window->workspace().input().forecast != nullptr);
+    settle();
     auto* track = m_window->findChild<ScrubberTrack*>();
     QVERIFY(track != nullptr);
     Dock* strip = m_window->docks().dock(QStringLiteral("scrubber"));
@@ -554,14 +568,7 @@ class TestWindowFrame : public QObject {
       QCoreApplication::sendEvent(&host, &move);
       QTest::mouseRelease(&host, Qt::LeftButton, {}, line - QPoint(0, 30));
     }
-    QTest::qWait(100);
-    const auto heights = [this] {
-      QStringList all;
-      for (const Dock* dock : m_window->docks().docks()) {
-        if (dock->isVisible()) all << QStringLiteral("%1 %2").arg(dock->id()).arg(dock->height());
-      }
-      return all;
-    };
+    settle();
     QCOMPARE(m_window->docks().isRearranged(), isSized);
     const QStringList before = heights();
     const int height = strip->height();
@@ -569,10 +576,10 @@ class TestWindowFrame : public QObject {
     QTest::keyClick(track, Qt::Key_Home, Qt::ShiftModifier);
     QVERIFY(!track->marked().isEmpty());
     if (!isSized) QTRY_VERIFY(strip->height() > height);
-    QTest::qWait(100);
+    settle();
     QTest::keyClick(track, Qt::Key_Escape);
     QVERIFY(track->marked().isEmpty());
-    QTest::qWait(100);
+    settle();
     QCOMPARE(heights(), before);
   }
 
