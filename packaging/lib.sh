@@ -83,9 +83,10 @@ install_dependencies() {
   fi
 }
 
-# Configures a preset and builds a target. $1: the preset; $2: the target, e.g. all.
+# Configures a preset and builds a target. $1: the preset; $2: the target, e.g. all; others: what CMake is told besides.
 build() {
   local preset=$1 target=$2 folder=build/$1 werror=OFF
+  shift 2
   if [[ ${CI:-} == true ]]; then
     werror=ON
     # The compiler collects garbage later, which takes half a gigabyte more and a tenth of the time less.
@@ -101,7 +102,7 @@ build() {
 
   mkdir -p "$folder"
   say "configuring $folder"
-  if ! cmake --preset "$preset" "-DSPANSCOPE_WERROR=$werror" "${launcher[@]}" \
+  if ! cmake --preset "$preset" "-DSPANSCOPE_WERROR=$werror" "${launcher[@]}" "$@" \
     </dev/null >"$folder/configure.log" 2>&1; then
     cat "$folder/configure.log" >&2
     fail "configuring failed"
