@@ -11,9 +11,8 @@
 // - take(shape, panel, k, count, out): takes whole parts of a panel apart;
 // - multiply<rows>(rows, taken, parts, sums, isFirst): sums[row][32] (+)= Σ over those parts;
 // - kStreams: places of memory from which one row has a core read at the same time;
-// - multiplyPanels<rows>(shape, panels, columns, rows, sums): for few rows and whole panels, one or kStreams
-// of
-//   them, whose parts are multiplied with as they are taken.
+// - multiplyPanels<rows, panels>(shape, panels, columns, rows, sums): the same for few rows and whole panels,
+//   one or kStreams of them, whose parts are multiplied with as they are taken.
 #pragma once
 
 #include "engine/compute/weight_format/weight_format_table.h"

@@ -157,6 +157,25 @@ class TestFastProduct : public QObject {
     }
   }
 
+  /// One row has several panels of a wide product read in turn, and one may be left over.
+  void oneRowReadsManyPanels_data() { isTheSlowSum_data(); }
+  void oneRowReadsManyPanels() {
+    QFETCH(qint64, target);
+    QFETCH(int, number);
+    const UseInstructionSet use(target);
+    const auto format = static_cast<WeightFormat>(number);
+    Random random(m_seed);
+    for (const int threads : {1, 2}) {
+      const auto backend = fastBackend(threads);
+      for (const std::int64_t features : {255, 288, 500}) {
+        const Product c{1, 512, features, format, threads == 2, false};
+        const ProductData data = makeData(c, random);
+        QVERIFY2(sameBits(multiply(*backend, c, data), expected(c, data)),
+                 qPrintable(describe(c, "not the slow sum")));
+      }
+    }
+  }
+
   /// Every processor with AVX2 has products of bytes, and with AVX-512, too.
   void bytesNeedAvx2() {
     for (const std::int64_t target : availableInstructionSets()) {
