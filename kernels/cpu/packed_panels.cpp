@@ -7,6 +7,7 @@
 #include <array>
 #include <cstdint>
 #include <cstring>
+#include <type_traits>
 
 namespace spanscope::cpu {
 namespace {
@@ -19,9 +20,6 @@ constexpr std::int64_t kMostPart = 32;
 int lowBits(int bits) {
   return bits == 8 ? 8 : bits >= 4 ? 4 : 2;
 }
-
-/// The codes of a part, [k][width].
-using Codes = std::array<std::uint8_t, kMostPart * kMostPanelWidth>;
 
 using Bytes = std::uint8_t __attribute__((vector_size(16)));
 constexpr std::size_t kSide = 16;
@@ -43,13 +41,14 @@ std::array<Bytes, kSide> turned(std::array<Bytes, kSide> rows) {
   return rows;
 }
 
+/// Writes `count` codes of each feature from `first` on as [k][width].
 void turnCodes(const PanelBlocks& blocks, std::int64_t first, std::int64_t count, std::int64_t width,
-               Codes& codes) {
+               std::uint8_t* codes) {
   constexpr auto kStep = static_cast<std::int64_t>(kSide);
   if (width % kStep != 0) {
     for (std::int64_t feature = 0; feature < width; ++feature) {
       const std::uint8_t* const of = blocks[static_cast<std::size_t>(feature)].codes + first;
-      for (std::int64_t k = 0; k < count; ++k) codes[static_cast<std::size_t>(k * width + feature)] = of[k];
+      for (std::int64_t k = 0; k < count; ++k) codes[k * width + feature] = of[k];
     }
     return;
   }
@@ -60,67 +59,84 @@ void turnCodes(const PanelBlocks& blocks, std::int64_t first, std::int64_t count
         std::memcpy(&rows[i], blocks[static_cast<std::size_t>(feature) + i].codes + first + k, sizeof(Bytes));
       rows = turned(rows);
       for (std::size_t i = 0; i < kSide; ++i)
-        std::memcpy(codes.data() + (k + static_cast<std::int64_t>(i)) * width + feature, &rows[i],
-                    sizeof(Bytes));
+        std::memcpy(codes + (k + static_cast<std::int64_t>(i)) * width + feature, &rows[i], sizeof(Bytes));
     }
   }
 }
 
-/// Writes `half` bytes, each of which join(at) makes of codes: at(offset) is that many codes further on.
-/// Where there are sixteen, at once.
-template <class Join>
-void putPlane(const std::uint8_t* codes, std::int64_t half, std::uint8_t* plane, const Join& join) {
-  constexpr auto kStep = static_cast<std::int64_t>(kSide);
-  if (half % kStep != 0) {
-    for (std::int64_t i = 0; i < half; ++i)
-      plane[i] = static_cast<std::uint8_t>(
-          join([&](std::int64_t offset) { return static_cast<unsigned>(codes[i + offset]); }));
-    return;
-  }
-  for (std::int64_t i = 0; i < half; i += kStep) {
-    const Bytes joined = join([&](std::int64_t offset) {
-      Bytes bytes;
-      std::memcpy(&bytes, codes + i + offset, sizeof bytes);
-      return bytes;
-    });
-    std::memcpy(plane + i, &joined, sizeof joined);
-  }
+/// Codes of as many features as a word has bytes.
+template <class Word>
+Word loadWord(const std::uint8_t* codes) {
+  Word word;
+  std::memcpy(&word, codes, sizeof word);
+  return word;
 }
 
-// Each of these writes a plane of some bits, from `kFirst` on, of the codes of a group.
+/// The same byte in each place of a word.
+template <class Word>
+constexpr Word inEach(unsigned byte) {
+  return static_cast<Word>(static_cast<Word>(~Word{0}) / 0xFFU * byte);
+}
 
-void putFours(const std::uint8_t* codes, std::int64_t half, std::uint8_t* plane) {
+/// Writes `half` bytes, each of which join(at) makes of codes: at(offset) is that many codes further on. No
+/// bit may leave its byte. Eight or four at a time where there are so many.
+template <class Half, class Join>
+void putPlane(const std::uint8_t* codes, Half half, std::uint8_t* plane, const Join& join) {
+  const auto put = [&]<class Word>(Word /*kind*/) {
+    for (std::int64_t i = 0; i < half; i += static_cast<std::int64_t>(sizeof(Word))) {
+      const auto joined =
+          static_cast<Word>(join([&](std::int64_t offset) { return loadWord<Word>(codes + i + offset); }));
+      std::memcpy(plane + i, &joined, sizeof joined);
+    }
+  };
+  if (half % 8 == 0)
+    put(std::uint64_t{});
+  else if (half % 4 == 0)
+    put(std::uint32_t{});
+  else
+    put(std::uint8_t{});
+}
+
+/// `kBits` bits of each code from `kFirst` on, in the lowest place.
+template <unsigned kFirst, unsigned kBits, class Word>
+Word bitsOf(Word codes) {
+  return static_cast<Word>(codes >> kFirst & inEach<Word>((1U << kBits) - 1));
+}
+
+// Each of these writes a plane of some bits, from `kFirst` on, of the codes of a group. `half` of a panel's
+// width is a number or, for loops without a count, a constant.
+
+template <class Half>
+void putFours(const std::uint8_t* codes, Half half, std::uint8_t* plane) {
   for (std::int64_t k = 0; k < kPackedGroup; ++k)
     putPlane(codes + 2 * k * half, half, plane + k * half,
-             [&](const auto& at) { return (at(0) & 15) | (at(half) << 4); });
+             [&](const auto& at) { return bitsOf<0, 4>(at(0)) | bitsOf<0, 4>(at(half)) << 4; });
 }
 
-template <unsigned kFirst>
-void putTwos(const std::uint8_t* codes, std::int64_t half, std::uint8_t* plane) {
+template <unsigned kFirst, class Half>
+void putTwos(const std::uint8_t* codes, Half half, std::uint8_t* plane) {
   for (std::int64_t k = 0; k < kPackedGroup; k += 2) {
     putPlane(codes + 2 * k * half, half, plane + k / 2 * half, [&](const auto& at) {
-      const auto bits = [&](std::int64_t offset) { return at(offset) >> kFirst & 3; };
-      return bits(0) | (bits(half) << 2) | (bits(2 * half) << 4) | (bits(3 * half) << 6);
+      const auto bits = [&](int place) { return bitsOf<kFirst, 2>(at(place * half)) << (2 * place); };
+      return bits(0) | bits(1) | bits(2) | bits(3);
     });
   }
 }
 
-template <unsigned kFirst>
-void putOnes(const std::uint8_t* codes, std::int64_t half, std::uint8_t* plane) {
+template <unsigned kFirst, class Half>
+void putOnes(const std::uint8_t* codes, Half half, std::uint8_t* plane) {
   putPlane(codes, half, plane, [&](const auto& at) {
-    const auto bit = [&](int place) { return (at(place * half) >> kFirst & 1) << place; };
+    const auto bit = [&](int place) { return bitsOf<kFirst, 1>(at(place * half)) << place; };
     return bit(0) | bit(1) | bit(2) | bit(3) | bit(4) | bit(5) | bit(6) | bit(7);
   });
 }
 
-void putGroup(int bits, const PackedPanelShape& shape, const std::uint8_t* codes, std::byte* group) {
+template <class Half>
+void putPlanes(int bits, const PackedPanelShape& shape, const std::uint8_t* codes, Half half,
+               std::byte* group) {
   auto* const plane = reinterpret_cast<std::uint8_t*>(group);
   std::uint8_t* const upper = plane + shape.lowBytes;
-  const std::int64_t half = shape.width / 2;
   switch (bits) {
-    case 8:
-      std::copy_n(codes, kPackedGroup * shape.width, plane);
-      return;
     case 6:
       putFours(codes, half, plane);
       return putTwos<4>(codes, half, upper);
@@ -137,10 +153,25 @@ void putGroup(int bits, const PackedPanelShape& shape, const std::uint8_t* codes
   }
 }
 
+void putGroup(int bits, const PackedPanelShape& shape, const std::uint8_t* codes, std::byte* group) {
+  switch (shape.width) {
+    case 32:
+      return putPlanes(bits, shape, codes, std::integral_constant<std::int64_t, 16>{}, group);
+    case 16:
+      return putPlanes(bits, shape, codes, std::integral_constant<std::int64_t, 8>{}, group);
+    default:
+      return putPlanes(bits, shape, codes, shape.width / 2, group);
+  }
+}
+
 void packCodes(const WeightFormatInfo& info, const PackedPanelShape& shape, const PanelBlocks& blocks,
                std::int64_t part, std::byte* out) {
-  Codes codes;
-  turnCodes(blocks, part * shape.partElements, shape.partElements, shape.width, codes);
+  const std::int64_t first = part * shape.partElements;
+  // Whole bytes have no planes.
+  if (info.rule.bits == 8)
+    return turnCodes(blocks, first, shape.partElements, shape.width, reinterpret_cast<std::uint8_t*>(out));
+  std::array<std::uint8_t, kMostPart * kMostPanelWidth> codes;
+  turnCodes(blocks, first, shape.partElements, shape.width, codes.data());
   for (std::int64_t k = 0; k < shape.partElements; k += kPackedGroup, out += shape.groupBytes)
     putGroup(info.rule.bits, shape, codes.data() + k * shape.width, out);
 }

@@ -24,8 +24,9 @@ using PanelBlocks = std::array<compute::PackedParts, kMostPanelWidth>;
 template <class Shape, class PackCodes>
 void packBlocks(const compute::HostMatrix& matrix, const Shape& shape, std::int64_t width, std::int64_t panel,
                 std::int64_t k, std::int64_t columns, std::byte* out, const PackCodes& packCodes) {
-  // Rows are far apart, so what comes next of them is asked for.
+  // Rows are far apart, so what comes next of them is asked for, line by line.
   constexpr std::int64_t kAheadOfRow = 256;
+  constexpr std::int64_t kLine = 64;
   const compute::WeightFormatInfo& info = compute::infoOf(matrix.format);
   const std::int64_t first = panel * width;
   const std::int64_t features = std::min(width, matrix.rows - first);
@@ -36,7 +37,7 @@ void packBlocks(const compute::HostMatrix& matrix, const Shape& shape, std::int6
   for (std::int64_t left = columns / shape.blockElements; left > 0; --left) {
     for (std::int64_t feature = 0; feature < features; ++feature) {
       const std::byte* const own = source + feature * rowBytes;
-      __builtin_prefetch(own + kAheadOfRow);
+      for (std::int64_t at = 0; at < info.blockBytes; at += kLine) __builtin_prefetch(own + kAheadOfRow + at);
       info.takeCodes(own, blocks[static_cast<std::size_t>(feature)]);
       std::memcpy(out + 2 * feature, own + info.factorAt, 2);
       if (info.rule.hasMinimum) std::memcpy(out + 2 * (width + feature), own + info.minimumAt, 2);
