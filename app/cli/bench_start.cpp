@@ -94,7 +94,7 @@ ExitCode runBench(const Context& context, const BenchStartOptions& options) {
       experiment::costOf(bundle->config, bundle->weightElementBytes(), sizeof(float));
   const double read = cost.weightBytes / machine.bytesPerSecond;
   const double multiplied =
-      (cost.layerFlops + cost.outputFlops) * options.tokens / (machine.*bundle->arithmeticRate());
+      (cost.layerFlops + cost.outputFlops) * options.tokens / machine.arithmetic(bundle->arithmeticRate());
   nlohmann::ordered_json rows = nlohmann::ordered_json::array();
   TextTable table({{"weights", TextTable::Align::Left},
                    {"loading ms"},

@@ -44,6 +44,9 @@ struct MachineRates {
   double bf16Flops = 0;       ///< the same by pairs of bf16 elements; 0: the device has none, or says nothing
   double byteOperations = 0;  ///< the same by bytes
   double bytesPerSecond = 0;  ///< read from the memory that holds weights
+
+  /// One of the rates of arithmetic; where the device lacks it, that of f32, in which it multiplies then.
+  double arithmetic(double MachineRates::*rate) const { return this->*rate > 0 ? this->*rate : flops; }
 };
 
 /// Each call measures the rates once. So measurements can alternate with the runs that they are compared to.

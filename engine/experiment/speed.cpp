@@ -116,8 +116,7 @@ SpeedResult measureSpeed(model::Decoder& decoder, compute::Backend& backend, con
     rates.push_back(test.count / std::chrono::duration<double>(Clock::now() - begin).count());
   }
   probe();
-  const double own = result.machine.*options.arithmetic;
-  result.arithmeticLimit = own > 0 ? own : result.machine.flops;
+  result.arithmeticLimit = result.machine.arithmetic(options.arithmetic);
 
   result.tokensPerSecond = summarize(std::move(rates));
   const ModelCost cost = costOf(decoder.config(), options.weightElementBytes,

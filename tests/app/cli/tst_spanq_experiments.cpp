@@ -76,6 +76,17 @@ class TestSpanqExperiments : public QObject {
       QCOMPARE(spanq({"bench", "rag", "--at", place}).code, 2);
   }
 
+  /// Where bf16 is multiplied in f32, what the machine needs for it is f32's time.
+  void startBesideTheMachine() {
+    qputenv("SPANSCOPE_INSTRUCTION_SET", "SSE4");
+    const auto run = spanq({"bench", "start", "--arithmetic", "fast", "--tokens", "2", "-r", "1", "--json"});
+    qunsetenv("SPANSCOPE_INSTRUCTION_SET");
+    QCOMPARE(run.code, 0);
+    const json found = json::parse(run.out);
+    QVERIFY2(found["multiplied_ms"].is_number(), run.out.c_str());
+    QVERIFY(found["multiplied_ms"].get<double>() > 0);
+  }
+
   /// The documents of a query in place of made-up ones, as many as there are.
   void documentsOfAQuery() {
     const std::string file = SPANSCOPE_SOURCE_DIR "/resources/queries/rag.json";

@@ -23,6 +23,7 @@ class TestBenchFigures : public QObject {
   void testNames();
   void abbaPoolHoldsEverything();
   void abbaFloorByHand();
+  void arithmeticThatADeviceLacks();
 };
 
 namespace {
@@ -124,6 +125,14 @@ void TestBenchFigures::abbaFloorByHand() {
   // Fewer rows are multiplied while the keys are read.
   floor = experiment::abbaFloor(row, 1, cost, machine);
   QCOMPARE(floor.boundSeconds(), floor.seconds());
+}
+
+void TestBenchFigures::arithmeticThatADeviceLacks() {
+  using compute::MachineRates;
+  const MachineRates machine{.flops = 100, .byteOperations = 400};
+  QCOMPARE(machine.arithmetic(&MachineRates::flops), 100.0);
+  QCOMPARE(machine.arithmetic(&MachineRates::byteOperations), 400.0);
+  QCOMPARE(machine.arithmetic(&MachineRates::bf16Flops), 100.0);
 }
 
 SPANSCOPE_TEST(tst_bench_figures, TestBenchFigures)
