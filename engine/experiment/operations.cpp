@@ -21,6 +21,10 @@ using compute::WeightUse;
 
 constexpr std::int32_t kBlockSize = 16;
 constexpr double kActivation = 4;  ///< bytes that count for an element of a tensor
+// So many bytes of small weights, keys and values are used in turn: in a model they are never still in a
+// cache.
+constexpr std::int64_t kTogether = std::int64_t{192} << 20;
+constexpr std::int64_t kMostLayers = 64;
 
 class OperationBench {
  public:
@@ -105,6 +109,16 @@ class OperationBench {
     return {1, blocks, kBlockSize, m_config.keyValueHeads, m_config.headSize, m_options.kvType};
   }
 
+  /// The same in as many layers as are attended to in turn.
+  compute::KvShape layersFor(std::int32_t tokens) const {
+    compute::KvShape shape = storeFor(tokens);
+    const std::int64_t layerBytes =
+        2 * keyWidth() * shape.blocks * kBlockSize * compute::sizeOf(m_options.kvType);
+    shape.layers =
+        static_cast<std::int32_t>(std::clamp<std::int64_t>(kTogether / layerBytes, 1, kMostLayers));
+    return shape;
+  }
+
   std::unique_ptr<compute::Pass> passOf(const compute::KvShape& store, const compute::PassInputs& inputs) {
     return m_backend.makePass(attentionShape(), m_rotary, store, inputs);
   }
@@ -143,8 +157,6 @@ class OperationBench {
   }
 
   void measureMatmul(const char* what, std::int64_t features, std::int64_t columns) {
-    // Several copies of a small weight, used in turn: in a model it is never still in a cache.
-    constexpr std::int64_t kTogether = std::int64_t{192} << 20;
     const std::int64_t bytes = features * columns * 2;
     std::vector<std::unique_ptr<Weight>> weights;
     const std::int64_t copies = std::max<std::int64_t>(1, kTogether / bytes);
@@ -189,13 +201,14 @@ class OperationBench {
     const std::int32_t tokens = (shape.blocks - 1) * kBlockSize;
     const auto all = passOf(shape, inputsOf(tokens, 0));
     const auto keys = tensor(tokens, keyWidth());
-    m_backend.storeKeysValues(*all, *keys, *keys, 0, *store);
+    for (std::int32_t layer = 0; layer < shape.layers; ++layer)
+      m_backend.storeKeysValues(*all, *keys, *keys, layer, *store);
     m_backend.finish(*all);
     return store;
   }
 
   void measureAttention(std::int32_t rows, std::int32_t depth) {
-    const compute::KvShape shape = storeFor(depth + rows);
+    const compute::KvShape shape = layersFor(depth + rows);
     compute::PassInputs inputs = inputsOf(rows, depth);
     inputs.runs = {{0, rows, 0, {rangeOf(1, depth + rows, 0, true)}}};
     measureAttend(named("attend", rows) + " depth " + std::to_string(depth), rows, depth, shape, inputs);
@@ -206,7 +219,7 @@ class OperationBench {
     const std::int32_t segments = depth / length;
     const std::int32_t blocks = (length + kBlockSize - 1) / kBlockSize;
     const std::int32_t read = segments * length;
-    const compute::KvShape shape = storeFor(segments * blocks * kBlockSize + rows);
+    const compute::KvShape shape = layersFor(segments * blocks * kBlockSize + rows);
     compute::PassInputs inputs = inputsOf(rows, segments * blocks * kBlockSize);
     std::iota(inputs.localIndices.begin(), inputs.localIndices.end(), 0);
     compute::QueryRun run{.firstRow = 0, .rowCount = rows, .base = read, .keys = {}};
@@ -234,12 +247,13 @@ class OperationBench {
     const auto pass = passOf(shape, inputs);
     const auto queries = tensor(rows, queryWidth());
     const auto out = m_backend.makeTensor();
+    std::int32_t next = 0;
     const double pairs = static_cast<double>(rows) * depth + 0.5 * rows * (rows + 1.0);
     measure(name,
             {.flops = 4 * pairs * static_cast<double>(queryWidth()),
              .bytes = 2.0 * tokens * static_cast<double>(keyWidth()) * storedBytes() +
                       2 * kActivation * rows * static_cast<double>(queryWidth())},
-            *pass, [&] { m_backend.attend(*pass, *queries, *store, 0, false, *out); });
+            *pass, [&] { m_backend.attend(*pass, *queries, *store, next++ % shape.layers, false, *out); });
   }
 
   void measureSampling(const std::string& what, const compute::SamplingSettings& settings) {
