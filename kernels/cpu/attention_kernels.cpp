@@ -43,7 +43,7 @@ struct Scratch {
       memory += roundUp(count, 16);
       return part;
     };
-    rotated = take(queries * headSize + kTogether * std::min(queries, kFewQueries) * headSize);
+    rotated = take(queries * headSize);
     scores = take(queries * kScoreStride);
     sums = take(queries * sumStride);
     merged = take(queries * sumStride);
@@ -57,7 +57,7 @@ struct Scratch {
 
   std::int64_t headSize;
   std::int64_t sumStride;
-  float* rotated;        ///< [queries][headSize], for the range in work, or for kTogether one after the other
+  float* rotated;        ///< [queries][headSize], for the range in work
   float* scores;         ///< [queries][kScoreStride], of the tile in work
   float* sums;           ///< [queries][sumStride], of the stretch in work
   float* merged;         ///< [queries][sumStride], of the stretches before
@@ -82,9 +82,11 @@ class HeadWorker {
         m_group(m_shape.queryHeads / m_shape.keyHeads),
         m_tiles(job.store->shape().blockSize),
         m_scratch(memory, queries, m_shape.headSize) {
-    const std::int64_t head = keyHead * job.store->headElements();
-    m_keys = job.store->keys<Element>(job.layer) + head;
-    m_values = job.store->values<Element>(job.layer) + head;
+    m_parts = {.keys = job.store->keys<Element>(job.layer),
+               .values = job.store->values<Element>(job.layer),
+               .places = job.store->places(),
+               .head = keyHead,
+               .headSize = m_shape.headSize};
   }
 
   void attend(std::int64_t firstRow, std::int64_t rowCount) {
@@ -206,8 +208,7 @@ class HeadWorker {
     const float* bounds = known.of(m_job.layer, block, m_keyHead);
     if (begin > 0 || end < m_tiles.blockSize()) {
       m_partBounds.resize(static_cast<std::size_t>(2 * headSize));
-      measureBounds(m_keys + block * m_job.store->blockElements(), headSize, m_tiles.blockSize(), begin, end,
-                    m_partBounds.data());
+      measureBounds(m_parts.keysOf(block), headSize, m_tiles.blockSize(), begin, end, m_partBounds.data());
       bounds = m_partBounds.data();
     }
     float highest = kNone;
@@ -245,9 +246,8 @@ class HeadWorker {
     return m_job.queries + ((m_run.firstRow + row) * m_shape.queryHeads + head) * m_shape.headSize;
   }
 
-  void rotate(const PlannedRange& range, std::int64_t firstRow, std::int64_t rowCount,
-              std::int64_t place = 0) {
-    float* out = m_scratch.rotated + place * rowCount * m_group * m_shape.headSize;
+  void rotate(const PlannedRange& range, std::int64_t firstRow, std::int64_t rowCount) {
+    float* out = m_scratch.rotated;
     for (std::int64_t row = firstRow; row < firstRow + rowCount; ++row) {
       const float* cosSin = m_run.rotation(range, row);
       const float scale = m_shape.scale * m_shape.positionScale.at(m_run.base + m_run.local(row));
@@ -312,8 +312,8 @@ class HeadWorker {
       while (m_run.limit(range, row) <= from) ++row;
       std::int64_t last = endRow;
       while (last > row && m_run.start(range, last - 1) >= std::min(tile.end, limit)) --last;
-      m_pieces.lay(m_tiles, range.blocks, from, std::min(tile.end, limit), tile.begin, m_keys, m_values,
-                   m_job.store->blockElements(), m_shape.headSize, chosenOf(range));
+      m_pieces.lay(m_tiles, range.blocks, from, std::min(tile.end, limit), tile.begin, m_parts,
+                   chosenOf(range));
       if (!m_pieces.isEmpty() && row < last) visit(tile, row, last);
       if (m_job.stop->stop_requested()) return;
     }
@@ -383,36 +383,18 @@ class HeadWorker {
     const std::int64_t queries = rowCount * m_group;
     m_pieces.clear();
     std::int64_t at = 0;
-    std::int64_t waiting = 0;  // of the last pieces, each a range of one vector that is not scored yet
-    const auto flush = [&] {
-      constexpr auto kTable = shortTable<Element>(std::make_integer_sequence<int, kFewQueries>());
-      if (waiting > 0) {
-        kTable[static_cast<std::size_t>(queries - 1)](
-            m_pieces.from(m_pieces.count() - static_cast<std::size_t>(waiting)), m_tiles.blockSize(),
-            m_scratch.rotated, m_shape.headSize, m_scratch.scores);
-      }
-      waiting = 0;
-    };
     for (; index < end && at + m_run.ranges[index].keys() <= kMostTileKeys; ++index) {
       const PlannedRange& range = m_run.ranges[index];
-      const bool isTogether = fitsTogether(range, queries);
-      if (waiting == kTogether || !isTogether) flush();
       const std::size_t first = m_pieces.count();
       // Later rows see less of it.
       if (range.keys() > 0 && m_run.start(range, firstRow) < range.end) {
-        m_pieces.add(m_tiles, range.blocks, range.begin, range.end, at, m_keys, m_values,
-                     m_job.store->blockElements(), m_shape.headSize, chosenOf(range),
-                     firstKeysOf(index + 1 < end ? index + 1 : index));
+        m_pieces.add(m_tiles, range.blocks, range.begin, range.end, at, m_parts, chosenOf(range));
       }
       at += range.keys();
       if (m_pieces.count() == first) continue;
-      rotate(range, firstRow, rowCount, waiting);
-      if (isTogether)
-        ++waiting;
-      else
-        score(0, queries, first);
+      rotate(range, firstRow, rowCount);
+      score(0, queries, first);
     }
-    flush();
     return at;
   }
 
@@ -431,20 +413,6 @@ class HeadWorker {
       at += range.keys();
     }
     return sees;
-  }
-
-  /// Whether the range is one vector of keys, to be scored with others for few queries.
-  bool fitsTogether(const PlannedRange& range, std::int64_t queries) const {
-    const std::int64_t blockSize = m_tiles.blockSize();
-    return queries <= kFewQueries && range.end - range.begin <= kStep &&
-           range.begin / blockSize == (range.end - 1) / blockSize;
-  }
-
-  const Element* firstKeysOf(std::size_t index) const {
-    const PlannedRange& range = m_run.ranges[index];
-    if (range.end <= range.begin) return m_keys;
-    return m_keys + range.blocks[static_cast<std::size_t>(range.begin / m_tiles.blockSize())] *
-                        m_job.store->blockElements();
   }
 
   /// Takes scores and values of a tile's m_pieces into the results of queries first … end − 1. m_seen says
@@ -620,8 +588,7 @@ class HeadWorker {
   KeyTiles m_tiles;
   Scratch m_scratch;
   KeyPieces<Element> m_pieces;
-  const Element* m_keys = nullptr;
-  const Element* m_values = nullptr;
+  HeadParts<Element> m_parts;
   // Of the row in work, where it does not read all.
   std::vector<float> m_bounds;         ///< of the blocks that hold its keys, in view order
   std::vector<std::uint8_t> m_choice;  ///< the same

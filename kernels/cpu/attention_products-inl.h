@@ -31,21 +31,10 @@ constexpr std::int64_t kWidth = 2 * kStep;
 // Scores of a tile are stored in whole vectors, of which the last may reach beyond the tile.
 constexpr std::int64_t kScoreStride = kMostTileKeys + kWidth;
 constexpr std::int64_t kFewQueries = 6;
-/// Vectors of short ranges that are scored at once for few queries, whose sums alone would wait for each
-/// other.
-constexpr int kTogether = 4;
 
-/// What is read next, element by element of a head.
-template <class Element>
-struct Ahead {
-  const Element* keys = nullptr;
-  const Element* values = nullptr;
-  std::int64_t valueStep =
-      0;  ///< number of the keys: with each element of a head, so many values are asked for
-};
-
-/// Few queries do not take as long as the memory does, and keys jump from block to block: what comes next is
-/// asked for in good time.
+/// Few queries do not take as long as the memory does: while keys are read, their values are asked for. Each
+/// line is asked for once, and no more of them at a time than keys are read, since a core forgets what it
+/// cannot take at once. Keys it sees coming.
 template <int kQueries>
 constexpr bool kFetchesAhead = kQueries <= kFewQueries;
 
@@ -55,19 +44,38 @@ HWY_INLINE void fetch(const void* line) {
   __builtin_prefetch(line, 0, 2);
 }
 
-/// Where a vector of keys stands, the first query as it is rotated for them, and where its scores go.
+/// Where a vector of keys stands, and where its scores go.
 template <class Element>
 struct KeyVector {
   const Element* keys = nullptr;
-  const float* rotated = nullptr;
   float* scores = nullptr;
-  Ahead<Element> ahead{};
+  const Element* values = nullptr;  ///< those of its keys
+  std::int64_t count = 0;           ///< keys
 };
 
+/// Adds the products of an element of a head, of queries and vectors of keys. These go on to the next one.
+template <int kQueries, int kVectors, class Element>
+HWY_INLINE void addProducts(const float* rotated, std::int64_t headSize, std::int64_t blockSize,
+                            std::array<KeyVector<Element>, kVectors>& vectors,
+                            FloatVector (&acc)[kQueries][kVectors]) {
+  const FloatTag d;
+  FloatVector key[kVectors];
+  SPANSCOPE_UNROLL
+  for (int v = 0; v < kVectors; ++v) {
+    key[v] = widen(d, vectors[v].keys);
+    vectors[v].keys += blockSize;
+  }
+  SPANSCOPE_UNROLL
+  for (int q = 0; q < kQueries; ++q) {
+    const FloatVector element = hn::Set(d, rotated[q * headSize]);
+    SPANSCOPE_UNROLL
+    for (int v = 0; v < kVectors; ++v) acc[q][v] = hn::MulAdd(element, key[v], acc[q][v]);
+  }
+}
+
 /// scores[query][i] = ⟨rotated[query], key i⟩ for kVectors vectors of keys, of one block or of several.
-/// kShared: they have the rotated queries of the first.
-template <int kQueries, int kVectors, bool kShared, class Element>
-HWY_INLINE void scoreVectors(std::int64_t headSize, std::int64_t blockSize,
+template <int kQueries, int kVectors, class Element>
+HWY_INLINE void scoreVectors(const float* rotated, std::int64_t headSize, std::int64_t blockSize,
                              std::array<KeyVector<Element>, kVectors> vectors) {
   const FloatTag d;
   FloatVector acc[kQueries][kVectors];
@@ -76,47 +84,37 @@ HWY_INLINE void scoreVectors(std::int64_t headSize, std::int64_t blockSize,
     SPANSCOPE_UNROLL
     for (int v = 0; v < kVectors; ++v) acc[q][v] = hn::Zero(d);
   }
-  for (std::int64_t i = 0; i < headSize; ++i) {
-    FloatVector key[kVectors];
-    SPANSCOPE_UNROLL
-    for (int v = 0; v < kVectors; ++v) {
-      if constexpr (kFetchesAhead<kQueries>) {
-        fetch(vectors[v].ahead.keys);
-        fetch(vectors[v].ahead.values);
-        vectors[v].ahead.keys += blockSize;
-        vectors[v].ahead.values += vectors[v].ahead.valueStep;
-      }
-      key[v] = widen(d, vectors[v].keys);
-      vectors[v].keys += blockSize;
-    }
-    SPANSCOPE_UNROLL
-    for (int q = 0; q < kQueries; ++q) {
-      FloatVector element = hn::Set(d, vectors[0].rotated[q * headSize + i]);
-      SPANSCOPE_UNROLL
-      for (int v = 0; v < kVectors; ++v) {
-        if constexpr (!kShared) {
-          if (v > 0) element = hn::Set(d, vectors[v].rotated[q * headSize + i]);
+  std::int64_t i = 0;
+  if constexpr (kFetchesAhead<kQueries>) {
+    // The values of one vector after the other, while a part of the elements is gone through.
+    constexpr std::int64_t kLine = 64 / sizeof(Element);
+    constexpr std::int64_t kElements = std::max<std::int64_t>(2, kLine / (kVectors * kStep));
+    for (int part = 0; part < kVectors; ++part) {
+      const std::int64_t to = (part + 1) * headSize / kVectors;
+      const Element* values = vectors[part].values;
+      const Element* const valuesEnd = values + vectors[part].count * headSize;
+      while (i + kElements <= to) {
+        SPANSCOPE_UNROLL
+        for (std::int64_t line = 0; line < kElements * kVectors * kStep / kLine; ++line) {
+          if (values < valuesEnd) fetch(values);
+          values += kLine;
         }
-        acc[q][v] = hn::MulAdd(element, key[v], acc[q][v]);
+        SPANSCOPE_UNROLL
+        for (std::int64_t element = 0; element < kElements; ++element)
+          addProducts<kQueries, kVectors, Element>(rotated + i++, headSize, blockSize, vectors, acc);
       }
+      for (; i < to; ++i)
+        addProducts<kQueries, kVectors, Element>(rotated + i, headSize, blockSize, vectors, acc);
     }
+  } else {
+    for (; i < headSize; ++i)
+      addProducts<kQueries, kVectors, Element>(rotated + i, headSize, blockSize, vectors, acc);
   }
   SPANSCOPE_UNROLL
   for (int q = 0; q < kQueries; ++q) {
     SPANSCOPE_UNROLL
     for (int v = 0; v < kVectors; ++v) hn::StoreU(acc[q][v], d, vectors[v].scores + q * kScoreStride);
   }
-}
-
-template <class Element>
-KeyVector<Element> vectorOf(const KeyPiece<Element>& piece, std::int64_t first, std::int64_t headSize,
-                            const float* rotated, float* scores) {
-  return {.keys = piece.keys + first,
-          .rotated = rotated,
-          .scores = scores + piece.at + first,
-          .ahead = {.keys = piece.nextKeys + first,
-                    .values = piece.values + first * headSize,
-                    .valueStep = std::min(piece.count - first, kStep)}};
 }
 
 template <int kQueries, class Element>
@@ -126,35 +124,19 @@ void scorePieces(std::span<const KeyPiece<Element>> pieces, std::int64_t blockSi
   KeyVector<Element> waiting;
   for (const KeyPiece<Element>& piece : pieces) {
     for (std::int64_t i = 0; i < piece.count; i += kStep) {
-      const KeyVector<Element> vector = vectorOf(piece, i, headSize, rotated, scores);
+      const KeyVector<Element> vector{.keys = piece.keys + i,
+                                      .scores = scores + piece.at + i,
+                                      .values = piece.values + i * headSize,
+                                      .count = std::min(piece.count - i, kStep)};
       if (waiting.keys == nullptr) {
         waiting = vector;
         continue;
       }
-      scoreVectors<kQueries, 2, true, Element>(headSize, blockSize, {waiting, vector});
+      scoreVectors<kQueries, 2, Element>(rotated, headSize, blockSize, {waiting, vector});
       waiting.keys = nullptr;
     }
   }
-  if (waiting.keys != nullptr) scoreVectors<kQueries, 1, true, Element>(headSize, blockSize, {waiting});
-}
-
-/// The same for pieces of several ranges, kTogether at most: `rotated` has the queries for one after the
-/// other.
-template <int kQueries, class Element>
-void scoreShort(std::span<const KeyPiece<Element>> pieces, std::int64_t blockSize, const float* rotated,
-                std::int64_t headSize, float* scores) {
-  std::array<KeyVector<Element>, kTogether> vectors;
-  std::size_t count = 0;
-  for (const KeyPiece<Element>& piece : pieces) {
-    vectors[count++] = vectorOf(piece, 0, headSize, rotated, scores);
-    rotated += kQueries * headSize;
-  }
-  if (count == kTogether) {
-    scoreVectors<kQueries, kTogether, false, Element>(headSize, blockSize, vectors);
-    return;
-  }
-  for (std::size_t i = 0; i < count; ++i)
-    scoreVectors<kQueries, 1, true, Element>(headSize, blockSize, {vectors[i]});
+  if (waiting.keys != nullptr) scoreVectors<kQueries, 1, Element>(rotated, headSize, blockSize, {waiting});
 }
 
 /// sums[query] = sums[query] · decay[query] + Σ weights[query][i] · values[i] over tile keys low … high − 1,
@@ -202,8 +184,9 @@ template <int kQueries, class Element>
 void addValues(const KeyPieces<Element>& pieces, std::int64_t low, std::int64_t high, std::int64_t headSize,
                const float* weights, const float* decay, float* sums, std::int64_t sumStride) {
   std::int64_t column = 0;
-  // Few queries wait for memory, which is read quickest from one end to the other.
-  if constexpr (kQueries <= kFewQueries) {
+  // Few queries wait for memory, which is read quickest from one end to the other. The registers hold 2 sums
+  // of kRowTile queries, and so 4 of half as many.
+  if constexpr (2 * kQueries <= kRowTile) {
     for (; column + 3 * kStep < headSize; column += 2 * kWidth) {
       addValueVectors<kQueries, 4>(pieces, low, high, headSize, weights, decay, column, sums, sumStride);
     }
@@ -227,11 +210,6 @@ template <class Element, int... kQuery>
 constexpr std::array<ScorePieces<Element>, sizeof...(kQuery)> scoreTable(
     std::integer_sequence<int, kQuery...>) {
   return {&scorePieces<kQuery + 1, Element>...};
-}
-template <class Element, int... kQuery>
-constexpr std::array<ScorePieces<Element>, sizeof...(kQuery)> shortTable(
-    std::integer_sequence<int, kQuery...>) {
-  return {&scoreShort<kQuery + 1, Element>...};
 }
 template <class Element, int... kQuery>
 constexpr std::array<AddValues<Element>, sizeof...(kQuery)> valueTable(

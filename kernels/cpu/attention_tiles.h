@@ -3,6 +3,7 @@
 #pragma once
 
 #include "engine/base/ids.h"
+#include "kernels/cpu/kv_places.h"
 
 #include <algorithm>
 #include <array>
@@ -57,14 +58,25 @@ class KeyTiles {
   std::int64_t m_tileKeys;
 };
 
-/// The keys of a tile that lie in one block. What is read next is known, so that it can be fetched meanwhile.
+/// The keys and values of a head in a layer.
+template <class Element>
+struct HeadParts {
+  const Element* keys = nullptr;    ///< the layer's first
+  const Element* values = nullptr;  ///< the same
+  KvPlaces places;
+  std::int64_t head = 0;
+  std::int64_t headSize = 0;
+
+  const Element* keysOf(BlockId block) const { return keys + places.of(block, head); }
+};
+
+/// The keys of a tile that lie in one block.
 template <class Element>
 struct KeyPiece {
   const Element* keys = nullptr;    ///< element 0 of the first key; element i is blockSize · i further
   const Element* values = nullptr;  ///< value of the first key; the next value is headSize further
   std::int64_t count = 0;
-  std::int64_t at = 0;                ///< place of the first key in the tile
-  const Element* nextKeys = nullptr;  ///< those of the next piece, in this tile or the next one; or these
+  std::int64_t at = 0;  ///< place of the first key in the tile
 };
 
 /// The pieces of one tile, in order.
@@ -82,59 +94,38 @@ class KeyPieces {
   void clear() { m_count = 0; }
 
   /// Adds the keys begin … end − 1 of a segment, the first at place `at`. Behind them there is room for a
-  /// vector. `chosen`: as for lay(). `next`: the keys that are read after them.
+  /// vector. `chosen`: as for lay().
   void add(const KeyTiles& tiles, const std::vector<BlockId>& blocks, std::int64_t begin, std::int64_t end,
-           std::int64_t at, const Element* keys, const Element* values, std::int64_t blockElements,
-           std::int64_t headSize, const std::uint8_t* chosen, const Element* next) {
+           std::int64_t at, const HeadParts<Element>& parts, const std::uint8_t* chosen) {
     const std::int64_t blockSize = tiles.blockSize();
     for (std::int64_t key = begin; key < end;) {
       const std::int64_t block = key / blockSize;
       const std::int64_t slot = key - block * blockSize;
       const std::int64_t to = std::min(end, (block + 1) * blockSize);
-      const std::int64_t offset = blocks[static_cast<std::size_t>(block)] * blockElements;
-      if (chosen == nullptr || chosen[block] != 0) {
-        m_pieces[m_count++] = {keys + offset + slot, values + offset + slot * headSize, to - key,
-                               at + key - begin, next};
-      }
+      if (chosen == nullptr || chosen[block] != 0)
+        append(parts, blocks[static_cast<std::size_t>(block)], slot, to - key, at + key - begin);
       key = to;
     }
   }
 
-  /// Sets the pieces for the local tokens from … to − 1 of a tile that begins at `tileBegin`. `keys` and
-  /// `values` are those of one head in block 0. `chosen`: by virtual block, 0 for blocks that are left out;
-  /// null: no block is left out.
+  /// Sets the pieces for the local tokens from … to − 1 of a tile that begins at `tileBegin`. `chosen`: by
+  /// virtual block, 0 for blocks that are left out; null: no block is left out.
   void lay(const KeyTiles& tiles, const std::vector<BlockId>& blocks, std::int64_t from, std::int64_t to,
-           std::int64_t tileBegin, const Element* keys, const Element* values, std::int64_t blockElements,
-           std::int64_t headSize, const std::uint8_t* chosen) {
-    const std::int64_t blockSize = tiles.blockSize();
+           std::int64_t tileBegin, const HeadParts<Element>& parts, const std::uint8_t* chosen) {
     m_count = 0;
     // From the start of a block or tile, so that the alignment of vectors of keys does not depend on `from`.
-    std::int64_t block = from / blockSize;
-    std::int64_t key = std::max(block * blockSize, tileBegin);
-    while (key < to) {
-      const std::int64_t slot = key - block * blockSize;
-      const std::int64_t end = std::min(to, (block + 1) * blockSize);
-      const std::int64_t offset = blocks[static_cast<std::size_t>(block)] * blockElements;
-      if (chosen == nullptr || chosen[block] != 0) {
-        m_pieces[m_count++] = {keys + offset + slot, values + offset + slot * headSize, end - key,
-                               key - tileBegin, nullptr};
-      }
-      key = end;
-      ++block;
-    }
-    linkNext(blocks, block, keys, blockElements);
+    const std::int64_t begin = std::max(from / tiles.blockSize() * tiles.blockSize(), tileBegin);
+    add(tiles, blocks, begin, to, begin - tileBegin, parts, chosen);
   }
 
  private:
-  /// `block`: the virtual block behind the pieces.
-  void linkNext(const std::vector<BlockId>& blocks, std::int64_t block, const Element* keys,
-                std::int64_t blockElements) {
-    for (std::size_t i = 0; i < m_count; ++i) {
-      KeyPiece<Element>& piece = m_pieces[i];
-      piece.nextKeys = i + 1 < m_count ? m_pieces[i + 1].keys : piece.keys;
-    }
-    if (m_count > 0 && static_cast<std::size_t>(block) < blocks.size())
-      m_pieces[m_count - 1].nextKeys = keys + blocks[static_cast<std::size_t>(block)] * blockElements;
+  void append(const HeadParts<Element>& parts, BlockId block, std::int64_t slot, std::int64_t count,
+              std::int64_t at) {
+    const std::int64_t place = parts.places.of(block, parts.head);
+    m_pieces[m_count++] = {.keys = parts.keys + place + slot,
+                           .values = parts.values + place + slot * parts.headSize,
+                           .count = count,
+                           .at = at};
   }
 
   std::array<KeyPiece<Element>, static_cast<std::size_t>(kMostTileKeys)> m_pieces;

@@ -36,8 +36,8 @@ void learnBounds(Executor& executor, const CpuAttentionPlan& plan, const CpuKvSt
   const auto tiles = static_cast<std::int64_t>(unknown.size()) * shape.heads;
   const auto measure = [&](auto element, BlockId block, std::int64_t head) {
     using Element = decltype(element);
-    measureBounds(store.keys<Element>(layer) + block * store.blockElements() + head * store.headElements(),
-                  shape.headSize, shape.blockSize, 0, shape.blockSize, bounds.of(layer, block, head));
+    measureBounds(store.keys<Element>(layer, block, head), shape.headSize, shape.blockSize, 0,
+                  shape.blockSize, bounds.of(layer, block, head));
   };
   executor.runWhole(tiles, tiles * store.headElements(), [&](std::int64_t tile, int) {
     const BlockId block = unknown[static_cast<std::size_t>(tile / shape.heads)];

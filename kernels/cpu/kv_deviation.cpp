@@ -21,9 +21,8 @@ float deviationOf(const float* row, const CpuKvStore& store, StoredPart part, st
   const compute::KvShape& shape = store.shape();
   const std::int64_t headSize = shape.headSize;
   const std::int64_t inBlock = slot % shape.blockSize;
-  const std::int64_t place = slot / shape.blockSize * store.blockElements();
+  const auto block = static_cast<BlockId>(slot / shape.blockSize);
   const bool isKeys = part == StoredPart::Keys;
-  const T* const block = (isKeys ? store.keys<T>(layer) : store.values<T>(layer)) + place;
   const std::int64_t step = isKeys ? shape.blockSize : 1;
   float sum = 0;
   for (std::int64_t head = 0; head < shape.heads; ++head) {
@@ -32,7 +31,8 @@ float deviationOf(const float* row, const CpuKvStore& store, StoredPart part, st
       kernels.rotate(own, cosSin, headSize / 2, 1.0F, rotated);
       own = rotated;
     }
-    const T* const stored = block + head * store.headElements() + (isKeys ? inBlock : inBlock * headSize);
+    const T* const stored = isKeys ? store.keys<T>(layer, block, head) + inBlock
+                                   : store.values<T>(layer, block, head) + inBlock * headSize;
     for (std::int64_t i = 0; i < headSize; ++i) {
       float difference = 0;
       if constexpr (std::is_same_v<T, float>) {

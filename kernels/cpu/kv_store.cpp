@@ -33,6 +33,7 @@ CpuKvStore::CpuKvStore(const compute::KvShape& shape) : m_shape(shape), m_bounds
   };
   m_headElements = elements(shape.headSize, shape.blockSize, 1);
   m_layerElements = elements(m_headElements, shape.heads, shape.blocks);
+  m_places = KvPlaces(shape.blocks, shape.blockSize, shape.heads, m_headElements);
   const std::size_t bytes = checkedBytes("KV store", m_layerElements, shape.layers, size);
   m_keys = AlignedBuffer(bytes, "keys of the KV store");
   m_values = AlignedBuffer(bytes, "values of the KV store");
@@ -43,16 +44,12 @@ void CpuKvStore::copyBlockOf(BlockId source, BlockId target, std::int32_t slots)
   const std::int64_t blockSize = m_shape.blockSize;
   const std::int64_t headSize = m_shape.headSize;
   for (std::int32_t layer = 0; layer < m_shape.layers; ++layer) {
-    const T* fromKeys = keys<T>(layer) + source * blockElements();
-    T* toKeys = keys<T>(layer) + target * blockElements();
-    // Keys of all heads: one row of the block's slots for every element of every head.
-    for (std::int64_t row = 0; row < headSize * m_shape.heads; ++row) {
-      std::copy_n(fromKeys + row * blockSize, slots, toKeys + row * blockSize);
-    }
-    const T* fromValues = values<T>(layer) + source * blockElements();
-    T* toValues = values<T>(layer) + target * blockElements();
     for (std::int64_t head = 0; head < m_shape.heads; ++head) {
-      std::copy_n(fromValues + head * m_headElements, slots * headSize, toValues + head * m_headElements);
+      const T* fromKeys = keys<T>(layer, source, head);
+      T* toKeys = keys<T>(layer, target, head);
+      for (std::int64_t i = 0; i < headSize; ++i)
+        std::copy_n(fromKeys + i * blockSize, slots, toKeys + i * blockSize);
+      std::copy_n(values<T>(layer, source, head), slots * headSize, values<T>(layer, target, head));
     }
   }
 }
@@ -79,8 +76,8 @@ void CpuKvStore::readBlockOf(BlockId block, std::int32_t slots, std::byte* out) 
   std::vector<T> row(static_cast<std::size_t>(headSize));
   for (std::int32_t layer = 0; layer < m_shape.layers; ++layer) {
     for (std::int64_t head = 0; head < m_shape.heads; ++head) {
-      const T* headKeys = keys<T>(layer) + block * blockElements() + head * m_headElements;
-      const T* headValues = values<T>(layer) + block * blockElements() + head * m_headElements;
+      const T* headKeys = keys<T>(layer, block, head);
+      const T* headValues = values<T>(layer, block, head);
       std::byte* to =
           out + static_cast<std::size_t>(layer) * 2 * sideBytes + static_cast<std::size_t>(head) * headBytes;
       for (std::int64_t slot = 0; slot < slots; ++slot, to += compute::slotBytes(m_shape)) {
@@ -102,8 +99,8 @@ void CpuKvStore::writeBlockOf(BlockId block, std::int32_t slots, const std::byte
   std::vector<T> row(static_cast<std::size_t>(headSize));
   for (std::int32_t layer = 0; layer < m_shape.layers; ++layer) {
     for (std::int64_t head = 0; head < m_shape.heads; ++head) {
-      T* headKeys = keys<T>(layer) + block * blockElements() + head * m_headElements;
-      T* headValues = values<T>(layer) + block * blockElements() + head * m_headElements;
+      T* headKeys = keys<T>(layer, block, head);
+      T* headValues = values<T>(layer, block, head);
       const std::byte* from = bytes + static_cast<std::size_t>(layer) * 2 * sideBytes +
                               static_cast<std::size_t>(head) * headBytes;
       for (std::int64_t slot = 0; slot < slots; ++slot, from += compute::slotBytes(m_shape)) {
@@ -140,11 +137,11 @@ void CpuKvStore::readFrom(std::int32_t layer, std::int64_t slot, std::span<float
                           std::span<float> value) const {
   const std::int64_t blockSize = m_shape.blockSize;
   const std::int64_t headSize = m_shape.headSize;
-  const std::int64_t block = slot / blockSize;
+  const auto block = static_cast<BlockId>(slot / blockSize);
   const std::int64_t inBlock = slot % blockSize;
   for (std::int64_t head = 0; head < m_shape.heads; ++head) {
-    const T* headKeys = keys<T>(layer) + block * blockElements() + head * m_headElements;
-    const T* headValues = values<T>(layer) + block * blockElements() + head * m_headElements;
+    const T* headKeys = keys<T>(layer, block, head);
+    const T* headValues = values<T>(layer, block, head);
     for (std::int64_t i = 0; i < headSize; ++i) {
       const auto place = static_cast<std::size_t>(head * headSize + i);
       key[place] = widen(headKeys[i * blockSize + inBlock]);

@@ -38,13 +38,13 @@ struct Writer {
     const std::int64_t blockSize = shape.blockSize;
     const std::int64_t slot = slots[static_cast<std::size_t>(row)];
     const std::int64_t inBlock = slot % blockSize;
-    const std::int64_t place = slot / blockSize * store.blockElements();
+    const auto block = static_cast<BlockId>(slot / blockSize);
     for (std::int64_t head = 0; head < shape.heads; ++head) {
       kernels.rotate(keys.row(row) + head * headSize, cosSin, headSize / 2, 1.0F, rotated);
-      T* toKeys = store.keys<T>(layer) + place + head * store.headElements() + inBlock;
+      T* toKeys = store.keys<T>(layer, block, head) + inBlock;
       for (std::int64_t i = 0; i < headSize; ++i) toKeys[i * blockSize] = narrow<T>(rotated[i]);
       const float* value = values.row(row) + head * headSize;
-      T* toValues = store.values<T>(layer) + place + head * store.headElements() + inBlock * headSize;
+      T* toValues = store.values<T>(layer, block, head) + inBlock * headSize;
       for (std::int64_t i = 0; i < headSize; ++i) toValues[i] = narrow<T>(value[i]);
     }
   }
