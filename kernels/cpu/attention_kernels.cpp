@@ -261,11 +261,20 @@ class HeadWorker {
   /// Scores of queries first … last − 1 with the keys of m_pieces, from one of these on.
   void score(std::int64_t first, std::int64_t last, std::size_t firstPiece = 0) {
     constexpr auto kTable = scoreTable<Element>(std::make_integer_sequence<int, kRowTile>());
-    for (std::int64_t query = first; query < last; query += kRowTile) {
-      const std::int64_t count = std::min<std::int64_t>(kRowTile, last - query);
-      kTable[static_cast<std::size_t>(count - 1)](m_pieces.from(firstPiece), m_tiles.blockSize(),
-                                                  m_scratch.rotated + query * m_shape.headSize,
-                                                  m_shape.headSize, m_scratch.scores + query * kScoreStride);
+    const std::span<const KeyPiece<Element>> all = m_pieces.from(firstPiece);
+    // The keys of two vectors stay in the nearest cache until all queries have been there.
+    const auto together =
+        last - first <= kRowTile
+            ? all.size()
+            : static_cast<std::size_t>(std::max<std::int64_t>(1, kWidth / m_tiles.blockSize()));
+    for (std::size_t piece = 0; piece < all.size(); piece += together) {
+      const auto pieces = all.subspan(piece, std::min(together, all.size() - piece));
+      for (std::int64_t query = first; query < last; query += kRowTile) {
+        const std::int64_t count = std::min<std::int64_t>(kRowTile, last - query);
+        kTable[static_cast<std::size_t>(count - 1)](
+            pieces, m_tiles.blockSize(), m_scratch.rotated + query * m_shape.headSize, m_shape.headSize,
+            m_scratch.scores + query * kScoreStride, query == first);
+      }
     }
   }
 

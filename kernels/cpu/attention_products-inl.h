@@ -44,13 +44,20 @@ HWY_INLINE void fetch(const void* line) {
   __builtin_prefetch(line, 0, 2);
 }
 
+template <std::int64_t kLines, class Element>
+HWY_INLINE void fetchLines(const Element* from, const Element* end) {
+  for (std::int64_t line = 0; line < kLines; ++line, from += 64 / sizeof(Element)) {
+    if (from < end) fetch(from);
+  }
+}
+
 /// Where a vector of keys stands, and where its scores go.
 template <class Element>
 struct KeyVector {
   const Element* keys = nullptr;
   float* scores = nullptr;
   const Element* values = nullptr;  ///< those of its keys
-  std::int64_t count = 0;           ///< keys
+  std::int64_t fetched = 0;         ///< of so many keys the values are asked for
 };
 
 /// Adds the products of an element of a head, of queries and vectors of keys. These go on to the next one.
@@ -84,30 +91,27 @@ HWY_INLINE void scoreVectors(const float* rotated, std::int64_t headSize, std::i
     SPANSCOPE_UNROLL
     for (int v = 0; v < kVectors; ++v) acc[q][v] = hn::Zero(d);
   }
-  std::int64_t i = 0;
   if constexpr (kFetchesAhead<kQueries>) {
     // The values of one vector after the other, while a part of the elements is gone through.
     constexpr std::int64_t kLine = 64 / sizeof(Element);
-    constexpr std::int64_t kElements = std::max<std::int64_t>(2, kLine / (kVectors * kStep));
+    constexpr std::int64_t kElements = std::max<std::int64_t>(1, kLine / (kVectors * kStep));
+    constexpr std::int64_t kLines = kElements * kVectors * kStep / kLine;
+    std::int64_t i = 0;
     for (int part = 0; part < kVectors; ++part) {
       const std::int64_t to = (part + 1) * headSize / kVectors;
       const Element* values = vectors[part].values;
-      const Element* const valuesEnd = values + vectors[part].count * headSize;
-      while (i + kElements <= to) {
-        SPANSCOPE_UNROLL
-        for (std::int64_t line = 0; line < kElements * kVectors * kStep / kLine; ++line) {
-          if (values < valuesEnd) fetch(values);
-          values += kLine;
+      const Element* const valuesEnd = values + vectors[part].fetched * headSize;
+      for (std::int64_t waiting = 0; i < to; ++i) {
+        if (--waiting < 0) {
+          waiting = kElements - 1;
+          fetchLines<kLines>(values, valuesEnd);
+          values += kLines * kLine;
         }
-        SPANSCOPE_UNROLL
-        for (std::int64_t element = 0; element < kElements; ++element)
-          addProducts<kQueries, kVectors, Element>(rotated + i++, headSize, blockSize, vectors, acc);
-      }
-      for (; i < to; ++i)
         addProducts<kQueries, kVectors, Element>(rotated + i, headSize, blockSize, vectors, acc);
+      }
     }
   } else {
-    for (; i < headSize; ++i)
+    for (std::int64_t i = 0; i < headSize; ++i)
       addProducts<kQueries, kVectors, Element>(rotated + i, headSize, blockSize, vectors, acc);
   }
   SPANSCOPE_UNROLL
@@ -117,9 +121,10 @@ HWY_INLINE void scoreVectors(const float* rotated, std::int64_t headSize, std::i
   }
 }
 
+/// `fetches`: whether to ask for the values, which are read next.
 template <int kQueries, class Element>
 void scorePieces(std::span<const KeyPiece<Element>> pieces, std::int64_t blockSize, const float* rotated,
-                 std::int64_t headSize, float* scores) {
+                 std::int64_t headSize, float* scores, bool fetches) {
   // Two vectors at a time, from one block after the other: a query's element is loaded once for both.
   KeyVector<Element> waiting;
   for (const KeyPiece<Element>& piece : pieces) {
@@ -127,7 +132,7 @@ void scorePieces(std::span<const KeyPiece<Element>> pieces, std::int64_t blockSi
       const KeyVector<Element> vector{.keys = piece.keys + i,
                                       .scores = scores + piece.at + i,
                                       .values = piece.values + i * headSize,
-                                      .count = std::min(piece.count - i, kStep)};
+                                      .fetched = fetches ? std::min(piece.count - i, kStep) : 0};
       if (waiting.keys == nullptr) {
         waiting = vector;
         continue;
@@ -201,7 +206,7 @@ void addValues(const KeyPieces<Element>& pieces, std::int64_t low, std::int64_t 
 
 template <class Element>
 using ScorePieces = void (*)(std::span<const KeyPiece<Element>>, std::int64_t, const float*, std::int64_t,
-                             float*);
+                             float*, bool);
 template <class Element>
 using AddValues = void (*)(const KeyPieces<Element>&, std::int64_t, std::int64_t, std::int64_t, const float*,
                            const float*, float*, std::int64_t);
