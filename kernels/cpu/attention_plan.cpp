@@ -18,6 +18,8 @@ constexpr std::int64_t kQueriesPerTask = 48;
 constexpr std::size_t kEnoughTasks = 64;
 // Queries of a task that is split: more keep a core busy with what they share.
 constexpr std::int64_t kMostSplitQueries = 16;
+// Multiply-adds that take a core as long as to read an element from memory, about.
+constexpr std::int64_t kReading = 16;
 // Keys that a task has at least, if there are as many.
 constexpr std::int64_t kLeastKeys = 256;
 
@@ -95,7 +97,8 @@ CpuAttentionPlan::CpuAttentionPlan(const compute::AttentionShape& shape, const c
     for (const PlannedRange& range : planned.ranges) {
       const std::int64_t all = std::max<std::int64_t>(0, range.end - range.begin);
       const std::int64_t keys = shape.window == 0 ? all : std::min<std::int64_t>(all, shape.window);
-      m_work += 2 * keys * planned.rowCount * shape.queryHeads * shape.headSize;
+      m_work += 2 * keys * shape.headSize *
+                std::max<std::int64_t>(planned.rowCount * shape.queryHeads, kReading * shape.keyHeads);
     }
     m_runs.push_back(std::move(planned));
     rowTasks += static_cast<std::size_t>(((run.rowCount - 1) / m_rowsPerTask + 1) * shape.keyHeads);
