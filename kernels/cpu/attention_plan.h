@@ -98,7 +98,9 @@ class CpuAttentionPlan {
   const std::vector<AttentionJoin>& joins() const { return m_joins; }
   std::int64_t results() const { return m_results; }  ///< results of stretches that all joins join
   std::int64_t rowsPerTask() const { return m_rowsPerTask; }
-  std::int64_t work() const { return m_work; }            ///< number of multiply-adds of all tasks
+  /// Multiply-adds of all tasks. Where rows are few, reading their keys and values takes longer and counts as
+  /// so many.
+  std::int64_t work() const { return m_work; }
   bool choosesBlocks() const { return m_choosesBlocks; }  ///< whether a run does not read all blocks
 
  private:

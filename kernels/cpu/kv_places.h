@@ -11,8 +11,8 @@ namespace spanscope::cpu {
 
 /// Where the blocks of a layer of the KV store have their keys, and their values, of each head. Some blocks
 /// lie together, about kTogetherSlots slots of them, and in them each head's parts: attention reads head by
-/// head, and memory is read a third faster where blocks that follow each other do so there too. All blocks of
-/// a head together would have a few tokens take a page of each head of each layer.
+/// head, and memory is read a quarter faster where blocks that follow each other do so there too. All blocks
+/// of a head together would have a few tokens take a page of each head of each layer.
 class KvPlaces {
  public:
   static constexpr std::uint64_t kTogetherSlots = 512;

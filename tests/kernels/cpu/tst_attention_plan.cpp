@@ -66,6 +66,14 @@ class TestAttentionPlan : public QObject {
       QCOMPARE(plan.joins()[join].tasks, tasks[static_cast<std::int32_t>(join)]);
   }
 
+  /// One row waits for its keys and values, many have their products to compute.
+  void readingCountsAsWork() {
+    constexpr std::int64_t kElements = std::int64_t{2} * 64 * 3 * 64;  // of 64 keys and values in 3 heads
+    QCOMPARE(planOf(rowsBehind(64, 1)).work(), 16 * kElements);
+    QCOMPARE(planOf(rowsBehind(64, 5)).work(), 16 * kElements);
+    QCOMPARE(planOf(rowsBehind(64, 20)).work(), 20 * 3 * kElements);
+  }
+
   /// Stretches lie where they lie for any other row of the segment.
   void stretchesDependOnTheKeysAlone() {
     const CpuAttentionPlan one = planOf(rowsBehind(2000, 1));
