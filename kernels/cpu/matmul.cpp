@@ -14,14 +14,17 @@ namespace {
 
 // Rows that are packed at once: bounds the scratch memory, and one pass over the weights serves them all.
 constexpr std::int64_t kMostRows = 768;
-// A block's packed rows (kRowBlock × kColumnBlock) share the second-level cache with its sums; a panel's part
-// (kColumnBlock × panelWidth) stays in the first.
+// A block's packed rows (kRowBlock × columns) share the second-level cache with its sums; a panel's part
+// (columns × panelWidth) stays in the first.
 constexpr std::int64_t kRowBlock = 96;
-constexpr std::int64_t kColumnBlock = 256;
+constexpr std::int64_t kMostColumns = 288;
+constexpr std::int64_t kLeastColumns = 32;
 constexpr std::int64_t kBlockFeatures = 256;
-// Packed weights are widened once for all rows of a block: twice as many of them halve what that costs, and
-// still leave half of a second-level cache of a mebibyte. Rows of lower precision take less of it anyway.
+// Weights that are widened are so once for all rows of a block: twice as many of them halve what that costs,
+// and still leave half of a second-level cache of a mebibyte. Rows of lower precision take less of it anyway.
 constexpr std::int64_t kLargeRowBlock = 192;
+// Tiles of rows from which on weights of 16 bits, too, are widened once for all instead of with each.
+constexpr std::int64_t kTilesWorthWidening = 8;
 // Columns of packed weights that are widened at once for few rows: whole blocks' parts, and so few that four
 // panels stay in the nearest cache.
 constexpr std::int64_t kWidenedColumns = 64;
@@ -36,6 +39,15 @@ constexpr auto kLineFloats = kLineBytes / static_cast<std::int64_t>(sizeof(float
 
 std::int64_t ceilDiv(std::int64_t a, std::int64_t b) {
   return (a + b - 1) / b;
+}
+
+/// Columns of a block of many rows: nearly equal parts, as the last would be short otherwise and its sums
+/// cost as much, of whole blocks of the format.
+std::int64_t columnBlockOf(const CpuWeight& weight) {
+  const std::int64_t step =
+      std::max<std::int64_t>(kLeastColumns, compute::infoOf(weight.format()).blockElements);
+  const std::int64_t parts = ceilDiv(weight.columns(), kMostColumns);
+  return ceilDiv(ceilDiv(weight.columns(), parts), step) * step;
 }
 
 std::size_t roundedToLine(std::size_t bytes) {
@@ -107,11 +119,13 @@ Matmul::Piece Matmul::pieceOf(const Waiting& product, std::int64_t first, std::i
 
   const bool isPacked = compute::infoOf(weight.format()).isPacked();
   const bool isFast = weight.layout() != CpuWeight::Layout::Panels;
+  const bool isWidened = isPacked || (!isFast && weight.format() != compute::WeightFormat::F32 &&
+                                      job.rowTiles.tiles >= kTilesWorthWidening);
   std::int64_t panelStep = 1;
   if (job.rowTiles.tiles == 1) {
     job.rowBlock = 1;
     if (isPacked)
-      job.columnBlock = isFast || weight.isBorrowed() ? kColumnBlock : kWidenedColumns;
+      job.columnBlock = isFast || weight.isBorrowed() ? columnBlockOf(weight) : kWidenedColumns;
     else
       job.columnBlock = weight.isBorrowed() ? kBorrowedColumns : job.columns;
     job.columnBlock = std::min(job.columnBlock, job.columns);
@@ -123,7 +137,7 @@ Matmul::Piece Matmul::pieceOf(const Waiting& product, std::int64_t first, std::i
   } else {
     const std::int64_t most = ceilDiv(isPacked || isFast ? kLargeRowBlock : kRowBlock, kernels.rowTile);
     job.rowBlock = ceilDiv(job.rowTiles.tiles, ceilDiv(job.rowTiles.tiles, most));
-    job.columnBlock = kColumnBlock;
+    job.columnBlock = columnBlockOf(weight);
     // A narrow product, too, has something for every thread.
     job.panelBlock =
         std::min(kBlockFeatures / kernels.panelWidth,
@@ -134,7 +148,7 @@ Matmul::Piece Matmul::pieceOf(const Waiting& product, std::int64_t first, std::i
   piece.blocks = piece.rowBlocks * ceilDiv(job.panels, job.panelBlock);
   piece.sums = job.rowBlock * kernels.rowTile * job.panelBlock * kernels.panelWidth;
   const std::int64_t columns = panelStep * job.columnBlock * kernels.panelWidth;
-  piece.widened = isPacked ? columns : 0;
+  piece.widened = isWidened ? columns : 0;
   if (weight.isBorrowed())
     piece.arranged = isPacked ? ceilDiv(weight.panelBytes(), kLineBytes) * kLineFloats : columns;
   return piece;
@@ -215,7 +229,7 @@ void Matmul::runRows(Executor& executor, const std::vector<Waiting>& products, s
     // Neighbouring blocks share panels: these come from memory once, the rows stay in a cache anyway.
     piece.kernels->block(piece.job, block % piece.rowBlocks, block / piece.rowBlocks,
                          {.sums = own,
-                          .widened = own + piece.sums,
+                          .widened = piece.widened > 0 ? own + piece.sums : nullptr,
                           .arranged = reinterpret_cast<std::byte*>(own + piece.sums + piece.widened)});
   });
 }

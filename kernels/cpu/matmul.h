@@ -51,7 +51,8 @@ struct MatmulJob {
 
 struct MatmulScratch {
   float* sums = nullptr;  ///< rowBlock · rowTile rows × panelBlock · panelWidth
-  /// For packed weights, what is taken of them: at least mostPanels panels × columnBlock × panelWidth floats.
+  /// What is taken of packed weights, and of those of 16 bits for many rows: at least mostPanels panels ×
+  /// columnBlock × panelWidth floats. Null where weights are multiplied with as they are stored.
   float* widened = nullptr;
   /// For borrowed weights, what is arranged of them: a panel of a packed weight, of others mostPanels panels
   /// × columnBlock.
@@ -70,8 +71,8 @@ struct MatmulKernels {
   /// its tile at r · packedRowBytes().
   void (*packRows)(const CpuWeight& weight, const float* x, const RowTiles& rowTiles, std::int64_t first,
                    std::int64_t last, std::byte* packed) = nullptr;
-  /// Computes row tiles [rowBlock · i, …) × panels [panelBlock · j, …); `scratch` is the thread's own. Packed
-  /// weights are taken apart there, columnBlock by columnBlock, so that all rows of the block share that.
+  /// Computes row tiles [rowBlock · i, …) × panels [panelBlock · j, …); `scratch` is the thread's own. What
+  /// is taken of weights stays there, columnBlock by columnBlock, so that all rows of the block share that.
   void (*block)(const MatmulJob& job, std::int64_t i, std::int64_t j, const MatmulScratch& scratch) = nullptr;
 };
 

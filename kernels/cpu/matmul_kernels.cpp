@@ -61,12 +61,13 @@ HWY_INLINE PanelVectors loadPanel(const F16Bits* panel) {
           hn::PromoteTo(d, hn::LoadU(halves, elements + kLanes))};
 }
 
-/// sums[row][panel] (+)= Σ over `count` k of rows[k][row] · panels[panel][k]. The sums of panel p begin at
-/// sums + p · sumStride and have rows of kWidth. Asks the memory for what lies `ahead` elements further on.
+/// sums[row][panel] (+)= Σ over `count` k of rows[k][row] · panels[panel][k], for panels that come from
+/// memory. The sums of panel p begin at sums + p · sumStride and have rows of kWidth.
 template <int kRows, int kPanels, class Element>
-void multiply(const float* HWY_RESTRICT rows, const Element* HWY_RESTRICT panels, std::int64_t panelStride,
-              std::int64_t ahead, std::int64_t count, float* HWY_RESTRICT sums, std::int64_t sumStride,
-              bool isFirst) {
+void multiplyStreams(const float* HWY_RESTRICT rows, const Element* HWY_RESTRICT panels,
+                     std::int64_t panelStride, std::int64_t count, float* HWY_RESTRICT sums,
+                     std::int64_t sumStride, bool isFirst) {
+  constexpr std::int64_t kAhead = kAheadBytes / static_cast<std::int64_t>(sizeof(Element));
   const FloatTag d;
   FloatVector acc[kPanels][kRows][2];
   SPANSCOPE_UNROLL
@@ -84,7 +85,7 @@ void multiply(const float* HWY_RESTRICT rows, const Element* HWY_RESTRICT panels
       // The compiler would keep the rows' elements from one panel to the next, and sums in memory for it.
       if (p > 0 && kRows > 1) std::atomic_signal_fence(std::memory_order_seq_cst);
       const PanelVectors panel = loadPanel(panels + p * panelStride);
-      if (kRows > 1) hwy::Prefetch(panels + p * panelStride + ahead);  // one row alone keeps up by itself
+      if (kRows > 1) hwy::Prefetch(panels + p * panelStride + kAhead);  // one row alone keeps up by itself
       SPANSCOPE_UNROLL
       for (int r = 0; r < kRows; ++r) {
         const FloatVector x = hn::Set(d, rows[r]);
@@ -107,8 +108,8 @@ void multiply(const float* HWY_RESTRICT rows, const Element* HWY_RESTRICT panels
 }
 
 template <class Element>
-using Multiply = void (*)(const float*, const Element*, std::int64_t, std::int64_t, std::int64_t, float*,
-                          std::int64_t, bool);
+using MultiplyStreams = void (*)(const float*, const Element*, std::int64_t, std::int64_t, float*,
+                                 std::int64_t, bool);
 
 /// Most panels that go through at once with so many rows: enough sums to keep the multipliers busy, no more
 /// than the registers hold.
@@ -117,19 +118,85 @@ constexpr int mostPanels(int rows) {
   return std::max(1, std::min(kMostPanels, kRowTile / rows));
 }
 
-/// multiply<rows, panels> at [rows − 1][panels − 1].
+/// multiplyStreams<rows, panels> at [rows − 1][panels − 1].
 template <class Element>
-using MultiplyTable = std::array<std::array<Multiply<Element>, kMostPanels>, kRowTile>;
+using StreamsTable = std::array<std::array<MultiplyStreams<Element>, kMostPanels>, kRowTile>;
 
 template <class Element, int kRows, int... kPanel>
-constexpr std::array<Multiply<Element>, kMostPanels> multiplyRow(
+constexpr std::array<MultiplyStreams<Element>, kMostPanels> streamsRow(
     std::integer_sequence<int, kPanel...> /*unused*/) {
-  return {&multiply<kRows, std::min(kPanel + 1, mostPanels(kRows)), Element>...};
+  return {&multiplyStreams<kRows, std::min(kPanel + 1, mostPanels(kRows)), Element>...};
 }
 
 template <class Element, int... kRow>
-constexpr MultiplyTable<Element> multiplyTable(std::integer_sequence<int, kRow...> /*unused*/) {
-  return {multiplyRow<Element, kRow + 1>(std::make_integer_sequence<int, kMostPanels>())...};
+constexpr StreamsTable<Element> streamsTable(std::integer_sequence<int, kRow...> /*unused*/) {
+  return {streamsRow<Element, kRow + 1>(std::make_integer_sequence<int, kMostPanels>())...};
+}
+
+/// Where memory is asked for what comes next, while the arithmetic has what it needs.
+struct Ahead {
+  const std::byte* at = nullptr;
+  std::int64_t bytes = 0;  ///< for each k
+};
+
+/// sums[row] (+)= Σ over `count` k of rows[k][row] · panel[k], for a panel in the nearest cache. Several k go
+/// through in one turn of the loop: where a core has another thread beside this one, the steps of the loop
+/// itself take what multiply-adds need, too.
+template <int kRows, bool kAsks, class Element>
+void multiplyTile(const float* HWY_RESTRICT rows, const Element* HWY_RESTRICT panel, Ahead ahead,
+                  std::int64_t count, float* HWY_RESTRICT sums, bool isFirst) {
+  constexpr std::int64_t kTogether = 4;
+  const FloatTag d;
+  FloatVector acc[kRows][2];
+  SPANSCOPE_UNROLL
+  for (int r = 0; r < kRows; ++r) {
+    acc[r][0] = isFirst ? hn::Zero(d) : hn::LoadU(d, sums + r * kWidth);
+    acc[r][1] = isFirst ? hn::Zero(d) : hn::LoadU(d, sums + r * kWidth + kLanes);
+  }
+  const auto add = [&](std::int64_t k) HWY_ATTR {
+    const PanelVectors vectors = loadPanel(panel + k * kWidth);
+    SPANSCOPE_UNROLL
+    for (int r = 0; r < kRows; ++r) {
+      const FloatVector x = hn::Set(d, rows[k * kRows + r]);
+      acc[r][0] = hn::MulAdd(x, vectors.first, acc[r][0]);
+      acc[r][1] = hn::MulAdd(x, vectors.second, acc[r][1]);
+    }
+    if constexpr (kAsks) {
+      hwy::Prefetch(ahead.at);
+      ahead.at += ahead.bytes;
+    }
+    // The compiler would load all elements first, and run out of registers.
+    std::atomic_signal_fence(std::memory_order_seq_cst);
+  };
+  std::int64_t k = 0;
+  for (; k + kTogether <= count; k += kTogether) {
+    add(0);
+    add(1);
+    add(2);
+    add(3);
+    rows += kTogether * kRows;
+    panel += kTogether * kWidth;
+  }
+  for (; k < count; ++k) {
+    add(0);
+    rows += kRows;
+    panel += kWidth;
+  }
+  SPANSCOPE_UNROLL
+  for (int r = 0; r < kRows; ++r) {
+    hn::StoreU(acc[r][0], d, sums + r * kWidth);
+    hn::StoreU(acc[r][1], d, sums + r * kWidth + kLanes);
+  }
+}
+
+template <class Element>
+using MultiplyTile = void (*)(const float*, const Element*, Ahead, std::int64_t, float*, bool);
+
+/// multiplyTile<rows> at [rows − 1].
+template <class Element, bool kAsks, int... kRow>
+constexpr std::array<MultiplyTile<Element>, kRowTile> tileTable(
+    std::integer_sequence<int, kRow...> /*unused*/) {
+  return {&multiplyTile<kRow + 1, kAsks, Element>...};
 }
 
 /// Adds up what the block's tiles left in `sums`, bias and the former result, in this order.
@@ -165,19 +232,20 @@ const float* rowsOf(const MatmulJob& job) {
   return reinterpret_cast<const float*>(job.packedRows);
 }
 
-/// Panels as they are multiplied with: where k of the first one stands, and elements to the next.
+/// Parts of panels as they are multiplied with: where k of the first one stands, and elements to the next.
 template <class Element>
 struct Panels {
   const Element* at = nullptr;
   std::int64_t stride = 0;
 };
 
-/// Panels that lie in memory as they are multiplied with, unless their weight is borrowed.
+/// Panels of f32, f16 or bf16 as they lie in memory.
 template <class ElementOfPanel>
 class PlainPanels {
  public:
   using Element = ElementOfPanel;
-  PlainPanels(const MatmulJob& job, std::byte* room) : m_parts(*job.weight, kWidth, room) {}
+  PlainPanels(const MatmulJob& job, const MatmulScratch& scratch)
+      : m_parts(*job.weight, kWidth, scratch.arranged) {}
 
   Panels<Element> take(std::int64_t panel, std::int64_t together, std::int64_t k, std::int64_t count) const {
     return {reinterpret_cast<const Element*>(m_parts.take(panel, together, k, count)),
@@ -188,11 +256,38 @@ class PlainPanels {
   PanelParts m_parts;
 };
 
-/// Packed panels, of which some columns are widened when they are taken.
+/// The same, widened to floats.
+template <class Stored>
 class WidenedPanels {
  public:
   using Element = float;
   WidenedPanels(const MatmulJob& job, const MatmulScratch& scratch)
+      : m_stored(job, scratch), m_out(scratch.widened) {}
+
+  Panels<float> take(std::int64_t panel, std::int64_t together, std::int64_t k, std::int64_t count) const {
+    const FloatTag d;
+    const std::int64_t stride = count * kWidth;
+    const Panels<Stored> stored = m_stored.take(panel, together, k, count);
+    for (std::int64_t i = 0; i < together; ++i) {
+      for (std::int64_t at = 0; at < stride; at += kWidth) {
+        const PanelVectors vectors = loadPanel(stored.at + i * stored.stride + at);
+        hn::StoreU(vectors.first, d, m_out + i * stride + at);
+        hn::StoreU(vectors.second, d, m_out + i * stride + at + kLanes);
+      }
+    }
+    return {m_out, stride};
+  }
+
+ private:
+  PlainPanels<Stored> m_stored;
+  float* m_out;
+};
+
+/// Panels in packed formats, widened to floats.
+class PackedPanels {
+ public:
+  using Element = float;
+  PackedPanels(const MatmulJob& job, const MatmulScratch& scratch)
       : m_weight(*job.weight),
         m_widen(packedFunctions(m_weight.format()).widen),
         m_room(scratch.arranged),
@@ -214,42 +309,70 @@ class WidenedPanels {
   float* m_out;
 };
 
+/// One tile of rows: its panels are read once, several at a time.
 template <class Source>
-void blockOf(const MatmulJob& job, std::int64_t rowBlock, std::int64_t panelBlock, const Source& source,
-             float* sums) {
+void streamedBlock(const MatmulJob& job, std::int64_t panelBlock, const MatmulScratch& scratch) {
   using Element = typename Source::Element;
-  static constexpr auto kTable = multiplyTable<Element>(std::make_integer_sequence<int, kRowTile>());
-  const std::int64_t firstTile = rowBlock * job.rowBlock;
-  const std::int64_t lastTile = std::min(firstTile + job.rowBlock, job.rowTiles.tiles);
-  const std::int64_t firstRow = job.rowTiles.begin(firstTile);
-  const std::int64_t rows = job.rowTiles.begin(lastTile) - firstRow;
+  static constexpr auto kTable = streamsTable<Element>(std::make_integer_sequence<int, kRowTile>());
+  const Source source(job, scratch);
+  const std::int64_t rows = job.rowTiles.rows;
   const std::int64_t firstPanel = panelBlock * job.panelBlock;
   const std::int64_t panels = std::min(job.panelBlock, job.panels - firstPanel);
-  const std::int64_t sumStride = job.rowBlock * kRowTile * kWidth;
-  // With one tile of rows, panels go in groups; with more, a panel stays in the nearest cache for all of
-  // them.
-  const bool isSingle = job.rowTiles.tiles == 1;
-  const std::int64_t group = isSingle ? mostPanels(static_cast<int>(rows)) : 1;
-
+  const std::int64_t sumStride = kRowTile * kWidth;
+  const std::int64_t group = mostPanels(static_cast<int>(rows));
   for (std::int64_t k = 0; k < job.columns; k += job.columnBlock) {
     const std::int64_t count = std::min(job.columnBlock, job.columns - k);
     for (std::int64_t panel = 0; panel < panels; panel += group) {
       const std::int64_t together = std::min(group, panels - panel);
       const Panels<Element> taken = source.take(firstPanel + panel, together, k, count);
+      kTable[static_cast<std::size_t>(rows - 1)][static_cast<std::size_t>(together - 1)](
+          rowsOf(job) + k * rows, taken.at, taken.stride, count, scratch.sums + panel * sumStride, sumStride,
+          k == 0);
+    }
+  }
+  finish(job, 0, rows, firstPanel, panels, scratch.sums, sumStride);
+}
+
+/// Where the part of the panel after this one lies; of a borrowed weight it lies in many places.
+Ahead nextPanel(const CpuWeight& weight, std::int64_t panel, std::int64_t k) {
+  if (weight.isBorrowed()) return {};
+  const std::int64_t bytes = weight.panelBytes() / weight.columns();
+  return {weight.data<std::byte>() + (panel + 1) * weight.panelBytes() +
+              weight.panelBytes() * k / weight.columns(),
+          bytes};
+}
+
+/// Several tiles of rows: a part of a panel stays in the nearest cache for all of them.
+template <class Source>
+void cachedBlock(const MatmulJob& job, std::int64_t rowBlock, std::int64_t panelBlock,
+                 const MatmulScratch& scratch) {
+  using Element = typename Source::Element;
+  static constexpr auto kTiles = tileTable<Element, false>(std::make_integer_sequence<int, kRowTile>());
+  static constexpr auto kAskingTiles = tileTable<Element, true>(std::make_integer_sequence<int, kRowTile>());
+  const Source source(job, scratch);
+  const std::int64_t firstTile = rowBlock * job.rowBlock;
+  const std::int64_t lastTile = std::min(firstTile + job.rowBlock, job.rowTiles.tiles);
+  const std::int64_t firstRow = job.rowTiles.begin(firstTile);
+  const std::int64_t firstPanel = panelBlock * job.panelBlock;
+  const std::int64_t panels = std::min(job.panelBlock, job.panels - firstPanel);
+  const std::int64_t sumStride = job.rowBlock * kRowTile * kWidth;
+  for (std::int64_t k = 0; k < job.columns; k += job.columnBlock) {
+    const std::int64_t count = std::min(job.columnBlock, job.columns - k);
+    for (std::int64_t panel = 0; panel < panels; ++panel) {
+      const Element* const taken = source.take(firstPanel + panel, 1, k, count).at;
+      const Ahead ahead = nextPanel(*job.weight, firstPanel + panel, k);
       for (std::int64_t tile = firstTile; tile < lastTile; ++tile) {
         const std::int64_t row = job.rowTiles.begin(tile);
         const std::int64_t tileRows = job.rowTiles.begin(tile + 1) - row;
-        const float* packed = rowsOf(job) + row * job.columns + k * tileRows;
-        // A stream runs on; the last tile of several fetches the next panel while it computes.
-        const std::int64_t ahead = isSingle ? kAheadBytes / static_cast<std::int64_t>(sizeof(Element))
-                                            : (tile + 1 == lastTile ? taken.stride : 0);
-        kTable[static_cast<std::size_t>(tileRows - 1)][static_cast<std::size_t>(together - 1)](
-            packed, taken.at, taken.stride, ahead, count,
-            sums + panel * sumStride + (row - firstRow) * kWidth, sumStride, k == 0);
+        const float* const packed = rowsOf(job) + row * job.columns + k * tileRows;
+        float* const sums = scratch.sums + panel * sumStride + (row - firstRow) * kWidth;
+        const auto& table = tile + 1 == lastTile && ahead.at != nullptr ? kAskingTiles : kTiles;
+        table[static_cast<std::size_t>(tileRows - 1)](packed, taken, ahead, count, sums, k == 0);
+        // As long as the sums are near.
+        if (k + count == job.columns) finish(job, row, tileRows, firstPanel + panel, 1, sums, sumStride);
       }
     }
   }
-  finish(job, firstRow, rows, firstPanel, panels, sums, sumStride);
 }
 
 /// One tile of few rows: a value is used as soon as it is there, and not stored.
@@ -268,19 +391,28 @@ void fusedBlock(const MatmulJob& job, std::int64_t panelBlock, const MatmulScrat
   finish(job, 0, rows, firstPanel, panels, scratch.sums, sumStride);
 }
 
+template <class Element>
+void plainBlock(const MatmulJob& job, std::int64_t rowBlock, std::int64_t panelBlock,
+                const MatmulScratch& scratch) {
+  if (job.rowTiles.tiles == 1) return streamedBlock<PlainPanels<Element>>(job, panelBlock, scratch);
+  if (scratch.widened != nullptr)
+    return cachedBlock<WidenedPanels<Element>>(job, rowBlock, panelBlock, scratch);
+  cachedBlock<PlainPanels<Element>>(job, rowBlock, panelBlock, scratch);
+}
+
 void block(const MatmulJob& job, std::int64_t rowBlock, std::int64_t panelBlock,
            const MatmulScratch& scratch) {
   switch (job.weight->format()) {
     case compute::WeightFormat::BF16:
-      return blockOf(job, rowBlock, panelBlock, PlainPanels<std::uint16_t>(job, scratch.arranged),
-                     scratch.sums);
+      return plainBlock<std::uint16_t>(job, rowBlock, panelBlock, scratch);
     case compute::WeightFormat::F16:
-      return blockOf(job, rowBlock, panelBlock, PlainPanels<F16Bits>(job, scratch.arranged), scratch.sums);
+      return plainBlock<F16Bits>(job, rowBlock, panelBlock, scratch);
     case compute::WeightFormat::F32:
-      return blockOf(job, rowBlock, panelBlock, PlainPanels<float>(job, scratch.arranged), scratch.sums);
+      return plainBlock<float>(job, rowBlock, panelBlock, scratch);
     default:
       if (job.rowTiles.rows <= kMostFusedRows) return fusedBlock(job, panelBlock, scratch);
-      return blockOf(job, rowBlock, panelBlock, WidenedPanels(job, scratch), scratch.sums);
+      if (job.rowTiles.tiles == 1) return streamedBlock<PackedPanels>(job, panelBlock, scratch);
+      return cachedBlock<PackedPanels>(job, rowBlock, panelBlock, scratch);
   }
 }
 
