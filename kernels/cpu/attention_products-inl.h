@@ -38,6 +38,10 @@ constexpr std::int64_t kFewQueries = 6;
 template <int kQueries>
 constexpr bool kFetchesAhead = kQueries <= kFewQueries;
 
+/// Elements, or keys, that go through in one turn of a loop: its own steps take a good part of what many
+/// multiply-adds do.
+constexpr std::int64_t kTurn = 4;
+
 /// Asks for a line in the second cache. Into the first, a core has too few lines under way at a time to keep
 /// up with the memory.
 HWY_INLINE void fetch(const void* line) {
@@ -81,7 +85,7 @@ HWY_INLINE void addProducts(const float* rotated, std::int64_t headSize, std::in
 }
 
 /// scores[query][i] = ⟨rotated[query], key i⟩ for kVectors vectors of keys, of one block or of several.
-template <int kQueries, int kVectors, class Element>
+template <int kQueries, int kVectors, bool kFetches, class Element>
 HWY_INLINE void scoreVectors(const float* rotated, std::int64_t headSize, std::int64_t blockSize,
                              std::array<KeyVector<Element>, kVectors> vectors) {
   const FloatTag d;
@@ -91,7 +95,7 @@ HWY_INLINE void scoreVectors(const float* rotated, std::int64_t headSize, std::i
     SPANSCOPE_UNROLL
     for (int v = 0; v < kVectors; ++v) acc[q][v] = hn::Zero(d);
   }
-  if constexpr (kFetchesAhead<kQueries>) {
+  if constexpr (kFetches) {
     // The values of one vector after the other, while a part of the elements is gone through.
     constexpr std::int64_t kLine = 64 / sizeof(Element);
     constexpr std::int64_t kElements = std::max<std::int64_t>(1, kLine / (kVectors * kStep));
@@ -111,7 +115,13 @@ HWY_INLINE void scoreVectors(const float* rotated, std::int64_t headSize, std::i
       }
     }
   } else {
-    for (std::int64_t i = 0; i < headSize; ++i)
+    std::int64_t i = 0;
+    for (; i + kTurn <= headSize; i += kTurn) {
+      SPANSCOPE_UNROLL
+      for (std::int64_t at = 0; at < kTurn; ++at)
+        addProducts<kQueries, kVectors, Element>(rotated + i + at, headSize, blockSize, vectors, acc);
+    }
+    for (; i < headSize; ++i)
       addProducts<kQueries, kVectors, Element>(rotated + i, headSize, blockSize, vectors, acc);
   }
   SPANSCOPE_UNROLL
@@ -121,10 +131,10 @@ HWY_INLINE void scoreVectors(const float* rotated, std::int64_t headSize, std::i
   }
 }
 
-/// `fetches`: whether to ask for the values, which are read next.
-template <int kQueries, class Element>
-void scorePieces(std::span<const KeyPiece<Element>> pieces, std::int64_t blockSize, const float* rotated,
-                 std::int64_t headSize, float* scores, bool fetches) {
+/// `kFetches`: whether to ask for the values, which are read next.
+template <int kQueries, bool kFetches, class Element>
+HWY_INLINE void scoreInPairs(std::span<const KeyPiece<Element>> pieces, std::int64_t blockSize,
+                             const float* rotated, std::int64_t headSize, float* scores) {
   // Two vectors at a time, from one block after the other: a query's element is loaded once for both.
   KeyVector<Element> waiting;
   for (const KeyPiece<Element>& piece : pieces) {
@@ -132,16 +142,27 @@ void scorePieces(std::span<const KeyPiece<Element>> pieces, std::int64_t blockSi
       const KeyVector<Element> vector{.keys = piece.keys + i,
                                       .scores = scores + piece.at + i,
                                       .values = piece.values + i * headSize,
-                                      .fetched = fetches ? std::min(piece.count - i, kStep) : 0};
+                                      .fetched = std::min(piece.count - i, kStep)};
       if (waiting.keys == nullptr) {
         waiting = vector;
         continue;
       }
-      scoreVectors<kQueries, 2, Element>(rotated, headSize, blockSize, {waiting, vector});
+      scoreVectors<kQueries, 2, kFetches, Element>(rotated, headSize, blockSize, {waiting, vector});
       waiting.keys = nullptr;
     }
   }
-  if (waiting.keys != nullptr) scoreVectors<kQueries, 1, Element>(rotated, headSize, blockSize, {waiting});
+  if (waiting.keys != nullptr)
+    scoreVectors<kQueries, 1, kFetches, Element>(rotated, headSize, blockSize, {waiting});
+}
+
+/// `fetches`: whether to ask for the values, if they are too few queries to leave memory the time.
+template <int kQueries, class Element>
+void scorePieces(std::span<const KeyPiece<Element>> pieces, std::int64_t blockSize, const float* rotated,
+                 std::int64_t headSize, float* scores, bool fetches) {
+  if (kFetchesAhead<kQueries> && fetches)
+    scoreInPairs<kQueries, kFetchesAhead<kQueries>>(pieces, blockSize, rotated, headSize, scores);
+  else
+    scoreInPairs<kQueries, false>(pieces, blockSize, rotated, headSize, scores);
 }
 
 /// sums[query] = sums[query] · decay[query] + Σ weights[query][i] · values[i] over tile keys low … high − 1,
@@ -165,7 +186,7 @@ HWY_INLINE void addValueVectors(const KeyPieces<Element>& pieces, std::int64_t l
     const std::int64_t from = std::max(low, piece.at);
     const std::int64_t to = std::min(high, piece.at + piece.count);
     const Element* value = piece.values + (from - piece.at) * headSize + column;
-    for (std::int64_t i = from; i < to; ++i) {
+    const auto add = [&](std::int64_t i) HWY_ATTR {
       FloatVector part[kVectors];
       SPANSCOPE_UNROLL
       for (int v = 0; v < kVectors; ++v) part[v] = widen(d, value + v * kStep);
@@ -176,7 +197,17 @@ HWY_INLINE void addValueVectors(const KeyPieces<Element>& pieces, std::int64_t l
         for (int v = 0; v < kVectors; ++v) acc[q][v] = hn::MulAdd(weight, part[v], acc[q][v]);
       }
       value += headSize;
+    };
+    std::int64_t i = from;
+    if constexpr (kQueries > kFewQueries / 2) {
+      for (; i + kTurn <= to; i += kTurn) {
+        add(i);
+        add(i + 1);
+        add(i + 2);
+        add(i + 3);
+      }
     }
+    for (; i < to; ++i) add(i);
   }
   SPANSCOPE_UNROLL
   for (int q = 0; q < kQueries; ++q) {
