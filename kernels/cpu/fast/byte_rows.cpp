@@ -76,8 +76,24 @@ struct TilePlace {
   std::int64_t rows = 0;
 };
 
+/// Of a row that is alone, whose groups follow each other.
+void putCodesOfOne(const std::int8_t* codes, std::int64_t count, ByteRowLayout layout, std::int32_t* out) {
+  if (layout == ByteRowLayout::Bytes) {
+    std::memcpy(out, codes, static_cast<std::size_t>(count));
+    return;
+  }
+  constexpr int kSecondBesideThird = 0b11'01'10'00;
+  for (std::int64_t i = 0; i < count; i += kHalfBlock) {
+    const __m256i words = _mm256_cvtepi8_epi16(_mm_load_si128(reinterpret_cast<const __m128i*>(codes + i)));
+    const __m256i ordered =
+        _mm256_shufflehi_epi16(_mm256_shufflelo_epi16(words, kSecondBesideThird), kSecondBesideThird);
+    _mm256_storeu_si256(reinterpret_cast<__m256i*>(out + i / 2), ordered);
+  }
+}
+
 void putCodes(const std::int8_t* codes, std::int64_t count, ByteRowLayout layout, std::int64_t rows,
               std::int32_t* out) {
+  if (rows == 1) return putCodesOfOne(codes, count, layout, out);
   for (std::int64_t i = 0; i < count; i += kGroup) {
     if (layout == ByteRowLayout::Bytes) {
       std::memcpy(out, codes + i, kGroup);
