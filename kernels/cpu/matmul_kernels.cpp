@@ -145,7 +145,8 @@ struct Ahead {
 template <int kRows, bool kAsks, class Element>
 void multiplyTile(const float* HWY_RESTRICT rows, const Element* HWY_RESTRICT panel, Ahead ahead,
                   std::int64_t count, float* HWY_RESTRICT sums, bool isFirst) {
-  constexpr std::int64_t kTogether = 4;
+  // Products that are rounded before they are added need registers of their own.
+  constexpr std::int64_t kTogether = HWY_TARGET == HWY_SSE4 ? 1 : 4;
   const FloatTag d;
   FloatVector acc[kRows][2];
   SPANSCOPE_UNROLL
@@ -170,10 +171,8 @@ void multiplyTile(const float* HWY_RESTRICT rows, const Element* HWY_RESTRICT pa
   };
   std::int64_t k = 0;
   for (; k + kTogether <= count; k += kTogether) {
-    add(0);
-    add(1);
-    add(2);
-    add(3);
+    SPANSCOPE_UNROLL
+    for (std::int64_t at = 0; at < kTogether; ++at) add(at);
     rows += kTogether * kRows;
     panel += kTogether * kWidth;
   }
