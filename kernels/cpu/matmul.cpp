@@ -18,10 +18,10 @@ constexpr std::int64_t kMostRows = 768;
 // (columns × panelWidth) stays in the first.
 constexpr std::int64_t kRowBlock = 96;
 constexpr std::int64_t kMostColumns = 288;
-constexpr std::int64_t kLeastColumns = 32;
+constexpr std::int64_t kColumnStep = 32;  ///< whole lines of memory, and whole parts of most formats
 constexpr std::int64_t kBlockFeatures = 256;
-// Weights that are widened are so once for all rows of a block: twice as many of them halve what that costs,
-// and still leave half of a second-level cache of a mebibyte. Rows of lower precision take less of it anyway.
+// Packed weights are widened once for all rows of a block: twice as many of them halve what that costs, and
+// still leave half of a second-level cache of a mebibyte. Rows of lower precision take less of it anyway.
 constexpr std::int64_t kLargeRowBlock = 192;
 // Tiles of rows from which on weights of 16 bits, too, are widened once for all instead of with each.
 constexpr std::int64_t kTilesWorthWidening = 8;
@@ -41,11 +41,11 @@ std::int64_t ceilDiv(std::int64_t a, std::int64_t b) {
   return (a + b - 1) / b;
 }
 
-/// Columns of a block of many rows: nearly equal parts, as the last would be short otherwise and its sums
-/// cost as much, of whole blocks of the format.
+/// Columns that are gone through at a time: nearly equal parts of whole blocks of the format. A short part
+/// would cost as much for fetching and storing its sums.
 std::int64_t columnBlockOf(const CpuWeight& weight) {
   const std::int64_t step =
-      std::max<std::int64_t>(kLeastColumns, compute::infoOf(weight.format()).blockElements);
+      std::max<std::int64_t>(kColumnStep, compute::infoOf(weight.format()).blockElements);
   const std::int64_t parts = ceilDiv(weight.columns(), kMostColumns);
   return ceilDiv(ceilDiv(weight.columns(), parts), step) * step;
 }

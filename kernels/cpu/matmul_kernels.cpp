@@ -135,8 +135,8 @@ constexpr StreamsTable<Element> streamsTable(std::integer_sequence<int, kRow...>
 
 /// Where memory is asked for what comes next, while the arithmetic has what it needs.
 struct Ahead {
-  const std::byte* at = nullptr;
-  std::int64_t bytes = 0;  ///< for each k
+  const std::byte* at = nullptr;  ///< null: nowhere
+  std::int64_t bytes = 0;         ///< for each k
 };
 
 /// sums[row] (+)= Σ over `count` k of rows[k][row] · panel[k], for a panel in the nearest cache. Several k go
@@ -238,7 +238,7 @@ struct Panels {
   std::int64_t stride = 0;
 };
 
-/// Panels of f32, f16 or bf16 as they lie in memory.
+/// Panels of f32, f16 or bf16 as they are stored.
 template <class ElementOfPanel>
 class PlainPanels {
  public:

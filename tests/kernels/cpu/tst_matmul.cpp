@@ -112,13 +112,11 @@ class TestCpuMatmul : public QObject {
     const bool isFused = hasFusedMultiplyAdd(target);
     const auto backend = test::makeBackend("cpu", 2);
     for (const std::int64_t rows : {1, 2, 5, 12, 13, 40, 200, 400}) {
-      const std::int64_t blocks = 1 + static_cast<std::int64_t>(random.below(3));
-      const Product c{rows,
-                      blocks * compute::infoOf(format).blockElements,
-                      1 + static_cast<std::int64_t>(random.below(150)),
-                      format,
-                      rows % 2 == 0,
-                      rows % 3 == 0};
+      // Up to three parts of the columns that are widened at a time.
+      const std::int64_t block = compute::infoOf(format).blockElements;
+      const std::int64_t blocks = 1 + static_cast<std::int64_t>(random.below(768U / block));
+      const Product c{rows,   blocks * block, 1 + static_cast<std::int64_t>(random.below(150)),
+                      format, rows % 2 == 0,  rows % 3 == 0};
       const ProductData data = makeData(c, random);
       QVERIFY2(sameBits(multiply(*backend, c, data), chains(c, data, isFused)),
                qPrintable(describe(c, "not one chain")));
