@@ -32,13 +32,19 @@ void packBlocks(const compute::HostMatrix& matrix, const Shape& shape, std::int6
   const std::int64_t features = std::min(width, matrix.rows - first);
   const auto rowBytes = static_cast<std::int64_t>(matrix.rowBytes());
   const std::byte* source = matrix.row(first) + k / shape.blockElements * info.blockBytes;
-  if (features < width) std::fill_n(out, shape.panelBytes(columns), std::byte{0});
-  PanelBlocks blocks{};
+  PanelBlocks blocks;
+  if (features < width) {
+    std::fill_n(out, shape.panelBytes(columns), std::byte{0});
+    blocks.fill({});
+  }
   for (std::int64_t left = columns / shape.blockElements; left > 0; --left) {
     for (std::int64_t feature = 0; feature < features; ++feature) {
+      const std::byte* const ahead = source + feature * rowBytes + kAheadOfRow;
+      for (std::int64_t at = 0; at < info.blockBytes; at += kLine) __builtin_prefetch(ahead + at);
+    }
+    info.takeCodes({source, rowBytes, features}, blocks.data());
+    for (std::int64_t feature = 0; feature < features; ++feature) {
       const std::byte* const own = source + feature * rowBytes;
-      for (std::int64_t at = 0; at < info.blockBytes; at += kLine) __builtin_prefetch(own + kAheadOfRow + at);
-      info.takeCodes(own, blocks[static_cast<std::size_t>(feature)]);
       std::memcpy(out + 2 * feature, own + info.factorAt, 2);
       if (info.rule.hasMinimum) std::memcpy(out + 2 * (width + feature), own + info.minimumAt, 2);
     }

@@ -3,6 +3,7 @@
 
 #include "engine/base/error.h"
 #include "engine/compute/half.h"
+#include "kernels/cpu/word_squares.h"
 
 #include <algorithm>
 #include <array>
@@ -44,36 +45,12 @@ struct PanelSource {
   const std::byte* row(std::int64_t index) const { return data + index * rowBytes; }
 };
 
-// Panels are matrices turned over, of words of 32 bits: squares of four words are turned in registers, and
-// written as they will be read.
-using Words = std::uint32_t __attribute__((vector_size(16)));
+// Panels are matrices turned over, square by square.
 using Halves = std::uint16_t __attribute__((vector_size(16)));
-constexpr std::int64_t kSquare = 4;
 // Rows are far apart, so what comes next of them is asked for.
 constexpr std::int64_t kAhead = 256;
 // Words of a row that are turned at a time: a line of the cache.
 constexpr std::int64_t kTurned = 16;
-
-/// Writes rows[i] word j to out[j · stride + i].
-inline void turnSquare(const std::array<Words, kSquare>& rows, std::int64_t stride, std::uint32_t* out) {
-  const Words low01 = __builtin_shufflevector(rows[0], rows[1], 0, 4, 1, 5);
-  const Words high01 = __builtin_shufflevector(rows[0], rows[1], 2, 6, 3, 7);
-  const Words low23 = __builtin_shufflevector(rows[2], rows[3], 0, 4, 1, 5);
-  const Words high23 = __builtin_shufflevector(rows[2], rows[3], 2, 6, 3, 7);
-  const std::array<Words, kSquare> turned = {__builtin_shufflevector(low01, low23, 0, 1, 4, 5),
-                                             __builtin_shufflevector(low01, low23, 2, 3, 6, 7),
-                                             __builtin_shufflevector(high01, high23, 0, 1, 4, 5),
-                                             __builtin_shufflevector(high01, high23, 2, 3, 6, 7)};
-  for (std::int64_t j = 0; j < kSquare; ++j)
-    std::memcpy(out + j * stride, &turned[static_cast<std::size_t>(j)], sizeof(Words));
-}
-
-template <class Vector>
-Vector loadVector(const std::byte* at) {
-  Vector vector;
-  std::memcpy(&vector, at, sizeof vector);
-  return vector;
-}
 
 std::uint32_t loadHalf(const std::byte* at) {
   std::uint16_t half = 0;
@@ -92,7 +69,7 @@ void packPairs(const PanelSource& source, std::int64_t panel, std::uint32_t* out
   for (std::int64_t begin = 0; begin < whole; begin += kTurned) {
     for (std::int64_t feature = 0; feature < width; feature += kSquare) {
       for (std::int64_t pair = begin; pair < begin + kTurned; pair += kSquare) {
-        std::array<Words, kSquare> rows;
+        WordSquare rows;
         for (std::int64_t i = 0; i < kSquare; ++i) {
           const std::byte* const from = source.row(first + feature + i) + 4 * pair;
           if (pair == begin) __builtin_prefetch(from + kAhead);
@@ -123,8 +100,8 @@ void packInterleaved(const PanelSource& source, std::int64_t panel, std::uint32_
   for (std::int64_t begin = 0; begin < whole; begin += 2 * kTurned) {
     for (std::int64_t feature = 0; feature < half; feature += kSquare) {
       for (std::int64_t k = begin; k < begin + 2 * kTurned; k += 2 * kSquare) {
-        std::array<Words, kSquare> lower;
-        std::array<Words, kSquare> upper;
+        WordSquare lower;
+        WordSquare upper;
         for (std::int64_t i = 0; i < kSquare; ++i) {
           const std::byte* const low = source.row(first + feature + i) + 2 * k;
           const std::byte* const high = source.row(first + half + feature + i) + 2 * k;

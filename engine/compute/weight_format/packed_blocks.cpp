@@ -96,34 +96,31 @@ void takeScalesAndMinima(const std::byte* bytes, PackedParts& parts) {
   }
 }
 
-}  // namespace
-
-void takeCodesQ8_0(const std::byte* block, PackedParts& parts) {
+void takeQ8_0(const std::byte* block, PackedParts& parts) {
   // Signed bytes become codes from 0 on: −128 is 0.
-  auto own = bytesAt<2 * kHalf>(block + 2);
-  for (std::uint8_t& byte : own) byte ^= 0x80U;
-  std::memcpy(parts.codes, own.data(), own.size());
+  const auto own = bytesAt<2 * kHalf>(block + 2);
+  for (std::size_t j = 0; j < own.size(); ++j) parts.codes[j] = own[j] ^ 0x80U;
 }
 
-void takeCodesQ4_0(const std::byte* block, PackedParts& parts) {
+void takeQ4_0(const std::byte* block, PackedParts& parts) {
   takeHalves(block + 2, parts.codes);
 }
 
-void takeCodesQ4_1(const std::byte* block, PackedParts& parts) {
+void takeQ4_1(const std::byte* block, PackedParts& parts) {
   takeHalves(block + 4, parts.codes);
 }
 
-void takeCodesQ5_0(const std::byte* block, PackedParts& parts) {
+void takeQ5_0(const std::byte* block, PackedParts& parts) {
   takeHalves(block + 6, parts.codes);
   addFifthBits(block + 2, parts.codes);
 }
 
-void takeCodesQ5_1(const std::byte* block, PackedParts& parts) {
+void takeQ5_1(const std::byte* block, PackedParts& parts) {
   takeHalves(block + 8, parts.codes);
   addFifthBits(block + 4, parts.codes);
 }
 
-void takeCodesQ2_K(const std::byte* block, PackedParts& parts) {
+void takeQ2_K(const std::byte* block, PackedParts& parts) {
   for (std::size_t part = 0; part < 16; ++part) {
     parts.scales[part] = static_cast<std::int8_t>(low4(byteAt(block, part)));
     parts.minima[part] = high4(byteAt(block, part));
@@ -131,7 +128,7 @@ void takeCodesQ2_K(const std::byte* block, PackedParts& parts) {
   takeCrumbs(block + 16, parts.codes);
 }
 
-void takeCodesQ3_K(const std::byte* block, PackedParts& parts) {
+void takeQ3_K(const std::byte* block, PackedParts& parts) {
   takeCrumbs(block + 32, parts.codes);
   addLineBits(block, 2, parts.codes);
   // Six bits each: four in halves of eight bytes, two in four further bytes. They count from −32.
@@ -144,18 +141,18 @@ void takeCodesQ3_K(const std::byte* block, PackedParts& parts) {
   }
 }
 
-void takeCodesQ4_K(const std::byte* block, PackedParts& parts) {
+void takeQ4_K(const std::byte* block, PackedParts& parts) {
   takeScalesAndMinima(block + 4, parts);
   takeLines(block + 16, parts.codes);
 }
 
-void takeCodesQ5_K(const std::byte* block, PackedParts& parts) {
+void takeQ5_K(const std::byte* block, PackedParts& parts) {
   takeScalesAndMinima(block + 4, parts);
   takeLines(block + 48, parts.codes);
   addLineBits(block + 16, 4, parts.codes);
 }
 
-void takeCodesQ6_K(const std::byte* block, PackedParts& parts) {
+void takeQ6_K(const std::byte* block, PackedParts& parts) {
   for (std::size_t stretch = 0; stretch < 2; ++stretch) {
     const auto first = bytesAt<kLine>(block + stretch * 64);
     const auto second = bytesAt<kLine>(block + stretch * 64 + kLine);
@@ -173,7 +170,7 @@ void takeCodesQ6_K(const std::byte* block, PackedParts& parts) {
     parts.scales[part] = static_cast<std::int8_t>(byteAt(block, 192 + part));
 }
 
-void takeCodesIQ4_XS(const std::byte* block, PackedParts& parts) {
+void takeIQ4_XS(const std::byte* block, PackedParts& parts) {
   const unsigned tops = wordAt(block, 2);
   for (std::size_t part = 0; part < 8; ++part) {
     const std::uint8_t byte = byteAt(block, 4 + part / 2);
@@ -182,6 +179,49 @@ void takeCodesIQ4_XS(const std::byte* block, PackedParts& parts) {
     parts.scales[part] = static_cast<std::int8_t>(static_cast<int>(low | (high << 4)) - 32);
     takeHalves(block + 8 + part * kHalf, parts.codes + part * kLine);
   }
+}
+
+/// The format is known where the loop is, as a call for each block would cost more than a small block does.
+template <void (*kTake)(const std::byte* block, PackedParts& parts)>
+void takeEach(const BlockColumn& blocks, PackedParts* parts) {
+  const auto [first, stride, count] = blocks;
+  for (std::int64_t i = 0; i < count; ++i) kTake(first + i * stride, parts[i]);
+}
+
+}  // namespace
+
+void takeCodesQ8_0(const BlockColumn& blocks, PackedParts* parts) {
+  takeEach<takeQ8_0>(blocks, parts);
+}
+void takeCodesQ4_0(const BlockColumn& blocks, PackedParts* parts) {
+  takeEach<takeQ4_0>(blocks, parts);
+}
+void takeCodesQ4_1(const BlockColumn& blocks, PackedParts* parts) {
+  takeEach<takeQ4_1>(blocks, parts);
+}
+void takeCodesQ5_0(const BlockColumn& blocks, PackedParts* parts) {
+  takeEach<takeQ5_0>(blocks, parts);
+}
+void takeCodesQ5_1(const BlockColumn& blocks, PackedParts* parts) {
+  takeEach<takeQ5_1>(blocks, parts);
+}
+void takeCodesQ2_K(const BlockColumn& blocks, PackedParts* parts) {
+  takeEach<takeQ2_K>(blocks, parts);
+}
+void takeCodesQ3_K(const BlockColumn& blocks, PackedParts* parts) {
+  takeEach<takeQ3_K>(blocks, parts);
+}
+void takeCodesQ4_K(const BlockColumn& blocks, PackedParts* parts) {
+  takeEach<takeQ4_K>(blocks, parts);
+}
+void takeCodesQ5_K(const BlockColumn& blocks, PackedParts* parts) {
+  takeEach<takeQ5_K>(blocks, parts);
+}
+void takeCodesQ6_K(const BlockColumn& blocks, PackedParts* parts) {
+  takeEach<takeQ6_K>(blocks, parts);
+}
+void takeCodesIQ4_XS(const BlockColumn& blocks, PackedParts* parts) {
+  takeEach<takeIQ4_XS>(blocks, parts);
 }
 
 }  // namespace spanscope::compute

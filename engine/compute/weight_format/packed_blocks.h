@@ -15,18 +15,18 @@ inline constexpr std::array<std::int8_t, 16> kNonLinearValues = {-127, -104, -83
                                                                  1,    13,   25,  38,  53,  69,  89,  113};
 
 // Blocks of 32 elements.
-void takeCodesQ8_0(const std::byte* block, PackedParts& parts);
-void takeCodesQ4_0(const std::byte* block, PackedParts& parts);  ///< and IQ4_NL
-void takeCodesQ4_1(const std::byte* block, PackedParts& parts);
-void takeCodesQ5_0(const std::byte* block, PackedParts& parts);
-void takeCodesQ5_1(const std::byte* block, PackedParts& parts);
+void takeCodesQ8_0(const BlockColumn& blocks, PackedParts* parts);
+void takeCodesQ4_0(const BlockColumn& blocks, PackedParts* parts);  ///< and IQ4_NL
+void takeCodesQ4_1(const BlockColumn& blocks, PackedParts* parts);
+void takeCodesQ5_0(const BlockColumn& blocks, PackedParts* parts);
+void takeCodesQ5_1(const BlockColumn& blocks, PackedParts* parts);
 
 // Blocks of 256 elements.
-void takeCodesQ2_K(const std::byte* block, PackedParts& parts);
-void takeCodesQ3_K(const std::byte* block, PackedParts& parts);
-void takeCodesQ4_K(const std::byte* block, PackedParts& parts);
-void takeCodesQ5_K(const std::byte* block, PackedParts& parts);
-void takeCodesQ6_K(const std::byte* block, PackedParts& parts);
-void takeCodesIQ4_XS(const std::byte* block, PackedParts& parts);
+void takeCodesQ2_K(const BlockColumn& blocks, PackedParts* parts);
+void takeCodesQ3_K(const BlockColumn& blocks, PackedParts* parts);
+void takeCodesQ4_K(const BlockColumn& blocks, PackedParts* parts);
+void takeCodesQ5_K(const BlockColumn& blocks, PackedParts* parts);
+void takeCodesQ6_K(const BlockColumn& blocks, PackedParts* parts);
+void takeCodesIQ4_XS(const BlockColumn& blocks, PackedParts* parts);
 
 }  // namespace spanscope::compute

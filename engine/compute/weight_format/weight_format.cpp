@@ -78,7 +78,7 @@ std::size_t bytesOf(WeightFormat format, std::int64_t elements) {
 void takeApart(const WeightFormatInfo& info, const std::byte* block, PackedParts& parts) {
   parts.factor = loadElement(block + info.factorAt, DType::F16);
   if (info.rule.hasMinimum) parts.minimum = loadElement(block + info.minimumAt, DType::F16);
-  info.takeCodes(block, parts);
+  info.takeCodes({.first = block}, &parts);
 }
 
 void widen(WeightFormat format, const std::byte* data, std::int64_t elements, float* out) {

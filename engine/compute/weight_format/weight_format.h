@@ -56,7 +56,14 @@ struct PackedParts {
   float minimum = 0;
   std::int8_t scales[kMostParts]{};
   std::uint8_t minima[kMostParts]{};
-  std::uint8_t codes[kMostElements]{};
+  std::uint8_t codes[kMostElements];  ///< as many as a block has; the rest is not set
+};
+
+/// Blocks of as many rows, one below the other: `stride` bytes from each to the next.
+struct BlockColumn {
+  const std::byte* first = nullptr;
+  std::int64_t stride = 0;
+  std::int64_t count = 1;
 };
 
 struct WeightFormatInfo {
@@ -68,8 +75,9 @@ struct WeightFormatInfo {
   PackedRule rule{};           ///< for packed formats
   std::int32_t factorAt = 0;   ///< byte of a packed block at which its factor stands, in f16
   std::int32_t minimumAt = 0;  ///< the same for its minimum, if the format has one
-  /// Takes scales, minima and codes out of a block; null for plain formats. See takeApart().
-  void (*takeCodes)(const std::byte* block, PackedParts& parts) = nullptr;
+  /// Takes scales, minima and codes out of blocks, each into one of `parts`; null for plain formats. See
+  /// takeApart().
+  void (*takeCodes)(const BlockColumn& blocks, PackedParts* parts) = nullptr;
 
   constexpr bool isPacked() const { return rule.bits != 0; }
 };

@@ -2,6 +2,7 @@
 #include "kernels/cpu/fast/byte_panels.h"
 
 #include "kernels/cpu/panel_blocks.h"
+#include "kernels/cpu/word_squares.h"
 
 #include <array>
 #include <cstdint>
@@ -22,7 +23,21 @@ int lowBitsOf(int bits) {
 }
 
 /// For each group of a part and each feature, the codes of four k, a byte each.
-using Words = std::array<std::array<std::uint32_t, kWidth>, kMostGroups>;
+using GroupWords = std::array<std::array<std::uint32_t, kWidth>, kMostGroups>;
+
+/// Writes the words of a part, whose codes begin at `first`, to out[group][feature].
+void turnCodes(const PanelBlocks& blocks, std::int64_t first, std::int64_t groups, std::uint32_t* out) {
+  for (std::int64_t feature = 0; feature < kWidth; feature += kSquare) {
+    for (std::int64_t group = 0; group < groups; group += kSquare) {
+      WordSquare rows;
+      for (std::int64_t i = 0; i < kSquare; ++i) {
+        const std::uint8_t* const codes = blocks[static_cast<std::size_t>(feature + i)].codes;
+        rows[static_cast<std::size_t>(i)] = loadVector<Words>(codes + first + group * BytePanelShape::kGroup);
+      }
+      turnSquare(rows, kWidth, out + group * kWidth + feature);
+    }
+  }
+}
 
 /// So many bits from `first` on of each byte.
 template <unsigned kFirst, unsigned kBits>
@@ -37,12 +52,7 @@ void putWord(std::byte* plane, std::int64_t index, std::uint32_t word) {
 
 // Each of these writes the planes of some bits of a part: a word of a vector has the four k of a feature.
 
-void putBytes(const Words& words, std::int64_t groups, std::byte* plane) {
-  for (std::int64_t group = 0; group < groups; ++group)
-    std::memcpy(plane + group * kWidth * 4, words[static_cast<std::size_t>(group)].data(), kWidth * 4);
-}
-
-void putFours(const Words& words, std::int64_t groups, std::byte* plane) {
+void putFours(const GroupWords& words, std::int64_t groups, std::byte* plane) {
   for (std::int64_t group = 0; group < groups; ++group) {
     const std::uint32_t* const of = words[static_cast<std::size_t>(group)].data();
     for (std::int64_t i = 0; i < kHalf; ++i)
@@ -51,7 +61,7 @@ void putFours(const Words& words, std::int64_t groups, std::byte* plane) {
 }
 
 template <unsigned kFirst>
-void putTwos(const Words& words, std::int64_t groups, std::byte* plane) {
+void putTwos(const GroupWords& words, std::int64_t groups, std::byte* plane) {
   for (std::int64_t group = 0; group < groups; group += 2) {
     const std::uint32_t* const of = words[static_cast<std::size_t>(group)].data();
     const std::uint32_t* const next = words[static_cast<std::size_t>(group + 1)].data();
@@ -64,7 +74,7 @@ void putTwos(const Words& words, std::int64_t groups, std::byte* plane) {
 }
 
 template <unsigned kFirst>
-void putOnes(const Words& words, std::int64_t groups, std::byte* plane) {
+void putOnes(const GroupWords& words, std::int64_t groups, std::byte* plane) {
   // Gathers the lowest bits of four bytes in the bits 24 to 27.
   constexpr std::uint32_t kGather = 1U << 24U | 1U << 17U | 1U << 10U | 1U << 3U;
   for (std::int64_t group = 0; group < groups; ++group) {
@@ -77,11 +87,10 @@ void putOnes(const Words& words, std::int64_t groups, std::byte* plane) {
   }
 }
 
-void putCodes(int bits, std::int64_t lowBytes, const Words& words, std::int64_t groups, std::byte* planes) {
+void putCodes(int bits, std::int64_t lowBytes, const GroupWords& words, std::int64_t groups,
+              std::byte* planes) {
   std::byte* const upper = planes + lowBytes;
   switch (bits) {
-    case 8:
-      return putBytes(words, groups, planes);
     case 6:
       putFours(words, groups, planes);
       return putTwos<4>(words, groups, upper);
@@ -100,13 +109,12 @@ void putCodes(int bits, std::int64_t lowBytes, const Words& words, std::int64_t 
 
 void packCodes(const WeightFormatInfo& info, const BytePanelShape& shape, const PanelBlocks& blocks,
                std::int64_t part, std::byte* out) {
-  Words words;
-  for (std::size_t feature = 0; feature < blocks.size(); ++feature) {
-    const std::uint8_t* const codes = blocks[feature].codes + part * shape.partElements;
-    for (std::int64_t group = 0; group < shape.groups(); ++group)
-      std::memcpy(&words[static_cast<std::size_t>(group)][feature], codes + group * BytePanelShape::kGroup,
-                  4);
-  }
+  const std::int64_t first = part * shape.partElements;
+  // Whole bytes have no planes.
+  if (info.rule.bits == 8)
+    return turnCodes(blocks, first, shape.groups(), reinterpret_cast<std::uint32_t*>(out));
+  GroupWords words;
+  turnCodes(blocks, first, shape.groups(), words.front().data());
   putCodes(info.rule.bits, shape.lowBytes, words, shape.groups(), out);
 }
 
