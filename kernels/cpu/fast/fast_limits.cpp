@@ -24,7 +24,7 @@ double multiplyPairs(std::int64_t rounds, float* sink) {
   const auto factor = reinterpret_cast<__m512bh>(_mm512_set1_epi32(0x3F003F00));
   for (std::int64_t round = 0; round < rounds; ++round) {
 #pragma GCC unroll 24
-    for (int i = 0; i < kChains; ++i) sums[i] = _mm512_dpbf16_ps(sums[i], factor, factor);
+    for (__m512& sum : sums) sum = _mm512_dpbf16_ps(sum, factor, factor);
   }
   __m512 total = sums[0];
 #pragma GCC unroll 24
@@ -41,7 +41,7 @@ double multiplyBytes(std::int64_t rounds, float* sink) {
   for (std::int64_t round = 0; round < rounds; ++round) {
     // By name: around the intrinsic function GCC would copy the sums.
 #pragma GCC unroll 24
-    for (int i = 0; i < kChains; ++i) asm("vpdpbusd %1, %1, %0" : "+v"(sums[i]) : "v"(factor));
+    for (__m512i& sum : sums) asm("vpdpbusd %1, %1, %0" : "+v"(sum) : "v"(factor));
   }
   __m512i total = sums[0];
 #pragma GCC unroll 24
@@ -67,12 +67,10 @@ double multiplyBytesAvx2(std::int64_t rounds, float* sink) {
   const __m256i factor = _mm256_set1_epi8(1);
   for (std::int64_t round = 0; round < rounds; ++round) {
 #pragma GCC unroll 12
-    for (int i = 0; i < kAvx2Chains; ++i) {
+    for (__m256i& sum : sums) {
       __m256i products;
       // By name: GCC would see that the products are the same every time.
-      asm volatile("vpmaddubsw %2, %2, %1\n\tvpaddw %1, %0, %0"
-                   : "+x"(sums[i]), "=&x"(products)
-                   : "x"(factor));
+      asm volatile("vpmaddubsw %2, %2, %1\n\tvpaddw %1, %0, %0" : "+x"(sum), "=&x"(products) : "x"(factor));
     }
   }
   __m256i total = sums[0];
