@@ -16,6 +16,7 @@ using compute::WeightFormatInfo;
 constexpr std::int64_t kWidth = BytePanelShape::kWidth;
 constexpr std::int64_t kHalf = kWidth / 2;
 constexpr std::int64_t kMostGroups = 8;
+constexpr std::int64_t kGroupsOfOnes = 4;  ///< of whose codes a vector has a bit each
 
 /// Bits of a code in the lower planes; the rest lies in the upper ones.
 int lowBitsOf(int bits) {
@@ -75,14 +76,14 @@ void putTwos(const GroupWords& words, std::int64_t groups, std::byte* plane) {
 
 template <unsigned kFirst>
 void putOnes(const GroupWords& words, std::int64_t groups, std::byte* plane) {
-  // Gathers the lowest bits of four bytes in the bits 24 to 27.
-  constexpr std::uint32_t kGather = 1U << 24U | 1U << 17U | 1U << 10U | 1U << 3U;
-  for (std::int64_t group = 0; group < groups; ++group) {
-    const std::uint32_t* const of = words[static_cast<std::size_t>(group)].data();
+  for (std::int64_t group = 0; group < groups; group += kGroupsOfOnes) {
     for (std::int64_t i = 0; i < kHalf; ++i) {
-      const std::uint32_t first = (bitsOf<kFirst, 1>(of[2 * i]) * kGather) >> 24U & 15U;
-      const std::uint32_t second = (bitsOf<kFirst, 1>(of[2 * i + 1]) * kGather) >> 24U & 15U;
-      plane[group * kHalf + i] = static_cast<std::byte>(first | second << 4U);
+      std::uint32_t joined = 0;
+      for (std::int64_t j = 0; j < kGroupsOfOnes; ++j) {
+        const std::uint32_t* const of = words[static_cast<std::size_t>(group + j)].data();
+        joined |= bitsOf<kFirst, 1>(of[i]) << (2 * j) | bitsOf<kFirst, 1>(of[i + kHalf]) << (2 * j + 1);
+      }
+      putWord(plane, group / kGroupsOfOnes * kHalf + i, joined);
     }
   }
 }

@@ -20,8 +20,8 @@ namespace spanscope::cpu {
 ///   in its upper halves those of the others;
 /// - of 2 and 3 bits: for a pair of groups, a vector with two bits each, from the lowest on: of the first
 ///   group the first features, then the others, then of the second group.
-/// Behind those planes, of 3 and 5 bits: for each group and vector a bit for each byte, which is the upper
-/// one; of 6 bits: for each pair of groups a vector with the upper two, as above.
+/// Behind those planes, of 6 bits: for each pair of groups a vector with the upper two, as above; of 3 and 5
+/// bits: for four groups a vector with the upper one of each, from the lowest on in the same order.
 struct BytePanelShape {
   static constexpr std::int64_t kWidth = 32;
   static constexpr std::int64_t kGroup = 4;

@@ -17,7 +17,6 @@
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
-#include <cstring>
 #include <limits>
 
 HWY_PUSH_ATTRIBUTES("avx2,fma,f16c")
@@ -90,13 +89,11 @@ __m256i bitsOf(__m256i bytes, unsigned shift, int mask) {
                           _mm256_set1_epi8(static_cast<char>(mask)));
 }
 
-/// A byte of ones for each of 32 bits that is set.
-__m256i bytesOfBits(const std::byte* at) {
-  std::int32_t bits = 0;
-  std::memcpy(&bits, at, sizeof bits);
-  const __m256i which = _mm256_setr_epi64x(0, 0x0101010101010101, 0x0202020202020202, 0x0303030303030303);
-  const __m256i bit = _mm256_set1_epi64x(static_cast<long long>(0x8040201008040201ULL));
-  return _mm256_cmpeq_epi8(_mm256_and_si256(_mm256_shuffle_epi8(_mm256_set1_epi32(bits), which), bit), bit);
+/// Bit `from` of each byte, where bit `to` is.
+__m256i bitAt(__m256i bytes, unsigned from, unsigned to) {
+  const __m256i moved = from >= to ? _mm256_srli_epi16(bytes, static_cast<int>(from - to))
+                                   : _mm256_slli_epi16(bytes, static_cast<int>(to - from));
+  return _mm256_and_si256(moved, _mm256_set1_epi8(static_cast<char>(1U << to)));
 }
 
 /// The codes of a vector of a group, as unsigned bytes. Of the planes, which byte_panels.h describes, every
@@ -115,8 +112,9 @@ __m256i codesOf(const BytePart& place, std::int64_t group, unsigned vector) {
     codes = _mm256_or_si256(codes, _mm256_slli_epi16(upper, 4));
   }
   if constexpr (kRule.bits == 5 || kRule.bits == 3) {
-    const __m256i upper = bytesOfBits(place.high + (kVectors * group + vector) * kVector / 8);
-    codes = _mm256_or_si256(codes, _mm256_and_si256(upper, _mm256_set1_epi8(kRule.bits == 5 ? 16 : 4)));
+    const auto bit = static_cast<unsigned>(group % 4 * 2) + half;
+    const __m256i upper = vectorAt(place.high, group / 4 * 2 + part);
+    codes = _mm256_or_si256(codes, bitAt(upper, bit, static_cast<unsigned>(kRule.bits) - 1));
   }
   if constexpr (kRule.hasTable) codes = _mm256_shuffle_epi8(tableVector<kFormat>(), codes);
   return codes;
@@ -156,7 +154,7 @@ __m256i loadAt(const std::byte* at) {
 template <WeightFormat kFormat>
 void takeCodes(const BytePart& place, std::byte* out) {
   constexpr std::int64_t kGroups = kRuleOf<kFormat>.partElements / kGroup;
-#pragma GCC unroll 2
+#pragma GCC unroll 8
   for (std::int64_t group = 0; group < kGroups; ++group) {
 #pragma GCC unroll 4
     for (int vector = 0; vector < kVectors; ++vector) {

@@ -10,7 +10,6 @@
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
-#include <cstring>
 
 HWY_PUSH_ATTRIBUTES("avx512f,avx512bw,avx512vl,avx512dq,avx512vnni")
 namespace spanscope::cpu {
@@ -70,9 +69,9 @@ __m512i codesOf(const std::byte* low, const std::byte* high, std::int64_t group,
     codes = _mm512_or_si512(codes, _mm512_slli_epi16(upper, 4));
   }
   if constexpr (kRule.bits == 5 || kRule.bits == 3) {
-    __mmask64 upper = 0;
-    std::memcpy(&upper, high + (2 * group + vector) * kVector / 8, sizeof upper);
-    codes = _mm512_mask_add_epi8(codes, upper, codes, _mm512_set1_epi8(kRule.bits == 5 ? 16 : 4));
+    const auto place = static_cast<unsigned>(group % 4 * 2) + vector;
+    const __m512i upper = bitsOf(vectorAt(high, group / 4), place, 1);
+    codes = _mm512_or_si512(codes, _mm512_slli_epi16(upper, kRule.bits - 1));
   }
   if constexpr (kRule.hasTable) codes = _mm512_shuffle_epi8(tableVector<kFormat>(), codes);
   return codes;

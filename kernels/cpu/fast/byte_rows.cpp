@@ -19,10 +19,11 @@ constexpr float kMostByte = 127;
 constexpr std::int64_t kGroup = BytePanelShape::kGroup;
 constexpr std::int64_t kHalfBlock = kByteRowBlock / 2;
 
+/// Activations that share a factor, in registers.
 struct RowBlock {
-  alignas(32) std::int8_t codes[kByteRowBlock] = {};
-  std::int32_t halfSums[2] = {};
-  float factor = 0;
+  __m256i codes;  ///< bytes
+  std::int32_t halfSums[2];
+  float factor;
 };
 
 __m256 magnitudes(__m256 values) {
@@ -46,8 +47,7 @@ __m256i bytesOf(const __m256 (&values)[4], __m256 inverse) {
   return _mm256_permutevar8x32_epi32(packed, _mm256_setr_epi32(0, 4, 1, 5, 2, 6, 3, 7));
 }
 
-RowBlock quantize(const float* x) {
-  RowBlock block;
+HWY_INLINE RowBlock quantize(const float* x) {
   __m256 values[4];
 #pragma GCC unroll 4
   for (int i = 0; i < 4; ++i) values[i] = _mm256_loadu_ps(x + 8 * i);
@@ -56,19 +56,13 @@ RowBlock quantize(const float* x) {
   const float most = largestOf(_mm256_max_ps(_mm256_max_ps(magnitudes(values[0]), magnitudes(values[1])),
                                              _mm256_max_ps(magnitudes(values[2]), magnitudes(values[3]))));
   // A number that is none must not be lost: it would come out as a finite result.
-  if (_mm256_movemask_ps(unordered) != 0 || !(most <= std::numeric_limits<float>::max())) {
-    block.factor = std::numeric_limits<float>::quiet_NaN();
-    return block;
-  }
-  block.factor = most / kMostByte;
+  if (_mm256_movemask_ps(unordered) != 0 || !(most <= std::numeric_limits<float>::max()))
+    return {_mm256_setzero_si256(), {0, 0}, std::numeric_limits<float>::quiet_NaN()};
   const __m256i codes = bytesOf(values, _mm256_set1_ps(most > 0 ? kMostByte / most : 0.0F));
-  _mm256_store_si256(reinterpret_cast<__m256i*>(block.codes), codes);
   __m256i sums = _mm256_madd_epi16(_mm256_maddubs_epi16(_mm256_set1_epi8(1), codes), _mm256_set1_epi16(1));
   sums = _mm256_add_epi32(sums, _mm256_shuffle_epi32(sums, 0x4E));
   sums = _mm256_add_epi32(sums, _mm256_shuffle_epi32(sums, 0xB1));
-  block.halfSums[0] = _mm256_extract_epi32(sums, 0);
-  block.halfSums[1] = _mm256_extract_epi32(sums, 4);
-  return block;
+  return {codes, {_mm256_extract_epi32(sums, 0), _mm256_extract_epi32(sums, 4)}, most / kMostByte};
 }
 
 struct TilePlace {
@@ -76,24 +70,51 @@ struct TilePlace {
   std::int64_t rows = 0;
 };
 
-/// Of a row that is alone, whose groups follow each other.
-void putCodesOfOne(const std::int8_t* codes, std::int64_t count, ByteRowLayout layout, std::int32_t* out) {
+/// A part of a tile as it begins: what a row has in it before its integers.
+void putHead(const PackedRule& rule, const RowBlock& block, std::int32_t sum, std::int64_t rows,
+             std::int32_t* words) {
+  // What is subtracted from a code, as it is multiplied with: an unsigned byte.
+  const std::int32_t offset = rule.hasTable ? 128 : rule.offset;
+  words[0] = -offset * sum;
+  const float partSum = block.factor * static_cast<float>(sum);
+  std::memcpy(words + rows, &block.factor, sizeof(float));
+  std::memcpy(words + 2 * rows, &partSum, sizeof(float));
+}
+
+/// Half a block of a row that is alone, whose groups follow each other. Returns where the next half goes.
+HWY_INLINE std::byte* putHalf(__m128i codes, ByteRowLayout layout, std::byte* out) {
   if (layout == ByteRowLayout::Bytes) {
-    std::memcpy(out, codes, static_cast<std::size_t>(count));
-    return;
+    _mm_storeu_si128(reinterpret_cast<__m128i*>(out), codes);
+    return out + kHalfBlock;
   }
   constexpr int kSecondBesideThird = 0b11'01'10'00;
-  for (std::int64_t i = 0; i < count; i += kHalfBlock) {
-    const __m256i words = _mm256_cvtepi8_epi16(_mm_load_si128(reinterpret_cast<const __m128i*>(codes + i)));
-    const __m256i ordered =
-        _mm256_shufflehi_epi16(_mm256_shufflelo_epi16(words, kSecondBesideThird), kSecondBesideThird);
-    _mm256_storeu_si256(reinterpret_cast<__m256i*>(out + i / 2), ordered);
+  const __m256i words = _mm256_cvtepi8_epi16(codes);
+  const __m256i ordered =
+      _mm256_shufflehi_epi16(_mm256_shufflelo_epi16(words, kSecondBesideThird), kSecondBesideThird);
+  _mm256_storeu_si256(reinterpret_cast<__m256i*>(out), ordered);
+  return out + 2 * kHalfBlock;
+}
+
+/// A row that is alone in its tile.
+void packSingleRow(const PackedRule& rule, ByteRowLayout layout, const float* x, std::int64_t columns,
+                   std::byte* out) {
+  const bool halves = rule.partElements == kHalfBlock;
+  constexpr std::int64_t kHeadBytes = byteRowPartBytes(0, ByteRowLayout::Bytes);
+  for (std::int64_t k = 0; k < columns; k += kByteRowBlock) {
+    const RowBlock block = quantize(x + k);
+    const std::int32_t sum = halves ? block.halfSums[0] : block.halfSums[0] + block.halfSums[1];
+    putHead(rule, block, sum, 1, reinterpret_cast<std::int32_t*>(out));
+    out = putHalf(_mm256_castsi256_si128(block.codes), layout, out + kHeadBytes);
+    if (halves) {
+      putHead(rule, block, block.halfSums[1], 1, reinterpret_cast<std::int32_t*>(out));
+      out += kHeadBytes;
+    }
+    out = putHalf(_mm256_extracti128_si256(block.codes, 1), layout, out);
   }
 }
 
 void putCodes(const std::int8_t* codes, std::int64_t count, ByteRowLayout layout, std::int64_t rows,
               std::int32_t* out) {
-  if (rows == 1) return putCodesOfOne(codes, count, layout, out);
   for (std::int64_t i = 0; i < count; i += kGroup) {
     if (layout == ByteRowLayout::Bytes) {
       std::memcpy(out, codes + i, kGroup);
@@ -112,19 +133,16 @@ void packRow(const PackedRule& rule, ByteRowLayout layout, const float* x, std::
              const TilePlace& place, std::byte* tile) {
   const std::int64_t partElements = rule.partElements;
   const std::int64_t partBytes = byteRowPartBytes(partElements, layout) * place.rows;
-  // What is subtracted from a code, as it is multiplied with: an unsigned byte.
-  const std::int32_t offset = rule.hasTable ? 128 : rule.offset;
   for (std::int64_t k = 0; k < columns; k += kByteRowBlock) {
     const RowBlock block = quantize(x + k);
+    alignas(32) std::int8_t codes[kByteRowBlock];
+    _mm256_store_si256(reinterpret_cast<__m256i*>(codes), block.codes);
     for (std::int64_t from = 0; from < kByteRowBlock; from += partElements) {
       const std::int32_t sum = partElements == kHalfBlock ? block.halfSums[from / kHalfBlock]
                                                           : block.halfSums[0] + block.halfSums[1];
       auto* const words = reinterpret_cast<std::int32_t*>(tile) + place.row;
-      words[0] = -offset * sum;
-      const float partSum = block.factor * static_cast<float>(sum);
-      std::memcpy(words + place.rows, &block.factor, sizeof(float));
-      std::memcpy(words + 2 * place.rows, &partSum, sizeof(float));
-      putCodes(block.codes + from, partElements, layout, place.rows, words + 3 * place.rows);
+      putHead(rule, block, sum, place.rows, words);
+      putCodes(codes + from, partElements, layout, place.rows, words + 3 * place.rows);
       tile += partBytes;
     }
   }
@@ -140,6 +158,10 @@ void packByteRows(const CpuWeight& weight, ByteRowLayout layout, const float* x,
   for (std::int64_t tile = first; tile < last; ++tile) {
     const std::int64_t begin = rowTiles.begin(tile);
     const std::int64_t rows = rowTiles.begin(tile + 1) - begin;
+    if (rows == 1) {
+      packSingleRow(rule, layout, x + begin * columns, columns, packed + begin * rowBytes);
+      continue;
+    }
     for (std::int64_t row = 0; row < rows; ++row)
       packRow(rule, layout, x + (begin + row) * columns, columns, {row, rows}, packed + begin * rowBytes);
   }
