@@ -95,10 +95,11 @@ void Matmul::add(Executor& executor, const CpuTensor& x, const CpuWeight& weight
 
 void Matmul::settle(Executor& executor) {
   if (m_waiting.empty()) return;
-  const std::vector<Waiting> products = std::exchange(m_waiting, {});
-  const std::int64_t rows = products.front().x->rows();
+  m_running.clear();
+  std::swap(m_running, m_waiting);
+  const std::int64_t rows = m_running.front().x->rows();
   for (std::int64_t first = 0; first < rows && !executor.stopped(); first += kMostRows)
-    runRows(executor, products, first, std::min(kMostRows, rows - first));
+    runRows(executor, first, std::min(kMostRows, rows - first));
 }
 
 Matmul::Piece Matmul::pieceOf(const Waiting& product, std::int64_t first, std::int64_t rows,
@@ -155,45 +156,38 @@ Matmul::Piece Matmul::pieceOf(const Waiting& product, std::int64_t first, std::i
 }
 
 /// Products whose rows are packed in the same way share the packed rows.
-void Matmul::packRows(Executor& executor, const CpuTensor& x, std::int64_t first,
-                      std::vector<Piece>& pieces) {
-  struct Packing {
-    const Piece* piece = nullptr;
-    std::byte* out = nullptr;
-  };
-  std::vector<Packing> packings;
-  std::vector<std::size_t> packingOf(pieces.size());
+void Matmul::packRows(Executor& executor, const CpuTensor& x, std::int64_t first) {
+  m_packings.clear();
   std::size_t bytes = 0;
-  for (std::size_t i = 0; i < pieces.size(); ++i) {
-    const Piece& piece = pieces[i];
+  for (Piece& piece : m_pieces) {
     const std::int64_t rows = piece.job.rowTiles.rows;
     if (rows == 1 && piece.kernels->readsSingleRow) {
-      pieces[i].job.packedRows = reinterpret_cast<const std::byte*>(x.row(first));
+      piece.job.packedRows = reinterpret_cast<const std::byte*>(x.row(first));
       continue;
     }
-    const auto same = std::find_if(packings.begin(), packings.end(), [&](const Packing& other) {
+    const auto same = std::find_if(m_packings.begin(), m_packings.end(), [&](const Packing& other) {
       return other.piece->kernels == piece.kernels &&
              other.piece->job.weight->format() == piece.job.weight->format();
     });
-    packingOf[i] = static_cast<std::size_t>(same - packings.begin());
-    if (same != packings.end()) continue;
-    packings.push_back({&piece, nullptr});
+    piece.packing = static_cast<std::size_t>(same - m_packings.begin());
+    if (same != m_packings.end()) continue;
+    m_packings.push_back({&piece, nullptr});
     bytes +=
         roundedToLine(checkedBytes("packed rows", rows, piece.kernels->packedRowBytes(*piece.job.weight)));
   }
-  if (packings.empty()) return;
+  if (m_packings.empty()) return;
   m_packedRows.reserve(bytes, "packed rows");
   std::byte* next = m_packedRows.as<std::byte>();
-  for (Packing& packing : packings) {
+  for (Packing& packing : m_packings) {
     const MatmulJob& job = packing.piece->job;
     packing.out = next;
     next += roundedToLine(
         static_cast<std::size_t>(job.rowTiles.rows * packing.piece->kernels->packedRowBytes(*job.weight)));
   }
-  for (std::size_t i = 0; i < pieces.size(); ++i) {
-    if (pieces[i].job.packedRows == nullptr) pieces[i].job.packedRows = packings[packingOf[i]].out;
+  for (Piece& piece : m_pieces) {
+    if (piece.job.packedRows == nullptr) piece.job.packedRows = m_packings[piece.packing].out;
   }
-  for (const Packing& packing : packings) {
+  for (const Packing& packing : m_packings) {
     const MatmulJob& job = packing.piece->job;
     const MatmulKernels& kernels = *packing.piece->kernels;
     executor.runRanges(job.rowTiles.tiles, kernels.rowTile * job.columns,
@@ -203,27 +197,26 @@ void Matmul::packRows(Executor& executor, const CpuTensor& x, std::int64_t first
   }
 }
 
-void Matmul::runRows(Executor& executor, const std::vector<Waiting>& products, std::int64_t first,
-                     std::int64_t rows) {
+void Matmul::runRows(Executor& executor, std::int64_t first, std::int64_t rows) {
   const std::int64_t threads = executor.threads();
-  std::vector<Piece> pieces;
+  m_pieces.clear();
   std::int64_t blocks = 0;
   std::int64_t work = 0;
   std::int64_t floats = 0;
-  for (const Waiting& product : products) {
-    Piece& piece = pieces.emplace_back(pieceOf(product, first, rows, threads));
+  for (const Waiting& product : m_running) {
+    Piece& piece = m_pieces.emplace_back(pieceOf(product, first, rows, threads));
     piece.firstBlock = blocks;
     blocks += piece.blocks;
     work += rows * piece.job.columns * piece.job.features;
     floats = std::max(floats, piece.scratch());
   }
-  packRows(executor, *products.front().x, first, pieces);
+  packRows(executor, *m_running.front().x, first);
   m_scratch.reserve(checkedBytes("sums", floats, threads, sizeof(float)), "sums");
   float* const scratch = m_scratch.as<float>();
   executor.run(blocks, work, [&](std::int64_t index, int thread) {
-    std::size_t number = pieces.size() - 1;
-    while (pieces[number].firstBlock > index) --number;
-    const Piece& piece = pieces[number];
+    std::size_t number = m_pieces.size() - 1;
+    while (m_pieces[number].firstBlock > index) --number;
+    const Piece& piece = m_pieces[number];
     const std::int64_t block = index - piece.firstBlock;
     float* const own = scratch + thread * floats;
     // Neighbouring blocks share panels: these come from memory once, the rows stay in a cache anyway.

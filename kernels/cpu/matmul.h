@@ -119,14 +119,20 @@ class Matmul {
     std::int64_t sums = 0;        ///< floats of scratch memory
     std::int64_t widened = 0;     ///< the same
     std::int64_t arranged = 0;    ///< the same
+    std::size_t packing = 0;      ///< index of its rows' packing, if they are packed
 
     std::int64_t scratch() const { return sums + widened + arranged; }
   };
 
-  void runRows(Executor& executor, const std::vector<Waiting>& products, std::int64_t first,
-               std::int64_t rows);
+  /// Rows that are packed in one way.
+  struct Packing {
+    const Piece* piece = nullptr;  ///< the first that takes them so
+    std::byte* out = nullptr;
+  };
+
+  void runRows(Executor& executor, std::int64_t first, std::int64_t rows);
   Piece pieceOf(const Waiting& product, std::int64_t first, std::int64_t rows, std::int64_t threads) const;
-  void packRows(Executor& executor, const CpuTensor& x, std::int64_t first, std::vector<Piece>& pieces);
+  void packRows(Executor& executor, const CpuTensor& x, std::int64_t first);
   const MatmulKernels& kernelsFor(const CpuWeight& weight) const;
 
   LowPrecision m_lowPrecision;
@@ -134,6 +140,10 @@ class Matmul {
   MatmulKernels m_pairKernels;
   MatmulKernels m_byteKernels;
   std::vector<Waiting> m_waiting;
+  // What is computed. Between two products of a single row there is no time to allocate memory.
+  std::vector<Waiting> m_running;
+  std::vector<Piece> m_pieces;
+  std::vector<Packing> m_packings;
   AlignedBuffer m_packedRows;
   AlignedBuffer m_scratch;
 };
