@@ -82,8 +82,8 @@ workbench::ModelBundle loadForBench(const Context& context, const BenchCommandOp
 /// What the machine multiplied and read when it was last asked.
 std::string limitsLine(const compute::MachineRates& machine) {
   std::string line = "\n  the machine: " + shortNumber(machine.flops) + " FLOP/s in f32";
-  if (machine.bf16Flops > 0) line += ", " + shortNumber(machine.bf16Flops) + " by bf16 pairs";
-  if (machine.byteOperations > 0) line += ", " + shortNumber(machine.byteOperations) + " by int8 dots";
+  if (machine.bf16Flops > 0) line += ", " + shortNumber(machine.bf16Flops) + " in bf16";
+  if (machine.byteOperations > 0) line += ", " + shortNumber(machine.byteOperations) + " in int8";
   return line + ", " + shortNumber(machine.bytesPerSecond) + " byte/s\n";
 }
 

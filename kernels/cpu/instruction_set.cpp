@@ -3,6 +3,7 @@
 
 #include "engine/base/error.h"
 #include "hwy/highway.h"
+#include "kernels/cpu/fast/low_precision.h"
 
 #include <array>
 #include <cstdint>
@@ -15,17 +16,24 @@ struct Named {
   const char* name;
   std::int64_t target;
 };
-constexpr std::array kSets = {Named{"AVX-512", HWY_AVX3}, Named{"AVX2", HWY_AVX2}, Named{"SSE4", HWY_SSE4},
-                              Named{"NEON", HWY_NEON}, Named{"scalar", HWY_SCALAR}};
+// Highway has no set for processors with tiles, see fast/low_precision.cpp.
+constexpr std::array kSets = {Named{"AMX", HWY_AVX3 | HWY_AVX3_DL},
+                              Named{"AVX-512", HWY_AVX3},
+                              Named{"AVX2", HWY_AVX2},
+                              Named{"SSE4", HWY_SSE4},
+                              Named{"NEON", HWY_NEON},
+                              Named{"scalar", HWY_SCALAR}};
 
 }  // namespace
 
 void useInstructionSet(std::string_view name) {
   hwy::SetSupportedTargetsForTest(0);
-  const std::int64_t there = (hwy::SupportedTargets() & HWY_TARGETS) | HWY_SCALAR;
+  hwy::GetChosenTarget().Update(hwy::SupportedTargets());
+  std::int64_t there = (hwy::SupportedTargets() & HWY_TARGETS) | HWY_SCALAR;
+  if (lowPrecision().byteDots == ByteDots::Amx) there |= HWY_AVX3_DL;
   std::string names;
   for (const Named& set : kSets) {
-    if ((there & set.target) == 0) continue;
+    if ((there & set.target) != set.target) continue;
     if (name == set.name) {
       hwy::SetSupportedTargetsForTest(set.target);
       hwy::GetChosenTarget().Update(hwy::SupportedTargets());

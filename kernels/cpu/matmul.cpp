@@ -59,13 +59,13 @@ std::size_t roundedToLine(std::size_t bytes) {
 Matmul::Matmul(compute::Arithmetic arithmetic) : m_kernels(matmulKernels()) {
   if (arithmetic != compute::Arithmetic::Fast) return;
   m_lowPrecision = cpu::lowPrecision();
-  if (m_lowPrecision.bf16Pairs) m_pairKernels = pairKernels();
+  m_pairKernels = pairKernels(m_lowPrecision.pairDots);
   m_byteKernels = byteKernels(m_lowPrecision.byteDots);
 }
 
 PanelLayout Matmul::layoutFor(compute::WeightFormat format) const {
   using Layout = CpuWeight::Layout;
-  if (m_lowPrecision.bf16Pairs && format == compute::WeightFormat::BF16)
+  if (m_lowPrecision.pairDots != PairDots::None && format == compute::WeightFormat::BF16)
     return {Layout::Bf16Pairs, m_pairKernels.panelWidth};
   if (m_lowPrecision.byteDots != ByteDots::None && compute::infoOf(format).isPacked())
     return {Layout::ByteGroups, m_byteKernels.panelWidth};

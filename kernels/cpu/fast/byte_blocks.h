@@ -2,14 +2,15 @@
 // What products of bytes have in common for every set of instructions: where the parts of a panel stand, and
 // how a block of a product goes through them.
 //
-// A set of instructions is a type with a template Kernel<format>, which has
+// A set of instructions is a type with block<format>(job, i, j, scratch), which is MatmulKernels::block for
+// one format. byteBlockOf() does this with a kernel, which has
 // - kFormat;
 // - kRowTile: most rows whose sums fit into registers at the same time; kMostDirectRows: most rows that are
 //   multiplied with weights which are not stored in between;
 // - kRowLayout: how activations stand;
 // - kTakenPartBytes: of a part as it is multiplied with;
 // - take(shape, panel, k, count, out): takes whole parts of a panel apart;
-// - multiply<rows>(rows, taken, parts, sums, isFirst): sums[row][32] (+)= Σ over those parts;
+// - multiply<rows>(rows, taken, parts, sums): sums[row][32] (+)= Σ over those parts;
 // - kStreams: places of memory from which one row has a core read at the same time;
 // - multiplyPanels<rows, panels>(shape, panels, columns, rows, sums): the same for few rows and whole panels,
 //   one or kStreams of them, whose parts are multiplied with as they are taken.
@@ -69,11 +70,15 @@ class ByteProduct {
   const std::byte* rowsAt(std::int64_t row, std::int64_t rows, std::int64_t k) const {
     return m_rows + row * m_rowBytes + k / kPart * byteRowPartBytes(kPart, Kernel::kRowLayout) * rows;
   }
+  void multiply(std::int64_t rows, const std::byte* tile, const std::byte* taken, std::int64_t count,
+                float* sums, bool isFirst, bool /*isLast*/) const {
+    static constexpr auto kTable = tileTable<ByteProduct>(std::make_integer_sequence<int, kRowTile>());
+    if (isFirst) std::fill_n(sums, rows * kFastWidth, 0.0F);
+    kTable[static_cast<std::size_t>(rows - 1)](tile, taken, count / kPart, sums);
+  }
   template <int kRows>
-  static void multiply(const std::byte* rows, const std::byte* taken, std::int64_t count, float* sums,
-                       bool isFirst, bool /*isLast*/) {
-    if (isFirst) std::fill_n(sums, kRows * kFastWidth, 0.0F);
-    Kernel::template multiply<kRows>(rows, taken, count / kPart, sums);
+  static void multiplyTile(const std::byte* tile, const std::byte* taken, std::int64_t parts, float* sums) {
+    Kernel::template multiply<kRows>(tile, taken, parts, sums);
   }
 
  private:
@@ -145,7 +150,7 @@ using MatmulBlock = decltype(MatmulKernels::block);
 template <class Set, std::size_t kIndex>
 constexpr MatmulBlock byteBlockAt() {
   constexpr compute::WeightFormatInfo kInfo = compute::kWeightFormats[kIndex];
-  if constexpr (kInfo.isPacked()) return &byteBlockOf<typename Set::template Kernel<kInfo.format>>;
+  if constexpr (kInfo.isPacked()) return &Set::template block<kInfo.format>;
   return nullptr;
 }
 

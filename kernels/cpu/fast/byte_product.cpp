@@ -2,13 +2,14 @@
 #include "kernels/cpu/fast/byte_product.h"
 
 #if defined(__x86_64__)
-#include "kernels/cpu/fast/byte_kernels.h"
+#include "kernels/cpu/fast/fast_kernels.h"
 #endif
 
 namespace spanscope::cpu {
 
 MatmulKernels byteKernels(ByteDots dots) {
 #if defined(__x86_64__)
+  if (dots == ByteDots::Amx) return amxByteKernels();
   if (dots == ByteDots::Vnni) return vnniByteKernels();
   if (dots == ByteDots::Avx2) return avx2ByteKernels();
 #else

@@ -4,7 +4,7 @@
 // Codes of at most six bits are multiplied as bytes, and their products summed up in 16 bits as long as these
 // hold them whatever the numbers are. Codes of eight bits would not fit even once: they and the activations
 // are widened to 16 bits, whose products are summed up in 32 bits.
-#include "kernels/cpu/fast/byte_kernels.h"
+#include "kernels/cpu/fast/fast_kernels.h"
 
 #if defined(__x86_64__)
 #include "hwy/base.h"
@@ -449,7 +449,9 @@ struct Avx2Kernel {
 
 struct Avx2 {
   template <WeightFormat kFormat>
-  using Kernel = Avx2Kernel<kFormat>;
+  static void block(const MatmulJob& job, std::int64_t i, std::int64_t j, const MatmulScratch& scratch) {
+    byteBlockOf<Avx2Kernel<kFormat>>(job, i, j, scratch);
+  }
 };
 
 ByteRowLayout rowLayoutFor(const CpuWeight& weight) {

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "kernels/cpu/fast/byte_kernels.h"
+#include "kernels/cpu/fast/fast_kernels.h"
 
 #if defined(__x86_64__)
 #include "hwy/base.h"
-#include "kernels/cpu/fast/byte_blocks.h"
+#include "kernels/cpu/fast/byte_parts_avx512.h"
 
 #include <immintrin.h>
 
@@ -17,112 +17,7 @@ namespace {
 
 using compute::PackedRule;
 using compute::WeightFormat;
-
-constexpr std::int64_t kGroup = BytePanelShape::kGroup;
-constexpr std::int64_t kVector = BytePanelShape::kVector;
-constexpr std::int64_t kFeatures = 16;  ///< of a vector of groups
-
-// Parts as they are multiplied with hold, one after the other: codes as unsigned bytes, [groups][2]
-// vectors; factors, [32] f32; minima, [32] f32, if the format has any.
-
-constexpr std::int64_t takenBytesOf(std::int64_t partElements) {
-  return partElements * kFastWidth + 2 * kFastWidth * static_cast<std::int64_t>(sizeof(float));
-}
-
-__m512 halves(const std::byte* at) {
-  return _mm512_cvtph_ps(_mm256_loadu_si256(reinterpret_cast<const __m256i*>(at)));
-}
-__m512 signedBytes(const std::byte* at) {
-  return _mm512_cvtepi32_ps(_mm512_cvtepi8_epi32(_mm_loadu_si128(reinterpret_cast<const __m128i*>(at))));
-}
-__m512 unsignedBytes(const std::byte* at) {
-  return _mm512_cvtepi32_ps(_mm512_cvtepu8_epi32(_mm_loadu_si128(reinterpret_cast<const __m128i*>(at))));
-}
-
-/// The values of the table as unsigned bytes.
-template <WeightFormat kFormat>
-__m512i tableVector() {
-  alignas(16) std::uint8_t values[16];
-  for (std::size_t i = 0; i < 16; ++i) values[i] = static_cast<std::uint8_t>(kRuleOf<kFormat>.table[i] + 128);
-  return _mm512_broadcast_i32x4(_mm_load_si128(reinterpret_cast<const __m128i*>(values)));
-}
-
-__m512i vectorAt(const std::byte* plane, std::int64_t vector) {
-  return _mm512_loadu_si512(plane + vector * kVector);
-}
-
-/// `mask` of each byte, shifted down by so many bits.
-__m512i bitsOf(__m512i bytes, unsigned shift, int mask) {
-  return _mm512_and_si512(_mm512_srli_epi16(bytes, shift), _mm512_set1_epi8(static_cast<char>(mask)));
-}
-
-/// The codes of a vector of a group, as unsigned bytes.
-template <WeightFormat kFormat>
-__m512i codesOf(const std::byte* low, const std::byte* high, std::int64_t group, unsigned vector) {
-  constexpr const PackedRule& kRule = kRuleOf<kFormat>;
-  const auto pair = static_cast<unsigned>(group % 2 * 2) + vector;  // place in a vector of two-bit codes
-  if constexpr (kRule.bits == 8) return vectorAt(low, 2 * group + vector);
-  __m512i codes = kRule.bits >= 4 ? bitsOf(vectorAt(low, group), 4 * vector, 15)
-                                  : bitsOf(vectorAt(low, group / 2), 2 * pair, 3);
-  if constexpr (kRule.bits == 6) {
-    const __m512i upper = bitsOf(vectorAt(high, group / 2), 2 * pair, 3);
-    codes = _mm512_or_si512(codes, _mm512_slli_epi16(upper, 4));
-  }
-  if constexpr (kRule.bits == 5 || kRule.bits == 3) {
-    const auto place = static_cast<unsigned>(group % 4 * 2) + vector;
-    const __m512i upper = bitsOf(vectorAt(high, group / 4), place, 1);
-    codes = _mm512_or_si512(codes, _mm512_slli_epi16(upper, kRule.bits - 1));
-  }
-  if constexpr (kRule.hasTable) codes = _mm512_shuffle_epi8(tableVector<kFormat>(), codes);
-  return codes;
-}
-
-/// Codes of the two vectors of each group of a part.
-template <WeightFormat kFormat>
-void takeCodes(const BytePart& place, std::byte* out) {
-  constexpr std::int64_t kGroups = kRuleOf<kFormat>.partElements / kGroup;
-#pragma GCC unroll 8
-  for (std::int64_t group = 0; group < kGroups; ++group) {
-    _mm512_store_si512(out, codesOf<kFormat>(place.low, place.high, group, 0));
-    _mm512_store_si512(out + kVector, codesOf<kFormat>(place.low, place.high, group, 1));
-    out += 2 * kVector;
-  }
-}
-
-/// Of the part's 16 features from `feature` on.
-template <WeightFormat kFormat>
-HWY_INLINE __m512 factorsOf(const BytePart& place, std::int64_t feature) {
-  const __m512 factors = halves(place.block + 2 * feature);
-  if constexpr (kRuleOf<kFormat>.hasScales) return _mm512_mul_ps(factors, signedBytes(place.part + feature));
-  return factors;
-}
-template <WeightFormat kFormat>
-HWY_INLINE __m512 minimaOf(const BytePart& place, std::int64_t feature) {
-  const __m512 minima = halves(place.block + 2 * (kFastWidth + feature));
-  if constexpr (kRuleOf<kFormat>.hasMinima) {
-    const __m512 product = _mm512_mul_ps(minima, unsignedBytes(place.part + kFastWidth + feature));
-    return _mm512_sub_ps(_mm512_setzero_ps(), product);
-  }
-  return minima;
-}
-
-/// Elements k … k + count − 1 of a panel, whole parts.
-template <WeightFormat kFormat>
-void takeParts(const BytePanelShape& shape, const std::byte* panel, std::int64_t k, std::int64_t count,
-               std::byte* out) {
-  constexpr const PackedRule& kRule = kRuleOf<kFormat>;
-  for (std::int64_t part = k / kRule.partElements; part < (k + count) / kRule.partElements; ++part) {
-    const BytePart place(shape, panel, part);
-    takeCodes<kFormat>(place, out);
-    auto* const factors = reinterpret_cast<float*>(out + kRule.partElements * kFastWidth);
-    for (std::int64_t feature = 0; feature < kFastWidth; feature += kFeatures) {
-      _mm512_store_ps(factors + feature, factorsOf<kFormat>(place, feature));
-      if constexpr (kRule.hasMinimum)
-        _mm512_store_ps(factors + kFastWidth + feature, minimaOf<kFormat>(place, feature));
-    }
-    out += takenBytesOf(kRule.partElements);
-  }
-}
+using namespace avx512;
 
 /// Adds to each of 16 sums the products of four unsigned bytes and four signed ones. GCC would copy the sums
 /// back and forth around the intrinsic function for this instruction, which takes more time than it does.
@@ -236,7 +131,7 @@ struct VnniKernel {
 
   static void take(const BytePanelShape& shape, const std::byte* panel, std::int64_t k, std::int64_t count,
                    std::byte* out) {
-    takeParts<kFormat>(shape, panel, k, count, out);
+    takeParts<kFormat, Codes::Unsigned>(shape, panel, k, count, out);
   }
   template <int kRows>
   static void multiply(const std::byte* rows, const std::byte* taken, std::int64_t parts, float* sums) {
@@ -254,7 +149,9 @@ struct VnniKernel {
 
 struct Vnni {
   template <WeightFormat kFormat>
-  using Kernel = VnniKernel<kFormat>;
+  static void block(const MatmulJob& job, std::int64_t i, std::int64_t j, const MatmulScratch& scratch) {
+    byteBlockOf<VnniKernel<kFormat>>(job, i, j, scratch);
+  }
 };
 
 std::int64_t packedRowBytes(const CpuWeight& weight) {

@@ -148,7 +148,54 @@ void packRow(const PackedRule& rule, ByteRowLayout layout, const float* x, std::
   }
 }
 
+/// One row of a tile for tile registers.
+void packTileRow(const PackedRule& rule, const float* x, std::int64_t columns, const TilePlace& place,
+                 std::byte* tile) {
+  const std::int64_t partElements = rule.partElements;
+  std::byte* out = tile + place.row * partElements;
+  auto* heads = reinterpret_cast<float*>(tile + place.rows * columns) + place.row;
+  const auto putFactors = [&](float factor, std::int32_t sum) {
+    heads[0] = factor;
+    heads[place.rows] = factor * static_cast<float>(sum);
+    heads += 2 * place.rows;
+  };
+  for (std::int64_t k = 0; k < columns; k += kByteRowBlock) {
+    const RowBlock block = quantize(x + k);
+    if (partElements == kByteRowBlock) {
+      _mm256_store_si256(reinterpret_cast<__m256i*>(out), block.codes);
+      putFactors(block.factor, block.halfSums[0] + block.halfSums[1]);
+    } else {
+      _mm_store_si128(reinterpret_cast<__m128i*>(out), _mm256_castsi256_si128(block.codes));
+      putFactors(block.factor, block.halfSums[0]);
+      out += place.rows * partElements;
+      _mm_store_si128(reinterpret_cast<__m128i*>(out), _mm256_extracti128_si256(block.codes, 1));
+      putFactors(block.factor, block.halfSums[1]);
+    }
+    out += place.rows * partElements;
+  }
+}
+
 }  // namespace
+
+std::int64_t byteTileRowBytes(const CpuWeight& weight) {
+  constexpr auto kLine = static_cast<std::int64_t>(AlignedBuffer::kAlignment);
+  const std::int64_t parts = weight.columns() / compute::infoOf(weight.format()).rule.partElements;
+  const std::int64_t bytes = weight.columns() + 2 * parts * static_cast<std::int64_t>(sizeof(float));
+  return (bytes + kLine - 1) / kLine * kLine;
+}
+
+void packByteTiles(const CpuWeight& weight, const float* x, const RowTiles& rowTiles, std::int64_t first,
+                   std::int64_t last, std::byte* packed) {
+  const std::int64_t columns = weight.columns();
+  const PackedRule& rule = compute::infoOf(weight.format()).rule;
+  for (std::int64_t tile = first; tile < last; ++tile) {
+    const std::int64_t begin = rowTiles.begin(tile);
+    const std::int64_t rows = rowTiles.begin(tile + 1) - begin;
+    std::byte* const out = packed + begin * byteTileRowBytes(weight);
+    for (std::int64_t row = 0; row < rows; ++row)
+      packTileRow(rule, x + (begin + row) * columns, columns, {row, rows}, out);
+  }
+}
 
 void packByteRows(const CpuWeight& weight, ByteRowLayout layout, const float* x, const RowTiles& rowTiles,
                   std::int64_t first, std::int64_t last, std::byte* packed) {

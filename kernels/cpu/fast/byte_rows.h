@@ -32,8 +32,14 @@ inline std::int64_t byteRowBytes(const CpuWeight& weight, ByteRowLayout layout) 
   return weight.columns() / part * byteRowPartBytes(part, layout);
 }
 
+/// As tile registers take them. A tile of R rows holds the integers, [parts][R][elements of the part], and
+/// from R · columns bytes on [parts][2][R] f32: the factors, and the sums of the part's activations.
+std::int64_t byteTileRowBytes(const CpuWeight& weight);
+
 /// As MatmulKernels::packRows.
 void packByteRows(const CpuWeight& weight, ByteRowLayout layout, const float* x, const RowTiles& rowTiles,
                   std::int64_t first, std::int64_t last, std::byte* packed);
+void packByteTiles(const CpuWeight& weight, const float* x, const RowTiles& rowTiles, std::int64_t first,
+                   std::int64_t last, std::byte* packed);
 
 }  // namespace spanscope::cpu

@@ -5,6 +5,7 @@
 
 #if defined(__x86_64__)
 #include "hwy/base.h"
+#include "kernels/cpu/fast/amx_tiles.h"
 
 #include <immintrin.h>
 
@@ -85,11 +86,51 @@ double multiplyBytesAvx2(std::int64_t rounds, float* sink) {
 HWY_POP_ATTRIBUTES
 
 namespace spanscope::cpu {
+namespace {
+
+constexpr int kTilesOfSums = 4;
+/// Multiply-adds of a tile for each row and feature: whole rows of a tile hold as many bytes.
+template <int kElementBytes>
+double tileOperations(std::int64_t rounds) {
+  constexpr double kFeatures = kTileRowBytes / 4.0;
+  return 2.0 * kTilesOfSums * kTileRows * kFeatures * kTileRowBytes / kElementBytes *
+         static_cast<double>(rounds);
+}
+
+double multiplyPairTiles(std::int64_t rounds, float* sink) {
+  TileRegisters registers(kTileRowBytes);
+  registers.fit(2 * kTileRows);
+  for (std::int64_t round = 0; round < rounds; ++round) {
+    addPairs<Tile::UpperLeft, Tile::UpperRows, Tile::LeftWeights>();
+    addPairs<Tile::UpperRight, Tile::UpperRows, Tile::RightWeights>();
+    addPairs<Tile::LowerLeft, Tile::LowerRows, Tile::LeftWeights>();
+    addPairs<Tile::LowerRight, Tile::LowerRows, Tile::RightWeights>();
+  }
+  *sink = 0;
+  return tileOperations<2>(rounds);
+}
+
+double multiplyByteTiles(std::int64_t rounds, float* sink) {
+  TileRegisters registers(kTileRowBytes);
+  registers.fit(2 * kTileRows);
+  for (std::int64_t round = 0; round < rounds; ++round) {
+    addBytes<Tile::UpperLeft, Tile::UpperRows, Tile::LeftWeights>();
+    addBytes<Tile::UpperRight, Tile::UpperRows, Tile::RightWeights>();
+    addBytes<Tile::LowerLeft, Tile::LowerRows, Tile::LeftWeights>();
+    addBytes<Tile::LowerRight, Tile::LowerRows, Tile::RightWeights>();
+  }
+  *sink = 0;
+  return tileOperations<1>(rounds);
+}
+
+}  // namespace
 
 FastLimitKernels fastLimitKernels() {
   const LowPrecision has = lowPrecision();
   FastLimitKernels kernels;
-  if (has.bf16Pairs) kernels.multiplyPairs = &multiplyPairs;
+  if (has.pairDots == PairDots::Amx) kernels.multiplyPairs = &multiplyPairTiles;
+  if (has.byteDots == ByteDots::Amx) kernels.multiplyBytes = &multiplyByteTiles;
+  if (has.pairDots == PairDots::Avx512) kernels.multiplyPairs = &multiplyPairs;
   if (has.byteDots == ByteDots::Vnni) kernels.multiplyBytes = &multiplyBytes;
   if (has.byteDots == ByteDots::Avx2) kernels.multiplyBytes = &multiplyBytesAvx2;
   return kernels;

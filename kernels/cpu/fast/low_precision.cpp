@@ -1,16 +1,71 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "kernels/cpu/fast/low_precision.h"
 
+#include "hwy/targets.h"
 #include "kernels/cpu/row_kernels.h"
 
 #include <string_view>
 
+#if defined(__x86_64__) && defined(__linux__)
+#include <sys/syscall.h>
+#include <unistd.h>
+#endif
+
 namespace spanscope::cpu {
+namespace {
+
+std::string_view nameOf(PairDots dots) {
+  switch (dots) {
+    case PairDots::Avx512:
+      return "bf16 pairs";
+    case PairDots::Amx:
+      return "bf16 tiles";
+    default:
+      return "";
+  }
+}
+
+std::string_view nameOf(ByteDots dots) {
+  switch (dots) {
+    case ByteDots::Avx2:
+    case ByteDots::Vnni:
+      return "int8 dots";
+    case ByteDots::Amx:
+      return "int8 tiles";
+    default:
+      return "";
+  }
+}
+
+#if defined(__x86_64__)
+/// Linux keeps no room for a thread's tiles before the process has asked for it (kernel documentation,
+/// x86/xstate).
+bool tilesAreGranted() {
+#if defined(__linux__)
+  constexpr long kRequestPermission = 0x1023;  // ARCH_REQ_XCOMP_PERM
+  constexpr long kTileData = 18;               // XFEATURE_XTILEDATA
+  static const bool isGranted = ::syscall(SYS_arch_prctl, kRequestPermission, kTileData) == 0;
+  return isGranted;
+#else
+  return false;
+#endif
+}
+
+/// Highway has no set of its own for processors with tiles. They have all of its largest one.
+bool hasTiles() {
+  return (hwy::SupportedTargets() & HWY_AVX3_DL) != 0 && __builtin_cpu_supports("avx512bf16") != 0 &&
+         __builtin_cpu_supports("amx-tile") != 0 && __builtin_cpu_supports("amx-int8") != 0 &&
+         __builtin_cpu_supports("amx-bf16") != 0 && tilesAreGranted();
+}
+#endif
+
+}  // namespace
 
 std::string LowPrecision::words() const {
-  std::string words = bf16Pairs ? "bf16 pairs" : "";
-  if (byteDots != ByteDots::None) words += words.empty() ? "int8 dots" : " and int8 dots";
-  return words;
+  std::string words(nameOf(pairDots));
+  if (byteDots == ByteDots::None) return words;
+  if (!words.empty()) words += " and ";
+  return words += nameOf(byteDots);
 }
 
 LowPrecision lowPrecision() {
@@ -18,8 +73,9 @@ LowPrecision lowPrecision() {
   const std::string_view target = rowKernels().target;
   if (target == "AVX2") return {.byteDots = ByteDots::Avx2};
   if (target != "AVX3") return {};
-  return {.bf16Pairs = __builtin_cpu_supports("avx512bf16") != 0,
-          .byteDots = __builtin_cpu_supports("avx512vnni") != 0 ? ByteDots::Vnni : ByteDots::Avx2};
+  if (hasTiles()) return {PairDots::Amx, ByteDots::Amx};
+  return {__builtin_cpu_supports("avx512bf16") != 0 ? PairDots::Avx512 : PairDots::None,
+          __builtin_cpu_supports("avx512vnni") != 0 ? ByteDots::Vnni : ByteDots::Avx2};
 #else
   return {};
 #endif

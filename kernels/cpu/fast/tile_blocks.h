@@ -19,10 +19,10 @@ inline constexpr int kFastRowTile = 12;
 /// Output features of a panel: two vectors of AVX-512.
 inline constexpr std::int64_t kFastWidth = 32;
 
-/// For each number of rows from 1 on, the function that Product::multiply<rows> is.
+/// For each number of rows from 1 on, the function that Product::multiplyTile<rows> is.
 template <class Product, int... kRow>
 constexpr auto tileTable(std::integer_sequence<int, kRow...> /*unused*/) {
-  return std::array{&Product::template multiply<kRow + 1>...};
+  return std::array{&Product::template multiplyTile<kRow + 1>...};
 }
 
 /// Adds up what the block's tiles left in `sums`, bias and the former result, in this order.
@@ -59,12 +59,11 @@ inline void finishTiles(const MatmulJob& job, std::int64_t firstRow, std::int64_
 /// - kRowTile: most rows of a tile;
 /// - take(panel, k, count): part of a panel as it is multiplied with;
 /// - rowsAt(row, rows, k): part of a packed tile of rows;
-/// - multiply<rows>(tile, taken, count, sums, isFirst, isLast): sums[row][width] (+)= Σ over count k, from 0
+/// - multiply(rows, tile, taken, count, sums, isFirst, isLast): sums[row][width] (+)= Σ over count k, from 0
 ///   on if `isFirst`; `isLast` says that the next panel comes after this tile of rows.
 template <class Product>
 void tileBlock(const MatmulJob& job, std::int64_t i, std::int64_t j, const MatmulScratch& scratch) {
-  static constexpr auto kTable = tileTable<Product>(std::make_integer_sequence<int, Product::kRowTile>());
-  const Product product(job, scratch);
+  Product product(job, scratch);
   const std::int64_t firstTile = i * job.rowBlock;
   const std::int64_t lastTile = std::min(firstTile + job.rowBlock, job.rowTiles.tiles);
   const std::int64_t firstRow = job.rowTiles.begin(firstTile);
@@ -79,9 +78,9 @@ void tileBlock(const MatmulJob& job, std::int64_t i, std::int64_t j, const Matmu
       for (std::int64_t tile = firstTile; tile < lastTile; ++tile) {
         const std::int64_t row = job.rowTiles.begin(tile);
         const std::int64_t tileRows = job.rowTiles.begin(tile + 1) - row;
-        kTable[static_cast<std::size_t>(tileRows - 1)](
-            product.rowsAt(row, tileRows, k), taken, count,
-            scratch.sums + panel * sumStride + (row - firstRow) * kFastWidth, k == 0, tile + 1 == lastTile);
+        product.multiply(tileRows, product.rowsAt(row, tileRows, k), taken, count,
+                         scratch.sums + panel * sumStride + (row - firstRow) * kFastWidth, k == 0,
+                         tile + 1 == lastTile);
       }
     }
   }

@@ -22,8 +22,12 @@ inline std::vector<std::int64_t> availableInstructionSets() {
   return available;
 }
 
+/// AVX-512 and tile registers, as fast/low_precision.cpp knows them.
+inline constexpr std::int64_t kAmx = HWY_AVX3 | HWY_AVX3_DL;
+
 /// The name by which a person knows the instruction set.
 inline std::string shownName(std::int64_t target) {
+  if (target == kAmx) return "AMX";
   return target == HWY_AVX3 ? "AVX-512" : hwy::TargetName(target);
 }
 
