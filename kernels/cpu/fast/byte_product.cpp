@@ -11,6 +11,7 @@ MatmulKernels byteKernels(ByteDots dots) {
 #if defined(__x86_64__)
   if (dots == ByteDots::Amx) return amxByteKernels();
   if (dots == ByteDots::Vnni) return vnniByteKernels();
+  if (dots == ByteDots::AvxVnni) return avxVnniByteKernels();
   if (dots == ByteDots::Avx2) return avx2ByteKernels();
 #else
   (void)dots;

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // A vector has the four k of each of 8 features, so a group of a panel has four vectors.
 //
-// Codes of at most six bits are multiplied as bytes, and their products summed up in 16 bits as long as these
-// hold them whatever the numbers are. Codes of eight bits would not fit even once: they and the activations
-// are widened to 16 bits, whose products are summed up in 32 bits.
+// With AVX2 alone, codes of at most six bits are multiplied as bytes, and their products summed up in 16 bits
+// as long as these hold them whatever the numbers are. Codes of eight bits would not fit even once: they and
+// the activations are widened to 16 bits, whose products are summed up in 32 bits. AVX-VNNI sums up four
+// products of bytes in 32 bits with one instruction.
 #include "kernels/cpu/fast/fast_kernels.h"
 
 #if defined(__x86_64__)
@@ -37,29 +38,36 @@ constexpr std::int64_t kAhead = 1024;
 constexpr std::int64_t kLine = 64;
 /// Rows whose sums are all in registers beside the four vectors of a group.
 constexpr int kMostUnrolledRows = 2;
+/// The same beside kTogether of them.
+constexpr int kMostRows = 6;
 
-template <WeightFormat kFormat>
-constexpr bool kIsWide = kRuleOf<kFormat>.bits == 8 || kRuleOf<kFormat>.hasTable;
+/// How the products of a part are summed up.
+enum class Sums : std::uint8_t { Bytes, Words, Dots };
 
-template <WeightFormat kFormat>
-constexpr ByteRowLayout kRowLayoutOf = kIsWide<kFormat> ? ByteRowLayout::Words : ByteRowLayout::Bytes;
+/// A format's weights, summed up in one way.
+template <WeightFormat kOfFormat, Sums kOfSums>
+struct Way {
+  static constexpr WeightFormat kFormat = kOfFormat;
+  static constexpr Sums kSums = kOfSums;
+  static constexpr bool kIsWide = kSums == Sums::Words;
+  static constexpr ByteRowLayout kRowLayout = kIsWide ? ByteRowLayout::Words : ByteRowLayout::Bytes;
+  // Parts as they are multiplied with hold, one after the other: codes as unsigned bytes, [groups][4]
+  // vectors, or as words, [groups][2][4] vectors, the first of the two with the first and third k; factors,
+  // [32] f32; minima, [32] f32, if the format has any.
+  static constexpr std::int64_t kCodeBytes = kRuleOf<kFormat>.partElements * kFastWidth * (kIsWide ? 2 : 1);
+  static constexpr std::int64_t kTakenBytes =
+      kCodeBytes + 2 * kFastWidth * static_cast<std::int64_t>(sizeof(float));
+};
+
+constexpr Sums sumsOf(const PackedRule& rule) {
+  return rule.bits == 8 || rule.hasTable ? Sums::Words : Sums::Bytes;
+}
 
 /// Groups whose products, two and two added by the instruction itself, fit into 16 bits.
 template <WeightFormat kFormat>
 constexpr int kSummedGroups = std::min(std::numeric_limits<std::int16_t>::max() /
                                            (((1 << kRuleOf<kFormat>.bits) - 1) * kMostActivation * 2),
                                        kRuleOf<kFormat>.partElements / static_cast<int>(kGroup));
-
-// Parts as they are multiplied with hold, one after the other: codes as unsigned bytes, [groups][4] vectors,
-// or as words, [groups][2][4] vectors, the first of the two with the first and third k; factors, [32] f32;
-// minima, [32] f32, if the format has any.
-
-template <WeightFormat kFormat>
-constexpr std::int64_t kCodeBytes = kRuleOf<kFormat>.partElements* kFastWidth*(kIsWide<kFormat> ? 2 : 1);
-
-template <WeightFormat kFormat>
-constexpr std::int64_t kTakenBytes = kCodeBytes<kFormat> +
-                                     2 * kFastWidth* static_cast<std::int64_t>(sizeof(float));
 
 __m256 halves(const std::byte* at) {
   return _mm256_cvtph_ps(_mm_loadu_si128(reinterpret_cast<const __m128i*>(at)));
@@ -151,40 +159,41 @@ __m256i loadAt(const std::byte* at) {
   return _mm256_load_si256(reinterpret_cast<const __m256i*>(at));
 }
 
-template <WeightFormat kFormat>
+template <class Way>
 void takeCodes(const BytePart& place, std::byte* out) {
-  constexpr std::int64_t kGroups = kRuleOf<kFormat>.partElements / kGroup;
+  constexpr std::int64_t kGroups = kRuleOf<Way::kFormat>.partElements / kGroup;
 #pragma GCC unroll 8
   for (std::int64_t group = 0; group < kGroups; ++group) {
 #pragma GCC unroll 4
     for (int vector = 0; vector < kVectors; ++vector) {
-      const __m256i codes = codesOf<kFormat>(place, group, static_cast<unsigned>(vector));
-      if constexpr (kIsWide<kFormat>) {
+      const __m256i codes = codesOf<Way::kFormat>(place, group, static_cast<unsigned>(vector));
+      if constexpr (Way::kIsWide) {
         storeAt(out + vector * kVector, firstAndThird(codes));
         storeAt(out + (kVectors + vector) * kVector, secondAndFourth(codes));
       } else {
         storeAt(out + vector * kVector, codes);
       }
     }
-    out += kVectors * kVector * (kIsWide<kFormat> ? 2 : 1);
+    out += kVectors * kVector * (Way::kIsWide ? 2 : 1);
   }
 }
 
 /// Elements k … k + count − 1 of a panel, whole parts.
-template <WeightFormat kFormat>
+template <class Way>
 void takeParts(const BytePanelShape& shape, const std::byte* panel, std::int64_t k, std::int64_t count,
                std::byte* out) {
+  constexpr WeightFormat kFormat = Way::kFormat;
   constexpr const PackedRule& kRule = kRuleOf<kFormat>;
   for (std::int64_t part = k / kRule.partElements; part < (k + count) / kRule.partElements; ++part) {
     const BytePart place(shape, panel, part);
-    takeCodes<kFormat>(place, out);
-    auto* const factors = reinterpret_cast<float*>(out + kCodeBytes<kFormat>);
+    takeCodes<Way>(place, out);
+    auto* const factors = reinterpret_cast<float*>(out + Way::kCodeBytes);
     for (std::int64_t feature = 0; feature < kFastWidth; feature += kFeatures) {
       _mm256_store_ps(factors + feature, factorsOf<kFormat>(place, feature));
       if constexpr (kRule.hasMinimum)
         _mm256_store_ps(factors + kFastWidth + feature, minimaOf<kFormat>(place, feature));
     }
-    out += kTakenBytes<kFormat>;
+    out += Way::kTakenBytes;
   }
 }
 
@@ -204,7 +213,6 @@ struct RowPart {
 };
 
 /// Codes of a part that was taken apart: of the vectors from `codes` on.
-template <WeightFormat kFormat>
 struct TakenCodes {
   const std::byte* codes;
 
@@ -247,6 +255,11 @@ HWY_INLINE void addProductsOfBytes(__m256i& sums, __m256i weights, __m256i x) {
 HWY_INLINE void addProductsOfWords(__m256i& sums, __m256i weights, __m256i x) {
   __m256i products;
   asm("vpmaddwd %3, %2, %1\n\tvpaddd %1, %0, %0" : "+x"(sums), "=&x"(products) : "x"(weights), "x"(x));
+}
+
+/// AVX-VNNI, whose encoding is not that of AVX512_VNNI.
+HWY_INLINE void addDots(__m256i& sums, __m256i weights, __m256i x) {
+  asm("%{vex%} vpdpbusd %2, %1, %0" : "+x"(sums) : "x"(weights), "x"(x));
 }
 
 /// Adds the products of one group to sums in 16 bits, or puts them there.
@@ -330,26 +343,56 @@ HWY_INLINE void sumWords(const RowPart<kRows>& row, const Codes& codes, __m256i 
   }
 }
 
+/// The same with AVX-VNNI.
 template <WeightFormat kFormat, int kRows, int kCount, class Codes>
+HWY_INLINE void sumDots(const RowPart<kRows>& row, const Codes& codes, __m256i (&dots)[kRows][kCount]) {
+  constexpr int kGroups = kRuleOf<kFormat>.partElements / static_cast<int>(kGroup);
+#pragma GCC unroll 6
+  for (int r = 0; r < kRows; ++r) {
+#pragma GCC unroll 4
+    for (int v = 0; v < kCount; ++v) dots[r][v] = _mm256_set1_epi32(row.initial[r]);
+  }
+#pragma GCC unroll 1
+  for (int group = 0; group < kGroups; group += 2) {
+#pragma GCC unroll 2
+    for (int of = group; of < group + 2; ++of) {
+      codes.askAhead(of);
+      __m256i weights[kCount];
+#pragma GCC unroll 4
+      for (int v = 0; v < kCount; ++v) weights[v] = codes.bytes(of, v);
+#pragma GCC unroll 6
+      for (int r = 0; r < kRows; ++r) {
+        const __m256i x = _mm256_set1_epi32(row.codes[of * kRows + r]);
+#pragma GCC unroll 4
+        for (int v = 0; v < kCount; ++v) addDots(dots[r][v], weights[v], x);
+      }
+    }
+  }
+}
+
+template <class Way, int kRows, int kCount, class Codes>
 HWY_INLINE void sumPart(const RowPart<kRows>& row, const Codes& codes, __m256i (&dots)[kRows][kCount]) {
-  if constexpr (kIsWide<kFormat>)
-    sumWords<kFormat>(row, codes, dots);
+  if constexpr (Way::kSums == Sums::Words)
+    sumWords<Way::kFormat>(row, codes, dots);
+  else if constexpr (Way::kSums == Sums::Bytes)
+    sumBytes<Way::kFormat>(row, codes, dots);
   else
-    sumBytes<kFormat>(row, codes, dots);
+    sumDots<Way::kFormat>(row, codes, dots);
 }
 
 /// sums[row][32] += Σ over `parts` parts of a tile of rows and a panel.
-template <WeightFormat kFormat, int kRows>
+template <class Way, int kRows>
 void multiplyParts(const std::byte* rows, const std::byte* panel, std::int64_t parts, float* sums) {
+  constexpr WeightFormat kFormat = Way::kFormat;
   constexpr const PackedRule& kRule = kRuleOf<kFormat>;
   for (std::int64_t part = 0; part < parts; ++part) {
     const RowPart<kRows> row(rows);
-    const auto* const weights = reinterpret_cast<const float*>(panel + kCodeBytes<kFormat>);
+    const auto* const weights = reinterpret_cast<const float*>(panel + Way::kCodeBytes);
 #pragma GCC unroll 1
     for (int vector = 0; vector < kVectors; vector += kTogether) {
       const std::byte* const codes = panel + vector * kVector;
       __m256i dots[kRows][kTogether];
-      sumPart<kFormat>(row, TakenCodes<kFormat>{codes}, dots);
+      sumPart<Way>(row, TakenCodes{codes}, dots);
 #pragma GCC unroll 2
       for (int v = 0; v < kTogether; ++v) {
         const std::int64_t feature = (vector + v) * kFeatures;
@@ -369,16 +412,17 @@ void multiplyParts(const std::byte* rows, const std::byte* panel, std::int64_t p
       // The compiler would keep the sums, of which there are more than registers, in memory of its own.
       std::atomic_signal_fence(std::memory_order_seq_cst);
     }
-    rows += byteRowPartBytes(kRule.partElements, kRowLayoutOf<kFormat>) * kRows;
-    panel += kTakenBytes<kFormat>;
+    rows += byteRowPartBytes(kRule.partElements, Way::kRowLayout) * kRows;
+    panel += Way::kTakenBytes;
   }
 }
 
 /// sums[panel][row][32] = Σ over whole panels, whose parts are multiplied with as they are taken. Of several
 /// panels, whose bytes come from as many places of memory, a part is taken in turn.
-template <WeightFormat kFormat, int kRows, std::size_t kPanels>
+template <class Way, int kRows, std::size_t kPanels>
 void multiplyWhole(const BytePanelShape& shape, const std::array<const std::byte*, kPanels>& panels,
                    std::int64_t columns, const std::byte* rows, const std::array<float*, kPanels>& sums) {
+  constexpr WeightFormat kFormat = Way::kFormat;
   constexpr const PackedRule& kRule = kRuleOf<kFormat>;
   __m256 acc[kPanels][kRows][kVectors];
 #pragma GCC unroll 4
@@ -395,7 +439,7 @@ void multiplyWhole(const BytePanelShape& shape, const std::array<const std::byte
     for (std::size_t p = 0; p < kPanels; ++p) {
       const BytePart place(shape, panels[p], part);
       __m256i dots[kRows][kVectors];
-      sumPart<kFormat>(row, PackedCodes<kFormat>{place}, dots);
+      sumPart<Way>(row, PackedCodes<kFormat>{place}, dots);
 #pragma GCC unroll 4
       for (int v = 0; v < kVectors; ++v) {
         const std::int64_t feature = v * kFeatures;
@@ -410,7 +454,7 @@ void multiplyWhole(const BytePanelShape& shape, const std::array<const std::byte
         }
       }
     }
-    rows += byteRowPartBytes(kRule.partElements, kRowLayoutOf<kFormat>) * kRows;
+    rows += byteRowPartBytes(kRule.partElements, Way::kRowLayout) * kRows;
   }
 #pragma GCC unroll 4
   for (std::size_t p = 0; p < kPanels; ++p) {
@@ -423,60 +467,67 @@ void multiplyWhole(const BytePanelShape& shape, const std::array<const std::byte
   }
 }
 
-template <WeightFormat kOfFormat>
+template <class Way>
 struct Avx2Kernel {
-  static constexpr WeightFormat kFormat = kOfFormat;
-  static constexpr int kRowTile = 6;
+  static constexpr WeightFormat kFormat = Way::kFormat;
+  static constexpr int kRowTile = kMostRows;
   static constexpr int kMostDirectRows = kMostUnrolledRows;
   static constexpr int kStreams = 2;
-  static constexpr ByteRowLayout kRowLayout = kRowLayoutOf<kFormat>;
+  static constexpr ByteRowLayout kRowLayout = Way::kRowLayout;
 
   static void take(const BytePanelShape& shape, const std::byte* panel, std::int64_t k, std::int64_t count,
                    std::byte* out) {
-    takeParts<kFormat>(shape, panel, k, count, out);
+    takeParts<Way>(shape, panel, k, count, out);
   }
   template <int kRows>
   static void multiply(const std::byte* rows, const std::byte* taken, std::int64_t parts, float* sums) {
-    multiplyParts<kFormat, kRows>(rows, taken, parts, sums);
+    multiplyParts<Way, kRows>(rows, taken, parts, sums);
   }
   template <int kRows, std::size_t kPanels>
   static void multiplyPanels(const BytePanelShape& shape, const std::array<const std::byte*, kPanels>& panels,
                              std::int64_t columns, const std::byte* rows,
                              const std::array<float*, kPanels>& sums) {
-    multiplyWhole<kFormat, kRows, kPanels>(shape, panels, columns, rows, sums);
+    multiplyWhole<Way, kRows, kPanels>(shape, panels, columns, rows, sums);
   }
 };
 
+template <bool kHasDots>
 struct Avx2 {
+  static constexpr Sums sumsFor(const PackedRule& rule) { return kHasDots ? Sums::Dots : sumsOf(rule); }
+  static ByteRowLayout rowLayoutFor(const CpuWeight& weight) {
+    const PackedRule& rule = compute::infoOf(weight.format()).rule;
+    return sumsFor(rule) == Sums::Words ? ByteRowLayout::Words : ByteRowLayout::Bytes;
+  }
+
   template <WeightFormat kFormat>
   static void block(const MatmulJob& job, std::int64_t i, std::int64_t j, const MatmulScratch& scratch) {
-    byteBlockOf<Avx2Kernel<kFormat>>(job, i, j, scratch);
+    byteBlockOf<Avx2Kernel<Way<kFormat, sumsFor(kRuleOf<kFormat>)>>>(job, i, j, scratch);
+  }
+  static std::int64_t packedRowBytes(const CpuWeight& weight) {
+    return byteRowBytes(weight, rowLayoutFor(weight));
+  }
+  static void packRows(const CpuWeight& weight, const float* x, const RowTiles& rowTiles, std::int64_t first,
+                       std::int64_t last, std::byte* packed) {
+    packByteRows(weight, rowLayoutFor(weight), x, rowTiles, first, last, packed);
+  }
+  static MatmulKernels kernels() {
+    return {.panelWidth = kFastWidth,
+            .rowTile = kMostRows,
+            .mostPanels = 1,
+            .packedRowBytes = &packedRowBytes,
+            .packRows = &packRows,
+            .block = &byteBlock<Avx2>};
   }
 };
-
-ByteRowLayout rowLayoutFor(const CpuWeight& weight) {
-  const PackedRule& rule = compute::infoOf(weight.format()).rule;
-  return rule.bits == 8 || rule.hasTable ? ByteRowLayout::Words : ByteRowLayout::Bytes;
-}
-
-std::int64_t packedRowBytes(const CpuWeight& weight) {
-  return byteRowBytes(weight, rowLayoutFor(weight));
-}
-
-void packRows(const CpuWeight& weight, const float* x, const RowTiles& rowTiles, std::int64_t first,
-              std::int64_t last, std::byte* packed) {
-  packByteRows(weight, rowLayoutFor(weight), x, rowTiles, first, last, packed);
-}
 
 }  // namespace
 
 MatmulKernels avx2ByteKernels() {
-  return {.panelWidth = kFastWidth,
-          .rowTile = Avx2Kernel<WeightFormat::Q8_0>::kRowTile,
-          .mostPanels = 1,
-          .packedRowBytes = &packedRowBytes,
-          .packRows = &packRows,
-          .block = &byteBlock<Avx2>};
+  return Avx2<false>::kernels();
+}
+
+MatmulKernels avxVnniByteKernels() {
+  return Avx2<true>::kernels();
 }
 
 }  // namespace spanscope::cpu

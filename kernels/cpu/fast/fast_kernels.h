@@ -11,7 +11,8 @@ MatmulKernels avx512PairKernels();  ///< AVX512_BF16
 MatmulKernels amxPairKernels();     ///< AMX_BF16
 
 MatmulKernels avx2ByteKernels();
-MatmulKernels vnniByteKernels();  ///< AVX512_VNNI
-MatmulKernels amxByteKernels();   ///< AMX_INT8 and AVX512_VNNI
+MatmulKernels avxVnniByteKernels();  ///< AVX2 and AVX-VNNI
+MatmulKernels vnniByteKernels();     ///< AVX512_VNNI
+MatmulKernels amxByteKernels();      ///< AMX_INT8 and AVX512_VNNI
 
 }  // namespace spanscope::cpu

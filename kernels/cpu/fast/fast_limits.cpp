@@ -81,6 +81,22 @@ double multiplyBytesAvx2(std::int64_t rounds, float* sink) {
   return 2.0 * 2.0 * kLanes * kAvx2Chains * static_cast<double>(rounds);
 }
 
+double multiplyBytesAvxVnni(std::int64_t rounds, float* sink) {
+  __m256i sums[kAvx2Chains];
+#pragma GCC unroll 12
+  for (int i = 0; i < kAvx2Chains; ++i) sums[i] = _mm256_set1_epi32(static_cast<int>(*sink) + i);
+  const __m256i factor = _mm256_set1_epi8(1);
+  for (std::int64_t round = 0; round < rounds; ++round) {
+#pragma GCC unroll 12
+    for (__m256i& sum : sums) asm("%{vex%} vpdpbusd %1, %1, %0" : "+x"(sum) : "x"(factor));
+  }
+  __m256i total = sums[0];
+#pragma GCC unroll 12
+  for (int i = 1; i < kAvx2Chains; ++i) total = _mm256_add_epi32(total, sums[i]);
+  *sink = static_cast<float>(_mm256_extract_epi32(total, 0) & 1);
+  return 2.0 * 2.0 * kLanes * kAvx2Chains * static_cast<double>(rounds);
+}
+
 }  // namespace
 }  // namespace spanscope::cpu
 HWY_POP_ATTRIBUTES
@@ -132,6 +148,7 @@ FastLimitKernels fastLimitKernels() {
   if (has.byteDots == ByteDots::Amx) kernels.multiplyBytes = &multiplyByteTiles;
   if (has.pairDots == PairDots::Avx512) kernels.multiplyPairs = &multiplyPairs;
   if (has.byteDots == ByteDots::Vnni) kernels.multiplyBytes = &multiplyBytes;
+  if (has.byteDots == ByteDots::AvxVnni) kernels.multiplyBytes = &multiplyBytesAvxVnni;
   if (has.byteDots == ByteDots::Avx2) kernels.multiplyBytes = &multiplyBytesAvx2;
   return kernels;
 }

@@ -6,9 +6,12 @@
 
 #include <string_view>
 
-#if defined(__x86_64__) && defined(__linux__)
+#if defined(__x86_64__)
+#include <cpuid.h>
+#if defined(__linux__)
 #include <sys/syscall.h>
 #include <unistd.h>
+#endif
 #endif
 
 namespace spanscope::cpu {
@@ -28,6 +31,7 @@ std::string_view nameOf(PairDots dots) {
 std::string_view nameOf(ByteDots dots) {
   switch (dots) {
     case ByteDots::Avx2:
+    case ByteDots::AvxVnni:
     case ByteDots::Vnni:
       return "int8 dots";
     case ByteDots::Amx:
@@ -51,11 +55,31 @@ bool tilesAreGranted() {
 #endif
 }
 
-/// Highway has no set of its own for processors with tiles. They have all of its largest one.
+struct Features {
+  unsigned eax = 0;
+  unsigned ebx = 0;
+  unsigned ecx = 0;
+  unsigned edx = 0;
+};
+
+/// Extended features, of Intel's leaf 7: compilers differ in which they know by name.
+Features featuresOf(unsigned part) {
+  Features features;
+  __get_cpuid_count(7, part, &features.eax, &features.ebx, &features.ecx, &features.edx);
+  return features;
+}
+
+// Highway has no sets of its own for processors with these. Here they belong to a set whose kernels are not
+// compiled, which has everything that they need or is a part of it.
+
 bool hasTiles() {
+  constexpr unsigned kTiles = 1U << 24U | 1U << 22U | 1U << 25U;  // AMX-TILE, AMX-BF16, AMX-INT8
   return (hwy::SupportedTargets() & HWY_AVX3_DL) != 0 && __builtin_cpu_supports("avx512bf16") != 0 &&
-         __builtin_cpu_supports("amx-tile") != 0 && __builtin_cpu_supports("amx-int8") != 0 &&
-         __builtin_cpu_supports("amx-bf16") != 0 && tilesAreGranted();
+         (featuresOf(0).edx & kTiles) == kTiles && tilesAreGranted();
+}
+
+bool hasAvxVnni() {
+  return (hwy::SupportedTargets() & HWY_SSSE3) != 0 && (featuresOf(1).eax & 1U << 4U) != 0;
 }
 #endif
 
@@ -71,7 +95,7 @@ std::string LowPrecision::words() const {
 LowPrecision lowPrecision() {
 #if defined(__x86_64__)
   const std::string_view target = rowKernels().target;
-  if (target == "AVX2") return {.byteDots = ByteDots::Avx2};
+  if (target == "AVX2") return {.byteDots = hasAvxVnni() ? ByteDots::AvxVnni : ByteDots::Avx2};
   if (target != "AVX3") return {};
   if (hasTiles()) return {PairDots::Amx, ByteDots::Amx};
   return {__builtin_cpu_supports("avx512bf16") != 0 ? PairDots::Avx512 : PairDots::None,

@@ -17,9 +17,10 @@ enum class PairDots : std::uint8_t {
 /// How products of bytes are summed up. The sums are exact, so all ways have the same bits.
 enum class ByteDots : std::uint8_t {
   None,
-  Avx2,  ///< in integers of 16 bits as far as these hold them, then of 32
-  Vnni,  ///< AVX512_VNNI: four at a time in integers of 32 bits
-  Amx,   ///< AMX_INT8 for many rows, AVX512_VNNI for few
+  Avx2,     ///< in integers of 16 bits as far as these hold them, then of 32
+  AvxVnni,  ///< AVX-VNNI: four at a time in integers of 32 bits
+  Vnni,     ///< AVX512_VNNI: the same, in longer vectors
+  Amx,      ///< AMX_INT8 for many rows, AVX512_VNNI for few
 };
 
 struct LowPrecision {

@@ -77,6 +77,14 @@ void storeSums(float* sums) {
   }
 }
 
+/// How far ahead of few rows' arithmetic the weights are asked for, in bytes: these come from memory.
+constexpr std::int64_t kAhead = 2 * kPanelStepBytes;
+
+void fetchStep(const std::byte* panel) {
+  for (std::int64_t line = 0; line < kPanelStepBytes; line += kTileRowBytes)
+    _mm_prefetch(reinterpret_cast<const char*>(panel + line), _MM_HINT_T0);
+}
+
 /// sums[row][32] (+)= Σ over `count` k of packed rows and a panel. If `isLast`, what follows the panel is
 /// fetched meanwhile.
 template <bool kHasLower>
@@ -85,11 +93,10 @@ void multiplySteps(std::int64_t rows, const std::byte* tile, const std::byte* pa
   loadSums<kHasLower>(sums, isFirst);
   const std::int64_t whole = count / kStep;
   for (std::int64_t step = 0; step < whole; ++step) {
-    if (kHasLower && isLast) {
-      const std::byte* const next = panel + whole * kPanelStepBytes;
-      for (std::int64_t line = 0; line < kPanelStepBytes; line += kTileRowBytes)
-        _mm_prefetch(reinterpret_cast<const char*>(next + line), _MM_HINT_T0);
-    }
+    if constexpr (!kHasLower)
+      fetchStep(panel + kAhead);
+    else if (isLast)
+      fetchStep(panel + whole * kPanelStepBytes);
     addStep<kHasLower>(tile, panel);
     tile += rows * kTileRowBytes;
     panel += kPanelStepBytes;

@@ -3,7 +3,9 @@
 #pragma once
 
 #include "hwy/targets.h"
+#include "kernels/cpu/fast/low_precision.h"
 
+#include <algorithm>
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -22,12 +24,14 @@ inline std::vector<std::int64_t> availableInstructionSets() {
   return available;
 }
 
-/// AVX-512 and tile registers, as fast/low_precision.cpp knows them.
+// As fast/low_precision.cpp knows them.
 inline constexpr std::int64_t kAmx = HWY_AVX3 | HWY_AVX3_DL;
+inline constexpr std::int64_t kAvxVnni = HWY_AVX2 | HWY_SSSE3;
 
 /// The name by which a person knows the instruction set.
 inline std::string shownName(std::int64_t target) {
   if (target == kAmx) return "AMX";
+  if (target == kAvxVnni) return "AVX-VNNI";
   return target == HWY_AVX3 ? "AVX-512" : hwy::TargetName(target);
 }
 
@@ -45,6 +49,19 @@ class UseInstructionSet {
     hwy::GetChosenTarget().Update(hwy::SupportedTargets());
   }
 };
+
+/// The instruction sets among which fast products differ, those that Highway does not know last.
+inline std::vector<std::int64_t> fastInstructionSets() {
+  std::vector<std::int64_t> sets = availableInstructionSets();
+  const auto addIf = [&sets](std::int64_t base, std::int64_t target, cpu::ByteDots dots) {
+    if (std::find(sets.begin(), sets.end(), base) == sets.end()) return;
+    const UseInstructionSet use(target);
+    if (cpu::lowPrecision().byteDots == dots) sets.push_back(target);
+  };
+  addIf(HWY_AVX3, kAmx, cpu::ByteDots::Amx);
+  addIf(HWY_AVX2, kAvxVnni, cpu::ByteDots::AvxVnni);
+  return sets;
+}
 
 /// Whether a multiply-add rounds only once with this instruction set.
 inline bool hasFusedMultiplyAdd(std::int64_t target) {

@@ -38,6 +38,20 @@ class TestCpuBackend : public QObject {
     const UseInstructionSet usual(0);
   }
 
+  /// Those that differ in fast products alone, too.
+  void fastInstructionSetsCanBeChosen() {
+    for (const std::int64_t target : fastInstructionSets()) {
+      cpu::ByteDots wanted = cpu::ByteDots::None;
+      {
+        const UseInstructionSet use(target);
+        wanted = cpu::lowPrecision().byteDots;
+      }
+      const UseInstructionSet restoresAtTheEnd(0);
+      cpu::useInstructionSet(target == HWY_SCALAR ? "scalar" : shownName(target));
+      QCOMPARE(cpu::lowPrecision().byteDots, wanted);
+    }
+  }
+
   void saysWhatItIs() {
     const auto backend = test::makeBackend();
     const compute::DeviceInfo info = backend->info();

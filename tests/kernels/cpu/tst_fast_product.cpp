@@ -59,29 +59,53 @@ float tileSum(const float* x, const float* weights, std::int64_t columns) {
   return sum;
 }
 
+/// The blocks of a row of a packed weight.
+std::vector<compute::PackedParts> blocksOf(const compute::WeightFormatInfo& info, const std::byte* row,
+                                           std::int64_t columns) {
+  std::vector<compute::PackedParts> blocks(static_cast<std::size_t>(columns / info.blockElements));
+  for (compute::PackedParts& block : blocks) {
+    compute::takeApart(info, row, block);
+    row += info.blockBytes;
+  }
+  return blocks;
+}
+
+/// A row of activations as bytes, and the factor of each 32.
+struct ByteRow {
+  std::vector<int> bytes;
+  std::vector<float> factors;
+};
+
+ByteRow rounded(const float* x, std::int64_t columns) {
+  ByteRow row;
+  for (std::int64_t k = 0; k < columns; k += 32) {
+    float most = 0;
+    for (std::int64_t i = k; i < k + 32; ++i) most = std::max(most, std::abs(x[i]));
+    const float inverse = most > 0 ? 127.0F / most : 0.0F;
+    for (std::int64_t i = k; i < k + 32; ++i)
+      row.bytes.push_back(static_cast<int>(std::nearbyint(x[i] * inverse)));
+    row.factors.push_back(most / 127.0F);
+  }
+  return row;
+}
+
 /// One element of a product by bytes.
-float byteSum(const float* x, const compute::WeightFormatInfo& info, const std::byte* row,
-              std::int64_t columns) {
+float byteSum(const ByteRow& row, const compute::WeightFormatInfo& info,
+              const std::vector<compute::PackedParts>& blocks) {
   const compute::PackedRule& rule = info.rule;
   float sum = 0;
-  for (std::int64_t k = 0; k < columns; k += info.blockElements, row += info.blockBytes) {
-    compute::PackedParts parts;
-    compute::takeApart(info, row, parts);
+  std::size_t k = 0;
+  for (const compute::PackedParts& parts : blocks) {
     for (std::int64_t part = 0; part * rule.partElements < info.blockElements; ++part) {
-      const std::int64_t first = part * rule.partElements;
-      const float* const block = x + (k + first) / 32 * 32;
-      float most = 0;
-      for (int i = 0; i < 32; ++i) most = std::max(most, std::abs(block[i]));
-      const float inverse = most > 0 ? 127.0F / most : 0.0F;
+      const float factor = row.factors[k / 32];
       std::int64_t dot = 0;
       std::int64_t total = 0;
-      for (std::int64_t i = first; i < first + rule.partElements; ++i) {
-        const auto byte = static_cast<std::int64_t>(std::nearbyint(x[k + i] * inverse));
+      for (std::int64_t i = part * rule.partElements; i < (part + 1) * rule.partElements; ++i, ++k) {
         const int code = parts.codes[i];
-        dot += byte * (rule.hasTable ? rule.table[static_cast<std::size_t>(code)] : code - rule.offset);
-        total += byte;
+        dot +=
+            row.bytes[k] * (rule.hasTable ? rule.table[static_cast<std::size_t>(code)] : code - rule.offset);
+        total += row.bytes[k];
       }
-      const float factor = most / 127.0F;
       float weight = parts.factor;
       if (rule.hasScales) weight *= static_cast<float>(parts.scales[part]);
       sum = std::fma(weight, static_cast<float>(dot) * factor, sum);
@@ -94,29 +118,27 @@ float byteSum(const float* x, const compute::WeightFormatInfo& info, const std::
   return sum;
 }
 
-/// The instruction sets among which fast products differ.
-std::vector<std::int64_t> fastInstructionSets() {
-  std::vector<std::int64_t> sets = availableInstructionSets();
-  const UseInstructionSet use(0);
-  if (cpu::lowPrecision().pairDots == cpu::PairDots::Amx) sets.insert(sets.begin(), kAmx);
-  return sets;
-}
-
 std::vector<float> expected(const Product& c, const ProductData& data) {
   const auto bf16Sum = cpu::lowPrecision().pairDots == cpu::PairDots::Amx ? tileSum : pairSum;
   const std::vector<float> bias = data.bias.values();
   const std::vector<float> weights = data.weight.values();
   const compute::HostMatrix matrix = data.weight.view();
-  std::vector<float> result;
-  for (std::int64_t r = 0; r < c.rows; ++r) {
-    const float* const x = data.x.data() + r * c.columns;
-    for (std::int64_t n = 0; n < c.features; ++n) {
-      float sum = c.format == WeightFormat::BF16
-                      ? bf16Sum(x, weights.data() + n * c.columns, c.columns)
-                      : byteSum(x, compute::infoOf(c.format), matrix.row(n), c.columns);
+  const compute::WeightFormatInfo& info = compute::infoOf(c.format);
+  std::vector<ByteRow> rows;
+  for (std::int64_t r = 0; r < c.rows && info.isPacked(); ++r)
+    rows.push_back(rounded(data.x.data() + r * c.columns, c.columns));
+  std::vector<float> result(static_cast<std::size_t>(c.rows * c.features));
+  for (std::int64_t n = 0; n < c.features; ++n) {
+    std::vector<compute::PackedParts> blocks;
+    if (info.isPacked()) blocks = blocksOf(info, matrix.row(n), c.columns);
+    for (std::int64_t r = 0; r < c.rows; ++r) {
+      const float* const x = data.x.data() + r * c.columns;
+      float sum = info.isPacked() ? byteSum(rows[static_cast<std::size_t>(r)], info, blocks)
+                                  : bf16Sum(x, weights.data() + n * c.columns, c.columns);
+      const auto at = static_cast<std::size_t>(r * c.features + n);
       if (c.hasBias) sum += bias[static_cast<std::size_t>(n)];
-      if (c.accumulates) sum += data.before[static_cast<std::size_t>(r * c.features + n)];
-      result.push_back(sum);
+      if (c.accumulates) sum += data.before[at];
+      result[at] = sum;
     }
   }
   return result;
@@ -168,8 +190,9 @@ class TestFastProduct : public QObject {
         const auto blocks = static_cast<std::int64_t>(random.below(block == 256 ? 4 : 40));
         const std::int64_t columns =
             block == 1 ? 1 + static_cast<std::int64_t>(random.below(700)) : (1 + blocks) * block;
-        const Product c{rows,   columns,          1 + static_cast<std::int64_t>(random.below(150)),
-                        format, variant % 2 == 0, variant % 3 == 0};
+        // The slow sums of many rows are what takes the time here.
+        const auto features = 1 + static_cast<std::int64_t>(random.below(rows < 200 ? 150 : 50));
+        const Product c{rows, columns, features, format, variant % 2 == 0, variant % 3 == 0};
         ++variant;
         const ProductData data = makeData(c, random);
         QVERIFY2(sameBits(multiply(*backend, c, data), expected(c, data)),
@@ -202,7 +225,7 @@ class TestFastProduct : public QObject {
     for (const std::int64_t target : fastInstructionSets()) {
       const UseInstructionSet use(target);
       const bool hasBytes = cpu::lowPrecision().byteDots != cpu::ByteDots::None;
-      QCOMPARE(hasBytes, target == kAmx || target == HWY_AVX3 || target == HWY_AVX2);
+      QCOMPARE(hasBytes, (target & (HWY_AVX3 | HWY_AVX2)) != 0);
     }
   }
 
