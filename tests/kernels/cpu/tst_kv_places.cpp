@@ -39,8 +39,7 @@ class TestKvPlaces : public QObject {
       for (int head = 0; head < heads; ++head) all.push_back(places.of(block, head));
     }
     std::ranges::sort(all);
-    for (std::size_t i = 0; i < all.size(); ++i)
-      QCOMPARE(all[i], static_cast<std::int64_t>(i) * elements);
+    for (std::size_t i = 0; i < all.size(); ++i) QCOMPARE(all[i], static_cast<std::int64_t>(i) * elements);
   }
 
   /// That is what it is for: attention reads a head of 512 slots from one end to the other.
