@@ -316,15 +316,20 @@ HWY_INLINE void sumBytes(const RowPart<kRows>& row, const Codes& codes, __m256i 
   }
 }
 
-/// The same of words.
-template <WeightFormat kFormat, int kRows, int kCount, class Codes>
-HWY_INLINE void sumWords(const RowPart<kRows>& row, const Codes& codes, __m256i (&dots)[kRows][kCount]) {
-  constexpr int kGroups = kRuleOf<kFormat>.partElements / static_cast<int>(kGroup);
+template <int kRows, int kCount>
+HWY_INLINE void startDots(const RowPart<kRows>& row, __m256i (&dots)[kRows][kCount]) {
 #pragma GCC unroll 6
   for (int r = 0; r < kRows; ++r) {
 #pragma GCC unroll 4
     for (int v = 0; v < kCount; ++v) dots[r][v] = _mm256_set1_epi32(row.initial[r]);
   }
+}
+
+/// As sumBytes(), of words.
+template <WeightFormat kFormat, int kRows, int kCount, class Codes>
+HWY_INLINE void sumWords(const RowPart<kRows>& row, const Codes& codes, __m256i (&dots)[kRows][kCount]) {
+  constexpr int kGroups = kRuleOf<kFormat>.partElements / static_cast<int>(kGroup);
+  startDots(row, dots);
 #pragma GCC unroll 1
   for (int group = 0; group < kGroups; ++group) {
     codes.askAhead(group);
@@ -343,15 +348,11 @@ HWY_INLINE void sumWords(const RowPart<kRows>& row, const Codes& codes, __m256i 
   }
 }
 
-/// The same with AVX-VNNI.
+/// As sumBytes(), with AVX-VNNI.
 template <WeightFormat kFormat, int kRows, int kCount, class Codes>
 HWY_INLINE void sumDots(const RowPart<kRows>& row, const Codes& codes, __m256i (&dots)[kRows][kCount]) {
   constexpr int kGroups = kRuleOf<kFormat>.partElements / static_cast<int>(kGroup);
-#pragma GCC unroll 6
-  for (int r = 0; r < kRows; ++r) {
-#pragma GCC unroll 4
-    for (int v = 0; v < kCount; ++v) dots[r][v] = _mm256_set1_epi32(row.initial[r]);
-  }
+  startDots(row, dots);
 #pragma GCC unroll 1
   for (int group = 0; group < kGroups; group += 2) {
 #pragma GCC unroll 2
