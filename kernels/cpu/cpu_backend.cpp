@@ -62,7 +62,7 @@ class CpuBackend final : public compute::Backend {
     info.threads = threads;
     info.remark = m_executor.pool().shortfall();
     info.numericRevision = std::string(kNumericRevision) + "/" + m_rowKernels.target;
-    if (low.isAny()) info.numericRevision += std::string(kFastRevision) + low.words();
+    if (low.isAny()) info.numericRevision += std::string(kFastRevision) + low.sums();
     info.rowsAreBitEqual = compute::kProcessor.rowsAreBitEqual;
     return info;
   }

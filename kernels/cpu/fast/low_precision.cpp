@@ -31,6 +31,7 @@ std::string_view nameOf(PairDots dots) {
 std::string_view nameOf(ByteDots dots) {
   switch (dots) {
     case ByteDots::Avx2:
+      return "int8 pairs";
     case ByteDots::AvxVnni:
     case ByteDots::Vnni:
       return "int8 dots";
@@ -83,13 +84,19 @@ bool hasAvxVnni() {
 }
 #endif
 
+std::string joined(std::string_view pairs, std::string_view bytes) {
+  const bool areBoth = !pairs.empty() && !bytes.empty();
+  return std::string(pairs) + (areBoth ? " and " : "") + std::string(bytes);
+}
+
 }  // namespace
 
 std::string LowPrecision::words() const {
-  std::string words(nameOf(pairDots));
-  if (byteDots == ByteDots::None) return words;
-  if (!words.empty()) words += " and ";
-  return words += nameOf(byteDots);
+  return joined(nameOf(pairDots), nameOf(byteDots));
+}
+
+std::string LowPrecision::sums() const {
+  return joined(nameOf(pairDots), byteDots == ByteDots::None ? "" : "int8 dots");
 }
 
 LowPrecision lowPrecision() {

@@ -28,8 +28,10 @@ struct LowPrecision {
   ByteDots byteDots = ByteDots::None;
 
   bool isAny() const { return pairDots != PairDots::None || byteDots != ByteDots::None; }
-  /// "bf16 pairs and int8 dots"; empty if there is neither.
+  /// With which instructions: "bf16 pairs and int8 dots"; empty if there is neither.
   std::string words() const;
+  /// The same as far as results' bits depend on it; empty if there is neither.
+  std::string sums() const;
 };
 
 /// What this processor has, as far as it belongs to the instruction set that the other kernels use. Where the

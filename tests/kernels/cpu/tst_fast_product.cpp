@@ -341,6 +341,27 @@ class TestFastProduct : public QObject {
     QVERIFY(fast.rowsAreBitEqual);
   }
 
+  void namesSayHowAndRevisionsWhatBits() {
+    using cpu::ByteDots;
+    using cpu::PairDots;
+    const auto words = [](PairDots pairs, ByteDots bytes) { return cpu::LowPrecision{pairs, bytes}.words(); };
+    const auto sums = [](PairDots pairs, ByteDots bytes) { return cpu::LowPrecision{pairs, bytes}.sums(); };
+    QCOMPARE(words(PairDots::None, ByteDots::None), std::string());
+    QCOMPARE(words(PairDots::None, ByteDots::Avx2), std::string("int8 pairs"));
+    QCOMPARE(words(PairDots::None, ByteDots::AvxVnni), std::string("int8 dots"));
+    QCOMPARE(words(PairDots::Avx512, ByteDots::Vnni), std::string("bf16 pairs and int8 dots"));
+    QCOMPARE(words(PairDots::Amx, ByteDots::Amx), std::string("bf16 tiles and int8 tiles"));
+    QCOMPARE(words(PairDots::Avx512, ByteDots::None), std::string("bf16 pairs"));
+    QCOMPARE(sums(PairDots::None, ByteDots::None), std::string());
+    for (const PairDots pairs : {PairDots::None, PairDots::Avx512, PairDots::Amx}) {
+      const std::string expected = sums(pairs, ByteDots::Avx2);
+      QVERIFY(!expected.empty());
+      for (const ByteDots bytes : {ByteDots::AvxVnni, ByteDots::Vnni, ByteDots::Amx})
+        QCOMPARE(sums(pairs, bytes), expected);
+    }
+    QVERIFY(sums(PairDots::Amx, ByteDots::Amx) != sums(PairDots::Avx512, ByteDots::Amx));
+  }
+
  private:
   std::uint64_t m_seed = 0;
 };
