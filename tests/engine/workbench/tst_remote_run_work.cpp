@@ -3,6 +3,7 @@
 #include "engine/base/error.h"
 #include "engine/query/json/json.h"
 #include "engine/trace/replay.h"
+#include "engine/workbench/document/document.h"
 #include "engine/workbench/resource_paths.h"
 #include "engine/workbench/service/remote_run_work.h"
 #include "engine/workbench/service/work_service.h"
