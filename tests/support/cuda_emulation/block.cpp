@@ -121,6 +121,7 @@ void BlockRunner::runBlock() {
   m_sharedTaken = 0;
   m_sharedBytes = 0;
   m_atBarrier = 0;
+  for (Warp& warp : m_warps) warp.arrived = 0;
   m_failure = nullptr;
   std::vector<Thread*> all;
   for (int i = 0; i < m_threadCount; ++i) {
@@ -226,10 +227,10 @@ void BlockRunner::barrier() {
 }
 
 void BlockRunner::syncWarp() {
-  OrderingPoint& warp = m_warps[static_cast<std::size_t>(threadIndex() / kLanes)];
-  void* const place = warp.place();
+  OrderingPoint& meeting = m_warps[static_cast<std::size_t>(threadIndex() / kLanes)].meeting;
+  void* const place = meeting.place();
   release(place);
-  meetWarp("syncWarp", &warp,
+  meetWarp("syncWarp", &meeting,
            [](void* const* operands) { static_cast<OrderingPoint*>(operands[0])->next(); });
   acquire(place);
 }
@@ -244,25 +245,15 @@ bool BlockRunner::arriveAtWarp(const char* operation, void* operand,
   Thread& self = *m_running;
   self.state = Thread::State::InWarp;
   self.operation = operation;
-  self.operand = operand;
   self.complete = complete;
   const int first = self.index / kLanes * kLanes;
-  std::array<void*, kLanes> operands{};
-  bool isLast = true;
-  for (int lane = 0; lane < kLanes; ++lane) {
-    const Thread& other = *m_threads[static_cast<std::size_t>(first + lane)];
-    if (other.state != Thread::State::InWarp) {
-      isLast = false;
-      continue;
-    }
-    if (other.complete != complete) {
-      fail(std::string("comes to ") + operation + " of its warp",
-           std::string(other.operation) + ", as lane " + std::to_string(lane));
-    }
-    operands[static_cast<std::size_t>(lane)] = other.operand;
-  }
-  if (!isLast) return false;
-  complete(operands.data());
+  Warp& warp = m_warps[static_cast<std::size_t>(self.index / kLanes)];
+  if (warp.arrived == 0) warp.complete = complete;
+  if (warp.complete != complete) failAtOther(self);
+  warp.operands[static_cast<std::size_t>(self.index - first)] = operand;
+  if (++warp.arrived < kLanes) return false;
+  warp.arrived = 0;
+  complete(warp.operands.data());
   // The rest of the warp goes on before others do: most often it will meet again.
   const bool ascending = m_order != ThreadOrder::Descending;
   for (int i = 0; i < kLanes; ++i) {
@@ -272,6 +263,16 @@ bool BlockRunner::arriveAtWarp(const char* operation, void* operand,
     if (&other != &self) m_ready.push_front(&other);
   }
   return true;
+}
+
+void BlockRunner::failAtOther(const Thread& self) const {
+  const int first = self.index / kLanes * kLanes;
+  for (int lane = 0; lane < kLanes; ++lane) {
+    const Thread& other = *m_threads[static_cast<std::size_t>(first + lane)];
+    if (other.state != Thread::State::InWarp || other.complete == self.complete) continue;
+    failAt(self, std::string("comes to ") + self.operation + " of its warp",
+           std::string(other.operation) + ", as lane " + std::to_string(lane));
+  }
 }
 
 void BlockRunner::startCopy(void* target, const void* source, int bytes) {

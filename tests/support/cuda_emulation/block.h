@@ -37,7 +37,6 @@ struct Thread {
   std::unique_ptr<Fiber> fiber;
   // The warp operation that the thread has reached.
   const char* operation = "";
-  void* operand = nullptr;
   void (*complete)(void* const* operands) = nullptr;
   // Copies that have not arrived, the oldest group first. The last group is still open.
   std::deque<std::vector<PendingCopy>> copies;
@@ -53,6 +52,14 @@ class OrderingPoint {
  private:
   std::uint32_t m_meetings = 0;
   char m_places[2] = {};
+};
+
+/// The lanes of a warp that have come to its next operation.
+struct Warp {
+  int arrived = 0;
+  void (*complete)(void* const* operands) = nullptr;  ///< that of the first
+  std::array<void*, kLanes> operands{};
+  OrderingPoint meeting;  ///< for the thread sanitizer
 };
 
 /// Runs launches, block after block. If something goes wrong in a kernel, it throws a Failure that names
@@ -91,6 +98,8 @@ class BlockRunner {
   void endBlock(Thread& thread);  ///< ends the block with the exception that is being handled
   /// Returns true for the last lane to come: then the operation is done.
   bool arriveAtWarp(const char* operation, void* operand, void (*complete)(void* const* operands));
+  /// Fails with the lane that has come to another operation of the warp.
+  void failAtOther(const Thread& self) const;
   void runBlock();
   void makeThreads(int count);
   void makeReady(std::vector<Thread*> threads);
@@ -107,6 +116,7 @@ class BlockRunner {
   const KernelCall* m_call = nullptr;
   Grid m_place;
   int m_threadCount = 0;
+  std::array<Warp, 32> m_warps;  ///< as many as a block can have
   std::deque<Thread*> m_ready;
   Thread* m_running = nullptr;
   int m_atBarrier = 0;
@@ -115,7 +125,6 @@ class BlockRunner {
   std::exception_ptr m_failure;
   // For the thread sanitizer.
   OrderingPoint m_barrier;
-  std::array<OrderingPoint, 32> m_warps;
   char m_launched = 0;
   char m_done = 0;
 };
