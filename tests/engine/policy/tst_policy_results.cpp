@@ -6,6 +6,7 @@
 #include "engine/policy/link/linked_table.h"
 #include "tests/engine/policy/policy_fixture.h"
 #include "tests/engine/run/random_tables.h"
+#include "tests/support/sanitized.h"
 #include "tests/support/test_program.h"
 #include "tests/support/tested_device.h"
 
@@ -31,6 +32,9 @@ using spanscope::testing::Numbers;
 using spanscope::testing::PlainTransformer;
 
 namespace {
+
+/// A sanitizer looks for other mistakes than wrong bits, and takes ten times as long.
+constexpr int kPromptsOfSanitizer = 300;
 
 SpanTable oneSegment(const PromptRows& rows) {
   SpanTable table;
@@ -170,7 +174,9 @@ class TestPolicyResults : public QObject {
     QFETCH(int, family);
     const NamedMaker named = makers()[static_cast<std::size_t>(maker)];
     const policy::Choice rows = *policy::findChoice(named.rows);
-    const int prompts = family == 0 ? 2000 : 600;
+    const int prompts = SPANSCOPE_ADDRESS_SANITIZER || SPANSCOPE_THREAD_SANITIZER ? kPromptsOfSanitizer
+                        : family == 0                                             ? 2000
+                                                                                  : 600;
     const model::ModelConfig shape = test::familyConfigs()[static_cast<std::size_t>(family)].config;
     TinySession warm(1, poolOf(260, 37), shape);
     TinySession cold(1, poolOf(260, 512), shape);

@@ -63,7 +63,7 @@ class TestCpuMatmul : public QObject {
     Random random(m_seed);
     const bool isFused = hasFusedMultiplyAdd(target);
     int variant = 0;
-    for (const int threads : {1, 2, 3}) {
+    for (const int threads : {1, 3}) {
       const auto backend = test::makeBackend("cpu", threads);
       QCOMPARE(backend->info().instructionSet, testing::shownName(target));
       for (std::int64_t rows = 1; rows <= 26; ++rows) {
@@ -82,7 +82,8 @@ class TestCpuMatmul : public QObject {
       // From some rows on, weights of 16 bits are widened for all of them.
       for (const std::int64_t rows : {64, 65, 97, 200, 800}) {
         for (const WeightFormat format : {WeightFormat::F32, WeightFormat::F16, WeightFormat::BF16}) {
-          const Product c{rows, 300, 70, format, true, rows % 3 == 0};
+          // Slow chains of many rows are what takes the time here: no more features than a panel and a half.
+          const Product c{rows, 300, 45, format, true, rows % 3 == 0};
           const ProductData data = makeData(c, random);
           QVERIFY2(sameBits(multiply(*backend, c, data), chains(c, data, isFused)),
                    qPrintable(describe(c, "not one chain")));
@@ -115,8 +116,8 @@ class TestCpuMatmul : public QObject {
       // Up to three parts of the columns that are widened at a time.
       const std::int64_t block = compute::infoOf(format).blockElements;
       const std::int64_t blocks = 1 + static_cast<std::int64_t>(random.below(768U / block));
-      const Product c{rows,   blocks * block, 1 + static_cast<std::int64_t>(random.below(150)),
-                      format, rows % 2 == 0,  rows % 3 == 0};
+      const auto features = 1 + static_cast<std::int64_t>(random.below(rows < 40 ? 150 : 45));
+      const Product c{rows, blocks * block, features, format, rows % 2 == 0, rows % 3 == 0};
       const ProductData data = makeData(c, random);
       QVERIFY2(sameBits(multiply(*backend, c, data), chains(c, data, isFused)),
                qPrintable(describe(c, "not one chain")));

@@ -2,30 +2,10 @@
 // What the emulation tells the address sanitizer and the thread sanitizer. Without them it does nothing.
 #pragma once
 
+#include "tests/support/sanitized.h"
+
 #include <cstddef>
 #include <cstdint>
-
-#if defined(__SANITIZE_ADDRESS__)
-#define SPANSCOPE_ADDRESS_SANITIZER 1
-#elif defined(__has_feature)
-#if __has_feature(address_sanitizer)
-#define SPANSCOPE_ADDRESS_SANITIZER 1
-#endif
-#endif
-#ifndef SPANSCOPE_ADDRESS_SANITIZER
-#define SPANSCOPE_ADDRESS_SANITIZER 0
-#endif
-
-#if defined(__SANITIZE_THREAD__)
-#define SPANSCOPE_THREAD_SANITIZER 1
-#elif defined(__has_feature)
-#if __has_feature(thread_sanitizer)
-#define SPANSCOPE_THREAD_SANITIZER 1
-#endif
-#endif
-#ifndef SPANSCOPE_THREAD_SANITIZER
-#define SPANSCOPE_THREAD_SANITIZER 0
-#endif
 
 #if SPANSCOPE_ADDRESS_SANITIZER
 #include <sanitizer/asan_interface.h>
