@@ -161,8 +161,7 @@ class RunCommand {
     }
     if (m_options.json) writeJson(std::move(runs));
     m_context.streams.out.flush();
-    // What the runs leave for the next ones; a stop ends the wait.
-    inSession([](run::Session& session, const std::stop_token& stop) { session.finishKeeping(stop); });
+    keepBlocks();
     if (code == ExitCode::Fine && m_context.stop.stop_requested()) code = ExitCode::Stopped;
     if (const std::optional<Error> error = m_recorder->finishFile()) {
       m_context.streams.err << error->message() << '\n';
@@ -197,13 +196,39 @@ class RunCommand {
     return rules;
   }
 
-  /// Does something with the session, which is opened where it is not open yet.
-  void inSession(std::function<void(run::Session&, const std::stop_token&)> does) {
+  /// Waits until the blocks that the runs leave are on the disk. A stop ends the wait. Says that it waits
+  /// where that takes long, and what went wrong.
+  void keepBlocks() {
+    constexpr std::chrono::seconds kLong(1);
+    const auto begin = std::chrono::steady_clock::now();
+    bool isSaid = false;
+    std::ostream& err = m_context.streams.err;
+    inSession([](run::Session& session, const std::stop_token& stop) { session.finishKeeping(stop); },
+              [&] {
+                if (!isSaid && std::chrono::steady_clock::now() - begin > kLong) {
+                  isSaid = true;
+                  err << "Writing blocks to " << m_options.session.config().store.folder.string()
+                      << "; Ctrl+C ends without the rest.\n"
+                      << std::flush;
+                }
+              });
+    std::vector<trace::Event> events;
+    m_recorder->drain(events);
+    for (const trace::Event& event : events) {
+      const auto* message = std::get_if<trace::MessageLogged>(&event.payload);
+      if (message != nullptr && message->severity != Severity::Note)
+        err << severityName(message->severity) << message->text << '\n';
+    }
+  }
+
+  /// Does something with the session, which is opened where it is not open yet. `look`: see CommandService.
+  void inSession(std::function<void(run::Session&, const std::stop_token&)> does,
+                 const std::function<void()>& look = {}) {
     const auto work = std::make_shared<workbench::FunctionWork>(
         [does = std::move(does)](workbench::Workplace& place, const std::stop_token& stop) {
           does(place.sessionFor({}), stop);
         });
-    m_service.carryOut(work).rethrow();
+    m_service.carryOut(work, look).rethrow();
   }
 
   /// Runs a plan and shows its events as they come.

@@ -14,18 +14,6 @@ namespace {
 
 constexpr double kMilliseconds = 1000;
 
-const char* severityName(Severity severity) {
-  switch (severity) {
-    case Severity::Warning:
-      return "warning: ";
-    case Severity::Error:
-      return "error: ";
-    case Severity::Note:
-      break;
-  }
-  return "note: ";
-}
-
 const char* outcomeName(trace::StepOutcome outcome) {
   switch (outcome) {
     case trace::StepOutcome::EndToken:
@@ -43,6 +31,18 @@ const char* outcomeName(trace::StepOutcome outcome) {
 }
 
 }  // namespace
+
+const char* severityName(Severity severity) {
+  switch (severity) {
+    case Severity::Warning:
+      return "warning: ";
+    case Severity::Error:
+      return "error: ";
+    case Severity::Note:
+      break;
+  }
+  return "note: ";
+}
 
 RunPrinter::RunPrinter(const Streams& streams, const plan::Plan& plan, bool quiet, std::string name,
                        std::int32_t blockSize)

@@ -18,6 +18,9 @@
 
 namespace spanscope::cli {
 
+/// What a message of this kind begins with, e.g. "warning: ".
+const char* severityName(Severity severity);
+
 /// Numbers of independent segments of a run, by what was found of them in the cache.
 struct SpanCounts {
   std::int64_t relocated = 0;  ///< found whole, at another base position

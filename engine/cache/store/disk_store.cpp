@@ -50,7 +50,7 @@ std::string kindOf(PackFault fault) {
 
 DiskStore::DiskStore(DiskStoreConfig config)
     : m_config(std::move(config)),
-      m_folder(m_config.folder),
+      m_folder(m_config.folder, m_config.opening),
       m_writer(m_folder, m_config.limit, m_config.beforeStep) {
   m_writer.removeLeftOvers();
   refresh();
@@ -280,6 +280,7 @@ std::vector<PackSummary> DiskStore::verify() {
 std::size_t DiskStore::clear(const std::string& model) {
   m_writer.removeLeftOvers();
   const StoreLock lock(m_folder.lockFile());
+  if (!lock.isHeld()) throw StoreBusy(m_folder.lockFile());
   std::size_t removed = 0;
   for (const PackSummary& pack : list()) {
     if (!model.empty() && pack.model != model) continue;

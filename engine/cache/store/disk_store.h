@@ -30,6 +30,7 @@ namespace spanscope::cache {
 struct DiskStoreConfig {
   std::filesystem::path folder;
   std::uint64_t limit = 0;  ///< most bytes of all packs, including those that are being written
+  Patience opening = {.most = kLockWait};  ///< for the lock of a store that has to be made
   /// Called before each step. If it returns an error number other than 0, the step fails with that error.
   std::function<int(WriteStep)> beforeStep = {};
 };
@@ -54,7 +55,7 @@ struct PackSummary {
 /// them.
 class DiskStore {
  public:
-  /// Opens or makes the store. Throws Failure as StoreFolder does.
+  /// Opens or makes the store. Throws Failure and StoreBusy as StoreFolder does.
   explicit DiskStore(DiskStoreConfig config);
   ~DiskStore();
   DiskStore(const DiskStore&) = delete;
@@ -103,7 +104,7 @@ class DiskStore {
   std::vector<PackSummary> list();
   /// Reads every byte of every pack, removes damaged packs, and returns what list() returns.
   std::vector<PackSummary> verify();
-  /// Removes all packs, or those of one model by its name. Returns how many.
+  /// Removes all packs, or those of one model by its name. Returns how many. Throws StoreBusy.
   std::size_t clear(const std::string& model = {});
 
   std::uint64_t bytes() const;   ///< of the packs that this object knows of

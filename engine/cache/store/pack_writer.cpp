@@ -214,11 +214,12 @@ void PackWriter::removeLeftOvers() const {
   if (std::none_of(entries.begin(), entries.end(),
                    [&](const FolderEntry& entry) { return entry.isPart && isLeftOver(pathOf(entry.name)); }))
     return;
-  const StoreLock lock(m_folder.lockFile());
-  withoutLeftOvers();
+  const StoreLock lock(m_folder.lockFile(), {.most = std::chrono::milliseconds(0)});
+  if (lock.isHeld()) withoutLeftOvers();
 }
 
-WrittenPack PackWriter::write(const PackContent& content, const std::stop_token& giveUp) const {
+WrittenPack PackWriter::write(const PackContent& content, const std::stop_token& giveUp,
+                              std::chrono::milliseconds lockWait) const {
   WrittenPack written;
   PackHead head = headOf(content);
   const std::vector<std::uint8_t> headBytes = encodePackHead(head);
@@ -244,9 +245,15 @@ WrittenPack PackWriter::write(const PackContent& content, const std::stop_token&
     tell(std::generic_category().message(error), "room for a pack that can be written");
     return false;
   };
+  const auto isHeld = [&](const StoreLock& lock) {
+    if (lock.isHeld() || giveUp.stop_requested()) return lock.isHeld();
+    written.isBusy = true;
+    written.problems.push_back(StoreBusy(m_folder.lockFile()).error());
+    return false;
+  };
   try {
-    const StoreLock lock(m_folder.lockFile(), giveUp);
-    if (!lock.isHeld()) return written;
+    const StoreLock lock(m_folder.lockFile(), {.stop = giveUp, .most = lockWait});
+    if (!isHeld(lock)) return written;
     makeRoom(size, written.removed);
     if (!attempt(WriteStep::Create, [&] { return part.create(); }) ||
         !attempt(WriteStep::Reserve, [&] { return part.reserve(size); }))
@@ -267,9 +274,8 @@ WrittenPack PackWriter::write(const PackContent& content, const std::stop_token&
     return written;
   try {
     // Without the lock, a process that counts the bytes of the folder now might see neither of the two names.
-    const StoreLock lock(m_folder.lockFile(), giveUp);
-    if (!lock.isHeld() || !attempt(WriteStep::Rename, [&] { return part.name(pathOf(name)); }))
-      return written;
+    const StoreLock lock(m_folder.lockFile(), {.stop = giveUp, .most = lockWait});
+    if (!isHeld(lock) || !attempt(WriteStep::Rename, [&] { return part.name(pathOf(name)); })) return written;
   } catch (const Failure& failure) {
     written.problems.push_back(failure.error());
     return written;

@@ -7,6 +7,7 @@
 #include "engine/cache/store/store_folder.h"
 #include "engine/cache/store/stored_block.h"
 
+#include <chrono>
 #include <cstdint>
 #include <filesystem>
 #include <functional>
@@ -49,6 +50,7 @@ struct WrittenPack {
   std::string name;                  ///< of the file; empty: no pack was written
   std::vector<std::string> removed;  ///< packs that were removed to make room
   std::vector<Error> problems;
+  bool isBusy = false;  ///< no pack was written, because another program held the lock for too long
 };
 
 /// Any number of threads and processes may write into one folder: packs are named and removed only as a
@@ -63,9 +65,11 @@ class PackWriter {
   /// Writes one pack. First it removes as many of the least recently used packs as needed to stay within the
   /// limit. A write that fails or is given up leaves no part of the new pack. `giveUp` is checked before each
   /// block. The bytes are brought to the disk every mebibyte, so that a request to give up is noticed soon.
-  WrittenPack write(const PackContent& content, const std::stop_token& giveUp = {}) const;
+  /// It waits for the lock of the folder no longer than `lockWait`.
+  WrittenPack write(const PackContent& content, const std::stop_token& giveUp = {},
+                    std::chrono::milliseconds lockWait = kLockWait) const;
 
-  /// Removes parts that nobody is writing any more.
+  /// Removes parts that nobody is writing any more, unless another program holds the lock now.
   void removeLeftOvers() const;
 
  private:

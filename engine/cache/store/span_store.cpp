@@ -40,15 +40,25 @@ std::string hostName(std::string_view fingerprint) {
   return "host-" + hash128(fingerprint).hex();
 }
 
+/// Nothing where no disk is used or the folder's lock is not free, which is then a problem.
+std::unique_ptr<DiskStore> openDisk(const SpanStoreConfig& config, std::vector<Error>& problems) {
+  if (!config.usesDisk()) return nullptr;
+  try {
+    return std::make_unique<DiskStore>(DiskStoreConfig{.folder = config.folder,
+                                                       .limit = config.diskBytes,
+                                                       .opening = config.lockWait,
+                                                       .beforeStep = config.beforeStep});
+  } catch (const StoreBusy& busy) {
+    problems.push_back(busy.error());
+    return nullptr;
+  }
+}
+
 }  // namespace
 
 SpanStore::SpanStore(SpanStoreConfig config)
     : m_config(std::move(config)),
-      m_disk(m_config.usesDisk()
-                 ? std::optional<DiskStore>(std::in_place, DiskStoreConfig{.folder = m_config.folder,
-                                                                           .limit = m_config.diskBytes,
-                                                                           .beforeStep = m_config.beforeStep})
-                 : std::nullopt),
+      m_disk(openDisk(m_config, m_problems)),
       m_naming(m_disk ? m_disk->folder().secret() : randomSecret()),
       m_host(m_config.hostBytes) {
   if (m_disk) m_writer = std::jthread([this](const std::stop_token& stop) { work(stop); });
@@ -245,9 +255,12 @@ void SpanStore::writeOne(Lock& lock, const std::vector<HeldBlock>& blocks, const
     const StoreOwner& owner = *blocks.front().owner;
     // Lookups do not wait for the disk.
     lock.unlock();
+    // Packs that follow one another do not each wait for a program that is suspended.
+    const auto lockWait = m_isBusy ? std::chrono::milliseconds(0) : m_config.lockWait.most;
     const WrittenPack written =
-        m_disk->writer().write({owner.fingerprint, owner.model, owner.slotBytes, kept}, stop);
+        m_disk->writer().write({owner.fingerprint, owner.model, owner.slotBytes, kept}, stop, lockWait);
     lock.lock();
+    m_isBusy = written.isBusy;
     if (!m_disk->take(written)) ++m_failures;
   }
   settle(blocks);
@@ -344,7 +357,11 @@ trace::StoreTextsReported SpanStore::packTexts() {
 
 std::vector<Error> SpanStore::takeProblems() {
   const std::lock_guard lock(m_mutex);
-  return m_disk ? m_disk->takeProblems() : std::vector<Error>{};
+  std::vector<Error> problems = std::exchange(m_problems, {});
+  if (m_disk) {
+    for (Error& problem : m_disk->takeProblems()) problems.push_back(std::move(problem));
+  }
+  return problems;
 }
 
 }  // namespace spanscope::cache

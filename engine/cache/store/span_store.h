@@ -39,6 +39,8 @@ struct SpanStoreConfig {
   std::filesystem::path folder;  ///< empty: nothing is kept on the disk
   std::uint64_t diskBytes = 0;   ///< most bytes of all packs in the folder; 0: nothing is kept on the disk
   std::uint64_t waitingBytes = kMostWaiting;
+  Patience lockWait = {
+      .most = kLockWait};  ///< for the folder's lock; `stop` ends the wait of the constructor alone
   std::function<int(WriteStep)> beforeStep = {};  ///< for tests, see DiskStoreConfig; the writing thread
                                                   ///< calls it
 
@@ -48,7 +50,8 @@ struct SpanStoreConfig {
 
 class SpanStore {
  public:
-  /// Throws Failure if the folder cannot be used, see StoreFolder.
+  /// Throws Failure if the folder cannot be used, see StoreFolder. Where another program holds the lock of a
+  /// folder in which a store has to be made, this store uses no disk and reports that as a problem.
   explicit SpanStore(SpanStoreConfig config);
   /// Drops the blocks that wait to be written. Call flush() first to keep them.
   ~SpanStore();
@@ -122,7 +125,8 @@ class SpanStore {
   SpanStoreConfig m_config;
   mutable std::mutex m_mutex;
   std::condition_variable_any m_changed;  ///< signals changes of m_waiting
-  std::optional<DiskStore> m_disk;
+  std::vector<Error> m_problems;          ///< besides those of m_disk; made before the disk is opened
+  std::unique_ptr<DiskStore> m_disk;      ///< null: nothing is kept on the disk
   ContentNaming m_naming;
   HostStore m_host;
   std::unordered_map<ContentName, Waiting, ContentNameHasher> m_waiting;
@@ -130,8 +134,9 @@ class SpanStore {
   std::uint64_t m_unwrittenBytes = 0;  ///< of those that are not being written
   bool m_isFlushing = false;           ///< the writer shall write the blocks that it is not writing yet
   std::uint64_t m_failures = 0;        ///< number of packs that could not be written
-  std::jthread m_writer;               ///< last, so that the thread ends before the other members are
-                                       ///< destroyed
+  bool m_isBusy = false;  ///< another program held the folder's lock when the last pack was written
+  std::jthread m_writer;  ///< last, so that the thread ends before the other members are
+                          ///< destroyed
 };
 
 }  // namespace spanscope::cache

@@ -9,6 +9,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <chrono>
 #include <string>
@@ -89,17 +90,24 @@ std::string readSmallFile(const fs::path& path) {
 
 }  // namespace
 
-StoreLock::StoreLock(const fs::path& file, const std::stop_token& giveUp) {
+StoreBusy::StoreBusy(const fs::path& lockFile)
+    : Failure({.file = lockFile.string(),
+               .place = {},
+               .found = "a lock that another program holds",
+               .expected = "a free lock; end that program, or choose another folder"}) {}
+
+StoreLock::StoreLock(const fs::path& file, const Patience& patience) {
   constexpr std::chrono::milliseconds kPause(2);
+  const auto begin = std::chrono::steady_clock::now();
   m_descriptor = ::open(file.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, kFileMode);
   if (m_descriptor < 0) refuse(file, errno, "a file that can be locked");
-  // No other thread can end the system's own wait.
-  const int how = giveUp.stop_possible() ? LOCK_EX | LOCK_NB : LOCK_EX;
-  while (!giveUp.stop_requested()) {
-    m_isHeld = ::flock(m_descriptor, how) == 0;
+  while (!patience.stop.stop_requested()) {
+    // Nothing can end the system's own wait.
+    m_isHeld = ::flock(m_descriptor, LOCK_EX | LOCK_NB) == 0;
     if (m_isHeld) return;
     if (errno == EINTR) continue;
     if (errno == EWOULDBLOCK) {
+      if (std::chrono::steady_clock::now() - begin >= patience.most) return;
       std::this_thread::sleep_for(kPause);
       continue;
     }
@@ -113,7 +121,7 @@ StoreLock::~StoreLock() {
   ::close(m_descriptor);
 }
 
-StoreFolder::StoreFolder(fs::path path) : m_path(std::move(path)) {
+StoreFolder::StoreFolder(fs::path path, const Patience& patience) : m_path(std::move(path)) {
   std::error_code error;
   m_path = fs::absolute(m_path, error);
   if (!m_path.has_filename()) m_path = m_path.parent_path();
@@ -122,7 +130,7 @@ StoreFolder::StoreFolder(fs::path path) : m_path(std::move(path)) {
     refuse(m_path, errno, "a folder that can be made");
   requireOwn(m_path);
   try {
-    prepare();
+    if (!isWhole()) prepare(patience);
   } catch (const fs::filesystem_error& failure) {
     refuse(m_path, failure.code().message(), "a folder that can be read and written");
   }
@@ -141,7 +149,18 @@ void StoreFolder::requireOwn(const fs::path& path) {
   requireOwnStatus(path, status);
 }
 
-void StoreFolder::prepare() {
+bool StoreFolder::isWhole() const {
+  const fs::path marker = m_path / "store";
+  if (!fs::exists(marker) || !fs::exists(m_path / "secret") || !fs::exists(m_path / "CACHEDIR.TAG") ||
+      !fs::exists(packs()))
+    return false;
+  requireOwn(packs());
+  const bool hasParts = std::any_of(fs::directory_iterator(m_path), fs::directory_iterator(),
+                                    [](const auto& entry) { return entry.path().extension() == ".part"; });
+  return !hasParts && readSmallFile(marker) == kMarker;
+}
+
+void StoreFolder::prepare(const Patience& patience) {
   const fs::path marker = m_path / "store";
   if (!fs::exists(marker)) {
     // Another process may have begun to make the store.
@@ -152,7 +171,8 @@ void StoreFolder::prepare() {
       if (!isOurs) refuse(m_path, "a folder with other files in it", "a span store, or an empty folder");
     }
   }
-  const StoreLock lock(lockFile());
+  const StoreLock lock(lockFile(), patience);
+  if (!lock.isHeld()) throw StoreBusy(lockFile());
   // A process left these parts when it ended while it was making the store. Nobody else makes it while this
   // process has the lock.
   for (const auto& entry : fs::directory_iterator(m_path)) {

@@ -3,18 +3,31 @@
 // for processes that change the folder.
 #pragma once
 
+#include "engine/base/error.h"
+#include "engine/cache/store/patience.h"
+
 #include <array>
+#include <chrono>
 #include <cstdint>
 #include <filesystem>
-#include <stop_token>
 
 namespace spanscope::cache {
+
+/// A caller waits this long for a lock that another program holds. Holders need it for milliseconds; a
+/// program that was suspended may hold it for ever.
+inline constexpr std::chrono::seconds kLockWait(10);
+
+/// Another program holds the lock of a store for longer than the caller waits.
+class StoreBusy final : public Failure {
+ public:
+  explicit StoreBusy(const std::filesystem::path& lockFile);
+};
 
 /// Holds the folder's lock. Readers need no lock: packs appear and disappear as a whole.
 class StoreLock {
  public:
-  /// Waits for the lock until `giveUp` is requested. Throws Failure if the folder cannot be locked.
-  explicit StoreLock(const std::filesystem::path& file, const std::stop_token& giveUp = {});
+  /// Waits for the lock as long as `patience` says. Throws Failure if the folder cannot be locked.
+  explicit StoreLock(const std::filesystem::path& file, const Patience& patience = {.most = kLockWait});
   ~StoreLock();
   StoreLock(const StoreLock&) = delete;
   StoreLock& operator=(const StoreLock&) = delete;
@@ -31,8 +44,9 @@ class StoreFolder {
  public:
   /// Opens a store, or makes one if the folder does not exist or is empty. Throws Failure if the folder may
   /// be entered by others than its owner, belongs to somebody else, or holds other things or a store of
-  /// another version, and if it cannot be made.
-  explicit StoreFolder(std::filesystem::path path);
+  /// another version, and if it cannot be made. A store that is whole is opened without its lock. Throws
+  /// StoreBusy if the store has to be made and its lock is not free within `patience`.
+  explicit StoreFolder(std::filesystem::path path, const Patience& patience = {.most = kLockWait});
 
   const std::filesystem::path& path() const { return m_path; }
   std::filesystem::path packs() const { return m_path / "packs"; }
@@ -45,7 +59,8 @@ class StoreFolder {
   static void requireOwn(const std::filesystem::path& path);
 
  private:
-  void prepare();
+  bool isWhole() const;
+  void prepare(const Patience& patience);
   void readSecret();
 
   std::filesystem::path m_path;

@@ -130,6 +130,7 @@ run::Session& Workplace::sessionFor(const RunSettings& settings, const std::stop
   run::SessionConfig config = configFor(settings);
   config.lastRun = m_lastRun;
   config.lastRequest = m_lastRequest;
+  config.store.lockWait.stop = stop;
   m_session = makeSession(*m_model, config, *m_recorder);
   return *m_session;
 }
