@@ -132,7 +132,16 @@ bool hasAugment(const query::Node& node) {
 
 bool mayBeSet(const Setting& setting) {
   if (setting.effect == SettingEffect::Model || setting.effect == SettingEffect::Window) return false;
-  return setting.key != "cache_disk_mib" && !setting.key.starts_with("embeddings");
+  return setting.key != "server" && setting.key != "cache_disk_mib" && !setting.key.starts_with("embeddings");
+}
+
+std::string firstServerOf(const document::Document& document) {
+  for (const auto& [path, id] : document::pathsInTree(document, document.root())) {
+    if (id == document::kNoNode) continue;
+    const std::string& server = document.at(id).server;
+    if (!server.empty() && server != document::kEmbedded) return server;
+  }
+  return {};
 }
 
 std::optional<query::NotGiven> assign(RunSettings& settings, const Assignment& assignment) {
@@ -225,6 +234,11 @@ void Desk::open(const Argument& file, std::vector<Fault>& faults) {
     if (parsed.query) opened = document::fromQuery(*parsed.query);
   }
   if (!opened) return;
+  if (const std::string server = firstServerOf(*opened); !server.empty()) {
+    faults.push_back({file.offset, name + ", which has a node for the server " + query::inQuotes(server),
+                      "a query without servers", "lessons send no text to a server"});
+    return;
+  }
   m_document = std::move(opened);
   m_file = name;
 }

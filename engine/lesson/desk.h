@@ -22,6 +22,8 @@ namespace spanscope::lesson {
 /// Whether a lesson may change this setting. It may not choose what belongs to the learner's machine (model,
 /// device, arithmetic), have texts sent to a server, or have anything written to the disk.
 bool mayBeSet(const workbench::Setting& setting);
+/// The name of the first server that a node of the query names. Empty: no node names one.
+std::string firstServerOf(const document::Document& document);
 /// Reads the value as documents and options write it: "on" and "off" of a flag, numbers of a list with
 /// commas. What was wrong otherwise.
 std::optional<query::NotGiven> assign(workbench::RunSettings& settings, const Assignment& assignment);

@@ -2,6 +2,7 @@
 #include "ui/window/window_stage.h"
 
 #include "engine/experiment/experiment.h"
+#include "engine/lesson/desk.h"
 #include "ui/lessons/lesson_reader.h"
 #include "ui/session/experiment_run.h"
 #include "ui/session/fidelity_request.h"
@@ -132,6 +133,15 @@ QString WindowStage::startRun() {
   Workspace& workspace = m_window.workspace();
   if (workspace.current() == nullptr) return tr("No query is open.");
   workspace.model()->endMerge();
+  // The learner may have chosen a server for this query, but the lesson starts the run.
+  const document::Document& document = workspace.model()->document();
+  const std::string server =
+      document.settings.runsOnServer() ? document.settings.server : lesson::firstServerOf(document);
+  if (!server.empty())
+    return tr("This query is set to run on the server “%1”, and a lesson sends no text to a server. Choose "
+              "the "
+              "embedded engine for the query, or leave the lesson and run the query.")
+        .arg(QString::fromStdString(server));
   return workspace.run();
 }
 

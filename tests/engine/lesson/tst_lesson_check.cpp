@@ -82,6 +82,9 @@ void TestLessonCheck::initTestCase() {
         R"({"g": {"model": "m", "input": {"augment": {"embedding_model": "e", "body": {"user": "q"}, )"
         R"("doc": ["d", {"Text": "t"}]}}}})");
   write("lessons/file.json", R"({"g": {"model": "m", "input": {"file": "../secret.json"}}})");
+  write("lessons/server.span",
+        R"({"spanscope": {"version": 1}, "query": {"g": {"model": "m", "input": {"user": "q"}}}, )"
+        R"("layout": {"nodes": {"/g": {"server": "gpu"}, "": {"server": "gpu"}}}})");
   write("secret.json", kQuery);
   QVERIFY(QFile::link(m_folder.filePath("secret.json"), m_folder.filePath("lessons/link.json")));
   QVERIFY(QFile::link(m_folder.path(), m_folder.filePath("lessons/up")));
@@ -103,6 +106,10 @@ void TestLessonCheck::faults_data() {
   row("query with errors", "broken.json", "open broken.json\n", "", "13:6: found broken.json:");
   row("run without a query", "", "run\n", "",
       "13:1: found a run while no query is open, expected an action \"open\" before it");
+  row("server of a node", "server.span", "open server.span\n", "",
+      "13:6: found server.span, which has a node for the server \"gpu\"");
+  row("server of all nodes", "a.json", "open a.json\nset server=gpu\n", "",
+      "14:5: found a lesson that sets \"server\"");
   row("augment", "augment.json", "open augment.json\nrun\n", "",
       "14:1: found augment.json, which has an augment, expected a query without one: lessons retrieve "
       "nothing");
@@ -251,9 +258,9 @@ void TestLessonCheck::settings() {
   const workbench::Setting* const setting = workbench::findSetting(key.toStdString());
   workbench::RunSettings changed;
   const auto wrong = assign(changed, {key.toStdString(), "\x01"});
-  const QStringList own{"model",          "adapter",    "chat_template",  "context",         "stands_for",
-                        "device",         "exact",      "arithmetic",     "threads",         "kept_mib",
-                        "cache_disk_mib", "embeddings", "embeddings_url", "embeddings_model"};
+  const QStringList own{"model",          "adapter",    "chat_template",  "context",          "stands_for",
+                        "device",         "exact",      "arithmetic",     "threads",          "kept_mib",
+                        "cache_disk_mib", "embeddings", "embeddings_url", "embeddings_model", "server"};
   QCOMPARE(mayBeSet(*setting), !own.contains(key));
   if (mayBeSet(*setting)) return;
   QVERIFY(wrong);

@@ -13,6 +13,7 @@
 #include "ui/views/compare/compare_view.h"
 #include "ui/window/lesson_marks.h"
 #include "ui/window/welcome_page.h"
+#include "ui/window/window_stage.h"
 
 #include <QAccessible>
 #include <QAction>
@@ -124,6 +125,28 @@ class TestLessonReader : public QObject {
     QCOMPARE(failures, QStringList());
     // What the lesson did is nothing that would have to be saved.
     for (const auto& document : m_window->workspace().documents()) QVERIFY(!document->model->isModified());
+  }
+
+  void aLessonSendsNothingToAServer() {
+    perform("learn.lesson:0-first-steps.md");
+    QVERIFY(isIdle());
+    Workspace& workspace = m_window->workspace();
+    QVERIFY(m_window->workspace().current() != nullptr || goTo(1));
+    const auto runs = workspace.history().records().size();
+    // The learner chooses a server, for the whole query and for a node.
+    document::Document changed = workspace.model()->document();
+    changed.settings.server = "gpu";
+    const document::NodeId top = changed.root();
+    workspace.model()->change(QStringLiteral("Server"), [&](document::Document& own) { own = changed; });
+    WindowStage stage(*m_window);
+    QVERIFY(!stage.startRun().isEmpty());
+    changed.settings.server.clear();
+    document::setServer(changed, top, "gpu");
+    workspace.model()->change(QStringLiteral("Server"), [&](document::Document& own) { own = changed; });
+    QVERIFY(!stage.startRun().isEmpty());
+    QVERIFY(stage.startRun().contains(QStringLiteral("gpu")));
+    QCOMPARE(workspace.history().records().size(), runs);
+    workspace.model()->markSaved();
   }
 
   void aNewcomerIsLedToTheFirstLesson() {
