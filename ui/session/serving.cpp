@@ -123,12 +123,16 @@ class Serving::Book final : public server::ServedListener {
   std::deque<ServedEntry> m_entries;  ///< by number
 };
 
-/// What the engine's thread finds out before anything can be served, and what it tells from then on.
+/// What the engine's thread finds out before anything can be served, and what it reports from then on. It may
+/// outlive the Serving object: an attempt that was stopped ends when its model has been read.
 struct Serving::Prepared {
+  using Ended = std::function<void(const std::shared_ptr<Prepared>&, WorkState, const std::string& problem)>;
+
   std::shared_ptr<workbench::ModelBundle> model;
   run::SessionConfig session;
 
   std::mutex mutex;                           ///< of what follows
+  Ended ended;                                ///< called on the engine's thread; empty: nobody waits any more
   std::shared_ptr<trace::Recorder> recorder;  ///< of the newest session
   ServedEngine* engine = nullptr;
 
@@ -136,6 +140,11 @@ struct Serving::Prepared {
     const std::lock_guard lock(mutex);
     recorder = opened;
     if (engine != nullptr) engine->attach(opened);
+  }
+  /// Returns after the last call of `ended`.
+  void close() {
+    const std::lock_guard lock(mutex);
+    ended = {};
   }
 };
 
@@ -164,9 +173,8 @@ Serving::Serving(EngineHost& engine, QObject* parent)
 Serving::~Serving() {
   m_book->close();
   m_engine.setSessionListener({});
-  // Its client is this object.
+  if (m_prepared != nullptr) m_prepared->close();
   m_starting.stop();
-  m_starting.wait();
   if (m_running != nullptr) end();
 }
 
@@ -197,8 +205,8 @@ void Serving::start(const RunSettings& run, const ServeSettings& settings) {
       },
       workbench::Passing::Passes);
   workbench::SubmitOptions options;
-  options.changed = [this, prepared = m_prepared](WorkState state, const std::string& problem) {
-    if (!workbench::hasEnded(state)) return;
+  m_prepared->ended = [this](const std::shared_ptr<Prepared>& prepared, WorkState state,
+                             const std::string& problem) {
     QMetaObject::invokeMethod(
         this,
         [this, prepared, state, text = problem] {
@@ -210,6 +218,11 @@ void Serving::start(const RunSettings& run, const ServeSettings& settings) {
                               : QCoreApplication::translate("Works", text.c_str()));
         },
         Qt::QueuedConnection);
+  };
+  options.changed = [prepared = m_prepared](WorkState state, const std::string& problem) {
+    if (!workbench::hasEnded(state)) return;
+    const std::lock_guard lock(prepared->mutex);
+    if (prepared->ended) prepared->ended(prepared, state, problem);
   };
   m_starting = m_engine.service().submit(work, std::move(options));
 }
@@ -264,6 +277,7 @@ void Serving::stop() {
     case ServingPhase::Off:
       break;
     case ServingPhase::Starting:
+      m_prepared->close();
       m_starting.stop();
       m_engine.setSessionListener({});
       m_prepared.reset();

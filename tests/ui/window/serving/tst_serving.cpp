@@ -36,6 +36,7 @@
 #include <map>
 #include <memory>
 #include <string>
+#include <thread>
 #include <vector>
 
 using namespace spanscope;
@@ -464,8 +465,18 @@ void TestServing::theWindowMayCloseMeanwhile() {
   const int status = waitFor(asked).status;
   QVERIFY2(status == 503 || status == 0, qPrintable(QString::number(status)));
   // Or before the model is there.
-  Workspace workspace(test::cpuBackends());
-  workspace.serve({.port = 0});
+  {
+    Workspace workspace(test::cpuBackends());
+    workspace.serve({.port = 0});
+  }
+  // Or while a stopped attempt still reads its model, and a second attempt waits.
+  for (unsigned delay = 0; delay < 12; ++delay) {
+    Workspace workspace(test::cpuBackends());
+    workspace.serve({.port = 0});
+    std::this_thread::sleep_for(std::chrono::milliseconds(delay));
+    workspace.serving().stop();
+    workspace.serve({.port = 0});
+  }
 }
 
 void TestServing::isNotKeptAfterQuitting() {
