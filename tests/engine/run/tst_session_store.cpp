@@ -403,7 +403,7 @@ class TestSessionStore : public QObject {
     const Folder folder;
     run::SessionConfig config = folder.config();
     config.store.beforeStep = [](cache::WriteStep step) {
-      if (step == cache::WriteStep::Write) std::this_thread::sleep_for(std::chrono::milliseconds(100));
+      if (step == cache::WriteStep::Write) std::this_thread::sleep_for(std::chrono::seconds(10));
       return 0;
     };
     QElapsedTimer clock;
@@ -418,10 +418,10 @@ class TestSessionStore : public QObject {
       const run::RunResult result = session.session->run(planOf(kQuestion), {}, stop.get_token());
       const qint64 stopped = clock.elapsed();
       QVERIFY(result.outcome == trace::RunOutcome::Stopped);
-      QVERIFY2(stopped < 100, qPrintable(QStringLiteral("%1 ms").arg(stopped)));
+      QVERIFY2(stopped < 5'000, qPrintable(QStringLiteral("%1 ms").arg(stopped)));
       clock.start();
     }
-    QVERIFY2(clock.elapsed() < 100, qPrintable(QStringLiteral("%1 ms").arg(clock.elapsed())));
+    QVERIFY2(clock.elapsed() < 5'000, qPrintable(QStringLiteral("%1 ms").arg(clock.elapsed())));
     QVERIFY(folder.packs().empty());
   }
 

@@ -118,7 +118,7 @@ class TestHttpClient : public QObject {
     const std::string said =
         failureOf(silent.address(), {.limits = {.connect = 100ms, .firstByte = 100ms, .silence = 100ms}});
     QVERIFY2(said.find("nothing within 0.1 s") != std::string::npos, said.c_str());
-    QVERIFY(timer.elapsed() < 5000);
+    QVERIFY(timer.elapsed() < 20'000);
   }
 
   /// What came stays, and it is said that there is no more.
@@ -176,7 +176,7 @@ class TestHttpClient : public QObject {
     const HttpReply reply = client.send({.url = server.address()}, {}, stop.get_token(),
                                         [&](std::string_view) { stop.request_stop(); });
     QVERIFY(reply.isStopped);
-    QVERIFY(timer.elapsed() < 2000);
+    QVERIFY(timer.elapsed() < 20'000);
     QTRY_COMPARE(server.left(), 1);
     QCOMPARE(server.requests(), 1);
   }
@@ -192,7 +192,7 @@ class TestHttpClient : public QObject {
     QElapsedTimer timer;
     timer.start();
     QVERIFY(client.send({.url = silent.address()}, {}, stop.get_token()).isStopped);
-    QVERIFY(timer.elapsed() < 2000);
+    QVERIFY(timer.elapsed() < 20'000);
   }
 
   void whatAReceiverThrowsIsThrown() {

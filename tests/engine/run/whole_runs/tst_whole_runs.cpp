@@ -18,7 +18,6 @@
 #include <QTemporaryDir>
 #include <QTest>
 
-#include <limits>
 #include <string>
 
 using namespace spanscope;
@@ -65,13 +64,6 @@ std::string textOf(const test::Differences& differences) {
 
 class TestWholeRuns : public QObject {
   Q_OBJECT
-
- public:
-  TestWholeRuns() {
-    // What is asked for by hand may take longer than a function of a test usually may.
-    if (qEnvironmentVariableIsEmpty("QTEST_FUNCTION_TIMEOUT"))
-      qputenv("QTEST_FUNCTION_TIMEOUT", QByteArray::number(std::numeric_limits<int>::max()));
-  }
 
  private Q_SLOTS:
   void casesAreMadeFromTheirSeeds() {
