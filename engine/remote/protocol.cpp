@@ -11,7 +11,7 @@
 namespace spanscope::remote {
 namespace {
 
-constexpr std::array<const Protocol*, 3> kProtocols{&kChatProtocol, &kSpnlProtocol, &kCompletionsProtocol};
+constexpr std::array<const Protocol*, 3> kProtocols{&kSpnlProtocol, &kChatProtocol, &kCompletionsProtocol};
 
 }  // namespace
 

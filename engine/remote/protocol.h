@@ -10,6 +10,7 @@
 #include "engine/remote/chat/server_kind.h"
 
 #include <cstddef>
+#include <cstdint>
 #include <functional>
 #include <optional>
 #include <span>
@@ -33,6 +34,7 @@ struct Sending {
   const std::string& model;                 ///< as the server calls it
   const ServerKindInfo& kind;
   const PromptWriter& prompt;
+  std::optional<std::int64_t> context{};  ///< of the model, in tokens; none: the server does not say it
 };
 
 /// A body and where it goes.
@@ -40,7 +42,7 @@ struct Outgoing {
   std::string body;
   std::string query{};  ///< of the address, behind the protocol's path
   std::string contentType = "application/json";
-  bool isStreamed = true;  ///< whether the answer comes as events
+  bool mayBeEmpty = false;  ///< whether no text is an answer, too: of a single token, which is none
 };
 
 /// Constants that live as long as the program.
@@ -60,7 +62,7 @@ struct Protocol {
   Outgoing (*write)(const Sending& sending);
 };
 
-/// All of them, those first that are taken where a server has several.
+/// All of them. Where a server has several, the first of them is taken: queries keep their spans.
 std::span<const Protocol* const> protocols();
 const Protocol& chatProtocol();
 /// Null for a name that is none of these.
@@ -68,7 +70,7 @@ const Protocol* findProtocol(std::string_view name);
 /// The one to ask a server in; null: it has none of them.
 const Protocol* protocolFor(const ServerFacts& facts);
 
-/// "chat, spnl, completions"
+/// "spnl, chat, completions"
 std::string protocolNames();
 
 }  // namespace spanscope::remote

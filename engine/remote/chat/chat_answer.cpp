@@ -2,12 +2,18 @@
 #include "engine/remote/chat/chat_answer.h"
 
 #include "engine/base/counted.h"
-#include "engine/base/error.h"
+#include "engine/base/utf8.h"
 #include "engine/remote/chat/json_fields.h"
+#include "engine/remote/chat/object_scanner.h"
 #include "engine/remote/http/shown_reply.h"
 
 #include <nlohmann/json.hpp>
 
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <iterator>
+#include <system_error>
 #include <utility>
 
 namespace spanscope::remote {
@@ -15,26 +21,293 @@ namespace {
 
 using Json = nlohmann::json;
 
-Json parsedAnswer(std::string_view text) {
+constexpr std::string_view kSpaces = " \t\r\n";
+
+std::string_view trimmedData(std::string_view text) {
+  const std::size_t begin = text.find_first_not_of(kSpaces);
+  return begin == std::string_view::npos ? std::string_view()
+                                         : text.substr(begin, text.find_last_not_of(kSpaces) - begin + 1);
+}
+
+/// ASCII letters of a text, in lower case.
+std::string lettersOf(std::string_view text) {
+  std::string letters;
+  for (const char c : text) {
+    if (c >= 'a' && c <= 'z') letters += c;
+    if (c >= 'A' && c <= 'Z') letters += static_cast<char>(c - 'A' + 'a');
+  }
+  return letters;
+}
+
+/// Whether words only keep a connection open.
+bool isKeepAlive(std::string_view words) {
+  if (words.starts_with(':')) return true;
+  constexpr std::array<std::string_view, 6> kWords{"ping", "pong", "keepalive", "heartbeat", "hb", "alive"};
+  return std::find(kWords.begin(), kWords.end(), lettersOf(words)) != kWords.end();
+}
+
+bool isDoneMark(std::string_view data) {
+  return data == "[DONE]" || data == "[done]" || data == "\"[DONE]\"";
+}
+
+// Characters that JSON cannot carry: a half of a surrogate pair, and bytes that are a part of a character.
+// Servers cut texts there. They are parsed as characters of plane 16 that nobody uses, and joined afterwards.
+constexpr char32_t kPlane = 0x100000;
+constexpr char32_t kFirstSurrogate = 0xD800;
+constexpr char32_t kFirstLow = 0xDC00;
+constexpr char32_t kLastSurrogate = 0xDFFF;
+constexpr char32_t kByteMarks = 0xE000;
+constexpr std::size_t kEscapeLength = 6;
+
+/// The number of an escape \uXXXX at the beginning of a text.
+std::optional<char32_t> escapedUnit(std::string_view text) {
+  if (text.size() < kEscapeLength || text[0] != '\\' || text[1] != 'u') return std::nullopt;
+  unsigned value = 0;
+  const char* const end = text.data() + kEscapeLength;
+  const auto read = std::from_chars(text.data() + 2, end, value, 16);
+  if (read.ec != std::errc() || read.ptr != end) return std::nullopt;
+  return static_cast<char32_t>(value);
+}
+
+/// JSON with marks in place of what it cannot carry.
+std::string markedJson(std::string_view text) {
+  std::string marked;
+  for (std::size_t i = 0; i < text.size();) {
+    const std::string_view rest = text.substr(i);
+    if (rest.front() == '\\') {
+      const std::optional<char32_t> unit = escapedUnit(rest);
+      const bool isHigh = unit && *unit >= kFirstSurrogate && *unit < kFirstLow;
+      const bool isLow = unit && *unit >= kFirstLow && *unit <= kLastSurrogate;
+      const std::optional<char32_t> next =
+          isHigh ? escapedUnit(rest.substr(kEscapeLength)) : std::optional<char32_t>();
+      const bool isPair = next && *next >= kFirstLow && *next <= kLastSurrogate;
+      if (isLow || (isHigh && !isPair)) {
+        appendUtf8(marked, kPlane + *unit);
+        i += kEscapeLength;
+        continue;
+      }
+      const std::size_t length = isPair ? 2 * kEscapeLength : 2;
+      marked += rest.substr(0, length);
+      i += std::min(length, rest.size());
+      continue;
+    }
+    const Utf8Step step = nextUtf8(rest);
+    if (step.kind == Utf8Step::Kind::Character) {
+      marked += rest.substr(0, step.length);
+      i += step.length;
+    } else {
+      appendUtf8(marked, kPlane + kByteMarks + static_cast<unsigned char>(rest.front()));
+      ++i;
+    }
+  }
+  return marked;
+}
+
+/// The number of a four-byte character; nothing: the text begins with another.
+std::optional<char32_t> fourByteCharacter(std::string_view text) {
+  if (text.size() < 4 || (static_cast<unsigned char>(text[0]) & 0xF8U) != 0xF0U) return std::nullopt;
+  char32_t value = static_cast<unsigned char>(text[0]) & 0x07U;
+  for (std::size_t i = 1; i < 4; ++i) value = value << 6U | (static_cast<unsigned char>(text[i]) & 0x3FU);
+  return value;
+}
+
+/// Appends text with marks to what is held of it, and takes what is whole. At the end nothing is held.
+std::string joined(std::string& held, std::string_view piece, bool isEnd) {
+  if (held.empty() && piece.find('\xF4') == std::string_view::npos) return std::string(piece);
+  std::string text;
+  std::string waiting = held + std::string(piece);
+  held.clear();
+  std::string bytes;  // of a character that came as bytes
+  const auto flush = [&] {
+    text += toValidUtf8(bytes);
+    bytes.clear();
+  };
+  for (std::size_t i = 0; i < waiting.size();) {
+    const std::string_view rest = std::string_view(waiting).substr(i);
+    const std::optional<char32_t> character = fourByteCharacter(rest);
+    const char32_t mark = character && *character >= kPlane ? *character - kPlane : 0;
+    if (mark >= kByteMarks + 0x80 && mark <= kByteMarks + 0xFF) {
+      bytes += static_cast<char>(mark - kByteMarks);
+      i += 4;
+      continue;
+    }
+    flush();
+    if (mark >= kFirstSurrogate && mark <= kLastSurrogate) {
+      const std::optional<char32_t> next = fourByteCharacter(rest.substr(4));
+      const char32_t low = next && *next >= kPlane ? *next - kPlane : 0;
+      if (mark < kFirstLow && low >= kFirstLow && low <= kLastSurrogate) {
+        appendUtf8(text, 0x10000 + ((mark - kFirstSurrogate) << 10U) + (low - kFirstLow));
+        i += 8;
+      } else if (mark < kFirstLow && rest.size() == 4 && !isEnd) {
+        held = rest;
+        return text;
+      } else {
+        text += kReplacementCharacter;
+        i += 4;
+      }
+      continue;
+    }
+    const std::size_t length = nextUtf8(rest).length;
+    text += rest.substr(0, length);
+    i += length;
+  }
+  if (isEnd || settledUtf8Length(bytes) == bytes.size()) {
+    flush();
+    return text;
+  }
+  const std::size_t settled = settledUtf8Length(bytes);
+  text += toValidUtf8(std::string_view(bytes).substr(0, settled));
+  for (const char byte : bytes.substr(settled))
+    appendUtf8(held, kPlane + kByteMarks + static_cast<unsigned char>(byte));
+  return text;
+}
+
+/// One JSON value, also with what JSON cannot carry.
+Json parsedValue(std::string_view text) {
   Json json = Json::parse(text, nullptr, false);
-  if (json.is_discarded() || !json.is_object())
-    throw Failure(errorAt("answer", shownReply(text), "a chat completion in JSON"));
-  if (fieldOf(json, "error") != nullptr)
-    throw Failure(errorAt("answer", "an error of the server: " + errorMessage(text), "a chat completion"));
-  return json;
+  return json.is_discarded() ? Json::parse(markedJson(text), nullptr, false) : json;
+}
+
+/// Whether nothing but marks of events and lists is in a text. `isDone`: whether the end of a stream is.
+bool isGlue(std::string text, bool& isDone) {
+  for (const std::string_view mark : {std::string_view("data:"), std::string_view("[DONE]")}) {
+    for (std::size_t at = text.find(mark); at != std::string::npos; at = text.find(mark)) {
+      text.erase(at, mark.size());
+      isDone = mark == "[DONE]";
+    }
+  }
+  return text.find_first_not_of(" \t\r\n,[]") == std::string::npos;
+}
+
+/// The values of one event. Some servers send several where the standard has one. Nothing: it is no JSON.
+std::optional<std::vector<Json>> valuesIn(std::string_view data) {
+  Json whole = parsedValue(data);
+  std::vector<Json> values;
+  if (!whole.is_discarded()) {
+    if (whole.is_array())
+      values.assign(std::make_move_iterator(whole.begin()), std::make_move_iterator(whole.end()));
+    else
+      values.push_back(std::move(whole));
+    return values;
+  }
+  ObjectScanner scanner([&values](std::string_view text) { values.push_back(parsedValue(text)); });
+  scanner.add(data);
+  bool isDone = false;
+  const auto isDamaged = [](const Json& value) { return value.is_discarded(); };
+  if (values.empty() || scanner.isInside() || std::any_of(values.begin(), values.end(), isDamaged) ||
+      !isGlue(scanner.between(), isDone))
+    return std::nullopt;
+  if (isDone) values.emplace_back("[DONE]");
+  return values;
+}
+
+/// Whether a field says something: not false, 0, or empty.
+bool saysSomething(const Json* field) {
+  if (field == nullptr) return false;
+  if (field->is_boolean()) return field->get<bool>();
+  if (field->is_number()) return field->get<double>() != 0;
+  if (field->is_string()) return !field->get_ref<const std::string&>().empty();
+  return !field->empty();
+}
+
+constexpr std::array kMessageFields{"message",       "msg",         "detail",       "error_msg",
+                                    "error_message", "errorMsg",    "errorMessage", "Message",
+                                    "fault",         "faultstring", "status_msg"};
+
+/// The words of an error in any of its forms; empty: there are none.
+std::string errorWords(const Json& json, int depth = 0) {
+  constexpr int kDeepest = 4;
+  constexpr std::size_t kMostParts = 5;
+  if (depth > kDeepest) return {};
+  if (json.is_string()) return json.get<std::string>();
+  if (json.is_array()) {
+    std::string words;
+    for (std::size_t i = 0; i < json.size() && i < kMostParts; ++i) {
+      const std::string part = errorWords(json[i], depth + 1);
+      if (!part.empty()) words += (words.empty() ? "" : "; ") + part;
+    }
+    return words;
+  }
+  if (!json.is_object()) return {};
+  for (const char* const name : {"error", "errors"}) {
+    const Json* field = fieldOf(json, name);
+    if (!saysSomething(field)) continue;
+    if (std::string words = errorWords(*field, depth + 1); !words.empty()) return words;
+  }
+  for (const char* const name : kMessageFields) {
+    const Json* field = fieldOf(json, name);
+    std::string words = field == nullptr ? std::string() : errorWords(*field, depth + 1);
+    if (words.empty()) continue;
+    std::string place;
+    if (const Json* path = fieldOf(json, "loc"); path != nullptr && path->is_array()) {
+      for (const Json& step : *path) {
+        if (!step.is_string() && !step.is_number()) continue;
+        place += (place.empty() ? "" : ".") + (step.is_string() ? step.get<std::string>() : step.dump());
+      }
+    }
+    // A broker's own words say little; it repeats those of the server that failed.
+    const Json* more = fieldOf(json, "metadata");
+    const std::string raw = more == nullptr ? std::string() : textOf(*more, "raw");
+    return (place.empty() ? "" : place + ": ") + words + (raw.empty() ? "" : ": " + raw);
+  }
+  return fieldOf(json, "base_resp") == nullptr ? std::string() : errorWords(*fieldOf(json, "base_resp"));
+}
+
+[[noreturn]] void refuseAnswer(const std::string& words) {
+  throw Failure(errorAt("answer", "an error of the server: " + shownReply(words), "a chat completion"));
+}
+
+/// The words of an error, or else its number.
+std::string wordsOrCode(const Json& json) {
+  if (std::string words = errorWords(json); !words.empty()) return words;
+  const Json* error = fieldOf(json, "error");
+  for (const Json* object : {error, &json}) {
+    if (object == nullptr) continue;
+    for (const char* const name : {"code", "status", "status_code", "type"}) {
+      const Json* field = fieldOf(*object, name);
+      if (field == nullptr || !(field->is_number() || field->is_string())) continue;
+      return std::string(name) + " " + (field->is_string() ? field->get<std::string>() : field->dump());
+    }
+  }
+  return "one without words";
+}
+
+/// Throws Failure where an event says that it is an error.
+void refuseErrors(const Json& json, std::string_view name) {
+  const std::string type = textOf(json, "type");
+  const Json* status = fieldOf(json, "base_resp");
+  const bool isError = saysSomething(fieldOf(json, "error")) || saysSomething(fieldOf(json, "errors")) ||
+                       textOf(json, "object") == "error" || type == "error" ||
+                       lettersOf(name).find("error") != std::string::npos ||
+                       (status != nullptr && saysSomething(fieldOf(*status, "status_code")));
+  if (isError) refuseAnswer(wordsOrCode(json));
+}
+
+/// How many tokens of the prompt came from the cache, by the names that servers have for it.
+std::optional<std::int64_t> cachedIn(const Json& usage) {
+  for (const char* const details : {"prompt_tokens_details", "input_tokens_details"}) {
+    const Json* object = fieldOf(usage, details);
+    if (object == nullptr) continue;
+    if (const auto count = countOf(*object, "cached_tokens")) return count;
+  }
+  for (const char* const name : {"cached_tokens", "prompt_cache_hit_tokens", "cache_read_input_tokens"}) {
+    if (const auto count = countOf(usage, name)) return count;
+  }
+  return std::nullopt;
+}
+
+void takeUsage(ChatAnswer& answer, const Json* usage) {
+  // No prompt has 0 tokens: vLLM with the span patch writes so what it does not count.
+  if (usage == nullptr || countOf(*usage, "prompt_tokens") == std::int64_t{0}) return;
+  if (const auto count = countOf(*usage, "prompt_tokens")) answer.promptTokens = count;
+  if (const auto count = countOf(*usage, "completion_tokens")) answer.generatedTokens = count;
+  if (const auto count = cachedIn(*usage)) answer.cachedTokens = count;
 }
 
 void takeFacts(ChatAnswer& answer, const Json& json) {
   if (std::string model = textOf(json, "model"); !model.empty()) answer.model = std::move(model);
-  // No prompt has 0 tokens: vLLM with the span patch writes so what it does not count.
-  const Json* usage = fieldOf(json, "usage");
-  if (usage != nullptr && countOf(*usage, "prompt_tokens") != std::int64_t{0}) {
-    if (const auto count = countOf(*usage, "prompt_tokens")) answer.promptTokens = count;
-    if (const auto count = countOf(*usage, "completion_tokens")) answer.generatedTokens = count;
-    if (const Json* details = fieldOf(*usage, "prompt_tokens_details")) {
-      if (const auto count = countOf(*details, "cached_tokens")) answer.cachedTokens = count;
-    }
-  }
+  if (const Json* own = fieldOf(json, "x_groq")) takeUsage(answer, fieldOf(*own, "usage"));
+  takeUsage(answer, fieldOf(json, "usage"));
   // llama.cpp says the same beside it, also where a stream has no usage.
   if (const Json* timings = fieldOf(json, "timings")) {
     const auto cached = countOf(*timings, "cache_n");
@@ -74,19 +347,191 @@ std::size_t answerOf(const Json& choice, std::size_t answers) {
                         "one of 0 … " + std::to_string(answers - 1)));
 }
 
-/// The text of a choice, whose message or piece has this name. A completion has it as `text`.
-std::string takeChoice(ChatAnswer& answer, const Json& choice, const char* name) {
-  if (std::string finish = textOf(choice, "finish_reason"); !finish.empty())
-    answer.finish = std::move(finish);
-  std::string piece = textOf(choice, "text");
-  if (const Json* message = fieldOf(choice, name)) {
-    piece += textOf(*message, "content");
-    // Two names for one thing: vLLM's and SGLang's older one, and the newer of both.
-    for (const char* const thoughts : {"reasoning_content", "reasoning"})
-      answer.reasoning += textOf(*message, thoughts);
+/// What a message or a piece of one consists of.
+struct MessageParts {
+  std::string text;
+  std::string reasoning;
+  std::string refusal;
+  std::string calls;
+};
+
+void addName(std::string& names, const std::string& name) {
+  if (!name.empty()) names += (names.empty() ? "" : ", ") + name;
+}
+
+/// Content is a text or a list of parts, each with a type.
+void takeContent(MessageParts& parts, const Json& content, std::string& into, int depth = 0) {
+  constexpr int kDeepest = 4;
+  if (depth > kDeepest) return;
+  if (content.is_string()) {
+    into += content.get_ref<const std::string&>();
+  } else if (content.is_array()) {
+    for (const Json& part : content) takeContent(parts, part, into, depth + 1);
+  } else if (content.is_object()) {
+    const std::string type = lettersOf(textOf(content, "type"));
+    const bool isThought =
+        type.find("thinking") != std::string::npos || type.find("reasoning") != std::string::npos;
+    std::string& target = type == "refusal" ? parts.refusal : isThought ? parts.reasoning : into;
+    for (const char* const name : {"text", "value", "content", "thinking", "reasoning", "refusal"}) {
+      if (const Json* field = fieldOf(content, name)) {
+        takeContent(parts, *field, target, depth + 1);
+        break;
+      }
+    }
   }
+}
+
+MessageParts partsOf(const Json& message) {
+  MessageParts parts;
+  if (!message.is_object()) {
+    takeContent(parts, message, parts.text);
+    return parts;
+  }
+  if (const Json* content = fieldOf(message, "content")) takeContent(parts, *content, parts.text);
+  // Several names for one thing; some servers send it under two of them.
+  for (const char* const name : {"reasoning_content", "reasoning", "thinking"}) {
+    const Json* thoughts = fieldOf(message, name);
+    if (thoughts == nullptr || !parts.reasoning.empty()) continue;
+    takeContent(parts, *thoughts, parts.reasoning);
+  }
+  parts.refusal += textOf(message, "refusal");
+  if (const Json* calls = fieldOf(message, "tool_calls"); calls != nullptr && calls->is_array()) {
+    for (const Json& call : *calls) {
+      if (const Json* function = fieldOf(call, "function")) addName(parts.calls, textOf(*function, "name"));
+    }
+  }
+  if (const Json* function = fieldOf(message, "function_call"))
+    addName(parts.calls, textOf(*function, "name"));
+  return parts;
+}
+
+/// What is new in a text that a server sends whole each time, or as a piece.
+std::string newPart(const std::string& before, const std::string& now, bool isLast) {
+  const bool repeats = !before.empty() && now.starts_with(before) && (isLast || now.size() > before.size());
+  return repeats ? now.substr(before.size()) : now;
+}
+
+void takeFinish(ChatAnswer& answer, const Json& choice) {
+  const Json* finish = fieldOf(choice, "finish_reason");
+  if (finish == nullptr) return;
+  // An object is SGLang's own form.
+  const std::string reason = finish->is_string() ? finish->get<std::string>() : textOf(*finish, "type");
+  if (finish->is_object()) {
+    if (std::string words = textOf(*finish, "message"); !words.empty()) answer.words = std::move(words);
+  }
+  if (!reason.empty() && reason != "null") answer.finish = shownReply(reason);
+}
+
+/// Takes a choice and returns the new text of it. A completion has its text beside the message.
+std::string takeChoice(ChatAnswer& answer, const Json& choice, bool isWhole) {
+  if (saysSomething(fieldOf(choice, "error"))) refuseAnswer(wordsOrCode(choice));
+  takeFinish(answer, choice);
+  const Json* delta = fieldOf(choice, "delta");
+  const Json* message = fieldOf(choice, "message");
+  MessageParts parts = delta == nullptr ? MessageParts() : partsOf(*delta);
+  if (parts.text.empty()) parts.text = textOf(choice, "text");
+  const bool isSilent = parts.text.empty() && parts.reasoning.empty() && parts.refusal.empty();
+  if (isSilent && message != nullptr) {
+    const MessageParts whole = partsOf(*message);
+    const bool isLast = isWhole || !answer.finish.empty();
+    parts.text = newPart(answer.text, whole.text, isLast);
+    parts.reasoning = newPart(answer.reasoning, whole.reasoning, isLast);
+    parts.refusal = newPart(answer.refusal, whole.refusal, isLast);
+    if (answer.calls.empty()) parts.calls = whole.calls;
+  }
+  answer.reasoning += toValidUtf8(parts.reasoning);
+  answer.refusal += parts.refusal;
+  addName(answer.calls, parts.calls);
+  std::string piece = joined(answer.held, parts.text, !answer.finish.empty());
   answer.text += piece;
   return piece;
+}
+
+/// Adds to the texts what is still held of them.
+void endTexts(std::span<ChatAnswer> answers, std::vector<AnswerText>& came) {
+  for (std::size_t i = 0; i < answers.size(); ++i) {
+    answers[i].isDone = true;
+    std::string piece = joined(answers[i].held, {}, true);
+    answers[i].text += piece;
+    if (!piece.empty()) came.push_back({i, std::move(piece)});
+  }
+}
+
+void takeValue(std::span<ChatAnswer> answers, const Json& json, std::string_view name,
+               std::vector<AnswerText>& came) {
+  ChatAnswer& first = answers.front();
+  if (json.is_string()) {
+    const std::string& words = json.get_ref<const std::string&>();
+    if (isDoneMark(words)) return endTexts(answers, came);
+    if (lettersOf(name).find("error") != std::string::npos) refuseAnswer(words);
+    if (!isKeepAlive(words) && !trimmedData(words).empty()) first.words = words;
+    return;
+  }
+  if (!json.is_object()) return;
+  refuseErrors(json, name);
+  takeFacts(first, json);
+  const std::vector<const Json*> choices = choicesOf(json);
+  if (choices.empty() && !isKeepAlive(textOf(json, "type"))) {
+    if (std::string words = errorWords(json); !words.empty()) first.words = std::move(words);
+  }
+  const bool isWhole = textOf(json, "object") == "chat.completion";
+  for (const Json* choice : choices) {
+    takeUsage(first, fieldOf(*choice, "usage"));
+    const std::size_t index = answerOf(*choice, answers.size());
+    // Where one answer was asked for, further ones are none of it.
+    const std::int64_t said = countOf(*choice, "index").value_or(0);
+    if (answers.size() == 1 && answers[index].choice.value_or(said) != said) continue;
+    answers[index].choice = said;
+    std::string piece = takeChoice(answers[index], *choice, isWhole);
+    if (!piece.empty()) came.push_back({index, std::move(piece)});
+  }
+}
+
+/// Whether a server ended an answer for another reason than the model or the limit.
+bool isBrokenOff(std::string_view finish) {
+  constexpr std::array<std::string_view, 17> kReasons{
+      "error",     "abort",     "cancel",     "fail",       "filter",   "safety",
+      "block",     "sensitive", "recitation", "prohibited", "refus",    "insufficient",
+      "interrupt", "malformed", "overload",   "timeout",    "timelimit"};
+  const std::string reason = lettersOf(finish);
+  return std::any_of(kReasons.begin(), kReasons.end(),
+                     [&reason](std::string_view part) { return reason.find(part) != std::string::npos; });
+}
+
+/// Whether all of a text are thoughts that the server did not tell apart.
+bool isThoughtAlone(const std::string& text) {
+  const std::string_view rest = trimmedData(text);
+  constexpr std::string_view kBegin = "<think>";
+  constexpr std::string_view kEnd = "</think>";
+  if (!rest.starts_with(kBegin)) return false;
+  const std::size_t end = rest.rfind(kEnd);
+  return end == std::string_view::npos || end + kEnd.size() == rest.size();
+}
+
+/// The text between the first of these marks in a page.
+std::string between(std::string_view page, std::string_view begin, std::string_view end) {
+  const std::size_t at = page.find(begin);
+  if (at == std::string_view::npos) return {};
+  const std::size_t from = page.find('>', at);
+  const std::size_t to = from == std::string_view::npos ? from : page.find(end, from);
+  return to == std::string_view::npos ? std::string()
+                                      : std::string(trimmedData(page.substr(from + 1, to - from - 1)));
+}
+
+/// What a page says: its title, heading or text without tags.
+std::string pageWords(std::string_view page) {
+  std::string title = between(page, "<title", "</title");
+  if (!title.empty()) return title;
+  title = between(page, "<h1", "</h1");
+  if (!title.empty()) return title;
+  std::string words;
+  bool isTag = false;
+  for (const char c : page) {
+    if (c == '<') isTag = true;
+    if (!isTag) words += c;
+    if (c == '>') isTag = false;
+  }
+  return std::string(trimmedData(words));
 }
 
 }  // namespace
@@ -106,49 +551,66 @@ std::string cachedText(const CachedTokens& cached) {
 }
 
 std::string ChatAnswer::add(std::string_view data) {
-  if (data == "[DONE]") {
-    isDone = true;
-    return {};
-  }
   std::string pieces;
   for (const AnswerText& came : addEvent(std::span(this, 1), data)) pieces += came.piece;
   return pieces;
 }
 
-void ChatAnswer::read(std::string_view body) {
-  readWhole(std::span(this, 1), body);
-}
-
-std::vector<AnswerText> addEvent(std::span<ChatAnswer> answers, std::string_view data) {
-  if (data == "[DONE]") {
-    for (ChatAnswer& answer : answers) answer.isDone = true;
-    return {};
-  }
-  const Json json = parsedAnswer(data);
-  takeFacts(answers.front(), json);
+std::vector<AnswerText> addEvent(std::span<ChatAnswer> answers, std::string_view data,
+                                 std::string_view name) {
   std::vector<AnswerText> came;
-  for (const Json* choice : choicesOf(json)) {
-    const std::size_t index = answerOf(*choice, answers.size());
-    std::string piece = takeChoice(answers[index], *choice, "delta");
-    if (!piece.empty()) came.push_back({index, std::move(piece)});
-    if (answers.size() == 1) break;
+  const std::string_view words = trimmedData(data);
+  const bool isError = lettersOf(name).find("error") != std::string::npos;
+  if (isDoneMark(words)) {
+    endTexts(answers, came);
+    return came;
   }
+  if ((words.empty() && !isError) || isKeepAlive(words) || isKeepAlive(name)) return came;
+  if (const std::optional<std::vector<Json>> values = valuesIn(words); values && !values->empty()) {
+    for (const Json& value : *values) takeValue(answers, value, name, came);
+    return came;
+  }
+  if (isError) refuseAnswer(words.empty() ? "an event of the name " + std::string(name) : std::string(words));
+  if (words.find_first_of("{[") != std::string_view::npos || !isValidUtf8(words))
+    throw Failure(errorAt("answer", shownReply(words), "a chat completion in JSON"));
+  answers.front().words = words;
   return came;
 }
 
-void readWhole(std::span<ChatAnswer> answers, std::string_view body) {
-  const Json json = parsedAnswer(body);
-  takeFacts(answers.front(), json);
-  const std::vector<const Json*> choices = choicesOf(json);
-  if (choices.size() < answers.size())
-    throw Failure(errorAt("answer", choices.empty() ? "no choices" : counted(choices.size(), "choice"),
-                          answers.size() == 1 ? "one at least" : std::to_string(answers.size())));
-  for (const Json* choice : choices) {
-    ChatAnswer& answer = answers[answerOf(*choice, answers.size())];
-    takeChoice(answer, *choice, "message");
-    answer.isDone = true;
-    if (answers.size() == 1) break;
+std::optional<Error> problemOf(const ChatAnswer& answer, bool mayBeEmpty) {
+  const std::string ended = answer.finish.empty() ? std::string() : " (finish_reason: " + answer.finish + ")";
+  const auto refuse = [](std::string found, std::string expected) {
+    return errorAt("answer", std::move(found), std::move(expected));
+  };
+  if (!answer.refusal.empty()) return refuse("a refusal: " + shownReply(answer.refusal) + ended, "an answer");
+  if (isBrokenOff(answer.finish)) {
+    return refuse("an answer that the server broke off" + ended +
+                      (answer.words.empty() ? "" : ": " + shownReply(answer.words)),
+                  "an answer that ends by itself");
   }
+  const bool isThought = !answer.reasoning.empty() && trimmedData(answer.text).empty();
+  if (isThought || isThoughtAlone(answer.text)) {
+    const std::string& thoughts = isThought ? answer.reasoning : answer.text;
+    return refuse("reasoning alone, of " + counted(countCharacters(thoughts), "character") + ended,
+                  isTokenLimit(answer.finish) ? "an answer after it: more max tokens leave room for both"
+                                              : "an answer after it");
+  }
+  if (answer.text.empty() && !answer.calls.empty())
+    return refuse("a call of the tool " + shownReply(answer.calls) + ended,
+                  "an answer: no tools were offered");
+  if (answer.finish.empty() && !answer.words.empty())
+    return refuse(shownReply(answer.words), "a chat completion");
+  if (answer.text.empty() && !mayBeEmpty) {
+    return refuse("no text" + ended + (answer.words.empty() ? "" : ": " + shownReply(answer.words)),
+                  "an answer");
+  }
+  return std::nullopt;
+}
+
+bool isTokenLimit(std::string_view finish) {
+  const std::string reason = lettersOf(finish);
+  return reason.find("length") != std::string::npos || reason.starts_with("maxtokens") ||
+         reason.starts_with("maxoutput") || reason.find("contextwindow") != std::string::npos;
 }
 
 CachedTokens cachedOf(const ChatAnswer& answer, const ServerKindInfo& kind) {
@@ -163,18 +625,15 @@ CachedTokens cachedOf(const ChatAnswer& answer, CacheReporting reporting) {
 }
 
 std::string errorMessage(std::string_view body) {
-  const Json json = Json::parse(body, nullptr, false);
+  const std::string_view text = trimmedData(withoutByteOrderMark(body));
+  const Json json = Json::parse(text, nullptr, false);
   if (!json.is_discarded()) {
-    const Json* error = fieldOf(json, "error");
-    if (error != nullptr && error->is_string()) return shownReply(error->get<std::string>());
-    for (const Json* object : {error, &json}) {
-      if (object == nullptr) continue;
-      for (const char* const name : {"message", "detail"}) {
-        if (const std::string text = textOf(*object, name); !text.empty()) return shownReply(text);
-      }
-    }
+    if (const std::string words = errorWords(json); !words.empty()) return shownReply(words);
   }
-  return shownReply(body);
+  if (text.starts_with('<')) {
+    if (const std::string words = pageWords(text); !words.empty()) return shownReply(words);
+  }
+  return shownReply(text);
 }
 
 }  // namespace spanscope::remote

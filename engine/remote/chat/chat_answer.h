@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// What a server answers to a chat completion, streamed or not. It trusts nothing in the answer.
+// What a server answers to a chat completion, streamed or not. It trusts nothing in the answer: errors come
+// with status 200, texts come in place of pieces, and characters are divided between events.
 #pragma once
 
+#include "engine/base/error.h"
 #include "engine/remote/chat/server_kind.h"
 #include "engine/trace/event.h"
 
@@ -34,23 +36,26 @@ struct PromptProgress {
   bool operator==(const PromptProgress&) const = default;
 };
 
-/// One answer, as far as it came. Its parts are added with add().
+/// One answer, as far as it came. Its parts are added with addEvent().
 struct ChatAnswer {
   std::string text;
   std::string reasoning;  ///< what a server tells apart from the answer as the model's thoughts
+  std::string refusal;    ///< why there is no answer, in the words of the model
+  std::string calls;      ///< names of the tools that the model wants to call, which nobody offered: "f, g"
+  std::string words;      ///< what the server said beside the answer; it may say why the answer has no end
   std::string finish;     ///< why it ended: "stop", "length"; empty: not said
   std::string model;      ///< the server's name for it
   std::optional<std::int64_t> promptTokens;
   std::optional<std::int64_t> cachedTokens;
   std::optional<std::int64_t> generatedTokens;
   std::optional<PromptProgress> progress;  ///< the last one
+  std::optional<std::int64_t> choice;      ///< index of the choice that it is; none: nothing of it came
   bool isDone = false;                     ///< "[DONE]" came, or the answer was one object
+  std::string held;                        ///< bytes of a character whose other bytes are still to come
 
-  /// Adds one event of a stream. Throws Failure for what is no chunk of a chat completion (or a completion),
-  /// and for an error that the server tells in it. Returns the piece of text that came with it.
+  bool hasEnded() const { return isDone || !finish.empty(); }
+  /// addEvent() for a stream of one answer. Returns the piece of text that came with it.
   std::string add(std::string_view data);
-  /// Reads an answer that was not streamed; the same errors.
-  void read(std::string_view body);
 };
 
 /// What came with one event for one of several answers.
@@ -59,19 +64,27 @@ struct AnswerText {
   std::string piece;       ///< not empty
 };
 
-/// The same for a stream of several answers, each a choice of it by its index: throws as ChatAnswer::add(),
-/// and for a choice that there is no answer for. What the server counts is of all of them; the first has it.
-std::vector<AnswerText> addEvent(std::span<ChatAnswer> answers, std::string_view data);
-/// The same for several answers that were not streamed. Throws also where one is missing.
-void readWhole(std::span<ChatAnswer> answers, std::string_view body);
+/// Adds one event of a stream of answers, each a choice of it by its index. What the server counts is of all
+/// of them; the first has it. `name`: the event's, mostly empty. Keep-alives are skipped. Other words that
+/// are no JSON are kept in the first answer. Throws Failure for JSON that is damaged or no chat completion
+/// (or completion), for an error that the server reports in it, and for a choice without an answer.
+std::vector<AnswerText> addEvent(std::span<ChatAnswer> answers, std::string_view data,
+                                 std::string_view name = {});
+
+/// Why an answer that has ended is none: a refusal, reasoning alone, an end by an error or a filter, no text
+/// at all. `mayBeEmpty`: whether no text is an answer, too. Nothing: it is one.
+std::optional<Error> problemOf(const ChatAnswer& answer, bool mayBeEmpty = false);
+
+/// Whether an answer was ended by its limit of tokens, in the words of different servers.
+bool isTokenLimit(std::string_view finish);
 
 /// What the answer says of the cache, as servers of this kind say it.
 CachedTokens cachedOf(const ChatAnswer& answer, const ServerKindInfo& kind);
 CachedTokens cachedOf(const ChatAnswer& answer, CacheReporting reporting);
 
-/// The message of an error in the form of a protocol ({"error": {"message": …}}, {"error": "…"}, {"message":
-/// …},
-/// {"detail": …}), or the beginning of the text. On one line.
+/// The message of an error: the words in any of the forms that servers use ({"error": {"message": …}},
+/// {"error": "…"}, {"message": …}, {"detail": [{"loc": …, "msg": …}]}, a list of these), the title of a page,
+/// or the beginning of the text. On one line.
 std::string errorMessage(std::string_view body);
 
 }  // namespace spanscope::remote

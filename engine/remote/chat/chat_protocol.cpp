@@ -13,7 +13,8 @@ Outgoing chatOutgoing(const Sending& sending) {
   body["stream"] = true;
   body["stream_options"] = {{"include_usage", true}};
   if (sending.kind.sendsProgress) body["return_progress"] = true;
-  return {.body = body.dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace)};
+  return {.body = body.dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace),
+          .mayBeEmpty = request.maxTokens == 1};
 }
 
 }  // namespace

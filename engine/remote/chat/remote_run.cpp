@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "engine/remote/chat/remote_run.h"
 
-#include "engine/remote/http/event_stream.h"
+#include "engine/remote/chat/answer_reader.h"
+#include "engine/remote/http/shown_reply.h"
 
 #include <algorithm>
 #include <chrono>
@@ -19,6 +20,27 @@ double since(Clock::time_point begin) {
 
 std::string lastPart(const std::string& name) {
   return name.substr(name.find_last_of('/') + 1);
+}
+
+constexpr long kOk = 200;
+constexpr long kCreatedOk = 201;
+
+std::optional<std::int64_t> contextOf(const ServerFacts& facts, const std::string& name) {
+  const auto found = std::find_if(facts.models.begin(), facts.models.end(),
+                                  [&name](const ServedModel& model) { return model.name == name; });
+  return found == facts.models.end() ? std::nullopt : found->context;
+}
+
+Error statusProblem(const HttpReply& reply) {
+  const std::string said = errorMessage(reply.body);
+  std::string expected = "status 200";
+  if (!reply.redirect.empty())
+    expected = "the server's new address: it sends its clients to " + shownReply(reply.redirect);
+  if (reply.retryAfter) {
+    expected = "a server that is ready: it asks to wait for " + std::to_string(*reply.retryAfter) + " s";
+  }
+  return errorAt({}, "status " + std::to_string(reply.status) + (said.empty() ? "" : ": " + said),
+                 std::move(expected));
 }
 
 /// A request with the replies that its prompt needs.
@@ -53,9 +75,10 @@ class RemoteRunner {
         steps.push_back(answerHere(i, target, filled, result.error));
       } else {
         const std::string wanted = asked.server.model.empty() ? filled.model : asked.server.model;
-        const std::optional<std::string> model = servedName(asked.facts, wanted);
+        const std::optional<std::string> model = servedName(asked, filled.model);
         if (!model) {
-          result.error = Error{url(asked), filled.node, "the model \"" + wanted + "\"", names(asked)};
+          result.error = Error{url(asked), filled.node, "the model \"" + wanted + "\"",
+                               namesOr(asked.facts, "the name of a model that the server has")};
           break;
         }
         const exports::QueryCall* const call = asked.protocol->takesCalls ? callAt(i) : nullptr;
@@ -66,13 +89,19 @@ class RemoteRunner {
                                         .replies = replies,
                                         .model = *model,
                                         .kind = infoOf(asked.facts.kind),
-                                        .prompt = asked.prompt});
+                                        .prompt = asked.prompt,
+                                        .context = contextOf(asked.facts, *model)});
         } catch (const Failure& failure) {
           result.error = failure.error();
           if (result.error->place.empty()) result.error->place = filled.node;
           break;
         }
+        const bool hasLimit = filled.maxTokens.has_value();
         steps = ask(i, call == nullptr ? 1 : call->count, target, *model, std::move(*sent), result.error);
+        for (RemoteStep& step : steps) {
+          if (!hasLimit && step.brokenBy.empty() && isTokenLimit(step.answer.finish))
+            step.warning = "The server ended the answer at its own limit. Max tokens of the query raise it.";
+        }
       }
       bool isBroken = false;
       for (RemoteStep& step : steps) {
@@ -91,7 +120,7 @@ class RemoteRunner {
 
  private:
   static std::string url(const RemoteTarget& target) {
-    return rootOf(target.server.url) + target.protocol->path;
+    return addressOf(target.server.url, target.facts, target.protocol->path);
   }
 
   const exports::QueryCall* callAt(std::size_t request) const {
@@ -101,10 +130,9 @@ class RemoteRunner {
     return found == m_calls.end() ? nullptr : &*found;
   }
 
-  static std::string names(const RemoteTarget& target) {
-    std::string list;
-    for (const ServedModel& model : target.facts.models) list += (list.empty() ? "" : ", ") + model.name;
-    return list.empty() ? "a model that the server has" : "one of the server's: " + list;
+  static std::string namesOr(const ServerFacts& facts, const std::string& otherwise) {
+    const std::string names = modelNames(facts);
+    return names.empty() ? otherwise : "one of the server's: " + names;
   }
 
   RemoteStep answerHere(std::size_t index, std::size_t target, const exports::ChatRequest& request,
@@ -151,6 +179,7 @@ class RemoteRunner {
       m_watcher.sends(first + i, target, model, i == 0 ? sent.body.size() : 0);
     }
     std::vector<ChatAnswer> answers(count);
+    const bool mayBeEmpty = sent.mayBeEmpty;
     const Clock::time_point begin = Clock::now();
     const auto tell = [&](std::size_t index, const std::string& piece) {
       RemoteStep& step = steps[index];
@@ -158,50 +187,46 @@ class RemoteRunner {
       if (!step.timeToFirstToken) step.timeToFirstToken = step.timeToLastText;
       m_watcher.text(first + index, piece);
     };
-    EventStream stream([&](std::string_view data) {
-      const std::optional<PromptProgress> before = answers.front().progress;
-      const std::vector<AnswerText> came = addEvent(answers, data);
-      if (answers.front().progress != before) m_watcher.promptProgress(first, *answers.front().progress);
-      for (const AnswerText& text : came) tell(text.answer, text.piece);
-    });
-    std::string whole;
-    const auto isEnded = [](const ChatAnswer& answer) { return answer.isDone || !answer.finish.empty(); };
+    AnswerReader reader(
+        answers, asked.server.access.key,
+        [&, before = std::optional<PromptProgress>()](const std::vector<AnswerText>& came) mutable {
+          const std::optional<PromptProgress>& progress = answers.front().progress;
+          if (progress && progress != before) m_watcher.promptProgress(first, *progress);
+          before = progress;
+          for (const AnswerText& text : came) tell(text.answer, text.piece);
+        });
     std::string brokenBy;
+    const auto breakBy = [&](Error problem) {
+      if (problem.file.empty()) problem.file = address;
+      // What was sent must not come back in messages and traces.
+      for (std::string* text : {&problem.place, &problem.found, &problem.expected})
+        *text = withoutKey(*text, asked.server.access.key);
+      brokenBy = problem.message();
+      error = std::move(problem);
+    };
     try {
       const HttpReply reply = m_client.send({.url = address,
                                              .body = std::move(sent.body),
                                              .contentType = std::move(sent.contentType),
-                                             .query = std::move(sent.query)},
-                                            asked.server.access, m_stop, [&](std::string_view piece) {
-                                              sent.isStreamed ? stream.add(piece) : void(whole += piece);
-                                            });
+                                             .query = std::move(sent.query),
+                                             .patience = [&reader] { return reader.patience(); }},
+                                            asked.server.access, m_stop,
+                                            [&reader](std::string_view piece) { reader.add(piece); });
       if (reply.isStopped) {
         brokenBy = "a request to stop";
-      } else if (reply.status != 200) {
-        const std::string said = errorMessage(reply.body);
-        throw Failure({address,
-                       {},
-                       "status " + std::to_string(reply.status) + (said.empty() ? "" : ": " + said),
-                       "status 200"});
+      } else if (reply.status != kOk && reply.status != kCreatedOk) {
+        breakBy(statusProblem(reply));
       } else if (!reply.brokenBy.empty()) {
+        breakBy(errorAt({}, "an answer that breaks off: " + reply.brokenBy, "its end"));
         brokenBy = reply.brokenBy;
-        error = Error{address, {}, "an answer that breaks off: " + reply.brokenBy, "its end"};
-      } else if (sent.isStreamed) {
-        stream.end();
-        if (!std::all_of(answers.begin(), answers.end(), isEnded)) {
-          brokenBy = "the stream ended before the answer did";
-          error = Error{address, {}, brokenBy, "its end"};
-        }
       } else {
-        readWhole(answers, whole);
-        for (std::size_t i = 0; i < count; ++i) {
-          if (!answers[i].text.empty()) tell(i, answers[i].text);
+        reader.end();
+        for (std::size_t i = 0; i < count && brokenBy.empty(); ++i) {
+          if (std::optional<Error> problem = problemOf(answers[i], mayBeEmpty)) breakBy(std::move(*problem));
         }
       }
     } catch (const Failure& failure) {
-      error = failure.error();
-      if (error->file.empty()) error->file = address;
-      brokenBy = error->message();
+      breakBy(failure.error());
     }
     const CacheReporting reporting = asked.protocol->reporting(infoOf(asked.facts.kind));
     const std::string said = answers.front().model.empty() ? model : answers.front().model;
@@ -211,7 +236,8 @@ class RemoteRunner {
       step.seconds = since(begin);
       // Of several answers in one stream, those that came to their end are whole. A lone one is broken by
       // what came after its end, too.
-      if (count == 1 || !isEnded(step.answer)) step.brokenBy = brokenBy;
+      if (count == 1 || !step.answer.hasEnded() || problemOf(step.answer, mayBeEmpty))
+        step.brokenBy = brokenBy;
       step.cached = cachedOf(step.answer, reporting);
       step.answer.model = said;
     }
@@ -245,16 +271,35 @@ RemoteResult runRemotely(HttpClient& client, const std::vector<RemoteTarget>& ta
   return RemoteRunner(client, targets, watcher, calls, stop).run(requests, targetOf);
 }
 
-std::optional<std::string> servedName(const ServerFacts& facts, const std::string& wanted) {
+std::optional<std::string> servedName(const ServerFacts& facts, const std::string& wanted, bool isChosen) {
   if (!facts.listsModels && !wanted.empty()) return wanted;
   for (const ServedModel& model : facts.models) {
     if (model.name == wanted) return wanted;
   }
   for (const ServedModel& model : facts.models) {
-    if (!wanted.empty() && lastPart(model.name) == lastPart(wanted)) return model.name;
+    if (wanted.empty()) break;
+    // Ollama adds the tag.
+    if (lastPart(model.name) == lastPart(wanted) || model.name == wanted + ":latest") return model.name;
   }
-  if (facts.models.size() == 1) return facts.models.front().name;
+  const bool isFree = !isChosen || wanted.empty();
+  if (facts.models.size() == 1 && isFree) return facts.models.front().name;
   return std::nullopt;
+}
+
+std::optional<std::string> servedName(const RemoteTarget& target, const std::string& queryModel) {
+  const std::string& chosen = target.server.model;
+  if (chosen.empty()) return servedName(target.facts, queryModel);
+  const std::optional<std::string> served = servedName(target.facts, chosen, true);
+  return served || !target.server.isUnlisted ? served : chosen;
+}
+
+std::string modelNames(const ServerFacts& facts) {
+  constexpr std::size_t kMost = 10;
+  std::string names;
+  for (std::size_t i = 0; i < facts.models.size() && i < kMost; ++i)
+    names += (names.empty() ? "" : ", ") + shownReply(facts.models[i].name);
+  if (facts.models.size() > kMost) names += " and " + std::to_string(facts.models.size() - kMost) + " more";
+  return names;
 }
 
 }  // namespace spanscope::remote

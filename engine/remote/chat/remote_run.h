@@ -24,6 +24,7 @@ struct RemoteServer {
   std::string url;    ///< "http://gpu-3:8000", with or without /v1
   std::string model;  ///< the server's name for the model; empty: the one of each request
   HttpAccess access{};
+  bool isUnlisted = false;  ///< whether `model` is sent also where the server does not list it
 };
 
 /// A request that was sent.
@@ -40,6 +41,8 @@ struct RemoteStep {
   std::size_t counted = 1;
   /// Why the answer has no end: a break, a stop, an error. What came stands in `answer`. Empty: it has one.
   std::string brokenBy;
+  /// What a user must know of an answer that has an end; mostly empty.
+  std::string warning{};
 };
 
 /// Is told of an answer while it is made, on the thread that waits for it.
@@ -109,7 +112,15 @@ RemoteResult runRemotely(HttpClient& client, const std::vector<RemoteTarget>& ta
 
 /// The server's model for the name that a query has: the server's choice where it is empty; the same name;
 /// one whose last part is the same ("meta-llama/Llama-3.1-8B" for "Llama-3.1-8B"), or the only one that there
-/// is; the name itself where the server does not say which it has. Nothing: none of these.
-std::optional<std::string> servedName(const ServerFacts& facts, const std::string& wanted);
+/// is; the name itself where the server does not say which it has. `isChosen`: the name was chosen for this
+/// server, so that the only model of another name is none of it. Nothing: none of these.
+std::optional<std::string> servedName(const ServerFacts& facts, const std::string& wanted,
+                                      bool isChosen = false);
+
+/// The same for what a target is asked for; `queryModel`: the name that the query has.
+std::optional<std::string> servedName(const RemoteTarget& target, const std::string& queryModel);
+
+/// The names of a server's models for a message: "a, b and 298 more"; empty: it lists none.
+std::string modelNames(const ServerFacts& facts);
 
 }  // namespace spanscope::remote

@@ -39,7 +39,7 @@ trace::PlanMade planOf(const std::vector<exports::ChatRequest>& requests, const 
 
 trace::StepOutcome outcomeOf(const RemoteStep& step, bool isStopped) {
   if (!step.brokenBy.empty()) return isStopped ? trace::StepOutcome::Stopped : trace::StepOutcome::Failed;
-  return step.answer.finish == "length" ? trace::StepOutcome::TokenLimit : trace::StepOutcome::EndToken;
+  return isTokenLimit(step.answer.finish) ? trace::StepOutcome::TokenLimit : trace::StepOutcome::EndToken;
 }
 
 }  // namespace
@@ -63,7 +63,7 @@ void RemoteTrace::begin() {
     const RemoteTarget& target = m_targets[m_targetOf.empty() ? 0 : m_targetOf[i]];
     if (target.local) continue;
     const std::string& wanted = target.server.model.empty() ? m_requests[i].model : target.server.model;
-    const std::string model = servedName(target.facts, wanted).value_or(wanted);
+    const std::string model = servedName(target, m_requests[i].model).value_or(wanted);
     if (named.insert(model).second) models += (models.empty() ? "" : ", ") + model;
   }
   m_sink.send(
@@ -159,6 +159,8 @@ void RemoteTrace::stepEnds(const RemoteStep& step) {
                               .text = "The server counted " + counted(*step.answer.generatedTokens, "token") +
                                       " of " + counted(step.counted, "reply", "replies") + " together"});
   }
+  if (!step.warning.empty())
+    send(step.request, trace::MessageLogged{.severity = Severity::Warning, .text = step.warning});
   // Only what is wholly known becomes a step's metrics, which have no word for what is not.
   if (step.brokenBy.empty() && reported.isCachedKnown() && reported.promptTokens &&
       reported.generatedTokens) {

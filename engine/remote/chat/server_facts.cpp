@@ -30,31 +30,58 @@ std::optional<std::int64_t> sizeIn(const Json& object, const char* name) {
   return count.value_or(0) > 0 ? count : std::nullopt;
 }
 
+/// An address without slashes at its end and without the path of an endpoint.
+std::string withoutEndpoint(const std::string& url) {
+  std::string root = url;
+  const auto trim = [&root] {
+    while (root.ends_with('/')) root.pop_back();
+  };
+  trim();
+  for (const std::string_view path : {"/chat/completions", "/completions", "/query/execute", "/models"}) {
+    if (!root.ends_with(path)) continue;
+    root.erase(root.rfind(path));
+    break;
+  }
+  trim();
+  return root;
+}
+
 class Prober {
  public:
   Prober(HttpClient& client, const std::string& url, HttpAccess access, const std::stop_token& stop)
-      : m_client(client), m_root(rootOf(url)), m_access(std::move(access)), m_stop(stop) {
+      : m_client(client),
+        m_root(rootOf(url)),
+        m_isVersioned(withoutEndpoint(url).ends_with("/v1")),
+        m_access(std::move(access)),
+        m_stop(stop) {
     m_access.limits.firstByte = std::min<std::chrono::milliseconds>(m_access.limits.firstByte, kShortWait);
     m_access.limits.silence = std::min<std::chrono::milliseconds>(m_access.limits.silence, kShortWait);
     m_access.limits.whole = kShortWait;
   }
 
   ServerFacts ask() {
-    const HttpReply list = get("/v1/models");
+    HttpReply list = get("/v1/models");
     if (list.isStopped) return {};
-    m_facts.listsModels = list.status == 200;
-    if (m_facts.listsModels) {
-      readModels(list.body);
-      askKind();
+    bool isRead = readModels(list);
+    if (!isRead && !m_isVersioned && isNone(list)) {
+      // The address may be whole without "/v1".
+      m_facts.api.clear();
+      const HttpReply other = replyAt("/models");
+      isRead = readModels(other);
+      if (!isRead) m_facts.api = "/v1";
     }
-    askEndpoints();
-    if (m_facts.listsModels || m_stop.stop_requested()) return std::move(m_facts);
-    const bool isNone = list.status == 404 || list.status == 405;
-    if (!isNone || !(m_facts.takesQueries || m_facts.takesTexts || m_facts.takesChats)) {
-      const std::string said = errorMessage(list.body);
-      refuse("status " + std::to_string(list.status) + (said.empty() ? "" : ": " + said),
-             list.status == 401 || list.status == 403 ? "a key that it takes" : "status 200");
+    if (isRead) askKind();
+    m_facts.listsModels = isRead && !m_facts.models.empty();
+    askEndpoints(isRead);
+    const auto takesSomething = [this] {
+      return m_facts.takesQueries || m_facts.takesTexts || m_facts.takesChats;
+    };
+    if (!isRead && !m_isVersioned && isNone(list) && !takesSomething()) {
+      m_facts.api.clear();
+      askEndpoints(isRead);
     }
+    if (isRead || m_stop.stop_requested()) return std::move(m_facts);
+    if (!isNone(list) || !takesSomething()) refuseList(list);
     if (m_facts.takesQueries) m_facts.kind = ServerKind::Spnl;
     return std::move(m_facts);
   }
@@ -63,19 +90,51 @@ class Prober {
   /// What an endpoint says to no body at all.
   enum class Sounds { There, Missing, Unclear };
 
-  void readModels(const std::string& body) {
-    const Json json = Json::parse(body, nullptr, false);
-    if (json.is_discarded() || !json.is_object() || !json.contains("data") || !json["data"].is_array())
-      refuse(shownReply(body), "a list of models");
-    for (const Json& entry : json["data"]) {
-      const std::string name = textOf(entry, "id");
-      if (name.empty() || m_facts.models.size() >= kMostModels) continue;
-      m_facts.models.push_back({.name = name, .context = sizeIn(entry, "max_model_len")});
-    }
-    m_facts.kind = kindBy(json["data"].empty() ? std::string() : textOf(json["data"].front(), "owned_by"));
+  /// Whether there is nothing at the path of the list, or something else: that says nothing of the others.
+  static bool isNone(const HttpReply& list) {
+    return list.status == 404 || list.status == 405 || list.status == 200;
   }
 
-  void askEndpoints() {
+  [[noreturn]] void refuseList(const HttpReply& list) const {
+    const std::string said = errorMessage(list.body);
+    if (list.status == 200) refuse(said, "a list of models");
+    std::string expected = "status 200";
+    if (list.status == 401 || list.status == 403) expected = "a key that it takes";
+    if (!list.redirect.empty())
+      expected = "the server's new address: it sends its clients to " + shownReply(list.redirect);
+    refuse("status " + std::to_string(list.status) + (said.empty() ? "" : ": " + said), std::move(expected));
+  }
+
+  /// Reads a list of models in one of the forms that servers have for it: {"data": […]}, {"models": […]}, a
+  /// list; of objects or names. Returns whether it is one.
+  bool readModels(const HttpReply& reply) {
+    if (reply.status != 200) return false;
+    const Json json = Json::parse(reply.body, nullptr, false);
+    if (json.is_discarded()) return false;
+    const Json* list = json.is_array() ? &json : nullptr;
+    for (const char* const name : {"models", "data"}) {
+      if (!json.is_object()) break;
+      const auto found = json.find(name);
+      // Ollama without a model says null.
+      if (found != json.end() && (found->is_array() || found->is_null())) list = &*found;
+    }
+    if (list == nullptr) return false;
+    for (const Json& entry : *list) {
+      std::string name = entry.is_string() ? entry.get<std::string>() : textOf(entry, "id");
+      if (name.empty()) name = textOf(entry, "name");
+      if (name.empty() || m_facts.models.size() >= kMostModels) continue;
+      std::optional<std::int64_t> context;
+      for (const char* const field :
+           {"max_model_len", "context_length", "context_window", "max_context_length"}) {
+        if (!context) context = sizeIn(entry, field);
+      }
+      m_facts.models.push_back({.name = std::move(name), .context = context});
+    }
+    m_facts.kind = kindBy(list->empty() ? std::string() : textOf(list->front(), "owned_by"));
+    return true;
+  }
+
+  void askEndpoints(bool hasList) {
     m_access.limits.firstByte = std::min<std::chrono::milliseconds>(m_access.limits.firstByte, kEndpointWait);
     m_access.limits.silence = std::min<std::chrono::milliseconds>(m_access.limits.silence, kEndpointWait);
     m_access.limits.whole = kEndpointWait;
@@ -83,10 +142,10 @@ class Prober {
     // have.
     m_facts.takesQueries = soundOf("/v1/query/execute", "text/plain") == Sounds::There;
     // The servers that are known have both of the others.
-    if (m_facts.listsModels && m_facts.kind != ServerKind::OpenAi) return;
-    const auto has = [this](const char* path) {
+    if (hasList && m_facts.kind != ServerKind::OpenAi) return;
+    const auto has = [this, hasList](const char* path) {
       const Sounds sounds = soundOf(path, "application/json");
-      return m_facts.listsModels ? sounds != Sounds::Missing : sounds == Sounds::There;
+      return hasList ? sounds != Sounds::Missing : sounds == Sounds::There;
     };
     m_facts.takesChats = has("/v1/chat/completions");
     m_facts.takesTexts = has("/v1/completions");
@@ -97,7 +156,8 @@ class Prober {
     if (m_stop.stop_requested() || m_isSilent) return Sounds::Unclear;
     try {
       const HttpReply reply =
-          m_client.send({.url = m_root + path, .body = "", .contentType = contentType}, m_access, m_stop);
+          m_client.send({.url = addressOf(m_root, m_facts, path), .body = "", .contentType = contentType},
+                        m_access, m_stop);
       switch (reply.status) {
         case 400:
         case 422:
@@ -109,7 +169,9 @@ class Prober {
         case 500:
           // A handler that fell over its empty body is told from one that is not there by another method:
           // vLLM with the span patch names the method that it takes.
-          return get(path).status == 405 ? Sounds::There : Sounds::Unclear;
+          return m_client.send({.url = addressOf(m_root, m_facts, path)}, m_access, m_stop).status == 405
+                     ? Sounds::There
+                     : Sounds::Unclear;
         default:
           return Sounds::Unclear;
       }
@@ -121,6 +183,14 @@ class Prober {
   }
 
   HttpReply get(const std::string& path) { return m_client.send({.url = m_root + path}, m_access, m_stop); }
+  /// The same; an empty reply where the server says nothing.
+  HttpReply replyAt(const std::string& path) {
+    try {
+      return get(path);
+    } catch (const Failure&) {
+      return {};
+    }
+  }
   /// The object at a path; none: the server has none there.
   std::optional<Json> object(const std::string& path) {
     if (m_stop.stop_requested()) return std::nullopt;
@@ -135,7 +205,7 @@ class Prober {
     }
   }
   [[noreturn]] void refuse(std::string found, std::string expected) const {
-    throw Failure({m_root + "/v1/models", "answer", std::move(found), std::move(expected)});
+    throw Failure({m_root + "/v1/models", "answer", withoutKey(found, m_access.key), std::move(expected)});
   }
 
   static ServerKind kindBy(const std::string& owner) {
@@ -244,6 +314,7 @@ class Prober {
 
   HttpClient& m_client;
   std::string m_root;
+  bool m_isVersioned;  ///< whether the address as it was given ends with "/v1"
   HttpAccess m_access;
   const std::stop_token& m_stop;
   ServerFacts m_facts;
@@ -274,14 +345,15 @@ std::string metricLabel(const std::string& metrics, const std::string& metric, c
 }
 
 std::string rootOf(const std::string& url) {
-  std::string root = url;
-  const auto trim = [&root] {
-    while (root.ends_with('/')) root.pop_back();
-  };
-  trim();
-  if (root.ends_with("/v1")) root.resize(root.size() - 3);
-  trim();
+  std::string root = withoutEndpoint(url);
+  if (root.ends_with("/v1")) root.erase(root.rfind("/v1"));
+  while (root.ends_with('/')) root.pop_back();
   return root;
+}
+
+std::string addressOf(const std::string& url, const ServerFacts& facts, std::string_view path) {
+  constexpr std::string_view kVersion = "/v1";
+  return rootOf(url) + facts.api + std::string(path.substr(kVersion.size()));
 }
 
 ServerFacts askServer(HttpClient& client, const std::string& url, const HttpAccess& access,

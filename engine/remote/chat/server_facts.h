@@ -9,6 +9,7 @@
 #include <optional>
 #include <stop_token>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace spanscope::remote {
@@ -38,20 +39,26 @@ struct ServerFacts {
   bool listsModels = true;   ///< none of `models` means nothing otherwise
   bool takesChats = true;    ///< /v1/chat/completions
   bool takesTexts = true;    ///< /v1/completions
+  /// Between the address and the paths: "/v1"; empty for servers whose address holds another version
+  /// ("/v1beta/openai", "/api/v3").
+  std::string api = "/v1";
 };
 
-/// The address under which a server's paths lie: without slashes at its end and without "/v1", which people
-/// give with it.
+/// The address under which a server's paths lie: without slashes at its end and without "/v1" and the path of
+/// an endpoint, which people give with it.
 std::string rootOf(const std::string& url);
+
+/// The address of an endpoint. `path`: as most servers have it, "/v1/chat/completions".
+std::string addressOf(const std::string& url, const ServerFacts& facts, std::string_view path);
 
 /// Value of a label in a line of Prometheus figures ("block_size" of vllm:cache_config_info); empty: there is
 /// no such line or label.
 std::string metricLabel(const std::string& metrics, const std::string& metric, const std::string& label);
 
-/// Asks GET /v1/models, and by what is said there the paths of the kind of server that it seems to be; then
-/// SPNL's endpoint, and of a server of no known kind the others, by sending them nothing, which none of them
-/// computes. Throws Failure as HttpClient::send() does, and where /v1/models is no list of models; a server
-/// without that path must have one of the endpoints.
+/// Asks GET /v1/models (and /models, unless the address has "/v1"), and by what is said there the paths of
+/// the kind of server that it seems to be; then SPNL's endpoint, and of a server of no known kind the others,
+/// by sending them nothing, which none of them computes. Throws Failure as HttpClient::send() does, and where
+/// the server refuses to list its models. A server without a list of models must have one of the endpoints.
 ServerFacts askServer(HttpClient& client, const std::string& url, const HttpAccess& access,
                       const std::stop_token& stop = {});
 

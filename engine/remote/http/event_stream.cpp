@@ -40,22 +40,30 @@ void EventStream::takeLine() {
     return;
   }
   const std::size_t colon = line.find(':');
-  if (line.substr(0, colon) == "data") {
-    std::string_view value = colon == std::string_view::npos ? std::string_view() : line.substr(colon + 1);
-    if (value.starts_with(' ')) value.remove_prefix(1);
+  const std::string_view field = line.substr(0, colon);
+  std::string_view value = colon == std::string_view::npos ? std::string_view() : line.substr(colon + 1);
+  if (value.starts_with(' ')) value.remove_prefix(1);
+  if (field == "data") {
+    if (m_hasData && m_hooks.isWhole && m_hooks.isWhole(m_data)) dispatch();
     if (m_hasData) m_data += '\n';
     m_data += value;
     m_hasData = true;
+  } else if (field == "event") {
+    m_name = value;
+  } else if (!field.empty() && field != "id" && field != "retry" && m_hooks.stray) {
+    m_hooks.stray(line);
   }
   m_line.clear();
 }
 
 void EventStream::dispatch() {
-  if (!m_hasData) return;
-  std::string data;
-  data.swap(m_data);
-  m_hasData = false;
-  m_receive(data);
+  if (m_hasData) {
+    std::string data;
+    data.swap(m_data);
+    m_hasData = false;
+    m_receive(data);
+  }
+  m_name.clear();
 }
 
 }  // namespace spanscope::remote

@@ -6,31 +6,47 @@
 #include <functional>
 #include <string>
 #include <string_view>
+#include <utility>
 
 namespace spanscope::remote {
 
 /// Takes the data of one event, its lines joined by '\n'.
 using EventReceiver = std::function<void(std::string_view data)>;
 
-/// Other fields than `data` and comments are passed over. Lines end with LF, CR LF or CR.
+/// What servers send that the standard does not have.
+struct EventHooks {
+  /// Whether the data so far are an event of their own, which a further line of data does not belong to: some
+  /// servers divide events by one line break. Null: they never are.
+  std::function<bool(std::string_view data)> isWhole{};
+  /// Takes lines that are neither a comment nor a field of the standard. Null: they are skipped.
+  std::function<void(std::string_view line)> stray{};
+};
+
+/// Of the fields, `data` and `event` count. Comments are skipped. Lines end with LF, CR LF or CR.
 class EventStream {
  public:
   /// Most bytes of the data of an event.
   static constexpr std::size_t kMostBytes = std::size_t{16} << 20U;
 
-  explicit EventStream(EventReceiver receive) : m_receive(std::move(receive)) {}
+  explicit EventStream(EventReceiver receive, EventHooks hooks = {})
+      : m_receive(std::move(receive)), m_hooks(std::move(hooks)) {}
 
   /// Throws Failure if an event is too large; nothing may be added after that.
   void add(std::string_view piece);
   /// The stream has ended. An event that no empty line ended counts as one: servers leave it out.
   void end();
 
+  /// The `event` field of the event that is being received; mostly empty.
+  const std::string& name() const { return m_name; }
+
  private:
   void takeLine();
   void dispatch();
 
   EventReceiver m_receive;
+  EventHooks m_hooks;
   std::string m_line;
+  std::string m_name;
   std::string m_data;
   bool m_hasData = false;
   bool m_wasReturn = false;  ///< a CR ended the last line: a LF that follows belongs to it

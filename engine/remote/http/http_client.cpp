@@ -2,6 +2,7 @@
 #include "engine/remote/http/http_client.h"
 
 #include "engine/base/error.h"
+#include "engine/remote/http/shown_reply.h"
 #include "engine/remote/server_address.h"
 
 #include <curl/curl.h>
@@ -38,7 +39,16 @@ struct Exchange {
   bool isTooLarge = false;
   std::exception_ptr thrown{};
   Clock::time_point last{};  ///< when something came; at first, when the request began
+  const HttpRequest* request = nullptr;
+  std::optional<Clock::time_point> ends{};  ///< when the rest is given up; none: all of it is wanted
 };
+
+/// NestJS and others answer so to every POST.
+constexpr long kCreated = 201;
+
+bool isGood(long status) {
+  return status == 200 || status == kCreated;
+}
 
 std::size_t takeBytes(char* bytes, std::size_t size, std::size_t count, void* target) {
   auto& exchange = *static_cast<Exchange*>(target);
@@ -50,12 +60,17 @@ std::size_t takeBytes(char* bytes, std::size_t size, std::size_t count, void* ta
   }
   exchange.bytes += length;
   curl_easy_getinfo(exchange.easy, CURLINFO_RESPONSE_CODE, &exchange.reply.status);
-  if (exchange.reply.status != 200 || !*exchange.receive) {
+  if (!isGood(exchange.reply.status) || !*exchange.receive) {
     exchange.reply.body.append(bytes, length);
     return length;
   }
   try {
     (*exchange.receive)(std::string_view(bytes, length));
+    if (exchange.request->patience) {
+      const std::optional<std::chrono::milliseconds> patience = exchange.request->patience();
+      const Clock::time_point end = exchange.last + patience.value_or(std::chrono::milliseconds(0));
+      if (patience && (!exchange.ends || end < *exchange.ends)) exchange.ends = end;
+    }
   } catch (...) {
     exchange.thrown = std::current_exception();
     return 0;
@@ -113,9 +128,15 @@ struct HttpClient::Connection {
       while (const CURLMsg* message = curl_multi_info_read(multi.get(), &left)) {
         if (message->msg == CURLMSG_DONE) return message->data.result;
       }
+      std::chrono::milliseconds wait = kPoll;
+      if (exchange.ends) {
+        const Clock::duration remaining = *exchange.ends - Clock::now();
+        if (remaining <= Clock::duration::zero()) return CURLE_OK;
+        wait = std::min(wait, std::chrono::ceil<std::chrono::milliseconds>(remaining));
+      }
       problem = overdue(exchange, limits, begin);
       if (problem) return std::nullopt;
-      curl_multi_poll(multi.get(), nullptr, 0, static_cast<int>(kPoll.count()), nullptr);
+      curl_multi_poll(multi.get(), nullptr, 0, static_cast<int>(wait.count()), nullptr);
     }
     return std::nullopt;
   }
@@ -132,6 +153,8 @@ HttpReply HttpClient::send(const HttpRequest& request, const HttpAccess& access,
   const auto address = readServerAddress(request.url);
   if (const auto* problem = std::get_if<Error>(&address))
     throw Failure({"server", problem->place, problem->found, problem->expected});
+  if (const auto problem = problemOfKey(access.key))
+    refuse(problem->place, problem->found, problem->expected);
   CURL* const easy = m_connection->easy.get();
   if (easy == nullptr || m_connection->multi == nullptr) refuse({}, "no memory for a connection", "some");
 
@@ -141,6 +164,7 @@ HttpReply HttpClient::send(const HttpRequest& request, const HttpAccess& access,
   if (!access.key.empty()) lines = curl_slist_append(lines, ("Authorization: Bearer " + access.key).c_str());
   const std::unique_ptr<curl_slist, FreeList> headers(lines);
   Exchange exchange{.easy = easy, .receive = &receive, .mostBytes = access.limits.bytes};
+  exchange.request = &request;
   curl_easy_reset(easy);
   const std::string whole = request.url + (request.query.empty() ? "" : "?" + request.query);
   curl_easy_setopt(easy, CURLOPT_URL, whole.c_str());
@@ -171,7 +195,9 @@ HttpReply HttpClient::send(const HttpRequest& request, const HttpAccess& access,
     reply.isStopped = true;
     return reply;
   }
-  const bool hasBegun = exchange.bytes > 0 && reply.status == 200 && receive;
+  // What breaks after the end of what is wanted breaks nothing.
+  if (exchange.ends && !exchange.isTooLarge) return reply;
+  const bool hasBegun = exchange.bytes > 0 && isGood(reply.status) && receive;
   if (exchange.isTooLarge || (code && *code == CURLE_FILESIZE_EXCEEDED))
     refuse("reply", "more than " + std::to_string(access.limits.bytes) + " bytes", "a smaller one");
   if (overdue) {
@@ -185,6 +211,14 @@ HttpReply HttpClient::send(const HttpRequest& request, const HttpAccess& access,
     return reply;
   }
   curl_easy_getinfo(easy, CURLINFO_RESPONSE_CODE, &reply.status);
+  // A server that repeats the key in an error must not bring it into messages and traces.
+  if (!isGood(reply.status)) reply.body = withoutKey(reply.body, access.key);
+  char* redirect = nullptr;
+  curl_easy_getinfo(easy, CURLINFO_REDIRECT_URL, &redirect);
+  if (redirect != nullptr) reply.redirect = withoutKey(redirect, access.key);
+  curl_off_t wait = 0;
+  curl_easy_getinfo(easy, CURLINFO_RETRY_AFTER, &wait);
+  if (wait > 0) reply.retryAfter = static_cast<std::int64_t>(wait);
   return reply;
 }
 

@@ -5,6 +5,7 @@
 
 #include <chrono>
 #include <cstddef>
+#include <cstdint>
 #include <functional>
 #include <memory>
 #include <optional>
@@ -42,17 +43,22 @@ struct HttpRequest {
   std::optional<std::string> body{};  ///< sent by POST; none: GET
   std::string contentType = "application/json";
   std::string query{};  ///< what follows the address and a '?': "stream=true"; empty: nothing does
+  /// How much longer the rest of a reply may take, since what is wanted of it has come; nothing: it has not.
+  /// The reply is whole then, however it ends. Null: the reply is wanted to its end.
+  std::function<std::optional<std::chrono::milliseconds>()> patience{};
 };
 
 struct HttpReply {
   long status = 0;
-  std::string body;  ///< of an answer with another status than 200, or if nobody receives it
+  std::string body;        ///< of an answer with another status than 200 and 201, or if nobody receives it
+  std::string redirect{};  ///< where a status 3xx sends the client; mostly empty
+  std::optional<std::int64_t> retryAfter{};  ///< seconds that the server asks to wait
   bool isStopped = false;
   /// Why the answer ended before its end; the pieces that came were received. Empty: it did not.
   std::string brokenBy;
 };
 
-/// Takes pieces of an answer with status 200 as they come, unpacked.
+/// Takes pieces of an answer with status 200 or 201 as they come, unpacked.
 using HttpReceiver = std::function<void(std::string_view piece)>;
 
 /// Only http and https; no redirects are followed, so that a key goes nowhere else; requests to this machine
@@ -65,9 +71,10 @@ class HttpClient {
   HttpClient(const HttpClient&) = delete;
   HttpClient& operator=(const HttpClient&) = delete;
 
-  /// Throws Failure with the address as its file: for an address that is none (server_address.h), if no
-  /// connection comes about, nothing comes in time or too much comes. Once a piece was received, a break is
-  /// no failure (HttpReply::brokenBy). A stop closes the connection at once; what the receiver throws too.
+  /// Throws Failure with the address as its file: for an address that is none (server_address.h), for a key
+  /// that cannot be sent, if no connection comes about, nothing comes in time or too much comes. Once a piece
+  /// was received, a break is no failure (HttpReply::brokenBy). A stop closes the connection at once; what
+  /// the receiver throws too.
   HttpReply send(const HttpRequest& request, const HttpAccess& access, const std::stop_token& stop = {},
                  const HttpReceiver& receive = {});
 

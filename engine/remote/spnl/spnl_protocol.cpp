@@ -17,7 +17,7 @@ Outgoing spnlOutgoing(const Sending& sending) {
   return {.body = query::writeCanonical(body),
           .query = isStreamed ? "stream=true&include_usage=true" : "stream=false",
           .contentType = "text/plain",
-          .isStreamed = isStreamed};
+          .mayBeEmpty = !isStreamed};
 }
 
 /// vLLM with the span patch counts nothing.

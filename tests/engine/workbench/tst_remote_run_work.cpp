@@ -247,8 +247,8 @@ class TestRemoteRunWork : public QObject {
     QTest::addColumn<bool>("takesChats");
     QTest::addColumn<QString>("path");
     QTest::addColumn<QString>("said");
-    QTest::newRow("by itself") << "" << true << "/v1/chat/completions"
-                               << "chat completions";
+    QTest::newRow("by itself") << "" << true << "/v1/query/execute"
+                               << "SPNL's query endpoint";
     QTest::newRow("by itself, without chats") << "" << false << "/v1/query/execute"
                                               << "SPNL's query endpoint";
     QTest::newRow("chat") << "chat" << true << "/v1/chat/completions"

@@ -10,6 +10,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include <chrono>
 #include <mutex>
 #include <string>
 #include <vector>
@@ -165,10 +166,15 @@ class TestRemoteRun : public QObject {
                                 "\n\n"),
         false, "Lis", "no memory");
     row("garbage", streamed("data: \xff\xfe\n\n"), false, "", "chat completion in JSON");
-    row("a page", streamed("<html>busy</html>"), false, "", "ended before the answer did");
+    row("a page", streamed("<html>busy</html>"), false, "", "busy");
     row("refused", remote::test::http(400, R"({"error":{"message":"too long","type":"x"}})"), false, "",
         "status 400: too long");
-    row("nothing", streamed(""), false, "", "ended before the answer did");
+    row("nothing", streamed(""), false, "", "empty body");
+    row("words", streamed("Internal Server Error"), false, "", "Internal Server Error");
+    // No two slashes: moc takes them for a comment.
+    row("a redirect", "HTTP/1.1 308 X\r\nLocation: https:/\x2Fnew.example/v1\r\nContent-Length: 0\r\n\r\n",
+        false, "", "new.example/v1");
+    row("a wait", "HTTP/1.1 429 X\r\nRetry-After: 17\r\nContent-Length: 4\r\n\r\nslow", false, "", "17 s");
   }
   void breaks() {
     QFETCH(QByteArray, answer);
@@ -186,6 +192,75 @@ class TestRemoteRun : public QObject {
     QVERIFY2(found.contains(said), qPrintable(found));
     QVERIFY(found.contains(QStringLiteral("/v1/chat/completions")));
     QCOMPARE(server.requests(), 1);
+  }
+
+  /// After "[DONE]" nobody waits for the connection to close.
+  void theEndOfTheStreamIsTheEnd() {
+    const QByteArray head = "HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\n\r\n";
+    for (const QByteArray& late : {QByteArray(), chunk("LATE")}) {
+      Server server(head + chunk("Lis") + kEnd + late, Server::After::Hold);
+      Watcher watcher;
+      remote::HttpClient client;
+      remote::RemoteServer there = hastyServer(server.address());
+      there.access.limits.silence = std::chrono::minutes(5);
+      const auto requests = requestsOf(R"({"g":{"model":"m","input":{"user":"Hi"}}})");
+      const RemoteResult result = remote::runRemotely(
+          client, {{.name = "here", .server = there, .facts = kFacts}}, {}, requests, watcher);
+      QVERIFY(!result.error && !result.isStopped);
+      QCOMPARE(result.steps[0].answer.text, std::string("Lis"));
+      QVERIFY(result.steps[0].brokenBy.empty());
+      QVERIFY(result.steps[0].seconds < 60);
+    }
+  }
+
+  /// What a server says with the key in it comes to nobody.
+  void keysStayOutOfErrors_data() {
+    QTest::addColumn<QByteArray>("answer");
+    const QByteArray words = "bad key sk-very-secret, " + QByteArray(190, 'x') + " sk-very-secret";
+    QByteArray error = R"({"error":{"message":"WORDS"}})";
+    error.replace("WORDS", words);
+    QTest::newRow("status") << remote::test::http(401, error);
+    QTest::newRow("event") << streamed("data: " + error + "\n\n");
+    QTest::newRow("words") << streamed(words);
+    QTest::newRow("object") << remote::test::http(200, error);
+    QTest::newRow("page") << streamed("<html><title>" + words + "</title></html>");
+    QByteArray refusal =
+        R"(data: {"choices":[{"index":0,"delta":{"refusal":"WORDS"},"finish_reason":"stop"}]})";
+    QTest::newRow("refusal") << streamed(refusal.replace("WORDS", words) + "\n\ndata: [DONE]\n\n");
+  }
+  void keysStayOutOfErrors() {
+    QFETCH(QByteArray, answer);
+    Server server(answer);
+    Watcher watcher;
+    remote::HttpClient client;
+    remote::RemoteServer there = hastyServer(server.address());
+    there.access.key = "sk-very-secret";
+    const RemoteResult result = remote::runRemotely(
+        client, {{.name = "here", .server = there, .facts = kFacts}}, {}, requestsOf(kJudge), watcher);
+    QVERIFY(result.error.has_value());
+    for (const std::string& said : {result.error->message(), result.steps[0].brokenBy}) {
+      QVERIFY2(said.find("bad key") != std::string::npos, said.c_str());
+      QVERIFY2(said.find("sk-very") == std::string::npos, said.c_str());
+    }
+  }
+
+  /// An answer that the server cut at a limit of its own is a whole one, and the user is warned.
+  void limitsOfTheServerAreSaid() {
+    Server server(streamed(chunk("Lis") +
+                           R"(data: {"choices":[{"index":0,"delta":{},"finish_reason":"length"}]})"
+                           "\n\ndata: [DONE]\n\n"));
+    Watcher watcher;
+    remote::HttpClient client;
+    for (const bool hasLimit : {false, true}) {
+      const auto requests =
+          requestsOf(hasLimit ? R"({"g":{"model":"m","max_tokens":7,"input":{"user":"Hi"}}})"
+                              : R"({"g":{"model":"m","input":{"user":"Hi"}}})");
+      const RemoteResult result = remote::runRemotely(
+          client, {{.name = "here", .server = hastyServer(server.address()), .facts = kFacts}}, {}, requests,
+          watcher);
+      QVERIFY(!result.error);
+      QCOMPARE(result.steps[0].warning.empty(), hasLimit);
+    }
   }
 
   void aStopIsNoError() {
@@ -231,6 +306,23 @@ class TestRemoteRun : public QObject {
     QCOMPARE(bodyOf(second)["model"].get<std::string>(), std::string("org/m"));
     QVERIFY(bodyOf(first).contains("return_progress") && !bodyOf(second).contains("return_progress"));
     QCOMPARE(bodyOf(second)["messages"][0]["content"].get<std::string>(), std::string("Lisbon"));
+  }
+
+  /// The only model of a server is not the one that was chosen for it by another name.
+  void aChosenModelIsNoOther() {
+    Server server(streamed(chunk("x") + kEnd));
+    for (const bool isUnlisted : {false, true}) {
+      Watcher watcher;
+      remote::HttpClient client;
+      remote::RemoteServer there = hastyServer(server.address());
+      there.model = "nope";
+      there.isUnlisted = isUnlisted;
+      const RemoteResult result = remote::runRemotely(
+          client, {{.name = "here", .server = there, .facts = kFacts}}, {}, requestsOf(kJudge), watcher);
+      QCOMPARE(result.error.has_value(), !isUnlisted);
+      QCOMPARE(server.requests(), isUnlisted ? 2 : 0);
+    }
+    QCOMPARE(bodyOf(server.request())["model"].get<std::string>(), std::string("nope"));
   }
 
   void aModelThatIsNotThereIsSaid() {

@@ -181,9 +181,9 @@ class TestServerFacts : public QObject {
     const auto row = [](const char* name, int queries, int chats, int texts, bool lists, const char* taken) {
       QTest::newRow(name) << queries << chats << texts << lists << QString(taken);
     };
-    row("all", 400, 400, 400, true, "chat spnl completions");
+    row("all", 400, 400, 400, true, "spnl chat completions");
     row("no spans", 404, 422, 422, true, "chat completions");
-    row("one that falls over nothing", 500, 400, 400, true, "chat spnl completions");
+    row("one that falls over nothing", 500, 400, 400, true, "spnl chat completions");
     row("unclear about chats", 404, 403, 500, true, "chat completions");
     row("texts alone", 404, 404, 400, true, "completions");
     row("queries alone", 400, 404, 404, false, "spnl");
@@ -259,8 +259,87 @@ class TestServerFacts : public QObject {
     }
   }
 
+  /// Lists of models in the forms that servers have for them.
+  void lists_data() {
+    QTest::addColumn<QByteArray>("list");
+    QTest::addColumn<QStringList>("names");
+    const auto row = [](const char* name, const char* list, const QStringList& names) {
+      QTest::newRow(name) << QByteArray(list) << names;
+    };
+    row("a list alone", R"([{"id":"m","context_length":4096}])", {"m"});
+    row("null", R"({"object":"list","data":null})", {});
+    row("nothing", R"({"data":[]})", {});
+    row("another field", R"({"models":[{"name":"m","model":"m"}]})", {"m"});
+    row("names alone", R"({"data":["m","n"]})", {"m", "n"});
+    row("no id", R"({"data":[{"name":"m"}]})", {"m"});
+    row("a page", "<!doctype html><title>Open WebUI</title>", {});
+    row("an empty body", "", {});
+  }
+  void lists() {
+    QFETCH(QByteArray, list);
+    QFETCH(QStringList, names);
+    Server server([list](const QByteArray& request) {
+      if (request.startsWith("GET /v1/models ")) return http(200, list);
+      if (request.startsWith("POST /v1/chat/completions ")) return http(400, R"({"error":"no body"})");
+      return http(404, R"({"detail":"Not Found"})");
+    });
+    remote::HttpClient client;
+    const remote::ServerFacts facts = remote::askServer(client, server.address(), {});
+    QStringList found;
+    for (const remote::ServedModel& model : facts.models) found += QString::fromStdString(model.name);
+    QCOMPARE(found, names);
+    QCOMPARE(facts.listsModels, !names.isEmpty());
+    QVERIFY(facts.takesChats && facts.kind == remote::ServerKind::OpenAi);
+    QCOMPARE(remote::servedName(facts, "m").value_or(""), std::string("m"));
+  }
+
+  /// Addresses that hold another version than "/v1" are whole.
+  void wholeAddresses_data() {
+    QTest::addColumn<QByteArray>("base");
+    QTest::addColumn<bool>("hasList");
+    QTest::newRow("Google's") << QByteArray("/v1beta/openai") << true;
+    QTest::newRow("a version of its own") << QByteArray("/api/v3") << true;
+    QTest::newRow("without a list") << QByteArray("/inference") << false;
+  }
+  void wholeAddresses() {
+    QFETCH(QByteArray, base);
+    QFETCH(bool, hasList);
+    Server server([base, hasList](const QByteArray& request) {
+      if (hasList && request.startsWith("GET " + base + "/models "))
+        return http(200, R"({"data":[{"id":"m"}]})");
+      if (request.startsWith("POST " + base + "/chat/completions "))
+        return http(400, R"({"error":"no body"})");
+      return http(404, R"({"error":{"message":"Not Found"}})");
+    });
+    const std::string url = remote::rootOf(server.address()) + base.toStdString();
+    remote::HttpClient client;
+    for (const std::string& given : {url, url + "/", url + "/chat/completions"}) {
+      const remote::ServerFacts facts = remote::askServer(client, given, {});
+      QVERIFY(facts.takesChats && !facts.takesTexts);
+      QCOMPARE(remote::addressOf(given, facts, "/v1/chat/completions"), url + "/chat/completions");
+    }
+  }
+
+  /// The key that was sent is in no error, also where the server repeats it.
+  void keysStayOutOfErrors() {
+    const std::string key = "sk-very/secret";
+    for (const int status : {401, 200}) {
+      Server server(http(status, R"({"error":{"message":"no such key: sk-very\/secret, sk-very/secret"}})"));
+      remote::HttpClient client;
+      try {
+        remote::askServer(client, server.address(), {.key = key});
+        QFAIL("it was taken");
+      } catch (const Failure& failure) {
+        const std::string what = failure.what();
+        QVERIFY2(what.find("no such key") != std::string::npos, what.c_str());
+        QVERIFY2(what.find("secret") == std::string::npos, what.c_str());
+      }
+    }
+  }
+
   void addressesAreCutBack() {
-    for (const char* url : {"http://a:1", "http://a:1/", "http://a:1/v1", "http://a:1/v1/"})
+    for (const char* url : {"http://a:1", "http://a:1/", "http://a:1/v1", "http://a:1/v1/",
+                            "http://a:1/v1/chat/completions", "http://a:1/v1/models/"})
       QCOMPARE(remote::rootOf(url), std::string("http://a:1"));
     QCOMPARE(remote::rootOf("http://a/api/v1"), std::string("http://a/api"));
   }
@@ -274,6 +353,18 @@ class TestServerFacts : public QObject {
     QVERIFY(!remote::servedName(two, ""));
     const remote::ServerFacts one{.version = {}, .models = {{"b", {}}}, .slots = {}};
     QCOMPARE(remote::servedName(one, "c").value_or(""), std::string("b"));
+    // A name that was chosen for the server is no other model's.
+    QVERIFY(!remote::servedName(one, "c", true));
+    QCOMPARE(remote::servedName(one, "b", true).value_or(""), std::string("b"));
+    QCOMPARE(remote::servedName(one, "org/b", true).value_or(""), std::string("b"));
+    const remote::ServerFacts tagged{.version = {}, .models = {{"b:latest", {}}, {"c:1", {}}}, .slots = {}};
+    QCOMPARE(remote::servedName(tagged, "b", true).value_or(""), std::string("b:latest"));
+    remote::RemoteTarget target{.name = "there", .server = {}, .facts = one};
+    QCOMPARE(remote::servedName(target, "c").value_or(""), std::string("b"));
+    target.server.model = "c";
+    QVERIFY(!remote::servedName(target, "b"));
+    target.server.isUnlisted = true;
+    QCOMPARE(remote::servedName(target, "b").value_or(""), std::string("c"));
   }
 };
 

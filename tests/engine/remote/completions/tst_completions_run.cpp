@@ -95,6 +95,43 @@ class TestCompletionsRun : public QObject {
              std::string("text completions, under the template chatml, as text"));
   }
 
+  /// Without a limit of the query, an answer gets what fits the context: servers end it after 16 tokens.
+  void withoutALimitItGetsTheContext() {
+    const std::string directory = SPANSCOPE_SOURCE_DIR "/resources/models/spanlet";
+    const checkpoint::Checkpoint checkpoint(directory);
+    const text::ChatTemplate& chat = text::findChatTemplate(checkpoint);
+    std::shared_ptr<const text::Tokenizer> tokenizer = text::loadTokenizer(checkpoint);
+    const auto requests = chatsOf(R"({"g":{"model":"m","input":{"user":"Where?"}}})");
+    const auto tokens =
+        std::get<std::vector<TokenId>>(remote::tokenPrompt(chat, tokenizer)(requests.front().messages))
+            .size();
+    const auto sentTo = [&](remote::PromptWriter prompt, remote::ServerKind kind,
+                            std::optional<std::int64_t> context) {
+      const remote::Protocol& protocol = *remote::findProtocol("completions");
+      const std::vector<std::string> replies;
+      const std::string model = "m";
+      return Json::parse(protocol
+                             .write({.request = requests.front(),
+                                     .replies = replies,
+                                     .model = model,
+                                     .kind = remote::infoOf(kind),
+                                     .prompt = prompt,
+                                     .context = context})
+                             .body);
+    };
+    using remote::ServerKind;
+    const remote::PromptWriter asTokens = remote::tokenPrompt(chat, tokenizer);
+    const remote::PromptWriter asText = remote::textPrompt(chat);
+    const Json exact = sentTo(asTokens, ServerKind::Vllm, 4096);
+    QCOMPARE(exact["max_tokens"].get<std::size_t>(), 4096 - tokens);
+    // How many tokens a text has is not known here: the limit fits whatever they are.
+    const Json bounded = sentTo(asText, ServerKind::OpenAi, 4096);
+    QVERIFY(bounded["max_tokens"].get<std::size_t>() + tokens <= 4096);
+    QVERIFY(bounded["max_tokens"].get<std::size_t>() > 3000);
+    QVERIFY(sentTo(asText, ServerKind::Vllm, 10).at("max_tokens").is_null());
+    QVERIFY(!sentTo(asText, ServerKind::OpenAi, std::nullopt).contains("max_tokens"));
+  }
+
   void aRoleThatTheTemplateLacksIsSaid() {
     text::ChatTemplate chat = text::chatTemplateNamed("chatml");
     chat.turns[static_cast<std::size_t>(query::Role::System)].reset();

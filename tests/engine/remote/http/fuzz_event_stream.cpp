@@ -3,6 +3,7 @@
 // words or adds to answers. The first byte says how they are cut, the second how many answers are expected.
 #include "engine/base/error.h"
 #include "engine/base/utf8.h"
+#include "engine/remote/chat/answer_reader.h"
 #include "engine/remote/chat/chat_answer.h"
 #include "engine/remote/http/event_stream.h"
 
@@ -10,8 +11,10 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstdlib>
+#include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 using namespace spanscope;
@@ -69,8 +72,22 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   }
   // An event that is refused may have been taken in part.
   for (std::size_t i = 0; i < answers.size(); ++i) mustBe(!isAllTaken || answers[i].text == texts[i]);
-  std::vector<ChatAnswer> whole(answers.size());
-  if (takenOrRefused([&] { readWhole(whole, bytes); })) mustBe(whole.front().isDone || whole.size() > 1);
+  for (const ChatAnswer& answer : answers) {
+    mustBe(isValidUtf8(answer.text));
+    if (const std::optional<Error> problem = problemOf(answer)) mustBe(isValidUtf8(problem->message()));
+  }
+  // A whole body comes to the same however it is cut.
+  const auto bodyOf = [&](std::size_t step) {
+    std::vector<ChatAnswer> read(answers.size());
+    const bool isRead = takenOrRefused([&] {
+      AnswerReader reader(read, "secret-key", [](const std::vector<AnswerText>&) {});
+      for (std::size_t i = 0; i < bytes.size(); i += step) reader.add(bytes.substr(i, step));
+      reader.end();
+      for (const ChatAnswer& answer : read) mustBe(answer.hasEnded());
+    });
+    return std::pair(isRead, isRead ? read.front().text : std::string());
+  };
+  mustBe(bodyOf(bytes.size() + 1) == bodyOf(1 + data[0] % 17));
   const std::string message = errorMessage(bytes);
   mustBe(isValidUtf8(message));
   return 0;

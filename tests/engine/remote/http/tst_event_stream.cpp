@@ -66,6 +66,28 @@ class TestEventStream : public QObject {
     }
   }
 
+  /// What servers send beside the standard: events divided by one line break, and lines that are no field.
+  void otherThanTheStandard() {
+    std::vector<std::string> events;
+    std::vector<std::string> names;
+    std::vector<std::string> stray;
+    EventStream* reading = nullptr;
+    EventStream stream(
+        [&](std::string_view data) {
+          events.emplace_back(data);
+          names.push_back(reading->name());
+        },
+        {.isWhole = [](std::string_view data) { return data.ends_with('}'); },
+         .stray = [&](std::string_view line) { stray.emplace_back(line); }});
+    reading = &stream;
+    stream.add(
+        "data: {a}\ndata: {b\ndata: c}\n\nevent: error\ndata: {d}\n\ndata: {e}\nerror: {f}\nid: 1\nOops");
+    stream.end();
+    QVERIFY((events == std::vector<std::string>{"{a}", "{b\nc}", "{d}", "{e}"}));
+    QVERIFY((names == std::vector<std::string>{"", "", "error", ""}));
+    QVERIFY((stray == std::vector<std::string>{"error: {f}", "Oops"}));
+  }
+
   /// However a stream is cut, the events are the same, and bytes that are none harm nothing.
   void garbageIsTheSameHoweverItIsCut() {
     testing::Random random(testing::testSeed(5));

@@ -311,7 +311,7 @@ class TestSpnlRun : public QObject {
   }
 
   void protocolsHaveNames() {
-    QCOMPARE(remote::protocolNames(), std::string("chat, spnl, completions"));
+    QCOMPARE(remote::protocolNames(), std::string("spnl, chat, completions"));
     for (const remote::Protocol* protocol : remote::protocols())
       QCOMPARE(remote::findProtocol(protocol->name), protocol);
     QVERIFY(remote::findProtocol("grpc") == nullptr);

@@ -1,0 +1,136 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "engine/remote/chat/answer_reader.h"
+
+#include "engine/base/counted.h"
+#include "engine/base/utf8.h"
+#include "engine/remote/http/shown_reply.h"
+
+#include <nlohmann/json.hpp>
+
+#include <algorithm>
+#include <utility>
+
+namespace spanscope::remote {
+namespace {
+
+/// Most bytes that are kept of a body that is no answer.
+constexpr std::size_t kMostKept = std::size_t{64} << 10U;
+/// After "[DONE]" only the end of the body is missing, which keeps the connection usable.
+constexpr std::chrono::milliseconds kAfterDone{500};
+/// After the reason for the end, the counts and "[DONE]" are missing.
+constexpr std::chrono::milliseconds kAfterFinish{5000};
+
+/// Whether data are whole without the line of data that follows.
+bool isOneEvent(std::string_view data) {
+  return data.starts_with(':') || data.find("[DONE]") != std::string_view::npos ||
+         nlohmann::json::accept(data);
+}
+
+}  // namespace
+
+AnswerReader::AnswerReader(std::span<ChatAnswer> answers, std::string key, Receiver receive)
+    : m_answers(answers),
+      m_key(std::move(key)),
+      m_receive(std::move(receive)),
+      m_events([this](std::string_view data) { take(data, m_events.name()); },
+               {.isWhole = &isOneEvent, .stray = [this](std::string_view line) { takeStray(line); }}),
+      m_objects([this](std::string_view object) {
+        ++m_taken;
+        take(object, {});
+      }) {}
+
+void AnswerReader::add(std::string_view piece) {
+  if (m_beginning.size() < kMostKept) m_beginning += piece.substr(0, kMostKept - m_beginning.size());
+  std::string begun;
+  if (m_form == Form::Unknown) {
+    const std::string_view body = withoutByteOrderMark(m_beginning);
+    const std::size_t first = body.find_first_not_of(" \t\r\n");
+    if (first == std::string_view::npos || kByteOrderMark.starts_with(body)) return;
+    m_form = body[first] == '<'                         ? Form::Page
+             : body[first] == '{' || body[first] == '[' ? Form::Objects
+                                                        : Form::Events;
+    begun = body;
+    piece = begun;
+  }
+  if (areDone()) return;
+  if (m_form == Form::Events) m_events.add(piece);
+  if (m_form == Form::Objects) m_objects.add(piece);
+}
+
+void AnswerReader::end() {
+  if (m_form == Form::Events && !areDone()) {
+    m_events.end();
+    if (!haveEnded() && !m_stray.empty()) m_answers.front().words = errorMessage(withoutKey(m_stray, m_key));
+  }
+  if (m_form == Form::Objects && !areDone()) {
+    const std::string& between = m_objects.between();
+    if (between.find("[DONE]") != std::string::npos) take("[DONE]", {});
+    const auto hasCome = [](const ChatAnswer& answer) { return answer.choice.has_value(); };
+    if (m_taken == 1 && !m_objects.isInside() && std::all_of(m_answers.begin(), m_answers.end(), hasCome))
+      take("[DONE]", {});
+  }
+  if (haveEnded()) return;
+  const auto refuse = [](std::string found, std::string expected) {
+    throw Failure(errorAt("answer", std::move(found), std::move(expected)));
+  };
+  if (const std::string& words = m_answers.front().words; !words.empty())
+    refuse(shownReply(withoutKey(words, m_key)), "a chat completion");
+  const auto isMissing = [](const ChatAnswer& answer) { return !answer.choice.has_value(); };
+  const auto missing = std::count_if(m_answers.begin(), m_answers.end(), isMissing);
+  if (m_form == Form::Objects && m_answers.size() > 1 && missing > 0) {
+    refuse(counted(m_answers.size() - static_cast<std::size_t>(missing), "choice"),
+           std::to_string(m_answers.size()));
+  }
+  const bool hasText = std::any_of(m_answers.begin(), m_answers.end(),
+                                   [](const ChatAnswer& answer) { return !answer.text.empty(); });
+  if (m_form == Form::Events || hasText) refuse("the stream ended before the answer did", "its end");
+  if (m_form == Form::Unknown) refuse("nothing: an empty body", "a chat completion");
+  refuse(errorMessage(withoutKey(m_beginning, m_key)),
+         m_form == Form::Page ? "a chat completion, no page" : "a chat completion in JSON");
+}
+
+std::optional<std::chrono::milliseconds> AnswerReader::patience() const {
+  if (areDone()) return kAfterDone;
+  if (haveEnded()) return kAfterFinish;
+  return std::nullopt;
+}
+
+void AnswerReader::take(std::string_view data, std::string_view name) {
+  if (areDone()) return;
+  // An error shows the beginning of its words, where a key would be cut and not be found any more.
+  const std::string clean = withoutKey(data, m_key);
+  std::vector<AnswerText> came;
+  try {
+    came = addEvent(m_answers, data, name);
+  } catch (const Failure&) {
+    if (clean == data) throw;
+    std::vector<ChatAnswer> others(m_answers.size());
+    addEvent(others, clean, name);
+    throw Failure(errorAt("answer", "an error of the server", "a chat completion"));
+  }
+  m_receive(came);
+}
+
+void AnswerReader::takeStray(std::string_view line) {
+  // The form of errors in older versions of llama.cpp.
+  constexpr std::string_view kErrorField = "error:";
+  if (line.starts_with(kErrorField)) return take(line.substr(kErrorField.size()), "error");
+  if (m_stray.size() + line.size() > kMostKept) return;
+  m_stray += line;
+  m_stray += '\n';
+  if (!m_stray.starts_with('{') || !nlohmann::json::accept(m_stray)) return;
+  const std::string object = std::exchange(m_stray, {});
+  take(object, {});
+}
+
+bool AnswerReader::haveEnded() const {
+  return std::all_of(m_answers.begin(), m_answers.end(),
+                     [](const ChatAnswer& answer) { return answer.hasEnded(); });
+}
+
+bool AnswerReader::areDone() const {
+  return std::all_of(m_answers.begin(), m_answers.end(),
+                     [](const ChatAnswer& answer) { return answer.isDone; });
+}
+
+}  // namespace spanscope::remote

@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// Reads the body of an answer with status 200, whatever its form is: events, one JSON object, several of
+// them, or a page that is no answer at all. Servers send each of these under every content type.
+#pragma once
+
+#include "engine/remote/chat/chat_answer.h"
+#include "engine/remote/chat/object_scanner.h"
+#include "engine/remote/http/event_stream.h"
+
+#include <chrono>
+#include <cstddef>
+#include <functional>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace spanscope::remote {
+
+class AnswerReader {
+ public:
+  /// Takes the texts that came with an event; there may be none.
+  using Receiver = std::function<void(const std::vector<AnswerText>& came)>;
+
+  /// `answers`: filled while the body comes; they must outlive it. `key`: of the server; no error repeats it.
+  AnswerReader(std::span<ChatAnswer> answers, std::string key, Receiver receive);
+  AnswerReader(const AnswerReader&) = delete;
+  AnswerReader& operator=(const AnswerReader&) = delete;
+
+  /// Adds a piece of the body. Throws Failure as addEvent() does. What follows the end is skipped.
+  void add(std::string_view piece);
+  /// The body has ended. Throws Failure where an answer has no end by then, with the server's words.
+  void end();
+
+  /// How much longer to wait for the rest at most, since nothing of the answers is missing. Nothing: it is.
+  std::optional<std::chrono::milliseconds> patience() const;
+
+ private:
+  enum class Form { Unknown, Events, Objects, Page };
+
+  void take(std::string_view data, std::string_view name);
+  /// A line that is no part of an event.
+  void takeStray(std::string_view line);
+  bool haveEnded() const;
+  bool areDone() const;
+
+  std::span<ChatAnswer> m_answers;
+  std::string m_key;
+  Receiver m_receive;
+  Form m_form = Form::Unknown;
+  EventStream m_events;
+  ObjectScanner m_objects;
+  std::size_t m_taken = 0;  ///< objects
+  std::string m_beginning;  ///< of the body, for errors
+  std::string m_stray;      ///< lines that are no part of an event
+};
+
+}  // namespace spanscope::remote
