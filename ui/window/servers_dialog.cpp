@@ -3,6 +3,7 @@
 
 #include "engine/base/error.h"
 #include "engine/remote/http/http_client.h"
+#include "engine/remote/http/shown_reply.h"
 #include "engine/remote/protocol.h"
 #include "engine/remote/secrets/secret_store.h"
 
@@ -233,6 +234,11 @@ ServersDialog::ServersDialog(workbench::ServerList& servers, std::map<std::strin
   const std::vector<workbench::NamedServer> all = m_servers.list();
   const bool isThere = m_servers.find(shown).has_value();
   showServer(isThere ? shown : all.empty() ? std::string() : all.front().name);
+  if (const std::optional<Error> damage = m_servers.problem()) {
+    say(tr("Servers are missing here: %1. The file is kept under another name before the list is written.")
+            .arg(QString::fromStdString(damage->message())),
+        true);
+  }
 }
 
 ServersDialog::~ServersDialog() {
@@ -383,6 +389,11 @@ void ServersDialog::waitFor(const QString& said, std::function<void(const std::s
 void ServersDialog::keep() {
   const workbench::NamedServer server = typed();
   const std::string before = shown();
+  const std::string typedKey = m_key->text().toStdString();
+  if (const std::optional<Error> problem = remote::problemOfKey(typedKey)) {
+    say(tr("It is not kept: %1").arg(QString::fromStdString(problem->message())), true);
+    return;
+  }
   try {
     if (server.name != before && m_servers.find(server.name)) {
       say(tr("There is a server of the name %1 already.").arg(QString::fromStdString(server.name)), true);

@@ -3,6 +3,7 @@
 
 #include "engine/base/output_file.h"
 #include "engine/base/utf8.h"
+#include "engine/remote/http/shown_reply.h"
 #include "engine/remote/protocol.h"
 #include "engine/remote/secrets/secret_store.h"
 #include "engine/remote/server_address.h"
@@ -45,6 +46,36 @@ bool isServerName(const std::string& name) {
          isValidUtf8(name) && std::none_of(name.begin(), name.end(), isControl);
 }
 
+/// Gives a file a name that no file has: "servers.json.damaged", "servers.json.damaged-2", …
+std::filesystem::path renamedAside(const std::filesystem::path& file) {
+  constexpr int kMostNames = 1000;
+  std::error_code error;
+  std::filesystem::path aside = file;
+  aside += ".damaged";
+  for (int i = 2; std::filesystem::exists(std::filesystem::symlink_status(aside, error)); ++i) {
+    aside = file;
+    aside += ".damaged-" + std::to_string(i);
+    if (i > kMostNames) throw Failure({file.string(), {}, "a damaged file", "one that is moved away first"});
+  }
+  std::filesystem::rename(file, aside, error);
+  if (error) {
+    throw Failure({file.string(),
+                   {},
+                   "a damaged file that cannot be renamed: " + error.message(),
+                   "a folder that can be written"});
+  }
+  return aside;
+}
+
+/// Throws Failure for a key that cannot be sent. `server` names where it comes from.
+std::string checkedKey(std::string key, const NamedServer& server) {
+  if (std::optional<Error> problem = remote::problemOfKey(key)) {
+    problem->file = "server " + server.name;
+    throw Failure(std::move(*problem));
+  }
+  return key;
+}
+
 }  // namespace
 
 const char* keyPlaceName(KeyPlace place) {
@@ -75,20 +106,60 @@ std::optional<Error> problemOf(const NamedServer& server) {
 }
 
 std::vector<NamedServer> ServerList::list() const {
-  if (m_file.empty()) return m_servers;
+  return read().servers;
+}
+
+std::optional<Error> ServerList::problem() const {
+  return read().problem;
+}
+
+ServerList::Read ServerList::read() const {
+  Read read;
+  if (m_file.empty()) {
+    read.servers = m_servers;
+    return read;
+  }
+  const auto miss = [&](std::string place, std::string found, std::string expected) {
+    if (!read.problem)
+      read.problem = Error{m_file.string(), std::move(place), std::move(found), std::move(expected)};
+  };
   constexpr std::uintmax_t kMostBytes = 1U << 20U;
   std::error_code error;
+  if (!std::filesystem::exists(std::filesystem::symlink_status(m_file, error))) return read;
   const std::uintmax_t bytes = std::filesystem::file_size(m_file, error);
-  if (error || bytes > kMostBytes) return {};
   std::ifstream file(m_file, std::ios::binary);
+  if (error || !file) {
+    miss({}, "a file that cannot be read", "a list of servers");
+    return read;
+  }
+  if (bytes > kMostBytes) {
+    miss({}, std::to_string(bytes) + " bytes", "at most " + std::to_string(kMostBytes));
+    return read;
+  }
   const std::string text{std::istreambuf_iterator<char>(file), {}};
-  const Json json = Json::parse(text, nullptr, false);
-  std::vector<NamedServer> servers;
-  if (json.is_discarded() || !json.is_object()) return servers;
-  const auto all = json.find("servers");
-  if (all == json.end() || !all->is_array()) return servers;
-  for (const Json& entry : *all) {
-    if (!entry.is_object() || servers.size() >= kMost) continue;
+  Json json;
+  try {
+    json = Json::parse(text);
+  } catch (const Json::parse_error& problem) {
+    miss("byte " + std::to_string(problem.byte), "no JSON", "a list of servers in JSON");
+    return read;
+  } catch (const Json::exception&) {
+    miss({}, "a number that is too large", "a list of servers in JSON");
+    return read;
+  }
+  const auto all = json.is_object() ? json.find("servers") : json.end();
+  if (!json.is_object() || all == json.end() || !all->is_array()) {
+    miss({}, "no list of servers", "an object with a list \"servers\"");
+    return read;
+  }
+  std::vector<NamedServer>& servers = read.servers;
+  for (std::size_t i = 0; i < all->size(); ++i) {
+    const Json& entry = (*all)[i];
+    const std::string place = "/servers/" + std::to_string(i);
+    if (!entry.is_object() || servers.size() >= kMost) {
+      miss(place, entry.is_object() ? "one more than " + std::to_string(kMost) : "no object", "a server");
+      continue;
+    }
     NamedServer server{.name = serverField(entry, "name"), .url = serverField(entry, "url")};
     server.model = serverField(entry, "model");
     // One that is not known here, of a later version, counts as none.
@@ -98,12 +169,17 @@ std::vector<NamedServer> ServerList::list() const {
     server.keyVariable = serverField(entry, "key_variable");
     server.certificateFile = serverField(entry, "certificates");
     const auto isSame = [&server](const NamedServer& other) { return other.name == server.name; };
-    if (problemOf(server) || std::any_of(servers.begin(), servers.end(), isSame)) continue;
-    servers.push_back(std::move(server));
+    if (const std::optional<Error> problem = problemOf(server)) {
+      miss(place + "/" + problem->place, problem->found, problem->expected);
+    } else if (std::any_of(servers.begin(), servers.end(), isSame)) {
+      miss(place + "/name", "\"" + server.name + "\" again", "each name once");
+    } else {
+      servers.push_back(std::move(server));
+    }
   }
   std::sort(servers.begin(), servers.end(),
             [](const NamedServer& a, const NamedServer& b) { return a.name < b.name; });
-  return servers;
+  return read;
 }
 
 std::optional<NamedServer> ServerList::find(std::string_view name) const {
@@ -153,6 +229,7 @@ void ServerList::write(std::vector<NamedServer> servers) {
   }
   std::error_code ignored;
   std::filesystem::create_directories(m_file.parent_path(), ignored);
+  if (problem()) m_keptAside = renamedAside(m_file);
   const std::string text = json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
   if (const std::optional<Error> error = writeFile(m_file, text)) throw Failure(*error);
 }
@@ -182,7 +259,7 @@ remote::HttpAccess accessTo(const NamedServer& server, const std::stop_token& st
         throw Failure({"server " + server.name, "key",
                        "no variable " + server.keyVariable + " in the environment",
                        "one that holds its key"});
-      access.key = key;
+      access.key = checkedKey(key, server);
       break;
     }
     case KeyPlace::Secrets: {
@@ -190,7 +267,7 @@ remote::HttpAccess accessTo(const NamedServer& server, const std::stop_token& st
       if (!key || key->empty())
         throw Failure({"server " + server.name, "key", "none in the desktop's secret store",
                        "its key, kept there when the server got its name"});
-      access.key = *key;
+      access.key = checkedKey(*key, server);
       break;
     }
   }

@@ -45,22 +45,34 @@ class ServerList {
   static constexpr std::size_t kMost = 200;
 
   ServerList() = default;  ///< until the program ends
-  /// Keeps them in a file, which other programs of the person may share. A file that is none counts as empty.
+  /// Keeps them in a file, which other programs of the user may share. What is damaged in it is left out and
+  /// reported by problem(); before the file is written it is renamed, so that nothing of it is lost.
   explicit ServerList(std::filesystem::path file) : m_file(std::move(file)) {}
 
   /// By name, ascending. Entries that are wrong are left out.
   std::vector<NamedServer> list() const;
+  /// Why servers of the file are missing in list(): it cannot be read, is no list, or an entry of it is
+  /// wrong. The error has the file. Nothing: all are there.
+  std::optional<Error> problem() const;
+  /// Where put() or remove() kept a file with a problem; empty: there was none.
+  const std::filesystem::path& keptAside() const { return m_keptAside; }
   std::optional<NamedServer> find(std::string_view name) const;
   /// Adds a server, or replaces the one of this name. Throws Failure for one that is wrong, and where the
-  /// file cannot be written.
+  /// file cannot be written, or a file with a problem cannot be renamed.
   void put(const NamedServer& server);
   /// Throws Failure where the file cannot be written.
   void remove(std::string_view name);
 
  private:
+  struct Read {
+    std::vector<NamedServer> servers;
+    std::optional<Error> problem;
+  };
+  Read read() const;
   void write(std::vector<NamedServer> servers);
 
   std::filesystem::path m_file;
+  std::filesystem::path m_keptAside;
   std::vector<NamedServer> m_servers;  ///< those of a program without a file
 };
 

@@ -4,12 +4,14 @@
 #include "engine/workbench/servers/server_list.h"
 #include "tests/support/test_program.h"
 
+#include <QDir>
 #include <QFile>
 #include <QObject>
 #include <QString>
 #include <QTemporaryDir>
 #include <QTest>
 
+#include <optional>
 #include <string>
 
 using namespace spanscope;
@@ -119,6 +121,67 @@ class TestServerList : public QObject {
     const QTemporaryDir folder;
     writeFileText(fileIn(folder), text);
     QCOMPARE(static_cast<int>(ServerList(fileIn(folder)).list().size()), count);
+  }
+
+  /// What cannot be read is reported, and kept under another name before the list is written.
+  void damagedFilesAreKept() {
+    QFETCH(QByteArray, text);
+    QFETCH(int, count);
+    const QTemporaryDir folder;
+    for (int round = 1; round <= 2; ++round) {
+      writeFileText(fileIn(folder), text);
+      ServerList list(fileIn(folder));
+      const std::optional<Error> problem = list.problem();
+      QVERIFY(problem.has_value());
+      QCOMPARE(problem->file, fileIn(folder).string());
+      list.put({.name = "new", .url = "http://new"});
+      QCOMPARE(static_cast<int>(list.list().size()), count + 1);
+      QVERIFY(!list.problem());
+      QVERIFY(list.keptAside() != fileIn(folder));
+      QFile kept(QString::fromStdString(list.keptAside().string()));
+      QVERIFY(kept.open(QIODevice::ReadOnly));
+      QCOMPARE(kept.readAll(), text);
+      QCOMPARE(
+          QDir(QString::fromStdString(fileIn(folder).parent_path().string())).entryList(QDir::Files).size(),
+          round + 1);
+    }
+  }
+  void damagedFilesAreKept_data() { readsWhatIsSound_data(); }
+
+  void soundFilesAreNotKeptTwice() {
+    const QTemporaryDir folder;
+    ServerList list(fileIn(folder));
+    QVERIFY(!list.problem());
+    list.put({.name = "a", .url = "http://a"});
+    list.put({.name = "b", .url = "http://b"});
+    list.remove("a");
+    QVERIFY(list.keptAside().empty() && !list.problem());
+    QVERIFY(!ServerList().problem());
+  }
+
+  /// A key goes into a header: nothing that is no text of one line is sent.
+  void keysThatCannotBeSent_data() {
+    QTest::addColumn<QByteArray>("key");
+    QTest::newRow("CR") << QByteArray("a\rb");
+    QTest::newRow("LF") << QByteArray("sk-1\nX-Other: 1");
+    QTest::newRow("a control character") << QByteArray("sk\x01");
+    QTest::newRow("no UTF-8") << QByteArray("sk-\xff");
+    QTest::newRow("long") << QByteArray(4097, 'k');
+  }
+  void keysThatCannotBeSent() {
+    QFETCH(QByteArray, key);
+    NamedServer server{.name = "a", .url = "http://a"};
+    server.key = KeyPlace::Environment;
+    server.keyVariable = "SPANSCOPE_TEST_SERVER_KEY";
+    qputenv("SPANSCOPE_TEST_SERVER_KEY", key);
+    try {
+      workbench::accessTo(server);
+      QFAIL("it was taken");
+    } catch (const Failure& failure) {
+      QVERIFY(!QByteArray(failure.what()).contains(key));
+      QCOMPARE(QString::fromStdString(failure.error().place), QStringLiteral("key"));
+    }
+    qunsetenv("SPANSCOPE_TEST_SERVER_KEY");
   }
 
   void protocolsAreThoseThatThereAre() {
