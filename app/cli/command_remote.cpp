@@ -18,6 +18,7 @@
 #include "engine/remote/chat/remote_trace.h"
 #include "engine/remote/chat/server_facts.h"
 #include "engine/remote/completions/template_prompt.h"
+#include "engine/remote/http/shown_reply.h"
 #include "engine/remote/protocol.h"
 #include "engine/remote/secrets/secret_store.h"
 #include "engine/text/chat_template.h"
@@ -29,6 +30,7 @@
 #include <CLI/CLI.hpp>
 #include <nlohmann/json.hpp>
 
+#include <algorithm>
 #include <chrono>
 #include <cmath>
 #include <cstdlib>
@@ -36,6 +38,7 @@
 #include <memory>
 #include <optional>
 #include <ostream>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -85,6 +88,7 @@ AskedServer askedServer(const ServerOptions& options, const std::stop_token& sto
     asked.protocol = known->protocol;
     asked.server.access = workbench::accessTo(*known, stop);
   } else if (options.url.find(':') == std::string::npos) {
+    if (const std::optional<Error> damage = serverList().problem()) throw Failure(*damage);
     throw Failure({"server",
                    {},
                    "no name of the list: \"" + options.url + "\"",
@@ -102,6 +106,8 @@ AskedServer askedServer(const ServerOptions& options, const std::stop_token& sto
   const char* const key = std::getenv(options.keyVariable.c_str());
   if (key == nullptr || *key == '\0')
     refuseOption("--key-from", options.keyVariable, "a variable of the environment that holds the key");
+  if (const std::optional<Error> problem = remote::problemOfKey(key))
+    refuseOption("--key-from", options.keyVariable + ", " + problem->found, problem->expected);
   access.key = key;
   return asked;
 }
@@ -120,8 +126,9 @@ struct RemoteRunOptions {
   ServerOptions server;
   std::string file;
   std::string model;
-  std::string protocol;   ///< by its name; empty: what the server takes
-  std::string tokenizer;  ///< directory or file
+  bool isUnlisted = false;  ///< whether `model` is sent also where the server does not list it
+  std::string protocol;     ///< by its name; empty: what the server takes
+  std::string tokenizer;    ///< directory or file
   std::string chatTemplate;
   std::optional<std::uint64_t> seed;
   std::string trace;
@@ -312,7 +319,9 @@ std::string stepsText(const std::vector<exports::ChatRequest>& requests, const r
                    {"ended by", TextTable::Align::Left}});
   bool isMissing = false;
   for (const remote::RemoteStep& step : result.steps) {
-    isMissing |= step.cached.state == remote::CachedState::NotReported && step.counted > 0;
+    // A request that failed says nothing of how the server is set up.
+    isMissing |=
+        step.cached.state == remote::CachedState::NotReported && step.counted > 0 && step.brokenBy.empty();
     const auto ofStep = [&step](std::string text) { return step.counted == 0 ? "above" : std::move(text); };
     table.addRow(
         {requests[step.request].node, ofStep(countText(step.answer.promptTokens)),
@@ -355,6 +364,7 @@ Json stepsJson(const std::vector<exports::ChatRequest>& requests, const remote::
     entry["all_ms"] = step.seconds * kMilliseconds;
     entry["finish"] = step.answer.finish;
     if (!step.brokenBy.empty()) entry["broken_by"] = step.brokenBy;
+    if (!step.warning.empty()) entry["warning"] = step.warning;
   }
   return steps;
 }
@@ -423,6 +433,22 @@ std::optional<RemoteRequests> requestsFor(const remote::Protocol& protocol, cons
   return made;
 }
 
+/// The first protocol that the server takes and that can carry the query; where none can, the first that it
+/// takes, which says why not. Null: it takes none. Completions need a template.
+const remote::Protocol* protocolByItself(const remote::ServerFacts& facts, const RemoteRunOptions& options,
+                                         const query::Node& query) {
+  for (const remote::Protocol* protocol : remote::protocols()) {
+    if (!protocol->isTakenBy(facts)) continue;
+    const auto remarks = exports::exportRemarks(query, *exports::findExportTarget(protocol->form),
+                                                {.seed = options.seed, .isSentHere = true});
+    const bool isRefused = std::any_of(remarks.begin(), remarks.end(), [](const auto& remark) {
+      return remark.effect == exports::Effect::Refused;
+    });
+    if (!isRefused) return protocol;
+  }
+  return remote::protocolFor(facts);
+}
+
 /// Gives a target what writes its prompts. Throws Failure where there is no template or tokenizer.
 void putPrompt(remote::RemoteTarget& target, const RemoteRunOptions& options) {
   if (!target.protocol->needsPrompt) return;
@@ -474,7 +500,7 @@ ExitCode runOnServer(const Context& context, const RemoteRunOptions& options) {
   if (!asked) return ExitCode::RunFailed;
   const remote::ServerFacts& facts = *asked;
   if (protocol == nullptr) {
-    protocol = remote::protocolFor(facts);
+    protocol = protocolByItself(facts, options, query);
     if (protocol == nullptr) {
       streams.err << there->server.url << ": found none of the protocols, expected one of "
                   << remote::protocolNames() << '\n';
@@ -486,7 +512,18 @@ ExitCode runOnServer(const Context& context, const RemoteRunOptions& options) {
   std::vector<remote::RemoteTarget> targets{{.name = there->name, .server = there->server, .facts = facts}};
   remote::RemoteTarget& target = targets.front();
   if (!options.model.empty()) target.server.model = options.model;
+  target.server.isUnlisted = options.isUnlisted;
   target.protocol = protocol;
+  if (!target.server.model.empty() && !remote::servedName(target, {})) {
+    streams.err << Failure({there->server.url,
+                            {},
+                            "no model \"" + target.server.model + "\"",
+                            "one of the server's: " + remote::modelNames(facts) +
+                                " (--unlisted-model sends another name)"})
+                       .what()
+                << '\n';
+    return ExitCode::RunFailed;
+  }
   std::optional<RemoteRecording> recording;
   try {
     putPrompt(target, options);
@@ -522,6 +559,11 @@ ExitCode runOnServer(const Context& context, const RemoteRunOptions& options) {
     streams.out << stepsText(sent->requests, result, target);
   }
   streams.out.flush();
+  std::set<std::string> warned;
+  for (const remote::RemoteStep& step : result.steps) {
+    if (!step.warning.empty() && warned.insert(step.warning).second)
+      streams.err << "warning: " << sent->requests[step.request].node << ": " << step.warning << '\n';
+  }
   if (result.error) streams.err << Failure(*result.error).what() << '\n';
   if (result.isStopped) return ExitCode::Stopped;
   return result.error || !isRecorded ? ExitCode::RunFailed : ExitCode::Fine;
@@ -542,8 +584,9 @@ void addRemoteShow(CLI::App& group, Context& context) {
 void addRemoteRun(CLI::App& group, Context& context) {
   CLI::App* command = group.add_subcommand("run", "Run a query on a server");
   command->footer(
-      "Every step of the plan is a chat completion; the answer of an inner one stands in the prompt of the "
-      "outer one. A server without them is sent span queries (SPNL's endpoint) or texts, whichever it takes. "
+      "A server that takes span queries (SPNL's endpoint) is sent the query with its joins. Otherwise every "
+      "step of the plan is a chat completion, or a text, whichever the server takes. The answer of an inner "
+      "step is in the prompt of the outer one. "
       "What the server does otherwise than the query says goes to standard error.\n\n"
       "Examples:\n  spanq remote run http://gpu-3:8000 resources/queries/rag.json\n"
       "  spanq remote run --trace there.trace http://localhost:8080 resources/queries/judge-2.json\n"
@@ -554,10 +597,12 @@ void addRemoteRun(CLI::App& group, Context& context) {
   addServerOptions(*command, options->server);
   command->add_option("FILE", options->file, kQueryFileHelp)->required();
   command->add_option("--model", options->model, "The server's model, in place of the query's");
+  command->add_flag("--unlisted-model", options->isUnlisted,
+                    "Ask for the chosen model also where the server does not list it");
   command
       ->add_option(
           "--protocol", options->protocol,
-          "How the server is asked: chat (chat completions), spnl (SPNL's query endpoint, with spans) "
+          "How the server is asked: spnl (SPNL's query endpoint, with spans), chat (chat completions) "
           "or completions (texts); without it the first of these that it takes")
       ->check(isProtocolName())
       ->type_name("NAME");
@@ -595,6 +640,13 @@ std::string keyFromInput(std::istream& in) {
   return key;
 }
 
+/// Says what of the list of servers cannot be read. Returns whether there is such.
+bool warnOfDamage(const Context& context, const workbench::ServerList& list) {
+  const std::optional<Error> damage = list.problem();
+  if (damage) context.streams.err << "warning: " << damage->message() << '\n';
+  return damage.has_value();
+}
+
 ExitCode addToList(const Context& context, ListedServerOptions options) {
   if (!options.keyVariable.empty()) {
     options.server.key = workbench::KeyPlace::Environment;
@@ -613,9 +665,18 @@ ExitCode addToList(const Context& context, ListedServerOptions options) {
         context.streams.err << "standard input: found no key, expected one in its first line\n";
         return ExitCode::WrongInput;
       }
+      if (std::optional<Error> problem = remote::problemOfKey(key)) {
+        problem->file = "standard input";
+        context.streams.err << Failure(*problem).what() << '\n';
+        return ExitCode::WrongInput;
+      }
       remote::keepSecret(options.server.name, key, context.stop);
     }
+    const std::optional<Error> damage = list.problem();
     list.put(options.server);
+    if (damage)
+      context.streams.err << "warning: " << damage->message() << "; the file is kept as "
+                          << list.keptAside().string() << '\n';
   } catch (const Failure& failure) {
     context.streams.err << failure.what() << '\n';
     return ExitCode::RunFailed;
@@ -625,6 +686,7 @@ ExitCode addToList(const Context& context, ListedServerOptions options) {
 
 ExitCode removeFromList(const Context& context, const std::string& name) {
   workbench::ServerList list = serverList();
+  warnOfDamage(context, list);
   const std::optional<workbench::NamedServer> server = list.find(name);
   if (!server) {
     context.streams.err << "list of servers: found none of the name \"" << name << "\", expected one of it\n";
@@ -632,6 +694,8 @@ ExitCode removeFromList(const Context& context, const std::string& name) {
   }
   try {
     list.remove(name);
+    if (!list.keptAside().empty())
+      context.streams.err << "warning: the damaged file is kept as " << list.keptAside().string() << '\n';
     if (server->key == workbench::KeyPlace::Secrets) remote::forgetSecret(name, context.stop);
   } catch (const Failure& failure) {
     context.streams.err << failure.what() << '\n';
@@ -653,7 +717,9 @@ std::string keyText(const workbench::NamedServer& server) {
 }
 
 ExitCode writeList(const Context& context, bool asJson) {
-  const std::vector<workbench::NamedServer> servers = serverList().list();
+  const workbench::ServerList list = serverList();
+  const bool isDamaged = warnOfDamage(context, list);
+  const std::vector<workbench::NamedServer> servers = list.list();
   if (asJson) {
     Json json = Json::array();
     for (const workbench::NamedServer& server : servers) {
@@ -668,6 +734,7 @@ ExitCode writeList(const Context& context, bool asJson) {
     context.streams.out << json.dump(2) << '\n';
     return ExitCode::Fine;
   }
+  if (servers.empty() && isDamaged) return ExitCode::RunFailed;
   if (servers.empty()) {
     context.streams.out << "  no server has a name yet: spanq remote add NAME URL\n";
     return ExitCode::Fine;
@@ -704,7 +771,7 @@ void addRemoteAdd(CLI::App& group, Context& context) {
   command->add_option("--model", options->server.model, "The server's model, in place of a query's");
   command
       ->add_option("--protocol", options->server.protocol,
-                   "How it is asked: chat, spnl or completions; without it the first of these that it takes")
+                   "How it is asked: spnl, chat or completions; without it the first of these that it takes")
       ->check(isProtocolName())
       ->type_name("NAME");
   command->add_option("--certificates", options->server.certificateFile,

@@ -5,6 +5,7 @@
 #include "tests/support/test_program.h"
 
 #include <QByteArray>
+#include <QDir>
 #include <QFile>
 #include <QObject>
 #include <QString>
@@ -15,6 +16,7 @@
 
 #include <cstdlib>
 #include <string>
+#include <vector>
 
 using spanscope::remote::test::http;
 using spanscope::remote::test::Server;
@@ -281,6 +283,94 @@ class TestSpanqRemote : public QObject {
     QCOMPARE(result.code, 3);
     QVERIFY2(QString::fromStdString(result.out).startsWith(out), result.out.c_str());
     QVERIFY2(QString::fromStdString(result.err).contains(said), result.err.c_str());
+  }
+
+  /// An explicit name is no other model's: nothing is sent.
+  void chosenModelsAreListed() {
+    Server server(llamaServer(streamedAnswer()));
+    const auto sent = [&server] { return server.request().startsWith("POST /v1/chat/completions"); };
+    std::vector<std::string> words{
+        "remote", "run", "--model", "nope", addressOf(server), kQueries + "rag.json"};
+    const SpanqResult refused = spanq(words);
+    QCOMPARE(refused.code, 3);
+    QVERIFY2(refused.err.find("nope") != std::string::npos && refused.err.find("tiny") != std::string::npos,
+             refused.err.c_str());
+    QVERIFY(!sent());
+    words.emplace_back("--unlisted-model");
+    const SpanqResult taken = spanq(words);
+    QVERIFY2(taken.code == 0, taken.err.c_str());
+    QVERIFY(sent() && server.request().contains("\"nope\""));
+  }
+
+  /// A request that failed is no reason to speak of the server's report of its cache.
+  void failuresGiveNoOtherHints() {
+    for (const int status : {400, 200}) {
+      Server server([status](const QByteArray& request) {
+        if (request.startsWith("GET /v1/models"))
+          return http(200, "{\"data\":[{\"id\":\"m\",\"owned_by\":\"vllm\"}]}");
+        if (!request.startsWith("POST /v1/chat/completions")) return http(404, "{}");
+        return status == 200 ? streamedAnswer().replace("\"cache_n\":0,", "")
+                             : http(400, "{\"error\":{\"message\":\"too long\"}}");
+      });
+      const SpanqResult result = spanq({"remote", "run", addressOf(server), kQueries + "rag.json"});
+      QCOMPARE(result.code, status == 200 ? 0 : 3);
+      QCOMPARE(result.out.find("--enable-prompt-tokens-details") != std::string::npos, status == 200);
+    }
+  }
+
+  /// Where a server has span queries, the spans are sent, also where it has chat completions.
+  void spansAreSentWhereTheyCanBe() {
+    Server server([](const QByteArray& request) {
+      if (request.startsWith("GET /v1/models"))
+        return http(200, "{\"data\":[{\"id\":\"m\",\"owned_by\":\"spanscope\"}]}");
+      if (request.endsWith("\r\n\r\n")) return http(400, "{}");
+      return streamedAnswer()
+          .replace("\"delta\":{\"content\":\"Bis\"}", "\"text\":\"Bis\"")
+          .replace("\"delta\":{\"content\":\"cuit.\"}", "\"text\":\"cuit.\"");
+    });
+    const SpanqResult result = spanq({"remote", "run", addressOf(server), kQueries + "rag.json"});
+    QVERIFY2(result.code == 0, result.err.c_str());
+    QVERIFY2(server.request().startsWith("POST /v1/query/execute"), server.request().constData());
+    QVERIFY(server.request().contains("\"plus\""));
+  }
+
+  /// A list of servers that is damaged is reported, and kept when the list is written.
+  void damagedListsAreKept() {
+    const QTemporaryDir settings;
+    qputenv("XDG_CONFIG_HOME", settings.path().toLocal8Bit());
+    QDir(settings.path()).mkpath("spanscope");
+    const QString path = settings.filePath("spanscope/servers.json");
+    const QByteArray damaged = "{\"servers\":[{\"name\":\"gpu-3\",\"url\":";
+    {
+      QFile file(path);
+      QVERIFY(file.open(QIODevice::WriteOnly));
+      file.write(damaged);
+    }
+    const SpanqResult list = spanq({"remote", "list"});
+    QCOMPARE(list.code, 3);
+    QVERIFY2(list.err.find("servers.json") != std::string::npos, list.err.c_str());
+    const SpanqResult unknown = spanq({"remote", "show", "gpu-3"});
+    QVERIFY2(unknown.err.find("servers.json") != std::string::npos, unknown.err.c_str());
+    const SpanqResult added = spanq({"remote", "add", "gpu-4", "http:/\x2Fgpu-4:8000"});
+    QCOMPARE(added.code, 0);
+    QVERIFY2(added.err.find("servers.json.damaged") != std::string::npos, added.err.c_str());
+    QFile kept(path + ".damaged");
+    QVERIFY(kept.open(QIODevice::ReadOnly));
+    QCOMPARE(kept.readAll(), damaged);
+    QVERIFY(spanq({"remote", "list"}).err.empty());
+    qunsetenv("XDG_CONFIG_HOME");
+  }
+
+  void keysThatCannotBeSentAreRefused() {
+    Server server(llamaServer(streamedAnswer()));
+    for (const char* key : {"a\nb", "a\rb", "a\xff"}) {
+      ::setenv("SPANSCOPE_TEST_KEY", key, 1);
+      const SpanqResult result = spanq(
+          {"remote", "run", addressOf(server), "--key-from", "SPANSCOPE_TEST_KEY", kQueries + "rag.json"});
+      ::unsetenv("SPANSCOPE_TEST_KEY");
+      QCOMPARE(result.code, 2);
+    }
+    QCOMPARE(server.requests(), 0);
   }
 
   void nobodyThere() {
