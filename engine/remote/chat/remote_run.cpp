@@ -6,7 +6,14 @@
 
 #include <algorithm>
 #include <chrono>
-#include <iterator>
+#include <condition_variable>
+#include <deque>
+#include <exception>
+#include <list>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <thread>
 #include <utility>
 
 namespace spanscope::remote {
@@ -43,6 +50,10 @@ Error statusProblem(const HttpReply& reply) {
                  std::move(expected));
 }
 
+std::string urlOf(const RemoteTarget& target) {
+  return addressOf(target.server.url, target.facts, target.protocol->path);
+}
+
 /// A request with the replies that its prompt needs.
 exports::ChatRequest filledIn(const exports::ChatRequest& request, const std::vector<std::string>& replies) {
   exports::ChatRequest filled = request;
@@ -52,93 +63,58 @@ exports::ChatRequest filledIn(const exports::ChatRequest& request, const std::ve
   return filled;
 }
 
-class RemoteRunner {
+/// What comes from the threads that wait for answers, until the thread that runs takes it.
+class Mailbox {
  public:
-  RemoteRunner(HttpClient& client, const std::vector<RemoteTarget>& targets, RemoteWatcher& watcher,
-               const std::vector<exports::QueryCall>& calls, const std::stop_token& stop)
-      : m_client(client), m_targets(targets), m_watcher(watcher), m_calls(calls), m_stop(stop) {}
+  using Letter = std::function<void()>;
 
-  RemoteResult run(const std::vector<exports::ChatRequest>& requests,
-                   const std::vector<std::size_t>& targetOf) {
-    RemoteResult result;
-    std::vector<std::string> replies(requests.size());
-    for (std::size_t i = 0; i < requests.size();) {
-      if (m_stop.stop_requested()) {
-        result.isStopped = true;
-        break;
-      }
-      const std::size_t target = targetOf.empty() ? 0 : targetOf[i];
-      const RemoteTarget& asked = m_targets.at(target);
-      const exports::ChatRequest filled = filledIn(requests[i], replies);
-      std::vector<RemoteStep> steps;
-      if (asked.local) {
-        steps.push_back(answerHere(i, target, filled, result.error));
-      } else {
-        const std::string wanted = asked.server.model.empty() ? filled.model : asked.server.model;
-        const std::optional<std::string> model = servedName(asked, filled.model);
-        if (!model) {
-          result.error = Error{url(asked), filled.node, "the model \"" + wanted + "\"",
-                               namesOr(asked.facts, "the name of a model that the server has")};
-          break;
-        }
-        const exports::QueryCall* const call = asked.protocol->takesCalls ? callAt(i) : nullptr;
-        std::optional<Outgoing> sent;
-        try {
-          sent = asked.protocol->write({.request = filled,
-                                        .call = call,
-                                        .replies = replies,
-                                        .model = *model,
-                                        .kind = infoOf(asked.facts.kind),
-                                        .prompt = asked.prompt,
-                                        .context = contextOf(asked.facts, *model)});
-        } catch (const Failure& failure) {
-          result.error = failure.error();
-          if (result.error->place.empty()) result.error->place = filled.node;
-          break;
-        }
-        const bool hasLimit = filled.maxTokens.has_value();
-        steps = ask(i, call == nullptr ? 1 : call->count, target, *model, std::move(*sent), result.error);
-        for (RemoteStep& step : steps) {
-          if (!hasLimit && step.brokenBy.empty() && isTokenLimit(step.answer.finish))
-            step.warning = "The server ended the answer at its own limit. Max tokens of the query raise it.";
-        }
-      }
-      bool isBroken = false;
-      for (RemoteStep& step : steps) {
-        isBroken |= !step.brokenBy.empty();
-        replies[step.request] = step.answer.text;
-        m_watcher.stepEnds(step);
-      }
-      if (m_stop.stop_requested()) result.isStopped = true;
-      if (result.error && result.error->place.empty()) result.error->place = requests[i].node;
-      i += steps.size();
-      std::move(steps.begin(), steps.end(), std::back_inserter(result.steps));
-      if (isBroken) break;
+  void post(Letter letter) {
+    {
+      const std::lock_guard lock(m_mutex);
+      m_letters.push_back(std::move(letter));
     }
-    return result;
+    m_hasCome.notify_one();
+  }
+  /// Waits for the next one.
+  Letter take() {
+    std::unique_lock lock(m_mutex);
+    m_hasCome.wait(lock, [this] { return !m_letters.empty(); });
+    Letter letter = std::move(m_letters.front());
+    m_letters.pop_front();
+    return letter;
   }
 
  private:
-  static std::string url(const RemoteTarget& target) {
-    return addressOf(target.server.url, target.facts, target.protocol->path);
+  std::mutex m_mutex;
+  std::condition_variable m_hasCome;
+  std::deque<Letter> m_letters;
+};
+
+/// Posts what comes of a request, so that `watcher` hears it on the thread that runs.
+class PostingWatcher final : public RemoteWatcher {
+ public:
+  PostingWatcher(Mailbox& mailbox, RemoteWatcher& watcher) : m_mailbox(mailbox), m_watcher(watcher) {}
+  void promptProgress(std::size_t request, const PromptProgress& progress) override {
+    m_mailbox.post([this, request, progress] { m_watcher.promptProgress(request, progress); });
+  }
+  void text(std::size_t request, const std::string& piece) override {
+    m_mailbox.post([this, request, piece] { m_watcher.text(request, piece); });
   }
 
-  const exports::QueryCall* callAt(std::size_t request) const {
-    const auto found =
-        std::find_if(m_calls.begin(), m_calls.end(),
-                     [request](const exports::QueryCall& call) { return call.first == request; });
-    return found == m_calls.end() ? nullptr : &*found;
-  }
+ private:
+  Mailbox& m_mailbox;
+  RemoteWatcher& m_watcher;
+};
 
-  static std::string namesOr(const ServerFacts& facts, const std::string& otherwise) {
-    const std::string names = modelNames(facts);
-    return names.empty() ? otherwise : "one of the server's: " + names;
-  }
+/// Asks for one answer after the other. Each thread has one of its own.
+class Asker {
+ public:
+  Asker(HttpClient& client, const std::vector<RemoteTarget>& targets, RemoteWatcher& watcher,
+        const std::stop_token& stop)
+      : m_client(client), m_targets(targets), m_watcher(watcher), m_stop(stop) {}
 
   RemoteStep answerHere(std::size_t index, std::size_t target, const exports::ChatRequest& request,
                         std::optional<Error>& error) {
-    m_watcher.stepBegins(index);
-    m_watcher.sends(index, target, request.model, 0);
     const Clock::time_point begin = Clock::now();
     RemoteStep step;
     std::string came;
@@ -169,14 +145,12 @@ class RemoteRunner {
   std::vector<RemoteStep> ask(std::size_t first, std::size_t count, std::size_t target,
                               const std::string& model, Outgoing sent, std::optional<Error>& error) {
     const RemoteTarget& asked = m_targets[target];
-    const std::string address = url(asked);
+    const std::string address = urlOf(asked);
     std::vector<RemoteStep> steps(count);
     for (std::size_t i = 0; i < count; ++i) {
       steps[i].request = first + i;
       steps[i].target = target;
       steps[i].counted = i == 0 ? count : 0;
-      m_watcher.stepBegins(first + i);
-      m_watcher.sends(first + i, target, model, i == 0 ? sent.body.size() : 0);
     }
     std::vector<ChatAnswer> answers(count);
     const bool mayBeEmpty = sent.mayBeEmpty;
@@ -196,6 +170,7 @@ class RemoteRunner {
           for (const AnswerText& text : came) tell(text.answer, text.piece);
         });
     std::string brokenBy;
+    bool isStopped = false;
     const auto breakBy = [&](Error problem) {
       if (problem.file.empty()) problem.file = address;
       // What was sent must not come back in messages and traces.
@@ -213,6 +188,7 @@ class RemoteRunner {
                                             asked.server.access, m_stop,
                                             [&reader](std::string_view piece) { reader.add(piece); });
       if (reply.isStopped) {
+        isStopped = true;
         brokenBy = "a request to stop";
       } else if (reply.status != kOk && reply.status != kCreatedOk) {
         breakBy(statusProblem(reply));
@@ -238,6 +214,7 @@ class RemoteRunner {
       // what came after its end, too.
       if (count == 1 || !step.answer.hasEnded() || problemOf(step.answer, mayBeEmpty))
         step.brokenBy = brokenBy;
+      step.isStopped = isStopped && !step.brokenBy.empty();
       step.cached = cachedOf(step.answer, reporting);
       step.answer.model = said;
     }
@@ -246,11 +223,223 @@ class RemoteRunner {
     return steps;
   }
 
+ private:
   HttpClient& m_client;
   const std::vector<RemoteTarget>& m_targets;
   RemoteWatcher& m_watcher;
-  const std::vector<exports::QueryCall>& m_calls;
   const std::stop_token& m_stop;
+};
+
+/// Sends a request as soon as the replies that it needs are there, and those first that come first in the
+/// query. Threads wait for the answers; everything else happens on the thread that calls run().
+class RemoteRunner {
+ public:
+  RemoteRunner(HttpClient& client, const std::vector<RemoteTarget>& targets, RemoteWatcher& watcher,
+               const std::vector<exports::ChatRequest>& requests, const std::stop_token& stop)
+      : m_targets(targets),
+        m_watcher(watcher),
+        m_requests(requests),
+        m_replies(requests.size()),
+        m_hasEnded(requests.size()),
+        m_underWay(targets.size()),
+        m_idle{&client},
+        m_stop(stop),
+        m_passStop(stop, [this] { m_stopAll.request_stop(); }) {}
+  ~RemoteRunner() {
+    m_stopAll.request_stop();
+    for (auto& [first, thread] : m_threads) thread.join();
+  }
+  RemoteRunner(const RemoteRunner&) = delete;
+  RemoteRunner& operator=(const RemoteRunner&) = delete;
+
+  RemoteResult run(const std::vector<std::size_t>& targetOf, const std::vector<exports::QueryCall>& calls) {
+    line(targetOf, calls);
+    do {
+      sendWhatIsReady();
+      if (!m_threads.empty()) m_mailbox.take()();
+    } while (!m_threads.empty() || (m_isReady && !m_isClosed));
+    RemoteResult result;
+    result.isStopped = m_stop.stop_requested();
+    result.steps = std::move(m_steps);
+    std::sort(result.steps.begin(), result.steps.end(),
+              [](const RemoteStep& a, const RemoteStep& b) { return a.request < b.request; });
+    if (!m_errors.empty()) result.error = m_errors.begin()->second;
+    result.errors = std::move(m_errors);
+    return result;
+  }
+
+ private:
+  /// One body: a request, or a call whose replies are those of several.
+  struct Sendable {
+    std::size_t first = 0;
+    std::size_t count = 1;
+    std::size_t target = 0;
+    const exports::QueryCall* call = nullptr;
+    std::vector<std::size_t> needs{};
+  };
+  struct Outcome {
+    std::vector<RemoteStep> steps;
+    std::optional<Error> error;
+    std::exception_ptr thrown{};
+  };
+  using Question = std::function<std::vector<RemoteStep>(Asker& asker, std::optional<Error>& error)>;
+
+  void line(const std::vector<std::size_t>& targetOf, const std::vector<exports::QueryCall>& calls) {
+    for (std::size_t i = 0; i < m_requests.size(); i += m_waiting.back().count) {
+      Sendable body{.first = i, .target = targetOf.empty() ? 0 : targetOf[i]};
+      const RemoteTarget& asked = m_targets.at(body.target);
+      const auto call = std::find_if(calls.begin(), calls.end(),
+                                     [i](const exports::QueryCall& each) { return each.first == i; });
+      if (!asked.local && asked.protocol->takesCalls && call != calls.end()) {
+        body.call = &*call;
+        body.count = std::max<std::size_t>(1, call->count);
+      }
+      for (std::size_t own = i; own < std::min(i + body.count, m_requests.size()); ++own) {
+        for (const exports::ChatMessage& message : m_requests[own].messages) {
+          if (message.replyOf) body.needs.push_back(*message.replyOf);
+        }
+      }
+      m_waiting.push_back(std::move(body));
+    }
+  }
+
+  bool canSend(const Sendable& body) const {
+    const RemoteTarget& target = m_targets[body.target];
+    const std::size_t most = target.local ? 1 : std::max<std::size_t>(1, target.atOnce);
+    return m_underWay[body.target] < most &&
+           std::all_of(body.needs.begin(), body.needs.end(),
+                       [this](std::size_t need) { return m_hasEnded.at(need); });
+  }
+
+  void sendWhatIsReady() {
+    if (!m_isReady) return;
+    m_isReady = false;
+    for (auto body = m_waiting.begin(); body != m_waiting.end();) {
+      if (m_isClosed || m_stop.stop_requested()) return;
+      if (!canSend(*body)) {
+        ++body;
+        continue;
+      }
+      const Sendable own = std::move(*body);
+      body = m_waiting.erase(body);
+      send(own);
+    }
+  }
+
+  void send(const Sendable& body) {
+    const RemoteTarget& asked = m_targets[body.target];
+    const exports::ChatRequest filled = filledIn(m_requests[body.first], m_replies);
+    if (asked.local) {
+      sends(body, filled.model, 0);
+      waitFor(body,
+              [first = body.first, target = body.target, filled](Asker& asker, std::optional<Error>& error) {
+                return std::vector{asker.answerHere(first, target, filled, error)};
+              });
+      return;
+    }
+    const std::string wanted = asked.server.model.empty() ? filled.model : asked.server.model;
+    const std::optional<std::string> model = servedName(asked, filled.model);
+    if (!model)
+      return fail(body, {urlOf(asked), filled.node, "the model \"" + wanted + "\"",
+                         namesOr(asked.facts, "the name of a model that the server has")});
+    std::optional<Outgoing> sent;
+    try {
+      sent = asked.protocol->write({.request = filled,
+                                    .call = body.call,
+                                    .replies = m_replies,
+                                    .model = *model,
+                                    .kind = infoOf(asked.facts.kind),
+                                    .prompt = asked.prompt,
+                                    .context = contextOf(asked.facts, *model)});
+    } catch (const Failure& failure) {
+      return fail(body, failure.error());
+    }
+    sends(body, *model, sent->body.size());
+    waitFor(body, [body, model = *model, sent = std::move(*sent), hasLimit = filled.maxTokens.has_value()](
+                      Asker& asker, std::optional<Error>& error) {
+      std::vector<RemoteStep> steps = asker.ask(body.first, body.count, body.target, model, sent, error);
+      for (RemoteStep& step : steps) {
+        if (!hasLimit && step.brokenBy.empty() && isTokenLimit(step.answer.finish))
+          step.warning = "The server ended the answer at its own limit. Max tokens of the query raise it.";
+      }
+      return steps;
+    });
+  }
+
+  void sends(const Sendable& body, const std::string& model, std::size_t bytes) {
+    for (std::size_t i = 0; i < body.count; ++i) {
+      m_watcher.stepBegins(body.first + i);
+      m_watcher.sends(body.first + i, body.target, model, i == 0 ? bytes : 0);
+    }
+  }
+
+  void waitFor(const Sendable& body, Question question) {
+    if (m_idle.empty()) m_idle.push_back(m_clients.emplace_back(std::make_unique<HttpClient>()).get());
+    HttpClient* const client = m_idle.back();
+    m_idle.pop_back();
+    ++m_underWay[body.target];
+    m_threads.emplace(body.first, [this, client, body, question = std::move(question)] {
+      Outcome outcome;
+      try {
+        const std::stop_token stop = m_stopAll.get_token();
+        Asker asker(*client, m_targets, m_posting, stop);
+        outcome.steps = question(asker, outcome.error);
+      } catch (...) {
+        outcome.thrown = std::current_exception();
+      }
+      m_mailbox.post([this, client, body, outcome = std::move(outcome)] { end(body, *client, outcome); });
+    });
+  }
+
+  void end(const Sendable& body, HttpClient& client, const Outcome& outcome) {
+    const auto thread = m_threads.find(body.first);
+    thread->second.join();
+    m_threads.erase(thread);
+    --m_underWay[body.target];
+    m_idle.push_back(&client);
+    m_isReady = true;
+    if (outcome.thrown) std::rethrow_exception(outcome.thrown);
+    for (const RemoteStep& step : outcome.steps) {
+      m_isClosed |= !step.brokenBy.empty();
+      m_replies[step.request] = step.answer.text;
+      m_hasEnded[step.request] = true;
+      m_watcher.stepEnds(step);
+      m_steps.push_back(step);
+    }
+    if (outcome.error) fail(body, *outcome.error);
+  }
+
+  /// Requests that are under way come to their end; no other is sent.
+  void fail(const Sendable& body, Error error) {
+    if (error.place.empty()) error.place = m_requests[body.first].node;
+    m_errors.emplace(body.first, std::move(error));
+    m_isClosed = true;
+  }
+
+  static std::string namesOr(const ServerFacts& facts, const std::string& otherwise) {
+    const std::string names = modelNames(facts);
+    return names.empty() ? otherwise : "one of the server's: " + names;
+  }
+
+  const std::vector<RemoteTarget>& m_targets;
+  RemoteWatcher& m_watcher;
+  const std::vector<exports::ChatRequest>& m_requests;
+  std::list<Sendable> m_waiting;
+  std::vector<std::string> m_replies;
+  std::vector<bool> m_hasEnded;  ///< whether a request has its reply
+  std::vector<RemoteStep> m_steps;
+  std::map<std::size_t, Error> m_errors;  ///< by request
+  bool m_isReady = true;                  ///< one of those that wait may be sent now
+  bool m_isClosed = false;                ///< nothing more is sent
+  std::vector<std::size_t> m_underWay;    ///< bodies, by target
+  std::vector<std::unique_ptr<HttpClient>> m_clients;
+  std::vector<HttpClient*> m_idle;
+  Mailbox m_mailbox;
+  PostingWatcher m_posting{m_mailbox, m_watcher};
+  std::map<std::size_t, std::thread> m_threads;  ///< by the first request
+  const std::stop_token& m_stop;
+  std::stop_source m_stopAll;
+  std::stop_callback<std::function<void()>> m_passStop;
 };
 
 }  // namespace
@@ -268,7 +457,7 @@ RemoteResult runRemotely(HttpClient& client, const std::vector<RemoteTarget>& ta
                          const std::vector<std::size_t>& targetOf,
                          const std::vector<exports::ChatRequest>& requests, RemoteWatcher& watcher,
                          const std::stop_token& stop, const std::vector<exports::QueryCall>& calls) {
-  return RemoteRunner(client, targets, watcher, calls, stop).run(requests, targetOf);
+  return RemoteRunner(client, targets, watcher, requests, stop).run(targetOf, calls);
 }
 
 std::optional<std::string> servedName(const ServerFacts& facts, const std::string& wanted, bool isChosen) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Runs the requests of a query (export/chat_requests.h) on servers, one after the other, each in the protocol
-// of its server (protocol.h). The reply of each stands in the prompts of those that need it.
+// Runs the requests of a query (export/chat_requests.h) on servers, each in the protocol of its server
+// (protocol.h). Requests that do not need each other's replies are sent at the same time.
 #pragma once
 
 #include "engine/base/error.h"
@@ -13,6 +13,7 @@
 
 #include <cstddef>
 #include <functional>
+#include <map>
 #include <optional>
 #include <stop_token>
 #include <string>
@@ -43,6 +44,7 @@ struct RemoteStep {
   std::string brokenBy;
   /// What a user must know of an answer that has an end; mostly empty.
   std::string warning{};
+  bool isStopped = false;  ///< whether a stop broke it
 };
 
 /// Is told of an answer while it is made, on the thread that waits for it.
@@ -52,9 +54,13 @@ struct LocalWatch {
 };
 
 /// Answers a request, in which the replies stand that it needs, in place of a server. A stop is an answer
-/// that is broken by it; throws Failure where there is none.
+/// that is broken by it; throws Failure where there is none. Called on another thread than runRemotely() is.
 using LocalAnswer = std::function<RemoteStep(const exports::ChatRequest& request, const LocalWatch& watch,
                                              const std::stop_token& stop)>;
+
+/// Requests of one run that a server gets at the same time, unless another number is set.
+inline constexpr std::size_t kStandardAtOnce = 8;
+inline constexpr std::size_t kMostAtOnce = 64;
 
 /// A server by a name, with what it said of itself.
 struct RemoteTarget {
@@ -65,6 +71,8 @@ struct RemoteTarget {
   const Protocol* protocol = &chatProtocol();  ///< never null
   PromptWriter prompt{};                       ///< for protocols that need one
   std::string promptForm{};                    ///< how that writes: "under the template chatml, as text"
+  /// Most requests that it answers at the same time, at least 1. The embedded engine gets one.
+  std::size_t atOnce = kStandardAtOnce;
 };
 
 /// "vLLM on gpu-3"
@@ -72,7 +80,8 @@ std::string titleOf(const RemoteTarget& target);
 /// "text completions, under the template chatml, as text"
 std::string protocolText(const RemoteTarget& target);
 
-/// Is told what comes, on the thread that runs.
+/// Is notified of what comes, on the thread that calls runRemotely(). Events of requests that are under way
+/// at the same time are mixed; those of one request are in order.
 class RemoteWatcher {
  public:
   virtual ~RemoteWatcher() = default;
@@ -96,15 +105,19 @@ class RemoteWatcher {
 };
 
 struct RemoteResult {
-  std::vector<RemoteStep> steps;  ///< those that were begun, in order
-  std::optional<Error> error;     ///< why the run did not come to its end; none: it did, or was stopped
+  std::vector<RemoteStep> steps;  ///< those that were begun, by request, ascending
+  /// Why the run did not come to its end: the error of the first request that has one. None: it did, or was
+  /// stopped.
+  std::optional<Error> error;
+  /// All errors, by request: of several that are under way, each can have one.
+  std::map<std::size_t, Error> errors;
   bool isStopped = false;
 };
 
 /// `requests`: from exports::chatRequests(), or, where a target's protocol takes whole queries, from
 /// exports::queryCalls() with its `calls`. `targetOf`: the index of who answers each request; empty: the
-/// first target answers all. Nothing is sent twice; a stop ends the request at the server, and what came of
-/// it stays.
+/// first target answers all. Nothing is sent twice. After an error nothing more is sent, and the requests
+/// that are under way come to their end. A stop ends all of them at the server, and what came of them stays.
 RemoteResult runRemotely(HttpClient& client, const std::vector<RemoteTarget>& targets,
                          const std::vector<std::size_t>& targetOf,
                          const std::vector<exports::ChatRequest>& requests, RemoteWatcher& watcher,

@@ -98,12 +98,14 @@ void RemoteTrace::begin() {
 }
 
 void RemoteTrace::end(const RemoteResult& result) {
-  if (result.error) {
-    const trace::MessageLogged message{.severity = Severity::Error, .text = Failure(*result.error).what()};
-    // An error before a request was sent is the run's.
-    const auto broken = std::find_if(result.steps.begin(), result.steps.end(),
-                                     [](const RemoteStep& step) { return !step.brokenBy.empty(); });
-    if (broken != result.steps.end())
+  for (const auto& [request, error] : result.errors) {
+    const trace::MessageLogged message{.severity = Severity::Error, .text = Failure(error).what()};
+    const auto from = [request = request](const RemoteStep& step) { return step.request >= request; };
+    auto broken = std::find_if(result.steps.begin(), result.steps.end(), from);
+    // An error before a request was sent is the run's. That of a call is that of its first broken reply.
+    const bool isSent = broken != result.steps.end() && broken->request == request;
+    while (isSent && broken != result.steps.end() && broken->brokenBy.empty()) ++broken;
+    if (isSent && broken != result.steps.end())
       send(broken->request, message);
     else
       sendToRun(message);

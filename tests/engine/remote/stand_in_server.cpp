@@ -64,7 +64,8 @@ void Server::serve() {
   server.listen(QHostAddress::LocalHost);
   m_port = server.serverPort();
   while (!m_ending) {
-    if (!server.waitForNewConnection(10)) continue;
+    // Several may have come together.
+    if (!server.hasPendingConnections() && !server.waitForNewConnection(10)) continue;
     const std::unique_ptr<QTcpSocket> socket(server.nextPendingConnection());
     QByteArray request;
     while (!m_ending && !isWhole(request)) {
@@ -91,6 +92,69 @@ void Server::serve() {
     socket->disconnectFromHost();
     if (socket->state() != QAbstractSocket::UnconnectedState) socket->waitForDisconnected(2000);
   }
+}
+
+namespace {
+
+/// Gives connections away as they come.
+class Reception : public QTcpServer {
+ public:
+  explicit Reception(std::function<void(qintptr)> take) : m_take(std::move(take)) {}
+
+ protected:
+  void incomingConnection(qintptr descriptor) override { m_take(descriptor); }
+
+ private:
+  std::function<void(qintptr)> m_take;
+};
+
+}  // namespace
+
+ServerOfMany::ServerOfMany(Server::Answer answer, Server::After after)
+    : m_answer(std::move(answer)), m_after(after) {
+  m_thread = std::thread([this] { listen(); });
+  while (m_port == 0) QThread::msleep(1);
+}
+
+ServerOfMany::~ServerOfMany() {
+  m_ending = true;
+  m_thread.join();
+}
+
+std::string ServerOfMany::address() const {
+  return "http://127.0.0.1:" + std::to_string(m_port) + "/v1";
+}
+
+void ServerOfMany::listen() {
+  std::vector<std::thread> threads;
+  Reception reception(
+      [&](qintptr descriptor) { threads.emplace_back([this, descriptor] { serve(descriptor); }); });
+  reception.listen(QHostAddress::LocalHost);
+  m_port = reception.serverPort();
+  while (!m_ending) reception.waitForNewConnection(5);
+  for (std::thread& thread : threads) thread.join();
+}
+
+void ServerOfMany::serve(qintptr descriptor) {
+  QTcpSocket socket;
+  socket.setSocketDescriptor(descriptor);
+  QByteArray request;
+  while (!m_ending && !isWhole(request)) {
+    if (!socket.waitForReadyRead(10) && socket.state() != QAbstractSocket::ConnectedState) return;
+    request += socket.readAll();
+  }
+  const int now = ++m_now;
+  for (int most = m_most; most < now && !m_most.compare_exchange_weak(most, now);) {
+  }
+  const QByteArray answer = m_answer(request);
+  --m_now;
+  socket.write(answer);
+  socket.waitForBytesWritten(2000);
+  const bool isHeld = m_after == Server::After::Hold;
+  while (isHeld && !m_ending && socket.state() == QAbstractSocket::ConnectedState) socket.waitForReadyRead(5);
+  m_left += isHeld && !m_ending ? 1 : 0;
+  socket.disconnectFromHost();
+  if (socket.state() != QAbstractSocket::UnconnectedState) socket.waitForDisconnected(2000);
 }
 
 QByteArray letterVectors(const QByteArray& request, std::size_t dimensions) {

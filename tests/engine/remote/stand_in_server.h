@@ -58,6 +58,37 @@ class Server {
   std::thread m_thread;
 };
 
+/// Answers each request on a thread of its own, so that several can wait at the same time.
+class ServerOfMany {
+ public:
+  /// `answer` is called on several threads. After::Hold: as for Server.
+  explicit ServerOfMany(Server::Answer answer, Server::After after = Server::After::Close);
+  ~ServerOfMany();
+  ServerOfMany(const ServerOfMany&) = delete;
+  ServerOfMany& operator=(const ServerOfMany&) = delete;
+
+  std::string address() const;
+  /// Most requests that were read and not answered at the same time.
+  int most() const { return m_most; }
+  /// Clients that closed the connection while it held it.
+  int left() const { return m_left; }
+  /// Whether the server ends: an answer that waits for something must return then.
+  bool isEnding() const { return m_ending; }
+
+ private:
+  void listen();
+  void serve(qintptr descriptor);
+
+  Server::Answer m_answer;
+  Server::After m_after;
+  std::atomic<int> m_now = 0;
+  std::atomic<int> m_most = 0;
+  std::atomic<int> m_left = 0;
+  std::atomic<quint16> m_port = 0;
+  std::atomic<bool> m_ending = false;
+  std::thread m_thread;
+};
+
 /// A reply with one vector of `dimensions` numbers for each text, in which every letter counts.
 QByteArray letterVectors(const QByteArray& request, std::size_t dimensions = 26);
 

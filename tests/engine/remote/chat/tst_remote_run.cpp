@@ -10,7 +10,10 @@
 
 #include <nlohmann/json.hpp>
 
+#include <array>
+#include <atomic>
 #include <chrono>
+#include <condition_variable>
 #include <mutex>
 #include <string>
 #include <vector>
@@ -52,6 +55,41 @@ const char* const kJudge = R"({"g":{"model":"org/m","max_tokens":12,"temperature
                            R"({"g":{"model":"org/m","max_tokens":7,"input":{"user":"Name a town."}}},)"
                            R"({"user":"Is it large?"}]}}})";
 
+const char* const kFour = R"({"g":{"model":"m","max_tokens":4,"temperature":0.0,"input":{"cross":[{"plus":[)"
+                          R"({"g":{"model":"m","max_tokens":4,"input":{"user":"Name 0."}}},)"
+                          R"({"g":{"model":"m","max_tokens":4,"input":{"user":"Name 1."}}},)"
+                          R"({"g":{"model":"m","max_tokens":4,"input":{"user":"Name 2."}}},)"
+                          R"({"g":{"model":"m","max_tokens":4,"input":{"user":"Name 3."}}}]},)"
+                          R"({"user":"Which is best?"}]}}})";
+
+/// The number of the leaf of kFour that a request is; 4: the judge.
+int leafOf(const QByteArray& request) {
+  const Json body = bodyOf(request);
+  const Json& messages = body["messages"];
+  const std::string text = messages[0]["content"].get<std::string>();
+  return messages.size() == 1 && text.starts_with("Name ") ? text[5] - '0' : 4;
+}
+
+/// Counts requests that have come; others wait for a number of them.
+class Arrivals {
+ public:
+  void come() {
+    const std::lock_guard lock(m_mutex);
+    ++m_count;
+    m_changed.notify_all();
+  }
+  /// Waits until so many have come, but not for ever: a run that sends them one after the other has to end.
+  void waitFor(int count) {
+    std::unique_lock lock(m_mutex);
+    m_changed.wait_for(lock, std::chrono::seconds(5), [&] { return m_count >= count; });
+  }
+
+ private:
+  std::mutex m_mutex;
+  std::condition_variable m_changed;
+  int m_count = 0;
+};
+
 struct Watcher : remote::RemoteWatcher {
   void stepBegins(std::size_t request) override { begun.push_back(request); }
   void promptProgress(std::size_t, const remote::PromptProgress& told) override { progress.push_back(told); }
@@ -76,6 +114,14 @@ remote::RemoteServer hastyServer(const std::string& url) {
 
 const remote::ServerFacts kFacts{
     .kind = ServerKind::LlamaCpp, .version = {}, .models = {{"m", {}}}, .slots = {}};
+
+RemoteResult runFour(const std::string& url, remote::RemoteWatcher& watcher,
+                     std::size_t atOnce = remote::kStandardAtOnce, const std::stop_token& stop = {}) {
+  remote::HttpClient client;
+  remote::RemoteTarget target{.name = "here", .server = {.url = url, .model = {}}, .facts = kFacts};
+  target.atOnce = atOnce;
+  return remote::runRemotely(client, {target}, {}, requestsOf(kFour), watcher, stop);
+}
 
 RemoteResult run(Server& server, Watcher& watcher, const std::stop_token& stop = {},
                  const remote::ServerFacts& facts = kFacts) {
@@ -119,6 +165,112 @@ class TestRemoteRun : public QObject {
     QCOMPARE(last["messages"].size(), std::size_t{2});
     QCOMPARE(last["messages"][0]["role"].get<std::string>(), std::string("assistant"));
     QCOMPARE(last["messages"][0]["content"].get<std::string>(), std::string("Lisbon"));
+  }
+
+  /// Those that come last end first; whatever they are, results are in the order of the query.
+  void independentStepsAreSentTogether() {
+    Arrivals came;
+    std::array<Arrivals, 4> ended;
+    std::mutex mutex;
+    Json judge;
+    remote::test::ServerOfMany server([&](const QByteArray& request) {
+      const int leaf = leafOf(request);
+      if (leaf == 4) {
+        const std::lock_guard lock(mutex);
+        judge = bodyOf(request);
+        return streamed(chunk("B") + kEnd);
+      }
+      came.come();
+      came.waitFor(4);
+      if (leaf < 3) ended.at(static_cast<std::size_t>(leaf) + 1).waitFor(1);
+      ended.at(static_cast<std::size_t>(leaf)).come();
+      return streamed(chunk("reply " + QByteArray::number(leaf)) + kEnd);
+    });
+    Watcher watcher;
+    const RemoteResult result = runFour(server.address(), watcher);
+    QVERIFY(!result.error && !result.isStopped);
+    QCOMPARE(server.most(), 4);
+    QVERIFY((watcher.begun == std::vector<std::size_t>{0, 1, 2, 3, 4}));
+    QCOMPARE(watcher.ended.size(), std::size_t{5});
+    QCOMPARE(watcher.ended.back(), std::size_t{4});
+    QCOMPARE(result.steps.size(), std::size_t{5});
+    for (std::size_t i = 0; i < 5; ++i) QCOMPARE(result.steps[i].request, i);
+    for (std::size_t i = 0; i < 4; ++i) {
+      const std::string reply = "reply " + std::to_string(i);
+      QCOMPARE(result.steps[i].answer.text, reply);
+      QCOMPARE(judge["messages"][i]["content"].get<std::string>(), reply);
+    }
+  }
+
+  void howManyAreSentTogether_data() {
+    QTest::addColumn<int>("atOnce");
+    QTest::addColumn<int>("most");
+    QTest::newRow("one after the other") << 1 << 1;
+    QTest::newRow("two") << 2 << 2;
+    QTest::newRow("all") << 64 << 4;
+  }
+  void howManyAreSentTogether() {
+    QFETCH(int, atOnce);
+    QFETCH(int, most);
+    Arrivals came;
+    remote::test::ServerOfMany server([&](const QByteArray& request) {
+      if (leafOf(request) < 4) {
+        came.come();
+        came.waitFor(most);
+      }
+      return streamed(chunk("x") + kEnd);
+    });
+    Watcher watcher;
+    QVERIFY(!runFour(server.address(), watcher, static_cast<std::size_t>(atOnce)).error);
+    QCOMPARE(server.most(), most);
+    QVERIFY((watcher.begun == std::vector<std::size_t>{0, 1, 2, 3, 4}));
+  }
+
+  /// A stop ends every request that is under way at the server, and what came of each stays.
+  void aStopEndsAll() {
+    remote::test::ServerOfMany server(
+        [](const QByteArray&) { return "HTTP/1.1 200 OK\r\nContent-Length: 9000\r\n\r\n" + chunk("Lis"); },
+        Server::After::Hold);
+    struct Stopper : Watcher {
+      void text(std::size_t, const std::string&) override {
+        if (++texts == 4) source.request_stop();
+      }
+      std::stop_source source;
+      int texts = 0;
+    } watcher;
+    const RemoteResult result = runFour(server.address(), watcher, 8, watcher.source.get_token());
+    QVERIFY(result.isStopped && !result.error);
+    QCOMPARE(result.steps.size(), std::size_t{4});
+    for (const remote::RemoteStep& step : result.steps) {
+      QCOMPARE(step.answer.text, std::string("Lis"));
+      QVERIFY(!step.brokenBy.empty());
+    }
+    QTRY_COMPARE(server.left(), 4);
+  }
+
+  /// Where some fail, those that are under way come to their end, and nothing more is sent.
+  void someFail() {
+    Arrivals came;
+    std::atomic<int> judges = 0;
+    remote::test::ServerOfMany server([&](const QByteArray& request) {
+      const int leaf = leafOf(request);
+      judges += leaf == 4 ? 1 : 0;
+      came.come();
+      came.waitFor(4);
+      if (leaf % 2 == 1)
+        return remote::test::http(400, "{\"error\":\"no " + QByteArray::number(leaf) + "\"}");
+      return streamed(chunk("x") + kEnd);
+    });
+    Watcher watcher;
+    const RemoteResult result = runFour(server.address(), watcher);
+    QCOMPARE(judges.load(), 0);
+    QCOMPARE(result.steps.size(), std::size_t{4});
+    for (const std::size_t i : {0U, 2U}) QVERIFY(result.steps[i].brokenBy.empty());
+    for (const std::size_t i : {1U, 3U}) QVERIFY(!result.steps[i].brokenBy.empty());
+    QCOMPARE(result.errors.size(), std::size_t{2});
+    QVERIFY(result.error && result.error->found.ends_with("no 1"));
+    QCOMPARE(result.error->place, std::string("/g/input/cross/0/plus/1"));
+    QVERIFY(result.errors.at(3).found.ends_with("no 3"));
   }
 
   void onlyThoseWhoKnowAreAskedForProgress() {

@@ -71,6 +71,8 @@ std::vector<remote::RemoteTarget> targetAt(const Server& server, ServerKind kind
                  .access = {.limits = {.connect = 2s, .firstByte = 300ms, .silence = 200ms}}},
       .facts = {.kind = kind, .version = {}, .models = {{"org/m", {}}}, .takesQueries = true, .slots = {}}};
   target.protocol = remote::findProtocol("spnl");
+  // The answers of the server are in the order of the calls.
+  target.atOnce = 1;
   return {target};
 }
 
