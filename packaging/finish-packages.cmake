@@ -3,7 +3,7 @@
 file(GLOB roots ${CPACK_TEMPORARY_DIRECTORY}/*/usr)
 string(TIMESTAMP date "%a, %d %b %Y %H:%M:%S +0000" UTC) # SOURCE_DATE_EPOCH, where it is set
 foreach(root ${roots})
-  file(GLOB binaries ${root}/bin/* ${root}/lib/spanscope/*.so)
+  file(GLOB binaries ${root}/bin/* ${root}/lib/spanscope/*.so ${root}/libexec/spanscope/*)
   foreach(FILE ${binaries})
     include(${CMAKE_CURRENT_LIST_DIR}/drop-search-paths.cmake)
   endforeach()

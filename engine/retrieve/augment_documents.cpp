@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "engine/retrieve/augment_documents.h"
 
+#include "engine/base/text_encoding.h"
 #include "engine/base/utf8.h"
 #include "engine/retrieve/document_text.h"
 
 #include <cstddef>
 #include <cstdint>
 #include <string>
+#include <string_view>
 #include <utility>
 
 namespace spanscope::retrieve {
@@ -15,6 +17,16 @@ namespace {
 bool isEmptyText(const query::SourceDocument& document) {
   const auto* text = std::get_if<std::string>(&document.content);
   return text != nullptr && text->empty();
+}
+
+/// What a file without text is, by its first bytes; nullptr: it is not known.
+const char* kindOf(std::string_view bytes) {
+  if (bytes.starts_with("PK\x03\x04")) return "a ZIP archive (Word, Excel and EPUB files are such)";
+  if (bytes.starts_with("\xD0\xCF\x11\xE0")) return "a file of an old Office program";
+  if (bytes.starts_with("\x89PNG") || bytes.starts_with("\xFF\xD8\xFF") || bytes.starts_with("GIF8"))
+    return "a picture";
+  if (bytes.starts_with("\x1F\x8B")) return "a compressed file (gzip)";
+  return nullptr;
 }
 
 std::string bytesOf(const query::SourceDocument& document) {
@@ -63,15 +75,23 @@ std::variant<SourceDocument, Error> AugmentDocuments::read(std::size_t index) {
                  "a file beyond the first " + std::to_string(kMaxAugmentBytes) + " bytes of an augment",
                  "fewer or smaller files"};
   }
-  if (formatOf(path, bytes) != DocumentFormat::Pdf && bytes.find('\0') != std::string::npos)
-    return Error{path, {}, "bytes that are no text", "text, Markdown, JSON lines, CSV or PDF"};
+  if (formatOf(path, bytes) != DocumentFormat::Pdf) {
+    if (auto narrow = utf8OfWide(bytes)) bytes = std::move(*narrow);
+    const std::size_t zero = bytes.find('\0');
+    if (zero != std::string::npos) {
+      const char* const kind = kindOf(bytes);
+      return Error{path, kind == nullptr ? "byte " + std::to_string(zero) : std::string(),
+                   kind == nullptr ? "a zero byte, which no text has" : kind,
+                   "text, Markdown, JSON lines, CSV or PDF"};
+    }
+  }
   SourceDocument document{.name = path, .bytes = std::move(bytes)};
   noteAltered(document);
   return document;
 }
 
 void AugmentDocuments::noteAltered(const SourceDocument& document) {
-  if (formatOf(document.name, document.bytes) == DocumentFormat::Pdf) return;
+  if (formatOf(document.name, document.bytes) == DocumentFormat::Pdf || utf8OfWide(document.bytes)) return;
   const std::size_t at = findInvalidUtf8(document.bytes);
   if (at == std::string::npos) return;
   m_altered.push_back(

@@ -39,6 +39,7 @@ std::optional<Indexed> indexDocuments(AugmentDocuments& documents, const Retriev
   }
   if (indexed.keys.empty() && !added.skipped.empty()) throw Failure(std::move(added.skipped.front()));
   remarks.skipped = std::move(added.skipped);
+  remarks.unread = std::move(added.unread);
   return indexed;
 }
 

@@ -14,6 +14,7 @@ namespace spanscope::retrieve {
 /// Problems that did not end a search.
 struct SearchRemarks {
   std::vector<Error> skipped;         ///< documents that could not be read
+  std::vector<Error> unread;          ///< pages without text
   std::vector<std::string> lostPins;  ///< hashes of pinned fragments that are in no document
 };
 

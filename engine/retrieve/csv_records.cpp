@@ -1,15 +1,70 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "engine/retrieve/csv_records.h"
 
+#include <algorithm>
 #include <optional>
+#include <string>
 #include <utility>
 
 namespace spanscope::retrieve {
 namespace {
 
+/// How many separators the first records have outside of quotes; the least of them, so that a character of
+/// the texts counts for nothing.
+std::size_t leastSeparators(std::string_view text, char separator) {
+  constexpr int kLookedAt = 5;
+  std::optional<std::size_t> least;
+  std::size_t inRecord = 0;
+  bool isQuoted = false;  // the current letter
+  bool isBlankSoFar = true;
+  int records = 0;
+  const auto end = [&] {
+    if (!isBlankSoFar) {
+      least = std::min(least.value_or(inRecord), inRecord);
+      ++records;
+    }
+    inRecord = 0;
+    isBlankSoFar = true;
+  };
+  bool isFieldBegin = true;
+  bool hasQuotes = false;  // around the field
+  for (const char letter : text) {
+    if (std::exchange(isFieldBegin, false)) hasQuotes = letter == '"';
+    if (letter == '"' && hasQuotes) isQuoted = !isQuoted;
+    if (isQuoted) {
+      isBlankSoFar = false;
+    } else if (letter == '\n') {
+      end();
+      if (records == kLookedAt) break;
+      isFieldBegin = true;
+    } else if (letter == separator) {
+      ++inRecord;
+      isFieldBegin = true;
+      isBlankSoFar = false;
+    } else if (letter != '\r') {
+      isBlankSoFar = false;
+    }
+  }
+  if (records < kLookedAt) end();
+  return least.value_or(0);
+}
+
+char separatorOf(std::string_view text) {
+  char best = ',';
+  std::size_t most = 0;
+  for (const char separator : {',', ';', '\t'}) {
+    const std::size_t count = leastSeparators(text, separator);
+    if (count <= most) continue;
+    best = separator;
+    most = count;
+  }
+  return best;
+}
+
 class CsvReader {
  public:
-  CsvReader(std::string_view text, std::size_t maxRecords) : m_text(text), m_maxRecords(maxRecords) {}
+  CsvReader(std::string_view text, std::size_t maxRecords)
+      : m_text(text), m_maxRecords(maxRecords), m_separator(separatorOf(text)) {}
 
   std::variant<std::vector<CsvRecord>, Error> read() {
     while (m_at < m_text.size()) {
@@ -44,24 +99,29 @@ class CsvReader {
     for (;;) {
       std::string field;
       const bool isQuoted = m_at < m_text.size() && m_text[m_at] == '"';
-      if (auto error = isQuoted ? readQuoted(field) : readPlain(field)) return error;
+      if (!isQuoted) {
+        readPlain(field);
+      } else if (auto error = readQuoted(field)) {
+        return error;
+      }
       record.push_back(std::move(field));
       if (m_at == m_text.size() || skipLineEnd()) break;
-      if (m_text[m_at] != ',') return problem("text after a quoted field", "a comma or the end of the line");
+      if (m_text[m_at] != m_separator) {
+        return problem("text after a quoted field", std::string(m_separator == ','   ? "a comma"
+                                                                : m_separator == ';' ? "a semicolon"
+                                                                                     : "a tab") +
+                                                        " or the end of the line");
+      }
       ++m_at;
     }
     m_records.push_back(std::move(record));
     return std::nullopt;
   }
 
-  std::optional<Error> readPlain(std::string& field) {
+  void readPlain(std::string& field) {
     const std::size_t begin = m_at;
-    while (m_at < m_text.size() && m_text[m_at] != ',' && lineEndLength() == 0) {
-      if (m_text[m_at] == '"') return problem("a quote within a field", "quotes around the whole field");
-      ++m_at;
-    }
+    while (m_at < m_text.size() && m_text[m_at] != m_separator && lineEndLength() == 0) ++m_at;
     field = m_text.substr(begin, m_at - begin);
-    return std::nullopt;
   }
 
   std::optional<Error> readQuoted(std::string& field) {
@@ -79,6 +139,7 @@ class CsvReader {
 
   std::string_view m_text;
   std::size_t m_maxRecords;
+  char m_separator;
   std::size_t m_at = 0;
   std::size_t m_line = 1;
   std::vector<CsvRecord> m_records;

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "engine/retrieve/document_text.h"
 
+#include "engine/base/counted.h"
+#include "engine/base/text_encoding.h"
 #include "engine/base/utf8.h"
 #include "engine/query/shown_text.h"
 #include "engine/retrieve/csv_records.h"
@@ -16,9 +18,9 @@
 namespace spanscope::retrieve {
 namespace {
 
-using Json = nlohmann::json;
+using Json = nlohmann::ordered_json;
 using Passages = std::vector<Passage>;
-using Result = std::variant<Passages, Error>;
+using Result = std::variant<DocumentText, Error>;
 
 constexpr std::string_view kBlank = " \t\r\n\f\v";
 constexpr std::string_view kPdfBegin = "%PDF-";
@@ -61,7 +63,8 @@ std::string_view fenceOf(std::string_view line) {
 }
 
 Result markdownSections(std::string_view text) {
-  Passages passages;
+  DocumentText document;
+  Passages& passages = document.passages;
   std::string_view rest = text;
   std::string_view openFence;
   std::size_t begin = 0;
@@ -83,7 +86,7 @@ Result markdownSections(std::string_view text) {
     if (passages.size() > kMaxPassages) return tooManyPassages();
   }
   close(text.size());
-  return passages;
+  return document;
 }
 
 /// All strings of a value but keys, in their order. With a list of its own instead of recursion: a line may
@@ -117,27 +120,61 @@ std::string textOfLine(const Json& value) {
   return stringsOf(value);
 }
 
+/// The line with null for each NaN and infinity: Python writes them, and JSON has none.
+std::string withoutNaN(std::string_view line) {
+  static constexpr std::array<std::string_view, 3> kNumbers = {"NaN", "-Infinity", "Infinity"};
+  std::string text;
+  bool isInString = false;
+  while (!line.empty()) {
+    std::size_t length = 1;
+    if (isInString) {
+      if (line.front() == '"') isInString = false;
+      if (line.front() == '\\') length = std::min<std::size_t>(2, line.size());
+    } else {
+      isInString = line.front() == '"';
+      const auto* const number = std::find_if(
+          kNumbers.begin(), kNumbers.end(), [&](std::string_view known) { return line.starts_with(known); });
+      if (number != kNumbers.end()) {
+        text += "null";
+        line.remove_prefix(number->size());
+        continue;
+      }
+    }
+    text += line.substr(0, length);
+    line.remove_prefix(length);
+  }
+  return text;
+}
+
+Error noJsonLine(std::string_view line, std::size_t number, std::string_view text) {
+  Error error{
+      {}, "line " + std::to_string(number), query::inQuotes(line), "a JSON value that ends on its line"};
+  if (Json::accept(withoutNaN(text))) {
+    error.found = "one JSON value over several lines";
+    error.expected = "a JSON value on each line (or the extension .json)";
+  }
+  return error;
+}
+
 Result jsonLines(std::string_view text) {
-  Passages passages;
+  DocumentText document;
   std::string_view rest = text;
   for (std::size_t number = 1; !rest.empty(); ++number) {
     const std::string_view line = takeLine(rest);
     if (isBlank(line)) continue;
-    const Json value = Json::parse(line, nullptr, false);
-    if (value.is_discarded()) {
-      return Error{
-          {}, "line " + std::to_string(number), query::inQuotes(line), "a JSON value that ends on its line"};
-    }
-    if (passages.size() == kMaxPassages) return tooManyPassages();
-    passages.push_back({textOfLine(value), number});
+    Json value = Json::parse(line, nullptr, false);
+    if (value.is_discarded()) value = Json::parse(withoutNaN(line), nullptr, false);
+    if (value.is_discarded()) return noJsonLine(line, number, text);
+    if (document.passages.size() == kMaxPassages) return tooManyPassages();
+    document.passages.push_back({textOfLine(value), number});
   }
-  return passages;
+  return document;
 }
 
 Result csvPassages(std::string_view text) {
   auto read = readCsv(text, kMaxPassages);
   if (auto* error = std::get_if<Error>(&read)) return std::move(*error);
-  Passages passages;
+  DocumentText document;
   for (const CsvRecord& record : std::get<std::vector<CsvRecord>>(read)) {
     std::string passage;
     for (const std::string& field : record) {
@@ -145,22 +182,32 @@ Result csvPassages(std::string_view text) {
       if (!passage.empty()) passage += ", ";
       passage += field;
     }
-    passages.push_back({std::move(passage), passages.size() + 1});
+    document.passages.push_back({std::move(passage), document.passages.size() + 1});
   }
-  return passages;
+  return document;
 }
 
-Result pdfPassages(std::string_view bytes) {
-  auto read = readPdf(bytes);
+Result pdfPassages(std::string_view bytes, const std::stop_token& stop) {
+  auto read = readPdf(bytes, pdfLimits(bytes.size()), stop);
   if (auto* error = std::get_if<Error>(&read)) return std::move(*error);
-  Passages passages;
+  DocumentText document;
+  std::size_t number = 0;
   for (std::string& page : std::get<std::vector<std::string>>(read)) {
-    passages.push_back({std::move(page), passages.size() + 1});
+    ++number;
+    if (isBlank(page)) document.pagesWithoutText.push_back(number);
+    document.passages.push_back({std::move(page), number});
   }
-  return passages;
+  if (document.pagesWithoutText.size() == number) {
+    return Error{{},
+                 {},
+                 number == 0 ? "a PDF without pages"
+                             : counted(number, "page") + " without text (scanned pages are pictures)",
+                 "a PDF with text: recognise it first (OCR)"};
+  }
+  return document;
 }
 
-Result passagesOf(DocumentFormat format, std::string_view text) {
+Result passagesOf(DocumentFormat format, std::string_view text, const std::stop_token& stop) {
   switch (format) {
     case DocumentFormat::Markdown:
       return markdownSections(text);
@@ -169,11 +216,11 @@ Result passagesOf(DocumentFormat format, std::string_view text) {
     case DocumentFormat::Csv:
       return csvPassages(text);
     case DocumentFormat::Pdf:
-      return pdfPassages(text);
+      return pdfPassages(text, stop);
     case DocumentFormat::PlainText:
       break;
   }
-  return Passages{{std::string(text), 1}};
+  return DocumentText{.passages = {{std::string(text), 1}}, .pagesWithoutText = {}};
 }
 
 }  // namespace
@@ -186,7 +233,8 @@ DocumentFormat formatOf(std::string_view name, std::string_view bytes) {
   static constexpr std::array kExtensions = {
       Extension{".md", DocumentFormat::Markdown},     Extension{".markdown", DocumentFormat::Markdown},
       Extension{".jsonl", DocumentFormat::JsonLines}, Extension{".ndjson", DocumentFormat::JsonLines},
-      Extension{".csv", DocumentFormat::Csv},         Extension{".pdf", DocumentFormat::Pdf}};
+      Extension{".csv", DocumentFormat::Csv},         Extension{".tsv", DocumentFormat::Csv},
+      Extension{".pdf", DocumentFormat::Pdf}};
   if (bytes.starts_with(kPdfBegin)) return DocumentFormat::Pdf;
   const std::size_t dot = name.rfind('.');
   if (dot == std::string_view::npos) return DocumentFormat::PlainText;
@@ -231,30 +279,48 @@ std::string passagePlace(DocumentFormat format, std::size_t number) {
   return {};
 }
 
-std::variant<std::vector<Passage>, Error> readPassages(const std::string& name, DocumentFormat format,
-                                                       std::string_view bytes) {
+std::variant<DocumentText, Error> readPassages(const std::string& name, DocumentFormat format,
+                                               std::string_view bytes, const std::stop_token& stop) {
   if (bytes.size() > kMaxDocumentBytes) {
     return Error{
         name, {}, std::to_string(bytes.size()) + " bytes", "at most " + std::to_string(kMaxDocumentBytes)};
   }
   std::string valid;
-  if (format != DocumentFormat::Pdf && !isValidUtf8(bytes)) {
-    valid = toValidUtf8(bytes);
-    bytes = valid;
+  if (format != DocumentFormat::Pdf) {
+    if (auto narrow = utf8OfWide(bytes)) {
+      valid = std::move(*narrow);
+      bytes = valid;
+    } else if (!isValidUtf8(bytes)) {
+      valid = toValidUtf8(bytes);
+      bytes = valid;
+    }
+    bytes = withoutByteOrderMark(bytes);
   }
-  if (format != DocumentFormat::Pdf) bytes = withoutByteOrderMark(bytes);
-  Result result = passagesOf(format, bytes);
+  Result result = passagesOf(format, bytes, stop);
   if (auto* error = std::get_if<Error>(&result)) {
-    error->file = name;
+    if (error->file.empty()) error->file = name;
     return result;
   }
-  auto& passages = std::get<Passages>(result);
+  Passages& passages = std::get<DocumentText>(result).passages;
   std::erase_if(passages, [](const Passage& passage) { return isBlank(passage.text); });
   // Poppler's texts and JSON's escapes (a lone surrogate) are someone else's.
   for (Passage& passage : passages) {
     if (!isValidUtf8(passage.text)) passage.text = toValidUtf8(passage.text);
   }
   return result;
+}
+
+std::string pagesText(const std::vector<std::size_t>& pages) {
+  std::string text = pages.size() == 1 ? "page " : "pages ";
+  for (std::size_t first = 0; first < pages.size();) {
+    std::size_t last = first;
+    while (last + 1 < pages.size() && pages[last + 1] == pages[last] + 1) ++last;
+    if (first > 0) text += ", ";
+    text += std::to_string(pages[first]);
+    if (last > first) text += (last == first + 1 ? ", " : "–") + std::to_string(pages[last]);
+    first = last + 1;
+  }
+  return text;
 }
 
 }  // namespace spanscope::retrieve

@@ -6,6 +6,7 @@
 #include "engine/base/error.h"
 
 #include <cstddef>
+#include <stop_token>
 #include <string>
 #include <string_view>
 #include <variant>
@@ -20,8 +21,8 @@ inline constexpr std::size_t kMaxDocumentBytes = std::size_t{64} << 20U;
 /// Most passages in a document.
 inline constexpr std::size_t kMaxPassages = 1'000'000;
 
-/// The format by the extension of the name (.md, .markdown, .jsonl, .ndjson, .csv, .pdf, in any case). A
-/// document that begins like a PDF is a PDF under any name. Everything else is plain text.
+/// The format by the extension of the name (.md, .markdown, .jsonl, .ndjson, .csv, .tsv, .pdf, in any case).
+/// A document that begins like a PDF is a PDF under any name. Everything else is plain text.
 DocumentFormat formatOf(std::string_view name, std::string_view bytes);
 
 /// "plain text", "Markdown", …
@@ -33,16 +34,27 @@ struct Passage {
   std::size_t number = 1;  ///< of the section, line, record or page in the document, from 1
 };
 
-/// The passages of a document, in order; none is blank. A fragment never spans two passages:
+struct DocumentText {
+  std::vector<Passage> passages;  ///< in order; none is blank
+  /// Numbers of the pages of a PDF that have no text, in order: a scanned page is a picture.
+  std::vector<std::size_t> pagesWithoutText;
+};
+
+/// The passages of a document. A fragment never spans two passages:
 ///  - plain text is one passage;
 ///  - Markdown has one passage per section: a heading with # and everything up to the next heading;
 ///  - JSON lines have one passage per line: the string at "text", else at "content" of an object, else all
-///    strings of the line except keys, joined by line ends;
-///  - CSV (RFC 4180) has one passage per record: its non-empty fields, joined by ", ";
-///  - PDF has one passage per page.
-/// Bytes that are not UTF-8 are replaced by U+FFFD. The error has `name` as its file.
-std::variant<std::vector<Passage>, Error> readPassages(const std::string& name, DocumentFormat format,
-                                                       std::string_view bytes);
+///    strings of the line except keys, in their order, joined by line ends. NaN and infinities, which Python
+///    writes, count as null;
+///  - CSV has one passage per record (csv_records.h): its non-empty fields, joined by ", ";
+///  - PDF has one passage per page. Reading one can take minutes; a stop ends it with an error.
+/// UTF-16 and UTF-32 are read as utf8OfWide() knows them. Other bytes that are not UTF-8 are replaced by
+/// U+FFFD. It is an error if a PDF has no text at all. The error has `name` as its file.
+std::variant<DocumentText, Error> readPassages(const std::string& name, DocumentFormat format,
+                                               std::string_view bytes, const std::stop_token& stop = {});
+
+/// "page 3", "pages 3, 5–8": what the numbers, in ascending order, are of.
+std::string pagesText(const std::vector<std::size_t>& pages);
 
 /// The place of a passage: "section 2", "line 7", "record 3", "page 12"; empty for plain text.
 std::string passagePlace(DocumentFormat format, std::size_t number);

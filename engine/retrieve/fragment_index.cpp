@@ -59,25 +59,31 @@ DocumentKey keyOf(const SourceDocument& document, const std::string& settings) {
       .hex();
 }
 
-std::variant<std::vector<Fragment>, Error> fragmentsOf(const SourceDocument& document,
-                                                       const text::Tokenizer& tokenizer,
-                                                       const ChunkOptions& options,
-                                                       const std::stop_token& stop) {
+/// A document as the index keeps it.
+struct CutDocument {
+  std::vector<Fragment> fragments;
+  std::string unread;  ///< "pages 3, 5–8": its pages without text; empty: none
+};
+
+std::variant<CutDocument, Error> cutDocument(const SourceDocument& document, const text::Tokenizer& tokenizer,
+                                             const ChunkOptions& options, const std::stop_token& stop) {
   constexpr const char* kSpaces = " \t\r\n\f\v";
   const DocumentFormat format = formatOf(document.name, document.bytes);
-  auto read = readPassages(document.name, format, document.bytes);
+  auto read = readPassages(document.name, format, document.bytes, stop);
   if (auto* error = std::get_if<Error>(&read)) return std::move(*error);
-  std::vector<Fragment> fragments;
-  for (const Passage& passage : std::get<std::vector<Passage>>(read)) {
+  const auto& text = std::get<DocumentText>(read);
+  CutDocument cut;
+  if (!text.pagesWithoutText.empty()) cut.unread = pagesText(text.pagesWithoutText);
+  for (const Passage& passage : text.passages) {
     for (const Chunk& chunk : chunkPassage(passage.text, tokenizer, options, stop)) {
       const std::size_t begin = chunk.text.find_first_not_of(kSpaces);
       if (begin == std::string::npos) continue;
-      Fragment& fragment = fragments.emplace_back();
+      Fragment& fragment = cut.fragments.emplace_back();
       fragment.place = passagePlace(format, passage.number);
       fragment.text = chunk.text.substr(begin, chunk.text.find_last_not_of(kSpaces) + 1 - begin);
     }
   }
-  return fragments;
+  return cut;
 }
 
 std::size_t countFrom(Database& database, const char* sql) {
@@ -191,10 +197,19 @@ struct FragmentIndex::Parts final : SummaryStore {
     statement.run();
   }
 
-  void add(const DocumentKey& key, const std::vector<Fragment>& fragments, Day day) {
+  /// Its pages without text; empty if it has none.
+  std::string unreadOf(const DocumentKey& key) {
+    Statement& statement = prepared(readUnread, "SELECT unread FROM documents WHERE key = ?1");
+    const StatementUse use(statement);
+    statement.bind(1, key);
+    return statement.step() ? statement.text(0) : std::string();
+  }
+
+  void add(const DocumentKey& key, const CutDocument& cut, Day day) {
+    const std::vector<Fragment>& fragments = cut.fragments;
     Statement& document = prepared(addDocument,
-                                   "INSERT INTO documents(key, used, size, fragments, words, checksum) "
-                                   "VALUES(?1, ?2, ?3, ?4, 0, '')");
+                                   "INSERT INTO documents(key, used, size, fragments, words, unread, "
+                                   "checksum) VALUES(?1, ?2, ?3, ?4, 0, ?5, '')");
     Statement& fragment = prepared(addFragment,
                                    "INSERT INTO fragments(document, number, level, place, hash, text) "
                                    "VALUES(?1, ?2, ?3, ?4, ?5, ?6)");
@@ -205,6 +220,7 @@ struct FragmentIndex::Parts final : SummaryStore {
     document.bind(2, day);
     document.bind(3, size);
     document.bind(4, static_cast<std::int64_t>(fragments.size()));
+    document.bind(5, cut.unread);
     document.run();
     const std::int64_t id = database.lastRow();
     DocumentChecksum checksum(key);
@@ -230,7 +246,8 @@ struct FragmentIndex::Parts final : SummaryStore {
       words.run();
     }
     const std::int64_t wordCount = allWords() - wordsBefore;
-    const std::string sum = checksum.value(static_cast<std::int64_t>(fragments.size()), wordCount);
+    const std::string sum =
+        checksum.value(static_cast<std::int64_t>(fragments.size()), wordCount, cut.unread);
     Statement& count = prepared(countWords, "UPDATE documents SET words = ?2, checksum = ?3 WHERE id = ?1");
     count.bind(1, id);
     count.bind(2, wordCount);
@@ -457,7 +474,7 @@ struct FragmentIndex::Parts final : SummaryStore {
   };
   std::optional<Choice> lastChoice;
   std::optional<Statement> hasDocument, isUsed, useDocument, addDocument, addFragment, addWords, findAllWords,
-      countWords, addChosen, findSummary, addSummary, findWords, readFragment;
+      countWords, addChosen, findSummary, addSummary, findWords, readFragment, readUnread;
 };
 
 FragmentIndex::FragmentIndex(const std::string& file, KeepRule rule)
@@ -523,10 +540,11 @@ IndexedDocuments FragmentIndex::add(std::size_t count, const DocumentReader& rea
     return m_parts->idOf(key).has_value();
   };
   /// Nothing if it was stopped.
-  const auto cutUp =
-      [&](const SourceDocument& document) -> std::optional<std::variant<std::vector<Fragment>, Error>> {
+  const auto cutUp = [&](const SourceDocument& document) -> std::optional<std::variant<CutDocument, Error>> {
     try {
-      return fragmentsOf(document, tokenizer, options.chunk, watch.stop);
+      auto cut = cutDocument(document, tokenizer, options.chunk, watch.stop);
+      if (std::holds_alternative<Error>(cut) && watch.stop.stop_requested()) return std::nullopt;
+      return cut;
     } catch (const Failure&) {
       if (watch.stop.stop_requested()) return std::nullopt;
       throw;
@@ -536,20 +554,22 @@ IndexedDocuments FragmentIndex::add(std::size_t count, const DocumentReader& rea
   const auto addOne = [&](const SourceDocument& document) -> std::variant<DocumentKey, Error> {
     DocumentKey key = keyOf(document, settings);
     if (isThere(key)) return key;
-    auto fragments = cutUp(document);
-    if (!fragments) return DocumentKey();
-    if (auto* error = std::get_if<Error>(&*fragments)) return std::move(*error);
-    auto& all = std::get<std::vector<Fragment>>(*fragments);
+    // Other programs need not wait while a PDF is read, which may take minutes.
+    if (formatOf(document.name, document.bytes) == DocumentFormat::Pdf) commit();
+    auto whole = cutUp(document);
+    if (!whole) return DocumentKey();
+    if (auto* error = std::get_if<Error>(&*whole)) return std::move(*error);
+    auto& cut = std::get<CutDocument>(*whole);
     if (options.summarizer != nullptr) {
       // Other programs need not wait while texts are written, and what was written is kept.
       commit();
-      if (!addSummaries(all, *options.summarizer, *m_parts, watch)) return DocumentKey();
+      if (!addSummaries(cut.fragments, *options.summarizer, *m_parts, watch)) return DocumentKey();
     }
     begin();
     // Another program may have added it before the transaction began.
     if (isThere(key)) return key;
     change();
-    m_parts->add(key, all, day);
+    m_parts->add(key, cut, day);
     m_parts->lastChoice.reset();
     ++result.added;
     // What is damaged may be where the rows of others are looked for.
@@ -569,6 +589,10 @@ IndexedDocuments FragmentIndex::add(std::size_t count, const DocumentReader& rea
       } else {
         auto& key = std::get<DocumentKey>(outcome);
         if (key.empty()) break;
+        if (std::string unread = m_parts->unreadOf(key); !unread.empty()) {
+          result.unread.push_back({std::get<SourceDocument>(document).name, std::move(unread),
+                                   "no text (scanned pages are pictures)", "text: recognise it first (OCR)"});
+        }
         result.keys.push_back(std::move(key));
       }
     }

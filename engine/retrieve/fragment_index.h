@@ -41,6 +41,7 @@ struct IndexedDocuments {
   std::vector<DocumentKey> keys;
   std::size_t added = 0;       ///< documents that were not in the index
   std::vector<Error> skipped;  ///< why a document could not be read
+  std::vector<Error> unread;   ///< pages without text, of documents that have others
 };
 
 struct IndexOptions {

@@ -34,10 +34,12 @@ void DocumentChecksum::add(std::int64_t row, std::int64_t number, std::int64_t l
   m_digest.add(hash);
 }
 
-std::string DocumentChecksum::value(std::int64_t fragments, std::int64_t words) const {
+std::string DocumentChecksum::value(std::int64_t fragments, std::int64_t words,
+                                    std::string_view unread) const {
   Digest all;
   all.add(m_digest.value().hex());
   for (const std::int64_t number : {fragments, words}) addNumber(all, number);
+  all.add(unread);
   return all.value().hex();
 }
 
@@ -77,7 +79,8 @@ void IndexChecks::forget() {
 bool IndexChecks::isWhole(std::int64_t id, const DocumentKey& key) {
   if (m_whole.contains(key)) return true;
   if (!m_document) {
-    m_document.emplace(m_database, "SELECT key, fragments, words, checksum FROM documents WHERE id = ?1");
+    m_document.emplace(m_database,
+                       "SELECT key, fragments, words, checksum, unread FROM documents WHERE id = ?1");
     // Each row as it is found by its number, not as an index over the rows has it.
     m_rows.emplace(m_database,
                    "SELECT fragments.id, fragments.document, fragments.number, fragments.level, "
@@ -96,8 +99,8 @@ bool IndexChecks::isWhole(std::int64_t id, const DocumentKey& key) {
     if (m_rows->integer(1) != id || hash128(m_rows->text(6)).hex() != hash) return false;
     checksum.add(m_rows->integer(0), m_rows->integer(2), m_rows->integer(3), m_rows->text(4), hash);
   }
-  if (count != m_document->integer(1) || checksum.value(count, m_document->integer(2)) != m_document->text(3))
-    return false;
+  const std::string sum = checksum.value(count, m_document->integer(2), m_document->text(4));
+  if (count != m_document->integer(1) || sum != m_document->text(3)) return false;
   m_whole.insert(key);
   return true;
 }

@@ -26,8 +26,8 @@ class DocumentChecksum {
   explicit DocumentChecksum(const DocumentKey& key);
   void add(std::int64_t row, std::int64_t number, std::int64_t level, std::string_view place,
            std::string_view hash);
-  /// `words`: the number of words in all its fragments.
-  std::string value(std::int64_t fragments, std::int64_t words) const;
+  /// `words`: the number of words in all its fragments. `unread`: its pages without text.
+  std::string value(std::int64_t fragments, std::int64_t words, std::string_view unread) const;
 
  private:
   Digest m_digest;

@@ -22,13 +22,13 @@ struct Definition {
 /// contents, not to documents: a document that changed keeps those of what it still says. `used` is the day
 /// on which something was of use last, `size` the bytes of a document's fragments. Numbers of rows that are
 /// gone are not given again (AUTOINCREMENT): another program may hold them. `fragments` and `words` of a
-/// document are how many it has: what is searched is measured without its texts. What checksums are of,
-/// index_checks.h says; the one in `checks` is of the words.
+/// document are how many it has: what is searched is measured without its texts. `unread` names its pages
+/// without text. What checksums are of, index_checks.h says; the one in `checks` is of the words.
 constexpr Definition kTables[] = {
     {"documents",
      "CREATE TABLE documents(id INTEGER PRIMARY KEY AUTOINCREMENT, key TEXT NOT NULL UNIQUE,"
      " used INTEGER NOT NULL, size INTEGER NOT NULL, fragments INTEGER NOT NULL, words INTEGER NOT NULL,"
-     " checksum TEXT NOT NULL)"},
+     " unread TEXT NOT NULL, checksum TEXT NOT NULL)"},
     {"fragments",
      "CREATE TABLE fragments(id INTEGER PRIMARY KEY AUTOINCREMENT, document INTEGER NOT NULL REFERENCES "
      "documents(id),"

@@ -1,56 +1,282 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "engine/retrieve/pdf_text.h"
 
+#include "engine/base/descriptor.h"
 #include "engine/retrieve/document_text.h"
 
-#include <poppler-document.h>
-#include <poppler-global.h>
-#include <poppler-page.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <spawn.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
-#include <memory>
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <csignal>
+#include <filesystem>
+#include <optional>
+#include <system_error>
+#include <utility>
 
 namespace spanscope::retrieve {
 namespace {
 
-/// What poppler finds odd in a file is not for standard error.
-void ignoreRemark(const std::string&, void*) {}
+using Clock = std::chrono::steady_clock;
+
+/// How long a stop may wait.
+constexpr int kLookMilliseconds = 50;
+/// The processor time is what counts. Time on the clock is limited as well, so that a process that was
+/// suspended ends too; on a busy machine it is many times the processor time.
+constexpr int kClockTimes = 20;
+
+const char* const kReadable = "a PDF that can be read";
+
+std::string systemError(int number) {
+  return std::generic_category().message(number);
+}
+
+/// Beside the folder of installed programs, as in the folder of the build; programs of tests are one folder
+/// further in. The last place if it is nowhere.
+std::filesystem::path pdfProgram() {
+  std::error_code error;
+  const std::filesystem::path program = std::filesystem::read_symlink("/proc/self/exe", error).parent_path();
+  std::filesystem::path place;
+  for (const std::filesystem::path& folder : {program / "..", program}) {
+    place = (folder / SPANSCOPE_PDF_PROGRAM).lexically_normal();
+    if (std::filesystem::exists(place, error)) break;
+  }
+  return place;
+}
+
+/// A file in memory with these bytes, at its beginning. A number below 0: errno says why not.
+Descriptor fileOf(std::string_view bytes) {
+  Descriptor file(memfd_create("pdf", MFD_CLOEXEC));
+  if (file.number() < 0) return file;
+  while (!bytes.empty()) {
+    const ssize_t count = write(file.number(), bytes.data(), bytes.size());
+    if (count > 0) bytes.remove_prefix(static_cast<std::size_t>(count));
+    if (count < 0 && errno != EINTR) return Descriptor(-1);
+  }
+  if (lseek(file.number(), 0, SEEK_SET) != 0) return Descriptor(-1);
+  return file;
+}
+
+/// The program that reads one PDF. It is killed on destruction.
+class PdfProcess {
+ public:
+  /// The error if it could not be started.
+  std::optional<Error> start(std::string_view bytes, const PdfLimits& limits) {
+    const auto noProcess = [](int number) {
+      return Error{{},
+                   {},
+                   "no process that could read it (" + systemError(number) + ")",
+                   "a system with memory and processes for it"};
+    };
+    const Descriptor input = fileOf(bytes);
+    if (input.number() < 0) return noProcess(errno);
+    std::array<int, 2> ends{};
+    if (pipe2(ends.data(), O_CLOEXEC) != 0) return noProcess(errno);
+    m_output = Descriptor(ends[0]);
+    const Descriptor output(ends[1]);
+
+    posix_spawn_file_actions_t actions{};
+    posix_spawnattr_t attributes{};
+    posix_spawn_file_actions_init(&actions);
+    posix_spawnattr_init(&attributes);
+    posix_spawn_file_actions_adddup2(&actions, input.number(), STDIN_FILENO);
+    posix_spawn_file_actions_adddup2(&actions, output.number(), STDOUT_FILENO);
+    posix_spawn_file_actions_addopen(&actions, STDERR_FILENO, "/dev/null", O_WRONLY, 0);
+    // Files that were opened without O_CLOEXEC are none of its business.
+    posix_spawn_file_actions_addclosefrom_np(&actions, STDERR_FILENO + 1);
+    // Signals that this program blocks or ignores end that one; those of the terminal are for this one alone.
+    sigset_t none;
+    sigset_t all;
+    sigemptyset(&none);
+    sigfillset(&all);
+    posix_spawnattr_setsigmask(&attributes, &none);
+    posix_spawnattr_setsigdefault(&attributes, &all);
+    posix_spawnattr_setpgroup(&attributes, 0);
+    posix_spawnattr_setflags(&attributes,
+                             POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETPGROUP);
+    const std::string program = pdfProgram().string();
+    std::array<std::string, 3> words = {program, std::to_string(limits.memory),
+                                        std::to_string(limits.processor.count())};
+    std::array<char*, 4> arguments = {words[0].data(), words[1].data(), words[2].data(), nullptr};
+    const int failed =
+        posix_spawn(&m_process, program.c_str(), &actions, &attributes, arguments.data(), environ);
+    posix_spawn_file_actions_destroy(&actions);
+    posix_spawnattr_destroy(&attributes);
+    if (failed == 0) return std::nullopt;
+    m_process = 0;
+    if (failed != ENOENT) return noProcess(failed);
+    return Error{program, {}, "no such program, by which PDFs are read", "a complete installation"};
+  }
+
+  ~PdfProcess() { end(); }
+  PdfProcess() = default;
+  PdfProcess(const PdfProcess&) = delete;
+  PdfProcess& operator=(const PdfProcess&) = delete;
+
+  int output() const { return m_output.number(); }
+
+  /// Kills it if it still runs. Its status as waitpid() gives it; nothing if it is not known.
+  std::optional<int> end() {
+    if (m_process == 0) return std::nullopt;
+    kill(m_process, SIGKILL);
+    return wait();
+  }
+
+  /// The same when it has closed its output.
+  std::optional<int> wait() {
+    const pid_t process = std::exchange(m_process, 0);
+    int status = 0;
+    pid_t waited = 0;
+    do {
+      waited = waitpid(process, &status, 0);
+    } while (waited < 0 && errno == EINTR);
+    if (waited != process) return std::nullopt;
+    return status;
+  }
+
+ private:
+  pid_t m_process = 0;
+  Descriptor m_output{-1};
+};
+
+/// Puts the records together, whatever the bytes are.
+class PdfRecords {
+ public:
+  std::vector<std::string> pages;
+  std::string found;
+  std::string expected;
+  bool isAtEnd = false;
+
+  /// Nothing, or why no more can be taken.
+  std::optional<Error> take(std::string_view bytes) {
+    m_rest += bytes;
+    std::string_view rest = m_rest;
+    while (rest.size() >= kPdfRecordHead) {
+      std::size_t size = 0;
+      for (std::size_t i = kPdfRecordHead - 1; i > 0; --i)
+        size = size << 8U | static_cast<unsigned char>(rest[i]);
+      if (m_size + size > kMaxDocumentBytes) {
+        return Error{{},
+                     "page " + std::to_string(pages.size() + 1),
+                     "more text than " + std::to_string(kMaxDocumentBytes) + " bytes",
+                     "less"};
+      }
+      if (rest.size() < kPdfRecordHead + size) break;
+      const std::string_view text = rest.substr(kPdfRecordHead, size);
+      const auto kind = static_cast<PdfRecord>(rest.front());
+      if (kind == PdfRecord::Page) pages.emplace_back(text);
+      if (kind == PdfRecord::Found) found = text;
+      if (kind == PdfRecord::Expected) expected = text;
+      if (kind == PdfRecord::End) isAtEnd = true;
+      if (pages.size() > static_cast<std::size_t>(kMaxPdfPages))
+        return Error{{}, {}, "more pages", "at most " + std::to_string(kMaxPdfPages)};
+      m_size += size;
+      rest.remove_prefix(kPdfRecordHead + size);
+    }
+    m_rest.erase(0, m_rest.size() - rest.size());
+    return std::nullopt;
+  }
+
+ private:
+  std::string m_rest;
+  std::size_t m_size = 0;  ///< of the texts that were taken
+};
+
+Error tooLong(const PdfLimits& limits) {
+  return {
+      {},
+      {},
+      "a PDF that is not read within " + std::to_string(limits.processor.count()) + " s of processor time",
+      "a simpler one (a PDF can be made to take for ever)"};
+}
+
+/// Why it died before the end.
+Error deathOf(const std::optional<int>& status, const PdfLimits& limits) {
+  if (status && WIFSIGNALED(*status) && WTERMSIG(*status) == SIGXCPU) return tooLong(limits);
+  std::string found = "a PDF that needs more than " + std::to_string(limits.memory >> 20U) +
+                      " MiB of memory, or that is damaged: its reader ended";
+  if (status && WIFSIGNALED(*status)) found += " by signal " + std::to_string(WTERMSIG(*status));
+  return {{}, {}, std::move(found), kReadable};
+}
 
 }  // namespace
 
-std::variant<std::vector<std::string>, Error> readPdf(std::string_view bytes) {
-  const char* const expected = "a PDF that can be read";
-  if (bytes.empty() || bytes.size() > kMaxDocumentBytes) {
-    return Error{{}, {}, std::to_string(bytes.size()) + " bytes", expected};
+PdfLimits pdfLimits(std::size_t bytes) {
+  constexpr std::size_t kBytesPerSecond = std::size_t{64} << 10U;
+  constexpr std::chrono::seconds kLongest{300};
+  PdfLimits limits;
+  limits.processor += std::chrono::seconds(bytes / kBytesPerSecond);
+  limits.processor = std::min(limits.processor, kLongest);
+  return limits;
+}
+
+std::variant<std::vector<std::string>, Error> readPdf(std::string_view bytes, const PdfLimits& limits,
+                                                      const std::stop_token& stop) {
+  if (bytes.empty() || bytes.size() > kMaxDocumentBytes)
+    return Error{{}, {}, std::to_string(bytes.size()) + " bytes", kReadable};
+  PdfProcess process;
+  if (auto error = process.start(bytes, limits)) return std::move(*error);
+  PdfRecords records;
+  std::vector<char> buffer(std::size_t{1} << 16U);
+  const Clock::time_point last = Clock::now() + kClockTimes * limits.processor;
+  for (;;) {
+    pollfd waiting{.fd = process.output(), .events = POLLIN, .revents = 0};
+    const int ready = poll(&waiting, 1, kLookMilliseconds);
+    if (stop.stop_requested()) return Error{{}, {}, "a stop while it was read", "its last page"};
+    if (Clock::now() > last) return tooLong(limits);
+    if (ready <= 0) continue;
+    const ssize_t count = read(process.output(), buffer.data(), buffer.size());
+    if (count < 0 && errno == EINTR) continue;
+    if (count <= 0) break;
+    if (auto error = records.take({buffer.data(), static_cast<std::size_t>(count)})) return std::move(*error);
   }
-  poppler::set_debug_error_function(ignoreRemark, nullptr);
-  const std::unique_ptr<poppler::document> document(
-      poppler::document::load_from_raw_data(bytes.data(), static_cast<int>(bytes.size())));
-  if (document == nullptr) return Error{{}, {}, "bytes that are no PDF, or a damaged one", expected};
-  if (document->is_locked()) return Error{{}, {}, "a PDF that wants a password", "one without"};
-  const int pages = document->pages();
-  if (pages < 0 || pages > kMaxPdfPages) {
-    return Error{{}, {}, std::to_string(pages) + " pages", "at most " + std::to_string(kMaxPdfPages)};
-  }
-  std::vector<std::string> texts;
-  std::size_t size = 0;
-  for (int i = 0; i < pages; ++i) {
-    const std::unique_ptr<poppler::page> page(document->create_page(i));
-    // A damaged page leaves the others readable, and keeps their numbers.
-    if (page == nullptr) {
-      texts.emplace_back();
+  const std::optional<int> status = process.wait();
+  if (!records.isAtEnd) return deathOf(status, limits);
+  if (!records.found.empty()) return Error{{}, {}, std::move(records.found), std::move(records.expected)};
+  for (std::string& page : records.pages) page = withPlainLetters(page);
+  return std::move(records.pages);
+}
+
+std::string withPlainLetters(std::string_view text) {
+  struct Replacement {
+    std::string_view from;
+    std::string_view to;
+  };
+  // U+FB00 … U+FB06 in UTF-8.
+  static constexpr std::array kLigatures = {
+      Replacement{"\xEF\xAC\x80", "ff"},  Replacement{"\xEF\xAC\x81", "fi"},
+      Replacement{"\xEF\xAC\x82", "fl"},  Replacement{"\xEF\xAC\x83", "ffi"},
+      Replacement{"\xEF\xAC\x84", "ffl"}, Replacement{"\xEF\xAC\x85", "st"},
+      Replacement{"\xEF\xAC\x86", "st"}};
+  constexpr std::string_view kSoftHyphen = "\xC2\xAD";
+  std::string plain;
+  plain.reserve(text.size());
+  while (!text.empty()) {
+    if (text.starts_with(kSoftHyphen)) {
+      text.remove_prefix(kSoftHyphen.size());
+      const std::size_t next = std::min(text.find_first_not_of(" \t\r\n"), text.size());
+      // Poppler begins a page's last line end with a form feed: a word does not go on there.
+      if (text.substr(0, next).find('\n') != std::string_view::npos) text.remove_prefix(next);
       continue;
     }
-    const poppler::byte_array text = page->text({}, poppler::page::non_raw_non_physical_layout).to_utf8();
-    size += text.size();
-    if (size > kMaxDocumentBytes) {
-      return Error{{},
-                   "page " + std::to_string(i + 1),
-                   "more text than " + std::to_string(kMaxDocumentBytes) + " bytes",
-                   "less"};
+    const auto* const ligature =
+        std::find_if(kLigatures.begin(), kLigatures.end(),
+                     [&](const Replacement& known) { return text.starts_with(known.from); });
+    if (ligature != kLigatures.end()) {
+      plain += ligature->to;
+      text.remove_prefix(ligature->from.size());
+    } else {
+      plain += text.front();
+      text.remove_prefix(1);
     }
-    texts.emplace_back(text.begin(), text.end());
   }
-  return texts;
+  return plain;
 }
 
 }  // namespace spanscope::retrieve

@@ -2,8 +2,11 @@
 #pragma once
 
 #include "engine/base/error.h"
+#include "engine/retrieve/pdf_records.h"
 
+#include <chrono>
 #include <cstddef>
+#include <stop_token>
 #include <string>
 #include <string_view>
 #include <variant>
@@ -11,12 +14,27 @@
 
 namespace spanscope::retrieve {
 
-/// Most pages in a PDF.
-inline constexpr int kMaxPdfPages = 20'000;
+/// What a PDF may need to be read.
+struct PdfLimits {
+  std::size_t memory = std::size_t{1} << 30U;  ///< bytes
+  std::chrono::seconds processor{10};          ///< of processor time
+};
 
-/// The text of each page, in reading order; empty for a page without text. It is an error if the bytes are no
-/// PDF, if the PDF needs a password, or if it has more than kMaxPdfPages pages or more than kMaxDocumentBytes
-/// of text. `bytes` must be at most kMaxDocumentBytes.
-std::variant<std::vector<std::string>, Error> readPdf(std::string_view bytes);
+/// 1 GiB; 10 s, and 1 s more for each 64 KiB, at most 300 s.
+PdfLimits pdfLimits(std::size_t bytes);
+
+/// The text of each page, in reading order and in UTF-8; empty for a page without text. Ligatures (U+FB00 …
+/// U+FB06) become their letters and soft hyphens go, so that words can be found. It is an error if the bytes
+/// are no PDF, if the PDF needs a password, has more than kMaxPdfPages pages or more than kMaxDocumentBytes
+/// of text, or needs more than the limits. `bytes` must be at most kMaxDocumentBytes.
+///
+/// Another program does the reading (pdf_program.cpp), so that no PDF can end or block this one. It is an
+/// error if it cannot be started. A stop ends it at once, with an error.
+std::variant<std::vector<std::string>, Error> readPdf(std::string_view bytes, const PdfLimits& limits,
+                                                      const std::stop_token& stop = {});
+
+/// The text of a page with letters for ligatures and without soft hyphens. A word that a soft hyphen divides
+/// at the end of a line is joined.
+std::string withPlainLetters(std::string_view text);
 
 }  // namespace spanscope::retrieve

@@ -141,15 +141,17 @@ class Resolver {
               " that cannot be read (left out)",
           "files that can");
     }
-    const std::vector<Error>& altered = documents.altered();
-    for (std::size_t i = 0; i < std::min(altered.size(), kNamedDocuments); ++i)
-      add(Severity::Warning, path, foundIn(altered[i]), altered[i].expected);
-    if (altered.size() > kNamedDocuments) {
+    const auto nameFirst = [&](const std::vector<Error>& errors, const char* what, const char* expected) {
+      for (std::size_t i = 0; i < std::min(errors.size(), kNamedDocuments); ++i)
+        add(Severity::Warning, path, foundIn(errors[i]), errors[i].expected);
+      if (errors.size() <= kNamedDocuments) return;
       add(Severity::Warning, path,
-          counted(altered.size() - kNamedDocuments, "further file") + " of " +
-              query::inQuotes(document.name) + " with bytes that are no UTF-8 (read as U+FFFD)",
-          "UTF-8");
-    }
+          counted(errors.size() - kNamedDocuments, "further file") + " of " + query::inQuotes(document.name) +
+              what,
+          expected);
+    };
+    nameFirst(documents.altered(), " with bytes that are no UTF-8 (read as U+FFFD)", "UTF-8");
+    nameFirst(remarks.unread, " with pages without text", "pages with text");
     if (!remarks.lostPins.empty()) {
       add(Severity::Warning, path,
           counted(remarks.lostPins.size(), "pinned fragment that is", "pinned fragments that are") +

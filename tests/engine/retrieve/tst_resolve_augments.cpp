@@ -32,6 +32,9 @@ class TestResolveAugments : public QObject {
   void patternAndFileAreSearched();
   void whatCannotBeReadIsLeftOut();
   void whatIsNoUtf8IsToldOf();
+  void pagesWithoutTextAreNamed();
+  void documentsOfOthers_data();
+  void documentsOfOthers();
   void filesThatAreNotThereAreErrors();
   void onlyChangedFilesAreIndexed();
   void modelOfTheAugmentChoosesTheRanking();
@@ -285,7 +288,7 @@ void TestResolveAugments::whatCannotBeReadIsLeftOut() {
           "found d.pdf: bytes that are no PDF, or a damaged one (left out), expected a PDF that can be "
           "read\n"
           "found e.jsonl: line 1: \"{\" (left out), expected a JSON value that ends on its line\n"
-          "found picture.png: bytes that are no text (left out), expected text, Markdown, JSON lines, CSV "
+          "found picture.png: a picture (left out), expected text, Markdown, JSON lines, CSV "
           "or PDF")
           .arg(people.path()));
   for (int i = 0; i < 20; ++i) people.write(("people/z" + std::to_string(i) + ".pdf").c_str(), "x");
@@ -316,6 +319,82 @@ void TestResolveAugments::whatIsNoUtf8IsToldOf() {
   const ResolvedAugments many = resolveAugments(augment(user("Nadia"), "**", ""), {}, with);
   QCOMPARE(many.diagnostics.size(), std::size_t{11});
   QVERIFY(messages(many).back().startsWith("found 4 further files of \"**\" with bytes that are no UTF-8"));
+}
+
+void TestResolveAugments::pagesWithoutTextAreNamed() {
+  const PeopleFolder people;
+  people.write("people/some.pdf", retrieve::test::pdfOf({"Nadia lives in Rome.", "", ""}));
+  people.write("people/none.pdf", retrieve::test::pdfOf({"", ""}));
+  Folder folder(people.path() + "/people");
+  FragmentIndex index;
+  RetrievalTools with = tools(index);
+  with.files = &folder;
+  // Also where the index has them already.
+  for (int i = 0; i < 2; ++i) {
+    const ResolvedAugments resolved = resolveAugments(augment(user("Nadia"), "**", ""), {}, with);
+    QCOMPARE(promptOf(resolved), QStringList{"Nadia lives in Rome."});
+    QCOMPARE(resolved.diagnostics.size(), std::size_t{2});
+    QVERIFY(messages(resolved)[0].startsWith("found none.pdf: 2 pages without text"));
+    QVERIFY(messages(resolved)[1].startsWith("found some.pdf: pages 2, 3: no text"));
+  }
+  // Alone, it is an error.
+  QVERIFY(!resolveAugments(augment(user("Nadia"), "none.pdf", ""), {}, with).query.has_value());
+}
+
+/// Files as they are met: each is found by its words, or refused or remarked for what is wrong with it.
+void TestResolveAugments::documentsOfOthers_data() {
+  QTest::addColumn<QString>("question");
+  QTest::addColumn<QString>("found");   // in a fragment; empty: the file is refused
+  QTest::addColumn<QString>("remark");  // empty: none
+  const auto row = [](const char* file, const char* question, const char* found, const char* remark = "") {
+    QTest::newRow(file) << QString::fromUtf8(question) << QString::fromUtf8(found)
+                        << QString::fromUtf8(remark);
+  };
+  row("array.json", "Biscuit", "Biscuit");
+  row("array.jsonl", "Biscuit", "", "one JSON value over several lines");
+  row("bare-quote.csv", "Biscuit", "Tarek, The 12\" pet");
+  row("bom.jsonl", "Biscuit", "The pet of Tarek is called Biscuit.");
+  row("cp1252.txt", "Biscuit", "Biscuit", "no UTF-8");
+  row("cut.pdf", "Biscuit", "", "no PDF");
+  row("empty.pdf", "Biscuit", "", "0 bytes");
+  row("fiqa-first100lines.jsonl", "training workers software", "on-the-job training");
+  row("half-scanned.pdf", "Lisbon", "Mira lives in Lisbon.", "pages 2–5: no text");
+  row("hyphen.pdf", "understandable", "understandable fountain");
+  row("ligature.pdf", "efficient finance workflow", "The efficient finance office of Tarek");
+  row("nan.jsonl", "Biscuit", "The pet of Tarek is called Biscuit.");
+  row("nbsp.pdf", "pet Tarek", "The pet of Tarek");
+  row("nfd.txt", "caf\u00e9", "Biscuit");
+  row("nul.txt", "Biscuit", "", "zero byte");
+  row("owner-only.pdf", "workflow", "The workflow is off today.");
+  row("page.html", "Biscuit", "Biscuit");
+  row("password.pdf", "Biscuit", "", "password");
+  row("report.docx", "Biscuit", "", "ZIP");
+  row("semicolon.csv", "Biscuit", "The pet of Tarek; it is called Biscuit.", "no UTF-8");
+  row("softhyphen.pdf", "understandable", "the understandable dog");
+  row("spaces.txt", "Biscuit", "", "shares a word");
+  row("tabs.tsv", "Biscuit", "Tarek, The pet");
+  for (const char* file : {"utf16be-bom.txt", "utf16le-bom.txt", "utf16le.txt", "utf32.txt", "utf8-bom.txt"})
+    row(file, "caf\u00e9", "The caf\u00e9 of Tarek is called \u201cBiscuit\u201d.");
+  row("\u00dcn\u00ef c\u00f6d\u00e9 \u6587\u4ef6.txt", "Biscuit", "Biscuit");
+}
+
+void TestResolveAugments::documentsOfOthers() {
+  QFETCH(QString, question);
+  QFETCH(QString, found);
+  QFETCH(QString, remark);
+  const QString cases = QStringLiteral(SPANSCOPE_GOLDEN_DIR "/../cases/documents");
+  if (!QDir(cases).exists()) QSKIP("the folder of cases is not here");
+  Folder folder(cases);
+  FragmentIndex index;
+  RetrievalTools with = tools(index);
+  with.files = &folder;
+  const ResolvedAugments resolved =
+      resolveAugments(augment(user(question.toStdString()), QTest::currentDataTag(), ""), {}, with);
+  const QString prompt = promptOf(resolved).join('\n');
+  QVERIFY2(found.isEmpty() ? prompt.isEmpty() : prompt.contains(found), qPrintable(prompt));
+  const QString remarks = messages(resolved).join('\n');
+  QVERIFY2(remark.isEmpty() ? remarks.isEmpty() : remarks.contains(remark), qPrintable(remarks));
+  QVERIFY(resolved.diagnostics.size() <= 1);
 }
 
 void TestResolveAugments::filesThatAreNotThereAreErrors() {

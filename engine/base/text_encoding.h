@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+
+namespace spanscope {
+
+/// The text in UTF-8, without its byte order mark, if the bytes are UTF-16 or UTF-32. With a byte order mark,
+/// each part that is no character becomes U+FFFD. Without a mark, the bytes must be well-formed as a whole,
+/// with letters or spaces of ASCII among them, and without control characters: no other kind of text has such
+/// zero bytes. Nothing if the bytes are anything else, such as UTF-8.
+std::optional<std::string> utf8OfWide(std::string_view bytes);
+
+}  // namespace spanscope

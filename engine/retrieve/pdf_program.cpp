@@ -1,0 +1,131 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// A program of its own that reads a PDF with poppler: PDFs come from anyone, and some of them need memory or
+// time without bound, or crash the library. The library pdf_text.h starts it with two numbers: bytes of
+// memory, and seconds of processor time. The PDF is its standard input; what it writes is in pdf_records.h.
+#include "engine/retrieve/pdf_records.h"
+
+#include <poppler-document.h>
+#include <poppler-global.h>
+#include <poppler-page.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <csignal>
+#include <cstdlib>
+#include <limits>
+#include <memory>
+#include <new>
+#include <string>
+#include <string_view>
+#include <vector>
+
+// The address sanitizer and the thread sanitizer reserve terabytes of addresses.
+#if defined(__has_feature)
+#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
+#define SPANSCOPE_RESERVES_ADDRESSES 1
+#endif
+#endif
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+#define SPANSCOPE_RESERVES_ADDRESSES 1
+#endif
+
+namespace {
+
+using spanscope::retrieve::PdfRecord;
+
+/// What poppler finds odd in a file is not for standard error.
+void ignoreRemark(const std::string&, void*) {}
+
+void limit(__rlimit_resource_t resource, rlim_t most) {
+  const rlimit value{.rlim_cur = most, .rlim_max = most};
+  setrlimit(resource, &value);
+}
+
+void limitThisProcess(rlim_t memory, rlim_t seconds) {
+  // Nobody reads what it writes after the program that started it has died.
+  prctl(PR_SET_PDEATHSIG, SIGKILL);
+  prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
+  limit(RLIMIT_CORE, 0);
+  // At the first limit comes SIGXCPU, which says why it died; the second must not come before.
+  const rlimit time{.rlim_cur = seconds, .rlim_max = seconds + 1};
+  setrlimit(RLIMIT_CPU, &time);
+#ifdef SPANSCOPE_RESERVES_ADDRESSES
+  static_cast<void>(memory);
+#else
+  limit(RLIMIT_AS, memory);
+#endif
+}
+
+std::string readAll(int descriptor) {
+  std::string bytes;
+  std::vector<char> buffer(std::size_t{1} << 16U);
+  for (;;) {
+    const ssize_t count = read(descriptor, buffer.data(), buffer.size());
+    if (count > 0) bytes.append(buffer.data(), static_cast<std::size_t>(count));
+    if (count == 0) return bytes;
+    if (count < 0 && errno != EINTR) std::exit(EXIT_FAILURE);
+  }
+}
+
+void writeAll(std::string_view bytes) {
+  while (!bytes.empty()) {
+    const ssize_t count = write(STDOUT_FILENO, bytes.data(), bytes.size());
+    if (count > 0) bytes.remove_prefix(static_cast<std::size_t>(count));
+    if (count < 0 && errno != EINTR) std::exit(EXIT_FAILURE);
+  }
+}
+
+void writeRecord(PdfRecord kind, std::string_view bytes) {
+  std::string head(1, static_cast<char>(kind));
+  for (unsigned shift = 0; shift < 32; shift += 8) head += static_cast<char>((bytes.size() >> shift) & 0xFFU);
+  writeAll(head);
+  writeAll(bytes);
+}
+
+int refuse(std::string_view found, std::string_view expected) {
+  writeRecord(PdfRecord::Found, found);
+  writeRecord(PdfRecord::Expected, expected);
+  writeRecord(PdfRecord::End, {});
+  return EXIT_SUCCESS;
+}
+
+int writePages(const std::string& bytes) {
+  if (bytes.size() > static_cast<std::size_t>(std::numeric_limits<int>::max())) return EXIT_FAILURE;
+  poppler::set_debug_error_function(ignoreRemark, nullptr);
+  const std::unique_ptr<poppler::document> document(
+      poppler::document::load_from_raw_data(bytes.data(), static_cast<int>(bytes.size())));
+  if (document == nullptr) return refuse("bytes that are no PDF, or a damaged one", "a PDF that can be read");
+  if (document->is_locked()) return refuse("a PDF that wants a password", "one without");
+  const int pages = document->pages();
+  if (pages < 0 || pages > spanscope::retrieve::kMaxPdfPages) {
+    return refuse(std::to_string(pages) + " pages",
+                  "at most " + std::to_string(spanscope::retrieve::kMaxPdfPages));
+  }
+  for (int i = 0; i < pages; ++i) {
+    const std::unique_ptr<poppler::page> page(document->create_page(i));
+    // A damaged page leaves the others readable, and keeps their numbers.
+    if (page == nullptr) {
+      writeRecord(PdfRecord::Page, {});
+      continue;
+    }
+    const poppler::byte_array text = page->text({}, poppler::page::non_raw_non_physical_layout).to_utf8();
+    writeRecord(PdfRecord::Page, {text.data(), text.size()});
+  }
+  writeRecord(PdfRecord::End, {});
+  return EXIT_SUCCESS;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  if (argc != 3) return 2;
+  limitThisProcess(std::strtoull(argv[1], nullptr, 10), std::strtoull(argv[2], nullptr, 10));
+  // Memory that runs out ends it, wherever that is: the program that started it says so.
+  try {
+    return writePages(readAll(STDIN_FILENO));
+  } catch (const std::bad_alloc&) {
+    return EXIT_FAILURE;
+  }
+}
