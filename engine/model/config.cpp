@@ -66,6 +66,15 @@ void refuseOtherArithmetic(const JsonPlace& config) {
   }
 }
 
+/// The fields of a file, and those that it lacks as the family has them.
+nlohmann::json withDefaults(const nlohmann::json& stated, const Architecture& architecture) {
+  nlohmann::json whole = nlohmann::json::parse(architecture.defaults);
+  // The older name of the same field.
+  if (stated.contains("rope_scaling") && !stated["rope_scaling"].is_null()) whole.erase("rope_parameters");
+  whole.update(stated);
+  return whole;
+}
+
 /// The field may have either name.
 compute::Activation parseActivation(const JsonPlace& config) {
   const char* field = config.has("hidden_activation") ? "hidden_activation" : "hidden_act";
@@ -143,9 +152,11 @@ std::vector<TokenId> ModelConfig::endTokenIds() const {
 ModelConfig parseConfig(std::string_view json, const std::string& source) {
   return checkpoint::readJsonText(
       json, source, kConfiguration,
-      [&source](const JsonPlace& config) {
-        const Architecture& architecture = findArchitecture(config);
-        refuseOtherArithmetic(config);
+      [&source](const JsonPlace& stated) {
+        const Architecture& architecture = findArchitecture(stated);
+        refuseOtherArithmetic(stated);
+        const nlohmann::json whole = withDefaults(stated.value(), architecture);
+        const JsonPlace config(whole, stated.pointer(), stated.file());
         ModelConfig result;
         result.architecture = architecture.name;
         result.vocabularySize = narrow(config.integer("vocab_size", 1, kMaxVocabulary));
@@ -156,7 +167,7 @@ ModelConfig parseConfig(std::string_view json, const std::string& source) {
         result.maxPositions = config.integer("max_position_embeddings", 1, kMaxPositions, 2048);
         result.normEpsilon = static_cast<float>(config.number("rms_norm_eps", 1e-12, 1, 1e-6));
         result.activation = parseActivation(config);
-        result.attention.rotary = parseRotary(config, result);
+        result.attention.rotary = parseRotary(config, result, architecture.ropeTheta);
         result.tiedEmbeddings = config.flag("tie_word_embeddings", false);
         architecture.readJson(config, result);
         fixContext(result, 0);

@@ -49,10 +49,14 @@ void readHeads(const GgufKeys& keys, ModelConfig& config) {
 void readScaling(const GgufKeys& keys, const ModelConfig& config, RotarySpec& rotary) {
   constexpr double kMost = 1e6;
   const std::string* type = keys.text("rope.scaling.type");
-  const std::string kind = type == nullptr ? "none" : *type;
-  const double factor = keys.number("rope.scaling.factor", 1e-3, kMost, 1);
+  // As llama.cpp reads it: a factor without a type divides all frequencies, and its older name counts too.
+  const std::string kind = type == nullptr ? "linear" : *type;
+  constexpr const char* kFactor = "rope.scaling.factor";
+  const char* key = keys.has(kFactor) || !keys.has("rope.scale_linear") ? kFactor : "rope.scale_linear";
+  const double factor = keys.numberOr(key, 1, 1e-3, kMost);
+  rotary.attentionScale = static_cast<float>(keys.number("rope.scaling.attn_factor", 1e-3, kMost, 1));
   if (kind == "none") return;
-  if (kind == "linear") {
+  if (kind == "linear" || kind == "longrope") {
     rotary.linearFactor = factor;
   } else if (kind == "yarn") {
     YarnScaling yarn{.factor = factor};
@@ -62,10 +66,9 @@ void readScaling(const GgufKeys& keys, const ModelConfig& config, RotarySpec& ro
     yarn.betaSlow = keys.number("rope.scaling.yarn_beta_slow", 1e-3, kMost, yarn.betaSlow);
     // The weight of the factor that is divided by; the other one is taken for 1.
     const double weightOfAll = keys.number("rope.scaling.yarn_log_multiplier", 0, kMost, 0);
-    rotary.attentionScale = static_cast<float>(keys.number("rope.scaling.attn_factor", 1e-3, kMost, 1) *
-                                               yarnScale(factor, 1) / yarnScale(factor, weightOfAll));
+    rotary.attentionScale *= static_cast<float>(yarnScale(factor, 1) / yarnScale(factor, weightOfAll));
     rotary.yarn = yarn;
-  } else if (kind != "longrope") {
+  } else {
     throw keys.fail("rope.scaling.type", checkpoint::inQuotes(kind),
                     "\"none\", \"linear\", \"yarn\" or \"longrope\"; others are not supported");
   }
@@ -83,17 +86,13 @@ RotarySpec readRope(const GgufKeys& keys, const ModelConfig& config) {
   LongRope rope;
   rope.shortFactors = keys.factors("rope_factors_short.weight", turned / 2);
   rope.longFactors = keys.factors("rope_factors_long.weight", turned / 2);
-  if (rope.shortFactors.empty() && rope.longFactors.empty()) return rotary;
+  if (!rotary.factors.empty() || (rope.shortFactors.empty() && rope.longFactors.empty())) return rotary;
   if (rope.shortFactors.empty() || rope.longFactors.empty()) {
     throw Failure({keys.file().path().string(), "rope_factors_short.weight, rope_factors_long.weight",
                    "one of them", "both or none"});
   }
   rope.originalMaxPositions =
       keys.integer("rope.scaling.original_context_length", kMaxPositions, config.maxPositions);
-  const double stretched =
-      static_cast<double>(config.maxPositions) / static_cast<double>(rope.originalMaxPositions);
-  rotary.attentionScale = static_cast<float>(keys.number(
-      "rope.scaling.attn_factor", 1e-3, 1e6, longRopeScale(stretched, rope.originalMaxPositions)));
   rotary.longRope = std::move(rope);
   return rotary;
 }
@@ -138,11 +137,12 @@ ModelConfig configOf(const GgufFile& file) {
   readHeads(keys, config);
   config.maxPositions = keys.integer("context_length", kMaxPositions, 2048);
   config.normEpsilon = static_cast<float>(keys.number("attention.layer_norm_rms_epsilon", 1e-12, 1, 1e-6));
-  if (keys.has("expert_count") && keys.integer("expert_count", kMaxHeads) > 1)
+  if (keys.count("expert_count", kMaxHeads) > 1)
     throw keys.fail("expert_count", "experts", "a dense model; experts are not supported");
   config.attention.rotary = readRope(keys, config);
   config.tiedEmbeddings = !file.tensors().contains("output.weight");
   family->readGguf(keys, config);
+  keys.refuseUnused(config);
   fixContext(config, 0);
   return config;
 }

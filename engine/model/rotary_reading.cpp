@@ -18,10 +18,11 @@ using checkpoint::JsonPlace;
 
 constexpr double kMaxRopeFactor = 1e6;
 
+/// The field beside the scaling counts before the one in it, as in transformers.
 std::int64_t originalPositions(const JsonPlace& config, const JsonPlace& fields, std::int64_t otherwise) {
   constexpr const char* kField = "original_max_position_embeddings";
-  if (fields.has(kField)) return fields.integer(kField, 1, kMaxPositions);
-  return config.integer(kField, 1, kMaxPositions, otherwise);
+  if (config.has(kField)) return config.integer(kField, 1, kMaxPositions);
+  return fields.integer(kField, 1, kMaxPositions, otherwise);
 }
 
 Llama3Scaling readLlama3(const JsonPlace& config, const JsonPlace& fields, std::int64_t maxPositions) {
@@ -133,11 +134,15 @@ double longRopeScale(double factor, std::int64_t originalPositions) {
   return factor <= 1 ? 1 : std::sqrt(1 + std::log(factor) / std::log(static_cast<double>(originalPositions)));
 }
 
-RotarySpec parseRotary(const JsonPlace& config, const ModelConfig& model, const std::string& kind) {
-  const auto older = config.object("rope_scaling");
+RotarySpec parseRotary(const JsonPlace& config, const ModelConfig& model, double theta,
+                       const std::string& kind) {
   auto newer = config.object("rope_parameters");
   if (newer && newer->value().contains(kind)) newer = newer->object(kind);
-  const std::array<const JsonPlace*, 3> places{&config, older ? &*older : nullptr, newer ? &*newer : nullptr};
+  // Only objects by type know of another type than this.
+  const bool isMain = kind == kMainKind;
+  const auto older = isMain ? config.object("rope_scaling") : std::nullopt;
+  const std::array<const JsonPlace*, 3> places{isMain ? &config : nullptr, older ? &*older : nullptr,
+                                               newer ? &*newer : nullptr};
 
   RotarySpec result;
   for (const JsonPlace* fields : places) {
@@ -153,15 +158,15 @@ RotarySpec parseRotary(const JsonPlace& config, const ModelConfig& model, const 
     result = stated;
   }
 
-  std::optional<double> theta;
+  std::optional<double> base;
   for (const JsonPlace* fields : places) {
     if (fields == nullptr || !fields->has("rope_theta")) continue;
     const double value = fields->number("rope_theta", 1, kMaxRopeTheta);
-    if (theta && value != *theta)
+    if (base && value != *base)
       throw fields->field("rope_theta").fail("another value than elsewhere in the file", "the same");
-    theta = value;
+    base = value;
   }
-  result.theta = theta.value_or(kDefaultRopeTheta);
+  result.theta = base.value_or(theta);
   return result;
 }
 

@@ -40,6 +40,7 @@ class GgufMetadata {
   static GgufMetadata read(GgufReader& reader, std::uint64_t keys, const std::string& file);
 
   const std::string& file() const { return m_file; }
+  const std::map<std::string, GgufValue>& values() const { return m_values; }
 
   /// Null if there is no such key. Throws Failure if the value has another type.
   const std::string* text(const std::string& key) const { return find<std::string>(key, "a text"); }

@@ -6,6 +6,7 @@
 
 #include "engine/checkpoint/json_reading.h"
 #include "engine/model/config.h"
+#include "engine/model/config_limits.h"
 #include "engine/model/gguf_keys.h"
 
 #include <span>
@@ -23,6 +24,10 @@ struct Architecture {
   bool pairsRowsInGguf = false;
   /// Whether files of Hugging Face hold the weights of norms less 1. GGUF files never do.
   bool normsLackOne = false;
+  /// What config.json means where it lacks a field: the defaults of the family's configuration class in
+  /// transformers 5.24, as a JSON object. A field that is null does not count as lacking here.
+  const char* defaults = "{}";
+  double ropeTheta = kDefaultRopeTheta;  ///< where no field has the base of the frequencies
   /// Reads what the family has beside the common fields. Throws Failure for what is not supported.
   void (*readJson)(const checkpoint::JsonPlace& config, ModelConfig& result) = nullptr;
   void (*readGguf)(const GgufKeys& keys, ModelConfig& result) = nullptr;

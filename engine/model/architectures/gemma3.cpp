@@ -8,6 +8,15 @@
 namespace spanscope::model {
 namespace {
 
+constexpr const char* kGemma3Defaults = R"({
+  "vocab_size": 262208, "hidden_size": 2304, "intermediate_size": 9216, "num_hidden_layers": 26,
+  "num_attention_heads": 8, "num_key_value_heads": 4, "head_dim": 256, "hidden_activation":
+  "gelu_pytorch_tanh", "max_position_embeddings": 131072, "rms_norm_eps": 1e-6, "tie_word_embeddings":
+  true, "query_pre_attn_scalar": 256, "sliding_window": 4096, "sliding_window_pattern": 6,
+  "rope_local_base_freq": 10000
+})";
+constexpr double kGemma3Theta = 1000000;
+
 constexpr std::int64_t kWindowPeriod = 6;
 constexpr double kLocalTheta = 10000;
 
@@ -44,7 +53,8 @@ void readGemma3Json(const checkpoint::JsonPlace& config, ModelConfig& result) {
 
   const auto byType = config.object("rope_parameters");
   RotarySpec local{.theta = config.number("rope_local_base_freq", 1, kMaxRopeTheta, kLocalTheta)};
-  if (byType && byType->has("sliding_attention")) local = parseRotary(config, result, "sliding_attention");
+  if (byType && byType->has("sliding_attention"))
+    local = parseRotary(config, result, local.theta, "sliding_attention");
   std::vector<bool> windowed = windowedLayers(config, result);
   const std::int64_t period = config.integer("sliding_window_pattern", 1, kMaxLayers, kWindowPeriod);
   for (std::int32_t layer = static_cast<std::int32_t>(windowed.size()); layer < result.layers; ++layer)
@@ -55,17 +65,19 @@ void readGemma3Json(const checkpoint::JsonPlace& config, ModelConfig& result) {
 void readGemma3Gguf(const GgufKeys& keys, ModelConfig& result) {
   setFacts(result);
   result.activation = compute::Activation::GeluTanh;
-  // The largest model, of 62 layers, scales by the width of a token; the file does not tell.
+  // The largest model, of 62 layers, scales by the width of a token; the file does not tell. llama.cpp
+  // divides whole numbers here.
   constexpr std::int32_t kLayersOfLargest = 62;
-  if (result.layers == kLayersOfLargest) {
+  if (result.layers == kLayersOfLargest)
     result.attentionScale =
-        static_cast<float>(1 / std::sqrt(static_cast<double>(result.hiddenSize) / result.heads));
-  }
-  const RotarySpec local{.theta = keys.number("rope.freq_base_swa", 1, kMaxRopeTheta, kLocalTheta)};
-  std::vector<bool> windowed;
-  for (std::int32_t layer = 0; layer < result.layers; ++layer)
-    windowed.push_back((layer + 1) % kWindowPeriod != 0);
-  setLayers(result, local, keys.window(), windowed);
+        static_cast<float>(1 / std::sqrt(static_cast<double>(result.hiddenSize / result.heads)));
+  // Without a window all layers turn alike.
+  const std::int32_t window = keys.window();
+  if (window == 0) return;
+  RotarySpec local{.theta = keys.number("rope.freq_base_swa", 1, kMaxRopeTheta, kLocalTheta)};
+  local.turned = result.attention.rotary->turned;
+  local.attentionScale = static_cast<float>(keys.number("rope.scaling.attn_factor", 1e-3, 1e6, 1));
+  setLayers(result, local, window, keys.windowedLayers(result.layers, kWindowPeriod));
 }
 
 }  // namespace
@@ -74,6 +86,8 @@ constinit const Architecture kGemma3 = {.name = "Gemma3ForCausalLM",
                                         .modelType = "gemma3_text",
                                         .ggufName = "gemma3",
                                         .normsLackOne = true,
+                                        .defaults = kGemma3Defaults,
+                                        .ropeTheta = kGemma3Theta,
                                         .readJson = &readGemma3Json,
                                         .readGguf = &readGemma3Gguf};
 

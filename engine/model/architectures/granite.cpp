@@ -4,6 +4,11 @@
 namespace spanscope::model {
 namespace {
 
+constexpr const char* kGraniteDefaults = R"({
+  "vocab_size": 32000, "hidden_size": 4096, "intermediate_size": 11008, "num_hidden_layers": 32,
+  "num_attention_heads": 32, "max_position_embeddings": 2048, "rms_norm_eps": 1e-6
+})";
+
 constexpr double kLeastScale = 1e-6;
 constexpr double kMostScale = 1e6;
 
@@ -20,6 +25,8 @@ void readGraniteJson(const checkpoint::JsonPlace& config, ModelConfig& result) {
 
 void readGraniteGguf(const GgufKeys& keys, ModelConfig& result) {
   readBiases(keys, result);
+  // Here this key says whether positions turn anything at all.
+  if (!keys.flag("rope.scaling.finetuned", true)) result.attention.rotary.reset();
   result.embeddingScale = static_cast<float>(keys.number("embedding_scale", kLeastScale, kMostScale, 1));
   result.residualScale = static_cast<float>(keys.number("residual_scale", kLeastScale, kMostScale, 1));
   // 0 is the usual scale here.
@@ -33,6 +40,7 @@ constinit const Architecture kGranite = {.name = "GraniteForCausalLM",
                                          .modelType = "granite",
                                          .ggufName = "granite",
                                          .pairsRowsInGguf = true,
+                                         .defaults = kGraniteDefaults,
                                          .readJson = &readGraniteJson,
                                          .readGguf = &readGraniteGguf};
 

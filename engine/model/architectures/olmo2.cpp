@@ -1,8 +1,20 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "engine/model/architectures/families.h"
+#include "engine/model/rotary_reading.h"
 
 namespace spanscope::model {
 namespace {
+
+constexpr const char* kOlmo2Defaults = R"({
+  "vocab_size": 50304, "hidden_size": 4096, "intermediate_size": 11008, "num_hidden_layers": 32,
+  "num_attention_heads": 32, "max_position_embeddings": 2048, "rms_norm_eps": 1e-5
+})";
+constexpr const char* kOlmo3Defaults = R"({
+  "vocab_size": 50304, "hidden_size": 4096, "intermediate_size": 11008, "num_hidden_layers": 32,
+  "num_attention_heads": 32, "max_position_embeddings": 2048, "rms_norm_eps": 1e-5, "sliding_window":
+  4096
+})";
+constexpr double kOlmo3Theta = 500000;
 
 void setNorms(ModelConfig& result) {
   result.norms = NormPlace::After;
@@ -15,37 +27,39 @@ void readOlmo2Json(const checkpoint::JsonPlace& config, ModelConfig& result) {
   setNorms(result);
 }
 
-/// Layers with a window turn without what stretches the context.
-AttentionKind withWindow(AttentionKind kind, std::int32_t window) {
-  RotarySpec plain;
-  if (kind.rotary) plain.theta = kind.rotary->theta;
-  kind.rotary = plain;
-  kind.window = window;
-  return kind;
-}
-
 constexpr std::int64_t kOlmo3Period = 4;
 
-void setOlmo3Windows(ModelConfig& result, std::vector<bool> windowed, std::int32_t window) {
+/// Layers with a window turn by frequencies of their own: those of the others without what stretches the
+/// context.
+void setOlmo3Windows(ModelConfig& result, std::vector<bool> windowed, const AttentionKind& local) {
   for (std::int32_t layer = static_cast<std::int32_t>(windowed.size()); layer < result.layers; ++layer)
     windowed.push_back((layer + 1) % kOlmo3Period != 0);
   std::vector<AttentionKind> kinds(windowed.size(), result.attention);
   for (std::size_t layer = 0; layer < kinds.size(); ++layer) {
-    if (windowed[layer] && window > 0) kinds[layer] = withWindow(result.attention, window);
+    if (windowed[layer]) kinds[layer] = local;
   }
   setKinds(result, kinds);
 }
 
 void readOlmo3Json(const checkpoint::JsonPlace& config, ModelConfig& result) {
   readOlmo2Json(config, result);
-  setOlmo3Windows(result, windowedLayers(config, result), windowOf(config));
+  AttentionKind local{.rotary = RotarySpec{.theta = kOlmo3Theta}, .window = windowOf(config)};
+  const auto byType = config.object("rope_parameters");
+  if (byType && byType->has("sliding_attention"))
+    local.rotary = parseRotary(config, result, kOlmo3Theta, "sliding_attention");
+  setOlmo3Windows(result, windowedLayers(config, result), local);
 }
 
 /// Both versions are called olmo2 there.
 void readOlmoGguf(const GgufKeys& keys, ModelConfig& result) {
   readBiases(keys, result);
   setNorms(result);
-  if (keys.window() > 0) setOlmo3Windows(result, {}, keys.window());
+  const std::int32_t window = keys.window();
+  if (window == 0) return;
+  const RotarySpec& whole = *result.attention.rotary;
+  const AttentionKind local{.rotary = RotarySpec{.theta = whole.theta, .turned = whole.turned},
+                            .window = window};
+  setOlmo3Windows(result, keys.windowedLayers(result.layers, kOlmo3Period), local);
 }
 
 }  // namespace
@@ -53,12 +67,15 @@ void readOlmoGguf(const GgufKeys& keys, ModelConfig& result) {
 constinit const Architecture kOlmo2 = {.name = "Olmo2ForCausalLM",
                                        .modelType = "olmo2",
                                        .ggufName = "olmo2",
+                                       .defaults = kOlmo2Defaults,
                                        .readJson = &readOlmo2Json,
                                        .readGguf = &readOlmoGguf};
 
 constinit const Architecture kOlmo3 = {.name = "Olmo3ForCausalLM",
                                        .modelType = "olmo3",
                                        .ggufName = "olmo2",
+                                       .defaults = kOlmo3Defaults,
+                                       .ropeTheta = kOlmo3Theta,
                                        .readJson = &readOlmo3Json,
                                        .readGguf = &readOlmoGguf};
 

@@ -6,6 +6,13 @@
 namespace spanscope::model {
 namespace {
 
+constexpr const char* kSmolLm3Defaults = R"({
+  "vocab_size": 128256, "hidden_size": 2048, "intermediate_size": 11008, "num_hidden_layers": 36,
+  "num_attention_heads": 16, "num_key_value_heads": 4, "max_position_embeddings": 32768,
+  "rms_norm_eps": 1e-6, "tie_word_embeddings": true, "no_rope_layer_interval": 4
+})";
+constexpr double kSmolLm3Theta = 2000000;
+
 /// Without a list every fourth layer does not turn its queries and keys.
 constexpr std::size_t kTurningPeriod = 4;
 
@@ -37,8 +44,12 @@ void readSmolLm3Json(const checkpoint::JsonPlace& config, ModelConfig& result) {
               "one for each of " + counted(result.layers, "layer"));
   }
   const bool hasWindows = config.flag("use_sliding_window", false);
-  setStillLayers(result, turns, hasWindows ? windowedLayers(config, result) : std::vector<bool>(),
-                 windowOf(config));
+  std::vector<bool> windowed;
+  if (hasWindows) windowed = windowedLayers(config, result);
+  if (hasWindows && windowed.empty()) {
+    for (const std::int64_t turn : turns) windowed.push_back(turn == 0);
+  }
+  setStillLayers(result, turns, windowed, windowOf(config));
 }
 
 void readSmolLm3Gguf(const GgufKeys& keys, ModelConfig& result) {
@@ -52,6 +63,8 @@ constinit const Architecture kSmolLm3 = {.name = "SmolLM3ForCausalLM",
                                          .modelType = "smollm3",
                                          .ggufName = "smollm3",
                                          .pairsRowsInGguf = true,
+                                         .defaults = kSmolLm3Defaults,
+                                         .ropeTheta = kSmolLm3Theta,
                                          .readJson = &readSmolLm3Json,
                                          .readGguf = &readSmolLm3Gguf};
 

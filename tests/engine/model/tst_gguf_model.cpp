@@ -358,6 +358,108 @@ class TestGgufModel : public QObject {
     QVERIFY(amounts.begin()->first == format);
   }
 
+  /// Keys of a family are read as llama.cpp reads them.
+  void keysMeanWhatLlamaCppReads() {
+    const auto read = [](const std::string& family, const std::function<void(GgufWriter&)>& add) {
+      model::ModelConfig config = wideConfig();
+      config.architecture = family;
+      config.layers = 7;
+      GgufWriter file = keysOf(config);
+      add(file);
+      addTensors(file, config, *model::makeRandomWeights(config, 1));
+      const QTemporaryDir folder;
+      return model::readConfig(writeFile(folder, file.bytes()));
+    };
+    using Windows = std::vector<std::int32_t>;
+    // Gemma 3 without a window: all layers turn alike.
+    const auto gemma = [&](const std::function<void(GgufWriter&)>& add) {
+      return read("Gemma3ForCausalLM", add);
+    };
+    const model::ModelConfig plain = gemma([](GgufWriter&) {});
+    QCOMPARE(plain.kinds(), std::size_t(1));
+    QCOMPARE(plain.attention.rotary->theta, 10000.0);
+    QCOMPARE(model::windowsOf(
+                 gemma([](GgufWriter& file) { file.unsignedInteger("gemma3.attention.sliding_window", 8); })),
+             (Windows{8, 8, 8, 8, 8, 0, 8}));
+    QCOMPARE(model::windowsOf(gemma([](GgufWriter& file) {
+               file.unsignedInteger("gemma3.attention.sliding_window", 8);
+               file.unsignedInteger("gemma3.attention.sliding_window_pattern", 3);
+             })),
+             (Windows{8, 8, 0, 8, 8, 0, 8}));
+    // A list, and bases of their own.
+    const model::ModelConfig listed = read("Olmo2ForCausalLM", [](GgufWriter& file) {
+      file.unsignedInteger("olmo2.attention.sliding_window", 8);
+      file.integers("olmo2.attention.sliding_window_pattern", {0, 1, 1, 0, 0, 0, 1});
+      file.number("olmo2.rope.scaling.factor", 4);
+    });
+    QCOMPARE(model::windowsOf(listed), (Windows{0, 8, 8, 0, 0, 0, 8}));
+    QCOMPARE(listed.kind(0).rotary->linearFactor, 4.0);
+    QCOMPARE(listed.kind(1).rotary->linearFactor, 1.0);
+    QCOMPARE(model::windowsOf(read("Olmo2ForCausalLM",
+                                   [](GgufWriter& file) {
+                                     file.unsignedInteger("olmo2.attention.sliding_window", 8);
+                                     file.unsignedInteger("olmo2.attention.sliding_window_pattern", 0);
+                                   })),
+             Windows(7, 8));
+    // A factor without a type, under either name; one of no effect.
+    for (const char* key : {"llama.rope.scaling.factor", "llama.rope.scale_linear"}) {
+      const model::ModelConfig scaled =
+          read("LlamaForCausalLM", [key](GgufWriter& file) { file.number(key, 2.5F); });
+      QCOMPARE(scaled.attention.rotary->linearFactor, 2.5);
+    }
+    const model::ModelConfig unscaled = read("LlamaForCausalLM", [](GgufWriter& file) {
+      file.text("llama.rope.scaling.type", "none");
+      file.number("llama.rope.scaling.factor", 2.5F);
+      file.number("llama.rope.scaling.attn_factor", 0.5F);
+    });
+    QCOMPARE(unscaled.attention.rotary->linearFactor, 1.0);
+    QCOMPARE(unscaled.attention.rotary->attentionScale, 0.5F);
+    // Granite without positions.
+    const model::ModelConfig still = read("GraniteForCausalLM", [](GgufWriter& file) {
+      file.boolean("granite.rope.scaling.finetuned", false);
+    });
+    QVERIFY(!still.attention.rotary.has_value());
+  }
+
+  /// A key that nothing reads either changes nothing, or is refused by its name.
+  void unusedKeys_data() {
+    QTest::addColumn<bool>("isRefused");
+    QTest::addColumn<float>("value");
+    const auto row = [](const char* key, float value, bool isRefused) {
+      QTest::addRow("%s=%g", key, static_cast<double>(value)) << isRefused << value;
+    };
+    row("final_logit_softcapping", 30, true);
+    row("final_logit_softcapping", 0, false);
+    row("attn_logit_softcapping", 50, true);
+    row("embedding_scale", 12, true);
+    row("embedding_scale", 1, false);
+    row("rope.local.freq_base", 10000, false);
+    row("rope.local.freq_base", 20000, true);
+    row("rope.freq_base_swa", 20000, false);
+    row("vision.image_size", 560, false);
+    row("something.of.tomorrow", 0, true);
+  }
+  void unusedKeys() {
+    QFETCH(bool, isRefused);
+    QFETCH(float, value);
+    const std::string row = QTest::currentDataTag();
+    const std::string key = "gemma3." + row.substr(0, row.find('='));
+    model::ModelConfig config = wideConfig();
+    config.architecture = "Gemma3ForCausalLM";
+    GgufWriter file = keysOf(config);
+    file.unsignedInteger("gemma3.attention.sliding_window", 8);
+    file.number(key, value);
+    addTensors(file, config, *model::makeRandomWeights(config, 1));
+    const QTemporaryDir folder;
+    const std::filesystem::path path = writeFile(folder, file.bytes());
+    const std::optional<Error> error = errorOf([&] { model::readConfig(path); });
+    QCOMPARE(error.has_value(), isRefused);
+    if (!error) return;
+    QCOMPARE(error->place, key);
+    QCOMPARE(error->file, path.string());
+    QCOMPARE(std::stof(error->found), value);
+  }
+
   void namesWhatIsMissing_data() {
     QTest::addColumn<QString>("left");
     for (const char* key : {"block_count", "embedding_length", "feed_forward_length", "attention.head_count"})
