@@ -91,8 +91,18 @@ std::optional<PlanProgress::Ready> PlanProgress::next() {
   if (m_ready.empty()) return std::nullopt;
   const StepIndex i = m_ready.front();
   const plan::Step& step = m_plan.steps[i];
-  m_renderer.useLimits(layoutLimits(step, m_model, m_stop));
-  layout::SpanTable table = m_options.policy.layOut(step, m_outputs, m_renderer);
+  const layout::PromptLimits limits = layoutLimits(step, m_model, m_stop);
+  const std::int64_t most = m_model.maxPositions - 1;
+  m_renderer.useLimits(limits);
+  layout::SpanTable table;
+  try {
+    table = m_options.policy.layOut(step, m_outputs, m_renderer);
+  } catch (const Failure& failure) {
+    if (failure.error() == limits.tooLong)
+      m_tooLong = {.tokens = limits.mostTokens, .most = most, .isAtLeast = true};
+    throw;
+  }
+  if (table.tokenCount() > most) m_tooLong = {.tokens = table.tokenCount(), .most = most};
   RequestOptions options = optionsOf(step, table.tokenCount());
   options.team = m_teams[i];
   options.rows = m_options.policy.planRows(table, options.team.has_value());
@@ -132,6 +142,7 @@ RequestOptions PlanProgress::optionsOf(const plan::Step& step, std::int64_t prom
       .temperature = step.temperature, .topK = m_options.topK, .topP = m_options.topP, .seed = step.seed};
   options.alternatives = m_options.alternatives;
   options.endTokens = m_model.endTokenIds();
+  options.minNewTokens = m_options.minTokens;
   options.observedLayers = m_options.observedLayers;
   options.attentionDetail = m_options.attentionDetail;
   options.observeRows = m_options.observeRows;

@@ -10,6 +10,7 @@
 #include "engine/plan/plan.h"
 #include "engine/run/request_options.h"
 #include "engine/run/run_options.h"
+#include "engine/run/run_result.h"
 #include "engine/run/scheduler.h"
 
 #include <chrono>
@@ -63,6 +64,9 @@ class PlanProgress {
   /// Tells that the step has ended with these tokens. They include the end token if one was sampled.
   void end(StepIndex step, std::vector<TokenId> tokens);
 
+  /// Set if next() threw because a prompt is too long.
+  const std::optional<TooLongPrompt>& tooLongPrompt() const { return m_tooLong; }
+
   bool done() const { return m_ended == m_outputs.size(); }
   std::size_t ended() const { return m_ended; }  ///< number of steps that have ended
 
@@ -83,6 +87,7 @@ class PlanProgress {
   std::vector<std::optional<TeamPlace>> m_teams;  ///< by step
   std::vector<Clock::time_point> m_readySince;    ///< by step, once it is ready
   std::size_t m_ended = 0;
+  std::optional<TooLongPrompt> m_tooLong;
 };
 
 }  // namespace spanscope::run

@@ -52,6 +52,8 @@ class PlanRun final : public PlanSteps {
   bool done() const override { return m_progress.done(); }
   std::size_t ended() const override { return m_progress.ended(); }
   const std::optional<Error>& error() const override { return m_error; }
+  /// Set if the run failed because a prompt is too long.
+  const std::optional<TooLongPrompt>& tooLongPrompt() const { return m_progress.tooLongPrompt(); }
   std::vector<StepResult> results() const;
   /// Texts of the result items, joined by newlines.
   std::string answer() const;

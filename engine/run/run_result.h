@@ -6,6 +6,7 @@
 #include "engine/base/ids.h"
 #include "engine/trace/event.h"
 
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <vector>
@@ -21,11 +22,20 @@ struct StepResult {
   trace::StepMetrics metrics;
 };
 
+/// A prompt that does not fit the model's context.
+struct TooLongPrompt {
+  std::int64_t tokens = 0;  ///< of the prompt
+  std::int64_t most = 0;    ///< that it could have
+  bool isAtLeast = false;   ///< it has more than `tokens`, which nobody counted
+  bool operator==(const TooLongPrompt&) const = default;
+};
+
 struct RunResult {
   trace::RunOutcome outcome = trace::RunOutcome::Finished;
-  std::optional<Error> error;     ///< set if outcome is Failed
-  std::vector<StepResult> steps;  ///< steps that have ended, ascending
-  std::string answer;             ///< text of the result items, joined by newlines
+  std::optional<Error> error;              ///< set if outcome is Failed
+  std::optional<TooLongPrompt> tooLong{};  ///< set if `error` says that a prompt is too long
+  std::vector<StepResult> steps;           ///< steps that have ended, ascending
+  std::string answer;                      ///< text of the result items, joined by newlines
   double seconds = 0;
 };
 

@@ -343,9 +343,11 @@ void Scheduler::takeToken(Request& request, const SampledToken& token, std::vect
   m_listener.onToken(request.id, static_cast<std::int32_t>(request.generated.size()) - 1, token,
                      std::move(segmentMass));
   const auto& ends = request.options.endTokens;
-  if (std::find(ends.begin(), ends.end(), token.token) != ends.end()) {
+  const auto count = static_cast<std::int32_t>(request.generated.size());
+  const bool isEnd = std::find(ends.begin(), ends.end(), token.token) != ends.end();
+  if (isEnd && count > request.options.minNewTokens) {
     end(request, trace::StepOutcome::EndToken);
-  } else if (static_cast<std::int32_t>(request.generated.size()) >= request.options.maxNewTokens) {
+  } else if (count >= request.options.maxNewTokens) {
     end(request, request.options.limitOutcome);
   }
 }

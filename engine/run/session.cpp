@@ -460,6 +460,7 @@ struct Session::Impl final : RequestListener {
       finish(driven.run, *own,
              {.outcome = driven.outcome,
               .error = std::move(driven.error),
+              .tooLong = own->steps->tooLongPrompt(),
               .steps = own->steps->results(),
               .answer = own->steps->answer()});
     }

@@ -5,11 +5,13 @@
 #include "engine/base/ids.h"
 #include "engine/plan/plan.h"
 #include "engine/run/run_options.h"
+#include "engine/run/run_result.h"
 #include "engine/trace/event.h"
 
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 
 namespace spanscope::text {
@@ -36,6 +38,7 @@ struct RunEnd {
   How how = How::Finished;
   std::string problem{};   ///< why it failed, in words
   bool isOfInput = false;  ///< it failed for what it was asked, such as a prompt that is too long
+  std::optional<run::TooLongPrompt> tooLong{};  ///< it failed because a prompt does not fit the context
 };
 
 /// Listens to one run. It is called on a thread of the engine's, and never by two threads at once. It must

@@ -84,6 +84,7 @@ server::RunEnd endOf(WorkState state, const std::string& problem, const RunWork&
   end.isOfInput = end.how == How::Failed && result && result->error &&
                   std::all_of(result->steps.begin(), result->steps.end(),
                               [](const run::StepResult& step) { return step.tokens.empty(); });
+  if (end.isOfInput) end.tooLong = result->tooLong;
   return end;
 }
 
