@@ -189,7 +189,7 @@ void addServe(CLI::App& app, Context& context) {
   CLI::Option* events = command
                             ->add_option("--kv-events", options->server.kvEvents.endpoint,
                                          "Publish what happens to blocks here over ZeroMQ, as vLLM does: "
-                                         "tcp://127.0.0.1:5557")
+                                         "tcp://127.0.0.1:5557 or ipc://FILE")
                             ->type_name("ENDPOINT")
                             ->excludes("--no-texts");
   command
@@ -202,9 +202,10 @@ void addServe(CLI::App& app, Context& context) {
   addNumber(*command, "--max-body-mib", options->bodyMebibytes, "Largest body of a request, in MiB",
             {1U, 1024U})
       ->group(kLimits);
-  addNumber(*command, "--max-clients", options->clients, "Most connections at once", {1U, 4096U})
+  addNumber(*command, "--max-clients", options->clients,
+            "Most connections that are served at once; others wait", {1U, 4096U})
       ->group(kLimits);
-  addNumber(*command, "--max-requests", options->requests, "Most requests that run or wait at once",
+  addNumber(*command, "--max-requests", options->requests, "Most requests at work at once; others wait",
             {1U, kMany})
       ->group(kLimits);
   addNumber(*command, "--max-reply", options->replyTokens,

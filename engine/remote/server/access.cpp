@@ -3,6 +3,8 @@
 
 #include "engine/base/counted.h"
 #include "engine/base/error.h"
+#include "engine/base/utf8.h"
+#include "engine/remote/server/request_head.h"
 
 #include <algorithm>
 #include <cstdint>
@@ -25,23 +27,6 @@ std::string hexOf(const Sha256Value& value) {
   return text;
 }
 
-std::string_view trimmed(std::string_view text) {
-  constexpr std::string_view kBlanks = " \t\r";
-  const std::size_t begin = text.find_first_not_of(kBlanks);
-  if (begin == std::string_view::npos) return {};
-  return text.substr(begin, text.find_last_not_of(kBlanks) - begin + 1);
-}
-
-char lower(char letter) {
-  return letter >= 'A' && letter <= 'Z' ? static_cast<char>(letter - 'A' + 'a') : letter;
-}
-
-std::string inSmallLetters(std::string_view text) {
-  std::string small(text);
-  std::transform(small.begin(), small.end(), small.begin(), lower);
-  return small;
-}
-
 }  // namespace
 
 KeyRing::KeyRing(const std::vector<std::string>& keys) {
@@ -49,6 +34,15 @@ KeyRing::KeyRing(const std::vector<std::string>& keys) {
     if (key.size() < kLeastKeyBytes) {
       throw Failure(errorAt("key of a client", counted(key.size(), "byte"),
                             "at least " + std::to_string(kLeastKeyBytes)));
+    }
+    // No header could hold another one.
+    const bool isPlain = std::none_of(key.begin(), key.end(), [](char letter) {
+      return static_cast<unsigned char>(letter) < 0x20 || letter == 0x7F;
+    });
+    if (!isPlain || trimmed(key).size() != key.size() || key.size() > kMostKeyBytes || !isValidUtf8(key)) {
+      throw Failure(errorAt("key of a client", "one of " + counted(key.size(), "byte"),
+                            "at most " + std::to_string(kMostKeyBytes) +
+                                " bytes of UTF-8 without control characters and without blanks around them"));
     }
     m_keys.push_back({.hash = hashOf(key), .salt = hexOf(hashOf("spanscope salt of " + key))});
   }

@@ -15,10 +15,12 @@ namespace spanscope::server {
 /// Keys of clients. Only their hashes are kept, so that no key can get into a log or a trace.
 class KeyRing {
  public:
-  /// `keys`: each at least kLeastKeyBytes long. Throws Failure for one that is not, without telling it.
+  /// `keys`: each of kLeastKeyBytes to kMostKeyBytes bytes of UTF-8, without control characters and without
+  /// blanks around them. Throws Failure for one that is not, without telling it.
   explicit KeyRing(const std::vector<std::string>& keys);
 
   static constexpr std::size_t kLeastKeyBytes = 16;
+  static constexpr std::size_t kMostKeyBytes = 4096;
 
   bool isEmpty() const { return m_keys.empty(); }
   /// The salt of the client that sends this Authorization header: what another client computed is not found

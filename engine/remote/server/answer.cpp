@@ -10,8 +10,9 @@ const char* nameOf(FinishReason reason) {
   return reason == FinishReason::Stop ? "stop" : "length";
 }
 
-Answer::Answer(const plan::Plan& plan, const std::vector<std::string>& stops, std::size_t choicesPerPrompt)
-    : m_choicesPerPrompt(choicesPerPrompt) {
+Answer::Answer(const plan::Plan& plan, const std::vector<std::string>& stops, std::size_t choicesPerPrompt,
+               std::int32_t minTokens)
+    : m_choicesPerPrompt(choicesPerPrompt), m_minTokens(minTokens) {
   for (const plan::ResultItem& item : plan.result) {
     const auto* step = std::get_if<StepIndex>(&item.value);
     if (step == nullptr) continue;
@@ -48,7 +49,7 @@ void Answer::take(Choice& choice, std::size_t index, const trace::TokenGenerated
   ++choice.tokens;
   choice.bytes += token.text.size();
   AnswerPiece piece{.choice = index,
-                    .text = choice.stopTexts.push(token.text),
+                    .text = choice.tokens <= m_minTokens ? token.text : choice.stopTexts.push(token.text),
                     .token = DrawnToken{.id = token.token,
                                         .probability = token.probability,
                                         .alternatives = std::exchange(choice.alternatives, {})}};

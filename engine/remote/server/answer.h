@@ -48,8 +48,10 @@ struct AnswerUsage {
 /// choice is a generate among the items of the plan's result, in their order.
 class Answer final : public RunListener {
  public:
-  /// `stops`: end a reply. `choicesPerPrompt`: choices that follow each other and share a prompt.
-  Answer(const plan::Plan& plan, const std::vector<std::string>& stops, std::size_t choicesPerPrompt);
+  /// `stops`: end a reply that has more than `minTokens` tokens. `choicesPerPrompt`: choices that follow each
+  /// other and share a prompt.
+  Answer(const plan::Plan& plan, const std::vector<std::string>& stops, std::size_t choicesPerPrompt,
+         std::int32_t minTokens = 0);
 
   void onEvent(const trace::Event& event) override;
   void onEnd(const RunEnd& end) override;
@@ -84,6 +86,7 @@ class Answer final : public RunListener {
   void finish(Choice& choice);
 
   const std::size_t m_choicesPerPrompt;
+  const std::int32_t m_minTokens;
   std::map<StepIndex, std::size_t> m_choiceOfStep;
   mutable std::mutex m_mutex;  ///< of all that follows
   std::condition_variable m_changed;

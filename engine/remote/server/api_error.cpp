@@ -16,6 +16,20 @@ std::string errorJson(const ApiError& error) {
   return json.dump(-1, ' ', false, Json::error_handler_t::replace);
 }
 
+ApiError outOfMemory() {
+  return {.status = 503,
+          .message = "There is not enough memory for this request. Send a smaller one, or fewer at once.",
+          .type = "overloaded_error",
+          .code = "out_of_memory"};
+}
+
+ApiError serverIsEnding() {
+  return {.status = 503,
+          .message = "This server is about to end and takes no new requests.",
+          .type = "overloaded_error",
+          .code = "server_is_ending"};
+}
+
 void refuseField(std::string param, std::string message, std::string code) {
   throw ApiFailure({.message = std::move(message), .param = std::move(param), .code = std::move(code)});
 }

@@ -19,6 +19,11 @@ struct ApiError {
 /// The JSON of an error on one line.
 std::string errorJson(const ApiError& error);
 
+/// 503: the memory of this machine does not suffice for a request.
+ApiError outOfMemory();
+/// 503: the server ends.
+ApiError serverIsEnding();
+
 /// A request that is refused.
 class ApiFailure : public std::exception {
  public:

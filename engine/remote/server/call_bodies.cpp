@@ -7,6 +7,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include <algorithm>
 #include <cmath>
 #include <cstddef>
 #include <limits>
@@ -95,7 +96,16 @@ class Fields {
   /// Refuses a field that holds anything.
   void none(const char* key, const std::string& words) const {
     const Json* found = find(key);
-    if (found != nullptr && !found->empty()) unsupported(key, words);
+    const bool isEmptyText =
+        found != nullptr && found->is_string() && found->get_ref<const std::string&>().empty();
+    if (found != nullptr && !found->empty() && !isEmptyText) unsupported(key, words);
+  }
+  /// A limit of tokens, at least 1. Nothing: there is none, which some clients write as −1.
+  std::optional<std::int32_t> tokenLimit(const char* key) const {
+    const Json* value = find(key);
+    if (value != nullptr && value->is_number_integer() && *value == -1) return std::nullopt;
+    const auto limit = whole(key, 1, std::numeric_limits<std::int32_t>::max());
+    return limit ? std::optional(static_cast<std::int32_t>(*limit)) : std::nullopt;
   }
 
  private:
@@ -122,7 +132,7 @@ void readStops(const Fields& fields, std::vector<std::string>& stops) {
 
 /// What both kinds of completion refuse, because it would change the answer.
 void refuseUnsupported(const Fields& fields) {
-  for (const char* key : {"frequency_penalty", "presence_penalty", "min_p", "min_tokens"}) {
+  for (const char* key : {"frequency_penalty", "presence_penalty", "min_p"}) {
     const auto value = fields.number(key);
     if (value && *value != 0)
       fields.unsupported(key, std::string("This server does not change the probabilities of tokens by '") +
@@ -132,13 +142,19 @@ void refuseUnsupported(const Fields& fields) {
     fields.unsupported("repetition_penalty",
                        "This server has no repetition penalty. Leave it out or give 1.");
   fields.none("logit_bias", "This server has no 'logit_bias'.");
-  if (fields.flag("ignore_eos")) fields.unsupported("ignore_eos", "Replies end at the model's end tokens.");
   fields.none("stop_token_ids", "This server ends replies at texts ('stop'), not at token ids.");
+  if (fields.flag("include_stop_str_in_output"))
+    fields.unsupported("include_stop_str_in_output", "Replies of this server end before a stop text.");
+  fields.only("skip_special_tokens", true, "Replies of this server have no text of special tokens.");
+  if (fields.find("truncate_prompt_tokens") != nullptr)
+    fields.unsupported("truncate_prompt_tokens", "This server shortens no prompts.");
+  for (const char* key : {"bad_words", "allowed_token_ids"})
+    fields.none(key, std::string("This server draws from all tokens: it has no '") + key + "'.");
   if (fields.flag("use_beam_search")) fields.unsupported("use_beam_search", "This server samples.");
   if (fields.find("prompt_logprobs") != nullptr)
     fields.unsupported("prompt_logprobs", "This server tells no probabilities of tokens of the prompt.");
-  for (const char* key :
-       {"guided_json", "guided_regex", "guided_choice", "guided_grammar", "structured_outputs"})
+  for (const char* key : {"guided_json", "guided_regex", "guided_choice", "guided_grammar",
+                          "structured_outputs", "grammar", "json_schema"})
     if (fields.find(key) != nullptr)
       fields.unsupported(key, "This server does not force replies into a form.");
 }
@@ -147,15 +163,19 @@ CallSettings readSettings(const Fields& fields) {
   constexpr std::int64_t kMost = std::numeric_limits<std::int32_t>::max();
   CallSettings settings;
   settings.model = fields.text("model");
-  const auto most = fields.whole("max_tokens", 1, kMost);
-  if (most) settings.maxTokens = static_cast<std::int32_t>(*most);
+  settings.maxTokens = fields.tokenLimit("max_tokens");
+  if (const auto most = fields.tokenLimit("max_completion_tokens")) settings.maxTokens = *most;
+  if (const auto least = fields.whole("min_tokens", 0, settings.maxTokens.value_or(kMost)))
+    settings.minTokens = static_cast<std::int32_t>(*least);
+  settings.ignoresEnd = fields.flag("ignore_eos");
   if (const auto value = fields.number("temperature")) {
     if (*value < 0 || *value > 2) fields.mustBe("temperature", "a number from 0 to 2");
     settings.temperature = static_cast<float>(*value);
   }
   if (const auto value = fields.number("top_p")) {
-    if (*value <= 0 || *value > 1) fields.mustBe("top_p", "a number above 0 and at most 1");
-    settings.topP = static_cast<float>(*value);
+    if (*value < 0 || *value > 1) fields.mustBe("top_p", "a number from 0 to 1");
+    // The best token is always kept.
+    settings.topP = std::max(static_cast<float>(*value), std::numeric_limits<float>::min());
   }
   // −1 is vLLM's word for off.
   if (const auto value = fields.whole("top_k", -1, kMost); value && *value > 0)
@@ -224,6 +244,8 @@ std::vector<query::Message> readMessages(const Json& list) {
       fields.mustBe("role", "system, developer, user or assistant");
     }
     fields.none("tool_calls", "This server calls no tools.");
+    if (fields.find("content") == nullptr && message.role != query::Role::Assistant)
+      fields.mustBe("content", "a text or a list of parts");
     message.text = contentOf(fields);
     messages.push_back(std::move(message));
   }
@@ -292,9 +314,6 @@ ChatCall readChatCall(std::string_view body) {
               "This server takes documents in messages, or as the children of a plus at "
               "/v1/query/execute.");
   call.settings = readSettings(fields);
-  constexpr std::int64_t kMost = std::numeric_limits<std::int32_t>::max();
-  if (const auto most = fields.whole("max_completion_tokens", 1, kMost))
-    call.settings.maxTokens = static_cast<std::int32_t>(*most);
   call.settings.logprobs = fields.flag("logprobs");
   if (const auto others = fields.whole("top_logprobs", 0, kMostAlternatives)) {
     if (!call.settings.logprobs) fields.mustBe("top_logprobs", "left out unless 'logprobs' is true");

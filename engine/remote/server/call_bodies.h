@@ -27,10 +27,12 @@ struct CallSettings {
   std::string model{};                      ///< empty: not given
   std::optional<std::int32_t> maxTokens{};  ///< at least 1; none: up to the limit of the server
   float temperature = 1;                    ///< 0 … 2
-  float topP = 1;                           ///< more than 0, at most 1
-  std::int32_t topK = 0;                    ///< 0: off
-  std::optional<std::uint64_t> seed{};      ///< none: another one each time
-  std::int32_t replies = 1;                 ///< to each prompt
+  std::int32_t minTokens = 0;           ///< no end token and no stop ends a reply before; at most maxTokens
+  bool ignoresEnd = false;              ///< no end token ends a reply
+  float topP = 1;                       ///< more than 0, at most 1
+  std::int32_t topK = 0;                ///< 0: off
+  std::optional<std::uint64_t> seed{};  ///< none: another one each time
+  std::int32_t replies = 1;             ///< to each prompt
   std::vector<std::string> stops{};
   bool logprobs = false;          ///< of the tokens that were drawn
   std::int32_t alternatives = 0;  ///< likeliest tokens beside each of them

@@ -15,6 +15,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
+#include <utility>
 
 namespace spanscope::server {
 namespace {
@@ -103,30 +104,86 @@ bool Connection::awaitRequest() {
 }
 
 void Connection::beginRequest() {
-  m_headBytes = 0;
-  m_lineLength = 0;
-  m_isHead = true;
   m_bodyBytes = 0;
   m_readUntil = Clock::now() + m_limits.toRead;
   m_fault = ReadFault::None;
   m_hasWritten = false;
 }
 
+void Connection::endRequest() {
+  m_head = {};
+  m_front.clear();
+  m_frontTaken = 0;
+  m_room.reduceTo(0);
+}
+
+/// Gets the next bytes of the client into the empty buffer. False: there are none.
+bool Connection::fill() {
+  const ssize_t count = receive(m_buffer.data(), m_buffer.size(), m_readUntil);
+  m_begin = 0;
+  m_end = count > 0 ? static_cast<std::size_t>(count) : 0;
+  return count > 0;
+}
+
+std::optional<std::string> Connection::readHeadText() {
+  std::string text;
+  std::size_t lineLength = 0;
+  while (m_begin < m_end || fill()) {
+    while (m_begin < m_end) {
+      const char letter = m_buffer[m_begin++];
+      text += letter;
+      if (text.size() > m_limits.headBytes) {
+        m_fault = ReadFault::HeadTooLong;
+        return std::nullopt;
+      }
+      if (letter == '\n') {
+        if (lineLength == 0) return text;
+        lineLength = 0;
+      } else if (letter != '\r') {
+        ++lineLength;
+      }
+    }
+  }
+  return std::nullopt;
+}
+
+void Connection::setHead(RequestHead head) {
+  m_head = std::move(head);
+  m_front = headForLibrary(m_head);
+  m_frontTaken = 0;
+}
+
+void Connection::beginBody(Gate::Pass room) {
+  m_room = std::move(room);
+  m_readUntil = Clock::now() + m_limits.toRead;
+}
+
 bool Connection::isClientGone() const {
-  pollfd asked{.fd = m_descriptor, .events = POLLRDHUP, .revents = 0};
-  return poll(&asked, 1, 0) > 0 && (asked.revents & (POLLRDHUP | POLLHUP | POLLERR | POLLNVAL)) != 0;
+  // After stopReading(), a side that is closed is this one.
+  const short closed = m_hasStopped ? short{0} : short{POLLRDHUP};
+  pollfd asked{.fd = m_descriptor, .events = closed, .revents = 0};
+  return poll(&asked, 1, 0) > 0 && (asked.revents & (closed | POLLHUP | POLLERR | POLLNVAL)) != 0;
 }
 
 void Connection::end() const {
   shutdown(m_descriptor, SHUT_RDWR);
 }
 
+void Connection::stopReading() {
+  m_hasStopped = true;
+  shutdown(m_descriptor, SHUT_RD);
+}
+
+void Connection::stopWriting() const {
+  shutdown(m_descriptor, SHUT_WR);
+}
+
 void Connection::closeGently() {
   // What comes in unread when a socket is closed resets the connection, and the answer may be lost.
   constexpr std::chrono::milliseconds kMost{500};
-  constexpr std::size_t kMostBytes = std::size_t{1} << 20U;
+  constexpr std::size_t kMostBytes = std::size_t{32} << 20U;
   if (m_ssl) SSL_shutdown(m_ssl.get());
-  shutdown(m_descriptor, SHUT_WR);
+  stopWriting();
   const Clock::time_point until = Clock::now() + kMost;
   std::size_t left = kMostBytes;
   while (left > 0 && waitFor(POLLIN, until)) {
@@ -137,7 +194,8 @@ void Connection::closeGently() {
 }
 
 bool Connection::is_readable() const {
-  return m_begin < m_end || (m_ssl && SSL_pending(m_ssl.get()) > 0) || waitFor(POLLIN, m_readUntil);
+  return m_frontTaken < m_front.size() || m_begin < m_end || (m_ssl && SSL_pending(m_ssl.get()) > 0) ||
+         waitFor(POLLIN, m_readUntil);
 }
 
 bool Connection::is_writable() const {
@@ -171,41 +229,23 @@ ssize_t Connection::receive(char* into, std::size_t size, Clock::time_point unti
 
 ssize_t Connection::read(char* into, std::size_t size) {
   if (m_fault != ReadFault::None) return -1;
-  if (m_begin == m_end) {
-    const ssize_t count = receive(m_buffer.data(), m_buffer.size(), m_readUntil);
-    if (count <= 0) return count;
-    m_begin = 0;
-    m_end = static_cast<std::size_t>(count);
+  if (m_frontTaken < m_front.size()) {
+    const std::size_t count = m_front.copy(into, size, m_frontTaken);
+    m_frontTaken += count;
+    return static_cast<ssize_t>(count);
   }
+  if (m_begin == m_end && !fill()) return m_fault == ReadFault::None ? 0 : -1;
   const std::size_t count = std::min(size, m_end - m_begin);
-  countHead(m_buffer.data() + m_begin, count);
-  // The library refuses a body by the length that its head says, and lets chunks be as many as they like.
-  // Their frames come on top of the body, and are not more than it.
-  if (m_headBytes > m_limits.headBytes)
-    m_fault = ReadFault::HeadTooLong;
-  else if (m_bodyBytes > 2 * m_limits.bodyBytes + m_limits.headBytes)
+  // The library lets chunks be as many as they like. Their frames come on top of the body, and are not more
+  // than it.
+  m_bodyBytes += count;
+  if (m_bodyBytes > 2 * m_limits.bodyBytes + m_limits.headBytes) {
     m_fault = ReadFault::BodyTooLong;
-  if (m_fault != ReadFault::None) return -1;
+    return -1;
+  }
   std::memcpy(into, m_buffer.data() + m_begin, count);
   m_begin += count;
   return static_cast<ssize_t>(count);
-}
-
-/// Counts the bytes of the head, which ends with an empty line, and those of the body.
-void Connection::countHead(const char* from, std::size_t size) {
-  for (std::size_t i = 0; i < size; ++i) {
-    if (!m_isHead) {
-      m_bodyBytes += size - i;
-      return;
-    }
-    ++m_headBytes;
-    if (from[i] == '\n') {
-      m_isHead = m_lineLength > 0;
-      m_lineLength = 0;
-    } else if (from[i] != '\r') {
-      ++m_lineLength;
-    }
-  }
 }
 
 ssize_t Connection::write(const char* from, std::size_t size) {

@@ -2,15 +2,19 @@
 // The connection of one client, in the clear or by TLS, with its limits.
 #pragma once
 
+#include "engine/remote/server/gate.h"
 #include "engine/remote/server/limits.h"
+#include "engine/remote/server/request_head.h"
 
 #include <httplib.h>
 #include <openssl/ssl.h>
 
 #include <array>
+#include <atomic>
 #include <chrono>
 #include <cstddef>
 #include <memory>
+#include <optional>
 #include <string>
 
 namespace spanscope::server {
@@ -18,7 +22,7 @@ namespace spanscope::server {
 /// What keeps a request from being read.
 enum class ReadFault { None, TooSlow, HeadTooLong, BodyTooLong };
 
-/// Every function is of the thread that serves the client, except for end().
+/// Every function is of the thread that serves the client, except for end() and stopReading().
 class Connection final : public httplib::Stream {
  public:
   /// `tls`: null for a connection in the clear. Closes the socket at its end.
@@ -33,17 +37,34 @@ class Connection final : public httplib::Stream {
   bool awaitRequest();
   /// A request begins: from now on, the limits of reading count.
   void beginRequest();
+  /// The head of the request, from its first byte to its empty line. Nothing: the client has closed, or
+  /// fault() says why.
+  std::optional<std::string> readHeadText();
+  /// The head of the current request. read() then begins with what the library is to see of it.
+  void setHead(RequestHead head);
+  const RequestHead& head() const { return m_head; }
+  /// The body is read from now on: the time until it must have come begins, and `room` is given back when the
+  /// request has ended.
+  void beginBody(Gate::Pass room);
+  /// The body has come whole and has so many bytes.
+  void endBody(std::size_t bytes) { m_room.reduceTo(bytes); }
+  /// Nothing of the current request is left.
+  void endRequest();
   ReadFault fault() const { return m_fault; }
   /// Whether the client has closed its side, so that nobody waits for an answer.
   bool isClientGone() const;
   /// Ends everything that waits for the client, on any thread.
   void end() const;
+  /// Waits for no further request; what is written still arrives. On any thread.
+  void stopReading();
+  /// Tells the client that nothing more comes.
+  void stopWriting() const;
   /// Closes so that what was written arrives, whatever the client still sends.
   void closeGently();
 
   /// Nothing more is read as a request after this one.
   void closeAfterwards() { m_closes = true; }
-  bool closes() const { return m_closes; }
+  bool closes() const { return m_closes || m_hasStopped; }
   bool hasWritten() const { return m_hasWritten; }
 
   bool is_readable() const override;
@@ -53,7 +74,8 @@ class Connection final : public httplib::Stream {
   using Stream::write;
   void get_remote_ip_and_port(std::string& address, int& port) const override;
   void get_local_ip_and_port(std::string& address, int& port) const override;
-  socket_t socket() const override { return m_descriptor; }
+  /// The library refuses descriptors that select() cannot take; those of this class are given to poll().
+  socket_t socket() const override { return 0; }
 
  private:
   using Clock = std::chrono::steady_clock;
@@ -70,16 +92,18 @@ class Connection final : public httplib::Stream {
   std::array<char, 8192> m_buffer{};
   std::size_t m_begin = 0;
   std::size_t m_end = 0;
-  void countHead(const char* from, std::size_t size);
+  bool fill();
 
-  std::size_t m_headBytes = 0;   ///< of this request, so far
-  std::size_t m_lineLength = 0;  ///< of the line of the head that is being read
-  bool m_isHead = true;          ///< the head of this request is being read
+  RequestHead m_head;
+  std::string m_front;           ///< what read() yields before the client's bytes
+  std::size_t m_frontTaken = 0;  ///< of it
+  Gate::Pass m_room;             ///< for the body
   std::size_t m_bodyBytes = 0;   ///< of this request, so far, with the frames of chunks
   Clock::time_point m_readUntil = Clock::time_point::max();
   ReadFault m_fault = ReadFault::None;
   bool m_closes = false;
   bool m_hasWritten = false;
+  std::atomic<bool> m_hasStopped = false;  ///< by stopReading()
 };
 
 /// The connection that this thread serves; null: none.

@@ -11,14 +11,18 @@ namespace spanscope::server {
 struct ServerLimits {
   std::size_t bodyBytes = std::size_t{16} << 20U;  ///< of a request: 413
   std::size_t headBytes = std::size_t{64} << 10U;  ///< of a request line and its headers: 431
-  std::size_t clients = 128;                       ///< connections at once: 503
-  std::size_t requests = 64;                       ///< that run or wait at once: 429
-  std::int32_t replyTokens = 0;                    ///< of one reply; 0: the model's context
-  std::chrono::milliseconds toRead{20'000};        ///< until a request has come whole: 408
-  std::chrono::milliseconds toStall{20'000};       ///< until a client takes what is written; then it is left
-  std::chrono::milliseconds toAnswer{600'000};     ///< until an answer is complete: 504
-  std::chrono::milliseconds idle{5'000};           ///< that a connection may wait for its next request
-  std::chrono::milliseconds toFinish{30'000};      ///< for answers that run when the server is to end
+  /// Of all bodies of more than 64 KiB of requests at work; further ones are read when others have ended. The
+  /// memory of a request is up to 40 times its body.
+  std::size_t largeBodyBytes = std::size_t{32} << 20U;
+  std::size_t clients = 128;                    ///< connections that are served at once; others wait
+  std::size_t waitingClients = 512;             ///< that wait for one of these to end: 503
+  std::size_t requests = 64;                    ///< at work at once; others wait for their turn
+  std::int32_t replyTokens = 0;                 ///< of one reply; 0: the model's context
+  std::chrono::milliseconds toRead{20'000};     ///< until a request has come whole: 408
+  std::chrono::milliseconds toStall{20'000};    ///< until a client takes what is written; then it is left
+  std::chrono::milliseconds toAnswer{600'000};  ///< until an answer is complete: 504
+  std::chrono::milliseconds idle{5'000};        ///< that a connection may wait for its next request
+  std::chrono::milliseconds toFinish{30'000};   ///< for answers that run when the server is to end
 };
 
 }  // namespace spanscope::server

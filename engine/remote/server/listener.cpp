@@ -2,20 +2,25 @@
 #include "engine/remote/server/listener.h"
 
 #include "engine/base/error.h"
-#include "engine/remote/server/api_error.h"
 
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
+#include <new>
 #include <system_error>
 #include <utility>
 
 namespace spanscope::server {
 namespace {
 
-/// Threads beside those of the clients that are served: they tell others that there are too many.
-constexpr std::size_t kRefusingThreads = 8;
+/// Gives a socket on at once: the threads are those of the listener.
+class NoQueue final : public httplib::TaskQueue {
+ public:
+  void enqueue(std::function<void()> work) override { work(); }
+  void shutdown() override {}
+};
 
 void writeWhole(Connection& connection, const std::string& text) {
   std::size_t written = 0;
@@ -26,19 +31,37 @@ void writeWhole(Connection& connection, const std::string& text) {
   }
 }
 
-/// An answer to what never became a request.
-void refuse(Connection& connection, const char* status, const ApiError& error) {
-  const std::string body = errorJson(error);
-  writeWhole(connection, std::string("HTTP/1.1 ") + status +
-                             "\r\nContent-Type: application/json\r\nConnection: close\r\nContent-Length: " +
-                             std::to_string(body.size()) + "\r\n\r\n" + body);
+const char* phraseOf(int status) {
+  switch (status) {
+    case 408:
+      return "Request Timeout";
+    case 413:
+      return "Payload Too Large";
+    case 414:
+      return "URI Too Long";
+    case 415:
+      return "Unsupported Media Type";
+    case 431:
+      return "Request Header Fields Too Large";
+    case 503:
+      return "Service Unavailable";
+    default:
+      return "Bad Request";
+  }
+}
+
+ApiError tooManyClients() {
+  return {.status = 503,
+          .message = "This server has as many clients as it may have.",
+          .type = "overloaded_error",
+          .code = "too_many_clients"};
 }
 
 }  // namespace
 
 Listener::Listener(const ServerLimits& limits, std::shared_ptr<SSL_CTX> tls)
     : m_limits(limits), m_tls(std::move(tls)) {
-  new_task_queue = [this] { return new httplib::ThreadPool(m_limits.clients + kRefusingThreads); };
+  new_task_queue = [] { return new NoQueue; };
   set_payload_max_length(limits.bodyBytes);
   set_socket_options([](socket_t descriptor) {
     // Without the library's SO_REUSEPORT: two servers must not share a port without a word.
@@ -65,67 +88,212 @@ int Listener::take(const std::string& host, int port) {
 }
 
 void Listener::start() {
-  m_thread = std::thread([this] { listen_after_bind(); });
+  m_acceptingThread = std::thread([this] { listen_after_bind(); });
   while (!is_running()) std::this_thread::yield();
 }
 
-void Listener::finish() {
-  m_isEnding = true;
+void Listener::closeSoon() {
   m_closesSoon = true;
-  stop();
-  {
-    const std::lock_guard lock(m_mutex);
-    for (const Connection* connection : m_connections) connection->end();
+  const std::lock_guard lock(m_mutex);
+  for (auto& [connection, idle] : m_connections) {
+    if (!idle.isNew && std::exchange(idle.since, std::nullopt)) connection->stopReading();
   }
-  if (m_thread.joinable()) m_thread.join();
 }
 
-bool Listener::process_and_close_socket(socket_t descriptor) {
-  const std::size_t clients = ++m_clients;
-  if (onClients) onClients(clients);
+std::size_t Listener::unanswered() const {
+  constexpr std::chrono::milliseconds kToBegin{200};
+  const std::lock_guard lock(m_mutex);
+  const Clock::time_point now = Clock::now();
+  const auto mayBegin = [&](const auto& one) {
+    return one.second.isNew && one.second.since && now - *one.second.since < kToBegin;
+  };
+  const auto beginning = std::count_if(m_connections.begin(), m_connections.end(), mayBegin);
+  return m_busy + m_waiting.size() + static_cast<std::size_t>(beginning);
+}
+
+void Listener::finish() {
+  m_closesSoon = true;
+  stop();
+  if (m_acceptingThread.joinable()) m_acceptingThread.join();
   {
-    Connection connection(descriptor, m_tls.get(), m_limits);
-    {
-      const std::lock_guard lock(m_mutex);
-      m_connections.insert(&connection);
-      if (m_isEnding) connection.end();
-    }
-    setCurrentConnection(&connection);
-    if (clients > m_limits.clients) {
-      if (m_tls == nullptr)
-        refuse(connection, "503 Service Unavailable",
-               {.message = "This server has as many clients as it may have.",
-                .type = "overloaded_error",
-                .code = "too_many_clients"});
-      connection.closeGently();
-    } else if (connection.greet()) {
-      serve(connection);
-    }
-    setCurrentConnection(nullptr);
     const std::lock_guard lock(m_mutex);
-    m_connections.erase(&connection);
+    m_isEnding = true;
+    for (const auto& [connection, idle] : m_connections) connection->end();
   }
-  const std::size_t left = --m_clients;
-  if (onClients) onClients(left);
+  m_changed.notify_all();
+  for (std::thread& thread : m_threads) thread.join();
+  m_threads.clear();
+}
+
+/// Gives an accepted socket to a thread, on the one thread that accepts.
+bool Listener::process_and_close_socket(socket_t descriptor) {
+  std::size_t clients = 0;
+  bool isTooMuch = false;
+  {
+    const std::lock_guard lock(m_mutex);
+    m_waiting.push_back(descriptor);
+    if (m_freeThreads < m_waiting.size()) {
+      bool hasNewThread = false;
+      if (m_threads.size() < m_limits.clients) {
+        try {
+          m_threads.emplace_back([this] { work(); });
+          hasNewThread = true;
+        } catch (const std::exception&) {
+          // There are no more threads: those that there are serve all clients.
+        }
+      }
+      if (!hasNewThread) {
+        closeLongestIdle();
+        isTooMuch = m_waiting.size() > m_limits.waitingClients || m_threads.empty();
+        if (isTooMuch) m_waiting.pop_back();
+      }
+    }
+    clients = m_connections.size() + m_waiting.size();
+  }
+  m_changed.notify_one();
+  tellClients(clients);
+  if (isTooMuch) {
+    // The client's request may still be on its way, and this thread cannot wait for it.
+    Connection connection(descriptor, nullptr, m_limits);
+    if (m_tls == nullptr) refuse(connection, tooManyClients());
+    connection.stopWriting();
+  }
   return true;
 }
 
-void Listener::serve(Connection& connection) {
-  while (connection.awaitRequest()) {
-    connection.beginRequest();
-    bool isClosed = false;
-    const bool isWhole = process_request(connection, m_closesSoon, isClosed, nullptr);
-    if (!isWhole && !connection.hasWritten()) {
-      if (connection.fault() == ReadFault::TooSlow)
-        refuse(connection, "408 Request Timeout",
-               {.message = "The request did not come in time.", .code = "request_timeout"});
-      else if (connection.fault() == ReadFault::HeadTooLong)
-        refuse(connection, "431 Request Header Fields Too Large",
-               {.message = "The head of the request is too long.", .code = "head_too_long"});
+void Listener::tellClients(std::size_t clients) {
+  if (onClients) onClients(clients);
+}
+
+/// With the mutex locked. The first request of a client that has just connected is still on its way.
+void Listener::closeLongestIdle() {
+  constexpr std::chrono::milliseconds kToBegin{1000};
+  const Clock::time_point now = Clock::now();
+  auto longest = m_connections.end();
+  for (auto one = m_connections.begin(); one != m_connections.end(); ++one) {
+    const Idle& idle = one->second;
+    if (!idle.since || (idle.isNew && now - *idle.since < kToBegin)) continue;
+    if (longest == m_connections.end() || *idle.since < *longest->second.since) longest = one;
+  }
+  if (longest == m_connections.end()) return;
+  longest->second.since.reset();
+  longest->first->stopReading();
+}
+
+bool Listener::somebodyWaits() const {
+  const std::lock_guard lock(m_mutex);
+  return m_waiting.size() > m_freeThreads;
+}
+
+void Listener::work() {
+  std::unique_lock lock(m_mutex);
+  while (true) {
+    ++m_freeThreads;
+    m_changed.wait(lock, [this] { return !m_waiting.empty() || m_isEnding; });
+    --m_freeThreads;
+    if (m_waiting.empty()) return;
+    const socket_t descriptor = m_waiting.front();
+    m_waiting.pop_front();
+    lock.unlock();
+    try {
+      serveSocket(descriptor);
+    } catch (const std::exception&) {
+      // No memory for the connection itself: it is closed.
     }
-    if (!isWhole || isClosed || connection.closes() || m_closesSoon) break;
+    lock.lock();
+  }
+}
+
+void Listener::serveSocket(socket_t descriptor) {
+  Connection connection(descriptor, m_tls.get(), m_limits);
+  std::size_t clients = 0;
+  bool isOver = false;
+  {
+    const std::lock_guard lock(m_mutex);
+    m_connections[&connection].since = Clock::now();
+    clients = m_connections.size() + m_waiting.size();
+    isOver = m_isEnding;
+  }
+  tellClients(clients);
+  setCurrentConnection(&connection);
+  if (isOver) {
+    if (m_tls == nullptr) refuse(connection, serverIsEnding());
+    connection.stopWriting();
+  } else if (connection.greet()) {
+    serve(connection);
+  }
+  setCurrentConnection(nullptr);
+  {
+    const std::lock_guard lock(m_mutex);
+    m_connections.erase(&connection);
+    clients = m_connections.size() + m_waiting.size();
+  }
+  tellClients(clients);
+}
+
+void Listener::serve(Connection& connection) {
+  const auto change = [&](const auto& how) {
+    const std::lock_guard lock(m_mutex);
+    how(m_connections[&connection]);
+  };
+  bool goesOn = true;
+  while (goesOn && connection.awaitRequest()) {
+    change([this](Idle& idle) {
+      idle = {.since = {}, .isNew = false};
+      ++m_busy;
+    });
+    goesOn = serveRequest(connection) && !connection.closes() && !m_closesSoon && !somebodyWaits();
+    connection.endRequest();
+    change([&](Idle& idle) {
+      --m_busy;
+      if (goesOn) idle.since = Clock::now();
+    });
   }
   connection.closeGently();
+}
+
+/// Reads and answers one request. False: the connection is of no more use. Nothing is thrown: the library
+/// writes answers outside of every handler.
+bool Listener::serveRequest(Connection& connection) {
+  connection.beginRequest();
+  ApiError error{.status = 0, .message = {}};
+  try {
+    const std::optional<std::string> text = connection.readHeadText();
+    if (text) {
+      connection.setHead(readHead(*text, m_limits.bodyBytes));
+      // The library leaves the body of other methods unread.
+      const std::string& method = connection.head().method;
+      if (connection.head().hasBody() && method != "POST" && method != "PUT" && method != "PATCH")
+        connection.closeAfterwards();
+      connection.beginBody({});
+      bool isClosed = false;
+      const bool isWhole = process_request(connection, connection.closes() || m_closesSoon || somebodyWaits(),
+                                           isClosed, nullptr);
+      if (isWhole) return !isClosed;
+    }
+    if (connection.fault() == ReadFault::TooSlow)
+      error = {.status = 408, .message = "The request did not come in time.", .code = "request_timeout"};
+    else if (connection.fault() == ReadFault::HeadTooLong)
+      error = {.status = 431, .message = "The head of the request is too long.", .code = "head_too_long"};
+  } catch (const ApiFailure& failure) {
+    error = failure.error();
+  } catch (const std::bad_alloc&) {
+    error = outOfMemory();
+  } catch (const std::exception&) {
+    error = {.status = 503, .message = "The request could not be answered.", .type = "server_error"};
+  }
+  if (error.status != 0 && !connection.hasWritten()) refuse(connection, error);
+  return false;
+}
+
+/// An answer that the library does not write.
+void Listener::refuse(Connection& connection, const ApiError& error) {
+  const std::string body = errorJson(error);
+  writeWhole(connection, "HTTP/1.1 " + std::to_string(error.status) + " " + phraseOf(error.status) +
+                             "\r\nContent-Type: application/json\r\nConnection: close\r\n" +
+                             (error.status == 503 ? "Retry-After: 1\r\n" : "") +
+                             "Content-Length: " + std::to_string(body.size()) + "\r\n\r\n" + body);
+  if (onRefusal) onRefusal(error.status);
 }
 
 }  // namespace spanscope::server

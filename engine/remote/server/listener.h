@@ -1,24 +1,31 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
+#include "engine/remote/server/api_error.h"
 #include "engine/remote/server/connection.h"
 #include "engine/remote/server/limits.h"
 
 #include <httplib.h>
 
 #include <atomic>
+#include <chrono>
+#include <condition_variable>
 #include <cstddef>
+#include <deque>
 #include <functional>
+#include <map>
 #include <memory>
 #include <mutex>
-#include <set>
+#include <optional>
 #include <string>
 #include <thread>
+#include <vector>
 
 namespace spanscope::server {
 
 /// An HTTP server with a thread for each connection, which is a Connection: it is the library's server with
-/// sockets of ours.
+/// sockets and threads of ours. A client that finds every thread taken waits for one. Connections that wait
+/// for their next request are then closed, those that have waited longest first.
 class Listener final : public httplib::Server {
  public:
   /// `limits` must outlive it. `tls`: null for connections in the clear.
@@ -29,27 +36,49 @@ class Listener final : public httplib::Server {
   int take(const std::string& host, int port);
   /// Serves, on threads of its own.
   void start();
-  /// From now on connections are closed after the answer that they wait for.
-  void closeSoon() { m_closesSoon = true; }
+  /// From now on connections are closed after the answer that they wait for, and those that wait for a
+  /// request at once.
+  void closeSoon();
+  /// Requests that are being read or answered, clients that wait for a thread, and those that have connected
+  /// only now.
+  std::size_t unanswered() const;
   /// Ends all connections, and waits for their threads.
   void finish();
 
-  std::size_t clients() const { return m_clients; }
   /// Called whenever the number of connections changes; set before start().
   std::function<void(std::size_t)> onClients;
+  /// Called with the status of an answer that the library did not give; set before start().
+  std::function<void(int)> onRefusal;
 
  private:
+  using Clock = std::chrono::steady_clock;
+
   bool process_and_close_socket(socket_t descriptor) override;
+  void work();
+  void serveSocket(socket_t descriptor);
   void serve(Connection& connection);
+  bool serveRequest(Connection& connection);
+  void refuse(Connection& connection, const ApiError& error);
+  void tellClients(std::size_t clients);
+  void closeLongestIdle();
+  bool somebodyWaits() const;
 
   const ServerLimits& m_limits;
   const std::shared_ptr<SSL_CTX> m_tls;
-  std::atomic<std::size_t> m_clients = 0;
   std::atomic<bool> m_closesSoon = false;
-  std::atomic<bool> m_isEnding = false;
-  std::mutex m_mutex;
-  std::set<Connection*> m_connections;
-  std::thread m_thread;
+  mutable std::mutex m_mutex;  ///< of all that follows
+  std::condition_variable m_changed;
+  bool m_isEnding = false;
+  std::deque<socket_t> m_waiting;  ///< sockets of clients without a thread
+  std::size_t m_freeThreads = 0;
+  std::vector<std::thread> m_threads;
+  struct Idle {
+    std::optional<Clock::time_point> since{};  ///< waits for a request; nothing: has one, or is being closed
+    bool isNew = true;                         ///< for its first one
+  };
+  std::map<Connection*, Idle> m_connections;
+  std::size_t m_busy = 0;  ///< connections with a request
+  std::thread m_acceptingThread;
 };
 
 }  // namespace spanscope::server

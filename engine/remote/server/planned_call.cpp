@@ -9,6 +9,7 @@
 #include "engine/text/tokenizer.h"
 
 #include <algorithm>
+#include <limits>
 #include <map>
 #include <mutex>
 #include <optional>
@@ -49,6 +50,9 @@ PlannedCall begun(const CallSettings& settings, const CallRules& rules, std::uin
   if (rules.mostTokens > 0) call.options.maxTokens = rules.mostTokens;
   call.choicesPerPrompt = static_cast<std::size_t>(settings.replies);
   call.stops = settings.stops;
+  call.minTokens = settings.minTokens;
+  call.options.minTokens =
+      settings.ignoresEnd ? std::numeric_limits<std::int32_t>::max() : settings.minTokens;
   call.logprobs = settings.logprobs;
   call.options.alternatives = settings.alternatives;
   call.stream = settings.stream;

@@ -104,7 +104,9 @@ std::uint64_t ServedRequests::add(ServedRequest request) {
   request.number = ++m_last;
   if (!m_keepsTexts) request.queryJson.clear();
   if (m_listener != nullptr) m_listener->onRequest(request);
-  m_requests.push_back({.request = std::move(request)});
+  const std::uint64_t bytes = request.queryJson.size();
+  m_bytes += bytes;
+  m_requests.push_back({.request = std::move(request), .bytes = bytes});
   makeRoom();
   return m_last;
 }

@@ -46,7 +46,7 @@ class ServedListener {
 
 struct ServedLimits {
   std::size_t requests = 64;                ///< most that are kept; the oldest that have ended go first
-  std::uint64_t eventBytes = 16ULL << 20U;  ///< memory for the events of one request
+  std::uint64_t eventBytes = 16ULL << 20U;  ///< memory for the query and the events of one request
   std::uint64_t allBytes = 128ULL << 20U;   ///< and of all together
 };
 

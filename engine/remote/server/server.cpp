@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "engine/remote/server/server.h"
 
+#include "engine/base/counted.h"
 #include "engine/base/error.h"
 #include "engine/base/sha256.h"
 #include "engine/layout/layout.h"
@@ -10,6 +11,7 @@
 #include "engine/remote/server/call_bodies.h"
 #include "engine/remote/server/connection.h"
 #include "engine/remote/server/figures.h"
+#include "engine/remote/server/gate.h"
 #include "engine/remote/server/kv_events.h"
 #include "engine/remote/server/kv_publisher.h"
 #include "engine/remote/server/listener.h"
@@ -25,6 +27,9 @@
 #include <atomic>
 #include <chrono>
 #include <cstring>
+#include <exception>
+#include <new>
+#include <string_view>
 #include <thread>
 #include <utility>
 
@@ -41,6 +46,8 @@ constexpr char kJson[] = "application/json";
 constexpr char kEvents[] = "text/event-stream";
 constexpr int kClientGone = 499;  ///< nobody sees it; the figures count it
 constexpr milliseconds kTurn{50};
+/// Bodies of at most so many bytes wait for no memory.
+constexpr std::size_t kSmallBody = std::size_t{64} << 10U;
 
 std::int64_t millisecondsNow() {
   return std::chrono::duration_cast<milliseconds>(std::chrono::system_clock::now().time_since_epoch())
@@ -87,32 +94,65 @@ std::string shortFingerprint(const std::string& fingerprint) {
   return text;
 }
 
-ApiError draining() {
-  return {.status = 503,
-          .message = "This server is about to end and takes no new requests.",
-          .type = "overloaded_error",
-          .code = "server_is_ending"};
-}
-
 ApiError failed(const RunEnd& end) {
   if (!end.isOfInput) return {.status = 500, .message = end.problem, .type = "server_error"};
-  const bool isTooLong = end.problem.find("the model's context") != std::string::npos;
-  return {.message = end.problem, .code = isTooLong ? "context_length_exceeded" : "prompt_not_possible"};
+  if (!end.tooLong) return {.message = end.problem, .code = "prompt_not_possible"};
+  // Clients know this error by OpenAI's words.
+  return {.message = "This model's maximum context length is " + counted(end.tooLong->most + 1, "token") +
+                     ", one of them for the answer. However, the prompt has " +
+                     (end.tooLong->isAtLeast ? "more than " : "") + counted(end.tooLong->tokens, "token") +
+                     ". Please shorten the prompt. (" + end.problem + ")",
+          .code = "context_length_exceeded"};
+}
+
+ApiError bodyTooLarge(std::size_t most) {
+  return {.status = 413,
+          .message = "The body may have at most " + std::to_string(most) + " bytes.",
+          .code = "body_too_large"};
+}
+
+bool isKnownPath(std::string_view path) {
+  static constexpr std::string_view kPaths[] = {
+      "/health",         "/metrics",          "/v1/models", "/v1/chat/completions",
+      "/v1/completions", "/v1/query/execute", "/tokenize",  "/detokenize"};
+  return std::find(std::begin(kPaths), std::end(kPaths), path) != std::end(kPaths);
+}
+
+/// What somebody probably wanted who asked for a path that there is not.
+std::string hintFor(const Asked& asked) {
+  const std::string withVersion = "/v1" + asked.path;
+  if (isKnownPath(withVersion))
+    return " Its path is " + withVersion + ": the base address of a client must end with /v1.";
+  return {};
+}
+
+/// Whether a header is a list of names of headers: "Authorization, Content-Type".
+bool isNameList(std::string_view text) {
+  return !text.empty() && std::all_of(text.begin(), text.end(), [](char letter) {
+    return (letter >= 'a' && letter <= 'z') || (letter >= 'A' && letter <= 'Z') ||
+           (letter >= '0' && letter <= '9') ||
+           std::string_view("-_, ").find(letter) != std::string_view::npos;
+  });
 }
 
 /// A request that runs: what the thread that answers it holds, and what the engine's thread tells it.
 class Served final : public RunListener {
  public:
-  Served(PlannedCall call, ServedRequests& requests, ServedRequest about, Figures& figures,
+  Served(PlannedCall call, Gate::Pass turn, ServedRequests& requests, ServedRequest about, Figures& figures,
          std::atomic<std::size_t>& running)
-      : m_call(std::move(call)),
-        m_answer(*m_call.plan, m_call.stops, m_call.choicesPerPrompt),
+      : m_turn(std::move(turn)),
+        m_call(std::move(call)),
+        m_answer(*m_call.plan, m_call.stops, m_call.choicesPerPrompt, m_call.minTokens),
         m_requests(requests),
         m_figures(figures),
         m_running(running),
-        m_number(requests.add(std::move(about))) {}
+        m_number(requests.add(std::move(about))) {
+    m_figures.setRequests(++m_running);
+  }
   ~Served() override {
     m_figures.countSeconds(std::chrono::duration<double>(Clock::now() - m_began).count());
+    // The server waits for this count before it goes with its gates.
+    m_turn.reduceTo(0);
     m_figures.setRequests(--m_running);
   }
   Served(const Served&) = delete;
@@ -137,6 +177,7 @@ class Served final : public RunListener {
   Clock::time_point began() const { return m_began; }
 
  private:
+  Gate::Pass m_turn;
   PlannedCall m_call;
   Answer m_answer;
   ServedRequests& m_requests;
@@ -174,7 +215,9 @@ struct Server::Impl {
         fingerprint(shortFingerprint(engine.model().fingerprint)),
         figures(engine.model()),
         kvForm(engine.model().blockSize),
-        requests(config.served, config.keepsTexts) {
+        requests(config.served, config.keepsTexts),
+        turns(std::max<std::size_t>(config.limits.requests, 1)),
+        largeBodies(std::max(config.limits.largeBodyBytes, config.limits.bodyBytes)) {
     const bool hasTls = !config.certificate.empty() || !config.privateKey.empty();
     if (!access.isLoopback && (keys.isEmpty() || !hasTls)) {
       throw Failure(errorAt("address " + config.host,
@@ -187,6 +230,7 @@ struct Server::Impl {
     rules = {.options = config.run, .plan = config.plan, .mostTokens = config.limits.replyTokens};
     listener = std::make_unique<Listener>(config.limits, std::move(tls));
     listener->onClients = [this](std::size_t clients) { figures.setClients(clients); };
+    listener->onRefusal = [this](int status) { figures.countAnswer("other", status); };
     takenPort = listener->take(config.host, config.port);
     route();
     if (!config.kvEvents.endpoint.empty()) kvEvents = std::make_unique<KvPublisher>(config.kvEvents);
@@ -210,20 +254,24 @@ struct Server::Impl {
   void route();
   httplib::Server::HandlerResponse check(const Asked& asked, Reply& reply);
   void refuse(Reply& reply, const ApiError& error);
+  Gate::Pass awaitTurn(Gate& gate, std::uint64_t amount) const;
   template <class Handle>
   httplib::Server::Handler guarded(const Handle& handle);
 
+  bool isServed(std::string_view model) const;
   void checkModel(const std::string& model) const;
+  ServerJson modelJson(const std::string& name) const;
   void listModels(Reply& reply) const;
+  void describeModel(const std::string& name, Reply& reply);
   void tokenize(const Asked& asked, Reply& reply) const;
   void detokenize(const Asked& asked, Reply& reply) const;
-  void execute(const Asked& asked, Reply& reply);
-  std::shared_ptr<Going> begin(PlannedCall call, const ReplyHead& head, const Asked& asked);
-  void answer(PlannedCall call, const Asked& asked, Reply& reply);
+  void execute(const Asked& asked, Reply& reply, Gate::Pass turn);
+  std::shared_ptr<Going> begin(PlannedCall call, const ReplyHead& head, const Asked& asked, Gate::Pass turn);
+  void answer(PlannedCall call, const Asked& asked, Reply& reply, Gate::Pass turn);
   void answerWhole(Going& going, ReplyHead head, Reply& reply);
   void answerInPieces(std::shared_ptr<Going> going, ReplyHead head, Reply& reply);
   /// What ends the wait for an answer before the run does; nothing: it goes on.
-  std::optional<ApiError> interruption(Served& served) const;
+  std::optional<ApiError> interruption(Clock::time_point began) const;
 
   const ServerConfig config;
   Engine& engine;
@@ -234,9 +282,11 @@ struct Server::Impl {
   bool isSecure = false;
   int takenPort = 0;
   Figures figures;
-  KvEventForm kvForm;  ///< of the thread that sends events
+  KvEventForm kvForm;
   std::unique_ptr<KvPublisher> kvEvents;
   ServedRequests requests;
+  mutable Gate turns;        ///< of requests at work
+  mutable Gate largeBodies;  ///< bytes
   std::atomic<std::size_t> running = 0;
   std::atomic<bool> isDraining = false;
   std::atomic<bool> isHurrying = false;
@@ -253,21 +303,24 @@ void Server::Impl::refuse(Reply& reply, const ApiError& error) {
 /// Before the body is read: who may ask at all.
 httplib::Server::HandlerResponse Server::Impl::check(const Asked& asked, Reply& reply) {
   using enum httplib::Server::HandlerResponse;
+  Connection& connection = *currentConnection();
+  // The library reads names and values of headers in a form of its own: these are the client's bytes.
+  const RequestHead& head = connection.head();
   const auto deny = [&](const ApiError& error) {
     refuse(reply, error);
-    // The body stands there unread.
-    if (Connection* connection = currentConnection()) connection->closeAfterwards();
+    // The body is unread.
+    connection.closeAfterwards();
     return Handled;
   };
   const auto forbidden = [&](const std::string& message, const char* code) {
     return deny({.status = 403, .message = message, .type = "permission_error", .code = code});
   };
-  if (asked.get_header_value_count("Host") > 1 || !isHostAllowed(asked.get_header_value("Host"), access))
+  if (head.count("host") > 1 || !isHostAllowed(head.value("host"), access))
     return forbidden("This server does not answer to this Host.", "host_not_allowed");
-  const std::string origin = asked.get_header_value("Origin");
-  if (!isOriginAllowed(origin, access))
+  const std::string origin(head.value("origin"));
+  if (head.count("origin") > 1 || !isOriginAllowed(origin, access))
     return forbidden("Pages of this Origin may not use this server.", "origin_not_allowed");
-  const std::string site = asked.get_header_value("Sec-Fetch-Site");
+  const std::string_view site = head.value("sec-fetch-site");
   if (origin.empty() && !site.empty() && site != "none" && site != "same-origin")
     return forbidden("Pages of other sites may not use this server.", "origin_not_allowed");
   if (!origin.empty()) {
@@ -276,26 +329,48 @@ httplib::Server::HandlerResponse Server::Impl::check(const Asked& asked, Reply& 
   }
   if (asked.method == "OPTIONS" && !origin.empty()) {
     reply.set_header("Access-Control-Allow-Methods", "GET, POST");
-    reply.set_header("Access-Control-Allow-Headers", "Authorization, Content-Type");
+    // Libraries for pages send headers of their own with each request. Their names do no harm here.
+    const std::string_view wanted = head.value("access-control-request-headers");
+    reply.set_header("Access-Control-Allow-Headers",
+                     isNameList(wanted) ? std::string(wanted) : "Authorization, Content-Type");
+    reply.set_header("Access-Control-Max-Age", "600");
     reply.status = 204;
     return Handled;
   }
   if (asked.path == "/health") return Unhandled;
-  if (!keys.isEmpty() && !keys.saltOf(asked.get_header_value("Authorization"))) {
+  if (!keys.isEmpty() && !keys.saltOf(head.value("authorization"))) {
     return deny({.status = 401,
                  .message = "This server needs a key: Authorization: Bearer KEY.",
                  .type = "authentication_error",
                  .code = "invalid_api_key"});
   }
-  if (isDraining) return deny(draining());
+  if (isDraining) return deny(serverIsEnding());
   // A packed body may be a thousand times as large as it looks.
-  const std::string packing = asked.get_header_value("Content-Encoding");
+  const std::string_view packing = head.value("content-encoding");
   if (!packing.empty() && packing != "identity") {
     return deny({.status = 415,
                  .message = "This server takes no packed bodies (Content-Encoding).",
                  .code = "unsupported_encoding"});
   }
+  const std::uint64_t length = head.isChunked ? config.limits.bodyBytes : head.length;
+  try {
+    connection.beginBody(length > kSmallBody ? awaitTurn(largeBodies, length) : Gate::Pass());
+  } catch (const ApiFailure& failure) {
+    return deny(failure.error());
+  }
   return Unhandled;
+}
+
+/// Waits until a gate lets this request in. Throws ApiFailure where that is over before.
+Gate::Pass Server::Impl::awaitTurn(Gate& gate, std::uint64_t amount) const {
+  const Clock::time_point came = Clock::now();
+  std::optional<ApiError> error;
+  Gate::Pass pass = gate.enter(amount, [&] {
+    error = isDraining ? serverIsEnding() : interruption(came);
+    return error.has_value();
+  });
+  if (error) throw ApiFailure(*error);
+  return pass;
 }
 
 /// A handler whose failures become answers.
@@ -303,9 +378,15 @@ template <class Handle>
 httplib::Server::Handler Server::Impl::guarded(const Handle& handle) {
   return [this, handle](const Asked& asked, Reply& reply) {
     try {
-      handle(asked, reply);
+      if (asked.body.size() > config.limits.bodyBytes)
+        throw ApiFailure(bodyTooLarge(config.limits.bodyBytes));
+      currentConnection()->endBody(asked.body.size() > kSmallBody ? asked.body.size() : 0);
+      handle(asked, reply, awaitTurn(turns, 1));
     } catch (const ApiFailure& failure) {
+      if (failure.error().status == kClientGone) figures.countGone();
       refuse(reply, failure.error());
+    } catch (const std::bad_alloc&) {
+      refuse(reply, outOfMemory());
     } catch (const Failure& failure) {
       refuse(reply, {.message = failure.what()});
     } catch (const std::exception& exception) {
@@ -317,6 +398,16 @@ httplib::Server::Handler Server::Impl::guarded(const Handle& handle) {
 void Server::Impl::route() {
   Listener& http = *listener;
   http.set_pre_routing_handler([this](const Asked& asked, Reply& reply) { return check(asked, reply); });
+  http.set_exception_handler([this](const Asked& /*asked*/, Reply& reply, const std::exception_ptr& thrown) {
+    try {
+      std::rethrow_exception(thrown);
+    } catch (const std::bad_alloc&) {
+      refuse(reply, outOfMemory());
+    } catch (const std::exception& exception) {
+      refuse(reply, {.status = 500, .message = exception.what(), .type = "server_error"});
+    }
+    currentConnection()->closeAfterwards();
+  });
   // The library's own refusals have no body.
   http.set_error_handler([this](const Asked& asked, Reply& reply) {
     if (!reply.body.empty() || reply.content_provider_) return;
@@ -329,13 +420,10 @@ void Server::Impl::route() {
       refuse(reply,
              {.status = 431, .message = "The head of the request is too long.", .code = "head_too_long"});
     else if (reply.status == 413 || fault == ReadFault::BodyTooLong)
-      refuse(reply,
-             {.status = 413,
-              .message = "The body may have at most " + std::to_string(config.limits.bodyBytes) + " bytes.",
-              .code = "body_too_large"});
+      refuse(reply, bodyTooLarge(config.limits.bodyBytes));
     else if (reply.status == 404)
       refuse(reply, {.status = 404,
-                     .message = "There is no " + asked.method + " " + asked.path + " here.",
+                     .message = "There is no " + asked.method + " " + asked.path + " here." + hintFor(asked),
                      .code = "not_found"});
     else
       refuse(
@@ -345,49 +433,53 @@ void Server::Impl::route() {
     if (connection != nullptr && reply.status != 404) connection->closeAfterwards();
   });
   http.set_logger([this](const Asked& asked, const Reply& reply) {
-    static constexpr std::string_view kPaths[] = {
-        "/health",         "/metrics",          "/v1/models", "/v1/chat/completions",
-        "/v1/completions", "/v1/query/execute", "/tokenize",  "/detokenize"};
-    const bool isKnown = std::find(std::begin(kPaths), std::end(kPaths), asked.path) != std::end(kPaths);
-    figures.countAnswer(isKnown ? asked.path : "other", reply.status);
+    figures.countAnswer(isKnownPath(asked.path) ? asked.path : "other", reply.status);
   });
 
   http.Get("/health", [this](const Asked& /*asked*/, Reply& reply) {
-    if (isDraining) return refuse(reply, draining());
+    if (isDraining) return refuse(reply, serverIsEnding());
     reply.set_content(R"({"status":"ok"})", kJson);
   });
   http.Get("/metrics", [this](const Asked& /*asked*/, Reply& reply) {
     reply.set_content(figures.text(), "text/plain; version=0.0.4; charset=utf-8");
   });
   http.Get("/v1/models", [this](const Asked& /*asked*/, Reply& reply) { listModels(reply); });
-  http.Post("/tokenize", guarded([this](const Asked& asked, Reply& reply) { tokenize(asked, reply); }));
-  http.Post("/detokenize", guarded([this](const Asked& asked, Reply& reply) { detokenize(asked, reply); }));
-  http.Post("/v1/chat/completions", guarded([this](const Asked& asked, Reply& reply) {
+  http.Get("/v1/models/(.+)",
+           [this](const Asked& asked, Reply& reply) { describeModel(asked.matches[1].str(), reply); });
+  http.Post("/tokenize", guarded([this](const Asked& asked, Reply& reply, const Gate::Pass& /*turn*/) {
+              tokenize(asked, reply);
+            }));
+  http.Post("/detokenize", guarded([this](const Asked& asked, Reply& reply, const Gate::Pass& /*turn*/) {
+              detokenize(asked, reply);
+            }));
+  http.Post("/v1/chat/completions", guarded([this](const Asked& asked, Reply& reply, Gate::Pass turn) {
               const ChatCall call = readChatCall(asked.body);
               checkModel(call.settings.model);
               PlannedCall planned = planChat(call, rules, randomSeed());
               planned.options.salt = call.settings.cacheSalt;
-              answer(std::move(planned), asked, reply);
+              answer(std::move(planned), asked, reply, std::move(turn));
             }));
-  http.Post("/v1/completions", guarded([this](const Asked& asked, Reply& reply) {
+  http.Post("/v1/completions", guarded([this](const Asked& asked, Reply& reply, Gate::Pass turn) {
               const CompletionCall call = readCompletionCall(asked.body);
               checkModel(call.settings.model);
               PlannedCall planned = planCompletion(call, rules, engine.model(), randomSeed());
               planned.options.salt = call.settings.cacheSalt;
-              answer(std::move(planned), asked, reply);
+              answer(std::move(planned), asked, reply, std::move(turn));
             }));
-  http.Post("/v1/responses", guarded([](const Asked& /*asked*/, Reply& /*reply*/) {
+  http.Post("/v1/responses",
+            guarded([](const Asked& /*asked*/, Reply& /*reply*/, const Gate::Pass& /*turn*/) {
               throw ApiFailure({.status = 404,
                                 .message = "This server has no responses; it has chat completions "
                                            "(/v1/chat/completions), which keep no state.",
                                 .type = "not_found_error",
                                 .code = "unsupported_endpoint"});
             }));
-  http.Post("/v1/query/execute",
-            guarded([this](const Asked& asked, Reply& reply) { execute(asked, reply); }));
+  http.Post("/v1/query/execute", guarded([this](const Asked& asked, Reply& reply, Gate::Pass turn) {
+              execute(asked, reply, std::move(turn));
+            }));
 }
 
-void Server::Impl::execute(const Asked& asked, Reply& reply) {
+void Server::Impl::execute(const Asked& asked, Reply& reply, Gate::Pass turn) {
   PlannedCall planned = planQuery(asked.body, rules, randomSeed());
   checkModel(planned.model);
   const auto flag = [&asked](const char* name) {
@@ -400,18 +492,20 @@ void Server::Impl::execute(const Asked& asked, Reply& reply) {
   planned.includesUsage = flag("include_usage");
   // SPNL's client reads every stream as one of completions.
   if (planned.stream) planned.form = AnswerForm::Completion;
-  answer(std::move(planned), asked, reply);
+  answer(std::move(planned), asked, reply, std::move(turn));
+}
+
+bool Server::Impl::isServed(std::string_view model) const {
+  constexpr std::string_view kProvider = "spnl/";
+  if (model.starts_with(kProvider)) model.remove_prefix(kProvider.size());
+  const auto& names = config.names;
+  return model.empty() || model == engine.model().name ||
+         std::find(names.begin(), names.end(), model) != names.end() ||
+         std::find(names.begin(), names.end(), "*") != names.end();
 }
 
 void Server::Impl::checkModel(const std::string& model) const {
-  constexpr std::string_view kProvider = "spnl/";
-  std::string_view name = model;
-  if (name.starts_with(kProvider)) name.remove_prefix(kProvider.size());
-  const auto& names = config.names;
-  const bool isKnown = name.empty() || name == engine.model().name ||
-                       std::find(names.begin(), names.end(), name) != names.end() ||
-                       std::find(names.begin(), names.end(), "*") != names.end();
-  if (isKnown) return;
+  if (isServed(model)) return;
   throw ApiFailure(
       {.status = 404,
        .message = "The model '" + model + "' is not served here; '" + engine.model().name + "' is.",
@@ -420,23 +514,32 @@ void Server::Impl::checkModel(const std::string& model) const {
        .code = "model_not_found"});
 }
 
+ServerJson Server::Impl::modelJson(const std::string& name) const {
+  return {{"id", name},
+          {"object", "model"},
+          {"created", 0},
+          {"owned_by", "spanscope"},
+          {"root", engine.model().name},
+          {"parent", nullptr},
+          {"max_model_len", engine.model().context}};
+}
+
 void Server::Impl::listModels(Reply& reply) const {
-  ServerJson list = ServerJson::array();
-  const auto add = [&](const std::string& name) {
-    list.push_back({{"id", name},
-                    {"object", "model"},
-                    {"created", 0},
-                    {"owned_by", "spanscope"},
-                    {"root", engine.model().name},
-                    {"parent", nullptr},
-                    {"max_model_len", engine.model().context}});
-  };
-  add(engine.model().name);
+  ServerJson list = ServerJson::array({modelJson(engine.model().name)});
   for (const std::string& name : config.names) {
-    if (name != "*" && name != engine.model().name) add(name);
+    if (name != "*" && name != engine.model().name) list.push_back(modelJson(name));
   }
   const ServerJson json = {{"object", "list"}, {"data", std::move(list)}};
   reply.set_content(json.dump(-1, ' ', false, ServerJson::error_handler_t::replace), kJson);
+}
+
+void Server::Impl::describeModel(const std::string& name, Reply& reply) {
+  try {
+    checkModel(name);
+  } catch (const ApiFailure& failure) {
+    return refuse(reply, failure.error());
+  }
+  reply.set_content(modelJson(name).dump(-1, ' ', false, ServerJson::error_handler_t::replace), kJson);
 }
 
 void Server::Impl::tokenize(const Asked& asked, Reply& reply) const {
@@ -458,13 +561,28 @@ void Server::Impl::tokenize(const Asked& asked, Reply& reply) const {
     for (const layout::Segment& segment : table.segments)
       tokens.insert(tokens.end(), segment.tokens.begin(), segment.tokens.end());
   }
-  ServerJson json = {{"count", tokens.size()}, {"max_model_len", model.context}, {"tokens", tokens}};
-  json["token_strs"] = nullptr;
+  // Written by hand: a tree of JSON takes many times the memory of its text.
+  std::string json = "{\"count\":" + std::to_string(tokens.size()) +
+                     ",\"max_model_len\":" + std::to_string(model.context) + ",\"tokens\":[";
+  const auto addList = [&](const auto& textOf) {
+    for (std::size_t i = 0; i < tokens.size(); ++i) {
+      if (i > 0) json += ',';
+      json += textOf(tokens[i]);
+    }
+    json += ']';
+  };
+  addList([](TokenId token) { return std::to_string(token); });
+  json += ",\"token_strs\":";
   if (call.tellsTexts) {
-    json["token_strs"] = ServerJson::array();
-    for (const TokenId token : tokens) json["token_strs"].push_back(model.tokenizer->display(token));
+    json += '[';
+    addList([&](TokenId token) {
+      return ServerJson(model.tokenizer->display(token))
+          .dump(-1, ' ', false, ServerJson::error_handler_t::replace);
+    });
+  } else {
+    json += "null";
   }
-  reply.set_content(json.dump(-1, ' ', false, ServerJson::error_handler_t::replace), kJson);
+  reply.set_content(json + '}', kJson);
 }
 
 void Server::Impl::detokenize(const Asked& asked, Reply& reply) const {
@@ -479,17 +597,10 @@ void Server::Impl::detokenize(const Asked& asked, Reply& reply) const {
   reply.set_content(json.dump(-1, ' ', false, ServerJson::error_handler_t::replace), kJson);
 }
 
-std::shared_ptr<Going> Server::Impl::begin(PlannedCall call, const ReplyHead& head, const Asked& asked) {
+std::shared_ptr<Going> Server::Impl::begin(PlannedCall call, const ReplyHead& head, const Asked& asked,
+                                           Gate::Pass turn) {
   if (call.plan->steps.empty()) refuseField({}, "There is nothing to generate in this request.");
-  if (running.fetch_add(1) >= config.limits.requests) {
-    --running;
-    throw ApiFailure({.status = 429,
-                      .message = "As many requests run or wait as this server takes.",
-                      .type = "rate_limit_error",
-                      .code = "too_many_requests"});
-  }
-  figures.setRequests(running);
-  const std::string ofClient = keys.saltOf(asked.get_header_value("Authorization")).value_or("");
+  const std::string ofClient = keys.saltOf(currentConnection()->head().value("authorization")).value_or("");
   const std::string salt = combinedSalt(ofClient, call.options.salt.value_or(""));
   call.options.salt.reset();
   if (!salt.empty()) call.options.salt = salt;
@@ -501,41 +612,36 @@ std::shared_ptr<Going> Server::Impl::begin(PlannedCall call, const ReplyHead& he
   about.time = millisecondsNow();
   about.queryJson = call.options.queryJson;
   RunOrder order{.plan = call.plan, .options = call.options};
-  std::shared_ptr<Served> served;
-  try {
-    served = std::make_shared<Served>(std::move(call), requests, std::move(about), figures, running);
-  } catch (...) {
-    --running;
-    throw;
-  }
+  const auto served = std::make_shared<Served>(std::move(call), std::move(turn), requests, std::move(about),
+                                               figures, running);
   std::unique_ptr<RunHandle> handle = engine.begin(std::move(order), served);
-  return std::make_shared<Going>(std::move(served), std::move(handle));
+  return std::make_shared<Going>(served, std::move(handle));
 }
 
-void Server::Impl::answer(PlannedCall call, const Asked& asked, Reply& reply) {
+void Server::Impl::answer(PlannedCall call, const Asked& asked, Reply& reply, Gate::Pass turn) {
   ReplyHead head{.id = newId(call.form == AnswerForm::Chat ? "chatcmpl-" : "cmpl-"),
                  .created = millisecondsNow() / 1000,
                  .model = call.model.empty() ? engine.model().name : call.model,
                  .fingerprint = fingerprint,
                  .form = call.form};
   const bool streams = call.stream;
-  std::shared_ptr<Going> going = begin(std::move(call), head, asked);
+  std::shared_ptr<Going> going = begin(std::move(call), head, asked, std::move(turn));
   if (streams)
     answerInPieces(std::move(going), std::move(head), reply);
   else
     answerWhole(*going, std::move(head), reply);
 }
 
-std::optional<ApiError> Server::Impl::interruption(Served& served) const {
+std::optional<ApiError> Server::Impl::interruption(Clock::time_point began) const {
   const Connection* const connection = currentConnection();
   if (connection != nullptr && connection->isClientGone())
     return ApiError{.status = kClientGone, .message = "The client is gone.", .type = "server_error"};
-  if (Clock::now() - served.began() > config.limits.toAnswer)
+  if (Clock::now() - began > config.limits.toAnswer)
     return ApiError{.status = 504,
                     .message = "The answer took longer than this server lets one take.",
                     .type = "timeout_error",
                     .code = "answer_timeout"};
-  if (isHurrying) return draining();
+  if (isHurrying) return serverIsEnding();
   return std::nullopt;
 }
 
@@ -547,8 +653,9 @@ void Server::Impl::answerWhole(Going& going, ReplyHead head, Reply& reply) {
     const Answer::News news = replies.wait(kTurn);
     for (const AnswerPiece& piece : news.pieces) whole.take(piece);
     if (news.isComplete) break;
-    std::optional<ApiError> error = interruption(served);
-    if (!error && news.end) error = news.end->how == RunEnd::How::Stopped ? draining() : failed(*news.end);
+    std::optional<ApiError> error = interruption(served.began());
+    if (!error && news.end)
+      error = news.end->how == RunEnd::How::Stopped ? serverIsEnding() : failed(*news.end);
     if (!error) continue;
     if (error->status == kClientGone) figures.countGone();
     return refuse(reply, *error);
@@ -563,8 +670,9 @@ void Server::Impl::answerInPieces(std::shared_ptr<Going> going, ReplyHead head, 
   while (true) {
     first = served.answer().wait(kTurn);
     if (!first.pieces.empty() || first.isComplete) break;
-    std::optional<ApiError> error = interruption(served);
-    if (!error && first.end) error = first.end->how == RunEnd::How::Stopped ? draining() : failed(*first.end);
+    std::optional<ApiError> error = interruption(served.began());
+    if (!error && first.end)
+      error = first.end->how == RunEnd::How::Stopped ? serverIsEnding() : failed(*first.end);
     if (!error) continue;
     if (error->status == kClientGone) figures.countGone();
     return refuse(reply, *error);
@@ -581,7 +689,7 @@ void Server::Impl::answerInPieces(std::shared_ptr<Going> going, ReplyHead head, 
              .news = std::move(first)});
   reply.set_header("Cache-Control", "no-cache");
   reply.set_header("X-Accel-Buffering", "no");
-  reply.set_chunked_content_provider(kEvents, [this, going, stream](std::size_t, httplib::DataSink& sink) {
+  const auto write = [this, going, stream](httplib::DataSink& sink) {
     constexpr std::chrono::seconds kSilence{15};
     Answer& replies = going->served().answer();
     const Answer::News news = stream->news ? *std::exchange(stream->news, std::nullopt) : replies.wait(kTurn);
@@ -590,8 +698,9 @@ void Server::Impl::answerInPieces(std::shared_ptr<Going> going, ReplyHead head, 
     for (const AnswerPiece& piece : news.pieces) text += stream->text.take(piece);
     std::optional<ApiError> error;
     if (!news.isComplete) {
-      error = interruption(going->served());
-      if (!error && news.end) error = news.end->how == RunEnd::How::Stopped ? draining() : failed(*news.end);
+      error = interruption(going->served().began());
+      if (!error && news.end)
+        error = news.end->how == RunEnd::How::Stopped ? serverIsEnding() : failed(*news.end);
     }
     if (error && error->status == kClientGone) {
       figures.countGone();
@@ -610,7 +719,24 @@ void Server::Impl::answerInPieces(std::shared_ptr<Going> going, ReplyHead head, 
     }
     if (news.isComplete || error) sink.done();
     return true;
-  });
+  };
+  const auto provide = [write](std::size_t, httplib::DataSink& sink) {
+    std::string last;
+    try {
+      return write(sink);
+    } catch (const std::bad_alloc&) {
+      last = eventOf(errorJson(outOfMemory())) + kDone;
+    } catch (const std::exception& exception) {
+      last = eventOf(errorJson({.status = 500, .message = exception.what(), .type = "server_error"})) + kDone;
+    }
+    if (!sink.write(last.data(), last.size())) return false;
+    sink.done();
+    return true;
+  };
+  if (!currentConnection()->head().isOld) return reply.set_chunked_content_provider(kEvents, provide);
+  // HTTP/1.0 has no chunks: the end of the connection ends the answer.
+  currentConnection()->closeAfterwards();
+  reply.set_content_provider(kEvents, provide);
 }
 
 Server::Server(ServerConfig config, Engine& engine)
@@ -641,10 +767,11 @@ void Server::finish(const std::stop_token& hurry) {
   while (impl.running > 0 && Clock::now() < until && !hurry.stop_requested())
     std::this_thread::sleep_for(kTurn);
   impl.isHurrying = true;
-  // What was stopped still has to be told to its clients.
+  // The last answers are still being written, and clients that wait get an answer, too.
   constexpr milliseconds kToTell{2000};
   const Clock::time_point end = Clock::now() + kToTell;
-  while (impl.running > 0 && Clock::now() < end) std::this_thread::sleep_for(kTurn);
+  while ((impl.running > 0 || impl.listener->unanswered() > 0) && Clock::now() < end)
+    std::this_thread::sleep_for(milliseconds(1));
   impl.listener->finish();
 }
 

@@ -102,7 +102,8 @@ void StandInEngine::carryOut(const RunOrder& order, RunListener& listener, RunId
   tell(0, trace::RunStarted{.queryJson = order.options.queryJson, .policy = "spans", .seed = 0});
   if (!problem.empty()) {
     tell(0, trace::RunFinished{.outcome = trace::RunOutcome::Failed, .answer = {}});
-    listener.onEnd({.how = RunEnd::How::Failed, .problem = problem, .isOfInput = problemIsOfInput});
+    listener.onEnd(
+        {.how = RunEnd::How::Failed, .problem = problem, .isOfInput = problemIsOfInput, .tooLong = tooLong});
     return;
   }
   bool isStopped = false;
@@ -115,7 +116,7 @@ void StandInEngine::carryOut(const RunOrder& order, RunListener& listener, RunId
     const std::int32_t count = limit > 0 ? std::min(limit, all) : all;
     std::string text;
     for (std::int32_t i = 0; i < count; ++i) {
-      const auto until = std::chrono::steady_clock::now() + perToken;
+      const auto until = std::chrono::steady_clock::now() + perToken.load();
       while (!stop.stop_requested() && std::chrono::steady_clock::now() < until)
         std::this_thread::sleep_for(std::chrono::milliseconds(1));
       if (stop.stop_requested()) {

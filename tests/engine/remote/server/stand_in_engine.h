@@ -10,6 +10,7 @@
 #include <chrono>
 #include <functional>
 #include <mutex>
+#include <optional>
 #include <stop_token>
 #include <string>
 #include <thread>
@@ -40,9 +41,10 @@ class StandInEngine final : public Engine {
   void setListener(std::function<void(const trace::Event&)> listener) override;
 
   std::string reply = "Mira lives in Lisbon.";  ///< to everyone
-  std::chrono::milliseconds perToken{0};
+  std::atomic<std::chrono::milliseconds> perToken{std::chrono::milliseconds(0)};
   std::string problem;  ///< not empty: every run fails with it
   bool problemIsOfInput = false;
+  std::optional<run::TooLongPrompt> tooLong;
 
   int begun() const { return m_begun; }
   int stopped() const { return m_stopped; }

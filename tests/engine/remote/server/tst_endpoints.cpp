@@ -13,6 +13,8 @@
 
 #include <nlohmann/json.hpp>
 
+#include <memory>
+#include <optional>
 #include <string>
 #include <thread>
 #include <vector>
@@ -93,6 +95,8 @@ class TestEndpoints : public QObject {
   void answersACompletion();
   void takesPromptsOfIds();
   void settingsReachTheRun();
+  void limitsOfRepliesReachTheRun();
+  void stopsWaitForTheLeastTokens();
   void refusesBodies_data();
   void refusesBodies();
   void refusesBodiesOfSpnl_data();
@@ -104,6 +108,7 @@ class TestEndpoints : public QObject {
   void modelsAreCalledByTheirNames();
   void failuresOfTheEngineAreTold();
   void keysAreNeeded();
+  void keysAreBytes();
   void browsersAreKeptAway_data();
   void browsersAreKeptAway();
   void beyondTheLoopbackKeysAndTlsAreNeeded();
@@ -121,6 +126,10 @@ void TestEndpoints::tellsItsHealthAndModels() {
   const Json models = Json::parse(running.get("/v1/models").body);
   QCOMPARE(models["data"][0]["id"].get<std::string>(), std::string("stand-in"));
   QCOMPARE(models["data"][0]["max_model_len"].get<int>(), 4096);
+  QCOMPARE(Json::parse(running.get("/v1/models/stand-in").body), models["data"][0]);
+  const HttpAnswer other = running.get("/v1/models/org/other");
+  QCOMPARE(other.status, 404);
+  QCOMPARE(Json::parse(other.body)["error"]["code"].get<std::string>(), std::string("model_not_found"));
   const HttpAnswer none = running.get("/v2/models");
   QCOMPARE(none.status, 404);
   QCOMPARE(Json::parse(none.body)["error"]["code"].get<std::string>(), std::string("not_found"));
@@ -321,6 +330,36 @@ void TestEndpoints::settingsReachTheRun() {
   QVERIFY(first < 1'000'000'000);
 }
 
+void TestEndpoints::limitsOfRepliesReachTheRun() {
+  Running running;
+  const auto optionsOf = [&](const char* members) {
+    const HttpAnswer answer = running.post(kChat, chatWith(members));
+    return answer.status == 200 ? std::optional(running.engine.lastOptions()) : std::nullopt;
+  };
+  QCOMPARE(optionsOf("")->minTokens, 0);
+  QCOMPARE(optionsOf(R"("min_tokens":3,"max_tokens":9,)")->minTokens, 3);
+  // Nothing ends such a reply but its limit.
+  QVERIFY(optionsOf(R"("ignore_eos":true,)")->minTokens >= 1'000'000);
+  QCOMPARE(optionsOf(R"("ignore_eos":false,)")->minTokens, 0);
+  // Some clients write "no limit" as -1; 0 is a sure way to the best token.
+  QVERIFY(optionsOf(R"("max_tokens":-1,)"));
+  QVERIFY(!running.engine.lastPlan().steps[0].maxTokens);
+  QVERIFY(optionsOf(R"("top_p":0,)")->topP < 1e-6F);
+  // What is empty asks for nothing.
+  QCOMPARE(running.post("/v1/completions", R"({"prompt":"a","suffix":"","echo":false,"best_of":1})").status,
+           200);
+}
+
+void TestEndpoints::stopsWaitForTheLeastTokens() {
+  Running running;
+  const auto replyTo = [&](const char* members) {
+    return Json::parse(running.post(kChat, chatWith(members)).body)["choices"][0]["message"]["content"]
+        .get<std::string>();
+  };
+  QCOMPARE(replyTo(R"("stop":"i",)"), std::string("M"));
+  QCOMPARE(replyTo(R"("stop":"i","min_tokens":4,)"), std::string("Mira l"));
+}
+
 void TestEndpoints::refusesBodies_data() {
   QTest::addColumn<QString>("path");
   QTest::addColumn<QString>("body");
@@ -358,7 +397,15 @@ void TestEndpoints::refusesBodies_data() {
   chat("an empty stop", R"("stop":"",)", "stop", "1 to");
   chat("temperature", R"("temperature":3,)", "temperature", "0 to 2");
   chat("temperature as text", R"("temperature":"1",)", "temperature", "a number");
-  chat("top p", R"("top_p":0,)", "top_p", "above 0");
+  chat("top p", R"("top_p":1.5,)", "top_p", "0 to 1");
+  chat("fewer than none", R"("max_tokens":-2,)", "max_tokens", "from 1");
+  chat("more than most", R"("max_tokens":4,"min_tokens":5,)", "min_tokens", "0 to 4");
+  chat("a stop in the reply", R"("include_stop_str_in_output":true,)", "include_stop_str_in_output",
+       "before");
+  chat("a shorter prompt", R"("truncate_prompt_tokens":5,)", "truncate_prompt_tokens", "shortens");
+  chat("special tokens", R"("skip_special_tokens":false,)", "skip_special_tokens", "special");
+  whole("no content", "/v1/chat/completions", R"({"messages":[{"role":"user"}]})", "messages[0].content",
+        "a text");
   chat("no tokens", R"("max_tokens":0,)", "max_tokens", "from 1");
   chat("half a token", R"("max_tokens":1.5,)", "max_tokens", "whole number");
   chat("too many tokens", R"("max_tokens":99999999999999999999,)", "max_tokens", "whole number");
@@ -526,15 +573,23 @@ void TestEndpoints::modelsAreCalledByTheirNames() {
 
 void TestEndpoints::failuresOfTheEngineAreTold() {
   Running running;
-  running.engine.problem =
-      "found a prompt of 9999 tokens, expected at most 4095, the model's context less one";
+  running.engine.problem = "in words that nobody reads";
   running.engine.problemIsOfInput = true;
+  running.engine.tooLong = {.tokens = 9999, .most = 4095};
   for (const char* members : {"", R"("stream":true,)"}) {
     const HttpAnswer tooLong = running.post(kChat, chatWith(members));
     QCOMPARE(tooLong.status, 400);
-    QCOMPARE(Json::parse(tooLong.body)["error"]["code"].get<std::string>(),
-             std::string("context_length_exceeded"));
+    const Json error = Json::parse(tooLong.body)["error"];
+    QCOMPARE(error["code"].get<std::string>(), std::string("context_length_exceeded"));
+    // By these words clients such as litellm know the error.
+    const auto message = error["message"].get<std::string>();
+    QVERIFY2(message.starts_with("This model's maximum context length is 4096 tokens"), message.c_str());
+    QVERIFY2(message.find("9999 tokens") != std::string::npos, message.c_str());
   }
+  running.engine.tooLong.reset();
+  running.engine.problem = "a prompt beyond the model's context";
+  QCOMPARE(Json::parse(running.post(kChat, chatWith()).body)["error"]["code"].get<std::string>(),
+           std::string("prompt_not_possible"));
   running.engine.problem = "out of memory";
   running.engine.problemIsOfInput = false;
   const HttpAnswer broken = running.post(kChat, chatWith());
@@ -565,9 +620,31 @@ void TestEndpoints::keysAreNeeded() {
   }
   for (std::size_t i = 0; i < salts.size(); ++i)
     for (std::size_t j = 0; j < i; ++j) QVERIFY(salts[i] != salts[j]);
-  config.keys = {"short"};
   StandInEngine engine;
-  QVERIFY_EXCEPTION_THROWN(Server(config, engine), Failure);
+  for (const std::string& key :
+       {std::string("short"), std::string("a-key-with-a-line\nend-in-it"),
+        std::string("a-key-with-a-NUL\0-in-it", 23), std::string("no UTF-8, but long\xFF"),
+        std::string(5000, 'k'), std::string("a-key-with-a-blank-behind ")}) {
+    config.keys = {key};
+    QVERIFY_EXCEPTION_THROWN(Server(config, engine), Failure);
+  }
+}
+
+/// A key is what the client sends, byte by byte.
+void TestEndpoints::keysAreBytes() {
+  ServerConfig config = freePort();
+  config.keys = {"a+b%2Bc-of-a-client", "a/b-of-another-client"};
+  Running running(config);
+  const auto statusOf = [&](const std::string& key) {
+    return running.get("/v1/models", {"Authorization: Bearer " + key}).status;
+  };
+  QCOMPARE(statusOf("a+b%2Bc-of-a-client"), 200);
+  QCOMPARE(statusOf("a/b-of-another-client"), 200);
+  QCOMPARE(statusOf("a+b+c-of-a-client"), 401);
+  QCOMPARE(statusOf("a%2Fb-of-another-client"), 401);
+  QCOMPARE(statusOf("a+b%252Bc-of-a-client"), 401);
+  QCOMPARE(statusOf(std::string("a/b-of-another-client\0x", 23)), 400);
+  QCOMPARE(running.post(kChat, chatWith(), {"Authorization: Bearer a+b%2Bc-of-a-client"}).status, 200);
 }
 
 void TestEndpoints::browsersAreKeptAway_data() {
@@ -599,9 +676,12 @@ void TestEndpoints::browsersAreKeptAway() {
   if (!header.startsWith("Origin")) return;
   // What a browser asks before it sends a body that is not plain text.
   const HttpAnswer before = ask(running.server.port(), "OPTIONS", kChat, {},
-                                {header.toStdString(), "Access-Control-Request-Method: POST"});
+                                {header.toStdString(), "Access-Control-Request-Method: POST",
+                                 "Access-Control-Request-Headers: authorization, x-stainless-os"});
   QCOMPARE(before.status, status == 200 ? 204 : 403);
   QCOMPARE(before.headers.contains("access-control-allow-origin"), status == 200);
+  if (status == 200)
+    QCOMPARE(before.headers.at("access-control-allow-headers"), std::string("authorization, x-stainless-os"));
 }
 
 void TestEndpoints::beyondTheLoopbackKeysAndTlsAreNeeded() {
@@ -643,10 +723,13 @@ void TestEndpoints::requestsAreLimited() {
     QVERIFY(clients.back()->send(requestText("POST", kChat, chatWith())));
   }
   QTRY_COMPARE(running.engine.begun(), 2);
-  const HttpAnswer third = running.post(kChat, chatWith());
-  QCOMPARE(third.status, 429);
-  QCOMPARE(Json::parse(third.body)["error"]["type"].get<std::string>(), std::string("rate_limit_error"));
-  QVERIFY(third.headers.contains("retry-after"));
+  // A third one waits.
+  clients.push_back(std::make_unique<HttpClient>(running.server.port()));
+  QVERIFY(clients.back()->send(requestText("POST", kChat, chatWith())));
+  QVERIFY(clients.back()->read(std::chrono::milliseconds(100)).empty());
+  QCOMPARE(running.engine.begun(), 2);
+  clients.erase(clients.begin());
+  QTRY_COMPARE(running.engine.begun(), 3);
   clients.clear();
   QTRY_COMPARE(running.engine.going(), 0);
 
@@ -656,7 +739,7 @@ void TestEndpoints::requestsAreLimited() {
   const HttpAnswer many = running.post(kChat, chatWith(R"("max_tokens":9,)"));
   QCOMPARE(many.status, 400);
   QCOMPARE(Json::parse(many.body)["error"]["param"].get<std::string>(), std::string("max_tokens"));
-  running.engine.perToken = {};
+  running.engine.perToken = std::chrono::milliseconds(0);
   QCOMPARE(running.post(kChat, chatWith(R"("max_tokens":8,)")).status, 200);
 }
 

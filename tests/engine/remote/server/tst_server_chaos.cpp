@@ -77,7 +77,16 @@ class TestServerChaos : public QObject {
   void slowReaders();
   void slowWriters();
   void manyAtOnce();
+  void burstsWait();
+  void everyRequestTakesATurn();
+  void idleClientsGiveWay();
   void moreThanItTakes();
+  void rangesAreIgnored();
+  void nothingIsPacked();
+  void formsOfCurlAreRead();
+  void bodiesOfOtherMethodsAreNoRequests();
+  void oldClientsGetNoChunks();
+  void waitingClientsAreToldOfTheEnd();
   void manyOnOneConnection();
   void endsUnderLoad();
 };
@@ -97,15 +106,30 @@ void TestServerChaos::brokenRequests_data() {
   row("a head without an end", "GET /health HTTP/1.1\r\nHost: localhost\r\n", 408);
   row("a body that is longer", "POST /tokenize HTTP/1.1\r\nHost: localhost\r\nContent-Length: 900\r\n\r\n{}",
       408);
-  row("a long address", "GET /" + std::string(20'000, 'a') + " HTTP/1.1\r\nHost: localhost\r\n\r\n", 0);
-  row("a long header", "GET /health HTTP/1.1\r\nHost: localhost\r\nX: " + std::string(9000, 'a') + "\r\n\r\n",
-      400);
+  row("a long address", "GET /" + std::string(9000, 'a') + " HTTP/1.1\r\nHost: localhost\r\n\r\n", 414);
+  row("a long header",
+      "GET /health HTTP/1.1\r\nHost: localhost\r\nX: " + std::string(20'000, 'a') + "\r\n\r\n", 431);
+  row("NUL in Host", std::string("GET /health HTTP/1.1\r\nHost: localhost\0.evil\r\n\r\n", 47), 400);
   std::string many = "GET /health HTTP/1.1\r\nHost: localhost\r\n";
   for (int i = 0; i < 2000; ++i) many += "X-" + std::to_string(i) + ": aaaaaaaaaaaaaaa\r\n";
   row("many headers", many + "\r\n", 431);
   row("a huge length",
-      "POST /tokenize HTTP/1.1\r\nHost: localhost\r\nContent-Length: 99999999999999\r\n\r\n{}", 0);
-  row("a negative length", "POST /tokenize HTTP/1.1\r\nHost: localhost\r\nContent-Length: -5\r\n\r\n{}", 0);
+      "POST /tokenize HTTP/1.1\r\nHost: localhost\r\nContent-Length: 99999999999999\r\n\r\n{}", 413);
+  row("a negative length", "POST /tokenize HTTP/1.1\r\nHost: localhost\r\nContent-Length: -5\r\n\r\n{}", 400);
+  row("a length with letters",
+      "POST /tokenize HTTP/1.1\r\nHost: localhost\r\nContent-Length: 15abc\r\n\r\n{}", 400);
+  row("two lengths",
+      "POST /tokenize HTTP/1.1\r\nHost: localhost\r\nContent-Length: 2\r\nContent-Length: 2\r\n\r\n{}", 400);
+  row("a length and chunks",
+      "POST /tokenize HTTP/1.1\r\nHost: localhost\r\nContent-Length: 2\r\nTransfer-Encoding: "
+      "chunked\r\n\r\n2\r\n{}\r\n0\r\n\r\n",
+      400);
+  row("PUT without a body", "PUT /tokenize HTTP/1.1\r\nHost: localhost\r\n\r\n", 404);
+  row("PATCH without a body", "PATCH /tokenize HTTP/1.1\r\nHost: localhost\r\n\r\n", 404);
+  row("several parts",
+      requestText("POST", "/tokenize", "--b\r\n\r\nx\r\n--b--\r\n",
+                  {"Content-Type: multipart/form-data; boundary=b"}),
+      415);
   row("chunks without an end",
       "POST /tokenize HTTP/1.1\r\nHost: localhost\r\nTransfer-Encoding: chunked\r\n\r\n5\r\n{\"a\":\r\n",
       408);
@@ -269,9 +293,53 @@ void TestServerChaos::manyAtOnce() {
   QVERIFY(chaos.server.requests().list().size() <= 64);
 }
 
-void TestServerChaos::moreThanItTakes() {
+/// A hundred at once, of which two at a time are at work, over fewer connections than there are clients.
+void TestServerChaos::burstsWait() {
+  ServerConfig config = impatient();
+  config.limits.requests = 2;
+  config.limits.clients = 20;
+  config.limits.toRead = std::chrono::seconds(20);
+  config.limits.idle = std::chrono::seconds(20);
+  ChaosServer chaos(config);
+  std::atomic<int> right = 0;
+  std::vector<std::jthread> clients;
+  for (int i = 0; i < 100; ++i) {
+    clients.emplace_back([&] {
+      const HttpAnswer answer = ask(chaos.port(), "POST", "/v1/chat/completions", kBody);
+      if (answer.status == 200 && answer.isWhole) ++right;
+    });
+  }
+  clients.clear();
+  QCOMPARE(right.load(), 100);
+}
+
+void TestServerChaos::everyRequestTakesATurn() {
+  ServerConfig config = impatient();
+  config.limits.requests = 1;
+  ChaosServer chaos(config);
+  chaos.engine.perToken = std::chrono::seconds(60);
+  auto running = std::make_unique<HttpClient>(chaos.port());
+  QVERIFY(running->send(chatRequest()));
+  QTRY_COMPARE(chaos.engine.begun(), 1);
+  std::vector<std::unique_ptr<HttpClient>> waiting;
+  for (const char* path : {"/tokenize", "/v1/chat/completions"}) {
+    waiting.push_back(std::make_unique<HttpClient>(chaos.port()));
+    QVERIFY(waiting.back()->send(
+        requestText("POST", path, path[1] == 't' ? std::string(R"({"prompt":"Hi"})") : kBody)));
+  }
+  QVERIFY(waiting[0]->read(milliseconds(200)).empty());
+  QCOMPARE(chaos.engine.begun(), 1);
+  // What nobody waits for any more makes room.
+  chaos.engine.perToken = milliseconds(0);
+  running.reset();
+  QCOMPARE(waiting[0]->answer().status, 200);
+  QCOMPARE(waiting[1]->answer().status, 200);
+}
+
+void TestServerChaos::idleClientsGiveWay() {
   ServerConfig config = impatient();
   config.limits.clients = 3;
+  config.limits.idle = std::chrono::seconds(600);
   ChaosServer chaos(config);
   std::vector<std::unique_ptr<HttpClient>> clients;
   for (int i = 0; i < 3; ++i) {
@@ -279,12 +347,112 @@ void TestServerChaos::moreThanItTakes() {
     QVERIFY(clients.back()->send(requestText("GET", "/health", {})));
     QCOMPARE(clients.back()->answer().status, 200);
   }
-  HttpClient fourth(chaos.port());
-  const HttpAnswer refused = fourth.answer();
+  QCOMPARE(ask(chaos.port(), "GET", "/health").status, 200);
+  // The one that had waited longest was closed, and no more than had to be.
+  QVERIFY(clients[0]->read(std::chrono::seconds(5)).empty());
+  QVERIFY(clients[2]->send(requestText("GET", "/health", {})));
+  QCOMPARE(clients[2]->answer().status, 200);
+  for (int i = 0; i < 5; ++i) QCOMPARE(ask(chaos.port(), "GET", "/health").status, 200);
+}
+
+void TestServerChaos::moreThanItTakes() {
+  ServerConfig config = impatient();
+  config.limits.clients = 1;
+  config.limits.waitingClients = 1;
+  ChaosServer chaos(config);
+  chaos.engine.perToken = milliseconds(50);
+  HttpClient first(chaos.port());
+  QVERIFY(first.send(chatRequest()));
+  QTRY_COMPARE(chaos.engine.begun(), 1);
+  HttpClient second(chaos.port());
+  QVERIFY(second.send(requestText("GET", "/health", {})));
+  HttpClient third(chaos.port());
+  const HttpAnswer refused = third.answer();
   QCOMPARE(refused.status, 503);
   QCOMPARE(Json::parse(refused.body)["error"]["code"].get<std::string>(), std::string("too_many_clients"));
-  // Those that say nothing give their places up.
-  QTRY_COMPARE(ask(chaos.port(), "GET", "/health").status, 200);
+  QCOMPARE(first.answer().status, 200);
+  QCOMPARE(second.answer().status, 200);
+}
+
+void TestServerChaos::rangesAreIgnored() {
+  ChaosServer chaos;
+  const std::string body = R"({"prompt":")" + std::string(50'000, 'w') + "\"}";
+  const HttpAnswer plain = ask(chaos.port(), "POST", "/tokenize", body);
+  QCOMPARE(plain.status, 200);
+  std::string ranges = "Range: bytes=0-";
+  for (int i = 0; i < 2000; ++i) ranges += ",0-";
+  const HttpAnswer answer = ask(chaos.port(), "POST", "/tokenize", body, {ranges});
+  QCOMPARE(answer.status, 200);
+  QCOMPARE(answer.body, plain.body);
+}
+
+void TestServerChaos::nothingIsPacked() {
+  ChaosServer chaos;
+  for (const char* packing : {"br", "gzip", "deflate, gzip, br"}) {
+    const HttpAnswer answer = ask(chaos.port(), "POST", "/tokenize", R"({"prompt":"Hi"})",
+                                  {std::string("Accept-Encoding: ") + packing});
+    QCOMPARE(answer.status, 200);
+    QVERIFY(!answer.headers.contains("content-encoding"));
+    QVERIFY(Json::accept(answer.body));
+  }
+}
+
+/// curl -d says that its data is a form, and sends it as it is.
+void TestServerChaos::formsOfCurlAreRead() {
+  ChaosServer chaos;
+  const std::string body = R"({"prompt":")" + std::string(20'000, 'w') + "\"}";
+  const HttpAnswer answer =
+      ask(chaos.port(), "POST", "/tokenize", body, {"Content-Type: application/x-www-form-urlencoded"});
+  QCOMPARE(answer.status, 200);
+}
+
+void TestServerChaos::bodiesOfOtherMethodsAreNoRequests() {
+  ChaosServer chaos;
+  HttpClient client(chaos.port());
+  const std::string inner = requestText("GET", "/metrics", {});
+  QVERIFY(client.send(requestText("GET", "/health", inner)));
+  QCOMPARE(client.answer().status, 200);
+  QCOMPARE(client.answer(std::chrono::seconds(5)).status, 0);
+}
+
+void TestServerChaos::oldClientsGetNoChunks() {
+  ChaosServer chaos;
+  HttpClient client(chaos.port());
+  QVERIFY(client.send("POST /v1/chat/completions HTTP/1.0\r\nHost: localhost\r\nContent-Length: " +
+                      std::to_string(kStreamBody.size()) + "\r\n\r\n" + kStreamBody));
+  std::string text;
+  for (std::string more = client.read(std::chrono::seconds(5)); !more.empty();
+       more = client.read(std::chrono::seconds(5)))
+    text += more;
+  const std::size_t end = text.find("\r\n\r\n");
+  QVERIFY(end != std::string::npos);
+  QVERIFY2(text.substr(end + 4).starts_with("data: ") && text.ends_with("data: [DONE]\n\n"), text.c_str());
+  QVERIFY(text.substr(0, end).find("chunked") == std::string::npos);
+}
+
+/// At the end, those at work get their answers and those that wait get an error; nobody gets nothing.
+void TestServerChaos::waitingClientsAreToldOfTheEnd() {
+  ServerConfig config = impatient();
+  config.limits.clients = 8;
+  config.limits.requests = 4;
+  config.limits.toRead = std::chrono::seconds(20);
+  ChaosServer chaos(config);
+  chaos.engine.perToken = milliseconds(10);
+  std::vector<std::unique_ptr<HttpClient>> clients;
+  for (int i = 0; i < 24; ++i) {
+    clients.push_back(std::make_unique<HttpClient>(chaos.port()));
+    QVERIFY(clients.back()->send(chatRequest()));
+  }
+  QTRY_COMPARE(chaos.engine.begun(), 4);
+  chaos.server.finish();
+  int answered = 0;
+  for (const auto& client : clients) {
+    const HttpAnswer answer = client->answer(std::chrono::seconds(5));
+    QVERIFY2(answer.isWhole && (answer.status == 200 || answer.status == 503),
+             std::to_string(answer.status).c_str());
+    if (answer.status == 200) ++answered;
+  }
+  QCOMPARE(answered, 4);
 }
 
 void TestServerChaos::manyOnOneConnection() {

@@ -25,6 +25,7 @@
 #include <memory>
 #include <string>
 #include <thread>
+#include <utility>
 #include <vector>
 
 using namespace spanscope;
@@ -128,6 +129,7 @@ class TestServedEngine : public QObject {
   void clientsShareNothing();
   void manyClientsAtOnce();
   void promptsThatAreTooLong();
+  void repliesCanBeAsLongAsAsked();
   void clientsThatGoAwayEndTheirRuns();
   void requestsHaveTheirEvents();
   void textsStayOutOfTheTrace();
@@ -219,6 +221,26 @@ void TestServedEngine::promptsThatAreTooLong() {
              std::string("context_length_exceeded"));
   }
   QCOMPARE(served.post(kChatPath, chatBody("Where?")).status, 200);
+}
+
+/// What programs that measure speed ask for: replies of exactly so many tokens.
+void TestServedEngine::repliesCanBeAsLongAsAsked() {
+  const Served served;
+  const auto endOf = [&](const std::string& members) {
+    const Json json = Json::parse(
+        served
+            .post(kChatPath,
+                  "{" + members + R"("temperature":0,"messages":[{"role":"user","content":"Hi"}]})")
+            .body);
+    return std::pair(json["usage"]["completion_tokens"].get<int>(),
+                     json["choices"][0]["finish_reason"].get<std::string>());
+  };
+  const auto [own, reason] = endOf(R"("max_tokens":200,)");
+  QCOMPARE(reason, std::string("stop"));
+  QVERIFY(own < 190);
+  QCOMPARE(endOf(R"("max_tokens":200,"ignore_eos":true,)"), std::pair(200, std::string("length")));
+  const std::string least = std::to_string(own + 5);
+  QVERIFY(endOf(R"("max_tokens":200,"min_tokens":)" + least + ",").first > own + 5);
 }
 
 void TestServedEngine::clientsThatGoAwayEndTheirRuns() {
