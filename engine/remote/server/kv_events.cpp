@@ -26,9 +26,27 @@ void addField(MessagePack& pack, std::string_view key, const std::optional<Value
     pack.add(*value);
 }
 
+std::size_t countOf(bool isPresent) {
+  return isPresent ? 1 : 0;
+}
+
+void addExtraKeys(MessagePack& pack, const std::vector<KvExtraKeys>& blocks) {
+  pack.add(std::string_view("extra_keys"));
+  pack.beginArray(blocks.size());
+  for (const KvExtraKeys& keys : blocks) {
+    if (!keys) {
+      pack.addNil();
+      continue;
+    }
+    pack.beginArray(keys->size());
+    for (const std::string& key : *keys) pack.add(std::string_view(key));
+  }
+}
+
 void addEvent(MessagePack& pack, const KvBlocksStored& stored) {
   constexpr std::size_t kFields = 8;
-  pack.beginLongMap(kFields);
+  pack.beginLongMap(kFields + countOf(stored.extraKeys.has_value()) + countOf(stored.group.has_value()) +
+                    countOf(stored.kind.has_value()));
   pack.add(std::string_view("type"));
   pack.add(std::string_view("BlockStored"));
   addHashes(pack, stored.hashes);
@@ -41,15 +59,19 @@ void addEvent(MessagePack& pack, const KvBlocksStored& stored) {
   addField(pack, "lora_id", stored.loraId);
   addField(pack, "medium", stored.medium);
   addField(pack, "lora_name", stored.loraName);
+  if (stored.extraKeys) addExtraKeys(pack, *stored.extraKeys);
+  if (stored.group) addField(pack, "group_idx", stored.group);
+  if (stored.kind) addField(pack, "kv_cache_spec_kind", stored.kind);
 }
 
 void addEvent(MessagePack& pack, const KvBlocksRemoved& removed) {
   constexpr std::size_t kFields = 3;
-  pack.beginMap(kFields);
+  pack.beginMap(kFields + countOf(removed.group.has_value()));
   pack.add(std::string_view("type"));
   pack.add(std::string_view("BlockRemoved"));
   addHashes(pack, removed.hashes);
   addField(pack, "medium", removed.medium);
+  if (removed.group) addField(pack, "group_idx", removed.group);
 }
 
 void addEvent(MessagePack& pack, const KvCleared& /*cleared*/) {
@@ -75,7 +97,7 @@ std::string packed(const KvBatch& batch) {
 
 std::vector<KvEvent> KvEventForm::take(const trace::Event& event) {
   if (const auto* block = std::get_if<trace::BlockStored>(&event.payload)) {
-    stored(*block);
+    stored(*block, event.run);
     return {};
   }
   if (const auto* block = std::get_if<trace::BlockRemoved>(&event.payload)) {
@@ -87,12 +109,27 @@ std::vector<KvEvent> KvEventForm::take(const trace::Event& event) {
     m_waiting.emplace_back(std::in_place_type<KvCleared>);
     return std::exchange(m_waiting, {});
   }
-  const bool isEnd = std::holds_alternative<trace::BatchComputed>(event.payload) ||
-                     std::holds_alternative<trace::RunFinished>(event.payload);
+  const bool isLast = std::holds_alternative<trace::RunFinished>(event.payload);
+  if (isLast) {
+    const std::lock_guard lock(m_mutex);
+    m_extraKeys.erase(event.run);
+  }
+  const bool isEnd = isLast || std::holds_alternative<trace::BatchComputed>(event.payload);
   return isEnd ? std::exchange(m_waiting, {}) : std::vector<KvEvent>();
 }
 
-void KvEventForm::stored(const trace::BlockStored& block) {
+void KvEventForm::setExtraKey(RunId run, std::string key) {
+  const std::lock_guard lock(m_mutex);
+  m_extraKeys[run] = std::move(key);
+}
+
+KvExtraKeys KvEventForm::extraKeysOf(RunId run) {
+  const std::lock_guard lock(m_mutex);
+  const auto found = m_extraKeys.find(run);
+  return found == m_extraKeys.end() ? KvExtraKeys() : KvExtraKeys({found->second});
+}
+
+void KvEventForm::stored(const trace::BlockStored& block, RunId run) {
   if (static_cast<std::int32_t>(block.tokens.size()) != m_blockSize) return;
   if (m_copies[block.key.low]++ > 0) return;
   const std::optional<std::uint64_t> parent =
@@ -101,6 +138,7 @@ void KvEventForm::stored(const trace::BlockStored& block) {
     auto* last = std::get_if<KvBlocksStored>(&m_waiting.back());
     if (last != nullptr && parent && last->hashes.back() == *parent) {
       last->hashes.push_back(block.key.low);
+      last->extraKeys->emplace_back();
       last->tokens.insert(last->tokens.end(), block.tokens.begin(), block.tokens.end());
       return;
     }
@@ -110,6 +148,9 @@ void KvEventForm::stored(const trace::BlockStored& block) {
   made.parent = parent;
   made.tokens = block.tokens;
   made.blockSize = m_blockSize;
+  made.extraKeys.emplace().push_back(parent ? KvExtraKeys() : extraKeysOf(run));
+  made.group = 0;
+  made.kind = kFullAttention;
 }
 
 void KvEventForm::removed(const trace::BlockRemoved& block) {
@@ -124,6 +165,7 @@ void KvEventForm::removed(const trace::BlockRemoved& block) {
   }
   auto& made = std::get<KvBlocksRemoved>(m_waiting.emplace_back(std::in_place_type<KvBlocksRemoved>));
   made.hashes.push_back(block.key.low);
+  made.group = 0;
 }
 
 }  // namespace spanscope::server

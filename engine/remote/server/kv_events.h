@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// What happens to blocks that can be found, in the form in which vLLM (0.26 and later) publishes it: events
+// What happens to blocks that can be found, in the form in which vLLM (0.32 and later) publishes it: events
 // as maps, within a batch that is an array.
 #pragma once
 
@@ -9,6 +9,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <map>
+#include <mutex>
 #include <optional>
 #include <string>
 #include <variant>
@@ -19,7 +20,13 @@ namespace spanscope::server {
 /// vLLM's word for the memory of the device that computes.
 inline constexpr char kDeviceMedium[] = "GPU";
 
-/// Blocks of one chain, in order.
+/// vLLM's word for a cache in which a token attends to all earlier ones, unless it says otherwise.
+inline constexpr char kFullAttention[] = "full_attention";
+
+/// What decides about a block beside its tokens, such as the salt of its request; nothing: nothing does.
+using KvExtraKeys = std::optional<std::vector<std::string>>;
+
+/// Blocks of one chain, in order. An optional field that is empty is null, or left out where it says so.
 struct KvBlocksStored {
   std::vector<std::uint64_t> hashes;
   std::optional<std::uint64_t> parent;  ///< hash of the block before the first; nothing: it begins a chain
@@ -28,11 +35,15 @@ struct KvBlocksStored {
   std::optional<std::int64_t> loraId{};
   std::optional<std::string> medium = kDeviceMedium;
   std::optional<std::string> loraName{};
+  std::optional<std::vector<KvExtraKeys>> extraKeys{};  ///< by block; or left out
+  std::optional<std::int64_t> group{};                  ///< of layers that share blocks; or left out
+  std::optional<std::string> kind{};                    ///< of the cache; or left out
   bool operator==(const KvBlocksStored&) const = default;
 };
 struct KvBlocksRemoved {
   std::vector<std::uint64_t> hashes;
   std::optional<std::string> medium = kDeviceMedium;
+  std::optional<std::int64_t> group{};  ///< or left out
   bool operator==(const KvBlocksRemoved&) const = default;
 };
 struct KvCleared {
@@ -55,17 +66,23 @@ class KvEventForm {
  public:
   explicit KvEventForm(std::int32_t blockSize) : m_blockSize(blockSize) {}
 
+  /// The first block of each chain that this run stores has this extra key. On any thread.
+  void setExtraKey(RunId run, std::string key);
+
   /// Takes the next event of the session. Returns what has gathered when the engine comes to the end of a
   /// pass, of a run or of its cache, and something has.
   std::vector<KvEvent> take(const trace::Event& event);
 
  private:
-  void stored(const trace::BlockStored& block);
+  void stored(const trace::BlockStored& block, RunId run);
+  KvExtraKeys extraKeysOf(RunId run);
   void removed(const trace::BlockRemoved& block);
 
   std::int32_t m_blockSize;
   std::map<std::uint64_t, std::uint32_t> m_copies;  ///< by hash
   std::vector<KvEvent> m_waiting;
+  std::mutex m_mutex;                        ///< of what follows
+  std::map<RunId, std::string> m_extraKeys;  ///< of runs that have one
 };
 
 }  // namespace spanscope::server

@@ -4,15 +4,21 @@
 #include "engine/base/error.h"
 #include "engine/remote/server/access.h"
 
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/un.h>
+#include <unistd.h>
 #include <zmq.h>
 
 #include <algorithm>
 #include <array>
 #include <atomic>
+#include <charconv>
 #include <chrono>
 #include <deque>
 #include <mutex>
 #include <string_view>
+#include <system_error>
 #include <thread>
 #include <utility>
 
@@ -30,14 +36,52 @@ std::string bigEndian(std::uint64_t number) {
   return bytes;
 }
 
+[[noreturn]] void refuseEndpoint(const std::string& endpoint, const std::string& problem,
+                                 const std::string& expected) {
+  throw Failure(
+      errorAt("endpoint of KV events", endpoint + (problem.empty() ? "" : " (" + problem + ")"), expected));
+}
+
+/// ZeroMQ takes a port modulo 65536.
+void checkPort(const std::string& endpoint) {
+  constexpr unsigned kMostPort = 65'535;
+  const std::string_view text = std::string_view(endpoint).substr(endpoint.rfind(':') + 1);
+  unsigned port = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), port);
+  const bool isNumber = error == std::errc() && end == text.data() + text.size() && port <= kMostPort;
+  if (text != "*" && !isNumber)
+    refuseEndpoint(endpoint, {}, "a port from 0 to " + std::to_string(kMostPort) + ", or * for any");
+}
+
+/// ZeroMQ deletes what has the name of its socket. A socket that nobody listens to is left from before.
+void checkFile(const std::string& endpoint, const std::string& file) {
+  const std::string expected = "ipc://FILE, where no other FILE exists";
+  if (file.empty()) refuseEndpoint(endpoint, {}, expected);
+  // A name that ZeroMQ makes, or one without a file.
+  if (file == "*" || file.front() == '@') return;
+  struct stat status {};
+  if (lstat(file.c_str(), &status) != 0) return;
+  if (!S_ISSOCK(status.st_mode)) refuseEndpoint(endpoint, "the file exists and is not a socket", expected);
+  sockaddr_un address{};
+  address.sun_family = AF_UNIX;
+  if (file.size() >= sizeof address.sun_path) return;
+  file.copy(address.sun_path, file.size());
+  const int other = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+  if (other < 0) return;
+  const bool isTaken = connect(other, reinterpret_cast<const sockaddr*>(&address), sizeof address) == 0;
+  close(other);
+  if (isTaken) refuseEndpoint(endpoint, "another program listens there", expected);
+}
+
 void checkEndpoint(const std::string& endpoint) {
   constexpr std::string_view kTcp = "tcp://";
-  if (endpoint.starts_with("ipc://") || endpoint.starts_with("inproc://")) return;
+  constexpr std::string_view kIpc = "ipc://";
+  if (endpoint.starts_with(kIpc)) return checkFile(endpoint, endpoint.substr(kIpc.size()));
   const bool isTcp = endpoint.starts_with(kTcp);
   const std::string host = isTcp ? hostIn(std::string_view(endpoint).substr(kTcp.size())) : std::string();
-  if (isTcp && isLoopback(host)) return;
-  throw Failure(errorAt("endpoint of KV events", endpoint,
-                        "tcp://127.0.0.1:PORT or ipc://FILE: ZeroMQ asks nobody for a key"));
+  if (!isTcp || !isLoopback(host))
+    refuseEndpoint(endpoint, {}, "tcp://127.0.0.1:PORT or ipc://FILE: ZeroMQ asks nobody for a key");
+  checkPort(endpoint);
 }
 
 struct CloseSocket {
@@ -52,8 +96,7 @@ Socket bound(void* context, int type, const std::string& endpoint) {
     zmq_setsockopt(socket.get(), ZMQ_SNDHWM, &kHighWater, sizeof kHighWater);
     if (zmq_bind(socket.get(), endpoint.c_str()) == 0) return socket;
   }
-  throw Failure(errorAt("endpoint of KV events", endpoint + " (" + zmq_strerror(zmq_errno()) + ")",
-                        "an address that is free"));
+  refuseEndpoint(endpoint, zmq_strerror(zmq_errno()), "an address that is free");
 }
 
 }  // namespace

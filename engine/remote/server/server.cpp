@@ -28,10 +28,12 @@
 #include <chrono>
 #include <cstring>
 #include <exception>
+#include <functional>
 #include <new>
 #include <string_view>
 #include <thread>
 #include <utility>
+#include <variant>
 
 namespace spanscope::server {
 namespace {
@@ -139,13 +141,14 @@ bool isNameList(std::string_view text) {
 class Served final : public RunListener {
  public:
   Served(PlannedCall call, Gate::Pass turn, ServedRequests& requests, ServedRequest about, Figures& figures,
-         std::atomic<std::size_t>& running)
+         std::atomic<std::size_t>& running, std::function<void(RunId)> hasBegun)
       : m_turn(std::move(turn)),
         m_call(std::move(call)),
         m_answer(*m_call.plan, m_call.stops, m_call.choicesPerPrompt, m_call.minTokens),
         m_requests(requests),
         m_figures(figures),
         m_running(running),
+        m_hasBegun(std::move(hasBegun)),
         m_number(requests.add(std::move(about))) {
     m_figures.setRequests(++m_running);
   }
@@ -159,6 +162,7 @@ class Served final : public RunListener {
   Served& operator=(const Served&) = delete;
 
   void onEvent(const trace::Event& event) override {
+    if (m_hasBegun && std::holds_alternative<trace::RunStarted>(event.payload)) m_hasBegun(event.run);
     m_requests.take(m_number, event);
     m_answer.onEvent(event);
   }
@@ -183,6 +187,7 @@ class Served final : public RunListener {
   ServedRequests& m_requests;
   Figures& m_figures;
   std::atomic<std::size_t>& m_running;
+  std::function<void(RunId)> m_hasBegun;  ///< may be empty
   std::uint64_t m_number;
   Clock::time_point m_began = Clock::now();
 };
@@ -602,6 +607,8 @@ std::shared_ptr<Going> Server::Impl::begin(PlannedCall call, const ReplyHead& he
   if (call.plan->steps.empty()) refuseField({}, "There is nothing to generate in this request.");
   const std::string ofClient = keys.saltOf(currentConnection()->head().value("authorization")).value_or("");
   const std::string salt = combinedSalt(ofClient, call.options.salt.value_or(""));
+  // What readers of KV events may learn of it: nothing about the client's key.
+  const std::string extraKey = ofClient.empty() ? call.options.salt.value_or("") : shortFingerprint(salt);
   call.options.salt.reset();
   if (!salt.empty()) call.options.salt = salt;
   ServedRequest about;
@@ -612,8 +619,11 @@ std::shared_ptr<Going> Server::Impl::begin(PlannedCall call, const ReplyHead& he
   about.time = millisecondsNow();
   about.queryJson = call.options.queryJson;
   RunOrder order{.plan = call.plan, .options = call.options};
+  std::function<void(RunId)> hasBegun;
+  if (kvEvents && !extraKey.empty())
+    hasBegun = [this, extraKey](RunId run) { kvForm.setExtraKey(run, extraKey); };
   const auto served = std::make_shared<Served>(std::move(call), std::move(turn), requests, std::move(about),
-                                               figures, running);
+                                               figures, running, std::move(hasBegun));
   std::unique_ptr<RunHandle> handle = engine.begin(std::move(order), served);
   return std::make_shared<Going>(served, std::move(handle));
 }

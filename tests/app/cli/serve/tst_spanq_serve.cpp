@@ -132,6 +132,11 @@ void TestSpanqServe::refusals_data() {
                                   << "a certificate in PEM form";
   QTest::newRow("events for others") << QStringList{"--port", "0", "--kv-events", "tcp://*:5557"} << 1
                                      << "ZeroMQ asks nobody";
+  QTest::newRow("events in place of a file")
+      << QStringList{"--kv-events", "ipc:///proc/version"} << 1 << "not a socket";
+  QTest::newRow("events on no port") << QStringList{"--kv-events", "tcp://127.0.0.1:70000"} << 1 << "65535";
+  QTest::newRow("events within the program")
+      << QStringList{"--kv-events", "inproc://events"} << 1 << "ZeroMQ asks nobody";
   QTest::newRow("events without texts")
       << QStringList{"--no-texts", "--kv-events", "tcp://127.0.0.1:0"} << 2 << "--no-texts";
   QTest::newRow("a port") << QStringList{"--port", "65536"} << 2 << "--port";
@@ -142,7 +147,7 @@ void TestSpanqServe::refusals() {
   QFETCH(int, code);
   QFETCH(QString, word);
   QProcess process;
-  process.start(QStringLiteral(SPANSCOPE_SPANQ), QStringList{"serve"} + arguments);
+  process.start(QStringLiteral(SPANSCOPE_SPANQ), QStringList{"serve", "--port", "0"} + arguments);
   QVERIFY(process.waitForFinished(kPatience));
   const QString said = QString::fromUtf8(process.readAllStandardError());
   QVERIFY2(process.exitCode() == code, qPrintable(said));

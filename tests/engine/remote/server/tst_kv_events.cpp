@@ -7,15 +7,22 @@
 #include "tests/support/test_program.h"
 
 #include <QFile>
+#include <QTemporaryDir>
+#include <QtEndian>
 // Qt Test needs this type to compare JSON values.
 #include <QTest>
 #include <qfloat16.h>
 
 #include <nlohmann/json.hpp>
+#include <sys/socket.h>
+#include <sys/un.h>
+#include <unistd.h>
+#include <zlib.h>
 #include <zmq.h>
 
 #include <array>
 #include <cstdint>
+#include <cstring>
 #include <limits>
 #include <memory>
 #include <string>
@@ -27,9 +34,23 @@ using namespace spanscope::server;
 namespace {
 
 using Json = nlohmann::json;
+using OrderedJson = nlohmann::ordered_json;
 
 std::string hex(const std::string& bytes) {
   return QByteArray::fromStdString(bytes).toHex().toStdString();
+}
+
+/// The bytes of a file that gzip has packed; empty where there is none.
+std::string unpacked(const char* path) {
+  std::string bytes;
+  gzFile file = gzopen(path, "rb");
+  if (file == nullptr) return bytes;
+  std::array<char, 65536> part{};
+  for (int count = gzread(file, part.data(), part.size()); count > 0;
+       count = gzread(file, part.data(), part.size()))
+    bytes.append(part.data(), static_cast<std::size_t>(count));
+  gzclose(file);
+  return bytes;
 }
 
 /// The events of a recorded payload; nothing for those that have what our engine cannot say.
@@ -42,15 +63,19 @@ std::optional<std::vector<KvEvent>> eventsOf(const Json& list) {
       events.emplace_back(KvCleared{});
       continue;
     }
+    const std::size_t newer =
+        one.contains("extra_keys") + one.contains("group_idx") + one.contains("kv_cache_spec_kind");
     const bool isPlain =
-        one.size() == (type == "BlockStored" ? 8U : 3U) && one["block_hashes"][0].is_number();
+        one.size() - newer == (type == "BlockStored" ? 8U : 3U) && one["block_hashes"][0].is_number();
     if (!isPlain) return std::nullopt;
+    const auto group =
+        one.contains("group_idx") ? std::optional(one["group_idx"].get<std::int64_t>()) : std::nullopt;
     const auto text = [&](const char* key) {
       return one[key].is_null() ? std::nullopt : std::optional(one[key].get<std::string>());
     };
     const auto hashes = one["block_hashes"].get<std::vector<std::uint64_t>>();
     if (type == "BlockRemoved") {
-      events.emplace_back(KvBlocksRemoved{.hashes = hashes, .medium = text("medium")});
+      events.emplace_back(KvBlocksRemoved{.hashes = hashes, .medium = text("medium"), .group = group});
       continue;
     }
     KvBlocksStored stored;
@@ -61,6 +86,13 @@ std::optional<std::vector<KvEvent>> eventsOf(const Json& list) {
     if (!one["lora_id"].is_null()) stored.loraId = one["lora_id"].get<std::int64_t>();
     stored.medium = text("medium");
     stored.loraName = text("lora_name");
+    if (one.contains("extra_keys")) {
+      stored.extraKeys.emplace();
+      for (const Json& keys : one["extra_keys"])
+        stored.extraKeys->push_back(keys.is_null() ? KvExtraKeys() : keys.get<std::vector<std::string>>());
+    }
+    stored.group = group;
+    if (one.contains("kv_cache_spec_kind")) stored.kind = one["kv_cache_spec_kind"].get<std::string>();
     events.emplace_back(std::move(stored));
   }
   return events;
@@ -134,11 +166,14 @@ class TestKvEvents : public QObject {
   void numbers_data();
   void numbers();
   void bytesAreThoseOfVllm();
+  void fieldsAreThoseOfALiveVllm();
   void chainsAreJoined();
+  void saltsAreExtraKeys();
   void copiesCountOnce();
   void tailsAreNotTold();
   void publishesAndReplays();
   void othersCannotReachIt();
+  void filesAreKept();
 };
 
 void TestKvEvents::numbers_data() {
@@ -182,6 +217,41 @@ void TestKvEvents::bytesAreThoseOfVllm() {
   QVERIFY2(compared >= 6, qPrintable(QString::number(compared)));
 }
 
+/// What vLLM 0.32 published: frames of a u32 length each, after their number.
+void TestKvEvents::fieldsAreThoseOfALiveVllm() {
+  const std::string frames = unpacked(SPANSCOPE_GOLDEN_DIR "/vllm-events/events.bin.gz");
+  const std::string lines = unpacked(SPANSCOPE_GOLDEN_DIR "/vllm-events/events.jsonl.gz");
+  if (frames.empty() || lines.empty()) QSKIP("golden/vllm-events is not there");
+  std::size_t place = 0;
+  const auto number = [&] {
+    std::uint32_t value = 0;
+    std::memcpy(&value, frames.data() + place, sizeof value);
+    place += sizeof value;
+    return std::size_t{qFromLittleEndian(value)};
+  };
+  int compared = 0;
+  for (std::size_t begin = 0; begin < lines.size();) {
+    const std::size_t end = lines.find('\n', begin);
+    const Json batch = Json::parse(lines.substr(begin, end - begin))["batch"];
+    begin = end + 1;
+    std::string payload;
+    for (std::size_t left = number(); left > 0; --left) {
+      const std::size_t size = number();
+      payload = frames.substr(place, size);
+      place += size;
+    }
+    const auto events = eventsOf(batch[1]);
+    QVERIFY(events);
+    // vLLM 0.33 writes the number of fields in another form than 0.32; the fields and their order are the
+    // same.
+    const std::string own =
+        packed({.time = batch[0].get<double>(), .events = *events, .rank = batch[2].get<int>()});
+    QCOMPARE(OrderedJson::from_msgpack(own).dump(), OrderedJson::from_msgpack(payload).dump());
+    ++compared;
+  }
+  QVERIFY(compared > 200);
+}
+
 void TestKvEvents::chainsAreJoined() {
   KvEventForm form(2);
   QVERIFY(form.take(stored(1, 100, 0, {10, 11})).empty());
@@ -193,12 +263,40 @@ void TestKvEvents::chainsAreJoined() {
   QCOMPARE(first.hashes, (std::vector<std::uint64_t>{1, 2}));
   QVERIFY(!first.parent);
   QCOMPARE(first.tokens, (std::vector<TokenId>{10, 11, 12, 13}));
+  QCOMPARE(first.extraKeys, (std::vector<KvExtraKeys>{{}, {}}));
+  QCOMPARE(first.group, std::optional<std::int64_t>(0));
+  QCOMPARE(first.kind, std::optional<std::string>("full_attention"));
   QCOMPARE(std::get<KvBlocksStored>(events[1]).hashes, (std::vector<std::uint64_t>{3}));
   // What goes on with an earlier block names it.
   form.take(stored(4, 2, 2, {16, 17}));
   QCOMPARE(std::get<KvBlocksStored>(form.take(madeEvent(trace::RunFinished{}))[0]).parent,
            std::optional<std::uint64_t>(2));
   QVERIFY(form.take(madeEvent(trace::BatchComputed{})).empty());
+}
+
+/// As vLLM has it, the first block of a chain has the salt of its request.
+void TestKvEvents::saltsAreExtraKeys() {
+  KvEventForm form(1);
+  const auto storedBy = [&](RunId run, std::uint64_t key, std::uint64_t parent, std::int32_t index) {
+    trace::Event event = stored(key, parent, index, {5});
+    event.run = run;
+    form.take(event);
+  };
+  form.setExtraKey(7, "a");
+  storedBy(7, 1, 0, 0);
+  storedBy(7, 2, 1, 1);
+  storedBy(8, 3, 0, 0);
+  const auto events = form.take(madeEvent(trace::BatchComputed{}));
+  const KvExtraKeys salt = std::vector<std::string>{"a"};
+  QCOMPARE(std::get<KvBlocksStored>(events.at(0)).extraKeys, (std::vector<KvExtraKeys>{salt, {}}));
+  QCOMPARE(std::get<KvBlocksStored>(events.at(1)).extraKeys, (std::vector<KvExtraKeys>{{}}));
+  // A run that has ended has none any more.
+  trace::Event end = madeEvent(trace::RunFinished{});
+  end.run = 7;
+  form.take(end);
+  storedBy(7, 4, 0, 0);
+  QCOMPARE(std::get<KvBlocksStored>(form.take(madeEvent(trace::BatchComputed{})).at(0)).extraKeys,
+           (std::vector<KvExtraKeys>{{}}));
 }
 
 void TestKvEvents::copiesCountOnce() {
@@ -263,9 +361,42 @@ void TestKvEvents::publishesAndReplays() {
 }
 
 void TestKvEvents::othersCannotReachIt() {
-  for (const char* endpoint :
-       {"tcp://*:0", "tcp://0.0.0.0:5557", "tcp://10.0.0.1:5557", "udp://127.0.0.1:1", ""})
+  for (const char* endpoint : {"tcp://*:0", "tcp://0.0.0.0:5557", "tcp://10.0.0.1:5557", "udp://127.0.0.1:1",
+                               "inproc://events", "tcp://127.0.0.1:65536", "tcp://127.0.0.1:70000",
+                               "tcp://127.0.0.1:-1", "tcp://127.0.0.1:1x", "tcp://127.0.0.1", "ipc://", ""})
     QVERIFY_EXCEPTION_THROWN(KvPublisher({.endpoint = endpoint, .replayEndpoint = {}}), Failure);
+}
+
+void TestKvEvents::filesAreKept() {
+  const QTemporaryDir folder;
+  QFile file(folder.filePath("notes"));
+  QVERIFY(file.open(QIODevice::WriteOnly));
+  file.write("mine");
+  file.close();
+  const QString link = folder.filePath("link");
+  QVERIFY(QFile::link(file.fileName(), link));
+  for (const QString& path : {file.fileName(), link, folder.path()})
+    QVERIFY_EXCEPTION_THROWN(KvPublisher({.endpoint = "ipc://" + path.toStdString(), .replayEndpoint = {}}),
+                             Failure);
+  QVERIFY(file.open(QIODevice::ReadOnly));
+  QCOMPARE(file.readAll(), QByteArray("mine"));
+
+  // The socket of another program stays; one that nobody listens to is left from before.
+  const std::string endpoint = "ipc://" + folder.filePath("socket").toStdString();
+  {
+    const KvPublisher first({.endpoint = endpoint, .replayEndpoint = {}});
+    QVERIFY_EXCEPTION_THROWN(KvPublisher({.endpoint = endpoint, .replayEndpoint = {}}), Failure);
+    QVERIFY(QFile::exists(folder.filePath("socket")));
+  }
+  sockaddr_un address{};
+  address.sun_family = AF_UNIX;
+  folder.filePath("socket").toStdString().copy(address.sun_path, sizeof address.sun_path - 1);
+  const int left = socket(AF_UNIX, SOCK_STREAM, 0);
+  QFile::remove(folder.filePath("socket"));
+  QCOMPARE(bind(left, reinterpret_cast<const sockaddr*>(&address), sizeof address), 0);
+  close(left);
+  QVERIFY(QFile::exists(folder.filePath("socket")));
+  const KvPublisher again({.endpoint = endpoint, .replayEndpoint = {}});
 }
 
 SPANSCOPE_TEST(tst_kv_events, TestKvEvents, QCoreApplication)
