@@ -3,6 +3,7 @@
 
 #include "engine/base/error.h"
 #include "engine/checkpoint/gguf/gguf_paths.h"
+#include "engine/checkpoint/mapped_file.h"
 
 #include <algorithm>
 #include <array>
@@ -38,6 +39,10 @@ void Checkpoint::require() const {
   const std::filesystem::file_status status = std::filesystem::status(m_path, error);
   if (std::filesystem::is_directory(status)) return;
   if (isGguf(m_path)) return;
+  if (std::filesystem::is_regular_file(status)) {
+    // An empty file or a pointer is named as such.
+    const MappedFile file(m_path);
+  }
   if (std::filesystem::exists(status)) throw Failure({m_path.string(), "", "a file of another kind", kModel});
   const bool isMissing = status.type() == std::filesystem::file_type::not_found;
   throw Failure(

@@ -12,4 +12,8 @@ namespace spanscope::checkpoint {
 /// should be, e.g. "a sentencepiece model".
 std::string readFileBytes(const std::filesystem::path& path, std::uintmax_t limit, std::string_view what);
 
+/// Throws Failure if the bytes are not those of the file, but what Git LFS puts in its place until the file
+/// is fetched.
+void refusePointer(std::string_view bytes, const std::filesystem::path& path);
+
 }  // namespace spanscope::checkpoint

@@ -3,9 +3,11 @@
 
 #include "engine/base/counted.h"
 #include "engine/base/error.h"
+#include "engine/checkpoint/file_bytes.h"
 
 #include <cerrno>
 #include <optional>
+#include <span>
 #include <system_error>
 #include <utility>
 
@@ -38,6 +40,9 @@ MappedFile::MappedFile(const std::filesystem::path& path) : m_path(path) {
   if (!file->isRegular()) throw Failure({path.string(), "", "something else", "a regular file"});
   std::optional<MappedBytes> bytes = file->map();
   if (!bytes) fail(path, "a file that can be mapped into memory");
+  const std::span<const std::byte> all = bytes->get();
+  if (all.empty()) throw Failure({path.string(), "", "an empty file", "a file of a model"});
+  refusePointer({reinterpret_cast<const char*>(all.data()), all.size()}, path);
   m_bytes = std::move(*bytes);
 }
 

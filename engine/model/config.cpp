@@ -60,6 +60,10 @@ const Architecture& findArchitecture(const JsonPlace& config) {
 }
 
 void refuseOtherArithmetic(const JsonPlace& config) {
+  if (config.has("quantization")) {
+    throw config.field("quantization")
+        .fail("a quantised checkpoint of MLX", "weights in F32, F16 or BF16, or a GGUF file");
+  }
   if (config.has("quantization_config")) {
     throw config.field("quantization_config")
         .fail("a quantised checkpoint", "weights in F32, F16 or BF16, or a GGUF file");

@@ -116,27 +116,6 @@ void checkTied(const ModelConfig& config, const WeightSource& source, const char
                  "the same, as tie_word_embeddings says"});
 }
 
-/// What a checkpoint holds beyond its configuration is a sign that the two do not fit, and would be left out
-/// of every answer.
-void refuseSurplus(const ModelConfig& config, const WeightSource& source, const std::set<std::string>& used) {
-  constexpr std::size_t kNamed = 4;
-  std::vector<StoredTensor> surplus = source.stored();
-  std::erase_if(surplus, [&](const StoredTensor& tensor) {
-    return used.contains(tensor.name) || isKnownExtra(tensor.name, config);
-  });
-  if (surplus.empty()) return;
-  std::string names;
-  for (std::size_t i = 0; i < std::min(kNamed, surplus.size()); ++i)
-    names += (names.empty() ? "" : ", ") + checkpoint::inQuotes(surplus[i].name);
-  if (surplus.size() > kNamed) names += " and " + std::to_string(surplus.size() - kNamed) + " more";
-  throw Failure({surplus.front().file, "",
-                 (surplus.size() == 1 ? "a tensor that the model has no use for: "
-                                      : "tensors that the model has no use for: ") +
-                     names,
-                 "only those of " + config.architecture + " with " + counted(config.layers, "layer") +
-                     ", as config.json describes it"});
-}
-
 /// What an adapter adds to a matrix of the model; null if nothing.
 const LowRankPair* pairFor(const Adapter* adapter, const std::string& name, std::int64_t rows,
                            std::int64_t columns) {

@@ -1,10 +1,16 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "engine/model/known_extras.h"
 
+#include "engine/base/counted.h"
+#include "engine/base/error.h"
+#include "engine/checkpoint/json_reading.h"
+
 #include <algorithm>
 #include <array>
 #include <charconv>
+#include <string>
 #include <system_error>
+#include <vector>
 
 namespace spanscope::model {
 namespace {
@@ -49,6 +55,25 @@ bool fits(const Extra& extra, std::string_view name, const ModelConfig& config) 
 bool isKnownExtra(std::string_view name, const ModelConfig& config) {
   return std::any_of(kExtras.begin(), kExtras.end(),
                      [&](const Extra& extra) { return fits(extra, name, config); });
+}
+
+void refuseSurplus(const ModelConfig& config, const WeightSource& source, const std::set<std::string>& used) {
+  constexpr std::size_t kNamed = 4;
+  std::vector<StoredTensor> surplus = source.stored();
+  std::erase_if(surplus, [&](const StoredTensor& tensor) {
+    return used.contains(tensor.name) || isKnownExtra(tensor.name, config);
+  });
+  if (surplus.empty()) return;
+  std::string names;
+  for (std::size_t i = 0; i < std::min(kNamed, surplus.size()); ++i)
+    names += (names.empty() ? "" : ", ") + checkpoint::inQuotes(surplus[i].name);
+  if (surplus.size() > kNamed) names += " and " + std::to_string(surplus.size() - kNamed) + " more";
+  throw Failure({surplus.front().file, "",
+                 (surplus.size() == 1 ? "a tensor that the model has no use for: "
+                                      : "tensors that the model has no use for: ") +
+                     names,
+                 "only those of " + config.architecture + " with " + counted(config.layers, "layer") +
+                     ", as config.json describes it"});
 }
 
 }  // namespace spanscope::model

@@ -9,6 +9,8 @@
 #include "engine/checkpoint/mapped_file.h"
 #include "engine/checkpoint/safetensors.h"
 #include "engine/model/architectures/other_architectures.h"
+#include "engine/model/known_extras.h"
+#include "engine/model/tensor_list.h"
 #include "engine/text/chat_template.h"
 #include "engine/text/tokenizer.h"
 #include "engine/workbench/model_bundle.h"
@@ -19,6 +21,7 @@
 #include <algorithm>
 #include <cctype>
 #include <exception>
+#include <memory>
 #include <set>
 #include <system_error>
 
@@ -72,6 +75,15 @@ void tellWhyNot(std::optional<std::string> reason, ModelHeader& header) {
   header.problem = *std::move(reason);
 }
 
+/// Throws Failure if the weights do not fit the configuration.
+void readWeights(const Path& path, const model::ModelConfig& config, ModelHeader& header) {
+  const std::unique_ptr<model::WeightSource> weights = model::openWeights(path, config);
+  header.weights = model::weightAmounts(config, *weights);
+  std::set<std::string> used;
+  for (const model::NamedTensor& tensor : model::tensorsOf(config)) used.insert(tensor.name);
+  model::refuseSurplus(config, *weights, used);
+}
+
 /// Whatever is told of the head, and then why the model does not run, if it does not.
 void readGgufModel(const Path& path, ModelHeader& header) {
   const checkpoint::GgufFile file(path);
@@ -91,7 +103,7 @@ void readGgufModel(const Path& path, ModelHeader& header) {
   for (const std::string& part : files) header.bytes += sizeOf(part);
   const model::ModelConfig config = model::configOf(file);
   header.family = config.architecture;
-  header.weights = model::weightAmounts(config, *model::openWeights(path, config));
+  readWeights(path, config, header);
   header.config = config;
 }
 
@@ -143,7 +155,7 @@ void readSafetensorsModel(const Path& folder, ModelHeader& header) {
   }
   types.tell(header);
   const model::ModelConfig config = model::readConfig(folder);
-  header.weights = model::weightAmounts(config, *model::openWeights(folder, config));
+  readWeights(folder, config, header);
   header.config = config;
 }
 
@@ -173,6 +185,7 @@ std::string stampOf(const Path& path) {
 ModelHeader readModelHeader(const std::filesystem::path& path) {
   ModelHeader header;
   try {
+    checkpoint::Checkpoint(path).require();
     readTemplate(path, header);
     if (const std::optional<Path> gguf = checkpoint::Checkpoint(path).gguf())
       readGgufModel(*gguf, header);

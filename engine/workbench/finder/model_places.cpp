@@ -73,7 +73,16 @@ class Lister {
  public:
   explicit Lister(const std::stop_token& stop) : m_stop(stop) {}
 
-  std::vector<ModelPlace> take() { return std::move(m_places); }
+  std::vector<ModelPlace> take() {
+    if (m_leftOut) {
+      m_places.push_back({m_leftOut->keeper,
+                          m_leftOut->name + " and perhaps more",
+                          {},
+                          "the list ends after " + std::to_string(kMostListedModels) +
+                              " models; any other opens by its path"});
+    }
+    return std::move(m_places);
+  }
 
   void listRecent(const std::vector<Path>& paths) {
     for (const Path& path : paths) {
@@ -136,11 +145,15 @@ class Lister {
   }
 
  private:
-  bool isFull() const { return m_places.size() >= kMostListedModels || m_stop.stop_requested(); }
+  bool isFull() const { return m_leftOut.has_value() || m_stop.stop_requested(); }
 
   void add(ModelPlace place) {
-    if (isFull()) return;
+    if (m_stop.stop_requested() || m_leftOut) return;
     if (!place.path.empty() && !m_known.insert(trueNameOf(place.path)).second) return;
+    if (m_places.size() == kMostListedModels) {
+      m_leftOut = std::move(place);
+      return;
+    }
     m_places.push_back(std::move(place));
   }
 
@@ -264,8 +277,9 @@ class Lister {
 
   std::stop_token m_stop;
   std::vector<ModelPlace> m_places;
-  std::set<Path> m_known;    ///< true names of what is listed
-  std::set<Path> m_visited;  ///< true names of folders
+  std::optional<ModelPlace> m_leftOut;  ///< the first that finds no place
+  std::set<Path> m_known;               ///< true names of what is listed
+  std::set<Path> m_visited;             ///< true names of folders
 };
 
 struct KeeperNames {

@@ -28,9 +28,9 @@ struct ModelPlace {
 
 /// What stands in the folders: by keeper in the order of ModelKeeper, then by name, recent ones as they are
 /// given. A model that is reached in several ways is listed once, where it comes first. What cannot be read
-/// is left out: broken links, folders without permission, files of other kinds. No more than
-/// kMostListedModels, and of a folder no more than kMostFolderEntries entries are looked at; links that lead
-/// round in circles end. Never throws for what it finds.
+/// is left out: broken links, folders without permission, files of other kinds. Links that lead round in
+/// circles end. After kMostListedModels a last entry without a path says that there are more; of a folder no
+/// more than kMostFolderEntries entries are looked at. Never throws for what it finds.
 std::vector<ModelPlace> modelPlaces(const ModelFolders& folders, const std::stop_token& stop = {});
 
 inline constexpr std::size_t kMostListedModels = 1000;

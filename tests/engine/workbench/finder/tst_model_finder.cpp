@@ -11,6 +11,7 @@
 
 #include <filesystem>
 #include <fstream>
+#include <iterator>
 #include <map>
 #include <string>
 
@@ -25,12 +26,13 @@ const std::string kCommit = "0123456789abcdef0123456789abcdef01234567";
 
 void write(const Path& path, const std::string& text) {
   std::filesystem::create_directories(path.parent_path());
+  std::filesystem::remove(path);
   std::ofstream(path, std::ios::binary) << text;
 }
 
-/// A llama of one layer. `parts`: what the header says of parts; 0: nothing.
+/// A llama of one layer. `parts`: what the header says of parts; 0: nothing. `extra`: one more tensor.
 std::string tinyGguf(const std::string& family = "llama", std::uint32_t parts = 0, std::uint32_t part = 0,
-                     const std::string& pretokenizer = "gpt-2") {
+                     const std::string& pretokenizer = "gpt-2", const std::string& extra = {}) {
   GgufWriter file;
   file.text("general.architecture", family);
   const auto number = [&](const std::string& key, std::uint32_t value) {
@@ -65,6 +67,7 @@ std::string tinyGguf(const std::string& family = "llama", std::uint32_t parts = 
     tensor("blk.0.ffn_down.weight", 24, 16);
     return file.bytes();
   }
+  if (!extra.empty()) tensor(extra, 16);
   tensor("token_embd.weight", 16, 256);
   tensor("output_norm.weight", 16);
   tensor("blk.0.attn_norm.weight", 16);
@@ -243,6 +246,51 @@ class TestModelFinder : public QObject {
     write(m_root / "llama/org_model_tiny.gguf", tinyGguf() + std::string(32, '\0'));
     finder.find(folders, &small, &device);
     QCOMPARE(finder.headersRead(), read + 1);
+  }
+
+  /// What stands in the place of a model is named as what it is.
+  void problemsNameTheirCause() {
+    const std::string pointer =
+        "version https://git-lfs.github.com/spec/v1\noid sha256:" + std::string(64, 'a') + "\nsize 272147\n";
+    write(m_root / "empty.gguf", "");
+    write(m_root / "pointer.gguf", pointer);
+    const auto copy = [this](const char* name) {
+      const Path folder = m_root / name;
+      std::filesystem::copy(bundledModelDirectory(), folder);
+      return folder;
+    };
+    write(copy("weights") / "model.safetensors", pointer);
+    write(copy("vocabulary") / "tokenizer.model", pointer);
+    const Path mlx = copy("mlx");
+    std::ifstream file(mlx / "config.json");
+    std::string config((std::istreambuf_iterator<char>(file)), {});
+    file.close();
+    write(mlx / "config.json", config.insert(config.find('{') + 1, R"("quantization": {"bits": 4},)"));
+    write(m_root / "extra.gguf", tinyGguf("llama", 0, 0, "gpt-2", "blk.0.vision.weight"));
+
+    const auto problemOf = [this](const char* name) { return readModelHeader(m_root / name).problem; };
+    const auto tells = [&](const char* name, const char* cause) {
+      const std::string problem = problemOf(name);
+      QVERIFY2(problem.find(cause) != std::string::npos, problem.c_str());
+    };
+    tells("empty.gguf", "an empty file");
+    for (const char* name : {"pointer.gguf", "weights", "vocabulary"}) tells(name, "Git LFS");
+    tells("mlx", "MLX");
+    tells("extra.gguf", "blk.0.vision.weight");
+  }
+
+  void aLongListSaysThatItEnds() {
+    for (std::size_t i = 0; i < kMostListedModels; ++i)
+      write(m_root / "llama" / (std::to_string(i) + ".gguf"), "");
+    ModelFolders folders;
+    folders.llamaCpp.push_back(m_root / "llama");
+    std::vector<ModelPlace> places = modelPlaces(folders);
+    QCOMPARE(places.size(), kMostListedModels);
+    for (const ModelPlace& place : places) QVERIFY(!place.path.empty());
+    write(m_root / "llama" / "one more.gguf", "");
+    places = modelPlaces(folders);
+    QCOMPARE(places.size(), kMostListedModels + 1);
+    QVERIFY(places.back().path.empty() && !places.back().problem.empty());
   }
 
   /// Whatever lies in somebody's folders, the rest of the list stands.
