@@ -15,12 +15,23 @@ namespace {
 using trace::LookupOutcome;
 using trace::MissReason;
 
+/// Whether the content begins with these tokens.
+bool beginsWith(const ContentTrie& trie, NodeId node, std::span<const TokenId> tokens) {
+  const std::span<const TokenId> own = trie.tokens(node);
+  return own.size() >= tokens.size() && std::equal(tokens.begin(), tokens.end(), own.begin());
+}
+
 /// Makes one plan. It looks segments up in order, block by block. After the first block that is not found as
 /// a whole, nothing more is found of its segment.
 class Planner {
  public:
-  Planner(CacheState& state, const RequestSpec& request, bool usesTiers)
-      : m_state(state), m_request(request), m_tiers(usesTiers ? state.tiers.get() : nullptr) {}
+  /// `needed`: contents that are shared with requests that are to run together with this one. Those of this
+  /// request are added.
+  Planner(CacheState& state, const RequestSpec& request, bool usesTiers, std::unordered_set<NodeId>& needed)
+      : m_state(state),
+        m_request(request),
+        m_tiers(usesTiers ? state.tiers.get() : nullptr),
+        m_needed(needed) {}
 
   AdmissionPlan plan() {
     m_plan.segments.resize(m_request.segments.size());
@@ -31,13 +42,9 @@ class Planner {
     const std::int64_t length = static_cast<std::int64_t>(m_request.segments.back().tokens.size());
     m_plan.growthBlocks =
         blocksFor(length + m_request.lookahead, blockSize()) - blocksFor(length, blockSize());
-    m_plan.smallestNeed =
-        m_plan.growthBlocks + m_privateBlocks + static_cast<std::int64_t>(m_distinctNodes.size());
+    m_plan.smallestNeed = m_plan.growthBlocks + m_ownBlocks;
     return std::move(m_plan);
   }
-
-  /// The contents of the planned request that other requests could share, as if the pool were empty.
-  const std::unordered_set<NodeId>& distinctNodes() const { return m_distinctNodes; }
 
  private:
   /// A block that this request is going to compute, and that equal content later in the request shares.
@@ -122,7 +129,7 @@ class Planner {
       block.facts.base = spec.base;
       if (spec.isPrivate) {
         tellPrivate(spec, index, block.facts);
-        ++m_privateBlocks;
+        ++m_ownBlocks;
       } else if (m_state.config.enabled) {
         place.node = planned.nodes[index].id();
         place.parent = index == 0 ? planned.root.id() : planned.nodes[index - 1].id();
@@ -135,7 +142,7 @@ class Planner {
         }
       } else {
         block.facts.reason = MissReason::CacheOff;
-        ++m_privateBlocks;
+        ++m_ownBlocks;
       }
       if (block.source == PlannedBlock::Source::New || block.source == PlannedBlock::Source::Tier)
         allocate(place, block);
@@ -157,20 +164,43 @@ class Planner {
       facts.outcome = LookupOutcome::Partial;
   }
 
-  /// In an empty pool, equal contents of the request share a block; every other content has its own.
+  /// In an empty pool, equal contents share a block, and so does a tail with an earlier content of the
+  /// request that begins with it. Every other content has its own block.
   void countNeed(const Place& place) {
     if (!place.isKeepable() || !canBeKeyed(place)) {
-      ++m_privateBlocks;
-    } else {
-      m_distinctNodes.insert(place.node);
+      ++m_ownBlocks;
+      return;
     }
+    std::vector<NodeId>& siblings = m_neededOf[place.parent];
+    if (isTail(place) && longerOf(siblings, place) != kNoNode) return;
+    siblings.push_back(place.node);
+    if (m_needed.insert(place.node).second) ++m_ownBlocks;
+  }
+
+  /// The first of the contents that begins with the block; none: kNoNode.
+  NodeId longerOf(const std::vector<NodeId>& nodes, const Place& place) const {
+    const auto found = std::find_if(nodes.begin(), nodes.end(), [&](NodeId node) {
+      return beginsWith(m_state.trie, node, place.tokens);
+    });
+    return found == nodes.end() ? kNoNode : *found;
   }
 
   void allocate(const Place& place, PlannedBlock& block) {
     block.allocation = m_plan.allocations++;
     if (place.node != kNoNode && canBeKeyed(place)) {
       m_siblings.emplace(place.node, Sibling{block.allocation, place.segment});
+      if (m_state.config.cacheTails) m_siblingsOf[place.parent].push_back(place.node);
     }
+  }
+
+  /// Equal content of this request, or content that goes on where a tail ends.
+  const Sibling* siblingOf(const Place& place) const {
+    const auto equal = m_siblings.find(place.node);
+    if (equal != m_siblings.end()) return &equal->second;
+    const auto others = m_siblingsOf.find(place.parent);
+    if (!isTail(place) || others == m_siblingsOf.end()) return nullptr;
+    const NodeId longer = longerOf(others->second, place);
+    return longer == kNoNode ? nullptr : &m_siblings.at(longer);
   }
 
   /// A block with this content. A block that is in use is preferred, because it costs no free block.
@@ -203,14 +233,14 @@ class Planner {
       block.found = found;
       tellStored(found, block.facts);
     } else {
-      const auto sibling = m_siblings.find(place.node);
-      if (sibling == m_siblings.end()) return findWholeInTier(place, block);
+      const Sibling* sibling = siblingOf(place);
+      if (sibling == nullptr) return findWholeInTier(place, block);
       block.source = PlannedBlock::Source::Sibling;
-      block.allocation = sibling->second.allocation;
-      block.facts.storedBase = m_request.segments[sibling->second.segment].base;
+      block.allocation = sibling->allocation;
+      block.facts.storedBase = m_request.segments[sibling->segment].base;
       block.facts.storedByRun = m_request.run;
       block.facts.storedByRequest = m_request.id;
-      block.facts.storedByNode = m_request.segments[sibling->second.segment].node;
+      block.facts.storedByNode = m_request.segments[sibling->segment].node;
     }
     block.facts.tokens = block.facts.wanted;
     block.facts.outcome =
@@ -360,8 +390,11 @@ class Planner {
   BlockTiers* m_tiers;
   AdmissionPlan m_plan;
   std::unordered_map<NodeId, Sibling> m_siblings;
-  std::unordered_set<NodeId> m_distinctNodes;
-  std::int64_t m_privateBlocks = 0;
+  std::unordered_map<NodeId, std::vector<NodeId>> m_siblingsOf;  ///< by parent
+  std::unordered_set<NodeId>& m_needed;
+  std::unordered_map<NodeId, std::vector<NodeId>> m_neededOf;  ///< of this request, by parent
+  std::int64_t m_ownBlocks =
+      0;  ///< that the request needs in an empty pool, beside those of earlier requests
 };
 
 /// The pool blocks on which the plan takes references.
@@ -467,7 +500,8 @@ void checkRequest(const RequestSpec& request) {
 AdmissionPlan planAdmission(CacheState& state, const RequestSpec& request, std::int64_t spareBlocks,
                             bool usesTiers) {
   checkRequest(request);
-  AdmissionPlan plan = Planner(state, request, usesTiers).plan();
+  std::unordered_set<NodeId> needed;
+  AdmissionPlan plan = Planner(state, request, usesTiers, needed).plan();
   countBlocks(state, spareBlocks, plan);
   if (!plan.fits()) {
     AdmissionPlan without = withoutCopies(plan);
@@ -480,16 +514,14 @@ AdmissionPlan planAdmission(CacheState& state, const RequestSpec& request, std::
 
 std::int64_t smallestNeed(CacheState& state, std::span<const RequestSpec> requests) {
   std::vector<AdmissionPlan> plans;  // they keep the nodes
-  std::unordered_set<NodeId> shared;
+  std::unordered_set<NodeId> needed;
   std::int64_t blocks = 0;
   for (const RequestSpec& request : requests) {
     checkRequest(request);
-    Planner planner(state, request, false);
-    plans.push_back(planner.plan());
-    shared.insert(planner.distinctNodes().begin(), planner.distinctNodes().end());
-    blocks += plans.back().smallestNeed - static_cast<std::int64_t>(planner.distinctNodes().size());
+    plans.push_back(Planner(state, request, false, needed).plan());
+    blocks += plans.back().smallestNeed;
   }
-  return blocks + static_cast<std::int64_t>(shared.size());
+  return blocks;
 }
 
 }  // namespace spanscope::cache

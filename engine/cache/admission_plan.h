@@ -26,8 +26,8 @@ struct PlannedLoad {
 struct PlannedBlock {
   enum class Source {
     Pool,     ///< `found` is shared
-    Sibling,  ///< shares the block of an earlier, equal content of this request, which is computed for that
-              ///< one
+    Sibling,  ///< shares the block of an earlier content of this request, which is computed for that one and
+              ///< is equal, or begins with this tail
     Tier,     ///< a block is allocated and wholly loaded from a tier
     New       ///< a block is allocated
   };

@@ -595,7 +595,8 @@ std::variant<Admission, Refusal> KvCache::admit(const RequestSpec& request, std:
   refusal.neededBlocks = plan.neededBlocks;
   refusal.availableBlocks = plan.availableBlocks;
   const std::int64_t usable = std::int64_t{config().blockCount} - 1;
-  if (!plan.fits() && plan.smallestNeed > usable) {
+  // A request that fits only beside contents of others that it happens to find would fail later without them.
+  if (plan.smallestNeed > usable) {
     refusal.reason = Refusal::Reason::NeverFits;
     refusal.neededBlocks = plan.smallestNeed;
     refusal.availableBlocks = usable;

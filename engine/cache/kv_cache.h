@@ -171,11 +171,12 @@ class KvCache {
 
   /// Takes a reference on every block that is hit, and a new block for everything else; or refuses and
   /// changes nothing. Segments of the same request with equal content share blocks: the later segment is
-  /// wholly cached, in the blocks that are computed for the earlier one. The request does not compute what
-  /// other running requests are computing. It has to wait if one of them will store even one more of the
-  /// wanted tokens than is stored now. `spareBlocks`: number of free blocks that must be left over.
-  /// Throws Failure if bytes that were found in a tier were lost while they were loaded. The request then has
-  /// no blocks, and the lost bytes are not found later.
+  /// wholly cached, in the blocks that are computed for the earlier one. So does a tail with which an earlier
+  /// block begins. A request that an empty pool could not hold is refused, whatever it finds. The request
+  /// does not compute what other running requests are computing. It has to wait if one of them will store
+  /// even one more of the wanted tokens than is stored now. `spareBlocks`: number of free blocks that must be
+  /// left over. Throws Failure if bytes that were found in a tier were lost while they were loaded. The
+  /// request then has no blocks, and the lost bytes are not found later.
   std::variant<Admission, Refusal> admit(const RequestSpec& request, std::int64_t spareBlocks = 0);
 
   /// Evicts every content whose block nobody refers to, on behalf of a request. Use it for a request that was

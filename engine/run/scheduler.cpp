@@ -206,6 +206,11 @@ bool Scheduler::tryAdmit(Request& request) {
       return false;
   }
   const cache::RequestSpec spec = specOf(request);
+  // The cache knows only one member of a team.
+  if (request.options.team && exceedsPool(request)) {
+    fail(request, tooLarge(request));
+    return true;
+  }
   // A request that was preempted would be preempted again if it left the others no room to grow.
   std::int64_t spareBlocks = 0;
   if (!request.computedBefore.empty() && othersGoOn(request)) {
@@ -219,10 +224,6 @@ bool Scheduler::tryAdmit(Request& request) {
       return true;
     }
     const bool waitsInVain = !othersGoOn(request);
-    if (waitsInVain && needOf(request) > usableBlocks()) {
-      fail(request, tooLarge(request));
-      return true;
-    }
     if (waitsInVain && isNext(request)) {
       if (!makeWay(request, spec)) {
         fail(request, tooLarge(request));

@@ -120,6 +120,7 @@ class Scheduler {
   bool othersGoOn(const Request& request) const;
   std::vector<Request*> unitOf(Request& request) const;
   std::int64_t needOf(Request& request) const;
+  bool exceedsPool(Request& request) const;
   std::int64_t usableBlocks() const;
   bool isNext(const Request& request) const;
   bool makeWay(Request& request, const cache::RequestSpec& spec);

@@ -87,6 +87,14 @@ std::int64_t Scheduler::needOf(Request& request) const {
   return m_cache.blocksTogether(specs);
 }
 
+/// Whether even a pool that holds nothing else is too small for the request, or for its team together. What
+/// is in the pool does not matter, so the answer is the same after any other runs.
+bool Scheduler::exceedsPool(Request& request) const {
+  std::int64_t most = 0;
+  for (const Request* each : unitOf(request)) most += m_cache.blocksPerRequest(specOf(*each));
+  return most > usableBlocks() && needOf(request) > usableBlocks();
+}
+
 std::int64_t Scheduler::usableBlocks() const {
   return std::int64_t{m_cache.config().blockCount} - 1;
 }
@@ -175,12 +183,18 @@ Scheduler::Request* Scheduler::givesWayTo(Request& request) const {
 /// or a member of its team had to give way, or if the request failed because even the whole pool is too small
 /// for it.
 std::optional<cache::Slot> Scheduler::place(Request& request, TokenId token) {
+  const std::int32_t placed =
+      request.options.team ? request.placed : request.length(request.lastSegment()) - 1;
+  if (placed % m_cache.config().blockSize == 0 && exceedsPool(request)) {
+    fail(request, tooLarge(request));
+    return std::nullopt;
+  }
   while (true) {
     std::optional<cache::Slot> slot = m_cache.append(request.id, token);
     if (slot) return slot;
     Request* const other = givesWayTo(request);
     if (other == nullptr) {
-      if (needOf(request) > usableBlocks() || !restart(request)) fail(request, tooLarge(request));
+      if (!restart(request)) fail(request, tooLarge(request));
       return std::nullopt;
     }
     preempt(*other, request);

@@ -8,6 +8,7 @@
 
 #include <map>
 #include <optional>
+#include <set>
 #include <sstream>
 #include <tuple>
 
@@ -315,6 +316,7 @@ class CacheDriver {
   void checkLookups(const Live& entry, const std::vector<SegmentLookup>& lookups) const {
     const CacheConfig& config = cache.config();
     std::map<std::pair<Identity, std::int32_t>, std::size_t> computedBefore;
+    std::map<Identity, std::size_t> begunBefore;  // by the last token of what such a content begins with
     bool someCopied = false;
     bool someDropped = false;
     require(lookups.size() == entry.identities.size(), "a lookup for every segment");
@@ -339,7 +341,14 @@ class CacheDriver {
                     facts.wanted == wanted && facts.base == entry.spec.segments[segment].base,
                 "a lookup says what was looked for");
         found += facts.tokens;
-        const bool whole = !missed && keyed && !last && (best == wanted || computedBefore.contains(content));
+        std::optional<std::size_t> before;
+        if (const auto equal = computedBefore.find(content); equal != computedBefore.end()) {
+          before = equal->second;
+        } else if (const auto longer = begunBefore.find(content.first);
+                   wanted < config.blockSize && longer != begunBefore.end()) {
+          before = longer->second;
+        }
+        const bool whole = !missed && keyed && !last && (best == wanted || before);
         if (whole) {
           require(facts.tokens == wanted && facts.reason == trace::MissReason::None,
                   "what is there is found");
@@ -349,7 +358,7 @@ class CacheDriver {
           if (best == wanted) {
             checkStoredBy(facts);
           } else {
-            const SegmentSpec& sibling = entry.spec.segments[computedBefore.at(content)];
+            const SegmentSpec& sibling = entry.spec.segments[*before];
             require(facts.storedByRequest == entry.spec.id && facts.storedByRun == entry.spec.run &&
                         facts.storedByNode == sibling.node && facts.storedBase == sibling.base,
                     "what is going to be computed is said to be the request's own");
@@ -374,7 +383,10 @@ class CacheDriver {
         }
         checkEviction(facts);
         missed = true;
-        if (keyed && !last) computedBefore.try_emplace(content, segment);
+        if (!keyed || last) continue;
+        computedBefore.try_emplace(content, segment);
+        for (std::int32_t at = begin; config.cacheTails && at < begin + wanted; ++at)
+          begunBefore.try_emplace(chain[static_cast<std::size_t>(at)], segment);
       }
       require(found == lookups[segment].cachedTokens, "cached tokens are those of the blocks");
     }
@@ -499,6 +511,7 @@ class CacheDriver {
       return;
     }
     std::map<std::pair<Identity, std::int32_t>, bool> distinct;
+    std::set<Identity> begun;
     std::int64_t blocks = 0;
     for (std::size_t segment = 0; segment < entry.identities.size(); ++segment) {
       const Identities& chain = entry.identities[segment];
@@ -508,7 +521,12 @@ class CacheDriver {
         const bool last = segment + 1 == entry.identities.size() && begin + fill == length;
         const bool keyed = config.enabled && (fill == config.blockSize || config.cacheTails);
         if (last || !keyed) ++blocks;
-        if (!last && keyed) distinct[{chain[static_cast<std::size_t>(begin + fill - 1)], fill}] = true;
+        if (last || !keyed) continue;
+        const Identity end = chain[static_cast<std::size_t>(begin + fill - 1)];
+        // A tail shares the block of an earlier content that begins with it.
+        if (fill < config.blockSize && begun.contains(end)) continue;
+        distinct[{end, fill}] = true;
+        begun.insert(chain.begin() + begin, chain.begin() + begin + fill);
       }
     }
     const auto length = static_cast<std::int64_t>(entry.identities.back().size());

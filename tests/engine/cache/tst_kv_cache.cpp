@@ -223,6 +223,27 @@ class TestKvCache : public QObject {
     PLAY(driver, {computeAll(1), finish(1), freeCount(19)});
   }
 
+  void tailsShareEarlierBlocksNotYetComputed() {
+    CacheDriver driver(pool(20));
+    const RequestSpec request = spans(1, {range(1, 7), range(1, 6), range(1, 2)}, {50});
+    QCOMPARE(driver.cache.blocksTogether({&request, 1}), std::int64_t{3});
+    PLAY(driver, {admit(request, "-n -a | R R | R | -n", {1, 2, 1, 2, 1, 3}), references({3, 2, 1}),
+                  computeAll(1), finish(1), freeCount(19)});
+    // A later content that goes on has a block of its own.
+    const RequestSpec reversed = spans(2, {range(1, 2), range(1, 7)}, {50});
+    QCOMPARE(driver.cache.blocksTogether({&reversed, 1}), std::int64_t{4});
+  }
+
+  /// A request that fits only beside what earlier requests happened to leave is refused from the start.
+  void whetherARequestFitsDoesNotDependOnWhatIsFound() {
+    const RequestSpec request = spans(2, {range(1, 2), range(1, 7)}, {50});
+    CacheDriver empty(pool(4));
+    PLAY(empty, {refused(request, Refusal::Reason::NeverFits, 4, 3)});
+    CacheDriver driver(pool(4));
+    PLAY(driver, {run(spans(1, {range(1, 7)}, {50}), "-n -a | -n", {1, 2, 3}),
+                  refused(request, Refusal::Reason::NeverFits, 4, 3)});
+  }
+
   void copiesAreLeftOutWhereTheyWouldNotFit() {
     CacheDriver driver(pool(4));
     PLAY(driver, {run(prompt(1, range(1, 12)), "-n -a -a", {1, 2, 3}),

@@ -20,6 +20,8 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <fstream>
+#include <iterator>
 #include <map>
 #include <random>
 #include <set>
@@ -165,6 +167,7 @@ class TestPrediction : public QObject {
   void aReplyInTheMiddleOfAPromptMayGoOnAsALaterPrompt();
   void changesNothing();
   void failuresAreForeseen();
+  void whetherARequestFitsDoesNotDependOnHistory();
   void whatNobodyForesawIsInTheForecast();
   void stops();
   void largerPoolsWouldDo();
@@ -429,6 +432,38 @@ void TestPrediction::failuresAreForeseen() {
   QCOMPARE(predicted.error->message(), result.error->message());
   const test::TinySession without(1, {});
   QVERIFY_EXCEPTION_THROWN(without.session->predictor(), Failure);
+}
+
+/// A request fits if it fits an empty pool, whatever ran before, and the forecast says the same.
+void TestPrediction::whetherARequestFitsDoesNotDependOnHistory() {
+  const std::filesystem::path folder = std::filesystem::path(SPANSCOPE_GOLDEN_DIR) / "../cases/models";
+  if (!std::filesystem::exists(folder)) QSKIP("the real inputs are not here");
+  const auto planIn = [&folder](const char* name) {
+    std::ifstream file(folder / name);
+    return planOf(std::string((std::istreambuf_iterator<char>(file)), std::istreambuf_iterator<char>()), 0);
+  };
+  const plan::Plan first = planIn("first.json");
+  const plan::Plan second = planIn("second.json");
+  int failed = 0;
+  int ended = 0;
+  for (std::int32_t blocks = 33; blocks <= 40; ++blocks) {
+    run::SessionConfig config = withBlocks(blocks);
+    config.blockSize = 7;
+    RandomSession alone(config, false);
+    RandomSession later(config, false);
+    QVERIFY(!later.session->run(first, {}).error);
+    const run::Prediction ofAlone = alone.session->predictor()->predict(second, {});
+    const run::Prediction ofLater = later.session->predictor()->predict(second, {});
+    const bool fails = alone.session->run(second, {}).error.has_value();
+    QCOMPARE(later.session->run(second, {}).error.has_value(), fails);
+    for (const run::Prediction& predicted : {ofAlone, ofLater}) {
+      if (fails) QVERIFY(predicted.error.has_value());
+      if (!fails) QVERIFY(!predicted.errorIsCertain);
+    }
+    QCOMPARE(ofAlone.error.has_value(), ofLater.error.has_value());
+    ++(fails ? failed : ended);
+  }
+  QVERIFY(failed > 0 && ended > 0);
 }
 
 /// A table that no cache takes is a failure of the run, in the forecast as in the run, with what is wrong.
