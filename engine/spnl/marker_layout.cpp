@@ -65,7 +65,9 @@ class MarkerWriter {
   }
 
   void writeGenerationPrompt() {
-    if (m_options->plus && m_options->cross && lastMarker() == m_options->plus) mark(m_options->plus);
+    // Where both are one token, that counts as a cross marker.
+    const bool endsWithPlus = lastMarker() == m_options->plus && m_options->plus != m_options->cross;
+    if (m_options->plus && m_options->cross && endsWithPlus) mark(m_options->plus);
     m_ids.insert(m_ids.end(), m_tokens->generationPrompt.begin(), m_tokens->generationPrompt.end());
   }
 

@@ -2,15 +2,43 @@
 #include "engine/text/expression_translation.h"
 
 #include "engine/base/utf8.h"
+#include "engine/text/unicode.h"
 
 #include <algorithm>
 #include <array>
 #include <cctype>
+#include <charconv>
+#include <cstdint>
 
 namespace spanscope::text {
 namespace {
 
-constexpr std::string_view kWordClass = "\\p{Alphabetic}\\p{M}\\p{Nd}\\p{Pc}";
+std::string escaped(char32_t c) {
+  std::array<char, 8> digits{};
+  const char* end =
+      std::to_chars(digits.data(), digits.data() + digits.size(), static_cast<std::uint32_t>(c), 16).ptr;
+  return "\\x{" + std::string(digits.data(), static_cast<std::size_t>(end - digits.data())) + "}";
+}
+
+/// Characters of a general category, "L" or "Lu", that PCRE2 does not know yet, as a part of a set.
+std::string newerOf(std::string_view category) {
+  std::string set;
+  const std::span<const NewerCharacters> rows = newerCharacters();
+  const auto isIn = [&](std::size_t row) {
+    return row < rows.size() && std::string_view(rows[row].category).starts_with(category);
+  };
+  for (std::size_t row = 0; row < rows.size(); ++row) {
+    if (!isIn(row)) continue;
+    set += escaped(rows[row].first) + "-";
+    while (isIn(row + 1) && rows[row + 1].first == rows[row].last + 1) ++row;
+    set += escaped(rows[row].last);
+  }
+  return set;
+}
+
+std::string wordClass() {
+  return "\\p{Alphabetic}\\p{M}\\p{Nd}\\p{Pc}" + newerOf("L") + newerOf("M") + newerOf("Nd");
+}
 
 bool isHexDigit(char c) {
   return std::isxdigit(static_cast<unsigned char>(c)) != 0;
@@ -117,14 +145,14 @@ class Translator {
       case 'S':
         return replace(2, "\\P{White_Space}");
       case 'd':
-        return replace(2, "\\p{Nd}");
+        return replace(2, categorySet("Nd", false, inSet));
       case 'D':
-        return replace(2, "\\P{Nd}");
+        return replace(2, categorySet("Nd", true, inSet));
       case 'w':
-        return replace(2, inSet ? std::string(kWordClass) : "[" + std::string(kWordClass) + "]");
+        return replace(2, inSet ? wordClass() : "[" + wordClass() + "]");
       case 'W':
         if (inSet) return refuse(2);
-        return replace(2, "[^" + std::string(kWordClass) + "]");
+        return replace(2, "[^" + wordClass() + "]");
       case 'v':
         return replace(2, "\\x0B");
       case 'n':
@@ -138,7 +166,7 @@ class Translator {
         return copy(2);
       case 'p':
       case 'P':
-        return property();
+        return property(inSet);
       case 'x':
         return hexadecimal();
       case 'u':
@@ -155,7 +183,7 @@ class Translator {
   }
 
   /// "\p{Lu}" is a general category in both; a longer name is a script, which PCRE2 by itself would extend.
-  void property() {
+  void property(bool inSet) {
     if (peek(2) != '{') return refuse(2);
     const std::size_t close = rest().find('}');
     if (close == std::string_view::npos) return refuse(3);
@@ -164,8 +192,18 @@ class Translator {
     if (negated) name.remove_prefix(1);
     if (name.empty() || !std::all_of(name.begin(), name.end(), isLetterOrDigit)) return refuse(close + 1);
     const bool outside = (peek(1) == 'P') != negated;
-    const std::string spelled = name.size() <= 2 ? std::string(name) : "sc:" + std::string(name);
-    replace(close + 1, std::string(outside ? "\\P{" : "\\p{") + spelled + "}");
+    if (name.size() <= 2) return replace(close + 1, categorySet(name, outside, inSet));
+    replace(close + 1, std::string(outside ? "\\P{" : "\\p{") + "sc:" + std::string(name) + "}");
+  }
+
+  /// A general category with the characters that PCRE2 does not know yet. What is outside of one has no such
+  /// form within a set; there those characters count as PCRE2 has them.
+  static std::string categorySet(std::string_view name, bool outside, bool inSet) {
+    const std::string newer = newerOf(name);
+    if (newer.empty() || (outside && inSet))
+      return std::string(outside ? "\\P{" : "\\p{") + std::string(name) + "}";
+    const std::string set = "\\p{" + std::string(name) + "}" + newer;
+    return inSet ? set : (outside ? "[^" : "[") + set + "]";
   }
 
   void hexadecimal() {

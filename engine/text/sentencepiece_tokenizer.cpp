@@ -48,8 +48,6 @@ class SentencePieceTokenizer final : public PieceTable {
       } else if (piece.type == SentencePiece::Type::Byte) {
         const int byte = byteOfPiece(piece.spelling);
         known.bytes = std::string(1, static_cast<char>(static_cast<unsigned char>(byte)));
-        m_byteIds.resize(256, -1);
-        m_byteIds[static_cast<std::size_t>(byte)] = id;
       } else if (piece.type == SentencePiece::Type::Unknown) {
         known.bytes = std::string(kReplacementCharacter);
       } else {
@@ -84,25 +82,15 @@ class SentencePieceTokenizer final : public PieceTable {
   void encodeText(std::string_view text, const std::stop_token& stop, IdOutput& ids) const override {
     if (text.empty()) return;
     std::string valid = (m_dummyPrefix ? " " : "") + toValidUtf8(text);
-    const bool spellsMarks = !m_byteIds.empty();
-    if (!spellsMarks && valid.find(kSpaceMark) != std::string::npos) valid = withoutSpaceMarks(valid);
-    std::optional<BpeEncoder> pairs;
-    if (m_pairs) pairs.emplace(*m_pairs, valid.size(), stop, ids);
-    // A space mark in the text itself would come back as a space, so it is spelled in bytes.
-    std::string_view rest = valid;
-    while (!rest.empty()) {
-      const std::size_t mark = rest.find(kSpaceMark);
-      const std::string_view plain = rest.substr(0, mark);
-      if (pairs) {
-        encodeByPairs(plain, stop, *pairs, ids);
-      } else if (m_unigram) {
-        m_unigram->encode(plain, stop, ids);
-      } else {
-        encodeByMerges(plain, stop, ids);
-      }
-      if (mark == std::string_view::npos) break;
-      for (const char c : kSpaceMark) ids.ids().push_back(m_byteIds[static_cast<unsigned char>(c)]);
-      rest.remove_prefix(mark + kSpaceMark.size());
+    // A space mark in the text itself is a space, as for sentencepiece.
+    if (valid.find(kSpaceMark) != std::string::npos) valid = withoutSpaceMarks(valid);
+    if (m_pairs) {
+      BpeEncoder pairs(*m_pairs, valid.size(), stop, ids);
+      encodeByPairs(valid, stop, pairs, ids);
+    } else if (m_unigram) {
+      m_unigram->encode(valid, stop, ids);
+    } else {
+      encodeByMerges(valid, stop, ids);
     }
   }
 
@@ -128,7 +116,6 @@ class SentencePieceTokenizer final : public PieceTable {
   }
 
   bool m_dummyPrefix;
-  std::vector<TokenId> m_byteIds;  ///< by byte; empty without byte fallback
   // One of the three is there, as the model is.
   std::optional<BpeModel> m_pairs;
   std::optional<SentencePieceMerges> m_merges;

@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <span>
 #include <stop_token>
 #include <string>
 #include <string_view>
@@ -18,6 +19,17 @@ enum class CharacterClass : std::uint8_t {
 };
 
 CharacterClass characterClass(char32_t character);
+
+/// Characters of one general category that are newer than Unicode 14, up to Unicode 16.
+struct NewerCharacters {
+  char32_t first = 0;
+  char32_t last = 0;
+  char category[3] = "";  ///< "Lu", "Nd" …
+};
+
+/// All letters, marks, numbers and connectors that are newer than the tables of PCRE2, in order. The
+/// tokenizers of Hugging Face know them.
+std::span<const NewerCharacters> newerCharacters();
 
 /// Whether regular expressions count the character as part of a word: letters, marks, decimal digits,
 /// connectors.

@@ -109,6 +109,8 @@ void TestMarkerLayout::rules_data() {
       << R"({"seq":[{"user":"ab"},{"assistant":"c!"},{"user":"q"}]})" << true << true << "abq>";
   QTest::newRow("but not its marker")
       << R"({"plus":[{"assistant":"c!"},{"user":"q"}]})" << true << false << "+...+q>";
+  // One token for both counts as a cross marker, so the generation prompt gets none of its own.
+  QTest::newRow("one token for both") << R"({"plus":[{"user":"ab"}]})" << true << true << "*ab>";
   QTest::newRow("nothing but the closing token") << R"({"assistant":"!"})" << true << false << ">";
 }
 
@@ -126,6 +128,7 @@ void TestMarkerLayout::rules() {
   MarkerOptions options{4, '.', {}, {}, 1};
   if (plus) options.plus = '+';
   if (cross) options.cross = 'x';
+  if (expected.startsWith('*')) options.plus = options.cross = '*';
   const std::vector<std::vector<TokenId>> prompts = layoutWithMarkers(body, tokens, options);
   QCOMPARE(prompts.size(), std::size_t{1});
   std::string text;

@@ -104,9 +104,9 @@ void TestTextPattern::writtenByHandAsByTheLibrary() {
     pairs.push_back({compile(expression), compile("(?:" + expression + ")")});
   }
   std::mt19937_64 random(testSeed());
-  static const std::array<std::string, 12> kMore = {
-      "'S",           "'ll",  "'\xC5\xBF",    "\xC2\xA0", "\xC2\x85", "\xE2\x80\xA8",
-      "\xE1\xA0\x8E", "1234", "\xE2\x85\xA7", "\xC2\xBD", "\v",       "  "};
+  static const std::array<std::string, 14> kMore = {
+      "'S",   "'ll",          "'\xC5\xBF", "\xC2\xA0", "\xC2\x85", "\xE2\x80\xA8", "\xE1\xA0\x8E",
+      "1234", "\xE2\x85\xA7", "\xC2\xBD",  "\v",       "  ",       "\U0002EBF0",   "\U00010D40"};
   for (int round = 0; round < 1500; ++round) {
     std::string text = randomText(random, random() % 6);
     for (std::size_t i = random() % 5; i > 0; --i) text += kMore[random() % kMore.size()];
@@ -138,6 +138,13 @@ void TestTextPattern::expressions_data() {
   row("(?<=a)b|c(?!d)", "ab b cd c", "b|c");
   row("\\u0061+", "aab", "aa");
   row("\\x{1F600}", "\xF0\x9F\x98\x80", "\xF0\x9F\x98\x80");
+  // Letters, digits and marks of Unicode 15.1 and 16.
+  row("\\p{L}+", "a\u1C89\U0002EBF0\U00010D50!", "a\u1C89\U0002EBF0\U00010D50");
+  row("[^\\s\\p{L}\\p{N}]+", "\U0002EBF0!\U00010D40", "!");
+  row("\\P{L}+", "\u1C89!\U000105C0", "!");
+  row("\\p{Lu}+", "\u1C89\u1C8A", "\u1C89");
+  row("\\d+", "1\U00010D41!", "1\U00010D41");
+  row("\\w+", "\U00016D43\U00011F36!", "\U00016D43\U00011F36");
   row(".+", "a\r\nb", "a\r|b");
   row("(?i)ab", "AB aB", "AB|aB");
 }

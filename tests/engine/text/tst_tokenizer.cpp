@@ -197,7 +197,8 @@ void TestTokenizer::textNeverYieldsMarkers() {
   const auto tokenizer = loadTokenizer(bundledModel());
   const std::vector<TokenId> ids = tokenizer->encode(text.toStdString());
   for (const TokenId id : ids) QVERIFY2(!tokenizer->isControl(id), tokenizer->display(id).c_str());
-  QCOMPARE(tokenizer->decode(ids), text.toStdString());
+  // A space mark is a space to sentencepiece.
+  QCOMPARE(tokenizer->decode(ids), withoutSpaceMarks(text.toStdString()));
 }
 
 void TestTokenizer::randomTextComesBack() {
@@ -207,7 +208,7 @@ void TestTokenizer::randomTextComesBack() {
     const std::string text = randomText(random, random() % 12);
     const std::vector<TokenId> ids = tokenizer->encode(text);
     QVERIFY(std::none_of(ids.begin(), ids.end(), [&](TokenId id) { return tokenizer->isControl(id); }));
-    QCOMPARE(tokenizer->decode(ids), text);
+    QCOMPARE(tokenizer->decode(ids), withoutSpaceMarks(text));
   }
 }
 
@@ -228,7 +229,7 @@ void TestTokenizer::plainTextAsTheLibraryEncodesIt() {
   QVERIFY(library.Load((bundledModel() / "tokenizer.model").string()).ok());
   for (const char* text :
        {"Mira lives in Lisbon.", " Where does Mira live?", "[\"Tom\", \"Shadow\"]", "a\n\nb  c", "日本 😀",
-        "You are a helpful assistant. Answer from the documents.", "< | user | >"}) {
+        "You are a helpful assistant. Answer from the documents.", "< | user | >", "a \u2581b\u2581"}) {
     QCOMPARE(tokenizer->encode(text), library.EncodeAsIds(text));
   }
 }
@@ -303,9 +304,8 @@ void TestTokenizer::manyTextsAsTheLibraryEncodesThem() {
       for (std::size_t i = random() % 30; i > 0; --i) {
         const std::size_t range = random() % 4 == 0 ? 0x11000 : 0x3100;
         const auto c = static_cast<char32_t>(random() % range);
-        // The mark of a space is spelled in bytes, which the library does not do; markers have no such
-        // letters.
-        appendUtf8(text, (c >= 0xD800 && c < 0xE000) || c == 0x2581 || c == '<' ? U'x' : c);
+        // Markers have no such letters.
+        appendUtf8(text, (c >= 0xD800 && c < 0xE000) || c == '<' ? U'x' : random() % 20 == 0 ? U'\u2581' : c);
       }
     } else {
       text = toValidUtf8(std::string_view(prose).substr(random() % prose.size(), random() % 200));
