@@ -19,30 +19,47 @@
 namespace spanscope::text {
 namespace {
 
-/// What Python's str.strip removes, which the templates' trim is.
-bool isSpace(char32_t c) {
-  return characterClass(c) == CharacterClass::WhiteSpace || (c >= 0x1C && c <= 0x1F);
+bool isUnicodeSpace(char32_t c) {
+  return characterClass(c) == CharacterClass::WhiteSpace;
 }
 
-std::string_view withoutLeadingSpace(std::string_view text) {
-  while (!text.empty() && isSpace(firstCharacter(text))) text.remove_prefix(nextUtf8(text).length);
+/// What Python's str.strip removes, which the templates' trim is.
+bool isSpace(char32_t c) {
+  return isUnicodeSpace(c) || (c >= 0x1C && c <= 0x1F);
+}
+
+using IsSpace = bool (*)(char32_t);
+
+std::string_view withoutLeadingSpace(std::string_view text, IsSpace isRemoved = &isSpace) {
+  while (!text.empty() && isRemoved(firstCharacter(text))) text.remove_prefix(nextUtf8(text).length);
   return text;
 }
 
-std::string_view withoutFinalSpace(std::string_view text) {
+std::string_view withoutFinalSpace(std::string_view text, IsSpace isRemoved = &isSpace) {
   while (!text.empty()) {
     std::size_t last = text.size() - 1;
     while (last > 0 && isUtf8Continuation(text[last])) --last;
-    if (!isSpace(firstCharacter(text.substr(last)))) break;
+    if (!isRemoved(firstCharacter(text.substr(last)))) break;
     text.remove_suffix(text.size() - last);
   }
   return text;
 }
 
 std::string_view trimmed(std::string_view text, Trim trim) {
-  if (trim == Trim::LinesBefore) text.remove_prefix(std::min(text.find_first_not_of('\n'), text.size()));
-  if (trim == Trim::Both) text = withoutLeadingSpace(text);
-  return trim == Trim::End || trim == Trim::Both ? withoutFinalSpace(text) : text;
+  switch (trim) {
+    case Trim::Nothing:
+      return text;
+    case Trim::End:
+      return withoutFinalSpace(text);
+    case Trim::Both:
+      return withoutFinalSpace(withoutLeadingSpace(text));
+    case Trim::UnicodeBoth:
+      return withoutFinalSpace(withoutLeadingSpace(text, &isUnicodeSpace), &isUnicodeSpace);
+    case Trim::LinesBefore:
+      break;
+  }
+  text.remove_prefix(std::min(text.find_first_not_of('\n'), text.size()));
+  return text;
 }
 
 TokenId requireControl(const Tokenizer& tokenizer, const std::string& piece) {
@@ -228,9 +245,17 @@ const TurnForm& formOf(const ChatTemplate& chat, query::Role role, Place place) 
 TurnForm formOf(const ChatTemplate& chat, query::Role role, Place place, std::string_view text) {
   TurnForm form = formOf(chat, role, place);
   const bool isFirstSystem = role == query::Role::System && place == Place::First;
-  if (isFirstSystem && chat.defaultForEmpty && chat.defaultSystem && trimmed(text, form.trim).empty())
+  const bool hasDefault = chat.emptySystem == EmptySystem::Default && chat.defaultSystem;
+  if (isFirstSystem && hasDefault && trimmed(text, form.trim).empty())
     form.prefix.push_back({.text = *chat.defaultSystem});
   return form;
+}
+
+/// Whether the template writes nothing at all for the message.
+bool isOmitted(const ChatTemplate& chat, query::Role role, Place place, std::string_view text) {
+  if (role != query::Role::System || !text.empty()) return false;
+  return chat.emptySystem == EmptySystem::OmittedAnywhere ||
+         (chat.emptySystem == EmptySystem::Omitted && place == Place::First);
 }
 
 RenderedMessage renderTurn(const TurnForm& form, const Tokenizer& tokenizer, std::string_view text,
@@ -249,8 +274,11 @@ std::string spellTurn(const TurnForm& form, std::string_view text) {
   return spell(form.prefix) + std::string(trimmed(valid, form.trim)) + spell(form.suffix);
 }
 
-bool hasMarkers(const KnownChatTemplate& known, const std::string& source) {
-  const auto stands = [&](const std::string& marker) { return source.find(marker) != std::string::npos; };
+/// Whether the family's markers are in the code of a template, and nothing that is foreign to it.
+bool hasMarkers(const KnownChatTemplate& known, const std::string& code) {
+  const auto stands = [&](const std::string& marker) {
+    return code.find(markerCode(marker)) != std::string::npos;
+  };
   return !known.markers.empty() && std::all_of(known.markers.begin(), known.markers.end(), stands) &&
          std::none_of(known.foreign.begin(), known.foreign.end(), stands);
 }
@@ -259,6 +287,7 @@ bool hasMarkers(const KnownChatTemplate& known, const std::string& source) {
 
 RenderedMessage render(const ChatTemplate& chat, const Tokenizer& tokenizer, query::Role role,
                        std::string_view text, Place place, const EncodeLimits& limits) {
+  if (isOmitted(chat, role, place, text)) return {};
   return renderTurn(formOf(chat, role, place, text), tokenizer, text, limits);
 }
 
@@ -285,6 +314,7 @@ std::string spell(const std::vector<TemplatePiece>& pieces) {
 }
 
 std::string spellMessage(const ChatTemplate& chat, query::Role role, std::string_view text, Place place) {
+  if (isOmitted(chat, role, place, text)) return {};
   return spellTurn(formOf(chat, role, place, text), text);
 }
 
@@ -304,9 +334,11 @@ std::optional<FoundChatTemplate> matchChatTemplate(std::string_view source) {
       return FoundChatTemplate{&known.chat, TemplateMatch::Fingerprint};
     }
   }
-  const std::string canonical = canonicalTemplate(source);
+  // White space between tags would be written with every message, which no entry of the table does.
+  if (writesSpaceBetweenTags(source)) return std::nullopt;
+  const std::string code = templateCode(source);
   for (const KnownChatTemplate& known : knownChatTemplates()) {
-    if (hasMarkers(known, canonical)) return FoundChatTemplate{&known.chat, TemplateMatch::Markers};
+    if (hasMarkers(known, code)) return FoundChatTemplate{&known.chat, TemplateMatch::Markers};
   }
   return std::nullopt;
 }

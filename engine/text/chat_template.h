@@ -26,8 +26,22 @@ struct TemplatePiece {
   bool dropsSpaceAfter = false;
 };
 
-/// What is removed from the ends of a message: white space, or only the line ends before its first line.
-enum class Trim { Nothing, End, Both, LinesBefore };
+/// What is removed from the ends of a message.
+enum class Trim {
+  Nothing,
+  End,          ///< white space at the end, as Python has it: with U+001C to U+001F
+  Both,         ///< the same at both ends
+  UnicodeBoth,  ///< white space at both ends, as Unicode and SPNL have it
+  LinesBefore   ///< line ends before the first line
+};
+
+/// What a template writes for a system message without text.
+enum class EmptySystem {
+  Written,         ///< the turn, with nothing in it
+  Default,         ///< of one that comes first: the turn with the default system message
+  Omitted,         ///< of one that comes first: nothing
+  OmittedAnywhere  ///< nothing
+};
 
 /// What stands before and after each message of a role.
 struct TurnForm {
@@ -46,7 +60,7 @@ struct ChatTemplate {
                                                  ///< differs
   std::optional<std::string> defaultSystem;      ///< the system message of a conversation that does not begin
                                                  ///< with one
-  bool defaultForEmpty = false;  ///< the same for a conversation whose first system message has no text
+  EmptySystem emptySystem = EmptySystem::Written;
   std::vector<TemplatePiece> generationPrompt;
   std::vector<TemplatePiece> replySuffix;  ///< closes a generated reply that does not close itself
   std::string replyLeading;  ///< text at the beginning of every reply that is not part of the answer

@@ -3,6 +3,9 @@
 
 #include "engine/base/hash.h"
 
+#include <algorithm>
+#include <cctype>
+#include <optional>
 #include <utility>
 
 namespace spanscope::text {
@@ -56,8 +59,10 @@ KnownChatTemplate llama3() {
   setTurns(chat, [](const std::string& role) { return llama3Turn(role); });
   chat.generationPrompt = llama3Turn("assistant").prefix;
   chat.replySuffix = {control("<|eot_id|>")};
-  known.markers = {"<|start_header_id|>", "<|end_header_id|>", "<|eot_id|>"};
-  known.foreign = {"Cutting Knowledge Date", "<|header_start|>"};
+  known.markers = {
+      "'<|start_header_id|>' + m.role + '<|end_header_id|>\n\n' + m.content | trim + '<|eot_id|>'"};
+  // A system message of its own, or tools that are always written.
+  known.foreign = {"Cutting Knowledge Date", "<|header_start|>", "You are ", "functions"};
   known.fingerprints = {0x9799AD6E2DEA0594U, 0xB97891B7ADC1BEB8U};
   return known;
 }
@@ -86,10 +91,10 @@ KnownChatTemplate chatMl() {
   });
   chat.generationPrompt = {control("<|im_start|>"), literal("assistant\n")};
   chat.replySuffix = {control("<|im_end|>"), literal("\n")};
-  known.markers = {"<|im_start|>", "<|im_end|>"};
+  known.markers = {"'<|im_start|>' + m.role + '\n' + m.content + '<|im_end|>'"};
   known.fingerprints = {0xA04F41D813A07B13U};
-  // Another separator, reasoning, or a system message that is not known.
-  known.foreign = {"<|im_sep|>", "<think>", "!= 'system'", "!= \"system\"", "You are "};
+  // Another separator, a beginning, reasoning, or a system message that is not known.
+  known.foreign = {"<|im_sep|>", "bos_token", "<think>", "!= 'system'", "You are "};
   return known;
 }
 
@@ -100,6 +105,7 @@ KnownChatTemplate chatMlWithSystem(std::string name, std::string system, std::ve
   known.markers = {"<|im_start|>", "<|im_end|>", system};
   known.chat.defaultSystem = std::move(system);
   known.foreign = std::move(foreign);
+  known.foreign.emplace_back("bos_token");
   known.fingerprints = std::move(fingerprints);
   return known;
 }
@@ -109,9 +115,11 @@ KnownChatTemplate chatMlWithSystem(std::string name, std::string system, std::ve
 KnownChatTemplate qwen3() {
   KnownChatTemplate known = chatMl();
   known.chat.name = "qwen3";
-  known.markers = {"<|im_start|>", "<|im_end|>", "enable_thinking", "<think>"};
-  known.foreign = {"You are ", "Reasoning Mode"};
-  known.fingerprints = {};
+  // The prompt for a reply thinks only where it is told not to.
+  known.markers = {"'<|im_start|>' + m.role + '\n' + content", "'<|im_start|>assistant\n'",
+                   "enable_thinkingisdefinedandenable_thinkingisfalse", "'<think>\n\n</think>\n\n'"};
+  known.foreign = {"'<think>\n'", "assistant\n<think>", "bos_token", "Reasoning Mode", "!= 'system'"};
+  known.fingerprints = {0x5A33498785C53D45U};
   return known;
 }
 
@@ -121,6 +129,7 @@ KnownChatTemplate qwen3WithoutThinking() {
   known.chat.name = "qwen3-no-think";
   known.chat.generationPrompt = {control("<|im_start|>"), literal("assistant\n<think>\n\n</think>\n\n")};
   known.markers = {};
+  known.fingerprints = {};
   return known;
 }
 
@@ -137,7 +146,8 @@ KnownChatTemplate granite3() {
   chat.generationPrompt = {control("<|start_of_role|>"), literal("assistant"), control("<|end_of_role|>")};
   chat.replySuffix = {control("<|end_of_text|>"), literal("\n")};
   known.markers = {"<|start_of_role|>", "<|end_of_role|>", "<|end_of_text|>"};
-  known.fingerprints = {0xAD20145AFDF4BF61U, 0xAD4E67372F90FEF5U};
+  known.foreign = {"ns.system_message"};
+  known.fingerprints = {0xAD20145AFDF4BF61U};
   return known;
 }
 
@@ -147,9 +157,21 @@ KnownChatTemplate granite4() {
   known.chat.name = "granite-4";
   known.chat.defaultSystem =
       "You are a helpful assistant. Please ensure responses are professional, accurate, and safe.";
-  known.chat.defaultForEmpty = true;
+  known.chat.emptySystem = EmptySystem::Default;
   known.markers.push_back("'" + *known.chat.defaultSystem + "'");
+  known.foreign = {};
   known.fingerprints = {};
+  return known;
+}
+
+/// Granite 4.1 has no such message, and leaves out one without text.
+KnownChatTemplate granite41() {
+  KnownChatTemplate known = granite3();
+  known.chat.name = "granite-4.1";
+  known.chat.emptySystem = EmptySystem::Omitted;
+  known.markers.insert(known.markers.end(), {"system_message=''", "ifns.system_message%}"});
+  known.foreign = {"Please ensure responses are professional"};
+  known.fingerprints = {0xAD4E67372F90FEF5U};
   return known;
 }
 
@@ -165,7 +187,7 @@ KnownChatTemplate smollm3(const std::string& mode, std::string defaultSystem) {
                {literal("\n\n"), control("<|im_end|>"), literal("\n")},
                Trim::End};
   known.chat.defaultSystem = std::move(defaultSystem);
-  known.chat.defaultForEmpty = true;
+  known.chat.emptySystem = EmptySystem::Default;
   known.chat.turns[static_cast<std::size_t>(query::Role::Assistant)]->trim = Trim::LinesBefore;
   // A later system message is left out by the template, silently.
   known.chat.turns[static_cast<std::size_t>(query::Role::System)].reset();
@@ -225,14 +247,27 @@ KnownChatTemplate phi(std::string name, const std::string& space) {
 
 KnownChatTemplate phi3() {
   KnownChatTemplate known = phi("phi-3", "\n");
-  known.markers = {"<|user|>\n", "<|assistant|>\n", "<|end|>\n"};
-  known.foreign = {"bos_token", "<think>", "<|im_start|>"};
+  known.markers = {"'<|user|>\n' + m.content + '<|end|>\n'", "'<|assistant|>\n' + m.content + '<|end|>\n'",
+                   "'<|system|>\n' + m.content + '<|end|>\n'"};
+  known.foreign = {"bos_token", "<think>", "<|im_start|>", "You are ", "== 'system' and m.content"};
+  return known;
+}
+
+/// Phi-3.5 leaves out system messages without text.
+KnownChatTemplate phi35() {
+  KnownChatTemplate known = phi3();
+  known.chat.name = "phi-3.5";
+  known.chat.emptySystem = EmptySystem::OmittedAnywhere;
+  known.markers.emplace_back(known.foreign.back());
+  known.foreign.pop_back();
+  known.fingerprints = {0xCD8AFF863ABD4554U};
   return known;
 }
 
 KnownChatTemplate phi4Mini() {
   KnownChatTemplate known = phi("phi-4-mini", "");
-  known.markers = {"'<|' + message['role'] + '|>' + message['content'] + '<|end|>'"};
+  known.markers = {"'<|' + m.role + '|>' + m.content + '<|end|>'", "'<|assistant|>'"};
+  known.foreign = {"bos_token", "<think>", "You are "};
   return known;
 }
 
@@ -248,7 +283,7 @@ KnownChatTemplate phi4() {
   chat.generationPrompt = {control("<|im_start|>"), literal("assistant"), control("<|im_sep|>")};
   chat.replySuffix = {control("<|im_end|>")};
   known.markers = {"<|im_start|>user<|im_sep|>", "<|im_start|>assistant<|im_sep|>", "<|im_end|>"};
-  known.foreign = {"<think>"};
+  known.foreign = {"<think>", "You are "};
   return known;
 }
 
@@ -268,8 +303,8 @@ KnownChatTemplate plainRoles(std::string name, const std::string& end) {
 KnownChatTemplate zephyr() {
   KnownChatTemplate known = plainRoles("zephyr", "</s>");
   known.fingerprints = {0x1DB34E9FC60441D8U};
-  known.markers = {"'<|user|>\n' + message['content'] + eos_token",
-                   "'<|system|>\n' + message['content'] + eos_token"};
+  known.markers = {"'<|user|>\n' + m.content + eos_token", "'<|system|>\n' + m.content + eos_token"};
+  known.foreign = {"bos_token", "You are "};
   return known;
 }
 
@@ -280,7 +315,7 @@ KnownChatTemplate tulu3(std::string name, const std::string& end) {
   for (const query::Role role : {query::Role::System, query::Role::User}) {
     known.chat.turns[static_cast<std::size_t>(role)]->suffix = {literal("\n")};
   }
-  known.markers = {"'<|user|>\n' + message['content'] + '\n'", "'<|system|>\n' + message['content'] + '\n'"};
+  known.markers = {"'<|user|>\n' + m.content + '\n'", "'<|system|>\n' + m.content + '\n'"};
   known.foreign = {"<think>", "bos_token", "You are "};
   return known;
 }
@@ -309,7 +344,9 @@ KnownChatTemplate gemma() {
   setTurn(chat, query::Role::Assistant, turn("model"));
   chat.generationPrompt = turn("model").prefix;
   chat.replySuffix = turn("model").suffix;
-  known.markers = {"<start_of_turn>", "<end_of_turn>", "bos_token"};
+  known.markers = {"bos_token", "'<start_of_turn>' + role + '\n'", "set role = 'model'", "m.content|trim",
+                   "'<end_of_turn>\n'"};
+  known.foreign = {"You are ", "tools"};
   known.fingerprints = {0x2C2E86BEABCCD2A4U};
   return known;
 }
@@ -331,7 +368,7 @@ KnownChatTemplate mistral(std::string name, TurnForm user, TurnForm assistant) {
 KnownChatTemplate mistralBeforeV1() {
   KnownChatTemplate known =
       mistral("mistral-v0", {{literal("[INST] ")}, {literal(" [/INST]")}}, {{}, {control("</s>")}});
-  known.markers = {"'[INST] ' + message['content'] + ' [/INST]'", "message['content'] + eos_token"};
+  known.markers = {"'[INST] ' + m.content + ' [/INST]'", "m.content+eos_token"};
   known.foreign = {"<<SYS>>", "' ' "};
   known.fingerprints = {0xA5D004210EBCE758U};
   return known;
@@ -340,7 +377,7 @@ KnownChatTemplate mistralBeforeV1() {
 KnownChatTemplate mistralV1() {
   KnownChatTemplate known = mistral("mistral-v1", {{literal(" [INST] ")}, {literal(" [/INST]")}},
                                     {{literal(" ")}, {control("</s>")}});
-  known.markers = {"' [INST] ' + message['content'] + ' [/INST]'", "' ' + message['content'] + eos_token"};
+  known.markers = {"' [INST] ' + m.content + ' [/INST]'", "' ' + m.content + eos_token"};
   known.fingerprints = {0xFA42EF759A4066EFU};
   return known;
 }
@@ -348,15 +385,14 @@ KnownChatTemplate mistralV1() {
 KnownChatTemplate mistralV3() {
   KnownChatTemplate known = mistral("mistral-v3", {{control("[INST]"), literal(" ")}, {control("[/INST]")}},
                                     {{literal(" ")}, {control("</s>")}, Trim::Both});
-  known.markers = {"\"[INST] \" + message[\"content\"] + \"[/INST]\"",
-                   "\" \" + message[\"content\"]|trim + eos_token"};
+  known.markers = {"\"[INST] \" + m.content + \"[/INST]\"", "\" \" + m.content|trim + eos_token"};
   return known;
 }
 
 KnownChatTemplate mistralNemo() {
   KnownChatTemplate known =
       mistral("mistral-v3-tekken", {{control("[INST]")}, {control("[/INST]")}}, {{}, {control("</s>")}});
-  known.markers = {"\"[INST]\" + message[\"content\"] + \"[/INST]\"", "message[\"content\"] + eos_token"};
+  known.markers = {"\"[INST]\" + m.content + \"[/INST]\"", "m.content+eos_token"};
   known.foreign = {"[SYSTEM_PROMPT]"};
   return known;
 }
@@ -378,8 +414,7 @@ KnownChatTemplate mistralV7Tekken() {
   KnownChatTemplate known =
       mistral("mistral-v7-tekken", {{control("[INST]")}, {control("[/INST]")}}, {{}, {control("</s>")}});
   setTurn(known.chat, query::Role::System, {{control("[SYSTEM_PROMPT]")}, {control("[/SYSTEM_PROMPT]")}});
-  known.markers = {"'[SYSTEM_PROMPT]'", "'[INST]' + message['content'] + '[/INST]'",
-                   "default_system_message = ''"};
+  known.markers = {"'[SYSTEM_PROMPT]'", "'[INST]' + m.content + '[/INST]'", "default_system_message = ''"};
   return known;
 }
 
@@ -400,7 +435,9 @@ std::vector<KnownChatTemplate> makeTable() {
           phi4(),
           chatMl(),
           granite4(),
+          granite41(),
           granite3(),
+          phi35(),
           phi3(),
           phi4Mini(),
           zephyr(),
@@ -432,6 +469,149 @@ std::string canonicalTemplate(std::string_view source) {
   const std::size_t begin = text.find_first_not_of(kSpace);
   if (begin == std::string::npos) return "";
   return text.substr(begin, text.find_last_not_of(kSpace) + 1 - begin);
+}
+
+namespace {
+
+/// Writes what is between the tags as it is, and what is in them in one style.
+class CodeWriter {
+ public:
+  explicit CodeWriter(bool isInTag) : m_isInTag(isInTag) {}
+
+  std::string write(std::string_view source) {
+    for (std::size_t i = 0; i < source.size(); ++i) {
+      const char c = source[i];
+      const char next = i + 1 < source.size() ? source[i + 1] : '\0';
+      if (!m_isInTag) {
+        m_isInTag = c == '{' && (next == '{' || next == '%' || next == '#');
+        m_code += c;
+      } else if (m_quote != 0) {
+        if (c == '\\' && next != '\0') m_code += source[i++];
+        m_code += source[i] == m_quote ? '\'' : source[i];
+        if (c == m_quote) m_quote = 0;
+      } else if (c == '\'' || c == '"') {
+        m_quote = c;
+        m_code += '\'';
+      } else if (std::isalpha(static_cast<unsigned char>(c)) != 0 || c == '_') {
+        const std::size_t end = std::min(source.find_first_not_of(kNameLetters, i), source.size());
+        const std::string_view name = source.substr(i, end - i);
+        m_code += name == "message" ? "m" : name;
+        i = end - 1;
+      } else if (c != ' ' && c != '\t' && c != '\r' && c != '\n') {
+        if ((c == '}' || c == '%' || c == '#') && next == '}') m_isInTag = false;
+        m_code += c;
+      }
+    }
+    replace("m['role']", "m.role");
+    replace("m['content']", "m.content");
+    return std::move(m_code);
+  }
+
+ private:
+  static constexpr const char* kNameLetters =
+      "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_";
+
+  void replace(std::string_view from, std::string_view to) {
+    for (std::size_t at = m_code.find(from); at != std::string::npos; at = m_code.find(from, at + to.size()))
+      m_code.replace(at, from.size(), to);
+  }
+
+  std::string m_code;
+  bool m_isInTag;
+  char m_quote = 0;
+};
+
+}  // namespace
+
+std::string templateCode(std::string_view source) {
+  return CodeWriter(false).write(canonicalTemplate(source));
+}
+
+std::string markerCode(std::string_view marker) {
+  return marker.find_first_of("'\"") == std::string_view::npos ? std::string(marker)
+                                                               : CodeWriter(true).write(marker);
+}
+
+namespace {
+
+/// Goes through a program of Jinja from one tag to the next.
+class TagReader {
+ public:
+  explicit TagReader(std::string_view source) : m_rest(source) {}
+
+  /// The text before the next tag as it is written, or after the last one. Nothing at the end.
+  std::optional<std::string_view> nextText() {
+    if (m_isOver) return std::nullopt;
+    std::size_t begin = m_rest.find('{');
+    while (begin != std::string_view::npos && !isTag(begin)) begin = m_rest.find('{', begin + 1);
+    std::string_view text = m_rest.substr(0, begin);
+    if (m_stripsAfter) {
+      text.remove_prefix(std::min(text.find_first_not_of(kSpace), text.size()));
+    } else if (m_endsBlock && text.starts_with('\n')) {
+      text.remove_prefix(1);
+    }
+    if (begin == std::string_view::npos) {
+      m_isOver = true;
+      if (text.ends_with('\n')) text.remove_suffix(1);
+      return text;
+    }
+    const char kind = m_rest[begin + 1];
+    const bool isLineStart = begin == 0 ||
+                             m_rest.substr(0, begin).find_last_not_of(" \t") == std::string_view::npos ||
+                             m_rest[m_rest.substr(0, begin).find_last_not_of(" \t")] == '\n';
+    if (begin + 2 < m_rest.size() && m_rest[begin + 2] == '-') {
+      const std::size_t last = text.find_last_not_of(kSpace);
+      text = text.substr(0, last == std::string_view::npos ? 0 : last + 1);
+    } else if (kind != '{' && isLineStart) {
+      const std::size_t last = text.find_last_not_of(" \t");
+      text = text.substr(0, last == std::string_view::npos ? 0 : last + 1);
+    }
+    skipTag(begin, kind);
+    return text;
+  }
+
+ private:
+  static constexpr const char* kSpace = " \t\r\n";
+
+  bool isTag(std::size_t at) const {
+    return at + 1 < m_rest.size() &&
+           (m_rest[at + 1] == '{' || m_rest[at + 1] == '%' || m_rest[at + 1] == '#');
+  }
+
+  void skipTag(std::size_t begin, char kind) {
+    const std::string end{kind == '{' ? '}' : kind, '}'};
+    char quote = 0;
+    std::size_t at = begin + 2;
+    for (; at < m_rest.size(); ++at) {
+      const char c = m_rest[at];
+      if (quote != 0) {
+        if (c == '\\') ++at;
+        if (c == quote) quote = 0;
+      } else if (kind != '#' && (c == '\'' || c == '"')) {
+        quote = c;
+      } else if (m_rest.substr(at, 2) == end) {
+        break;
+      }
+    }
+    m_stripsAfter = at > begin + 2 && at <= m_rest.size() && m_rest[at - 1] == '-';
+    m_endsBlock = kind != '{';
+    m_rest.remove_prefix(std::min(at + 2, m_rest.size()));
+  }
+
+  std::string_view m_rest;
+  bool m_isOver = false;
+  bool m_stripsAfter = false;  ///< the last tag removes white space after it
+  bool m_endsBlock = false;    ///< the last tag writes nothing itself
+};
+
+}  // namespace
+
+bool writesSpaceBetweenTags(std::string_view source) {
+  TagReader reader(source);
+  while (const std::optional<std::string_view> text = reader.nextText()) {
+    if (!text->empty() && text->find_first_not_of(" \t\r\n") == std::string_view::npos) return true;
+  }
+  return false;
 }
 
 std::uint64_t templateFingerprint(std::string_view source) {

@@ -47,7 +47,7 @@ std::vector<ChatTemplate> makeTemplates() {
                   "<|start_header_id|>",
                   {headerEnd, blankLine},
                   "<|eot_id|>",
-                  Trim::Both,
+                  Trim::UnicodeBoth,
                   {headerEnd, blankLine}}),
       templateOf({"spnl-chatml", "<|im_start|>", {{false, "\n"}}, "<|im_end|>", Trim::Nothing, {}}),
   };

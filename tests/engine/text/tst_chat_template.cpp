@@ -206,7 +206,10 @@ class TestChatTemplate : public QObject {
   void joinedSpansAreTheWhole_data();
   void joinedSpansAreTheWhole();
   void markers_data();
+  void wholeFiles_data();
+  void wholeFiles();
   void markers();
+  void whiteSpaceOfSpnl();
   void names();
   void ofGguf();
 };
@@ -455,49 +458,140 @@ void TestChatTemplate::markers_data() {
   const auto row = [](const char* title, const char* source, const char* name) {
     QTest::newRow(title) << QByteArray(source) << QString(name);
   };
-  row("chatml", "{{ '<|im_start|>' + x + '<|im_end|>' }}", "chatml");
-  row("another separator", "{{ '<|im_start|>' + x + '<|im_sep|>' + y + '<|im_end|>' }}", "");
-  row("an unknown system message",
-      "{% if messages[0].role != 'system' %}You are Z{% endif %}<|im_start|><|im_end|>", "");
+  const std::string turn =
+      "{{ '<|im_start|>' + message['role'] + '\\n' + message['content'] + '<|im_end|>' }}";
+  const auto chatMl = [&](const char* title, const std::string& more, const char* name) {
+    row(title, (turn + more).c_str(), name);
+  };
+  chatMl("chatml", "", "chatml");
+  row("chatml in another style", "{{- \"<|im_start|>\"+message.role+\"\n\"+message.content+\"<|im_end|>\" }}",
+      "chatml");
+  row("other words between the markers", "{{ '<|im_start|>' + x + '<|im_end|>' }}", "");
+  row("lines between tags", (" {{ x }}\n\n" + turn).c_str(), "");
+  row("lines that the tags remove", ("{% if x -%}\n  \n" + turn + "\n {%- endif %}\n").c_str(), "chatml");
+  chatMl("a beginning", "{{ bos_token }}", "");
+  chatMl("another separator", "{{ '<|im_sep|>' }}", "");
+  chatMl("an unknown system message", "{% if messages[0].role != 'system' %}You are Z{% endif %}", "");
   row("qwen2.5",
       "<|im_start|><|im_end|> You are Qwen, created by Alibaba Cloud. You are a helpful assistant.",
       "qwen2.5");
-  row("qwen3", "<|im_start|><|im_end|>{% if enable_thinking is false %}<think>{% endif %}", "qwen3");
-  row("llama 3", "<|start_header_id|> <|end_header_id|> <|eot_id|>", "llama-3");
+  const std::string thinking =
+      "{{ '<|im_start|>' + message.role + '\\n' + content }}{{ '<|im_start|>assistant\\n' }}"
+      "{% if enable_thinking is defined and enable_thinking is false %}{{ '<think>\\n\\n</think>\\n\\n' }}";
+  row("qwen3", (thinking + "{% endif %}").c_str(), "qwen3");
+  row("qwen3.5", (thinking + "{% else %}{{ '<think>\\n' }}{% endif %}").c_str(), "");
+  const std::string header =
+      "{{ '<|start_header_id|>' + message['role'] + '<|end_header_id|>\\n\\n' + message['content'] | trim + "
+      "'<|eot_id|>' }}";
+  row("llama 3", header.c_str(), "llama-3");
+  row("markers of llama 3", "<|start_header_id|> <|end_header_id|> <|eot_id|>", "");
+  row("llama 3 with functions", ("{{ functions }}" + header).c_str(), "");
   row("llama 3.2",
       "<|start_header_id|> <|end_header_id|> <|eot_id|> Cutting Knowledge Date: December 2023 26 Jul 2024",
       "llama-3.1");
   row("llama 4", "<|header_start|> <|header_end|> <|eot|>", "");
   row("granite 3.3", "<|start_of_role|> <|end_of_role|> <|end_of_text|>", "granite-3");
-  row("gemma 2", "{{ bos_token }} <start_of_turn> <end_of_turn>", "gemma");
-  row("tulu 3", "'<|user|>\\n' + message['content'] + '\\n' '<|system|>\\n' + message['content'] + '\\n'",
+  row("granite 4.1",
+      "{% set ns = namespace(system_message='') %}{% if ns.system_message %}<|start_of_role|> "
+      "<|end_of_role|> "
+      "<|end_of_text|>{% endif %}",
+      "granite-4.1");
+  row("gemma 2",
+      "{{ bos_token }}{% set role = 'model' %}{{ '<start_of_turn>' + role + '\\n' + message['content'] | "
+      "trim + "
+      "'<end_of_turn>\\n' }}",
+      "gemma");
+  row("markers of gemma", "{{ bos_token }} <start_of_turn> <end_of_turn>", "");
+  row("tulu 3",
+      "{{ '<|user|>\\n' + message['content'] + '\\n' }}{{ '<|system|>\\n' + message['content'] + '\\n' }}",
       "tulu-3");
   row("tulu 3 with reasoning",
-      "'<|user|>\n' + message['content'] + '\n' '<|system|>\n' + message['content'] + '\n' <think>", "");
-  row("llama 2", "'[INST] ' + message['content'] + ' [/INST]' message['content'] + eos_token <<SYS>>", "");
-  row("nemo", "\"[INST]\" + message[\"content\"] + \"[/INST]\" message[\"content\"] + eos_token",
+      "{{ '<|user|>\n' + message['content'] + '\n' }}{{ '<|system|>\n' + message['content'] + '\n' }}<think>",
+      "");
+  row("llama 2",
+      "{{ '[INST] ' + message['content'] + ' [/INST]' }}{{ message['content'] + eos_token }}<<SYS>>", "");
+  row("nemo", "{{ \"[INST]\" + message[\"content\"] + \"[/INST]\" }}{{ message[\"content\"] + eos_token }}",
       "mistral-v3-tekken");
-  row("phi 3.5", "{{'<|user|>\n' + x + '<|end|>\n'}}{{'<|assistant|>\n'}}", "phi-3");
-  row("phi 3 with a beginning", "{{ bos_token }}{{'<|user|>\n' + x + '<|end|>\n'}}{{'<|assistant|>\n'}}", "");
-  row("phi 4 mini", "'<|' + message['role'] + '|>' + message['content'] + '<|end|>'", "phi-4-mini");
+  row("mistral 0.3",
+      "{{ \"[INST] \" + message[\"content\"] + \"[/INST]\" }}{{ \" \" + message[\"content\"]|trim + "
+      "eos_token }}",
+      "mistral-v3");
+  const auto phi = [&](const char* title, const std::string& condition, const std::string& before,
+                       const char* name) {
+    std::string source = before + "{% if message['role'] == 'system'" + condition + " %}";
+    for (const char* role : {"system", "user", "assistant"})
+      source += std::string("{{'<|") + role + "|>\n' + message['content'] + '<|end|>\n'}}";
+    row(title, (source + "{% endif %}").c_str(), name);
+  };
+  phi("phi 3", "", "", "phi-3");
+  phi("phi 3.5", " and message['content']", "", "phi-3.5");
+  phi("phi 3 with a beginning", "", "{{ bos_token }}", "");
+  row("phi 4 mini",
+      "{{ '<|' + message['role'] + '|>' + message['content'] + '<|end|>' }}{{ '<|assistant|>' }}",
+      "phi-4-mini");
   row("phi 4", "<|im_start|>user<|im_sep|> <|im_end|> <|im_start|>assistant<|im_sep|>", "phi-4");
+  row("phi 4 with reasoning",
+      "<|im_start|>system<|im_sep|>You are Phi<|im_start|>user<|im_sep|> <|im_end|> "
+      "<|im_start|>assistant<|im_sep|>",
+      "");
   row("smollm 3",
       "<|im_start|><|im_end|>## Custom Instructions\nReasoning Mode: {% if enable_thinking %}<think>{% endif "
       "%}",
       "smollm3");
   row("granite 4",
-      "<|start_of_role|> <|end_of_role|> <|end_of_text|> 'You are a helpful assistant. Please ensure "
-      "responses "
-      "are professional, accurate, and safe.'",
+      "{{ '<|start_of_role|> <|end_of_role|> <|end_of_text|>' }}{{ 'You are a helpful assistant. Please "
+      "ensure "
+      "responses are professional, accurate, and safe.' }}",
       "granite-4");
   row("mistral small 3",
-      "{% set default_system_message = '' %}'[SYSTEM_PROMPT]' '[INST]' + message['content'] + '[/INST]'",
+      "{% set default_system_message = '' %}{{ '[SYSTEM_PROMPT]' }}{{ '[INST]' + message['content'] + "
+      "'[/INST]' }}",
       "mistral-v7-tekken");
   row("mistral small 3 with a system message",
-      "{% set default_system_message = 'Be brief' %}'[SYSTEM_PROMPT]' '[INST]' + message['content'] + "
-      "'[/INST]'",
+      "{% set default_system_message = 'Be brief' %}{{ '[SYSTEM_PROMPT]' }}{{ '[INST]' + message['content'] "
+      "+ "
+      "'[/INST]' }}",
       "");
   row("nothing known", "{{ messages }}", "");
+}
+
+/// Whole templates as models carry them. One that only looks like a family's is not taken for it.
+void TestChatTemplate::wholeFiles_data() {
+  QTest::addColumn<QString>("name");
+  const auto row = [](const char* file, const char* name) { QTest::newRow(file) << QString(name); };
+  row("HuggingFaceH4__zephyr-7b-beta_(add_generation_prompt=true)", "zephyr");
+  row("HuggingFaceH4__zephyr-7b-gemma-v0.1", "");
+  row("Qwen-QwQ-32B", "");
+  row("Qwen__Qwen1.5-72B-Chat", "");
+  row("Qwen__Qwen2.5-7B-Instruct", "qwen2.5");
+  row("Qwen__Qwen3-0.6B", "qwen3");
+  row("Qwen__Qwen3.5-4B", "");
+  row("chatml", "");
+  row("cognitivecomputations__dolphin-2.5-mixtral-8x7b", "chatml");
+  row("google-gemma-2-2b-it", "gemma");
+  row("gemma-it", "");
+  row("granite-3.0-instruct", "granite-3");
+  row("ibm-granite-granite-3.3-2B-Instruct", "granite-3");
+  row("llama-3-instruct", "");
+  row("meetkai-functionary-medium-v3.1", "");
+  row("meta-llama-Llama-3.1-8B-Instruct", "llama-3.1");
+  row("meta-llama-Llama-3.2-3B-Instruct", "llama-3.1");
+  row("meta-llama-Llama-3.3-70B-Instruct", "llama-3.1");
+  row("microsoft-Phi-3.5-mini-instruct", "phi-3.5");
+  row("mistralai-Mistral-Nemo-Instruct-2407", "mistral-v3-tekken");
+  row("Mistral-Small-3.2-24B-Instruct-2506", "");
+  row("openai-gpt-oss-120b", "");
+  row("phi-3", "");
+  row("zai-org__GLM-5.1", "");
+}
+
+void TestChatTemplate::wholeFiles() {
+  QFETCH(QString, name);
+  const std::filesystem::path folder = std::filesystem::path(SPANSCOPE_GOLDEN_DIR) / "../cases/templates";
+  const std::filesystem::path path = folder / (std::string(QTest::currentDataTag()) + ".jinja");
+  if (!std::filesystem::exists(path)) QSKIP("the real templates are not here");
+  const std::optional<FoundChatTemplate> found = matchChatTemplate(readFile(path));
+  QCOMPARE(found ? QString::fromStdString(found->chat->name) : QString(), name);
 }
 
 void TestChatTemplate::markers() {
@@ -508,6 +602,16 @@ void TestChatTemplate::markers() {
   if (!found) return;
   QCOMPARE(QString::fromStdString(found->chat->name), name);
   QVERIFY(found->match == TemplateMatch::Markers);
+}
+
+/// SPNL trims what Unicode calls white space. Python, and so Jinja, removes four control characters too.
+void TestChatTemplate::whiteSpaceOfSpnl() {
+  const std::string text = "\u3000\x1f a \x1c\u00a0";
+  const auto spelled = [&text](const char* name) {
+    return spellMessage(chatTemplateNamed(name), query::Role::User, text, Place::Later);
+  };
+  QVERIFY(spelled("spnl-llama-3").find("\n\n\x1f a \x1c<|eot_id|>") != std::string::npos);
+  QVERIFY(spelled("llama-3").find("\n\na<|eot_id|>") != std::string::npos);
 }
 
 void TestChatTemplate::names() {

@@ -4,8 +4,8 @@
 
     python3 make_chats.py folder > chats.jsonl        (made with jinja2 3.1.6, xxhash)
 
-`folder` holds one NAME.jinja for each entry of the table, or NAME.b.jinja for another form of the same; of templates that
-also write tools, the part that writes plain turns. They are others' text and stay out of this repository; what they
+`folder` holds one NAME.jinja for each entry of the table, or NAME.b.jinja for another form of the same; whole, or
+in older rows, of templates that also write tools, the part that writes plain turns. They are others' text and stay out of this repository; what they
 give is a fact. A NAME with "no-think" is rendered without thinking. A conversation that a template refuses is left out. "fingerprint" is that of the template.
 """
 import json
@@ -48,8 +48,9 @@ def main():
         bos, eos = TOKENS.get(family, ("<s>", "</s>"))
         source = path.read_text(encoding="utf-8")
         rng = random.Random(name)
-        for roles in ROLES * 2:
-            messages = [{"role": role, "content": rng.choice(TEXTS)} for role in roles]
+        conversations = [[{"role": role, "content": rng.choice(TEXTS)} for role in roles] for roles in ROLES * 2]
+        conversations.append([{"role": "system", "content": ""}, {"role": "user", "content": "Hello"}])
+        for messages in conversations:
             try:
                 text = environment.from_string(source).render(messages=messages, add_generation_prompt=True,
                                                               bos_token=bos, eos_token=eos,
