@@ -319,6 +319,10 @@ void MainWindow::keyPressEvent(QKeyEvent* event) {
 }
 
 void MainWindow::saveTrace() {
+  if (m_workspace.runToSave() == 0 && m_workspace.current()->source->takesRuns()) {
+    say(tr("This document has no run to save: run it first."));
+    return;
+  }
   const QString path =
       QFileDialog::getSaveFileName(this, tr("Save run"), m_lastFolder, tr("Recorded runs (*.trace)"));
   if (path.isEmpty()) return;

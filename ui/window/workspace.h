@@ -212,7 +212,10 @@ class Workspace : public QObject {
   void setPoliciesWanted(std::vector<std::string> names);
   /// What is remembered of loading beside computing; loadsMeasured() says when it changes.
   void setLoads(LoadComparisons loads);
-  /// Writes the events of the current document's trace to a file; what was wrong, or nothing.
+  /// The run of the current document that saveTrace() writes: the one in view, else its newest. 0: none.
+  RunId runToSave() const;
+  /// Writes the events of that run to a file, and those of a recording whose queries are not known. Returns
+  /// what was wrong, or nothing.
   QString saveTrace(const QString& path) const;
 
  Q_SIGNALS:

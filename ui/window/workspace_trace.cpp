@@ -9,6 +9,7 @@
 #include "ui/session/example_texts.h"
 #include "ui/session/foretold_runs.h"
 #include "ui/session/run_list.h"
+#include "ui/session/run_part.h"
 #include "ui/window/kept_trace.h"
 #include "ui/window/workspace.h"
 
@@ -213,9 +214,21 @@ RunId Workspace::runBeside(int steps) const {
   return place < 0 || place >= std::ssize(runs) ? 0 : runs[static_cast<std::size_t>(place)];
 }
 
+RunId Workspace::runToSave() const {
+  if (const RunId shown = shownRun(); shown != 0 || m_current == nullptr) return shown;
+  RunId newest = 0;
+  for (const auto& [run, state] : m_input.trace->newest().progress().runs) {
+    if (m_current->paths.contains(run)) newest = run;
+  }
+  return newest;
+}
+
 QString Workspace::saveTrace(const QString& path) const {
+  const RunId run = runToSave();
+  if (run == 0 && (m_current == nullptr || m_current->source->takesRuns()))
+    return tr("This document has no run to save: run it first.");
   try {
-    trace::writeTrace(path.toStdString(), m_input.trace->events(),
+    trace::writeTrace(path.toStdString(), run == 0 ? m_input.trace->events() : runPart(*m_input.trace, run),
                       {.program = "spanscope " + QCoreApplication::applicationVersion().toStdString(),
                        .createdAt = QDateTime::currentMSecsSinceEpoch()});
   } catch (const Failure& failure) {

@@ -13,6 +13,7 @@
 #include <QByteArray>
 #include <QDir>
 #include <QFile>
+#include <QFileInfo>
 #include <QIODevice>
 #include <QObject>
 #include <QSignalSpy>
@@ -857,13 +858,37 @@ class TestWorkspace : public QObject {
 
     Workspace workspace{test::cpuBackends()};
     workspace.openTrace(path);
-    QCOMPARE(workspace.input().trace->size(), live.input().trace->size());
-    QVERIFY(workspace.input().state().keyframe() == live.input().state().keyframe());
+    QCOMPARE(newestRun(workspace).answer, newestRun(live).answer);
+    QCOMPARE(newestRequest(workspace).text, newestRequest(live).text);
     QVERIFY(workspace.input().nodeOf(1, newestRequest(workspace).node) != document::kNoNode);
     QVERIFY(!workspace.run().isEmpty());  // a recording does not run
     // It names the model that was recorded.
     QCOMPARE(workspace.model()->document().settings.model, workspace.input().state().progress().model);
     QVERIFY_EXCEPTION_THROWN(workspace.openTrace(folder.filePath(QStringLiteral("none"))), Failure);
+  }
+
+  /// A saved run is the one in view: nothing of other documents and other runs is in the file.
+  void savesTheRunInView() {
+    const QTemporaryDir folder;
+    const QString path = folder.filePath(QStringLiteral("saved.trace"));
+    Workspace live{test::cpuBackends()};
+    live.open(example(QStringLiteral("rag.json")));
+    QCOMPARE(runToEnd(live), QString());
+    const std::string answer = newestRun(live).answer;
+    OpenDocument& first = *live.current();
+    live.open(example(QStringLiteral("chat.json")));
+    QVERIFY(!live.saveTrace(path).isEmpty());  // it has not run
+    QVERIFY(!QFileInfo::exists(path));
+    QCOMPARE(runToEnd(live), QString());
+    live.setCurrent(&first);
+    QCOMPARE(live.saveTrace(path), QString());
+
+    Workspace workspace{test::cpuBackends()};
+    workspace.openTrace(path);
+    const auto& runs = workspace.input().trace->newest().progress().runs;
+    QCOMPARE(runs.size(), std::size_t{1});
+    QCOMPARE(runs.begin()->second.answer, answer);
+    QVERIFY(workspace.input().trace->contradictions().empty());
   }
 };
 
