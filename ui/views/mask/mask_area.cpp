@@ -325,7 +325,11 @@ void MaskArea::paintBefore(QPainter& painter, const MaskBand& band, const MaskRa
 void MaskArea::paintMixed(QPainter& painter, const MaskRange& block, const MaskRange& columns) const {
   std::vector<MaskBand> kinds;
   std::int32_t there = 0;
-  for (const MaskBand& band : m_model->bands) {
+  const auto below =
+      std::lower_bound(m_model->bands.begin(), m_model->bands.end(), block.begin,
+                       [](const MaskBand& above, std::int32_t row) { return above.rows.end <= row; });
+  for (auto at = below; at != m_model->bands.end() && at->rows.begin < block.end; ++at) {
+    const MaskBand& band = *at;
     const MaskRange rows{std::max(band.rows.begin, block.begin), std::min(band.rows.end, block.end)};
     if (rows.count() <= 0 || band.state == BlockRole::Free) continue;
     there += rows.count();
@@ -494,6 +498,32 @@ void MaskArea::paintTexts(QPainter& painter, const QRect& seen, const MaskRange&
   }
 }
 
+/// Paints each row once. Each step ends after the row where it begins, so that this ends for every mask.
+void MaskArea::paintBands(QPainter& painter, const MaskRange& rows, const MaskRange& columns) const {
+  std::int32_t at = 0;  // rows before it are painted
+  for (const MaskBand& band : m_model->bands) {
+    const bool isFine = m_layout.isByBlock() && m_layout.down * band.rows.count() < 2;
+    at = std::max(at, band.rows.begin);
+    while (at < band.rows.end) {
+      const MaskRange block = isFine ? m_model->blockOf(at) : band.rows;
+      const MaskRange last = isFine ? m_model->blockOf(band.rows.end - 1) : band.rows;
+      // Blocks of this band alone have nothing to be mixed with.
+      const bool isMixed = block.begin < band.rows.begin || block.end > band.rows.end;
+      MaskRange part{at, block.end};
+      if (!isMixed) part.end = last.end <= band.rows.end ? band.rows.end : last.begin;
+      at = part.end;
+      if (part.end <= rows.begin || part.begin >= rows.end) continue;
+      if (isMixed) {
+        paintMixed(painter, part, columns);
+        continue;
+      }
+      MaskBand inSight = band;
+      inSight.rows = {std::max(part.begin, rows.begin), std::min(part.end, rows.end)};
+      paintBand(painter, inSight, columns);
+    }
+  }
+}
+
 void MaskArea::paintContent(QPainter& painter, const QRect& visible) {
   if (m_model == nullptr || m_model->tokens == 0) return;
   const QRect seen = exporting() ? visible : visibleContent();
@@ -505,23 +535,7 @@ void MaskArea::paintContent(QPainter& painter, const QRect& visible) {
       QRectF(seen.left() + m_layout.left - 1, seen.top() + m_layout.top - 1, seen.width(), seen.height()),
       Qt::IntersectClip);
   painter.setRenderHint(QPainter::Antialiasing, m_layout.isByBlock());
-  for (std::size_t i = 0; i < m_model->bands.size();) {
-    const MaskBand& band = m_model->bands[i];
-    const bool isFine = m_layout.isByBlock() && m_layout.down * band.rows.count() < 2;
-    const MaskRange block = isFine ? m_model->blockOf(band.rows.begin) : MaskRange{};
-    // A band of its own block alone has nothing to be mixed with.
-    if (isFine && (block.begin < band.rows.begin || block.end > band.rows.end)) {
-      if (block.end > rows.begin && block.begin < rows.end) paintMixed(painter, block, columns);
-      while (i < m_model->bands.size() && m_model->bands[i].rows.end <= block.end) ++i;
-      continue;
-    }
-    if (band.rows.end > rows.begin && band.rows.begin < rows.end) {
-      MaskBand inSight = band;
-      inSight.rows = {std::max(band.rows.begin, rows.begin), std::min(band.rows.end, rows.end)};
-      paintBand(painter, inSight, columns);
-    }
-    ++i;
-  }
+  paintBands(painter, rows, columns);
   painter.setRenderHint(QPainter::Antialiasing, false);
   paintGrid(painter, rows, columns);
   painter.setRenderHint(QPainter::Antialiasing, true);

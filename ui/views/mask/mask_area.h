@@ -73,6 +73,7 @@ class MaskArea : public ZoomedScroll {
   /// Rows and columns of which something is in sight.
   MaskRange between(double begin, double end, double first, double pitch) const;
 
+  void paintBands(QPainter& painter, const MaskRange& rows, const MaskRange& columns) const;
   void paintBand(QPainter& painter, const MaskBand& band, const MaskRange& columns) const;
   void paintBefore(QPainter& painter, const MaskBand& band, const MaskRange& columns) const;
   void paintMixed(QPainter& painter, const MaskRange& block, const MaskRange& columns) const;
