@@ -33,6 +33,7 @@
 #include <QTranslator>
 
 #include <cerrno>
+#include <chrono>
 #include <cstddef>
 #include <cstdio>
 #include <system_error>
@@ -249,6 +250,9 @@ int main(int argc, char** argv) {
   if (arguments.isSet(QStringLiteral("screenshot"))) return takeScreenshots(arguments, application);
   if (arguments.isSet(QStringLiteral("lesson-pages"))) return writeLessonPages(arguments, application);
 
+  // Whatever the window, its engine or their ends are busy with, the program is gone in time.
+  constexpr std::chrono::milliseconds kTimeToEnd{1500};
+  spanscope::ui::EndingSignals signals(kTimeToEnd);
   QSettings settings;
   MainWindow window(settings, spanscope::ui::autosaveDirectory(), backends());
   keepIndex(window);
@@ -261,7 +265,6 @@ int main(int argc, char** argv) {
     window.setScheme(arguments.value(QStringLiteral("theme")) == QLatin1String("dark") ? Scheme::Dark
                                                                                        : Scheme::Light);
   }
-  spanscope::ui::EndingSignals signals;
   QObject::connect(&signals, &spanscope::ui::EndingSignals::received, &window, [&window](int signal) {
     constexpr int kEndedBySignal = 128;  // as shells count
     window.leave();

@@ -10,6 +10,7 @@
 #include <atomic>
 #include <cerrno>
 #include <csignal>
+#include <ctime>
 
 namespace spanscope::ui {
 namespace {
@@ -20,9 +21,22 @@ constexpr std::array kSignals = {SIGTERM, SIGINT, SIGHUP};
 std::atomic<int> writingEnd = -1;
 static_assert(std::atomic<int>::is_always_lock_free);
 
+/// One for each of kSignals: a timer of the system that sends that signal again. The handler reads them, so
+/// they are made before it is set.
+struct Deadline {
+  timer_t timer{};
+  std::atomic<bool> isSet = false;
+};
+std::array<Deadline, kSignals.size()> deadlines;
+itimerspec deadlineTime{};
+
 /// Does no more than a handler may.
 void tellLoop(int signal) {
   const int error = errno;
+  for (std::size_t i = 0; i < kSignals.size(); ++i) {
+    if (kSignals[i] == signal && deadlines[i].isSet)
+      ::timer_settime(deadlines[i].timer, 0, &deadlineTime, nullptr);
+  }
   const auto number = static_cast<unsigned char>(signal);
   [[maybe_unused]] const ssize_t written = ::write(writingEnd.load(), &number, 1);
   errno = error;
@@ -35,11 +49,12 @@ struct EndingSignals::Previous {
   struct sigaction action {};
 };
 
-EndingSignals::EndingSignals(QObject* parent) : QObject(parent) {
+EndingSignals::EndingSignals(std::chrono::milliseconds deadline, QObject* parent) : QObject(parent) {
   std::array<int, 2> ends = {-1, -1};
   if (::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0, ends.data()) != 0) return;
   m_reading = ends[0];
   writingEnd = ends[1];
+  makeDeadlines(deadline);
   auto* notifier = new QSocketNotifier(m_reading, QSocketNotifier::Read, this);
   connect(notifier, &QSocketNotifier::activated, this, &EndingSignals::take);
   for (const int signal : kSignals) {
@@ -56,9 +71,30 @@ EndingSignals::EndingSignals(QObject* parent) : QObject(parent) {
 
 EndingSignals::~EndingSignals() {
   for (const Previous& previous : m_previous) ::sigaction(previous.signal, &previous.action, nullptr);
+  for (Deadline& deadline : deadlines) {
+    itimerspec left{};
+    // One that runs ends the program if what follows takes too long.
+    if (deadline.isSet.exchange(false) && ::timer_gettime(deadline.timer, &left) == 0 &&
+        left.it_value.tv_sec == 0 && left.it_value.tv_nsec == 0)
+      ::timer_delete(deadline.timer);
+  }
   if (m_reading < 0) return;
   ::close(writingEnd.exchange(-1));
   ::close(m_reading);
+}
+
+void EndingSignals::makeDeadlines(std::chrono::milliseconds deadline) {
+  if (deadline <= std::chrono::milliseconds::zero()) return;
+  const auto seconds = std::chrono::duration_cast<std::chrono::seconds>(deadline);
+  deadlineTime.it_value.tv_sec = static_cast<std::time_t>(seconds.count());
+  deadlineTime.it_value.tv_nsec =
+      static_cast<long>(std::chrono::duration_cast<std::chrono::nanoseconds>(deadline - seconds).count());
+  for (std::size_t i = 0; i < kSignals.size(); ++i) {
+    struct sigevent event {};
+    event.sigev_notify = SIGEV_SIGNAL;
+    event.sigev_signo = kSignals[i];
+    deadlines[i].isSet = ::timer_create(CLOCK_MONOTONIC, &event, &deadlines[i].timer) == 0;
+  }
 }
 
 void EndingSignals::take() {

@@ -108,6 +108,8 @@ void MainWindow::leave() {
   m_settings.setValue(QStringLiteral("window/layout"), layoutName(m_docks->layout()));
   for (auto& [id, autosave] : m_autosaves) autosave->discard();
   m_workspace.engine().stopAll();
+  // The program may be ended before its destructors have run.
+  m_settings.sync();
 }
 
 bool MainWindow::ownsSession() {
@@ -269,6 +271,9 @@ void MainWindow::openRecovered(const Recovery& recovery, bool isModified) {
   if (isModified)
     open->model->change(tr("Recover changes"),
                         [&recovery](document::Document& document) { document = recovery.document; });
+  // The changes are in a side file at any time.
+  if (const auto autosave = m_autosaves.find(open->id); autosave != m_autosaves.end())
+    autosave->second->writeNow();
   removeRecovery(recovery);
 }
 

@@ -3,10 +3,16 @@
 #include "tests/support/test_program.h"
 #include "ui/document/ending_signals.h"
 
+#include <QElapsedTimer>
 #include <QSignalSpy>
 #include <QTest>
 
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <chrono>
 #include <csignal>
+#include <memory>
 
 using spanscope::ui::EndingSignals;
 
@@ -29,6 +35,8 @@ class TestEndingSignals : public QObject {
   void eachIsToldOnce();
   void severalAreToldInTheirOrder();
   void whatIsIgnoredStaysSo();
+  void aProgramThatHangsEndsInTime_data();
+  void aProgramThatHangsEndsInTime();
 };
 
 void TestEndingSignals::eachIsToldOnce_data() {
@@ -74,6 +82,38 @@ void TestEndingSignals::whatIsIgnoredStaysSo() {
   }
   QVERIFY(handlerOf(SIGHUP) == SIG_IGN);
   std::signal(SIGHUP, before);
+}
+
+void TestEndingSignals::aProgramThatHangsEndsInTime_data() {
+  QTest::addColumn<bool>("isGone");
+  QTest::newRow("in its event loop") << false;
+  QTest::newRow("in a destructor that comes later") << true;
+}
+
+void TestEndingSignals::aProgramThatHangsEndsInTime() {
+  QFETCH(bool, isGone);
+  const pid_t child = ::fork();
+  QVERIFY(child >= 0);
+  if (child == 0) {
+    std::signal(SIGTERM, SIG_DFL);  // not what the test program does with it
+    auto signals = std::make_unique<EndingSignals>(std::chrono::milliseconds(200));
+    std::raise(SIGTERM);
+    if (isGone) signals.reset();
+    for (;;) ::pause();
+  }
+  int status = 0;
+  pid_t ended = 0;
+  QElapsedTimer passed;
+  passed.start();
+  while (ended == 0 && passed.elapsed() < 20'000) {
+    ended = ::waitpid(child, &status, WNOHANG);
+    if (ended == 0) QTest::qWait(5);
+  }
+  if (ended == 0) ::kill(child, SIGKILL);
+  QCOMPARE(ended, child);
+  QVERIFY(WIFSIGNALED(status));
+  QCOMPARE(WTERMSIG(status), SIGTERM);
+  QVERIFY(passed.elapsed() >= 150);
 }
 
 SPANSCOPE_TEST(tst_ending_signals, TestEndingSignals, QCoreApplication)
