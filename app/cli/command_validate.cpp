@@ -6,10 +6,15 @@
 #include "app/cli/query_options.h"
 #include "engine/query/parameters.h"
 #include "engine/query/query_form.h"
+#include "engine/run/plan_fit.h"
+#include "engine/run/predictor.h"
 #include "engine/workbench/document/document_query.h"
 #include "engine/workbench/document/document_text.h"
+#include "engine/workbench/document/plan_options.h"
 #include "engine/workbench/document/problems.h"
+#include "engine/workbench/model_obstacle.h"
 #include "engine/workbench/pipeline.h"
+#include "engine/workbench/run_options.h"
 
 #include <CLI/CLI.hpp>
 
@@ -74,6 +79,32 @@ document::ProblemContext contextOf(query::Surroundings& surroundings) {
   return context;
 }
 
+/// Whether a run of the document fits, as the run itself counts. Nothing: what it reads is known only when it
+/// runs.
+std::optional<run::PlanFit> fitOf(const document::Document& document, const workbench::ModelBundle& model,
+                                  query::Surroundings& surroundings) {
+  document::QueryOf taken = document::toQuery(document, document::TakeOut::MutedAndFrozen);
+  if (!taken.query) return std::nullopt;
+  const workbench::PipelineResult made =
+      workbench::runPipeline({.source = std::move(*taken.query),
+                              .parameters = document.parameters,
+                              .declarations = document.declarations,
+                              .surroundings = &surroundings,
+                              .endsAtAsk = true,
+                              .endsAtAugment = true,
+                              .plan = document::planOptionsOf(document.settings)});
+  if (!made.plan || made.plan->steps.empty()) return std::nullopt;
+  workbench::RunSettings settings = document.settings;
+  settings.cacheDiskMebibytes = 0;  // an empty cache has nothing on the disk
+  const run::RunOptions options = workbench::runOptionsOf(settings);
+  const auto predict = [&](const run::SessionConfig& session) {
+    run::Predictor predictor(session, model.config, *model.tokenizer, *model.chat);
+    return predictor.predict(*made.plan, options);
+  };
+  const run::SessionConfig session = workbench::sessionConfigOf(settings);
+  return run::planFit(predict(session), session, predict);
+}
+
 /// Adds the problems that the window shows, in place of what the parser said of the same values.
 /// `queryPointer` is where the query stands in the text.
 void addProblems(Checked& checked, const document::Document& document,
@@ -108,6 +139,12 @@ Checked checkDocument(const std::string& text, query::Surroundings& surroundings
   Checked checked{.query = std::nullopt, .diagnostics = std::move(opened.diagnostics), .declarations = {}};
   if (!opened.document) return checked;
   const document::Document& document = *opened.document;
+  // An empty document has an empty seq in place of its query.
+  if (document.root() == document::kNoNode) {
+    std::erase_if(checked.diagnostics, [](const query::Diagnostic& said) {
+      return said.severity == Severity::Warning && said.pointer.starts_with("/query");
+    });
+  }
   // What stands there in the text stands for an input that is missing.
   for (const auto& [path, id] : document::pathsInTree(document, document.root())) {
     if (id != document::kNoNode) continue;
@@ -116,8 +153,14 @@ Checked checkDocument(const std::string& text, query::Surroundings& surroundings
     });
   }
   document::ProblemContext context = contextOf(surroundings);
-  context.modelObstacle = workbench::modelObstacle(document.settings);
-  context.guessedTemplate = workbench::guessedTemplate(document.settings);
+  std::optional<run::PlanFit> fit;
+  if (!document::goesOnlyToServers(document)) {
+    workbench::ModelLook look = workbench::lookAtModel(document.settings);
+    context.modelObstacle = std::move(look.obstacle);
+    context.guessedTemplate = workbench::guessedTemplate(document.settings);
+    if (look.model) fit = fitOf(document, *look.model, surroundings);
+    context.fit = fit ? &*fit : nullptr;
+  }
   addProblems(checked, document, document::problemsOf(document, context), "/query",
               [&](const std::string& pointer) {
                 const auto range = workbench::rangeAround(pointer, opened.sources);

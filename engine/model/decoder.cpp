@@ -165,6 +165,15 @@ bool wantsRows(const Batch& batch) {
 
 }  // namespace
 
+void checkTensors(const ModelConfig& config, const WeightSource& source) {
+  std::set<std::string> used;
+  for (const NamedTensor& tensor : tensorsOf(config)) {
+    source.formatOf(tensor.name, tensor.rows, tensor.columns);
+    used.insert(tensor.name);
+  }
+  refuseSurplus(config, source, used);
+}
+
 struct Decoder::Impl {
   ModelConfig config;
   std::string modelName;  ///< of the source of the weights

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "engine/model/config.h"
+#include "engine/model/weights.h"
 
 #include <cstdint>
 #include <string>
@@ -28,5 +29,9 @@ NormNames normsOf(NormPlace place);
 
 /// All tensors of a model, in the order in which they are used. Tied embeddings stand there once.
 std::vector<NamedTensor> tensorsOf(const ModelConfig& config);
+
+/// Throws Failure if a tensor of the model is missing, has another shape or an unknown format, or if the
+/// source holds tensors that the model has no use for. Reads no data.
+void checkTensors(const ModelConfig& config, const WeightSource& source);
 
 }  // namespace spanscope::model

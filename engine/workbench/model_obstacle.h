@@ -2,6 +2,7 @@
 #pragma once
 
 #include "engine/base/error.h"
+#include "engine/workbench/model_bundle.h"
 #include "engine/workbench/settings.h"
 
 #include <optional>
@@ -14,9 +15,18 @@ struct ModelObstacle {
   bool isOfTemplate = false;  ///< choosing a chat template removes it
 };
 
-/// Why the checkpoint of the settings cannot be opened, as far as configuration and chat template say: their
-/// weights and tokenizer are not read. Nothing: they do not prevent it.
+/// Why the checkpoint of the settings cannot be opened, as far as its configuration, the list of its tensors
+/// and its chat template say. The tokenizer and the data of the weights are not read. Nothing: they do not
+/// prevent it.
 std::optional<ModelObstacle> modelObstacle(const RunSettings& settings);
+
+/// All that opening a model reads, except the data of its weights.
+struct ModelLook {
+  std::optional<ModelObstacle> obstacle;  ///< why it cannot be opened; nothing: it can
+  std::optional<ModelBundle> model;       ///< the description, as of describeModel(); set if it can be opened
+};
+/// Also reads the tokenizer, which may take a second for a large vocabulary, and the adapter.
+ModelLook lookAtModel(const RunSettings& settings);
 
 /// The name of the chat template for which the checkpoint's own is taken by its marks alone, the rest of it
 /// being unknown; empty where it is known, where the person has chosen one, and where there is none.

@@ -48,6 +48,7 @@ std::vector<Problem> findProblems(const document::Document& document, const Prob
                         .otherModel = std::move(found[i].otherModel),
                         .isOfDevice = found[i].isOfDevice,
                         .isOfTemplate = found[i].isOfTemplate,
+                        .poolNeeded = found[i].poolNeeded,
                         .place = std::move(places[i])});
   }
   return problems;

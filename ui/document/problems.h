@@ -6,6 +6,7 @@
 
 #include <QString>
 
+#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -22,6 +23,7 @@ struct Problem {
   std::string otherModel{};
   bool isOfDevice = false;
   bool isOfTemplate = false;
+  std::int32_t poolNeeded = 0;
   std::string place{};  ///< JSON pointer into the query as it is drawn; "" also for what stands outside of it
   bool operator==(const Problem&) const = default;
 };

@@ -4,6 +4,7 @@
 
 #include "engine/experiment/layout_comparison.h"
 #include "engine/plan/plan.h"
+#include "engine/run/plan_fit.h"
 #include "engine/run/prediction.h"
 #include "engine/workbench/document/document_query.h"
 
@@ -41,6 +42,9 @@ struct Forecast {
   std::int32_t blockSize = 0;  ///< tokens
   /// Every layout at several block sizes, each against an empty cache. Only present if it was asked for.
   std::optional<experiment::LayoutComparison> layouts;
+  std::string model;                ///< RunSettings::model
+  std::optional<Error> modelError;  ///< why that model cannot be opened; nothing: it can
+  run::PlanFit fit;                 ///< whether the run fits, whatever the cache holds
 
   bool isKnown() const { return gap == ForecastGap::None; }
 };

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "ui/session/forecaster.h"
 
+#include "engine/base/error.h"
 #include "engine/query/json/json.h"
 #include "engine/query/node_walk.h"
+#include "engine/run/plan_fit.h"
 #include "engine/run/predictor.h"
 #include "engine/run/run_options.h"
 #include "engine/run/session_config.h"
@@ -56,6 +58,7 @@ std::optional<Forecast> Forecaster::forecast(const ForecastRequest& request, con
   if (stop.stop_requested()) return std::nullopt;
   Forecast forecast;
   forecast.id = request.id;
+  forecast.model = request.settings.model;
   forecast.policy = request.settings.policy;
   forecast.layout = request.settings.layout;
   forecast.paths = request.paths;
@@ -65,7 +68,7 @@ std::optional<Forecast> Forecaster::forecast(const ForecastRequest& request, con
     planAhead(request, forecast);
     if (!forecast.isKnown()) return forecast;
     const run::RunOptions options = workbench::runOptionsOf(request.settings);
-    const workbench::ModelBundle& model = describe(request.settings, loaded);
+    const workbench::ModelBundle& model = openModel(request.settings, loaded, forecast);
     const run::SessionConfig config = workbench::sessionConfigOf(request.settings);
     // An empty cache has nothing on the disk either.
     run::SessionConfig withoutDisk = config;
@@ -75,6 +78,9 @@ std::optional<Forecast> Forecaster::forecast(const ForecastRequest& request, con
       return predictor.predict(*forecast.plan, options, stop);
     };
     forecast.empty = predictAnew(withoutDisk);
+    const auto fit = run::planFit(forecast.empty, withoutDisk, predictAnew);
+    if (!fit) return std::nullopt;
+    forecast.fit = *fit;
     if (session != nullptr) {
       forecast.present = session->predictor()->predict(*forecast.plan, options, stop);
     } else {
@@ -92,6 +98,17 @@ std::optional<Forecast> Forecaster::forecast(const ForecastRequest& request, con
   }
   if (forecast.empty.stopped || forecast.present.stopped) return std::nullopt;
   return forecast;
+}
+
+const workbench::ModelBundle& Forecaster::openModel(const document::RunSettings& settings,
+                                                    const workbench::ModelBundle* loaded,
+                                                    Forecast& forecast) {
+  try {
+    return describe(settings, loaded);
+  } catch (const Failure& failure) {
+    forecast.modelError = failure.error();
+    throw;
+  }
 }
 
 const workbench::ModelBundle& Forecaster::describe(const document::RunSettings& settings,

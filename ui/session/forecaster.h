@@ -41,6 +41,9 @@ class Forecaster {
                                    const workbench::ModelBundle* loaded, const std::stop_token& stop);
 
  private:
+  /// As describe(). If the model cannot be opened, the forecast also says why.
+  const workbench::ModelBundle& openModel(const document::RunSettings& settings,
+                                          const workbench::ModelBundle* loaded, Forecast& forecast);
   const workbench::ModelBundle& describe(const document::RunSettings& settings,
                                          const workbench::ModelBundle* loaded);
 

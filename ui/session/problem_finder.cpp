@@ -5,7 +5,6 @@
 #include "engine/model/config.h"
 #include "engine/query/files/path_pattern.h"
 #include "engine/workbench/run_options.h"
-#include "ui/session/remote_request.h"
 #include "ui/session/run_inputs.h"
 
 #include <QDir>
@@ -20,11 +19,12 @@ std::vector<Problem> ProblemFinder::find(const document::Document& document,
                                          const std::shared_ptr<const text::Tokenizer>& tokenizer,
                                          const std::shared_ptr<TokenCounts>& counts,
                                          const std::vector<compute::Device>* devices,
-                                         const std::optional<QString>& path, document::NodeId top) {
+                                         const std::optional<QString>& path, document::NodeId top,
+                                         const Forecast* forecast) {
   m_counts = countsOf(tokenizer, counts ? counts : m_counts);
   ProblemContext context;
   // A server has a model and a device of its own, and what is wrong with those here is nothing to it.
-  const bool isHere = !goesOnlyToServers(document);
+  const bool isHere = !document::goesOnlyToServers(document);
   if (isHere) context.devices = devices;
   if (path) {
     if (isHere) {
@@ -39,6 +39,12 @@ std::vector<Problem> ProblemFinder::find(const document::Document& document,
     // A prompt has at least the tokens that are counted already.
     context.countTokens = [this](const std::string& text) { return m_counts->count(text).value_or(0); };
     context.contextLength = modelOf(document.settings).contextLength;
+  }
+  if (forecast != nullptr && path && isHere) {
+    // Only the forecast has read all that opening the model reads.
+    if (!context.modelObstacle && forecast->modelError && forecast->model == document.settings.model)
+      context.modelObstacle = workbench::ModelObstacle{.error = *forecast->modelError};
+    if (forecast->isKnown()) context.fit = &forecast->fit;
   }
   return findProblems(document, context, top);
 }

@@ -109,13 +109,6 @@ bool goesToServers(const document::RunSettings& settings, const std::map<NodePat
   return !askedServers(settings, serverOf).empty();
 }
 
-bool goesOnlyToServers(const document::Document& document) {
-  const std::vector<document::NodeId> ids = document.ids();
-  return document.settings.runsOnServer() && std::none_of(ids.begin(), ids.end(), [&](document::NodeId id) {
-           return document.at(id).server == document::kEmbedded;
-         });
-}
-
 std::vector<std::string> askedServers(const document::RunSettings& settings,
                                       const std::map<NodePath, std::string>& serverOf) {
   std::set<std::string> names;

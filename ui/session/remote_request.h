@@ -19,8 +19,6 @@ std::map<NodePath, std::string> serversOf(const document::Document& document,
                                           const document::NodePaths& paths);
 /// Whether anything of the query is to be answered by a server.
 bool goesToServers(const document::RunSettings& settings, const std::map<NodePath, std::string>& serverOf);
-/// Whether the embedded engine answers nothing of a document's query.
-bool goesOnlyToServers(const document::Document& document);
 /// The names of the servers that may be asked, each once, ascending.
 std::vector<std::string> askedServers(const document::RunSettings& settings,
                                       const std::map<NodePath, std::string>& serverOf);

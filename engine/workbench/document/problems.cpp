@@ -354,6 +354,12 @@ class Finder {
     m_problems.back().isOfSettings = true;
   }
 
+  /// Whether the embedded engine answers the node.
+  bool isAnsweredHere(NodeId id) const {
+    const std::string& server = id == kNoNode ? std::string() : m_document.at(id).server;
+    return server.empty() ? !m_document.settings.runsOnServer() : server == kEmbedded;
+  }
+
   void addAt(const std::string& field, Severity severity, NodeId node, Sentence text, Sentence hint = {}) {
     add(severity, node, std::move(text), std::move(hint));
     m_problems.back().field = field;
@@ -393,6 +399,8 @@ class Finder {
       }
       wanted = value->second;
     }
+    // A server decides by itself what the name means.
+    if (!isAnsweredHere(id)) return;
     if (m_checkpoint.empty() || workbench::meansModel(wanted, m_checkpoint)) return;
     const std::vector<std::string> accepted = workbench::stoodFor(m_document.settings);
     if (std::find(accepted.begin(), accepted.end(), wanted) != accepted.end()) return;
@@ -465,10 +473,34 @@ class Finder {
     if (result.plan->steps.empty()) {
       add(Severity::Error, m_top, nothingToGenerate(), nothingToGenerateHint());
     }
+    const bool isFitKnown = m_context.fit != nullptr && m_top == m_document.root();
     for (const plan::Step& step : result.plan->steps) {
+      // Policy, context and pool are those of the embedded engine.
+      if (!isAnsweredHere(run.paths.nodeOf(step.node))) continue;
       notePolicy(step.prompt, run.paths);
-      checkLength(step, run.paths);
+      checkLength(step, run.paths, isFitKnown);
     }
+    if (isFitKnown) checkFit(*m_context.fit, run.paths);
+  }
+
+  /// Repeats what the run itself would say, so that both count the same.
+  void checkFit(const run::PlanFit& fit, const NodePaths& paths) {
+    if (!fit.error) return;
+    const NodeId node = paths.nodeOf(fit.error->place);
+    if (!isAnsweredHere(node)) return;
+    const Sentence text = sentence(fit.error->found, fit.error->expected);
+    QueryProblem problem{.severity = fit.isCertain ? Severity::Error : Severity::Warning,
+                         .node = node,
+                         .text = text,
+                         .isOfSettings = true,
+                         .poolNeeded = fit.blocksNeeded};
+    if (!fit.isCertain)
+      problem.text =
+          say(forTranslation("Problems", "The run fails if answers get long or short: %1"), text.words());
+    if (fit.blocksNeeded > 0)
+      problem.hint =
+          say(forTranslation("Problems", "Make the pool %1 blocks"), std::int64_t{fit.blocksNeeded});
+    m_problems.push_back(std::move(problem));
   }
 
   void notePolicy(const plan::PromptNode& prompt, const NodePaths& paths) {
@@ -519,7 +551,8 @@ class Finder {
     return tokens;
   }
 
-  void checkLength(const plan::Step& step, const NodePaths& paths) {
+  /// Counts without the chat template. `isFitKnown`: the rest is checkFit()'s.
+  void checkLength(const plan::Step& step, const NodePaths& paths, bool isFitKnown) {
     if (!m_context.countTokens) return;
     const NodeId node = paths.nodeOf(step.node);
     if (!m_measured.insert(node).second) return;
@@ -527,6 +560,7 @@ class Finder {
     const std::int64_t whole = tokens + step.maxTokens.value_or(0);
     const std::int64_t context = m_context.contextLength;
     if (context > 0 && tokens >= context) {
+      if (isFitKnown) return;
       add(Severity::Error, node,
           say(forTranslation("Problems", "The prompt has at least %1 tokens; the model holds %2"), tokens,
               context),
@@ -537,7 +571,7 @@ class Finder {
                              "The prompt of at least %1 tokens leaves no room for an answer of %2: the model "
                              "holds %3"),
               tokens, std::int64_t{step.maxTokens.value_or(0)}, context));
-    } else {
+    } else if (!isFitKnown) {
       checkPool(node, whole);
     }
   }
@@ -572,6 +606,12 @@ class Finder {
 };
 
 }  // namespace
+
+bool goesOnlyToServers(const Document& document) {
+  const std::vector<NodeId> ids = document.ids();
+  return document.settings.runsOnServer() &&
+         std::none_of(ids.begin(), ids.end(), [&](NodeId id) { return document.at(id).server == kEmbedded; });
+}
 
 Sentence nothingToGenerate() {
   return say(forTranslation("Problems", "There is nothing to generate: the query has no generate node"));

@@ -5,6 +5,7 @@
 
 #include "engine/base/severity.h"
 #include "engine/query/surroundings.h"
+#include "engine/run/plan_fit.h"
 #include "engine/workbench/document/document.h"
 #include "engine/workbench/model_obstacle.h"
 
@@ -52,6 +53,8 @@ struct QueryProblem {
   /// It comes from the run settings, not from the query: with other settings the same query would not have
   /// it.
   bool isOfSettings = false;
+  /// Blocks of a pool that would hold the run, if the present one is too small. 0: another problem.
+  std::int32_t poolNeeded = 0;
 };
 
 /// How a query uses a path.
@@ -66,6 +69,9 @@ struct ProblemContext {
   /// every prompt.
   std::function<std::int64_t(const std::string&)> countTokens{};
   std::int64_t contextLength = 0;  ///< tokens; 0: unknown
+  /// Whether a run of the whole query fits, as the run itself counts. Null: not known. Prompts are then
+  /// measured by `countTokens`, without the chat template.
+  const run::PlanFit* fit = nullptr;
   /// All devices, including devices that cannot be used; null: not known.
   const std::vector<compute::Device>* devices = nullptr;
   /// What workbench::modelObstacle() says of the document's settings; nothing: the model can be opened, or it
@@ -76,6 +82,9 @@ struct ProblemContext {
   /// Says why a run of the document could not use a path; nothing: it can. Empty: files are not looked at.
   std::function<std::optional<query::NotGiven>(const std::string& path, FileUse use)> fileObstacle{};
 };
+
+/// Whether the embedded engine answers nothing of the document's query.
+bool goesOnlyToServers(const Document& document);
 
 /// What is wrong with a query whose plan has no step, and how to fix it.
 Sentence nothingToGenerate();

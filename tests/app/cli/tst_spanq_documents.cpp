@@ -6,6 +6,7 @@
 
 #include <QCoreApplication>
 #include <QObject>
+#include <QRegularExpression>
 #include <QString>
 #include <QStringList>
 #include <QStringLiteral>
@@ -38,6 +39,10 @@ class TestSpanqDocuments : public QObject {
   void nothingToGenerateIsSaid();
   void validateSaysWhatTheWindowSays_data();
   void validateSaysWhatTheWindowSays();
+  void validateRefusesWhatARunRefuses_data();
+  void validateRefusesWhatARunRefuses();
+  void validateAcceptsWhatARunTakes_data();
+  void validateAcceptsWhatARunTakes();
   void mistakesHaveTheirPlace_data();
   void mistakesHaveTheirPlace();
   void wrongValuesAreRefusedAlike_data();
@@ -251,6 +256,62 @@ void TestSpanqDocuments::validateSaysWhatTheWindowSays() {
                                .arg(message);
   QVERIFY2(QString::fromStdString(result.err).startsWith(expected),
            qPrintable(expected + "\n" + QString::fromStdString(result.err)));
+}
+
+/// Both count the chat template, and say the same of the model and of the pool.
+void TestSpanqDocuments::validateRefusesWhatARunRefuses_data() {
+  QTest::addColumn<QString>("settings");
+  QTest::addColumn<int>("words");
+  QTest::addColumn<int>("needed");
+  QTest::newRow("longer than the context") << QStringLiteral("{}") << 33000 << 0;
+  QTest::newRow("a pool that is too small") << QStringLiteral(R"({"blocks": 20})") << 400 << 1;
+  QTest::newRow("no model there") << QStringLiteral(R"({"model": "/nowhere/at/all"})") << 4 << 0;
+}
+
+void TestSpanqDocuments::validateRefusesWhatARunRefuses() {
+  QFETCH(QString, settings);
+  QFETCH(int, words);
+  QFETCH(int, needed);
+  const auto written = [&](const QString& with) {
+    std::string text;
+    for (int i = 0; i < words; ++i) text += " a";
+    return write(settled(with.toStdString(),
+                         R"({"g": {"model": "", "max_tokens": 3, "input": {"user": ")" + text + R"("}}})"));
+  };
+  const SpanqResult validated = spanq({"validate", written(settings)});
+  QCOMPARE(validated.code, 1);
+  QVERIFY2(validated.out.empty() && !validated.err.empty(), validated.out.c_str());
+  QVERIFY(spanq({"run", written(settings)}).code != 0);
+  if (needed == 0) return;
+  // The fix is enough, and one block less is not.
+  const QRegularExpressionMatch fix =
+      QRegularExpression(QStringLiteral("pool (\\d+) blocks")).match(QString::fromStdString(validated.err));
+  QVERIFY2(fix.hasMatch(), validated.err.c_str());
+  const int blocks = fix.captured(1).toInt();
+  for (const int given : {blocks, blocks - 1}) {
+    const std::string path = written(QStringLiteral(R"({"blocks": %1})").arg(given));
+    QCOMPARE(spanq({"validate", path}).code, given == blocks ? 0 : 1);
+    QCOMPARE(spanq({"run", path}).code == 0, given == blocks);
+  }
+}
+
+void TestSpanqDocuments::validateAcceptsWhatARunTakes_data() {
+  QTest::addColumn<QString>("settings");
+  // What the model here is and holds is nothing to a server.
+  QTest::newRow("on a server") << QStringLiteral(
+      R"({"server": "gpu-3", "model": "/nowhere/at/all", "blocks": 2, "policy": "prefix"})");
+  QTest::newRow("here") << QStringLiteral(R"({"stands_for": "org/large"})");
+}
+
+void TestSpanqDocuments::validateAcceptsWhatARunTakes() {
+  QFETCH(QString, settings);
+  const SpanqResult result =
+      spanq({"validate",
+             write(settled(
+                 settings.toStdString(),
+                 R"({"g": {"model": "org/large", "input": {"plus": [{"user": "a"}, {"user": "b"}]}}})"))});
+  QCOMPARE(result.err, std::string());
+  QCOMPARE(result.code, 0);
 }
 
 /// "§" in the document stands before the place that is named, and is taken out.

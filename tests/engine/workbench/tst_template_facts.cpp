@@ -155,6 +155,53 @@ class TestTemplateFacts : public QObject {
              obstacle->error.message().c_str());
   }
 
+  /// What loading would refuse is said before, though no weight is read.
+  void brokenWeightsAreAnObstacle_data() {
+    QTest::addColumn<QString>("file");
+    QTest::addColumn<int>("bytes");
+    QTest::addColumn<bool>("isCheap");  ///< known without reading the tokenizer
+    QTest::newRow("no weights") << "model.safetensors" << 0 << true;
+    QTest::newRow("weights that are cut") << "model.safetensors" << 1'000'000 << true;
+    QTest::newRow("a header that is cut") << "model.safetensors" << 100 << true;
+    QTest::newRow("no tokenizer") << "tokenizer.model" << 0 << false;
+    QTest::newRow("a tokenizer that is cut") << "tokenizer.model" << 1000 << false;
+  }
+  void brokenWeightsAreAnObstacle() {
+    QFETCH(QString, file);
+    QFETCH(int, bytes);
+    QFETCH(bool, isCheap);
+    const CopiedModel model(kUnknown);
+    RunSettings settings = model.settings();
+    settings.chatTemplate = "spanlet";
+    QVERIFY(!modelObstacle(settings) && !lookAtModel(settings).obstacle && lookAtModel(settings).model);
+    const std::filesystem::path path = model.path() / file.toStdString();
+    if (bytes == 0)
+      std::filesystem::remove(path);
+    else
+      std::filesystem::resize_file(path, static_cast<std::uintmax_t>(bytes));
+    QCOMPARE(modelObstacle(settings).has_value(), isCheap);
+    const ModelLook look = lookAtModel(settings);
+    QVERIFY(look.obstacle && !look.obstacle->isOfTemplate && !look.model);
+  }
+
+  /// Another number of layers than the weights have.
+  void aForeignConfigurationIsAnObstacle() {
+    for (const char* layers : {"5", "7"}) {
+      const CopiedModel model(kUnknown);
+      RunSettings settings = model.settings();
+      settings.chatTemplate = "spanlet";
+      QFile config(QString::fromStdString((model.path() / "config.json").string()));
+      QVERIFY(config.open(QIODevice::ReadOnly));
+      const QByteArray text = config.readAll();
+      config.close();
+      const QByteArray changed = QByteArray(text).replace("\"num_hidden_layers\": 6",
+                                                          QByteArray("\"num_hidden_layers\": ") + layers);
+      QVERIFY(changed != text);
+      std::ofstream(model.path() / "config.json") << changed.toStdString();
+      QVERIFY(modelObstacle(settings));
+    }
+  }
+
   void noFolderIsAnObstacle() {
     RunSettings settings;
     settings.model = "/nowhere/at/all";

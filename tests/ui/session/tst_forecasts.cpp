@@ -8,6 +8,7 @@
 #include "tests/support/test_program.h"
 #include "ui/document/document_file.h"
 #include "ui/session/forecasts.h"
+#include "ui/session/problem_finder.h"
 #include "ui/session/run_request.h"
 #include "ui/session/trace_store.h"
 
@@ -21,6 +22,10 @@
 #include <QStringLiteral>
 #include <QTemporaryDir>
 #include <QTest>
+
+#include <algorithm>
+#include <filesystem>
+#include <optional>
 
 using namespace spanscope;
 using namespace spanscope::ui;
@@ -97,6 +102,50 @@ class TestForecasts : public QObject {
   Q_OBJECT
 
  private Q_SLOTS:
+  /// Whatever the cache holds: a pool that is too small, and the smallest that is not.
+  void saysWhetherTheRunFits() {
+    Bench bench;
+    document::Document rag = example(QStringLiteral("rag.json"));
+    const auto fitWith = [&](std::int32_t blocks) {
+      rag.settings.blockCount = blocks;
+      const auto forecast = bench.forecastOf(rag);
+      return forecast && forecast->isKnown() ? std::optional(forecast->fit) : std::nullopt;
+    };
+    const std::optional<run::PlanFit> fit = fitWith(6);
+    QVERIFY(fit && fit->error && fit->blocksNeeded > 6);
+    const std::int32_t enough = fit->blocksNeeded;
+    QVERIFY(fitWith(enough) == run::PlanFit{});
+    QCOMPARE(fitWith(enough - 1)->blocksNeeded, enough);
+    // Every list of problems has it.
+    ProblemFinder finder;
+    const auto problems = finder.find(rag, nullptr, nullptr, nullptr, QString(), document::kNoNode,
+                                      bench.forecasts.newest(kTab).get());
+    QVERIFY(std::any_of(problems.begin(), problems.end(),
+                        [enough](const Problem& problem) { return problem.poolNeeded == enough; }));
+  }
+
+  /// A tokenizer that is cut: only the forecast reads it before the run.
+  void saysWhyTheModelCannotBeOpened() {
+    const QTemporaryDir folder;
+    std::filesystem::copy(SPANSCOPE_SOURCE_DIR "/resources/models/spanlet", folder.path().toStdString(),
+                          std::filesystem::copy_options::recursive);
+    std::filesystem::resize_file(folder.filePath(QStringLiteral("tokenizer.model")).toStdString(), 1000);
+    document::Document rag = example(QStringLiteral("rag.json"));
+    rag.settings.model = folder.path().toStdString();
+    Bench bench;
+    const auto forecast = bench.forecastOf(rag);
+    QVERIFY(forecast && forecast->modelError);
+    ProblemFinder finder;
+    const auto find = [&] {
+      return refusalOf(
+          finder.find(rag, nullptr, nullptr, nullptr, QString(), document::kNoNode, forecast.get()));
+    };
+    QVERIFY(!find().isEmpty());
+    // It says nothing of another model.
+    rag.settings.model.clear();
+    QCOMPARE(find(), QString());
+  }
+
   /// The documents are swapped, the forecast comes, and the run has exactly its counts.
   void saysWhatTheRunDoes() {
     Bench bench;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // The list of problems that the window, a run and the command line share: its places, files and subtrees.
+#include "engine/base/error.h"
 #include "engine/query/json/json.h"
 #include "engine/workbench/document/document_query.h"
 #include "engine/workbench/document/edits.h"
@@ -143,11 +144,68 @@ class TestDocumentProblems : public QObject {
     QCOMPARE(textsOf(problemsOf(document)), QStringList("The whole query is muted"));
   }
 
+  /// What the run says of its room is said at its node, with what would help.
+  void theRunsOwnWordsOfItsRoom() {
+    Document document = documentOf(R"({"g":{"model":"","input":{"g":{"model":"","input":{"user":"a"}}}}})");
+    const NodeId inner = document.at(document.root()).children.front();
+    const auto problems = [&](const run::PlanFit& fit, NodeId top = kNoNode) {
+      ProblemContext context;
+      context.fit = &fit;
+      return problemsOf(document, context, top);
+    };
+    const auto ofPool = [](const std::vector<QueryProblem>& all) {
+      std::vector<QueryProblem> found;
+      for (const QueryProblem& problem : all) {
+        if (problem.poolNeeded > 0) found.push_back(problem);
+      }
+      return found;
+    };
+    run::PlanFit fit{
+        .error = errorAt("/g/input", "too many blocks", "fewer"), .isCertain = true, .blocksNeeded = 245};
+    QCOMPARE(ofPool(problems(fit)).size(), std::size_t{1});
+    const QueryProblem certain = ofPool(problems(fit)).front();
+    QCOMPARE(certain.node, inner);
+    QCOMPARE(certain.poolNeeded, 245);
+    QVERIFY(certain.severity == Severity::Error);
+    QVERIFY(certain.text.words().find("oo many blocks") != std::string::npos);
+    QVERIFY(certain.hint.words().find("245") != std::string::npos);
+    fit.isCertain = false;
+    QVERIFY(ofPool(problems(fit)).front().severity == Severity::Warning);
+    // It is of the whole query, and of the embedded engine.
+    QVERIFY(ofPool(problems(fit, inner)).empty());
+    setServer(document, inner, "gpu-3");
+    QVERIFY(ofPool(problems(fit)).empty());
+    QVERIFY(ofPool(problems({})).empty());
+  }
+
   /// Texts of the query are no places for arguments.
   void argumentsStandAsTheyAre() {
     const Document document = documentOf(R"({"g":{"model":"%2","input":{"user":"a"}}})");
     QCOMPARE(textsOf(problemsOf(document)),
              QStringList("The query names the model %2; spanlet would run it"));
+  }
+
+  /// A server decides what a name means to it.
+  void modelsOfServersAreTheirs() {
+    Document document =
+        documentOf(R"({"g":{"model":"big","input":{"g":{"model":"other","input":{"user":"a"}}}}})");
+    const NodeId inner = document.at(document.root()).children.front();
+    const auto named = [&] {
+      std::vector<std::string> names;
+      for (const QueryProblem& problem : problemsOf(document)) {
+        if (!problem.otherModel.empty()) names.push_back(problem.otherModel);
+      }
+      return names;
+    };
+    QCOMPARE(named(), (std::vector<std::string>{"big", "other"}));
+    setServer(document, document.root(), "gpu-3");
+    QCOMPARE(named(), (std::vector<std::string>{"other"}));
+    setServer(document, document.root(), "");
+    document.settings.server = "gpu-3";
+    QVERIFY(named().empty() && goesOnlyToServers(document));
+    setServer(document, inner, kEmbedded);
+    QCOMPARE(named(), (std::vector<std::string>{"other"}));
+    QVERIFY(!goesOnlyToServers(document));
   }
 };
 

@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// Whether a run fits, and the smallest pool in which it does.
+#include "engine/run/plan_fit.h"
+#include "tests/support/test_program.h"
+
+#include <QObject>
+#include <QTest>
+
+#include <string>
+
+using namespace spanscope;
+using namespace spanscope::run;
+
+namespace {
+
+/// A run that needs a pool of so many blocks, and then fails for `other`.
+PredictInSession needing(std::int32_t blocks, int& calls, std::optional<Error> other = {}) {
+  return [blocks, other, &calls](const SessionConfig& session) {
+    ++calls;
+    Prediction prediction;
+    prediction.errorIsCertain = true;
+    if (session.blockCount < blocks)
+      prediction.error = errorAt("/g", "too many blocks", "at most " + std::to_string(session.blockCount));
+    else
+      prediction.error = other;
+    return prediction;
+  };
+}
+
+}  // namespace
+
+class TestPlanFit : public QObject {
+  Q_OBJECT
+
+ private Q_SLOTS:
+  void theSmallestPoolIsFound() {
+    for (const std::int32_t needed : {9, 16, 17, 245, 1000}) {
+      int calls = 0;
+      const SessionConfig session{.blockCount = 8};
+      const PredictInSession predict = needing(needed, calls);
+      const std::optional<PlanFit> fit = planFit(predict(session), session, predict);
+      QVERIFY(fit && fit->error && fit->isCertain);
+      QCOMPARE(fit->blocksNeeded, needed);
+      QVERIFY(calls < 20);
+    }
+  }
+
+  void whatFitsNeedsNoOtherPool() {
+    int calls = 0;
+    const SessionConfig session{.blockCount = 8};
+    const PredictInSession predict = needing(8, calls);
+    QVERIFY(planFit(predict(session), session, predict) == PlanFit{});
+    QCOMPARE(calls, 1);
+  }
+
+  /// A prompt that is longer than the context stays so, in whatever pool.
+  void noPoolHelpsAgainstTheContext() {
+    for (const std::int32_t needed : {4, 100}) {
+      int calls = 0;
+      const SessionConfig session{.blockCount = 8};
+      const PredictInSession predict = needing(needed, calls, errorAt("/g", "too long", "shorter"));
+      const std::optional<PlanFit> fit = planFit(predict(session), session, predict);
+      QVERIFY(fit && fit->error);
+      QCOMPARE(fit->blocksNeeded, 0);
+      QVERIFY(calls < 20);
+    }
+  }
+
+  void aStopEndsTheSearch() {
+    const SessionConfig session{.blockCount = 8};
+    Prediction first;
+    first.error = errorAt("", "too many", "fewer");
+    QVERIFY(!planFit(first, session, [](const SessionConfig&) {
+      Prediction stopped;
+      stopped.stopped = true;
+      return stopped;
+    }));
+  }
+};
+
+SPANSCOPE_TEST(tst_plan_fit, TestPlanFit)
+#include "tst_plan_fit.moc"
