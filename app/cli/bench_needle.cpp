@@ -3,6 +3,7 @@
 
 #include "app/cli/bench_report.h"
 #include "app/cli/command_service.h"
+#include "app/cli/document_settings.h"
 #include "app/cli/layout_lines.h"
 #include "app/cli/number_option.h"
 #include "app/cli/session_options.h"
@@ -330,8 +331,9 @@ void addNeedleCommand(CLI::App& group, Context& context) {
   addSettings(
       *command, settings,
       {"adapter", "context", "device", "exact", "arithmetic", "threads", "block_size", "blocks", "kv_type"});
-  command->callback([&context, options] {
+  command->callback([&context, options, command] {
     options->session.check();
+    useUsualPolicy(*command, options->session.settings);
     context.action = [&context, options] { return runNeedle(context, *options); };
   });
 }

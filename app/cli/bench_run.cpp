@@ -4,6 +4,7 @@
 #include "app/cli/bench_report.h"
 #include "app/cli/command_service.h"
 #include "app/cli/diagnostics.h"
+#include "app/cli/document_settings.h"
 #include "app/cli/input.h"
 #include "app/cli/layout_lines.h"
 #include "app/cli/number_option.h"
@@ -281,8 +282,9 @@ void addRepeatCommand(CLI::App& group, Context& context) {
       {"adapter", "context", "device", "exact", "arithmetic", "threads", "block_size", "blocks", "kv_type"});
   addStoreOptions(*command, options->session);
   command->add_flag("--json", options->json, "Write JSON, with all samples");
-  command->callback([&context, options] {
+  command->callback([&context, options, command] {
     options->session.check();
+    useUsualPolicy(*command, options->session.settings);
     options->query.check();
     context.action = [&context, options] { return runRepeats(context, *options); };
   });

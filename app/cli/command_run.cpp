@@ -373,11 +373,13 @@ ExitCode runFiles(const Context& context, Options options) {
   std::vector<Job> jobs;
   PlannedRuns plans;
   bool wrong = false;
+  std::optional<workbench::RunSettings> ofQuery;  // of the first query alone
   QueryOptions given = queryOptions(options.query);
   retrieveWith(given, options.query, context, options.session.settings.model, modelOptions(options.session));
   for (InputFile& file : files) {
     settings.checkServer(file);
     workbench::RunSettings own = settings.of(file);
+    if (!file.settings && !ofQuery) ofQuery = own;
     auto planned = planText(file.name, file.text, withSettings(given, options.query, own), context.streams);
     if (planned) {
       if (planned->made.plan->steps.empty()) warnOfNothingToGenerate(file.name, context.streams.err);
@@ -389,6 +391,7 @@ ExitCode runFiles(const Context& context, Options options) {
   }
   warnOfUnused(given, context.streams);
   warnOfGuessedTemplate(context.streams.err, options.session.settings);
+  if (ofQuery && options.command->count("--policy") == 0) noteUsualPolicy(context.streams.err, *ofQuery);
   if (wrong) return ExitCode::WrongInput;
   return RunCommand(context, options, std::move(jobs), given.retriever->model()).run();
 }

@@ -2,6 +2,7 @@
 #include "app/cli/command.h"
 #include "app/cli/command_service.h"
 #include "app/cli/diagnostics.h"
+#include "app/cli/document_settings.h"
 #include "app/cli/input.h"
 #include "app/cli/number_option.h"
 #include "app/cli/session_options.h"
@@ -94,11 +95,13 @@ void serveUntilStopped(trace::Recorder& recorder, const std::stop_token& stop) {
   }
 }
 
-ExitCode serve(const Context& context, ServeOptions options) {
+ExitCode serve(const Context& context, ServeOptions options, const CLI::App& command) {
   const Streams& streams = context.streams;
   if (!options.model.empty()) options.session.settings.model = options.model;
+  useUsualPolicy(command, options.session.settings);
   server::ServerConfig config = serverConfig(options, streams);
   warnOfGuessedTemplate(streams.err, options.session.settings);
+  if (command.count("--policy") == 0) noteUsualPolicy(streams.err, options.session.settings);
   const auto model =
       std::make_shared<workbench::ModelBundle>(loadChosenModel(options.session, context.backends, true));
   const workbench::OwnModel own = ownModel(model, options.session);
@@ -224,9 +227,9 @@ void addServe(CLI::App& app, Context& context) {
   addStoreOptions(*command, options->session);
   using workbench::SettingEffect;
   addOtherSettings(*command, settings, {SettingEffect::Model, SettingEffect::Session});
-  command->callback([&context, options] {
+  command->callback([&context, options, command] {
     options->session.check();
-    context.action = [&context, options] { return serve(context, *options); };
+    context.action = [&context, options, command] { return serve(context, *options, *command); };
   });
 }
 

@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/cli/diagnostics.h"
 
+#include "engine/base/error.h"
+#include "engine/model/config.h"
 #include "engine/workbench/model_names.h"
 #include "engine/workbench/model_obstacle.h"
+#include "engine/workbench/offered_adapter.h"
 #include "engine/workbench/run_options.h"
 
 #include <algorithm>
@@ -38,6 +41,21 @@ void warnOfGuessedTemplate(std::ostream& err, const workbench::RunSettings& sett
   err << "warning: the chat template of " << workbench::modelDirectoryOf(settings).filename().string()
       << " is not known; by its marks it is taken for " << name
       << ". spanq model show shows it, --template NAME chooses one\n";
+}
+
+void noteUsualPolicy(std::ostream& err, const workbench::RunSettings& settings) {
+  const std::string usual = workbench::standardPolicy();
+  if (settings.policy == usual || settings.policy != workbench::usualPolicyOf(settings)) return;
+  err << "note: " << workbench::modelNameOf(settings)
+      << " was not trained for block attention, so it runs with the policy " << settings.policy
+      << ". --policy " << usual << " reuses more and answers less accurately";
+  try {
+    const auto adapter = workbench::offeredAdapter(model::readConfig(workbench::modelDirectoryOf(settings)));
+    if (adapter) err << "; with --adapter " << adapter->directory.string() << " it answers accurately";
+  } catch (const Failure&) {
+    // Loading the model says what is wrong with it.
+  }
+  err << '\n';
 }
 
 }  // namespace spanscope::cli

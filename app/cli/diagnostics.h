@@ -24,4 +24,7 @@ void warnOfOtherModels(std::ostream& err, const std::string& name, const plan::P
 /// Warns of a model whose chat template is told by its marks alone.
 void warnOfGuessedTemplate(std::ostream& err, const workbench::RunSettings& settings);
 
+/// Says that the model runs with another policy than the default, and why, if that is its usual policy.
+void noteUsualPolicy(std::ostream& err, const workbench::RunSettings& settings);
+
 }  // namespace spanscope::cli

@@ -91,7 +91,18 @@ RunSettings CommandSettings::of(const InputFile& file) const {
         !file.settings || isGiven(setting) || isOfServer(setting) || setting.effect == SettingEffect::Record;
     if (isOptions) copy(setting, written(setting), settings);
   }
+  if (!file.settings && !isGiven(*workbench::findSetting("policy"))) settings.policy = usualPolicy(settings);
   return settings;
+}
+
+/// The model's configuration is read once, however many queries there are.
+const std::string& CommandSettings::usualPolicy(const RunSettings& settings) const {
+  if (!m_usualPolicy) m_usualPolicy = workbench::usualPolicyOf(settings);
+  return *m_usualPolicy;
+}
+
+void useUsualPolicy(const CLI::App& command, RunSettings& settings) {
+  if (command.count("--policy") == 0) settings.policy = workbench::usualPolicyOf(settings);
 }
 
 RunSettings CommandSettings::ofSession(const std::vector<InputFile>& files) const {

@@ -34,6 +34,7 @@ class CommandSettings {
                   const workbench::RunSettings& query)
       : m_command(command), m_session(session), m_query(query) {}
 
+  /// A query alone has the usual policy of its model, unless an option chooses one.
   workbench::RunSettings of(const InputFile& file) const;
   /// The settings that all files share: model and cache. Throws Failure if documents ask for different ones.
   workbench::RunSettings ofSession(const std::vector<InputFile>& files) const;
@@ -42,11 +43,16 @@ class CommandSettings {
 
  private:
   bool isGiven(const workbench::Setting& setting) const;
+  const std::string& usualPolicy(const workbench::RunSettings& settings) const;
   const workbench::RunSettings& written(const workbench::Setting& setting) const;
 
   const CLI::App& m_command;
   const workbench::RunSettings& m_session;
   const workbench::RunSettings& m_query;
+  mutable std::optional<std::string> m_usualPolicy;  ///< of the options' model; nothing: not asked yet
 };
+
+/// Chooses the usual policy of the settings' model, unless the command's --policy chose one.
+void useUsualPolicy(const CLI::App& command, workbench::RunSettings& settings);
 
 }  // namespace spanscope::cli

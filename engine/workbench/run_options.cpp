@@ -2,6 +2,8 @@
 #include "engine/workbench/run_options.h"
 
 #include "engine/base/error.h"
+#include "engine/model/adapter.h"
+#include "engine/model/config.h"
 #include "engine/policy/policies.h"
 #include "engine/query/node_parts.h"
 #include "engine/query/node_walk.h"
@@ -19,6 +21,18 @@ namespace spanscope::workbench {
 
 std::filesystem::path modelDirectoryOf(const document::RunSettings& settings) {
   return settings.model.empty() ? bundledModelDirectory() : std::filesystem::path(settings.model);
+}
+
+std::string usualPolicyOf(const document::RunSettings& settings) {
+  try {
+    const bool isTrained =
+        model::readConfig(modelDirectoryOf(settings)).blockAttention ||
+        (!settings.adapter.empty() && model::Adapter::open(settings.adapter).blockAttention());
+    if (!isTrained) return policy::Choice(policy::policyForAnyCheckpoint()).name();
+  } catch (const Failure&) {
+    // The run says what is wrong with it.
+  }
+  return standardPolicy();
 }
 
 std::filesystem::path standardStoreFolder() {

@@ -10,11 +10,17 @@
 
 #include <filesystem>
 #include <optional>
+#include <string>
 
 namespace spanscope::workbench {
 
 /// The directory of the checkpoint, or of the bundled one. Throws Failure if the bundled one cannot be found.
 std::filesystem::path modelDirectoryOf(const document::RunSettings& settings);
+
+/// Name of the policy with which the settings' model runs, unless another one is chosen. It is the default
+/// policy if the checkpoint or the adapter was trained for block attention. Otherwise it is the first policy
+/// that is as accurate as the checkpoint itself. If the model cannot be opened, it is the default policy.
+std::string usualPolicyOf(const document::RunSettings& settings);
 
 /// The folder of this user's span store, unless another folder was chosen: spanscope/spans in the folder for
 /// caches, XDG_CACHE_HOME or ~/.cache. Throws Failure if there is no such folder.

@@ -112,7 +112,11 @@ const std::vector<Setting>& runSettings() {
        .choices = policyChoices,
        .kind = TextKind::Policy,
        .row = {.group = Group::Cache, .label = tr("Reuse policy")},
-       .option = {.name = "--policy", .help = "Reuse policy, with its values in brackets", .value = "NAME"}},
+       .option = {.name = "--policy",
+                  .help = "Reuse policy, with its values in brackets (default: spans for a model that was "
+                          "trained for block attention, else prefix)",
+                  .value = "NAME",
+                  .showsDefault = false}},
       {.key = "prompt_layout",
        .name = "layout",
        .member = &RunSettings::layout,

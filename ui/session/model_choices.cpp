@@ -6,6 +6,7 @@
 #include "engine/workbench/model_bundle.h"
 #include "engine/workbench/model_names.h"
 #include "engine/workbench/resource_paths.h"
+#include "engine/workbench/run_options.h"
 #include "ui/words/tr.h"
 
 #include <QDir>
@@ -97,10 +98,12 @@ void chooseModel(DocumentModel& model, const QString& value) {
     const std::string wanted = value.toStdString();
     document.settings.server.clear();
     if (document.settings.model == wanted) return;
+    const bool hasUsualPolicy = document.settings.policy == workbench::usualPolicyOf(document.settings);
     document.settings.model = wanted;
     document.settings.standsFor.clear();
     document.settings.adapter.clear();
     document.settings.chatTemplate = workbench::RunSettings().chatTemplate;
+    if (hasUsualPolicy) document.settings.policy = workbench::usualPolicyOf(document.settings);
   });
 }
 
@@ -109,8 +112,11 @@ void chooseServer(DocumentModel& model, const std::string& name) {
 }
 
 void chooseAdapter(DocumentModel& model, const std::string& directory) {
-  model.change(tr("Adapter"),
-               [&directory](document::Document& document) { document.settings.adapter = directory; });
+  model.change(tr("Adapter"), [&directory](document::Document& document) {
+    const bool hasUsualPolicy = document.settings.policy == workbench::usualPolicyOf(document.settings);
+    document.settings.adapter = directory;
+    if (hasUsualPolicy) document.settings.policy = workbench::usualPolicyOf(document.settings);
+  });
 }
 
 }  // namespace spanscope::ui

@@ -34,13 +34,15 @@ std::vector<ModelChoice> modelChoices(const ModelsKnown& known, const std::strin
 QString originText(ModelOrigin origin);
 
 /// Makes the model the document's model, in one undo step. If the model changes, it clears
-/// what was chosen for the old one: RunSettings::standsFor, adapter and chat template. It runs here then.
+/// what was chosen for the old one: RunSettings::standsFor, adapter and chat template. It runs here then. If
+/// the document has the usual policy of the old model, it gets that of the new one.
 void chooseModel(DocumentModel& model, const QString& value);
 
 /// Has a server of this name answer the document, in one undo step; empty: the embedded engine does.
 void chooseServer(DocumentModel& model, const std::string& name);
 
-/// Makes the adapter the one of the document, in one undo step; empty: none.
+/// Makes the adapter the one of the document, in one undo step; empty: none. The policy changes as in
+/// chooseModel().
 void chooseAdapter(DocumentModel& model, const std::string& directory);
 
 }  // namespace spanscope::ui

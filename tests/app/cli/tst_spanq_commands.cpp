@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Every command of spanq, run in this process: exit codes, what goes where, and the form of errors.
+#include "engine/policy/policies.h"
 #include "tests/app/cli/spanq_process.h"
 #include "tests/support/test_program.h"
 
@@ -615,7 +616,14 @@ void TestSpanqCommands::spansOnAnUntrainedCheckpointWarn() {
   QVERIFY(config.remove());
   write("untrained/config.json", text.replace("\"block_attention\": true", "\"block_attention\": false"));
 
-  const SpanqResult spans = spanq({"run", "--model", inFolder("untrained"), kQueries + "rag.json"});
+  // The model's own policy is exact, and chosen.
+  const SpanqResult usual = spanq({"run", "--json", "--model", inFolder("untrained"), kQueries + "rag.json"});
+  QCOMPARE(usual.code, 0);
+  QCOMPARE(Json::parse(usual.out)["policy"].get<std::string>(), std::string("prefix"));
+  QVERIFY2(usual.err.starts_with("note: "), usual.err.c_str());
+  QVERIFY2(usual.err.find(spanscope::policy::untrainedAdvice()) == std::string::npos, usual.err.c_str());
+  const SpanqResult spans =
+      spanq({"run", "--model", inFolder("untrained"), "--policy", "spans", kQueries + "rag.json"});
   QCOMPARE(spans.code, 0);
   QVERIFY2(spans.err.find("block attention") != std::string::npos, spans.err.c_str());
   const SpanqResult prefix =

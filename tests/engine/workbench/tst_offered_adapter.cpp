@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Which models are offered the adapter that comes with the program.
+#include "engine/policy/policies.h"
 #include "engine/workbench/offered_adapter.h"
+#include "engine/workbench/run_options.h"
 #include "tests/support/test_program.h"
 
 #include <QTest>
@@ -58,6 +60,21 @@ class TestOfferedAdapter : public QObject {
     if (!offered) return;
     QCOMPARE(offered->name(), std::string("smollm2-135m-block"));
     QCOMPARE(offered->base, std::string("SmolLM2-135M-Instruct"));
+  }
+
+  /// The default policy is for checkpoints and adapters that were trained for it.
+  void theUsualPolicyIsOfTheModel() {
+    using workbench::usualPolicyOf;
+    const std::string untrained = SPANSCOPE_SOURCE_DIR "/tests/engine/model/data/bf16_gqa_tied";
+    workbench::RunSettings settings;
+    QCOMPARE(usualPolicyOf(settings), workbench::standardPolicy());
+    settings.model = untrained;
+    QCOMPARE(usualPolicyOf(settings), std::string(policy::policyForAnyCheckpoint().name));
+    QVERIFY(policy::findChoice(usualPolicyOf(settings)).has_value());
+    settings.adapter = untrained + "/adapter";
+    QCOMPARE(usualPolicyOf(settings), workbench::standardPolicy());
+    settings = {.model = "/nowhere/at/all"};
+    QCOMPARE(usualPolicyOf(settings), workbench::standardPolicy());
   }
 };
 

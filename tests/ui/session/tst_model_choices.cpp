@@ -59,6 +59,32 @@ class TestModelChoices : public QObject {
     QVERIFY(choices.front().value.isEmpty());
   }
 
+  /// The usual policy goes with the model and its adapter; a policy that a person chose stays.
+  void thePolicyGoesWithTheModel() {
+    const QString untrained = QStringLiteral(SPANSCOPE_SOURCE_DIR "/tests/engine/model/data/bf16_gqa_tied");
+    const std::string adapter = (untrained + QStringLiteral("/adapter")).toStdString();
+    const auto policyOf = [](const DocumentModel& model) { return model.document().settings.policy; };
+    DocumentModel model{document::Document()};
+    QCOMPARE(policyOf(model), std::string("spans"));
+    chooseModel(model, untrained);
+    QCOMPARE(policyOf(model), std::string("prefix"));
+    chooseAdapter(model, adapter);
+    QCOMPARE(policyOf(model), std::string("spans"));
+    chooseAdapter(model, {});
+    QCOMPARE(policyOf(model), std::string("prefix"));
+    chooseModel(model, QString());
+    QCOMPARE(policyOf(model), std::string("spans"));
+    model.settingsUndoStack().undo();
+    QCOMPARE(policyOf(model), std::string("prefix"));
+
+    document::Document own;
+    own.settings.policy = "link(16)";
+    DocumentModel chosen(own);
+    chooseModel(chosen, untrained);
+    chooseAdapter(chosen, adapter);
+    QCOMPARE(policyOf(chosen), std::string("link(16)"));
+  }
+
   void choosingForgetsWhatTheOtherStoodFor() {
     document::Document document;
     document.settings.standsFor = "gpt";
