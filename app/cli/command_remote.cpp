@@ -63,6 +63,7 @@ struct AskedServer {
   std::string name;
   remote::RemoteServer server;
   std::string protocol{};  ///< as the list has it; empty: the first that it takes
+  std::size_t atOnce = remote::kStandardAtOnce;
 };
 
 workbench::ServerList serverList() {
@@ -86,6 +87,7 @@ AskedServer askedServer(const ServerOptions& options, const std::stop_token& sto
     asked.server.url = known->url;
     asked.server.model = known->model;
     asked.protocol = known->protocol;
+    if (known->atOnce > 0) asked.atOnce = known->atOnce;
     asked.server.access = workbench::accessTo(*known, stop);
   } else if (options.url.find(':') == std::string::npos) {
     if (const std::optional<Error> damage = serverList().problem()) throw Failure(*damage);
@@ -131,6 +133,7 @@ struct RemoteRunOptions {
   std::string tokenizer;    ///< directory or file
   std::string chatTemplate;
   std::optional<std::uint64_t> seed;
+  std::optional<std::size_t> atOnce;  ///< none: as the list of servers has it
   std::string trace;
   bool json = false;
   QueryOptionTexts query;
@@ -258,49 +261,73 @@ ExitCode showServer(const Context& context, const ServerOptions& options, bool a
   return ExitCode::Fine;
 }
 
-/// Writes answers as they come: the text alone on standard output. Answers that come together are written one
-/// after the other, each at its end.
+/// Writes answers in the order of the query: the text alone on standard output. The first one that has not
+/// ended is written as it comes; later ones wait for their turn.
 class AnswerPrinter final : public remote::RemoteWatcher {
  public:
-  AnswerPrinter(const Context& context, const std::vector<exports::ChatRequest>& requests,
-                const std::vector<exports::QueryCall>& calls, bool isSilent)
-      : m_context(context), m_requests(requests), m_isSilent(isSilent), m_isTogether(requests.size()) {
-    for (const exports::QueryCall& call : calls) {
-      for (std::size_t i = 0; i < call.count; ++i) m_isTogether[call.first + i] = call.count > 1;
-    }
-  }
+  AnswerPrinter(const Context& context, const std::vector<exports::ChatRequest>& requests, bool isSilent)
+      : m_context(context), m_requests(requests), m_isSilent(isSilent), m_answers(requests.size()) {}
 
   void stepBegins(std::size_t request) override {
-    if (!m_isTogether[request]) writeHead(request);
+    m_answers[request].hasBegun = true;
+    if (request == m_turn) writeHead();
   }
-  void promptProgress(std::size_t /*request*/, const remote::PromptProgress& progress) override {
+  void promptProgress(std::size_t request, const remote::PromptProgress& progress) override {
+    if (request != m_turn) return;
     showProgress(m_context, "prompt: " + std::to_string(progress.processed) + " of " +
                                 counted(progress.total, "token") + ", " + std::to_string(progress.cached) +
                                 " of them cached");
   }
   void text(std::size_t request, const std::string& piece) override {
-    showProgress(m_context, "");
-    if (!m_isSilent && !m_isTogether[request]) m_context.streams.out << piece << std::flush;
+    m_answers[request].text += piece;
+    m_answers[request].hasText = true;
+    if (request == m_turn) writeText();
   }
   void stepEnds(const remote::RemoteStep& step) override {
-    showProgress(m_context, "");
-    if (m_isTogether[step.request]) {
-      writeHead(step.request);
-      if (!m_isSilent) m_context.streams.out << step.answer.text;
-    }
-    if (!m_isSilent && !step.answer.text.empty()) m_context.streams.out << '\n' << std::flush;
+    Answer& answer = m_answers[step.request];
+    if (!answer.hasText && !step.answer.text.empty()) text(step.request, step.answer.text);
+    answer.hasEnded = true;
+    while (m_turn < m_answers.size() && m_answers[m_turn].hasEnded) pass();
+  }
+  /// Writes what still waits for its turn, when nothing more comes.
+  void end() {
+    while (m_turn < m_answers.size()) pass();
   }
 
  private:
-  void writeHead(std::size_t request) {
+  struct Answer {
+    std::string text;  ///< that is not written yet
+    bool hasBegun = false;
+    bool hasText = false;
+    bool hasEnded = false;
+  };
+
+  /// Ends the answer whose turn it is, and begins the next one.
+  void pass() {
+    Answer& answer = m_answers[m_turn];
+    writeText();
+    if (!m_isSilent && answer.hasText) m_context.streams.out << '\n' << std::flush;
+    if (++m_turn == m_answers.size() || !m_answers[m_turn].hasBegun) return;
+    writeHead();
+    writeText();
+  }
+  void writeHead() {
     if (!m_isSilent && m_requests.size() > 1)
-      m_context.streams.out << "── " << m_requests[request].node << '\n' << std::flush;
+      m_context.streams.out << "── " << m_requests[m_turn].node << '\n' << std::flush;
+  }
+  void writeText() {
+    Answer& answer = m_answers[m_turn];
+    showProgress(m_context, "");
+    if (answer.text.empty()) return;
+    if (!m_isSilent) m_context.streams.out << answer.text << std::flush;
+    answer.text.clear();
   }
 
   const Context& m_context;
   const std::vector<exports::ChatRequest>& m_requests;
   bool m_isSilent;
-  std::vector<bool> m_isTogether;
+  std::vector<Answer> m_answers;
+  std::size_t m_turn = 0;
 };
 
 std::string countText(const std::optional<std::int64_t>& count) {
@@ -514,6 +541,7 @@ ExitCode runOnServer(const Context& context, const RemoteRunOptions& options) {
   if (!options.model.empty()) target.server.model = options.model;
   target.server.isUnlisted = options.isUnlisted;
   target.protocol = protocol;
+  target.atOnce = options.atOnce.value_or(there->atOnce);
   if (!target.server.model.empty() && !remote::servedName(target, {})) {
     streams.err << Failure({there->server.url,
                             {},
@@ -533,7 +561,7 @@ ExitCode runOnServer(const Context& context, const RemoteRunOptions& options) {
     return ExitCode::RunFailed;
   }
   const std::vector<std::size_t> targetOf;
-  AnswerPrinter printer(context, sent->requests, sent->calls, options.json);
+  AnswerPrinter printer(context, sent->requests, options.json);
   remote::RemoteTrace traced(recording->sink(),
                              {.program = RemoteRecording::kProgram,
                               .queryJson = query::writeCanonical(query),
@@ -545,6 +573,7 @@ ExitCode runOnServer(const Context& context, const RemoteRunOptions& options) {
   traced.begin();
   const remote::RemoteResult result =
       remote::runRemotely(client, targets, targetOf, sent->requests, traced, context.stop, sent->calls);
+  printer.end();
   traced.end(result);
   const bool isRecorded = recording->finish();
   if (options.json) {
@@ -586,7 +615,8 @@ void addRemoteRun(CLI::App& group, Context& context) {
   command->footer(
       "A server that takes span queries (SPNL's endpoint) is sent the query with its joins. Otherwise every "
       "step of the plan is a chat completion, or a text, whichever the server takes. The answer of an inner "
-      "step is in the prompt of the outer one. "
+      "step is in the prompt of the outer one, and steps that do not need each other are sent at the same "
+      "time. "
       "What the server does otherwise than the query says goes to standard error.\n\n"
       "Examples:\n  spanq remote run http://gpu-3:8000 resources/queries/rag.json\n"
       "  spanq remote run --trace there.trace http://localhost:8080 resources/queries/judge-2.json\n"
@@ -613,6 +643,14 @@ void addRemoteRun(CLI::App& group, Context& context) {
   addTemplateOption(*command, options->chatTemplate,
                     "Chat template of completions by its name; without it that of --tokenizer");
   command->add_option("--seed", options->seed, "Seed of the run; without it the server chooses");
+  command
+      ->add_option(
+          "--at-once", options->atOnce,
+          "Most requests that are sent at the same time; 1: one after the other. Default: that of the "
+          "list of servers, or " +
+              std::to_string(remote::kStandardAtOnce))
+      ->check(CLI::Range(std::size_t{1}, remote::kMostAtOnce))
+      ->type_name("N");
   command->add_option("--trace", options->trace, "Record the events of the run in this file")
       ->type_name("FILE");
   command->add_flag("--json", options->json, "Write JSON");
@@ -728,6 +766,7 @@ ExitCode writeList(const Context& context, bool asJson) {
       entry["url"] = server.url;
       if (!server.model.empty()) entry["model"] = server.model;
       if (!server.protocol.empty()) entry["protocol"] = server.protocol;
+      entry["at_once"] = server.atOnce > 0 ? server.atOnce : remote::kStandardAtOnce;
       entry["key"] = workbench::keyPlaceName(server.key);
       if (!server.keyVariable.empty()) entry["key_variable"] = server.keyVariable;
     }
@@ -776,6 +815,12 @@ void addRemoteAdd(CLI::App& group, Context& context) {
       ->type_name("NAME");
   command->add_option("--certificates", options->server.certificateFile,
                       "File (PEM) of the authorities to trust, in place of the system's");
+  command
+      ->add_option("--at-once", options->server.atOnce,
+                   "Most requests of a run that it gets at the same time. Default: " +
+                       std::to_string(remote::kStandardAtOnce))
+      ->check(CLI::Range(std::size_t{1}, remote::kMostAtOnce))
+      ->type_name("N");
   CLI::Option* from = command->add_option("--key-from", options->keyVariable,
                                           "Variable of the environment that holds the server's key");
   command

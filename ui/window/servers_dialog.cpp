@@ -2,6 +2,7 @@
 #include "ui/window/servers_dialog.h"
 
 #include "engine/base/error.h"
+#include "engine/remote/chat/remote_run.h"
 #include "engine/remote/http/http_client.h"
 #include "engine/remote/http/shown_reply.h"
 #include "engine/remote/protocol.h"
@@ -17,6 +18,7 @@
 #include <QPalette>
 #include <QPushButton>
 #include <QSignalBlocker>
+#include <QSpinBox>
 #include <QStringList>
 #include <QVBoxLayout>
 
@@ -140,6 +142,12 @@ ServersDialog::ServersDialog(workbench::ServerList& servers, std::map<std::strin
   m_certificates->setPlaceholderText(tr("the system's"));
   m_certificates->setToolTip(tr("A file (PEM) of the authorities to trust, in place of the system's"));
 
+  m_atOnce = new QSpinBox(this);
+  m_atOnce->setObjectName(QStringLiteral("atOnce"));
+  m_atOnce->setRange(1, int{remote::kMostAtOnce});
+  m_atOnce->setToolTip(tr("Limits the requests that one run sends there at the same time. Default: %1")
+                           .arg(remote::kStandardAtOnce));
+
   m_form = new QFormLayout;
   m_form->setHorizontalSpacing(3 * kSpace);
   m_form->setVerticalSpacing(2 * kSpace);
@@ -153,6 +161,7 @@ ServersDialog::ServersDialog(workbench::ServerList& servers, std::map<std::strin
   m_form->addRow(tr("&Variable"), m_variable);
   m_form->addRow(tr("Key i&tself"), m_key);
   m_form->addRow(tr("A&uthorities"), m_certificates);
+  m_form->addRow(tr("At the &same time"), m_atOnce);
 
   m_said = new QLabel(this);
   m_said->setObjectName(QStringLiteral("serverSaid"));
@@ -274,6 +283,7 @@ void ServersDialog::showServer(const std::string& name) {
   m_variable->setText(QString::fromStdString(server.keyVariable));
   m_key->clear();
   m_certificates->setText(QString::fromStdString(server.certificateFile));
+  m_atOnce->setValue(static_cast<int>(server.atOnce > 0 ? server.atOnce : remote::kStandardAtOnce));
   m_said->clear();
   showFacts();
   m_model->setEditText(QString::fromStdString(server.model));
@@ -359,6 +369,8 @@ workbench::NamedServer ServersDialog::typed() const {
   if (server.key == workbench::KeyPlace::Environment)
     server.keyVariable = m_variable->text().trimmed().toStdString();
   server.certificateFile = m_certificates->text().trimmed().toStdString();
+  const auto atOnce = static_cast<std::size_t>(m_atOnce->value());
+  if (atOnce != remote::kStandardAtOnce) server.atOnce = atOnce;
   return server;
 }
 

@@ -21,6 +21,7 @@ class QLabel;
 class QLineEdit;
 class QListWidget;
 class QPushButton;
+class QSpinBox;
 
 namespace spanscope::ui {
 
@@ -78,6 +79,7 @@ class ServersDialog : public QDialog {
   QLineEdit* m_variable;
   QLineEdit* m_key;
   QLineEdit* m_certificates;
+  QSpinBox* m_atOnce;
   QLabel* m_said;
   QLabel* m_can;
   QPushButton* m_keep;

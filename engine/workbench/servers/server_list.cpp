@@ -3,6 +3,7 @@
 
 #include "engine/base/output_file.h"
 #include "engine/base/utf8.h"
+#include "engine/remote/chat/remote_run.h"
 #include "engine/remote/http/shown_reply.h"
 #include "engine/remote/protocol.h"
 #include "engine/remote/secrets/secret_store.h"
@@ -30,6 +31,14 @@ constexpr std::array kKeyPlaces{"none", "environment", "secrets"};
 std::string serverField(const Json& object, const char* name) {
   const auto found = object.find(name);
   return found != object.end() && found->is_string() ? found->get<std::string>() : std::string();
+}
+
+/// 0, for the standard number, where there is none or one that nobody can have chosen.
+std::size_t atOnceField(const Json& object) {
+  const auto found = object.find("at_once");
+  if (found == object.end() || !found->is_number_unsigned()) return 0;
+  const auto number = found->get<std::uint64_t>();
+  return number <= remote::kMostAtOnce ? static_cast<std::size_t>(number) : 0;
 }
 
 bool isVariable(const std::string& name) {
@@ -102,6 +111,10 @@ std::optional<Error> problemOf(const NamedServer& server) {
     return errorAt("protocol", "\"" + server.protocol + "\"", "one of " + remote::protocolNames());
   if (server.key == KeyPlace::Environment && !isVariable(server.keyVariable))
     return errorAt("key", "no variable of the environment", "one such as OPENAI_API_KEY");
+  if (server.atOnce > remote::kMostAtOnce) {
+    return errorAt("requests at the same time", std::to_string(server.atOnce),
+                   "at most " + std::to_string(remote::kMostAtOnce));
+  }
   return std::nullopt;
 }
 
@@ -168,6 +181,7 @@ ServerList::Read ServerList::read() const {
     server.key = findKeyPlace(serverField(entry, "key")).value_or(KeyPlace::None);
     server.keyVariable = serverField(entry, "key_variable");
     server.certificateFile = serverField(entry, "certificates");
+    server.atOnce = atOnceField(entry);
     const auto isSame = [&server](const NamedServer& other) { return other.name == server.name; };
     if (const std::optional<Error> problem = problemOf(server)) {
       miss(place + "/" + problem->place, problem->found, problem->expected);
@@ -226,6 +240,7 @@ void ServerList::write(std::vector<NamedServer> servers) {
     if (server.key != KeyPlace::None) entry["key"] = keyPlaceName(server.key);
     if (!server.keyVariable.empty()) entry["key_variable"] = server.keyVariable;
     if (!server.certificateFile.empty()) entry["certificates"] = server.certificateFile;
+    if (server.atOnce > 0) entry["at_once"] = server.atOnce;
   }
   std::error_code ignored;
   std::filesystem::create_directories(m_file.parent_path(), ignored);

@@ -34,6 +34,9 @@ struct NamedServer {
   KeyPlace key = KeyPlace::None;
   std::string keyVariable{};      ///< for Environment
   std::string certificateFile{};  ///< PEM of the authorities to trust; empty: the system's
+  /// Requests of one run that it gets at the same time, at most remote::kMostAtOnce; 0:
+  /// remote::kStandardAtOnce.
+  std::size_t atOnce = 0;
   bool operator==(const NamedServer&) const = default;
 };
 

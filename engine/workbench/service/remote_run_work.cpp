@@ -210,6 +210,7 @@ remote::RemoteTarget RemoteRunWork::targetNamed(const std::string& name, const s
   tellProgress();
   remote::RemoteTarget target{
       .name = name, .server = {.url = found->url, .model = found->model}, .facts = {}};
+  if (found->atOnce > 0) target.atOnce = found->atOnce;
   target.server.access = accessTo(*found, stop);
   target.facts = remote::askServer(m_client, found->url, target.server.access, stop);
   if (stop.stop_requested()) return target;

@@ -14,7 +14,10 @@
 
 #include <nlohmann/json.hpp>
 
+#include <chrono>
+#include <condition_variable>
 #include <cstdlib>
+#include <mutex>
 #include <string>
 #include <vector>
 
@@ -101,6 +104,65 @@ class TestSpanqRemote : public QObject {
     for (const nlohmann::json& message : body["messages"])
       replies += message["content"] == "Biscuit." ? 1 : 0;
     QCOMPARE(replies, 2);
+  }
+
+  /// Steps are sent together, and their answers are written in the order of the query, whichever ends first.
+  void answersAreWrittenInOrder_data() {
+    QTest::addColumn<QStringList>("options");
+    QTest::addColumn<int>("most");
+    QTest::newRow("together") << QStringList() << 4;
+    QTest::newRow("two") << QStringList{QStringLiteral("--at-once"), QStringLiteral("2")} << 2;
+    QTest::newRow("one after the other")
+        << QStringList{QStringLiteral("--at-once"), QStringLiteral("1")} << 1;
+  }
+  void answersAreWrittenInOrder() {
+    QFETCH(QStringList, options);
+    QFETCH(int, most);
+    std::mutex mutex;
+    std::condition_variable changed;
+    int came = 0;
+    int lastEnded = 4;
+    const Server::Answer other = llamaServer({});
+    spanscope::remote::test::ServerOfMany server([&](const QByteArray& request) {
+      // Endpoints are asked with nothing first.
+      if (!request.startsWith("POST") || request.endsWith("\r\n\r\n")) return other(request);
+      const nlohmann::json body =
+          nlohmann::json::parse(request.mid(request.indexOf("\r\n\r\n") + 4).toStdString());
+      const std::string asked = body["messages"][0]["content"].get<std::string>();
+      const int leaf = asked.starts_with("Name ") ? asked[5] - '0' : 4;
+      if (leaf < 4) {
+        std::unique_lock lock(mutex);
+        ++came;
+        changed.notify_all();
+        changed.wait_for(lock, std::chrono::seconds(5), [&] { return came >= most; });
+        // Those that came last end first.
+        if (most == 4) changed.wait_for(lock, std::chrono::seconds(5), [&] { return lastEnded == leaf + 1; });
+        lastEnded = leaf;
+        changed.notify_all();
+      }
+      QByteArray answer = streamedAnswer();
+      return answer.replace("Bis", QByteArray::number(leaf) + ": Bis");
+    });
+    std::string leaves;
+    for (int i = 0; i < 4; ++i) {
+      const std::string user = "{\"user\":\"Name " + std::to_string(i) + ".\"}";
+      leaves += (i == 0 ? "" : ",") + std::string("{\"g\":{\"model\":\"tiny\",\"max_tokens\":4,\"input\":") +
+                user + "}}";
+    }
+    const std::string query =
+        "{\"g\":{\"model\":\"tiny\",\"max_tokens\":4,\"input\":{\"cross\":[{\"plus\":[" + leaves +
+        "]},{\"user\":\"Which is best?\"}]}}}";
+    std::vector<std::string> words{"remote", "run"};
+    for (const QString& option : options) words.push_back(option.toStdString());
+    words.insert(words.end(), {server.address(), "-"});
+    const SpanqResult result = spanq(words, query);
+    QVERIFY2(result.code == 0, result.err.c_str());
+    QCOMPARE(server.most(), most);
+    std::string expected;
+    for (int i = 0; i < 4; ++i)
+      expected += "── /g/input/cross/0/plus/" + std::to_string(i) + "\n" + std::to_string(i) + ": Biscuit.\n";
+    expected += "── \n4: Biscuit.\n";
+    QVERIFY2(result.out.starts_with(expected), result.out.c_str());
   }
 
   void writesJson() {

@@ -48,6 +48,7 @@ class TestServerList : public QObject {
     there.keyVariable = "GPU_KEY";
     there.certificateFile = "/etc/own.pem";
     there.protocol = "completions";
+    there.atOnce = 3;
     list.put(there);
     list.put({.name = "Büro", .url = "https://[::1]:8443/v1"});
     const ServerList other(fileIn(folder));

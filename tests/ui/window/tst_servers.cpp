@@ -32,6 +32,7 @@
 #include <QObject>
 #include <QPushButton>
 #include <QSignalSpy>
+#include <QSpinBox>
 #include <QString>
 #include <QTemporaryDir>
 #include <QTest>
@@ -528,6 +529,13 @@ class TestServers : public QObject {
     QVERIFY2(help->text().contains(QStringLiteral("under a chat template")), qPrintable(help->text()));
     childOf<QPushButton>(dialog, "primary")->click();
     QCOMPARE(list.find("gpu-3")->protocol, std::string("completions"));
+
+    // How many requests it gets at the same time.
+    auto* atOnce = childOf<QSpinBox>(dialog, "atOnce");
+    QCOMPARE(list.find("gpu-3")->atOnce, std::size_t{0});
+    atOnce->setValue(3);
+    childOf<QPushButton>(dialog, "primary")->click();
+    QCOMPARE(list.find("gpu-3")->atOnce, std::size_t{3});
 
     // Only the fields of the chosen place of a key are there.
     auto* place = childOf<QComboBox>(dialog, "keyPlace");
