@@ -23,8 +23,11 @@ bool warnOfTarget(const Outgoing& outgoing, const Streams& streams) {
   for (const exports::TargetRemark& remark :
        exports::exportRemarks(outgoing.query, outgoing.target, outgoing.settings)) {
     if (remark.effect == exports::Effect::Note) continue;
-    if (remark.effect == exports::Effect::Refused) isTaken = false;
-    streams.err << placeOf(remark, outgoing) << "warning: " << remark.text << '\n';
+    const bool isRefused = remark.effect == exports::Effect::Refused;
+    if (isRefused) isTaken = false;
+    // A form of the whole query is written all the same; what is to be sent is not.
+    const bool isError = isRefused && (outgoing.target.isRequest || outgoing.settings.isSentHere);
+    streams.err << placeOf(remark, outgoing) << (isError ? "error: " : "warning: ") << remark.text << '\n';
   }
   return isTaken;
 }
