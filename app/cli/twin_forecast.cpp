@@ -4,6 +4,8 @@
 #include "app/cli/number_option.h"
 #include "app/cli/run_printer.h"
 #include "app/cli/text_table.h"
+#include "engine/remote/chat/remote_run.h"
+#include "engine/workbench/servers/twin_forecast.h"
 
 #include <CLI/CLI.hpp>
 #include <nlohmann/json.hpp>
@@ -14,9 +16,11 @@
 namespace spanscope::cli {
 namespace {
 
-constexpr const char* kReplyNote =
-    "  a prompt holds a reply, which counts with the longest that it may be; what replies leave is not "
-    "counted\n";
+constexpr const char* kReplyNote = "  a prompt holds a reply, which counts with the longest that it may be\n";
+constexpr const char* kDoubtNote =
+    "  ≈ not exact: the count depends on the lengths of replies, which are not known\n";
+/// Of a reply without a limit.
+constexpr std::int32_t kLongest = 1024;
 
 /// A stock server gets a prompt as one text.
 /// Servers get the prompt as the chat template writes it.
@@ -50,13 +54,14 @@ struct TwinSums {
   std::int64_t computed() const { return prompt - found - moved; }
 };
 
-std::vector<std::string> cellsOf(std::string step, std::string node, const TwinSums& sums) {
+std::vector<std::string> cellsOf(std::string step, std::string node, const TwinSums& sums, bool isExact) {
+  const std::string about = isExact ? "" : "≈ ";
   return {std::move(step),
           std::move(node),
           std::to_string(sums.prompt),
-          std::to_string(sums.found),
+          about + std::to_string(sums.found),
           std::to_string(sums.moved),
-          std::to_string(sums.computed())};
+          about + std::to_string(sums.computed())};
 }
 
 std::string fateTable(const TwinStep& step) {
@@ -94,25 +99,31 @@ void addTwinOptions(CLI::App& command, TwinOptions& options) {
 }
 
 TwinForecast::TwinForecast(const CLI::App& command, const PredictionOptions& options, const TwinOptions& twin)
-    : m_server(twin::findServer(twin.server)), m_prompts(plainPrompts(options)) {
+    : m_server(twin::findServer(twin.server)),
+      m_prompts(plainPrompts(options)),
+      m_maxTokens(options.session.settings.maxTokens) {
   const bool hasBlockSize = command.get_option("--block-size")->count() > 0;
   const twin::Settings settings{.cacheTokens = 0,
                                 .blockSize = hasBlockSize ? options.session.settings.blockSize : 0,
                                 .slots = twin.slots.value_or(0),
                                 .chunk = twin.chunk.value_or(0)};
   m_twin = m_server->open(settings);
+  m_short = m_server->open(settings);
+  m_long = m_server->open(settings);
   if (twin.trace.empty()) return;
   // The tokenizer is that of the prompts, which this object has.
   m_story.emplace(workbench::TwinStoryTitle{.server = m_server,
                                             .name = m_server->title,
                                             .setup = m_server->setup(settings),
-                                            .model = modelDirectory(options.session).string()},
+                                            .model = modelDirectory(options.session).string(),
+                                            .atOnce = remote::kStandardAtOnce},
                   *m_twin,
                   std::shared_ptr<const text::Tokenizer>(std::shared_ptr<void>(), &m_prompts.tokenizer()));
 }
 
 void TwinForecast::use(workbench::RunSettings settings) {
   makePlain(settings);
+  m_maxTokens = settings.maxTokens;
   m_prompts.use(settings);
 }
 
@@ -123,6 +134,7 @@ std::optional<std::vector<TwinStep>> TwinForecast::forecast(const plan::Plan& pl
   if (!predicted || predicted->stopped || predicted->error) return std::nullopt;
   std::vector<TwinStep> steps;
   std::vector<workbench::ServerPrompt> prompts;
+  std::vector<std::int32_t> limits;
   for (const StepIndex index : predicted->order) {
     const auto found = std::find_if(predicted->steps.begin(), predicted->steps.end(),
                                     [index](const run::StepPrediction& step) { return step.step == index; });
@@ -130,8 +142,11 @@ std::optional<std::vector<TwinStep>> TwinForecast::forecast(const plan::Plan& pl
     // A stock server has the prompt as one sequence, as this policy and layout have it.
     if (found->table.segments.size() != 1 || found->table.segments.front().tokens.empty()) continue;
     const plan::Step& step = plan.steps[index];
-    workbench::ServerPrompt& prompt =
-        prompts.emplace_back(workbench::ServerPrompt{.name = {step.node, step.copy}, .table = found->table});
+    workbench::ServerPrompt& prompt = prompts.emplace_back(
+        workbench::ServerPrompt{.name = {step.node, step.copy}, .table = found->table, .ply = step.ply});
+    std::int32_t& most = limits.emplace_back(step.maxTokens.value_or(0) > 0 ? *step.maxTokens : m_maxTokens);
+    if (most <= 0) most = kLongest;
+    prompt.replyTokens = workbench::expectedReply(most, m_steps + prompts.size());
     const std::vector<TokenId>& tokens = prompt.tokens();
     prompt.holdsReply = std::any_of(tokens.begin(), tokens.end(), run::isUnknown);
     steps.push_back({.step = index,
@@ -139,14 +154,24 @@ std::optional<std::vector<TwinStep>> TwinForecast::forecast(const plan::Plan& pl
                      .holdsReply = prompt.holdsReply,
                      .answer = {}});
   }
-  std::vector<twin::Answer> answers;
-  if (m_story) {
-    answers = m_story->serve(queryJson, prompts);
-  } else {
-    for (const workbench::ServerPrompt& prompt : prompts)
-      answers.push_back(m_twin->serve({.prompt = prompt.tokens(), .reply = {}, .salt = {}}));
+  constexpr std::size_t kAtOnce = remote::kStandardAtOnce;
+  std::vector<twin::Answer> answers =
+      m_story ? m_story->serve(queryJson, prompts) : workbench::answersOf(*m_twin, prompts, kAtOnce);
+  const auto withReplies = [&](twin::Twin& twin, bool isLong) {
+    for (std::size_t i = 0; i < prompts.size(); ++i) {
+      std::vector<TokenId>& reply = prompts[i].replyTokens;
+      reply.resize(1);
+      for (std::int32_t more = 1; isLong && more < limits[i]; ++more) reply.push_back(reply.front());
+    }
+    return workbench::answersOf(twin, prompts, kAtOnce);
+  };
+  const std::vector<twin::Answer> least = withReplies(*m_short, false);
+  const std::vector<twin::Answer> most = withReplies(*m_long, true);
+  for (std::size_t i = 0; i < steps.size(); ++i) {
+    steps[i].isExact = answers[i].cached == least[i].cached && answers[i].cached == most[i].cached;
+    steps[i].answer = std::move(answers[i]);
   }
-  for (std::size_t i = 0; i < steps.size(); ++i) steps[i].answer = std::move(answers[i]);
+  m_steps += prompts.size();
   return steps;
 }
 
@@ -161,15 +186,18 @@ std::string twinText(const plan::Plan& plan, const std::optional<std::vector<Twi
   TextTable table(
       {{"step"}, {"node", TextTable::Align::Left}, {"prompt"}, {"found"}, {"moved"}, {"computed"}});
   TwinSums all;
-  std::string note;
+  bool holdsReply = false;
+  bool isExact = true;
   for (const TwinStep& step : *steps) {
     TwinSums sums;
     sums.add(step);
     all.add(step);
-    table.addRow(cellsOf(std::to_string(step.step), stepName(plan.steps[step.step]), sums));
-    if (step.holdsReply) note = kReplyNote;
+    table.addRow(cellsOf(std::to_string(step.step), stepName(plan.steps[step.step]), sums, step.isExact));
+    holdsReply = holdsReply || step.holdsReply;
+    isExact = isExact && step.isExact;
   }
-  if (steps->size() > 1) table.addRow(cellsOf("", "in all", all));
+  if (steps->size() > 1) table.addRow(cellsOf("", "in all", all, isExact));
+  const std::string note = std::string(holdsReply ? kReplyNote : "") + (isExact ? "" : kDoubtNote);
   std::string text = table.text() + note;
   for (const TwinStep& step : *steps) {
     text += "  Tokens of step " + std::to_string(step.step) + ": " + stepName(plan.steps[step.step]) + "\n";
@@ -194,6 +222,7 @@ nlohmann::ordered_json TwinForecast::json(const plan::Plan& plan,
                     {"cached", step.answer.cached},
                     {"refused", step.answer.isRefused},
                     {"holds_reply", step.holdsReply},
+                    {"exact", step.isExact},
                     {"tokens", std::move(runs)}});
   }
   json["steps"] = std::move(rows);

@@ -35,6 +35,7 @@ struct TwinStep {
   std::int64_t prompt = 0;  ///< tokens
   bool holdsReply = false;  ///< which is not known, and counts with the longest that it may be
   twin::Answer answer;
+  bool isExact = true;  ///< whether replies of other lengths leave the answer as it is
 };
 
 class TwinForecast {
@@ -47,9 +48,9 @@ class TwinForecast {
   void use(workbench::RunSettings settings);
 
   /// The steps in the order in which they are sent. `plan` is not distributed, as what is sent to servers is
-  /// not: an inner prompt would be computed again in the outer one. Replies are not known beforehand, so what
-  /// they would leave in the cache counts as not kept. Nothing if this plan or one before cannot be run, or
-  /// if it was stopped. `queryJson`: the query of the plan, for the trace.
+  /// not: an inner prompt would be computed again in the outer one. Replies are not known beforehand: each is
+  /// as many unknown tokens as one may expect. Nothing if this plan or one before cannot be run, or if it was
+  /// stopped. `queryJson`: the query of the plan, for the trace.
   std::optional<std::vector<TwinStep>> forecast(const plan::Plan& plan, const std::string& queryJson,
                                                 const std::stop_token& stop);
   /// What has been told so far, where a trace is wanted; each query is a run.
@@ -64,7 +65,11 @@ class TwinForecast {
  private:
   const twin::Server* m_server;
   ReusePrediction m_prompts;
+  std::int32_t m_maxTokens;  ///< of replies without a limit of their own; 0: none
   std::unique_ptr<twin::Twin> m_twin;
+  std::unique_ptr<twin::Twin> m_short;          ///< gets replies of one token
+  std::unique_ptr<twin::Twin> m_long;           ///< gets the longest replies
+  std::size_t m_steps = 0;                      ///< that it has got
   std::optional<workbench::TwinStory> m_story;  ///< of m_twin; none: no trace is wanted
 };
 

@@ -36,11 +36,14 @@ struct FateRun {
   bool operator==(const FateRun&) const = default;
 };
 
-/// A request that is served alone, from its prompt to its last token.
+/// A request that is served from its prompt to its last token.
 struct Request {
   std::span<const TokenId> prompt;  ///< at least one token
   std::span<const TokenId> reply;   ///< as sampled; the server has not computed the last of them
   std::string_view salt;            ///< empty: none
+  /// It comes while the one before it, and all with which that came, are still answered. Only servers with
+  /// slots serve it otherwise then: a slot answers one request at a time.
+  bool isBeside = false;
 };
 
 struct Answer {

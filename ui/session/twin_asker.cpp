@@ -48,11 +48,13 @@ const trace::RunState* stateOf(const RunRecord& record) {
 void addKnown(workbench::NamedTwin& named, const KnownServers& servers) {
   const auto known = servers.find(named.server);
   if (known == servers.end()) return;
+  named.atOnce = known->second.atOnce;
   const remote::Protocol* protocol = remote::findProtocol(known->second.protocol);
   if (const std::optional<remote::ServerFacts>& facts = known->second.facts) {
     named.kind = remote::infoOf(facts->kind).name;
     named.slots = facts->slots;
     named.cache = facts->cache;
+    named.version = facts->version;
     if (protocol == nullptr) protocol = remote::protocolFor(*facts);
   }
   named.takesSpans = protocol != nullptr && protocol->takesCalls;
@@ -263,7 +265,10 @@ std::vector<workbench::SentQuery> sentQueries(const RunRecords& records) {
       workbench::SentReply reply{.text = request->second.text,
                                  .endedItself = *request->second.outcome == trace::StepOutcome::EndToken};
       if (const auto& reported = request->second.reported) {
-        if (!reported->brokenBy.empty()) continue;
+        // A server that refuses a request, or breaks off before it says anything, has computed nothing.
+        const bool isComputed = reported->brokenBy.empty() || !reply.text.empty() ||
+                                request->second.outcome == trace::StepOutcome::Stopped;
+        if (!isComputed) continue;
         reply.server = reported->server;
         reply.promptTokens = reported->promptTokens;
       }

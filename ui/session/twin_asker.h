@@ -9,6 +9,7 @@
 
 #include <QObject>
 
+#include <cstddef>
 #include <cstdint>
 #include <future>
 #include <map>
@@ -25,6 +26,7 @@ namespace spanscope::ui {
 struct KnownServer {
   std::optional<remote::ServerFacts> facts;  ///< as it said of itself; nothing: it was not asked
   std::string protocol;                      ///< workbench::NamedServer::protocol
+  std::size_t atOnce = 0;                    ///< workbench::NamedServer::atOnce
 };
 using KnownServers = std::map<std::string, KnownServer>;  ///< by name
 

@@ -63,6 +63,7 @@ void Workspace::knowServers() {
   for (const workbench::NamedServer& server : m_servers.list()) {
     KnownServer& own = (*known)[server.name];
     own.protocol = server.protocol;
+    own.atOnce = server.atOnce;
     const auto facts = m_serverFacts.find(server.name);
     if (facts != m_serverFacts.end()) own.facts = facts->second;
   }

@@ -135,8 +135,10 @@ class LlamaCppTwin final : public Twin {
     if (request.prompt.empty()) throw Failure(errorAt("prompt", "no token", "at least one"));
     const auto size = static_cast<std::int32_t>(request.prompt.size());
     const Watching watching(m_slots, observer);
-    const Completed completed =
-        m_slots.complete({.prompt = request.prompt, .reply = request.reply, .name = kServedName});
+    const Completed completed = m_slots.complete({.prompt = request.prompt,
+                                                  .reply = request.reply,
+                                                  .name = kServedName,
+                                                  .isBeside = request.isBeside});
     if (completed.isRefused) return {.isRefused = true, .cached = 0, .fates = {{0, size, Fate::TooLittle}}};
     Answer answer{.cached = completed.found + completed.moved, .fates = {}};
     answer.place = slotText(completed);

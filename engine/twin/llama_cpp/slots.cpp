@@ -59,7 +59,7 @@ std::size_t Slots::choose(const Completion& request, bool& losesMuch) const {
     for (std::size_t slot = 0; slot < m_slots.size(); ++slot) {
       // A number behind the last slot goes round, but is compared as it was given: then nothing is similar.
       if (request.slot && slot != static_cast<std::size_t>(*request.slot)) continue;
-      if (m_slots[slot].tokens.empty()) continue;
+      if (m_slots[slot].tokens.empty() || m_slots[slot].isBusy) continue;
       const float share = static_cast<float>(commonBeginning(m_slots[slot].tokens, request.prompt)) / wanted;
       if (share <= best || share <= m_settings.similarity) continue;
       best = share;
@@ -74,10 +74,12 @@ std::size_t Slots::choose(const Completion& request, bool& losesMuch) const {
   if (chosen) return *chosen;
   losesMuch = true;
   // The one that was used longest ago; of those that never were, the last.
-  std::size_t oldest = 0;
-  for (std::size_t slot = 1; slot < m_slots.size(); ++slot)
-    if (m_slots[slot].lastUsed <= m_slots[oldest].lastUsed) oldest = slot;
-  return oldest;
+  std::optional<std::size_t> oldest;
+  for (std::size_t slot = 0; slot < m_slots.size(); ++slot) {
+    if (m_slots[slot].isBusy) continue;
+    if (!oldest || m_slots[slot].lastUsed <= m_slots[*oldest].lastUsed) oldest = slot;
+  }
+  return *oldest;
 }
 
 CacheShape Slots::shape() const {
@@ -131,7 +133,7 @@ void Slots::load(Slot& slot, const Completion& request, std::size_t room) {
 void Slots::saveIdle(std::size_t chosen, const std::string& request) {
   if (!m_settings.savesIdle || !m_store) return;
   for (std::size_t slot = 0; slot < m_slots.size(); ++slot) {
-    if (slot == chosen) continue;
+    if (slot == chosen || m_slots[slot].isBusy) continue;
     if (save(m_slots[slot], request)) m_store->fit();
     // Only where slots share their room does clearing one make room for others.
     if (m_settings.isUnified) clear(m_slots[slot], request);
@@ -143,7 +145,7 @@ void Slots::makeRoom(std::size_t chosen, const std::string& request) {
   std::size_t used = 0;
   for (const Slot& slot : m_slots) used += slot.tokens.size();
   for (std::size_t slot = 0; slot < m_slots.size() && used > static_cast<std::size_t>(m_slotRoom); ++slot) {
-    if (slot == chosen) continue;
+    if (slot == chosen || m_slots[slot].isBusy) continue;
     used -= m_slots[slot].tokens.size();
     clear(m_slots[slot], request);
   }
@@ -204,9 +206,14 @@ void Slots::fill(std::size_t chosen, const Completion& request, std::size_t foun
 }
 
 Completed Slots::complete(const Completion& request) {
+  const auto isBusy = [](const Slot& slot) { return slot.isBusy; };
+  const bool waits = request.slot || std::all_of(m_slots.begin(), m_slots.end(), isBusy);
+  if (!request.isBeside || waits)
+    for (Slot& slot : m_slots) slot.isBusy = false;
   bool losesMuch = false;
   const std::size_t chosen = choose(request, losesMuch);
   Slot& slot = m_slots[chosen];
+  slot.isBusy = true;
   if (losesMuch && m_store) {
     save(slot, request.name);
     // Slots that share their room are cleared only later, so what they hold is in the way.

@@ -32,6 +32,7 @@ struct Completion {
   std::optional<std::int32_t> slot{};   ///< id_slot; modulo the number of slots
   std::optional<std::int32_t> chunk{};  ///< n_cache_reuse, in place of the setting
   std::string name{};                   ///< for whoever watches
+  bool isBeside = false;  ///< the slots of those before it are still busy, as they were for those
 };
 
 struct Completed {
@@ -46,7 +47,8 @@ struct Completed {
   std::int32_t held = 0;      ///< tokens in the slot afterwards
 };
 
-/// Requests are served one after the other.
+/// Requests are served one after the other, or beside each other in slots of their own. Where all slots are
+/// busy, a request waits until those before it have ended.
 class Slots {
  public:
   explicit Slots(const ServerSettings& settings);
@@ -63,6 +65,7 @@ class Slots {
     Tokens tokens;
     std::vector<BlockId> cells;  ///< one a token
     std::int64_t lastUsed = -1;  ///< by the clock m_now; −1: never
+    bool isBusy = false;
   };
 
   std::size_t choose(const Completion& request, bool& losesMuch) const;

@@ -185,6 +185,8 @@ void CacheTeller::refused(const std::string& request) {
 }
 
 void CacheTeller::sampled(const std::string& request, TokenId token) {
+  // One that is not known takes room, and is no token of a reply.
+  if (token < 0) return;
   trace::TokenGenerated event;
   event.index = m_sampled[of(request).request]++;
   event.token = token;

@@ -26,15 +26,47 @@ plan::Plan chatPlan(const query::Node& query, const RunSettings& settings) {
   return std::move(*planned.plan);
 }
 
+std::int32_t mostOf(const plan::Step& step, const RunSettings& settings) {
+  return step.maxTokens.value_or(0) > 0 ? *step.maxTokens : settings.maxTokens;
+}
+
 /// Ids that stand for tokens which have yet to be sampled; no two are the same.
 std::vector<TokenId> unknownTokens(const plan::Step& step, const RunSettings& settings, TokenId& last) {
-  const std::int32_t most = step.maxTokens.value_or(0) > 0 ? *step.maxTokens : settings.maxTokens;
   std::vector<TokenId> unknown;
-  for (std::int32_t i = 0; i < std::max(1, most); ++i) unknown.push_back(--last);
+  for (std::int32_t i = 0; i < std::max(1, mostOf(step, settings)); ++i) unknown.push_back(--last);
   return unknown;
 }
 
 }  // namespace
+
+std::vector<TokenId> expectedReply(std::optional<std::int32_t> maxTokens, std::size_t step) {
+  // Which rules of a slot apply depends on whether a reply is a word or a few sentences, and hardly on more.
+  constexpr std::int32_t kExpected = 40;
+  const std::int32_t count = maxTokens.value_or(0) > 0 ? std::min(*maxTokens, kExpected) : kExpected;
+  // Prompts number theirs from −1 down.
+  constexpr TokenId kFirst = std::numeric_limits<TokenId>::min();
+  constexpr std::size_t kMostSteps = std::size_t{1} << 24U;
+  std::vector<TokenId> tokens;
+  for (std::int32_t i = 0; i < count; ++i)
+    tokens.push_back(kFirst + static_cast<TokenId>(step % kMostSteps) * kExpected + i);
+  return tokens;
+}
+
+std::vector<SentPrompt> sentOrder(const std::vector<ServerPrompt>& prompts, std::size_t atOnce) {
+  std::vector<SentPrompt> order;
+  for (std::size_t index = 0; index < prompts.size(); ++index) order.push_back({.index = index});
+  if (atOnce <= 1) return order;
+  std::stable_sort(order.begin(), order.end(), [&prompts](const SentPrompt& a, const SentPrompt& b) {
+    return prompts[a.index].ply < prompts[b.index].ply;
+  });
+  std::size_t together = 0;
+  for (std::size_t i = 1; i < order.size(); ++i) {
+    const bool isSamePly = prompts[order[i].index].ply == prompts[order[i - 1].index].ply;
+    together = isSamePly && together + 1 < atOnce ? together + 1 : 0;
+    order[i].isBeside = together > 0;
+  }
+  return order;
+}
 
 const std::vector<TokenId>& ServerPrompt::tokens() const {
   return table.segments.front().tokens;
@@ -76,7 +108,7 @@ std::vector<ServerPrompt> PromptWriter::write(const query::Node& query, const Ru
   TokenId unknown = 0;
   for (StepIndex i = 0; i < plan.steps.size(); ++i) {
     const plan::Step& step = plan.steps[i];
-    ServerPrompt prompt{.name = {step.node, step.copy}, .table = {}};
+    ServerPrompt prompt{.name = {step.node, step.copy}, .table = {}, .ply = step.ply};
     std::optional<SentReply> reply;
     if (sent != nullptr) {
       const auto found = sent->replies.find(prompt.name);
@@ -98,6 +130,7 @@ std::vector<ServerPrompt> PromptWriter::write(const query::Node& query, const Ru
       outputs[i].tokens = prompt.replyTokens;
     } else {
       outputs[i].tokens = unknownTokens(step, settings, unknown);
+      prompt.replyTokens = expectedReply(mostOf(step, settings), i);
     }
     prompts.push_back(std::move(prompt));
   }

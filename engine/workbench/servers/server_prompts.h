@@ -49,11 +49,27 @@ struct ServerPrompt {
   StepName name;
   layout::SpanTable table;  ///< one segment, with its parts
   bool holdsReply = false;  ///< which has yet to be sampled: negative tokens, as many as it may have
+  std::uint32_t ply = 0;    ///< plan::Step::ply
   SentReply reply{};        ///< of a query that was run
-  std::vector<TokenId> replyTokens{};  ///< of it, as sampled
+  /// Of it, as sampled; of one that is not run yet, negative tokens, as many as one may expect.
+  std::vector<TokenId> replyTokens{};
 
   const std::vector<TokenId>& tokens() const;
 };
+
+/// Tokens that stand for a reply which has yet to be sampled: as many as one may expect of a step, each
+/// another negative number, none of which a prompt has. `step`: its number among those that one cache gets.
+std::vector<TokenId> expectedReply(std::optional<std::int32_t> maxTokens, std::size_t step);
+
+/// A prompt by its index, in the order in which a server gets them.
+struct SentPrompt {
+  std::size_t index = 0;
+  bool isBeside = false;  ///< twin::Request::isBeside
+  bool operator==(const SentPrompt&) const = default;
+};
+/// The order for a server that gets `atOnce` requests of a run at the same time: one ply after the other,
+/// unless that is 1.
+std::vector<SentPrompt> sentOrder(const std::vector<ServerPrompt>& prompts, std::size_t atOnce);
 
 /// Why the query cannot be sent as chat completions, in a sentence; empty: it can.
 std::string chatRefusal(const query::Node& query);

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "engine/workbench/servers/server_twins.h"
 
-#include "engine/twin/servers.h"
-
 #include <algorithm>
 #include <utility>
 
@@ -48,8 +46,15 @@ TwinSetup twinSetup(remote::ServerKind kind, std::optional<std::int64_t> slots,
   return setup;
 }
 
-std::optional<Foretold> ServerTwins::foretell(const std::string& server, const remote::ServerFacts& facts,
-                                              const std::vector<TokenId>& prompt) {
+std::string twinTitle(const twin::Server& server, const std::string& version) {
+  const std::string title = std::string(server.title) + " ";
+  if (version.empty() || version == server.version) return title + server.version;
+  return title + version + " by the rules of " + server.version;
+}
+
+std::optional<ServerTwins::Sent> ServerTwins::send(const std::string& server,
+                                                   const remote::ServerFacts& facts,
+                                                   std::vector<TokenId> prompt) {
   const twin::Server* const kind = twin::findServer(remote::infoOf(facts.kind).name);
   if (kind == nullptr || prompt.empty()) return std::nullopt;
   const TwinSetup setup = twinSetup(facts.kind, facts.slots, facts.cache);
@@ -60,18 +65,44 @@ std::optional<Foretold> ServerTwins::foretell(const std::string& server, const r
   if (own.twin == nullptr || !isAsBefore)
     own = {
         .kind = facts.kind, .slots = facts.slots, .cache = facts.cache, .twin = kind->open(setup.settings)};
-  const twin::Answer answer = own.twin->copy()->serve({.prompt = prompt, .reply = {}, .salt = {}});
-  return Foretold{.prompt = static_cast<std::int64_t>(prompt.size()),
-                  .found = answer.cached,
-                  .twin = std::string(kind->title) + " " + kind->version};
+  const std::unique_ptr<twin::Twin> now = own.twin->copy();
+  for (const UnderWay& each : own.sent) serve(*now, each);
+  UnderWay sent{.number = ++m_last, .prompt = std::move(prompt), .isBeside = !own.sent.empty()};
+  const twin::Answer answer = serve(*now, sent);
+  Sent made{.foretold = {.prompt = static_cast<std::int64_t>(sent.prompt.size()),
+                         .found = answer.cached,
+                         .twin = twinTitle(*kind, facts.version)},
+            .number = sent.number};
+  own.sent.push_back(std::move(sent));
+  return made;
 }
 
-void ServerTwins::note(const std::string& server, const std::vector<TokenId>& prompt,
-                       const std::vector<TokenId>& reply) {
+void ServerTwins::end(const std::string& server, std::uint64_t number,
+                      std::optional<std::vector<TokenId>> reply) {
   const std::lock_guard lock(m_mutex);
   const auto own = m_twins.find(server);
-  if (own != m_twins.end() && own->second.twin != nullptr && !prompt.empty())
-    own->second.twin->serve({.prompt = prompt, .reply = reply, .salt = {}});
+  if (own == m_twins.end()) return;
+  std::vector<UnderWay>& sent = own->second.sent;
+  const auto ended = std::find_if(sent.begin(), sent.end(),
+                                  [number](const UnderWay& each) { return each.number == number; });
+  // The server may have been started in another way since.
+  if (ended == sent.end()) return;
+  if (reply) {
+    ended->reply = std::move(*reply);
+    ended->hasEnded = true;
+  } else {
+    // What comes next is beside what this one was beside.
+    if (const auto next = ended + 1; next != sent.end()) next->isBeside = next->isBeside && ended->isBeside;
+    sent.erase(ended);
+  }
+  const auto first =
+      std::find_if(sent.begin(), sent.end(), [](const UnderWay& each) { return !each.hasEnded; });
+  for (auto each = sent.begin(); each != first; ++each) serve(*own->second.twin, *each);
+  sent.erase(sent.begin(), first);
+}
+
+twin::Answer ServerTwins::serve(twin::Twin& twin, const UnderWay& sent) {
+  return twin.serve({.prompt = sent.prompt, .reply = sent.reply, .salt = {}, .isBeside = sent.isBeside});
 }
 
 std::vector<TokenId> chatTokens(const std::vector<exports::ChatMessage>& messages,

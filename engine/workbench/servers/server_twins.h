@@ -8,6 +8,7 @@
 #include "engine/remote/chat/server_facts.h"
 #include "engine/text/chat_template.h"
 #include "engine/text/tokenizer.h"
+#include "engine/twin/servers.h"
 #include "engine/twin/twin.h"
 
 #include <cstdint>
@@ -35,30 +36,52 @@ TwinSetup twinSetup(remote::ServerKind kind, std::optional<std::int64_t> slots,
 struct Foretold {
   std::int64_t prompt = 0;  ///< tokens
   std::int64_t found = 0;   ///< of these
-  std::string twin;         ///< "llama.cpp 0c1e57098"
+  std::string twin;         ///< twinTitle()
   bool operator==(const Foretold&) const = default;
 };
+
+/// "vLLM 0.33.0"; for a server of another version "vLLM 0.32.0 by the rules of 0.33.0". `version`: the
+/// server's own; empty: it does not say.
+std::string twinTitle(const twin::Server& server, const std::string& version);
 
 /// It knows a server from the first request on that this program sends there: whatever else the server was
 /// sent, it does not know. Any thread may call it.
 class ServerTwins {
  public:
-  /// Serves a prompt at the twin of a server, which is opened where there is none yet, or where the server
-  /// was started in another way since. Nothing: that kind of server has no twin, or it says that it finds
-  /// nothing. Throws Failure as Twin::serve().
-  std::optional<Foretold> foretell(const std::string& server, const remote::ServerFacts& facts,
-                                   const std::vector<TokenId>& prompt);
-  /// What became of the prompt that was foretold last: its reply. It goes into the twin's cache with this.
-  void note(const std::string& server, const std::vector<TokenId>& prompt, const std::vector<TokenId>& reply);
+  /// A prompt that is under way.
+  struct Sent {
+    Foretold foretold;
+    std::uint64_t number = 0;  ///< for end()
+  };
+  /// Sends a prompt to the twin of a server, which is opened where there is none yet, or where the server was
+  /// started in another way since. It comes beside those that have not ended. Nothing: that kind of server
+  /// has no twin, or it says that it finds nothing. Throws Failure as Twin::serve().
+  std::optional<Sent> send(const std::string& server, const remote::ServerFacts& facts,
+                           std::vector<TokenId> prompt);
+  /// What became of it: the reply as far as it was sampled. None: the server has not computed it, or it has
+  /// another model, so that it leaves nothing in the twin's cache. Every prompt that was sent is to be ended.
+  void end(const std::string& server, std::uint64_t number, std::optional<std::vector<TokenId>> reply);
 
  private:
-  std::mutex m_mutex;
+  struct UnderWay {
+    std::uint64_t number = 0;
+    std::vector<TokenId> prompt;
+    std::vector<TokenId> reply{};  ///< once it has ended
+    bool isBeside = false;
+    bool hasEnded = false;
+  };
   struct Known {
     remote::ServerKind kind = remote::ServerKind::OpenAi;
     std::optional<std::int64_t> slots;
     remote::CacheFacts cache;
-    std::unique_ptr<twin::Twin> twin;
+    std::unique_ptr<twin::Twin> twin;  ///< as it was before the first of these
+    std::vector<UnderWay> sent{};      ///< in order; the first has not ended
   };
+
+  static twin::Answer serve(twin::Twin& twin, const UnderWay& sent);
+
+  std::mutex m_mutex;
+  std::uint64_t m_last = 0;
   std::map<std::string, Known> m_twins;
 };
 

@@ -2,6 +2,7 @@
 #include "engine/workbench/servers/twin_forecast.h"
 
 #include "engine/base/error.h"
+#include "engine/remote/chat/remote_run.h"
 #include "engine/remote/chat/server_kind.h"
 #include "engine/workbench/run_options.h"
 #include "engine/workbench/servers/twin_story.h"
@@ -26,16 +27,18 @@ constexpr std::array<KindRow, 4> kKindRows{{{"vllm", "vllm", 0},
                                             {"llama.cpp", "llama.cpp", 0},
                                             {"one slot", "llama.cpp", 1}}};
 
-/// The answers to the prompts, each after those before. What replies leave is not known and not counted.
-std::vector<twin::Answer> answersOf(twin::Twin& twin, const std::vector<ServerPrompt>& prompts) {
-  std::vector<twin::Answer> answers;
-  answers.reserve(prompts.size());
-  for (const ServerPrompt& prompt : prompts)
-    answers.push_back(twin.serve({.prompt = prompt.tokens(), .reply = {}, .salt = {}}));
+}  // namespace
+
+std::vector<twin::Answer> answersOf(twin::Twin& twin, const std::vector<ServerPrompt>& prompts,
+                                    std::size_t atOnce) {
+  std::vector<twin::Answer> answers(prompts.size());
+  for (const SentPrompt& sent : sentOrder(prompts, atOnce)) {
+    const ServerPrompt& prompt = prompts[sent.index];
+    answers[sent.index] = twin.serve(
+        {.prompt = prompt.tokens(), .reply = prompt.replyTokens, .salt = {}, .isBeside = sent.isBeside});
+  }
   return answers;
 }
-
-}  // namespace
 
 std::optional<TwinForecasts> TwinForecaster::forecast(const PromptModel& model, const query::Node& query,
                                                       const RunSettings& settings,
@@ -57,8 +60,8 @@ std::optional<TwinForecasts> TwinForecaster::forecast(const PromptModel& model, 
     TwinForecast& forecast = forecasts.twins.emplace_back(place.forecast);
     if (!forecasts.problem.empty()) forecast.problem = forecasts.problem;
     if (!forecast.problem.empty()) continue;
-    forecast.present = answersOf(*place.twin->copy(), forecasts.prompts);
-    forecast.empty = answersOf(*place.forecast.kind->open(place.settings), forecasts.prompts);
+    forecast.present = answersOf(*place.twin->copy(), forecasts.prompts, place.atOnce);
+    forecast.empty = answersOf(*place.forecast.kind->open(place.settings), forecasts.prompts, place.atOnce);
   }
   return forecasts;
 }
@@ -97,6 +100,7 @@ TwinForecaster::Place TwinForecaster::standardPlace(const std::string& id, const
   place.forecast.blockSize = kDrawnBlock;
   place.settings = settings;
   place.twin = kind.open(settings);
+  place.atOnce = remote::kStandardAtOnce;
   return place;
 }
 
@@ -110,8 +114,10 @@ TwinForecaster::Place TwinForecaster::namedPlace(const NamedTwin& named) {
     place = standardPlace({}, *kind, setup.settings);
     place.forecast.isAsSaid = setup.isAsSaid;
   }
+  if (named.atOnce > 0) place.atOnce = named.atOnce;
   place.forecast.id = "server " + named.server;
   place.forecast.server = named.server;
+  place.forecast.version = named.version;
   if (info == nullptr) {
     place.forecast.problem = "nothing was sent there yet, so that it is not known what it is";
   } else if (info->kind == remote::ServerKind::Spanscope) {
@@ -196,7 +202,8 @@ std::optional<ToldForecast> TwinForecaster::tell(const PromptModel& model, const
   TwinStory story({.server = own->forecast.kind,
                    .name = told.name,
                    .setup = own->forecast.setup,
-                   .model = modelDirectoryOf(settings).string()},
+                   .model = modelDirectoryOf(settings).string(),
+                   .atOnce = own->atOnce},
                   *own->twin, model.tokenizer);
   for (const SentQuery& each : sent) {
     if (!afterSent) break;
@@ -224,12 +231,14 @@ std::optional<ToldForecast> TwinForecaster::tell(const PromptModel& model, const
 void TwinForecaster::takeOne(const SentQuery& sent, const std::stop_token& stop) {
   const std::vector<ServerPrompt> prompts = promptsOf(sent, stop);
   if (stop.stop_requested()) return;
-  for (const ServerPrompt& prompt : prompts) {
-    for (Place& place : m_places) {
-      if (!place.gets(prompt)) continue;
-      place.twin->serve({.prompt = prompt.tokens(), .reply = prompt.replyTokens, .salt = {}});
-      ++place.forecast.earlier;
+  for (Place& place : m_places) {
+    std::vector<ServerPrompt> own;
+    for (const ServerPrompt& prompt : prompts) {
+      if (place.gets(prompt)) own.push_back(prompt);
     }
+    if (own.empty()) continue;
+    answersOf(*place.twin, own, place.atOnce);
+    place.forecast.earlier += own.size();
   }
 }
 

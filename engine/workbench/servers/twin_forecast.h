@@ -29,6 +29,7 @@ struct TwinForecast {
   std::string
       server;  ///< its name in the person's list; empty: any server of the kind, with standard options
   const twin::Server* kind = nullptr;  ///< null: there is no twin; `problem` says so
+  std::string version;                 ///< of a named server, as it says; empty: it does not say
   std::string setup;                   ///< "blocks of 16 tokens"
   bool isAsSaid = false;               ///< of a named server: so it says of itself; else it is supposed so
   std::string problem;                 ///< why it says nothing, in a sentence; empty: it does
@@ -53,6 +54,10 @@ struct ToldForecast {
   std::vector<RunId> before;  ///< the runs whose queries the runs 1, 2, … have; the one behind has the query
 };
 
+/// The answers to prompts that a server with this twin gets, `atOnce` at the same time, in their own order.
+std::vector<twin::Answer> answersOf(twin::Twin& twin, const std::vector<ServerPrompt>& prompts,
+                                    std::size_t atOnce);
+
 /// What is known of a server of the person's list.
 struct NamedTwin {
   std::string server;
@@ -60,6 +65,8 @@ struct NamedTwin {
   std::optional<std::int64_t> slots{};  ///< as it said of itself, as the next
   remote::CacheFacts cache{};
   bool takesSpans = false;  ///< it is sent whole queries, of which twins know nothing
+  std::size_t atOnce = 0;   ///< NamedServer::atOnce
+  std::string version{};    ///< as it said of itself; empty: it did not
   bool operator==(const NamedTwin&) const = default;
 };
 
@@ -107,6 +114,7 @@ class TwinForecaster {
     twin::Settings settings;
     std::unique_ptr<twin::Twin> twin;  ///< null: it has none
     bool isSilent = false;             ///< it has nothing to say whatever is sent
+    std::size_t atOnce = 1;            ///< requests of a run that it gets at the same time
 
     bool gets(const ServerPrompt& prompt);
   };

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "engine/workbench/servers/twin_story.h"
 
+#include "engine/base/counted.h"
 #include "engine/run/trace_values.h"
 
 #include <utility>
@@ -50,7 +51,9 @@ void TwinStory::tellAnswer(const twin::ToldRequest& about, const ServerPrompt& p
                                                    std::to_string(run.begin + run.count - 1) + " are ";
     note(about, which + (isFound ? "found: " : "computed: ") + twin::whyAt(*m_title.server, run.fate) + ".");
   }
-  if (prompt.replyTokens.empty()) note(about, "No reply is foretold.");
+  const std::vector<TokenId>& reply = prompt.replyTokens;
+  if (!reply.empty() && reply.front() < 0)
+    note(about, "The reply is not known yet. " + counted(reply.size(), "unknown token") + " stand for it.");
   // Its prompt was read, whether a reply is known or not.
   trace::StepFinished finished{
       .step = about.step, .outcome = trace::StepOutcome::EndToken, .text = prompt.reply.text};
@@ -73,17 +76,19 @@ std::vector<twin::Answer> TwinStory::serve(const std::string& queryJson,
     plan.steps.push_back({.step = step, .node = name.first, .copy = name.second, .ply = 0, .needs = {}});
   }
   m_teller.tell(about, std::move(plan));
-  std::vector<twin::Answer> answers;
+  std::vector<twin::Answer> answers(prompts.size());
   bool isWhole = true;
-  for (StepIndex step = 0; step < prompts.size(); ++step) {
+  for (const SentPrompt& sent : sentOrder(prompts, m_title.atOnce)) {
+    const auto step = static_cast<StepIndex>(sent.index);
     const ServerPrompt& prompt = prompts[step];
     about = {.run = m_run, .request = ++m_request, .node = prompt.name.first, .step = step};
     m_teller.follow(twin::kServedName, about);
     tellPrompt(about, prompt);
-    answers.push_back(
-        m_twin.serve({.prompt = prompt.tokens(), .reply = prompt.replyTokens, .salt = {}}, &m_teller));
-    tellAnswer(about, prompt, answers.back());
-    isWhole = isWhole && !answers.back().isRefused;
+    answers[step] = m_twin.serve(
+        {.prompt = prompt.tokens(), .reply = prompt.replyTokens, .salt = {}, .isBeside = sent.isBeside},
+        &m_teller);
+    tellAnswer(about, prompt, answers[step]);
+    isWhole = isWhole && !answers[step].isRefused;
   }
   const trace::RunOutcome outcome = isWhole ? trace::RunOutcome::Finished : trace::RunOutcome::Failed;
   m_teller.tell({.run = m_run}, trace::RunFinished{.outcome = outcome, .answer = {}});

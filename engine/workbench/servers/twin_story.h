@@ -7,6 +7,7 @@
 #include "engine/twin/telling/cache_teller.h"
 #include "engine/workbench/servers/server_prompts.h"
 
+#include <cstddef>
 #include <memory>
 #include <string>
 #include <vector>
@@ -19,16 +20,18 @@ struct TwinStoryTitle {
   std::string name;                      ///< "vLLM", "gpu-3, vLLM"
   std::string setup;                     ///< "blocks of 16 tokens"
   std::string model;                     ///< directory of the model whose tokens it gets
+  std::size_t atOnce = 1;                ///< requests of a query that it gets at the same time
 };
 
-/// Has a twin serve queries one after the other and tells it as a trace, a run for each query. A reply is
-/// told where it is known; none is foretold.
+/// Has a twin serve queries one after the other and tells it as a trace, a run for each query. A reply is told
+/// where it is known; of another one, only the room that as many tokens take as one may expect.
 class TwinStory {
  public:
   /// `twin` must outlive this object.
   TwinStory(TwinStoryTitle title, twin::Twin& twin, std::shared_ptr<const text::Tokenizer> tokenizer);
 
-  /// Serves the prompts of a query, in order: a run. Gives what is found of each.
+  /// Serves the prompts of a query in the order in which they are sent: a run. Gives what is found of each,
+  /// in the order of the query.
   std::vector<twin::Answer> serve(const std::string& queryJson, const std::vector<ServerPrompt>& prompts);
   std::vector<trace::Event> events() const { return m_teller.events(); }
 

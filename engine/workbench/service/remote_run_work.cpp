@@ -41,6 +41,13 @@ bool isSampled(const std::vector<exports::ChatRequest>& requests) {
                      [](const exports::ChatRequest& request) { return request.temperature > 0; });
 }
 
+/// Whether the server has computed the prompt, and keeps it. One that is stopped before it answers most
+/// probably has: it begins at once. One that refuses a request, or breaks off before it says anything, has
+/// not.
+bool isInCache(const remote::RemoteStep& step) {
+  return step.brokenBy.empty() || step.isStopped || !step.answer.text.empty();
+}
+
 }  // namespace
 
 /// Tells the client of the work that there is something to see, and says of each step what was foretold.
@@ -60,39 +67,66 @@ class RemoteRunWork::Watcher final : public remote::RemoteWatcher {
       m_tokenizer.reset();
     }
   }
+  ~Watcher() override {
+    // A run that ends by an exception leaves nothing under way.
+    for (const auto& [request, sent] : m_sent) m_work.m_request.twins->end(sent.server, sent.number, {});
+  }
+  Watcher(const Watcher&) = delete;
+  Watcher& operator=(const Watcher&) = delete;
+
   void stepBegins(std::size_t /*request*/) override { m_work.tellProgress(); }
+  void sends(std::size_t request, std::size_t target, const std::string& /*model*/,
+             std::size_t /*bytes*/) override {
+    const remote::RemoteTarget& asked = m_targets[target];
+    // Twins know of prompts, not of spans.
+    if (m_tokenizer != nullptr && !asked.local && !asked.protocol->takesCalls) foretell(request, asked);
+  }
   void stepEnds(const remote::RemoteStep& step) override {
     m_replies[step.request] = step.answer.text;
-    const remote::RemoteTarget& target = m_targets[step.target];
-    // Twins know of prompts, not of spans.
-    const bool isForetold = !target.local && !target.protocol->takesCalls;
-    if (m_tokenizer != nullptr && step.brokenBy.empty() && isForetold) foretell(step);
+    if (const auto sent = m_sent.find(step.request); sent != m_sent.end()) {
+      end(step, sent->second);
+      m_sent.erase(sent);
+    }
     m_work.tellProgress();
   }
 
  private:
-  void foretell(const remote::RemoteStep& step) {
-    const remote::RemoteTarget& target = m_targets[step.target];
-    ServerTwins& twins = *m_work.m_request.twins;
+  struct Sent {
+    std::string server;
+    std::uint64_t number = 0;
+    Foretold foretold;
+  };
+
+  void foretell(std::size_t request, const remote::RemoteTarget& target) {
     try {
-      std::vector<exports::ChatMessage> messages = m_requests[step.request].messages;
+      std::vector<exports::ChatMessage> messages = m_requests[request].messages;
       for (exports::ChatMessage& message : messages) {
         if (message.replyOf) message.content = m_replies[*message.replyOf];
       }
-      const std::vector<TokenId> prompt = chatTokens(messages, *m_tokenizer, *m_chat);
-      // What counts otherwise is another model, or is written otherwise: its twin would foretell nothing.
-      if (step.answer.promptTokens != static_cast<std::int64_t>(prompt.size())) return;
-      const std::optional<Foretold> foretold = twins.foretell(target.name, target.facts, prompt);
-      if (!foretold) return;
-      say(step.request, "Foretold by the twin of " + foretold->twin + ": " + std::to_string(foretold->found) +
-                            " of " + std::to_string(foretold->prompt) + " prompt tokens cached");
-      twins.note(target.name, prompt,
-                 sampledTokens({.text = step.answer.text, .endedItself = step.answer.finish == "stop"},
-                               *m_tokenizer, *m_chat));
+      std::optional<ServerTwins::Sent> sent = m_work.m_request.twins->send(
+          target.name, target.facts, chatTokens(messages, *m_tokenizer, *m_chat));
+      if (sent) m_sent[request] = {target.name, sent->number, std::move(sent->foretold)};
     } catch (const Failure&) {
       return;
     }
   }
+
+  void end(const remote::RemoteStep& step, const Sent& sent) {
+    const Foretold& foretold = sent.foretold;
+    std::optional<std::vector<TokenId>> reply;
+    // What counts otherwise is another model, or is written otherwise: its twin would foretell nothing.
+    if (isInCache(step) && step.answer.promptTokens.value_or(foretold.prompt) == foretold.prompt) {
+      reply = sampledTokens(
+          {.text = step.answer.text, .endedItself = step.brokenBy.empty() && step.answer.finish == "stop"},
+          *m_tokenizer, *m_chat);
+      if (step.answer.promptTokens) {
+        say(step.request, "Foretold by the twin of " + foretold.twin + ": " + std::to_string(foretold.found) +
+                              " of " + std::to_string(foretold.prompt) + " prompt tokens cached");
+      }
+    }
+    m_work.m_request.twins->end(sent.server, sent.number, std::move(reply));
+  }
+
   void say(std::size_t request, std::string text) const {
     m_work.m_recorder->send(m_work.run(), m_work.m_request.lastRequest + 1 + static_cast<RequestId>(request),
                             m_requests[request].node,
@@ -105,6 +139,7 @@ class RemoteRunWork::Watcher final : public remote::RemoteWatcher {
   std::vector<std::string> m_replies;
   std::unique_ptr<text::Tokenizer> m_tokenizer;  ///< null: nothing is foretold
   const text::ChatTemplate* m_chat = nullptr;
+  std::map<std::size_t, Sent> m_sent;  ///< under way, by request
 };
 
 RemoteRunWork::RemoteRunWork(RemoteRunRequest request) : m_request(std::move(request)) {}

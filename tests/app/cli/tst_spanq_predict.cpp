@@ -65,6 +65,7 @@ class TestSpanqPredict : public QObject {
   void otherServers_data();
   void otherServers();
   void otherServersSayWhy();
+  void lengthsOfReplies();
   void wrongOptions_data();
   void wrongOptions();
 };
@@ -439,6 +440,40 @@ void TestSpanqPredict::otherServersSayWhy() {
   QVERIFY2(holds(judge.out, "  a prompt holds a reply, "), judge.out.c_str());
   const SpanqResult small = spanq(joined({"explain", "--as", "vllm", "--blocks", "4"}, {}, {"rag.json"}));
   QVERIFY2(holds(small.out, "  not foretold: the query cannot be run\n"), small.out.c_str());
+}
+
+/// What llama-server keeps of a slot depends on the length of the reply in it, which is not known: such
+/// counts are not exact.
+void TestSpanqPredict::lengthsOfReplies() {
+  const QTemporaryDir folder;
+  const auto write = [&folder](const char* name, const char* person) {
+    const QString path = folder.filePath(QString::fromLatin1(name));
+    QFile file(path);
+    QVERIFY(file.open(QIODevice::WriteOnly));
+    file.write(
+        QByteArray(R"({"g":{"model":"spnl/spanlet","max_tokens":200,"input":{"cross":[)"
+                   R"({"system":"You write short letters to people who live in the old town of Lisbon."},)"
+                   R"({"user":"Write to )") +
+        person + QByteArray(R"( at once."}]}}})"));
+  };
+  write("a.json", "Mira");
+  write("b.json", "Tarek");
+  const std::string a = folder.filePath(QStringLiteral("a.json")).toStdString();
+  const std::string b = folder.filePath(QStringLiteral("b.json")).toStdString();
+  const auto exact = [](const SpanqResult& result) {
+    const std::size_t begin = result.out.rfind("\n{\n");
+    return Json::parse(result.out.substr(begin)).at("twin").at("steps").at(0).at("exact").get<bool>();
+  };
+  const std::vector<std::string> slot{"explain", "--as", "llama.cpp", "--slots", "1"};
+  const auto with = [](std::vector<std::string> words, const std::vector<std::string>& more) {
+    words.insert(words.end(), more.begin(), more.end());
+    return words;
+  };
+  QVERIFY(!exact(spanq(with(slot, {"--json", a, b, a}))));
+  QVERIFY(exact(spanq(with(slot, {"--json", a, b}))));
+  QVERIFY(exact(spanq({"explain", "--as", "vllm", "--json", a, b, a})));
+  const SpanqResult text = spanq(with(slot, {a, b, a}));
+  QVERIFY2(holds(text.out, "≈"), text.out.c_str());
 }
 
 void TestSpanqPredict::wrongOptions_data() {

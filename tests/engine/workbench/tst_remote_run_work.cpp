@@ -16,6 +16,9 @@
 #include <QString>
 #include <QTest>
 
+#include <algorithm>
+#include <chrono>
+#include <condition_variable>
 #include <map>
 #include <memory>
 #include <mutex>
@@ -239,6 +242,89 @@ class TestRemoteRunWork : public QObject {
     QVERIFY2(second[0].ends_with(": " + found + " of " + all + " prompt tokens cached"), second[0].c_str());
     Server other(llamaSaying(prompt.size() + 1, 0));
     QVERIFY(notesOf(other).empty());
+  }
+
+  /// A server whose version is another one than that of the rules says both.
+  void theServersOwnVersion() {
+    Server server(llamaSaying(promptOf("Name a town.").size(), 0));
+    RemoteRunRequest request = requestOf(kPlain, {{.name = "gpu-3", .url = server.address()}});
+    request.twins = std::make_shared<workbench::ServerTwins>();
+    const std::vector<std::string> notes = carriedOut(std::move(request)).notes("Foretold");
+    QCOMPARE(notes.size(), std::size_t{1});
+    QVERIFY2(notes[0].find(" b7 ") != std::string::npos, notes[0].c_str());
+  }
+
+  /// The twin has what was sent before a stop, and what came of it.
+  void whatWasSentBeforeAStop() {
+    const std::vector<TokenId> prompt = promptOf("Name a town.");
+    const Server::Answer whole = llamaSaying(prompt.size(), 0);
+    remote::test::ServerOfMany held(
+        [&](const QByteArray& asked) -> QByteArray {
+          if (asked.split(' ').value(1) != "/v1/chat/completions") return whole(asked);
+          return "HTTP/1.1 200 OK\r\nContent-Length: 9000\r\n\r\n"
+                 "data: {\"choices\":[{\"index\":0,\"delta\":{\"content\":\"Lis\"}}]}\n\n";
+        },
+        Server::After::Hold);
+    const auto twins = std::make_shared<workbench::ServerTwins>();
+    {
+      RemoteRunRequest request = requestOf(kPlain, {{.name = "gpu-3", .url = held.address()}});
+      request.twins = twins;
+      workbench::WorkplaceWatcher watcher;
+      workbench::WorkService service(test::cpuBackends(), watcher);
+      const auto work = std::make_shared<RemoteRunWork>(std::move(request));
+      const auto isText = [](const trace::Event& event) {
+        return std::holds_alternative<trace::TextReceived>(event.payload);
+      };
+      workbench::WorkHandle handle = service.submit(work);
+      std::vector<trace::Event> events;
+      QTRY_VERIFY((work->recorder()->drain(events), std::any_of(events.begin(), events.end(), isText)));
+      handle.stop();
+      handle.wait();
+      QVERIFY(handle.state() == WorkState::Stopped);
+    }
+    Server server(whole);
+    RemoteRunRequest request = requestOf(kPlain, {{.name = "gpu-3", .url = server.address()}});
+    request.twins = twins;
+    const std::vector<std::string> notes = carriedOut(std::move(request)).notes("Foretold");
+    const std::string all = std::to_string(prompt.size());
+    QCOMPARE(notes.size(), std::size_t{1});
+    QVERIFY2(
+        notes[0].ends_with(": " + std::to_string(prompt.size() - 1) + " of " + all + " prompt tokens cached"),
+        notes[0].c_str());
+  }
+
+  /// Steps that do not need each other are under way at the same time, as many as the list says.
+  void stepsAreSentTogether_data() {
+    QTest::addColumn<int>("atOnce");
+    QTest::addColumn<int>("most");
+    QTest::newRow("standard") << 0 << 4;
+    QTest::newRow("two") << 2 << 2;
+    QTest::newRow("one after the other") << 1 << 1;
+  }
+  void stepsAreSentTogether() {
+    QFETCH(int, atOnce);
+    QFETCH(int, most);
+    std::mutex mutex;
+    std::condition_variable changed;
+    int came = 0;
+    const Server::Answer whole = llamaSaying(40, 8);
+    remote::test::ServerOfMany server([&](const QByteArray& asked) {
+      if (asked.contains("Name ") && !asked.contains("best")) {
+        std::unique_lock lock(mutex);
+        ++came;
+        changed.notify_all();
+        changed.wait_for(lock, std::chrono::seconds(5), [&] { return came >= most; });
+      }
+      return whole(asked);
+    });
+    workbench::NamedServer named{.name = "gpu-3", .url = server.address()};
+    named.atOnce = static_cast<std::size_t>(atOnce);
+    const Ran ran = carriedOut(requestOf(kJudge, {named}));
+    QVERIFY2(ran.state == WorkState::Finished, ran.problem.c_str());
+    QCOMPARE(server.most(), most);
+    const auto& requests = ran.replay.progress().requests;
+    QCOMPARE(requests.size(), std::size_t{5});
+    for (const auto& [id, request] : requests) QCOMPARE(request.text, std::string("Lisbon"));
   }
 
   /// The list says in which protocol a server is asked; without a word there it is the first that it takes.

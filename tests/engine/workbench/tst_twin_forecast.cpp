@@ -18,12 +18,16 @@
 #include <algorithm>
 #include <fstream>
 #include <iterator>
+#include <memory>
+#include <numeric>
+#include <set>
 #include <string>
 #include <vector>
 
 using namespace spanscope;
 using workbench::NamedTwin;
 using workbench::SentQuery;
+using workbench::ServerPrompt;
 using workbench::TwinForecast;
 using workbench::TwinForecaster;
 using workbench::TwinForecasts;
@@ -49,6 +53,13 @@ const std::string kTarek = R"({"user":"Tarek has a dog that likes to sleep under
 const std::string kNested = R"({"g":{"model":"tiny","max_tokens":4,"input":{"cross":[)"
                             R"({"g":{"model":"tiny","max_tokens":4,"input":{"user":"Name a town."}}},)"
                             R"({"user":"Is it large?"}]}}})";
+
+std::string letterTo(const std::string& person) {
+  return R"({"g":{"model":"tiny","max_tokens":200,"input":{"cross":[)"
+         R"({"system":"You write short letters to people who live in the old town of Lisbon."},)"
+         R"({"user":"Write to )" +
+         person + R"( at once."}]}}})";
+}
 
 query::Node parsed(const std::string& json) {
   query::ParseResult result = query::parseJson(json);
@@ -173,14 +184,119 @@ class TestTwinForecast : public QObject {
     workbench::ServerTwins twins;
     remote::ServerFacts facts{.kind = remote::ServerKind::LlamaCpp, .version = {}, .models = {}, .slots = 1};
     const std::vector<TokenId> prompt{1, 2, 3, 4, 5, 6, 7, 8};
-    QCOMPARE(twins.foretell("a", facts, prompt)->found, std::int64_t{0});
-    twins.note("a", prompt, {9});
-    QCOMPARE(twins.foretell("a", facts, prompt)->found, std::int64_t{7});
+    const auto first = twins.send("a", facts, prompt);
+    QCOMPARE(first->foretold.found, std::int64_t{0});
+    twins.end("a", first->number, std::vector<TokenId>{9});
+    QCOMPARE(twins.send("a", facts, prompt)->foretold.found, std::int64_t{7});
     facts.slots = 2;
-    QCOMPARE(twins.foretell("a", facts, prompt)->found, std::int64_t{0});
+    QCOMPARE(twins.send("a", facts, prompt)->foretold.found, std::int64_t{0});
     facts.kind = remote::ServerKind::Vllm;
     facts.cache.findsPrefixes = false;
-    QVERIFY(!twins.foretell("a", facts, prompt));
+    QVERIFY(!twins.send("a", facts, prompt));
+  }
+
+  /// Prompts that are sent together find what a server has of each other: blocks, but not what another slot
+  /// holds.
+  void promptsThatAreSentTogether_data() {
+    QTest::addColumn<int>("kind");
+    QTest::addColumn<int>("slots");
+    QTest::addColumn<bool>("waits");
+    QTest::addColumn<int>("found");
+    const int llama = static_cast<int>(remote::ServerKind::LlamaCpp);
+    QTest::newRow("vLLM") << static_cast<int>(remote::ServerKind::Vllm) << 0 << false << 32;
+    QTest::newRow("two slots") << llama << 2 << false << 0;
+    QTest::newRow("two slots, one after the other") << llama << 2 << true << 39;
+    QTest::newRow("one slot") << llama << 1 << false << 39;
+  }
+  void promptsThatAreSentTogether() {
+    QFETCH(int, kind);
+    QFETCH(int, slots);
+    QFETCH(bool, waits);
+    QFETCH(int, found);
+    remote::ServerFacts facts{
+        .kind = static_cast<remote::ServerKind>(kind), .version = {}, .models = {}, .slots = {}};
+    if (slots > 0) facts.slots = slots;
+    std::vector<TokenId> prompt(40);
+    std::iota(prompt.begin(), prompt.end(), 1);
+    workbench::ServerTwins twins;
+    const auto first = twins.send("a", facts, prompt);
+    if (waits) twins.end("a", first->number, std::vector<TokenId>{9});
+    const auto second = twins.send("a", facts, prompt);
+    QCOMPARE(second->foretold.found, std::int64_t{found});
+    // The one that came first ends last, and is in the cache then.
+    twins.end("a", second->number, std::vector<TokenId>{9});
+    if (!waits) twins.end("a", first->number, std::vector<TokenId>{9});
+    const std::int64_t most = kind == static_cast<int>(remote::ServerKind::Vllm) ? 32 : 39;
+    QCOMPARE(twins.send("a", facts, prompt)->foretold.found, most);
+  }
+
+  /// What a server has not computed leaves nothing.
+  void aPromptThatWasRefused() {
+    workbench::ServerTwins twins;
+    const remote::ServerFacts facts{
+        .kind = remote::ServerKind::LlamaCpp, .version = {}, .models = {}, .slots = 1};
+    const std::vector<TokenId> prompt{1, 2, 3, 4, 5, 6, 7, 8};
+    const auto first = twins.send("a", facts, prompt);
+    twins.end("a", first->number, {});
+    QCOMPARE(twins.send("a", facts, prompt)->foretold.found, std::int64_t{0});
+  }
+
+  /// A server says its version; the rules may be of another one.
+  void versionsOfServers() {
+    const twin::Server& vllm = *twin::findServer("vllm");
+    const std::string own = vllm.version;
+    QVERIFY(workbench::twinTitle(vllm, {}).ends_with(own));
+    QCOMPARE(workbench::twinTitle(vllm, own), workbench::twinTitle(vllm, {}));
+    const std::string other = workbench::twinTitle(vllm, "0.1.2");
+    QVERIFY(other.find("0.1.2") != std::string::npos && other.find(own) != std::string::npos);
+    NamedTwin named{.server = "gpu-3", .kind = "vllm"};
+    named.version = "0.1.2";
+    TwinForecaster forecaster;
+    QCOMPARE(of(forecastOf(forecaster, kNested, {}, {named}), "server gpu-3").version, named.version);
+  }
+
+  /// Steps that do not need each other are sent together, as many as the server gets; slots answer one each.
+  void stepsThatAreSentTogether() {
+    const std::string query = R"({"g":{"model":"tiny","max_tokens":4,"input":{"cross":[{"plus":[)" +
+                              letterTo("Mira") + "," + letterTo("Tarek") +
+                              R"(]},{"user":"Which is best?"}]}}})";
+    TwinForecaster forecaster;
+    NamedTwin lone{.server = "lone", .kind = "llama.cpp", .slots = 4};
+    lone.atOnce = 1;
+    const TwinForecasts forecasts = forecastOf(forecaster, query, {}, {lone});
+    QCOMPARE(forecasts.prompts.size(), std::size_t{3});
+    QCOMPARE(forecasts.prompts[0].ply, std::uint32_t{0});
+    QCOMPARE(forecasts.prompts[2].ply, std::uint32_t{1});
+    QVERIFY((workbench::sentOrder(forecasts.prompts, 8) ==
+             std::vector<workbench::SentPrompt>{{0, false}, {1, true}, {2, false}}));
+    QVERIFY((workbench::sentOrder(forecasts.prompts, 1) ==
+             std::vector<workbench::SentPrompt>{{0, false}, {1, false}, {2, false}}));
+    QVERIFY(of(forecasts, "vllm").empty.at(1).cached > 0);
+    QCOMPARE(of(forecasts, "llama.cpp").empty.at(1).cached, 0);
+    QVERIFY(of(forecasts, "one slot").empty.at(1).cached > 0);
+    QVERIFY(of(forecasts, "server lone").empty.at(1).cached > 0);
+  }
+
+  /// Whether llama-server keeps what a slot held depends on how long the reply was: replies count as some
+  /// tokens.
+  void repliesHaveLengths() {
+    TwinForecaster forecaster;
+    const std::vector<ServerPrompt> prompts = forecastOf(forecaster, letterTo("Mira")).prompts;
+    QCOMPARE(prompts.size(), std::size_t{1});
+    const std::vector<TokenId>& reply = prompts.front().replyTokens;
+    QVERIFY(reply.size() >= 20 && reply.size() <= 60);
+    QCOMPARE(std::set<TokenId>(reply.begin(), reply.end()).size(), reply.size());
+    QVERIFY(std::all_of(reply.begin(), reply.end(), [](TokenId token) { return token < 0; }));
+    const ServerPrompt other = forecastOf(forecaster, letterTo("Tarek")).prompts.front();
+    const auto found = [&](std::size_t length) {
+      const std::unique_ptr<twin::Twin> slot = twin::findServer("llama.cpp")->open({.slots = 1});
+      ServerPrompt first = prompts.front();
+      first.replyTokens.resize(length);
+      workbench::answersOf(*slot, {first}, 1);
+      workbench::answersOf(*slot, {other}, 1);
+      return workbench::answersOf(*slot, {first}, 1).front().cached;
+    };
+    QVERIFY(found(reply.size()) > found(1));
   }
 
   /// The same once more, and with its documents swapped: whole blocks, tokens, and what the slot begins with.

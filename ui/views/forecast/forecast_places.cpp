@@ -204,9 +204,8 @@ ForecastPlace placeOf(const TwinForecast& twin, const std::vector<ServerPrompt>&
   const std::vector<twin::Answer>& answers = answersOf(twin, against);
   for (std::size_t i = 0; i < answers.size(); ++i) place.counts += countsOf(prompts[i], answers[i]);
   place.why = shortReason(twin, answers);
-  place.setup = tr("%1 %2, %3")
-                    .arg(QString::fromUtf8(twin.kind->title), QString::fromUtf8(twin.kind->version),
-                         QString::fromStdString(twin.setup));
+  place.setup = tr("%1, %2").arg(QString::fromStdString(workbench::twinTitle(*twin.kind, twin.version)),
+                                 QString::fromStdString(twin.setup));
   if (!twin.server.empty())
     place.setup += twin.isAsSaid ? tr(" as it says of itself") : tr(" with standard options");
   place.history = historyText(twin, against);
