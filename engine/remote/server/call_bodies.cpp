@@ -18,20 +18,25 @@ namespace {
 
 using Json = nlohmann::json;
 
-constexpr std::size_t kMostDepth = 64;  ///< containers within each other
+constexpr std::size_t kMostDepth = 64;          ///< containers within each other
+constexpr std::size_t kMostValues = 2'000'000;  ///< of the whole body: each takes up to 80 bytes of memory
 constexpr std::size_t kMostMessages = 10'000;
 constexpr std::size_t kMostPrompts = 256;
 
 /// The body as a JSON object.
 Json parsed(std::string_view body) {
-  const auto isShallow = [](int depth, Json::parse_event_t /*event*/, Json& /*value*/) {
+  const auto isSmall = [values = std::size_t{0}](int depth, Json::parse_event_t event,
+                                                 Json& /*value*/) mutable {
+    using enum Json::parse_event_t;
     if (static_cast<std::size_t>(depth) > kMostDepth)
       refuseField({}, "The body is nested more than " + std::to_string(kMostDepth) + " deep.");
+    if ((event == value || event == object_start || event == array_start) && ++values > kMostValues)
+      refuseField({}, "The body has more than " + std::to_string(kMostValues) + " values.");
     return true;
   };
   Json json;
   try {
-    json = Json::parse(body, isShallow);
+    json = Json::parse(body, isSmall);
   } catch (const Json::exception& error) {
     // The parser's own words begin with a code of its library.
     std::string words = error.what();

@@ -374,6 +374,8 @@ Gate::Pass Server::Impl::awaitTurn(Gate& gate, std::uint64_t amount) const {
     error = isDraining ? serverIsEnding() : interruption(came);
     return error.has_value();
   });
+  // Its turn may have come with the end.
+  if (!error && isDraining) error = serverIsEnding();
   if (error) throw ApiFailure(*error);
   return pass;
 }
@@ -587,7 +589,9 @@ void Server::Impl::tokenize(const Asked& asked, Reply& reply) const {
   } else {
     json += "null";
   }
-  reply.set_content(json + '}', kJson);
+  json += '}';
+  reply.set_header("Content-Type", kJson);
+  reply.body = std::move(json);
 }
 
 void Server::Impl::detokenize(const Asked& asked, Reply& reply) const {

@@ -374,6 +374,9 @@ void TestEndpoints::refusesBodies_data() {
   whole("nothing", "/v1/chat/completions", "", "", "not JSON");
   whole("half", "/v1/chat/completions", R"({"messages":[)", "", "not JSON");
   whole("a list", "/v1/chat/completions", "[]", "", "JSON object");
+  std::string many = R"({"messages":[],"x":[0)";
+  for (int i = 0; i < 2'000'000; ++i) many += ",0";
+  whole("millions of values", "/v1/chat/completions", (many + "]}").c_str(), "", "more than");
   whole("no messages", "/v1/chat/completions", "{}", "messages", "list");
   whole("empty messages", "/v1/chat/completions", R"({"messages":[]})", "messages", "at least one");
   whole("a text as message", "/v1/chat/completions", R"({"messages":["a"]})", "messages[0]", "object");
