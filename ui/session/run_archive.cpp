@@ -14,6 +14,7 @@
 #include <QJsonDocument>
 #include <QJsonObject>
 #include <QLockFile>
+#include <QRegularExpression>
 #include <QSaveFile>
 
 #include <algorithm>
@@ -37,6 +38,19 @@ const QLatin1String kNumbersLock("numbers.lock");
 const QLatin1String kRunNumber("run");
 const QLatin1String kRequestNumber("request");
 constexpr qint64 kMostNumbers = 1024;  ///< bytes of that file
+/// How long the files of a run may be written; those of a program that ended meanwhile are older.
+constexpr qint64 kSecondsToWrite = 3600;
+
+/// The files of each run by the common part of their names, also those that were never finished.
+std::map<QString, QFileInfoList> filesByRun(const QDir& folder) {
+  static const QRegularExpression form(QStringLiteral("^\\.?([0-9]{16}-[0-9]+)\\."));
+  std::map<QString, QFileInfoList> runs;
+  for (const QFileInfo& file : folder.entryInfoList(QDir::Files | QDir::Hidden)) {
+    const QRegularExpressionMatch name = form.match(file.fileName());
+    if (name.hasMatch()) runs[name.captured(1)] << file;
+  }
+  return runs;
+}
 
 QString text(const std::string& value) {
   return QString::fromStdString(value);
@@ -508,12 +522,14 @@ void RunArchive::write(const RunRecord& record, const std::vector<trace::Event>&
   };
   try {
     if (!QDir().mkpath(m_folder)) throw Failure({m_folder.toStdString(), "", "no such folder", "one"});
-    trace::writeTrace(trace.toStdString(), events,
-                      {.program = "spanscope " + QCoreApplication::applicationVersion().toStdString(),
-                       .createdAt = record.startedAt});
+    // The small file first: whatever ends the program in between, the run is listed and its files are
+    // counted.
     QSaveFile file(QDir(m_folder).filePath(stem + kSmall));
     if (!file.open(QIODevice::WriteOnly) || file.write(recordText(record)) < 0 || !file.commit())
       throw Failure({file.fileName().toStdString(), "", file.errorString().toStdString(), "a written file"});
+    trace::writeTrace(trace.toStdString(), events,
+                      {.program = "spanscope " + QCoreApplication::applicationVersion().toStdString(),
+                       .createdAt = record.startedAt});
   } catch (const Failure& failure) {
     tell([this, problem = QString::fromUtf8(failure.what())] { Q_EMIT failed(problem); });
     return;
@@ -523,27 +539,35 @@ void RunArchive::write(const RunRecord& record, const std::vector<trace::Event>&
 }
 
 void RunArchive::bound() const {
-  const QDir folder(m_folder);
+  const QDateTime young = QDateTime::currentDateTime().addSecs(-kSecondsToWrite);
   std::uint64_t bytes = 0;
-  // The newest first: names begin with the time. A trace and its small file go together.
-  const QStringList names =
-      folder.entryList({QLatin1Char('*') + kSmall}, QDir::Files, QDir::Name | QDir::Reversed);
-  for (const QString& name : names) {
-    const QString small = folder.filePath(name);
-    const QString trace = folder.filePath(name.chopped(kSmall.size()) + kTrace);
-    bytes += static_cast<std::uint64_t>(QFileInfo(small).size() + QFileInfo(trace).size());
-    if (bytes <= m_mostBytes) continue;
-    QFile::remove(trace);
-    QFile::remove(small);
+  // The newest first: names begin with the time. The files of a run go together.
+  const std::map<QString, QFileInfoList> runs = filesByRun(QDir(m_folder));
+  for (auto run = runs.rbegin(); run != runs.rend(); ++run) {
+    const QFileInfoList& files = run->second;
+    bool isListed = false;
+    bool isYoung = false;
+    for (const QFileInfo& file : files) {
+      bytes += static_cast<std::uint64_t>(file.size());
+      isListed = isListed || file.fileName() == run->first + kSmall;
+      isYoung = isYoung || file.lastModified() > young;
+    }
+    // Without a small file, no list has it; another program may be writing it.
+    if (isListed ? bytes <= m_mostBytes : isYoung) continue;
+    for (const QFileInfo& file : files) {
+      if (file.fileName() != run->first + kSmall) QFile::remove(file.filePath());
+    }
+    if (isListed) QFile::remove(QDir(m_folder).filePath(run->first + kSmall));
   }
 }
 
 void RunArchive::clear() {
   m_thread.post([this] {
     const QDir folder(m_folder);
-    for (const QString& name :
-         folder.entryList({QLatin1Char('*') + kSmall, QLatin1Char('*') + kTrace, QString(kNumbers)}))
-      QFile::remove(folder.filePath(name));
+    for (const auto& [run, files] : filesByRun(folder)) {
+      for (const QFileInfo& file : files) QFile::remove(file.filePath());
+    }
+    QFile::remove(folder.filePath(kNumbers));
   });
 }
 

@@ -238,6 +238,42 @@ class TestRunHistory : public QObject {
     QVERIFY(archive.load().empty());
   }
 
+  /// A program may end between the files of a run: what is left is counted, and removed once nobody writes it
+  /// any more.
+  void leftoversAreCountedAndRemoved() {
+    const QTemporaryDir folder;
+    RunHistory history;
+    for (RunId run = 1; run <= 2; ++run) addTo(history, run, sessionOf(run, "a", "/models/spanlet"));
+    const auto leave = [&folder](const char* name, qint64 bytes, qint64 age) {
+      QFile file(folder.filePath(QString::fromLatin1(name)));
+      if (!file.open(QIODevice::WriteOnly)) qFatal("%s", name);
+      file.write(QByteArray(static_cast<int>(bytes), 'x'));
+      file.flush();
+      file.setFileTime(QDateTime::currentDateTime().addSecs(-age), QFileDevice::FileModificationTime);
+    };
+    const auto isThere = [&folder](const char* name) {
+      return QFile::exists(folder.filePath(QString::fromLatin1(name)));
+    };
+    constexpr qint64 kDay = 86'400;
+    leave("0000000000000001-7.trace", 100, kDay);
+    leave("0000000000000002-8.abcdef.trace.part", 100, kDay);
+    leave("9999999999999999-9.trace", 1'000'000, 0);  // another program writes it
+    leave("notes.txt", 100, kDay);
+    RunArchive archive(folder.path(), 1'000'000);
+    archive.save(*history.find(1));
+    archive.flush();
+    QVERIFY(!isThere("0000000000000001-7.trace") && !isThere("0000000000000002-8.abcdef.trace.part"));
+    QVERIFY(isThere("9999999999999999-9.trace") && isThere("notes.txt"));
+    // It fills the room by itself.
+    QVERIFY(archive.load().empty());
+    archive.clear();
+    archive.flush();
+    QVERIFY(!isThere("9999999999999999-9.trace") && isThere("notes.txt"));
+    archive.save(*history.find(2));
+    archive.flush();
+    QCOMPARE(archive.load().size(), std::size_t(1));
+  }
+
   /// Two programs that keep runs in one folder at once never have a number twice.
   void numbersAreUniqueInAFolder() {
     const QTemporaryDir folder;
