@@ -2,6 +2,7 @@
 #include "engine/query/surroundings.h"
 
 #include "engine/base/ids.h"
+#include "engine/base/text_encoding.h"
 #include "engine/base/utf8.h"
 #include "engine/query/node_parts.h"
 #include "engine/query/node_walk.h"
@@ -19,6 +20,7 @@ std::variant<std::string, NotGiven> readTextFile(Surroundings& surroundings, con
   auto given = surroundings.readFile(path);
   auto* text = std::get_if<std::string>(&given);
   if (text == nullptr) return given;
+  if (auto narrow = utf8OfWide(*text)) return std::move(*narrow);
   if (isValidUtf8(*text)) {
     text->erase(0, text->size() - withoutByteOrderMark(*text).size());
     return given;

@@ -38,7 +38,8 @@ class Surroundings {
   virtual std::variant<std::string, NotGiven> ask(const std::string& prompt) = 0;
 };
 
-/// The bytes of a file as text. It must be UTF-8. A byte order mark is removed.
+/// The bytes of a file as text. It must be UTF-8, or UTF-16 or UTF-32 that utf8OfWide() knows. A byte order
+/// mark is removed.
 std::variant<std::string, NotGiven> readTextFile(Surroundings& surroundings, const std::string& path);
 
 /// The text that sugar stands for (isSugar() in node_parts.h): the answer to a question, or the text of a

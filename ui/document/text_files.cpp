@@ -3,6 +3,7 @@
 
 #include "engine/query/files/file_access.h"
 #include "engine/query/surroundings.h"
+#include "engine/retrieve/document_text.h"
 #include "ui/words/tr.h"
 
 #include <QDir>
@@ -44,61 +45,86 @@ QString reasonOf(const QString& path, const query::NotGiven& reason) {
 class Reader {
   Q_DECLARE_TR_FUNCTIONS(spanscope::ui::Reader)
  public:
-  /// Returns false if there is a problem.
-  bool take(const QString& path) {
+  void take(const QString& path) {
     const QFileInfo info(path);
-    return info.isDir() ? takeFolder(info) : takeFile(info);
+    if (info.isDir())
+      takeFolder(info);
+    else
+      takeFile(info);
   }
 
   TextFiles finish() {
     nameThem();
+    if (m_read.files.empty()) {
+      m_read.problem =
+          m_read.leftOut.isEmpty() ? tr("There is no text in what was chosen") : m_read.leftOut.takeFirst();
+    }
     return std::move(m_read);
   }
-  TextFiles fail() { return {.files = {}, .leftOut = {}, .problem = std::move(m_read.problem)}; }
 
  private:
-  bool takeFile(const QFileInfo& info) {
+  void takeFile(const QFileInfo& info) {
     // The file itself was chosen: where a link leads is what the person wanted.
     const QString real = info.canonicalFilePath();
     const QFileInfo there(real.isEmpty() ? info.absoluteFilePath() : real);
     ChosenFolder folder(there.absolutePath());
-    auto text = query::readTextFile(folder, there.absoluteFilePath().toStdString());
-    if (const auto* reason = std::get_if<query::NotGiven>(&text)) {
-      m_read.problem = reasonOf(info.fileName(), *reason);
-      return false;
-    }
-    return add(info, std::get<std::string>(std::move(text)));
+    add(info, info.fileName(), folder, there.absoluteFilePath().toStdString());
   }
 
-  bool takeFolder(const QFileInfo& info) {
+  void takeFolder(const QFileInfo& info) {
     const QString root = info.absoluteFilePath();
     ChosenFolder folder(root);
     auto listed = folder.listFiles(root.toStdString());
     if (const auto* reason = std::get_if<query::NotGiven>(&listed)) {
-      m_read.problem = reasonOf(info.fileName(), *reason);
-      return false;
+      m_read.leftOut << reasonOf(info.fileName(), *reason);
+      return;
     }
     for (const std::string& path : std::get<query::FileList>(listed).paths) {
       const QFileInfo file(QDir(root), QString::fromStdString(path));
-      auto text = query::readTextFile(folder, path);
-      if (const auto* reason = std::get_if<query::NotGiven>(&text)) {
-        m_read.leftOut << reasonOf(QDir(root).relativeFilePath(file.filePath()), *reason);
-        continue;
-      }
-      if (!add(file, std::get<std::string>(std::move(text)))) return false;
+      add(file, QDir(root).relativeFilePath(file.filePath()), folder, path);
     }
-    return true;
   }
 
-  bool add(const QFileInfo& info, std::string text) {
-    m_bytes += text.size();
-    if (m_bytes > kMostBytes) {
-      m_read.problem = tr("These files hold more than %1 MiB together").arg(kMostBytes >> 20U);
-      return false;
+  /// The text of a file; of a PDF, the texts of its pages.
+  std::variant<std::string, query::NotGiven> readText(const QString& shown, query::Surroundings& files,
+                                                      const std::string& path) {
+    auto bytes = files.readFile(path);
+    const auto* given = std::get_if<std::string>(&bytes);
+    if (given == nullptr) return bytes;
+    if (retrieve::formatOf(path, *given) != retrieve::DocumentFormat::Pdf)
+      return query::readTextFile(files, path);
+    auto read = retrieve::readPassages({}, retrieve::DocumentFormat::Pdf, *given);
+    if (auto* error = std::get_if<Error>(&read))
+      return query::NotGiven{
+          .found = std::move(error->found), .expected = std::move(error->expected), .hint = {}};
+    const auto& document = std::get<retrieve::DocumentText>(read);
+    QStringList pages;
+    for (const retrieve::Passage& page : document.passages)
+      pages << QString::fromStdString(page.text).trimmed();
+    if (!document.pagesWithoutText.empty()) {
+      m_read.leftOut << tr("%1: %2 without text (scanned pages are pictures)")
+                            .arg(shown,
+                                 QString::fromStdString(retrieve::pagesText(document.pagesWithoutText)));
     }
+    return pages.join(QStringLiteral("\n\n")).toStdString();
+  }
+
+  /// `shown`: the file, as the user reads it.
+  void add(const QFileInfo& info, const QString& shown, query::Surroundings& files, const std::string& path) {
+    auto read = readText(shown, files, path);
+    if (const auto* reason = std::get_if<query::NotGiven>(&read)) {
+      m_read.leftOut << reasonOf(shown, *reason);
+      return;
+    }
+    auto& text = std::get<std::string>(read);
+    if (text.size() > kMostBytes - m_bytes) {
+      m_read.leftOut
+          << tr("%1: with it, these files hold more than %2 MiB").arg(shown).arg(kMostBytes >> 20U);
+      return;
+    }
+    m_bytes += text.size();
     m_read.files.push_back({.name = info.fileName().toStdString(), .text = std::move(text)});
     m_folders.push_back(QFileInfo(info.absolutePath()).fileName());
-    return true;
   }
 
   /// Files of the same name in several folders are told apart by their folders.
@@ -120,12 +146,8 @@ class Reader {
 
 TextFiles readTextFiles(const QStringList& paths) {
   Reader reader;
-  for (const QString& path : paths) {
-    if (!reader.take(path)) return reader.fail();
-  }
-  TextFiles read = reader.finish();
-  if (read.files.empty()) read.problem = tr("There is no text in what was chosen");
-  return read;
+  for (const QString& path : paths) reader.take(path);
+  return reader.finish();
 }
 
 QString leftOutText(const QStringList& leftOut) {

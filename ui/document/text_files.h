@@ -17,18 +17,17 @@ struct TextFile {
 
 struct TextFiles {
   std::vector<TextFile> files;  ///< empty if there is a problem
-  /// Files in chosen folders that hold no text, as a person reads them: "a.png: …".
+  /// What cannot be read, as a person reads it: "a.png: …".
   QStringList leftOut;
-  QString problem;  ///< why nothing was read, in words; empty: all that was chosen was read
+  QString problem;  ///< why nothing was read, in words; empty: something was read
 };
 
-/// Reads files, and all files in folders and in the folders below them. A file that was chosen itself must be
-/// a UTF-8 text, or nothing is read; a file that was found in a chosen folder is left out if it is none.
-/// Files of a folder are ordered by the bytes of their paths.
+/// Reads files, and all files in folders and in the folders below them: UTF-8 or UTF-16, and PDFs, whose
+/// pages become one text. What cannot be read is left out. It is a problem if nothing can be read. Files of a
+/// folder are ordered by the bytes of their paths.
 TextFiles readTextFiles(const QStringList& paths);
 
-/// What a person is told of files that were left out: "2 files hold no text: a.png, b.png". Empty if there
-/// are none.
+/// "left out: a.png: …; b.png: …": what the user reads of files that were left out. Empty if there are none.
 QString leftOutText(const QStringList& leftOut);
 
 }  // namespace spanscope::ui

@@ -2,6 +2,7 @@
 // Files that become children of a plus: which, where, under which names, and how long that takes.
 #include "engine/query/json/json.h"
 #include "engine/workbench/document/document_query.h"
+#include "tests/engine/retrieve/pdf_writer.h"
 #include "tests/support/test_program.h"
 #include "tests/ui/editor/canvas_driver.h"
 #include "ui/document/text_files.h"
@@ -119,16 +120,41 @@ class TestAddedDocuments : public QObject {
     QCOMPARE(document.at(second).children.size(), std::size_t{3});
   }
 
-  void filesAreReadOrRefusedTogether() {
-    const QString good = write(QStringLiteral("good.txt"), "\xEF\xBB\xBFgood");
-    const QString bad = write(QStringLiteral("bad.txt"), "\xFF\xFE\x00");
-    const TextFiles read = readTextFiles({good});
+  /// One bad file keeps no other out, wherever it comes in the list, and is named.
+  void aBadFileIsNamedAndTheOthersAreRead() {
+    QStringList chosen;
+    for (const char* name : {"one.txt", "two.txt", "bad.txt", "three.txt", "four.txt"}) {
+      const bool isBad = QByteArray(name) == "bad.txt";
+      chosen << write(QString::fromLatin1(name), isBad ? "\xFF\xFA" : "\xEF\xBB\xBFgood");
+    }
+    const TextFiles read = readTextFiles(chosen);
     QVERIFY2(read.problem.isEmpty(), qPrintable(read.problem));
-    QCOMPARE(read.files.front().text, std::string("good"));
-    const TextFiles refused = readTextFiles({good, bad});
+    QCOMPARE(read.files.size(), std::size_t{4});
+    for (const TextFile& file : read.files) QCOMPARE(file.text, std::string("good"));
+    QCOMPARE(read.leftOut.size(), 1);
+    QVERIFY2(read.leftOut.front().startsWith(QStringLiteral("bad.txt: ")), qPrintable(read.leftOut.front()));
+    const TextFiles refused = readTextFiles({chosen[2]});
     QVERIFY(refused.files.empty());
     QVERIFY2(refused.problem.startsWith(QStringLiteral("bad.txt: ")), qPrintable(refused.problem));
     QVERIFY(!readTextFiles({m_folder.filePath(QStringLiteral("absent.txt"))}).problem.isEmpty());
+  }
+
+  void wideTextsAndPdfsAreRead() {
+    using namespace std::string_literals;
+    const std::string wide = "\xFF\xFEM\0i\0r\0a\0"s;
+    const QString text = write(QStringLiteral("wide.txt"), QByteArray::fromStdString(wide));
+    const QString pdf = write(
+        QStringLiteral("pages.pdf"),
+        QByteArray::fromStdString(retrieve::test::pdfOf({"Mira lives in Lisbon.", "", "Tarek bakes."})));
+    const TextFiles read = readTextFiles({text, pdf});
+    QVERIFY2(read.problem.isEmpty(), qPrintable(read.problem));
+    QCOMPARE(read.files.size(), std::size_t{2});
+    QCOMPARE(read.files[0].text, std::string("Mira"));
+    QCOMPARE(read.files[1].text, std::string("Mira lives in Lisbon.\n\nTarek bakes."));
+    // Its second page is a picture, perhaps.
+    QCOMPARE(read.leftOut.size(), 1);
+    QVERIFY2(read.leftOut.front().startsWith(QStringLiteral("pages.pdf: page 2")),
+             qPrintable(read.leftOut.front()));
   }
 
   void foldersGiveTheirTexts() {
