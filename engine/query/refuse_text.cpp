@@ -9,11 +9,13 @@ namespace spanscope::query {
 namespace {
 
 /// Describes a byte at an impossible place, e.g. "the byte 0xff, which is not UTF-8".
-std::string describeByte(char byte) {
+void describeByte(char byte, std::string& text) {
   constexpr std::string_view kDigits = "0123456789abcdef";
   const auto value = static_cast<unsigned char>(byte);
-  return std::string("the byte 0x") + kDigits[value >> 4U] + kDigits[value & 15U] +
-         ", which is not UTF-8 here";
+  text += "the byte 0x";
+  text += kDigits[value >> 4U];
+  text += kDigits[value & 15U];
+  text += ", which is not UTF-8 here";
 }
 
 }  // namespace
@@ -30,7 +32,7 @@ std::optional<Diagnostic> refuseText(std::string_view text, std::size_t maxBytes
   if (invalid == std::string_view::npos) return std::nullopt;
   problem.offset = invalid;
   problem.position = positionAt(text, invalid);
-  problem.found = describeByte(text[invalid]);
+  describeByte(text[invalid], problem.found);
   problem.expected = "UTF-8";
   problem.hint = "save the file as UTF-8";
   return problem;

@@ -45,7 +45,10 @@ std::string hintForValue(std::string_view rest) {
 }  // namespace
 
 JsonCursor::JsonCursor(std::string_view text, std::size_t maxDepth, Listener& listener)
-    : m_text(text), m_maxDepth(maxDepth), m_listener(listener) {}
+    : m_text(text),
+      m_maxDepth(maxDepth),
+      m_listener(listener),
+      m_offset(text.size() - withoutByteOrderMark(text).size()) {}
 
 JsonKind JsonCursor::peek() {
   if (m_stopped) return JsonKind::Invalid;

@@ -3,6 +3,7 @@
 
 #include "engine/query/query_reader.h"
 #include "engine/query/refuse_text.h"
+#include "engine/query/shown_text.h"
 #include "engine/query/yaml/yaml_cursor.h"
 
 #include <algorithm>
@@ -19,12 +20,25 @@ ParseResult parseYaml(std::string_view text, const ParseLimits& limits) {
     return result;
   }
   std::optional<std::size_t> second;
+  std::optional<YamlCursor::Tag> tag;
   const auto makeCursor = [&](ValueCursor::Listener& listener) {
     auto cursor = std::make_unique<YamlCursor>(text, std::min(limits.maxDepth, kMaxDepth), listener);
     second = cursor->secondDocument();
+    tag = cursor->firstTag();
     return cursor;
   };
   ParseResult result = QueryReader(text, limits, makeCursor).read();
+  if (tag && result.query) {
+    const auto isLater = [&tag](const Diagnostic& other) { return other.offset > tag->offset; };
+    result.diagnostics.insert(std::find_if(result.diagnostics.begin(), result.diagnostics.end(), isLater),
+                              {Severity::Warning,
+                               {},
+                               positionAt(text, tag->offset),
+                               tag->offset,
+                               "the tag " + inQuotes(tag->name),
+                               "a value without a tag",
+                               "the value is read as if the tag were not there"});
+  }
   if (second && result.query) {
     result.diagnostics.push_back({Severity::Warning,
                                   {},

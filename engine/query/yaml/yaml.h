@@ -15,7 +15,9 @@ namespace spanscope::query {
 inline constexpr std::size_t kMaxYamlBytes = std::size_t{16} << 20U;
 
 /// Reads the first document of a YAML text, with the rules and limits of parseJson(), and at most
-/// kMaxYamlBytes. Aliases are errors. Tags except !!str are ignored. An unquoted number, true, false or null
+/// kMaxYamlBytes. Aliases are errors. Tags except !!str change nothing; a tag that JSON has no value for,
+/// such as
+/// !!binary, gives a warning. An unquoted number, true, false or null
 /// is no text. A scalar in quotes is text; but in the place of a number it may be a number. In `sources`, the
 /// end of a node may include brackets and comments that follow it.
 ParseResult parseYaml(std::string_view text, const ParseLimits& limits = {});

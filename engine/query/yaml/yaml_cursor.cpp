@@ -11,6 +11,7 @@
 #include <yaml-cpp/parser.h>
 
 #include <algorithm>
+#include <array>
 #include <sstream>
 #include <utility>
 
@@ -132,23 +133,41 @@ class YamlCursor::Collector : public YAML::EventHandler {
   }
   void OnScalar(const YAML::Mark& mark, const std::string& tag, YAML::anchor_t /*anchor*/,
                 const std::string& value) override {
+    noteTag(mark, tag);
     // "!" is the tag of a scalar in quotes.
     const bool isText = tag == "!" || tag == "tag:yaml.org,2002:str";
     add(EventKind::Scalar, isText ? JsonKind::String : yamlScalarKind(value), mark,
         findInvalidUtf8(value) < value.size() ? withWholeCharacters(value) : value);
   }
-  void OnSequenceStart(const YAML::Mark& mark, const std::string& /*tag*/, YAML::anchor_t /*anchor*/,
+  void OnSequenceStart(const YAML::Mark& mark, const std::string& tag, YAML::anchor_t /*anchor*/,
                        YAML::EmitterStyle::value /*style*/) override {
+    noteTag(mark, tag);
     begin(JsonKind::Array, mark);
   }
   void OnSequenceEnd() override { end(); }
-  void OnMapStart(const YAML::Mark& mark, const std::string& /*tag*/, YAML::anchor_t /*anchor*/,
+  void OnMapStart(const YAML::Mark& mark, const std::string& tag, YAML::anchor_t /*anchor*/,
                   YAML::EmitterStyle::value /*style*/) override {
+    noteTag(mark, tag);
     begin(JsonKind::Object, mark);
   }
   void OnMapEnd() override { end(); }
 
  private:
+  /// Values of JSON have these kinds without a tag, too.
+  static bool isOfJson(std::string_view tag) {
+    constexpr std::array<std::string_view, 7> kKinds = {"str", "int", "float", "bool", "null", "seq", "map"};
+    constexpr std::string_view kPrefix = "tag:yaml.org,2002:";
+    if (tag.empty() || tag == "?" || tag == "!") return true;
+    return tag.starts_with(kPrefix) &&
+           std::find(kKinds.begin(), kKinds.end(), tag.substr(kPrefix.size())) != kKinds.end();
+  }
+  void noteTag(const YAML::Mark& mark, std::string_view tag) {
+    constexpr std::string_view kPrefix = "tag:yaml.org,2002:";
+    if (m_cursor.m_firstTag || isOfJson(tag)) return;
+    m_cursor.m_firstTag = {offsetOf(mark), tag.starts_with(kPrefix)
+                                               ? "!!" + std::string(tag.substr(kPrefix.size()))
+                                               : std::string(tag)};
+  }
   void add(EventKind kind, JsonKind value, const YAML::Mark& mark, std::string_view text) {
     m_cursor.m_events.push_back({kind, value, static_cast<std::uint32_t>(offsetOf(mark)),
                                  static_cast<std::uint32_t>(m_cursor.m_texts.size()),

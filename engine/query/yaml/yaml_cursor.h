@@ -12,7 +12,7 @@
 
 namespace spanscope::query {
 
-/// Walks through the first document of a YAML text. Aliases are errors; tags except !!str are ignored. A
+/// Walks through the first document of a YAML text. Aliases are errors; tags except !!str change nothing. A
 /// scalar in quotes is text, but in the place of a number it may be a number. yaml-cpp reads the whole text
 /// before the walk begins. The cursor reports a syntax error only when the walk reaches it, so that errors
 /// before it are reported too.
@@ -21,6 +21,14 @@ class YamlCursor final : public ValueCursor {
   /// `text` is well-formed UTF-8 of less than 2 GiB. `text` and `listener` must outlive the cursor. At most
   /// `maxDepth` containers may be open at the same time.
   YamlCursor(std::string_view text, std::size_t maxDepth, Listener& listener);
+
+  /// A tag of the document that means more than the value without it: "!place", "!!binary".
+  struct Tag {
+    std::size_t offset = 0;  ///< of its value
+    std::string name;
+  };
+  /// The first of them; nothing if there is none.
+  const std::optional<Tag>& firstTag() const { return m_firstTag; }
 
   /// Where a second document begins; it is not read.
   std::optional<std::size_t> secondDocument() const { return m_secondDocument; }
@@ -89,6 +97,7 @@ class YamlCursor final : public ValueCursor {
   std::string m_texts;  ///< texts of all scalars, one after the other
   std::optional<JsonIssue> m_syntaxError;
   std::optional<std::size_t> m_secondDocument;
+  std::optional<Tag> m_firstTag;
   std::size_t m_next = 0;
   std::optional<std::size_t> m_closedAt;  ///< the end of the container that was closed last
   std::string m_number;

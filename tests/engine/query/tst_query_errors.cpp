@@ -244,8 +244,10 @@ void TestQueryErrors::diagnostics_data() {
       "1:11: /user: found the end of the line, expected a closing double quote on the same line; a line "
       "break within "
       "text is written \\n\n");
-  row("a byte order mark", "\xEF\xBB\xBF{\"user\":\"a\"}",
-      "1:1: found a byte order mark, expected a value; save the file as UTF-8 without one\n");
+  row("a byte order mark before a mistake", "\xEF\xBB\xBF{\"user\":1}",
+      "1:9: /user: found the number 1, expected text\n");
+  row("a byte order mark within", "{\"user\":\xEF\xBB\xBF\"a\"}",
+      "1:9: /user: found a byte order mark, expected a value; save the file as UTF-8 without one\n");
   row("a second document", R"({"user":"a"}{"user":"b"})",
       "1:13: found \"{\", expected nothing after the query; a document holds one query\n");
   row("rubbish at the end", R"({"user":"a"} x)", "1:14: found \"x\", expected nothing after the query\n");
