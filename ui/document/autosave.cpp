@@ -2,6 +2,7 @@
 #include "ui/document/autosave.h"
 
 #include "engine/base/output_file.h"
+#include "ui/document/unread_text.h"
 
 #include <QCryptographicHash>
 #include <QDir>
@@ -19,7 +20,7 @@
 namespace spanscope::ui {
 namespace {
 
-constexpr qint64 kMostHeader = qint64{1} << 20U;
+constexpr qint64 kMostSideFile = qint64{256} << 20U;  ///< bytes: a document and typed text
 constexpr auto kSuffix = ".span-autosave";
 
 QString lockPath(const QString& sideFile) {
@@ -39,8 +40,8 @@ std::optional<Error> writeSideFile(const QString& path, const QByteArray& header
 
 std::optional<Recovery> readSideFile(const QString& path) {
   QFile file(path);
-  if (!file.open(QIODevice::ReadOnly)) return std::nullopt;
-  const QJsonObject header = QJsonDocument::fromJson(file.readLine(kMostHeader)).object();
+  if (!file.open(QIODevice::ReadOnly) || file.size() > kMostSideFile) return std::nullopt;
+  const QJsonObject header = QJsonDocument::fromJson(file.readLine()).object();
   if (header.value(QLatin1String("autosave")).toInt() != 1) return std::nullopt;
   constexpr auto kMostBytes = qint64{64} << 20;
   const QByteArray text = file.read(kMostBytes + 1);
@@ -54,7 +55,9 @@ std::optional<Recovery> readSideFile(const QString& path) {
       .title = header.value(QLatin1String("title")).toString(),
       .time = QDateTime::fromString(header.value(QLatin1String("time")).toString(), Qt::ISODateWithMs),
       .document = std::move(*opened.document)};
-  if (!recovery.filePath.isEmpty() && QFileInfo::exists(recovery.filePath)) {
+  if (const QJsonValue typed = header.value(QLatin1String("typed")); typed.isString())
+    recovery.typed = typed.toString();
+  if (!recovery.typed && !recovery.filePath.isEmpty() && QFileInfo::exists(recovery.filePath)) {
     const document::OpenedDocument saved = openDocument(recovery.filePath);
     // As text: the ids of the two were counted apart.
     if (saved.document &&
@@ -89,11 +92,20 @@ Autosave::Autosave(DocumentModel& model, QString directory, QObject* parent)
     schedule();
   });
   connect(&m_model, &DocumentModel::stateChanged, this, &Autosave::followState);
+  connect(&UnreadText::of(m_model), &UnreadText::changed, this, [this] {
+    m_isDirty = true;
+    schedule();
+  });
 }
 
 Autosave::~Autosave() {
-  m_model.disconnect(this);
+  stopWatching();
   discard();
+}
+
+void Autosave::stopWatching() {
+  m_model.disconnect(this);
+  UnreadText::of(m_model).disconnect(this);
 }
 
 void Autosave::setInterval(std::chrono::milliseconds interval) {
@@ -151,6 +163,8 @@ QByteArray Autosave::header() const {
   header[QLatin1String("path")] = m_model.filePath();
   header[QLatin1String("title")] = m_model.title();
   header[QLatin1String("time")] = QDateTime::currentDateTimeUtc().toString(Qt::ISODateWithMs);
+  if (const std::optional<QString>& typed = UnreadText::of(m_model).typed())
+    header[QLatin1String("typed")] = *typed;
   return QJsonDocument(header).toJson(QJsonDocument::Compact) + '\n';
 }
 
@@ -194,7 +208,7 @@ QString Autosave::keep() {
   m_timer.stop();
   m_writer.waitForDone();
   m_isWriting = false;
-  m_model.disconnect(this);
+  stopWatching();
   const bool isKept = takeSideFile() && !writeSideFile(m_sideFile, header(), m_model.document());
   // An older state that lies there is better than none.
   QString kept = std::exchange(m_sideFile, QString());

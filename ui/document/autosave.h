@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Keeps unsaved changes in a side file, so that they outlive the program.
 //
-// A side file is one line of JSON ({"autosave": 1, "path": …, "title": …, "time": …}), followed by the
-// document as writeDocument() gives it. A lock file lies beside it for as long as the program that writes it
-// lives.
+// A side file is one line of JSON ({"autosave": 1, "path": …, "title": …, "time": …, "typed": …}), followed
+// by the document as writeDocument() gives it. "typed" is JSON text that is no query yet, if there is any
+// (ui/document/unread_text.h). A lock file lies beside it for as long as the program that writes it lives.
 #pragma once
 
 #include "engine/base/error.h"
@@ -66,6 +66,7 @@ class Autosave : public QObject {
   void write();
   void finishWriting(const std::optional<Error>& error, const QString& path);
   void followState();
+  void stopWatching();
   bool takeSideFile();
   QByteArray header() const;
 
@@ -89,6 +90,7 @@ struct Recovery {
   QString title;
   QDateTime time;
   document::Document document;
+  std::optional<QString> typed = {};  ///< JSON text that was no query yet
 };
 
 /// Finds side files in the directory, the newest first. Leaves out files that a running program is writing,

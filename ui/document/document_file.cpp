@@ -4,12 +4,16 @@
 #include "engine/base/output_file.h"
 #include "engine/query/files/file_access.h"
 #include "engine/query/query_form.h"
+#include "engine/query/unkept_parts.h"
 #include "engine/workbench/document/document_query.h"
 #include "ui/document/picture_document.h"
 #include "ui/words/tr.h"
 
 #include <QFile>
 #include <QFileInfo>
+#include <QJsonArray>
+#include <QJsonDocument>
+#include <QJsonObject>
 
 #include <algorithm>
 #include <utility>
@@ -18,8 +22,8 @@
 namespace spanscope::ui {
 namespace {
 
-document::OpenedDocument refused(std::string found, std::string expected) {
-  document::OpenedDocument opened;
+OpenedFile refused(std::string found, std::string expected) {
+  OpenedFile opened;
   opened.diagnostics.push_back({.severity = Severity::Error,
                                 .pointer = {},
                                 .position = {},
@@ -66,6 +70,23 @@ class Folder final : public query::Surroundings {
   query::FileAccess m_files;
 };
 
+QString quoted(const std::string& text) {
+  const QByteArray list =
+      QJsonDocument(QJsonArray{QString::fromStdString(text)}).toJson(QJsonDocument::Compact);
+  return QString::fromUtf8(list.mid(1, list.size() - 2));
+}
+
+std::string chatListText(const document::Document& document) {
+  QStringList lines;
+  const query::Node tree = document::toTree(document, document.root());
+  for (const query::Node& child : tree.as<query::Join>()->children) {
+    const auto* message = child.as<query::Message>();
+    lines += QStringLiteral(R"(  {"role": "%1", "content": %2})")
+                 .arg(QLatin1String(query::roleName(message->role)), quoted(message->text));
+  }
+  return QStringLiteral("[\n%1\n]\n").arg(lines.join(QStringLiteral(",\n"))).toStdString();
+}
+
 document::OpenedDocument readQueryText(std::string_view text, query::QueryForm form, const QString& path) {
   Folder folder(path);
   query::ParseResult parsed = query::parseQuery(text, form, {}, &folder);
@@ -76,14 +97,25 @@ document::OpenedDocument readQueryText(std::string_view text, query::QueryForm f
   return opened;
 }
 
-document::OpenedDocument readText(std::string_view text, const QString& path) {
+OpenedFile readText(std::string_view text, const QString& path) {
   const query::QueryForm form = query::queryFormOf(path.toStdString(), text);
-  return form == query::QueryForm::Json ? document::readDocument(text) : readQueryText(text, form, path);
+  if (form != query::QueryForm::Json) {
+    OpenedFile opened{readQueryText(text, form, path)};
+    if (!opened.document) return opened;
+    for (query::Diagnostic& part : query::unkeptParts(text, form))
+      opened.diagnostics.push_back(std::move(part));
+    std::stable_sort(opened.diagnostics.begin(), opened.diagnostics.end(),
+                     [](const auto& a, const auto& b) { return a.offset < b.offset; });
+    return opened;
+  }
+  OpenedFile opened{document::readDocument(text)};
+  opened.isChatList = opened.document && opened.plainQuery && takeChatList(text, opened.diagnostics);
+  return opened;
 }
 
 }  // namespace
 
-document::OpenedDocument openDocument(const QString& path) {
+OpenedFile openDocument(const QString& path) {
   QFile file(path);
   if (!file.open(QIODevice::ReadOnly)) {
     return refused(file.errorString().toStdString(), "a file that can be read");
@@ -101,12 +133,12 @@ document::OpenedDocument openDocument(const QString& path) {
   if (isPicturePath(path) || isPicture(bytes)) {
     const std::variant<std::string, Error> text = documentOfPicture(bytes);
     if (const auto* error = std::get_if<Error>(&text)) return refused(error->found, error->expected);
-    return document::readDocument(std::get<std::string>(text));
+    return {document::readDocument(std::get<std::string>(text))};
   }
   return readText({bytes.constData(), static_cast<std::size_t>(bytes.size())}, path);
 }
 
-std::optional<Error> saveDocument(const QString& path, const document::Document& document) {
+std::optional<Error> saveDocument(const QString& path, const document::Document& document, bool asChatList) {
   if (isPicturePath(path)) {
     return Error{path.toStdString(),
                  {},
@@ -114,13 +146,41 @@ std::optional<Error> saveDocument(const QString& path, const document::Document&
                  "one that ends in .span, .json, .yaml or .lisp; pictures are exported"};
   }
   const std::optional<query::QueryForm> form = queryFormOfPath(path);
-  const std::string text = form ? queryText(document, *form) : document::writeDocument(document);
+  const bool isChatList = asChatList && form == query::QueryForm::Json && mayBeChatList(document);
+  const std::string text = isChatList ? chatListText(document)
+                           : form     ? queryText(document, *form)
+                                      : document::writeDocument(document);
   // What could not be opened again must not take the place of what can.
   for (const query::Diagnostic& diagnostic : readText(text, path).diagnostics) {
     if (diagnostic.severity != Severity::Error) continue;
     return Error{path.toStdString(), diagnostic.pointer, diagnostic.found, diagnostic.expected};
   }
   return writeFile(path.toStdString(), text);
+}
+
+bool takeChatList(std::string_view text, std::vector<query::Diagnostic>& diagnostics) {
+  // By the same sign as the reader's: the first element is an object with a role.
+  const QJsonDocument json =
+      QJsonDocument::fromJson(QByteArray(text.data(), static_cast<qsizetype>(text.size())));
+  const bool isList =
+      json.isArray() && json.array().first().toObject().value(QLatin1String("role")).isString();
+  if (!isList) return false;
+  // It is the only warning about the list as a whole.
+  std::erase_if(diagnostics, [begin = text.find('[')](const query::Diagnostic& diagnostic) {
+    return diagnostic.severity == Severity::Warning && diagnostic.pointer.empty() &&
+           diagnostic.offset == begin;
+  });
+  return true;
+}
+
+bool mayBeChatList(const document::Document& document) {
+  const document::DocumentNode* root = document.find(document.root());
+  const auto* join = root == nullptr ? nullptr : root->own.as<query::Join>();
+  return join != nullptr && join->kind == query::JoinKind::Seq && !root->children.empty() &&
+         std::all_of(root->children.begin(), root->children.end(), [&document](document::NodeId id) {
+           const document::DocumentNode* child = document.find(id);
+           return child != nullptr && child->own.as<query::Message>() != nullptr;
+         });
 }
 
 bool isQueryPath(const QString& path) {

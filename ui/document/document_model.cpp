@@ -2,6 +2,7 @@
 #include "ui/document/document_model.h"
 
 #include "ui/document/setting_change_text.h"
+#include "ui/document/unread_text.h"
 
 #include <QFileInfo>
 #include <QUndoCommand>
@@ -162,7 +163,8 @@ void DocumentModel::setTitle(const QString& title) {
 }
 
 bool DocumentModel::isModified() const {
-  return !m_undo.isClean() || !m_settingsUndo.isClean();
+  const UnreadText* unread = UnreadText::find(*this);
+  return !m_undo.isClean() || !m_settingsUndo.isClean() || (unread != nullptr && unread->typed());
 }
 
 void DocumentModel::markSaved() {

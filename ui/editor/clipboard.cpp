@@ -4,6 +4,7 @@
 #include "engine/query/json/json.h"
 #include "engine/workbench/document/document_query.h"
 #include "engine/workbench/document/edits.h"
+#include "ui/document/document_file.h"
 #include "ui/editor/add_rules.h"
 #include "ui/editor/free_place.h"
 #include "ui/words/tr.h"
@@ -109,6 +110,14 @@ PastedNodes nodesFromText(const std::string& text) {
     pasted.trees.push_back({query::Message{.role = query::Role::User, .text = text}});
     return pasted;
   }
+  // A list may be a query as a whole: of chat messages.
+  query::ParseResult whole = query::parseJson(text);
+  if (whole.query) {
+    pasted.trees.push_back(std::move(*whole.query));
+    pasted.warnings = std::move(whole.diagnostics);
+    takeChatList(text, pasted.warnings);
+    return pasted;
+  }
   const std::optional<std::vector<std::string>> elements = listElements(text);
   for (const std::string& element : elements ? *elements : std::vector<std::string>{text}) {
     query::ParseResult read = query::parseJson(element);
@@ -118,6 +127,11 @@ PastedNodes nodesFromText(const std::string& text) {
       return pasted;
     }
     pasted.trees.push_back(std::move(*read.query));
+    for (query::Diagnostic& warning : read.diagnostics) {
+      // Lines are those of the element.
+      warning.position = {};
+      pasted.warnings.push_back(std::move(warning));
+    }
   }
   if (pasted.trees.empty()) pasted.error = tr("The clipboard holds an empty list");
   return pasted;

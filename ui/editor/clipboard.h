@@ -3,6 +3,7 @@
 // plain text that comes from elsewhere becomes a message.
 #pragma once
 
+#include "engine/query/diagnostic.h"
 #include "engine/query/query.h"
 #include "engine/workbench/document/document.h"
 #include "ui/editor/stacking.h"
@@ -26,9 +27,11 @@ QStringList localFiles(const QMimeData& data);
 
 struct PastedNodes {
   std::vector<query::Node> trees;
-  QString error;  ///< why there are no trees
+  QString error;                            ///< why there are no trees
+  std::vector<query::Diagnostic> warnings;  ///< about what the trees cannot hold
 };
-/// Reads one query or a list of queries as JSON. A text that is not meant as JSON is a user message.
+/// Reads a query, a list of queries, or a chat request or its list of messages, as JSON. A text that is not
+/// meant as JSON is a user message.
 PastedNodes nodesFromText(const std::string& text);
 
 /// Adds trees to the document: into `selected` if it takes inputs, else as its next siblings, else as drafts.

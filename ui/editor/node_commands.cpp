@@ -2,6 +2,7 @@
 #include "ui/editor/node_commands.h"
 
 #include "engine/workbench/document/edits.h"
+#include "ui/document/unread_text.h"
 #include "ui/editor/add_rules.h"
 #include "ui/editor/canvas_items.h"
 #include "ui/editor/clipboard.h"
@@ -75,6 +76,12 @@ class DocumentCommands {
     });
     m_core.select(added);
     m_core.tellAdded();
+    if (pasted.warnings.empty() || m_core.model() == nullptr) return;
+    UnreadText::of(*m_core.model()).notePaste(pasted.warnings);
+    m_core.say(pasted.warnings.size() == 1
+                   ? tr("One part of the pasted text is not in the query as it was. Problems names it.")
+                   : tr("%1 parts of the pasted text are not in the query as they were. Problems names them.")
+                         .arg(pasted.warnings.size()));
   }
 
   void duplicate() {

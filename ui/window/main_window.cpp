@@ -5,6 +5,7 @@
 #include "engine/workbench/model_names.h"
 #include "ui/commands/command_palette.h"
 #include "ui/document/recent_files.h"
+#include "ui/document/unread_text.h"
 #include "ui/lessons/lesson_reader.h"
 #include "ui/lessons/lesson_recorder.h"
 #include "ui/lessons/lesson_recorder_panel.h"
@@ -449,9 +450,11 @@ void MainWindow::countProblems() {
   m_countProblems.setInterval(kPause);
   QString problems = tr("no problems");
   if (m_checked != nullptr) {
-    const std::vector<ProblemRow> rows =
-        problemRows(*m_checked, m_finder.find(*m_checked, m_checkedWith, m_workspace.input().tokenCounts,
-                                              m_checkedDevices.get(), m_checkedPath));
+    std::vector<Problem> found = m_finder.find(*m_checked, m_checkedWith, m_workspace.input().tokenCounts,
+                                               m_checkedDevices.get(), m_checkedPath);
+    if (DocumentModel* model = m_workspace.model())
+      found = withUnread(UnreadText::of(*model), std::move(found));
+    const std::vector<ProblemRow> rows = problemRows(*m_checked, std::move(found));
     if (!rows.empty()) problems = problemSummary(rows);
   }
   if (std::exchange(m_problems, problems) != problems) showInput();
@@ -546,7 +549,10 @@ void MainWindow::forgetComplaint() {
 MainWindow::Complaint MainWindow::complaintNow() const {
   const OpenDocument* current = m_workspace.current();
   if (current == nullptr) return {};
-  return {.tab = current->id, .document = current->model->snapshot(), .path = current->model->filePath()};
+  return {.tab = current->id,
+          .document = current->model->snapshot(),
+          .path = current->model->filePath(),
+          .typed = UnreadText::of(*current->model).typed()};
 }
 
 void MainWindow::run(bool selectedOnly) {

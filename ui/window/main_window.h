@@ -7,6 +7,7 @@
 #include "ui/commands/command_actions.h"
 #include "ui/commands/command_handlers.h"
 #include "ui/document/autosave.h"
+#include "ui/document/document_file.h"
 #include "ui/editor/canvas.h"
 #include "ui/session/problem_finder.h"
 #include "ui/window/dock_host.h"
@@ -192,6 +193,13 @@ class MainWindow : public QMainWindow {
   void tellRecentModels();
 
   bool save(OpenDocument& document, bool askForPath);
+  /// Where to save: at `path`, or elsewhere if the person wants to keep what saving there would remove.
+  /// Empty: nowhere.
+  QString pathWithoutLoss(OpenDocument& document, const QString& path);
+  /// Asks about JSON text that is no query. Returns false if the document cannot be saved or exported now.
+  bool settleTyped(OpenDocument& document, const QString& title);
+  /// Tells on opening what of a file the document cannot hold.
+  void noteUnread(OpenDocument& document, const OpenedFile& file);
   bool mayClose(OpenDocument& document);
   void closeTab(OpenDocument& document);
   /// Watches the document's file. `read` is what the file held when it was read.
@@ -323,6 +331,7 @@ class MainWindow : public QMainWindow {
     std::uint32_t tab = 0;
     std::shared_ptr<const document::Document> document;
     QString path;
+    std::optional<QString> typed;  ///< JSON text that is no query
     bool operator==(const Complaint&) const = default;
   };
   Complaint complaintNow() const;

@@ -10,6 +10,7 @@
 #include "ui/document/picture_document.h"
 #include "ui/document/recent_files.h"
 #include "ui/document/text_files.h"
+#include "ui/document/unread_text.h"
 #include "ui/editor/clipboard.h"
 #include "ui/export/export_dialog.h"
 #include "ui/export/view_export_dialog.h"
@@ -92,7 +93,15 @@ QString diagnosticsText(const std::vector<query::Diagnostic>& diagnostics, const
 void MainWindow::newDocument() {
   document::Document fresh;
   fresh.settings.model = m_workspace.modelInUse();
-  watch(m_workspace.open(std::make_unique<DocumentModel>(std::move(fresh))));
+  auto model = std::make_unique<DocumentModel>(std::move(fresh));
+  const QString first = model->title();
+  const auto isTaken = [this](const QString& title) {
+    const auto& open = m_workspace.documents();
+    return std::any_of(open.begin(), open.end(),
+                       [&title](const auto& other) { return other->model->title() == title; });
+  };
+  for (int number = 2; isTaken(model->title()); ++number) model->setTitle(tr("%1 %2").arg(first).arg(number));
+  watch(m_workspace.open(std::move(model)));
   m_canvas->setFocus();
 }
 
@@ -140,7 +149,7 @@ MainWindow::Opening MainWindow::openOne(const QString& path) {
   }
   // Before it is read: what is written in between is a change.
   FileStamp stamp = stampOf(whole);
-  document::OpenedDocument opened = openDocument(whole);
+  OpenedFile opened = openDocument(whole);
   if (!opened.document && !isOpenedByName(whole) && readTextFiles({whole}).problem.isEmpty())
     return Opening::IsText;
   if (!opened.document) {
@@ -160,9 +169,11 @@ MainWindow::Opening MainWindow::openOne(const QString& path) {
     model->setTitle(QFileInfo(whole).completeBaseName());
   else
     model->setFilePath(whole);
-  watch(m_workspace.open(std::move(model)), std::move(stamp));
+  OpenDocument& document = m_workspace.open(std::move(model));
+  watch(document, std::move(stamp));
   remember(whole);
   m_canvas->setFocus();
+  noteUnread(document, opened);
   return Opening::Opened;
 }
 
@@ -267,6 +278,10 @@ void MainWindow::watch(OpenDocument& document, FileStamp read) {
     connect(autosave.get(), &Autosave::failed, this,
             [this](const Error& error) { say(QString::fromStdString(error.message())); });
     m_autosaves[document.id] = std::move(autosave);
+    connect(&UnreadText::of(*document.model), &UnreadText::changed, this, [this] {
+      forgetComplaint();
+      m_countProblems.start();
+    });
     m_files.add(document.id, *document.model, std::move(read));
   }
   m_fitWanted = true;
@@ -347,6 +362,7 @@ void MainWindow::toggleRecording() {
 }
 
 void MainWindow::exportQuery() {
+  if (!settleTyped(*m_workspace.current(), tr("Export"))) return;
   ExportDialog dialog(m_workspace.model()->document(),
                       QFileInfo(m_workspace.model()->title()).completeBaseName(), m_workspace.input().theme,
                       this, m_workspace.model()->filePath(), m_workspace.problems());

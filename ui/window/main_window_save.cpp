@@ -3,15 +3,18 @@
 #include "engine/base/error.h"
 #include "ui/document/document_file.h"
 #include "ui/document/file_trouble.h"
+#include "ui/document/unread_text.h"
 #include "ui/window/difference_dialog.h"
 #include "ui/window/main_window.h"
 
+#include <QCoreApplication>
 #include <QFile>
 #include <QFileDialog>
 #include <QFileInfo>
 #include <QMessageBox>
 #include <QPushButton>
 
+#include <algorithm>
 #include <utility>
 
 namespace spanscope::ui {
@@ -27,10 +30,27 @@ QString textOfFile(const QString& path) {
   return file.open(QIODevice::ReadOnly) ? QString::fromUtf8(file.read(kMostBytes)) : QString();
 }
 
+/// Whether a file that was opened as a list of chat messages is saved as one.
+bool keepsChatList(const QString& path, DocumentModel& model) {
+  return UnreadText::of(model).isChatList() && path.endsWith(QLatin1String(".json"), Qt::CaseInsensitive) &&
+         mayBeChatList(model.document());
+}
+
+/// The first parts, one in a line.
+QString listed(const QStringList& parts) {
+  constexpr qsizetype kMost = 8;
+  QStringList lines;
+  for (const QString& part : parts.first(std::min(kMost, parts.size()))) lines += QStringLiteral("• ") + part;
+  if (parts.size() > kMost)
+    lines += QCoreApplication::translate("MainWindow", "and %1 more").arg(parts.size() - kMost);
+  return lines.join(QLatin1Char('\n'));
+}
+
 }  // namespace
 
 bool MainWindow::save(OpenDocument& document, bool askForPath) {
   DocumentModel& model = *document.model;
+  if (!settleTyped(document, tr("Save"))) return false;
   QString path = model.filePath();
   if (askForPath || path.isEmpty()) {
     const QString proposed = (m_lastFolder.isEmpty() ? QString() : m_lastFolder + QLatin1Char('/')) +
@@ -43,6 +63,12 @@ bool MainWindow::save(OpenDocument& document, bool askForPath) {
     if (QFileInfo(path).suffix().isEmpty()) path += QStringLiteral(".span");
   }
   if (path == model.filePath()) {
+    m_files.look();
+    const FileSituation situation = m_files.situation(document.id);
+    if (!model.isModified() && !situation.isChanged && !situation.isGone) {
+      say(tr("%1 has no changes to save.").arg(model.title()));
+      return true;
+    }
     switch (maySaveOver(document)) {
       case SaveOver::Yes:
         break;
@@ -52,25 +78,12 @@ bool MainWindow::save(OpenDocument& document, bool askForPath) {
         return false;
     }
   }
-  const QStringList lost = isQueryPath(path) ? lostWhenSavedAsQuery(model.document()) : QStringList();
-  if (!lost.isEmpty()) {
-    QMessageBox box(QMessageBox::Question, tr("Save"),
-                    tr("A .%1 file holds the query alone. Saved as a document (.span), nothing is lost.")
-                        .arg(QFileInfo(path).suffix()),
-                    QMessageBox::Cancel, this);
-    box.setInformativeText(tr("Not in the file would be: %1.").arg(lost.join(QStringLiteral(", "))));
-    QPushButton* asDocument = box.addButton(tr("Save as .span"), QMessageBox::AcceptRole);
-    QPushButton* anyway = box.addButton(tr("Save the query alone"), QMessageBox::DestructiveRole);
-    box.setDefaultButton(asDocument);
-    box.exec();
-    if (box.clickedButton() == asDocument)
-      path.replace(path.size() - QFileInfo(path).suffix().size(), path.size(), QStringLiteral("span"));
-    else if (box.clickedButton() != anyway)
-      return false;
-  }
+  path = pathWithoutLoss(document, path);
+  if (path.isEmpty()) return false;
   QString trouble = whyNotWritable(path);
   if (trouble.isEmpty()) {
-    if (const std::optional<Error> error = saveDocument(path, model.document()))
+    if (const std::optional<Error> error =
+            saveDocument(path, model.document(), UnreadText::of(model).isChatList()))
       trouble = QString::fromStdString(error->message());
   }
   if (!trouble.isEmpty()) {
@@ -87,10 +100,83 @@ bool MainWindow::save(OpenDocument& document, bool askForPath) {
   }
   model.setFilePath(QFileInfo(path).absoluteFilePath());
   model.markSaved();
+  UnreadText::of(model).noteSaved(keepsChatList(path, model));
   m_files.accept(document.id);
   remember(model.filePath());
   say(tr("Saved %1").arg(model.title()));
   return true;
+}
+
+QString MainWindow::pathWithoutLoss(OpenDocument& document, const QString& path) {
+  DocumentModel& model = *document.model;
+  const QFileInfo file(path);
+  const bool isDocument = !isQueryPath(path);
+  QStringList lost = isDocument ? QStringList() : lostWhenSavedAsQuery(model.document());
+  if (UnreadText::of(model).isChatList() && !isDocument && !keepsChatList(path, model))
+    lost += tr("the form of a list of chat messages: a query takes its place");
+  // In a document of its own nothing is removed: the file stays as it is.
+  const bool isOwnFile = path == model.filePath();
+  const QStringList removed =
+      isOwnFile || !isDocument ? UnreadText::of(model).leftOutOfFile() : QStringList();
+  if (lost.isEmpty() && removed.isEmpty()) return path;
+
+  QMessageBox box(
+      QMessageBox::Question, tr("Save"),
+      removed.isEmpty()
+          ? tr("A .%1 file holds the query alone. Saved as a document (.span), nothing is lost.")
+                .arg(file.suffix())
+      : isOwnFile ? tr("Saving over %1 removes parts that the document does not hold.").arg(file.fileName())
+                  : tr("%1 will not have all parts of the file that was opened.").arg(file.fileName()),
+      QMessageBox::Cancel, this);
+  QStringList paragraphs;
+  if (!removed.isEmpty()) paragraphs += listed(removed);
+  if (!lost.isEmpty()) paragraphs += tr("Not in the file would be: %1.").arg(lost.join(QStringLiteral(", ")));
+  box.setInformativeText(paragraphs.join(QStringLiteral("\n\n")));
+  QPushButton* elsewhere =
+      box.addButton(isDocument ? tr("Save as…") : tr("Save as .span"), QMessageBox::AcceptRole);
+  const QPushButton* anyway = box.addButton(removed.isEmpty() ? tr("Save the query alone") : tr("Overwrite"),
+                                            QMessageBox::DestructiveRole);
+  box.setDefaultButton(elsewhere);
+  box.exec();
+  if (box.clickedButton() == anyway) return path;
+  if (box.clickedButton() != elsewhere) return {};
+  QString other = path;
+  other.replace(path.size() - file.suffix().size(), file.suffix().size(), QStringLiteral("span"));
+  if (isDocument || QFileInfo::exists(other)) {
+    other = QFileDialog::getSaveFileName(this, tr("Save as"), other, tr("Documents (*.span)"));
+    if (!other.isEmpty() && QFileInfo(other).suffix().isEmpty()) other += QStringLiteral(".span");
+  }
+  // The person may have chosen the same name or another query file.
+  return other.isEmpty() || other == path ? other : pathWithoutLoss(document, other);
+}
+
+bool MainWindow::settleTyped(OpenDocument& document, const QString& title) {
+  UnreadText& unread = UnreadText::of(*document.model);
+  unread.settle();
+  if (!unread.typed()) return true;
+  QMessageBox box(QMessageBox::Warning, title,
+                  tr("JSON holds text of %1 that is not a query.").arg(document.model->title()),
+                  QMessageBox::Cancel, this);
+  box.setInformativeText(unread.refusal());
+  QPushButton* show = box.addButton(tr("Show text"), QMessageBox::AcceptRole);
+  const QPushButton* discard = box.addButton(tr("Discard text"), QMessageBox::DestructiveRole);
+  box.setDefaultButton(show);
+  box.exec();
+  if (box.clickedButton() == show) perform(QStringLiteral("view.dock:json"));
+  if (box.clickedButton() != discard) return false;
+  unread.discardTyped();
+  return true;
+}
+
+void MainWindow::noteUnread(OpenDocument& document, const OpenedFile& file) {
+  UnreadText& unread = UnreadText::of(*document.model);
+  unread.noteFile(file.diagnostics, file.isChatList);
+  const qsizetype count = unread.leftOutOfFile().size();
+  if (count == 0) return;
+  say(count == 1
+          ? tr("One part of %1 is not in the document. Problems names it.").arg(document.model->title())
+          : tr("%1 parts of %2 are not in the document. Problems names them.")
+                .arg(QString::number(count), document.model->title()));
 }
 
 bool MainWindow::mayClose(OpenDocument& document) {
@@ -161,7 +247,7 @@ void MainWindow::answer(FileAnswer answer) {
 void MainWindow::reload(OpenDocument& document) {
   DocumentModel& model = *document.model;
   FileStamp stamp = stampOf(model.filePath());
-  const document::OpenedDocument opened = openDocument(model.filePath());
+  const OpenedFile opened = openDocument(model.filePath());
   if (!opened.document) {
     QMessageBox box(QMessageBox::Warning, tr("Reload"),
                     tr("%1 cannot be read; what is here is kept.").arg(model.title()), QMessageBox::Ok, this);
@@ -174,6 +260,7 @@ void MainWindow::reload(OpenDocument& document) {
   model.change(tr("Reload"), [&opened](document::Document& changed) { changed = *opened.document; });
   model.markSaved();
   m_files.accept(document.id, std::move(stamp));
+  noteUnread(document, opened);
   say(hasOtherSettings
           ? tr("Reloaded %1. Undo brings back the query that was here, Undo setting its settings.")
                 .arg(model.title())

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // What outlives the window: the tabs that were open, and changes that were not saved.
+#include "engine/query/json/json.h"
 #include "ui/document/document_file.h"
+#include "ui/document/unread_text.h"
 #include "ui/editor/canvas_view.h"
 #include "ui/window/checklist_dialog.h"
 #include "ui/window/main_window.h"
@@ -254,10 +256,11 @@ void MainWindow::openRecovered(const Recovery& recovery, bool isModified) {
     document::Document before;
     if (!isModified) before = recovery.document;
     FileStamp stamp;
+    OpenedFile file;
     if (isModified && !recovery.filePath.isEmpty()) {
       stamp = stampOf(recovery.filePath);
-      if (document::OpenedDocument opened = openDocument(recovery.filePath); opened.document)
-        before = std::move(*opened.document);
+      file = openDocument(recovery.filePath);
+      if (file.document) before = *file.document;
     }
     auto model = std::make_unique<DocumentModel>(std::move(before));
     if (recovery.filePath.isEmpty())
@@ -266,11 +269,20 @@ void MainWindow::openRecovered(const Recovery& recovery, bool isModified) {
       model->setFilePath(recovery.filePath);
     open = &m_workspace.open(std::move(model));
     watch(*open, std::move(stamp));
+    if (file.document) noteUnread(*open, file);
   }
   m_workspace.setCurrent(open);
-  if (isModified)
+  // Where only text was typed, the document is that of the file.
+  const bool isOther =
+      document::writeDocument(open->model->document()) != document::writeDocument(recovery.document);
+  if (isModified && (isOther || !recovery.typed))
     open->model->change(tr("Recover changes"),
                         [&recovery](document::Document& document) { document = recovery.document; });
+  if (recovery.typed) {
+    UnreadText& unread = UnreadText::of(*open->model);
+    unread.setTyped(*recovery.typed);
+    unread.setTypedErrors(query::parseJson(recovery.typed->toStdString()).diagnostics);
+  }
   // The changes are in a side file at any time.
   if (const auto autosave = m_autosaves.find(open->id); autosave != m_autosaves.end())
     autosave->second->writeNow();

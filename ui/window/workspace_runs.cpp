@@ -8,6 +8,7 @@
 #include "engine/workbench/pipeline.h"
 #include "engine/workbench/run_options.h"
 #include "engine/workbench/service/run_work.h"
+#include "ui/document/unread_text.h"
 #include "ui/session/index_progress.h"
 #include "ui/session/remote_request.h"
 #include "ui/session/run_plan.h"
@@ -35,7 +36,9 @@ QString Workspace::refusal() const {
   if (!m_current->source->takesRuns())
     return tr("This is a recorded run: open its query in a new tab to run it.");
   if (m_engine.isBusy(m_current->id)) return tr("A query is running: stop it first.");
-  return {};
+  UnreadText& unread = UnreadText::of(*m_current->model);
+  unread.settle();
+  return unread.refusal();
 }
 
 QString Workspace::measuringRefusal() const {
@@ -111,8 +114,9 @@ std::string Workspace::offeredAdapter() const {
 }
 
 std::vector<Problem> Workspace::problems(document::NodeId top) {
-  return m_finder.find(m_current->model->document(), m_input.tokenizer, m_input.tokenCounts,
-                       m_input.devices.get(), documentPath(), top);
+  return withUnread(UnreadText::of(*m_current->model),
+                    m_finder.find(m_current->model->document(), m_input.tokenizer, m_input.tokenCounts,
+                                  m_input.devices.get(), documentPath(), top));
 }
 
 QString Workspace::run(document::NodeId top, const Asker& asker) {

@@ -4,6 +4,7 @@
 #include "tests/support/test_program.h"
 #include "ui/document/autosave.h"
 #include "ui/document/recent_files.h"
+#include "ui/document/unread_text.h"
 
 #include <QDir>
 #include <QFile>
@@ -61,6 +62,7 @@ class TestAutosave : public QObject {
   void isNotOfferedWhileItsProgramRuns();
   void leavesWhatOthersLeftBehind();
   void offersOnlyWhatDiffers();
+  void keepsTextThatIsNoQuery();
   void saysWhenItCannotWrite();
   void recentFiles();
 };
@@ -236,6 +238,32 @@ void TestAutosave::offersOnlyWhatDiffers() {
   damaged.close();
   QCOMPARE(findRecoveries(directory.path()).size(), std::size_t{1});
   QVERIFY(damaged.exists());
+}
+
+/// A program that is killed leaves the JSON text that was being typed, also where nothing else has changed.
+void TestAutosave::keepsTextThatIsNoQuery() {
+  const QTemporaryDir directory;
+  const QString path = directory.filePath(QStringLiteral("query.span"));
+  DocumentModel model;
+  name(model, "one");
+  QVERIFY(!saveDocument(path, model.document()).has_value());
+  model.setFilePath(path);
+  model.markSaved();
+  Autosave autosave(model, directory.path());
+  autosave.setInterval(1ms);
+  UnreadText& unread = UnreadText::of(model);
+  unread.setTyped(QStringLiteral("{\"user\": \"a\n"));
+  QVERIFY(model.isModified());
+  QTRY_VERIFY(!autosave.sideFile().isEmpty() && QFile::exists(autosave.sideFile()));
+  autosave.writeNow();
+  QFile::copy(autosave.sideFile(), directory.filePath(QStringLiteral("copy.span-autosave")));
+  const std::vector<Recovery> recoveries = findRecoveries(directory.path());
+  QCOMPARE(recoveries.size(), std::size_t{1});
+  QCOMPARE(recoveries[0].typed, unread.typed());
+  // Once it is a query or discarded, nothing is unsaved.
+  unread.discardTyped();
+  QVERIFY(!model.isModified());
+  QVERIFY(autosave.sideFile().isEmpty());
 }
 
 void TestAutosave::saysWhenItCannotWrite() {

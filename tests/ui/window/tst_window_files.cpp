@@ -1,10 +1,14 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Files that others touch, and what outlives the window: bars, questions, recovery, tabs.
+#include "engine/workbench/document/edits.h"
 #include "engine/workbench/resource_paths.h"
 #include "tests/support/backends.h"
 #include "tests/support/test_program.h"
 #include "ui/document/document_file.h"
+#include "ui/document/unread_text.h"
 #include "ui/export/view_export_dialog.h"
+#include "ui/views/json/json_editor.h"
+#include "ui/views/problems/problem_list_model.h"
 #include "ui/window/checklist_dialog.h"
 #include "ui/window/difference_dialog.h"
 #include "ui/window/main_window.h"
@@ -15,6 +19,10 @@
 #include <QFile>
 #include <QFileInfo>
 #include <QGuiApplication>
+#include <QJsonArray>
+#include <QJsonDocument>
+#include <QJsonObject>
+#include <QLabel>
 #include <QList>
 #include <QListWidget>
 #include <QMessageBox>
@@ -33,6 +41,7 @@
 #include <QUndoView>
 #include <QUrl>
 
+#include <algorithm>
 #include <random>
 
 using namespace spanscope;
@@ -99,6 +108,23 @@ QStringList& messages() {
   return said;
 }
 
+QByteArray bytesOf(const QString& path) {
+  QFile file(path);
+  return file.open(QIODevice::ReadOnly) ? file.readAll() : QByteArray();
+}
+
+/// Edits the first message, which every form of a query can hold.
+void editMessage(DocumentModel& model, const char* text) {
+  model.change(QStringLiteral("Edit"), [text](document::Document& next) {
+    for (const document::NodeId id : next.ids()) {
+      const auto* message = next.at(id).own.as<query::Message>();
+      if (message == nullptr) continue;
+      document::setOwn(next, id, {query::Message{.role = message->role, .text = text}});
+      return;
+    }
+  });
+}
+
 std::string nameIn(const document::Document& document) {
   const auto found = document.parameters.find("name");
   return found == document.parameters.end() ? std::string() : std::string(found->second);
@@ -147,6 +173,20 @@ class TestWindowFiles : public QObject {
     if (!file.open(QIODevice::WriteOnly) || file.write(bytes) != bytes.size())
       qFatal("cannot write %s", qPrintable(path));
     return path;
+  }
+  JsonEditor& json() {
+    m_window->perform(QStringLiteral("view.dock:json"));
+    return *m_window->findChild<JsonEditor*>();
+  }
+  /// The rows of the list of problems, once it has been found.
+  std::size_t problemRows(const QString& containing) {
+    m_window->perform(QStringLiteral("view.dock:problems"));
+    QTest::qWait(300);
+    const auto* list = m_window->findChild<ProblemListModel*>();
+    const auto& rows = list->rows();
+    return static_cast<std::size_t>(std::count_if(rows.begin(), rows.end(), [&](const ProblemRow& row) {
+      return row.problem.text.contains(containing);
+    }));
   }
   QStringList titles() {
     QStringList titles;
@@ -421,6 +461,198 @@ class TestWindowFiles : public QObject {
     QCOMPARE(nameIn(m_window->workspace().documents()[0]->model->document()), std::string("of a file"));
     QCOMPARE(nameIn(model().document()), std::string("new"));
     QVERIFY(findRecoveries(sideFiles()).empty());
+  }
+
+  /// Whatever real files hold: without an edit, Save writes nothing.
+  void anUneditedFileIsNotRewritten() {
+    const QDir cases(QStringLiteral(SPANSCOPE_GOLDEN_DIR "/../cases/queries"));
+    const QStringList names = cases.entryList(QDir::Files);
+    if (names.isEmpty()) QSKIP("no cases/queries: set SPANSCOPE_GOLDEN_DIR");
+    int opened = 0;
+    for (const QString& name : names) {
+      const QByteArray before = bytesOf(cases.filePath(name));
+      const QString path = writeText(name, before);
+      if (!openDocument(path).document) continue;
+      QVERIFY2(m_window->openFile(path), qPrintable(name));
+      ++opened;
+      QVERIFY2(!model().isModified(), qPrintable(name));
+      m_window->perform(QStringLiteral("file.save"));
+      QVERIFY2(QApplication::activeModalWidget() == nullptr, qPrintable(name));
+      QVERIFY2(bytesOf(path) == before, qPrintable(name));
+      m_window->perform(QStringLiteral("file.close"));
+    }
+    QVERIFY(opened > 20);
+  }
+
+  /// What the document cannot hold is listed, and asked about before it goes.
+  void savingAsksAboutWhatIsLeftOut_data() {
+    QTest::addColumn<QString>("name");
+    QTest::addColumn<QByteArray>("text");
+    QTest::addColumn<int>("parts");
+    QTest::newRow("comments") << QStringLiteral("a.yaml") << QByteArray("# mine\nuser: Hi # here\n") << 1;
+    QTest::newRow("documents") << QStringLiteral("a.yml") << QByteArray("user: Hi\n---\nuser: more\n") << 1;
+    QTest::newRow("foreach") << QStringLiteral("a.lisp")
+                             << QByteArray("; mine\n(seq (foreach i 1 3 (user (format \"{i}\"))))") << 2;
+    QTest::newRow("chat request")
+        << QStringLiteral("a.json")
+        << QByteArray(R"({"model": "m", "messages": [{"role": "user", "content": "hi", "name": "t"}],
+ "stop": ["x"], "seed": 3, "top_p": 0.5})")
+        << 5;
+    QTest::newRow("field") << QStringLiteral("a.json")
+                           << QByteArray(R"({"g": {"model": "m", "input": {"user": "Hi"}, "my": 1}})") << 1;
+  }
+
+  void savingAsksAboutWhatIsLeftOut() {
+    QFETCH(QString, name);
+    QFETCH(QByteArray, text);
+    QFETCH(int, parts);
+    const QString path = writeText(name, text);
+    const QString document = m_folder->filePath(QStringLiteral("a.span"));
+    QVERIFY(m_window->openFile(path));
+    const UnreadText& unread = UnreadText::of(model());
+    QCOMPARE(unread.leftOutOfFile().size(), parts);
+    QCOMPARE(problemRows(name), static_cast<std::size_t>(parts));
+    editMessage(model(), "mine");
+    Answers cancel({QStringLiteral("Cancel")});
+    m_window->perform(QStringLiteral("file.save"));
+    QVERIFY(cancel.isDone());
+    for (const QString& part : unread.leftOutOfFile())
+      QVERIFY2(cancel.said().join(QString()).contains(part), qPrintable(part));
+    QCOMPARE(bytesOf(path), text);
+    QVERIFY(model().isModified());
+    // Another file leaves this one as it is, and has all that the document has.
+    Answers elsewhere({QStringLiteral("Save as .span")});
+    m_window->perform(QStringLiteral("file.save"));
+    QVERIFY(elsewhere.isDone());
+    QCOMPARE(bytesOf(path), text);
+    QVERIFY(QFile::exists(document));
+    QCOMPARE(model().filePath(), document);
+    QCOMPARE(problemRows(name), std::size_t{0});
+    // Once the person has overwritten it, nothing more can be lost.
+    m_window->perform(QStringLiteral("file.close"));
+    QVERIFY(m_window->openFile(path));
+    editMessage(model(), "mine");
+    Answers over({QStringLiteral("Overwrite")});
+    m_window->perform(QStringLiteral("file.save"));
+    QVERIFY(over.isDone());
+    QVERIFY(bytesOf(path) != text);
+    editMessage(model(), "again");
+    m_window->perform(QStringLiteral("file.save"));
+    QVERIFY(!model().isModified());
+  }
+
+  void aChatListStaysOne() {
+    const QString path = writeText(QStringLiteral("chat.json"),
+                                   "[{\"role\": \"system\", \"content\": \"Be brief.\"},\n"
+                                   " {\"role\": \"user\", \"content\": \"Say \\\"hi\\\"\\n\"}]");
+    QVERIFY(m_window->openFile(path));
+    QVERIFY(UnreadText::of(model()).leftOutOfFile().isEmpty());
+    editMessage(model(), "Be long.");
+    m_window->perform(QStringLiteral("file.save"));
+    QVERIFY(!model().isModified());
+    const QJsonArray list = QJsonDocument::fromJson(bytesOf(path)).array();
+    QCOMPARE(list.size(), 2);
+    QCOMPARE(list[0].toObject(), (QJsonObject{{QStringLiteral("role"), QStringLiteral("system")},
+                                              {QStringLiteral("content"), QStringLiteral("Be long.")}}));
+    QCOMPARE(list[1].toObject().value(QStringLiteral("content")).toString(), QStringLiteral("Say \"hi\"\n"));
+    // A plus has no place in such a list.
+    model().change(QStringLiteral("Add"), [](document::Document& next) {
+      const document::NodeId plus = document::addNode(next, document::makeOperator("plus"));
+      document::connect(next, plus, {.parent = next.root(), .index = 0});
+    });
+    Answers cancel({QStringLiteral("Cancel")});
+    m_window->perform(QStringLiteral("file.save"));
+    QVERIFY(cancel.isDone());
+    QCOMPARE(QJsonDocument::fromJson(bytesOf(path)).array(), list);
+  }
+
+  /// What a pasted text lost is listed until the paste is undone.
+  void pastingListsWhatIsLeftOut() {
+    QVERIFY(m_window->openFile(m_path));
+    QGuiApplication::clipboard()->setText(QStringLiteral(
+        R"({"model": "m", "messages": [{"role": "user", "content": "hi"}], "stop": ["x"], "seed": 3})"));
+    m_window->perform(QStringLiteral("edit.paste"));
+    const UnreadText& unread = UnreadText::of(model());
+    QCOMPARE(unread.problems().size(), std::size_t{3});
+    QVERIFY2(unread.leftOutOfFile().isEmpty(), "saving destroys nothing of a clipboard");
+    QCOMPARE(problemRows(QStringLiteral("stop")), std::size_t{1});
+    model().undoStack().undo();
+    QVERIFY(unread.problems().empty());
+    // A list of chat messages is pasted whole.
+    const std::size_t before = model().document().size();
+    QGuiApplication::clipboard()->setText(
+        QStringLiteral(R"([{"role": "user", "content": "a"}, {"role": "assistant", "content": "b"}])"));
+    m_window->perform(QStringLiteral("edit.paste"));
+    QCOMPARE(model().document().size(), before + 3);
+    QVERIFY(unread.problems().empty());
+  }
+
+  /// JSON text that is no query is kept with its tab. Nothing goes on with the older query meanwhile.
+  void brokenJsonIsKeptWithItsTab() {
+    QVERIFY(m_window->openFile(m_path));
+    OpenDocument& first = *m_window->workspace().current();
+    const QByteArray saved = bytesOf(m_path);
+    const QString broken = json().toPlainText().replace(QStringLiteral("\"g\""), QStringLiteral("\"g"));
+    json().setPlainText(broken);
+    QVERIFY(model().isModified());
+    QVERIFY(!m_window->workspace().run().isEmpty());
+    QVERIFY(!m_window->workspace().measuringRefusal().isEmpty());
+    QVERIFY(m_window->workspace().engine().state() != EngineState::Running);
+    Answers save({QStringLiteral("Cancel"), QStringLiteral("Cancel")});
+    m_window->perform(QStringLiteral("file.save"));
+    m_window->perform(QStringLiteral("file.export"));
+    QVERIFY(save.isDone());
+    QCOMPARE(bytesOf(m_path), saved);
+    QCOMPARE(problemRows(QStringLiteral("JSON")), std::size_t{1});
+    m_window->newDocument();
+    QVERIFY(json().toPlainText().isEmpty());
+    m_window->workspace().setCurrent(&first);
+    QCOMPARE(json().toPlainText(), broken);
+    // The next start has it, too.
+    m_window->leave();
+    restart();
+    QCOMPARE(titles().front(), QStringLiteral("query.span*"));
+    m_window->workspace().setCurrent(m_window->workspace().documents().front().get());
+    QCOMPARE(json().toPlainText(), broken);
+    // Discarded, nothing is unsaved.
+    UnreadText::of(model()).discardTyped();
+    QVERIFY(json().toPlainText() != broken);
+    QVERIFY(!model().isModified());
+    QVERIFY(m_window->workspace().refusal().isEmpty());
+    // Text that is a query is read before it is saved, without a pause.
+    json().setPlainText(
+        json().toPlainText().replace(QStringLiteral("What is the"), QStringLiteral("Why the")));
+    m_window->perform(QStringLiteral("file.save"));
+    QVERIFY(!model().isModified());
+    QVERIFY(bytesOf(m_path).contains("Why the"));
+  }
+
+  /// A document without a node was just created: that is no error yet. Run says so all the same.
+  void aNewDocumentHasNoErrors() {
+    m_window->newDocument();
+    QCOMPARE(problemRows(QString()), std::size_t{0});
+    json();
+    QTRY_COMPARE(m_window->findChild<QListWidget*>(QStringLiteral("errors"))->count(), 0);
+    QVERIFY(!m_window->workspace().run().isEmpty());
+    const auto* greeting = m_window->canvas().findChild<QLabel*>(QStringLiteral("greeting"));
+    QVERIFY(greeting->isVisible());
+    m_window->perform(QStringLiteral("node.add:plus"));
+    QTRY_VERIFY(problemRows(QString()) > 0);
+    QVERIFY(!greeting->isVisible());
+  }
+
+  void newDocumentsHaveNamesOfTheirOwn() {
+    for (int i = 0; i < 3; ++i) m_window->newDocument();
+    QStringList names = titles();
+    QCOMPARE(names.removeDuplicates(), 0);
+    // A name that is free again is used again.
+    m_window->workspace().setCurrent(m_window->workspace().documents()[1].get());
+    m_window->perform(QStringLiteral("file.close"));
+    m_window->newDocument();
+    std::sort(names.begin(), names.end());
+    QStringList again = titles();
+    std::sort(again.begin(), again.end());
+    QCOMPARE(again, names);
   }
 
   void twoWindowsKnowOfEachOther() {

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "ui/views/json/json_view.h"
 
+#include "ui/document/document_file.h"
 #include "ui/views/common/text_tools.h"
 #include "ui/views/json/json_editor.h"
+#include "ui/views/problems/problem_list_model.h"
 
 #include <QClipboard>
 #include <QGuiApplication>
@@ -11,6 +13,7 @@
 #include <QLabel>
 #include <QListWidget>
 #include <QPushButton>
+#include <QScopedValueRollback>
 #include <QToolButton>
 #include <QVBoxLayout>
 
@@ -34,6 +37,8 @@ JsonView::JsonView(QWidget* parent)
       m_editor(new JsonEditor(this)),
       m_bar(new QWidget(this)),
       m_barText(new QLabel(m_bar)),
+      m_pending(new QWidget(this)),
+      m_pendingText(new QLabel(m_pending)),
       m_errors(new QListWidget(this)) {
   m_editor->setPlaceholderText(tr("The query's JSON appears here. You can also paste one."));
   m_editor->installEventFilter(this);
@@ -56,6 +61,19 @@ JsonView::JsonView(QWidget* parent)
   m_bar->setObjectName(QStringLiteral("conflict"));
   m_bar->setAttribute(Qt::WA_StyledBackground);
   m_bar->hide();
+  m_pendingText->setText(tr("Not in the query yet"));
+  m_pendingText->setWordWrap(true);
+  auto* discard = new QPushButton(tr("Discard text"), m_pending);
+  discard->setObjectName(QStringLiteral("discard"));
+  discard->setToolTip(tr("Shows the query as it is on the canvas; Run and Save take that one"));
+  auto* pendingLayout = new QHBoxLayout(m_pending);
+  pendingLayout->setContentsMargins(2 * kSpace, kSpace, 2 * kSpace, kSpace);
+  pendingLayout->setSpacing(2 * kSpace);
+  pendingLayout->addWidget(m_pendingText, 1);
+  pendingLayout->addWidget(discard);
+  m_pending->setObjectName(QStringLiteral("pending"));
+  m_pending->setAttribute(Qt::WA_StyledBackground);
+  m_pending->hide();
   m_errors->setObjectName(QStringLiteral("errors"));
   m_errors->setAccessibleName(tr("Errors of the text"));
   m_errors->setHorizontalScrollBarPolicy(Qt::ScrollBarAlwaysOff);
@@ -67,6 +85,7 @@ JsonView::JsonView(QWidget* parent)
   layout->setSpacing(0);
   layout->addWidget(m_bar);
   layout->addWidget(m_editor, 1);
+  layout->addWidget(m_pending);
   layout->addWidget(m_errors);
 
   m_typing.setSingleShot(true);
@@ -81,6 +100,7 @@ JsonView::JsonView(QWidget* parent)
   connect(m_editor, &QPlainTextEdit::textChanged, this, &JsonView::noteTyping);
   connect(m_editor, &QPlainTextEdit::cursorPositionChanged, this, &JsonView::followCursor);
   connect(take, &QPushButton::clicked, this, &JsonView::takeCanvas);
+  connect(discard, &QPushButton::clicked, this, &JsonView::takeCanvas);
   connect(keep, &QPushButton::clicked, this, &JsonView::keepTyping);
   const auto show = [this](const QListWidgetItem* item) {
     m_editor->setCursorTo(item->data(Qt::UserRole).value<std::size_t>());
@@ -102,9 +122,15 @@ QWidget* JsonView::takeTitleControls() {
 }
 
 void JsonView::modelChanged() {
-  // Text that was typed for the previous document does not belong to this one.
+  // Text that was typed for the previous document does not belong to this one. That document keeps the text.
   m_typing.stop();
   m_following.stop();
+  if (m_unread != nullptr) m_unread->disconnect(this);
+  m_unread = model() == nullptr ? nullptr : &UnreadText::of(*model());
+  if (m_unread != nullptr) {
+    connect(m_unread, &UnreadText::changed, this, &JsonView::followUnread);
+    connect(m_unread, &UnreadText::settling, this, &JsonView::settle);
+  }
   // Once it is saved, the document stands beside its files.
   if (model() != nullptr)
     connect(model(), &DocumentModel::stateChanged, this, [this] { m_checking.start(); });
@@ -121,9 +147,16 @@ void JsonView::refresh() {
   m_editor->setReadOnly(model() == nullptr);
   m_errors->setFont(theme().smallFont());
   m_barText->setFont(theme().smallFont());
+  m_pendingText->setFont(theme().smallFont());
+  setSheet(*m_pending, QStringLiteral("#pending { background: %1; border-top: 1px solid %2; }")
+                           .arg(theme().color(Role::ErrorFill).name(), theme().color(Role::Line).name()));
   setSheet(*m_bar, QStringLiteral("#conflict { background: %1; border-bottom: 1px solid %2; }")
                        .arg(theme().color(Role::ComputedFill).name(), theme().color(Role::Line).name()));
 
+  if (m_isOther && m_unread != nullptr && m_unread->typed()) {
+    showTyped();
+    return;
+  }
   if (m_isTyped) {
     // m_text still holds the query that the document had when typing began.
     const bool wasConflict = std::exchange(m_isConflict, !saysTheSame(m_text, document()));
@@ -153,6 +186,8 @@ void JsonView::noteTyping() {
   if (std::exchange(m_seen, now) == now || m_isSetting || model() == nullptr) return;
   if (!m_isTyped) m_editor->setHighlight(std::nullopt);
   m_isTyped = true;
+  const QScopedValueRollback telling(m_isTelling, true);
+  m_unread->setTyped(now);
   if (!m_isConflict) m_typing.start();
 }
 
@@ -175,6 +210,8 @@ void JsonView::applyTyped() {
                                     .expected = tr("a query").toStdString(),
                                     .hint = {}});
     }
+    const QScopedValueRollback telling(m_isTelling, true);
+    m_unread->setTypedErrors(m_text.diagnostics);
     showState();
     return;
   }
@@ -188,6 +225,12 @@ void JsonView::applyTyped() {
         tr("Edit JSON"), [&wanted](document::Document& value) { applyJson(value, wanted); },
         QStringLiteral("json"));
   }
+  const QScopedValueRollback telling(m_isTelling, true);
+  std::vector<query::Diagnostic> leftOut = m_text.diagnostics;
+  takeChatList(m_text.text, leftOut);
+  m_unread->noteJson(leftOut);
+  // Only now: until the query has the text, it must not be lost.
+  m_unread->discardTyped();
   showState();
 }
 
@@ -204,7 +247,53 @@ void JsonView::takeCanvas() {
   // From here on undo belongs to the document.
   m_editor->document()->clearUndoRedoStacks();
   m_shownNode = document::kNoNode;
+  if (m_unread != nullptr) {
+    const QScopedValueRollback telling(m_isTelling, true);
+    m_unread->discardTyped();
+  }
   showState();
+}
+
+void JsonView::showTyped() {
+  m_typing.stop();
+  m_following.stop();
+  m_isOther = false;
+  m_isTyped = true;
+  m_text = readJsonText(jsonOf(*m_unread->base()));
+  m_isSetting = true;
+  replaceText(*m_editor, *m_unread->typed());
+  m_isSetting = false;
+  m_editor->document()->clearUndoRedoStacks();
+  m_shownNode = document::kNoNode;
+  m_isConflict = !saysTheSame(m_text, document());
+  if (m_isConflict)
+    showState();
+  else
+    applyTyped();
+}
+
+void JsonView::settle() {
+  if (m_isOther) {
+    showTyped();
+    return;
+  }
+  // A hidden view has not noticed that the canvas changed.
+  m_isConflict = m_isTyped && !saysTheSame(m_text, document());
+  if (m_isConflict)
+    showState();
+  else
+    applyTyped();
+}
+
+/// Others discard typed text, or bring back what an earlier run of the program left.
+void JsonView::followUnread() {
+  m_checking.start();
+  if (m_isTelling || m_isOther) return;
+  const std::optional<QString>& typed = m_unread->typed();
+  if (!typed && m_isTyped)
+    takeCanvas();
+  else if (typed && *typed != m_editor->toPlainText())
+    showTyped();
 }
 
 void JsonView::keepTyping() {
@@ -212,6 +301,7 @@ void JsonView::keepTyping() {
   const JsonText canvas = readJsonText(jsonOf(document()));
   m_text.query = canvas.query;
   m_text.isEmpty = canvas.isEmpty;
+  if (m_unread != nullptr) m_unread->takeBase();
   m_editor->setFocus();
   applyTyped();
 }
@@ -222,6 +312,12 @@ void JsonView::check() {
   const auto* devices = input() == nullptr ? nullptr : input()->devices.get();
   const std::optional<QString> path = model() == nullptr ? std::nullopt : std::optional(model()->filePath());
   std::vector<Problem> problems = m_finder.find(document(), tokenizer(), tokenCounts(), devices, path);
+  if (m_unread != nullptr) {
+    // What the shown text says itself is there already.
+    for (Problem& problem : m_unread->problems(m_text.diagnostics.empty()))
+      problems.push_back(std::move(problem));
+  }
+  problems = listedProblems(document(), std::move(problems));
   if (std::exchange(m_problems, std::move(problems)) != m_problems) showState();
 }
 
@@ -245,6 +341,7 @@ void JsonView::showState() {
     item->setData(Qt::UserRole, QVariant::fromValue(remark.offset.value_or(0)));
     item->setSizeHint({0, kErrorRowHeight});
   }
+  m_pending->setVisible(m_isTyped && !m_isConflict && query::hasErrors(m_text.diagnostics));
   m_errors->setVisible(m_errors->count() > 0);
   m_errors->setFixedHeight(std::min(m_errors->count(), kMostErrorRows) * kErrorRowHeight + 2 * kSpace);
   m_editor->setErrors(errors);

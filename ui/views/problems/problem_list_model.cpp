@@ -8,9 +8,18 @@
 
 namespace spanscope::ui {
 
+std::vector<Problem> listedProblems(const document::Document& document, std::vector<Problem> problems) {
+  if (document.size() > 0) return problems;
+  const std::vector<Problem> emptiness = findProblems(document::Document());
+  std::erase_if(problems, [&emptiness](const Problem& problem) {
+    return std::find(emptiness.begin(), emptiness.end(), problem) != emptiness.end();
+  });
+  return problems;
+}
+
 std::vector<ProblemRow> problemRows(const document::Document& document, std::vector<Problem> problems) {
   std::vector<ProblemRow> rows;
-  for (Problem& problem : problems) {
+  for (Problem& problem : listedProblems(document, std::move(problems))) {
     const document::DocumentNode* node = document.find(problem.node);
     rows.push_back({std::move(problem), node == nullptr ? QString() : nodeLabel(*node)});
   }

@@ -16,6 +16,10 @@ struct ProblemRow {
   bool operator==(const ProblemRow&) const = default;
 };
 
+/// The problems that the window lists. That a document without nodes is empty is not among them: it was just
+/// created, and the list says how to begin instead.
+std::vector<Problem> listedProblems(const document::Document& document, std::vector<Problem> problems);
+/// The rows of listedProblems().
 std::vector<ProblemRow> problemRows(const document::Document& document, std::vector<Problem> problems);
 /// "none", "2 errors, 1 warning".
 QString problemSummary(const std::vector<ProblemRow>& rows);

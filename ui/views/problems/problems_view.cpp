@@ -174,7 +174,8 @@ ProblemsView::ProblemsView(QWidget* parent)
       m_pages(new QStackedWidget(this)),
       m_fix(new QPushButton(this)),
       m_processor(new QPushButton(tr("Use the CPU"), this)),
-      m_template(new QPushButton(tr("Choose a chat template…"), this)) {
+      m_template(new QPushButton(tr("Choose a chat template…"), this)),
+      m_discard(new QPushButton(tr("Discard the JSON text"), this)) {
   m_list->setObjectName(QStringLiteral("problems"));
   m_list->setAccessibleName(tr("Problems of the query"));
   m_list->setModel(m_model);
@@ -208,6 +209,13 @@ ProblemsView::ProblemsView(QWidget* parent)
   connect(m_template, &QPushButton::clicked, this,
           [this] { Q_EMIT commandWanted(QStringLiteral("run.choose-template")); });
 
+  m_discard->setObjectName(QStringLiteral("discardJson"));
+  m_discard->setToolTip(tr("Shows the query as it is on the canvas in JSON"));
+  m_discard->hide();
+  connect(m_discard, &QPushButton::clicked, this, [this] {
+    if (m_unread != nullptr) m_unread->discardTyped();
+  });
+
   m_pages->addWidget(m_list);
   m_pages->addWidget(m_empty);
   m_layout = new QBoxLayout(QBoxLayout::TopToBottom, this);
@@ -216,7 +224,8 @@ ProblemsView::ProblemsView(QWidget* parent)
   m_layout->addWidget(m_pages, 1);
   auto* fixes = new QHBoxLayout;
   fixes->setSpacing(2 * kSpace);
-  for (QPushButton* button : {m_processor, m_template, m_fix}) fixes->addWidget(button, 0, Qt::AlignTop);
+  for (QPushButton* button : {m_discard, m_processor, m_template, m_fix})
+    fixes->addWidget(button, 0, Qt::AlignTop);
   fixes->addStretch(1);
   m_layout->addLayout(fixes);
 
@@ -226,6 +235,8 @@ ProblemsView::ProblemsView(QWidget* parent)
   const auto show = [this](const QModelIndex& index) {
     const ProblemRow* row = rowAt(index);
     if (row != nullptr && document().contains(row->problem.node)) wantNode(row->problem.node);
+    const bool isOfJson = m_unread != nullptr && m_unread->typed() && index.row() == 0;
+    if (isOfJson) Q_EMIT commandWanted(QStringLiteral("view.dock:json"));
   };
   connect(m_list, &QListView::clicked, this, show);
   connect(m_list, &QListView::activated, this, show);
@@ -247,7 +258,7 @@ void ProblemsView::resizeEvent(QResizeEvent* event) {
 /// Puts the buttons, where there are any, beside the list in a low dock.
 void ProblemsView::arrange() {
   const auto isShown = [](const QPushButton* button) { return !button->isHidden(); };
-  const std::array buttons{m_processor, m_template, m_fix};
+  const std::array buttons{m_discard, m_processor, m_template, m_fix};
   const bool any = std::any_of(buttons.begin(), buttons.end(), isShown);
   const int above = kRowsAbove * kRowHeight + m_fix->sizeHint().height() + 3 * kSpace;
   const auto direction = any && height() < above ? QBoxLayout::LeftToRight : QBoxLayout::TopToBottom;
@@ -260,6 +271,9 @@ void ProblemsView::arrange() {
 void ProblemsView::modelChanged() {
   // Once it is saved, the document stands beside its files.
   if (model() != nullptr) connect(model(), &DocumentModel::stateChanged, this, [this] { m_later.start(); });
+  if (m_unread != nullptr) m_unread->disconnect(this);
+  m_unread = model() == nullptr ? nullptr : &UnreadText::of(*model());
+  if (m_unread != nullptr) connect(m_unread, &UnreadText::changed, this, [this] { m_later.start(); });
   m_later.setInterval(0);
 }
 
@@ -268,13 +282,25 @@ void ProblemsView::find() {
   const auto* devices = input() == nullptr ? nullptr : input()->devices.get();
   // A recorded run is not run again, so that nothing is read for it.
   const std::optional<QString> path = model() == nullptr ? std::nullopt : std::optional(model()->filePath());
-  std::vector<ProblemRow> rows =
-      problemRows(document(), m_finder.find(document(), tokenizer(), tokenCounts(), devices, path));
+  std::vector<Problem> problems = m_finder.find(document(), tokenizer(), tokenCounts(), devices, path);
+  if (m_unread != nullptr) problems = withUnread(*m_unread, std::move(problems));
+  std::vector<ProblemRow> rows = problemRows(document(), std::move(problems));
+  m_discard->setVisible(m_unread != nullptr && m_unread->typed().has_value());
   showFix(rows);
+  m_empty->setText(document().size() > 0 ? tr("The query is complete.")
+                                         : tr("The query has no node yet. Drop files on the window, paste a "
+                                              "text, or press %1 on the canvas.")
+                                               .arg(nodeKey()));
   const QString summary = problemSummary(rows);
   m_pages->setCurrentIndex(rows.empty() ? 1 : 0);
   m_model->setRows(std::move(rows));
   Q_EMIT summaryChanged(summary);
+}
+
+/// The key that adds a node.
+QString ProblemsView::nodeKey() const {
+  const QString key = input() == nullptr ? QString() : input()->keyOf(QStringLiteral("node.add"));
+  return key.isEmpty() ? tr("Tab") : key;
 }
 
 const ProblemRow* ProblemsView::rowAt(const QModelIndex& index) const {

@@ -2,9 +2,11 @@
 // Lists the problems of the query, each with its node.
 #pragma once
 
+#include "ui/document/unread_text.h"
 #include "ui/session/problem_finder.h"
 #include "ui/views/common/input_view.h"
 
+#include <QPointer>
 #include <QTimer>
 
 #include <string>
@@ -35,6 +37,7 @@ class ProblemsView : public InputView {
 
  private:
   void find();
+  QString nodeKey() const;
   const ProblemRow* rowAt(const QModelIndex& index) const;
   void arrange();
   void showFix(const std::vector<ProblemRow>& rows);
@@ -47,10 +50,12 @@ class ProblemsView : public InputView {
   QStackedWidget* m_pages;
   QBoxLayout* m_layout = nullptr;  ///< the list and its buttons
   QPushButton* m_fix;
-  QPushButton* m_processor;  ///< makes the CPU the document's device
-  QPushButton* m_template;   ///< leads to the choice of a chat template
-  std::string m_otherModel;  ///< model that m_fix accepts; empty: none
-  QTimer m_later;            ///< delays the search, because changes come in bursts
+  QPushButton* m_processor;       ///< makes the CPU the document's device
+  QPushButton* m_template;        ///< leads to the choice of a chat template
+  QPushButton* m_discard;         ///< removes JSON text that is no query
+  QPointer<UnreadText> m_unread;  ///< of the document; null: none is open
+  std::string m_otherModel;       ///< model that m_fix accepts; empty: none
+  QTimer m_later;                 ///< delays the search, because changes come in bursts
   ProblemFinder m_finder;
 };
 

@@ -5,6 +5,7 @@
 #include "engine/workbench/document/edits.h"
 #include "tests/support/test_program.h"
 #include "tests/ui/views/common/view_bench.h"
+#include "ui/document/unread_text.h"
 #include "ui/session/problem_finder.h"
 #include "ui/views/json/json_editor.h"
 #include "ui/views/json/json_sync.h"
@@ -88,6 +89,7 @@ class TestJsonView : public QObject {
   void keepsTextThatIsNoQuery();
   void neverOverwritesTypedText();
   void keepTypingWins();
+  void textThatIsNoQueryCanBeDiscarded();
   void clickSelectsTheNode();
   void copies();
   void pastesIntoAnEmptyDocument();
@@ -249,6 +251,41 @@ void TestJsonView::keepTypingWins() {
   QTest::keyClick(f.editor, Qt::Key_Backspace);
   QTRY_COMPARE(textOf(f.bench.document(), f.last), std::string("Where?"));
   f.bench.model().undoStack().undo();
+  QCOMPARE(textOf(f.bench.document(), f.last), std::string("From the canvas?"));
+}
+
+/// The text is the document's, whichever view holds it, until it is a query or discarded.
+void TestJsonView::textThatIsNoQueryCanBeDiscarded() {
+  Fixture f;
+  UnreadText& unread = UnreadText::of(f.bench.model());
+  auto* discard = f.view.findChild<QPushButton*>(QStringLiteral("discard"));
+  QVERIFY(!discard->isVisible());
+  typeBehind(*f.editor, QStringLiteral("\"max_tokens\": 32"), QStringLiteral("["));
+  const QString typed = f.editor->toPlainText();
+  QCOMPARE(unread.typed(), std::optional(typed));
+  unread.settle();  // without a pause
+  QVERIFY(f.bench.summary().startsWith(QStringLiteral("line ")));
+  QVERIFY(!unread.refusal().isEmpty());
+  QVERIFY(discard->isVisible());
+  f.bench.picture(QStringLiteral("json-pending"));
+  // Another document comes into view, and this one again.
+  DocumentModel other;
+  f.view.setModel(&other);
+  QVERIFY(f.editor->toPlainText() != typed);
+  f.view.setModel(&f.bench.model());
+  QCOMPARE(f.editor->toPlainText(), typed);
+  QVERIFY(f.bench.summary().startsWith(QStringLiteral("line ")));
+  QTest::mouseClick(discard, Qt::LeftButton);
+  QVERIFY(!discard->isVisible());
+  QVERIFY(!unread.typed());
+  QCOMPARE(f.bench.summary(), QString::fromUtf8("in step ✓"));
+  QVERIFY(f.editor->toPlainText() != typed);
+  // What changed meanwhile is a conflict, not overwritten.
+  typeBehind(*f.editor, QStringLiteral("\"Where"), QStringLiteral(" is it"));
+  f.view.setModel(&other);
+  f.rename("From the canvas?");
+  f.view.setModel(&f.bench.model());
+  QVERIFY(f.bar()->isVisible());
   QCOMPARE(textOf(f.bench.document(), f.last), std::string("From the canvas?"));
 }
 

@@ -1,0 +1,185 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "ui/document/unread_text.h"
+
+#include "ui/words/tr.h"
+
+#include <QFileInfo>
+
+#include <algorithm>
+#include <iterator>
+#include <memory>
+#include <utility>
+
+namespace spanscope::ui {
+namespace {
+
+/// The first letter in upper case, as hints in the list of problems begin.
+QString capitalized(const std::string& text) {
+  QString sentence = QString::fromStdString(text);
+  if (!sentence.isEmpty()) sentence[0] = sentence[0].toUpper();
+  return sentence;
+}
+
+}  // namespace
+
+UnreadText& UnreadText::of(DocumentModel& model) {
+  if (auto* known = model.findChild<UnreadText*>(QString(), Qt::FindDirectChildrenOnly)) return *known;
+  auto* made = new UnreadText(model);  // NOLINT(cppcoreguidelines-owning-memory): the model owns it.
+  return *made;
+}
+
+const UnreadText* UnreadText::find(const DocumentModel& model) {
+  return model.findChild<UnreadText*>(QString(), Qt::FindDirectChildrenOnly);
+}
+
+UnreadText::UnreadText(DocumentModel& model) : QObject(&model), m_model(model) {
+  connect(&model.undoStack(), &QUndoStack::indexChanged, this, &UnreadText::followUndo);
+}
+
+void UnreadText::note(Source source, const std::vector<query::Diagnostic>& diagnostics) {
+  for (const query::Diagnostic& diagnostic : diagnostics) {
+    if (diagnostic.severity != Severity::Warning) continue;
+    const QString hint = diagnostic.hint.empty() && !diagnostic.expected.empty()
+                             ? tr("Expected: %1").arg(QString::fromStdString(diagnostic.expected))
+                             : capitalized(diagnostic.hint);
+    m_leftOut.push_back({.source = source,
+                         .line = diagnostic.position.line,
+                         .found = QString::fromStdString(diagnostic.found),
+                         .hint = hint,
+                         .undoIndex = m_model.undoStack().index()});
+  }
+}
+
+void UnreadText::noteFile(const std::vector<query::Diagnostic>& diagnostics, bool isChatList) {
+  std::erase_if(m_leftOut, [](const LeftOut& part) { return part.source == Source::File; });
+  note(Source::File, diagnostics);
+  m_isChatList = isChatList;
+  Q_EMIT changed();
+}
+
+void UnreadText::notePaste(const std::vector<query::Diagnostic>& diagnostics) {
+  note(Source::Paste, diagnostics);
+  Q_EMIT changed();
+}
+
+void UnreadText::noteJson(const std::vector<query::Diagnostic>& diagnostics) {
+  const std::size_t before = m_leftOut.size();
+  std::erase_if(m_leftOut, [](const LeftOut& part) { return part.source == Source::Json; });
+  const bool hasRemoved = m_leftOut.size() != before;
+  const std::size_t kept = m_leftOut.size();
+  note(Source::Json, diagnostics);
+  if (hasRemoved || m_leftOut.size() != kept) Q_EMIT changed();
+}
+
+void UnreadText::noteSaved(bool asChatList) {
+  m_isChatList = asChatList;
+  if (m_leftOut.empty()) return;
+  m_leftOut.clear();
+  Q_EMIT changed();
+}
+
+/// What an undone change brought is not in the document any more, and neither is what it left out.
+void UnreadText::followUndo(int index) {
+  const auto removed = std::erase_if(m_leftOut, [index](const LeftOut& part) {
+    return part.source != Source::File && part.undoIndex > index;
+  });
+  if (removed > 0) Q_EMIT changed();
+}
+
+QString UnreadText::sentence(const LeftOut& part) const {
+  const QString line = QString::number(part.line);
+  switch (part.source) {
+    case Source::File: {
+      const QString file = QFileInfo(m_model.filePath()).fileName();
+      const QString name = file.isEmpty() ? m_model.title() : file;
+      return part.line == 0 ? tr("%1 holds %2").arg(name, part.found)
+                            : tr("Line %1 of %2 holds %3").arg(line, name, part.found);
+    }
+    case Source::Paste:
+      return part.line == 0 ? tr("The pasted text holds %1").arg(part.found)
+                            : tr("Line %1 of the pasted text holds %2").arg(line, part.found);
+    case Source::Json:
+      return part.line == 0 ? tr("The JSON text held %1").arg(part.found)
+                            : tr("Line %1 of the JSON text held %2").arg(line, part.found);
+  }
+  return {};
+}
+
+QStringList UnreadText::leftOutOfFile() const {
+  QStringList texts;
+  for (const LeftOut& part : m_leftOut) {
+    if (part.source != Source::File) continue;
+    texts += part.line == 0 ? part.found : tr("line %1: %2").arg(QString::number(part.line), part.found);
+  }
+  return texts;
+}
+
+void UnreadText::setTyped(const QString& text) {
+  if (m_typed == text) return;
+  const bool isFirst = !m_typed.has_value();
+  m_typed = text;
+  if (isFirst) m_base = m_model.snapshot();
+  Q_EMIT changed();
+  if (isFirst) Q_EMIT m_model.stateChanged();
+}
+
+void UnreadText::setTypedErrors(std::vector<query::Diagnostic> errors) {
+  if (errors == m_errors) return;
+  m_errors = std::move(errors);
+  Q_EMIT changed();
+}
+
+void UnreadText::takeBase() {
+  m_base = m_model.snapshot();
+}
+
+void UnreadText::discardTyped() {
+  if (!m_typed) return;
+  m_typed.reset();
+  m_errors.clear();
+  m_base.reset();
+  Q_EMIT changed();
+  Q_EMIT m_model.stateChanged();
+}
+
+void UnreadText::settle() {
+  if (m_typed) Q_EMIT settling();
+}
+
+QString UnreadText::refusal() const {
+  if (!m_typed) return {};
+  const std::vector<Problem> list = problems(false);
+  return saidOf(list.front());
+}
+
+std::vector<Problem> UnreadText::problems(bool withJson) const {
+  std::vector<Problem> list;
+  if (m_typed) {
+    const auto error = std::find_if(
+        m_errors.begin(), m_errors.end(),
+        [](const query::Diagnostic& diagnostic) { return diagnostic.severity == Severity::Error; });
+    Problem& problem = list.emplace_back();
+    problem.text = error == m_errors.end()
+                       ? tr("The text in JSON is not in the query")
+                       : tr("The text in JSON is not a query: line %1: found %2, expected %3")
+                             .arg(QString::number(error->position.line), QString::fromStdString(error->found),
+                                  QString::fromStdString(error->expected));
+    problem.hint = tr("Correct the text in JSON, or discard it");
+  }
+  for (const LeftOut& part : m_leftOut) {
+    if (part.source == Source::Json && !withJson) continue;
+    Problem& problem = list.emplace_back();
+    problem.severity = Severity::Warning;
+    problem.text = sentence(part);
+    problem.hint = part.hint;
+  }
+  return list;
+}
+
+std::vector<Problem> withUnread(const UnreadText& unread, std::vector<Problem> problems) {
+  std::vector<Problem> all = unread.problems();
+  all.insert(all.end(), std::make_move_iterator(problems.begin()), std::make_move_iterator(problems.end()));
+  return all;
+}
+
+}  // namespace spanscope::ui

@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// Keeps the text of a document that the document itself cannot hold: what was left out when a text was read
+// into it, and JSON text that is no query yet.
+#pragma once
+
+#include "engine/query/diagnostic.h"
+#include "ui/document/document_model.h"
+#include "ui/document/problems.h"
+
+#include <QObject>
+#include <QString>
+#include <QStringList>
+
+#include <memory>
+#include <optional>
+#include <vector>
+
+namespace spanscope::ui {
+
+class UnreadText : public QObject {
+  Q_OBJECT
+ public:
+  /// The unread text of a document. The model owns it; the first call creates it.
+  static UnreadText& of(DocumentModel& model);
+  /// The same, or nullptr if nobody has called of() for this model.
+  static const UnreadText* find(const DocumentModel& model);
+
+  // ---- what was left out ----
+  /// Takes the warnings of the reader of the document's file, instead of those before. `isChatList`: the file
+  /// holds a list of chat messages.
+  void noteFile(const std::vector<query::Diagnostic>& diagnostics, bool isChatList);
+  /// Adds the warnings about a text that was pasted. Call it after the change; undo removes them.
+  void notePaste(const std::vector<query::Diagnostic>& diagnostics);
+  /// Takes the warnings about JSON text that became the query, instead of those before. Call it after the
+  /// change; undo removes them.
+  void noteJson(const std::vector<query::Diagnostic>& diagnostics);
+  /// To call when the document was saved: nothing else is in its file. `asChatList`: the file is a list of
+  /// chat messages.
+  void noteSaved(bool asChatList);
+  /// What saving over the document's file removes, as a person reads it.
+  QStringList leftOutOfFile() const;
+  bool isChatList() const { return m_isChatList; }
+
+  // ---- JSON text that is no query yet ----
+  /// Nothing: the text shows the document.
+  const std::optional<QString>& typed() const { return m_typed; }
+  /// Keeps the text as it is being typed. It counts as an unsaved change.
+  void setTyped(const QString& text);
+  /// Takes the errors of the typed text.
+  void setTypedErrors(std::vector<query::Diagnostic> errors);
+  /// The document that the typed text began as. Changes of the document since then conflict with the text.
+  const std::shared_ptr<const document::Document>& base() const { return m_base; }
+  /// The person knows the present document and goes on typing.
+  void takeBase();
+  /// Removes the typed text: it became the query, or the person does not want it.
+  void discardTyped();
+  /// Reads typed text now, without waiting for a pause. Views that hold it answer to settling().
+  void settle();
+  /// Why the query cannot be run, exported or saved now, in words. Empty: no text is pending.
+  QString refusal() const;
+
+  /// Errors and warnings for the list of problems. Pending text is the first. `withJson`: also about JSON
+  /// text that became the query.
+  std::vector<Problem> problems(bool withJson = true) const;
+
+ Q_SIGNALS:
+  void changed();   ///< something here has another value
+  void settling();  ///< see settle()
+
+ private:
+  enum class Source { File, Paste, Json };
+  struct LeftOut {
+    Source source = Source::File;
+    std::size_t line = 0;  ///< from 1; 0: not known
+    QString found;
+    QString hint;
+    int undoIndex = 0;  ///< of the undo stack after the change that brought the text
+  };
+
+  explicit UnreadText(DocumentModel& model);
+  void note(Source source, const std::vector<query::Diagnostic>& diagnostics);
+  void followUndo(int index);
+  QString sentence(const LeftOut& part) const;
+
+  DocumentModel& m_model;
+  std::vector<LeftOut> m_leftOut;
+  bool m_isChatList = false;
+  std::optional<QString> m_typed;
+  std::vector<query::Diagnostic> m_errors;  ///< of the typed text
+  std::shared_ptr<const document::Document> m_base;
+};
+
+/// The problems of a document together with those of its unread text, which come first.
+std::vector<Problem> withUnread(const UnreadText& unread, std::vector<Problem> problems);
+
+}  // namespace spanscope::ui
