@@ -267,12 +267,13 @@ class DocumentCommands {
                   [&](Document& next) { document::setCollapsed(next, ids, on); });
   }
 
-  void frame() {
+  /// Returns whether there is a new frame, which is selected.
+  bool frame() {
     QRectF around;
     for (const NodeId id : m_core.selection()) {
       if (const Rect* rect = m_core.rectOf(id)) around |= QRectF(rect->x, rect->y, rect->width, rect->height);
     }
-    if (around.isNull()) return;
+    if (around.isNull()) return false;
     around.adjust(-kFrameMargin, -kFrameMargin - kFrameTitleHeight, kFrameMargin, kFrameMargin);
     AreaRef added{AreaRef::Kind::Frame, 0};
     m_core.change(tr("Frame"), [&](Document& next) {
@@ -285,6 +286,7 @@ class DocumentCommands {
            .hue = hue});
     });
     m_core.selectArea(added);
+    return true;
   }
 
   void note() {
@@ -362,9 +364,25 @@ void addDocumentCommands(CommandHandlers& commands, CanvasCore& core, std::funct
       "node.freeze", [own] { return own->canFreeze(); }, [own] { own->toggleFrozen(); });
   commands.add(
       "node.collapse", [own] { return own->canCollapse(); }, [own] { own->toggleCollapsed(); });
-  commands.add("node.frame", nodes, [own] { own->frame(); });
+  // Its text is asked for at once. Where the command was chosen gives the focus back first.
+  const auto askForText = [&commands, &core] {
+    QMetaObject::invokeMethod(
+        &core,
+        [&commands, &core] {
+          if (core.selectedArea().kind != AreaRef::Kind::None)
+            commands.perform(QStringLiteral("node.rename"));
+        },
+        Qt::QueuedConnection);
+  };
+  commands.add("node.frame", nodes, [own, askForText] {
+    if (own->frame()) askForText();
+  });
   commands.add(
-      "node.note", [own] { return own->editable(); }, [own] { own->note(); });
+      "node.note", [own] { return own->editable(); },
+      [own, askForText] {
+        own->note();
+        askForText();
+      });
   commands.add(
       "node.tidy", [own] { return own->canTidy(); }, [own] { own->tidy(); });
 }

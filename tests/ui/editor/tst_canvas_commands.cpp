@@ -8,6 +8,8 @@
 #include "tests/ui/editor/recorded_query.h"
 #include "ui/commands/command_table.h"
 #include "ui/editor/node_status.h"
+#include "ui/editor/note_edit.h"
+#include "ui/editor/overlays.h"
 #include "ui/editor/tidy_layout.h"
 
 #include <QByteArray>
@@ -486,15 +488,24 @@ class TestCanvasCommands : public QObject {
     rag.select(rag.first);
     rag.driver.key(Qt::Key_G, Qt::ControlModifier);
     QCOMPARE(rag.driver.document().frames.size(), std::size_t(1));
-    rag.driver.key(Qt::Key_F2);
+    // It takes its name at once.
+    const auto* edit = rag.driver.canvas().findChild<ui::InlineEdit*>();
+    QTRY_VERIFY(edit->isVisible() && edit->hasFocus());
     rag.driver.type(QStringLiteral("Documents"));
     rag.driver.key(Qt::Key_Return);
     QCOMPARE(rag.driver.document().frames[0].title, std::string("Documents"));
+    rag.driver.key(Qt::Key_F2);
+    rag.driver.type(QStringLiteral("Others"));
+    rag.driver.key(Qt::Key_Return);
+    QCOMPARE(rag.driver.document().frames[0].title, std::string("Others"));
     rag.driver.key(Qt::Key_Delete);
     QVERIFY(rag.driver.document().frames.empty());
     QCOMPARE(rag.driver.document().size(), std::size_t(8));
     rag.driver.key(Qt::Key_N, Qt::ShiftModifier);
     QCOMPARE(rag.driver.document().notes.size(), std::size_t(1));
+    const auto* note = rag.driver.canvas().findChild<ui::NoteEdit*>();
+    QTRY_VERIFY(note->isVisible() && note->hasFocus());
+    rag.driver.key(Qt::Key_Escape);
     rag.driver.key(Qt::Key_Delete);
     QVERIFY(rag.driver.document().notes.empty());
   }
