@@ -9,6 +9,7 @@
 #include <QAccessible>
 #include <QContextMenuEvent>
 #include <QKeyEvent>
+#include <QLabel>
 #include <QMenu>
 #include <QMimeData>
 #include <QUrl>
@@ -43,7 +44,8 @@ CanvasParts::CanvasParts(Canvas& canvas)
       m_lineEdit(new InlineEdit(&canvas)),
       m_noteEdit(new NoteEdit(&canvas)),
       m_minimap(new Minimap(&canvas)),
-      m_strip(new AnswerStrip(&canvas)) {
+      m_strip(new AnswerStrip(&canvas)),
+      m_greeting(new QLabel(&canvas)) {
   m_view->setGestures(&m_gestures);
   m_canvas.installEventFilter(this);
   connectParts();
@@ -53,6 +55,11 @@ CanvasParts::CanvasParts(Canvas& canvas)
   m_minimap->hide();
   m_strip->setTheme(m_core.theme());
   m_strip->hide();
+  m_greeting->setObjectName(QStringLiteral("greeting"));
+  m_greeting->setAlignment(Qt::AlignCenter);
+  m_greeting->setWordWrap(true);
+  m_greeting->setAttribute(Qt::WA_TransparentForMouseEvents);
+  m_greeting->hide();
 }
 
 CanvasParts::~CanvasParts() {
@@ -109,6 +116,7 @@ void CanvasParts::connectParts() {
   connect(&m_core, &CanvasCore::themeChanged, this, [this] {
     m_minimap->setTheme(m_core.theme());
     m_strip->setTheme(m_core.theme());
+    updateGreeting();
     m_canvas.update();
   });
 }
@@ -132,7 +140,25 @@ void CanvasParts::takeDrawn() {
   }
   m_drawnNodes = m_core.layout().size();
   updateStrip();
+  updateGreeting();
   m_canvas.update();
+}
+
+void CanvasParts::updateGreeting() {
+  const Document& document = m_core.document();
+  const bool isEmpty =
+      m_core.model() != nullptr && document.size() == 0 && document.notes.empty() && document.frames.empty();
+  m_greeting->setVisible(isEmpty);
+  if (!isEmpty) return;
+  const QString key =
+      m_core.input() == nullptr ? QString() : m_core.input()->keyOf(QStringLiteral("node.add"));
+  m_greeting->setText(key.isEmpty() ? tr("Drop files here, or paste text.")
+                                    : tr("Drop files here, paste text, or press %1 to add a node.").arg(key));
+  m_greeting->setFont(m_core.theme().interfaceFont());
+  QPalette colors = m_greeting->palette();
+  colors.setColor(QPalette::WindowText, m_core.theme().color(Role::TextSecond));
+  m_greeting->setPalette(colors);
+  layOutOverlays();
 }
 
 void CanvasParts::takeStatuses() {
@@ -178,6 +204,7 @@ void CanvasParts::setModel(DocumentModel* model) {
   // them when it is shown.
   if (!m_canvas.isVisible()) m_core.setRoom(m_view->heightAt(kReadableZoom), m_view->heightAt(kLeastFitZoom));
   m_core.setModel(model);
+  updateGreeting();
 }
 
 void CanvasParts::fitWhenReady() {
@@ -394,6 +421,9 @@ void CanvasParts::layOutOverlays() {
   m_strip->setGeometry(kOverlayMargin, room.height() - m_strip->height() - kOverlayMargin,
                        std::max(120, room.width() - 2 * kOverlayMargin), m_strip->height());
   m_strip->raise();
+  const int height = m_greeting->heightForWidth(room.width() - 2 * kOverlayMargin);
+  m_greeting->setGeometry(kOverlayMargin, (room.height() - height) / 2, room.width() - 2 * kOverlayMargin,
+                          height);
   m_findBar->raise();
 }
 

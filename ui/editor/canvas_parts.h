@@ -22,6 +22,7 @@
 
 class QContextMenuEvent;
 class QKeyEvent;
+class QLabel;
 class QMimeData;
 
 namespace spanscope::ui {
@@ -88,6 +89,8 @@ class CanvasParts : public QObject {
   void takeDrawn();
   void takeStatuses();
   void updateStrip();
+  /// Says on an empty canvas how to begin.
+  void updateGreeting();
   void updateMinimap();
   void showMinimap();
   void zoomBy(double factor);
@@ -111,6 +114,7 @@ class CanvasParts : public QObject {
   NoteEdit* m_noteEdit;
   Minimap* m_minimap;
   AnswerStrip* m_strip;
+  QLabel* m_greeting;
   CommandHandlers m_commands;
   AddPlace m_addPlace;
   QPointF m_addPoint;  ///< viewport
