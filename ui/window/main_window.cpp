@@ -435,8 +435,10 @@ QString MainWindow::problemText() {
   const std::optional<QString> path = m_workspace.documentPath();
   // Counting takes milliseconds in a large query: what is being typed is counted when the person pauses.
   if (m_checked != input.document || m_checkedWith != input.tokenizer ||
-      m_checkedCounts != input.tokensCounted || m_checkedDevices != input.devices || m_checkedPath != path) {
+      m_checkedCounts != input.tokensCounted || m_checkedDevices != input.devices || m_checkedPath != path ||
+      m_checkedForecast != input.forecast) {
     m_checkedPath = path;
+    m_checkedForecast = input.forecast;
     m_checked = input.document;
     m_checkedWith = input.tokenizer;
     m_checkedCounts = input.tokensCounted;
@@ -450,8 +452,9 @@ void MainWindow::countProblems() {
   m_countProblems.setInterval(kPause);
   QString problems = tr("no problems");
   if (m_checked != nullptr) {
-    std::vector<Problem> found = m_finder.find(*m_checked, m_checkedWith, m_workspace.input().tokenCounts,
-                                               m_checkedDevices.get(), m_checkedPath);
+    std::vector<Problem> found =
+        m_finder.find(*m_checked, m_checkedWith, m_workspace.input().tokenCounts, m_checkedDevices.get(),
+                      m_checkedPath, document::kNoNode, m_checkedForecast.get());
     if (DocumentModel* model = m_workspace.model())
       found = withUnread(UnreadText::of(*model), std::move(found));
     const std::vector<ProblemRow> rows = problemRows(*m_checked, std::move(found));

@@ -114,9 +114,11 @@ std::string Workspace::offeredAdapter() const {
 }
 
 std::vector<Problem> Workspace::problems(document::NodeId top) {
+  // A run is refused only for what is known of the document as it is now.
+  const Forecast* const forecast = m_forecasts.isPending() ? nullptr : m_input.forecast.get();
   return withUnread(UnreadText::of(*m_current->model),
                     m_finder.find(m_current->model->document(), m_input.tokenizer, m_input.tokenCounts,
-                                  m_input.devices.get(), documentPath(), top));
+                                  m_input.devices.get(), documentPath(), top, forecast));
 }
 
 QString Workspace::run(document::NodeId top, const Asker& asker) {

@@ -33,7 +33,7 @@ constexpr int kErrorRowHeight = 22;
 }  // namespace
 
 JsonView::JsonView(QWidget* parent)
-    : InputView(InputPart::Model, Pace::EveryInput, parent),
+    : InputView(InputPart::Model | InputPart::Forecast, Pace::EveryInput, parent),
       m_editor(new JsonEditor(this)),
       m_bar(new QWidget(this)),
       m_barText(new QLabel(m_bar)),
@@ -310,8 +310,10 @@ void JsonView::check() {
   m_checking.setInterval(kPause);
   if (!isInStep()) return;
   const auto* devices = input() == nullptr ? nullptr : input()->devices.get();
+  const auto* forecast = input() == nullptr ? nullptr : input()->forecast.get();
   const std::optional<QString> path = model() == nullptr ? std::nullopt : std::optional(model()->filePath());
-  std::vector<Problem> problems = m_finder.find(document(), tokenizer(), tokenCounts(), devices, path);
+  std::vector<Problem> problems =
+      m_finder.find(document(), tokenizer(), tokenCounts(), devices, path, document::kNoNode, forecast);
   if (m_unread != nullptr) {
     // What the shown text says itself is there already.
     for (Problem& problem : m_unread->problems(m_text.diagnostics.empty()))

@@ -167,7 +167,7 @@ class ProblemDelegate : public QStyledItemDelegate {
 }  // namespace
 
 ProblemsView::ProblemsView(QWidget* parent)
-    : InputView(InputPart::Model, Pace::EveryInput, parent),
+    : InputView(InputPart::Model | InputPart::Forecast, Pace::EveryInput, parent),
       m_list(new QListView(this)),
       m_empty(new QLabel(this)),
       m_model(new ProblemListModel(this)),
@@ -175,7 +175,8 @@ ProblemsView::ProblemsView(QWidget* parent)
       m_fix(new QPushButton(this)),
       m_processor(new QPushButton(tr("Use the CPU"), this)),
       m_template(new QPushButton(tr("Choose a chat template…"), this)),
-      m_discard(new QPushButton(tr("Discard the JSON text"), this)) {
+      m_discard(new QPushButton(tr("Discard the JSON text"), this)),
+      m_pool(new QPushButton(this)) {
   m_list->setObjectName(QStringLiteral("problems"));
   m_list->setAccessibleName(tr("Problems of the query"));
   m_list->setModel(m_model);
@@ -216,6 +217,13 @@ ProblemsView::ProblemsView(QWidget* parent)
     if (m_unread != nullptr) m_unread->discardTyped();
   });
 
+  m_pool->setObjectName(QStringLiteral("enlargePool"));
+  m_pool->setToolTip(
+      tr("Sets the document's number of blocks. The next run begins with an empty cache. Undo "
+         "takes it back."));
+  m_pool->hide();
+  connect(m_pool, &QPushButton::clicked, this, &ProblemsView::enlargePool);
+
   m_pages->addWidget(m_list);
   m_pages->addWidget(m_empty);
   m_layout = new QBoxLayout(QBoxLayout::TopToBottom, this);
@@ -224,7 +232,7 @@ ProblemsView::ProblemsView(QWidget* parent)
   m_layout->addWidget(m_pages, 1);
   auto* fixes = new QHBoxLayout;
   fixes->setSpacing(2 * kSpace);
-  for (QPushButton* button : {m_discard, m_processor, m_template, m_fix})
+  for (QPushButton* button : {m_discard, m_processor, m_template, m_pool, m_fix})
     fixes->addWidget(button, 0, Qt::AlignTop);
   fixes->addStretch(1);
   m_layout->addLayout(fixes);
@@ -258,7 +266,7 @@ void ProblemsView::resizeEvent(QResizeEvent* event) {
 /// Puts the buttons, where there are any, beside the list in a low dock.
 void ProblemsView::arrange() {
   const auto isShown = [](const QPushButton* button) { return !button->isHidden(); };
-  const std::array buttons{m_discard, m_processor, m_template, m_fix};
+  const std::array buttons{m_discard, m_processor, m_template, m_pool, m_fix};
   const bool any = std::any_of(buttons.begin(), buttons.end(), isShown);
   const int above = kRowsAbove * kRowHeight + m_fix->sizeHint().height() + 3 * kSpace;
   const auto direction = any && height() < above ? QBoxLayout::LeftToRight : QBoxLayout::TopToBottom;
@@ -280,9 +288,11 @@ void ProblemsView::modelChanged() {
 void ProblemsView::find() {
   m_later.setInterval(kPause);
   const auto* devices = input() == nullptr ? nullptr : input()->devices.get();
+  const auto* forecast = input() == nullptr ? nullptr : input()->forecast.get();
   // A recorded run is not run again, so that nothing is read for it.
   const std::optional<QString> path = model() == nullptr ? std::nullopt : std::optional(model()->filePath());
-  std::vector<Problem> problems = m_finder.find(document(), tokenizer(), tokenCounts(), devices, path);
+  std::vector<Problem> problems =
+      m_finder.find(document(), tokenizer(), tokenCounts(), devices, path, document::kNoNode, forecast);
   if (m_unread != nullptr) problems = withUnread(*m_unread, std::move(problems));
   std::vector<ProblemRow> rows = problemRows(document(), std::move(problems));
   m_discard->setVisible(m_unread != nullptr && m_unread->typed().has_value());
@@ -309,7 +319,8 @@ const ProblemRow* ProblemsView::rowAt(const QModelIndex& index) const {
 }
 
 /// Shows the buttons below the list. One chooses the CPU if the device cannot be used, one a chat template if
-/// the model's own is not known. The other accepts the first other model that the query names.
+/// the model's own is not known, one makes the pool large enough. The last accepts the first other model that
+/// the query names.
 void ProblemsView::showFix(const std::vector<ProblemRow>& rows) {
   const bool isOfDevice =
       std::any_of(rows.begin(), rows.end(), [](const ProblemRow& row) { return row.problem.isOfDevice; });
@@ -317,6 +328,11 @@ void ProblemsView::showFix(const std::vector<ProblemRow>& rows) {
   const bool isOfTemplate =
       std::any_of(rows.begin(), rows.end(), [](const ProblemRow& row) { return row.problem.isOfTemplate; });
   m_template->setVisible(isOfTemplate && model() != nullptr);
+  const auto pool = std::find_if(rows.begin(), rows.end(),
+                                 [](const ProblemRow& row) { return row.problem.poolNeeded > 0; });
+  m_poolNeeded = pool == rows.end() ? 0 : pool->problem.poolNeeded;
+  m_pool->setVisible(m_poolNeeded > 0 && model() != nullptr);
+  m_pool->setText(tr("Make the pool %1 blocks").arg(m_poolNeeded));
   const auto other = std::find_if(rows.begin(), rows.end(),
                                   [](const ProblemRow& row) { return !row.problem.otherModel.empty(); });
   m_otherModel = other == rows.end() ? std::string() : other->problem.otherModel;
@@ -337,6 +353,13 @@ void ProblemsView::acceptModel() {
 
 void ProblemsView::useProcessor() {
   if (model() != nullptr) chooseDevice(*model(), QString::fromLatin1(compute::kProcessor.name));
+}
+
+void ProblemsView::enlargePool() {
+  if (model() == nullptr || m_poolNeeded <= 0) return;
+  model()->change(tr("Enlarge the pool"), [blocks = m_poolNeeded](document::Document& document) {
+    document.settings.blockCount = blocks;
+  });
 }
 
 QString ProblemsView::csv() const {

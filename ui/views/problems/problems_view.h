@@ -9,6 +9,7 @@
 #include <QPointer>
 #include <QTimer>
 
+#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -43,6 +44,7 @@ class ProblemsView : public InputView {
   void showFix(const std::vector<ProblemRow>& rows);
   void acceptModel();
   void useProcessor();
+  void enlargePool();
 
   QListView* m_list;
   QLabel* m_empty;
@@ -54,6 +56,8 @@ class ProblemsView : public InputView {
   QPushButton* m_template;        ///< leads to the choice of a chat template
   QPushButton* m_discard;         ///< removes JSON text that is no query
   QPointer<UnreadText> m_unread;  ///< of the document; null: none is open
+  QPushButton* m_pool;            ///< makes the pool large enough
+  std::int32_t m_poolNeeded = 0;  ///< blocks that m_pool sets; 0: none
   std::string m_otherModel;       ///< model that m_fix accepts; empty: none
   QTimer m_later;                 ///< delays the search, because changes come in bursts
   ProblemFinder m_finder;

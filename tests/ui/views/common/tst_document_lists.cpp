@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // The list of operators and the list of problems.
+#include "engine/base/error.h"
 #include "engine/workbench/document/edits.h"
 #include "tests/support/test_program.h"
 #include "tests/ui/views/common/view_bench.h"
 #include "ui/operators/operator_table.h"
+#include "ui/session/forecast.h"
 #include "ui/views/add/add_view.h"
 #include "ui/views/add/operator_list_model.h"
 #include "ui/views/problems/problem_list_model.h"
@@ -46,6 +48,7 @@ class TestDocumentLists : public QObject {
   void drags();
   void tellsProblems();
   void theProcessorTakesOver();
+  void thePoolIsMadeLargeEnough();
   void aLowDockHasTheButtonBeside();
   void problemsSelectTheirNode();
   void problemsFollowTheDocument();
@@ -156,6 +159,30 @@ void TestDocumentLists::theProcessorTakesOver() {
   QVERIFY(!fix->isVisible());
   bench.model().settingsUndoStack().undo();
   QTRY_COMPARE(bench.summary(), QStringLiteral("1 error"));
+}
+
+/// As the run would say it, from the forecast.
+void TestDocumentLists::thePoolIsMadeLargeEnough() {
+  ProblemsView view;
+  ViewBench bench(view, kQuery);
+  bench.show({700, 160});
+  auto* fix = view.findChild<QPushButton*>(QStringLiteral("enlargePool"));
+  QTRY_COMPARE(bench.summary(), QStringLiteral("none"));
+  QVERIFY(!fix->isVisible());
+  auto forecast = std::make_shared<Forecast>();
+  forecast->gap = ForecastGap::None;
+  forecast->fit = {.error = errorAt("", "a prompt that needs 244 blocks", "fewer"),
+                   .isCertain = true,
+                   .blocksNeeded = 245};
+  bench.setForecast(forecast);
+  QTRY_COMPARE(bench.summary(), QStringLiteral("1 error"));
+  QVERIFY(fix->isVisible() && fix->text().contains(QStringLiteral("245")));
+  bench.picture(QStringLiteral("problems-pool"));
+  QTest::mouseClick(fix, Qt::LeftButton);
+  QCOMPARE(bench.document().settings.blockCount, 245);
+  bench.setForecast(std::make_shared<Forecast>());
+  QTRY_COMPARE(bench.summary(), QStringLiteral("none"));
+  QVERIFY(!fix->isVisible());
 }
 
 void TestDocumentLists::aLowDockHasTheButtonBeside() {

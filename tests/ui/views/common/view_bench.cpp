@@ -59,6 +59,11 @@ void ViewBench::setDevices(std::vector<compute::Device> devices) {
   give();
 }
 
+void ViewBench::setForecast(std::shared_ptr<const Forecast> forecast) {
+  m_input.forecast = std::move(forecast);
+  give();
+}
+
 void ViewBench::loadTokenizer() {
   m_input.tokenizer = text::loadTokenizer(workbench::bundledModelDirectory());
   // As the workspace does: what was missing is asked for again.
