@@ -92,7 +92,7 @@ QString diagnosticsText(const std::vector<query::Diagnostic>& diagnostics, const
 
 void MainWindow::newDocument() {
   document::Document fresh;
-  fresh.settings.model = m_workspace.modelInUse();
+  m_workspace.useModelInUse(fresh.settings);
   auto model = std::make_unique<DocumentModel>(std::move(fresh));
   const QString first = model->title();
   const auto isTaken = [this](const QString& title) {
@@ -162,7 +162,7 @@ MainWindow::Opening MainWindow::openOne(const QString& path) {
   }
   // A query alone says nothing of settings.
   if (isQueryPath(whole) && opened.document->settings == workbench::RunSettings{})
-    opened.document->settings.model = m_workspace.modelInUse();
+    m_workspace.useModelInUse(opened.document->settings);
   auto model = std::make_unique<DocumentModel>(std::move(*opened.document));
   // A picture is no place to save a document to: saving asks for a name.
   if (isPicturePath(whole))
@@ -262,7 +262,7 @@ bool MainWindow::openExample(const QString& fileName) {
     QMessageBox::warning(this, tr("Open"), diagnosticsText(opened.diagnostics, fileName));
     return false;
   }
-  if (!namesBundledModel(*opened.document)) opened.document->settings.model = m_workspace.modelInUse();
+  if (!namesBundledModel(*opened.document)) m_workspace.useModelInUse(opened.document->settings);
   auto model = std::make_unique<DocumentModel>(std::move(*opened.document));
   // Examples are opened as copies: saving asks for a name.
   model->setTitle(QFileInfo(fileName).completeBaseName());

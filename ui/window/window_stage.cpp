@@ -30,8 +30,10 @@ void WindowStage::forgetTabs() {
 document::RunSettings WindowStage::machine() const {
   const OpenDocument* current = m_window.workspace().current();
   document::RunSettings settings;
-  if (current != nullptr && current->source->takesRuns()) settings = current->model->document().settings;
-  settings.model = m_window.workspace().modelInUse();
+  if (current != nullptr && current->source->takesRuns())
+    settings = current->model->document().settings;
+  else
+    m_window.workspace().useModelInUse(settings);
   return settings;
 }
 

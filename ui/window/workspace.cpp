@@ -161,10 +161,14 @@ void Workspace::setPosition(std::size_t position) {
   update();
 }
 
-std::string Workspace::modelInUse() const {
-  if (m_current != nullptr && m_current->source->takesRuns())
-    return m_current->model->document().settings.model;
-  return m_lastModel;
+void Workspace::useModelInUse(document::RunSettings& settings) const {
+  const bool isOfCurrent = m_current != nullptr && m_current->source->takesRuns();
+  const document::RunSettings& used = isOfCurrent ? m_current->model->document().settings : m_lastSettings;
+  settings.model = used.model;
+  settings.adapter = used.adapter;
+  settings.chatTemplate = used.chatTemplate;
+  settings.context = used.context;
+  settings.policy = workbench::usualPolicyOf(settings);
 }
 
 std::string Workspace::runsOn(const OpenDocument& document) {

@@ -142,9 +142,9 @@ class Workspace : public QObject {
   /// Removes what is kept and keeps no more.
   void forgetKeptRuns();
   bool keepsRuns() const { return m_archive != nullptr; }
-  /// The model that a new document is to run on, as RunSettings::model has it: that of the current document,
-  /// else that of the last run.
-  std::string modelInUse() const;
+  /// Gives the settings of a new document the model of the current document, else that of the last run. The
+  /// model comes with its adapter, chat template and context, and with its usual policy.
+  void useModelInUse(document::RunSettings& settings) const;
   /// The directory of the checkpoint that the document runs on; empty where the bundled one is not there.
   static std::string runsOn(const OpenDocument& document);
   /// The directories of models that were used before, the newest first.
@@ -299,7 +299,7 @@ class Workspace : public QObject {
   RunNumbers m_given;  ///< the largest numbers that runs on servers were given
   RunHistory m_history;
   std::unique_ptr<RunArchive> m_archive;  ///< null: runs end with the program
-  std::string m_lastModel;                ///< RunSettings::model of the last run
+  document::RunSettings m_lastSettings;   ///< of the last run
   /// Of models that are not loaded; null: asked for.
   std::map<std::string, std::shared_ptr<const text::Tokenizer>> m_tokenizers;
 

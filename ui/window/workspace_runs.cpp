@@ -179,7 +179,7 @@ QString Workspace::run(document::NodeId top, const Asker& asker) {
                                   .settings = document.settings,
                                   .startedAt = QDateTime::currentMSecsSinceEpoch(),
                                   .paths = std::move(prepared.paths)}});
-  m_lastModel = document.settings.model;
+  m_lastSettings = document.settings;
   m_keptBytes = keptBytesOf(document.settings);
   m_current->failure.clear();
   if (m_current->source == m_live) {

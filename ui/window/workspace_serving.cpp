@@ -27,7 +27,7 @@ void Workspace::serve(const ServeSettings& settings) {
   if (m_current != nullptr && m_current->source->takesRuns())
     run = m_current->model->document().settings;
   else
-    run.model = m_lastModel;
+    useModelInUse(run);
   m_keptBytes = std::max(m_keptBytes, keptBytesOf(run));
   m_serving.start(run, settings);
   invalidate();

@@ -3,6 +3,7 @@
 // warning about a checkpoint offers it.
 #include "tests/support/test_program.h"
 #include "tests/ui/window/fresh_window.h"
+#include "ui/session/model_choices.h"
 #include "ui/views/output/answer_card.h"
 #include "ui/views/output/output_view.h"
 #include "ui/views/policies/policies_view.h"
@@ -132,6 +133,27 @@ class TestPoliciesWindow : public QObject {
     m_window->perform(QStringLiteral("run.policies:run"));
     QVERIFY(m_window->statusBar()->currentMessage().contains(QStringLiteral("empty")));
     QVERIFY(!workspace().input().policies);
+  }
+
+  /// With its adapter, and with the policy that goes with both.
+  void newDocumentsHaveTheModelInUse() {
+    const QString untrained = QStringLiteral(SPANSCOPE_SOURCE_DIR "/tests/engine/model/data/bf16_gqa_tied");
+    const std::string adapter = untrained.toStdString() + "/adapter";
+    const auto settings = [this] { return workspace().model()->document().settings; };
+    m_window->newDocument();
+    QCOMPARE(settings().policy, std::string("spans"));
+    chooseModel(*workspace().model(), untrained);
+    m_window->newDocument();
+    QCOMPARE(settings().model, untrained.toStdString());
+    QCOMPARE(settings().policy, std::string("prefix"));
+    chooseAdapter(*workspace().model(), adapter);
+    m_window->newDocument();
+    QCOMPARE(settings().adapter, adapter);
+    QCOMPARE(settings().policy, std::string("spans"));
+    // An example for the bundled model runs on that.
+    QVERIFY(m_window->openExample(QStringLiteral("rag.json")));
+    QCOMPARE(settings().model + settings().adapter, std::string());
+    QCOMPARE(settings().policy, std::string("spans"));
   }
 
   /// A checkpoint that was not trained for block attention: the warning at the answer offers the comparison.
