@@ -71,6 +71,8 @@ struct PolicyComparison {
   /// Whether the second run had another order. The same query ran again where it has no plus with two
   /// children.
   bool isReordered = false;
+  /// Some generates of the query set no temperature. Here they have the temperature 0.
+  bool chosenTemperature = false;
   std::vector<MeasuredPolicy> policies{};  ///< in the order in which they are measured
 
   std::optional<double> secondsLeft{};  ///< of the whole; nothing: not known yet

@@ -7,6 +7,8 @@
 #include "engine/experiment/fidelity.h"
 #include "engine/experiment/run_figure_sink.h"
 #include "engine/policy/choice.h"
+#include "engine/query/node_parts.h"
+#include "engine/query/node_walk.h"
 #include "engine/run/session_config.h"
 #include "engine/trace/no_sink.h"
 #include "engine/workbench/document/plan_options.h"
@@ -128,7 +130,14 @@ Begun PolicyComparisonWork::begin(Workplace& place, const std::stop_token& stop)
   }
   m_now.model = model.name;
   m_now.device = model.backend->info().name;
-  m_cases = experiment::planCases(m_request.query, document::planOptionsOf(m_request.settings));
+  // Answers drawn by chance differ under equal policies too.
+  plan::PlanOptions planning = document::planOptionsOf(m_request.settings);
+  planning.temperature = 0;
+  m_now.chosenTemperature = query::anyNode(m_request.query, [](const query::Node& node) {
+    const query::GenerateSettings* const settings = query::settingsOf(node);
+    return settings != nullptr && !std::holds_alternative<float>(settings->temperature);
+  });
+  m_cases = experiment::planCases(m_request.query, planning);
   m_now.isReordered = m_cases[static_cast<std::size_t>(RunCase::Swapped)].gap == experiment::CaseGap::None;
   tell();
   run::SessionConfig config = sessionConfigOf(m_request.settings);

@@ -375,6 +375,23 @@ class TestWorks : public QObject {
     QCOMPARE(bench.run(QStringLiteral("rag.json"))->result()->steps.front().metrics.computedTokens, 1);
   }
 
+  /// Answers that are drawn by chance differ under equal policies too.
+  void policiesAreComparedAtTemperatureZero() {
+    for (const bool isSet : {false, true}) {
+      Bench bench;
+      PolicyComparisonRequest request = comparisonOf(QStringLiteral("rag.json"), {"prefix"});
+      query::GenerateSettings* const settings = query::settingsOf(request.query);
+      QVERIFY(settings != nullptr);
+      settings->temperature = query::Absent{};
+      if (isSet) settings->temperature = 1.F;
+      const auto work = std::make_shared<PolicyComparisonWork>(request);
+      QCOMPARE(bench.finish(work).state(), WorkState::Finished);
+      const PolicyComparison compared = work->comparison();
+      QCOMPARE(compared.chosenTemperature, !isSet);
+      QCOMPARE(compared.policies.front().fidelity()->sampledSteps > 0, isSet);
+    }
+  }
+
   void whatIsWrongWithOnePolicyLeavesTheOthers() {
     Bench bench;
     const auto work = std::make_shared<PolicyComparisonWork>(

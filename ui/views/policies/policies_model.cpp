@@ -237,9 +237,18 @@ void addRemarks(const PolicyComparison& comparison, const document::Document& do
         tr("No plus has two children that could change places: the second run is the same query once more.");
   if (isSampled)
     model.remarks += tr("Answers were drawn by chance (a temperature above 0): some tokens differ for that.");
-  model.remarks += differs ? tr("Underlined: a full prefill of the same tokens would choose another token.")
-                           : tr("Every token is what a full prefill would choose.");
-  if (model.answers.empty()) model.remarks.removeLast();
+  if (comparison.chosenTemperature)
+    model.remarks += tr("The query sets no temperature: answers are compared at temperature 0.");
+  // Nothing is known of tokens that were not compared yet.
+  const bool isAllCompared =
+      std::all_of(comparison.policies.begin(), comparison.policies.end(), [](const MeasuredPolicy& policy) {
+        if (policy.stage == PolicyStage::Failed) return policy.answer.empty();
+        return policy.stage > PolicyStage::Fidelity && !policy.replies.empty();
+      });
+  if (differs)
+    model.remarks += tr("Underlined: a full prefill of the same tokens would choose another token.");
+  else if (isAllCompared && !model.answers.empty())
+    model.remarks += tr("Every token is what a full prefill would choose.");
 }
 
 }  // namespace

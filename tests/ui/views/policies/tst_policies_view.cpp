@@ -140,6 +140,21 @@ class TestPoliciesView : public QObject {
         QStringLiteral("Underlined: a full prefill of the same tokens would choose another token.")));
   }
 
+  /// What every token is can be said of tokens that were compared.
+  void nothingIsClaimedBeforeTheComparison() {
+    PolicyComparison comparison = test::samplePolicies(m_rag);
+    comparison.policies.erase(comparison.policies.begin());  // the only one that differs
+    const auto remarks = [&] { return policiesModel(inputOf(m_rag, comparison)).remarks.size(); };
+    const auto compared = remarks();
+    workbench::MeasuredPolicy& last = comparison.policies.back();
+    last = {.policy = "blend(0.15)", .stage = workbench::PolicyStage::Fidelity, .answer = "Biscuit"};
+    QCOMPARE(remarks(), compared - 1);
+    comparison.policies.erase(comparison.policies.begin(), comparison.policies.end() - 1);
+    QCOMPARE(remarks(), compared - 1);
+    comparison.chosenTemperature = true;
+    QCOMPARE(remarks(), compared);
+  }
+
   void whatWasEditedSinceIsSaid() {
     const PolicyComparison comparison = test::samplePolicies(m_rag);
     const auto isOutdated = [&](const document::Document& document) {
