@@ -118,6 +118,8 @@ DocumentModel::DocumentModel(document::Document document, QObject* parent)
 DocumentModel::~DocumentModel() {
   m_undo.disconnect(this);
   m_settingsUndo.disconnect(this);
+  // The stacks are cleared when nobody may hear of it any more.
+  if (const UnreadText* unread = UnreadText::find(*this)) m_undo.disconnect(unread);
 }
 
 bool DocumentModel::change(const QString& name, const std::function<void(document::Document&)>& change,

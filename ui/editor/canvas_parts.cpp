@@ -155,9 +155,8 @@ void CanvasParts::updateGreeting() {
   m_greeting->setText(key.isEmpty() ? tr("Drop files here, or paste text.")
                                     : tr("Drop files here, paste text, or press %1 to add a node.").arg(key));
   m_greeting->setFont(m_core.theme().interfaceFont());
-  QPalette colors = m_greeting->palette();
-  colors.setColor(QPalette::WindowText, m_core.theme().color(Role::TextSecond));
-  m_greeting->setPalette(colors);
+  const QString sheet = QStringLiteral("color: %1").arg(m_core.theme().color(Role::TextSecond).name());
+  if (m_greeting->styleSheet() != sheet) m_greeting->setStyleSheet(sheet);
   layOutOverlays();
 }
 

@@ -56,7 +56,9 @@ void TestWelcomePage::tableNamesEveryExample() {
     QVERIFY(!example.title.isEmpty());
     QVERIFY(!example.description.isEmpty());
     const document::OpenedDocument opened = openDocument(folder.filePath(example.file));
-    QVERIFY2(opened.document.has_value() && opened.diagnostics.empty(), qPrintable(example.file));
+    // In YAML a comment introduces the example.
+    const std::size_t comments = example.file.endsWith(QLatin1String(".yaml")) ? 1 : 0;
+    QVERIFY2(opened.document.has_value() && opened.diagnostics.size() == comments, qPrintable(example.file));
   }
   listed.sort();
   QCOMPARE(listed, folder.entryList(QDir::Files, QDir::Name));

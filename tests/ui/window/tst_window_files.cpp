@@ -585,6 +585,12 @@ class TestWindowFiles : public QObject {
     m_window->perform(QStringLiteral("edit.paste"));
     QCOMPARE(model().document().size(), before + 3);
     QVERIFY(unread.problems().empty());
+    // The window is closed with entries in the list.
+    QGuiApplication::clipboard()->setText(
+        QStringLiteral(R"({"model": "m", "messages": [{"role": "user", "content": "hi"}], "stop": ["x"]})"));
+    m_window->perform(QStringLiteral("edit.paste"));
+    QVERIFY(!unread.problems().empty());
+    m_window.reset();
   }
 
   /// JSON text that is no query is kept with its tab. Nothing goes on with the older query meanwhile.
