@@ -61,7 +61,9 @@ std::vector<retrieve::EmbeddingVector> EmbeddingsClient::embed(std::span<const s
     refuse("reply", "status " + std::to_string(reply.status) + (text.empty() ? "" : ": " + text),
            "status 200");
   }
-  return readEmbeddings(reply.body, texts.size(), url);
+  // Errors show what is wrong in the reply: a server that repeats the key must not bring it into them.
+  const bool hasKey = !m_server.key.empty() && reply.body.find(m_server.key) != std::string::npos;
+  return readEmbeddings(hasKey ? withoutKey(reply.body, m_server.key) : reply.body, texts.size(), url);
 }
 
 }  // namespace spanscope::remote

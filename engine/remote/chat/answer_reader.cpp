@@ -90,7 +90,11 @@ void AnswerReader::end() {
 }
 
 std::optional<std::chrono::milliseconds> AnswerReader::patience() const {
-  if (areDone()) return kAfterDone;
+  if (m_doneAt) {
+    const auto waited = std::chrono::steady_clock::now() - *m_doneAt;
+    return std::max(std::chrono::milliseconds(0),
+                    kAfterDone - std::chrono::duration_cast<std::chrono::milliseconds>(waited));
+  }
   if (haveEnded()) return kAfterFinish;
   return std::nullopt;
 }
@@ -108,13 +112,22 @@ void AnswerReader::take(std::string_view data, std::string_view name) {
     addEvent(others, clean, name);
     throw Failure(errorAt("answer", "an error of the server", "a chat completion"));
   }
+  if (areDone()) m_doneAt = std::chrono::steady_clock::now();
   m_receive(came);
 }
 
 void AnswerReader::takeStray(std::string_view line) {
-  // The form of errors in older versions of llama.cpp.
-  constexpr std::string_view kErrorField = "error:";
-  if (line.starts_with(kErrorField)) return take(line.substr(kErrorField.size()), "error");
+  const std::size_t colon = line.find(':');
+  if (colon != std::string_view::npos) {
+    const std::size_t first = line.find_first_not_of(" \t");
+    const std::size_t last = line.substr(0, colon).find_last_not_of(" \t");
+    const std::string_view field =
+        last == std::string_view::npos ? std::string_view() : line.substr(first, last + 1 - first);
+    // Blanks beside the name of a field are none of the standard.
+    if (field == "data") return take(line.substr(colon + 1), m_events.name());
+    // The form of errors in older versions of llama.cpp.
+    if (field == "error") return take(line.substr(colon + 1), "error");
+  }
   if (m_stray.size() + line.size() > kMostKept) return;
   m_stray += line;
   m_stray += '\n';

@@ -69,11 +69,37 @@ std::optional<char32_t> escapedUnit(std::string_view text) {
   return static_cast<char32_t>(value);
 }
 
-/// JSON with marks in place of what it cannot carry.
+/// Length of a number at the beginning of a text that JSON does not have; 0: there is none.
+std::size_t oddNumber(std::string_view text) {
+  for (const std::string_view number :
+       {std::string_view("NaN"), std::string_view("Infinity"), std::string_view("-Infinity")}) {
+    if (text.starts_with(number)) return number.size();
+  }
+  return 0;
+}
+
+/// JSON with marks in place of what it cannot carry, null for the numbers that Python writes beside it, and
+/// with escapes for control characters.
 std::string markedJson(std::string_view text) {
   std::string marked;
+  bool isInText = false;
   for (std::size_t i = 0; i < text.size();) {
     const std::string_view rest = text.substr(i);
+    if (const std::size_t length = isInText ? 0 : oddNumber(rest); length > 0) {
+      marked += "null";
+      i += length;
+      continue;
+    }
+    if (isInText && static_cast<unsigned char>(rest.front()) < ' ') {
+      constexpr std::string_view kDigits = "0123456789abcdef";
+      const auto c = static_cast<unsigned char>(rest.front());
+      marked += "\\u00";
+      marked += kDigits[c >> 4U];
+      marked += kDigits[c & 0xFU];
+      ++i;
+      continue;
+    }
+    if (rest.front() == '"') isInText = !isInText;
     if (rest.front() == '\\') {
       const std::optional<char32_t> unit = escapedUnit(rest);
       const bool isHigh = unit && *unit >= kFirstSurrogate && *unit < kFirstLow;
@@ -627,13 +653,17 @@ CachedTokens cachedOf(const ChatAnswer& answer, CacheReporting reporting) {
 std::string errorMessage(std::string_view body) {
   const std::string_view text = trimmedData(withoutByteOrderMark(body));
   const Json json = Json::parse(text, nullptr, false);
-  if (!json.is_discarded()) {
-    if (const std::string words = errorWords(json); !words.empty()) return shownReply(words);
+  std::string words = json.is_discarded() ? std::string() : errorWords(json);
+  if (words.empty() && text.starts_with('<')) words = pageWords(text);
+  if (words.empty() && json.is_discarded()) {
+    // An event, or an object after other words.
+    ObjectScanner scanner([&words](std::string_view object) {
+      const Json found = Json::parse(object, nullptr, false);
+      if (words.empty() && !found.is_discarded()) words = errorWords(found);
+    });
+    scanner.add(text);
   }
-  if (text.starts_with('<')) {
-    if (const std::string words = pageWords(text); !words.empty()) return shownReply(words);
-  }
-  return shownReply(text);
+  return shownReply(words.empty() ? text : std::string_view(words));
 }
 
 }  // namespace spanscope::remote

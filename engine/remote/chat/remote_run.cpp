@@ -40,7 +40,8 @@ std::optional<std::int64_t> contextOf(const ServerFacts& facts, const std::strin
 
 Error statusProblem(const HttpReply& reply) {
   const std::string said = errorMessage(reply.body);
-  std::string expected = "status 200";
+  std::string expected =
+      reply.status == 401 || reply.status == 403 ? "a key that the server takes" : "status 200";
   if (!reply.redirect.empty())
     expected = "the server's new address: it sends its clients to " + shownReply(reply.redirect);
   if (reply.retryAfter) {

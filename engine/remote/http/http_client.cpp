@@ -68,8 +68,7 @@ std::size_t takeBytes(char* bytes, std::size_t size, std::size_t count, void* ta
     (*exchange.receive)(std::string_view(bytes, length));
     if (exchange.request->patience) {
       const std::optional<std::chrono::milliseconds> patience = exchange.request->patience();
-      const Clock::time_point end = exchange.last + patience.value_or(std::chrono::milliseconds(0));
-      if (patience && (!exchange.ends || end < *exchange.ends)) exchange.ends = end;
+      exchange.ends = patience ? std::optional(exchange.last + *patience) : std::nullopt;
     }
   } catch (...) {
     exchange.thrown = std::current_exception();

@@ -43,8 +43,8 @@ struct HttpRequest {
   std::optional<std::string> body{};  ///< sent by POST; none: GET
   std::string contentType = "application/json";
   std::string query{};  ///< what follows the address and a '?': "stream=true"; empty: nothing does
-  /// How much longer the rest of a reply may take, since what is wanted of it has come; nothing: it has not.
-  /// The reply is whole then, however it ends. Null: the reply is wanted to its end.
+  /// Asked after each piece: how much longer the rest of a reply may take, since what is wanted of it has
+  /// come; nothing: it has not. The reply is whole then, however it ends. Null: it is wanted to its end.
   std::function<std::optional<std::chrono::milliseconds>()> patience{};
 };
 

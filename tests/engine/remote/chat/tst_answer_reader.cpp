@@ -144,6 +144,11 @@ class TestAnswerReader : public QObject {
         begin + dataOf(piece("Grüße, 日本 \xF0\x9F")) + dataOf(piece("\xA6\x99!")) + end);
     row("a character in four events", begin + dataOf(piece("Grüße, 日本 \xF0")) + dataOf(piece("\x9F")) +
                                           dataOf(piece("\xA6")) + dataOf(piece("\x99!")) + end);
+    row("blanks beside fields", QByteArray(begin + pieces + end).replace("data:", " data :"));
+    row("a reason in every event",
+        QByteArray(begin + pieces + end).replace("\"finish_reason\":null", "\"finish_reason\":\"stop\""));
+    row("numbers of Python",
+        begin + QByteArray(pieces).replace("\"index\":0", "\"index\":0,\"logprobs\":[NaN,-Infinity]") + end);
     row("fields of null", begin + dataOf(delta(R"("content":null,"refusal":null,"tool_calls":null)")) +
                               pieces + dataOf(R"({"error":null,"choices":null})") + end);
     row("other fields", "retry: 3000\nid: 1\nevent: message\n" + begin + ": ping\n\n" + pieces + end);
@@ -196,6 +201,8 @@ class TestAnswerReader : public QObject {
     row("details in an object", R"({"detail":[{"loc":["body","seed"],"msg":"not permitted"}]})", "",
         "body.seed: not permitted");
     row("an error in a list", R"([{"error":{"message":"no quota"}}])", "", "no quota");
+    row("words and an object", "Error: {\"error\":{\"message\":\"no slot\"}}", "", "no slot");
+    row("keep-alives alone", ": ping\n\n: ping\n\n", "", "ended before");
     row("another object", R"({"status":"ok"})", "", "status");
     row("half an object", whole(R"("content":"Grüße")").left(80), "", "choices");
     row("no choices", R"({"object":"chat.completion","choices":[]})", "", "choices");
