@@ -17,6 +17,8 @@
 #include <QMetaObject>
 #include <QPalette>
 #include <QPushButton>
+#include <QResizeEvent>
+#include <QScrollArea>
 #include <QSignalBlocker>
 #include <QSpinBox>
 #include <QStringList>
@@ -33,6 +35,8 @@ namespace {
 
 constexpr QSize kServersSize(760, 520);
 constexpr int kListWidth = 180;
+/// Lines of what a server can do that are in sight; the others are scrolled to.
+constexpr int kLeastFactLines = 5;
 constexpr int kNameRole = Qt::UserRole;
 
 }  // namespace
@@ -199,7 +203,13 @@ ServersDialog::ServersDialog(workbench::ServerList& servers, std::map<std::strin
   right->addLayout(m_form);
   right->addLayout(buttons);
   right->addWidget(m_said);
-  right->addWidget(m_can, 1);
+  auto* factsArea = new QScrollArea(this);
+  factsArea->setFrameShape(QFrame::NoFrame);
+  factsArea->setWidgetResizable(true);
+  factsArea->setHorizontalScrollBarPolicy(Qt::ScrollBarAlwaysOff);
+  factsArea->setMinimumHeight(kLeastFactLines * fontMetrics().lineSpacing());
+  factsArea->setWidget(m_can);
+  right->addWidget(factsArea, 1);
   auto* left = new QVBoxLayout;
   left->setSpacing(2 * kSpace);
   left->addWidget(m_list, 1);
@@ -248,6 +258,17 @@ ServersDialog::ServersDialog(workbench::ServerList& servers, std::map<std::strin
             .arg(QString::fromStdString(damage->message())),
         true);
   }
+}
+
+void ServersDialog::resizeEvent(QResizeEvent* event) {
+  QDialog::resizeEvent(event);
+  if (event->size().width() != event->oldSize().width()) fitHeight();
+}
+
+void ServersDialog::fitHeight() {
+  if (layout() == nullptr || !layout()->hasHeightForWidth()) return;
+  const int least = layout()->totalHeightForWidth(std::max(width(), layout()->totalMinimumSize().width()));
+  if (least != minimumHeight()) setMinimumHeight(least);
 }
 
 ServersDialog::~ServersDialog() {
@@ -335,6 +356,7 @@ void ServersDialog::showProtocol() {
   palette.setColor(QPalette::WindowText, m_theme.color(isProblem ? Role::Error : Role::TextSecond));
   m_protocolHelp->setPalette(palette);
   m_protocolHelp->setText(text);
+  fitHeight();
 }
 
 void ServersDialog::showFields() {
@@ -351,6 +373,7 @@ void ServersDialog::showFields() {
   m_keep->setEnabled(m_waiting == 0);
   m_remove->setEnabled(m_waiting == 0 && m_kept.has_value());
   m_list->setEnabled(m_waiting == 0);
+  fitHeight();
 }
 
 void ServersDialog::say(const QString& text, bool isProblem) {
@@ -358,6 +381,7 @@ void ServersDialog::say(const QString& text, bool isProblem) {
   palette.setColor(QPalette::WindowText, m_theme.color(isProblem ? Role::Error : Role::TextSecond));
   m_said->setPalette(palette);
   m_said->setText(text);
+  fitHeight();
 }
 
 workbench::NamedServer ServersDialog::typed() const {

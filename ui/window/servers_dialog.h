@@ -49,7 +49,12 @@ class ServersDialog : public QDialog {
   /// What was waited for has come.
   void ended();
 
+ protected:
+  void resizeEvent(QResizeEvent* event) override;
+
  private:
+  /// Makes the dialog as high as its texts are at this width: a layout of wrapped texts does not do so.
+  void fitHeight();
   void fillList();
   void showServer(const std::string& name);
   void showFacts();

@@ -555,6 +555,39 @@ class TestServers : public QObject {
     QCOMPARE(childOf<QLineEdit>(dialog, "serverName")->text(), QString());
   }
 
+  /// Every line of the dialog is in sight, whatever its width and texts are.
+  void theDialogClipsNothing() {
+    workbench::ServerList list;
+    list.put({.name = "gpu-3", .url = "http://gpu-3:8000"});
+    remote::ServerFacts facts;
+    facts.kind = remote::ServerKind::Vllm;
+    facts.version = "0.33.0";
+    facts.takesQueries = true;
+    facts.models.assign(9, {.name = "a-server-of-models/with-a-name-that-is-as-long-as-names-are-8B-Instruct",
+                            .context = 131072});
+    facts.cache = {.slotTokens = {}, .blockSize = 16, .cacheTokens = 100000, .findsPrefixes = false};
+    ServersDialog dialog(list, {{"gpu-3", facts}}, "gpu-3", Theme(Scheme::Light));
+    dialog.show();
+    childOf<QLineEdit>(dialog, "serverUrl")
+        ->setText(QStringLiteral("nowhere at all, in an address that is so long that its problem has lines"));
+    childOf<QPushButton>(dialog, "askServer")->click();
+    auto* protocol = childOf<QComboBox>(dialog, "serverProtocol");
+    auto* place = childOf<QComboBox>(dialog, "keyPlace");
+    for (const int width : {200, 620, 760, 1000}) {
+      for (int choice = 0; choice < protocol->count(); ++choice) {
+        protocol->setCurrentIndex(choice);
+        place->setCurrentIndex(choice % place->count());
+        dialog.resize(width, 300);
+        QCoreApplication::sendPostedEvents();
+        QCoreApplication::processEvents();
+        for (const QLabel* label : dialog.findChildren<QLabel*>()) {
+          if (!label->isVisible() || !label->wordWrap()) continue;
+          QVERIFY2(label->height() >= label->heightForWidth(label->width()), qPrintable(label->text()));
+        }
+      }
+    }
+  }
+
   void theMenuOffersThem() {
     test::FreshWindow fresh;
     MainWindow& window = fresh.window();

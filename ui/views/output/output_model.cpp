@@ -307,7 +307,10 @@ QString answerFacts(const Answer& answer) {
                         .arg(shareText(answer.cachedTokens, answer.promptTokens)));
   }
   if (answer.promptTokens > 0 && isSilent) facts.push_back(tr("%1 prompt tokens").arg(answer.promptTokens));
-  if (answer.cached == trace::CachedState::NotReported) facts.push_back(tr("cached tokens not reported"));
+  // A request that failed says nothing of how the server is set up.
+  const bool hasFailed = answer.state == AnswerState::Failed;
+  if (answer.cached == trace::CachedState::NotReported && !hasFailed)
+    facts.push_back(tr("cached tokens not reported"));
   if (answer.cached == trace::CachedState::CannotReport)
     facts.push_back(tr("cached tokens cannot be reported"));
   facts += answer.accountWords;
