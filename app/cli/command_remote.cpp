@@ -758,6 +758,7 @@ ExitCode writeList(const Context& context, bool asJson) {
   const workbench::ServerList list = serverList();
   const bool isDamaged = warnOfDamage(context, list);
   const std::vector<workbench::NamedServer> servers = list.list();
+  if (servers.empty() && isDamaged) return ExitCode::RunFailed;
   if (asJson) {
     Json json = Json::array();
     for (const workbench::NamedServer& server : servers) {
@@ -773,7 +774,6 @@ ExitCode writeList(const Context& context, bool asJson) {
     context.streams.out << json.dump(2) << '\n';
     return ExitCode::Fine;
   }
-  if (servers.empty() && isDamaged) return ExitCode::RunFailed;
   if (servers.empty()) {
     context.streams.out << "  no server has a name yet: spanq remote add NAME URL\n";
     return ExitCode::Fine;
