@@ -57,7 +57,7 @@ struct RequestOptions {
   trace::StepOutcome limitOutcome = trace::StepOutcome::TokenLimit;
   std::int32_t alternatives = 0;   ///< likeliest tokens that RequestListener::onAlternatives receives
   std::vector<TokenId> endTokens;  ///< in any order; each of them ends the reply
-  std::int32_t minNewTokens = 0;   ///< but not among the first so many tokens
+  std::int32_t minNewTokens = 0;   ///< an end token before this length does not end the reply
   std::vector<std::int32_t> observedLayers;
   AttentionDetail attentionDetail = AttentionDetail::Answer;
   /// Observe every single row of the prompt instead of every query block. In a prompt of at most

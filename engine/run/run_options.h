@@ -35,7 +35,7 @@ struct RunOptions {
   std::optional<std::string> salt;  ///< tenant: finds nothing of other tenants; nothing: the session's salt
   std::int32_t priority = 0;        ///< among runs in progress, those with a larger priority are served first
   std::int32_t maxTokens = 0;       ///< limit of generates that have none; 0: the model's limit, else 256
-  std::int32_t minTokens = 0;       ///< an end token among the first so many of a reply does not end it
+  std::int32_t minTokens = 0;       ///< an end token does not end a reply before it has more tokens than this
   std::int32_t topK = 0;            ///< 0: off
   float topP = 1;                   ///< 1: off
   std::int32_t alternatives = 0;    ///< likeliest tokens that are told for each place of a reply

@@ -26,7 +26,7 @@ struct StepResult {
 struct TooLongPrompt {
   std::int64_t tokens = 0;  ///< of the prompt
   std::int64_t most = 0;    ///< that it could have
-  bool isAtLeast = false;   ///< it has more than `tokens`, which nobody counted
+  bool isAtLeast = false;   ///< it has more than `tokens`; the rest was not counted
   bool operator==(const TooLongPrompt&) const = default;
 };
 

@@ -16,7 +16,7 @@ namespace spanscope::server {
 class KeyRing {
  public:
   /// `keys`: each of kLeastKeyBytes to kMostKeyBytes bytes of UTF-8, without control characters and without
-  /// blanks around them. Throws Failure for one that is not, without telling it.
+  /// blanks around them. Throws Failure for any other, without naming it.
   explicit KeyRing(const std::vector<std::string>& keys);
 
   static constexpr std::size_t kLeastKeyBytes = 16;

@@ -46,7 +46,7 @@ class Connection final : public httplib::Stream {
   /// The body is read from now on: the time until it must have come begins, and `room` is given back when the
   /// request has ended.
   void beginBody(Gate::Pass room);
-  /// The body has come whole and has so many bytes.
+  /// The whole body was read; `bytes` is its size.
   void endBody(std::size_t bytes) { m_room.reduceTo(bytes); }
   /// Nothing of the current request is left.
   void endRequest();
@@ -57,7 +57,7 @@ class Connection final : public httplib::Stream {
   void end() const;
   /// Waits for no further request; what is written still arrives. On any thread.
   void stopReading();
-  /// Tells the client that nothing more comes.
+  /// Closes the sending side: the client sees the end.
   void stopWriting() const;
   /// Closes so that what was written arrives, whatever the client still sends.
   void closeGently();

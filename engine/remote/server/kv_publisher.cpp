@@ -53,7 +53,7 @@ void checkPort(const std::string& endpoint) {
     refuseEndpoint(endpoint, {}, "a port from 0 to " + std::to_string(kMostPort) + ", or * for any");
 }
 
-/// ZeroMQ deletes what has the name of its socket. A socket that nobody listens to is left from before.
+/// ZeroMQ deletes what has the name of its socket. A socket without a listener is left from an earlier run.
 void checkFile(const std::string& endpoint, const std::string& file) {
   const std::string expected = "ipc://FILE, where no other FILE exists";
   if (file.empty()) refuseEndpoint(endpoint, {}, expected);

@@ -151,7 +151,7 @@ bool Listener::process_and_close_socket(socket_t descriptor) {
     clients = m_connections.size() + m_waiting.size();
   }
   m_changed.notify_one();
-  tellClients(clients);
+  reportClients(clients);
   if (isTooMuch) {
     // The client's request may still be on its way, and this thread cannot wait for it.
     Connection connection(descriptor, nullptr, m_limits);
@@ -161,7 +161,7 @@ bool Listener::process_and_close_socket(socket_t descriptor) {
   return true;
 }
 
-void Listener::tellClients(std::size_t clients) {
+void Listener::reportClients(std::size_t clients) {
   if (onClients) onClients(clients);
 }
 
@@ -180,7 +180,7 @@ void Listener::closeLongestIdle() {
   longest->first->stopReading();
 }
 
-bool Listener::somebodyWaits() const {
+bool Listener::hasWaitingClients() const {
   const std::lock_guard lock(m_mutex);
   return m_waiting.size() > m_freeThreads;
 }
@@ -214,7 +214,7 @@ void Listener::serveSocket(socket_t descriptor) {
     clients = m_connections.size() + m_waiting.size();
     isOver = m_isEnding;
   }
-  tellClients(clients);
+  reportClients(clients);
   setCurrentConnection(&connection);
   if (isOver) {
     if (m_tls == nullptr) refuse(connection, serverIsEnding());
@@ -228,7 +228,7 @@ void Listener::serveSocket(socket_t descriptor) {
     m_connections.erase(&connection);
     clients = m_connections.size() + m_waiting.size();
   }
-  tellClients(clients);
+  reportClients(clients);
 }
 
 void Listener::serve(Connection& connection) {
@@ -242,7 +242,7 @@ void Listener::serve(Connection& connection) {
       idle = {.since = {}, .isNew = false};
       ++m_busy;
     });
-    goesOn = serveRequest(connection) && !connection.closes() && !m_closesSoon && !somebodyWaits();
+    goesOn = serveRequest(connection) && !connection.closes() && !m_closesSoon && !hasWaitingClients();
     connection.endRequest();
     change([&](Idle& idle) {
       --m_busy;
@@ -267,8 +267,8 @@ bool Listener::serveRequest(Connection& connection) {
         connection.closeAfterwards();
       connection.beginBody({});
       bool isClosed = false;
-      const bool isWhole = process_request(connection, connection.closes() || m_closesSoon || somebodyWaits(),
-                                           isClosed, nullptr);
+      const bool isWhole = process_request(
+          connection, connection.closes() || m_closesSoon || hasWaitingClients(), isClosed, nullptr);
       if (isWhole) return !isClosed;
     }
     if (connection.fault() == ReadFault::TooSlow)

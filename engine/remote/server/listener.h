@@ -59,9 +59,9 @@ class Listener final : public httplib::Server {
   void serve(Connection& connection);
   bool serveRequest(Connection& connection);
   void refuse(Connection& connection, const ApiError& error);
-  void tellClients(std::size_t clients);
+  void reportClients(std::size_t clients);
   void closeLongestIdle();
-  bool somebodyWaits() const;
+  bool hasWaitingClients() const;
 
   const ServerLimits& m_limits;
   const std::shared_ptr<SSL_CTX> m_tls;

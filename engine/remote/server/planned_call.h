@@ -29,7 +29,7 @@ struct PlannedCall {
   run::RunOptions options;
   std::size_t choicesPerPrompt = 1;
   std::vector<std::string> stops;
-  std::int32_t minTokens = 0;          ///< stops do not count among the first so many tokens of a reply
+  std::int32_t minTokens = 0;          ///< a stop text does not end a shorter reply
   AnswerForm form = AnswerForm::Chat;  ///< of an answer in one piece
   bool logprobs = false;
   bool stream = false;

@@ -48,7 +48,7 @@ constexpr char kJson[] = "application/json";
 constexpr char kEvents[] = "text/event-stream";
 constexpr int kClientGone = 499;  ///< nobody sees it; the figures count it
 constexpr milliseconds kTurn{50};
-/// Bodies of at most so many bytes wait for no memory.
+/// Bodies up to this size, in bytes, wait for no memory.
 constexpr std::size_t kSmallBody = std::size_t{64} << 10U;
 
 std::int64_t millisecondsNow() {
@@ -120,7 +120,7 @@ bool isKnownPath(std::string_view path) {
   return std::find(std::begin(kPaths), std::end(kPaths), path) != std::end(kPaths);
 }
 
-/// What somebody probably wanted who asked for a path that there is not.
+/// What the client of an unknown path probably wants; may be empty.
 std::string hintFor(const Asked& asked) {
   const std::string withVersion = "/v1" + asked.path;
   if (isKnownPath(withVersion))

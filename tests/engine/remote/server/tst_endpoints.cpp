@@ -576,7 +576,7 @@ void TestEndpoints::modelsAreCalledByTheirNames() {
 
 void TestEndpoints::failuresOfTheEngineAreTold() {
   Running running;
-  running.engine.problem = "in words that nobody reads";
+  running.engine.problem = "in any words";
   running.engine.problemIsOfInput = true;
   running.engine.tooLong = {.tokens = 9999, .most = 4095};
   for (const char* members : {"", R"("stream":true,)"}) {
@@ -584,7 +584,7 @@ void TestEndpoints::failuresOfTheEngineAreTold() {
     QCOMPARE(tooLong.status, 400);
     const Json error = Json::parse(tooLong.body)["error"];
     QCOMPARE(error["code"].get<std::string>(), std::string("context_length_exceeded"));
-    // By these words clients such as litellm know the error.
+    // Clients such as litellm search for these words.
     const auto message = error["message"].get<std::string>();
     QVERIFY2(message.starts_with("This model's maximum context length is 4096 tokens"), message.c_str());
     QVERIFY2(message.find("9999 tokens") != std::string::npos, message.c_str());
@@ -627,7 +627,7 @@ void TestEndpoints::keysAreNeeded() {
   for (const std::string& key :
        {std::string("short"), std::string("a-key-with-a-line\nend-in-it"),
         std::string("a-key-with-a-NUL\0-in-it", 23), std::string("no UTF-8, but long\xFF"),
-        std::string(5000, 'k'), std::string("a-key-with-a-blank-behind ")}) {
+        std::string(5000, 'k'), std::string("a-key-with-a-blank-at-its-end ")}) {
     config.keys = {key};
     QVERIFY_EXCEPTION_THROWN(Server(config, engine), Failure);
   }

@@ -381,7 +381,7 @@ void TestKvEvents::filesAreKept() {
   QVERIFY(file.open(QIODevice::ReadOnly));
   QCOMPARE(file.readAll(), QByteArray("mine"));
 
-  // The socket of another program stays; one that nobody listens to is left from before.
+  // The socket of another program stays; one without a listener is left from an earlier run.
   const std::string endpoint = "ipc://" + folder.filePath("socket").toStdString();
   {
     const KvPublisher first({.endpoint = endpoint, .replayEndpoint = {}});

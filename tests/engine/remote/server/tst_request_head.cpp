@@ -154,7 +154,7 @@ void TestRequestHead::waitingCanBeGivenUp() {
   Gate gate(1);
   const Gate::Pass first = gate.enter(1, never);
   QVERIFY(!gate.enter(1, [] { return true; }));
-  // Who gave up keeps nobody waiting.
+  // A request that gave up does not delay others.
   Gate two(2);
   const Gate::Pass one = two.enter(1, never);
   QVERIFY(!two.enter(2, [] { return true; }));

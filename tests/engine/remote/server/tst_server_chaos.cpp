@@ -86,7 +86,7 @@ class TestServerChaos : public QObject {
   void formsOfCurlAreRead();
   void bodiesOfOtherMethodsAreNoRequests();
   void oldClientsGetNoChunks();
-  void waitingClientsAreToldOfTheEnd();
+  void waitingClientsGetAnErrorAtTheEnd();
   void manyOnOneConnection();
   void endsUnderLoad();
 };
@@ -293,7 +293,7 @@ void TestServerChaos::manyAtOnce() {
   QVERIFY(chaos.server.requests().list().size() <= 64);
 }
 
-/// A hundred at once, of which two at a time are at work, over fewer connections than there are clients.
+/// A hundred requests at once. Two at a time are at work, over fewer connections than there are clients.
 void TestServerChaos::burstsWait() {
   ServerConfig config = impatient();
   config.limits.requests = 2;
@@ -329,7 +329,7 @@ void TestServerChaos::everyRequestTakesATurn() {
   }
   QVERIFY(waiting[0]->read(milliseconds(200)).empty());
   QCOMPARE(chaos.engine.begun(), 1);
-  // What nobody waits for any more makes room.
+  // A request without a client makes room.
   chaos.engine.perToken = milliseconds(0);
   running.reset();
   QCOMPARE(waiting[0]->answer().status, 200);
@@ -430,8 +430,8 @@ void TestServerChaos::oldClientsGetNoChunks() {
   QVERIFY(text.substr(0, end).find("chunked") == std::string::npos);
 }
 
-/// At the end, those at work get their answers and those that wait get an error; nobody gets nothing.
-void TestServerChaos::waitingClientsAreToldOfTheEnd() {
+/// At the end, requests at work get their answers, and those that wait get an error.
+void TestServerChaos::waitingClientsGetAnErrorAtTheEnd() {
   ServerConfig config = impatient();
   config.limits.clients = 8;
   config.limits.requests = 4;

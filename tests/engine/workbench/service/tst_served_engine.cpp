@@ -223,7 +223,7 @@ void TestServedEngine::promptsThatAreTooLong() {
   QCOMPARE(served.post(kChatPath, chatBody("Where?")).status, 200);
 }
 
-/// What programs that measure speed ask for: replies of exactly so many tokens.
+/// Programs that measure speed ask for replies of an exact length.
 void TestServedEngine::repliesCanBeAsLongAsAsked() {
   const Served served;
   const auto endOf = [&](const std::string& members) {
