@@ -2,6 +2,7 @@
 #include "app/cli/bench_cache.h"
 
 #include "app/cli/bench_report.h"
+#include "app/cli/json_output.h"
 #include "app/cli/number_option.h"
 #include "app/cli/session_options.h"
 #include "app/cli/text_table.h"
@@ -119,7 +120,7 @@ ExitCode runBench(const Context& context, const BenchCacheOptions& options) {
   if (options.json) {
     nlohmann::ordered_json json = benchHeader(bundle, options.session);
     json["rows"] = std::move(rows);
-    context.streams.out << json.dump(2) << '\n';
+    context.streams.out << jsonText(json) << '\n';
   } else {
     writeBenchHeader(context.streams.out, bundle, options.session);
     context.streams.out

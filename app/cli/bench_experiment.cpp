@@ -4,6 +4,7 @@
 #include "app/cli/bench_report.h"
 #include "app/cli/command_service.h"
 #include "app/cli/input.h"
+#include "app/cli/json_output.h"
 #include "app/cli/number_option.h"
 #include "app/cli/query_options.h"
 #include "app/cli/session_options.h"
@@ -242,7 +243,7 @@ ExitCode runOne(const Context& context, const Experiment& experiment, const Benc
   if (options.json) {
     nlohmann::ordered_json json = toJson(result, benchHeader(bundle, options.session));
     if (const auto estimate = work->estimate()) json["estimate"] = estimateJson(*estimate);
-    context.streams.out << json.dump(2) << '\n';
+    context.streams.out << jsonText(json) << '\n';
   } else {
     writeBenchHeader(context.streams.out, bundle, options.session);
     writeText(context.streams.out, result);

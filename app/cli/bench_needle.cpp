@@ -4,6 +4,7 @@
 #include "app/cli/bench_report.h"
 #include "app/cli/command_service.h"
 #include "app/cli/document_settings.h"
+#include "app/cli/json_output.h"
 #include "app/cli/layout_lines.h"
 #include "app/cli/number_option.h"
 #include "app/cli/session_options.h"
@@ -283,7 +284,7 @@ ExitCode runNeedle(const Context& context, BenchNeedleOptions options) {
   });
   showProgress(context, "");
   if (options.json) {
-    context.streams.out << toJson(report, benchHeader(bundle, options.session)).dump(2) << '\n';
+    context.streams.out << jsonText(toJson(report, benchHeader(bundle, options.session))) << '\n';
   } else {
     writeBenchHeader(context.streams.out, bundle, options.session);
     writeText(context.streams.out, report);

@@ -2,6 +2,7 @@
 #include "app/cli/bench_ops.h"
 
 #include "app/cli/bench_report.h"
+#include "app/cli/json_output.h"
 #include "app/cli/number_option.h"
 #include "app/cli/session_options.h"
 #include "app/cli/text_table.h"
@@ -97,7 +98,7 @@ ExitCode runOps(const Context& context, const BenchOpsOptions& options) {
                                       {"threads", info.threads},
                                       {"kv_type", compute::nameOf(operations.kvType)},
                                       {"rows", std::move(rows)}};
-    context.streams.out << json.dump(2) << '\n';
+    context.streams.out << jsonText(json) << '\n';
   } else {
     context.streams.out
         << name << ", keys and values in " << compute::nameOf(operations.kvType) << ", "

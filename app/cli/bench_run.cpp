@@ -6,6 +6,7 @@
 #include "app/cli/diagnostics.h"
 #include "app/cli/document_settings.h"
 #include "app/cli/input.h"
+#include "app/cli/json_output.h"
 #include "app/cli/layout_lines.h"
 #include "app/cli/number_option.h"
 #include "app/cli/query_options.h"
@@ -218,7 +219,7 @@ void writeJson(std::ostream& out, const BenchRunOptions& options, const Report& 
           {{"case", experiment::runCaseName(planned.runCase)}, {"left_out", reasonOf(planned.gap)}});
     }
   }
-  out << head.dump(2, ' ', false, nlohmann::json::error_handler_t::replace) << '\n';
+  out << jsonText(head) << '\n';
 }
 
 ExitCode runRepeats(const Context& context, const BenchRunOptions& options) {

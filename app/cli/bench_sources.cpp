@@ -3,6 +3,7 @@
 
 #include "app/cli/bench_report.h"
 #include "app/cli/command_service.h"
+#include "app/cli/json_output.h"
 #include "app/cli/number_option.h"
 #include "app/cli/session_options.h"
 #include "app/cli/text_table.h"
@@ -239,7 +240,7 @@ ExitCode runSources(const Context& context, const BenchSourcesOptions& options) 
   showProgress(context, "");
   const Report report = reportOf(std::move(asked));
   if (options.json) {
-    context.streams.out << toJson(options, report, benchHeader(bundle, options.session)).dump(2) << '\n';
+    context.streams.out << jsonText(toJson(options, report, benchHeader(bundle, options.session))) << '\n';
   } else {
     writeBenchHeader(context.streams.out, bundle, options.session);
     writeText(context.streams.out, options, report);

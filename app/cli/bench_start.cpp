@@ -2,6 +2,7 @@
 #include "app/cli/bench_start.h"
 
 #include "app/cli/bench_report.h"
+#include "app/cli/json_output.h"
 #include "app/cli/number_option.h"
 #include "app/cli/session_options.h"
 #include "app/cli/text_table.h"
@@ -118,7 +119,7 @@ ExitCode runBench(const Context& context, const BenchStartOptions& options) {
     json["read_once_ms"] = read * kMilliseconds;
     json["multiplied_ms"] = multiplied * kMilliseconds;
     json["rows"] = std::move(rows);
-    context.streams.out << json.dump(2) << '\n';
+    context.streams.out << jsonText(json) << '\n';
     return ExitCode::Fine;
   }
   writeBenchHeader(context.streams.out, *bundle, options.session);

@@ -3,6 +3,7 @@
 
 #include "app/cli/bench_report.h"
 #include "app/cli/command_service.h"
+#include "app/cli/json_output.h"
 #include "app/cli/session_options.h"
 #include "app/cli/text_table.h"
 #include "engine/base/counted.h"
@@ -156,7 +157,7 @@ class WarmCommand {
                                   {"blocks", disk.blocks},
                                   {"bytes", disk.bytes},
                                   {"limit", disk.limit}};
-      out << json.dump(2, ' ', false, nlohmann::json::error_handler_t::replace) << '\n';
+      out << jsonText(json) << '\n';
       return;
     }
     constexpr double kMebibyte = 1 << 20;

@@ -9,6 +9,7 @@
 #include "app/cli/bench_sources.h"
 #include "app/cli/bench_start.h"
 #include "app/cli/command.h"
+#include "app/cli/json_output.h"
 #include "app/cli/number_option.h"
 #include "app/cli/session_options.h"
 #include "app/cli/text_table.h"
@@ -166,7 +167,7 @@ ExitCode runAbba(const Context& context, const BenchCommandOptions& options) {
     json["documents"] = options.abba.documents;
     json["question_tokens"] = options.abba.questionTokens;
     json["rows"] = std::move(rows);
-    context.streams.out << json.dump(2) << '\n';
+    context.streams.out << jsonText(json) << '\n';
   } else {
     writeBenchHeader(context.streams.out, bundle, options.session);
     context.streams.out
@@ -245,7 +246,7 @@ ExitCode runSpeed(const Context& context, const BenchCommandOptions& options) {
   if (options.json) {
     nlohmann::ordered_json json = benchHeader(bundle, options.session);
     json["rows"] = std::move(rows);
-    context.streams.out << json.dump(2) << '\n';
+    context.streams.out << jsonText(json) << '\n';
   } else {
     writeBenchHeader(context.streams.out, bundle, options.session);
     context.streams.out

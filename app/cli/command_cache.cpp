@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/cli/cache_warm.h"
 #include "app/cli/command.h"
+#include "app/cli/json_output.h"
 #include "app/cli/session_options.h"
 #include "app/cli/text_table.h"
 #include "engine/base/counted.h"
@@ -129,7 +130,7 @@ void writePacks(const Context& context, const CacheCommandOptions& options, cons
                                       {"blocks", blocks},
                                       {"tokens", tokens},
                                       {"bytes", bytes}};
-    out << json.dump(2, ' ', false, nlohmann::json::error_handler_t::replace) << '\n';
+    out << jsonText(json) << '\n';
     return;
   }
   if (!packs.empty()) out << table.text();

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/cli/bench_report.h"
 #include "app/cli/command.h"
+#include "app/cli/json_output.h"
 #include "app/cli/text_table.h"
 #include "engine/compute/backends.h"
 
@@ -35,7 +36,7 @@ ExitCode showDevices(const Context& context, bool isJson) {
   if (isJson) {
     nlohmann::ordered_json json;
     json["devices"] = std::move(list);
-    context.streams.out << json.dump(2) << '\n';
+    context.streams.out << jsonText(json) << '\n';
   } else {
     context.streams.out << table.text();
   }

@@ -2,6 +2,7 @@
 #include "app/cli/command.h"
 #include "app/cli/document_settings.h"
 #include "app/cli/input.h"
+#include "app/cli/json_output.h"
 #include "app/cli/layout_lines.h"
 #include "app/cli/parameter_lines.h"
 #include "app/cli/predicted_reuse.h"
@@ -44,7 +45,7 @@ struct ExplainCommandOptions {
 std::string withEntry(const std::string& explained, const char* name, nlohmann::ordered_json value) {
   nlohmann::ordered_json json = nlohmann::ordered_json::parse(explained);
   json[name] = std::move(value);
-  return json.dump(2) + "\n";
+  return jsonText(json) + "\n";
 }
 
 /// Text in the tokens of that tokenizer, which must outlive the measure.

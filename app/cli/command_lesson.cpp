@@ -2,6 +2,7 @@
 #include "app/cli/bench_report.h"
 #include "app/cli/command.h"
 #include "app/cli/diagnostics.h"
+#include "app/cli/json_output.h"
 #include "app/cli/session_options.h"
 #include "app/cli/text_table.h"
 #include "engine/base/counted.h"
@@ -86,7 +87,7 @@ ExitCode checkLessonFile(const Context& context, const LessonOptions& options) {
     json["claims"] = counts.claims;
     json["figures"] = counts.figures;
     json["diagnostics"] = diagnosticsJson(checked.diagnostics);
-    context.streams.out << json.dump(2) << '\n';
+    context.streams.out << jsonText(json) << '\n';
     return isWrong ? ExitCode::WrongInput : ExitCode::Fine;
   }
   writeDiagnostics(context.streams.err, options.file, checked.diagnostics);
@@ -193,7 +194,7 @@ ExitCode runLessonFile(const Context& context, const LessonOptions& options) {
       json["steps"].push_back(std::move(one));
     }
     json["failures"] = failures;
-    context.streams.out << json.dump(2, ' ', false, nlohmann::json::error_handler_t::replace) << '\n';
+    context.streams.out << jsonText(json) << '\n';
   } else {
     context.streams.out << lesson::textOf(filled);
   }
@@ -230,7 +231,7 @@ ExitCode listLessons(const Context& context, const LessonOptions& options) {
                       {"minutes", one.head.minutes},
                       {"after", one.head.after}});
     }
-    context.streams.out << json.dump(2) << '\n';
+    context.streams.out << jsonText(json) << '\n';
     return ExitCode::Fine;
   }
   TextTable table({{"file", TextTable::Align::Left}, {"minutes"}, {"title", TextTable::Align::Left}});

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/cli/command.h"
+#include "app/cli/json_output.h"
 #include "app/cli/model_list.h"
 #include "app/cli/segments.h"
 #include "app/cli/session_options.h"
@@ -164,7 +165,7 @@ ExitCode show(const Context& context, const ModelOptions& options) {
     workbench::addEndTokens(bundle.config, options.directory, *facts.own.tokenizer, facts.chat);
   const nlohmann::ordered_json json = describe(bundle, facts);
   if (options.json) {
-    context.streams.out << json.dump(2) << '\n';
+    context.streams.out << jsonText(json) << '\n';
     return ExitCode::Fine;
   }
   TextTable table({{"", TextTable::Align::Left}, {"", TextTable::Align::Left}});
@@ -216,7 +217,7 @@ ExitCode list(const Context& context, const ListOptions& options) {
   workbench::ModelFinder finder;
   const std::vector<workbench::FoundModel> models = finder.find(folders, &pool, &device.kind, context.stop);
   if (options.json)
-    context.streams.out << modelListJson(models).dump(2) << '\n';
+    context.streams.out << jsonText(modelListJson(models)) << '\n';
   else
     context.streams.out << modelTable(models);
   return ExitCode::Fine;

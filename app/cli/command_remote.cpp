@@ -4,6 +4,7 @@
 #include "app/cli/export_stage.h"
 #include "app/cli/export_tokens.h"
 #include "app/cli/input.h"
+#include "app/cli/json_output.h"
 #include "app/cli/query_options.h"
 #include "app/cli/target_warnings.h"
 #include "app/cli/text_table.h"
@@ -257,7 +258,7 @@ ExitCode showServer(const Context& context, const ServerOptions& options, bool a
   if (context.stop.stop_requested()) return ExitCode::Stopped;
   if (!asked) return ExitCode::RunFailed;
   const remote::ServerFacts& facts = *asked;
-  context.streams.out << (asJson ? factsJson(facts).dump(2) + "\n" : factsText(facts));
+  context.streams.out << (asJson ? jsonText(factsJson(facts)) + "\n" : factsText(facts));
   return ExitCode::Fine;
 }
 
@@ -583,7 +584,7 @@ ExitCode runOnServer(const Context& context, const RemoteRunOptions& options) {
     json["protocol"] = protocol->name;
     if (!target.promptForm.empty()) json["prompts"] = target.promptForm;
     json["steps"] = stepsJson(sent->requests, result);
-    streams.out << json.dump(2, ' ', false, Json::error_handler_t::replace) << '\n';
+    streams.out << jsonText(json) << '\n';
   } else if (!result.steps.empty()) {
     streams.out << stepsText(sent->requests, result, target);
   }
@@ -771,7 +772,7 @@ ExitCode writeList(const Context& context, bool asJson) {
       entry["key"] = workbench::keyPlaceName(server.key);
       if (!server.keyVariable.empty()) entry["key_variable"] = server.keyVariable;
     }
-    context.streams.out << json.dump(2) << '\n';
+    context.streams.out << jsonText(json) << '\n';
     return ExitCode::Fine;
   }
   if (servers.empty()) {

@@ -5,6 +5,7 @@
 #include "app/cli/document_settings.h"
 #include "app/cli/fidelity_report.h"
 #include "app/cli/input.h"
+#include "app/cli/json_output.h"
 #include "app/cli/layout_lines.h"
 #include "app/cli/number_option.h"
 #include "app/cli/query_options.h"
@@ -344,7 +345,7 @@ class RunCommand {
     if (isOneSetting()) writeSettings(json, m_jobs.front().planned->settings);
     json["runs"] = std::move(runs);
     // A stopped run may end in the middle of a character.
-    m_context.streams.out << json.dump(2, ' ', false, nlohmann::json::error_handler_t::replace) << '\n';
+    m_context.streams.out << jsonText(json) << '\n';
   }
 
   const Context& m_context;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/cli/command.h"
+#include "app/cli/json_output.h"
 #include "app/cli/number_option.h"
 #include "app/cli/trace_sources.h"
 #include "app/cli/usage.h"
@@ -149,7 +150,7 @@ ExitCode showStats(const Context& context, const TraceCommandOptions& options) {
   writeWarnings(context, file.warnings);
   const trace::TraceStats stats = trace::stats(file.events);
   if (options.json) {
-    context.streams.out << toJson(stats).dump(2) << '\n';
+    context.streams.out << jsonText(toJson(stats)) << '\n';
   } else {
     context.streams.out << trace::statsTable(stats);
   }
@@ -166,7 +167,7 @@ ExitCode showSources(const Context& context, const TraceCommandOptions& options)
            "--observe\n";
   }
   if (options.json) {
-    context.streams.out << sourcesJson(requests).dump(2) << '\n';
+    context.streams.out << jsonText(sourcesJson(requests)) << '\n';
   } else {
     context.streams.out << sourcesText(requests);
   }

@@ -13,6 +13,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include <fstream>
 #include <string>
 
 using spanscope::test::spanq;
@@ -87,6 +88,10 @@ void TestSpanqLesson::checkSaysAllOfIt() {
   const LessonJson json = LessonJson::parse(asJson.out);
   QCOMPARE(json.at("diagnostics").size(), std::size_t{5});
   QCOMPARE(json["diagnostics"][1].at("line").get<int>(), 13);
+  // A name may be no UTF-8.
+  const std::string odd = m_folder.path().toStdString() + "/odd\xFF.md";
+  std::ofstream(odd) << kHead;
+  QCOMPARE(LessonJson::parse(spanq({"lesson", "check", "--json", odd}).out).at("runs").get<int>(), 0);
   // It is not run either.
   const SpanqResult ran = spanq({"lesson", "run", file});
   QCOMPARE(ran.code, 1);

@@ -77,6 +77,7 @@ class TestSpanqModels : public QObject {
     m_model = fs::path(m_folder->path().toStdString()) / "model";
   }
   void modelsOfToolsAreListed();
+  void namesThatAreNoUtf8HideNothing();
   void missingDirectories_data();
   void missingDirectories();
   void ggufFiles_data();
@@ -186,6 +187,27 @@ void TestSpanqModels::modelsOfToolsAreListed() {
   }
   QCOMPARE(std::count(table.out.begin(), table.out.end(), '\n'), 4);  // one line each, and the titles
   QVERIFY2(contains(table.out, "org/small   Hugging Face"), table.out.c_str());
+}
+
+/// Neither a file's name nor what is in it.
+void TestSpanqModels::namesThatAreNoUtf8HideNothing() {
+  const fs::path home = m_folder->path().toStdString();
+  write(home / "odd\xFFname.gguf", std::string("GGUF\x03\0\0\0", 8));
+  const fs::path hostile = SPANSCOPE_GOLDEN_DIR "/../cases/hostile/list-json-not-utf8-1.gguf";
+  if (fs::exists(hostile)) fs::copy_file(hostile, home / "hostile.gguf");
+  const QByteArray before = qgetenv("LLAMA_CACHE");
+  qputenv("LLAMA_CACHE", QByteArray::fromStdString(home.string()));
+  const SpanqResult list = spanq({"model", "list", "--json"});
+  if (before.isNull())
+    qunsetenv("LLAMA_CACHE");
+  else
+    qputenv("LLAMA_CACHE", before);
+  QCOMPARE(list.code, 0);
+  std::vector<std::string> names;
+  for (const Json& model : Json::parse(list.out)) names.push_back(model["name"].get<std::string>());
+  QVERIFY(std::count(names.begin(), names.end(), "odd\uFFFDname") == 1);
+  QVERIFY(std::count(names.begin(), names.end(), "spanlet") == 1);
+  QVERIFY(!fs::exists(hostile) || std::count(names.begin(), names.end(), "hostile") == 1);
 }
 
 void TestSpanqModels::missingDirectories_data() {
