@@ -34,7 +34,9 @@ QSize ViewScroll::sizeHint() const {
 }
 
 bool ViewScroll::eventFilter(QObject* watched, QEvent* event) {
-  if (watched == widget() && event->type() == QEvent::LayoutRequest) {
+  // To try a width makes a view ask for a layout. If nothing else has changed, it is not tried again.
+  if (watched == widget() && event->type() == QEvent::LayoutRequest &&
+      (leastOf(*widget()) != m_least || maximumViewportSize() != m_room)) {
     fit();
     updateGeometry();
   }
@@ -68,6 +70,8 @@ void ViewScroll::fit() {
     if (!isHigh && least.height() > room.height()) room.rwidth() -= verticalScrollBar()->sizeHint().width();
   }
   widget()->resize(room.expandedTo(least));
+  m_least = leastOf(*widget());
+  m_room = maximumViewportSize();
 }
 
 }  // namespace spanscope::ui

@@ -21,6 +21,9 @@ class ViewScroll : public QScrollArea {
 
  private:
   void fit();
+
+  QSize m_least;  ///< what the view needed when it was fitted last
+  QSize m_room;   ///< the room that it had then
 };
 
 }  // namespace spanscope::ui
