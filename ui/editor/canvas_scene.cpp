@@ -212,10 +212,17 @@ CanvasHit CanvasScene::hitAt(QPointF point, double reach) const {
   for (const QGraphicsItem* item : found) {
     const auto* node = qgraphicsitem_cast<const NodeItem*>(item);
     if (node == nullptr) continue;
+    // Inputs may be nearer to each other than the reach.
+    CanvasHit nearest;
+    double least = reach;
     for (std::size_t i = 0; i < node->look().inputs.size(); ++i) {
-      if (near(inputOf(node->id(), i), point, reach))
-        return {.kind = Kind::Input, .node = node->id(), .input = i};
+      const QPointF away = inputOf(node->id(), i) - point;
+      const double distance = std::hypot(away.x(), away.y());
+      if (distance > least) continue;
+      least = distance;
+      nearest = {.kind = Kind::Input, .node = node->id(), .input = i};
     }
+    if (nearest.kind == Kind::Input) return nearest;
     if (near(outputOf(node->id()), point, reach)) return {.kind = Kind::Output, .node = node->id()};
   }
   for (const auto& [frame, title] : m_titles) {

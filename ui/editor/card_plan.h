@@ -15,13 +15,15 @@ inline constexpr double kReadableZoom = 0.85;
 /// lays out texts again.
 double textScale(double zoom);
 
-inline constexpr double kNumberScale = 1.2;  ///< at a larger scale there is no room for the numbers of inputs
-inline constexpr double kCardLeft = 16;      ///< left edge of texts
-inline constexpr double kCardRight = 12;     ///< free space at the right
-inline constexpr double kCardLine = 16;      ///< from line to line
-inline constexpr double kPillTop = 20;       ///< height of a pill's icon
-inline constexpr double kPillTitle = 17;     ///< height of a pill's title
-inline constexpr double kStackSheets = 8;    ///< how far the sheets behind a stack stand out
+/// At a larger scale there is no room for chips that stand out of a card, and numbers of inputs grow with it.
+inline constexpr double kNumberScale = 1.2;
+inline constexpr double kMostNumberScale = 2.1;  ///< larger numbers would cover the title of a pill
+inline constexpr double kCardLeft = 16;          ///< left edge of texts
+inline constexpr double kCardRight = 12;         ///< free space at the right
+inline constexpr double kCardLine = 16;          ///< from line to line
+inline constexpr double kPillTop = 20;           ///< height of a pill's icon
+inline constexpr double kPillTitle = 17;         ///< height of a pill's title
+inline constexpr double kStackSheets = 8;        ///< how far the sheets behind a stack stand out
 inline constexpr double kShareWidth = 44;
 inline constexpr double kShareFoot = 16;  ///< from the top of the share's line to the edge of the card, least
 inline constexpr double kShareRise = 3;   ///< from the top of the share's line to its digits

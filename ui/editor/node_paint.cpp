@@ -12,6 +12,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <optional>
 
 namespace spanscope::ui {
 namespace {
@@ -261,6 +262,22 @@ void paintPillTexts(QPainter& painter, const NodeLook& look, const NodeTexts& te
   }
 }
 
+/// How much larger than at zoom 1 the numbers of a pill's inputs are drawn: as large on the screen as at zoom
+/// 1, if the inputs are far enough from each other. 0: there is no room for them.
+double numberScale(const NodeLook& look, double scale) {
+  if (scale <= kNumberScale) return 1;
+  constexpr double kLeastOfWanted = 0.6;
+  double least = std::min(scale, kMostNumberScale);
+  std::optional<double> above;
+  for (std::size_t i = 0; i < look.inputs.size(); ++i) {
+    if (static_cast<qsizetype>(i) < look.labels.size() && look.labels[static_cast<qsizetype>(i)].isEmpty())
+      continue;
+    if (above) least = std::min(least, (look.inputs[i] - *above - 1) / (2 * kNumberRadius));
+    above = look.inputs[i];
+  }
+  return least < kLeastOfWanted * scale ? 0 : std::max(1.0, least);
+}
+
 void paintPorts(QPainter& painter, const NodeLook& look, const NodeTexts& texts, const NodeMarks& marks,
                 const CanvasStyle& style, bool withText) {
   const auto port = [&](double x, double y, double radius, bool fits) {
@@ -268,28 +285,35 @@ void paintPorts(QPainter& painter, const NodeLook& look, const NodeTexts& texts,
     painter.setBrush(fits ? style.accentFill : style.surface);
     painter.drawEllipse(QPointF(x, y), radius, radius);
   };
+  const double scale = look.pill && withText ? numberScale(look, texts.scale) : 0;
   for (std::size_t i = 0; i < look.inputs.size(); ++i) {
     const bool fits = marks.inputFits == -2 || marks.inputFits == static_cast<int>(i);
     const bool hidden =
         static_cast<qsizetype>(i) < look.labels.size() && look.labels[static_cast<qsizetype>(i)].isEmpty();
     if (hidden) continue;
-    const bool numbered = look.pill && withText && texts.scale <= kNumberScale && i < texts.numbers.size();
-    if (!numbered) {
+    if (scale == 0 || i >= texts.numbers.size()) {
       port(0, look.inputs[i], kPortRadius, fits);
       continue;
     }
     const TextLine& number = texts.numbers[i];
+    const QTransform before = painter.transform();
+    double y = look.inputs[i];
+    if (scale != 1) {
+      painter.translate(0, y);
+      painter.scale(scale, scale);
+      y = 0;
+    }
     if (number.width > 2 * kNumberRadius - 2) {  // a stack's label such as "4–20"
       const double half = number.width / 2 + kLabelSides;
       painter.setPen(QPen(fits ? style.accent : style.wire, fits ? 2 : 1.2));
       painter.setBrush(fits ? style.accentFill : style.surface);
-      painter.drawRoundedRect(QRectF(-half, look.inputs[i] - kNumberRadius, 2 * half, 2 * kNumberRadius),
-                              kNumberRadius, kNumberRadius);
+      painter.drawRoundedRect(QRectF(-half, y - kNumberRadius, 2 * half, 2 * kNumberRadius), kNumberRadius,
+                              kNumberRadius);
     } else {
-      port(0, look.inputs[i], kNumberRadius, fits);
+      port(0, y, kNumberRadius, fits);
     }
-    drawLine(painter, number, -number.width / 2, look.inputs[i] - 7.5,
-             look.taken[i] ? style.text : style.textThird);
+    drawLine(painter, number, -number.width / 2, y - 7.5, look.taken[i] ? style.text : style.textThird);
+    if (scale != 1) painter.setTransform(before);
   }
   // Nothing stands above a top, so its output shows only when a person is about to use it.
   if (look.hasParent || marks.outputFits || marks.hovered || marks.selected || look.draft) {
@@ -417,7 +441,10 @@ QRectF paintedArea(const NodeLook& look) {
   if (look.pill) {
     // Labels of inputs stand on the left edge, and chips in the middle of the lower edge.
     const double chip = (kMostChip / 2 + kChipSides) * kNumberScale - look.rect.width / 2;
-    sides = std::max({kAround, kMostLabel / 2 + kLabelSides + 2, chip + 2});
+    const bool hasRange = std::any_of(look.labels.begin(), look.labels.end(),
+                                      [](const QString& label) { return label.size() > 2; });
+    const double label = hasRange ? kMostLabel / 2 + kLabelSides : kNumberRadius;
+    sides = std::max({kAround, kMostLabel / 2 + kLabelSides + 2, (label + 1) * kMostNumberScale, chip + 2});
   }
   return {-sides, -kAround, look.rect.width + 2 * sides, look.rect.height + 2 * kAround};
 }

@@ -7,6 +7,7 @@
 #include "ui/session/foretold_runs.h"
 #include "ui/session/prompt_progress.h"
 #include "ui/session/run_history.h"
+#include "ui/session/step_names.h"
 
 #include <algorithm>
 #include <cmath>
@@ -122,6 +123,7 @@ class StatusBuilder {
     if (!first && !chosen) return;
     status.request = id;
     status.copy = request.copy;
+    status.step = stepName(request);
     status.phase = phaseOf(request);
     // Nothing of it ran.
     if (isForetold(*m_input.trace) && status.phase != NodePhase::Failed) status.phase = NodePhase::None;
@@ -140,6 +142,13 @@ class StatusBuilder {
       if (status.served.total() > 0) status.tokens = status.served.total();
       status.read = readTokens(request);
     }
+  }
+
+  QString stepName(const trace::RequestState& request) {
+    const auto [names, isNew] = m_steps.try_emplace(request.run);
+    if (isNew) names->second = stepNames(m_input, m_progress, request.run);
+    const auto found = names->second.find(request.step);
+    return found == names->second.end() ? QString() : found->second;
   }
 
   std::string adviceOf(RunId run) const {
@@ -254,6 +263,7 @@ class StatusBuilder {
   std::set<NodeId> m_answersLeft;   ///< generates without a request yet
   std::set<NodeId> m_augmentsLeft;  ///< augments for which no run has retrieved yet
   std::set<NodeId> m_waiting;
+  std::map<RunId, std::map<StepIndex, QString>> m_steps;  ///< names by run
   NodeStatuses m_result;
 };
 

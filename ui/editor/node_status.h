@@ -7,6 +7,8 @@
 #include "ui/session/token_account.h"
 #include "ui/session/view_input.h"
 
+#include <QString>
+
 #include <cstdint>
 #include <map>
 #include <memory>
@@ -40,6 +42,7 @@ struct NodeStatus {
   std::uint32_t copy = 0;    ///< which copy of the step is shown, from 0
   std::uint32_t copies = 0;  ///< how many copies the newest run has started
   RequestId request = 0;     ///< the shown request
+  QString step;              ///< the name of the shown step, as views of runs name it; empty: no run
   std::string failure;       ///< first line of the reason
   std::string advice;        ///< the engine's warnings about the run; empty: none
   std::int32_t fragments =

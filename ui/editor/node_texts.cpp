@@ -127,16 +127,17 @@ NodeTexts makeNodeTexts(const NodeLook& look, const NodeStatus& status, const No
     texts.title = setter.line(look.title, style.titleFont, width - std::min(20.0, width / 6));
     texts.name = setter.line(look.name, style.smallFont, width - 20);
     texts.promise = promiseLines(setter, look, style.smallFont, scale);
-    if (scale <= kNumberScale) {
-      for (const QString& label : look.labels)
-        texts.numbers.push_back(setter.line(label, style.smallFont, kMostLabel));
-    }
+    for (const QString& label : look.labels)
+      texts.numbers.push_back(setter.line(label, style.smallFont, kMostLabel));
     texts.problem = setter.line(look.problem, style.smallFont, width - 8);
     if (look.spread) texts.hidden = setter.line(tr("stack"), style.smallFont, kMostChip);
   } else {
     const CardPlan plan(look, scale);
     const double width = plan.width;
-    const QString& more = look.name.isEmpty() ? look.identity : look.name;
+    // What the answer of this node is called in the views of its run.
+    const bool hasStep =
+        look.answers && look.stacked == 0 && look.name.isEmpty() && status.step != look.title;
+    const QString& more = !look.name.isEmpty() ? look.name : hasStep ? status.step : look.identity;
     QString title = more.isEmpty() ? look.title : look.title + QStringLiteral(" · ") + more;
     if (width >= 130) {
       texts.count = look.stacked > 0

@@ -2,12 +2,15 @@
 #include "tests/support/test_program.h"
 #include "ui/editor/canvas_style.h"
 #include "ui/editor/card_plan.h"
+#include "ui/editor/node_paint.h"
 #include "ui/editor/node_texts.h"
 #include "ui/editor/tidy_layout.h"
 #include "ui/operators/operator_table.h"
 
 #include <QApplication>
+#include <QImage>
 #include <QObject>
+#include <QPainter>
 #include <QRegularExpression>
 #include <QTest>
 
@@ -99,6 +102,35 @@ class TestNodeTexts : public QObject {
     const CardPlan plan(look, scale);
     QVERIFY(static_cast<int>(texts.body.size()) <= plan.bodyLines);
     if (frozen > 1) QVERIFY(texts.state.text.startsWith(QStringLiteral("%1 fro").arg(frozen)));
+  }
+
+  void inputsKeepTheirNumbers_data() {
+    QTest::addColumn<double>("zoom");
+    for (const double zoom : {1.0, 0.8, 0.6, 0.5, 0.4}) QTest::addRow("zoom %.1f", zoom) << zoom;
+  }
+  /// A number of an input is drawn at every zoom at which texts are.
+  void inputsKeepTheirNumbers() {
+    QFETCH(double, zoom);
+    const auto painted = [zoom](const char* number) {
+      NodeLook look;
+      look.op = std::string("plus");
+      look.pill = true;
+      look.title = QStringLiteral("plus");
+      look.rect = {0, 0, kPillWidth, 280};
+      look.inputs = {60, 150, 220};
+      look.taken = {true, true, false};
+      look.labels = {QString::fromLatin1(number), QStringLiteral("2"), QStringLiteral("+")};
+      const CanvasStyle style{Theme()};
+      const NodeTexts texts = makeNodeTexts(look, {}, nullptr, style, textScale(zoom));
+      QImage image(200, 320, QImage::Format_ARGB32_Premultiplied);
+      image.fill(Qt::white);
+      QPainter painter(&image);
+      painter.translate(60, 20);
+      painter.scale(zoom, zoom);
+      paintNode(painter, look, {}, texts, {}, style, zoom);
+      return image;
+    };
+    QVERIFY(painted("1") != painted("7"));
   }
 
   void pillsSayWhatTheyPromise_data() {

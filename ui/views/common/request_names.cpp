@@ -1,46 +1,11 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "ui/views/common/request_names.h"
 
-#include "ui/words/tr.h"
-
-#include <utility>
-#include <vector>
-
 namespace spanscope::ui {
-
-std::map<StepIndex, QString> stepNames(const document::Document& document,
-                                       const std::vector<NamedStep>& steps) {
-  std::map<QString, int> counts;
-  std::vector<std::pair<StepIndex, QString>> plain;
-  for (const NamedStep& step : steps) {
-    const document::DocumentNode* node = step.node == document::kNoNode ? nullptr : document.find(step.node);
-    const bool named = node != nullptr && !node->name.empty();
-    const QString name = named         ? QString::fromStdString(node->name)
-                         : step.isRoot ? tr("generate")
-                                       : tr("inner");
-    ++counts[name];
-    plain.emplace_back(step.step, name);
-  }
-  std::map<StepIndex, QString> names;
-  std::map<QString, int> seen;
-  for (const auto& [index, name] : plain) {
-    const int place = ++seen[name];
-    names[index] = counts[name] > 1 ? tr("%1 %2").arg(name).arg(place) : name;
-  }
-  return names;
-}
 
 QString StepNames::of(RunId run, StepIndex step) {
   auto [names, isNew] = m_names.try_emplace(run);
-  const auto state = m_progress.runs.find(run);
-  if (isNew && state != m_progress.runs.end()) {
-    std::vector<NamedStep> steps;
-    for (const trace::PlannedStep& planned : state->second.plan->steps) {
-      steps.push_back(
-          {.step = planned.step, .node = m_input.nodeOf(run, planned.node), .isRoot = planned.node.empty()});
-    }
-    names->second = stepNames(*m_input.document, steps);
-  }
+  if (isNew) names->second = stepNames(m_input, m_progress, run);
   const auto found = names->second.find(step);
   return found == names->second.end() ? tr("step %1").arg(step) : found->second;
 }
