@@ -181,6 +181,10 @@ std::vector<CommandInfo> makeTable() {
       tr("Show or hide on each node what the next run would find in the cache"), {"Shift+F"}, Canvas);
   add("view.theme", View, Program, tr("Light or dark"), tr("Switch between the light and the dark theme"),
       {"Ctrl+Shift+L"});
+  add("view.wheel", View, Document, tr("Wheel: scrolls or zooms"),
+      tr("Whether the wheel scrolls the canvas, or zooms it; with Ctrl it does the other"));
+  add("view.drag", View, Document, tr("Drag on the canvas: selects or pans"),
+      tr("Whether a drag on empty canvas selects nodes, or moves the view; with Shift it always selects"));
   add("view.motion", View, Program, tr("Motion: as the system, or off"),
       tr("Whether pictures move while a trace is played"));
 

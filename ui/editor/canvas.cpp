@@ -93,6 +93,10 @@ void Canvas::setMostFitZoom(double zoom) {
   m_impl->parts.view().setMostFit(zoom);
 }
 
+void Canvas::setMouse(const CanvasMouse& mouse) {
+  m_impl->parts.setMouse(mouse.wheelZooms, mouse.dragPans);
+}
+
 void Canvas::fit() {
   m_impl->parts.fit();
 }

@@ -25,6 +25,12 @@ struct CanvasPlace {
   bool isFitted = false;
 };
 
+/// What the mouse does on the canvas.
+struct CanvasMouse {
+  bool wheelZooms = false;  ///< the wheel zooms, and scrolls with Ctrl; else the other way round
+  bool dragPans = false;  ///< a drag on empty canvas moves the view, and selects with Shift; else it selects
+};
+
 class Canvas : public QWidget {
   Q_OBJECT
  public:
@@ -59,6 +65,7 @@ class Canvas : public QWidget {
   void fit();
   /// The zoom up to which fit() enlarges a small query, and keeps it fitted: 1, until it is set.
   void setMostFitZoom(double zoom);
+  void setMouse(const CanvasMouse& mouse);
   CanvasPlace place() const;
   void setPlace(const CanvasPlace& place);
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "ui/editor/canvas_core.h"
 
+#include "engine/workbench/document/edits.h"
 #include "engine/workbench/model_names.h"
 #include "ui/editor/server_forecast.h"
 #include "ui/editor/tidy_layout.h"
@@ -17,6 +18,22 @@ namespace spanscope::ui {
 
 using document::Document;
 using document::NodeId;
+
+namespace {
+
+/// Whether the two differ in the contents of nodes only.
+bool haveSameTree(const Document& one, const Document& other) {
+  const std::optional<std::vector<NodeId>> unlike = other.nodesUnlike(one);
+  return unlike && std::all_of(unlike->begin(), unlike->end(), [&](NodeId id) {
+           const document::DocumentNode& before = one.at(id);
+           const document::DocumentNode& now = other.at(id);
+           return before.parent == now.parent && before.children == now.children &&
+                  before.collapsed == now.collapsed && before.position == now.position &&
+                  before.own.value.index() == now.own.value.index();
+         });
+}
+
+}  // namespace
 
 CanvasCore::CanvasCore(QObject* parent) : QObject(parent), m_document(std::make_shared<const Document>()) {}
 
@@ -257,6 +274,20 @@ void CanvasCore::setPreview(std::optional<Document> preview) {
   redraw();
 }
 
+void CanvasCore::placeRoot(Document& document) const {
+  const document::Rect* rect = rectOf(document.root());
+  if (rect == nullptr || document.at(document.root()).position) return;
+  document::setPosition(document, document.root(), document::Point{.x = rect->x, .y = rect->y});
+}
+
+void CanvasCore::placeRootBeside(Document& document, NodeId connected) const {
+  const std::vector<NodeId> tops = document.tops();
+  const bool hasPlaced = std::any_of(tops.begin(), tops.end(), [&](NodeId top) {
+    return top != connected && document.at(top).position.has_value();
+  });
+  if (hasPlaced) placeRoot(document);
+}
+
 bool CanvasCore::change(const QString& name, const std::function<void(Document&)>& change) {
   if (m_model == nullptr) return false;
   m_preview.reset();
@@ -319,6 +350,10 @@ void CanvasCore::takeDocument(std::shared_ptr<const Document> document) {
     // If a text now equals that of another document, both are the same part. A window tells that with its
     // input.
     if (!m_input || !m_input->identities) takeIdentities();
+  } else if (isDrawn && haveSameTree(*before, *m_document)) {
+    // Only the contents of nodes changed, so the same nodes stay stacked while the user types.
+    m_stacks = stacksOf(drawn(), m_wishes, m_stackLimit);
+    redraw();
   } else {
     m_wishes.shown = wanted();
     restack();

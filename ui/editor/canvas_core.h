@@ -86,6 +86,12 @@ class CanvasCore : public QObject {
   void setPreview(std::optional<document::Document> preview);
   bool hasPreview() const { return m_preview.has_value(); }
 
+  /// For changes that leave trees where the user has placed them: gives the root the place where it is drawn.
+  /// Otherwise a query that grows or shrinks would move over the other trees, or away from them.
+  void placeRoot(document::Document& document) const;
+  /// The same if another tree than that of the top `connected` has a place.
+  void placeRootBeside(document::Document& document, document::NodeId connected) const;
+
   /// Changes the document in one undo step. Returns false if there is no model or nothing changed.
   bool change(const QString& name, const std::function<void(document::Document&)>& change);
 

@@ -178,7 +178,13 @@ void CanvasGestures::follow(QPoint pixel, Qt::KeyboardModifiers modifiers) {
   const bool far = (pixel - m_pressedPixel).manhattanLength() >= QApplication::startDragDistance() / 2;
   m_last = at;
   if (m_kind == Kind::PressedNode && far) startNodes();
-  if (m_kind == Kind::PressedCanvas && far) m_kind = Kind::Rubber;
+  if (m_kind == Kind::PressedCanvas && far) {
+    m_kind = m_dragPans && !m_toggles ? Kind::Pan : Kind::Rubber;
+    if (m_kind == Kind::Pan) {
+      m_view.viewport()->setCursor(Qt::ClosedHandCursor);
+      m_view.panBy(pixel - m_pressedPixel);
+    }
+  }
   switch (m_kind) {
     case Kind::None: {
       const CanvasHit hit = m_scene.hitAt(at, reach());

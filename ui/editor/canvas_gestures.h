@@ -35,6 +35,8 @@ class CanvasGestures : public QObject {
   bool isActive() const { return m_kind != Kind::None; }
   /// While the space key is held, dragging with the left button moves the view.
   void setSpaceHeld(bool held);
+  /// Whether a drag on empty canvas moves the view, and selects with Shift or Ctrl; else it selects.
+  void setDragPans(bool on) { m_dragPans = on; }
   /// The `reach` for CanvasScene::hitAt() at the present zoom, in scene pixels.
   double reach() const;
 
@@ -92,6 +94,7 @@ class CanvasGestures : public QObject {
   CanvasView& m_view;
   Kind m_kind = Kind::None;
   bool m_space = false;
+  bool m_dragPans = false;
   Qt::MouseButton m_button = Qt::NoButton;
   QPointF m_pressedAt;    ///< scene
   QPoint m_pressedPixel;  ///< viewport

@@ -15,6 +15,8 @@
 #include <QUrl>
 
 #include <algorithm>
+#include <cmath>
+#include <limits>
 
 namespace spanscope::ui {
 
@@ -122,23 +124,17 @@ void CanvasParts::connectParts() {
 }
 
 void CanvasParts::takeDrawn() {
-  const QRectF before = m_root;
-  const document::DocumentNode* root = m_core.document().find(m_core.document().root());
-  m_root = root == nullptr || root->position ? QRectF() : rectOf(m_core.document().root());
   const bool empty = m_core.document().size() == 0;
   if (m_wasEmpty && !empty) m_fitPending = true;
   m_wasEmpty = empty;
   if (m_fitPending) {
     fitWhenReady();
-  } else if (m_core.layout().size() <= m_drawnNodes) {
-    // The view does not move when a person moves or removes nodes.
-  } else if (m_keepsFit) {
-    if (!m_view->visibleRect().contains(m_scene.contentRect())) fitReadable();
-  } else if (!before.isNull() && !m_root.isNull() && m_view->visibleRect().intersects(before)) {
-    // The tree grows around its root, so the root stays where the person sees it.
-    m_view->centerOn(m_view->centerPoint() + m_root.topLeft() - before.topLeft());
+  } else {
+    const bool grew = m_core.layout().size() > m_drawn.size();
+    holdView();
+    if (m_keepsFit && grew && !m_view->visibleRect().contains(m_scene.contentRect())) fitReadable();
   }
-  m_drawnNodes = m_core.layout().size();
+  noteDrawn();
   updateStrip();
   updateGreeting();
   m_canvas.update();
@@ -158,6 +154,63 @@ void CanvasParts::updateGreeting() {
   const QString sheet = QStringLiteral("color: %1").arg(m_core.theme().color(Role::TextSecond).name());
   if (m_greeting->styleSheet() != sheet) m_greeting->setStyleSheet(sheet);
   layOutOverlays();
+}
+
+void CanvasParts::noteDrawn() {
+  const Document& document = m_core.document();
+  m_drawn.clear();
+  m_documentSize = document.size();
+  for (const NodeId top : document.tops()) {
+    for (const NodeId id : document.subtree(top)) {
+      if (const Rect* rect = m_core.rectOf(id))
+        m_drawn[id] = {.rect = toRect(*rect),
+                       .isPlaced = document.at(top).position || document.at(id).position};
+    }
+  }
+}
+
+void CanvasParts::holdView() {
+  const Document& document = m_core.document();
+  const QRectF seen = m_view->visibleRect();
+  const auto topOf = [&document](NodeId id) {
+    while (document.at(id).parent != kNoNode) id = document.at(id).parent;
+    return id;
+  };
+  // The tidy layout moves what it places with every edit. The view moves with the root, or with the node that
+  // is nearest to its middle. What the user has placed does not move, so neither does the view.
+  QPointF by;
+  double nearest = std::numeric_limits<double>::max();
+  bool wasAnySeen = false;
+  for (const auto& [id, before] : m_drawn) {
+    if (!seen.intersects(before.rect)) continue;
+    wasAnySeen = true;
+    const Rect* now = m_core.rectOf(id);
+    if (now == nullptr || before.isPlaced || document.at(id).position || document.at(topOf(id)).position)
+      continue;
+    const QPointF away = before.rect.center() - seen.center();
+    const double distance = id == document.root() ? -1 : std::hypot(away.x(), away.y());
+    if (distance >= nearest) continue;
+    nearest = distance;
+    by = toRect(*now).center() - before.rect.center();
+  }
+  if (!by.isNull()) m_view->centerOn(m_view->centerPoint() + by);
+
+  const QRectF shown = m_view->visibleRect();
+  bool isAnySeen = false;
+  bool isAnyNewSeen = false;
+  QRectF added;  // the node that was added nearest to the root
+  for (const auto& [id, rect] : m_core.layout()) {
+    const bool isSeen = shown.intersects(toRect(rect));
+    isAnySeen = isAnySeen || isSeen;
+    if (m_drawn.contains(id)) continue;
+    isAnyNewSeen = isAnyNewSeen || isSeen;
+    if (added.isNull() || rect.x > added.x()) added = toRect(rect);
+  }
+  if (document.size() > m_documentSize && !isAnyNewSeen && !added.isNull()) {
+    m_view->bringIntoSight(added);
+  } else if (wasAnySeen && !isAnySeen) {
+    m_view->bringIntoSight(focusRect());
+  }
 }
 
 void CanvasParts::takeStatuses() {
@@ -294,6 +347,11 @@ void CanvasParts::setPlace(const CanvasPlace& place) {
   m_keepsFit = false;
   m_view->setZoom(place.zoom);
   m_view->centerOn(place.center);
+}
+
+void CanvasParts::setMouse(bool wheelZooms, bool dragPans) {
+  m_view->setWheelZooms(wheelZooms);
+  m_gestures.setDragPans(dragPans);
 }
 
 void CanvasParts::reveal(NodeId id) {

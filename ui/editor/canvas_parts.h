@@ -43,6 +43,7 @@ class CanvasParts : public QObject {
   /// Stacks what there is no room for, and fits everything into the view as long as it can be read.
   void fit();
   void setPlace(const CanvasPlace& place);
+  void setMouse(bool wheelZooms, bool dragPans);
   bool keepsFit() const { return m_keepsFit; }
   /// In the scene: of the node, or of the stack that it lies in; null: it is not drawn.
   QRectF rectOf(document::NodeId id) const;
@@ -87,6 +88,9 @@ class CanvasParts : public QObject {
   /// The area to show first: running nodes, else selected nodes, else the root. Null if there is none.
   QRectF focusRect() const;
   void takeDrawn();
+  void noteDrawn();
+  /// Keeps what the user sees in its place on the screen after the layout has changed.
+  void holdView();
   void takeStatuses();
   void updateStrip();
   /// Says on an empty canvas how to begin.
@@ -125,8 +129,12 @@ class CanvasParts : public QObject {
   bool m_keepsFit = false;
   bool m_wasEmpty = true;
   bool m_minimapOn = true;
-  QRectF m_root;  ///< where the root was drawn last; null: it was not drawn, or a person has placed it
-  std::size_t m_drawnNodes = 0;
+  struct Drawn {
+    QRectF rect;
+    bool isPlaced = false;  ///< by the user: the node, or the top of its tree
+  };
+  std::map<document::NodeId, Drawn> m_drawn;  ///< the nodes as they were drawn last
+  std::size_t m_documentSize = 0;             ///< nodes of the document at that time
   std::set<document::NodeId> m_running;
 };
 

@@ -158,7 +158,7 @@ void CanvasView::drawForeground(QPainter* painter, const QRectF& /*rect*/) {
 
 void CanvasView::wheelEvent(QWheelEvent* event) {
   Q_EMIT movedByPerson();
-  if ((event->modifiers() & Qt::ControlModifier) != 0) {
+  if (((event->modifiers() & Qt::ControlModifier) != 0) != m_wheelZooms) {
     setZoom(zoom() * std::pow(kWheelZoom, event->angleDelta().y()), event->position());
     event->accept();
     return;

@@ -20,7 +20,7 @@ inline constexpr double kZoomStep = 1.25;
 /// The least zoom that the canvas chooses by itself: a card still shows at least its title.
 inline constexpr double kLeastFitZoom = 0.52;
 /// Where this little shows the whole query, it is better than one that is cut off.
-inline constexpr double kLeastWholeZoom = 0.44;
+inline constexpr double kLeastWholeZoom = 0.34;
 
 class CanvasView : public QGraphicsView {
   Q_OBJECT
@@ -49,6 +49,8 @@ class CanvasView : public QGraphicsView {
   void bringIntoSight(const QRectF& rect);
   void panBy(QPoint pixels);
   void setPanCursor(bool on);
+  /// Whether the wheel zooms, and scrolls with Ctrl; else it is the other way round.
+  void setWheelZooms(bool on) { m_wheelZooms = on; }
 
  Q_SIGNALS:
   void placeChanged();
@@ -76,6 +78,7 @@ class CanvasView : public QGraphicsView {
 
   CanvasScene& m_scene;
   CanvasGestures* m_gestures = nullptr;
+  bool m_wheelZooms = false;
   double m_mostFit = 1;
   QTransform m_painted;  ///< transform of the picture on the screen
 };

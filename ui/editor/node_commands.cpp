@@ -183,6 +183,7 @@ class DocumentCommands {
   void disconnect() {
     const auto layout = m_core.layout();
     m_core.change(tr("Disconnect"), [&](Document& next) {
+      m_core.placeRoot(next);
       for (const NodeId id : m_core.selection()) {
         const auto rect = layout.find(id);
         if (!document::disconnect(next, id) || rect == layout.end()) continue;

@@ -2,6 +2,7 @@
 // The part of CanvasGestures that drags wires.
 #include "engine/workbench/document/edits.h"
 #include "ui/editor/canvas_gestures.h"
+#include "ui/editor/tidy_layout.h"
 
 namespace spanscope::ui {
 
@@ -91,14 +92,23 @@ void CanvasGestures::dropWire(QPointF viewportPoint) {
                                       ? document::Place{.parent = m_target->node, .index = m_target->input}
                                       : document::Place{.parent = node, .index = m_wireInput};
     if (moved) {
-      m_core.change(tr("Connect"), [child, place](Document& document) { connectAt(document, child, place); });
+      m_core.change(tr("Connect"), [this, child, place](Document& document) {
+        m_core.placeRootBeside(document, child);
+        connectAt(document, child, place);
+      });
       m_core.select({child});
       return;
     }
   }
   if (!moved) {
-    // A click on a port is a click on its node.
+    // A click on a port is a click on its node, and one on a free input asks what to put there.
     m_core.select({node});
+    if (m_kind != Kind::WireDown) return;
+    const AddPlace input{.kind = AddPlace::Kind::Child,
+                         .node = node,
+                         .index = m_wireInput,
+                         .at = Point{.x = at.x() - kCardWidth - kColumnGap, .y = at.y()}};
+    Q_EMIT addWanted(input, viewportPoint);
     return;
   }
   const CanvasHit hit = m_scene.hitAt(at, reach());
@@ -110,7 +120,8 @@ void CanvasGestures::dropWire(QPointF viewportPoint) {
   if (m_kind == Kind::WireUp && m_detached) {
     const Rect* rect = m_core.rectOf(node);
     const Point stays = rect == nullptr ? Point{} : Point{.x = rect->x, .y = rect->y};
-    m_core.change(tr("Disconnect"), [node, stays](Document& document) {
+    m_core.change(tr("Disconnect"), [this, node, stays](Document& document) {
+      m_core.placeRoot(document);
       if (document::disconnect(document, node)) document::setPosition(document, node, stays);
     });
     m_core.select({node});

@@ -226,6 +226,9 @@ MainWindow::~MainWindow() {
 
 void MainWindow::makeDocks() {
   m_canvas = new Canvas;
+  m_mouse = {.wheelZooms = m_settings.value(QStringLiteral("canvas/wheel")) == QLatin1String("zoom"),
+             .dragPans = m_settings.value(QStringLiteral("canvas/drag")) == QLatin1String("pan")};
+  m_canvas->setMouse(m_mouse);
   m_actions->addCanvas(m_canvas);
   connect(m_canvas, &Canvas::selectionWanted, &m_workspace, &Workspace::select);
   connect(m_canvas, &Canvas::commandWanted, this, &MainWindow::perform);

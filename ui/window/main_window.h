@@ -134,6 +134,8 @@ class MainWindow : public QMainWindow {
   bool eventFilter(QObject* watched, QEvent* event) override;
 
  private:
+  /// Keeps what the mouse does on the canvas, and tells the canvas.
+  void useMouse();
   void makeDocks();
   View* makeView(const ViewInfo& info);
   void makeStatusBar();
@@ -321,6 +323,7 @@ class MainWindow : public QMainWindow {
   QToolButton* m_servingState = nullptr;  ///< in the status bar; hidden while nothing is served
   DockHost* m_docks = nullptr;
   Canvas* m_canvas = nullptr;
+  CanvasMouse m_mouse;
   CommandPalette* m_palette = nullptr;
   ManualWindow* m_manual = nullptr;  ///< nullptr: the manual was not opened yet
   QLabel* m_status = nullptr;

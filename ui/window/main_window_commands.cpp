@@ -251,6 +251,18 @@ void MainWindow::addCommands() {
                         scheme() == Scheme::Dark ? QStringLiteral("dark") : QStringLiteral("light"));
   });
 
+  rows.add("view.wheel", [this] {
+    m_mouse.wheelZooms = !m_mouse.wheelZooms;
+    useMouse();
+    say(m_mouse.wheelZooms ? tr("The wheel zooms the canvas, and scrolls it with Ctrl.")
+                           : tr("The wheel scrolls the canvas, and zooms it with Ctrl."));
+  });
+  rows.add("view.drag", [this] {
+    m_mouse.dragPans = !m_mouse.dragPans;
+    useMouse();
+    say(m_mouse.dragPans ? tr("A drag on empty canvas moves the view, and selects with Shift.")
+                         : tr("A drag on empty canvas selects nodes."));
+  });
   rows.add("view.motion", [this] {
     const bool isOff = m_settings.value(QLatin1String(kMotionSetting)) == QLatin1String("off");
     m_settings.setValue(QLatin1String(kMotionSetting),
@@ -273,6 +285,14 @@ const AttentionView* MainWindow::shownAttention() const {
   const Dock* dock = m_docks->dock(QStringLiteral("attention"));
   const auto* view = dock == nullptr ? nullptr : qobject_cast<const AttentionView*>(dock->view());
   return view != nullptr && view->isVisible() ? view : nullptr;
+}
+
+void MainWindow::useMouse() {
+  m_settings.setValue(QStringLiteral("canvas/wheel"),
+                      m_mouse.wheelZooms ? QStringLiteral("zoom") : QStringLiteral("scroll"));
+  m_settings.setValue(QStringLiteral("canvas/drag"),
+                      m_mouse.dragPans ? QStringLiteral("pan") : QStringLiteral("select"));
+  m_canvas->setMouse(m_mouse);
 }
 
 void MainWindow::perform(const QString& command) {

@@ -6,6 +6,8 @@
 #include "tests/support/test_program.h"
 #include "tests/ui/editor/canvas_driver.h"
 #include "tests/ui/editor/recorded_query.h"
+#include "ui/editor/canvas_core.h"
+#include "ui/editor/canvas_view.h"
 
 #include <QApplication>
 #include <QGraphicsView>
@@ -149,6 +151,79 @@ class TestCanvasGestures : public QObject {
     QVERIFY(!rag.driver.document().at(draft).position);
   }
 
+  /// The tree grows to its left with each node that is connected. What is seen of it stays where it is, and
+  /// so do the drafts that are not connected yet.
+  void connectingMovesNothingElse() {
+    CanvasDriver driver;
+    NodeId root = kNoNode;
+    NodeId cross = kNoNode;
+    NodeId plus = kNoNode;
+    NodeId user = kNoNode;
+    driver.model().change(QStringLiteral("Drafts"), [&](Document& document) {
+      const auto add = [&document](const char* op, std::optional<document::Point> at) {
+        return document::addNode(document, document::makeOperator(op), at);
+      };
+      root = add("g", std::nullopt);
+      cross = add("cross", document::Point{.x = -200, .y = -120});
+      plus = add("plus", document::Point{.x = -420, .y = -40});
+      user = add("user", document::Point{.x = -300, .y = 200});
+    });
+    driver.click(driver.center(root));
+    const auto away = [](QPoint one, QPoint other) { return (one - other).manhattanLength(); };
+    const QPoint place = driver.rect(root).topLeft();
+    const QPoint draft = driver.rect(user).topLeft();
+    driver.drag(driver.output(cross), driver.input(root));
+    QCOMPARE(driver.document().at(cross).parent, root);
+    QVERIFY2(away(driver.rect(root).topLeft(), place) <= 3,
+             qPrintable(QString::number(driver.rect(root).x())));
+    QVERIFY(away(driver.rect(user).topLeft(), draft) <= 3);
+    driver.drag(driver.output(plus), driver.rect(cross).center());
+    QCOMPARE(driver.document().at(plus).parent, cross);
+    QVERIFY2(away(driver.rect(root).topLeft(), place) <= 3,
+             qPrintable(QString::number(driver.rect(root).x())));
+    QVERIFY(away(driver.rect(user).topLeft(), draft) <= 3);
+    driver.drag(driver.output(user), driver.rect(cross).center());
+    QCOMPARE(driver.document().at(user).parent, cross);
+    QVERIFY(away(driver.rect(root).topLeft(), place) <= 3);
+    for (int i = 0; i < 3; ++i) driver.model().undoStack().undo();
+    QVERIFY(away(driver.rect(root).topLeft(), place) <= 3);
+    QVERIFY(away(driver.rect(user).topLeft(), draft) <= 3);
+  }
+
+  void undoingADeleteShowsTheTreeWhereItWas() {
+    Rag rag;
+    ui::Canvas& canvas = rag.driver.canvas();
+    for (const NodeId deleted : {rag.plus, rag.cross, rag.root}) {
+      rag.driver.click(rag.driver.center(rag.root));
+      const std::vector places{rag.driver.rect(rag.root), rag.driver.rect(rag.first)};
+      rag.driver.click(rag.driver.center(deleted));
+      rag.driver.key(Qt::Key_Delete);
+      QVERIFY(!rag.driver.document().contains(deleted));
+      rag.driver.model().undoStack().undo();
+      QVERIFY(canvas.rect().intersects(rag.driver.rect(rag.root)));
+      QVERIFY(canvas.rect().intersects(rag.driver.rect(rag.first)));
+      if (deleted == rag.root) continue;  // nothing was left that could have stayed
+      QVERIFY((rag.driver.rect(rag.root).topLeft() - places[0].topLeft()).manhattanLength() <= 3);
+      QVERIFY((rag.driver.rect(rag.first).topLeft() - places[1].topLeft()).manhattanLength() <= 3);
+    }
+  }
+
+  void aClickOnAFreeInputAsksWhatToAdd() {
+    Rag rag;
+    const auto& core = *rag.driver.canvas().findChild<ui::CanvasCore*>();
+    auto& view = *rag.driver.canvas().findChild<ui::CanvasView*>();
+    for (const double zoom : {1.0, 0.5}) {
+      rag.driver.canvas().setPlace({.zoom = zoom, .center = view.centerPoint()});
+      rag.driver.canvas().reveal(rag.plus);
+      const std::size_t count = rag.children(rag.plus).size();
+      const ui::NodeLook& look = core.looks().at(rag.plus);
+      rag.driver.click(view.mapFromScene(look.rect.x, look.rect.y + look.inputs.back()));
+      QVERIFY(rag.driver.popupIsOpen());
+      rag.driver.clickInPopup(QStringLiteral("user"));
+      QCOMPARE(rag.children(rag.plus).size(), count + 1);
+    }
+  }
+
   void aTakenInputDoesNotConnect() {
     Rag rag;
     rag.driver.drag(rag.driver.output(rag.question), rag.driver.input(rag.root));
@@ -232,6 +307,31 @@ class TestCanvasGestures : public QObject {
     rag.driver.drag(on, on + QPoint(-40, 40));
     QTest::keyRelease(&rag.driver.canvas(), Qt::Key_Space);
     QCOMPARE(rag.driver.rect(rag.first).topLeft(), before.topLeft());
+    QVERIFY(rag.driver.selection().empty());
+    QCOMPARE(rag.commands(), 0);
+  }
+
+  void theMouseCanBeSetUp() {
+    Rag rag;
+    ui::Canvas& canvas = rag.driver.canvas();
+    QWidget* viewport = canvas.findChild<QGraphicsView*>()->viewport();
+    const auto wheel = [&](Qt::KeyboardModifiers modifiers) {
+      const QPoint at(100, 100);
+      QWheelEvent event(at, viewport->mapToGlobal(at), {}, {0, 120}, Qt::NoButton, modifiers,
+                        Qt::NoScrollPhase, false);
+      QApplication::sendEvent(viewport, &event);
+    };
+    canvas.setMouse({.wheelZooms = true, .dragPans = true});
+    const double zoom = canvas.place().zoom;
+    wheel({});
+    QVERIFY(canvas.place().zoom > zoom);
+    const double larger = canvas.place().zoom;
+    wheel(Qt::ControlModifier);
+    QCOMPARE(canvas.place().zoom, larger);
+    const QPoint empty = rag.driver.emptyPoint();
+    const QRect before = rag.driver.rect(rag.root);
+    rag.driver.drag(empty, empty + QPoint(-30, -40));
+    QCOMPARE(rag.driver.rect(rag.root).topLeft() - before.topLeft(), QPoint(-30, -40));
     QVERIFY(rag.driver.selection().empty());
     QCOMPARE(rag.commands(), 0);
   }

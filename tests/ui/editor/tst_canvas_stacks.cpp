@@ -280,6 +280,45 @@ class TestCanvasStacks : public QObject {
     QVERIFY(rag.core().selectedArea().kind == AreaRef::Kind::Frame);
   }
 
+  /// A text that needs another line makes its card higher, but the user is typing, not arranging.
+  void typingLeavesTheStacksAlone() {
+    Rag rag(300, {900, 600});
+    const NodeId question = rag.driver.document().at(rag.cross()).children.at(2);
+    rag.driver.click(rag.driver.center(rag.root()));
+    const Stacks before = rag.core().stacks();
+    const QPoint place = rag.driver.rect(rag.root()).topLeft();
+    const double zoom = rag.view().zoom();
+    QVERIFY(!before.empty());
+    std::string text;
+    for (int i = 0; i < 40; ++i) {
+      text += "words ";
+      rag.driver.model().change(QStringLiteral("Type"), [&](Document& document) {
+        query::Node own = document.at(question).own;
+        own.as<query::Message>()->text = text;
+        document::setOwn(document, question, own);
+      });
+      QVERIFY(rag.core().stacks() == before);
+      QVERIFY((rag.driver.rect(rag.root()).topLeft() - place).manhattanLength() <= 3);
+      QCOMPARE(rag.view().zoom(), zoom);
+    }
+  }
+
+  /// Several steps one after the other are wider than high.
+  void aWideQueryOpensWhole() {
+    query::Node inner{query::Message{.role = query::Role::User, .text = "What is the capital?"}};
+    for (int step = 0; step < 4; ++step) {
+      query::Join cross{.kind = query::JoinKind::Cross, .children = {}};
+      cross.children.push_back({query::Message{.role = query::Role::System, .text = "Be brief."}});
+      cross.children.push_back(inner);
+      inner = {query::Generate{.settings = {.model = "m", .maxTokens = 24, .temperature = 0.0F},
+                               .input = query::Node{cross}}};
+    }
+    CanvasDriver driver(document::fromQuery(inner));
+    driver.canvas().window()->resize(1000, 600);
+    QCoreApplication::processEvents();
+    for (const NodeId id : driver.document().ids()) QVERIFY(driver.canvas().rect().contains(driver.rect(id)));
+  }
+
   void nodesOfDifferentKindsAreNotStackedTogether() {
     const Document document = ragOf(4);
     const NodeId cross = document.at(document.root()).children[0];
