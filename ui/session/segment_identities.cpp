@@ -164,9 +164,12 @@ class Giver {
     for (std::size_t i = 0; i < wanted.size(); ++i) order.push_back(i);
     std::stable_sort(order.begin(), order.end(),
                      [&](std::size_t a, std::size_t b) { return wanted[a].node < wanted[b].node; });
-    // What is answered comes behind what is said.
-    std::stable_partition(order.begin(), order.end(),
-                          [&](std::size_t i) { return wanted[i].part->kind != PartKind::Answer; });
+    // The answer of the query comes after its parts. An answer that is a part has its place among the others:
+    // one that is added later changes no hue then.
+    std::stable_partition(order.begin(), order.end(), [&](std::size_t i) {
+      const Part& part = *wanted[i].part;
+      return part.kind != PartKind::Answer || part.nodes.size() > 1;
+    });
     m_all.reserve(m_all.size() + order.size());
     m_byContent.reserve(m_byContent.size() + order.size());
     for (const std::size_t i : order) {

@@ -11,6 +11,7 @@
 #include <QStringLiteral>
 #include <QTest>
 
+#include <map>
 #include <set>
 #include <string>
 #include <utility>
@@ -166,6 +167,40 @@ class TestSegmentIdentities : public QObject {
   }
 
   /// Before anything was run, too.
+  /// The hue of a message, also of one in an inner prompt, stays when another message is added.
+  void anAddedMessageChangesNoOtherHue() {
+    query::Join plus{.kind = query::JoinKind::Plus, .children = {}};
+    for (const char* text : {"one", "two", "three"}) {
+      plus.children.push_back(
+          {query::Generate{.settings = {.model = "m", .maxTokens = {}, .temperature = {}},
+                           .input = query::Node{query::Message{.role = query::Role::User, .text = text}}}});
+    }
+    query::Join cross{.kind = query::JoinKind::Cross, .children = {}};
+    cross.children.push_back({query::Message{.role = query::Role::System, .text = "Judge."}});
+    cross.children.push_back({plus});
+    Document document = document::fromQuery({query::Generate{
+        .settings = {.model = "m", .maxTokens = {}, .temperature = {}}, .input = query::Node{cross}}});
+    const TraceStore trace;
+    const auto hues = [&] {
+      const SegmentIdentities identities = SegmentBook().read(document, trace, {});
+      std::map<NodeId, std::size_t> hues;
+      for (const NodeId id : document.ids()) {
+        const SegmentIdentity* identity = identities.ofNode(id);
+        if (identity != nullptr && id != document.root()) hues[id] = identity->hue;
+      }
+      return hues;
+    };
+    const std::map<NodeId, std::size_t> before = hues();
+    QVERIFY(before.size() >= 7);
+    const NodeId question = document::addNode(
+        document, query::Node{query::Message{.role = query::Role::User, .text = "Which is best?"}});
+    QVERIFY(document::connect(document, question,
+                              {.parent = document.at(document.root()).children[0], .index = 2}));
+    std::map<NodeId, std::size_t> after = hues();
+    QVERIFY(after.erase(question) == 1);
+    QVERIFY(after == before);
+  }
+
   void tabsThatShareADocumentAreNumberedTogether() {
     const std::vector<Document> tabs = {
         document::fromQuery(ragOf({"a", "b", "c"})), document::fromQuery(ragOf({"c", "a", "new"})),
