@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <map>
+#include <optional>
 
 namespace spanscope::ui {
 namespace {
@@ -50,19 +51,67 @@ QString cutName(const QString& name, double room, const QFontMetrics& metrics) {
   return fits(letters, room, metrics) ? letters : QString();
 }
 
+/// The name of a file without its ending; nothing: it is no name of a file.
+std::optional<QString> stemOf(const QString& name) {
+  constexpr qsizetype kLongestEnding = 5;
+  const qsizetype dot = name.lastIndexOf(QLatin1Char('.'));
+  if (dot <= 0 || name.size() - dot - 1 > kLongestEnding || dot + 1 >= name.size()) return std::nullopt;
+  const bool isEnding =
+      std::all_of(name.begin() + dot + 1, name.end(), [](QChar letter) { return letter.isLetterOrNumber(); });
+  return isEnding ? std::optional(name.left(dot)) : std::nullopt;
+}
+
+/// Names of files, all shortened alike: without their endings, then to as many letters as fit everywhere, and
+/// then to the numbers that they begin with.
+void shortenFiles(const std::vector<NameRoom>& names, const std::vector<std::size_t>& files,
+                  const QFontMetrics& metrics, std::vector<QString>& result) {
+  const auto all = [&](const auto& textOf) {
+    return std::all_of(files.begin(), files.end(),
+                       [&](std::size_t i) { return fits(textOf(names[i].name), names[i].room, metrics); });
+  };
+  const auto use = [&](const auto& textOf) {
+    for (const std::size_t i : files) {
+      const QString text = textOf(names[i].name);
+      result[i] = fits(text, names[i].room, metrics) ? text : QString();
+    }
+  };
+  const auto whole = [](const QString& name) { return name; };
+  const auto stem = [](const QString& name) { return *stemOf(name); };
+  if (all(whole)) return use(whole);
+  if (all(stem)) return use(stem);
+  qsizetype longest = 0;
+  for (const std::size_t i : files) longest = std::max(longest, stem(names[i].name).size());
+  for (qsizetype letters = longest - 1; letters >= kFewestLetters; --letters) {
+    const auto cut = [&](const QString& name) {
+      const QString text = stem(name);
+      return text.size() <= letters + 1 ? text : text.left(letters) + QChar(0x2026);
+    };
+    if (all(cut)) return use(cut);
+  }
+  use([&](const QString& name) {
+    qsizetype digits = 0;
+    while (digits < name.size() && name.at(digits).isDigit()) ++digits;
+    return digits > 0 ? name.left(digits) : name.left(kFewestLetters);
+  });
+}
+
 }  // namespace
 
 std::vector<QString> shortNames(const std::vector<NameRoom>& names, const QFontMetrics& metrics) {
   std::vector<QString> result(names.size());
   std::map<QString, std::vector<std::size_t>> families;
+  std::vector<std::size_t> files;
   for (std::size_t i = 0; i < names.size(); ++i) {
     const NameParts parts = partsOf(names[i].name);
-    if (parts.number.isEmpty()) {
+    if (stemOf(names[i].name)) {
+      files.push_back(i);
+    } else if (parts.number.isEmpty()) {
       result[i] = cutName(names[i].name, names[i].room, metrics);
     } else {
       families[parts.family].push_back(i);
     }
   }
+  shortenFiles(names, files, metrics, result);
   for (const auto& [family, members] : families) {
     const bool whole = std::all_of(members.begin(), members.end(), [&](std::size_t i) {
       return fits(names[i].name, names[i].room, metrics);

@@ -19,6 +19,9 @@ constexpr double kMark = 7;
 constexpr double kWhisker = 7;
 constexpr double kAir = 1.08;  ///< of a logarithmic axis, beyond its outermost places
 constexpr double kThin = 0.001;
+constexpr int kLeastPlot = 190;     ///< height without the legend
+constexpr int kLegendIcon = 44;     ///< width of a sample of a line, with the spaces around it
+constexpr int kLegendBetween = 16;  ///< two columns
 
 constexpr std::array kInks = {Role::RelocatedInk, Role::ComputedInk, Role::HitInk, Role::Text,
                               Role::Error,        Role::TextSecond,  Role::Accent, Role::TextThird};
@@ -92,8 +95,30 @@ void ExperimentPlot::rebuild() {
   m_plot->clearPlottables();
   int index = 0;
   for (const experiment::ChartSeries& line : m_chart.series) addLine(line, index++);
+  setMinimumHeight(kLeastPlot + fitLegend(width()));
   setAxes();
   m_plot->replot(QCustomPlot::rpQueuedReplot);
+}
+
+int ExperimentPlot::fitLegend(int width) {
+  QCPLegend& legend = *m_plot->legend;
+  const QFontMetrics metrics(legend.font());
+  int widest = 1;
+  for (const experiment::ChartSeries& line : m_chart.series)
+    widest = std::max(widest, metrics.horizontalAdvance(QString::fromStdString(line.name)));
+  const int series = std::max(1, static_cast<int>(m_chart.series.size()));
+  const int columns = std::clamp(width / (widest + kLegendIcon + kLegendBetween), 1, series);
+  if (columns != legend.wrap()) {
+    legend.setWrap(columns);
+    legend.setFillOrder(QCPLegend::foColumnsFirst);  // arranges the present lines again
+  }
+  const int rows = (series + columns - 1) / columns;
+  return rows * (metrics.height() + legend.rowSpacing()) + 2 * kSpace;
+}
+
+void ExperimentPlot::resizeEvent(QResizeEvent* event) {
+  QWidget::resizeEvent(event);
+  setMinimumHeight(kLeastPlot + fitLegend(width()));
 }
 
 void ExperimentPlot::addLine(const experiment::ChartSeries& line, int index) {
@@ -141,7 +166,9 @@ void ExperimentPlot::setAxes() {
 }
 
 void ExperimentPlot::paint(QPainter& painter, const QRect& area) {
+  fitLegend(area.width());
   paintPlot(*m_plot, painter, area);
+  fitLegend(width());
 }
 
 bool ExperimentPlot::eventFilter(QObject* watched, QEvent* event) {

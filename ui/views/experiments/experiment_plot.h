@@ -22,12 +22,15 @@ class ExperimentPlot : public QWidget {
   void paint(QPainter& painter, const QRect& area);
 
  protected:
+  void resizeEvent(QResizeEvent* event) override;
   bool eventFilter(QObject* watched, QEvent* event) override;
 
  private:
   void rebuild();
   void addLine(const experiment::ChartSeries& line, int index);
   void setAxes();
+  /// Gives the legend as many columns as fit into the width. Returns its height.
+  int fitLegend(int width);
 
   /// What a place says, for the tool tip and for screen readers.
   QString textOf(const experiment::ChartSeries& line, const experiment::ChartPoint& place) const;

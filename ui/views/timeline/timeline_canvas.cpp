@@ -167,13 +167,18 @@ void TimelineCanvas::paintAxis(QPainter& painter, const Frame& frame) const {
   painter.drawLine(QPointF(frame.labels, bottom + 0.5), QPointF(frame.width - kRight, bottom + 0.5));
   painter.setFont(m_theme.monoFont());
   const int most = std::max(2, (frame.width - frame.labels) / 120);
-  for (const double tick : axisTicks(frame.begin * 1e-6, frame.end * 1e-6, most)) {
+  const QFontMetricsF metrics(m_theme.monoFont());
+  const std::vector<double> ticks = axisTicks(frame.begin * 1e-6, frame.end * 1e-6, most);
+  const double step = ticks.size() < 2 ? (frame.end - frame.begin) * 1e-6 : ticks[1] - ticks[0];
+  for (const double tick : ticks) {
     const double x = std::round(frame.x(tick * 1e6)) + 0.5;
     painter.setPen(QPen(m_theme.color(Role::Grid), 1));
     painter.drawLine(QPointF(x, frame.top), QPointF(x, bottom));
     painter.setPen(m_theme.color(Role::TextSecond));
-    painter.drawText(QRectF(x - 60, bottom + 6, 120, 16), Qt::AlignHCenter | Qt::AlignTop,
-                     tr("%1 ms").arg(QString::number(tick, 'g', 6)));
+    const QString text = axisTickText(tick, step);
+    const double wide = std::ceil(metrics.horizontalAdvance(text)) + 2;
+    const double left = std::max(0.0, std::min(x - wide / 2, frame.width - wide));
+    painter.drawText(QRectF(left, bottom + 6, wide, 16), Qt::AlignHCenter | Qt::AlignTop, text);
   }
 }
 

@@ -104,6 +104,27 @@ class TestAttentionShares : public QObject {
     QCOMPARE(shortName(QStringLiteral("document 3"), 1, metrics), QString());
   }
 
+  /// Names of files on one axis are cut in one way.
+  void filesAreShortenedAlike() {
+    const QFontMetrics metrics(Theme().smallFont());
+    const QStringList files{QStringLiteral("01-notes.txt"), QStringLiteral("02-a-longer-name.txt"),
+                            QStringLiteral("03-plan.md")};
+    const auto shortened = [&](const QString& room) {
+      std::vector<NameRoom> names;
+      for (const QString& file : files) names.push_back({file, metrics.horizontalAdvance(room) + 1.0});
+      const std::vector<QString> texts = shortNames(names, metrics);
+      return QStringList(texts.begin(), texts.end());
+    };
+    QCOMPARE(shortened(QStringLiteral("02-a-longer-name.txt")), files);
+    for (const QString& text : shortened(QStringLiteral("02-a-longer-name")))
+      QVERIFY2(!text.contains(QLatin1Char('.')), qPrintable(text));
+    const QStringList cut = shortened(QStringLiteral("02-aaa…"));
+    for (qsizetype i = 0; i < cut.size(); ++i)
+      QVERIFY2(cut[i].startsWith(files[i].left(3)) && cut[i].size() <= 9, qPrintable(cut[i]));
+    QCOMPARE(shortened(QStringLiteral("02")),
+             (QStringList{QStringLiteral("01"), QStringLiteral("02"), QStringLiteral("03")}));
+  }
+
   void documentsThatWereReadStandOut() {
     const ShareModel model = shareModel(test::twentyDocuments());
     QCOMPARE(model.bars.size(), test::kTwentyDocuments);

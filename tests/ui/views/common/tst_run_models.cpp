@@ -845,6 +845,9 @@ class TestRunModels : public QObject {
              QStringLiteral("a,,\"x,\"\"y\"\"\"\n"));
     QCOMPARE(axisTicks(0, 10, 5), (std::vector<double>{0, 2, 4, 6, 8, 10}));
     QVERIFY(axisTicks(1, 1, 5).empty());
+    // No number on the axis has more digits than its ticks need.
+    QVERIFY(axisTickText(100'000, 20'000).startsWith(QStringLiteral("100 ")));
+    QVERIFY(axisTickText(200, 50).startsWith(QStringLiteral("200 ")));
   }
 
  private:
