@@ -94,11 +94,11 @@ LayoutPlan explainPlan(Room room) {
 LayoutPlan measurePlan(Room room) {
   const std::vector<Cell> scrubber{{.docks = {"scrubber"}, .share = 6}};
   if (room == Room::Low) {
-    return {
-        .columns = {{.cells = {{.docks = {"metrics", "benchmark", "experiments", "timeline"}, .share = 100}},
-                     .share = 64},
-                    {.cells = {{.docks = {"compare", "output", "log"}, .share = 100}}, .share = 36}},
-        .below = scrubber};
+    return {.columns = {{.cells = {{.docks = {"metrics", "benchmark", "policies", "experiments", "timeline"},
+                                    .share = 100}},
+                         .share = 64},
+                        {.cells = {{.docks = {"compare", "output", "log"}, .share = 100}}, .share = 36}},
+            .below = scrubber};
   }
   return {
       .columns = {{.cells = {{.docks = {"metrics", "benchmark", "policies", "experiments"}, .share = 62},
@@ -165,6 +165,17 @@ DockHost::DockHost(QWidget* parent) : QMainWindow(parent, Qt::Widget) {
   setTabPosition(Qt::AllDockWidgetAreas, QTabWidget::North);
   setAnimated(false);
   setContentsMargins(2 * kSpace, 2 * kSpace, 2 * kSpace, 2 * kSpace);
+  connect(this, &DockHost::settled, this, &DockHost::release);
+}
+
+void DockHost::hold() {
+  if (m_isHeld || !isVisible()) return;
+  m_isHeld = true;
+  setUpdatesEnabled(false);
+}
+
+void DockHost::release() {
+  if (std::exchange(m_isHeld, false)) setUpdatesEnabled(true);
 }
 
 void DockHost::add(Dock* dock) {
@@ -210,6 +221,11 @@ void DockHost::keepSizes(bool on) {
 
 void DockHost::noteChange() {
   if (m_applying || m_keepsSizes) return;
+  if (std::exchange(m_areSizesDue, false) && isVisible()) {
+    // What is kept from now on are the sizes of the layout, and not those with which Qt begins.
+    QMainWindow::layout()->activate();
+    resizeAll();
+  }
   m_sizesWanted = false;
   // The docks do not have their new sizes yet.
   QTimer::singleShot(0, this, &DockHost::takeProportions);
@@ -419,6 +435,7 @@ void DockHost::setLayoutStates(std::map<QString, QByteArray> states, LayoutId la
 }
 
 void DockHost::arrange() {
+  hold();
   m_applying = true;
   for (Dock* dock : m_docks) {
     if (dock->isFloating()) dock->setFloating(false);
@@ -473,6 +490,7 @@ void DockHost::arrange() {
     first->raise();
   }
   m_sizesWanted = true;
+  m_areSizesDue = true;
   m_applying = false;
   QTimer::singleShot(0, this, &DockHost::applySizes);
 }
@@ -511,6 +529,7 @@ void DockHost::arrangeAs(const QByteArray& arrangement) {
   }
   if (restoreState(state)) {
     m_sizesWanted = false;
+    m_areSizesDue = false;
     m_proportions = in.status() == QDataStream::Ok ? std::move(proportions) : Proportions();
     // restoreState() shows docks that the state does not know.
     for (Dock* dock : m_docks) {
@@ -521,7 +540,10 @@ void DockHost::arrangeAs(const QByteArray& arrangement) {
 }
 
 void DockHost::applySizes() {
-  if (!isVisible()) return;
+  if (!isVisible()) {
+    release();
+    return;
+  }
   if (m_maximised == nullptr) {
     if (!m_sizesWanted) {
       resizeInProportion();
@@ -534,6 +556,7 @@ void DockHost::applySizes() {
       raiseFronts();
       return;
     } else {
+      m_areSizesDue = false;
       resizeAll();
     }
   }

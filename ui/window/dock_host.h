@@ -107,6 +107,9 @@ class DockHost : public QMainWindow {
   /// Applies an arrangement. Bytes that are no arrangement change nothing.
   void arrangeAs(const QByteArray& arrangement);
   void applySizes();
+  /// Shows nothing of the docks until they have their sizes.
+  void hold();
+  void release();
   /// Gives docks their sizes again when a strip needs more room than before, or less. Qt alone would only
   /// ever take room from other docks.
   void followStrips();
@@ -129,6 +132,8 @@ class DockHost : public QMainWindow {
   Room m_room = Room::Full;        ///< the original state is the one for this room
   bool m_sizesWanted = true;       ///< the layout is in its original state, so sizes follow the window
   bool m_keepsSizes = false;
+  bool m_areSizesDue = false;  ///< the docks have been arranged, but have not got their sizes yet
+  bool m_isHeld = false;
   bool m_applying = false;  ///< the host itself is moving docks
   bool m_isSizing = false;  ///< a person is dragging the line between docks
 };

@@ -378,7 +378,11 @@ void MainWindow::exportQuery() {
 void MainWindow::exportView(const QString& id) {
   std::vector<ExportItem> items;
   items.push_back(windowItem(*this));
-  items.push_back(canvasItem(m_workspace.input(), m_canvas->size()));
+  // A picture shows the query, not what the user is about to do with it.
+  ViewInput unselected = m_workspace.input();
+  unselected.selection = {};
+  unselected.selection.request = m_workspace.input().shownRequest();
+  items.push_back(canvasItem(unselected, m_canvas->size()));
   for (const ViewInfo& info : viewTable()) {
     const Dock* dock = m_docks->dock(info.id);
     const QSize size = dock != nullptr && dock->isVisible() ? dock->view()->size() : QSize(800, 500);

@@ -29,6 +29,9 @@ namespace {
 
 constexpr int kHeight = 44;  // pixels
 constexpr int kBarGap = 8;
+constexpr int kLeastTabs = 190;  // pixels, for the shown tab with its buttons
+constexpr int kLeastText = 44;   // pixels of the name of a model or a policy
+const QString kOpens = QStringLiteral(" ▾");
 
 QString countText(double parameters) {
   if (parameters >= 1e9) return TopBar::tr("%1 G").arg(parameters / 1e9, 0, 'f', 1);
@@ -119,6 +122,7 @@ TopBar::TopBar(Workspace& workspace, QMenu* menu, QWidget* parent) : QWidget(par
   layout->setSpacing(kBarGap);
   // The switch of layouts stays in the middle, however many documents are open.
   auto* left = new QWidget;
+  m_left = left;
   left->setSizePolicy(QSizePolicy::Ignored, QSizePolicy::Preferred);
   auto* leftRow = new QHBoxLayout(left);
   leftRow->setContentsMargins(0, 0, 0, 0);
@@ -153,6 +157,8 @@ TopBar::TopBar(Workspace& workspace, QMenu* menu, QWidget* parent) : QWidget(par
 
   m_switch = makeLayouts();
   layout->addWidget(m_switch, 0, Qt::AlignVCenter);
+  m_layout = makeLayoutMenu();
+  layout->addWidget(m_layout, 0, Qt::AlignVCenter);
 
   auto* right = new QWidget;
   auto* rightRow = new QHBoxLayout(right);
@@ -418,6 +424,25 @@ QWidget* TopBar::makeLayouts() {
   return frame;
 }
 
+QToolButton* TopBar::makeLayoutMenu() {
+  QToolButton* button =
+      makeDropDown(tr("Layout"), tr("Shows the docks for writing, explaining or measuring"));
+  button->setPopupMode(QToolButton::InstantPopup);
+  auto* menu = new QMenu(button);
+  connect(menu, &QMenu::aboutToShow, this, [this, menu] {
+    menu->clear();
+    for (QAbstractButton* own : m_layouts->buttons()) {
+      QAction* action = menu->addAction(own->text(), own, [own] { own->click(); });
+      action->setCheckable(true);
+      action->setChecked(own->isChecked());
+      action->setEnabled(own->isEnabled());
+    }
+  });
+  button->setMenu(menu);
+  button->hide();
+  return button;
+}
+
 void TopBar::setKeys(const KeyBindings& keys) {
   const auto tip = [&keys](QAbstractButton* button, const QString& id) {
     CommandInfo info = *findCommand(id);
@@ -459,7 +484,7 @@ void TopBar::refresh(LayoutId layout, bool welcome) {
   QString policyWords = QString::fromStdString(policy.name());
   if (promptLayout != layout::Layout::Exact)
     policyWords = tr("%1, %2").arg(policyWords, QString::fromUtf8(layout::infoOf(promptLayout).name));
-  m_policy->setText(policyWords + QStringLiteral(" ▾"));
+  m_policyWords = policyWords;
   m_policy->setToolTip(QStringList({tr("Reuse policy %1.")
                                         .arg(QString::fromStdString(layout::exactnessOver(
                                             policyText(policy).toStdString(), promptLayout))),
@@ -476,39 +501,84 @@ void TopBar::refresh(LayoutId layout, bool welcome) {
   makeRoom();
 }
 
-void TopBar::showModel(bool isShort) {
-  const EngineHost& engine = m_workspace.engine();
-  const QString whole = modelText(m_workspace, engine, false);
-  const QString shown = isShort ? modelText(m_workspace, engine, true) : whole;
-  m_model->setText(shown + QStringLiteral(" ▾"));
-  const QString tip = modelTip(m_workspace, engine);
-  m_model->setToolTip(shown == whole ? tip : whole + QLatin1Char('\n') + tip);
+/// The width of a button with another text.
+int TopBar::widthWith(const QAbstractButton& button, const QString& text) {
+  const QFontMetrics metrics = button.fontMetrics();
+  return button.sizeHint().width() - metrics.horizontalAdvance(button.text()) +
+         metrics.horizontalAdvance(text);
 }
 
-/// Where the shown tab could not be read, it gets the room of what the tool tip of the model tells, and then
-/// that of back and forward, which the View menu and keys have too.
+QSize TopBar::minimumSizeHint() const {
+  const QMargins margins = layout()->contentsMargins();
+  int least = margins.left() + margins.right() + leastLeft() + m_layout->sizeHint().width();
+  for (const QToolButton* button : {m_model, m_policy}) least += widthWith(*button, QString()) + kLeastText;
+  return {least + m_run->sizeHint().width() + 4 * kBarGap, kHeight};
+}
+
+int TopBar::leastLeft() const {
+  return m_menu->sizeHint().width() + m_add->sizeHint().width() + 2 * kBarGap +
+         std::min(kLeastTabs, m_tabs->readableWidth());
+}
+
+void TopBar::showText(QToolButton& button, const QString& text, int room) {
+  const QString shown =
+      button.fontMetrics().elidedText(text, Qt::ElideMiddle, std::max(room, kLeastText) + 1) + kOpens;
+  if (button.text() != shown) button.setText(shown);
+}
+
+/// Gives the shown tab the room that it needs to be read. First the tool tip of the model takes its size and
+/// device, then back and forward go, which the View menu and keys have too. If that is not enough, names are
+/// shortened, Stop is there only during a run, and the three layouts become a menu. The menu button and a
+/// part of a tab are always there.
 void TopBar::makeRoom() {
   const QMargins margins = layout()->contentsMargins();
   const int inner = width() - margins.left() - margins.right();
-  const auto fits = [&](bool hasArrows) {
+  const QString whole = modelText(m_workspace, m_workspace.engine(), false);
+  const QString brief = modelText(m_workspace, m_workspace.engine(), true);
+  const int stop = m_stop->sizeHint().width() + kBarGap;
+  const auto rightWith = [&](const QString& model) {
+    return widthWith(*m_model, model + kOpens) + widthWith(*m_policy, m_policyWords + kOpens) + stop +
+           m_run->sizeHint().width() + 2 * kBarGap;
+  };
+  const auto fits = [&](const QString& model, bool hasArrows) {
     int needed = m_tabs->readableWidth();
     for (const QWidget* other : {static_cast<QWidget*>(m_menu), static_cast<QWidget*>(m_add)})
       needed += kBarGap + other->sizeHint().width();
     for (const QToolButton* arrow : {m_back, m_forward})
       needed += hasArrows ? kBarGap + arrow->sizeHint().width() : 0;
-    int right = 3 * kBarGap;
-    for (const QWidget* own : std::initializer_list<const QWidget*>{m_model, m_policy, m_stop, m_run})
-      right += own->sizeHint().width();
     const int sides = inner - m_switch->sizeHint().width() - 2 * kBarGap;
-    return needed <= std::min(sides - right, std::max(sides / 2, 0));
+    return needed <= std::min(sides - rightWith(model), std::max(sides / 2, 0));
   };
-  showModel(false);
-  bool hasArrows = fits(true);
-  if (!hasArrows) {
-    showModel(true);
-    hasArrows = fits(true);
-  }
+  const bool isWhole = fits(whole, true);
+  const QString& model = isWhole ? whole : brief;
+  const bool hasArrows = isWhole || fits(brief, true);
   for (QToolButton* arrow : {m_back, m_forward}) arrow->setVisible(hasArrows);
+
+  // How much is still missing for the least that has to be readable.
+  int missing = leastLeft() + m_switch->sizeHint().width() + 2 * kBarGap + rightWith(model) - inner;
+  const auto take = [&missing](int wanted) {
+    const int taken = std::clamp(missing, 0, std::max(0, wanted));
+    missing -= taken;
+    return taken;
+  };
+  const int modelWidth = m_model->fontMetrics().horizontalAdvance(model);
+  const int modelRoom = modelWidth - take(modelWidth - 2 * kLeastText);
+  const bool hasStop = missing <= 0 || m_stop->isEnabled();
+  if (!hasStop) take(stop);
+  const bool isMenu = missing > 0;
+  if (isMenu) take(m_switch->sizeHint().width() - m_layout->sizeHint().width());
+  const int policyWidth = m_policy->fontMetrics().horizontalAdvance(m_policyWords);
+  const int policyRoom = policyWidth - take(policyWidth - kLeastText);
+  showText(*m_policy, m_policyWords, policyRoom);
+  showText(*m_model, model, modelRoom - take(modelRoom - kLeastText));
+  const QString tip = modelTip(m_workspace, m_workspace.engine());
+  m_model->setToolTip(m_model->text() == whole + kOpens ? tip : whole + QLatin1Char('\n') + tip);
+  m_stop->setVisible(hasStop);
+  if (const QAbstractButton* present = m_layouts->checkedButton())
+    m_layout->setText(present->text() + kOpens);
+  m_switch->setVisible(!isMenu);
+  m_layout->setVisible(isMenu);
+  m_left->setMinimumWidth(leastLeft());
 }
 
 void TopBar::resizeEvent(QResizeEvent* event) {

@@ -32,6 +32,8 @@ class TopBar : public QWidget {
   /// Shows the open documents, the present layout and what the engine is doing.
   void refresh(LayoutId layout, bool welcome);
   DocumentTabs& tabs() { return *m_tabs; }
+  /// The room for everything in its shortest form, so that a long name keeps no window large.
+  QSize minimumSizeHint() const override;
   void showModels() { m_model->showMenu(); }
   /// Sets the keys that tool tips name.
   void setKeys(const KeyBindings& keys);
@@ -46,8 +48,12 @@ class TopBar : public QWidget {
 
  private:
   QWidget* makeLayouts();
-  /// Shows the model with its size and device, or only its name.
-  void showModel(bool isShort);
+  QToolButton* makeLayoutMenu();
+  static int widthWith(const QAbstractButton& button, const QString& text);
+  /// The room that the menu, a part of a tab and the button for a new document need.
+  int leastLeft() const;
+  /// Shows a text on a drop-down, without its middle if it is longer than `room` pixels.
+  static void showText(QToolButton& button, const QString& text, int room);
   void makeRoom();
   void fillPolicies();
   void fillModels();
@@ -70,11 +76,14 @@ class TopBar : public QWidget {
   DocumentTabs* m_tabs = nullptr;
   QToolButton* m_add = nullptr;
   QToolButton* m_back = nullptr;
-  QWidget* m_switch = nullptr;  ///< the three layouts
+  QWidget* m_left = nullptr;        ///< the menu, the tabs and the arrows
+  QWidget* m_switch = nullptr;      ///< the three layouts
+  QToolButton* m_layout = nullptr;  ///< the present layout with a menu, in place of m_switch
   QToolButton* m_forward = nullptr;
   QButtonGroup* m_layouts = nullptr;
   QToolButton* m_model = nullptr;
   QToolButton* m_policy = nullptr;
+  QString m_policyWords;
   QPushButton* m_stop = nullptr;
   QPushButton* m_run = nullptr;
 };

@@ -7,6 +7,7 @@
 #include "ui/views/scrubber/scrubber_track.h"
 #include "ui/window/document_tabs.h"
 
+#include <QAbstractButton>
 #include <QByteArray>
 #include <QComboBox>
 #include <QGlyphRun>
@@ -28,6 +29,7 @@
 #include <QTextLayout>
 #include <QToolButton>
 
+#include <algorithm>
 #include <cstdlib>
 #include <memory>
 #include <set>
@@ -201,6 +203,46 @@ class TestWindowFrame : public QObject {
   }
 
   /// Where not even one tab fits, the name of the shown one is shortened, from neither end.
+  void theMenuAndATabAreAlwaysThere_data() {
+    QTest::addColumn<int>("width");
+    for (const int width : {1024, 960, 720, 683, 640}) QTest::addRow("%d", width) << width;
+  }
+  /// As on a laptop's screen at scale 1.5 and 2, with a model and a policy that have long names.
+  void theMenuAndATabAreAlwaysThere() {
+    QFETCH(int, width);
+    for (const char* example : {"rag.json", "judge-4.json", "list-and-combine.json"})
+      QVERIFY(m_window->openExample(QString::fromLatin1(example)));
+    m_window->workspace().model()->change(QStringLiteral("long names"), [](document::Document& document) {
+      document.settings.model = "/models/SmolLM2-135M-Instruct-finetuned-for-blocks.Q4_1.gguf";
+      document.settings.policy = "blend(0.25,by=values)";
+      document.settings.layout = "padded";
+    });
+    QTest::qWait(50);
+    m_window->resize(width, 500);
+    settle();
+    QCOMPARE(m_window->width(), width);
+    const auto isWhole = [](const QWidget& widget) {
+      return widget.isVisible() && widget.visibleRegion() == QRegion(widget.rect());
+    };
+    const auto named = [this](const QString& name) -> QWidget* {
+      for (QAbstractButton* each : m_window->findChildren<QAbstractButton*>()) {
+        if (each->accessibleName() == name) return each;
+      }
+      return nullptr;
+    };
+    for (const char* name : {"Menu", "New document", "Model", "Reuse policy", "Run"}) {
+      const QWidget* button = named(QString::fromLatin1(name));
+      QVERIFY(button != nullptr);
+      QVERIFY2(isWhole(*button), name);
+    }
+    auto* bar = m_window->findChild<DocumentTabs*>()->findChild<QTabBar*>();
+    const QString text = bar->tabText(bar->currentIndex());
+    QVERIFY2(text.size() >= 8, qPrintable(text));
+    QVERIFY(bar->rect().contains(bar->tabRect(bar->currentIndex()).center()));
+    // The layouts can be chosen, as buttons or in a menu.
+    QVERIFY(button(QStringLiteral("Explain"))->isVisible() || named(QStringLiteral("Layout"))->isVisible());
+  }
+
   void theShownTabIsWhole_data() {
     QTest::addColumn<int>("width");
     QTest::addColumn<bool>("isModified");
@@ -255,6 +297,43 @@ class TestWindowFrame : public QObject {
     }
     QVERIFY(isShortened);
     QCOMPARE(label.shown(), QString());
+  }
+
+  /// Nothing is painted before the docks have their sizes, and a dock that is asked for meanwhile does not
+  /// make them keep the sizes with which Qt begins.
+  void aLayoutIsPaintedWithItsSizes_data() {
+    QTest::addColumn<QString>("layout");
+    QTest::addColumn<QString>("dock");
+    QTest::newRow("author") << QStringLiteral("view.author") << QString();
+    QTest::newRow("explain") << QStringLiteral("view.explain") << QString();
+    QTest::newRow("author with a dock") << QStringLiteral("view.author") << QStringLiteral("mask");
+    QTest::newRow("explain with a dock") << QStringLiteral("view.explain") << QStringLiteral("mask");
+  }
+  void aLayoutIsPaintedWithItsSizes() {
+    QFETCH(QString, layout);
+    QFETCH(QString, dock);
+    QVERIFY(m_window->openExample(QStringLiteral("rag.json")));
+    m_window->perform(QStringLiteral("view.measure"));
+    settle();
+    /// The least width with which the canvas is painted.
+    class Painted : public QObject {
+     public:
+      int least = 10'000;
+
+     protected:
+      bool eventFilter(QObject* watched, QEvent* event) override {
+        if (event->type() == QEvent::Paint) least = std::min(least, static_cast<QWidget*>(watched)->width());
+        return false;
+      }
+    } painted;
+    m_window->canvas().installEventFilter(&painted);
+    m_window->perform(layout);
+    if (!dock.isEmpty()) m_window->docks().reveal(dock);
+    settle();
+    QVERIFY(m_window->canvas().isVisible());
+    QVERIFY2(painted.least >= 300, qPrintable(QString::number(painted.least)));
+    QVERIFY2(m_window->canvas().width() >= 300, qPrintable(QString::number(m_window->canvas().width())));
+    m_window->canvas().removeEventFilter(&painted);
   }
 
   /// The tab that was in front in a layout is in front when it is shown again.
