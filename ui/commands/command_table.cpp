@@ -132,7 +132,8 @@ std::vector<CommandInfo> makeTable() {
       tr("The bundled adapter that trains the loaded model for block attention, from the next run on"));
   add("run.clear-cache", Run, Document, tr("Empty the cache"), tr("Forget every stored block"));
   add("run.record", Run, Document, tr("Record…"), tr("Record the events from here on in a file"));
-  add("run.save-trace", Run, Document, tr("Save run…"), tr("Save the events of the run in view as a recording"));
+  add("run.save-trace", Run, Document, tr("Save run…"),
+      tr("Save the events of the run in view as a recording"));
   add("run.keep", Run, Program, tr("Keep runs after quitting"),
       tr("Have runs in the lists again when Spanscope is started the next time"));
   add("run.step-back", Run, Document, tr("Step back"), tr("One event back"), {"Alt+PgUp"});

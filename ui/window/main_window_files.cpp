@@ -376,6 +376,8 @@ void MainWindow::exportQuery() {
 }
 
 void MainWindow::exportView(const QString& id) {
+  // The picture carries the query.
+  if (!settleTyped(*m_workspace.current(), tr("Export"))) return;
   std::vector<ExportItem> items;
   items.push_back(windowItem(*this));
   // A picture shows the query, not what the user is about to do with it.
