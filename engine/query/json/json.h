@@ -2,9 +2,9 @@
 // Queries as JSON: the form in which they are stored and exchanged.
 //
 // The reader accepts everything that IBM/spnl 0.22 reads. It also accepts `{"ask": text}`, `{"file": path}`,
-// `{"repeat": {"n": 4, "query": {"g": {...}}}}`, a parameter such as "{n}" in the place of a number, and a byte
-// order mark in front. With a warning, it accepts a whole document of chat messages, or a chat-completions
-// request, in OpenAI's notation.
+// `{"repeat": {"n": 4, "query": {"g": {...}}}}`, a parameter such as "{n}" in the place of a number, and a
+// byte order mark in front. With a warning, it accepts a whole document of chat messages, or a
+// chat-completions request, in OpenAI's notation.
 #pragma once
 
 #include "engine/query/parse_result.h"

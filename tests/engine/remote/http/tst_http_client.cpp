@@ -97,147 +97,146 @@ class TestHttpClient : public QObject {
   void repeatedKeysAreRemoved() {
     Server server(http(401, R"({"error":"no such key: sk-very-secret or Bearer sk-very-secret"})"));
     HttpClient client;
-  const std::string body = client.send({.url = server.address()}, {.key = "sk-very-secret"}).body;
-  QVERIFY(body.find("no such key") != std::string::npos);
-  QVERIFY(body.find("very-secret") == std::string::npos);
-}
+    const std::string body = client.send({.url = server.address()}, {.key = "sk-very-secret"}).body;
+    QVERIFY(body.find("no such key") != std::string::npos);
+    QVERIFY(body.find("very-secret") == std::string::npos);
+  }
 
   /// Once what is wanted has come, the reply ends soon, and a break is none.
   void patienceEnds() {
-  Server server("HTTP/1.1 200 OK\r\nContent-Length: 9000\r\n\r\nhello", Server::After::Hold);
-  HttpClient client;
-  std::string received;
-  const HttpReply reply = client.send(
-      {.url = server.address(), .patience = [] { return std::optional(std::chrono::milliseconds(20)); }}, {},
-      {}, [&](std::string_view piece) { received += piece; });
-  QCOMPARE(received, std::string("hello"));
-  QVERIFY(reply.status == 200 && reply.brokenBy.empty());
-}
+    Server server("HTTP/1.1 200 OK\r\nContent-Length: 9000\r\n\r\nhello", Server::After::Hold);
+    HttpClient client;
+    std::string received;
+    const HttpReply reply = client.send(
+        {.url = server.address(), .patience = [] { return std::optional(std::chrono::milliseconds(20)); }},
+        {}, {}, [&](std::string_view piece) { received += piece; });
+    QCOMPARE(received, std::string("hello"));
+    QVERIFY(reply.status == 200 && reply.brokenBy.empty());
+  }
 
-/// A key must not go where a server points.
-void redirectsAreNotFollowed() {
-  Server other(http(200, "{}"));
-  Server server("HTTP/1.1 307 There\r\nLocation: " + QByteArray::fromStdString(other.address()) +
-                "\r\nContent-Length: 0\r\n\r\n");
-  HttpClient client;
-  QCOMPARE(client.send({.url = server.address()}, {.key = "k"}).status, 307L);
-  QCOMPARE(other.requests(), 0);
-}
+  /// A key must not go where a server points.
+  void redirectsAreNotFollowed() {
+    Server other(http(200, "{}"));
+    Server server("HTTP/1.1 307 There\r\nLocation: " + QByteArray::fromStdString(other.address()) +
+                  "\r\nContent-Length: 0\r\n\r\n");
+    HttpClient client;
+    QCOMPARE(client.send({.url = server.address()}, {.key = "k"}).status, 307L);
+    QCOMPARE(other.requests(), 0);
+  }
 
-void refusesWhatCannotBeHad_data() {
-  QTest::addColumn<QString>("url");
-  QTest::addColumn<QString>("said");
-  QTest::newRow("nobody") << QString("http://127.0.0.1:%1").arg(remote::test::closedPort()) << "127.0.0.1";
-  QTest::newRow("file") << "file:///etc/passwd"
-                        << "http";
-  QTest::newRow("password") << "http://me:secret@host/"
-                            << "expected";
-  QTest::newRow("no name") << "http://no-such-host.invalid/"
-                           << "no-such-host.invalid";
-}
-void refusesWhatCannotBeHad() {
-  QFETCH(QString, url);
-  QFETCH(QString, said);
-  const QString found = QString::fromStdString(failureOf(url.toStdString(), hasty()));
-  QVERIFY2(found.contains(said), qPrintable(found));
-  QVERIFY(!found.contains(QStringLiteral("secret")));
-}
+  void refusesWhatCannotBeHad_data() {
+    QTest::addColumn<QString>("url");
+    QTest::addColumn<QString>("said");
+    QTest::newRow("nobody") << QString("http://127.0.0.1:%1").arg(remote::test::closedPort()) << "127.0.0.1";
+    QTest::newRow("file") << "file:///etc/passwd"
+                          << "http";
+    QTest::newRow("password") << "http://me:secret@host/"
+                              << "expected";
+    QTest::newRow("no name") << "http://no-such-host.invalid/"
+                             << "no-such-host.invalid";
+  }
+  void refusesWhatCannotBeHad() {
+    QFETCH(QString, url);
+    QFETCH(QString, said);
+    const QString found = QString::fromStdString(failureOf(url.toStdString(), hasty()));
+    QVERIFY2(found.contains(said), qPrintable(found));
+    QVERIFY(!found.contains(QStringLiteral("secret")));
+  }
 
-void silenceEnds() {
-  Server silent(QByteArray{});
-  QElapsedTimer timer;
-  timer.start();
-  const std::string said =
-      failureOf(silent.address(), {.limits = {.connect = 100ms, .firstByte = 100ms, .silence = 100ms}});
-  QVERIFY2(said.find("nothing within 0.1 s") != std::string::npos, said.c_str());
-  QVERIFY(timer.elapsed() < 20'000);
-}
+  void silenceEnds() {
+    Server silent(QByteArray{});
+    QElapsedTimer timer;
+    timer.start();
+    const std::string said =
+        failureOf(silent.address(), {.limits = {.connect = 100ms, .firstByte = 100ms, .silence = 100ms}});
+    QVERIFY2(said.find("nothing within 0.1 s") != std::string::npos, said.c_str());
+    QVERIFY(timer.elapsed() < 20'000);
+  }
 
-/// What came stays, and it is said that there is no more.
-void breaksAreTold_data() {
-  QTest::addColumn<bool>("holds");
-  QTest::addColumn<QString>("said");
-  QTest::newRow("stalls") << true << "nothing for 0.15 s";
-  QTest::newRow("is cut") << false << "";
-}
-void breaksAreTold() {
-  QFETCH(bool, holds);
-  QFETCH(QString, said);
-  Server server(promising("data: a\n\n", 50), holds ? Server::After::Hold : Server::After::Close);
-  HttpClient client;
-  std::string received;
-  const HttpReply reply =
-      client.send({.url = server.address()}, hasty(), {}, [&](std::string_view piece) { received += piece; });
-  QCOMPARE(received, std::string("data: a\n\n"));
-  QVERIFY(!reply.brokenBy.empty());
-  QVERIFY2(QString::fromStdString(reply.brokenBy).contains(said), reply.brokenBy.c_str());
-  // Without a receiver there is nothing to keep.
-  QVERIFY(!failureOf(server.address(), hasty()).empty() || holds);
-}
+  /// What came stays, and it is said that there is no more.
+  void breaksAreTold_data() {
+    QTest::addColumn<bool>("holds");
+    QTest::addColumn<QString>("said");
+    QTest::newRow("stalls") << true << "nothing for 0.15 s";
+    QTest::newRow("is cut") << false << "";
+  }
+  void breaksAreTold() {
+    QFETCH(bool, holds);
+    QFETCH(QString, said);
+    Server server(promising("data: a\n\n", 50), holds ? Server::After::Hold : Server::After::Close);
+    HttpClient client;
+    std::string received;
+    const HttpReply reply = client.send({.url = server.address()}, hasty(), {},
+                                        [&](std::string_view piece) { received += piece; });
+    QCOMPARE(received, std::string("data: a\n\n"));
+    QVERIFY(!reply.brokenBy.empty());
+    QVERIFY2(QString::fromStdString(reply.brokenBy).contains(said), reply.brokenBy.c_str());
+    // Without a receiver there is nothing to keep.
+    QVERIFY(!failureOf(server.address(), hasty()).empty() || holds);
+  }
 
-void tooMuchIsRefused() {
-  Server told(promising("x", 200'000));
-  QVERIFY(failureOf(told.address(), hasty()).find("more than 100000 bytes") != std::string::npos);
-  Server untold("HTTP/1.1 200 OK\r\nConnection: close\r\n\r\n" + QByteArray(200'000, 'x'));
-  QVERIFY(failureOf(untold.address(), hasty(), [](std::string_view) {}).find("more than 100000 bytes") !=
-          std::string::npos);
-}
+  void tooMuchIsRefused() {
+    Server told(promising("x", 200'000));
+    QVERIFY(failureOf(told.address(), hasty()).find("more than 100000 bytes") != std::string::npos);
+    Server untold("HTTP/1.1 200 OK\r\nConnection: close\r\n\r\n" + QByteArray(200'000, 'x'));
+    QVERIFY(failureOf(untold.address(), hasty(), [](std::string_view) {}).find("more than 100000 bytes") !=
+            std::string::npos);
+  }
 
-/// Few bytes that unpack to many count as what they unpack to.
-void packedAnswersAreBounded() {
-  const QByteArray packed = qCompress(QByteArray(5'000'000, '\0'), 9).mid(4);  // zlib, as "deflate" is
-  Server server("HTTP/1.1 200 OK\r\nContent-Encoding: deflate\r\nContent-Length: " +
-                QByteArray::number(packed.size()) + "\r\n\r\n" + packed);
-  QVERIFY(failureOf(server.address(), hasty(), [](std::string_view) {}).find("more than 100000 bytes") !=
-          std::string::npos);
-  const QByteArray small = qCompress(QByteArray("hello"), 9).mid(4);
-  Server fine("HTTP/1.1 200 OK\r\nContent-Encoding: deflate\r\nContent-Length: " +
-              QByteArray::number(small.size()) + "\r\n\r\n" + small);
-  HttpClient client;
-  QCOMPARE(client.send({.url = fine.address()}, hasty()).body, std::string("hello"));
-  QVERIFY(fine.request().contains("Accept-Encoding:"));
-}
+  /// Few bytes that unpack to many count as what they unpack to.
+  void packedAnswersAreBounded() {
+    const QByteArray packed = qCompress(QByteArray(5'000'000, '\0'), 9).mid(4);  // zlib, as "deflate" is
+    Server server("HTTP/1.1 200 OK\r\nContent-Encoding: deflate\r\nContent-Length: " +
+                  QByteArray::number(packed.size()) + "\r\n\r\n" + packed);
+    QVERIFY(failureOf(server.address(), hasty(), [](std::string_view) {}).find("more than 100000 bytes") !=
+            std::string::npos);
+    const QByteArray small = qCompress(QByteArray("hello"), 9).mid(4);
+    Server fine("HTTP/1.1 200 OK\r\nContent-Encoding: deflate\r\nContent-Length: " +
+                QByteArray::number(small.size()) + "\r\n\r\n" + small);
+    HttpClient client;
+    QCOMPARE(client.send({.url = fine.address()}, hasty()).body, std::string("hello"));
+    QVERIFY(fine.request().contains("Accept-Encoding:"));
+  }
 
-/// A stop reaches the server: the connection is closed, and nothing is sent again.
-void aStopEndsTheRequestAtTheServer() {
-  Server server(promising("data: a\n\n", 50), Server::After::Hold);
-  std::stop_source stop;
-  HttpClient client;
-  QElapsedTimer timer;
-  timer.start();
-  const HttpReply reply = client.send({.url = server.address()}, {}, stop.get_token(),
-                                      [&](std::string_view) { stop.request_stop(); });
-  QVERIFY(reply.isStopped);
-  QVERIFY(timer.elapsed() < 20'000);
-  QTRY_COMPARE(server.left(), 1);
-  QCOMPARE(server.requests(), 1);
-}
+  /// A stop reaches the server: the connection is closed, and nothing is sent again.
+  void aStopEndsTheRequestAtTheServer() {
+    Server server(promising("data: a\n\n", 50), Server::After::Hold);
+    std::stop_source stop;
+    HttpClient client;
+    QElapsedTimer timer;
+    timer.start();
+    const HttpReply reply = client.send({.url = server.address()}, {}, stop.get_token(),
+                                        [&](std::string_view) { stop.request_stop(); });
+    QVERIFY(reply.isStopped);
+    QVERIFY(timer.elapsed() < 20'000);
+    QTRY_COMPARE(server.left(), 1);
+    QCOMPARE(server.requests(), 1);
+  }
 
-void aStopFromAnotherThreadEndsTheWait() {
-  Server silent(QByteArray{});
-  std::stop_source stop;
-  std::jthread later([&stop] {
-    std::this_thread::sleep_for(50ms);
-    stop.request_stop();
-  });
-  HttpClient client;
-  QElapsedTimer timer;
-  timer.start();
-  QVERIFY(client.send({.url = silent.address()}, {}, stop.get_token()).isStopped);
-  QVERIFY(timer.elapsed() < 20'000);
-}
+  void aStopFromAnotherThreadEndsTheWait() {
+    Server silent(QByteArray{});
+    std::stop_source stop;
+    std::jthread later([&stop] {
+      std::this_thread::sleep_for(50ms);
+      stop.request_stop();
+    });
+    HttpClient client;
+    QElapsedTimer timer;
+    timer.start();
+    QVERIFY(client.send({.url = silent.address()}, {}, stop.get_token()).isStopped);
+    QVERIFY(timer.elapsed() < 20'000);
+  }
 
-void whatAReceiverThrowsIsThrown() {
-  Server server(http(200, "x"));
-  HttpClient client;
-  QVERIFY_EXCEPTION_THROWN(
-      client.send({.url = server.address()}, {}, {}, [](std::string_view) { throw std::logic_error("no"); }),
-      std::logic_error);
-  // The client can be used again.
-  QCOMPARE(client.send({.url = server.address()}, {}).body, std::string("x"));
-}
-}
-;
+  void whatAReceiverThrowsIsThrown() {
+    Server server(http(200, "x"));
+    HttpClient client;
+    QVERIFY_EXCEPTION_THROWN(client.send({.url = server.address()}, {}, {},
+                                         [](std::string_view) { throw std::logic_error("no"); }),
+                             std::logic_error);
+    // The client can be used again.
+    QCOMPARE(client.send({.url = server.address()}, {}).body, std::string("x"));
+  }
+};
 
 SPANSCOPE_TEST(tst_http_client, TestHttpClient)
 #include "tst_http_client.moc"
