@@ -19,7 +19,8 @@ namespace spanscope::query {
 namespace {
 
 /// Fields with which the body of a request may begin. None is an operator.
-constexpr std::array<std::string_view, 22> kRequestFields = {"model",
+constexpr std::array<std::string_view, 23> kRequestFields = {"model",
+                                                             "system",
                                                              "messages",
                                                              "max_tokens",
                                                              "max_completion_tokens",
@@ -84,13 +85,22 @@ class ChatReader {
     if (!m_walk.countNode(begin)) return;
     const std::size_t entry = m_sources.open({}, begin);
     Generate generate;
+    std::optional<Node> instructions;  // Anthropic's API has them beside the messages
+    const std::size_t before = hasInstructions() ? 1 : 0;
     Setting<std::int32_t> newerMaxTokens;
     std::size_t maxTokensOffset = 0;
     const std::array fields = {
         FieldReader{"model", Need::Required, "the name of a model",
                     [&] { readText(m_walk, generate.settings.model, "the name of a model"); }},
         FieldReader{"messages", Need::Required, "a list of messages",
-                    [&] { readMessages(*generate.input, "/g/input"); }},
+                    [&] { readMessages(*generate.input, "/g/input", before); }},
+        FieldReader{"system", Need::Optional, nullptr,
+                    [&] {
+                      if (before == 0)
+                        m_cursor.skipValue();
+                      else
+                        readInstructions(instructions.emplace());
+                    }},
         FieldReader{"max_tokens", Need::Optional, nullptr,
                     [&] {
                       m_cursor.peek();
@@ -115,6 +125,8 @@ class ChatReader {
       }
       generate.settings.maxTokens = std::move(newerMaxTokens);
     }
+    if (auto* join = std::get_if<Join>(&generate.input->value); join != nullptr && instructions)
+      join->children.insert(join->children.begin(), std::move(*instructions));
     const bool isWarm = !std::holds_alternative<Absent>(generate.settings.temperature);
     m_walk.warning(begin, "a chat-completions request", "a query",
                    std::string("it is read as a generate over a seq of its messages") +
@@ -123,8 +135,8 @@ class ChatReader {
     m_sources.close(entry, m_cursor.offset());
   }
 
-  /// Reads a list of messages as a seq.
-  void readMessages(Node& node, const std::string& step) {
+  /// Reads a list of messages as a seq, which has as many children `before` them.
+  void readMessages(Node& node, const std::string& step, std::size_t before = 0) {
     if (m_cursor.peek() != JsonKind::Array) {
       m_walk.refuseValue("a list of messages");
       return;
@@ -137,9 +149,11 @@ class ChatReader {
     for (ValueCursor::Container array; m_cursor.nextElement(array);) {
       const std::string index = std::to_string(join.children.size());
       join.children.emplace_back();
-      m_walk.within(index, [&] { readMessage(join.children.back(), "/seq/" + index); });
+      m_walk.within(index, [&] {
+        readMessage(join.children.back(), "/seq/" + std::to_string(before + join.children.size() - 1));
+      });
     }
-    if (!m_cursor.stopped() && join.children.empty()) {
+    if (!m_cursor.stopped() && join.children.empty() && before == 0) {
       m_walk.warning(begin, "no messages", "at least one", "the model is asked to go on from nothing");
     }
     node.value = std::move(join);
@@ -150,6 +164,35 @@ class ChatReader {
   template <class T>
   static void forgetNull(Setting<T>& setting) {
     if (std::holds_alternative<Null>(setting)) setting = Absent{};
+  }
+
+  /// Whether the request has a system prompt beside its messages. The cursor stays before the request.
+  bool hasInstructions() {
+    const ValueCursor::Mark mark = m_cursor.mark();
+    std::optional<JsonKind> kind;
+    m_cursor.enterObject();
+    std::string key;
+    for (ValueCursor::Container object; !kind && m_cursor.nextMember(object, key);) {
+      if (key == "system")
+        kind = m_cursor.peek();
+      else
+        m_cursor.skipValue();
+    }
+    if (m_cursor.stopped()) return false;
+    m_cursor.goTo(mark);
+    return kind == JsonKind::String || kind == JsonKind::Array;
+  }
+
+  void readInstructions(Node& node) {
+    m_cursor.peek();
+    const std::size_t begin = m_cursor.offset();
+    if (!m_walk.countNode(begin)) return;
+    const std::size_t entry = m_sources.open("/g/input/seq/0", begin);
+    Message message;
+    message.role = Role::System;
+    readContent(message.text);
+    node.value = std::move(message);
+    m_sources.close(entry, m_cursor.offset());
   }
 
   void readMessage(Node& node, std::string step) {

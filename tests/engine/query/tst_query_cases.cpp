@@ -34,8 +34,8 @@ void TestQueryCases::cases_data() {
     QTest::newRow(file) << QStringList{} << errors;
   };
   // Places of what a query has no form for; the first is the whole, which is no query.
-  read("chat-anthropic-system-list.json", {"1:1 ", "1:21 /system"});
-  read("chat-anthropic.json", {"1:1 ", "1:21 /system"});
+  read("chat-anthropic-system-list.json", {"1:1 ", "1:70 /system/0/cache_control"});
+  read("chat-anthropic.json", {"1:1 "});
   refused("chat-completion-body.json", {"1:2 /model"});
   read("chat-developer.json", {"1:1 ", "1:38 /messages/0/role"});
   read("chat-max-completion.json", {"1:1 "});

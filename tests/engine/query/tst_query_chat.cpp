@@ -97,6 +97,15 @@ void TestQueryChat::chats_data() {
   row("no temperature", R"({"stream":true,"model":"m","messages":[{"role":"user","content":"a"}]})",
       R"({"g":{"model":"m","input":{"seq":[{"user":"a"}]}}})",
       kColdRequest + leftOut("1:2: /stream", "stream"));
+  row("a system prompt beside the messages",
+      R"({"model":"m","system":"s","messages":[{"role":"user","content":"a"}],"temperature":0})",
+      R"({"g":{"model":"m","input":{"seq":[{"system":"s"},{"user":"a"}]},"temperature":0.0}})", request);
+  row("a system prompt in parts, after the messages",
+      R"({"messages":[{"role":"user","content":"a"}],"system":[{"type":"text","text":"s"}],"model":"m","temperature":0})",
+      R"({"g":{"model":"m","input":{"seq":[{"system":"s"},{"user":"a"}]},"temperature":0.0}})", request);
+  row("no system prompt",
+      R"({"model":"m","system":null,"messages":[{"role":"user","content":"a"}],"temperature":0})",
+      R"({"g":{"model":"m","input":{"seq":[{"user":"a"}]},"temperature":0.0}})", request);
   row("nulls",
       R"({"model":"m","messages":[{"role":"user","content":"a"}],"max_tokens":null,"temperature":null,"stop":null})",
       R"({"g":{"model":"m","input":{"seq":[{"user":"a"}]}}})", kColdRequest);
