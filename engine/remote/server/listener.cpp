@@ -125,44 +125,58 @@ void Listener::finish() {
   m_threads.clear();
 }
 
-/// Gives an accepted socket to a thread, on the one thread that accepts.
+/// Takes an accepted socket, on the one thread that accepts. Nothing is thrown: the library would end.
 bool Listener::process_and_close_socket(socket_t descriptor) {
-  std::size_t clients = 0;
-  bool isTooMuch = false;
-  {
-    const std::lock_guard lock(m_mutex);
-    m_waiting.push_back(descriptor);
-    if (m_freeThreads < m_waiting.size()) {
-      bool hasNewThread = false;
-      if (m_threads.size() < m_limits.clients) {
-        try {
-          m_threads.emplace_back([this] { work(); });
-          hasNewThread = true;
-        } catch (const std::exception&) {
-          // There are no more threads: those that there are serve all clients.
-        }
-      }
-      if (!hasNewThread) {
-        closeLongestIdle();
-        isTooMuch = m_waiting.size() > m_limits.waitingClients || m_threads.empty();
-        if (isTooMuch) m_waiting.pop_back();
-      }
+  try {
+    if (!giveToThread(descriptor)) {
+      // The client's request may still be on its way, and this thread cannot wait for it.
+      Connection connection(descriptor, nullptr, m_limits);
+      if (m_tls == nullptr) refuse(connection, tooManyClients());
+      connection.stopWriting();
     }
-    clients = m_connections.size() + m_waiting.size();
-  }
-  m_changed.notify_one();
-  reportClients(clients);
-  if (isTooMuch) {
-    // The client's request may still be on its way, and this thread cannot wait for it.
-    Connection connection(descriptor, nullptr, m_limits);
-    if (m_tls == nullptr) refuse(connection, tooManyClients());
-    connection.stopWriting();
+  } catch (const std::exception&) {
+    // No memory for a client more.
   }
   return true;
 }
 
-void Listener::reportClients(std::size_t clients) {
-  if (onClients) onClients(clients);
+/// False: as many clients wait as may; the socket is still the caller's.
+bool Listener::giveToThread(socket_t descriptor) {
+  {
+    const std::lock_guard lock(m_mutex);
+    try {
+      m_waiting.push_back(descriptor);
+    } catch (const std::exception&) {
+      return false;
+    }
+    if (m_freeThreads < m_waiting.size() && !startThread()) {
+      closeLongestIdle();
+      if (m_waiting.size() > m_limits.waitingClients || m_threads.empty()) {
+        m_waiting.pop_back();
+        return false;
+      }
+    }
+    reportClients();
+  }
+  m_changed.notify_one();
+  return true;
+}
+
+/// With the mutex locked. False: there is none more.
+bool Listener::startThread() {
+  if (m_threads.size() >= m_limits.clients) return false;
+  try {
+    m_threads.emplace_back([this] { work(); });
+  } catch (const std::exception&) {
+    // Those that there are serve all clients.
+    return false;
+  }
+  return true;
+}
+
+/// With the mutex locked, so that the last report is right.
+void Listener::reportClients() const {
+  if (onClients) onClients(m_connections.size() + m_waiting.size());
 }
 
 /// With the mutex locked. The first request of a client that has just connected is still on its way.
@@ -206,15 +220,21 @@ void Listener::work() {
 
 void Listener::serveSocket(socket_t descriptor) {
   Connection connection(descriptor, m_tls.get(), m_limits);
-  std::size_t clients = 0;
+  const auto end = [&](Listener* self) {
+    setCurrentConnection(nullptr);
+    const std::lock_guard lock(self->m_mutex);
+    self->m_connections.erase(&connection);
+    self->reportClients();
+  };
+  // Whatever is thrown, no pointer to the connection outlives it.
+  const std::unique_ptr<Listener, decltype(end)> atEnd(this, end);
   bool isOver = false;
   {
     const std::lock_guard lock(m_mutex);
     m_connections[&connection].since = Clock::now();
-    clients = m_connections.size() + m_waiting.size();
+    reportClients();
     isOver = m_isEnding;
   }
-  reportClients(clients);
   setCurrentConnection(&connection);
   if (isOver) {
     if (m_tls == nullptr) refuse(connection, serverIsEnding());
@@ -222,13 +242,6 @@ void Listener::serveSocket(socket_t descriptor) {
   } else if (connection.greet()) {
     serve(connection);
   }
-  setCurrentConnection(nullptr);
-  {
-    const std::lock_guard lock(m_mutex);
-    m_connections.erase(&connection);
-    clients = m_connections.size() + m_waiting.size();
-  }
-  reportClients(clients);
 }
 
 void Listener::serve(Connection& connection) {
@@ -282,7 +295,11 @@ bool Listener::serveRequest(Connection& connection) {
   } catch (const std::exception&) {
     error = {.status = 503, .message = "The request could not be answered.", .type = "server_error"};
   }
-  if (error.status != 0 && !connection.hasWritten()) refuse(connection, error);
+  try {
+    if (error.status != 0 && !connection.hasWritten()) refuse(connection, error);
+  } catch (const std::exception&) {
+    // No memory for the words: the connection is closed without them.
+  }
   return false;
 }
 

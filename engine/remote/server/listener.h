@@ -45,7 +45,7 @@ class Listener final : public httplib::Server {
   /// Ends all connections, and waits for their threads.
   void finish();
 
-  /// Called whenever the number of connections changes; set before start().
+  /// Called whenever the number of connections changes; set before start(). It must not call this object.
   std::function<void(std::size_t)> onClients;
   /// Called with the status of an answer that the library did not give; set before start().
   std::function<void(int)> onRefusal;
@@ -54,12 +54,14 @@ class Listener final : public httplib::Server {
   using Clock = std::chrono::steady_clock;
 
   bool process_and_close_socket(socket_t descriptor) override;
+  bool giveToThread(socket_t descriptor);
+  bool startThread();
   void work();
   void serveSocket(socket_t descriptor);
   void serve(Connection& connection);
   bool serveRequest(Connection& connection);
   void refuse(Connection& connection, const ApiError& error);
-  void reportClients(std::size_t clients);
+  void reportClients() const;
   void closeLongestIdle();
   bool hasWaitingClients() const;
 
