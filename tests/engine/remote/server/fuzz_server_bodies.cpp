@@ -4,6 +4,7 @@
 #include "engine/remote/server/api_error.h"
 #include "engine/remote/server/call_bodies.h"
 #include "engine/remote/server/planned_call.h"
+#include "engine/remote/server/request_head.h"
 #include "tests/engine/remote/server/stand_in_engine.h"
 
 #include <cstddef>
@@ -43,5 +44,15 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   refusedOrRead([&] { require(planQuery(body, rules, 1).plan != nullptr); });
   refusedOrRead([&] { readTokenizeCall(body); });
   refusedOrRead([&] { readDetokenizeCall(body); });
+  try {
+    const RequestHead head = readHead(body, 1U << 20U);
+    // What the library is given reads the same.
+    const RequestHead again = readHead(headForLibrary(head), 1U << 20U);
+    require(again.method == head.method && again.target == head.target && again.length == head.length &&
+            again.isChunked == head.isChunked && again.closes == head.closes);
+  } catch (const ApiFailure& failure) {
+    require(failure.error().status >= 400 && failure.error().status < 500);
+    require(isValidUtf8(errorJson(failure.error())));
+  }
   return 0;
 }

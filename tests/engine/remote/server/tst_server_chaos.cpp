@@ -79,6 +79,7 @@ class TestServerChaos : public QObject {
   void manyAtOnce();
   void burstsWait();
   void everyRequestTakesATurn();
+  void largeBodiesWaitForMemory();
   void idleClientsGiveWay();
   void moreThanItTakes();
   void rangesAreIgnored();
@@ -334,6 +335,27 @@ void TestServerChaos::everyRequestTakesATurn() {
   running.reset();
   QCOMPARE(waiting[0]->answer().status, 200);
   QCOMPARE(waiting[1]->answer().status, 200);
+}
+
+void TestServerChaos::largeBodiesWaitForMemory() {
+  ServerConfig config = impatient();
+  config.limits.largeBodyBytes = config.limits.bodyBytes;
+  ChaosServer chaos(config);
+  chaos.engine.perToken = std::chrono::seconds(60);
+  const std::string padding = R"("user":")" + std::string(70'000, 'x') + "\",";
+  auto running = std::make_unique<HttpClient>(chaos.port());
+  QVERIFY(running->send(chatRequest("{" + padding + kBody.substr(1))));
+  QTRY_COMPARE(chaos.engine.begun(), 1);
+  HttpClient waiting(chaos.port());
+  QVERIFY(waiting.send(requestText("POST", "/tokenize", "{" + padding + R"("prompt":"Hi"})")));
+  // Small ones pass, for longer than a body may take.
+  for (int i = 0; i < 5; ++i) {
+    QCOMPARE(ask(chaos.port(), "POST", "/tokenize", R"({"prompt":"Hi"})").status, 200);
+    std::this_thread::sleep_for(config.limits.toRead / 4);
+  }
+  QVERIFY(waiting.read(milliseconds(1)).empty());
+  running.reset();
+  QCOMPARE(waiting.answer().status, 200);
 }
 
 void TestServerChaos::idleClientsGiveWay() {
