@@ -8,6 +8,7 @@
 #include "app/cli/text_table.h"
 #include "engine/base/counted.h"
 #include "engine/base/error.h"
+#include "engine/base/text_encoding.h"
 #include "engine/base/utf8.h"
 #include "engine/checkpoint/file_bytes.h"
 #include "engine/run/session_config.h"
@@ -68,10 +69,10 @@ std::vector<fs::path> documentsOf(const std::vector<std::string>& given) {
 
 /// The text as a `file` node gives it. Throws Failure.
 std::string textOf(const fs::path& path) {
-  constexpr std::string_view kByteOrderMark = "\xef\xbb\xbf";
   std::string text = checkpoint::readFileBytes(path, kMostDocumentBytes, "a document");
+  if (auto narrow = utf8OfWide(text)) return *std::move(narrow);
   if (!isValidUtf8(text)) throw Failure({path.string(), {}, "bytes that are no text", "UTF-8"});
-  if (text.starts_with(kByteOrderMark)) text.erase(0, kByteOrderMark.size());
+  text.erase(0, text.size() - withoutByteOrderMark(text).size());
   return text;
 }
 

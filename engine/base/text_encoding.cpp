@@ -92,7 +92,8 @@ std::optional<std::string> utf8OfWide(std::string_view bytes) {
   /// One of this many characters is ASCII in every language that puts spaces between words or ends lines.
   constexpr std::size_t kCharactersPerAscii = 20;
   constexpr std::size_t kFewest = 4;  // characters from which a text without a mark can be known
-  if (const auto marked = markedEncoding(bytes)) return decode(bytes.substr(marked->width), *marked).text;
+  if (const auto marked = markedEncoding(bytes); marked && bytes.size() > marked->width)
+    return decode(bytes.substr(marked->width), *marked).text;
   if (bytes.size() % 2 != 0 || bytes.find('\0') == std::string_view::npos) return std::nullopt;
   std::optional<Decoded> best;
   for (const std::size_t width : {std::size_t{4}, std::size_t{2}}) {

@@ -10,7 +10,7 @@ namespace spanscope {
 /// The text in UTF-8, without its byte order mark, if the bytes are UTF-16 or UTF-32. With a byte order mark,
 /// each part that is no character becomes U+FFFD. Without a mark, the bytes must be well-formed as a whole,
 /// with letters or spaces of ASCII among them, and without control characters: no other kind of text has such
-/// zero bytes. Nothing if the bytes are anything else, such as UTF-8.
+/// zero bytes. Nothing if the bytes are anything else, such as UTF-8 or a mark alone.
 std::optional<std::string> utf8OfWide(std::string_view bytes);
 
 }  // namespace spanscope

@@ -151,7 +151,7 @@ class TestSpanqCache : public QObject {
   void whatIsNoTextIsToldOf() {
     const Place there;
     there.write("docs/a.txt", kFirst);
-    there.write("docs/b.bin", "\xff\xfe\x00");
+    there.write("docs/b.bin", "\xff\xfa\xfe");
     const SpanqResult warm = spanq({"cache", "warm", "--cache-dir", there.store(), there.path("docs")});
     QCOMPARE(warm.code, 1);
     QVERIFY(warm.err.find("b.bin: found bytes that are no text") != std::string::npos);

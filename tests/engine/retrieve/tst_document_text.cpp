@@ -118,6 +118,7 @@ void TestDocumentText::passages_data() {
                                   << QStringList{"ab\uFFFD"};
   QTest::newRow("UTF-32") << plain << QByteArray("\xFF\xFE\0\0M\0\0\0\x99\xF9\1\0", 12)
                           << QStringList{"M\U0001F999"};
+  QTest::newRow("a mark alone") << plain << QByteArray("\xFF\xFE") << QStringList{"\uFFFD\uFFFD"};
   // Zero bytes that are no text in any order.
   QTest::newRow("zero byte") << plain << QByteArray("ab\0cd\0", 6)
                              << QStringList{QString::fromLatin1("ab\0cd\0", 6)};
