@@ -36,6 +36,9 @@
 #include <chrono>
 #include <cstddef>
 #include <cstdio>
+#include <cstdlib>
+#include <exception>
+#include <new>
 #include <system_error>
 
 namespace {
@@ -206,9 +209,28 @@ void keepIndex(MainWindow& window) {
   window.workspace().engine().setIndexFile(folder.filePath(name));
 }
 
+/// Memory and threads can run out anywhere, also within Qt: what nothing catches says why the window ends.
+/// Changes that were not saved are in the files of the automatic saving.
+[[noreturn]] void endWithReason() {
+  const char* reason = "an error that nothing expected";
+  try {
+    if (const std::exception_ptr error = std::current_exception()) std::rethrow_exception(error);
+  } catch (const std::bad_alloc&) {
+    reason = "there is not enough memory";
+  } catch (const std::system_error&) {
+    reason = "the system starts no further thread, or gives no other resource";
+  } catch (...) {
+  }
+  std::fputs("spanscope: ", stderr);
+  std::fputs(reason, stderr);
+  std::fputs("\n", stderr);
+  std::_Exit(3);
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
+  std::set_terminate(endWithReason);
   spanscope::holdStandardDescriptors();
   spanscope::reportWriteErrors();
   if (needsNoDisplay(argc, argv)) {

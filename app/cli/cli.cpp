@@ -128,6 +128,12 @@ ExitCode perform(int argc, const char* const* argv, Context& context) {
   } catch (const std::bad_alloc&) {
     streams.err << "out of memory\n";
     return ExitCode::RunFailed;
+  } catch (const std::system_error& error) {
+    streams.err << errorAt("spanq", "no further resource of the system (" + error.code().message() + ")",
+                           "room for more threads, memory and files")
+                       .message()
+                << '\n';
+    return ExitCode::RunFailed;
   } catch (const std::exception& error) {
     streams.err << error.what() << '\n';
     return ExitCode::RunFailed;

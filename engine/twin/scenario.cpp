@@ -146,8 +146,10 @@ Json parseScenario(std::string_view text, const ScenarioLine& line) {
     scenario = Json::parse(text, checkDepth);
   } catch (const Json::parse_error& error) {
     throw fail("a mistake at byte " + std::to_string(error.byte), "JSON");
-  } catch (const Json::exception& error) {
-    throw fail(error.what(), "JSON");
+  } catch (const Json::out_of_range&) {
+    throw fail("a number that is too large", "numbers up to 1e308");
+  } catch (const Json::exception&) {
+    throw fail("a text that is not JSON", "JSON");
   }
   ScenarioPlace(scenario, line).requireObject();
   return scenario;

@@ -4,9 +4,12 @@
 #include "engine/base/counted.h"
 #include "engine/compute/backends.h"
 
+#include <sys/resource.h>
+
 #include <algorithm>
 #include <chrono>
 #include <new>
+#include <string>
 #include <system_error>
 #include <utility>
 
@@ -29,6 +32,21 @@ constexpr auto kPatience = std::chrono::milliseconds(1);
 constexpr auto kLeastAlone = std::chrono::milliseconds(10);
 constexpr auto kMostAlone = std::chrono::milliseconds(320);
 constexpr int kSpinsBeforeYield = 4096;
+
+/// " (limit: 64 processes and threads of the user, 1024 MiB of addresses)": what the process may use at most;
+/// empty where there is no limit.
+std::string limitsText() {
+  constexpr rlim_t kMebi = rlim_t{1} << 20U;
+  std::string text;
+  const auto add = [&text](__rlimit_resource_t resource, rlim_t unit, const char* what) {
+    rlimit limit{};
+    if (getrlimit(resource, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY) return;
+    text += (text.empty() ? " (limit: " : ", ") + std::to_string(limit.rlim_cur / unit) + what;
+  };
+  add(RLIMIT_NPROC, 1, " processes and threads of the user");
+  add(RLIMIT_AS, kMebi, " MiB of addresses");
+  return text.empty() ? text : text + ")";
+}
 
 void relax() {
 #if defined(__x86_64__) || defined(__i386__)
@@ -64,7 +82,7 @@ ThreadPool::~ThreadPool() {
 std::string ThreadPool::shortfall() const {
   if (size() == m_asked) return {};
   const std::string fewer = counted(size(), "thread") + " instead of " + std::to_string(m_asked) + ": ";
-  if (size() < m_tried) return fewer + "the system could not start as many";
+  if (size() < m_tried) return fewer + "the system could not start as many" + limitsText();
   return fewer + "more than " + std::to_string(kMostThreadsACore) + " a core only wait for each other";
 }
 

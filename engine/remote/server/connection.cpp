@@ -15,6 +15,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
+#include <system_error>
 #include <utility>
 
 namespace spanscope::server {
@@ -287,14 +288,13 @@ void Connection::get_local_ip_and_port(std::string& address, int& port) const {
 
 std::shared_ptr<SSL_CTX> tlsContext(const std::string& certificate, const std::string& privateKey) {
   const std::shared_ptr<SSL_CTX> context(SSL_CTX_new(TLS_server_method()), SSL_CTX_free);
-  const auto refuse = [](const std::string& file, const std::string& expected) {
-    const unsigned long code = ERR_peek_last_error();
-    const char* const reason = code != 0 ? ERR_reason_error_string(code) : nullptr;
+  const auto refuse = [](const std::string& file, const std::string& expected,
+                         const char* found = "something else") {
     ERR_clear_error();
-    throw Failure({.file = file,
-                   .place = {},
-                   .found = reason != nullptr ? reason : "something else",
-                   .expected = expected});
+    // The words of the library are for those who know how it is made.
+    if (!file.empty() && ::access(file.c_str(), R_OK) != 0)
+      throw Failure({file, {}, std::generic_category().message(errno), expected});
+    throw Failure({file, {}, found, expected});
   };
   ERR_clear_error();
   if (!context) refuse({}, "TLS of the library OpenSSL");
@@ -305,7 +305,7 @@ std::shared_ptr<SSL_CTX> tlsContext(const std::string& certificate, const std::s
   if (SSL_CTX_use_PrivateKey_file(context.get(), privateKey.c_str(), SSL_FILETYPE_PEM) != 1)
     refuse(privateKey, "a private key in PEM form");
   if (SSL_CTX_check_private_key(context.get()) != 1)
-    refuse(privateKey, "the key of the certificate " + certificate);
+    refuse(privateKey, "the key of the certificate " + certificate, "another key");
   return context;
 }
 

@@ -130,6 +130,8 @@ void TestSpanqServe::refusals_data() {
   QTest::newRow("a certificate alone") << QStringList{"--tls-cert", "a"} << 2 << "--tls-key";
   QTest::newRow("no certificate") << QStringList{"--tls-cert", "/nowhere", "--tls-key", "/nowhere"} << 1
                                   << "a certificate in PEM form";
+  QTest::newRow("no PEM") << QStringList{"--tls-cert", "/dev/null", "--tls-key", "/dev/null"} << 1
+                          << "found something else, expected a certificate in PEM form";
   QTest::newRow("events for others") << QStringList{"--port", "0", "--kv-events", "tcp://*:5557"} << 1
                                      << "ZeroMQ asks nobody";
   QTest::newRow("events in place of a file")

@@ -101,6 +101,8 @@ class TestVllmTwin : public QObject {
                                << "line 7: found a list, expected an object";
     QTest::newRow("deep") << "{\"a\":" + QString(100, '[') + QString(100, ']') + "}"
                           << "line 7: found more than 64 levels of nesting, expected fewer";
+    QTest::newRow("large number") << "{\"blocks\": 1e400}"
+                                  << "line 7: found a number that is too large, expected numbers up to 1e308";
     QTest::newRow("no size") << R"({"blocks": 9, "ops": []})"
                              << "line 7: found no \"block_size\", expected one";
     QTest::newRow("size") << R"({"block_size": 0, "blocks": 9, "ops": []})"
