@@ -135,7 +135,7 @@ void MetricsView::paintTo(QPainter& painter, const QSize& size) {
     return double(rowsIn(room) * (kLeastCardHeight + kGap) + kGap) / std::max(1, room.height());
   };
   QSize room = size;
-  while (missing(room) > 1) room = (QSizeF(room) * 1.1).toSize() + QSize(1, 1);
+  while (missing(room) > 1) room = (QSizeF(room) * 1.1).toSize().expandedTo(room + QSize(1, 1));
   painter.save();
   painter.scale(double(size.width()) / room.width(), double(size.height()) / room.height());
   const int columns = columnsFor(room);
