@@ -118,6 +118,7 @@ NodeStatus CanvasCore::statusOf(const Stack& stack) const {
     if (node->children.empty() && own.tokens >= 0) {
       all.tokens = std::max<std::int64_t>(all.tokens, 0) + own.tokens;
       all.served += own.served;
+      all.unread += own.unread;
     }
     if (own.phase == NodePhase::Running || own.phase == NodePhase::Failed) all.phase = own.phase;
   };
@@ -251,13 +252,21 @@ QString CanvasCore::tipOf(NodeId id) const {
   if (status.served.total() > 0) {
     QString line = tr("Last run: %1 of %2 tokens cached, %3 %")
                        .arg(status.served.cached())
-                       .arg(status.served.total())
+                       .arg(status.served.total() + status.unread)
                        .arg(status.cachedPercent());
     if (status.served.relocated > 0) line += tr(", %1 of them relocated").arg(status.served.relocated);
     for (const QString& words : accountWords(status.served)) line += tr("; %1").arg(words);
     if (status.beside > 0) line += tr("; %1 more beside the prompt, for the policy").arg(status.beside);
     lines.append(line);
   }
+  if (status.outer.total() > 0)
+    lines.append(tr("An outer step reuses %1 of these %2 tokens")
+                     .arg(status.outer.cached())
+                     .arg(status.outer.total()));
+  if (status.unread > 0) lines.append(tr("%1 tokens were not read: the run ended before").arg(status.unread));
+  if (!status.answeredBy.empty())
+    lines.append(tr("%1 gave this answer; the next run asks another model")
+                     .arg(QString::fromStdString(status.answeredBy)));
   if (status.looked >= 0)
     lines.append(
         tr("The answer looked here: %1 of what it read from all sources").arg(partText(status.looked)));
@@ -408,7 +417,8 @@ void CanvasCore::redrawNodes(const std::vector<NodeId>& nodes) {
   for (const NodeId id : nodes) {
     const auto look = m_looks.find(id);
     if (look == m_looks.end() || look->second.stacked > 0) continue;  // the node is not drawn itself
-    setOwnLook(look->second, m_document->at(id), checkpoint);
+    const document::DocumentNode& node = m_document->at(id);
+    setOwnLook(look->second, node, answererOf(*m_document, node, checkpoint));
     changed.push_back(id);
   }
   if (!changed.empty()) Q_EMIT looksChanged(changed);

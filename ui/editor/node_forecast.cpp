@@ -27,7 +27,10 @@ class Reader {
     const std::vector<run::StepPrediction>& steps = m_forecast.present.steps;
     std::map<StepIndex, const run::StepPrediction*> byStep;
     for (const run::StepPrediction& step : steps) byStep[step.step] = &step;
-    // Steps are read from the last to the first, because the last prompt that holds a leaf counts.
+    if (m_forecast.plan) {
+      for (const plan::Step& step : m_forecast.plan->steps) m_steps.insert(step.node);
+    }
+    // Steps are read from the last to the first, because the last copy of a leaf's own step counts.
     const std::vector<StepIndex>& order = m_forecast.present.order;
     for (auto step = order.rbegin(); step != order.rend(); ++step) {
       const auto found = byStep.find(*step);
@@ -74,6 +77,7 @@ class Reader {
         const auto path = m_forecast.paths.byPath.find(run.node);
         if (path == m_forecast.paths.byPath.end() || m_leaves.contains(path->second)) continue;
         const NodeId node = path->second;
+        if (!isOwnStep(m_steps, m_forecast.plan->steps[step.step].node, run.node)) continue;
         if (!m_document.contains(node) || !isLeaf(m_document.at(node).own)) continue;
         const auto taken = here.find(node);
         if (taken != here.end() && taken->second != from) continue;
@@ -93,7 +97,8 @@ class Reader {
 
   const Forecast& m_forecast;
   const Document& m_document;
-  std::set<NodeId> m_leaves;  ///< leaves that a later prompt has shown
+  std::set<NodePath> m_steps;  ///< of the plan
+  std::set<NodeId> m_leaves;   ///< leaves that a later prompt has shown
   NodeForecasts m_result;
 };
 

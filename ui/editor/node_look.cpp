@@ -188,6 +188,11 @@ void setOwnLook(NodeLook& look, const DocumentNode& node, const std::string& che
   for (const std::string& reply : node.frozen) look.frozen.append(shortened(reply));
 }
 
+std::string answererOf(const Document& document, const DocumentNode& node, const std::string& checkpoint) {
+  const std::string& server = node.server.empty() ? document.settings.server : node.server;
+  return server.empty() || server == document::kEmbedded ? checkpoint : server;
+}
+
 QString stackTitle(const Document& document, const Stack& stack) {
   const auto count = static_cast<int>(stack.members.size());
   const query::Node& own = document.at(stack.members.front()).own;
@@ -216,7 +221,7 @@ std::map<NodeId, NodeLook> nodeLooks(const Document& document, const std::map<No
       const auto rect = layout.find(id);
       if (rect == layout.end()) continue;
       NodeLook look;
-      setOwnLook(look, node, checkpoint);
+      setOwnLook(look, node, answererOf(document, node, checkpoint));
       look.identity = identityOf(id, identities);
       look.problem = nodeProblem(document, id);
       look.pill = isPill(node.own);

@@ -57,8 +57,12 @@ QString stackTitle(const document::Document& document, const Stack& stack);
 
 /// Updates a look after its node was replaced by `node`. The two must be laid out alike, have the same kind
 /// of operator and both be muted or not: the other fields of the look depend only on that and on other nodes.
-/// `checkpoint` is the name of the checkpoint on which the document runs.
+/// `checkpoint` is answererOf().
 void setOwnLook(NodeLook& look, const document::DocumentNode& node, const std::string& checkpoint);
+
+/// Who answers the node: the server of the node or of the document by its name, else `checkpoint`.
+std::string answererOf(const document::Document& document, const document::DocumentNode& node,
+                       const std::string& checkpoint);
 
 /// What is wrong with a node in a few words ("needs an input"); empty: nothing.
 QString nodeProblem(const document::Document& document, document::NodeId id);
@@ -67,9 +71,9 @@ QString nodeProblem(const document::Document& document, document::NodeId id);
 QString nodeTitle(const document::DocumentNode& node);
 /// The text a person would look for in the node: title, name and all texts.
 QString nodeSearchText(const document::DocumentNode& node);
-/// "spanlet · temp 0 · max 60", or "gpt-4 → spanlet · …" if the node names another model than the checkpoint
-/// on which it runs. `checkpoint` is empty if that is not known. Returns an empty text for nodes that do not
-/// generate.
+/// "spanlet · temp 0 · max 60", or "gpt-4 → spanlet · …" if the node names another model than the one that
+/// answers it. `checkpoint` is answererOf(), and empty if that is not known. Returns an empty text for nodes
+/// that do not generate.
 QString modelLine(const query::Node& own, const std::string& checkpoint = {});
 
 }  // namespace spanscope::ui

@@ -71,7 +71,7 @@ void paintBar(QPainter& painter, const NodeLook& look, const NodeStatus& status,
     return;
   }
   if (status.served.total() == 0) return;
-  const auto total = static_cast<double>(status.served.total());
+  const auto total = static_cast<double>(status.served.total() + status.unread);
   double left = bar.left();
   const auto part = [&](std::int64_t count, BlockRole role, bool isAgain = false) {
     if (count <= 0) return;
@@ -142,8 +142,9 @@ void paintAnswer(QPainter& painter, const NodeLook& look, const NodeStatus& stat
   }
   if (!plan.hasState) return;
   const double bottom = box.bottom() - 18;
+  const bool isOfNote = !status.advice.empty() || !status.answeredBy.empty();
   const QColor ink = failed                                                    ? style.error
-                     : !status.advice.empty()                                  ? style.computed
+                     : isOfNote                                                ? style.computed
                      : status.phase == NodePhase::Finished && !look.isFrozen() ? style.hit
                                                                                : style.textSecond;
   drawLine(painter, texts.state, box.left() + 8, bottom, ink);

@@ -3,6 +3,7 @@
 
 #include "engine/query/json/json.h"
 #include "engine/query/node_parts.h"
+#include "engine/workbench/model_names.h"
 #include "ui/session/answer_shares.h"
 #include "ui/session/foretold_runs.h"
 #include "ui/session/prompt_progress.h"
@@ -78,11 +79,18 @@ class StatusBuilder {
  private:
   void takeRun(RunId id, const trace::RunState& run, const NodePaths& paths) {
     std::set<NodeId> answered;
+    m_steps.clear();
+    for (const RequestId request : run.requests) {
+      const auto found = m_progress.requests.find(request);
+      if (found != m_progress.requests.end()) m_steps.insert(found->second.node);
+    }
+    // Another model cuts the texts into other tokens.
+    const bool isOfModel = otherModelOf(id).empty();
     for (auto request = run.requests.rbegin(); request != run.requests.rend(); ++request) {
       const auto found = m_progress.requests.find(*request);
       if (found == m_progress.requests.end()) continue;
       takeAnswer(found->first, found->second, paths, answered);
-      takeLeaves(id, found->first, found->second, paths);
+      if (isOfModel) takeLeaves(id, found->first, found->second, paths);
     }
     takeFragments(run, paths);
     if (!run.outcome) {
@@ -132,23 +140,66 @@ class StatusBuilder {
     status.hasBegun = request.firstTokenAt >= 0;
     status.failure = status.phase == NodePhase::Failed ? failureOf(id, request.run) : std::string();
     status.advice = adviceOf(request.run);
+    status.answeredBy = otherAnswerer(request, node);
     status.fromTrace = request.promptTokens > 0;
     status.tokens = request.promptTokens > 0 ? request.promptTokens : -1;
     RequestAccount account(m_input, id);
     status.served = account.prompt();
     status.beside = account.beside();
+    if (hasBrokenOff(request)) {
+      const trace::PromptAccount done = account.done();
+      status.served = done.prompt;
+      status.unread = done.unread;
+    }
     if (request.reported && !request.reported->isCachedKnown()) status.served = {};
     if (request.admittedAt >= 0) {
-      if (status.served.total() > 0) status.tokens = status.served.total();
+      if (status.served.total() > 0) status.tokens = status.served.total() + status.unread;
       status.read = readTokens(request);
     }
   }
 
   QString stepName(const trace::RequestState& request) {
-    const auto [names, isNew] = m_steps.try_emplace(request.run);
+    const auto [names, isNew] = m_stepNames.try_emplace(request.run);
     if (isNew) names->second = stepNames(m_input, m_progress, request.run);
     const auto found = names->second.find(request.step);
     return found == names->second.end() ? QString() : found->second;
+  }
+
+  /// Whether the request ended before its prompt was read, so that what was not found need not be computed.
+  static bool hasBrokenOff(const trace::RequestState& request) {
+    return request.outcome == trace::StepOutcome::Stopped || request.outcome == trace::StepOutcome::Failed;
+  }
+
+  /// Null: only the trace is known.
+  const RunRecord* recordOf(RunId run) const {
+    if (!m_input.records) return nullptr;
+    const auto found = std::lower_bound(m_input.records->begin(), m_input.records->end(), run,
+                                        [](const auto& record, RunId id) { return record->run < id; });
+    return found == m_input.records->end() || (*found)->run != run ? nullptr : found->get();
+  }
+
+  /// The model of the run, by its name, if the document has another one now; else empty.
+  std::string otherModelOf(RunId run) {
+    const RunRecord* const record = recordOf(run);
+    if (record == nullptr || !record->hasSettings) return {};
+    const document::RunSettings& now = m_document.settings;
+    if (record->settings.model == now.model && record->settings.adapter == now.adapter) return {};
+    if (!m_model) m_model = workbench::modelNameOf(now);
+    const std::string model = record->model.toStdString();
+    return model == *m_model ? std::string() : model;
+  }
+
+  /// NodeStatus::answeredBy.
+  std::string otherAnswerer(const trace::RequestState& request, NodeId node) {
+    const std::string& own = m_document.at(node).server;
+    std::string server = own.empty() ? m_document.settings.server : own;
+    if (server == document::kEmbedded) server.clear();
+    if (isForetold(*m_input.trace)) return {};
+    if (request.reported)
+      return request.reported->server == server ? std::string() : request.reported->server;
+    const RunRecord* const record = recordOf(request.run);
+    if (!server.empty() && record != nullptr) return record->model.toStdString();
+    return otherModelOf(request.run);
   }
 
   std::string adviceOf(RunId run) const {
@@ -173,6 +224,7 @@ class StatusBuilder {
     // A prompt may hold a leaf several times (inner prompts of several answers): the first one is shown.
     // By leaf: the place in the view behind the tokens taken so far.
     std::map<NodeId, std::int64_t> here;
+    std::map<NodeId, std::int64_t> outer;  // the same of leaves of inner steps
     RequestAccount account(m_input, id);
     std::int64_t place = 0;
     for (std::uint32_t index = 0; index < request.segments.size(); ++index) {
@@ -191,6 +243,15 @@ class StatusBuilder {
         if (taken != here.end() && taken->second != from) continue;
         if (taken == here.end() && !isTextOfRun(run, tokens.node, node)) continue;
         NodeStatus& status = m_result[node];
+        if (!isOwnStep(m_steps, request.node, tokens.node)) {
+          // Its own step comes later in this order, and says how it was computed.
+          const auto before = outer.find(node);
+          const bool isFirst = before == outer.end() || before->second == from;
+          if (isFirst) outer[node] = place;
+          if (isFirst && request.admittedAt >= 0 && m_outerOf.try_emplace(node, id).first->second == id)
+            status.outer += account.of(index, first, begin);
+          continue;
+        }
         if (taken == here.end()) status.tokens = 0;
         here[node] = place;
         status.fromTrace = true;
@@ -198,6 +259,11 @@ class StatusBuilder {
         if (request.admittedAt < 0) continue;
         if (taken == here.end()) status.served.cropped = account.cropped(tokens.node);
         status.served += account.of(index, first, begin);
+        if (hasBrokenOff(request)) {
+          const std::int64_t unread = account.unread(index, first, begin);
+          status.unread += unread;
+          status.served.computed -= unread;
+        }
       }
     }
     for (const auto& [node, taken] : here) m_leavesLeft.erase(node);
@@ -263,19 +329,33 @@ class StatusBuilder {
   std::set<NodeId> m_answersLeft;   ///< generates without a request yet
   std::set<NodeId> m_augmentsLeft;  ///< augments for which no run has retrieved yet
   std::set<NodeId> m_waiting;
-  std::map<RunId, std::map<StepIndex, QString>> m_steps;  ///< names by run
+  std::map<RunId, std::map<StepIndex, QString>> m_stepNames;  ///< names by run
+  std::set<NodePath> m_steps;                                 ///< of the run that is taken
+  std::map<NodeId, RequestId> m_outerOf;                      ///< by leaf: the request of NodeStatus::outer
+  std::optional<std::string> m_model;  ///< name of the document's model; nothing: not asked yet
   NodeStatuses m_result;
 };
 
 }  // namespace
 
+bool isOwnStep(const std::set<NodePath>& steps, const NodePath& step, const NodePath& place) {
+  const auto holds = [&place](const NodePath& node) {
+    return place.size() > node.size() && place.starts_with(node) && place[node.size()] == '/';
+  };
+  std::size_t length = 0;
+  for (const NodePath& node : steps) {
+    if (holds(node)) length = std::max(length, node.size());
+  }
+  return length == 0 || (holds(step) && step.size() == length);
+}
+
 int NodeStatus::cachedPercent() const {
-  const std::int64_t all = served.total();
-  if (all <= 0) return -1;
+  const std::int64_t all = served.total() + unread;
+  if (served.total() <= 0) return -1;
   const double share = static_cast<double>(served.cached()) / static_cast<double>(all);
   // Only a whole is 100 % and only nothing is 0 %: other shares are rounded to 1 … 99.
   const int percent = static_cast<int>(std::lround(share * 100));
-  if (percent == 100 && served.computed + served.again > 0) return 99;
+  if (percent == 100 && served.cached() < all) return 99;
   if (percent == 0 && share > 0) return 1;
   return percent;
 }

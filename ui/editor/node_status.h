@@ -13,6 +13,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -35,8 +36,13 @@ struct NodeStatus {
   std::int64_t read = 0;       ///< for a generate: tokens of its prompt that were found or computed so far
   bool fromTrace = false;  ///< `tokens` comes from the trace; false: the tokenizer or a forecast counted them
   std::int64_t beside = 0;  ///< for an answer: RequestAccount::beside()
-  TokenAccount
-      served;  ///< in the newest request that holds the tokens; all 0 until their blocks were looked up
+  /// For a leaf: in the newest request of its own step. All 0 until the blocks were looked up.
+  TokenAccount served;
+  /// How many of `tokens` a request that did not finish has neither found nor computed.
+  std::int64_t unread = 0;
+  /// For a leaf of an inner step: in the newest request of an outer step that reuses it; all 0: there is
+  /// none.
+  TokenAccount outer;
   NodePhase phase = NodePhase::None;
   std::string answer;
   std::uint32_t copy = 0;    ///< which copy of the step is shown, from 0
@@ -45,6 +51,8 @@ struct NodeStatus {
   QString step;              ///< the name of the shown step, as views of runs name it; empty: no run
   std::string failure;       ///< first line of the reason
   std::string advice;        ///< the engine's warnings about the run; empty: none
+  /// Who gave the answer, if that is not who would give it now: the name of a model or of a server.
+  std::string answeredBy;
   std::int32_t fragments =
       -1;  ///< for an augment: how many fragments its newest run put into the prompt; −1: it has not run
   double bestScore = 0;  ///< score of the fragment that ranked first
@@ -55,6 +63,9 @@ struct NodeStatus {
   /// The cached share in whole per cent; −1 if nothing was looked up.
   int cachedPercent() const;
 };
+
+/// Whether `step` is the innermost of these steps that holds the place. Also true if no step holds it.
+bool isOwnStep(const std::set<NodePath>& steps, const NodePath& step, const NodePath& place);
 
 using NodeStatuses = std::map<document::NodeId, NodeStatus>;
 

@@ -38,6 +38,9 @@ QString stateText(const NodeLook& look, const NodeStatus& status) {
     case NodePhase::Failed:
       return tr("failed");
     case NodePhase::Finished:
+      // The card names who would answer now.
+      if (!status.answeredBy.empty())
+        return tr("answer of %1").arg(QString::fromStdString(status.answeredBy));
       // A run with a warning of the engine gets no tick.
       return status.advice.empty() ? tr("✓ finished") : tr("⚠ finished");
     case NodePhase::None:
@@ -169,6 +172,9 @@ NodeTexts makeNodeTexts(const NodeLook& look, const NodeStatus& status, const No
       if (!look.isFrozen() && status.phase == NodePhase::Failed && !status.failure.empty()) {
         answer = QString::fromStdString(status.failure);
       }
+      // A small card has no line for it.
+      if (!look.isFrozen() && !status.answeredBy.empty() && !plan.hasState)
+        answer = tr("%1: %2").arg(QString::fromStdString(status.answeredBy), answer);
       const bool streams = status.phase == NodePhase::Running && !look.isFrozen();
       // While the answer streams, its end is what is new.
       const QString flat = answer.simplified();

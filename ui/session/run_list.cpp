@@ -101,6 +101,12 @@ std::vector<ListedRun> listRuns(const ViewInput& input, bool listsLater) {
   return runs;
 }
 
+bool isOfOther(const ViewInput& input, RunId run) {
+  const TraceOrigin origin = input.replay.origin;
+  return (origin == TraceOrigin::Session || origin == TraceOrigin::EndedSession) &&
+         !input.paths.contains(run);
+}
+
 RunLabels::RunLabels(const std::vector<ListedRun>& among)
     : m_namesDocument(!isShared(among, [](const ListedRun& run) { return run.document(); })),
       m_namesModel(!isShared(among, [](const ListedRun& run) { return run.model; })) {}

@@ -45,6 +45,10 @@ std::vector<ListedRun> listRuns(const ViewInput& input);
 /// input.
 std::vector<ListedRun> listRuns(const ViewInput& input, bool listsLater);
 
+/// Whether the run belongs to another document than that in view. The engine's sessions have the runs of all
+/// documents. Another trace belongs to the document that shows it.
+bool isOfOther(const ViewInput& input, RunId run);
+
 /// Labels runs in a list: "run 3 · rag20 · smollm2 · spans". Document and model are left out where all runs
 /// share them.
 class RunLabels {

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "ui/session/view_input.h"
 
+#include "ui/session/run_list.h"
+
 namespace spanscope::ui {
 
 document::NodeId ViewInput::nodeOf(RunId run, const NodePath& path) const {
@@ -39,7 +41,7 @@ RequestId ViewInput::shownRequest() const {
   RequestId ofNode = 0;
   const document::NodeId wanted = selection.currentNode();
   for (const auto& [id, request] : requests) {
-    if (request.segments.empty()) continue;
+    if (request.segments.empty() || isOfOther(*this, request.run)) continue;
     last = id;
     if (paths.contains(request.run)) own = id;
     if (wanted != document::kNoNode && nodeOf(request.run, request.node) == wanted) ofNode = id;

@@ -120,8 +120,8 @@ struct ViewInput {
   std::shared_ptr<const SegmentIdentities> partIdentities() const;
   /// The request that views of one request show. It is the first of these that exists: the selected request;
   /// the request of the selected token; the request of the selected block; the last request of the selected
-  /// node; the last request of this document; the last request. The last three count only requests that were
-  /// laid out. 0: there is none.
+  /// node; the last request of this document; the last request of a trace from elsewhere. The last three
+  /// count only requests that were laid out. 0: there is none.
   RequestId shownRequest() const;
 };
 

@@ -29,6 +29,7 @@ StatusModel makeStatusModel(const ViewInput& input) {
   }
   const trace::Replay& state = input.state();
   const trace::Progress& progress = state.progress();
+  status.anyRan = !progress.runs.empty();
   if (state.pool().blockCount() > 0) {
     status.blocks = state.pool().blockCount() - 1;
     status.blockSize = state.pool().blockSize();
@@ -79,7 +80,8 @@ QString statusText(const StatusModel& status) {
   if (status.events > 0) parts << tr("Looking back: event %1 of %2").arg(status.event).arg(status.events);
   if (status.run == 0) {
     // If an older state from before the first run is shown, something has run after all.
-    if (parts.isEmpty()) parts << tr("Nothing has run yet");
+    if (parts.isEmpty())
+      parts << (status.anyRan ? tr("This query has not run yet") : tr("Nothing has run yet"));
     return parts.join(kGap);
   }
   QString run = tr("Run %1").arg(status.run) + QLatin1Char(' ');

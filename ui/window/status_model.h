@@ -17,6 +17,7 @@ struct StatusModel {
   RunId run = 0;  ///< 0: there is no such run
   std::optional<trace::RunOutcome> outcome;
   bool isForetold = false;  ///< a twin has told it
+  bool anyRan = false;      ///< any document has run in the session
   /// Of steps that are reading their prompts: prompt tokens that were found or computed so far.
   std::int64_t read = 0;
   std::int64_t toRead = 0;      ///< all tokens of those prompts; 0: no step is reading its prompt

@@ -5,6 +5,7 @@
 #include "engine/workbench/document/edits.h"
 #include "tests/support/test_program.h"
 #include "tests/ui/editor/recorded_query.h"
+#include "ui/editor/node_forecast.h"
 #include "ui/editor/node_look.h"
 #include "ui/editor/node_paint.h"
 #include "ui/editor/node_status.h"
@@ -83,6 +84,96 @@ class TestNodeStatus : public QObject {
     QCOMPARE(sum.hit, generate.served.hit);
     QCOMPARE(sum.relocated, generate.served.relocated);
     QCOMPARE(sum.computed + 1, generate.served.computed);
+  }
+
+  /// What an inner step computed and what the outer step reuses of it are two things.
+  void aLeafSaysWhatItsOwnStepDid() {
+    const Document judge = test::documentFromJson(
+        R"({"g": {"model": "spnl/spanlet", "max_tokens": 4, "temperature": 0, "input": {"cross": [
+           {"plus": [{"g": {"model": "spnl/spanlet", "max_tokens": 4, "temperature": 0,
+                            "input": {"user": "Mira lives in Lisbon, and Otto lives in Oslo. Where is Mira?"}}},
+                     {"user": "Nadia has a dog."}]},
+           {"user": "Which is the best?"}]}}})");
+    test::QueryRecorder recorder;
+    recorder.run(judge);
+    const NodeStatuses statuses = nodeStatuses(recorder.input());
+    const NodeStatus& inner = statuses.at(nodeAtPath(judge, "/g/input/cross/0/plus/0/g/input"));
+    QCOMPARE(inner.cachedPercent(), 0);
+    QCOMPARE(inner.served.computed, inner.tokens);
+    QCOMPARE(inner.outer.cached(), inner.tokens);
+    const NodeStatus& outer = statuses.at(nodeAtPath(judge, "/g/input/cross/0/plus/1"));
+    QCOMPARE(outer.served.total(), outer.tokens);
+    QCOMPARE(outer.outer, TokenAccount());
+    // The next run says the same of both.
+    ViewInput input = recorder.input();
+    const auto forecast = recorder.forecast(judge);
+    QVERIFY(forecast && forecast->isKnown());
+    const NodeForecasts next = nodeForecasts(*forecast, judge);
+    const NodeForecast& leaf = next.at(nodeAtPath(judge, "/g/input/cross/0/plus/0/g/input")).front();
+    QVERIFY(leaf.prompt.holds(inner.tokens));
+  }
+
+  /// Where a run was stopped while it read its prompt, the rest is not said to be computed.
+  void aStoppedRunHasReadWhatItRead() {
+    std::size_t admitted = 0;
+    for (std::size_t i = 0; i < m_cold.trace->size() && admitted == 0; ++i) {
+      if (std::holds_alternative<trace::RequestAdmitted>(m_cold.trace->event(i).payload)) admitted = i + 1;
+    }
+    QVERIFY(admitted > 0);
+    auto trace = std::make_shared<TraceStore>();
+    for (std::size_t i = 0; i < admitted; ++i) trace->append(m_cold.trace->event(i));
+    trace::Event stopped = m_cold.trace->event(admitted - 1);
+    ++stopped.sequence;
+    stopped.payload = trace::StepFinished{.step = 0, .outcome = trace::StepOutcome::Stopped, .text = {}};
+    trace->append(std::move(stopped));
+    ViewInput input = m_cold;
+    input.trace = trace;
+    input.position = trace->size();
+    const NodeStatuses statuses = nodeStatuses(input);
+    const NodeStatus& generate = statuses.at(m_rag.root());
+    QCOMPARE(generate.phase, NodePhase::Stopped);
+    QCOMPARE(generate.served.computed, std::int64_t(0));
+    QCOMPARE(generate.unread, std::int64_t(83));
+    const NodeStatus& system = statuses.at(nodeAtPath(m_rag, "/g/input/cross/0"));
+    QCOMPARE(system.served.computed, std::int64_t(0));
+    QCOMPARE(system.unread, system.tokens);
+  }
+
+  /// After a change of model, an answer is that of the model that gave it.
+  void anAnswerIsOfTheModelThatGaveIt() {
+    ViewInput input = m_cold;
+    auto record = std::make_shared<RunRecord>();
+    record->run = input.paths.begin()->first;
+    record->model = QStringLiteral("spanlet");
+    record->settings = m_rag.settings;
+    input.records = std::make_shared<const RunRecords>(RunRecords{record});
+    QVERIFY(nodeStatuses(input).at(m_rag.root()).answeredBy.empty());
+    Document other = m_rag;
+    other.settings.model = "/models/other";
+    input.document = std::make_shared<const Document>(other);
+    const NodeStatuses statuses = nodeStatuses(input);
+    QCOMPARE(statuses.at(m_rag.root()).answeredBy, std::string("spanlet"));
+    QVERIFY(!statuses.at(m_rag.root()).answer.empty());
+    // Its tokens are not those of the other model.
+    const auto system = statuses.find(nodeAtPath(m_rag, "/g/input/cross/0"));
+    QVERIFY(system == statuses.end() || !system->second.fromTrace);
+    other.settings = m_rag.settings;
+    other.settings.server = "gpu-3";
+    input.document = std::make_shared<const Document>(other);
+    QCOMPARE(nodeStatuses(input).at(m_rag.root()).answeredBy, std::string("spanlet"));
+  }
+
+  void aCardNamesWhoWouldAnswer() {
+    Document document = m_rag;
+    const auto answerer = [&] { return answererOf(document, document.at(document.root()), "spanlet"); };
+    QCOMPARE(answerer(), std::string("spanlet"));
+    document.settings.server = "gpu-3";
+    QCOMPARE(answerer(), std::string("gpu-3"));
+    document::setServer(document, document.root(), document::kEmbedded);
+    QCOMPARE(answerer(), std::string("spanlet"));
+    document.settings.server.clear();
+    document::setServer(document, document.root(), "gpu-4");
+    QCOMPARE(answerer(), std::string("gpu-4"));
   }
 
   void sourcesSayWhatTheAnswerReadOfThem() {

@@ -2,6 +2,7 @@
 #include "ui/views/block_table/block_table_model.h"
 
 #include "ui/session/foretold_runs.h"
+#include "ui/session/run_list.h"
 #include "ui/session/token_account.h"
 #include "ui/views/common/csv_line.h"
 #include "ui/views/common/layout_marks.h"
@@ -24,7 +25,11 @@ std::vector<RequestId> shownRequests(const ViewInput& input, const trace::Progre
   for (auto run = progress.runs.rbegin(); run != progress.runs.rend(); ++run) runs.push_back(run->first);
   const auto own =
       std::find_if(runs.begin(), runs.end(), [&](RunId run) { return input.paths.contains(run); });
-  if (own != runs.end()) std::rotate(runs.begin(), own, std::next(own));
+  // Rows of other documents explain those of this one. Without any, they would pass for its own.
+  if (own == runs.end())
+    std::erase_if(runs, [&](RunId run) { return isOfOther(input, run); });
+  else
+    std::rotate(runs.begin(), own, std::next(own));
   if (runs.size() > kTableRuns) runs.resize(kTableRuns);
   std::vector<std::pair<RunId, RequestId>> requests;
   for (const RunId run : runs) {
@@ -85,7 +90,11 @@ class TableMaker {
     if (!marks.isExact()) row.title = tr("%1 · %2").arg(row.title, marks.layout);
     row.subtitle = parts.join(QStringLiteral(" · "));
     row.note = cacheNote(m_input, id, request);
-    if (request.admittedAt >= 0) row.extras = accountWords(RequestAccount(m_input, id).prompt());
+    if (request.admittedAt >= 0) {
+      const RequestAccount account(m_input, id);
+      row.extras = accountWords(account.prompt());
+      if (account.beside() > 0) row.extras << tr("%1 beside the prompt").arg(account.beside());
+    }
     row.extras << windowText();
 
     const std::vector<SegmentName> names = segmentNames(m_input, id);
@@ -248,8 +257,8 @@ class TableMaker {
     const bool isGiven = cell.lostAt && std::holds_alternative<trace::BlockAllocated>(
                                             m_input.trace->event(*cell.lostAt).payload);
     if (isGiven || (dropped && !cell.lostAt)) {
+      // Nobody could ever find it, but it was computed for the row.
       cell.isFreed = true;
-      cell.role = BlockRole::Free;
     } else if (cell.lostAt) {
       cell.role = BlockRole::Evicted;
     } else if (known) {

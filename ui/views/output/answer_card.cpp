@@ -133,6 +133,11 @@ AnswerCard::AnswerCard(QWidget* parent)
   layout->setContentsMargins(3 * kSpace, 2 * kSpace, 2 * kSpace, 2 * kSpace);
   layout->setSpacing(kSpace);
   layout->addLayout(header);
+  // What to keep in mind comes before the answer.
+  layout->addWidget(m_advice);
+  // One below the other: side by side they are wider than the narrowest dock.
+  layout->addWidget(m_policies, 0, Qt::AlignLeft);
+  layout->addWidget(m_adapter, 0, Qt::AlignLeft);
   layout->addWidget(m_text);
   layout->addWidget(m_problem);
   layout->addWidget(m_madeFor);
@@ -140,10 +145,6 @@ AnswerCard::AnswerCard(QWidget* parent)
   layout->addLayout(m_fidelityRow);
   layout->addWidget(m_progress);
   layout->addWidget(m_full);
-  layout->addWidget(m_advice);
-  // One below the other: side by side they are wider than the narrowest dock.
-  layout->addWidget(m_policies, 0, Qt::AlignLeft);
-  layout->addWidget(m_adapter, 0, Qt::AlignLeft);
   layout->addWidget(m_same);
   layout->addWidget(m_run);
   layout->addWidget(m_facts);
@@ -200,6 +201,7 @@ void AnswerCard::setContent(const Answer& answer, const Theme& theme, bool selec
   QStringList advice = answer.advice;
   if (const QString other = modelText(answer); !other.isEmpty()) advice.prepend(other);
   for (QString& line : advice) line.prepend(QStringLiteral("⚠ "));
+  if (!answer.offer.isEmpty()) advice.append(answer.offer);
   setTextIfNew(*m_advice, advice.join(QLatin1Char('\n')));
   m_policies->setVisible(answer.offersPolicies);
   m_policies->setAccessibleName(tr("Compare policies, as run %1 advises").arg(answer.run));

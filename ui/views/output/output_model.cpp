@@ -2,6 +2,7 @@
 #include "ui/views/output/output_model.h"
 
 #include "engine/checkpoint/checkpoint.h"
+#include "engine/policy/choice.h"
 #include "engine/policy/policies.h"
 #include "ui/session/attention_replay.h"
 #include "ui/session/fidelity_request.h"
@@ -103,8 +104,17 @@ QString exactnessOf(const policy::Choice& policy, bool isClose, const QString& u
   return parts.join(QStringLiteral(" · "));
 }
 
+bool holdsPlus(const document::Document& document) {
+  const std::vector<document::NodeId> ids = document.ids();
+  return std::any_of(ids.begin(), ids.end(), [&document](document::NodeId id) {
+    const auto* join = document.at(id).own.as<query::Join>();
+    return join != nullptr && join->kind == query::JoinKind::Plus;
+  });
+}
+
 /// An answer with the facts of the run and nothing of its steps.
 Answer blankOf(const ViewInput& input, const ListedRun& listed, const std::vector<ListedRun>& runs) {
+  const bool isNewest = &listed == &runs.back();
   const trace::RunState& run = listed.state();
   Answer blank;
   blank.run = listed.run;
@@ -142,10 +152,21 @@ Answer blankOf(const ViewInput& input, const ListedRun& listed, const std::vecto
                          .arg(model, QString::fromUtf8(policy::policyForAnyCheckpoint().name)));
   }
   blank.advice = warnings;
-  if (isUntrained && listed.isOwn && !input.models.fittingAdapter.empty() &&
-      input.replay.origin == TraceOrigin::Session)
-    blank.fittingAdapter = QString::fromStdString(checkpoint::Checkpoint(input.models.fittingAdapter).name());
   blank.offersPolicies = isUntrained && listed.isOwn && input.replay.origin != TraceOrigin::File;
+  const bool isAdapterKnown = listed.isOwn && !input.models.fittingAdapter.empty() &&
+                              input.document->settings.adapter.empty() &&
+                              input.replay.origin == TraceOrigin::Session;
+  if (!isAdapterKnown) return blank;
+  const QString adapter = QString::fromStdString(checkpoint::Checkpoint(input.models.fittingAdapter).name());
+  if (isUntrained) {
+    blank.fittingAdapter = adapter;
+  } else if (isNewest && listed.progress->model == input.models.loaded && holdsPlus(*input.document) &&
+             run.policy == policy::Choice(policy::policyForAnyCheckpoint()).name()) {
+    blank.fittingAdapter = adapter;
+    blank.offer =
+        tr("%1 was not trained for block attention, so it runs with %2. The adapter makes %3 accurate.")
+            .arg(model, blank.policy, QString::fromUtf8(policy::standardPolicy().name));
+  }
   return blank;
 }
 
@@ -248,10 +269,13 @@ OutputModel outputModel(const ViewInput& input, std::size_t most, RunScope scope
       answer.promptTokens = request.promptTokens;
       answer.cachedTokens = request.cachedTokens;
       if (listed.trace == input.trace && !request.blocks.empty()) {
-        const TokenAccount account = RequestAccount(input, *requestId).prompt();
+        const RequestAccount tokens(input, *requestId);
+        const TokenAccount account = tokens.prompt();
         answer.promptTokens = account.total();
         answer.cachedTokens = account.cached();
         answer.accountWords = accountWords(account);
+        if (tokens.beside() > 0)
+          answer.accountWords << tr("%1 tokens beside the prompt, for the policy").arg(tokens.beside());
       }
       if (request.metrics && request.metrics->generatedTokens > 0) {
         answer.timeToFirstToken = request.metrics->timeToFirstToken;
@@ -274,6 +298,9 @@ OutputModel outputModel(const ViewInput& input, std::size_t most, RunScope scope
       }
       told |= !answer.problem.isEmpty() && answer.state == AnswerState::Failed;
       model.answers.push_back(std::move(answer));
+      // Once is enough.
+      if (!blank.offer.isEmpty()) blank.fittingAdapter.clear();
+      blank.offer.clear();
     }
     const bool silent = run.requests.empty() && run.outcome.has_value();
     if (!(runProblem && (!told || !problem.isEmpty())) && !silent) continue;

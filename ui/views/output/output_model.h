@@ -32,6 +32,7 @@ struct Answer {
   QString time;        ///< when the run started; empty: not known
   QStringList otherNames;  ///< other models that the query names
   QStringList advice;      ///< the engine's warnings
+  QString offer;           ///< what another policy would do here, and what it takes; may be empty
   QString madeFor;         ///< what the checkpoint was made for, if the query is about something else
   /// The policy wants a checkpoint trained for block attention, which this one was not: other policies may do
   /// better.

@@ -8,9 +8,13 @@
 #include <QPainter>
 #include <QPushButton>
 #include <QScrollArea>
+#include <QScrollBar>
+#include <QTimer>
 #include <QVBoxLayout>
 
+#include <algorithm>
 #include <limits>
+#include <utility>
 
 namespace spanscope::ui {
 namespace {
@@ -55,6 +59,24 @@ RunScope OutputView::scope() const {
   return m_scope ? m_scope->scope() : RunScope::Document;
 }
 
+/// The last run that has begun by the position: the newest one, or the one to which a person went back. 0:
+/// none.
+RunId OutputView::runInView() const {
+  RunId shown = 0;
+  for (const auto& [run, state] : input()->state().progress().runs) {
+    if (scope() == RunScope::All || !isOfOther(*input(), run)) shown = run;
+  }
+  return shown;
+}
+
+void OutputView::scrollToRun() {
+  const auto first = std::find_if(m_cards.begin(), m_cards.end(),
+                                  [this](const AnswerCard* card) { return card->answer().run == m_shown; });
+  if (first == m_cards.end()) return;
+  m_list->activate();
+  m_scroll->verticalScrollBar()->setValue(first == m_cards.begin() ? 0 : (*first)->y() - kSpace);
+}
+
 QString OutputView::emptyText() const {
   if (!m_model.answers.empty()) return {};
   if (m_model.others > 0) return tr("No answers of this document yet: run it, or choose “All documents”.");
@@ -96,6 +118,9 @@ void OutputView::refresh() {
     const bool selected = answer.request != 0 && input()->selection.request == answer.request;
     m_cards[i]->setContent(answer, input()->theme, selected);
   }
+  // Once the cards have their heights.
+  if (const RunId shown = runInView(); std::exchange(m_shown, shown) != shown)
+    QTimer::singleShot(0, this, &OutputView::scrollToRun);
   m_more->setText(tr("Show earlier answers (%1)").arg(m_model.left));
   m_more->setVisible(m_model.left > 0);
   m_scroll->setVisible(!m_model.answers.empty());

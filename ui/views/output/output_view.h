@@ -36,12 +36,15 @@ class OutputView : public RunView {
 
  private:
   RunScope scope() const;
+  RunId runInView() const;
+  void scrollToRun();
   OutputModel m_model;
   std::size_t m_most;
   QScrollArea* m_scroll;
   QVBoxLayout* m_list;
   QPushButton* m_more;
   std::vector<AnswerCard*> m_cards;
+  RunId m_shown = 0;           ///< the run to whose answers the list was scrolled last; 0: none
   QPointer<ScopeBox> m_scope;  ///< the dock owns it after takeTitleControls()
 };
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "ui/views/plan/plan_model.h"
 
+#include "ui/session/run_list.h"
 #include "ui/session/token_account.h"
 #include "ui/views/common/csv_line.h"
 #include "ui/views/common/request_names.h"
@@ -38,7 +39,8 @@ PlanModel planModel(const ViewInput& input) {
   auto shown = progress.runs.end();
   for (auto run = progress.runs.begin(); run != progress.runs.end(); ++run) {
     if (run->second.plan->steps.empty() && run->second.plan->explain.empty()) continue;
-    // Takes the document's newest run, or the newest of others if the document has none.
+    if (isOfOther(input, run->first)) continue;
+    // Takes the document's newest run, or the newest of a trace from elsewhere.
     const bool isOwn = input.paths.contains(run->first);
     if (shown == progress.runs.end() || isOwn || !input.paths.contains(shown->first)) shown = run;
   }

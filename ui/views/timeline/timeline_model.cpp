@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "ui/views/timeline/timeline_model.h"
 
+#include "ui/session/run_list.h"
 #include "ui/session/token_account.h"
 #include "ui/views/common/csv_line.h"
 #include "ui/views/common/number_text.h"
@@ -153,8 +154,8 @@ TimelineModel timelineModel(const ViewInput& input, bool allRuns) {
     if (run.requests.empty()) continue;
     if (allRuns) {
       model.runs.push_back(id);
-    } else if (shown == 0 || shown == id) {
-      // Takes the document's newest run, or the newest of others if the document has none.
+    } else if (shown == id || (shown == 0 && !isOfOther(input, id))) {
+      // Takes the document's newest run, or the newest of a trace from elsewhere.
       const bool isOwn = input.paths.contains(id);
       if (model.runs.empty() || isOwn || !input.paths.contains(model.runs.front())) model.runs = {id};
     }

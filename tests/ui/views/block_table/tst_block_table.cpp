@@ -194,7 +194,7 @@ void TestBlockTable::freed() {
     const ui::BlockTable table = tableOf(maker.input());
     const ui::TableCell& cell = table.rows[0].cells[0];
     QVERIFY(cell.isFreed && !cell.isThere());
-    QCOMPARE(cell.role, ui::BlockRole::Free);
+    QCOMPARE(cell.role, ui::BlockRole::Computed);
     QVERIFY(ui::cellTip(maker.input(), table, {0, 0}).contains(QStringLiteral("Freed with its request")));
     QVERIFY(ui::blockTableCsv(table).contains(QStringLiteral(",freed,")));
   };

@@ -219,6 +219,9 @@ class TestPartsEverywhere : public QObject {
     for (const QString& words : accountWords(prompt)) {
       for (const QString& place : {output, note}) QVERIFY(isSaidIn(place, words));
     }
+    if (beside > 0) {
+      for (const QString& place : {output, note}) QVERIFY(isSaidIn(place, QString::number(beside)));
+    }
     const trace::PromptAccount replayed = trace::stats(input.trace->events()).account;
     TokenAccount both;
     for (const auto& [id, state] : input.state().progress().requests)

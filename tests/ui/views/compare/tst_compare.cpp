@@ -3,11 +3,14 @@
 #include "tests/support/test_program.h"
 #include "tests/ui/views/common/recorded_runs.h"
 #include "ui/session/run_history.h"
+#include "ui/views/block_table/block_table_model.h"
 #include "ui/views/compare/compare_pages.h"
 #include "ui/views/compare/compare_view.h"
 #include "ui/views/metrics/metrics_view.h"
 #include "ui/views/output/answer_card.h"
 #include "ui/views/output/output_view.h"
+#include "ui/views/plan/plan_model.h"
+#include "ui/views/timeline/timeline_model.h"
 
 #include <QApplication>
 #include <QHeaderView>
@@ -17,7 +20,10 @@
 #include <QTest>
 
 #include <algorithm>
+#include <cstddef>
 #include <cstdlib>
+#include <map>
+#include <utility>
 
 using namespace spanscope;
 using namespace spanscope::ui;
@@ -203,6 +209,38 @@ class TestCompare : public QObject {
              qPrintable(modelText(output.answers[0])));
   }
 
+  /// A document that never ran shows no run of another one, unless a person selects it.
+  void anotherDocumentsRunsAreNotItsOwn() {
+    ViewInput input = m_runs.input();
+    input.replay.origin = TraceOrigin::Session;
+    const auto rowsOf = [](const ViewInput& of) {
+      BlockHistory history;
+      history.follow(of.trace);
+      return blockTable(of, history).rows.size();
+    };
+    QVERIFY(input.shownRequest() != 0 && planModel(input).run != 0);
+    QCOMPARE(timelineModel(input).runs.size(), std::size_t{1});
+    QCOMPARE(rowsOf(input), std::size_t{2});
+    const RequestId shown = input.shownRequest();
+    const std::map<RunId, document::NodePaths> own = std::exchange(input.paths, {});
+    QCOMPARE(input.shownRequest(), RequestId{0});
+    QCOMPARE(planModel(input).run, RunId{0});
+    QVERIFY(timelineModel(input).runs.empty() && !timelineModel(input, true).runs.empty());
+    QCOMPARE(rowsOf(input), std::size_t{0});
+    input.selection.request = shown;
+    QCOMPARE(input.shownRequest(), shown);
+    QVERIFY(planModel(input).run != 0);
+    input.selection = {};
+    // A trace from elsewhere is its document's.
+    input.replay.origin = TraceOrigin::File;
+    QCOMPARE(input.shownRequest(), shown);
+    QCOMPARE(rowsOf(input), std::size_t{2});
+    // Beside its own run, the rows of others explain what it found.
+    input.replay.origin = TraceOrigin::Session;
+    input.paths.insert(*own.rbegin());
+    QCOMPARE(rowsOf(input), std::size_t{2});
+  }
+
   /// On a checkpoint that was not trained for it, block attention is not ticked off at the answer.
   void anUntrainedCheckpointIsNoBareTick() {
     const OutputModel output = outputModel(adviced(policy::untrainedAdvice()));
@@ -222,6 +260,33 @@ class TestCompare : public QObject {
     QVERIFY(offering.answers.front().fittingAdapter.isEmpty());
     QVERIFY(output.answers.front().exactness.contains(QStringLiteral("✓")));
     QVERIFY(output.answers.front().advice.isEmpty());
+  }
+
+  /// A checkpoint that was not trained runs under its usual policy: the adapter is offered once, before the
+  /// newest answer.
+  void theAdapterIsOfferedUnderTheUsualPolicy() {
+    test::RunRecorder recorder;
+    const document::Document rag = test::exampleDocument("rag.json");
+    recorder.run(rag, policy::policyForAnyCheckpoint());
+    recorder.run(rag, policy::policyForAnyCheckpoint());
+    ViewInput input = recorder.recorded().input();
+    const auto offers = [&] {
+      QStringList offered;
+      for (const Answer& answer : outputModel(input).answers) {
+        if (answer.offer.isEmpty() != answer.fittingAdapter.isEmpty()) offered << QStringLiteral("unlike");
+        if (!answer.offer.isEmpty())
+          offered << QStringLiteral("%1 %2").arg(answer.run).arg(answer.fittingAdapter);
+      }
+      return offered;
+    };
+    input.replay.origin = TraceOrigin::Session;
+    input.models.loaded = input.trace->newest().progress().model;
+    QCOMPARE(offers(), QStringList());
+    input.models.fittingAdapter = "/models/smollm2-135m-block";
+    QCOMPARE(offers(), QStringList(QStringLiteral("2 smollm2-135m-block")));
+    // It says nothing of another model that is loaded now.
+    input.models.loaded = "/models/other";
+    QCOMPARE(offers(), QStringList());
   }
 
   /// Nor is anything on a device whose rows are only close; who reads it once need not read it as advice.

@@ -6,10 +6,16 @@
 #include "ui/views/output/output_view.h"
 
 #include <QLabel>
+#include <QScrollArea>
+#include <QScrollBar>
 #include <QTest>
 
 #include <algorithm>
+#include <cstddef>
+#include <memory>
+#include <utility>
 #include <variant>
+#include <vector>
 
 using namespace spanscope;
 
@@ -53,6 +59,60 @@ class TestOutputStreaming : public QObject {
     }
     QVERIFY(tokens > 10);
     QCOMPARE(view.model().answers.front().text, said);
+  }
+
+  /// A new answer is in sight wherever the list was scrolled to, and so is the run to which a person went
+  /// back.
+  void theRunInViewIsInSight() {
+    test::Recording recording(256);
+    const auto story = test::Recording::fromJson(
+        R"({"g":{"model":"","max_tokens":40,"temperature":2,"input":{"user":"Tell a long story."}}})");
+    std::vector<std::size_t> ends;
+    for (int run = 0; run < 4; ++run) {
+      recording.run(story);
+      ends.push_back(recording.input().position);
+    }
+    ui::ViewInput input = recording.input();
+    ui::RunRecords records;
+    for (RunId run = 1; run <= 4; ++run) {
+      auto record = std::make_shared<ui::RunRecord>();
+      record->run = run;
+      record->trace = input.trace;
+      records.push_back(std::move(record));
+      input.paths.try_emplace(run);
+    }
+    input.records = std::make_shared<const ui::RunRecords>(std::move(records));
+    ui::OutputView view;
+    view.resize(330, 200);
+    const auto show = [&](std::size_t position, bool listsLater) {
+      input.position = position;
+      input.listsLater = listsLater;
+      view.setInput(input);
+      view.show();
+      QTest::qWait(1);
+    };
+    const auto isAtTop = [&view](RunId run) {
+      const auto& cards = view.cards();
+      const auto card = std::find_if(cards.begin(), cards.end(),
+                                     [run](const ui::AnswerCard* each) { return each->answer().run == run; });
+      if (card == cards.end()) return false;
+      const int top = (*card)->mapTo(&view, QPoint()).y();
+      return top >= 0 && top < view.height() / 4;
+    };
+    show(ends[2], false);
+    QVERIFY(isAtTop(3));
+    auto* bar = view.findChild<QScrollArea*>()->verticalScrollBar();
+    QVERIFY(bar->maximum() > 0);
+    bar->setValue(bar->maximum());
+    show(ends[3], false);
+    QTRY_VERIFY(isAtTop(4));
+    // Within a run nothing moves.
+    bar->setValue(40);
+    show(ends[3] - 1, false);
+    QCOMPARE(bar->value(), 40);
+    show(ends[1], true);
+    QTRY_VERIFY(isAtTop(2));
+    QCOMPARE(view.cards().front()->answer().run, RunId{4});
   }
 };
 
