@@ -37,7 +37,8 @@ AnswerReader::AnswerReader(std::span<ChatAnswer> answers, std::string key, Recei
       m_objects([this](std::string_view object) {
         ++m_taken;
         take(object, {});
-      }) {}
+      }),
+      m_strayObjects([this](std::string_view object) { take(object, {}); }) {}
 
 void AnswerReader::add(std::string_view piece) {
   if (m_beginning.size() < kMostKept) m_beginning += piece.substr(0, kMostKept - m_beginning.size());
@@ -55,6 +56,10 @@ void AnswerReader::add(std::string_view piece) {
   if (areDone()) return;
   if (m_form == Form::Events) m_events.add(piece);
   if (m_form == Form::Objects) m_objects.add(piece);
+  if (m_objects.held() > EventStream::kMostBytes) {
+    throw Failure(errorAt("answer", "more than " + std::to_string(EventStream::kMostBytes) + " bytes",
+                          "a smaller one"));
+  }
 }
 
 void AnswerReader::end() {
@@ -131,9 +136,7 @@ void AnswerReader::takeStray(std::string_view line) {
   if (m_stray.size() + line.size() > kMostKept) return;
   m_stray += line;
   m_stray += '\n';
-  if (!m_stray.starts_with('{') || !nlohmann::json::accept(m_stray)) return;
-  const std::string object = std::exchange(m_stray, {});
-  take(object, {});
+  if (m_strayObjects.isInside() || line.starts_with('{')) m_strayObjects.add(line);
 }
 
 bool AnswerReader::haveEnded() const {

@@ -51,6 +51,7 @@ class AnswerReader {
   Form m_form = Form::Unknown;
   EventStream m_events;
   ObjectScanner m_objects;
+  ObjectScanner m_strayObjects;                                   ///< of lines that are no part of an event
   std::optional<std::chrono::steady_clock::time_point> m_doneAt;  ///< when the answers were done
   std::size_t m_taken = 0;                                        ///< objects
   std::string m_beginning;                                        ///< of the body, for errors

@@ -191,7 +191,9 @@ std::string joined(std::string& held, std::string_view piece, bool isEnd) {
 /// One JSON value, also with what JSON cannot carry.
 Json parsedValue(std::string_view text) {
   Json json = Json::parse(text, nullptr, false);
-  return json.is_discarded() ? Json::parse(markedJson(text), nullptr, false) : json;
+  // It is not copied: for deep values that takes as many frames of the stack.
+  if (json.is_discarded()) json = Json::parse(markedJson(text), nullptr, false);
+  return json;
 }
 
 /// Whether nothing but marks of events and lists is in a text. `isDone`: whether the end of a stream is.

@@ -40,6 +40,8 @@ class ObjectScanner {
 
   /// Whether an object has begun that has no end yet.
   bool isInside() const { return m_depth > 0; }
+  /// Bytes of it.
+  std::size_t held() const { return m_object.size(); }
   /// What came outside of objects.
   const std::string& between() const { return m_between; }
 

@@ -217,7 +217,8 @@ class Asker {
         step.brokenBy = brokenBy;
       step.isStopped = isStopped && !step.brokenBy.empty();
       step.cached = cachedOf(step.answer, reporting);
-      step.answer.model = said;
+      step.answer.model = withoutKey(said, asked.server.access.key);
+      step.answer.finish = withoutKey(step.answer.finish, asked.server.access.key);
     }
     // Whatever breaks a call breaks one of its steps, so that nothing is sent that follows it.
     if (!brokenBy.empty() && steps.back().brokenBy.empty()) steps.back().brokenBy = brokenBy;

@@ -44,7 +44,12 @@ void EventStream::takeLine() {
   std::string_view value = colon == std::string_view::npos ? std::string_view() : line.substr(colon + 1);
   if (value.starts_with(' ')) value.remove_prefix(1);
   if (field == "data") {
-    if (m_hasData && m_hooks.isWhole && m_hooks.isWhole(m_data)) dispatch();
+    // Data that were not whole are looked at again when there are twice as many, so that this takes little
+    // time.
+    if (m_hasData && m_hooks.isWhole && m_data.size() >= 2 * m_checked) {
+      m_checked = m_data.size();
+      if (m_hooks.isWhole(m_data)) dispatch();
+    }
     if (m_hasData) m_data += '\n';
     m_data += value;
     m_hasData = true;
@@ -64,6 +69,7 @@ void EventStream::dispatch() {
     m_receive(data);
   }
   m_name.clear();
+  m_checked = 0;
 }
 
 }  // namespace spanscope::remote

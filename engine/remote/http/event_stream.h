@@ -47,6 +47,7 @@ class EventStream {
   EventHooks m_hooks;
   std::string m_line;
   std::string m_name;
+  std::size_t m_checked = 0;  ///< bytes of data that were not whole
   std::string m_data;
   bool m_hasData = false;
   bool m_wasReturn = false;  ///< a CR ended the last line: a LF that follows belongs to it

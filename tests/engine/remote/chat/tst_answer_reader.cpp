@@ -254,6 +254,18 @@ class TestAnswerReader : public QObject {
     }
   }
 
+  /// A hostile body takes no more time and memory than its size allows.
+  void hostileBodies() {
+    const QByteArray lines = "data: {\"a\":[{}\n" + QByteArray("data: ,{}\n").repeated(200000);
+    const QByteArray stray = "{\"a\":[{}\n" + QByteArray(",{}\n").repeated(200000);
+    const QByteArray deep = "{\"error\":" + QByteArray("[").repeated(1000000);
+    for (const QByteArray& body :
+         {lines, "x\n" + stray, deep, deep + QByteArray("]").repeated(1000000) + "}"})
+      QVERIFY(!readBody(body, 65536).error.empty());
+    const QByteArray endless = "{\"a\":\"" + QByteArray(20 << 20, 'x');
+    QVERIFY(!readBody(endless, 65536).error.empty());
+  }
+
   /// Every mode of the server of many moods, as a user would run a query there.
   void fakeServer() {
     const QString script = QStringLiteral(SPANSCOPE_GOLDEN_DIR "/../cases/streams/fake_server.py");
