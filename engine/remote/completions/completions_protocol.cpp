@@ -22,14 +22,17 @@ std::int64_t mostTokens(const PromptText& prompt) {
 
 /// Without a limit, servers of completions end an answer after 16 tokens. It gets what fits the context.
 void putLimit(nlohmann::ordered_json& body, const Sending& sending, const PromptText& prompt) {
-  const std::int64_t left = sending.context ? *sending.context - mostTokens(prompt) : 0;
-  if (left > 0) {
-    body["max_tokens"] = left;
+  // These take null for "as long as the context": the length of a text in tokens is not known here.
+  const ServerKind kind = sending.kind.kind;
+  // It has no limit of its own, unless its owner set one.
+  if (kind == ServerKind::Spanscope) return;
+  const bool takesNull = kind == ServerKind::Vllm || kind == ServerKind::LlamaCpp;
+  if (takesNull && std::holds_alternative<std::string>(prompt)) {
+    body["max_tokens"] = nullptr;
     return;
   }
-  // These take null for "as long as the context": the length of a long text in tokens is not known here.
-  const ServerKind kind = sending.kind.kind;
-  if (kind == ServerKind::Vllm || kind == ServerKind::LlamaCpp) body["max_tokens"] = nullptr;
+  const std::int64_t left = sending.context ? *sending.context - mostTokens(prompt) : 0;
+  if (left > 0) body["max_tokens"] = left;
 }
 
 Outgoing completionOutgoing(const Sending& sending) {

@@ -128,7 +128,7 @@ class TestCompletionsRun : public QObject {
     const Json bounded = sentTo(asText, ServerKind::OpenAi, 4096);
     QVERIFY(bounded["max_tokens"].get<std::size_t>() + tokens <= 4096);
     QVERIFY(bounded["max_tokens"].get<std::size_t>() > 3000);
-    QVERIFY(sentTo(asText, ServerKind::Vllm, 10).at("max_tokens").is_null());
+    QVERIFY(sentTo(asText, ServerKind::Vllm, 4096).at("max_tokens").is_null());
     QVERIFY(!sentTo(asText, ServerKind::OpenAi, std::nullopt).contains("max_tokens"));
   }
 
