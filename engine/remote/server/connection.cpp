@@ -96,9 +96,10 @@ bool Connection::greet() {
   }
 }
 
-bool Connection::awaitRequest() {
+bool Connection::awaitRequest(std::chrono::milliseconds most) {
   if (m_begin < m_end) return true;
-  const ssize_t count = receive(m_buffer.data(), m_buffer.size(), Clock::now() + m_limits.idle);
+  m_fault = ReadFault::None;
+  const ssize_t count = receive(m_buffer.data(), m_buffer.size(), Clock::now() + most);
   m_begin = 0;
   m_end = count > 0 ? static_cast<std::size_t>(count) : 0;
   return count > 0;

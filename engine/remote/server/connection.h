@@ -33,8 +33,8 @@ class Connection final : public httplib::Stream {
 
   /// Makes the connection secure, if it is to be. False: the client does not, or not in time.
   bool greet();
-  /// Waits for the first byte of a request, for as long as a connection may be idle. False: there is none.
-  bool awaitRequest();
+  /// Waits for the first byte of a request. False: there is none; fault() says whether the time was over.
+  bool awaitRequest(std::chrono::milliseconds most);
   /// A request begins: from now on, the limits of reading count.
   void beginRequest();
   /// The head of the request, from its first byte to its empty line. Nothing: the client has closed, or

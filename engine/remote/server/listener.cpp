@@ -244,13 +244,24 @@ void Listener::serveSocket(socket_t descriptor) {
   }
 }
 
+/// Waits for the next request for as long as a connection may be idle, or for a second if others wait.
+bool Listener::awaitRequest(Connection& connection) const {
+  constexpr std::chrono::milliseconds kTurn{1000};
+  const Clock::time_point until = Clock::now() + m_limits.idle;
+  while (true) {
+    const auto left = std::chrono::ceil<std::chrono::milliseconds>(until - Clock::now());
+    if (connection.awaitRequest(std::min(left, kTurn))) return true;
+    if (connection.fault() != ReadFault::TooSlow || left <= kTurn || hasWaitingClients()) return false;
+  }
+}
+
 void Listener::serve(Connection& connection) {
   const auto change = [&](const auto& how) {
     const std::lock_guard lock(m_mutex);
     how(m_connections[&connection]);
   };
   bool goesOn = true;
-  while (goesOn && connection.awaitRequest()) {
+  while (goesOn && awaitRequest(connection)) {
     change([this](Idle& idle) {
       idle = {.since = {}, .isNew = false};
       ++m_busy;

@@ -58,6 +58,7 @@ class Listener final : public httplib::Server {
   bool startThread();
   void work();
   void serveSocket(socket_t descriptor);
+  bool awaitRequest(Connection& connection) const;
   void serve(Connection& connection);
   bool serveRequest(Connection& connection);
   void refuse(Connection& connection, const ApiError& error);

@@ -81,6 +81,7 @@ class TestServerChaos : public QObject {
   void everyRequestTakesATurn();
   void largeBodiesWaitForMemory();
   void idleClientsGiveWay();
+  void silentClientsGiveWay();
   void moreThanItTakes();
   void rangesAreIgnored();
   void nothingIsPacked();
@@ -375,6 +376,17 @@ void TestServerChaos::idleClientsGiveWay() {
   QVERIFY(clients[2]->send(requestText("GET", "/health", {})));
   QCOMPARE(clients[2]->answer().status, 200);
   for (int i = 0; i < 5; ++i) QCOMPARE(ask(chaos.port(), "GET", "/health").status, 200);
+}
+
+/// A client that connects and sends nothing does not keep others out.
+void TestServerChaos::silentClientsGiveWay() {
+  ServerConfig config = impatient();
+  config.limits.clients = 2;
+  config.limits.idle = std::chrono::seconds(600);
+  ChaosServer chaos(config);
+  const HttpClient first(chaos.port());
+  const HttpClient second(chaos.port());
+  for (int i = 0; i < 3; ++i) QCOMPARE(ask(chaos.port(), "GET", "/health").status, 200);
 }
 
 void TestServerChaos::moreThanItTakes() {
