@@ -75,10 +75,11 @@ KnownChatTemplate llama31() {
   known.chat.openingSystem =
       llama3Turn("system", "Cutting Knowledge Date: December 2023\nToday Date: 26 Jul 2024\n\n");
   known.chat.defaultSystem = "";
-  known.fingerprints = {};
+  known.fingerprints = {0xDA8AE4616203881AU, 0xBA28F0D41AA45594U};
   known.markers = {"<|start_header_id|>", "<|eot_id|>", "Cutting Knowledge Date: December 2023",
                    "26 Jul 2024"};
-  known.foreign = {};
+  // That of the models of pictures does not trim every text.
+  known.foreign = {"<|image|>"};
   return known;
 }
 
@@ -92,7 +93,7 @@ KnownChatTemplate chatMl() {
   chat.generationPrompt = {control("<|im_start|>"), literal("assistant\n")};
   chat.replySuffix = {control("<|im_end|>"), literal("\n")};
   known.markers = {"'<|im_start|>' + m.role + '\n' + m.content + '<|im_end|>'"};
-  known.fingerprints = {0xA04F41D813A07B13U};
+  known.fingerprints = {0xA04F41D813A07B13U, 0xDA206A9E46A4AC01U};
   // Another separator, a beginning, reasoning, or a system message that is not known.
   known.foreign = {"<|im_sep|>", "bos_token", "<think>", "!= 'system'", "You are "};
   return known;
@@ -123,6 +124,17 @@ KnownChatTemplate qwen3() {
   return known;
 }
 
+/// Qwen3 models that never think: those of July 2025 and Qwen3-Coder. Plain ChatML.
+KnownChatTemplate qwen3Instruct() {
+  KnownChatTemplate known = chatMl();
+  known.chat.name = "qwen3-instruct";
+  known.markers = {"'<|im_start|>' + m.role + '\n' + content + '<|im_end|>' + '\n'",
+                   "'<|im_start|>assistant\n'"};
+  known.foreign = {"<|im_sep|>", "bos_token", "think", "!= 'system'", "<|vision_start|>", "default_system"};
+  known.fingerprints = {0x5D8FCF357EB372DBU};
+  return known;
+}
+
 /// Qwen3 with thinking switched off: chosen by name.
 KnownChatTemplate qwen3WithoutThinking() {
   KnownChatTemplate known = qwen3();
@@ -133,7 +145,7 @@ KnownChatTemplate qwen3WithoutThinking() {
   return known;
 }
 
-/// Granite 3.0 to 3.3. From 3.1 on the checkpoint's template begins a conversation without a system message
+/// Granite 3.0 to 3.2. From 3.1 on the checkpoint's template begins a conversation without a system message
 /// with one that holds today's date; it is left out, for it would change every block's key every day.
 KnownChatTemplate granite3() {
   KnownChatTemplate known;
@@ -147,7 +159,22 @@ KnownChatTemplate granite3() {
   chat.replySuffix = {control("<|end_of_text|>"), literal("\n")};
   known.markers = {"<|start_of_role|>", "<|end_of_role|>", "<|end_of_text|>"};
   known.foreign = {"ns.system_message"};
-  known.fingerprints = {0xAD20145AFDF4BF61U};
+  known.fingerprints = {0xAD20145AFDF4BF61U, 0x907E8C84A81E8D96U};
+  return known;
+}
+
+/// Granite 3.3 writes that message too. Its date is the one that Llama's templates fall back to.
+KnownChatTemplate granite33() {
+  KnownChatTemplate known = granite3();
+  known.chat.name = "granite-3.3";
+  known.chat.defaultSystem =
+      "Knowledge Cutoff Date: April 2024. Today's Date: July 26, 2024. You are Granite, developed by IBM. "
+      "You are a "
+      "helpful AI assistant.";
+  known.markers.insert(known.markers.end(),
+                       {"Knowledge Cutoff Date: April 2024. Today", "You are Granite, developed by IBM."});
+  known.foreign = {};
+  known.fingerprints = {0x3ECF25733CE105A3U};
   return known;
 }
 
@@ -160,7 +187,7 @@ KnownChatTemplate granite4() {
   known.chat.emptySystem = EmptySystem::Default;
   known.markers.push_back("'" + *known.chat.defaultSystem + "'");
   known.foreign = {};
-  known.fingerprints = {};
+  known.fingerprints = {0x4A239C2C94E4333FU};
   return known;
 }
 
@@ -212,6 +239,7 @@ KnownChatTemplate smollm3Thinking() {
       "section, systematically present the final solution that you deem correct. The Solution section should "
       "be logical, accurate, and concise and detail necessary steps needed to reach the conclusion.");
   known.markers = {"<|im_start|>", "<|im_end|>", "## Custom Instructions", "Reasoning Mode: "};
+  known.fingerprints = {0xA0A614D0C35C79EBU};
   return known;
 }
 
@@ -250,6 +278,7 @@ KnownChatTemplate phi3() {
   known.markers = {"'<|user|>\n' + m.content + '<|end|>\n'", "'<|assistant|>\n' + m.content + '<|end|>\n'",
                    "'<|system|>\n' + m.content + '<|end|>\n'"};
   known.foreign = {"bos_token", "<think>", "<|im_start|>", "You are ", "== 'system' and m.content"};
+  known.fingerprints = {0x82FC89C04C54BA66U};
   return known;
 }
 
@@ -268,6 +297,7 @@ KnownChatTemplate phi4Mini() {
   KnownChatTemplate known = phi("phi-4-mini", "");
   known.markers = {"'<|' + m.role + '|>' + m.content + '<|end|>'", "'<|assistant|>'"};
   known.foreign = {"bos_token", "<think>", "You are "};
+  known.fingerprints = {0x1C0680782A7C9316U};
   return known;
 }
 
@@ -284,6 +314,7 @@ KnownChatTemplate phi4() {
   chat.replySuffix = {control("<|im_end|>")};
   known.markers = {"<|im_start|>user<|im_sep|>", "<|im_start|>assistant<|im_sep|>", "<|im_end|>"};
   known.foreign = {"<think>", "You are "};
+  known.fingerprints = {0x70325D9540E2904FU};
   return known;
 }
 
@@ -393,6 +424,7 @@ KnownChatTemplate mistralNemo() {
   KnownChatTemplate known =
       mistral("mistral-v3-tekken", {{control("[INST]")}, {control("[/INST]")}}, {{}, {control("</s>")}});
   known.markers = {"\"[INST]\" + m.content + \"[/INST]\"", "m.content+eos_token"};
+  known.fingerprints = {0xA5438A4278F4C2EEU, 0xFF84F76A5A88E3D1U};
   known.foreign = {"[SYSTEM_PROMPT]"};
   return known;
 }
@@ -423,7 +455,7 @@ std::vector<KnownChatTemplate> makeTable() {
           llama31(),
           llama3(),
           chatMlWithSystem("qwen2.5", "You are Qwen, created by Alibaba Cloud. You are a helpful assistant.",
-                           {"<think>"}),
+                           {"<think>"}, {0xF9A29021C9D093ADU, 0x08C2D908FAB6CB7FU}),
           chatMlWithSystem("smollm2", "You are a helpful AI assistant named SmolLM, trained by Hugging Face",
                            {"<think>", "Reasoning Mode"}, {0x99AB995E9629DACDU}),
           chatMlWithSystem("qwen2", "You are a helpful assistant.", {"<think>", "You are Qwen"},
@@ -432,10 +464,12 @@ std::vector<KnownChatTemplate> makeTable() {
           smollm3WithoutThinking(),
           qwen3(),
           qwen3WithoutThinking(),
+          qwen3Instruct(),
           phi4(),
           chatMl(),
           granite4(),
           granite41(),
+          granite33(),
           granite3(),
           phi35(),
           phi3(),

@@ -490,7 +490,7 @@ void TestChatTemplate::markers_data() {
       "<|start_header_id|> <|end_header_id|> <|eot_id|> Cutting Knowledge Date: December 2023 26 Jul 2024",
       "llama-3.1");
   row("llama 4", "<|header_start|> <|header_end|> <|eot|>", "");
-  row("granite 3.3", "<|start_of_role|> <|end_of_role|> <|end_of_text|>", "granite-3");
+  row("granite 3", "<|start_of_role|> <|end_of_role|> <|end_of_text|>", "granite-3");
   row("granite 4.1",
       "{% set ns = namespace(system_message='') %}{% if ns.system_message %}<|start_of_role|> "
       "<|end_of_role|> "
@@ -571,12 +571,13 @@ void TestChatTemplate::wholeFiles_data() {
   row("google-gemma-2-2b-it", "gemma");
   row("gemma-it", "");
   row("granite-3.0-instruct", "granite-3");
-  row("ibm-granite-granite-3.3-2B-Instruct", "granite-3");
+  row("ibm-granite-granite-3.3-2B-Instruct", "granite-3.3");
   row("llama-3-instruct", "");
   row("meetkai-functionary-medium-v3.1", "");
   row("meta-llama-Llama-3.1-8B-Instruct", "llama-3.1");
   row("meta-llama-Llama-3.2-3B-Instruct", "llama-3.1");
   row("meta-llama-Llama-3.3-70B-Instruct", "llama-3.1");
+  row("meta-llama__Llama-3.2-11B-Vision-Instruct", "");
   row("microsoft-Phi-3.5-mini-instruct", "phi-3.5");
   row("mistralai-Mistral-Nemo-Instruct-2407", "mistral-v3-tekken");
   row("Mistral-Small-3.2-24B-Instruct-2506", "");

@@ -4,13 +4,15 @@
 
     python3 make_chats.py folder > chats.jsonl        (made with jinja2 3.1.6, xxhash)
 
-`folder` holds one NAME.jinja for each entry of the table, or NAME.b.jinja for another form of the same; whole, or
+`folder` holds one NAME.jinja for each entry of the table, or NAME.b.jinja, NAME.c.jinja … for other forms; whole, or
 in older rows, of templates that also write tools, the part that writes plain turns. They are others' text and stay out of this repository; what they
 give is a fact. A NAME with "no-think" is rendered without thinking. A conversation that a template refuses is left out. "fingerprint" is that of the template.
 """
+import datetime
 import json
 import pathlib
 import random
+import re
 import sys
 
 import xxhash
@@ -42,8 +44,9 @@ def fingerprint(source):
 def main():
     environment = ImmutableSandboxedEnvironment(trim_blocks=True, lstrip_blocks=True)
     environment.globals["raise_exception"] = refuse
+    environment.globals["strftime_now"] = datetime.date(2024, 7, 26).strftime
     for path in sorted(pathlib.Path(sys.argv[1]).glob("*.jinja")):
-        name = path.stem.removesuffix(".b")
+        name = re.sub(r"\.[b-z]$", "", path.stem)
         family = next((f for f in TOKENS if name.startswith(f)), None)
         bos, eos = TOKENS.get(family, ("<s>", "</s>"))
         source = path.read_text(encoding="utf-8")
