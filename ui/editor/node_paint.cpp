@@ -13,6 +13,7 @@
 #include <algorithm>
 #include <cmath>
 #include <optional>
+#include <utility>
 
 namespace spanscope::ui {
 namespace {
@@ -263,15 +264,16 @@ void paintPillTexts(QPainter& painter, const NodeLook& look, const NodeTexts& te
   }
 }
 
-/// How much larger than at zoom 1 the numbers of a pill's inputs are drawn: as large on the screen as at zoom
-/// 1, if the inputs are far enough from each other. 0: there is no room for them.
+/// How much larger than at zoom 1 the numbers of a pill's taken inputs are drawn: as large on the screen as
+/// at zoom 1, if the inputs are far enough from each other. 0: there is no room for them.
 double numberScale(const NodeLook& look, double scale) {
   if (scale <= kNumberScale) return 1;
   constexpr double kLeastOfWanted = 0.6;
   double least = std::min(scale, kMostNumberScale);
   std::optional<double> above;
   for (std::size_t i = 0; i < look.inputs.size(); ++i) {
-    if (static_cast<qsizetype>(i) < look.labels.size() && look.labels[static_cast<qsizetype>(i)].isEmpty())
+    if (!look.taken[i] ||
+        (static_cast<qsizetype>(i) < look.labels.size() && look.labels[static_cast<qsizetype>(i)].isEmpty()))
       continue;
     if (above) least = std::min(least, (look.inputs[i] - *above - 1) / (2 * kNumberRadius));
     above = look.inputs[i];
@@ -287,25 +289,32 @@ void paintPorts(QPainter& painter, const NodeLook& look, const NodeTexts& texts,
     painter.drawEllipse(QPointF(x, y), radius, radius);
   };
   const double scale = look.pill && withText ? numberScale(look, texts.scale) : 0;
+  constexpr double kMostReach = 18;  // of a grown label into the pill, which has its title there
+  std::optional<double> above;
   for (std::size_t i = 0; i < look.inputs.size(); ++i) {
     const bool fits = marks.inputFits == -2 || marks.inputFits == static_cast<int>(i);
     const bool hidden =
         static_cast<qsizetype>(i) < look.labels.size() && look.labels[static_cast<qsizetype>(i)].isEmpty();
     if (hidden) continue;
-    if (scale == 0 || i >= texts.numbers.size()) {
+    const double gap = look.inputs[i] - std::exchange(above, look.inputs[i]).value_or(-1e9);
+    // The sign of a free input gives way to the number of the input above.
+    const bool isCovered = scale != 1 && !look.taken[i] && gap < 2 * kNumberRadius * scale + 1;
+    if (scale == 0 || isCovered || i >= texts.numbers.size()) {
       port(0, look.inputs[i], kPortRadius, fits);
       continue;
     }
     const TextLine& number = texts.numbers[i];
     const QTransform before = painter.transform();
     double y = look.inputs[i];
+    const double half = number.width / 2 + kLabelSides;
+    const bool isRange = number.width > 2 * kNumberRadius - 2;  // a stack's label such as "4–20"
     if (scale != 1) {
+      const double own = isRange ? std::clamp(kMostReach / half, 1.0, scale) : scale;
       painter.translate(0, y);
-      painter.scale(scale, scale);
+      painter.scale(own, own);
       y = 0;
     }
-    if (number.width > 2 * kNumberRadius - 2) {  // a stack's label such as "4–20"
-      const double half = number.width / 2 + kLabelSides;
+    if (isRange) {
       painter.setPen(QPen(fits ? style.accent : style.wire, fits ? 2 : 1.2));
       painter.setBrush(fits ? style.accentFill : style.surface);
       painter.drawRoundedRect(QRectF(-half, y - kNumberRadius, 2 * half, 2 * kNumberRadius), kNumberRadius,

@@ -9,6 +9,9 @@
 #include "ui/editor/node_look.h"
 #include "ui/editor/node_paint.h"
 #include "ui/editor/node_status.h"
+#include "ui/editor/node_texts.h"
+#include "ui/editor/tidy_layout.h"
+#include "ui/session/step_names.h"
 
 #include <QObject>
 #include <QString>
@@ -56,6 +59,32 @@ class TestNodeStatus : public QObject {
     QCOMPARE(generate.copies, 1U);
     QCOMPARE(generate.served, (TokenAccount{.hit = 0, .relocated = 0, .computed = 83}));
     QVERIFY(!generate.answer.empty());
+  }
+
+  /// A card names its step as the views of the run do.
+  void anAnswerNamesItsStep() {
+    test::QueryRecorder recorder;
+    const Document judge = test::exampleDocument("judge-2.json");
+    recorder.run(judge);
+    const ViewInput input = recorder.input();
+    const trace::Progress& progress = input.state().progress();
+    std::size_t inner = 0;
+    for (const auto& [id, status] : nodeStatuses(input)) {
+      if (status.request == 0) continue;
+      const trace::RequestState& request = progress.requests.at(status.request);
+      const auto names = stepNames(input, progress, request.run);
+      QCOMPARE(status.step, names.at(request.step));
+      if (id == judge.root()) continue;
+      ++inner;
+      NodeLook look;
+      setOwnLook(look, judge.at(id), "spanlet");
+      look.answers = true;
+      look.rect = {.x = 0, .y = 0, .width = kCardWidth, .height = kGenerateHeight};
+      QVERIFY(look.title != status.step);
+      const NodeTexts texts = makeNodeTexts(look, status, nullptr, CanvasStyle(Theme()), 1);
+      QVERIFY2(texts.title.text.contains(status.step), qPrintable(texts.title.text));
+    }
+    QVERIFY(inner >= 1);
   }
 
   void swappedDocumentsAreRelocated() {
