@@ -101,14 +101,15 @@ int showWindow(int argc, char** argv) {
   EndingSignals signals(kDeadline);
   QSettings settings(folder.filePath(QStringLiteral("settings.ini")), QSettings::IniFormat);
   MainWindow window(settings, folder.filePath(QStringLiteral("autosave")), test::cpuBackends());
-  QObject::connect(&signals, &EndingSignals::received, &window, [&window](int signal) {
+  QTimer timer;
+  QObject::connect(&signals, &EndingSignals::received, &window, [&window, &timer](int signal) {
+    timer.stop();  // what would be done now is done after the end
     window.leave();
     QApplication::exit(128 + signal);
   });
   window.show();
   if (!window.openExample(QStringLiteral("rag.json"))) return 2;
   Driver driver(window, static_cast<unsigned>(qEnvironmentVariableIntValue(kSeed)));
-  QTimer timer;
   QObject::connect(&timer, &QTimer::timeout, &window, [&driver] { driver.act(); });
   timer.start(5);
   tell("ready");
