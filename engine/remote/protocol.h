@@ -35,6 +35,8 @@ struct Sending {
   const ServerKindInfo& kind;
   const PromptWriter& prompt;
   std::optional<std::int64_t> context{};  ///< of the model, in tokens; none: the server does not say it
+  /// Asks the server how many tokens a text is; nothing: it does not say. Null: it is not asked.
+  std::function<std::optional<std::int64_t>(const std::string& text)> countTokens{};
 };
 
 /// A body and where it goes.

@@ -352,7 +352,8 @@ class RemoteRunner {
                                     .model = *model,
                                     .kind = infoOf(asked.facts.kind),
                                     .prompt = asked.prompt,
-                                    .context = contextOf(asked.facts, *model)});
+                                    .context = contextOf(asked.facts, *model),
+                                    .countTokens = counterFor(asked, *model)});
     } catch (const Failure& failure) {
       return fail(body, failure.error());
     }
@@ -418,6 +419,15 @@ class RemoteRunner {
     m_isClosed = true;
   }
 
+  std::function<std::optional<std::int64_t>(const std::string&)> counterFor(const RemoteTarget& asked,
+                                                                            const std::string& model) {
+    const ServerKind kind = asked.facts.kind;
+    if (kind != ServerKind::Vllm && kind != ServerKind::Sglang) return {};
+    return [this, &asked, model](const std::string& text) {
+      return countTokens(m_counting, asked.server.url, asked.server.access, model, text, m_stop);
+    };
+  }
+
   static std::string namesOr(const ServerFacts& facts, const std::string& otherwise) {
     const std::string names = modelNames(facts);
     return names.empty() ? otherwise : "one of the server's: " + names;
@@ -434,6 +444,7 @@ class RemoteRunner {
   bool m_isReady = true;                  ///< one of those that wait may be sent now
   bool m_isClosed = false;                ///< nothing more is sent
   std::vector<std::size_t> m_underWay;    ///< bodies, by target
+  HttpClient m_counting;                  ///< counts tokens of prompts
   std::vector<std::unique_ptr<HttpClient>> m_clients;
   std::vector<HttpClient*> m_idle;
   Mailbox m_mailbox;

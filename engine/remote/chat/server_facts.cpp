@@ -361,4 +361,23 @@ ServerFacts askServer(HttpClient& client, const std::string& url, const HttpAcce
   return Prober(client, url, access, stop).ask();
 }
 
+std::optional<std::int64_t> countTokens(HttpClient& client, const std::string& url, const HttpAccess& access,
+                                        const std::string& model, const std::string& text,
+                                        const std::stop_token& stop) {
+  HttpAccess quick = access;
+  quick.limits.firstByte = std::min<std::chrono::milliseconds>(quick.limits.firstByte, kShortWait);
+  quick.limits.whole = kShortWait;
+  const Json body{{"model", model}, {"prompt", text}};
+  try {
+    const HttpReply reply = client.send(
+        {.url = rootOf(url) + "/tokenize", .body = body.dump(-1, ' ', false, Json::error_handler_t::replace)},
+        quick, stop);
+    const Json json = Json::parse(reply.status == 200 ? reply.body : std::string(), nullptr, false);
+    if (json.is_discarded()) return std::nullopt;
+    return sizeIn(json, "count");
+  } catch (const Failure&) {
+    return std::nullopt;
+  }
+}
+
 }  // namespace spanscope::remote

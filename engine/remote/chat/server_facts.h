@@ -62,4 +62,10 @@ std::string metricLabel(const std::string& metrics, const std::string& metric, c
 ServerFacts askServer(HttpClient& client, const std::string& url, const HttpAccess& access,
                       const std::stop_token& stop = {});
 
+/// How many tokens a text is for a model of a server, with those that the server adds: asks POST /tokenize,
+/// which vLLM and SGLang have. Nothing: the server does not say.
+std::optional<std::int64_t> countTokens(HttpClient& client, const std::string& url, const HttpAccess& access,
+                                        const std::string& model, const std::string& text,
+                                        const std::stop_token& stop = {});
+
 }  // namespace spanscope::remote

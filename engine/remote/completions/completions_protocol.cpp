@@ -4,6 +4,7 @@
 #include <nlohmann/json.hpp>
 
 #include <cstdint>
+#include <optional>
 #include <stdexcept>
 #include <string>
 #include <variant>
@@ -12,26 +13,28 @@
 namespace spanscope::remote {
 namespace {
 
-/// The most tokens that a prompt can have. A token of a text covers at least one byte; a few may be added.
-std::int64_t mostTokens(const PromptText& prompt) {
-  constexpr std::int64_t kAdded = 8;
+/// The most tokens that a prompt can have. Where the server does not count those of a text, each is taken to
+/// cover one byte.
+std::int64_t mostTokens(const Sending& sending, const PromptText& prompt) {
   if (const auto* tokens = std::get_if<std::vector<TokenId>>(&prompt))
     return static_cast<std::int64_t>(tokens->size());
-  return static_cast<std::int64_t>(std::get<std::string>(prompt).size()) + kAdded;
+  const std::string& text = std::get<std::string>(prompt);
+  const std::optional<std::int64_t> counted = sending.countTokens ? sending.countTokens(text) : std::nullopt;
+  // The server may add a few.
+  constexpr std::int64_t kAdded = 8;
+  return counted.value_or(static_cast<std::int64_t>(text.size()) + kAdded);
 }
 
-/// Without a limit, servers of completions end an answer after 16 tokens. It gets what fits the context.
+/// Without a limit, most servers of completions end an answer after 16 tokens, also where the limit is null
+/// (vLLM 0.32). It gets what fits the context.
 void putLimit(nlohmann::ordered_json& body, const Sending& sending, const PromptText& prompt) {
-  // These take null for "as long as the context": the length of a text in tokens is not known here.
   const ServerKind kind = sending.kind.kind;
-  // It has no limit of its own, unless its owner set one.
-  if (kind == ServerKind::Spanscope) return;
-  const bool takesNull = kind == ServerKind::Vllm || kind == ServerKind::LlamaCpp;
-  if (takesNull && std::holds_alternative<std::string>(prompt)) {
-    body["max_tokens"] = nullptr;
-    return;
-  }
-  const std::int64_t left = sending.context ? *sending.context - mostTokens(prompt) : 0;
+  // These have no limit of their own, unless their owner set one.
+  if (kind == ServerKind::Spanscope || kind == ServerKind::LlamaCpp || !sending.context) return;
+  // SGLang wants a little room.
+  constexpr std::int64_t kRoom = 8;
+  const std::int64_t room = kind == ServerKind::Sglang ? kRoom : 0;
+  const std::int64_t left = *sending.context - mostTokens(sending, prompt) - room;
   if (left > 0) body["max_tokens"] = left;
 }
 

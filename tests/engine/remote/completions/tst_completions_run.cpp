@@ -11,6 +11,8 @@
 
 #include <nlohmann/json.hpp>
 
+#include <cstdint>
+#include <optional>
 #include <string>
 
 using namespace spanscope;
@@ -128,8 +130,36 @@ class TestCompletionsRun : public QObject {
     const Json bounded = sentTo(asText, ServerKind::OpenAi, 4096);
     QVERIFY(bounded["max_tokens"].get<std::size_t>() + tokens <= 4096);
     QVERIFY(bounded["max_tokens"].get<std::size_t>() > 3000);
-    QVERIFY(sentTo(asText, ServerKind::Vllm, 4096).at("max_tokens").is_null());
     QVERIFY(!sentTo(asText, ServerKind::OpenAi, std::nullopt).contains("max_tokens"));
+  }
+
+  /// vLLM counts the tokens of a text, so that an answer gets all that is left.
+  void serversCountTheirTokens() {
+    for (const bool counts : {true, false}) {
+      Server server([counts](const QByteArray& request) {
+        if (request.startsWith("POST /tokenize "))
+          return counts ? remote::test::http(200, R"({"count":40,"max_model_len":200})")
+                        : remote::test::http(404, "{}");
+        return QByteArray(
+            "HTTP/1.1 200 OK\r\nConnection: close\r\n\r\n"
+            "data: {\"choices\":[{\"index\":0,\"text\":\"Here\",\"finish_reason\":\"stop\"}]}\n\n");
+      });
+      remote::RemoteTarget target{
+          .name = "here",
+          .server = {.url = server.address(), .model = {}},
+          .facts = {.kind = remote::ServerKind::Vllm, .version = {}, .models = {{"m", 200}}, .slots = {}}};
+      target.protocol = remote::findProtocol("completions");
+      target.prompt = remote::textPrompt(text::chatTemplateNamed("chatml"));
+      remote::HttpClient client;
+      remote::RemoteWatcher watcher;
+      const auto requests = chatsOf(R"({"g":{"model":"m","input":{"user":"Where?"}}})");
+      QVERIFY(!remote::runRemotely(client, {target}, {}, requests, watcher).error);
+      QCOMPARE(server.requests(), 2);
+      const QByteArray request = server.request();
+      const Json body = Json::parse(request.mid(request.indexOf("\r\n\r\n") + 4).toStdString());
+      const auto bytes = static_cast<int>(body["prompt"].get<std::string>().size());
+      QCOMPARE(body["max_tokens"].get<int>(), counts ? 160 : 200 - bytes - 8);
+    }
   }
 
   void aRoleThatTheTemplateLacksIsSaid() {
