@@ -591,8 +591,9 @@ ExitCode runOnServer(const Context& context, const RemoteRunOptions& options) {
   streams.out.flush();
   std::set<std::string> warned;
   for (const remote::RemoteStep& step : result.steps) {
-    if (!step.warning.empty() && warned.insert(step.warning).second)
-      streams.err << "warning: " << sent->requests[step.request].node << ": " << step.warning << '\n';
+    if (step.warning.empty() || !warned.insert(step.warning).second) continue;
+    const NodePath& node = sent->requests[step.request].node;
+    streams.err << "warning: " << node << (node.empty() ? "" : ": ") << step.warning << '\n';
   }
   if (result.error) streams.err << Failure(*result.error).what() << '\n';
   if (result.isStopped) return ExitCode::Stopped;

@@ -363,7 +363,9 @@ class RemoteRunner {
       std::vector<RemoteStep> steps = asker.ask(body.first, body.count, body.target, model, sent, error);
       for (RemoteStep& step : steps) {
         if (!hasLimit && step.brokenBy.empty() && isTokenLimit(step.answer.finish))
-          step.warning = "The server ended the answer at its own limit. Max tokens of the query raise it.";
+          step.warning =
+              "The answer ended at a limit of the server or where the context ends: the query sets no max "
+              "tokens.";
       }
       return steps;
     });
