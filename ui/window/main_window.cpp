@@ -274,6 +274,8 @@ View* MainWindow::makeView(const ViewInfo& info) {
     connect(turn, &TurnView::canComputeChanged, this, &MainWindow::refreshCommands);
   if (auto* forecast = qobject_cast<ForecastView*>(view)) {
     connect(forecast, &ForecastView::layoutsWanted, &m_workspace, &Workspace::compareLayouts);
+    // A view that is opened later knows what servers said before.
+    forecast->useServers(m_workspace.knownServers());
     connect(&m_workspace, &Workspace::inputChanged, forecast,
             [this, forecast] { forecast->useServers(m_workspace.knownServers()); });
     connect(forecast, &ForecastView::canTellChanged, this, &MainWindow::refreshCommands);

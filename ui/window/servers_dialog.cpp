@@ -33,7 +33,7 @@
 namespace spanscope::ui {
 namespace {
 
-constexpr QSize kServersSize(760, 520);
+constexpr QSize kServersSize(760, 640);
 constexpr int kListWidth = 180;
 /// Lines of what a server can do that are in sight; the others are scrolled to.
 constexpr int kLeastFactLines = 5;
@@ -203,12 +203,15 @@ ServersDialog::ServersDialog(workbench::ServerList& servers, std::map<std::strin
   right->addLayout(m_form);
   right->addLayout(buttons);
   right->addWidget(m_said);
+  // What a server says may be long: it scrolls, so that the fields keep their heights.
   auto* factsArea = new QScrollArea(this);
   factsArea->setFrameShape(QFrame::NoFrame);
   factsArea->setWidgetResizable(true);
   factsArea->setHorizontalScrollBarPolicy(Qt::ScrollBarAlwaysOff);
   factsArea->setMinimumHeight(kLeastFactLines * fontMetrics().lineSpacing());
   factsArea->setWidget(m_can);
+  m_can->setAutoFillBackground(false);
+  factsArea->viewport()->setAutoFillBackground(false);
   right->addWidget(factsArea, 1);
   auto* left = new QVBoxLayout;
   left->setSpacing(2 * kSpace);

@@ -138,6 +138,8 @@ TwinForecaster::Place TwinForecaster::namedPlace(const NamedTwin& named) {
 bool TwinForecaster::Place::gets(const ServerPrompt& prompt) {
   if (forecast.server.empty()) return true;
   if (twin == nullptr || isSilent || prompt.reply.server != forecast.server) return false;
+  // An answer that broke off has no count: the last one that came counts.
+  if (!prompt.reply.promptTokens && !forecast.problem.empty()) return false;
   const auto counted = static_cast<std::int64_t>(prompt.tokens().size());
   const std::int64_t there = prompt.reply.promptTokens.value_or(counted);
   forecast.problem.clear();

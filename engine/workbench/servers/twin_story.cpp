@@ -53,7 +53,8 @@ void TwinStory::tellAnswer(const twin::ToldRequest& about, const ServerPrompt& p
   }
   const std::vector<TokenId>& reply = prompt.replyTokens;
   if (!reply.empty() && reply.front() < 0)
-    note(about, "The reply is not known yet. " + counted(reply.size(), "unknown token") + " stand for it.");
+    note(about, "The reply is not known yet. " + counted(reply.size(), "unknown token", "unknown tokens") +
+                    " take its place.");
   // Its prompt was read, whether a reply is known or not.
   trace::StepFinished finished{
       .step = about.step, .outcome = trace::StepOutcome::EndToken, .text = prompt.reply.text};

@@ -395,6 +395,11 @@ class TestTwinForecast : public QObject {
         sentOf(3, query, {{{"", 0}, {.text = "Lisbon", .server = "gpu-3", .promptTokens = all + 1}}});
     const TwinForecasts other = forecastOf(forecaster, query, {here, there, strange}, list);
     QVERIFY(of(other, "server gpu-3").problem.find(std::to_string(all + 1)) != std::string::npos);
+    // One that was stopped has no count, and says nothing of that.
+    const SentQuery stopped =
+        sentOf(5, query, {{{"", 0}, {.text = "Lis", .endedItself = false, .server = "gpu-3"}}});
+    QVERIFY(!of(forecastOf(forecaster, query, {here, there, strange, stopped}, list), "server gpu-3")
+                 .problem.empty());
     const SentQuery again =
         sentOf(4, query, {{{"", 0}, {.text = "Lisbon", .server = "gpu-3", .promptTokens = all}}});
     QCOMPARE(of(forecastOf(forecaster, query, {here, there, strange, again}, list), "server gpu-3").problem,

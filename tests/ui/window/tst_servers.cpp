@@ -17,15 +17,20 @@
 #include "ui/session/run_list.h"
 #include "ui/session/twin_asker.h"
 #include "ui/views/forecast/forecast_table.h"
+#include "ui/views/forecast/forecast_view.h"
+#include "ui/views/forecast/place_list.h"
 #include "ui/views/output/output_model.h"
 #include "ui/views/timeline/timeline_model.h"
 #include "ui/views/view.h"
+#include "ui/window/dock.h"
+#include "ui/window/dock_host.h"
 #include "ui/window/servers_dialog.h"
 #include "ui/window/workspace.h"
 
 #include <QApplication>
 #include <QByteArray>
 #include <QComboBox>
+#include <QCoreApplication>
 #include <QLabel>
 #include <QLineEdit>
 #include <QListWidget>
@@ -517,6 +522,13 @@ class TestServers : public QObject {
     QCOMPARE(childOf<QListWidget>(dialog, "servers")->item(0)->text(), QStringLiteral("gpu-3 (llama.cpp)"));
     QCOMPARE(childOf<QComboBox>(dialog, "serverModel")->itemText(0), QStringLiteral("tiny"));
     QVERIFY(list.find("gpu-3"));
+    // What it says takes no room from the fields.
+    for (const char* field : {"serverName", "serverUrl", "certificates"}) {
+      const auto* line = childOf<QLineEdit>(dialog, field);
+      QTRY_VERIFY2(line->height() >= line->sizeHint().height(), field);
+    }
+    const auto* helpText = childOf<QLabel>(dialog, "protocolHelp");
+    QTRY_VERIFY(helpText->height() >= helpText->heightForWidth(helpText->width()));
 
     // In which protocol it is asked, and what is sent so.
     auto* protocol = childOf<QComboBox>(dialog, "serverProtocol");
@@ -586,6 +598,31 @@ class TestServers : public QObject {
         }
       }
     }
+  }
+
+  /// A forecast that is opened later has what servers said before, their versions among it.
+  void aForecastThatIsOpenedLater() {
+    test::FreshWindow fresh;
+    MainWindow& window = fresh.window();
+    window.workspace().servers().put({.name = "gpu-3", .url = "http://gpu-3:8000"});
+    window.workspace().readServers();
+    remote::ServerFacts said{.kind = remote::ServerKind::Vllm, .version = "0.1.2", .models = {}, .slots = {}};
+    said.cache.blockSize = 32;
+    window.workspace().noteServerFacts("gpu-3", said);
+    QVERIFY(fresh.show());
+    QVERIFY(window.openExample(QStringLiteral("rag.json")));
+    chooseServer(*window.workspace().model(), "gpu-3");
+    QCoreApplication::processEvents();
+    window.docks().reveal(QStringLiteral("forecast"));
+    auto* view = qobject_cast<ForecastView*>(window.docks().dock(QStringLiteral("forecast"))->openView());
+    const auto setup = [view] {
+      for (const ForecastPlace& place : view->places().places().places()) {
+        if (place.id == QStringLiteral("server gpu-3")) return place.setup;
+      }
+      return QString();
+    };
+    QTRY_VERIFY_WITH_TIMEOUT(setup().contains(QStringLiteral("0.1.2")), kServerPatience);
+    QVERIFY2(setup().contains(QStringLiteral("32")), qPrintable(setup()));
   }
 
   void theMenuOffersThem() {
