@@ -57,8 +57,8 @@ struct ServerPrompt {
   const std::vector<TokenId>& tokens() const;
 };
 
-/// Tokens that stand for a reply which has yet to be sampled: as many as one may expect of a step, each
-/// another negative number, none of which a prompt has. `step`: its number among those that one cache gets.
+/// Unknown tokens in place of a reply that has yet to be sampled, as many as one may expect of a step. They
+/// are negative, all different, and in no prompt. `step`: its number among those that one cache gets.
 std::vector<TokenId> expectedReply(std::optional<std::int32_t> maxTokens, std::size_t step);
 
 /// A prompt by its index, in the order in which a server gets them.

@@ -23,8 +23,8 @@ struct TwinStoryTitle {
   std::size_t atOnce = 1;                ///< requests of a query that it gets at the same time
 };
 
-/// Has a twin serve queries one after the other and tells it as a trace, a run for each query. A reply is
-/// told where it is known; of another one, only the room that as many tokens take as one may expect.
+/// Has a twin serve queries one after the other and writes a trace, with a run for each query. The trace has
+/// a reply only where it is known. An unknown reply takes the room of as many tokens as one may expect.
 class TwinStory {
  public:
   /// `twin` must outlive this object.
