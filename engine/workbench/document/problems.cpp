@@ -16,6 +16,7 @@
 #include <algorithm>
 #include <charconv>
 #include <cmath>
+#include <filesystem>
 #include <map>
 #include <optional>
 #include <set>
@@ -178,10 +179,19 @@ class Finder {
       problem.isOfTemplate = true;
     } else {
       problem.text =
-          say(forTranslation("Problems", "The model %1 cannot be opened: %2"), m_checkpoint, error.found);
-      problem.hint = plain(error.expected);
+          say(forTranslation("Problems", "The model %1 cannot be opened: %2"), m_checkpoint, placedIn(error));
+      if (!error.expected.empty())
+        problem.hint = say(forTranslation("Problems", "Expected: %1"), error.expected);
     }
     m_problems.insert(m_problems.begin(), std::move(problem));
+  }
+
+  /// What was found, after the file of the model and the place in it.
+  std::string placedIn(const Error& error) const {
+    std::string place = std::filesystem::path(error.file).filename().string();
+    if (place == std::filesystem::path(m_document.settings.model).filename().string()) place.clear();
+    if (!error.place.empty()) place += (place.empty() ? "" : ", ") + error.place;
+    return place.empty() ? error.found : place + ": " + error.found;
   }
 
   void checkTemplate() {

@@ -13,7 +13,7 @@ using namespace spanscope::run;
 
 namespace {
 
-/// A run that needs a pool of so many blocks, and then fails for `other`.
+/// A run that needs a pool of that size, and then fails for `other`.
 PredictInSession needing(std::int32_t blocks, int& calls, std::optional<Error> other = {}) {
   return [blocks, other, &calls](const SessionConfig& session) {
     ++calls;

@@ -108,7 +108,8 @@ std::string randomText(QRandomGenerator& random) {
   return text.toStdString();
 }
 
-QByteArray run(const QString& program, const QStringList& arguments, const QStringList& environment = {}) {
+QByteArray outputOf(const QString& program, const QStringList& arguments,
+                    const QStringList& environment = {}) {
   QProcess process;
   process.setEnvironment(QProcess::systemEnvironment() + environment);
   process.start(program, arguments);
@@ -193,7 +194,7 @@ void TestQueryExport::shellWordsSurvive() {
   for (int i = 0; i < 60; ++i) {
     const std::string text = randomText(random);
     const QString command = QString::fromStdString("printf %s " + spnl::shellQuoted(text));
-    QVERIFY2(run("sh", {"-c", command}) == bytes(text),
+    QVERIFY2(outputOf("sh", {"-c", command}) == bytes(text),
              qPrintable(QString("seed %1, case %2").arg(seed).arg(i)));
   }
 }
@@ -220,7 +221,7 @@ void TestQueryExport::curlPassesTheBody() {
 )");
   script.write(bytes(line));
   script.close();
-  QList<QByteArray> words = run("sh", {script.fileName()}).split('\0');
+  QList<QByteArray> words = outputOf("sh", {script.fileName()}).split('\0');
   const QByteArray input = words.takeLast();
   QVERIFY(words.contains("http://host:8000/v1/query/execute?key=a'b&stream=true"));
   QVERIFY(words.contains("Content-Type: text/plain"));
@@ -244,7 +245,7 @@ void TestQueryExport::pythonLiteralsSurvive() {
     program += "out.write(" + spnl::pythonLiteral(text) + ".encode('utf-8'))\n";
     expected += bytes(text);
   }
-  QCOMPARE(run(python(), {"-c", QString::fromStdString(program)}), expected);
+  QCOMPARE(outputOf(python(), {"-c", QString::fromStdString(program)}), expected);
 }
 
 void TestQueryExport::pythonProgramSendsTheBody_data() {
@@ -283,9 +284,9 @@ def post(url, params, headers, data, timeout, stream=False):
   QVERIFY(file.open(QIODevice::WriteOnly));
   file.write(bytes(spnl::pythonProgram(body, "http://host/it's", stream)));
   file.close();
-  const QByteArray answer =
-      run(python(), {program},
-          {"PYTHONPATH=" + folder.path(), "SENT=" + folder.filePath("sent"), "PYTHONDONTWRITEBYTECODE=1"});
+  const QByteArray answer = outputOf(
+      python(), {program},
+      {"PYTHONPATH=" + folder.path(), "SENT=" + folder.filePath("sent"), "PYTHONDONTWRITEBYTECODE=1"});
   QCOMPARE(answer, QByteArray("Hello you\n"));
   QFile sent(folder.filePath("sent"));
   QVERIFY(sent.open(QIODevice::ReadOnly));

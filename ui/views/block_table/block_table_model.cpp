@@ -91,17 +91,19 @@ class TableMaker {
     row.subtitle = parts.join(QStringLiteral(" · "));
     row.note = cacheNote(m_input, id, request);
     if (request.admittedAt >= 0) {
-      const RequestAccount account(m_input, id);
-      row.extras = accountWords(account.prompt());
-      if (account.beside() > 0) row.extras << tr("%1 beside the prompt").arg(account.beside());
+      const RequestAccount tokens(m_input, id);
+      row.extras = accountWords(tokens.prompt());
+      if (tokens.beside() > 0) row.extras << tr("%1 beside the prompt").arg(tokens.beside());
     }
     row.extras << windowText();
 
     const std::vector<SegmentName> names = segmentNames(m_input, id);
     const RequestParts told = requestParts(m_input, id);
     const RequestBlocks blocks = requestBlocks(*m_input.trace, m_state, id);
+    const RequestAccount account(m_input, id);
     row.cells.reserve(blocks.blockCount());
     for (const SegmentVirtualBlocks& own : blocks.segments) {
+      const std::vector<std::int32_t> again = account.again(own.segment);
       TableSegment segment{.segment = own.segment,
                            .name = names[own.segment].name,
                            .hue = names[own.segment].hue,
@@ -119,6 +121,10 @@ class TableMaker {
         }
         row.cells.push_back(cell(facts, request));
         mark(row.cells.back(), marks);
+        const std::int32_t begin = facts.place.virtualIndex * m_table.blockSize;
+        row.cells.back().again =
+            static_cast<std::int32_t>(std::lower_bound(again.begin(), again.end(), begin + facts.prompt) -
+                                      std::lower_bound(again.begin(), again.end(), begin));
         if (!own.hidden) row.cells.back().outsideLayers = outsideLayers(facts, request);
         ++segment.count;
       }
@@ -400,6 +406,7 @@ QString cellTip(const ViewInput& input, const BlockTable& table, const CellPlace
                  .arg(tierPlace(loaded->tier))
                  .arg(double(loaded->nanoseconds) / 1e6, 0, 'f', 3);
   }
+  if (cell.again > 0) lines << tr("%1 of its tokens were found and computed again").arg(cell.again);
   if (cell.references >= 2) lines << tr("Held %1 times").arg(cell.references);
   if (cell.isFreed) {
     lines << tr("Freed with its request: it was never stored, so nobody could have found it");
@@ -416,22 +423,22 @@ QString blockTableCsv(const BlockTable& table) {
                          QStringLiteral("physical"), QStringLiteral("served"), QStringLiteral("found"),
                          QStringLiteral("tokens"), QStringLiteral("references"), QStringLiteral("present"),
                          QStringLiteral("pads"), QStringLiteral("markers"), QStringLiteral("cropped"),
-                         QStringLiteral("outside_layers")});
+                         QStringLiteral("outside_layers"), QStringLiteral("again")});
   for (const TableRow& row : table.rows) {
     for (std::size_t i = 0; i < row.cells.size(); ++i) {
       const TableCell& cell = row.cells[i];
-      csv += csvLine({QString::number(row.run), QString::number(row.request),
-                      QString::number(cell.facts.place.segment), nameOf(row, i),
-                      QString::number(cell.facts.place.virtualIndex),
-                      cell.facts.number < 0 ? QString() : QString::number(cell.facts.number),
-                      cell.facts.physical == kNullBlock ? QString() : QString::number(cell.facts.physical),
-                      Theme::name(cell.facts.role), QString::number(cell.facts.found),
-                      QString::number(cell.facts.tokens), QString::number(cell.references),
-                      cell.isThere() ? QStringLiteral("yes")
-                      : cell.isFreed ? QStringLiteral("freed")
-                                     : QStringLiteral("evicted"),
-                      QString::number(cell.pads), QString::number(cell.markers),
-                      QString::number(cell.cropped), QString::number(cell.outsideLayers)});
+      csv += csvLine(
+          {QString::number(row.run), QString::number(row.request), QString::number(cell.facts.place.segment),
+           nameOf(row, i), QString::number(cell.facts.place.virtualIndex),
+           cell.facts.number < 0 ? QString() : QString::number(cell.facts.number),
+           cell.facts.physical == kNullBlock ? QString() : QString::number(cell.facts.physical),
+           Theme::name(cell.facts.role), QString::number(cell.facts.found),
+           QString::number(cell.facts.tokens), QString::number(cell.references),
+           cell.isThere() ? QStringLiteral("yes")
+           : cell.isFreed ? QStringLiteral("freed")
+                          : QStringLiteral("evicted"),
+           QString::number(cell.pads), QString::number(cell.markers), QString::number(cell.cropped),
+           QString::number(cell.outsideLayers), QString::number(cell.again)});
     }
   }
   return csv;

@@ -26,6 +26,7 @@ struct TableCell {
   std::int32_t markers = 0;
   /// Layers in whose window, as it stands at the end of the prompt, no token of the block is.
   std::int32_t outsideLayers = 0;
+  std::int32_t again = 0;    ///< tokens that were found, and that the policy computed again
   std::int32_t cropped = 0;  ///< tokens after its last one that the layout removed
   bool operator==(const TableCell&) const = default;
 

@@ -27,7 +27,8 @@ BlockLook lookOf(const TableCell& cell, std::int32_t blockSize) {
   look.loaded = cell.facts.load != 0 && cell.isThere();
   if (cell.facts.outcome == trace::LookupOutcome::Partial && cell.facts.found > 0 &&
       cell.role == BlockRole::Computed) {
-    look.split = double(cell.facts.found) / std::max(1, cell.facts.tokens);
+    const std::int32_t kept = std::max(0, cell.facts.found - cell.again);
+    look.split = double(kept) / std::max(1, cell.facts.tokens);
     look.found = cell.facts.foundRole;
   }
   return look;

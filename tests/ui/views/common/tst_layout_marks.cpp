@@ -165,7 +165,7 @@ class TestLayoutMarks : public QObject {
     QCOMPARE(cropped, marks.figures.cropped);
     QVERIFY(blockTableCsv(table)
                 .section(QLatin1Char('\n'), 0, 0)
-                .endsWith(QStringLiteral("pads,markers,cropped,outside_layers")));
+                .endsWith(QStringLiteral("pads,markers,cropped,outside_layers,again")));
   }
 
   void resultsSayTheirLayout() {

@@ -214,6 +214,9 @@ class TestPartsEverywhere : public QObject {
     };
     const QString output = answerFacts(outputModel(input).answers.front());
     const QString note = blockTable(input, history).rows.back().extras.join(QLatin1Char(' '));
+    std::int64_t inCells = 0;
+    for (const TableCell& cell : blockTable(input, history).rows.back().cells) inCells += cell.again;
+    QCOMPARE(inCells, prompt.again);
     const trace::PromptAccount run = accountOf(listRuns(input, false).back());
     QVERIFY(run.prompt == prompt);
     for (const QString& words : accountWords(prompt)) {
