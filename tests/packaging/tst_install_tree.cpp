@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // What `cmake --install` makes: programs that find what they open wherever the whole is moved to, and all
 // that a system wants to know of them.
+#include "tests/engine/retrieve/pdf_writer.h"
 #include "tests/support/test_program.h"
 
 #include <QByteArray>
@@ -21,6 +22,8 @@
 #include <QStringList>
 #include <QTemporaryDir>
 #include <QTest>
+
+#include <string>
 
 namespace {
 
@@ -79,6 +82,7 @@ class TestInstallTree : public QObject {
           "share/spanscope/lessons/0-first-steps.md", "share/spanscope/queries/rag.json",
           "share/spanscope/models/spanlet/model.safetensors"})
       row(QString::fromLatin1(file));
+    row(QStringLiteral(SPANSCOPE_INSTALLED_PDF_PROGRAM));
   }
 
   void everythingIsThere() {
@@ -131,6 +135,24 @@ class TestInstallTree : public QObject {
         run(spanq(), {QStringLiteral("run"), installed(QStringLiteral("share/spanscope/queries/rag.json"))});
     QVERIFY2(answer.code == 0, qPrintable(answer.err));
     QVERIFY2(answer.out.contains(QLatin1String("The pet of Tarek is Biscuit.")), qPrintable(answer.out));
+  }
+
+  /// By the program that reads them, wherever the whole was moved to.
+  void pdfsAreRead() {
+    const QString folder = m_folder.filePath(QStringLiteral("pdf"));
+    QVERIFY(QDir().mkpath(folder));
+    const auto write = [&folder](const QString& name, const QByteArray& bytes) {
+      QFile file(folder + QLatin1Char('/') + name);
+      return file.open(QIODevice::WriteOnly) && file.write(bytes) == bytes.size();
+    };
+    const std::string pdf = spanscope::retrieve::test::pdfOf({"Mira lives in Lisbon."});
+    QVERIFY(write(QStringLiteral("a.pdf"), QByteArray::fromStdString(pdf)));
+    QVERIFY(write(QStringLiteral("q.json"),
+                  R"({"g":{"model":"","max_tokens":1,"input":{"augment":{"embedding_model":"none",)"
+                  R"("body":{"user":"Lisbon"},"doc":["a.pdf",{"Text":""}]}}}})"));
+    const Said plan = run(spanq(), {QStringLiteral("explain"), folder + QStringLiteral("/q.json")});
+    QVERIFY2(plan.code == 0, qPrintable(plan.err));
+    QVERIFY2(plan.out.contains(QLatin1String("Mira lives in Lisbon.")), qPrintable(plan.out + plan.err));
   }
 
   /// Without what it came with it does not fall back to the sources.

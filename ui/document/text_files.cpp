@@ -45,6 +45,8 @@ QString reasonOf(const QString& path, const query::NotGiven& reason) {
 class Reader {
   Q_DECLARE_TR_FUNCTIONS(spanscope::ui::Reader)
  public:
+  explicit Reader(std::stop_token stop) : m_stop(std::move(stop)) {}
+
   void take(const QString& path) {
     const QFileInfo info(path);
     if (info.isDir())
@@ -81,6 +83,7 @@ class Reader {
     }
     for (const std::string& path : std::get<query::FileList>(listed).paths) {
       const QFileInfo file(QDir(root), QString::fromStdString(path));
+      if (m_stop.stop_requested()) return;
       add(file, QDir(root).relativeFilePath(file.filePath()), folder, path);
     }
   }
@@ -93,7 +96,7 @@ class Reader {
     if (given == nullptr) return bytes;
     if (retrieve::formatOf(path, *given) != retrieve::DocumentFormat::Pdf)
       return query::readTextFile(files, path);
-    auto read = retrieve::readPassages({}, retrieve::DocumentFormat::Pdf, *given);
+    auto read = retrieve::readPassages({}, retrieve::DocumentFormat::Pdf, *given, m_stop);
     if (auto* error = std::get_if<Error>(&read))
       return query::NotGiven{
           .found = std::move(error->found), .expected = std::move(error->expected), .hint = {}};
@@ -137,6 +140,7 @@ class Reader {
     }
   }
 
+  std::stop_token m_stop;
   TextFiles m_read;
   std::vector<QString> m_folders;  ///< of each file that was read
   std::size_t m_bytes = 0;
@@ -144,9 +148,12 @@ class Reader {
 
 }  // namespace
 
-TextFiles readTextFiles(const QStringList& paths) {
-  Reader reader;
-  for (const QString& path : paths) reader.take(path);
+TextFiles readTextFiles(const QStringList& paths, const std::stop_token& stop) {
+  Reader reader(stop);
+  for (const QString& path : paths) {
+    if (stop.stop_requested()) break;
+    reader.take(path);
+  }
   return reader.finish();
 }
 

@@ -5,6 +5,7 @@
 #include <QString>
 #include <QStringList>
 
+#include <stop_token>
 #include <string>
 #include <vector>
 
@@ -25,7 +26,7 @@ struct TextFiles {
 /// Reads files, and all files in folders and in the folders below them: UTF-8 or UTF-16, and PDFs, whose
 /// pages become one text. What cannot be read is left out. It is a problem if nothing can be read. Files of a
 /// folder are ordered by the bytes of their paths.
-TextFiles readTextFiles(const QStringList& paths);
+TextFiles readTextFiles(const QStringList& paths, const std::stop_token& stop = {});
 
 /// "left out: a.png: …; b.png: …": what the user reads of files that were left out. Empty if there are none.
 QString leftOutText(const QStringList& leftOut);

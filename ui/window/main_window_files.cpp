@@ -25,18 +25,24 @@
 #include <QDialog>
 #include <QDialogButtonBox>
 #include <QDragEnterEvent>
+#include <QEventLoop>
 #include <QFileDialog>
 #include <QFileInfo>
 #include <QKeyEvent>
 #include <QLabel>
 #include <QMessageBox>
 #include <QMimeData>
+#include <QProgressDialog>
 #include <QTimer>
 #include <QUndoView>
 #include <QVBoxLayout>
 
 #include <algorithm>
+#include <chrono>
+#include <future>
 #include <iterator>
+#include <optional>
+#include <stop_token>
 #include <utility>
 
 namespace spanscope::ui {
@@ -60,6 +66,39 @@ bool isOpenedByName(const QString& path) {
          std::any_of(std::begin(kEnds), std::end(kEnds), [&path](const char* end) {
            return path.endsWith(QLatin1String(end), Qt::CaseInsensitive);
          });
+}
+
+/// Reads texts on another thread, since a PDF can take many seconds. Nothing if the user cancels, or if the
+/// program ends meanwhile.
+std::optional<TextFiles> readWhileShown(const QStringList& paths, QWidget* window) {
+  constexpr std::chrono::milliseconds kUnnoticed{200};
+  constexpr std::chrono::milliseconds kLook{30};
+  std::stop_source stop;
+  // Where no thread can be started, it reads when the result is asked for.
+  std::future<TextFiles> reading =
+      std::async(std::launch::async | std::launch::deferred,
+                 [&paths, token = stop.get_token()] { return readTextFiles(paths, token); });
+  const auto isRead = [&reading](std::chrono::milliseconds patience) {
+    return reading.wait_for(patience) != std::future_status::timeout;
+  };
+  if (!isRead(kUnnoticed)) {
+    QProgressDialog dialog(MainWindow::tr("Reading files…"), MainWindow::tr("Cancel"), 0, 0, window);
+    dialog.setWindowTitle(MainWindow::tr("Add files"));
+    dialog.setWindowModality(Qt::WindowModal);
+    dialog.show();
+    QEventLoop loop;
+    QTimer look;
+    QObject::connect(&look, &QTimer::timeout, &loop, [&] {
+      if (isRead({})) loop.quit();
+    });
+    QObject::connect(&dialog, &QProgressDialog::canceled, &loop, [&stop] { stop.request_stop(); });
+    look.start(kLook);
+    loop.exec();
+    if (!isRead({})) stop.request_stop();
+  }
+  TextFiles read = reading.get();
+  if (stop.stop_requested()) return std::nullopt;
+  return read;
 }
 
 /// Whether the query asks for the bundled model by name, and for no other.
@@ -155,7 +194,10 @@ MainWindow::Opening MainWindow::openOne(const QString& path) {
   if (!opened.document) {
     QMessageBox box(QMessageBox::Warning, tr("Open"), tr("%1 cannot be opened.").arg(name), QMessageBox::Ok,
                     this);
-    box.setInformativeText(diagnosticsText(opened.diagnostics, name));
+    // What is no query by its name is wrong as a text: a PDF may want a password.
+    const QString problem = isOpenedByName(whole) ? QString() : readTextFiles({whole}).problem;
+    box.setInformativeText(problem.isEmpty() ? diagnosticsText(opened.diagnostics, name)
+                                             : problem + QLatin1Char('.'));
     box.exec();
     RecentFiles(m_settings).remove(whole);
     return Opening::Failed;
@@ -199,7 +241,9 @@ bool MainWindow::offerDocuments(const QStringList& paths) {
 }
 
 bool MainWindow::addFiles(const QStringList& paths, AddTo where) {
-  const TextFiles read = readTextFiles(paths);
+  const std::optional<TextFiles> chosen = readWhileShown(paths, this);
+  if (!chosen) return false;
+  const TextFiles& read = *chosen;
   if (!read.problem.isEmpty()) {
     QMessageBox box(QMessageBox::Warning, tr("Add files"), tr("Nothing was added."), QMessageBox::Ok, this);
     box.setInformativeText(read.problem + QLatin1Char('.'));
@@ -214,7 +258,10 @@ bool MainWindow::addFiles(const QStringList& paths, AddTo where) {
                             ? tr("Added %1").arg(QString::fromStdString(read.files.front().name))
                             : tr("Added %1 documents").arg(read.files.size());
   const QString leftOut = leftOutText(read.leftOut);
-  say(leftOut.isEmpty() ? added : tr("%1; %2").arg(added, leftOut));
+  if (leftOut.isEmpty())
+    say(added);
+  else
+    complain(tr("%1; %2").arg(added, leftOut));
   return true;
 }
 

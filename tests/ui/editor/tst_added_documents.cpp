@@ -19,6 +19,7 @@
 #include <QTemporaryDir>
 #include <QTest>
 
+#include <stop_token>
 #include <string>
 #include <vector>
 
@@ -155,6 +156,14 @@ class TestAddedDocuments : public QObject {
     QCOMPARE(read.leftOut.size(), 1);
     QVERIFY2(read.leftOut.front().startsWith(QStringLiteral("pages.pdf: page 2")),
              qPrintable(read.leftOut.front()));
+  }
+
+  void aStopEndsTheReading() {
+    std::stop_source stop;
+    stop.request_stop();
+    const QString text = write(QStringLiteral("stopped.txt"), "text");
+    QVERIFY(readTextFiles({text}).problem.isEmpty());
+    QVERIFY(readTextFiles({text}, stop.get_token()).files.empty());
   }
 
   void foldersGiveTheirTexts() {

@@ -252,7 +252,7 @@ class TestWindowFiles : public QObject {
   }
 
   /// Dropped on a query, texts and folders become its documents without a question; what cannot be read is
-  /// said, and nothing is added then.
+  /// named, and keeps nothing else out.
   void droppedTextsAreAdded() {
     QVERIFY(m_window->openFile(m_path));
     const std::size_t before = model().document().size();
@@ -260,12 +260,16 @@ class TestWindowFiles : public QObject {
     const QString bytes = writeText(QStringLiteral("bytes.bin"), "\xFF\xFE");
     Q_EMIT m_window->canvas().filesDropped({m_folder->filePath(QStringLiteral("texts"))});
     QCOMPARE(model().document().size(), before + 1);
-    Answers refused({QStringLiteral("OK")});
     Q_EMIT m_window->canvas().filesDropped({text, bytes});
+    QVERIFY2(m_window->statusBar()->currentMessage().contains(QStringLiteral("bytes.bin")),
+             qPrintable(m_window->statusBar()->currentMessage()));
+    QCOMPARE(model().document().size(), before + 2);
+    Answers refused({QStringLiteral("OK")});
+    Q_EMIT m_window->canvas().filesDropped({bytes});
     QVERIFY(refused.isDone());
     QVERIFY2(refused.said().join(QString()).contains(QStringLiteral("bytes.bin")),
              qPrintable(refused.said().join(QString())));
-    QCOMPARE(model().document().size(), before + 1);
+    QCOMPARE(model().document().size(), before + 2);
     QCOMPARE(m_window->workspace().documents().size(), std::size_t{1});
   }
 

@@ -248,7 +248,7 @@ class TestModelFinder : public QObject {
     QCOMPARE(finder.headersRead(), read + 1);
   }
 
-  /// What stands in the place of a model is named as what it is.
+  /// What is no model is named as what it is.
   void problemsNameTheirCause() {
     const std::string pointer =
         "version https://git-lfs.github.com/spec/v1\noid sha256:" + std::string(64, 'a') + "\nsize 272147\n";
