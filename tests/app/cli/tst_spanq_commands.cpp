@@ -677,10 +677,10 @@ void TestSpanqCommands::unknownChatTemplateIsChosen() {
 
   // One with marks of a known one is shown as it stands too, unless a person has chosen.
   std::ofstream(model + "/tokenizer_config.json")
-      << R"({"chat_template": "{{ '<|im_start|>' }} says {{ '<|im_end|>' }}"})";
+      << R"({"chat_template": "{{ '<|im_start|>' + message.role + '\\n' + message.content + '<|im_end|>' }}"})";
   const SpanqResult marked = spanq({"model", "show", model});
   for (const char* words :
-       {"chatml, by its marks", "by its marks alone. It says:\n\n{{ '<|im_start|>' }} says"})
+       {"chatml, by its marks", "by its marks alone. It says:\n\n{{ '<|im_start|>' + message.role"})
     QVERIFY2(marked.out.find(words) != std::string::npos, marked.out.c_str());
   const SpanqResult settled = spanq({"model", "show", "--template", "chatml", model});
   QVERIFY(settled.out.find("It says:") == std::string::npos);

@@ -116,7 +116,8 @@ class TestTemplateFacts : public QObject {
 
   /// A template that has a known one's marks, but may write its turns in another way.
   void whatMarksTellIsAWarning() {
-    const CopiedModel model("{{ 'Be brief' }}'<|im_start|>' '<|im_end|>'");
+    const CopiedModel model(
+        "{{ 'Be brief' }}{{ '<|im_start|>' + message['role'] + '\\n' + message['content'] + '<|im_end|>' }}");
     RunSettings settings = model.settings();
     QVERIFY(!modelObstacle(settings));
     QCOMPARE(guessedTemplate(settings), std::string("chatml"));
