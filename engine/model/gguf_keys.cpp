@@ -35,7 +35,7 @@ enum class Harmless : std::uint8_t {
 };
 
 struct UnusedKey {
-  std::string_view key;  ///< after the architecture; one that ends with a period stands for all that begin so
+  std::string_view key;  ///< after the architecture; one that ends with a period is a prefix
   Harmless harmless = Harmless::Always;
 };
 
@@ -68,7 +68,7 @@ constexpr std::array kUnusedKeys = {
     UnusedKey{"expert_feed_forward_length", Harmless::Off},
     UnusedKey{"expert_shared_feed_forward_length", Harmless::Off},
     UnusedKey{"leading_dense_block_count", Harmless::Off}, UnusedKey{"nextn_predict_layers", Harmless::Off},
-    // What stands here is what the decoder does.
+    // These values ask for what the decoder does anyway.
     UnusedKey{"attention.causal", Harmless::True}, UnusedKey{"hidden_activation", Harmless::Activation},
     UnusedKey{"embedding_length_out", Harmless::HiddenSize},
     UnusedKey{"use_parallel_residual", Harmless::Off}, UnusedKey{"attn_logit_softcapping", Harmless::Off},

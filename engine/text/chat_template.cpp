@@ -276,11 +276,11 @@ std::string spellTurn(const TurnForm& form, std::string_view text) {
 
 /// Whether the family's markers are in the code of a template, and nothing that is foreign to it.
 bool hasMarkers(const KnownChatTemplate& known, const std::string& code) {
-  const auto stands = [&](const std::string& marker) {
+  const auto isIn = [&](const std::string& marker) {
     return code.find(markerCode(marker)) != std::string::npos;
   };
-  return !known.markers.empty() && std::all_of(known.markers.begin(), known.markers.end(), stands) &&
-         std::none_of(known.foreign.begin(), known.foreign.end(), stands);
+  return !known.markers.empty() && std::all_of(known.markers.begin(), known.markers.end(), isIn) &&
+         std::none_of(known.foreign.begin(), known.foreign.end(), isIn);
 }
 
 }  // namespace

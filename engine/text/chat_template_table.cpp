@@ -116,7 +116,7 @@ KnownChatTemplate chatMlWithSystem(std::string name, std::string system, std::ve
 KnownChatTemplate qwen3() {
   KnownChatTemplate known = chatMl();
   known.chat.name = "qwen3";
-  // The prompt for a reply thinks only where it is told not to.
+  // The prompt for a reply holds a thought only with thinking switched off.
   known.markers = {"'<|im_start|>' + m.role + '\n' + content", "'<|im_start|>assistant\n'",
                    "enable_thinkingisdefinedandenable_thinkingisfalse", "'<think>\n\n</think>\n\n'"};
   known.foreign = {"'<think>\n'", "assistant\n<think>", "bos_token", "Reasoning Mode", "!= 'system'"};

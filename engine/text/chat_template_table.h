@@ -24,8 +24,8 @@ std::string templateCode(std::string_view source);
 /// A marker in the style of templateCode(). One with a quotation mark is code; any other is taken as it is.
 std::string markerCode(std::string_view marker);
 
-/// Whether the program writes white space that stands between its tags and not in a text in quotes, under the
-/// rules of transformers: trim_blocks, lstrip_blocks, and no line end at the end of the program.
+/// Whether a Jinja program writes white space between its tags, outside of quotes. Rules are those of
+/// transformers: trim_blocks, lstrip_blocks, and no line end at the end of the program.
 bool writesSpaceBetweenTags(std::string_view source);
 
 /// A chat template, and how to recognize that a checkpoint uses it.
