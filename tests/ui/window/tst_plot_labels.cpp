@@ -7,6 +7,7 @@
 #include "ui/views/attention/share_bars.h"
 #include "ui/views/common/plot_library.h"
 #include "ui/views/experiments/cell_chart.h"
+#include "ui/views/experiments/experiment_plot.h"
 #include "ui/views/metrics/metric_card.h"
 #include "ui/views/pool/pool_plot.h"
 #include "ui/views/pool/pool_view.h"
@@ -25,6 +26,7 @@
 
 #include <algorithm>
 #include <memory>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -185,6 +187,34 @@ class TestPlotLabels : public QObject {
   }
 
   /// What the test looks for is found where it is.
+  /// However many lines an experiment has, the legend leaves the plot its height.
+  void aLegendLeavesThePlotItsHeight() {
+    experiment::LineChart chart;
+    chart.texts = {.title = {}, .subtitle = {}, .xLabel = "documents", .yLabel = "ms"};
+    for (const double at : {1.0, 16.0}) chart.x.ticks.push_back({.at = at, .text = "tick"});
+    chart.x.high = 16;
+    chart.y.ticks = {{.at = 1, .text = "1"}};
+    for (int line = 0; line < 18; ++line) {
+      experiment::ChartSeries series{.name = "policy " + std::to_string(line) + ", documents seen",
+                                     .points = {}};
+      for (const double at : {1.0, 16.0})
+        series.points.push_back({.x = at, .figure = {.value = 0.5, .low = 0.4, .high = 0.6, .samples = 3}});
+      chart.series.push_back(series);
+    }
+    for (const int width : {260, 520, 900}) {
+      ExperimentPlot plot;
+      plot.resize(width, 100);
+      plot.setContent(chart, QStringLiteral("lines"), Theme());
+      plot.show();
+      QTest::qWait(20);
+      plot.resize(width, plot.minimumHeight());
+      QTest::qWait(20);
+      auto* drawn = plot.findChild<QCustomPlot*>();
+      drawn->replot();
+      QVERIFY2(drawn->axisRect()->height() >= 100, qPrintable(QString::number(drawn->axisRect()->height())));
+    }
+  }
+
   void faultsAreFound() {
     const auto facts = [](QRectF place, double size) {
       return test::PaintedText{.text = QStringLiteral("x"), .place = place, .size = size};

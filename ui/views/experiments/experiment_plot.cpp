@@ -112,8 +112,7 @@ int ExperimentPlot::fitLegend(int width) {
     legend.setWrap(columns);
     legend.setFillOrder(QCPLegend::foColumnsFirst);  // arranges the present lines again
   }
-  const int rows = (series + columns - 1) / columns;
-  return rows * (metrics.height() + legend.rowSpacing()) + 2 * kSpace;
+  return legend.minimumOuterSizeHint().height() + 2 * kSpace;
 }
 
 void ExperimentPlot::resizeEvent(QResizeEvent* event) {
