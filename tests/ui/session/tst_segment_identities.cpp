@@ -183,12 +183,12 @@ class TestSegmentIdentities : public QObject {
     const TraceStore trace;
     const auto hues = [&] {
       const SegmentIdentities identities = SegmentBook().read(document, trace, {});
-      std::map<NodeId, std::size_t> hues;
+      std::map<NodeId, std::size_t> found;
       for (const NodeId id : document.ids()) {
         const SegmentIdentity* identity = identities.ofNode(id);
-        if (identity != nullptr && id != document.root()) hues[id] = identity->hue;
+        if (identity != nullptr && id != document.root()) found[id] = identity->hue;
       }
-      return hues;
+      return found;
     };
     const std::map<NodeId, std::size_t> before = hues();
     QVERIFY(before.size() >= 7);

@@ -158,15 +158,15 @@ class TestEnding : public QObject {
       environment.insert(QLatin1String(kSeed), QString::number(random() % 100'000));
       process.setProcessEnvironment(environment);
       process.start(QCoreApplication::applicationFilePath(), {QStringLiteral("tst_ending")});
-      QByteArray told;
+      QByteArray heard;
       const auto listen = [&](int milliseconds) {
-        if (process.waitForReadyRead(milliseconds)) told += process.readAllStandardOutput();
+        if (process.waitForReadyRead(milliseconds)) heard += process.readAllStandardOutput();
       };
       QElapsedTimer passed;
       passed.start();
-      while (!told.contains("ready") && process.state() != QProcess::NotRunning && passed.elapsed() < 60'000)
+      while (!heard.contains("ready") && process.state() != QProcess::NotRunning && passed.elapsed() < 60'000)
         listen(100);
-      QVERIFY2(told.contains("ready"), process.readAllStandardError().constData());
+      QVERIFY2(heard.contains("ready"), process.readAllStandardError().constData());
       const auto later = static_cast<qint64>(random() % 1200);
       passed.start();
       while (passed.elapsed() < later) listen(20);
@@ -178,14 +178,14 @@ class TestEnding : public QObject {
       }
       const qint64 took = passed.elapsed();
       if (process.state() != QProcess::NotRunning) process.kill();
-      told += process.readAllStandardOutput();
+      heard += process.readAllStandardOutput();
       const QString facts = QStringLiteral("time %1, ended %2 ms after %3 ms").arg(time).arg(took).arg(later);
       // Its own deadline, and the time in which a busy machine takes such a process down.
       QVERIFY2(took < 8000, qPrintable(facts));
       const bool isByItself = process.exitStatus() == QProcess::NormalExit;
       if (isByItself) QCOMPARE(process.exitCode(), 128 + SIGTERM);
       // If the event loop did not come to it, the side file is as old as the interval of writing it.
-      const int newest = newestState(told);
+      const int newest = newestState(heard);
       if (isByItself)
         QVERIFY2(keptState(folder.path()) == newest, qPrintable(facts));
       else
