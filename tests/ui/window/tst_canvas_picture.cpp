@@ -2,10 +2,15 @@
 // The canvas as a picture: in the theme that is asked for, whatever the window has.
 #include "engine/workbench/document/document_query.h"
 #include "tests/support/test_program.h"
+#include "tests/ui/window/fresh_window.h"
+#include "ui/export/view_export_dialog.h"
 #include "ui/window/canvas_picture.h"
 
+#include <QApplication>
+#include <QImage>
 #include <QObject>
 #include <QTest>
+#include <QTimer>
 
 #include <set>
 
@@ -18,6 +23,7 @@ class TestCanvasPicture : public QObject {
  private Q_SLOTS:
   void hasTheThemeAskedFor_data();
   void hasTheThemeAskedFor();
+  void anExportedPictureHasNoSelection();
 };
 
 namespace {
@@ -57,6 +63,30 @@ void TestCanvasPicture::hasTheThemeAskedFor() {
   const Theme other(picture == Scheme::Light ? Scheme::Dark : Scheme::Light);
   QVERIFY(colors.contains(asked.color(Role::Surface).rgb()));
   QVERIFY(!colors.contains(other.color(Role::Surface).rgb()));
+}
+
+void TestCanvasPicture::anExportedPictureHasNoSelection() {
+  test::FreshWindow fresh;
+  QVERIFY(fresh.show());
+  MainWindow& window = fresh.window();
+  QVERIFY(window.openExample(QStringLiteral("rag.json")));
+  const auto exported = [&](const Selection& selection, const QString& name) {
+    window.workspace().select(selection);
+    const QString path = fresh.path(name);
+    QTimer::singleShot(0, &window, [&path] {
+      auto* dialog = qobject_cast<ViewExportDialog*>(QApplication::activeModalWidget());
+      if (dialog == nullptr) return;
+      dialog->saveTo(path);
+      dialog->reject();
+    });
+    window.perform(QStringLiteral("file.export-view:canvas"));
+    return QImage(path);
+  };
+  Selection selection;
+  selection.nodes = {window.workspace().model()->document().root()};
+  const QImage plain = exported({}, QStringLiteral("plain.png"));
+  QVERIFY(!plain.isNull());
+  QCOMPARE(exported(selection, QStringLiteral("selected.png")), plain);
 }
 
 SPANSCOPE_TEST(tst_canvas_picture, TestCanvasPicture, QApplication)
