@@ -100,7 +100,7 @@ class TableMaker {
     const std::vector<SegmentName> names = segmentNames(m_input, id);
     const RequestParts told = requestParts(m_input, id);
     const RequestBlocks blocks = requestBlocks(*m_input.trace, m_state, id);
-    const RequestAccount account(m_input, id);
+    RequestAccount account(m_input, id);
     row.cells.reserve(blocks.blockCount());
     for (const SegmentVirtualBlocks& own : blocks.segments) {
       const std::vector<std::int32_t> again = account.again(own.segment);
@@ -122,6 +122,11 @@ class TableMaker {
         row.cells.push_back(cell(facts, request));
         mark(row.cells.back(), marks);
         const std::int32_t begin = facts.place.virtualIndex * m_table.blockSize;
+        // A request that was stopped also gives back blocks that it never came to.
+        TableCell& added = row.cells.back();
+        const bool isUnread = added.isFreed && facts.prompt > 0 &&
+                              account.unread(own.segment, begin, begin + facts.prompt) == facts.prompt;
+        if (isUnread) added.role = BlockRole::Free;
         row.cells.back().again =
             static_cast<std::int32_t>(std::lower_bound(again.begin(), again.end(), begin + facts.prompt) -
                                       std::lower_bound(again.begin(), again.end(), begin));

@@ -18,6 +18,7 @@ namespace spanscope::ui {
 struct TableCell {
   VirtualBlockFacts facts;
   /// How the block was served. Evicted if a lookup could find its content and the pool no longer holds it.
+  /// Free if the request has released it without computing it.
   BlockRole role = BlockRole::Free;
   bool isFreed = false;               ///< it was never stored, and its request has released it
   std::int32_t references = 0;        ///< references to the physical block now; 0 if the content is lost

@@ -27,6 +27,7 @@ class TestBlockTable : public QObject {
   void linksCross();
   void evicted();
   void freed();
+  void neverComputed();
   void partialIsSplit();
   void sharedWhileRunning();
   void sizes_data();
@@ -205,6 +206,19 @@ void TestBlockTable::freed() {
   maker.send(2, 2, trace::BlockAllocated{1, 0, 0});
   check();
   QCOMPARE(tableOf(maker.input()).rows[1].cells[0].role, ui::BlockRole::Computed);
+}
+
+/// A request that was stopped gives back a block that no pass has computed: it is not said to be computed.
+void TestBlockTable::neverComputed() {
+  test::TraceMaker maker(4, 3);
+  maker.startRun(1, 1, {test::TraceMaker::segment(4, 0, "/g/input")});
+  maker.send(1, 1, test::lookupOf(4));
+  maker.send(1, 1, trace::BlockAllocated{1, 0, 0});
+  maker.send(1, 1, trace::BlockReleased{1, 0});
+  maker.send(1, 1, trace::StepFinished{.step = 0, .outcome = trace::StepOutcome::Stopped, .text = {}});
+  const ui::BlockTable table = tableOf(maker.input());
+  QVERIFY(table.rows[0].cells[0].isFreed);
+  QCOMPARE(table.rows[0].cells[0].role, ui::BlockRole::Free);
 }
 
 void TestBlockTable::partialIsSplit() {
