@@ -27,6 +27,12 @@ PredictInSession needing(std::int32_t blocks, int& calls, std::optional<Error> o
   };
 }
 
+SessionConfig ofEightBlocks() {
+  SessionConfig session;
+  session.blockCount = 8;
+  return session;
+}
+
 }  // namespace
 
 class TestPlanFit : public QObject {
@@ -36,7 +42,7 @@ class TestPlanFit : public QObject {
   void theSmallestPoolIsFound() {
     for (const std::int32_t needed : {9, 16, 17, 245, 1000}) {
       int calls = 0;
-      const SessionConfig session{.blockCount = 8};
+      const SessionConfig session = ofEightBlocks();
       const PredictInSession predict = needing(needed, calls);
       const std::optional<PlanFit> fit = planFit(predict(session), session, predict);
       QVERIFY(fit && fit->error && fit->isCertain);
@@ -47,7 +53,7 @@ class TestPlanFit : public QObject {
 
   void whatFitsNeedsNoOtherPool() {
     int calls = 0;
-    const SessionConfig session{.blockCount = 8};
+    const SessionConfig session = ofEightBlocks();
     const PredictInSession predict = needing(8, calls);
     QVERIFY(planFit(predict(session), session, predict) == PlanFit{});
     QCOMPARE(calls, 1);
@@ -57,7 +63,7 @@ class TestPlanFit : public QObject {
   void noPoolHelpsAgainstTheContext() {
     for (const std::int32_t needed : {4, 100}) {
       int calls = 0;
-      const SessionConfig session{.blockCount = 8};
+      const SessionConfig session = ofEightBlocks();
       const PredictInSession predict = needing(needed, calls, errorAt("/g", "too long", "shorter"));
       const std::optional<PlanFit> fit = planFit(predict(session), session, predict);
       QVERIFY(fit && fit->error);
@@ -67,7 +73,7 @@ class TestPlanFit : public QObject {
   }
 
   void aStopEndsTheSearch() {
-    const SessionConfig session{.blockCount = 8};
+    const SessionConfig session = ofEightBlocks();
     Prediction first;
     first.error = errorAt("", "too many", "fewer");
     QVERIFY(!planFit(first, session, [](const SessionConfig&) {

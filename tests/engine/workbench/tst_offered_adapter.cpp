@@ -73,7 +73,8 @@ class TestOfferedAdapter : public QObject {
     QVERIFY(policy::findChoice(usualPolicyOf(settings)).has_value());
     settings.adapter = untrained + "/adapter";
     QCOMPARE(usualPolicyOf(settings), workbench::standardPolicy());
-    settings = {.model = "/nowhere/at/all"};
+    settings = {};
+    settings.model = "/nowhere/at/all";
     QCOMPARE(usualPolicyOf(settings), workbench::standardPolicy());
   }
 };

@@ -132,7 +132,7 @@ class TestLessonReader : public QObject {
     QVERIFY(isIdle());
     Workspace& workspace = m_window->workspace();
     QVERIFY(m_window->workspace().current() != nullptr || goTo(1));
-    const auto runs = workspace.history().records().size();
+    const auto runs = workspace.history().records()->size();
     // The learner chooses a server, for the whole query and for a node.
     document::Document changed = workspace.model()->document();
     changed.settings.server = "gpu";
@@ -145,7 +145,7 @@ class TestLessonReader : public QObject {
     workspace.model()->change(QStringLiteral("Server"), [&](document::Document& own) { own = changed; });
     QVERIFY(!stage.startRun().isEmpty());
     QVERIFY(stage.startRun().contains(QStringLiteral("gpu")));
-    QCOMPARE(workspace.history().records().size(), runs);
+    QCOMPARE(workspace.history().records()->size(), runs);
     workspace.model()->markSaved();
   }
 

@@ -35,7 +35,11 @@ ui::RunRecords recordOf(const std::string& text, const std::string& brokenBy, St
   add(1, trace::StepStarted{.step = 0, .copy = 0});
   add(1, trace::RequestSent{.server = "gpu-3", .model = "tiny", .bytes = 9});
   if (!text.empty()) add(1, trace::TextReceived{text});
-  add(1, trace::ServerReported{.step = 0, .server = "gpu-3", .model = "tiny", .brokenBy = brokenBy});
+  trace::ServerReported reported;
+  reported.server = "gpu-3";
+  reported.model = "tiny";
+  reported.brokenBy = brokenBy;
+  add(1, std::move(reported));
   add(1, trace::StepFinished{.step = 0, .outcome = step, .text = text});
   add(0, trace::RunFinished{.outcome = run, .answer = text});
   trace::Replay replay;
