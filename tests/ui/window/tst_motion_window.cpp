@@ -57,6 +57,8 @@ class TestMotionWindow : public QObject {
     shown.window().workspace().setPosition(pass);
     QTRY_COMPARE(scrubber->model().position, pass);
 
+    // Long enough for a busy machine.
+    QApplication::setStyle(new TimedStyle(60'000));
     scrubber->player().nudge(0.5);
     QTRY_COMPARE(scrubber->model().position, pass + 1);
     QVERIFY(scrubber->player().isUnderway());
@@ -64,6 +66,7 @@ class TestMotionWindow : public QObject {
     scrubber->player().settle();
     const QImage rest = shown.view()->grab().toImage();
     QVERIFY(half != rest);
+    QApplication::setStyle(new TimedStyle(200));
 
     // Turned off, the same leads to the end of it, also after the window was opened again.
     shown.window().perform(QStringLiteral("view.motion"));
