@@ -175,7 +175,14 @@ void DockHost::hold() {
 }
 
 void DockHost::release() {
-  if (std::exchange(m_isHeld, false)) setUpdatesEnabled(true);
+  if (!std::exchange(m_isHeld, false)) return;
+  setUpdatesEnabled(true);
+  // Qt moves the old pixels of a dock that is moved right after this. All docks are painted when they are in
+  // place.
+  QTimer::singleShot(0, this, [this] {
+    for (QWidget* widget : findChildren<QWidget*>()) widget->update();
+    update();
+  });
 }
 
 void DockHost::add(Dock* dock) {
