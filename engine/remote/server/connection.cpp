@@ -121,10 +121,16 @@ void Connection::endRequest() {
 
 /// Gets the next bytes of the client into the empty buffer. False: there are none.
 bool Connection::fill() {
-  const ssize_t count = receive(m_buffer.data(), m_buffer.size(), m_readUntil);
+  const ssize_t count = receive(m_buffer.data(), m_buffer.size(), nextByteUntil());
   m_begin = 0;
   m_end = count > 0 ? static_cast<std::size_t>(count) : 0;
   return count > 0;
+}
+
+Connection::Clock::time_point Connection::nextByteUntil() const {
+  constexpr int kPausesToRead = 4;
+  // Others wait for the memory of a large body, so it must not pause for long.
+  return m_room ? std::min(m_readUntil, Clock::now() + m_limits.toRead / kPausesToRead) : m_readUntil;
 }
 
 std::optional<std::string> Connection::readHeadText() {
@@ -197,7 +203,7 @@ void Connection::closeGently() {
 
 bool Connection::is_readable() const {
   return m_frontTaken < m_front.size() || m_begin < m_end || (m_ssl && SSL_pending(m_ssl.get()) > 0) ||
-         waitFor(POLLIN, m_readUntil);
+         waitFor(POLLIN, nextByteUntil());
 }
 
 bool Connection::is_writable() const {

@@ -93,6 +93,7 @@ class Connection final : public httplib::Stream {
   std::size_t m_begin = 0;
   std::size_t m_end = 0;
   bool fill();
+  Clock::time_point nextByteUntil() const;  ///< when a read gives up
 
   RequestHead m_head;
   std::string m_front;           ///< what read() yields before the client's bytes

@@ -31,6 +31,11 @@ Gate::Pass Gate::enter(std::uint64_t amount, const std::function<bool()>& gaveUp
   return {this, amount};
 }
 
+std::size_t Gate::waiting() {
+  const std::lock_guard lock(m_mutex);
+  return m_queue.size();
+}
+
 void Gate::leave(std::uint64_t amount) {
   const std::lock_guard lock(m_mutex);
   m_used -= amount;

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <condition_variable>
+#include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <list>
@@ -48,6 +49,8 @@ class Gate {
   /// the limit. `gaveUp` is called before and while it waits, about 20 times a second, and must not throw: if
   /// it returns true, the result is an empty pass.
   Pass enter(std::uint64_t amount, const std::function<bool()>& gaveUp);
+  /// How many wait.
+  std::size_t waiting();
 
  private:
   void leave(std::uint64_t amount);

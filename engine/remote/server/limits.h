@@ -11,7 +11,7 @@ namespace spanscope::server {
 struct ServerLimits {
   std::size_t bodyBytes = std::size_t{16} << 20U;  ///< of a request: 413
   std::size_t headBytes = std::size_t{64} << 10U;  ///< of a request line and its headers: 431
-  /// Of all bodies of more than 64 KiB of requests at work; further ones are read when others have ended. A
+  /// Of all bodies of more than 256 KiB of requests at work; further ones are read when others have ended. A
   /// request takes up to some 50 times the memory of its body.
   std::size_t largeBodyBytes = std::size_t{32} << 20U;
   std::size_t clients = 128;                    ///< connections that are served at once; others wait

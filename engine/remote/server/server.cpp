@@ -49,7 +49,7 @@ constexpr char kEvents[] = "text/event-stream";
 constexpr int kClientGone = 499;  ///< nobody sees it; the figures count it
 constexpr milliseconds kTurn{50};
 /// Bodies up to this size, in bytes, wait for no memory.
-constexpr std::size_t kSmallBody = std::size_t{64} << 10U;
+constexpr std::size_t kSmallBody = std::size_t{256} << 10U;
 
 std::int64_t millisecondsNow() {
   return std::chrono::duration_cast<milliseconds>(std::chrono::system_clock::now().time_since_epoch())
@@ -358,6 +358,13 @@ httplib::Server::HandlerResponse Server::Impl::check(const Asked& asked, Reply& 
                  .code = "unsupported_encoding"});
   }
   const std::uint64_t length = head.isChunked ? config.limits.bodyBytes : head.length;
+  // Those that wait have a thread each. The other half of the threads is for small requests.
+  if (length > kSmallBody && largeBodies.waiting() >= std::max<std::size_t>(1, config.limits.clients / 2)) {
+    return deny({.status = 503,
+                 .message = "Other requests take all the memory that this server has for large bodies.",
+                 .type = "overloaded_error",
+                 .code = "too_many_large_bodies"});
+  }
   try {
     connection.beginBody(length > kSmallBody ? awaitTurn(largeBodies, length) : Gate::Pass());
   } catch (const ApiFailure& failure) {

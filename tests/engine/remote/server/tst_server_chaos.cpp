@@ -80,6 +80,7 @@ class TestServerChaos : public QObject {
   void burstsWait();
   void everyRequestTakesATurn();
   void largeBodiesWaitForMemory();
+  void silentLargeBodies();
   void idleClientsGiveWay();
   void silentClientsGiveWay();
   void moreThanItTakes();
@@ -340,10 +341,11 @@ void TestServerChaos::everyRequestTakesATurn() {
 
 void TestServerChaos::largeBodiesWaitForMemory() {
   ServerConfig config = impatient();
+  config.limits.bodyBytes = 1'000'000;
   config.limits.largeBodyBytes = config.limits.bodyBytes;
   ChaosServer chaos(config);
   chaos.engine.perToken = std::chrono::seconds(60);
-  const std::string padding = R"("user":")" + std::string(70'000, 'x') + "\",";
+  const std::string padding = R"("user":")" + std::string(600'000, 'x') + "\",";
   auto running = std::make_unique<HttpClient>(chaos.port());
   QVERIFY(running->send(chatRequest("{" + padding + kBody.substr(1))));
   QTRY_COMPARE(chaos.engine.begun(), 1);
@@ -357,6 +359,28 @@ void TestServerChaos::largeBodiesWaitForMemory() {
   QVERIFY(waiting.read(milliseconds(1)).empty());
   running.reset();
   QCOMPARE(waiting.answer().status, 200);
+}
+
+/// Clients that announce large bodies and send none keep no small request out, and give the memory back soon.
+void TestServerChaos::silentLargeBodies() {
+  ServerConfig config = impatient();
+  config.limits.clients = 4;
+  config.limits.bodyBytes = 1'000'000;
+  config.limits.largeBodyBytes = config.limits.bodyBytes;
+  ChaosServer chaos(config);
+  const std::string head =
+      "POST /tokenize HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n"
+      "Content-Length: 900000\r\n\r\n{";
+  std::vector<std::unique_ptr<HttpClient>> silent;
+  for (int i = 0; i < 6; ++i) {
+    silent.push_back(std::make_unique<HttpClient>(chaos.port()));
+    QVERIFY(silent.back()->send(head));
+  }
+  const auto began = std::chrono::steady_clock::now();
+  QCOMPARE(ask(chaos.port(), "GET", "/health").status, 200);
+  const std::string large = R"({"prompt":")" + std::string(300'000, 'x') + "\"}";
+  QCOMPARE(ask(chaos.port(), "POST", "/tokenize", large).status, 200);
+  QVERIFY(std::chrono::steady_clock::now() - began < std::chrono::seconds(60));
 }
 
 void TestServerChaos::idleClientsGiveWay() {
