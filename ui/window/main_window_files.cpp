@@ -141,7 +141,10 @@ void MainWindow::newDocument() {
   };
   for (int number = 2; isTaken(model->title()); ++number) model->setTitle(tr("%1 %2").arg(first).arg(number));
   watch(m_workspace.open(std::move(model)));
+  showDocuments();
   m_canvas->setFocus();
+  // Docks that are shown for the first time are arranged after this, and the canvas loses the focus meanwhile.
+  QTimer::singleShot(0, m_canvas, [this] { m_canvas->setFocus(); });
 }
 
 bool MainWindow::openFile(const QString& path) {
