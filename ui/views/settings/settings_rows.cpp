@@ -36,6 +36,8 @@ QLabel* SettingsRows::addRow(const QString& label, QWidget* field) {
   }
   auto* text = new QLabel(label, &m_owner);
   text->setBuddy(field);
+  // In a narrow dock the fields have the room.
+  text->setWordWrap(true);
   text->setContentsMargins(0, kSpace, 0, 0);
   m_grid.addWidget(text, row, 0, Qt::AlignTop);
   m_labels.push_back(text);
