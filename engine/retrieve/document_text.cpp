@@ -172,6 +172,13 @@ Result jsonLines(std::string_view text) {
 }
 
 Result csvPassages(std::string_view text) {
+  std::string withLines;
+  if (text.find('\n') == std::string_view::npos && text.find('\r') != std::string_view::npos) {
+    // Old spreadsheets end lines so.
+    withLines = text;
+    std::replace(withLines.begin(), withLines.end(), '\r', '\n');
+    text = withLines;
+  }
   auto read = readCsv(text, kMaxPassages);
   if (auto* error = std::get_if<Error>(&read)) return std::move(*error);
   DocumentText document;

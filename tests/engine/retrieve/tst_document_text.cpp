@@ -155,6 +155,7 @@ void TestDocumentText::passages_data() {
   QTest::newRow("quote within") << csv << QByteArray("a,the 12\" pet\nb,c")
                                 << QStringList{"a, the 12\" pet", "b, c"};
   QTest::newRow("records") << csv << QByteArray("a,b\r\n\r\nc,\n,d") << QStringList{"a, b", "c", "d"};
+  QTest::newRow("carriage returns alone") << csv << QByteArray("a,b\rc,d\r") << QStringList{"a, b", "c, d"};
   QTest::newRow("quoted") << csv << QByteArray("\"a,\"\"b\"\"\",\"two\nlines\"\r\nc")
                           << QStringList{"a,\"b\", two\nlines", "c"};
   QTest::newRow("empty quoted") << csv << QByteArray("\"\",x\n\"\"") << QStringList{"x"};
