@@ -12,7 +12,9 @@
 
 #include <algorithm>
 #include <array>
+#include <charconv>
 #include <optional>
+#include <system_error>
 #include <utility>
 
 namespace spanscope::retrieve {
@@ -120,9 +122,40 @@ std::string textOfLine(const Json& value) {
   return stringsOf(value);
 }
 
-/// The line with null for each NaN and infinity: Python writes them, and JSON has none.
-std::string withoutNaN(std::string_view line) {
-  static constexpr std::array<std::string_view, 3> kNumbers = {"NaN", "-Infinity", "Infinity"};
+bool isHexDigit(char letter) {
+  return (letter >= '0' && letter <= '9') || (letter >= 'a' && letter <= 'f') ||
+         (letter >= 'A' && letter <= 'F');
+}
+
+/// The code unit of an escape \\uXXXX at the beginning of the text; nothing: there is no such escape.
+std::optional<unsigned> unitOf(std::string_view text) {
+  constexpr std::size_t kLength = 6;
+  if (text.size() < kLength || text[0] != '\\' || text[1] != 'u') return std::nullopt;
+  const std::string_view digits = text.substr(2, 4);
+  if (!std::all_of(digits.begin(), digits.end(), isHexDigit)) return std::nullopt;
+  unsigned unit = 0;
+  std::from_chars(digits.data(), digits.data() + digits.size(), unit, 16);
+  return unit;
+}
+
+/// Whether a word in the place of a value is a number that JSON does not have: NaN, an infinity, or one too
+/// large.
+bool isNoNumber(std::string_view word) {
+  if (!word.empty() && (word.front() == '-' || word.front() == '+')) word.remove_prefix(1);
+  std::string lower(word);
+  std::transform(lower.begin(), lower.end(), lower.begin(), [](char letter) {
+    return letter >= 'A' && letter <= 'Z' ? char(letter - 'A' + 'a') : letter;
+  });
+  if (lower == "nan" || lower == "inf" || lower == "infinity") return true;
+  double value = 0;
+  const auto [end, error] = std::from_chars(word.data(), word.data() + word.size(), value);
+  return error == std::errc::result_out_of_range && end == word.data() + word.size();
+}
+
+/// The line in JSON, as far as programs write lines that are not: null for each NaN, infinity and number too
+/// large, and U+FFFD for each half of a character beyond the first 65,536.
+std::string asJson(std::string_view line) {
+  constexpr std::size_t kEscape = 6;
   std::string text;
   bool isInString = false;
   while (!line.empty()) {
@@ -130,13 +163,23 @@ std::string withoutNaN(std::string_view line) {
     if (isInString) {
       if (line.front() == '"') isInString = false;
       if (line.front() == '\\') length = std::min<std::size_t>(2, line.size());
+      const std::optional<unsigned> unit = unitOf(line);
+      if (unit && *unit >= 0xD800 && *unit <= 0xDFFF) {
+        const std::optional<unsigned> next = unitOf(line.substr(kEscape));
+        const bool isPair = *unit <= 0xDBFF && next && *next >= 0xDC00 && *next <= 0xDFFF;
+        length = isPair ? 2 * kEscape : kEscape;
+        if (!isPair) {
+          text += "\\ufffd";
+          line.remove_prefix(length);
+          continue;
+        }
+      }
     } else {
       isInString = line.front() == '"';
-      const auto* const number = std::find_if(
-          kNumbers.begin(), kNumbers.end(), [&](std::string_view known) { return line.starts_with(known); });
-      if (number != kNumbers.end()) {
-        text += "null";
-        line.remove_prefix(number->size());
+      const std::size_t end = std::min(line.find_first_of("\"[]{},: \t\r\n"), line.size());
+      if (end > 0) {
+        text += isNoNumber(line.substr(0, end)) ? std::string_view("null") : line.substr(0, end);
+        line.remove_prefix(end);
         continue;
       }
     }
@@ -149,7 +192,7 @@ std::string withoutNaN(std::string_view line) {
 Error noJsonLine(std::string_view line, std::size_t number, std::string_view text) {
   Error error{
       {}, "line " + std::to_string(number), query::inQuotes(line), "a JSON value that ends on its line"};
-  if (Json::accept(withoutNaN(text))) {
+  if (Json::accept(asJson(text))) {
     error.found = "one JSON value over several lines";
     error.expected = "a JSON value on each line (or the extension .json)";
   }
@@ -163,7 +206,7 @@ Result jsonLines(std::string_view text) {
     const std::string_view line = takeLine(rest);
     if (isBlank(line)) continue;
     Json value = Json::parse(line, nullptr, false);
-    if (value.is_discarded()) value = Json::parse(withoutNaN(line), nullptr, false);
+    if (value.is_discarded()) value = Json::parse(asJson(line), nullptr, false);
     if (value.is_discarded()) return noJsonLine(line, number, text);
     if (document.passages.size() == kMaxPassages) return tooManyPassages();
     document.passages.push_back({textOfLine(value), number});

@@ -143,6 +143,12 @@ void TestDocumentText::passages_data() {
 
   QTest::newRow("fields in their order")
       << lines << QByteArray(R"({"title":"z","body":"a","note":"b"})") << QStringList{"z\na\nb"};
+  QTest::newRow("numbers that JSON lacks")
+      << lines << QByteArray(R"({"text":"a","n":1e400,"x":[nan,-inf,+Infinity,-1.5e3,0]})")
+      << QStringList{"a"};
+  QTest::newRow("half a character") << lines
+                                    << QByteArray(R"({"text":"\ud83d a \ud83e\udd99 \\ud83d \udd99"})")
+                                    << QStringList{QStringLiteral("\uFFFD a \U0001F999 \\ud83d \uFFFD")};
   QTest::newRow("no number") << lines << QByteArray(R"({"text":"NaN \" NaN","score":NaN,"least":-Infinity})")
                              << QStringList{"NaN \" NaN"};
 
