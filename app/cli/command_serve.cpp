@@ -62,8 +62,13 @@ std::vector<std::string> clientKeys(const ServeOptions& options, const Streams& 
       throw Failure({.file = options.keyFile, .place = {}, .found = "no key", .expected = "a key a line"});
   }
   // NOLINTNEXTLINE(concurrency-mt-unsafe): nobody sets variables of the environment.
-  if (const char* const key = std::getenv(kKeyVariable); key != nullptr && *key != '\0')
+  if (const char* const key = std::getenv(kKeyVariable); key != nullptr) {
+    // A server without keys is not what the user meant who set the variable.
+    if (*key == '\0')
+      throw Failure(
+          {.file = {}, .place = kKeyVariable, .found = "no key", .expected = "a key, or no such variable"});
     keys.emplace_back(key);
+  }
   return keys;
 }
 

@@ -69,6 +69,7 @@ class TestSpanqServe : public QObject {
   void keysComeFromAFileOrTheEnvironment();
   void refusals_data();
   void refusals();
+  void anEmptyKeyIsRefused();
 };
 
 void TestSpanqServe::answersUntilItIsInterrupted() {
@@ -154,6 +155,19 @@ void TestSpanqServe::refusals() {
   const QString said = QString::fromUtf8(process.readAllStandardError());
   QVERIFY2(process.exitCode() == code, qPrintable(said));
   QVERIFY2(said.contains(word), qPrintable(said));
+}
+
+/// A variable without a key is no permission to serve everybody.
+void TestSpanqServe::anEmptyKeyIsRefused() {
+  QProcess process;
+  QProcessEnvironment environment = QProcessEnvironment::systemEnvironment();
+  environment.insert(QStringLiteral("SPANQ_API_KEY"), QString());
+  process.setProcessEnvironment(environment);
+  process.start(QStringLiteral(SPANSCOPE_SPANQ),
+                {QStringLiteral("serve"), QStringLiteral("--port"), QStringLiteral("0")});
+  QVERIFY(process.waitForFinished(kPatience));
+  QCOMPARE(process.exitCode(), 1);
+  QVERIFY(process.readAllStandardError().contains("SPANQ_API_KEY"));
 }
 
 SPANSCOPE_TEST(tst_spanq_serve, TestSpanqServe, QCoreApplication)
