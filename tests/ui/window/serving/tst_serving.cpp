@@ -131,6 +131,13 @@ std::unique_ptr<Answer> shownAnswer(const Workspace& workspace) {
   return nullptr;
 }
 
+/// The window takes the events of a run a little after its client has the answer.
+std::unique_ptr<Answer> awaitedAnswer(const Workspace& workspace) {
+  std::unique_ptr<Answer> answer;
+  (void)QTest::qWaitFor([&] { return (answer = shownAnswer(workspace)) != nullptr; }, kServingPatience);
+  return answer;
+}
+
 std::string traceText(const Workspace& workspace) {
   std::string text;
   for (const trace::Event& event : workspace.input().trace->events()) text += trace::jsonLine(event);
@@ -194,7 +201,7 @@ void TestServing::aRequestIsSeenAsARun() {
   QVERIFY2(json.find(kFact) != std::string::npos && json.find("What does Mira bake?") != std::string::npos,
            json.c_str());
   QCOMPARE(workspace.shownRun(), entry.run);
-  const std::unique_ptr<Answer> answer = shownAnswer(workspace);
+  const std::unique_ptr<Answer> answer = awaitedAnswer(workspace);
   QVERIFY(answer != nullptr);
   QCOMPARE(answer->text.toStdString(), textIn(second));
   QCOMPARE(answer->cachedTokens, entry.cached);
@@ -239,7 +246,7 @@ void TestServing::whatIsKeptRunsAgainFromTheCache() {
   window.perform(QStringLiteral("run.run"));
   QVERIFY(!ended.isEmpty() || ended.wait(kServingPatience));
   QTest::qWait(50);
-  const std::unique_ptr<Answer> again = shownAnswer(workspace);
+  const std::unique_ptr<Answer> again = awaitedAnswer(workspace);
   QVERIFY(again != nullptr);
   QVERIFY(again->run > workspace.serving().state()->entries.front().run);
   QCOMPARE(again->text.toStdString(), textIn(asked));
@@ -303,7 +310,7 @@ void TestServing::severalAtOnceAreToldApart() {
   QCOMPARE(entries.size(), std::size_t{kClients});
   for (const ServedEntry& entry : entries) {
     QVERIFY(workspace.showServed(entry.number) != nullptr);
-    const std::unique_ptr<Answer> answer = shownAnswer(workspace);
+    const std::unique_ptr<Answer> answer = awaitedAnswer(workspace);
     QVERIFY(answer != nullptr);
     QCOMPARE(answer->run, entry.run);
     const std::size_t place = entry.queryJson.find("number ");
@@ -350,7 +357,7 @@ void TestServing::textsStayOutOnRequest() {
   QCOMPARE(workspace.model()->document().size(), std::size_t{0});
   QCOMPARE(workspace.model()->document().notes.size(), std::size_t{1});
   QCOMPARE(workspace.shownRun(), entry.run);
-  const std::unique_ptr<Answer> shown = shownAnswer(workspace);
+  const std::unique_ptr<Answer> shown = awaitedAnswer(workspace);
   QVERIFY(shown != nullptr && shown->text.isEmpty());
   QVERIFY(sentQueries(*workspace.history().records()).empty());
   // There is nothing to keep.
@@ -393,7 +400,7 @@ void TestServing::sessionsComeAndGo() {
   QCOMPARE(later.status, 200);
   for (const std::uint64_t number : {2, 1}) {
     QVERIFY(workspace.showServed(number) != nullptr);
-    const std::unique_ptr<Answer> answer = shownAnswer(workspace);
+    const std::unique_ptr<Answer> answer = awaitedAnswer(workspace);
     QVERIFY(answer != nullptr);
     QCOMPARE(answer->run, workspace.serving().entry(number)->run);
     if (number == 2) QCOMPARE(answer->text.toStdString(), textIn(later));
