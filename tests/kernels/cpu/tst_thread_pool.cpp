@@ -105,8 +105,11 @@ class TestThreadPool : public QObject {
     const auto limit = std::chrono::steady_clock::now() + 20s;
     while (helped == 0 && std::chrono::steady_clock::now() < limit) job();
     QCOMPARE(helped, 1);
+    const auto begin = std::chrono::steady_clock::now();
     for (int i = 0; i < 40; ++i) job();
-    QVERIFY2(helped <= 8, qPrintable(QString::number(helped)));
+    // On a busy machine so much time passes that it is given other tries meanwhile.
+    const auto tries = (std::chrono::steady_clock::now() - begin) / 100ms;
+    QVERIFY2(helped <= 8 + tries, qPrintable(QString::number(helped)));
 
     // Later it is given another try.
     std::this_thread::sleep_for(400ms);
