@@ -62,6 +62,8 @@ ApiError tooManyClients() {
 Listener::Listener(const ServerLimits& limits, std::shared_ptr<SSL_CTX> tls)
     : m_limits(limits), m_tls(std::move(tls)) {
   new_task_queue = [] { return new NoQueue; };
+  // Each token is sent when it comes: without this, the second one waits until the first has been confirmed.
+  set_tcp_nodelay(true);
   set_payload_max_length(limits.bodyBytes);
   set_socket_options([](socket_t descriptor) {
     // Without the library's SO_REUSEPORT: two servers must not share a port without a word.
