@@ -143,7 +143,8 @@ void MainWindow::newDocument() {
   watch(m_workspace.open(std::move(model)));
   showDocuments();
   m_canvas->setFocus();
-  // Docks that are shown for the first time are arranged after this, and the canvas loses the focus meanwhile.
+  // Docks that are shown for the first time are arranged after this, and the canvas loses the focus
+  // meanwhile.
   QTimer::singleShot(0, m_canvas, [this] { m_canvas->setFocus(); });
 }
 
