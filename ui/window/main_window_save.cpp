@@ -130,7 +130,7 @@ QString MainWindow::pathWithoutLoss(OpenDocument& document, const QString& path)
       QMessageBox::Cancel, this);
   QStringList paragraphs;
   if (!removed.isEmpty()) paragraphs += listed(removed);
-  if (!lost.isEmpty()) paragraphs += tr("Not in the file would be: %1.").arg(lost.join(QStringLiteral(", ")));
+  if (!lost.isEmpty()) paragraphs += tr("The file will not have: %1.").arg(lost.join(QStringLiteral(", ")));
   box.setInformativeText(paragraphs.join(QStringLiteral("\n\n")));
   QPushButton* elsewhere =
       box.addButton(isDocument ? tr("Save as…") : tr("Save as .span"), QMessageBox::AcceptRole);

@@ -506,7 +506,8 @@ class Finder {
                          .poolNeeded = fit.blocksNeeded};
     if (!fit.isCertain)
       problem.text =
-          say(forTranslation("Problems", "The run fails if answers get long or short: %1"), text.words());
+          say(forTranslation("Problems", "The run may fail, depending on how long the answers are: %1"),
+              text.words());
     if (fit.blocksNeeded > 0)
       problem.hint =
           say(forTranslation("Problems", "Make the pool %1 blocks"), std::int64_t{fit.blocksNeeded});

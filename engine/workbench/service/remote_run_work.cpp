@@ -114,7 +114,8 @@ class RemoteRunWork::Watcher final : public remote::RemoteWatcher {
   void end(const remote::RemoteStep& step, const Sent& sent) {
     const Foretold& foretold = sent.foretold;
     std::optional<std::vector<TokenId>> reply;
-    // What counts otherwise is another model, or is written otherwise: its twin would foretell nothing.
+    // A server that counts other tokens has another model or template, so its simulator would predict
+    // nothing.
     if (isInCache(step) && step.answer.promptTokens.value_or(foretold.prompt) == foretold.prompt) {
       reply = sampledTokens(
           {.text = step.answer.text, .endedItself = step.brokenBy.empty() && step.answer.finish == "stop"},
