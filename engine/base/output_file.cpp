@@ -107,7 +107,8 @@ fs::path newPartName(const fs::path& target) {
 }  // namespace
 
 struct OutputFile::Impl {
-  Impl(fs::path given, const OutputRules& rules) : path(std::move(given)), unfinished(rules.unfinished) {
+  Impl(fs::path given, const OutputRules& rules)
+      : path(std::move(given)), unfinished(rules.unfinished), keepsBroken(rules.keepsBroken) {
     struct stat found {};
     const bool exists = ::stat(path.c_str(), &found) == 0;
     if (!exists && errno != ENOENT) refuse(path, errno);
@@ -207,6 +208,10 @@ struct OutputFile::Impl {
 
  private:
   [[noreturn]] void giveUp(int error, const char* expected) {
+    if (keepsBroken) {
+      close();
+      forget();
+    }
     discard();
     refuse(path, error, expected);
   }
@@ -223,6 +228,7 @@ struct OutputFile::Impl {
   }
 
   UnfinishedFiles* unfinished;
+  bool keepsBroken;
   int descriptor = -1;
   bool isPart = false;  ///< `part` is there and has not got its name yet
 };

@@ -88,6 +88,17 @@ void Recorder::write(const Event& event) {
   if (!m_writer || m_fileError) return;
   try {
     m_writer->append(event);
+    if (std::holds_alternative<RunFinished>(event.payload)) m_writer->flush();
+  } catch (const Failure& failure) {
+    m_fileError = failure.error();
+  }
+}
+
+void Recorder::flushFile() {
+  const std::lock_guard sending(m_sendMutex);
+  if (!m_writer || m_fileError) return;
+  try {
+    m_writer->flush();
   } catch (const Failure& failure) {
     m_fileError = failure.error();
   }

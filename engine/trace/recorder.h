@@ -91,6 +91,10 @@ class Recorder final : public Sink {
   /// and there is no file. Nothing happens without a file.
   std::optional<Error> finishFile();
 
+  /// Hands everything that was sent to the system, so that it outlives the program. This is done at the end
+  /// of each run, too; without either, up to a second of events is lost when the program is killed.
+  void flushFile();
+
   /// Ends the file and removes it.
   void discardFile();
 

@@ -8,9 +8,9 @@
 #include "engine/workbench/service/workplace.h"
 
 #include <QCoreApplication>
-#include <QDateTime>
 
 #include <algorithm>
+#include <chrono>
 #include <filesystem>
 #include <map>
 #include <mutex>
@@ -25,6 +25,12 @@ using workbench::Passing;
 using workbench::WorkHandle;
 using workbench::Workplace;
 using workbench::WorkState;
+
+namespace {
+
+constexpr std::chrono::seconds kFlushTime{1};
+
+}  // namespace
 
 struct EngineHost::Job {
   std::uint64_t id = 0;
@@ -72,6 +78,11 @@ class EngineHost::Worker final : private workbench::WorkplaceWatcher {
 
   workbench::WorkService& service() { return m_service; }
 
+  QString startRecording(const QString& path, const QString& sideDirectory) {
+    const std::lock_guard lock(m_sessionMutex);
+    return m_host.m_recording.start(path, sideDirectory, m_session);
+  }
+
   void setSessionListener(std::function<void(const std::shared_ptr<trace::Recorder>&)> listener) {
     const std::lock_guard lock(m_sessionMutex);
     m_sessionListener = std::move(listener);
@@ -116,11 +127,13 @@ class EngineHost::Worker final : private workbench::WorkplaceWatcher {
     {
       const std::lock_guard lock(m_sessionMutex);
       if (m_sessionListener) m_sessionListener(recorder);
+      m_host.m_recording.end(m_session);
+      m_host.m_recording.add(recorder);
+      m_session = recorder;
     }
     tell([this, recorder] {
       if (m_host.m_recorder) Q_EMIT m_host.sessionEnds();
       m_host.m_recorder = recorder;
-      m_host.m_recording = false;
       Q_EMIT m_host.sessionStarted();
     });
   }
@@ -130,6 +143,7 @@ class EngineHost::Worker final : private workbench::WorkplaceWatcher {
   compute::Backends m_backends;
   std::mutex m_sessionMutex;
   std::function<void(const std::shared_ptr<trace::Recorder>&)> m_sessionListener;
+  std::shared_ptr<trace::Recorder> m_session;  ///< the newest
   workbench::WorkplaceWatcher m_unwatched;
   workbench::WorkService m_service;  ///< ends before what stands above: its thread uses it
   /// Of jobs that servers do; they end first: they submit to the service.
@@ -137,7 +151,10 @@ class EngineHost::Worker final : private workbench::WorkplaceWatcher {
 };
 
 EngineHost::EngineHost(compute::Backends backends, QObject* parent)
-    : QObject(parent), m_worker(std::make_unique<Worker>(*this, std::move(backends))) {}
+    : QObject(parent), m_worker(std::make_unique<Worker>(*this, std::move(backends))) {
+  m_flushRecording.setInterval(kFlushTime);
+  connect(&m_flushRecording, &QTimer::timeout, this, [this] { m_recording.flush(); });
+}
 
 EngineHost::~EngineHost() {
   stopAll();
@@ -322,26 +339,18 @@ void EngineHost::drain(std::vector<trace::Event>& into) {
   if (m_recorder) m_recorder->drain(into);
 }
 
-QString EngineHost::startRecording(const QString& path) {
-  if (!m_recorder) return tr("Nothing has run yet: there is no session to record.");
-  try {
-    m_recorder->startFile(path.toStdString(),
-                          {.program = "spanscope " + QCoreApplication::applicationVersion().toStdString(),
-                           .createdAt = QDateTime::currentMSecsSinceEpoch()});
-  } catch (const Failure& failure) {
-    return QString::fromUtf8(failure.what());
-  }
-  m_recording = true;
-  Q_EMIT stateChanged();
-  return {};
+QString EngineHost::startRecording(const QString& path, const QString& sideDirectory) {
+  const QString problem = m_worker->startRecording(path, sideDirectory);
+  if (problem.isEmpty()) m_flushRecording.start();
+  Q_EMIT recordingChanged();
+  return problem;
 }
 
 QString EngineHost::finishRecording() {
-  m_recording = false;
-  Q_EMIT stateChanged();
-  if (!m_recorder) return {};
-  const std::optional<Error> error = m_recorder->finishFile();
-  return error ? QString::fromStdString(error->message()) : QString();
+  m_flushRecording.stop();
+  const QString problem = m_recording.finish();
+  Q_EMIT recordingChanged();
+  return problem;
 }
 
 }  // namespace spanscope::ui

@@ -13,10 +13,12 @@
 #include "engine/workbench/service/work_state.h"
 #include "engine/workbench/settings.h"
 #include "ui/session/loaded_model.h"
+#include "ui/session/session_recording.h"
 #include "ui/session/work_submitter.h"
 
 #include <QObject>
 #include <QString>
+#include <QTimer>
 
 #include <cstdint>
 #include <functional>
@@ -119,10 +121,11 @@ class EngineHost : public QObject {
   /// Appends the events that have waited to `into`. To be called 30 to 60 times a second.
   void drain(std::vector<trace::Event>& into);
 
-  /// Records events into a file from here on. What was wrong, or an empty text.
-  QString startRecording(const QString& path);
+  /// Records events into a file from here on, or from the first run on. Side files of the recording are
+  /// written in `sideDirectory`. Returns what was wrong, or an empty text.
+  QString startRecording(const QString& path, const QString& sideDirectory);
   QString finishRecording();
-  bool isRecording() const { return m_recording; }
+  SessionRecording& recording() { return m_recording; }
 
  Q_SIGNALS:
   /// Another session is about to begin: what waits of the one before can still be drained.
@@ -130,6 +133,7 @@ class EngineHost : public QObject {
   /// A new session begins: events drained from now on are those of a new trace.
   void sessionStarted();
   void stateChanged();
+  void recordingChanged();  ///< whether something is recorded
   void modelChanged();
   void devicesFound();
   void tokenizerRead(const std::string& directory,
@@ -160,7 +164,8 @@ class EngineHost : public QObject {
   std::shared_ptr<const std::vector<compute::Device>> m_devices;
   bool m_isLoading = false;
   QString m_loading;  ///< how far the model is that is being loaded
-  bool m_recording = false;
+  SessionRecording m_recording;
+  QTimer m_flushRecording;           ///< runs while something is recorded
   std::unique_ptr<Worker> m_worker;  ///< ends first: its thread posts to the rest
 };
 

@@ -153,6 +153,7 @@ MainWindow::MainWindow(QSettings& settings, QString autosaveDirectory, compute::
   setCentralWidget(rows);
   makeStatusBar();
   makeRequests();
+  makeTraceState();
   rows->addWidget(m_requests);
   rows->setStretchFactor(0, 1);
   rows->setStretchFactor(1, 0);

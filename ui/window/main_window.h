@@ -98,6 +98,9 @@ class MainWindow : public QMainWindow {
   /// Writes the recorded lesson and its queries, and opens it in the reader, which ends the recording. Where
   /// it cannot be written or read, the panel says so, and the recording goes on. Returns whether it ended.
   bool saveRecordingAs(const QString& path);
+  /// Records the events of all runs from now on into a trace file. Returns whether it began; where it did
+  /// not, the status bar says why.
+  bool recordTo(const QString& path);
   /// Offers unsaved work that an earlier run of the program left behind.
   void offerRecovery();
   /// Opens the documents that were open when the window was last closed.
@@ -241,6 +244,9 @@ class MainWindow : public QMainWindow {
   void addFolderDialog();
   void saveTrace();
   void toggleRecording();
+  void endTrace();           ///< of the recording into trace files
+  void makeTraceState();     ///< the button of the status bar that says so
+  void keepCutRecordings();  ///< of a program that was killed while it recorded
   void toggleKeeping();
   void exportQuery();
   void exportView(const QString& id);
@@ -321,6 +327,7 @@ class MainWindow : public QMainWindow {
   NoticeBar* m_notice = nullptr;
   RequestsPanel* m_requests = nullptr;
   QToolButton* m_servingState = nullptr;  ///< in the status bar; hidden while nothing is served
+  QToolButton* m_traceState = nullptr;    ///< in the status bar; hidden while nothing is recorded
   DockHost* m_docks = nullptr;
   Canvas* m_canvas = nullptr;
   CanvasMouse m_mouse;

@@ -191,7 +191,11 @@ void MainWindow::addCommands() {
       "run.keep-request", [] { return true; },
       [this](const QString& number) { keepRequest(number.toULongLong()); });
   rows.add("run.clear-cache", [this] { m_workspace.engine().clearCache(); });
-  rows.add("run.record", [this] { toggleRecording(); });
+  rows.add(
+      "run.record", [] { return true; }, [this] { toggleRecording(); },
+      [this] {
+        return m_workspace.engine().recording().isOn() ? tr("Stop recording") : tr("Record events…");
+      });
   rows.add("run.save-trace", [this] { saveTrace(); });
   rows.add(
       "run.keep", [] { return true; }, [this] { toggleKeeping(); },

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// What of the window has to do with files: open, close, record, export.
+// What of the window has to do with files: open, close, export.
 #include "engine/base/error.h"
 #include "engine/checkpoint/checkpoint.h"
 #include "engine/query/node_parts.h"
@@ -382,34 +382,6 @@ void MainWindow::keyPressEvent(QKeyEvent* event) {
     return;
   }
   QMainWindow::keyPressEvent(event);
-}
-
-void MainWindow::saveTrace() {
-  if (m_workspace.runToSave() == 0 && m_workspace.current()->source->takesRuns()) {
-    say(tr("This document has no run to save: run it first."));
-    return;
-  }
-  const QString path =
-      QFileDialog::getSaveFileName(this, tr("Save run"), m_lastFolder, tr("Recorded runs (*.trace)"));
-  if (path.isEmpty()) return;
-  const QString problem =
-      m_workspace.saveTrace(path.endsWith(QLatin1String(".trace")) ? path : path + QStringLiteral(".trace"));
-  say(problem.isEmpty() ? tr("Saved %1").arg(QFileInfo(path).fileName()) : problem);
-}
-
-void MainWindow::toggleRecording() {
-  EngineHost& engine = m_workspace.engine();
-  if (engine.isRecording()) {
-    const QString problem = engine.finishRecording();
-    say(problem.isEmpty() ? tr("The recording is complete.") : problem);
-    return;
-  }
-  const QString path =
-      QFileDialog::getSaveFileName(this, tr("Record"), m_lastFolder, tr("Recorded runs (*.trace)"));
-  if (path.isEmpty()) return;
-  const QString problem =
-      engine.startRecording(path.endsWith(QLatin1String(".trace")) ? path : path + QStringLiteral(".trace"));
-  say(problem.isEmpty() ? tr("Recording until “Record” is chosen again.") : problem);
 }
 
 void MainWindow::exportQuery() {

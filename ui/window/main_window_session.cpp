@@ -190,6 +190,7 @@ void MainWindow::restoreSession() {
 void MainWindow::offerRecovery() {
   offerDocuments();
   offerRecording();
+  keepCutRecordings();
 }
 
 void MainWindow::offerDocuments() {

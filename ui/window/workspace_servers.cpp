@@ -139,6 +139,7 @@ QString Workspace::runOnServers(PreparedQuery prepared, std::map<NodePath, std::
     for (const auto& [name, facts] : found) m_serverFacts[name] = facts;
     if (!found.empty()) knowServers();
     if (!workbench::hasEnded(state)) return;
+    m_engine.recording().end(work->recorder());
     std::erase_if(m_serverRuns, [&work](const ServerRun& run) { return run.work == work; });
     if (OpenDocument* own = find(tab)) own->failure = failure;
   };
@@ -157,8 +158,11 @@ QString Workspace::runOnServers(PreparedQuery prepared, std::map<NodePath, std::
   m_serverRuns.push_back(std::move(run));
   m_keptBytes = keptBytesOf(document.settings);
   m_current->failure.clear();
+  m_engine.recording().add(work->recorder());
   QString problem = submit(std::move(job));
-  if (!problem.isEmpty()) m_serverRuns.pop_back();
+  if (problem.isEmpty()) return problem;
+  m_engine.recording().end(work->recorder());
+  m_serverRuns.pop_back();
   return problem;
 }
 

@@ -415,7 +415,7 @@ class TestEngineHost : public QObject {
     settings.threads = 2;
     const auto first = runToEnd(host, requestFor(QStringLiteral("rag.json"), settings));
     const run::FinishedReply reply = replyOf(first);
-    QCOMPARE(host.startRecording(path), QString());
+    QCOMPARE(host.startRecording(path, folder.filePath(QStringLiteral("side"))), QString());
     std::map<std::uint32_t, int> ended;
     QStringList problems;
     connect(&host, &EngineHost::workEnded, &host, [&](const QString& problem, std::uint32_t tab) {
@@ -533,11 +533,11 @@ class TestEngineHost : public QObject {
     const QTemporaryDir folder;
     const QString path = folder.filePath(QStringLiteral("run.trace"));
     EngineHost host{test::cpuBackends()};
-    QVERIFY(!host.startRecording(path).isEmpty());  // no session yet
+    const QString side = folder.filePath(QStringLiteral("side"));
     TraceStore live;
     for (auto& event : runToEnd(host, requestFor(QStringLiteral("rag.json")))) live.append(std::move(event));
-    QCOMPARE(host.startRecording(path), QString());
-    QVERIFY(host.isRecording());
+    QCOMPARE(host.startRecording(path, side), QString());
+    QVERIFY(host.recording().isOn());
     for (auto& event : runToEnd(host, requestFor(QStringLiteral("rag-swapped.json"))))
       live.append(std::move(event));
     QCOMPARE(host.finishRecording(), QString());
@@ -545,6 +545,23 @@ class TestEngineHost : public QObject {
     QCOMPARE(read.newest().pool().state(), live.newest().pool().state());
     QCOMPARE(read.newest().progress().runs.rbegin()->second.answer,
              live.newest().progress().runs.rbegin()->second.answer);
+  }
+
+  /// The first session is recorded from its first event on, and another model's goes into another file.
+  void recordsBeforeTheFirstRunAndAfterAChangeOfTheModel() {
+    const QTemporaryDir folder;
+    const QString path = folder.filePath(QStringLiteral("run.trace"));
+    EngineHost host{test::cpuBackends()};
+    QCOMPARE(host.startRecording(path, folder.filePath(QStringLiteral("side"))), QString());
+    const std::vector<trace::Event> first = runToEnd(host, requestFor(QStringLiteral("chat.json")));
+    RunRequest other = requestFor(QStringLiteral("chat.json"));
+    other.settings.blockSize = other.settings.blockSize == 16 ? 8 : 16;
+    const std::vector<trace::Event> second = runToEnd(host, other);
+    QVERIFY(second.front().sequence == 1);
+    QCOMPARE(host.recording().sessions(), std::size_t{2});
+    QCOMPARE(host.finishRecording(), QString());
+    QVERIFY(trace::readTrace(path.toStdString()).events == first);
+    QVERIFY(trace::readTrace(folder.filePath(QStringLiteral("run-2.trace")).toStdString()).events == second);
   }
 };
 

@@ -1,12 +1,18 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// A window that is asked to end does so soon, whatever it is doing, and keeps what is unsaved. This program
-// starts itself again: the second one has a window with which random things are done, until it is ended.
+// A window that is asked to end does so soon, whatever it is doing, and keeps what is unsaved; one that is
+// killed while it records loses neither the trace file nor the lesson. This program starts itself again: the
+// second one has a window that works until it is ended or killed.
+#include "engine/lesson/recording.h"
 #include "engine/query/query.h"
+#include "engine/trace/trace_file.h"
 #include "engine/workbench/document/edits.h"
 #include "tests/support/backends.h"
 #include "tests/support/test_program.h"
 #include "ui/document/autosave.h"
 #include "ui/document/ending_signals.h"
+#include "ui/lessons/lesson_recorder.h"
+#include "ui/lessons/recording_file.h"
+#include "ui/session/session_recording.h"
 #include "ui/window/main_window.h"
 
 #include <QApplication>
@@ -29,6 +35,7 @@
 #include <cstdio>
 #include <random>
 #include <string>
+#include <vector>
 
 using namespace spanscope;
 using namespace spanscope::ui;
@@ -36,6 +43,7 @@ using namespace spanscope::ui;
 namespace {
 
 constexpr const char* kFolder = "SPANSCOPE_ENDING_FOLDER";
+constexpr const char* kRecords = "SPANSCOPE_ENDING_RECORDS";
 constexpr const char* kSeed = "SPANSCOPE_ENDING_SEED";
 constexpr std::chrono::milliseconds kDeadline{1500};  // as in the program
 
@@ -94,6 +102,20 @@ class Driver {
   int m_state = 0;
 };
 
+/// Records a trace file and a lesson, and runs the query again and again.
+bool record(MainWindow& window, const QDir& folder) {
+  if (!window.recordTo(folder.filePath(QStringLiteral("a.trace")))) return false;
+  window.perform(QStringLiteral("learn.record"));
+  if (window.recorder() == nullptr) return false;
+  QObject::connect(&window.workspace(), &Workspace::workEnded, &window, [&window](const QString& problem) {
+    if (!problem.isEmpty()) return;
+    tell("ran " + std::to_string(window.recorder()->runs()));
+    QTimer::singleShot(20, &window, [&window] { window.perform(QStringLiteral("run.run")); });
+  });
+  window.perform(QStringLiteral("run.run"));
+  return true;
+}
+
 int showWindow(int argc, char** argv) {
   const QApplication application(argc, argv);
   QApplication::setStyle(QStringLiteral("Fusion"));
@@ -109,6 +131,11 @@ int showWindow(int argc, char** argv) {
   });
   window.show();
   if (!window.openExample(QStringLiteral("rag.json"))) return 2;
+  if (qEnvironmentVariableIsSet(kRecords)) {
+    if (!record(window, folder)) return 3;
+    tell("ready");
+    return QApplication::exec();
+  }
   Driver driver(window, static_cast<unsigned>(qEnvironmentVariableIntValue(kSeed)));
   QObject::connect(&timer, &QTimer::timeout, &window, [&driver] { driver.act(); });
   timer.start(5);
@@ -116,13 +143,33 @@ int showWindow(int argc, char** argv) {
   return QApplication::exec();
 }
 
-/// The number of the newest state in what the process has written.
-int newestState(const QByteArray& lines) {
-  int newest = 0;
+/// The highest number after a word ("state 7") in what the process has written.
+int newest(const QByteArray& lines, const QByteArray& word) {
+  int found = 0;
   for (const QByteArray& line : lines.split('\n')) {
-    if (line.startsWith("state ")) newest = std::max(newest, line.mid(6).toInt());
+    if (line.startsWith(word)) found = std::max(found, line.mid(word.size()).trimmed().toInt());
   }
-  return newest;
+  return found;
+}
+
+int finishedRuns(const QString& path) {
+  int runs = 0;
+  for (const trace::Event& event : trace::readTrace(path.toStdString()).events)
+    runs += std::holds_alternative<trace::RunFinished>(event.payload) ? 1 : 0;
+  return runs;
+}
+
+int timesOf(const char* variable, int without) {
+  return qEnvironmentVariableIsSet(variable) ? qEnvironmentVariableIntValue(variable) : without;
+}
+
+/// Starts this program again, with a window that keeps everything in `folder`.
+void startAgain(QProcess& process, const QString& folder, const char* variable, const QString& value) {
+  QProcessEnvironment environment = QProcessEnvironment::systemEnvironment();
+  environment.insert(QLatin1String(kFolder), folder);
+  environment.insert(QLatin1String(variable), value);
+  process.setProcessEnvironment(environment);
+  process.start(QCoreApplication::applicationFilePath(), {QStringLiteral("tst_ending")});
 }
 
 /// The number of the newest state that the next start would find.
@@ -146,18 +193,12 @@ class TestEnding : public QObject {
  private Q_SLOTS:
   /// Many more times with SPANSCOPE_ENDING_TIMES.
   void endsSoonFromEveryState() {
-    const int times = qEnvironmentVariableIsSet("SPANSCOPE_ENDING_TIMES")
-                          ? qEnvironmentVariableIntValue("SPANSCOPE_ENDING_TIMES")
-                          : 5;
+    const int times = timesOf("SPANSCOPE_ENDING_TIMES", 5);
     std::mt19937 random(17);
     for (int time = 0; time < times; ++time) {
       const QTemporaryDir folder;
       QProcess process;
-      QProcessEnvironment environment = QProcessEnvironment::systemEnvironment();
-      environment.insert(QLatin1String(kFolder), folder.path());
-      environment.insert(QLatin1String(kSeed), QString::number(random() % 100'000));
-      process.setProcessEnvironment(environment);
-      process.start(QCoreApplication::applicationFilePath(), {QStringLiteral("tst_ending")});
+      startAgain(process, folder.path(), kSeed, QString::number(random() % 100'000));
       QByteArray heard;
       const auto listen = [&](int milliseconds) {
         if (process.waitForReadyRead(milliseconds)) heard += process.readAllStandardOutput();
@@ -185,11 +226,57 @@ class TestEnding : public QObject {
       const bool isByItself = process.exitStatus() == QProcess::NormalExit;
       if (isByItself) QCOMPARE(process.exitCode(), 128 + SIGTERM);
       // If the event loop did not come to it, the side file is as old as the interval of writing it.
-      const int newest = newestState(heard);
+      const int last = newest(heard, "state");
       if (isByItself)
-        QVERIFY2(keptState(folder.path()) == newest, qPrintable(facts));
+        QVERIFY2(keptState(folder.path()) == last, qPrintable(facts));
       else
-        QVERIFY2(newest == 0 || keptState(folder.path()) > 0, qPrintable(facts));
+        QVERIFY2(last == 0 || keptState(folder.path()) > 0, qPrintable(facts));
+    }
+  }
+
+  /// Many more times with SPANSCOPE_KILLING_TIMES.
+  void losesNoRecordingWhenItIsKilled() {
+    constexpr qint64 kKept = 2500;  // milliseconds after which the side file of the lesson is there
+    const int times = timesOf("SPANSCOPE_KILLING_TIMES", 3);
+    std::mt19937 random(23);
+    for (int time = 0; time < times; ++time) {
+      const QTemporaryDir folder;
+      QProcess process;
+      startAgain(process, folder.path(), kRecords, QStringLiteral("1"));
+      QByteArray heard;
+      const auto listen = [&] {
+        if (process.waitForReadyRead(20)) heard += process.readAllStandardOutput();
+      };
+      QElapsedTimer passed;
+      passed.start();
+      while (newest(heard, "ran") == 0 && process.state() != QProcess::NotRunning &&
+             passed.elapsed() < 60'000)
+        listen();
+      const int before = newest(heard, "ran");
+      QVERIFY2(before > 0, process.readAllStandardError().constData());
+      const auto later = static_cast<qint64>(random() % 3500);
+      passed.start();
+      while (passed.elapsed() < later) listen();
+      process.kill();
+      QVERIFY(process.waitForFinished());
+      heard += process.readAllStandardOutput();
+      const int ran = newest(heard, "ran");
+      const QString facts = QStringLiteral("time %1, after %2 ms, %3 runs").arg(time).arg(later).arg(ran);
+
+      const QString autosave = folder.filePath(QStringLiteral("autosave"));
+      const std::vector<CutRecording> cut = findCutRecordings(autosave);
+      QVERIFY2(cut.size() == 1, qPrintable(facts));
+      const QString kept = keepCutRecording(cut.front());
+      QCOMPARE(kept, folder.filePath(QStringLiteral("a.trace")));
+      QVERIFY2(finishedRuns(kept) >= ran, qPrintable(facts));
+      QVERIFY(findCutRecordings(autosave).empty());
+
+      const std::vector<RecordingFile::Found> lessons = RecordingFile::found(autosave);
+      if (later < kKept && lessons.empty()) continue;
+      QVERIFY2(lessons.size() == 1, qPrintable(facts));
+      const std::optional<SavedRecording> lesson = readRecording(lessons.front().text);
+      QVERIFY2(lesson.has_value(), qPrintable(facts));
+      if (later >= kKept) QVERIFY2(static_cast<int>(lesson->ran.size()) >= before, qPrintable(facts));
     }
   }
 };

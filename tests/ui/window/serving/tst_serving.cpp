@@ -342,7 +342,7 @@ void TestServing::textsStayOutOnRequest() {
   Workspace& workspace = window.workspace();
   const int port = startServing(workspace, false);
   const QString file = fresh.path(QStringLiteral("recorded.trace"));
-  QCOMPARE(workspace.engine().startRecording(file), QString());
+  QCOMPARE(workspace.engine().startRecording(file, fresh.path(QStringLiteral("side"))), QString());
   const HttpAnswer answer = askServed(workspace, port, body("Where does Mira live?"));
   QCOMPARE(answer.status, 200);
   QVERIFY(!textIn(answer).empty());
