@@ -130,9 +130,11 @@ SampledToken sampleRow(const SamplingRow& row) {
     const float scale = exponentScale(settings.temperature);
     std::vector<std::size_t> kept(logits.size());
     std::iota(kept.begin(), kept.end(), std::size_t{0});
-    std::sort(kept.begin(), kept.end(), [&](std::size_t a, std::size_t b) {
-      return logits[a] != logits[b] ? logits[a] > logits[b] : a < b;
-    });
+    if (settings.topK > 0 || settings.topP < 1) {
+      std::sort(kept.begin(), kept.end(), [&](std::size_t a, std::size_t b) {
+        return logits[a] != logits[b] ? logits[a] > logits[b] : a < b;
+      });
+    }
     if (settings.topK > 0 && static_cast<std::size_t>(settings.topK) < kept.size())
       kept.resize(static_cast<std::size_t>(settings.topK));
     std::vector<std::uint64_t> weights(logits.size());
@@ -147,7 +149,7 @@ SampledToken sampleRow(const SamplingRow& row) {
       for (sum = 0; sum < least; ++count) sum += weights[kept[count]];
       kept.resize(count);
     }
-    std::sort(kept.begin(), kept.end());
+    if (!std::is_sorted(kept.begin(), kept.end())) std::sort(kept.begin(), kept.end());
     const std::uint64_t target = multiplyHigh(randomBits(settings.seed, row.index), sum);
     std::uint64_t reached = 0;
     for (const std::size_t id : kept) {

@@ -7,6 +7,7 @@
 #include "engine/run/run_options.h"
 
 #include <algorithm>
+#include <limits>
 #include <string>
 #include <utility>
 
@@ -141,7 +142,9 @@ RequestOptions PlanProgress::optionsOf(const plan::Step& step, std::int64_t prom
   options.sampling = {
       .temperature = step.temperature, .topK = m_options.topK, .topP = m_options.topP, .seed = step.seed};
   options.alternatives = m_options.alternatives;
-  options.endTokens = m_model.endTokenIds();
+  // Such a reply ends at its limit alone, and may contain end tokens.
+  const bool ignoresEnd = m_options.minTokens == std::numeric_limits<std::int32_t>::max();
+  if (!ignoresEnd) options.endTokens = m_model.endTokenIds();
   options.minNewTokens = m_options.minTokens;
   options.observedLayers = m_options.observedLayers;
   options.attentionDetail = m_options.attentionDetail;

@@ -57,7 +57,8 @@ struct RequestOptions {
   trace::StepOutcome limitOutcome = trace::StepOutcome::TokenLimit;
   std::int32_t alternatives = 0;   ///< likeliest tokens that RequestListener::onAlternatives receives
   std::vector<TokenId> endTokens;  ///< in any order; each of them ends the reply
-  std::int32_t minNewTokens = 0;   ///< an end token before this length does not end the reply
+  /// No end token is drawn before the reply has this length: its logit counts as −∞.
+  std::int32_t minNewTokens = 0;
   std::vector<std::int32_t> observedLayers;
   AttentionDetail attentionDetail = AttentionDetail::Answer;
   /// Observe every single row of the prompt instead of every query block. In a prompt of at most

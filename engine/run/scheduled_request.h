@@ -34,6 +34,10 @@ struct ScheduledRequest {
   bool isOver = false;             ///< the reply has ended; others of the team may still read it
   bool isTold = false;             ///< the trace was told that the team has formed
 
+  /// Whether the next token of the reply may not be an end token.
+  bool barsEnd() const {
+    return static_cast<std::int64_t>(generated.size()) < options.minNewTokens && !options.endTokens.empty();
+  }
   bool running() const { return state == State::Prefill || state == State::Decode; }
   std::uint32_t lastSegment() const { return static_cast<std::uint32_t>(table.segments.size() - 1); }
   /// Tokens of a segment, including those of the reply.

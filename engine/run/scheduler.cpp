@@ -11,8 +11,11 @@
 
 #include <algorithm>
 #include <chrono>
+#include <limits>
+#include <span>
 #include <stdexcept>
 #include <utility>
+#include <vector>
 
 namespace spanscope::run {
 
@@ -21,6 +24,27 @@ namespace {
 /// Most prompt tokens that are laid out and looked up for new requests before a pass. Looking one up takes
 /// well under a microsecond, so this bounds how long running requests have to wait.
 constexpr std::int64_t kMostTokensLaidOut = 1 << 20;
+
+/// Draws the next token of a reply that may not end yet. Its probability is that among all tokens, because
+/// probabilities are those before temperature and filters.
+SampledToken drawWithoutEnd(const ScheduledRequest& request, std::span<const float> logits) {
+  std::vector<float> barred(logits.begin(), logits.end());
+  for (const TokenId end : request.options.endTokens) {
+    if (end >= 0 && static_cast<std::size_t>(end) < barred.size())
+      barred[static_cast<std::size_t>(end)] = -std::numeric_limits<float>::infinity();
+  }
+  SampledToken token = compute::sampleRow(
+      {.logits = barred, .settings = request.options.sampling, .index = request.generated.size()});
+  if (token.fault != compute::LogitFault::None) return token;
+  const float best = *std::max_element(logits.begin(), logits.end());
+  const auto powerOf = [&](float logit) {
+    return compute::power((logit - best) * compute::exponentScale(1));
+  };
+  std::uint64_t total = 0;
+  for (const float logit : logits) total += compute::weightOf(powerOf(logit));
+  token.probability = compute::probabilityOf(powerOf(logits[static_cast<std::size_t>(token.token)]), total);
+  return token;
+}
 
 }  // namespace
 
@@ -326,7 +350,10 @@ void Scheduler::finishPass(Pass& pass, model::ForwardResult& result) {
           compute::likeliestTokens(logitsOf(part.logitCount - 1),
                                    static_cast<std::size_t>(request.options.alternatives)));
     }
-    takeToken(request, token,
+    // A made-up computation draws tokens without logits.
+    const bool isRedrawn =
+        request.barsEnd() && token.fault == compute::LogitFault::None && !result.logits.empty();
+    takeToken(request, isRedrawn ? drawWithoutEnd(request, logitsOf(part.logitCount - 1)) : token,
               segmentMass(request.table.segments.size(), request.table.segments[part.segment].sees,
                           part.segment, pass.observed, p, part.begin + part.count - 1, result.mass,
                           request.options.observedLayers));

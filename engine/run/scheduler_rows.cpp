@@ -211,7 +211,7 @@ void Scheduler::addRows(Pass& pass, Request& request, std::uint32_t segment, std
     }
   }
   const bool reports = (part.logitCount > 0 && request.options.logits != LogitReport::None) ||
-                       (part.drawn && request.options.alternatives > 0);
+                       (part.drawn && (request.options.alternatives > 0 || request.barsEnd()));
   pass.batch.logitsWanted = pass.batch.logitsWanted || reports;
   if (part.drawn) {
     pass.batch.draws.push_back({.logits = part.firstLogit + part.logitCount - 1,

@@ -67,12 +67,14 @@ class Notes final : public run::RequestListener {
   }
   void onToken(RequestId request, std::int32_t, const run::SampledToken& token, std::vector<float>) override {
     tokens[request].push_back(token.token);
+    probabilities[request].push_back(token.probability);
   }
   void onFinished(RequestId request, trace::StepOutcome) override { finished.push_back(request); }
   void onFailed(RequestId request, const Error& error) override { failed[request] = error.message(); }
 
   std::map<RequestId, std::vector<TokenId>> tokens;
   std::map<RequestId, std::vector<TokenId>> alternatives;
+  std::map<RequestId, std::vector<float>> probabilities;
   std::map<RequestId, std::string> failed;
   std::vector<RequestId> finished;
 };
@@ -98,6 +100,17 @@ struct Scene {
     options.maxNewTokens = maxNewTokens;
     options.alternatives = alternatives;
     return scheduler.submit(tableOf(std::move(tokens)), std::move(options));
+  }
+  RequestId submitWithLeast(std::int32_t minNewTokens, std::int32_t maxNewTokens, float temperature = 0,
+                            std::uint64_t seed = 0) {
+    run::RequestOptions options;
+    options.run = 1;
+    options.maxNewTokens = maxNewTokens;
+    options.minNewTokens = minNewTokens;
+    options.sampling.temperature = temperature;
+    options.sampling.seed = seed;
+    options.endTokens = {2};
+    return scheduler.submit(tableOf({20, static_cast<TokenId>(21 + seed)}), std::move(options));
   }
   void finish() {
     while (scheduler.pass({}) == run::Scheduler::Progress::Computed) continue;
@@ -133,6 +146,44 @@ class TestDraws : public QObject {
     // Before each token, of its own row.
     QCOMPARE(scene.notes.alternatives[asking], (std::vector<TokenId>{2, 1, 2, 1}));
     QCOMPARE(scene.notes.tokens[plain], (std::vector<TokenId>{2, 2}));
+  }
+
+  void noEndTokenIsDrawnBeforeTheLeastLength() {
+    Scene scene;
+    const RequestId least = scene.submitWithLeast(3, 8);
+    // A request beside it may end at once.
+    const RequestId plain = scene.submit({8, 9}, 1);
+    scene.finish();
+    QCOMPARE(scene.notes.tokens[least], (std::vector<TokenId>{1, 1, 1, 2}));
+    QCOMPARE(scene.notes.tokens[plain], (std::vector<TokenId>{2}));
+    // The probability is that before the end token was left out.
+    const std::vector<float> logits{0, 1, 5, 0};
+    QCOMPARE(scene.notes.probabilities[least].front(), compute::likeliestTokens(logits, 2)[1].probability);
+  }
+
+  void endTokensAreBarredUpToTheLimit() {
+    Scene scene;
+    const RequestId all = scene.submitWithLeast(4, 4);
+    scene.finish();
+    QCOMPARE(scene.notes.tokens[all], (std::vector<TokenId>{1, 1, 1, 1}));
+  }
+
+  /// The chances among the other tokens are those that they have among themselves.
+  void sampledTokensAreDrawnAmongTheOthers() {
+    Scene scene;
+    constexpr int kReplies = 200;
+    int ones = 0;
+    for (int i = 0; i < kReplies; ++i) {
+      const RequestId id = scene.submitWithLeast(2, 2, 1, static_cast<std::uint64_t>(i));
+      scene.finish();
+      QCOMPARE(scene.notes.tokens[id].size(), std::size_t{2});
+      for (const TokenId token : scene.notes.tokens[id]) {
+        QVERIFY(token != 2);
+        ones += token == 1 ? 1 : 0;
+      }
+    }
+    // e / (e + 2) of 400 is 230.
+    QVERIFY2(ones > 190 && ones < 270, std::to_string(ones).c_str());
   }
 
   void aDamagedRowFailsItsOwnRequestAlone() {
