@@ -28,6 +28,8 @@ using checkpoint::inQuotes;
 using checkpoint::JsonPlace;
 
 constexpr const char* kConfiguration = "the configuration of a model";
+/// The source of an end token that no file names.
+constexpr const char* kFamilyDefaults = "the defaults of the model type";
 
 /// What an error finds where a name is no family that can be computed.
 std::string foundFor(const std::string& name, const JsonPlace& config) {
@@ -116,6 +118,15 @@ void addEndTokens(const JsonPlace& fields, const std::string& source, ModelConfi
     addEndToken(result.endTokens, narrow(id), file);
 }
 
+/// Whether the family names an end token that the file does not mention. The token may lie beyond a
+/// vocabulary of another size.
+void addDefaultEndToken(const JsonPlace& stated, const JsonPlace& config, ModelConfig& result) {
+  if (stated.value().contains("eos_token_id")) return;
+  for (const std::int64_t id : config.integers("eos_token_id", 0, kMaxVocabulary)) {
+    if (id < result.vocabularySize) addEndToken(result.endTokens, narrow(id), kFamilyDefaults);
+  }
+}
+
 std::string_view textOf(std::span<const std::byte> bytes) {
   return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
 }
@@ -129,6 +140,9 @@ ModelConfig readDirectory(const std::filesystem::path& directory) {
   const std::filesystem::path generation = directory / "generation_config.json";
   std::error_code ignored;
   if (!std::filesystem::exists(generation, ignored)) return result;
+  // This file is for generation alone, so a default of the other file counts for nothing beside it.
+  std::erase_if(result.endTokens,
+                [](const EndToken& end) { return end.sources == std::vector<std::string>{kFamilyDefaults}; });
   const checkpoint::MappedFile generationFile(generation);
   const std::string source = generation.string();
   return generationFile.read([&](std::span<const std::byte> bytes) {
@@ -175,7 +189,8 @@ ModelConfig parseConfig(std::string_view json, const std::string& source) {
         result.tiedEmbeddings = config.flag("tie_word_embeddings", false);
         architecture.readJson(config, result);
         fixContext(result, 0);
-        addEndTokens(config, source, result);
+        addEndTokens(stated, source, result);
+        addDefaultEndToken(stated, config, result);
         result.blockAttention = config.flag("block_attention", false);
         result.madeFor = config.text("made_for").value_or(std::string());
         if (result.madeFor.size() > ModelConfig::kMostMadeFor) {

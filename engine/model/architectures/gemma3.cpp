@@ -13,7 +13,7 @@ constexpr const char* kGemma3Defaults = R"({
   "num_attention_heads": 8, "num_key_value_heads": 4, "head_dim": 256, "hidden_activation":
   "gelu_pytorch_tanh", "max_position_embeddings": 131072, "rms_norm_eps": 1e-6, "tie_word_embeddings":
   true, "query_pre_attn_scalar": 256, "sliding_window": 4096, "sliding_window_pattern": 6,
-  "rope_local_base_freq": 10000
+  "rope_local_base_freq": 10000, "eos_token_id": 1
 })";
 constexpr double kGemma3Theta = 1000000;
 

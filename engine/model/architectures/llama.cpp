@@ -6,7 +6,7 @@ namespace {
 
 constexpr const char* kLlamaDefaults = R"({
   "vocab_size": 32000, "hidden_size": 4096, "intermediate_size": 11008, "num_hidden_layers": 32,
-  "num_attention_heads": 32, "max_position_embeddings": 2048, "rms_norm_eps": 1e-6
+  "num_attention_heads": 32, "max_position_embeddings": 2048, "rms_norm_eps": 1e-6, "eos_token_id": 2
 })";
 
 void readLlamaJson(const checkpoint::JsonPlace& config, ModelConfig& result) {

@@ -7,7 +7,7 @@ namespace {
 constexpr const char* kMistralDefaults = R"({
   "vocab_size": 32000, "hidden_size": 4096, "intermediate_size": 14336, "num_hidden_layers": 32,
   "num_attention_heads": 32, "num_key_value_heads": 8, "max_position_embeddings": 131072,
-  "rms_norm_eps": 1e-6, "sliding_window": 4096
+  "rms_norm_eps": 1e-6, "sliding_window": 4096, "eos_token_id": 2
 })";
 
 /// The first versions have a window in all layers, later ones none.

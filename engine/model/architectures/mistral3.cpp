@@ -10,7 +10,7 @@ constexpr const char* kMistral3Defaults = R"({
   "num_attention_heads": 32, "num_key_value_heads": 8, "head_dim": 128, "max_position_embeddings":
   262144, "rms_norm_eps": 1e-5, "rope_parameters": {"rope_type": "yarn", "rope_theta": 1000000,
   "factor": 16, "original_max_position_embeddings": 16384, "beta_fast": 32, "beta_slow": 1,
-  "mscale_all_dim": 1, "mscale": 1, "llama_4_scaling_beta": 0.1}
+  "mscale_all_dim": 1, "mscale": 1, "llama_4_scaling_beta": 0.1}, "eos_token_id": 2
 })";
 
 constexpr double kMostBeta = 100;

@@ -7,12 +7,12 @@ namespace {
 
 constexpr const char* kOlmo2Defaults = R"({
   "vocab_size": 50304, "hidden_size": 4096, "intermediate_size": 11008, "num_hidden_layers": 32,
-  "num_attention_heads": 32, "max_position_embeddings": 2048, "rms_norm_eps": 1e-5
+  "num_attention_heads": 32, "max_position_embeddings": 2048, "rms_norm_eps": 1e-5, "eos_token_id": 50279
 })";
 constexpr const char* kOlmo3Defaults = R"({
   "vocab_size": 50304, "hidden_size": 4096, "intermediate_size": 11008, "num_hidden_layers": 32,
   "num_attention_heads": 32, "max_position_embeddings": 2048, "rms_norm_eps": 1e-5, "sliding_window":
-  4096
+  4096, "eos_token_id": 50279
 })";
 constexpr double kOlmo3Theta = 500000;
 

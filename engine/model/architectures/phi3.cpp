@@ -7,7 +7,7 @@ namespace {
 constexpr const char* kPhi3Defaults = R"({
   "vocab_size": 32064, "hidden_size": 3072, "intermediate_size": 8192, "num_hidden_layers": 32,
   "num_attention_heads": 32, "max_position_embeddings": 4096, "original_max_position_embeddings":
-  4096, "rms_norm_eps": 1e-5
+  4096, "rms_norm_eps": 1e-5, "eos_token_id": 32000
 })";
 
 void readPhi3Json(const checkpoint::JsonPlace& config, ModelConfig& result) {

@@ -9,7 +9,7 @@ namespace {
 constexpr const char* kSmolLm3Defaults = R"({
   "vocab_size": 128256, "hidden_size": 2048, "intermediate_size": 11008, "num_hidden_layers": 36,
   "num_attention_heads": 16, "num_key_value_heads": 4, "max_position_embeddings": 32768,
-  "rms_norm_eps": 1e-6, "tie_word_embeddings": true, "no_rope_layer_interval": 4
+  "rms_norm_eps": 1e-6, "tie_word_embeddings": true, "no_rope_layer_interval": 4, "eos_token_id": 128001
 })";
 constexpr double kSmolLm3Theta = 2000000;
 

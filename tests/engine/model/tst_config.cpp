@@ -74,6 +74,8 @@ class TestConfig : public QObject {
     expected.normEpsilon = 1e-6F;
     expected.attention.rotary->theta = 10000;
     expected.maxPositions = 2048;
+    QVERIFY(config.endTokens.size() == 1 && config.endTokens[0].token == 2);
+    expected.endTokens = config.endTokens;
     QVERIFY(config == expected);
   }
 
@@ -86,25 +88,26 @@ class TestConfig : public QObject {
     QTest::addColumn<double>("theta");       // of the first layer without a window
     QTest::addColumn<double>("localTheta");  // of the first layer with one
     QTest::addColumn<QString>("windows");    // of the first eight layers
+    QTest::addColumn<int>("end");            // −1: none
     const auto row = [](const char* type, const QList<int>& sizes, int positions, float epsilon, bool tied,
-                        double theta, double localTheta, const QString& windows) {
-      QTest::newRow(type) << sizes << positions << epsilon << tied << theta << localTheta << windows;
+                        double theta, double localTheta, const QString& windows, int end) {
+      QTest::newRow(type) << sizes << positions << epsilon << tied << theta << localTheta << windows << end;
     };
     const QString none = "0 0 0 0 0 0 0 0";
-    row("llama", {32000, 4096, 11008, 32, 32, 32, 128}, 2048, 1e-6F, false, 1e4, 0, none);
+    row("llama", {32000, 4096, 11008, 32, 32, 32, 128}, 2048, 1e-6F, false, 1e4, 0, none, 2);
     row("mistral", {32000, 4096, 14336, 32, 32, 8, 128}, 131072, 1e-6F, false, 0, 1e4,
-        "4096 4096 4096 4096 4096 4096 4096 4096");
-    row("ministral3", {131072, 4096, 14336, 34, 32, 8, 128}, 262144, 1e-5F, false, 1e6, 0, none);
-    row("qwen2", {151936, 4096, 22016, 32, 32, 32, 128}, 32768, 1e-6F, false, 1e4, 0, none);
-    row("qwen3", {151936, 4096, 22016, 32, 32, 32, 128}, 32768, 1e-6F, false, 1e4, 0, none);
+        "4096 4096 4096 4096 4096 4096 4096 4096", 2);
+    row("ministral3", {131072, 4096, 14336, 34, 32, 8, 128}, 262144, 1e-5F, false, 1e6, 0, none, 2);
+    row("qwen2", {151936, 4096, 22016, 32, 32, 32, 128}, 32768, 1e-6F, false, 1e4, 0, none, -1);
+    row("qwen3", {151936, 4096, 22016, 32, 32, 32, 128}, 32768, 1e-6F, false, 1e4, 0, none, -1);
     row("gemma3_text", {262208, 2304, 9216, 26, 8, 4, 256}, 131072, 1e-6F, true, 1e6, 1e4,
-        "4096 4096 4096 4096 4096 0 4096 4096");
-    row("phi3", {32064, 3072, 8192, 32, 32, 32, 96}, 4096, 1e-5F, false, 1e4, 0, none);
-    row("granite", {32000, 4096, 11008, 32, 32, 32, 128}, 2048, 1e-6F, false, 1e4, 0, none);
-    row("olmo2", {50304, 4096, 11008, 32, 32, 32, 128}, 2048, 1e-5F, false, 1e4, 0, none);
+        "4096 4096 4096 4096 4096 0 4096 4096", 1);
+    row("phi3", {32064, 3072, 8192, 32, 32, 32, 96}, 4096, 1e-5F, false, 1e4, 0, none, 32000);
+    row("granite", {32000, 4096, 11008, 32, 32, 32, 128}, 2048, 1e-6F, false, 1e4, 0, none, 2);
+    row("olmo2", {50304, 4096, 11008, 32, 32, 32, 128}, 2048, 1e-5F, false, 1e4, 0, none, 50279);
     row("olmo3", {50304, 4096, 11008, 32, 32, 32, 128}, 2048, 1e-5F, false, 5e5, 5e5,
-        "4096 4096 4096 0 4096 4096 4096 0");
-    row("smollm3", {128256, 2048, 11008, 36, 16, 4, 128}, 32768, 1e-6F, true, 2e6, 0, none);
+        "4096 4096 4096 0 4096 4096 4096 0", 50279);
+    row("smollm3", {128256, 2048, 11008, 36, 16, 4, 128}, 32768, 1e-6F, true, 2e6, 0, none, 128001);
   }
   void familyDefaults() {
     QFETCH(QList<int>, sizes);
@@ -114,7 +117,9 @@ class TestConfig : public QObject {
     QFETCH(double, theta);
     QFETCH(double, localTheta);
     QFETCH(QString, windows);
+    QFETCH(int, end);
     const ModelConfig config = parsed({{"model_type", QTest::currentDataTag()}});
+    QCOMPARE(config.endTokenIds(), end < 0 ? std::vector<TokenId>() : std::vector<TokenId>{end});
     QCOMPARE((QList<int>{config.vocabularySize, config.hiddenSize, config.intermediateSize, config.layers,
                          config.heads, config.keyValueHeads, config.headSize}),
              sizes);
@@ -193,12 +198,31 @@ class TestConfig : public QObject {
 
   void nullMeansAbsent() {
     json document = smallest();
-    for (const char* name :
-         {"num_key_value_heads", "head_dim", "rope_scaling", "rope_parameters", "eos_token_id",
-          "rms_norm_eps", "tie_word_embeddings", "quantization_config", "architectures"}) {
+    for (const char* name : {"num_key_value_heads", "head_dim", "rope_scaling", "rope_parameters",
+                             "rms_norm_eps", "tie_word_embeddings", "quantization_config", "architectures"}) {
       document[name] = nullptr;
     }
     QVERIFY(parsed(document) == parsed(smallest()));
+  }
+
+  /// A model type names an end token for a file that does not mention one.
+  void endTokensByDefault() {
+    json document = smallest();
+    QCOMPARE(parsed(document).endTokenIds(), std::vector<TokenId>{2});
+    document["eos_token_id"] = nullptr;
+    QVERIFY(parsed(document).endTokens.empty());
+    document.erase("eos_token_id");
+    document["vocab_size"] = 2;
+    QVERIFY(parsed(document).endTokens.empty());
+
+    QTemporaryDir temporary;
+    const std::filesystem::path path(temporary.path().toStdString());
+    write(path / "config.json", smallest().dump());
+    QCOMPARE(readConfig(path).endTokenIds(), std::vector<TokenId>{2});
+    write(path / "generation_config.json", "{\"eos_token_id\": [5]}");
+    QCOMPARE(readConfig(path).endTokenIds(), std::vector<TokenId>{5});
+    write(path / "generation_config.json", "{}");
+    QVERIFY(readConfig(path).endTokens.empty());
   }
 
   void everythingStated() {
