@@ -32,15 +32,10 @@ const std::vector<plan::PromptNode>* childrenOf(const plan::PromptNode& prompt) 
   return nullptr;
 }
 
+/// Whether the prompt holds no message and no output.
 bool isEmpty(const plan::PromptNode& prompt) {
   const std::vector<plan::PromptNode>* children = childrenOf(prompt);
   return children != nullptr && std::all_of(children->begin(), children->end(), isEmpty);
-}
-
-/// The last that gives tokens; null if none does.
-const plan::PromptNode* lastFilled(const std::vector<plan::PromptNode>& children) {
-  const auto found = std::find_if_not(children.rbegin(), children.rend(), isEmpty);
-  return found == children.rend() ? nullptr : &*found;
 }
 
 /// Whether the prompt is that of an earlier step with the reply right after it.
@@ -93,6 +88,25 @@ class StepLayout {
  private:
   bool hasIndependentSpans() const {
     return m_visibility == Visibility::Spans || m_visibility == Visibility::SpansAtOneBase;
+  }
+
+  /// Whether the prompt gives no tokens: some templates leave out a system message without text.
+  bool isSilent(const plan::PromptNode& prompt) const {
+    if (const auto* message = std::get_if<plan::PromptMessage>(&prompt.value)) {
+      const auto [role, text, place] = asked(*message, m_first);
+      return text.empty() && m_renderer.message(role, text, place).ids.empty();
+    }
+    const std::vector<plan::PromptNode>* children = childrenOf(prompt);
+    return children != nullptr &&
+           std::all_of(children->begin(), children->end(),
+                       [this](const plan::PromptNode& child) { return isSilent(child); });
+  }
+
+  /// The last that gives tokens; null if none does.
+  const plan::PromptNode* lastFilled(const std::vector<plan::PromptNode>& children) const {
+    const auto found = std::find_if_not(children.rbegin(), children.rend(),
+                                        [this](const plan::PromptNode& child) { return isSilent(child); });
+    return found == children.rend() ? nullptr : &*found;
   }
 
   /// The message that the prompt begins with; null if it begins with an output or is empty.
@@ -191,9 +205,10 @@ class StepLayout {
   }
 
   void layMessage(const plan::PromptMessage& message, const NodePath& node, Scope& scope) {
-    beginMessage(node);
     const auto [role, text, place] = asked(message, m_first);
     const text::RenderedMessage& rendered = m_renderer.message(role, text, place);
+    if (rendered.ids.empty()) return;
+    beginMessage(node);
     const std::span<const TokenId> ids(rendered.ids);
     const auto begin = static_cast<std::size_t>(rendered.textBegin);
     const auto count = static_cast<std::size_t>(rendered.textCount);
@@ -275,7 +290,7 @@ class StepLayout {
   void layPlus(const plan::PromptPlus& plus, Scope& scope) {
     if (m_visibility == Visibility::Full) {
       for (const plan::PromptNode& child : plus.children) {
-        if (isEmpty(child)) continue;
+        if (isSilent(child)) continue;
         layChild(child.node, [&] {
           markPlus(scope, child.node);
           lay(child, scope);
@@ -291,7 +306,7 @@ class StepLayout {
     const std::int64_t countBefore = m_count;
     for (const plan::PromptNode& child : plus.children) {
       // A child without tokens leaves no trace.
-      if (isEmpty(child)) continue;
+      if (isSilent(child)) continue;
       if (m_rules.marks()) padToBlock();
       if (m_visibility == Visibility::SpansAtOneBase) m_position = base;
       Scope inner;

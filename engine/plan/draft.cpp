@@ -200,10 +200,14 @@ const char* Draft::name() const {
   return is<query::Join>() ? query::joinName(join) : shape().key;
 }
 
+bool isSilent(const Draft& message) {
+  return message.text.empty() && message.role != query::Role::System;
+}
+
 bool givesNothing(const Draft& draft) {
   switch (draft.info().gives) {
     case query::Gives::Text:
-      return draft.text.empty();
+      return isSilent(draft);
     case query::Gives::Nothing:
       return true;
     case query::Gives::Children:

@@ -62,6 +62,9 @@ struct Draft {
 /// Whether no token of a prompt comes from the draft: a message without text, a print, a dropped step or a
 /// join without children.
 bool givesNothing(const Draft& draft);
+/// Whether a message gives no tokens. A system message without text is not silent: some chat templates write
+/// its turn, and it takes the place of their own system message.
+bool isSilent(const Draft& message);
 
 /// The size of a tree, in the units of PlanLimits.
 struct DraftSize {

@@ -58,7 +58,7 @@ class Lowering {
   PromptNode lowerPrompt(const Draft& draft, bool dropped) {
     PromptNode nothing{draft.node, PromptRun{}};
     if (draft.is<query::Message>()) {
-      if (draft.text.empty()) return nothing;
+      if (isSilent(draft)) return nothing;
       count(1, draft.text.size());
       return {draft.node, PromptMessage{draft.role, draft.text}};
     }

@@ -7,7 +7,7 @@ namespace spanscope::plan {
 namespace {
 
 bool isEmpty(const Draft& draft) {
-  if (draft.is<query::Message>()) return draft.text.empty();
+  if (draft.is<query::Message>()) return isSilent(draft);
   return draft.is<query::Join>() && draft.children.empty();
 }
 
@@ -24,10 +24,12 @@ void rewrite(Draft& node, const RuleSite& /*around*/, RewriteState& /*state*/) {
 
 const Rule kDropEmptyRule = {
     .name = "drop empty",
-    .precondition = "a join holds a message without text or a join without entries",
+    .precondition = "a join holds a message of user or assistant without text, or a join without entries",
     .before = "seq(a, user \"\", plus())",
     .after = "seq(a)",
-    .reason = "What gives no tokens says nothing: without it the other rules see what stands under what.",
+    .reason =
+        "What gives no tokens says nothing: without it the other rules see what stands under what. A system "
+        "message without text stays: the chat template decides what it means.",
     .matches = matches,
     .rewrite = rewrite,
 };

@@ -332,7 +332,11 @@ class Finder {
     if (const auto* message = node.own.as<query::Message>(); message != nullptr && message->text.empty()) {
       addAt(std::string("/") + query::operatorName(node.own), Severity::Warning, id,
             say(forTranslation("Problems", "The message is empty")),
-            say(forTranslation("Problems", "It is left out of the prompt")));
+            message->role == query::Role::System
+                ? say(forTranslation("Problems",
+                                     "The chat template decides what is in the prompt: a turn without text, "
+                                     "or nothing"))
+                : say(forTranslation("Problems", "It is left out of the prompt")));
     }
     if (query::infoOf(node.own).resolvedBy == query::ResolvedBy::Files) {
       if (query::textOf(node.own)->empty())

@@ -272,6 +272,7 @@ class TestExactLayout : public QObject {
   void promptThatEndsInAPlus();
   void nestedScopes();
   void emptyChildrenLeaveNoTrace();
+  void systemMessagesWithoutText();
   void repliesInTheirForms();
   void sampledEndTokenIsNotDoubled();
   void reusedReplyCarriesItsChain();
@@ -428,6 +429,46 @@ void TestExactLayout::emptyChildrenLeaveNoTrace() {
   const SpanTable nothing = layOut(run({}));
   QCOMPARE(nothing.segments.size(), std::size_t{1});
   QCOMPARE(nothing.segments[0].tokens, std::vector{kAssistant});
+}
+
+/// A system message without text is not the same as none: templates write its turn, or leave it out, and it
+/// takes the place of the system message that they have by themselves.
+void TestExactLayout::systemMessagesWithoutText() {
+  const auto prompt = [](const std::string& json) {
+    const auto query = query::parseJson(json).query;
+    return plan::makePlan(*query, {}).plan->steps.back().prompt;
+  };
+  const auto spelled = [&](const text::ChatTemplate& chat, const std::string& json) {
+    std::string text;
+    for (const Segment& segment : layOutIn(chat, prompt(json), {}).segments) {
+      for (const TokenId id : segment.tokens) text += model().tokenizer->display(id);
+    }
+    return text;
+  };
+  const std::string empty =
+      R"({"g":{"model":"m","input":{"seq":[{"system":""},{"user":""},{"user":"Where?"}]}}})";
+  const std::string none = R"({"g":{"model":"m","input":{"user":"Where?"}}})";
+  text::ChatTemplate chat = *model().chat;
+  chat.defaultSystem = "Be brief.";
+  const std::string turn = "<|user|> Where?<|end|><|assistant|>";
+  QCOMPARE(spelled(chat, none), "<|system|> Be brief.<|end|>" + turn);
+  QCOMPARE(spelled(chat, empty), "<|system|> <|end|>" + turn);
+  chat.emptySystem = text::EmptySystem::Default;
+  QCOMPARE(spelled(chat, empty), spelled(chat, none));
+  chat.defaultSystem.reset();
+  for (const auto left : {text::EmptySystem::Omitted, text::EmptySystem::OmittedAnywhere}) {
+    chat.emptySystem = left;
+    QCOMPARE(spelled(chat, empty), turn);
+    // It leaves no trace, as a child of a plus neither.
+    const SpanTable table = layOutIn(chat, prompt(empty), {});
+    QCOMPARE(table.parts.size(), std::size_t{1});
+  }
+  const SpanTable inPlus = layOutIn(
+      chat,
+      prompt(R"({"g":{"model":"m","input":{"cross":[{"plus":[{"system":""},{"user":"a"}]},{"user":"b"}]}}})"),
+      {});
+  QCOMPARE(inPlus.segments.size(), std::size_t{2});
+  QCOMPARE(inPlus.parts.size(), std::size_t{2});
 }
 
 void TestExactLayout::repliesInTheirForms() {

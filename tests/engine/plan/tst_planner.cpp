@@ -119,6 +119,9 @@ void TestPlanner::steps_data() {
   row("empty parts vanish",
       g(R"({"cross": [{"plus": []}, {"user": ""}, {"seq": [{"par": []}]}, {"user": "a"}, {"user": "b"}]})"),
       "#0 0 () [u:a u:b]\n", "0");
+  row("a system message without text stays",
+      g(R"({"seq": [{"system": ""}, {"assistant": ""}, {"plus": [{"system": ""}, {"user": ""}]}, {"user": "a"}]})"),
+      "#0 0 () [s: {s:} u:a]\n", "0");
   row("documents",
       g(R"({"cross": [{"system": "s"}, {"plus": [{"user": "a"}, {"user": "b"}]}, {"user": "q"}]})"),
       "#0 0 () [s:s {u:a u:b} u:q]\n", "0");
