@@ -199,27 +199,32 @@ std::string stepName(const plan::Step& step) {
 
 std::string stepTable(const plan::Plan& plan, const run::RunResult& result,
                       const std::vector<trace::PromptAccount>& accounts) {
-  TextTable table({{"step"},
-                   {"node", TextTable::Align::Left},
-                   {"prompt"},
-                   {"cached"},
-                   {"relocated"},
-                   {"again"},
-                   {"computed"},
-                   {"generated"},
-                   {"TTFT ms"},
-                   {"ITL ms"},
-                   {"ended by", TextTable::Align::Left}});
+  const bool hasBeside = std::any_of(accounts.begin(), accounts.end(),
+                                     [](const trace::PromptAccount& account) { return account.beside > 0; });
+  std::vector<TextTable::Column> columns = {
+      {"step"},    {"node", TextTable::Align::Left}, {"prompt"}, {"cached"}, {"relocated"}, {"again"},
+      {"computed"}};
+  if (hasBeside) columns.push_back({"beside"});
+  columns.insert(columns.end(),
+                 {{"generated"}, {"TTFT ms"}, {"ITL ms"}, {"ended by", TextTable::Align::Left}});
+  TextTable table(columns);
   for (const run::StepResult& step : result.steps) {
     const trace::StepMetrics& metrics = step.metrics;
     const trace::TokenAccount& prompt = accounts[step.step].prompt;
-    table.addRow({std::to_string(step.step), stepName(plan.steps[step.step]),
-                  std::to_string(accounts[step.step].total()), std::to_string(prompt.cached()),
-                  std::to_string(prompt.relocated), std::to_string(prompt.again),
-                  std::to_string(prompt.computed), std::to_string(metrics.generatedTokens),
-                  metrics.generatedTokens > 0 ? fixed(metrics.timeToFirstToken * kMilliseconds, 2) : "–",
-                  metrics.generatedTokens > 1 ? fixed(metrics.interTokenLatency * kMilliseconds, 2) : "–",
-                  outcomeName(step.outcome)});
+    std::vector<std::string> row = {std::to_string(step.step),
+                                    stepName(plan.steps[step.step]),
+                                    std::to_string(accounts[step.step].total()),
+                                    std::to_string(prompt.cached()),
+                                    std::to_string(prompt.relocated),
+                                    std::to_string(prompt.again),
+                                    std::to_string(prompt.computed)};
+    if (hasBeside) row.push_back(std::to_string(accounts[step.step].beside));
+    row.insert(row.end(),
+               {std::to_string(metrics.generatedTokens),
+                metrics.generatedTokens > 0 ? fixed(metrics.timeToFirstToken * kMilliseconds, 2) : "–",
+                metrics.generatedTokens > 1 ? fixed(metrics.interTokenLatency * kMilliseconds, 2) : "–",
+                outcomeName(step.outcome)});
+    table.addRow(row);
   }
   return table.text();
 }
@@ -240,7 +245,7 @@ std::string reuseSummary(const std::vector<trace::PromptAccount>& accounts, cons
   if (all.unread > 0) line += "; not computed: " + counted(all.unread, "token");
   if (all.prompt.padded > 0) line += "; pads and markers among them: " + counted(all.prompt.padded, "token");
   if (all.prompt.cropped > 0) line += "; cropped: " + counted(all.prompt.cropped, "token");
-  if (all.beside > 0) line += "; beside the prompt: " + counted(all.beside, "token");
+  if (all.beside > 0) line += "; beside the prompt, for the policy: " + counted(all.beside, "token");
   return line;
 }
 

@@ -35,6 +35,7 @@ class FoundRows {
 
   AccountForecast account() const {
     CountRange again = exactly(0);
+    CountRange twice = exactly(0);
     CountRange relocated = exactly(m_all.relocated);
     for (std::size_t i = 0; i < m_found.size(); ++i) {
       const auto& [rows, kept] = m_chosen.groups[i];
@@ -42,6 +43,8 @@ class FoundRows {
       const CountRange own{.least = std::max<std::int64_t>(0, kept - (rows - found.cached())),
                            .most = std::min(kept, found.cached())};
       again += own;
+      twice += {.least = std::max<std::int64_t>(0, kept - (rows - found.computed)),
+                .most = std::min(kept, found.computed)};
       relocated.least -= std::min(found.relocated, own.most);
       relocated.most -= std::max<std::int64_t>(0, own.least - found.hit);
     }
@@ -50,7 +53,7 @@ class FoundRows {
             .relocated = relocated,
             .again = {.least = m_all.again + again.least, .most = m_all.again + again.most},
             .computed = exactly(m_all.computed),
-            .beside = exactly(0),
+            .beside = twice,
             .padded = m_all.padded,
             .cropped = m_all.cropped};
   }
@@ -139,7 +142,7 @@ AccountForecast accountOf(const StepPrediction& step, std::int32_t blockSize) {
     }
     AccountForecast account = found.account();
     const trace::PromptAccount whole = served.account(segments, step.prompt.most);
-    account.beside = exactly(whole.beside);
+    account.beside += exactly(whole.beside);
     account.cropped = whole.prompt.cropped;
     // The same tokens are found, but which of them stand elsewhere is not known.
     if (!step.relocated.known())
@@ -168,7 +171,7 @@ AccountForecast accountOf(const StepPrediction& step, std::int32_t blockSize) {
       .relocated = {.least = fewer(step.relocated.least, mostBeside + chosen), .most = step.relocated.most},
       .again = {.least = 0, .most = links + chosen},
       .computed = {.least = fewer(step.computed.least, mostBeside + links), .most = step.computed.most},
-      .beside = {.least = 0, .most = mostBeside},
+      .beside = {.least = 0, .most = mostBeside + step.mostChosen},
       .padded = layout,
       .cropped = layout};
 }

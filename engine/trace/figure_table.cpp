@@ -28,6 +28,11 @@ Value tokensOfRun(const RunFacts& run) {
   return count(run.account.prompt.*Member);
 }
 
+Value tokensBeside(const RunFacts& run) {
+  if (run.requests.empty() || !run.isAccounted) return std::nullopt;
+  return count(run.account.beside);
+}
+
 /// Of all ranges of the node in all prompts; nothing where there are none.
 std::optional<TokenAccount> accountOfNode(const RunFacts& run, const NodePath& node) {
   std::optional<TokenAccount> account;
@@ -200,6 +205,13 @@ const std::vector<Figure>& table() {
        .events = "block_looked_up, tokens_recomputed",
        .ofRun = tokensOfRun<&TokenAccount::again>,
        .ofNode = tokensOfNode<&TokenAccount::again>},
+      {.name = "tokens beside the prompt",
+       .unit = Unit::Tokens,
+       .meaning = forTranslation("Figures",
+                                 "tokens that only the policy needs: hidden beginnings, and tokens that were "
+                                 "not found and were computed a second time in view of the whole prompt"),
+       .events = "request_admitted, tokens_recomputed",
+       .ofRun = tokensBeside},
       {.name = "padded tokens",
        .unit = Unit::Tokens,
        .meaning =

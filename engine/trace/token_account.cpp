@@ -254,6 +254,15 @@ PromptAccount RequestTokens::account(std::span<const SegmentInfo> segments, std:
   }
   account.prompt.computed = std::max<std::int64_t>(0, account.prompt.computed);
   account.beside = std::max<std::int64_t>(0, promptTokens - visibleTokens(segments));
+  // The engine's sums leave out copies: a token that was not found and is computed twice counts there once.
+  for (const auto& [index, known] : m_segments) {
+    if (known.again.empty() || index >= segments.size() || segments[index].hidden) continue;
+    const Ranges found = foundIn(index);
+    for (const std::int64_t token : known.again) {
+      const bool isVisible = token >= segments[index].visibleBegin;
+      if (isVisible) account.beside += uncovered(found, token, token + 1);
+    }
+  }
   return account;
 }
 

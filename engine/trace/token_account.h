@@ -38,8 +38,8 @@ struct PromptAccount {
   /// Tokens of the prompt that were not found and that no pass has computed: the request was stopped, failed,
   /// or is not done.
   std::int64_t unread = 0;
-  /// How many tokens the engine counts besides: hidden segments and hidden beginnings, which stand in
-  /// nobody's view and only carry what the policy needs.
+  /// How many tokens only the policy needs: hidden segments and hidden beginnings, which are masked for the
+  /// answer, and tokens of `prompt.computed` that were computed a second time in view of the whole prompt.
   std::int64_t beside = 0;
   std::int64_t total() const { return prompt.total() + unread; }
   /// What the same prompt has in the exact layout.

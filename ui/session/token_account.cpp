@@ -78,7 +78,7 @@ TokenAccount RequestAccount::prompt() const {
 
 std::int64_t RequestAccount::beside() const {
   if (m_request == nullptr || m_request->segments.empty()) return 0;
-  return std::max<std::int64_t>(0, m_request->promptTokens - trace::visibleTokens(m_request->segments));
+  return m_tokens.account(m_request->segments, m_request->promptTokens).beside;
 }
 
 PromptAccount RequestAccount::done() {

@@ -45,8 +45,7 @@ class RequestAccount {
   std::int64_t cropped(const NodePath& node) const { return m_tokens.cropped(node); }
   /// The tokens that stand in the prompt, as of() counts. All are 0 until the request is admitted.
   TokenAccount prompt() const;
-  /// How many tokens the engine counts besides (trace::RequestState::promptTokens): hidden segments and
-  /// hidden beginnings, which stand in nobody's view and only carry what the policy needs.
+  /// See trace::PromptAccount::beside.
   std::int64_t beside() const;
 
   /// The account of what was done: what no pass has computed is unread.

@@ -26,6 +26,7 @@ class TestReport : public QObject {
   void plainNamesAreWords();
   void plainNamesSayWhatBecameOfIt();
   void accountsSumUpToThePrompt();
+  void tokensComputedTwiceCount();
   void foundBeginningsAreComputedAgain();
   void sums();
   void sumsWithoutMetrics();
@@ -370,6 +371,43 @@ void TestReport::accountsSumUpToThePrompt() {
                QStringLiteral("prompt tokens 10 cached 4 of them relocated 3 computed again 2 computed 4 "
                               "beside the prompts 10")),
            qPrintable(table));
+}
+
+/// Tokens that a policy computes a second time count once: as computed again where they were found, else
+/// beside the prompt, because they already count as computed.
+void TestReport::tokensComputedTwiceCount() {
+  SegmentInfo shown;
+  shown.tokens.resize(8);
+  SessionStarted session;
+  session.pool.blockSize = 4;
+  TokensRecomputed again;
+  again.segments = {{.segment = 0, .tokens = {1, 2, 5, 6, 7}}};
+  const auto accountWith = [&](std::int32_t found) {
+    std::vector<Event> events;
+    const auto add = [&](RequestId request, Payload payload) {
+      events.push_back({events.size() + 1, 0, 1, 1, request, {}, std::move(payload)});
+    };
+    BlockLookedUp block;
+    block.tokens = found;
+    block.wanted = 4;
+    block.outcome = found == 0 ? LookupOutcome::Miss : LookupOutcome::Hit;
+    add(0, session);
+    add(1, SpanTableLaidOut{{shown}});
+    add(1, block);
+    add(1, RequestAdmitted{8, found, 0});
+    add(0, BatchComputed{{BatchEntry{1, 0, found, 8 - found, false}}, 1});
+    add(1, again);
+    return stats(events).account;
+  };
+  const PromptAccount cold = accountWith(0);
+  QCOMPARE(cold.prompt.computed, std::int64_t{8});
+  QCOMPARE(cold.prompt.again, std::int64_t{0});
+  QCOMPARE(cold.beside, std::int64_t{5});
+  const PromptAccount warm = accountWith(4);
+  QCOMPARE(warm.prompt.computed, std::int64_t{4});
+  QCOMPARE(warm.prompt.again, std::int64_t{2});
+  QCOMPARE(warm.beside, std::int64_t{3});
+  QCOMPARE(warm.total(), std::int64_t{8});
 }
 
 /// What `link` computes once more counts as computed again where the document itself was found, as soon as a
