@@ -1,9 +1,14 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/cli/command.h"
 #include "app/cli/diagnostics.h"
+#include "app/cli/document_settings.h"
 #include "app/cli/input.h"
 #include "app/cli/parameter_lines.h"
 #include "app/cli/query_options.h"
+#include "app/cli/session_options.h"
+#include "app/cli/setting_options.h"
+#include "engine/compute/backends.h"
+#include "engine/query/node_parts.h"
 #include "engine/query/parameters.h"
 #include "engine/query/query_form.h"
 #include "engine/run/plan_fit.h"
@@ -20,10 +25,12 @@
 
 #include <algorithm>
 #include <functional>
+#include <iterator>
 #include <map>
 #include <memory>
 #include <optional>
 #include <ostream>
+#include <set>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -36,7 +43,10 @@ namespace {
 struct ValidateCommandOptions {
   std::vector<std::string> files;
   QueryOptionTexts query;
+  SessionOptions session;
+  std::vector<CLI::Option*> settingOptions;
   bool parameters = false;
+  const CLI::App* command = nullptr;
 };
 
 /// Files as when the query is run. Nobody is asked: any answer makes the query as right or wrong as another.
@@ -79,12 +89,18 @@ document::ProblemContext contextOf(query::Surroundings& surroundings) {
   return context;
 }
 
-/// Whether a run of the document fits, as the run itself counts. Nothing: what it reads is known only when it
-/// runs.
-std::optional<run::PlanFit> fitOf(const document::Document& document, const workbench::ModelBundle& model,
-                                  query::Surroundings& surroundings) {
+/// What is seen by planning the whole query, however large it gets.
+struct Planned {
+  std::vector<document::QueryProblem> refusals;  ///< what the planner refuses
+  std::optional<run::PlanFit> fit;               ///< nothing: there is no model, or the prompts are not known
+};
+
+/// Plans as a run does. `model`: null if it is not known.
+Planned planned(const document::Document& document, const workbench::ModelBundle* model,
+                query::Surroundings& surroundings) {
+  Planned result;
   document::QueryOf taken = document::toQuery(document, document::TakeOut::MutedAndFrozen);
-  if (!taken.query) return std::nullopt;
+  if (!taken.query) return result;
   const workbench::PipelineResult made =
       workbench::runPipeline({.source = std::move(*taken.query),
                               .parameters = document.parameters,
@@ -93,16 +109,59 @@ std::optional<run::PlanFit> fitOf(const document::Document& document, const work
                               .endsAtAsk = true,
                               .endsAtAugment = true,
                               .plan = document::planOptionsOf(document.settings)});
-  if (!made.plan || made.plan->steps.empty()) return std::nullopt;
-  workbench::RunSettings settings = document.settings;
-  settings.cacheDiskMebibytes = 0;  // an empty cache has nothing on the disk
-  const run::RunOptions options = workbench::runOptionsOf(settings);
-  const auto predict = [&](const run::SessionConfig& session) {
-    run::Predictor predictor(session, model.config, *model.tokenizer, *model.chat);
+  if (made.end == workbench::PipelineEnd::Problem && made.at == workbench::Stage::Plan) {
+    for (const query::Diagnostic& refused : made.diagnostics) {
+      document::QueryProblem& problem = result.refusals.emplace_back();
+      problem.node = taken.paths.nodeOf(refused.pointer);
+      using Argument = document::Sentence::Argument;
+      problem.text.form = "%1: expected %2";
+      problem.text.arguments = {Argument{.text = refused.found}, Argument{.text = refused.expected}};
+      problem.hint.form = "%1";
+      problem.hint.arguments = {Argument{.text = refused.hint}};
+    }
+  }
+  if (!made.plan || made.plan->steps.empty() || model == nullptr) return result;
+  SessionOptions session{.settings = document.settings, .cacheFolder = {}};
+  session.settings.cacheDiskMebibytes = 0;  // an empty cache has nothing on the disk
+  const run::RunOptions options = workbench::runOptionsOf(session.settings);
+  const auto predict = [&](const run::SessionConfig& config) {
+    run::Predictor predictor(config, model->config, *model->tokenizer, *model->chat);
     return predictor.predict(*made.plan, options);
   };
-  const run::SessionConfig session = workbench::sessionConfigOf(settings);
-  return run::planFit(predict(session), session, predict);
+  const run::SessionConfig config = session.config();
+  result.fit = run::planFit(predict(config), config, predict);
+  return result;
+}
+
+/// The problems that the window shows. `devices`: null if the machine and the model are not looked at. Adds
+/// to `refusals` what the planner says of the whole query.
+std::vector<document::QueryProblem> problemsOf(const document::Document& document,
+                                               const std::vector<compute::Device>* devices,
+                                               query::Surroundings& surroundings,
+                                               std::vector<document::QueryProblem>& refusals) {
+  document::ProblemContext context = contextOf(surroundings);
+  std::optional<workbench::ModelBundle> model;
+  if (devices != nullptr && !document::goesOnlyToServers(document)) {
+    context.devices = devices;
+    workbench::ModelLook look = workbench::lookAtModel(document.settings);
+    context.modelObstacle = std::move(look.obstacle);
+    context.guessedTemplate = workbench::guessedTemplate(document.settings);
+    model = std::move(look.model);
+  }
+  Planned plan = planned(document, model ? &*model : nullptr, surroundings);
+  refusals = std::move(plan.refusals);
+  context.fit = plan.fit ? &*plan.fit : nullptr;
+  return document::problemsOf(document, context);
+}
+
+/// A query that is too large to be planned while it is typed is planned here all the same.
+void addRefusals(std::vector<document::QueryProblem>& problems,
+                 std::vector<document::QueryProblem> refusals) {
+  const bool isRefused =
+      std::any_of(problems.begin(), problems.end(), [](const document::QueryProblem& problem) {
+        return problem.severity == Severity::Error && !problem.isOfSettings;
+      });
+  if (!isRefused) std::move(refusals.begin(), refusals.end(), std::back_inserter(problems));
 }
 
 /// Adds the problems that the window shows, in place of what the parser said of the same values.
@@ -134,11 +193,13 @@ void addProblems(Checked& checked, const document::Document& document,
 }
 
 /// A document has its values and settings with it: what a run of it would refuse is an error.
-Checked checkDocument(const std::string& text, query::Surroundings& surroundings) {
+Checked checkDocument(const std::string& text, const std::optional<workbench::RunSettings>& settings,
+                      const std::vector<compute::Device>& devices, query::Surroundings& surroundings) {
   document::OpenedDocument opened = document::readDocument(text);
   Checked checked{.query = std::nullopt, .diagnostics = std::move(opened.diagnostics), .declarations = {}};
   if (!opened.document) return checked;
-  const document::Document& document = *opened.document;
+  document::Document& document = *opened.document;
+  if (settings) document.settings = *settings;
   // An empty document has an empty seq in place of its query.
   if (document.root() == document::kNoNode) {
     std::erase_if(checked.diagnostics, [](const query::Diagnostic& said) {
@@ -152,29 +213,33 @@ Checked checkDocument(const std::string& text, query::Surroundings& surroundings
       return said.severity == Severity::Warning && said.pointer.starts_with(place);
     });
   }
-  document::ProblemContext context = contextOf(surroundings);
-  std::optional<run::PlanFit> fit;
-  if (!document::goesOnlyToServers(document)) {
-    workbench::ModelLook look = workbench::lookAtModel(document.settings);
-    context.modelObstacle = std::move(look.obstacle);
-    context.guessedTemplate = workbench::guessedTemplate(document.settings);
-    if (look.model) fit = fitOf(document, *look.model, surroundings);
-    context.fit = fit ? &*fit : nullptr;
-  }
-  addProblems(checked, document, document::problemsOf(document, context), "/query",
-              [&](const std::string& pointer) {
-                const auto range = workbench::rangeAround(pointer, opened.sources);
-                return query::positionAt(text, opened.queryBegin + (range ? range->begin : 0));
-              });
+  std::vector<document::QueryProblem> refusals;
+  std::vector<document::QueryProblem> problems = problemsOf(document, &devices, surroundings, refusals);
+  addRefusals(problems, std::move(refusals));
+  addProblems(checked, document, problems, "/query", [&](const std::string& pointer) {
+    const auto range = workbench::rangeAround(pointer, opened.sources);
+    return query::positionAt(text, opened.queryBegin + (range ? range->begin : 0));
+  });
   checked.declarations = document.declarations;
   if (!query::hasErrors(checked.diagnostics))
     checked.query = document::toQuery(document, document::TakeOut::MutedAndFrozen).query;
   return checked;
 }
 
-/// A query alone gets its values, its folder and its settings later: what a run would refuse without them is
-/// advice.
-Checked checkQuery(const std::string& file, const std::string& text, query::Surroundings& surroundings) {
+/// Whether a run refuses the problem whatever values and settings it has: files are read from the query's own
+/// folder, and the planner has its limits.
+bool isOfQueryAlone(const document::Document& document, const document::QueryProblem& problem,
+                    const std::set<document::NodeId>& refused) {
+  if (problem.node == document::kNoNode) return false;
+  const query::Node& own = document.at(problem.node).own;
+  return query::infoOf(own).resolvedBy == query::ResolvedBy::Files || query::documentOf(own) != nullptr ||
+         refused.contains(problem.node);
+}
+
+/// A query alone gets its values later, and its settings too if no option has them: what a run would refuse
+/// without them is advice. `settings`: null if no option chose any.
+Checked checkQuery(const std::string& file, const std::string& text, const workbench::RunSettings* settings,
+                   const std::vector<compute::Device>& devices, query::Surroundings& surroundings) {
   workbench::PipelineResult read = workbench::runPipeline({.source = std::string_view(text),
                                                            .form = query::queryFormOf(file, text),
                                                            .surroundings = &surroundings},
@@ -182,31 +247,44 @@ Checked checkQuery(const std::string& file, const std::string& text, query::Surr
   Checked checked{.query = std::nullopt, .diagnostics = std::move(read.diagnostics), .declarations = {}};
   if (!read.isReached()) return checked;
   const query::Node query = read.takeQuery();
-  const document::Document document = document::fromQuery(query);
-  std::vector<document::QueryProblem> problems = document::problemsOf(document, contextOf(surroundings));
-  std::erase_if(problems, [](const document::QueryProblem& problem) { return problem.isOfSettings; });
-  for (document::QueryProblem& problem : problems) problem.severity = Severity::Warning;
+  document::Document document = document::fromQuery(query);
+  if (settings != nullptr) document.settings = *settings;
+  std::vector<document::QueryProblem> refusals;
+  std::vector<document::QueryProblem> problems =
+      problemsOf(document, settings == nullptr ? nullptr : &devices, surroundings, refusals);
+  std::set<document::NodeId> refused;
+  for (const document::QueryProblem& problem : refusals) refused.insert(problem.node);
+  if (settings == nullptr)
+    std::erase_if(problems, [](const document::QueryProblem& problem) { return problem.isOfSettings; });
+  for (document::QueryProblem& problem : problems) {
+    if (!problem.isOfSettings && !isOfQueryAlone(document, problem, refused))
+      problem.severity = Severity::Warning;
+  }
+  addRefusals(problems, std::move(refusals));
   addProblems(checked, document, problems, {},
               [&](const std::string& pointer) { return workbench::positionOf(pointer, read.sources, text); });
   if (!query::hasErrors(checked.diagnostics)) checked.query = query;
   return checked;
 }
 
-Checked check(const std::string& file, const std::string& text, query::Surroundings& surroundings) {
-  return document::isDocumentText(text) ? checkDocument(text, surroundings)
-                                        : checkQuery(file, text, surroundings);
-}
-
 ExitCode validate(const Context& context, const ValidateCommandOptions& options) {
   ExitCode code = ExitCode::Fine;
-  for (const std::string& file : options.files) {
-    const std::string text = readInput(file, context.streams);
-    QueryInputs inputs(file, options.query.folders, *options.query.book, context.streams);
+  const CommandSettings settings(*options.command, options.session.settings, options.query.settings);
+  const bool hasSettings = std::any_of(options.settingOptions.begin(), options.settingOptions.end(),
+                                       [](const CLI::Option* option) { return option->count() > 0; });
+  const std::vector<compute::Device> devices = context.backends.devices();
+  for (const InputFile& file : readInputFiles(options.files, context.streams)) {
+    QueryInputs inputs(file.name, options.query.folders, *options.query.book, context.streams);
     ValidationInputs surroundings(inputs);
-    const Checked checked = check(file, text, surroundings);
-    writeDiagnostics(context.streams.err, inputName(file), checked.diagnostics);
+    const bool isDocument = document::isDocumentText(file.text);
+    std::optional<workbench::RunSettings> own;
+    if (file.settings || hasSettings) own = settings.of(file);
+    const Checked checked =
+        isDocument ? checkDocument(file.text, own, devices, surroundings)
+                   : checkQuery(file.name, file.text, own ? &*own : nullptr, devices, surroundings);
+    writeDiagnostics(context.streams.err, inputName(file.name), checked.diagnostics);
     if (checked.query) {
-      context.streams.out << inputName(file) << ": fine\n";
+      context.streams.out << inputName(file.name) << ": fine\n";
       if (options.parameters)
         context.streams.out << parameterLines(query::listParameters(*checked.query, checked.declarations));
     } else {
@@ -222,15 +300,26 @@ ExitCode validate(const Context& context, const ValidateCommandOptions& options)
 
 void addValidate(CLI::App& app, Context& context) {
   CLI::App* command = app.add_subcommand("validate", "Say what is wrong with queries, and give advice");
-  command->footer("Example:\n  spanq validate resources/queries/*.json\n");
+  command->footer(
+      "Examples:\n"
+      "  spanq validate resources/queries/*.json\n"
+      "  spanq validate --model resources/models/spanlet resources/queries/rag.json\n\n"
+      "A document is checked with its own settings, unless an option is given. A query alone is checked for "
+      "the model, the device and the pool of a run if one of their options is given.\n");
   const auto options = std::make_shared<ValidateCommandOptions>();
+  options->command = command;
   command->add_option("FILE", options->files, kQueryFilesHelp)->required();
   addReadFromOption(*command, options->query);
+  options->settingOptions = addSettings(*command, options->session.settings,
+                                        {"model", "chat_template", "adapter", "context", "policy",
+                                         "prompt_layout", "max_tokens", "device", "block_size", "blocks"});
   command->add_flag("--parameters", options->parameters,
                     "List the parameters of each query: what their values must be, and their places");
 
-  command->callback(
-      [&context, options] { context.action = [&context, options] { return validate(context, *options); }; });
+  command->callback([&context, options] {
+    options->session.check();
+    context.action = [&context, options] { return validate(context, *options); };
+  });
 }
 
 }  // namespace spanscope::cli

@@ -44,11 +44,13 @@ std::variant<fs::path, NotGiven> FileAccess::locate(const std::string& path) con
   if (path.empty() || path.find('\0') != std::string::npos) return notGiven(path, "", "the path of a file");
   std::error_code error;
   fs::path file = fs::canonical(m_folder / path, error);
-  const std::string inFolder = " in " + cutText(m_folder.string(), kShownCharacters);
-  if (error) return notGiven(path, ", which cannot be opened (" + error.message() + ")", "a file" + inFolder);
+  std::error_code unknown;
+  const fs::path folder = fs::canonical(m_folder, unknown);
+  const std::string inFolder = " in " + cutText((unknown ? m_folder : folder).string(), kShownCharacters);
+  if (error) return notGiven(path, " that cannot be opened (" + error.message() + ")", "a file" + inFolder);
   if (!isAllowed(file)) {
-    return notGiven(path, ", which lies outside of the query's folder", "a file" + inFolder,
-                    "other folders must be allowed by the person who runs the query");
+    return notGiven(path, " outside of the query's folder", "a file" + inFolder,
+                    "the user who runs the query can allow other folders");
   }
   return file;
 }
@@ -58,17 +60,17 @@ std::variant<std::string, NotGiven> FileAccess::read(const std::string& path) co
   if (auto* refused = std::get_if<NotGiven>(&located)) return std::move(*refused);
   const fs::path& file = std::get<fs::path>(located);
   std::error_code error;
-  if (!fs::is_regular_file(file, error)) return notGiven(path, ", which is no regular file", "a file");
+  if (!fs::is_regular_file(file, error)) return notGiven(path, " that is no regular file", "a file");
 
   std::ifstream stream(file, std::ios::binary);
-  if (!stream) return notGiven(path, ", which cannot be opened", "a file that may be read");
+  if (!stream) return notGiven(path, " that cannot be opened", "a file that may be read");
   std::string bytes;
   std::vector<char> buffer(std::size_t{1} << 16U);
   while (stream && bytes.size() <= kMaxFileBytes) {
     stream.read(buffer.data(), static_cast<std::streamsize>(buffer.size()));
     bytes.append(buffer.data(), static_cast<std::size_t>(stream.gcount()));
   }
-  if (stream.bad()) return notGiven(path, ", which cannot be read to its end", "a file that may be read");
+  if (stream.bad()) return notGiven(path, " that cannot be read to its end", "a file that may be read");
   if (bytes.size() > kMaxFileBytes) {
     return notGiven(path, " of more than " + std::to_string(kMaxFileBytes) + " bytes",
                     "at most " + std::to_string(kMaxFileBytes));

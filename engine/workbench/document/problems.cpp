@@ -153,6 +153,13 @@ class Finder {
           say(forTranslation("Problems", "Unmute it")));
     }
     const double size = visit(m_top, 0);
+    if (m_tooLarge != kNoNode) {
+      const plan::PlanLimits limits;
+      add(Severity::Error, m_tooLarge,
+          say(forTranslation("Problems",
+                             "The query becomes too large when it is written out: expected at most %1 nodes"),
+              static_cast<std::int64_t>(limits.nodes)));
+    }
     const bool hasError = std::any_of(m_problems.begin(), m_problems.end(), [](const QueryProblem& problem) {
       return problem.severity == Severity::Error;
     });
@@ -259,10 +266,16 @@ class Finder {
     if (const query::Times* times = query::countOf(node.own)) {
       const auto* count = std::get_if<std::uint8_t>(times);
       size *= count != nullptr ? *count : 16;
+      // The planner writes the copies out, and refuses that.
+      const bool isCounted = count != nullptr && !m_isSizeEstimated;
+      if (isCounted && size > static_cast<double>(plan::PlanLimits().nodes) && m_tooLarge == kNoNode)
+        m_tooLarge = id;
+      m_isSizeEstimated = m_isSizeEstimated || count == nullptr;
     }
     if (const auto* inputs = query::inputsOf(node.own)) size *= 1 + static_cast<double>(inputs->size());
     // One input may stand before every part of the other.
     const std::size_t most = arityOf(node.own).most;
+    m_isSizeEstimated = m_isSizeEstimated || (most > 1 && most != Arity::kMany);
     return most > 1 && most != Arity::kMany ? product : size;
   }
 
@@ -616,6 +629,8 @@ class Finder {
   std::vector<QueryProblem> m_problems;
   std::set<NodeId> m_notedAnew;
   std::set<NodeId> m_measured;
+  NodeId m_tooLarge = kNoNode;     ///< the first repeat that makes the query too large to be planned
+  bool m_isSizeEstimated = false;  ///< visit() only bounds the size of what it has visited
   bool m_isTooDeep = false;
   bool m_isOrderNoted = false;
 };

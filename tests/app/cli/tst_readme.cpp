@@ -20,6 +20,7 @@
 #include <algorithm>
 #include <map>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -218,7 +219,9 @@ void TestReadme::formsOfQueriesAreRead() {
   QFETCH(QString, form);
   const QString query = filledIn(form);
   const auto result = spanq({"validate", "-"}, query.toStdString());
-  QVERIFY2(result.code == 0, qPrintable(query + "\n" + QString::fromStdString(result.err)));
+  // The form is read, but its file is not there.
+  const bool namesFile = QTest::currentDataTag() == std::string_view("file");
+  QVERIFY2((result.code == 0) != namesFile, qPrintable(query + "\n" + QString::fromStdString(result.err)));
   QVERIFY2(result.err.find("older form") == std::string::npos, result.err.c_str());
 }
 

@@ -232,7 +232,7 @@ void TestSpanqDocuments::validateSaysWhatTheWindowSays_data() {
       << QStringLiteral("/query/cross/0: The generate has no input. Connect a node");
   QTest::newRow("a file that is not there")
       << QStringLiteral(R"({"g": {"model": "", "input": §{"file": "none.txt"}}})") << QStringLiteral("{}")
-      << QStringLiteral("/query/g/input: The file \"none.txt\", which cannot be opened");
+      << QStringLiteral("/query/g/input: The file \"none.txt\" that cannot be opened");
   QTest::newRow("nothing to generate")
       << QStringLiteral(R"(§{"user": "a"})") << QStringLiteral("{}")
       << QStringLiteral(
@@ -266,6 +266,7 @@ void TestSpanqDocuments::validateRefusesWhatARunRefuses_data() {
   QTest::newRow("longer than the context") << QStringLiteral("{}") << 33000 << 0;
   QTest::newRow("a pool that is too small") << QStringLiteral(R"({"blocks": 20})") << 400 << 1;
   QTest::newRow("no model there") << QStringLiteral(R"({"model": "/nowhere/at/all"})") << 4 << 0;
+  QTest::newRow("no such device") << QStringLiteral(R"({"device": "cuda:41"})") << 4 << 0;
 }
 
 void TestSpanqDocuments::validateRefusesWhatARunRefuses() {

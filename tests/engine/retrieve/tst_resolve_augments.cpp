@@ -283,7 +283,7 @@ void TestResolveAugments::whatCannotBeReadIsLeftOut() {
   QCOMPARE(
       messages(resolved).join('\n'),
       QStringLiteral(
-          "found the file \"far/out.txt\", which lies outside of the query's folder (left out), expected "
+          "found the file \"far/out.txt\" outside of the query's folder (left out), expected "
           "a file in %1/people\n"
           "found d.pdf: bytes that are no PDF, or a damaged one (left out), expected a PDF that can be "
           "read\n"

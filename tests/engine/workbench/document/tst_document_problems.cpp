@@ -51,6 +51,21 @@ class TestDocumentProblems : public QObject {
   Q_OBJECT
 
  private Q_SLOTS:
+  /// The planner would refuse it, but such a query is not planned while it is typed.
+  void repeatsThatBecomeTooLarge() {
+    const auto problemsWith = [](int times) {
+      std::string text = R"({"user":"a"})";
+      for (int i = 0; i < 3; ++i)
+        text = R"({"repeat":{"n":)" + std::to_string(times) + R"(,"g":{"model":"","input":)" + text + "}}}";
+      const Document document = fromQuery(*query::parseJson(text).query);
+      std::vector<QueryProblem> errors = problemsOf(document);
+      std::erase_if(errors, [](const QueryProblem& problem) { return problem.severity != Severity::Error; });
+      return errors.size();
+    };
+    QCOMPARE(problemsWith(20), std::size_t{0});
+    QCOMPARE(problemsWith(200), std::size_t{1});
+  }
+
   void emptyMessagesHaveTheirPlace_data() {
     QTest::addColumn<QByteArray>("json");
     QTest::addColumn<QStringList>("expected");
