@@ -284,6 +284,13 @@ class AnswerPrinter final : public remote::RemoteWatcher {
     m_answers[request].hasText = true;
     if (request == m_turn) writeText();
   }
+  /// At once, also while other answers come.
+  void fails(std::size_t /*request*/, const Error& error) override {
+    showProgress(m_context, "");
+    if (m_isInLine && m_context.streams.outIsTerminal) m_context.streams.out << '\n' << std::flush;
+    m_isInLine = false;
+    m_context.streams.err << error.message() << '\n' << std::flush;
+  }
   void stepEnds(const remote::RemoteStep& step) override {
     Answer& answer = m_answers[step.request];
     if (!answer.hasText && !step.answer.text.empty()) text(step.request, step.answer.text);
@@ -308,6 +315,7 @@ class AnswerPrinter final : public remote::RemoteWatcher {
     Answer& answer = m_answers[m_turn];
     writeText();
     if (!m_isSilent && answer.hasText) m_context.streams.out << '\n' << std::flush;
+    m_isInLine = false;
     if (++m_turn == m_answers.size() || !m_answers[m_turn].hasBegun) return;
     writeHead();
     writeText();
@@ -320,7 +328,10 @@ class AnswerPrinter final : public remote::RemoteWatcher {
     Answer& answer = m_answers[m_turn];
     showProgress(m_context, "");
     if (answer.text.empty()) return;
-    if (!m_isSilent) m_context.streams.out << answer.text << std::flush;
+    if (!m_isSilent) {
+      m_context.streams.out << answer.text << std::flush;
+      m_isInLine = answer.text.back() != '\n';
+    }
     answer.text.clear();
   }
 
@@ -329,6 +340,7 @@ class AnswerPrinter final : public remote::RemoteWatcher {
   bool m_isSilent;
   std::vector<Answer> m_answers;
   std::size_t m_turn = 0;
+  bool m_isInLine = false;  ///< whether the last line that was written has no end yet
 };
 
 std::string countText(const std::optional<std::int64_t>& count) {
@@ -595,7 +607,6 @@ ExitCode runOnServer(const Context& context, const RemoteRunOptions& options) {
     const NodePath& node = sent->requests[step.request].node;
     streams.err << "warning: " << node << (node.empty() ? "" : ": ") << step.warning << '\n';
   }
-  if (result.error) streams.err << Failure(*result.error).what() << '\n';
   if (result.isStopped) return ExitCode::Stopped;
   return result.error || !isRecorded ? ExitCode::RunFailed : ExitCode::Fine;
 }

@@ -67,6 +67,7 @@ void AnswerReader::end() {
     m_events.end();
     if (!haveEnded() && !m_stray.empty()) m_answers.front().words = errorMessage(withoutKey(m_stray, m_key));
   }
+  settle();
   if (m_form == Form::Objects && !areDone()) {
     const std::string& between = m_objects.between();
     if (between.find("[DONE]") != std::string::npos) take("[DONE]", {});
@@ -92,6 +93,12 @@ void AnswerReader::end() {
   if (m_form == Form::Unknown) refuse("nothing: an empty body", "a chat completion");
   refuse(errorMessage(withoutKey(m_beginning, m_key)),
          m_form == Form::Page ? "a chat completion, no page" : "a chat completion in JSON");
+}
+
+void AnswerReader::settle() {
+  if (m_answers.size() != 1) return;
+  const std::string piece = takeOther(m_answers.front());
+  if (!piece.empty()) m_receive({{0, piece}});
 }
 
 std::optional<std::chrono::milliseconds> AnswerReader::patience() const {

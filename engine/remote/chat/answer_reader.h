@@ -32,6 +32,8 @@ class AnswerReader {
   void add(std::string_view piece);
   /// The body has ended. Throws Failure where an answer has no end by then, with the server's words.
   void end();
+  /// Nothing more comes, also where the body has no end: takes what is kept of another choice.
+  void settle();
 
   /// How much longer to wait for the rest at most, since nothing of the answers is missing. Nothing: it is.
   std::optional<std::chrono::milliseconds> patience() const;

@@ -311,6 +311,39 @@ void refuseErrors(const Json& json, std::string_view name) {
   if (isError) refuseAnswer(wordsOrCode(json));
 }
 
+/// The API that an event without choices is of; null: none that is known. Those who ask for a chat completion
+/// get one from a proxy, or at an address of another API.
+const char* otherApi(const Json& json) {
+  const std::string type = textOf(json, "type");
+  const std::string object = textOf(json, "object");
+  const auto has = [&json](const char* name) { return fieldOf(json, name) != nullptr; };
+  const auto isFlag = [&json](const char* name) {
+    const Json* field = fieldOf(json, name);
+    return field != nullptr && field->is_boolean();
+  };
+  if (type.starts_with("response.") || object == "response") return "OpenAI's Responses API";
+  constexpr std::array<std::string_view, 6> kMessageEvents{"message_start",       "message_delta",
+                                                           "message_stop",        "content_block_start",
+                                                           "content_block_delta", "content_block_stop"};
+  if (std::find(kMessageEvents.begin(), kMessageEvents.end(), type) != kMessageEvents.end() ||
+      (type == "message" && has("role") && has("content")))
+    return "Anthropic's Messages API";
+  if (isFlag("stop") && has("content")) return "llama.cpp's own API (/completion)";
+  if (isFlag("done") && (has("message") || has("response"))) return "Ollama's own API (/api)";
+  if (has("candidates")) return "Gemini's own API";
+  if (has("generated_text") || !textOf(json.value("token", Json()), "text").empty())
+    return "TGI's own API (/generate)";
+  return nullptr;
+}
+
+void refuseOtherApi(const Json& json) {
+  const char* const api = otherApi(json);
+  if (api == nullptr) return;
+  throw Failure(errorAt("answer", std::string("an answer of ") + api,
+                        "a chat completion: the server's address must be that of its OpenAI-compatible API, "
+                        "which mostly ends in /v1"));
+}
+
 /// How many tokens of the prompt came from the cache, by the names that servers have for it.
 std::optional<std::int64_t> cachedIn(const Json& usage) {
   for (const char* const details : {"prompt_tokens_details", "input_tokens_details"}) {
@@ -381,17 +414,47 @@ struct MessageParts {
   std::string reasoning;
   std::string refusal;
   std::string calls;
+  std::string noText{};
+  bool lacksText = false;
 };
 
 void addName(std::string& names, const std::string& name) {
   if (!name.empty()) names += (names.empty() ? "" : ", ") + name;
 }
 
+/// What a value is, without what lies deep in it: "the number 42", "an object with the field \"parts\"".
+std::string kindOf(const Json& value) {
+  if (value.is_number()) return "the number " + value.dump();
+  if (value.is_boolean()) return value.get<bool>() ? "true" : "false";
+  if (!value.is_object()) return "a list in lists";
+  constexpr std::size_t kMostNames = 3;
+  std::string names;
+  std::size_t count = 0;
+  for (const auto& field : value.items()) {
+    if (++count > kMostNames) break;
+    addName(names, '"' + shownReply(toValidUtf8(field.key())) + '"');
+  }
+  return "an object with the " + std::string(value.size() == 1 ? "field " : "fields ") + names +
+         (value.size() > kMostNames ? ", …" : "");
+}
+
+/// Keeps the first content that is no text, for an error or a warning. `into`: what it was read for; thoughts
+/// are no answer.
+void keepNoText(MessageParts& parts, const Json& content, const std::string& into) {
+  const std::string type = textOf(content, "type");
+  if (&into != &parts.text || type == "text") return;
+  parts.lacksText |= type.empty();
+  if (parts.noText.empty())
+    parts.noText = type.empty() ? kindOf(content) : "a part of the type " + shownReply(type);
+}
+
 /// Content is a text or a list of parts, each with a type.
 void takeContent(MessageParts& parts, const Json& content, std::string& into, int depth = 0) {
   constexpr int kDeepest = 4;
-  if (depth > kDeepest) return;
-  if (content.is_string()) {
+  if (depth > kDeepest) return keepNoText(parts, content, into);
+  if (content.is_number() || content.is_boolean()) {
+    keepNoText(parts, content, into);
+  } else if (content.is_string()) {
     into += content.get_ref<const std::string&>();
   } else if (content.is_array()) {
     for (const Json& part : content) takeContent(parts, part, into, depth + 1);
@@ -402,10 +465,10 @@ void takeContent(MessageParts& parts, const Json& content, std::string& into, in
     std::string& target = type == "refusal" ? parts.refusal : isThought ? parts.reasoning : into;
     for (const char* const name : {"text", "value", "content", "thinking", "reasoning", "refusal"}) {
       if (const Json* field = fieldOf(content, name)) {
-        takeContent(parts, *field, target, depth + 1);
-        break;
+        return takeContent(parts, *field, target, depth + 1);
       }
     }
+    if (!content.empty()) keepNoText(parts, content, target);
   }
 }
 
@@ -466,7 +529,11 @@ std::string takeChoice(ChatAnswer& answer, const Json& choice, bool isWhole) {
     parts.reasoning = newPart(answer.reasoning, whole.reasoning, isLast);
     parts.refusal = newPart(answer.refusal, whole.refusal, isLast);
     if (answer.calls.empty()) parts.calls = whole.calls;
+    parts.noText = whole.noText;
+    parts.lacksText = whole.lacksText;
   }
+  if (answer.noText.empty()) answer.noText = parts.noText;
+  answer.lacksText |= parts.lacksText;
   answer.reasoning += toValidUtf8(parts.reasoning);
   answer.refusal += parts.refusal;
   addName(answer.calls, parts.calls);
@@ -475,12 +542,30 @@ std::string takeChoice(ChatAnswer& answer, const Json& choice, bool isWhole) {
   return piece;
 }
 
+/// Where one answer was asked for, it is choice 0. A server that counts otherwise has one of another index,
+/// which is kept until it is known that choice 0 does not come.
+void keepOther(ChatAnswer& answer, const Json& choice, std::int64_t index, bool isWhole) {
+  if (answer.choice) return;
+  if (answer.others.empty()) answer.others.emplace_back().choice = index;
+  ChatAnswer& other = answer.others.front();
+  if (other.choice != index) return;
+  // Its error is none of choice 0, which may still come.
+  if (saysSomething(fieldOf(choice, "error"))) {
+    other.finish = "error";
+    other.words = wordsOrCode(choice);
+    return;
+  }
+  takeChoice(other, choice, isWhole);
+}
+
 /// Adds to the texts what is still held of them.
 void endTexts(std::span<ChatAnswer> answers, std::vector<AnswerText>& came) {
   for (std::size_t i = 0; i < answers.size(); ++i) {
+    std::string piece = takeOther(answers[i]);
     answers[i].isDone = true;
-    std::string piece = joined(answers[i].held, {}, true);
-    answers[i].text += piece;
+    std::string last = joined(answers[i].held, {}, true);
+    answers[i].text += last;
+    piece += last;
     if (!piece.empty()) came.push_back({i, std::move(piece)});
   }
 }
@@ -500,15 +585,18 @@ void takeValue(std::span<ChatAnswer> answers, const Json& json, std::string_view
   takeFacts(first, json);
   const std::vector<const Json*> choices = choicesOf(json);
   if (choices.empty() && !isKeepAlive(textOf(json, "type"))) {
+    refuseOtherApi(json);
     if (std::string words = errorWords(json); !words.empty()) first.words = std::move(words);
   }
   const bool isWhole = textOf(json, "object") == "chat.completion";
   for (const Json* choice : choices) {
     takeUsage(first, fieldOf(*choice, "usage"));
     const std::size_t index = answerOf(*choice, answers.size());
-    // Where one answer was asked for, further ones are none of it.
     const std::int64_t said = countOf(*choice, "index").value_or(0);
-    if (answers.size() == 1 && answers[index].choice.value_or(said) != said) continue;
+    if (answers.size() == 1 && said != 0) {
+      keepOther(first, *choice, said, isWhole);
+      continue;
+    }
     answers[index].choice = said;
     std::string piece = takeChoice(answers[index], *choice, isWhole);
     if (!piece.empty()) came.push_back({index, std::move(piece)});
@@ -578,6 +666,23 @@ std::string cachedText(const CachedTokens& cached) {
   return "cannot be reported";
 }
 
+std::string takeOther(ChatAnswer& answer) {
+  if (answer.choice || answer.others.empty()) return {};
+  const ChatAnswer other = std::move(answer.others.front());
+  answer.others.clear();
+  answer.choice = other.choice;
+  answer.text = other.text;
+  answer.reasoning = other.reasoning;
+  answer.refusal = other.refusal;
+  answer.calls = other.calls;
+  answer.noText = other.noText;
+  answer.lacksText = other.lacksText;
+  answer.finish = other.finish;
+  answer.held = other.held;
+  if (!other.words.empty()) answer.words = other.words;
+  return answer.text;
+}
+
 std::string ChatAnswer::add(std::string_view data) {
   std::string pieces;
   for (const AnswerText& came : addEvent(std::span(this, 1), data)) pieces += came.piece;
@@ -616,21 +721,27 @@ std::optional<Error> problemOf(const ChatAnswer& answer, bool mayBeEmpty) {
                       (answer.words.empty() ? "" : ": " + shownReply(answer.words)),
                   "an answer that ends by itself");
   }
-  const bool isThought = !answer.reasoning.empty() && trimmedData(answer.text).empty();
+  const bool isBlank = trimmedData(answer.text).empty();
+  if (!answer.noText.empty() && (isBlank || answer.lacksText))
+    return refuse("content that is no text: " + answer.noText + ended, "a text, or a list of parts of texts");
+  const bool isThought = !answer.reasoning.empty() && isBlank;
   if (isThought || isThoughtAlone(answer.text)) {
     const std::string& thoughts = isThought ? answer.reasoning : answer.text;
     return refuse("reasoning alone, of " + counted(countCharacters(thoughts), "character") + ended,
                   isTokenLimit(answer.finish) ? "an answer after it: more max tokens leave room for both"
                                               : "an answer after it");
   }
-  if (answer.text.empty() && !answer.calls.empty())
+  if (isBlank && !answer.calls.empty())
     return refuse("a call of the tool " + shownReply(answer.calls) + ended,
                   "an answer: no tools were offered");
   if (answer.finish.empty() && !answer.words.empty())
     return refuse(shownReply(answer.words), "a chat completion");
-  if (answer.text.empty() && !mayBeEmpty) {
-    return refuse("no text" + ended + (answer.words.empty() ? "" : ": " + shownReply(answer.words)),
-                  "an answer");
+  if (isBlank && !mayBeEmpty) {
+    const std::string what =
+        answer.text.empty()
+            ? "no text"
+            : "an empty answer, of " + counted(countCharacters(answer.text), "blank character");
+    return refuse(what + ended + (answer.words.empty() ? "" : ": " + shownReply(answer.words)), "an answer");
   }
   return std::nullopt;
 }

@@ -39,12 +39,14 @@ struct PromptProgress {
 /// One answer, as far as it came. Its parts are added with addEvent().
 struct ChatAnswer {
   std::string text;
-  std::string reasoning;  ///< what a server tells apart from the answer as the model's thoughts
-  std::string refusal;    ///< why there is no answer, in the words of the model
-  std::string calls;      ///< names of the tools that the model wants to call, which nobody offered: "f, g"
-  std::string words;      ///< what the server said beside the answer; it may say why the answer has no end
-  std::string finish;     ///< why it ended: "stop", "length"; empty: not said
-  std::string model;      ///< the server's name for it
+  std::string reasoning;   ///< what a server tells apart from the answer as the model's thoughts
+  std::string refusal;     ///< why there is no answer, in the words of the model
+  std::string calls;       ///< names of the tools that the model wants to call, which nobody offered: "f, g"
+  std::string words;       ///< what the server said beside the answer; it may say why the answer has no end
+  std::string noText;      ///< what came as content and is no text: "the number 42"
+  bool lacksText = false;  ///< whether `noText` is of an unknown form, so that it may be a piece of the text
+  std::string finish;      ///< why it ended: "stop", "length"; empty: not said
+  std::string model;       ///< the server's name for it
   std::optional<std::int64_t> promptTokens;
   std::optional<std::int64_t> cachedTokens;
   std::optional<std::int64_t> generatedTokens;
@@ -52,8 +54,14 @@ struct ChatAnswer {
   std::optional<std::int64_t> choice;      ///< index of the choice that it is; none: nothing of it came
   bool isDone = false;                     ///< "[DONE]" came, or the answer was one object
   std::string held;                        ///< bytes of a character whose other bytes are still to come
+  /// Where one choice was asked for: the first that came with another index than 0, whose text may be the
+  /// answer. At most one.
+  std::vector<ChatAnswer> others;
 
-  bool hasEnded() const { return isDone || !finish.empty(); }
+  /// Also where the only choice that came has ended under another index than 0.
+  bool hasEnded() const {
+    return isDone || !finish.empty() || (!choice && !others.empty() && others.front().hasEnded());
+  }
   /// addEvent() for a stream of one answer. Returns the piece of text that came with it.
   std::string add(std::string_view data);
 };
@@ -67,12 +75,17 @@ struct AnswerText {
 /// Adds one event of a stream of answers, each a choice of it by its index. What the server counts is of all
 /// of them; the first has it. `name`: the event's, mostly empty. Keep-alives are skipped. Other words that
 /// are no JSON are kept in the first answer. Throws Failure for JSON that is damaged or no chat completion
-/// (or completion), for an error that the server reports in it, and for a choice without an answer.
+/// (or completion), for an event of another API, for an error that the server reports in it, and for a choice
+/// without an answer.
 std::vector<AnswerText> addEvent(std::span<ChatAnswer> answers, std::string_view data,
                                  std::string_view name = {});
 
-/// Why an answer that has ended is none: a refusal, reasoning alone, an end by an error or a filter, no text
-/// at all. `mayBeEmpty`: whether no text is an answer, too. Nothing: it is one.
+/// Takes the choice of another index, where choice 0 has not come and nothing more is to come. Returns its
+/// text.
+std::string takeOther(ChatAnswer& answer);
+
+/// Why an answer that has ended is none: a refusal, reasoning alone, an end by an error or a filter, blanks
+/// alone, no text at all. `mayBeEmpty`: whether no text is an answer, too. Nothing: it is one.
 std::optional<Error> problemOf(const ChatAnswer& answer, bool mayBeEmpty = false);
 
 /// Whether an answer was ended by its limit of tokens, in the words of different servers.

@@ -138,6 +138,7 @@ class Asker {
     }
     step.request = index;
     step.target = target;
+    step.isStopped = !error && !step.brokenBy.empty();
     step.seconds = since(begin);
     return step;
   }
@@ -205,6 +206,7 @@ class Asker {
     } catch (const Failure& failure) {
       breakBy(failure.error());
     }
+    reader.settle();
     const CacheReporting reporting = asked.protocol->reporting(infoOf(asked.facts.kind));
     const std::string said = answers.front().model.empty() ? model : answers.front().model;
     for (std::size_t i = 0; i < count; ++i) {
@@ -342,8 +344,8 @@ class RemoteRunner {
     const std::string wanted = asked.server.model.empty() ? filled.model : asked.server.model;
     const std::optional<std::string> model = servedName(asked, filled.model);
     if (!model)
-      return fail(body, {urlOf(asked), filled.node, "the model \"" + wanted + "\"",
-                         namesOr(asked.facts, "the name of a model that the server has")});
+      return fail(body.first, {urlOf(asked), filled.node, "the model \"" + wanted + "\"",
+                               namesOr(asked.facts, "the name of a model that the server has")});
     std::optional<Outgoing> sent;
     try {
       sent = asked.protocol->write({.request = filled,
@@ -355,7 +357,7 @@ class RemoteRunner {
                                     .context = contextOf(asked.facts, *model),
                                     .countTokens = counterFor(asked, *model)});
     } catch (const Failure& failure) {
-      return fail(body, failure.error());
+      return fail(body.first, failure.error());
     }
     sends(body, *model, sent->body.size());
     waitFor(body, [body, model = *model, sent = std::move(*sent), hasLimit = filled.maxTokens.has_value()](
@@ -366,6 +368,9 @@ class RemoteRunner {
           step.warning =
               "The answer ended at a limit of the server or where the context ends: the query sets no max "
               "tokens.";
+        if (step.brokenBy.empty() && !step.answer.noText.empty())
+          step.warning += (step.warning.empty() ? "" : " ") +
+                          ("The answer also has content that is no text: " + step.answer.noText + ".");
       }
       return steps;
     });
@@ -404,6 +409,11 @@ class RemoteRunner {
     m_idle.push_back(&client);
     m_isReady = true;
     if (outcome.thrown) std::rethrow_exception(outcome.thrown);
+    if (outcome.error) {
+      const auto broken = std::find_if(outcome.steps.begin(), outcome.steps.end(),
+                                       [](const RemoteStep& step) { return !step.brokenBy.empty(); });
+      fail(broken == outcome.steps.end() ? body.first : broken->request, *outcome.error);
+    }
     for (const RemoteStep& step : outcome.steps) {
       m_isClosed |= !step.brokenBy.empty();
       m_replies[step.request] = step.answer.text;
@@ -411,14 +421,20 @@ class RemoteRunner {
       m_watcher.stepEnds(step);
       m_steps.push_back(step);
     }
-    if (outcome.error) fail(body, *outcome.error);
   }
 
   /// Requests that are under way come to their end; no other is sent.
-  void fail(const Sendable& body, Error error) {
-    if (error.place.empty()) error.place = m_requests[body.first].node;
-    m_errors.emplace(body.first, std::move(error));
+  void fail(std::size_t request, Error error) {
+    const NodePath& node = m_requests[request].node;
+    if (error.place.empty()) error.place = node;
+    // Copies of a node share its place.
+    const auto isCopy = [&node](const exports::ChatRequest& each) { return each.node == node; };
+    const auto at = m_requests.begin() + static_cast<std::ptrdiff_t>(request);
+    const auto before = std::count_if(m_requests.begin(), at, isCopy);
+    const auto all = before + std::count_if(at, m_requests.end(), isCopy);
+    if (all > 1) error.place += " (copy " + std::to_string(before + 1) + " of " + std::to_string(all) + ")";
     m_isClosed = true;
+    m_watcher.fails(request, m_errors.insert_or_assign(request, std::move(error)).first->second);
   }
 
   std::function<std::optional<std::int64_t>(const std::string&)> counterFor(const RemoteTarget& asked,

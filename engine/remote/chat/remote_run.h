@@ -101,6 +101,11 @@ class RemoteWatcher {
   virtual void text(std::size_t request, const std::string& piece) {
     static_cast<void>(request), static_cast<void>(piece);
   }
+  /// Why a request has no answer: before stepEnds(), or without any other event where nothing was sent. The
+  /// place of the error names the node and, where the query copies it, the number of the copy.
+  virtual void fails(std::size_t request, const Error& error) {
+    static_cast<void>(request), static_cast<void>(error);
+  }
   virtual void stepEnds(const RemoteStep& step) { static_cast<void>(step); }
 };
 
@@ -109,7 +114,7 @@ struct RemoteResult {
   /// Why the run did not come to its end: the error of the first request that has one. None: it did, or was
   /// stopped.
   std::optional<Error> error;
-  /// All errors, by request: of several that are under way, each can have one.
+  /// All errors, by request: of several that are under way, each can have one. The watcher has got them.
   std::map<std::size_t, Error> errors;
   bool isStopped = false;
 };

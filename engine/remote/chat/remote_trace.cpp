@@ -37,8 +37,9 @@ trace::PlanMade planOf(const std::vector<exports::ChatRequest>& requests, const 
   return plan;
 }
 
-trace::StepOutcome outcomeOf(const RemoteStep& step, bool isStopped) {
-  if (!step.brokenBy.empty()) return isStopped ? trace::StepOutcome::Stopped : trace::StepOutcome::Failed;
+trace::StepOutcome outcomeOf(const RemoteStep& step) {
+  if (!step.brokenBy.empty())
+    return step.isStopped ? trace::StepOutcome::Stopped : trace::StepOutcome::Failed;
   return isTokenLimit(step.answer.finish) ? trace::StepOutcome::TokenLimit : trace::StepOutcome::EndToken;
 }
 
@@ -98,24 +99,6 @@ void RemoteTrace::begin() {
 }
 
 void RemoteTrace::end(const RemoteResult& result) {
-  for (const auto& [request, error] : result.errors) {
-    const trace::MessageLogged message{.severity = Severity::Error, .text = Failure(error).what()};
-    const auto from = [request = request](const RemoteStep& step) { return step.request >= request; };
-    auto broken = std::find_if(result.steps.begin(), result.steps.end(), from);
-    // An error before a request was sent is the run's. That of a call is that of its first broken reply.
-    const bool isSent = broken != result.steps.end() && broken->request == request;
-    while (isSent && broken != result.steps.end() && broken->brokenBy.empty()) ++broken;
-    if (isSent && broken != result.steps.end())
-      send(broken->request, message);
-    else
-      sendToRun(message);
-  }
-  for (const RemoteStep& step : result.steps) {
-    if (step.brokenBy.empty()) continue;
-    send(step.request, trace::StepFinished{.step = static_cast<StepIndex>(step.request),
-                                           .outcome = outcomeOf(step, result.isStopped),
-                                           .text = step.answer.text});
-  }
   sendToRun(trace::RunFinished{.outcome = result.isStopped ? trace::RunOutcome::Stopped
                                           : result.error   ? trace::RunOutcome::Failed
                                                            : trace::RunOutcome::Finished,
@@ -123,6 +106,7 @@ void RemoteTrace::end(const RemoteResult& result) {
 }
 
 void RemoteTrace::stepBegins(std::size_t request) {
+  m_begun.insert(request);
   send(request,
        trace::StepStarted{.step = static_cast<StepIndex>(request), .copy = m_plan.steps[request].copy});
   if (m_also != nullptr) m_also->stepBegins(request);
@@ -152,6 +136,16 @@ void RemoteTrace::text(std::size_t request, const std::string& piece) {
   if (m_also != nullptr) m_also->text(request, piece);
 }
 
+void RemoteTrace::fails(std::size_t request, const Error& error) {
+  const trace::MessageLogged message{.severity = Severity::Error, .text = error.message()};
+  // An error before a request was sent is the run's.
+  if (m_begun.contains(request))
+    send(request, message);
+  else
+    sendToRun(message);
+  if (m_also != nullptr) m_also->fails(request, error);
+}
+
 void RemoteTrace::stepEnds(const RemoteStep& step) {
   const trace::ServerReported reported = reportOf(step, m_targets[step.target]);
   send(step.request, reported);
@@ -179,11 +173,8 @@ void RemoteTrace::stepEnds(const RemoteStep& step) {
                                                                   static_cast<double>(generated - 1)
                                                             : 0});
   }
-  // A break is told with its reason, at the end of the run.
-  if (step.brokenBy.empty())
-    send(step.request,
-         trace::StepFinished{
-             .step = reported.step, .outcome = outcomeOf(step, false), .text = step.answer.text});
+  send(step.request,
+       trace::StepFinished{.step = reported.step, .outcome = outcomeOf(step), .text = step.answer.text});
   if (m_also != nullptr) m_also->stepEnds(step);
 }
 

@@ -10,6 +10,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -46,6 +47,7 @@ class RemoteTrace final : public RemoteWatcher {
   void sends(std::size_t request, std::size_t target, const std::string& model, std::size_t bytes) override;
   void promptProgress(std::size_t request, const PromptProgress& progress) override;
   void text(std::size_t request, const std::string& piece) override;
+  void fails(std::size_t request, const Error& error) override;
   void stepEnds(const RemoteStep& step) override;
 
  private:
@@ -60,6 +62,7 @@ class RemoteTrace final : public RemoteWatcher {
   const std::vector<exports::ChatRequest>& m_requests;
   RemoteWatcher* m_also;
   trace::PlanMade m_plan;
+  std::set<std::size_t> m_begun;  ///< requests
 };
 
 /// The names of those that answer requests, "vLLM on gpu-3, SGLang on b"; each once.

@@ -137,6 +137,17 @@ class TestAnswerReader : public QObject {
     row("a completion", dataOf(R"({"choices":[{"text":")" + kText + R"(","finish_reason":"stop"}]})"));
     row("a second choice",
         begin + pieces + dataOf(R"({"choices":[{"index":1,"delta":{"content":"other"}}]})") + end);
+    const auto inChoice = [](QByteArray events, const char* index) {
+      return events.replace("\"index\":0", QByteArray("\"index\":") + index);
+    };
+    row("a second choice that comes first", inChoice(dataOf(piece("other")), "1") + begin +
+                                                inChoice(dataOf(piece(" words")), "1") + pieces +
+                                                inChoice(dataOf(delta({}, "stop")), "1") + end);
+    row("a second choice with an error",
+        dataOf(R"({"choices":[{"index":1,"error":{"message":"lost"}}]})") + begin + pieces + end);
+    row("a lone choice of another index", inChoice(begin + pieces + end, "1"));
+    row("a lone choice of another index without an end mark", inChoice(begin + pieces + dataOf(kStop), "3"));
+    row("an object with a choice of another index", inChoice(whole(R"("content":")" + kText + R"(")"), "1"));
     row("surrogates", begin + dataOf(piece(R"(Gr\u00fc\u00dfe, \u65e5\u672c \ud83e\udd99!)")) + end);
     row("surrogates in two events",
         begin + dataOf(piece(R"(Grüße, 日本 \ud83e)")) + dataOf(piece(R"(\udd99!)")) + end);
@@ -214,6 +225,17 @@ class TestAnswerReader : public QObject {
         "no text");
     row("the end alone", kDone, "", "no text");
     row("no text in one object", whole(R"("content":null)"), "", "no text");
+    row("blanks alone", dataOf(piece(R"( \n )")) + dataOf(kStop) + kDone, " \n ", "empty");
+    row("a number", dataOf(delta(R"("content":42)")) + dataOf(kStop) + kDone, "", "42");
+    row("a number in a text", dataOf(piece("1")) + dataOf(delta(R"("content":4.5)")) + dataOf(kStop) + kDone,
+        "1", "4.5");
+    row("an odd object", dataOf(delta(R"("content":{"parts":7})")) + dataOf(kStop) + kDone, "", "parts");
+    row("a picture alone", whole(R"("content":[{"type":"image_url","image_url":{"url":"data:,"}}])"), "",
+        "image_url");
+    row("another choice that breaks off", dataOf(R"({"choices":[{"index":1,"delta":{"content":"Grü"}}]})"),
+        "Grü", "ended before");
+    row("another choice with an error",
+        dataOf(R"({"choices":[{"index":1,"delta":{},"error":{"message":"lost"}}]})") + kDone, "", "lost");
     row("a refusal",
         dataOf(delta(R"("refusal":"I cannot ")")) + dataOf(delta(R"("refusal":"help.")")) + dataOf(kStop) +
             kDone,
@@ -242,6 +264,51 @@ class TestAnswerReader : public QObject {
       QVERIFY(isValidUtf8(reading.error));
       QCOMPARE(QString::fromStdString(reading.answer.text), text);
       QCOMPARE(reading.pieces, reading.answer.text);
+    }
+  }
+
+  /// An address of another API is named as what it is, streamed or not.
+  void otherApis_data() {
+    QTest::addColumn<QByteArray>("body");
+    QTest::addColumn<QString>("api");
+    const auto row = [](const char* name, const QByteArray& body, const char* api) {
+      QTest::newRow(name) << body << QString::fromUtf8(api);
+    };
+    const auto named = [](const char* type, const char* fields) {
+      return "event: " + QByteArray(type) + "\ndata: {\"type\":\"" + type + "\"," + fields + "}\n\n";
+    };
+    row("responses",
+        named("response.created", R"("response":{"id":"r","object":"response","output":[]})") +
+            named("response.output_text.delta", R"("delta":"Hi")") +
+            named("response.completed", R"("response":{"status":"completed"})"),
+        "Responses");
+    row("a response",
+        R"({"object":"response","status":"completed","output":[{"type":"message","content":[{"type":"output_text","text":"Hi"}]}]})",
+        "Responses");
+    row("messages",
+        named("message_start", R"("message":{"type":"message","role":"assistant","content":[]})") +
+            named("content_block_delta", R"("index":0,"delta":{"type":"text_delta","text":"Hi"})") +
+            named("message_stop", R"("x":1)"),
+        "Anthropic");
+    row("a message",
+        R"({"type":"message","role":"assistant","content":[{"type":"text","text":"Hi"}],"stop_reason":"end_turn"})",
+        "Anthropic");
+    row("llama.cpp", dataOf(R"({"content":"Hi","stop":false})") + dataOf(R"({"content":"","stop":true})"),
+        "llama.cpp");
+    row("Ollama's chat",
+        "{\"message\":{\"role\":\"assistant\",\"content\":\"Hi\"},\"done\":false}\n{\"done\":true,"
+        "\"message\":{}}\n",
+        "Ollama");
+    row("Ollama's generation", "{\"response\":\"Hi\",\"done\":true}\n", "Ollama");
+    row("Gemini", R"([{"candidates":[{"content":{"parts":[{"text":"Hi"}]}}]}])", "Gemini");
+    row("TGI", dataOf(R"({"token":{"id":5,"text":"Hi"},"generated_text":null})"), "TGI");
+  }
+  void otherApis() {
+    QFETCH(QByteArray, body);
+    QFETCH(QString, api);
+    for (const std::size_t step : {std::size_t{1}, std::size_t{100000}}) {
+      const Reading reading = readBody(body, step);
+      QVERIFY2(reading.error.find(api.toStdString()) != std::string::npos, reading.error.c_str());
     }
   }
 

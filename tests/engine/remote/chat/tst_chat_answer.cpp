@@ -161,6 +161,16 @@ class TestChatAnswer : public QObject {
       QVERIFY2(problem->found.find(said.toStdString()) != std::string::npos, problem->found.c_str());
   }
 
+  /// Parts of other types stand beside a text, which stays an answer.
+  void otherPartsAreKnown() {
+    ChatAnswer answer;
+    answer.add(
+        R"({"choices":[{"index":0,"message":{"content":[{"type":"text","text":"Yes"},{"type":"reference","ids":[3]}]},"finish_reason":"stop"}]})");
+    QVERIFY(!remote::problemOf(answer).has_value());
+    QCOMPARE(answer.text, std::string("Yes"));
+    QVERIFY(answer.noText.find("reference") != std::string::npos);
+  }
+
   /// A single token may be none: a call that only warms a cache.
   void noTextMayBeAnAnswer() {
     ChatAnswer answer;

@@ -15,7 +15,9 @@
 #include <chrono>
 #include <condition_variable>
 #include <mutex>
+#include <set>
 #include <string>
+#include <utility>
 #include <vector>
 
 using namespace spanscope;
@@ -97,8 +99,14 @@ struct Watcher : remote::RemoteWatcher {
     pieces.push_back(piece);
     if (stop != nullptr) stop->request_stop();
   }
+  void fails(std::size_t request, const Error& error) override {
+    failed.emplace_back(request, error);
+    failedBefore.push_back(ended.size());
+  }
   void stepEnds(const remote::RemoteStep& step) override { ended.push_back(step.request); }
 
+  std::vector<std::pair<std::size_t, Error>> failed;
+  std::vector<std::size_t> failedBefore;  ///< how many steps had ended then
   std::vector<std::size_t> begun;
   std::vector<std::size_t> ended;
   std::vector<remote::PromptProgress> progress;
@@ -271,6 +279,47 @@ class TestRemoteRun : public QObject {
     QVERIFY(result.error && result.error->found.ends_with("no 1"));
     QCOMPARE(result.error->place, std::string("/g/input/cross/0/plus/1"));
     QVERIFY(result.errors.at(3).found.ends_with("no 3"));
+  }
+
+  /// An error is known while its siblings still come: they end only after the watcher has got it.
+  void errorsAreKnownAtOnce() {
+    Arrivals known;
+    remote::test::ServerOfMany server([&](const QByteArray& request) {
+      if (leafOf(request) == 2) return remote::test::http(400, R"({"error":"no 2"})");
+      known.waitFor(1);
+      return streamed(chunk("x") + kEnd);
+    });
+    struct Hearer : Watcher {
+      void fails(std::size_t request, const Error& error) override {
+        Watcher::fails(request, error);
+        heard->come();
+      }
+      Arrivals* heard = nullptr;
+    } watcher;
+    watcher.heard = &known;
+    const RemoteResult result = runFour(server.address(), watcher);
+    QCOMPARE(watcher.failed.size(), std::size_t{1});
+    QCOMPARE(watcher.failed.front().first, std::size_t{2});
+    QCOMPARE(watcher.failedBefore.front(), std::size_t{0});
+    QCOMPARE(watcher.ended.size(), std::size_t{4});
+    QVERIFY(result.error && *result.error == watcher.failed.front().second);
+  }
+
+  /// Copies of one node have one place, and each its number.
+  void copiesThatFailAreApart() {
+    remote::test::ServerOfMany server(
+        [](const QByteArray&) { return remote::test::http(400, R"({"error":"no"})"); });
+    remote::HttpClient client;
+    Watcher watcher;
+    const remote::RemoteTarget target{
+        .name = "here", .server = {.url = server.address(), .model = {}}, .facts = kFacts};
+    const RemoteResult result = remote::runRemotely(
+        client, {target}, {},
+        requestsOf(R"({"repeat":{"n":3,"query":{"g":{"model":"m","input":{"user":"Hi"}}}}})"), watcher);
+    std::set<std::string> places;
+    for (const auto& [request, error] : watcher.failed) places.insert(error.place);
+    QVERIFY(watcher.failed.size() > 1);
+    QCOMPARE(places.size(), watcher.failed.size());
   }
 
   void onlyThoseWhoKnowAreAskedForProgress() {

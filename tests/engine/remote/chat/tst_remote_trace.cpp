@@ -14,7 +14,10 @@
 
 #include <QTest>
 
+#include <algorithm>
+#include <atomic>
 #include <string>
+#include <variant>
 #include <vector>
 
 using namespace spanscope;
@@ -62,12 +65,12 @@ struct Traced {
   }
 };
 
-Traced tracedRun(Server& server, const char* json, ServerKind kind = ServerKind::LlamaCpp) {
+Traced tracedRun(const std::string& address, const char* json, ServerKind kind = ServerKind::LlamaCpp) {
   using namespace std::chrono_literals;
   Traced traced;
   trace::Recorder recorder({.keepEvents = true, .clock = {}});
   const auto requests = exports::chatRequests(*query::parseJson(json).query).requests;
-  remote::RemoteServer at{.url = server.address(), .model = {}};
+  remote::RemoteServer at{.url = address, .model = {}};
   at.access.key = "secret-of-a-person";
   at.access.limits = {.connect = 2s, .firstByte = 300ms, .silence = 200ms};
   const std::vector<remote::RemoteTarget> targets{
@@ -95,6 +98,10 @@ Traced tracedRun(Server& server, const char* json, ServerKind kind = ServerKind:
     if (error) qFatal("%s", error->message().c_str());
   }
   return traced;
+}
+
+Traced tracedRun(Server& server, const char* json, ServerKind kind = ServerKind::LlamaCpp) {
+  return tracedRun(server.address(), json, kind);
 }
 
 }  // namespace
@@ -226,6 +233,38 @@ class TestRemoteTrace : public QObject {
     const auto messages = traced.all<trace::MessageLogged>();
     QVERIFY(messages.back().severity == Severity::Error);
     QVERIFY(messages.back().text.find("ended before the answer did") != std::string::npos);
+  }
+
+  /// A step that fails is shown as such before its siblings end.
+  void aFailureIsShownAtOnce() {
+    const char* const kPair = R"({"plus":[{"g":{"model":"org/m","input":{"user":"One"}}},)"
+                              R"({"g":{"model":"org/m","input":{"user":"Two"}}}]})";
+    std::atomic<bool> isRefused = false;
+    remote::test::ServerOfMany server([&](const QByteArray& request) -> QByteArray {
+      if (request.contains("Two")) {
+        isRefused = true;
+        return remote::test::http(400, R"({"error":"no"})");
+      }
+      QTest::qWait(300);
+      return streamedEvents(piece("x") + ending("stop", ""));
+    });
+    const Traced traced = tracedRun(server.address(), kPair);
+    QVERIFY(isRefused && traced.result.error);
+    const auto at = [&](auto wanted) {
+      return std::find_if(traced.events.begin(), traced.events.end(), wanted) - traced.events.begin();
+    };
+    const auto endOf = [&](RequestId request) {
+      return at([request](const trace::Event& event) {
+        return event.request == request && std::holds_alternative<trace::StepFinished>(event.payload);
+      });
+    };
+    QVERIFY(endOf(12) < endOf(11));
+    QVERIFY(at([](const trace::Event& event) {
+              const auto* message = std::get_if<trace::MessageLogged>(&event.payload);
+              return event.request == 12 && message != nullptr && message->severity == Severity::Error;
+            }) < endOf(12));
+    QVERIFY(traced.request(12).outcome == trace::StepOutcome::Failed);
+    QVERIFY(traced.request(11).outcome == trace::StepOutcome::EndToken);
   }
 
   void filesHoldTheRunAndNoKey() {
