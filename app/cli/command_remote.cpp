@@ -87,6 +87,7 @@ AskedServer askedServer(const ServerOptions& options, const std::stop_token& sto
     asked.name = known->name;
     asked.server.url = known->url;
     asked.server.model = known->model;
+    asked.server.isUnlisted = known->isUnlisted;
     asked.protocol = known->protocol;
     if (known->atOnce > 0) asked.atOnce = known->atOnce;
     asked.server.access = workbench::accessTo(*known, stop);
@@ -191,7 +192,7 @@ std::string factsText(const remote::ServerFacts& facts) {
       break;
   }
   text += "  cached tokens: " + cached + "\n";
-  text += std::string("  progress of a prompt: ") + (kind.sendsProgress ? "told" : "not told") + "\n";
+  text += std::string("  progress of a prompt: ") + (kind.sendsProgress ? "reported" : "not reported") + "\n";
   text += std::string("  span queries: ") +
           (facts.takesQueries ? "taken at /v1/query/execute" : "not taken") + "\n";
   std::string titles;
@@ -473,22 +474,6 @@ std::optional<RemoteRequests> requestsFor(const remote::Protocol& protocol, cons
   return made;
 }
 
-/// The first protocol that the server takes and that can carry the query; where none can, the first that it
-/// takes, which says why not. Null: it takes none. Completions need a template.
-const remote::Protocol* protocolByItself(const remote::ServerFacts& facts, const RemoteRunOptions& options,
-                                         const query::Node& query) {
-  for (const remote::Protocol* protocol : remote::protocols()) {
-    if (!protocol->isTakenBy(facts)) continue;
-    const auto remarks = exports::exportRemarks(query, *exports::findExportTarget(protocol->form),
-                                                {.seed = options.seed, .isSentHere = true});
-    const bool isRefused = std::any_of(remarks.begin(), remarks.end(), [](const auto& remark) {
-      return remark.effect == exports::Effect::Refused;
-    });
-    if (!isRefused) return protocol;
-  }
-  return remote::protocolFor(facts);
-}
-
 /// Gives a target what writes its prompts. Throws Failure where there is no template or tokenizer.
 void putPrompt(remote::RemoteTarget& target, const RemoteRunOptions& options) {
   if (!target.protocol->needsPrompt) return;
@@ -540,7 +525,7 @@ ExitCode runOnServer(const Context& context, const RemoteRunOptions& options) {
   if (!asked) return ExitCode::RunFailed;
   const remote::ServerFacts& facts = *asked;
   if (protocol == nullptr) {
-    protocol = protocolByItself(facts, options, query);
+    protocol = remote::protocolFor(facts, query, options.seed);
     if (protocol == nullptr) {
       streams.err << there->server.url << ": found none of the protocols, expected one of "
                   << remote::protocolNames() << '\n';
@@ -552,7 +537,7 @@ ExitCode runOnServer(const Context& context, const RemoteRunOptions& options) {
   std::vector<remote::RemoteTarget> targets{{.name = there->name, .server = there->server, .facts = facts}};
   remote::RemoteTarget& target = targets.front();
   if (!options.model.empty()) target.server.model = options.model;
-  target.server.isUnlisted = options.isUnlisted;
+  target.server.isUnlisted |= options.isUnlisted;
   target.protocol = protocol;
   target.atOnce = options.atOnce.value_or(there->atOnce);
   if (!target.server.model.empty() && !remote::servedName(target, {})) {
@@ -779,6 +764,7 @@ ExitCode writeList(const Context& context, bool asJson) {
       entry["name"] = server.name;
       entry["url"] = server.url;
       if (!server.model.empty()) entry["model"] = server.model;
+      if (server.isUnlisted) entry["unlisted_model"] = true;
       if (!server.protocol.empty()) entry["protocol"] = server.protocol;
       entry["at_once"] = server.atOnce > 0 ? server.atOnce : remote::kStandardAtOnce;
       entry["key"] = workbench::keyPlaceName(server.key);
@@ -821,6 +807,8 @@ void addRemoteAdd(CLI::App& group, Context& context) {
   command->add_option("NAME", options->server.name, "Its name, e.g. gpu-3")->required();
   command->add_option("URL", options->server.url, "Its address, e.g. http://gpu-3:8000")->required();
   command->add_option("--model", options->server.model, "The server's model, in place of a query's");
+  command->add_flag("--unlisted-model", options->server.isUnlisted,
+                    "Ask for this model also where the server does not list it");
   command
       ->add_option("--protocol", options->server.protocol,
                    "How it is asked: spnl, chat or completions; without it the first of these that it takes")

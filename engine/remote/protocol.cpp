@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "engine/remote/protocol.h"
 
+#include "engine/export/export_target.h"
 #include "engine/remote/chat/chat_protocol.h"
 #include "engine/remote/completions/completions_protocol.h"
 #include "engine/remote/spnl/spnl_protocol.h"
@@ -33,6 +34,20 @@ const Protocol* protocolFor(const ServerFacts& facts) {
   const auto found = std::find_if(kProtocols.begin(), kProtocols.end(),
                                   [&facts](const Protocol* protocol) { return protocol->isTakenBy(facts); });
   return found == kProtocols.end() ? nullptr : *found;
+}
+
+const Protocol* protocolFor(const ServerFacts& facts, const query::Node& query,
+                            std::optional<std::uint64_t> seed) {
+  for (const Protocol* protocol : kProtocols) {
+    if (!protocol->isTakenBy(facts)) continue;
+    const auto remarks = exports::exportRemarks(query, *exports::findExportTarget(protocol->form),
+                                                {.seed = seed, .isSentHere = true});
+    const bool isRefused = std::any_of(remarks.begin(), remarks.end(), [](const auto& remark) {
+      return remark.effect == exports::Effect::Refused;
+    });
+    if (!isRefused) return protocol;
+  }
+  return protocolFor(facts);
 }
 
 std::string protocolNames() {

@@ -6,6 +6,7 @@
 #include "engine/base/ids.h"
 #include "engine/export/chat_requests.h"
 #include "engine/export/query_calls.h"
+#include "engine/query/query.h"
 #include "engine/remote/chat/server_facts.h"
 #include "engine/remote/chat/server_kind.h"
 
@@ -69,8 +70,12 @@ std::span<const Protocol* const> protocols();
 const Protocol& chatProtocol();
 /// Null for a name that is none of these.
 const Protocol* findProtocol(std::string_view name);
-/// The one to ask a server in; null: it has none of them.
+/// The one to ask a server in, whatever the query; null: it has none of them.
 const Protocol* protocolFor(const ServerFacts& facts);
+/// The first one that the server takes and that can carry the query. Where none can, the first that it takes,
+/// which says why not. Null: it takes none. `seed`: of the run, where it is to be sent.
+const Protocol* protocolFor(const ServerFacts& facts, const query::Node& query,
+                            std::optional<std::uint64_t> seed = {});
 
 /// "spnl, chat, completions"
 std::string protocolNames();

@@ -8,6 +8,7 @@
 #include "engine/remote/protocol.h"
 #include "engine/remote/secrets/secret_store.h"
 
+#include <QCheckBox>
 #include <QComboBox>
 #include <QFormLayout>
 #include <QHBoxLayout>
@@ -69,8 +70,8 @@ QString serverFactsText(const remote::ServerFacts& facts) {
       lines += ServersDialog::tr("Cached tokens: cannot be reported");
       break;
   }
-  lines += kind.sendsProgress ? ServersDialog::tr("Progress of a prompt: told")
-                              : ServersDialog::tr("Progress of a prompt: not told");
+  lines += kind.sendsProgress ? ServersDialog::tr("Progress of a prompt: reported")
+                              : ServersDialog::tr("Progress of a prompt: not reported");
   QStringList protocols;
   for (const remote::Protocol* protocol : remote::protocols()) {
     if (protocol->isTakenBy(facts)) protocols += QString::fromUtf8(protocol->title);
@@ -119,6 +120,9 @@ ServersDialog::ServersDialog(workbench::ServerList& servers, std::map<std::strin
       tr("As the server calls it. Without one, it is the model that the query names, or the "
          "only one that the server has."));
   m_model->lineEdit()->setPlaceholderText(tr("the one that the query names"));
+  m_isUnlisted = new QCheckBox(tr("Send this model also if the server does not list it"), this);
+  m_isUnlisted->setObjectName(QStringLiteral("unlistedModel"));
+  m_isUnlisted->setToolTip(tr("Without it, a run with a model that the server does not list is refused."));
   m_protocol = new QComboBox(this);
   m_protocol->setObjectName(QStringLiteral("serverProtocol"));
   m_protocol->addItem(tr("by itself"), QString());
@@ -159,6 +163,7 @@ ServersDialog::ServersDialog(workbench::ServerList& servers, std::map<std::strin
   m_form->addRow(tr("&Name"), m_name);
   m_form->addRow(tr("&Address"), m_url);
   m_form->addRow(tr("&Model"), m_model);
+  m_form->addRow(QString(), m_isUnlisted);
   m_form->addRow(tr("&Protocol"), m_protocol);
   m_form->addRow(QString(), m_protocolHelp);
   m_form->addRow(tr("&Key"), m_place);
@@ -248,6 +253,8 @@ ServersDialog::ServersDialog(workbench::ServerList& servers, std::map<std::strin
   resize(kServersSize);
 
   connect(m_place, &QComboBox::currentIndexChanged, this, &ServersDialog::showFields);
+  connect(m_model, &QComboBox::editTextChanged, this,
+          [this](const QString& model) { m_isUnlisted->setEnabled(!model.trimmed().isEmpty()); });
   connect(m_protocol, &QComboBox::currentIndexChanged, this, &ServersDialog::showProtocol);
   connect(m_list, &QListWidget::currentItemChanged, this, [this](QListWidgetItem* item) {
     if (item != nullptr) showServer(item->data(kNameRole).toString().toStdString());
@@ -311,6 +318,8 @@ void ServersDialog::showServer(const std::string& name) {
   m_said->clear();
   showFacts();
   m_model->setEditText(QString::fromStdString(server.model));
+  m_isUnlisted->setChecked(server.isUnlisted);
+  m_isUnlisted->setEnabled(!server.model.empty());
   showFields();
 }
 
@@ -347,10 +356,13 @@ void ServersDialog::showProtocol() {
     if (protocol->needsPrompt) text += QLatin1Char(' ') + tr("The template is the document's.");
   } else if (first != nullptr) {
     text = tr("By %1. %2").arg(QString::fromUtf8(first->title), QString::fromUtf8(first->help));
+    if (first->takesCalls)
+      text += QLatin1Char(' ') + tr("A query that it cannot carry goes by the next one.");
   } else if (!isKnown) {
     QStringList titles;
     for (const remote::Protocol* each : remote::protocols()) titles += QString::fromUtf8(each->title);
-    text = tr("The first of these that it takes: %1.").arg(titles.join(QStringLiteral(", ")));
+    text = tr("The first of these that it takes and that can carry the query: %1.")
+               .arg(titles.join(QStringLiteral(", ")));
   } else {
     text = tr("This server takes none of the protocols.");
     isProblem = true;
@@ -391,6 +403,7 @@ workbench::NamedServer ServersDialog::typed() const {
   workbench::NamedServer server{.name = m_name->text().trimmed().toStdString(),
                                 .url = m_url->text().trimmed().toStdString()};
   server.model = m_model->currentText().trimmed().toStdString();
+  server.isUnlisted = !server.model.empty() && m_isUnlisted->isChecked();
   server.protocol = m_protocol->currentData().toString().toStdString();
   server.key = static_cast<workbench::KeyPlace>(m_place->currentData().toInt());
   if (server.key == workbench::KeyPlace::Environment)

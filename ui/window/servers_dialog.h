@@ -15,6 +15,7 @@
 #include <stop_token>
 #include <string>
 
+class QCheckBox;
 class QComboBox;
 class QFormLayout;
 class QLabel;
@@ -78,6 +79,7 @@ class ServersDialog : public QDialog {
   QLineEdit* m_name;
   QLineEdit* m_url;
   QComboBox* m_model;
+  QCheckBox* m_isUnlisted;
   QComboBox* m_protocol;
   QLabel* m_protocolHelp;
   QComboBox* m_place;

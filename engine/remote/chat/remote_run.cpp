@@ -344,8 +344,10 @@ class RemoteRunner {
     const std::string wanted = asked.server.model.empty() ? filled.model : asked.server.model;
     const std::optional<std::string> model = servedName(asked, filled.model);
     if (!model)
-      return fail(body.first, {urlOf(asked), filled.node, "the model \"" + wanted + "\"",
-                               namesOr(asked.facts, "the name of a model that the server has")});
+      return fail(body.first,
+                  {urlOf(asked), filled.node, "the model \"" + wanted + "\"",
+                   namesOr(asked.facts, "the name of a model that the server has") +
+                       (asked.server.model.empty() ? "" : "; unlisted models must be allowed first")});
     std::optional<Outgoing> sent;
     try {
       sent = asked.protocol->write({.request = filled,

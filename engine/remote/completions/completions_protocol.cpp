@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "engine/remote/completions/completions_protocol.h"
 
+#include "engine/base/counted.h"
+#include "engine/base/error.h"
+
 #include <nlohmann/json.hpp>
 
 #include <cstdint>
@@ -13,28 +16,44 @@
 namespace spanscope::remote {
 namespace {
 
-/// The most tokens that a prompt can have. Where the server does not count those of a text, each is taken to
-/// cover one byte.
-std::int64_t mostTokens(const Sending& sending, const PromptText& prompt) {
+/// The tokens of a prompt.
+struct PromptSize {
+  std::int64_t tokens = 0;
+  bool isExact = false;  ///< otherwise it has at most that many
+};
+
+/// Where the server does not count the tokens of a text, each is taken to cover one byte. A server is asked
+/// only if that is more than `enough`.
+PromptSize sizeOf(const Sending& sending, const PromptText& prompt, std::int64_t enough) {
   if (const auto* tokens = std::get_if<std::vector<TokenId>>(&prompt))
-    return static_cast<std::int64_t>(tokens->size());
+    return {.tokens = static_cast<std::int64_t>(tokens->size()), .isExact = true};
   const std::string& text = std::get<std::string>(prompt);
-  const std::optional<std::int64_t> counted = sending.countTokens ? sending.countTokens(text) : std::nullopt;
   // The server may add a few.
   constexpr std::int64_t kAdded = 8;
-  return counted.value_or(static_cast<std::int64_t>(text.size()) + kAdded);
+  const std::int64_t most = static_cast<std::int64_t>(text.size()) + kAdded;
+  const bool isAsked = most > enough && sending.countTokens;
+  const std::optional<std::int64_t> counted = isAsked ? sending.countTokens(text) : std::nullopt;
+  return {.tokens = counted.value_or(most), .isExact = counted.has_value()};
+}
+
+/// Throws Failure where a prompt leaves no room for an answer: some servers cut such a prompt without a word.
+void checkRoom(const Sending& sending, const PromptSize& size) {
+  if (!sending.context || !size.isExact || size.tokens < *sending.context) return;
+  throw Failure(errorAt(sending.request.node, "a prompt of " + counted(size.tokens, "token"),
+                        "at most " + std::to_string(*sending.context - 1) + ": the context of " +
+                            sending.model + " there is " + counted(*sending.context, "token")));
 }
 
 /// Without a limit, most servers of completions end an answer after 16 tokens, also where the limit is null
 /// (vLLM 0.32). It gets what fits the context.
-void putLimit(nlohmann::ordered_json& body, const Sending& sending, const PromptText& prompt) {
+void putLimit(nlohmann::ordered_json& body, const Sending& sending, const PromptSize& size) {
   const ServerKind kind = sending.kind.kind;
   // These have no limit of their own, unless their owner set one.
   if (kind == ServerKind::Spanscope || kind == ServerKind::LlamaCpp || !sending.context) return;
   // SGLang wants a little room.
   constexpr std::int64_t kRoom = 8;
   const std::int64_t room = kind == ServerKind::Sglang ? kRoom : 0;
-  const std::int64_t left = *sending.context - mostTokens(sending, prompt) - room;
+  const std::int64_t left = *sending.context - size.tokens - room;
   if (left > 0) body["max_tokens"] = left;
 }
 
@@ -46,7 +65,12 @@ Outgoing completionOutgoing(const Sending& sending) {
   body.erase("messages");
   const PromptText prompt = sending.prompt(request.messages);
   std::visit([&body](const auto& given) { body["prompt"] = given; }, prompt);
-  if (!request.maxTokens) putLimit(body, sending, prompt);
+  if (sending.context) {
+    // Without a limit, every token that is left counts.
+    const PromptSize size = sizeOf(sending, prompt, request.maxTokens ? *sending.context - 1 : 0);
+    checkRoom(sending, size);
+    if (!request.maxTokens) putLimit(body, sending, size);
+  }
   body["stream"] = true;
   body["stream_options"] = {{"include_usage", true}};
   if (sending.kind.sendsProgress) body["return_progress"] = true;

@@ -181,6 +181,7 @@ ServerList::Read ServerList::read() const {
     server.key = findKeyPlace(serverField(entry, "key")).value_or(KeyPlace::None);
     server.keyVariable = serverField(entry, "key_variable");
     server.certificateFile = serverField(entry, "certificates");
+    server.isUnlisted = entry.value("unlisted_model", Json(false)) == Json(true);
     server.atOnce = atOnceField(entry);
     const auto isSame = [&server](const NamedServer& other) { return other.name == server.name; };
     if (const std::optional<Error> problem = problemOf(server)) {
@@ -237,6 +238,7 @@ void ServerList::write(std::vector<NamedServer> servers) {
     entry["url"] = server.url;
     if (!server.model.empty()) entry["model"] = server.model;
     if (!server.protocol.empty()) entry["protocol"] = server.protocol;
+    if (server.isUnlisted) entry["unlisted_model"] = true;
     if (server.key != KeyPlace::None) entry["key"] = keyPlaceName(server.key);
     if (!server.keyVariable.empty()) entry["key_variable"] = server.keyVariable;
     if (!server.certificateFile.empty()) entry["certificates"] = server.certificateFile;

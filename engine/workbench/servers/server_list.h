@@ -27,10 +27,11 @@ const char* keyPlaceName(KeyPlace place);  ///< "none", "environment", "secrets"
 std::optional<KeyPlace> findKeyPlace(std::string_view name);
 
 struct NamedServer {
-  std::string name;        ///< "gpu-3"
-  std::string url;         ///< "http://gpu-3:8000", with or without /v1
-  std::string model{};     ///< the server's name for the model; empty: the one that a query names
-  std::string protocol{};  ///< remote::Protocol::name; empty: the first that it takes
+  std::string name;         ///< "gpu-3"
+  std::string url;          ///< "http://gpu-3:8000", with or without /v1
+  std::string model{};      ///< the server's name for the model; empty: the one that a query names
+  std::string protocol{};   ///< remote::Protocol::name; empty: the first that it takes
+  bool isUnlisted = false;  ///< whether `model` is sent also where the server does not list it
   KeyPlace key = KeyPlace::None;
   std::string keyVariable{};      ///< for Environment
   std::string certificateFile{};  ///< PEM of the authorities to trust; empty: the system's

@@ -116,8 +116,9 @@ std::vector<std::string> protocolWarnings(const query::Node& query,
 }
 
 const remote::Protocol& chosenProtocol(const std::string& name, const remote::ServerFacts& facts,
-                                       const std::string& server) {
-  const remote::Protocol* const own = name.empty() ? remote::protocolFor(facts) : remote::findProtocol(name);
+                                       const query::Node& query, const std::string& server) {
+  const remote::Protocol* const own =
+      name.empty() ? remote::protocolFor(facts, query) : remote::findProtocol(name);
   if (own != nullptr && own->isTakenBy(facts)) return *own;
   std::string taken;
   for (const remote::Protocol* protocol : remote::protocols()) {

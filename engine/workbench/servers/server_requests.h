@@ -35,9 +35,9 @@ ServerRequests serverRequests(const query::Node& query, const RunSettings& setti
 std::vector<std::string> protocolWarnings(const query::Node& query,
                                           const std::set<const remote::Protocol*>& protocols, bool hasSeed);
 
-/// The protocol that a server is to be asked in, by its name; empty: the first that it takes. Throws Failure
-/// where the server says that it does not take it.
+/// The protocol that a server is to be asked in, by its name; empty: the first that it takes and that can
+/// carry the query. Throws Failure where the server says that it does not take it.
 const remote::Protocol& chosenProtocol(const std::string& name, const remote::ServerFacts& facts,
-                                       const std::string& server);
+                                       const query::Node& query, const std::string& server);
 
 }  // namespace spanscope::workbench

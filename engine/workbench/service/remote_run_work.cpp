@@ -191,7 +191,7 @@ Begun RemoteRunWork::begin(Workplace& place, const std::stop_token& stop) {
     const auto isSame = [&name](const remote::RemoteTarget& target) { return target.name == name; };
     auto found = std::find_if(targets.begin(), targets.end(), isSame);
     if (found == targets.end()) {
-      targets.push_back(targetNamed(name, stop));
+      targets.push_back(targetNamed(name, query, stop));
       found = targets.end() - 1;
     }
     if (stop.stop_requested()) return Begun::Done;
@@ -229,7 +229,8 @@ std::string RemoteRunWork::serverOf(const NodePath& node) const {
   return m_request.settings.server.empty() ? document::kEmbedded : m_request.settings.server;
 }
 
-remote::RemoteTarget RemoteRunWork::targetNamed(const std::string& name, const std::stop_token& stop) {
+remote::RemoteTarget RemoteRunWork::targetNamed(const std::string& name, const query::Node& query,
+                                                const std::stop_token& stop) {
   if (name == document::kEmbedded) {
     if (!m_request.embedded) throw Failure(errorAt("server", "the embedded engine", "one that is there"));
     remote::RemoteTarget target{.name = "the embedded engine", .server = {}, .facts = {}};
@@ -246,6 +247,7 @@ remote::RemoteTarget RemoteRunWork::targetNamed(const std::string& name, const s
   tellProgress();
   remote::RemoteTarget target{
       .name = name, .server = {.url = found->url, .model = found->model}, .facts = {}};
+  target.server.isUnlisted = found->isUnlisted;
   if (found->atOnce > 0) target.atOnce = found->atOnce;
   target.server.access = accessTo(*found, stop);
   target.facts = remote::askServer(m_client, found->url, target.server.access, stop);
@@ -255,7 +257,7 @@ remote::RemoteTarget RemoteRunWork::targetNamed(const std::string& name, const s
   m_facts.set(std::move(facts));
   m_asking.set({});
   tellProgress();
-  target.protocol = &chosenProtocol(found->protocol, target.facts, name);
+  target.protocol = &chosenProtocol(found->protocol, target.facts, query, name);
   if (target.protocol->needsPrompt) {
     const text::ChatTemplate* chat = templateOf(m_request.settings.chatTemplate);
     if (chat == nullptr)

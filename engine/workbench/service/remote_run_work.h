@@ -71,7 +71,8 @@ class RemoteRunWork final : public Work {
 
  private:
   class Watcher;
-  remote::RemoteTarget targetNamed(const std::string& name, const std::stop_token& stop);
+  remote::RemoteTarget targetNamed(const std::string& name, const query::Node& query,
+                                   const std::stop_token& stop);
   /// `node`: of the query that is run.
   std::string serverOf(const NodePath& node) const;
 

@@ -66,7 +66,7 @@ class TestSpanqRemote : public QObject {
     const SpanqResult result = spanq({"remote", "show", addressOf(server)});
     QCOMPARE(result.code, 0);
     for (const char* part : {"llama.cpp b7\n", "tiny", "not said", "cached tokens: reported\n",
-                             "progress of a prompt: told\n", "span queries: not taken\n", "slots: 4\n"})
+                             "progress of a prompt: reported\n", "span queries: not taken\n", "slots: 4\n"})
       QVERIFY2(result.out.find(part) != std::string::npos, result.out.c_str());
     const nlohmann::json json =
         nlohmann::json::parse(spanq({"remote", "show", addressOf(server), "--json"}).out);

@@ -5,6 +5,7 @@
 #include "engine/trace/replay.h"
 #include "engine/workbench/document/document.h"
 #include "engine/workbench/resource_paths.h"
+#include "engine/workbench/servers/server_requests.h"
 #include "engine/workbench/service/remote_run_work.h"
 #include "engine/workbench/service/work_service.h"
 #include "tests/engine/remote/stand_in_server.h"
@@ -432,6 +433,33 @@ class TestRemoteRunWork : public QObject {
              body.constData());
     const std::vector<std::string> sent = ran.notes("Sent by ");
     QVERIFY((sent == std::vector<std::string>{"Sent by SPNL's query endpoint", "Sent by chat completions"}));
+  }
+
+  /// By itself, a server gets the query in the first protocol that can carry it.
+  void theFirstProtocolThatCarriesIt() {
+    const remote::ServerFacts facts{.version = {}, .models = {}, .takesQueries = true, .slots = {}};
+    const auto nameFor = [&facts](const char* json) {
+      return std::string(workbench::chosenProtocol({}, facts, *query::parseJson(json).query, "gpu-3").name);
+    };
+    QCOMPARE(nameFor(kSpans), std::string("spnl"));
+    QCOMPARE(nameFor(kPlain), std::string("spnl"));
+    // Where no protocol can carry it, the first says why not.
+    QCOMPARE(nameFor(R"({"user":"Hi"})"), std::string("spnl"));
+  }
+
+  /// A model that the server does not list is sent only where the list of servers allows it.
+  void unlistedModels() {
+    for (const bool isUnlisted : {false, true}) {
+      Bodies bodies;
+      Server server(takingAll(bodies, true));
+      workbench::NamedServer named{.name = "gpu-3", .url = server.address(), .model = "nope"};
+      named.protocol = "chat";
+      named.isUnlisted = isUnlisted;
+      const Ran ran = carriedOut(requestOf(kPlain, {named}));
+      QVERIFY2((ran.state == WorkState::Finished) == isUnlisted, ran.problem.c_str());
+      QCOMPARE(bodies.all().size(), isUnlisted ? std::size_t{1} : std::size_t{0});
+      if (isUnlisted) QVERIFY(bodies.all().front().second.contains("\"nope\""));
+    }
   }
 
   /// What a protocol cannot take is said before anything is sent.

@@ -49,6 +49,7 @@ class TestServerList : public QObject {
     there.certificateFile = "/etc/own.pem";
     there.protocol = "completions";
     there.atOnce = 3;
+    there.isUnlisted = true;
     list.put(there);
     list.put({.name = "Büro", .url = "https://[::1]:8443/v1"});
     const ServerList other(fileIn(folder));

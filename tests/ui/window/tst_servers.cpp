@@ -29,6 +29,7 @@
 
 #include <QApplication>
 #include <QByteArray>
+#include <QCheckBox>
 #include <QComboBox>
 #include <QCoreApplication>
 #include <QLabel>
@@ -517,7 +518,7 @@ class TestServers : public QObject {
     const QString facts = childOf<QLabel>(dialog, "serverFacts")->text();
     for (const char* part :
          {"llama.cpp b7", "Model: tiny, context not said", "Cached tokens: reported",
-          "Progress of a prompt: told", "Slots: 2", "Takes: chat completions, text completions"})
+          "Progress of a prompt: reported", "Slots: 2", "Takes: chat completions, text completions"})
       QVERIFY2(facts.contains(QString::fromLatin1(part)), qPrintable(facts));
     QCOMPARE(childOf<QListWidget>(dialog, "servers")->item(0)->text(), QStringLiteral("gpu-3 (llama.cpp)"));
     QCOMPARE(childOf<QComboBox>(dialog, "serverModel")->itemText(0), QStringLiteral("tiny"));
@@ -541,6 +542,18 @@ class TestServers : public QObject {
     QVERIFY2(help->text().contains(QStringLiteral("under a chat template")), qPrintable(help->text()));
     childOf<QPushButton>(dialog, "primary")->click();
     QCOMPARE(list.find("gpu-3")->protocol, std::string("completions"));
+
+    // A model of another name than the server lists is sent only if that is allowed.
+    auto* isUnlisted = childOf<QCheckBox>(dialog, "unlistedModel");
+    auto* model = childOf<QComboBox>(dialog, "serverModel");
+    model->setEditText({});
+    QVERIFY(!isUnlisted->isEnabled());
+    model->setEditText(QStringLiteral("other"));
+    QVERIFY(isUnlisted->isEnabled() && !isUnlisted->isChecked());
+    isUnlisted->click();
+    childOf<QPushButton>(dialog, "primary")->click();
+    QVERIFY(list.find("gpu-3")->isUnlisted && list.find("gpu-3")->model == "other");
+    QVERIFY(isUnlisted->isChecked());
 
     // How many requests it gets at the same time.
     auto* atOnce = childOf<QSpinBox>(dialog, "atOnce");
@@ -615,6 +628,8 @@ class TestServers : public QObject {
     QCoreApplication::processEvents();
     window.docks().reveal(QStringLiteral("forecast"));
     auto* view = qobject_cast<ForecastView*>(window.docks().dock(QStringLiteral("forecast"))->openView());
+    // The next change of the window would say it, too.
+    QVERIFY(QObject::disconnect(&window.workspace(), &Workspace::inputChanged, view, nullptr));
     const auto setup = [view] {
       for (const ForecastPlace& place : view->places().places().places()) {
         if (place.id == QStringLiteral("server gpu-3")) return place.setup;

@@ -11,6 +11,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include <atomic>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -159,6 +160,38 @@ class TestCompletionsRun : public QObject {
       const Json body = Json::parse(request.mid(request.indexOf("\r\n\r\n") + 4).toStdString());
       const auto bytes = static_cast<int>(body["prompt"].get<std::string>().size());
       QCOMPARE(body["max_tokens"].get<int>(), counts ? 160 : 200 - bytes - 8);
+    }
+  }
+
+  /// A prompt that fills the context leaves no room for an answer: nothing is sent.
+  void promptsThatDoNotFitAreRefused() {
+    for (const int limit : {0, 5}) {
+      for (const int tokens : {199, 200, 5000}) {
+        std::atomic<int> asked = 0;
+        remote::test::ServerOfMany server([&](const QByteArray& request) -> QByteArray {
+          if (request.startsWith("POST /tokenize "))
+            return remote::test::http(200, "{\"count\":" + QByteArray::number(tokens) + "}");
+          ++asked;
+          return "HTTP/1.1 200 OK\r\nConnection: close\r\n\r\n"
+                 "data: {\"choices\":[{\"index\":0,\"text\":\"Here\",\"finish_reason\":\"stop\"}]}\n\n";
+        });
+        remote::RemoteTarget target{
+            .name = "here",
+            .server = {.url = server.address(), .model = {}},
+            .facts = {.kind = remote::ServerKind::Vllm, .version = {}, .models = {{"m", 200}}, .slots = {}}};
+        target.protocol = remote::findProtocol("completions");
+        target.prompt = remote::textPrompt(text::chatTemplateNamed("chatml"));
+        remote::HttpClient client;
+        remote::RemoteWatcher watcher;
+        const std::string words(300, 'x');
+        const std::string most = limit > 0 ? R"("max_tokens":5,)" : "";
+        const auto requests =
+            chatsOf((R"({"g":{"model":"m",)" + most + R"("input":{"user":")" + words + R"("}}})").c_str());
+        const remote::RemoteResult result = remote::runRemotely(client, {target}, {}, requests, watcher);
+        QCOMPARE(!result.error, tokens < 200);
+        QCOMPARE(asked.load(), tokens < 200 ? 1 : 0);
+        if (result.error) QVERIFY(result.error->found.find(std::to_string(tokens)) != std::string::npos);
+      }
     }
   }
 
