@@ -263,6 +263,12 @@ ExitCode showServer(const Context& context, const ServerOptions& options, bool a
   return ExitCode::Fine;
 }
 
+/// "/g/input/cross/0 (copy 2 of 4)"
+std::string stepName(const std::vector<exports::ChatRequest>& requests, std::size_t request) {
+  const NodePath& node = requests[request].node;
+  return (node.empty() ? "the root" : node) + remote::copyText(remote::copyOf(requests, request));
+}
+
 /// Writes answers in the order of the query: the text alone on standard output. The first one that has not
 /// ended is written as it comes; later ones wait for their turn.
 class AnswerPrinter final : public remote::RemoteWatcher {
@@ -323,7 +329,7 @@ class AnswerPrinter final : public remote::RemoteWatcher {
   }
   void writeHead() {
     if (!m_isSilent && m_requests.size() > 1)
-      m_context.streams.out << "── " << m_requests[m_turn].node << '\n' << std::flush;
+      m_context.streams.out << "── " << stepName(m_requests, m_turn) << '\n' << std::flush;
   }
   void writeText() {
     Answer& answer = m_answers[m_turn];
@@ -343,6 +349,12 @@ class AnswerPrinter final : public remote::RemoteWatcher {
   std::size_t m_turn = 0;
   bool m_isInLine = false;  ///< whether the last line that was written has no end yet
 };
+
+/// What ended an answer.
+std::string endOf(const remote::RemoteStep& step) {
+  if (!step.brokenBy.empty()) return step.isStopped ? "a stop" : "an error";
+  return step.answer.finish.empty() ? "its end" : step.answer.finish;
+}
 
 std::string countText(const std::optional<std::int64_t>& count) {
   return count ? std::to_string(*count) : "not said";
@@ -364,16 +376,14 @@ std::string stepsText(const std::vector<exports::ChatRequest>& requests, const r
     isMissing |=
         step.cached.state == remote::CachedState::NotReported && step.counted > 0 && step.brokenBy.empty();
     const auto ofStep = [&step](std::string text) { return step.counted == 0 ? "above" : std::move(text); };
-    table.addRow(
-        {requests[step.request].node, ofStep(countText(step.answer.promptTokens)),
-         ofStep(remote::cachedText(step.cached)),
-         ofStep(countText(step.answer.generatedTokens) +
-                (step.counted > 1 && step.answer.generatedTokens
-                     ? " in " + counted(step.counted, "reply", "replies")
-                     : "")),
-         step.timeToFirstToken ? fixed(*step.timeToFirstToken * kMilliseconds, 1) : "–",
-         fixed(step.seconds * kMilliseconds, 1),
-         step.brokenBy.empty() ? (step.answer.finish.empty() ? "its end" : step.answer.finish) : "a break"});
+    table.addRow({stepName(requests, step.request), ofStep(countText(step.answer.promptTokens)),
+                  ofStep(remote::cachedText(step.cached)),
+                  ofStep(countText(step.answer.generatedTokens) +
+                         (step.counted > 1 && step.answer.generatedTokens
+                              ? " in " + counted(step.counted, "reply", "replies")
+                              : "")),
+                  step.timeToFirstToken ? fixed(*step.timeToFirstToken * kMilliseconds, 1) : "–",
+                  fixed(step.seconds * kMilliseconds, 1), endOf(step)});
   }
   std::string text = "\n" + table.text();
   text += "  sent by " + remote::protocolText(target) + "\n";
@@ -389,6 +399,8 @@ Json stepsJson(const std::vector<exports::ChatRequest>& requests, const remote::
   for (const remote::RemoteStep& step : result.steps) {
     Json& entry = steps.emplace_back();
     entry["node"] = requests[step.request].node;
+    if (const remote::CopyNumber copy = remote::copyOf(requests, step.request); copy.all > 1)
+      entry["copy"] = copy.number;
     entry["model"] = step.answer.model;
     entry["text"] = step.answer.text;
     if (!step.answer.reasoning.empty()) entry["reasoning"] = step.answer.reasoning;

@@ -39,7 +39,9 @@ std::optional<std::int64_t> contextOf(const ServerFacts& facts, const std::strin
 }
 
 Error statusProblem(const HttpReply& reply) {
-  const std::string said = errorMessage(reply.body);
+  std::string said = errorMessage(reply.body);
+  // The server's sentence goes on in this one.
+  if (said.ends_with('.')) said.pop_back();
   std::string expected =
       reply.status == 401 || reply.status == 403 ? "a key that the server takes" : "status 200";
   if (!reply.redirect.empty())
@@ -359,7 +361,9 @@ class RemoteRunner {
                                     .context = contextOf(asked.facts, *model),
                                     .countTokens = counterFor(asked, *model)});
     } catch (const Failure& failure) {
-      return fail(body.first, failure.error());
+      Error problem = failure.error();
+      if (problem.file.empty()) problem.file = urlOf(asked);
+      return fail(body.first, std::move(problem));
     }
     sends(body, *model, sent->body.size());
     waitFor(body, [body, model = *model, sent = std::move(*sent), hasLimit = filled.maxTokens.has_value()](
@@ -430,11 +434,7 @@ class RemoteRunner {
     const NodePath& node = m_requests[request].node;
     if (error.place.empty()) error.place = node;
     // Copies of a node share its place.
-    const auto isCopy = [&node](const exports::ChatRequest& each) { return each.node == node; };
-    const auto at = m_requests.begin() + static_cast<std::ptrdiff_t>(request);
-    const auto before = std::count_if(m_requests.begin(), at, isCopy);
-    const auto all = before + std::count_if(at, m_requests.end(), isCopy);
-    if (all > 1) error.place += " (copy " + std::to_string(before + 1) + " of " + std::to_string(all) + ")";
+    error.place += copyText(copyOf(m_requests, request));
     m_isClosed = true;
     m_watcher.fails(request, m_errors.insert_or_assign(request, std::move(error)).first->second);
   }
@@ -513,6 +513,21 @@ std::optional<std::string> servedName(const RemoteTarget& target, const std::str
   if (chosen.empty()) return servedName(target.facts, queryModel);
   const std::optional<std::string> served = servedName(target.facts, chosen, true);
   return served || !target.server.isUnlisted ? served : chosen;
+}
+
+CopyNumber copyOf(const std::vector<exports::ChatRequest>& requests, std::size_t request) {
+  const auto isCopy = [&node = requests[request].node](const exports::ChatRequest& each) {
+    return each.node == node;
+  };
+  const auto at = requests.begin() + static_cast<std::ptrdiff_t>(request);
+  const auto before = static_cast<std::size_t>(std::count_if(requests.begin(), at, isCopy));
+  const auto after = static_cast<std::size_t>(std::count_if(at, requests.end(), isCopy));
+  return {.number = before + 1, .all = before + after};
+}
+
+std::string copyText(const CopyNumber& copy) {
+  if (copy.all == 1) return {};
+  return " (copy " + std::to_string(copy.number) + " of " + std::to_string(copy.all) + ")";
 }
 
 std::string modelNames(const ServerFacts& facts) {

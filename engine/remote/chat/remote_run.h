@@ -138,6 +138,15 @@ std::optional<std::string> servedName(const ServerFacts& facts, const std::strin
 /// The same for what a target is asked for; `queryModel`: the name that the query has.
 std::optional<std::string> servedName(const RemoteTarget& target, const std::string& queryModel);
 
+/// The number of a request among the copies of its node, from 1, and of all of them.
+struct CopyNumber {
+  std::size_t number = 1;
+  std::size_t all = 1;
+};
+CopyNumber copyOf(const std::vector<exports::ChatRequest>& requests, std::size_t request);
+/// " (copy 2 of 4)"; empty: it is the only one.
+std::string copyText(const CopyNumber& copy);
+
 /// The names of a server's models for a message: "a, b and 298 more"; empty: it lists none.
 std::string modelNames(const ServerFacts& facts);
 

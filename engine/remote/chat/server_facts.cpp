@@ -99,6 +99,9 @@ class Prober {
     const std::string said = errorMessage(list.body);
     if (list.status == 200) refuse(said, "a list of models");
     std::string expected = "status 200";
+    if (list.status == 404 || list.status == 405)
+      expected = "a list of models: the address must be that of an OpenAI-compatible server, such as "
+                 "http://localhost:8000";
     if (list.status == 401 || list.status == 403) expected = "a key that it takes";
     if (!list.redirect.empty())
       expected = "the server's new address: it sends its clients to " + shownReply(list.redirect);
