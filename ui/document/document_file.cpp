@@ -3,6 +3,7 @@
 
 #include "engine/base/output_file.h"
 #include "engine/query/files/file_access.h"
+#include "engine/query/node_parts.h"
 #include "engine/query/query_form.h"
 #include "engine/query/unkept_parts.h"
 #include "engine/workbench/document/document_query.h"
@@ -11,11 +12,9 @@
 
 #include <QFile>
 #include <QFileInfo>
-#include <QJsonArray>
-#include <QJsonDocument>
-#include <QJsonObject>
 
 #include <algorithm>
+#include <unordered_map>
 #include <utility>
 #include <variant>
 
@@ -70,21 +69,36 @@ class Folder final : public query::Surroundings {
   query::FileAccess m_files;
 };
 
-QString quoted(const std::string& text) {
-  const QByteArray list =
-      QJsonDocument(QJsonArray{QString::fromStdString(text)}).toJson(QJsonDocument::Compact);
-  return QString::fromUtf8(list.mid(1, list.size() - 2));
+/// Removes the warning that a chat is read as a query. It is the only one about the chat as a whole.
+void removeFormWarning(std::string_view text, std::vector<query::Diagnostic>& diagnostics) {
+  std::erase_if(diagnostics, [begin = text.find_first_of("[{")](const query::Diagnostic& diagnostic) {
+    return diagnostic.severity == Severity::Warning && diagnostic.pointer.empty() &&
+           diagnostic.offset == begin;
+  });
 }
 
-std::string chatListText(const document::Document& document) {
-  QStringList lines;
-  const query::Node tree = document::toTree(document, document.root());
-  for (const query::Node& child : tree.as<query::Join>()->children) {
-    const auto* message = child.as<query::Message>();
-    lines += QStringLiteral(R"(  {"role": "%1", "content": %2})")
-                 .arg(QLatin1String(query::roleName(message->role)), quoted(message->text));
-  }
-  return QStringLiteral("[\n%1\n]\n").arg(lines.join(QStringLiteral(",\n"))).toStdString();
+/// The nodes of the list of messages that is the query. Nothing where it is another query.
+std::optional<std::vector<document::NodeId>> messageNodes(const document::Document& document,
+                                                          query::ChatForm form) {
+  const document::DocumentNode* list = document.find(document.root());
+  if (list != nullptr && form == query::ChatForm::Request)
+    list = list->children.empty() ? nullptr : document.find(list->children.front());
+  if (list == nullptr || list->own.as<query::Join>() == nullptr) return std::nullopt;
+  return list->children;
+}
+
+/// The chat in a text that was read as a query; nullptr: there is none.
+std::shared_ptr<const ChatFile> takeChat(std::string_view text, document::OpenedDocument& opened) {
+  const query::ChatForm form = query::chatFormOf(text);
+  if (form == query::ChatForm::None) return nullptr;
+  const document::Document& document = *opened.document;
+  const query::GenerateSettings* settings = query::settingsOf(document.at(document.root()).own);
+  // Without a temperature, the query runs with another one than the request.
+  if (settings == nullptr || !std::holds_alternative<query::Absent>(settings->temperature))
+    removeFormWarning(text, opened.diagnostics);
+  ChatFile chat{.text = std::string(text), .form = form, .nodes = {}};
+  if (auto nodes = messageNodes(document, form)) chat.nodes = std::move(*nodes);
+  return std::make_shared<const ChatFile>(std::move(chat));
 }
 
 document::OpenedDocument readQueryText(std::string_view text, query::QueryForm form, const QString& path) {
@@ -109,7 +123,7 @@ OpenedFile readText(std::string_view text, const QString& path) {
     return opened;
   }
   OpenedFile opened{document::readDocument(text)};
-  opened.isChatList = opened.document && opened.plainQuery && takeChatList(text, opened.diagnostics);
+  if (opened.document && opened.plainQuery) opened.chat = takeChat(text, opened);
   return opened;
 }
 
@@ -138,7 +152,8 @@ OpenedFile openDocument(const QString& path) {
   return readText({bytes.constData(), static_cast<std::size_t>(bytes.size())}, path);
 }
 
-std::optional<Error> saveDocument(const QString& path, const document::Document& document, bool asChatList) {
+std::optional<Error> saveDocument(const QString& path, const document::Document& document,
+                                  const ChatFile* chat) {
   if (isPicturePath(path)) {
     return Error{path.toStdString(),
                  {},
@@ -146,10 +161,10 @@ std::optional<Error> saveDocument(const QString& path, const document::Document&
                  "one that ends in .span, .json, .yaml or .lisp; pictures are exported"};
   }
   const std::optional<query::QueryForm> form = queryFormOfPath(path);
-  const bool isChatList = asChatList && form == query::QueryForm::Json && mayBeChatList(document);
-  const std::string text = isChatList ? chatListText(document)
-                           : form     ? queryText(document, *form)
-                                      : document::writeDocument(document);
+  std::optional<query::RewrittenChat> kept = chatText(path, document, chat);
+  const std::string text = kept   ? std::move(kept->text)
+                           : form ? queryText(document, *form)
+                                  : document::writeDocument(document);
   // What could not be opened again must not take the place of what can.
   for (const query::Diagnostic& diagnostic : readText(text, path).diagnostics) {
     if (diagnostic.severity != Severity::Error) continue;
@@ -159,28 +174,24 @@ std::optional<Error> saveDocument(const QString& path, const document::Document&
 }
 
 bool takeChatList(std::string_view text, std::vector<query::Diagnostic>& diagnostics) {
-  // By the same sign as the reader's: the first element is an object with a role.
-  const QJsonDocument json =
-      QJsonDocument::fromJson(QByteArray(text.data(), static_cast<qsizetype>(text.size())));
-  const bool isList =
-      json.isArray() && json.array().first().toObject().value(QLatin1String("role")).isString();
-  if (!isList) return false;
-  // It is the only warning about the list as a whole.
-  std::erase_if(diagnostics, [begin = text.find('[')](const query::Diagnostic& diagnostic) {
-    return diagnostic.severity == Severity::Warning && diagnostic.pointer.empty() &&
-           diagnostic.offset == begin;
-  });
+  if (query::chatFormOf(text) != query::ChatForm::Messages) return false;
+  removeFormWarning(text, diagnostics);
   return true;
 }
 
-bool mayBeChatList(const document::Document& document) {
-  const document::DocumentNode* root = document.find(document.root());
-  const auto* join = root == nullptr ? nullptr : root->own.as<query::Join>();
-  return join != nullptr && join->kind == query::JoinKind::Seq && !root->children.empty() &&
-         std::all_of(root->children.begin(), root->children.end(), [&document](document::NodeId id) {
-           const document::DocumentNode* child = document.find(id);
-           return child != nullptr && child->own.as<query::Message>() != nullptr;
-         });
+std::optional<query::RewrittenChat> chatText(const QString& path, const document::Document& document,
+                                             const ChatFile* chat) {
+  if (chat == nullptr || queryFormOfPath(path) != query::QueryForm::Json) return std::nullopt;
+  const auto nodes = messageNodes(document, chat->form);
+  if (!nodes) return std::nullopt;
+  std::unordered_map<document::NodeId, std::size_t> places;
+  for (const document::NodeId id : chat->nodes) places.emplace(id, places.size());
+  std::vector<std::optional<std::size_t>> origins;
+  for (const document::NodeId id : *nodes) {
+    const auto known = places.find(id);
+    origins.push_back(known == places.end() ? std::nullopt : std::optional(known->second));
+  }
+  return query::rewriteChat(chat->text, document::toTree(document, document.root()), origins);
 }
 
 bool isQueryPath(const QString& path) {

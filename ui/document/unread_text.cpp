@@ -39,9 +39,11 @@ UnreadText::UnreadText(DocumentModel& model) : QObject(&model), m_model(model) {
 void UnreadText::note(Source source, const std::vector<query::Diagnostic>& diagnostics) {
   for (const query::Diagnostic& diagnostic : diagnostics) {
     if (diagnostic.severity != Severity::Warning) continue;
-    const QString hint = diagnostic.hint.empty() && !diagnostic.expected.empty()
-                             ? tr("Expected: %1").arg(QString::fromStdString(diagnostic.expected))
-                             : capitalized(diagnostic.hint);
+    QString hint = diagnostic.hint.empty() && !diagnostic.expected.empty()
+                       ? tr("Expected: %1").arg(QString::fromStdString(diagnostic.expected))
+                       : capitalized(diagnostic.hint);
+    if (source == Source::File && m_chat != nullptr && !diagnostic.pointer.empty())
+      hint = tr("%1. Saving keeps this part of the file").arg(hint);
     m_leftOut.push_back({.source = source,
                          .line = diagnostic.position.line,
                          .found = QString::fromStdString(diagnostic.found),
@@ -50,10 +52,12 @@ void UnreadText::note(Source source, const std::vector<query::Diagnostic>& diagn
   }
 }
 
-void UnreadText::noteFile(const std::vector<query::Diagnostic>& diagnostics, bool isChatList) {
+void UnreadText::noteFile(const std::vector<query::Diagnostic>& diagnostics,
+                          std::shared_ptr<const ChatFile> chat) {
   std::erase_if(m_leftOut, [](const LeftOut& part) { return part.source == Source::File; });
+  m_chat = std::move(chat);
+  m_chatIndex = m_model.undoStack().index();
   note(Source::File, diagnostics);
-  m_isChatList = isChatList;
   Q_EMIT changed();
 }
 
@@ -71,8 +75,20 @@ void UnreadText::noteJson(const std::vector<query::Diagnostic>& diagnostics) {
   if (hasRemoved || m_leftOut.size() != kept) Q_EMIT changed();
 }
 
-void UnreadText::noteSaved(bool asChatList) {
-  m_isChatList = asChatList;
+void UnreadText::noteSavedAsChat(const std::vector<query::Diagnostic>& diagnostics) {
+  m_leftOut.clear();
+  note(Source::File, diagnostics);
+  Q_EMIT changed();
+}
+
+void UnreadText::forgetNodes() {
+  if (m_chat == nullptr || m_chat->nodes.empty()) return;
+  m_chat =
+      std::make_shared<const ChatFile>(ChatFile{.text = m_chat->text, .form = m_chat->form, .nodes = {}});
+}
+
+void UnreadText::noteSaved() {
+  m_chat = nullptr;
   if (m_leftOut.empty()) return;
   m_leftOut.clear();
   Q_EMIT changed();
@@ -80,6 +96,8 @@ void UnreadText::noteSaved(bool asChatList) {
 
 /// What an undone change brought is not in the document any more, and neither is what it left out.
 void UnreadText::followUndo(int index) {
+  // Before a reload, the document had other nodes.
+  if (index < m_chatIndex) forgetNodes();
   const auto removed = std::erase_if(m_leftOut, [index](const LeftOut& part) {
     return part.source != Source::File && part.undoIndex > index;
   });

@@ -30,10 +30,14 @@ QString textOfFile(const QString& path) {
   return file.open(QIODevice::ReadOnly) ? QString::fromUtf8(file.read(kMostBytes)) : QString();
 }
 
-/// Whether a file that was opened as a list of chat messages is saved as one.
-bool keepsChatList(const QString& path, DocumentModel& model) {
-  return UnreadText::of(model).isChatList() && path.endsWith(QLatin1String(".json"), Qt::CaseInsensitive) &&
-         mayBeChatList(model.document());
+/// What the chat, in which a document is saved, does not have any more.
+QStringList lostOf(const query::RewrittenChat& chat) {
+  QStringList texts;
+  for (const query::Diagnostic& part : chat.lost) {
+    texts += QCoreApplication::translate("MainWindow", "line %1: %2")
+                 .arg(QString::number(part.position.line), QString::fromStdString(part.found));
+  }
+  return texts;
 }
 
 /// The first parts, one in a line.
@@ -82,8 +86,7 @@ bool MainWindow::save(OpenDocument& document, bool askForPath) {
   if (path.isEmpty()) return false;
   QString trouble = whyNotWritable(path);
   if (trouble.isEmpty()) {
-    if (const std::optional<Error> error =
-            saveDocument(path, model.document(), UnreadText::of(model).isChatList()))
+    if (const std::optional<Error> error = saveDocument(path, model.document(), UnreadText::of(model).chat()))
       trouble = QString::fromStdString(error->message());
   }
   if (!trouble.isEmpty()) {
@@ -100,7 +103,11 @@ bool MainWindow::save(OpenDocument& document, bool askForPath) {
   }
   model.setFilePath(QFileInfo(path).absoluteFilePath());
   model.markSaved();
-  UnreadText::of(model).noteSaved(keepsChatList(path, model));
+  UnreadText& unread = UnreadText::of(model);
+  if (chatText(path, model.document(), unread.chat()))
+    unread.noteSavedAsChat(openDocument(path).diagnostics);
+  else
+    unread.noteSaved();
   m_files.accept(document.id);
   remember(model.filePath());
   say(tr("Saved %1").arg(model.title()));
@@ -112,12 +119,18 @@ QString MainWindow::pathWithoutLoss(OpenDocument& document, const QString& path)
   const QFileInfo file(path);
   const bool isDocument = !isQueryPath(path);
   QStringList lost = isDocument ? QStringList() : lostWhenSavedAsQuery(model.document());
-  if (UnreadText::of(model).isChatList() && !isDocument && !keepsChatList(path, model))
-    lost += tr("the form of a list of chat messages: a query takes its place");
+  const ChatFile* chat = UnreadText::of(model).chat();
+  const std::optional<query::RewrittenChat> kept = chatText(path, model.document(), chat);
+  if (chat != nullptr && !isDocument && !kept) {
+    lost += chat->form == query::ChatForm::Request
+                ? tr("the form of a chat request: a query takes its place")
+                : tr("the form of a list of chat messages: a query takes its place");
+  }
   // In a document of its own nothing is removed: the file stays as it is.
   const bool isOwnFile = path == model.filePath();
-  const QStringList removed =
-      isOwnFile || !isDocument ? UnreadText::of(model).leftOutOfFile() : QStringList();
+  const QStringList removed = kept                       ? lostOf(*kept)
+                              : isOwnFile || !isDocument ? UnreadText::of(model).leftOutOfFile()
+                                                         : QStringList();
   if (lost.isEmpty() && removed.isEmpty()) return path;
 
   QMessageBox box(
@@ -170,7 +183,7 @@ bool MainWindow::settleTyped(OpenDocument& document, const QString& title) {
 
 void MainWindow::noteUnread(OpenDocument& document, const OpenedFile& file) {
   UnreadText& unread = UnreadText::of(*document.model);
-  unread.noteFile(file.diagnostics, file.isChatList);
+  unread.noteFile(file.diagnostics, file.chat);
   const qsizetype count = unread.leftOutOfFile().size();
   if (count == 0) return;
   say(count == 1

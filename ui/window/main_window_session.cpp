@@ -279,6 +279,7 @@ void MainWindow::openRecovered(const Recovery& recovery, bool isModified) {
   if (isModified && (isOther || !recovery.typed))
     open->model->change(tr("Recover changes"),
                         [&recovery](document::Document& document) { document = recovery.document; });
+  UnreadText::of(*open->model).forgetNodes();
   if (recovery.typed) {
     UnreadText& unread = UnreadText::of(*open->model);
     unread.setTyped(*recovery.typed);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "engine/query/json/json.h"
 #include "engine/query/json/reference_json.h"
+#include "engine/query/json_texts.h"
 #include "engine/query/number_text.h"
 #include "engine/query/visit_fields.h"
 
@@ -213,6 +214,12 @@ class Writer {
 };
 
 }  // namespace
+
+std::string jsonText(std::string_view text) {
+  std::string out;
+  appendText(out, text);
+  return out;
+}
 
 std::string writeCanonical(const Node& node) {
   Writer writer(Style::Canonical);

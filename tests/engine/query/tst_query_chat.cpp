@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Chats in OpenAI's notation where a query belongs: what they are read as, and what is said of what a query
 // has no form for.
+#include "engine/query/chat_writer.h"
 #include "engine/query/json/json.h"
 #include "engine/query/yaml/yaml.h"
+#include "tests/engine/query/random_query.h"
 #include "tests/support/test_program.h"
 
 #include <QByteArray>
@@ -12,7 +14,10 @@
 #include <QStringLiteral>
 #include <QTest>
 
+#include <optional>
+#include <random>
 #include <string>
+#include <vector>
 
 using namespace spanscope::query;
 
@@ -57,6 +62,11 @@ class TestQueryChat : public QObject {
   void yaml();
   void sourcesOfNodes();
   void everyTruncationIsRefused();
+  void rewrites_data();
+  void rewrites();
+  void rewritesNothingElse_data();
+  void rewritesNothingElse();
+  void rewritesRandomEdits();
 };
 
 void TestQueryChat::chats_data() {
@@ -225,6 +235,193 @@ void TestQueryChat::everyTruncationIsRefused() {
       const ParseResult result = parseJson(text);
       QVERIFY(!result.query.has_value() && hasErrors(result.diagnostics));
     }
+  }
+}
+
+/// A chat, the query that it became, and the chat that is written: only what was edited differs. Origins are
+/// digits, or "-" where the origin of a message is not known.
+void TestQueryChat::rewrites_data() {
+  QTest::addColumn<QByteArray>("chat");
+  QTest::addColumn<QByteArray>("query");
+  QTest::addColumn<QByteArray>("origins");
+  QTest::addColumn<QByteArray>("written");
+  QTest::addColumn<int>("lost");
+  const auto row = [](const char* name, const char* chat, const char* query, const char* origins,
+                      const char* written, int lost = 0) {
+    QTest::newRow(name) << QByteArray(chat) << QByteArray(query) << QByteArray(origins) << QByteArray(written)
+                        << lost;
+  };
+  const char* const kBody =
+      R"({"model": "m", "stop": ["x"], "seed": 12345678901234567890, "messages": [
+  {"role": "system", "content": "s"},
+  {"role": "user", "name": "Ann", "content": "a"}
+], "top_p": 5e-1, "temperature": 1, "stream": true})";
+  row("nothing", kBody,
+      R"({"g":{"model":"m","input":{"seq":[{"system":"s"},{"user":"a"}]},"temperature":1.0}})", "01", kBody);
+  row("a text", kBody,
+      R"({"g":{"model":"m","input":{"seq":[{"system":"s"},{"user":"b\n"}]},"temperature":1.0}})", "01",
+      R"({"model": "m", "stop": ["x"], "seed": 12345678901234567890, "messages": [
+  {"role": "system", "content": "s"},
+  {"role": "user", "name": "Ann", "content": "b\n"}
+], "top_p": 5e-1, "temperature": 1, "stream": true})");
+  row("order, a new message and settings", kBody,
+      R"({"g":{"model":"n","input":{"seq":[{"user":"a"},{"system":"s"},{"assistant":"c"}]},"temperature":0.3,"max_tokens":9}})",
+      "10-",
+      R"({"model": "n", "stop": ["x"], "seed": 12345678901234567890, "messages": [
+  {"role": "user", "name": "Ann", "content": "a"},
+  {"role": "system", "content": "s"},
+  {"role": "assistant", "content": "c"}
+], "top_p": 5e-1, "temperature": 0.3, "stream": true, "max_tokens": 9})");
+  row("a message is removed with its name", kBody, R"({"g":{"model":"m","input":{"seq":[{"system":"s"}]}}})",
+      "0",
+      R"({"model": "m", "stop": ["x"], "seed": 12345678901234567890, "messages": [
+  {"role": "system", "content": "s"}
+], "top_p": 5e-1, "stream": true})");
+  row("the name may belong to the new message", kBody,
+      R"({"g":{"model":"m","input":{"seq":[{"system":"s"},{"user":"c"}]},"temperature":1.0}})", "0-",
+      R"({"model": "m", "stop": ["x"], "seed": 12345678901234567890, "messages": [
+  {"role": "system", "content": "s"},
+  {"role": "user", "content": "c"}
+], "top_p": 5e-1, "temperature": 1, "stream": true})",
+      1);
+  row("an equal message has the name again", kBody,
+      R"({"g":{"model":"m","input":{"seq":[{"user":"a"},{"user":"c"}]},"temperature":1.0}})", "--",
+      R"({"model": "m", "stop": ["x"], "seed": 12345678901234567890, "messages": [
+  {"role": "user", "name": "Ann", "content": "a"},
+  {"role": "user", "content": "c"}
+], "top_p": 5e-1, "temperature": 1, "stream": true})");
+  row("another role", kBody,
+      R"({"g":{"model":"m","input":{"seq":[{"user":"s"},{"assistant":"a"}]},"temperature":1.0}})", "01",
+      R"({"model": "m", "stop": ["x"], "seed": 12345678901234567890, "messages": [
+  {"role": "user", "content": "s"},
+  {"role": "assistant", "name": "Ann", "content": "a"}
+], "top_p": 5e-1, "temperature": 1, "stream": true})");
+  row("a developer stays one", R"([{"role":"developer","content":"s"},{"role":"user","content":"a"}])",
+      R"({"seq":[{"system":"t"},{"user":"a"}]})", "01",
+      R"([{"role":"developer","content":"t"},{"role":"user","content":"a"}])");
+  row("a list with a mark before it",
+      "\xEF\xBB\xBF [ {\"role\":\"user\",\"content\":\"a\",\"name\":\"A\"} ]\n",
+      R"({"seq":[{"user":"b"},{"user":"c"}]})", "0-",
+      "\xEF\xBB\xBF [ {\"role\":\"user\",\"content\":\"b\",\"name\":\"A\"}, {\"role\": \"user\", "
+      "\"content\": "
+      "\"c\"} ]\n");
+  row("Anthropic's system",
+      R"({"model":"m","max_tokens":5,"system":"s","messages":[{"role":"user","content":"a"}],"metadata":{"user_id":"u"}})",
+      R"({"g":{"model":"m","max_tokens":6,"input":{"seq":[{"system":"t"},{"user":"b"}]}}})", "01",
+      R"({"model":"m","max_tokens":6,"system":"t","messages":[{"role":"user","content":"b"}],"metadata":{"user_id":"u"}})");
+  row("no system any more",
+      R"({"model":"m","system":"s","messages":[{"role":"user","content":"a"}],"max_tokens":5})",
+      R"({"g":{"model":"m","max_tokens":5,"input":{"seq":[{"user":"a"}]}}})", "1",
+      R"({"model":"m","messages":[{"role":"user","content":"a"}],"max_tokens":5})");
+  row("another system",
+      R"({"model":"m","system":[{"type":"text","text":"s","cache_control":{"type":"ephemeral"}}],"messages":[]})",
+      R"({"g":{"model":"m","input":{"seq":[{"system":"t"},{"user":"a"}]}}})", "--",
+      R"({"model":"m","system":[{"type":"text","text":"t","cache_control":{"type":"ephemeral"}}],"messages":[{"role": "user", "content": "a"}]})");
+  row("one of several parts",
+      R"([{"role":"user","content":["a",{"type":"text","text":"b","x":1},{"text":"c","type":"text"}]}])",
+      R"({"seq":[{"user":"a\nB\nB\nc"}]})", "0",
+      R"([{"role":"user","content":["a",{"type":"text","text":"B\nB","x":1},{"text":"c","type":"text"}]}])");
+  row("several parts",
+      R"([{"role":"user","content":["a",{"type":"text","text":"b","x":1},{"text":"c","type":"text"}]}])",
+      R"({"seq":[{"user":"A\nb\nC"}]})", "0", R"([{"role":"user","content":"A\nb\nC"}])", 2);
+  row("the newer limit",
+      R"({"model":"m","messages":[{"role":"user","content":"a"}],"max_tokens":null,"max_completion_tokens":5})",
+      R"({"g":{"model":"m","max_tokens":7,"input":{"seq":[{"user":"a"}]}}})", "0",
+      R"({"model":"m","messages":[{"role":"user","content":"a"}],"max_tokens":null,"max_completion_tokens":7})");
+  row("no limit",
+      R"({"model":"m","messages":[{"role":"user","content":"a"}],"max_tokens":9,"max_completion_tokens":5})",
+      R"({"g":{"model":"m","input":{"seq":[{"user":"a"}]}}})", "0",
+      R"({"model":"m","messages":[{"role":"user","content":"a"}]})");
+}
+
+namespace {
+
+std::optional<RewrittenChat> rewritten(const QByteArray& chat, const QByteArray& query,
+                                       const QByteArray& origins) {
+  const ParseResult wanted = parseJson(query.toStdString());
+  if (!wanted.query) qFatal("not a query: %s", query.constData());
+  std::vector<std::optional<std::size_t>> places;
+  for (const char digit : origins) {
+    places.push_back(digit == '-' ? std::nullopt : std::optional(static_cast<std::size_t>(digit - '0')));
+  }
+  return rewriteChat(chat.toStdString(), *wanted.query, places);
+}
+
+}  // namespace
+
+void TestQueryChat::rewrites() {
+  QFETCH(QByteArray, chat);
+  QFETCH(QByteArray, query);
+  QFETCH(QByteArray, origins);
+  const auto written = rewritten(chat, query, origins);
+  QVERIFY(written.has_value());
+  QTEST(QByteArray::fromStdString(written->text), "written");
+  QTEST(static_cast<int>(written->lost.size()), "lost");
+  QVERIFY(parseJson(written->text).query == parseJson(query.toStdString()).query);
+}
+
+void TestQueryChat::rewritesNothingElse_data() {
+  QTest::addColumn<QByteArray>("chat");
+  QTest::addColumn<QByteArray>("query");
+  QTest::addColumn<QByteArray>("origins");
+  const auto row = [](const char* name, const char* chat, const char* query, const char* origins) {
+    QTest::newRow(name) << QByteArray(chat) << QByteArray(query) << QByteArray(origins);
+  };
+  const char* const kList = R"([{"role":"user","content":"a"}])";
+  const char* const kBody = R"({"model":"m","system":"s","messages":[{"role":"user","content":"a"}]})";
+  row("a plus", kList, R"({"plus":[{"user":"a"}]})", "0");
+  row("a message in a plus", kList, R"({"seq":[{"plus":[{"user":"a"}]}]})", "0");
+  row("a generate over a list", kList, R"({"g":{"model":"m","input":{"seq":[{"user":"a"}]}}})", "0");
+  row("a list that was a request", kBody, R"({"seq":[{"user":"a"}]})", "0");
+  row("a limit that only a query has", kBody,
+      R"({"g":{"model":"m","max_tokens":null,"input":{"seq":[{"system":"s"},{"user":"a"}]}}})", "01");
+  row("a system prompt after a message", kBody,
+      R"({"g":{"model":"m","input":{"seq":[{"user":"a"},{"system":"s"}]}}})", "10");
+  row("two system prompts", kBody,
+      R"({"g":{"model":"m","input":{"seq":[{"system":"s"},{"system":"t"},{"user":"a"}]}}})", "0-1");
+  row("no chat", R"({"user":"a"})", R"({"seq":[{"user":"a"}]})", "0");
+}
+
+void TestQueryChat::rewritesNothingElse() {
+  QFETCH(QByteArray, chat);
+  QFETCH(QByteArray, query);
+  QFETCH(QByteArray, origins);
+  QVERIFY(!rewritten(chat, query, origins));
+}
+
+/// Whatever is done to the messages: the new chat is read as the new query, and has every other field.
+void TestQueryChat::rewritesRandomEdits() {
+  const std::uint32_t seed = testing::testSeed(5101);
+  qInfo("seed %u", seed);
+  std::mt19937 random(seed);
+  const std::string chat =
+      R"({"model":"m","stop":["x"],"messages":[{"role":"user","content":"0","name":"A"},{"content":["1"],"role":"assistant"},
+ {"role":"system","content":[{"type":"text","text":"2"},{"type":"text","text":"2","k":0}]}, {"role":"user","content":"3"}],"seed":1})";
+  for (int i = 0; i < 500; ++i) {
+    Node query = *parseJson(chat).query;
+    auto& messages = query.as<Generate>()->input->as<Join>()->children;
+    std::vector<std::optional<std::size_t>> origins = {0, 1, 2, 3};
+    for (std::size_t edits = random() % 6; edits > 0; --edits) {
+      const std::size_t at = random() % (messages.size() + 1);
+      const auto step = static_cast<std::ptrdiff_t>(at);
+      if (at == messages.size() || random() % 4 == 0) {
+        messages.insert(messages.begin() + step, {Message{.role = Role::User, .text = "new"}});
+        origins.insert(origins.begin() + step, std::nullopt);
+      } else if (random() % 2 == 0) {
+        messages.erase(messages.begin() + step);
+        origins.erase(origins.begin() + step);
+      } else {
+        messages[at].as<Message>()->text.insert(0, random() % 2, 'e');
+        const std::size_t other = random() % messages.size();
+        std::swap(messages[at], messages[other]);
+        std::swap(origins[at], origins[other]);
+      }
+    }
+    const auto written = rewriteChat(chat, query, origins);
+    QVERIFY(written.has_value());
+    QVERIFY(parseJson(written->text).query == query);
+    QVERIFY(written->text.starts_with(R"({"model":"m","stop":["x"],"messages":[)"));
+    QVERIFY(written->text.ends_with(R"(],"seed":1})"));
   }
 }
 

@@ -497,11 +497,10 @@ class TestWindowFiles : public QObject {
     QTest::newRow("documents") << QStringLiteral("a.yml") << QByteArray("user: Hi\n---\nuser: more\n") << 1;
     QTest::newRow("foreach") << QStringLiteral("a.lisp")
                              << QByteArray("; mine\n(seq (foreach i 1 3 (user (format \"{i}\"))))") << 2;
-    QTest::newRow("chat request")
-        << QStringLiteral("a.json")
-        << QByteArray(R"({"model": "m", "messages": [{"role": "user", "content": "hi", "name": "t"}],
- "stop": ["x"], "seed": 3, "top_p": 0.5})")
-        << 5;
+    QTest::newRow("chat request in YAML")
+        << QStringLiteral("a.yaml")
+        << QByteArray("model: m\ntemperature: 0\nmessages: [{role: user, content: hi, name: t}]\nstop: [x]\n")
+        << 3;
     QTest::newRow("field") << QStringLiteral("a.json")
                            << QByteArray(R"({"g": {"model": "m", "input": {"user": "Hi"}, "my": 1}})") << 1;
   }
@@ -568,6 +567,79 @@ class TestWindowFiles : public QObject {
     m_window->perform(QStringLiteral("file.save"));
     QVERIFY(cancel.isDone());
     QCOMPARE(QJsonDocument::fromJson(bytesOf(path)).array(), list);
+  }
+
+  /// An edited body of a request is written back with the fields that a query does not have.
+  void aChatRequestStaysOne_data() {
+    QTest::addColumn<QByteArray>("text");
+    QTest::newRow("OpenAI") << QByteArray(R"({"model": "m", "stop": ["x"], "messages": [
+  {"role": "user", "content": "first", "name": "t"}
+], "seed": 3, "top_p": 0.50, "temperature": 1})");
+    QTest::newRow("Anthropic") << QByteArray(
+        R"({"model": "m", "max_tokens": 9, "system": "first", "messages": [
+  {"role": "user", "content": [{"type": "text", "text": "hi", "cache_control": {"type": "ephemeral"}}]}],
+  "metadata": {"user_id": "u"}})");
+  }
+
+  void aChatRequestStaysOne() {
+    QFETCH(QByteArray, text);
+    const QString path = writeText(QStringLiteral("chat.json"), text);
+    QVERIFY(m_window->openFile(path));
+    // Runs lack the fields, so the list of problems has them.
+    const std::size_t rows = problemRows(QStringLiteral("chat.json"));
+    QVERIFY(rows > 0);
+    for (const QByteArray& words : {QByteArray("second"), QByteArray("third")}) {
+      editMessage(model(), words.constData());
+      const Answers none({QStringLiteral("Cancel")});
+      m_window->perform(QStringLiteral("file.save"));
+      QVERIFY(!none.isDone());
+      QVERIFY(!model().isModified());
+      QCOMPARE(bytesOf(path), QByteArray(text).replace("first", words));
+      QCOMPARE(problemRows(QStringLiteral("chat.json")), rows);
+    }
+    // What was removed and brought back has its fields again.
+    model().change(QStringLiteral("Remove"), [](document::Document& next) {
+      const document::NodeId list = next.at(next.root()).children.front();
+      document::removeSubtrees(next, {next.at(list).children.back()});
+    });
+    m_window->perform(QStringLiteral("file.save"));
+    QVERIFY(!model().isModified());
+    QVERIFY(!bytesOf(path).contains("\"user\""));
+    model().undoStack().undo();
+    m_window->perform(QStringLiteral("file.save"));
+    QCOMPARE(bytesOf(path), QByteArray(text).replace("first", "third"));
+    // A plus has no place in a request.
+    model().change(QStringLiteral("Add"), [](document::Document& next) {
+      const document::NodeId plus = document::addNode(next, document::makeOperator("plus"));
+      document::connect(next, plus, {.parent = next.at(next.root()).children.front(), .index = 0});
+    });
+    Answers cancel({QStringLiteral("Cancel")});
+    m_window->perform(QStringLiteral("file.save"));
+    QVERIFY(cancel.isDone());
+    QCOMPARE(bytesOf(path), QByteArray(text).replace("first", "third"));
+  }
+
+  /// After a reload the document has other nodes, and after its undo the former ones.
+  void aChatRequestThatWasReloadedStaysOne() {
+    const QByteArray text(R"({"model": "m", "messages": [{"role": "user", "name": "A", "content": "a"},
+  {"role": "user", "content": "b"}], "temperature": 0})");
+    const QString path = writeText(QStringLiteral("chat.json"), text);
+    QVERIFY(m_window->openFile(path));
+    const QByteArray other(R"({"model": "m", "messages": [{"role": "user", "content": "b"},
+  {"role": "user", "name": "A", "content": "a"}], "temperature": 0})");
+    QCOMPARE(writeText(QStringLiteral("chat.json"), other), path);
+    QTRY_VERIFY(bar().isVisible());
+    button(bar(), QStringLiteral("Reload"))->click();
+    QVERIFY(!model().isModified());
+    model().undoStack().undo();
+    m_window->perform(QStringLiteral("file.save"));
+    QVERIFY(!model().isModified());
+    const QJsonArray list =
+        QJsonDocument::fromJson(bytesOf(path)).object().value(QStringLiteral("messages")).toArray();
+    QCOMPARE(list.size(), 2);
+    for (const QJsonValue& message : list)
+      QCOMPARE(message.toObject().contains(QStringLiteral("name")),
+               message.toObject().value(QStringLiteral("content")).toString() == QStringLiteral("a"));
   }
 
   /// What a pasted text lost is listed until the paste is undone.
