@@ -2,6 +2,8 @@
 #include "ui/editor/clipboard.h"
 
 #include "engine/query/json/json.h"
+#include "engine/query/query_form.h"
+#include "engine/query/unkept_parts.h"
 #include "engine/workbench/document/document_query.h"
 #include "engine/workbench/document/edits.h"
 #include "ui/document/document_file.h"
@@ -66,6 +68,28 @@ bool isMeantAsJson(const std::string& text) {
                             : text[second] == '{' || text[second] == ']';
 }
 
+/// Reads a query in YAML or Lisp. Nothing if the text is none, or may as well be a text.
+std::optional<PastedNodes> nodesInOtherForm(const std::string& text) {
+  const query::QueryForm form = query::queryFormOf({}, text);
+  if (form == query::QueryForm::Json) return std::nullopt;
+  query::ParseResult read = query::parseQuery(text, form);
+  if (!read.query) return std::nullopt;
+  // "user: Hi" is more likely a line of a conversation than YAML.
+  if (form == query::QueryForm::Yaml && query::childrenOf(*read.query).empty()) return std::nullopt;
+  PastedNodes pasted;
+  pasted.warnings = std::move(read.diagnostics);
+  if (read.query->as<query::Join>() != nullptr) {
+    // That a list of chat messages is read as a seq. Nothing of it is lost.
+    const auto root = read.sources.find({});
+    std::erase_if(pasted.warnings, [&root](const query::Diagnostic& warning) {
+      return root && warning.pointer.empty() && warning.offset == root->begin;
+    });
+  }
+  for (query::Diagnostic& part : query::unkeptParts(text, form)) pasted.warnings.push_back(std::move(part));
+  pasted.trees.push_back(std::move(*read.query));
+  return pasted;
+}
+
 QString reasonOf(const query::ParseResult& result) {
   for (const query::Diagnostic& diagnostic : result.diagnostics) {
     if (diagnostic.severity != Severity::Error) continue;
@@ -107,6 +131,7 @@ PastedNodes nodesFromText(const std::string& text) {
     return pasted;
   }
   if (!isMeantAsJson(text)) {
+    if (std::optional<PastedNodes> other = nodesInOtherForm(text)) return std::move(*other);
     pasted.trees.push_back({query::Message{.role = query::Role::User, .text = text}});
     return pasted;
   }

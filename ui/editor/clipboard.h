@@ -30,8 +30,9 @@ struct PastedNodes {
   QString error;                            ///< why there are no trees
   std::vector<query::Diagnostic> warnings;  ///< about what the trees cannot hold
 };
-/// Reads a query, a list of queries, or a chat request or its list of messages, as JSON. A text that is not
-/// meant as JSON is a user message.
+/// Reads a query, a chat request or its list of messages, as JSON, YAML or Lisp, or a list of queries as
+/// JSON. A text that is not meant as JSON, and is no query in YAML or Lisp, is a user message. So is a YAML
+/// text of one message, such as "user: Hi".
 PastedNodes nodesFromText(const std::string& text);
 
 /// Adds trees to the document: into `selected` if it takes inputs, else as its next siblings, else as drafts.

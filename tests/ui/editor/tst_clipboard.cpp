@@ -32,6 +32,10 @@ class TestClipboard : public QObject {
   void freePlacesAreTaken();
   void notesAreNotCovered();
   void childrenHaveNoPlaceOfTheirOwn();
+  void queriesAreRead_data();
+  void queriesAreRead();
+  void textsAreMessages_data();
+  void textsAreMessages();
 };
 
 namespace {
@@ -109,6 +113,73 @@ void TestClipboard::childrenHaveNoPlaceOfTheirOwn() {
     QVERIFY(!document.at(child).position);
   }
   QVERIFY(covering(document).isEmpty());
+}
+
+/// Pasting reads what opening a file reads, and lists the same warnings.
+void TestClipboard::queriesAreRead_data() {
+  QTest::addColumn<QByteArray>("text");
+  QTest::addColumn<QByteArray>("query");
+  QTest::addColumn<int>("warnings");
+  const auto row = [](const char* name, const char* text, const char* query, int warnings = 0) {
+    QTest::newRow(name) << QByteArray(text) << QByteArray(query) << warnings;
+  };
+  row("YAML", "g:\n  model: m\n  input:\n    user: Hi\n", R"({"g":{"model":"m","input":{"user":"Hi"}}})");
+  row("YAML with a head and comments", "---\n# mine\nplus:\n- user: a # b\n- user: c\n",
+      R"({"plus":[{"user":"a"},{"user":"c"}]})", 1);
+  row("YAML with more documents", "plus:\n- user: a\n---\nuser: b\n", R"({"plus":[{"user":"a"}]})", 1);
+  row("messages in YAML", "- role: user\n  content: a\n- {role: assistant, content: b}\n",
+      R"({"seq":[{"user":"a"},{"assistant":"b"}]})");
+  row("more of a message", "- role: user\n  content: a\n  name: Ann\n", R"({"seq":[{"user":"a"}]})", 1);
+  row("a request in YAML", "model: m\nstop: [x]\ntemperature: 0\nmessages:\n- role: user\n  content: a\n",
+      R"({"g":{"model":"m","temperature":0.0,"input":{"seq":[{"user":"a"}]}}})", 2);
+  row("Lisp", " (cross (user \"a\") (system \"b\"))\n", R"({"cross":[{"user":"a"},{"system":"b"}]})");
+  row("a message in Lisp", "(user \"a\")", R"({"user":"a"})");
+  row("Lisp with a comment", "; mine\n(user \"a\")", R"({"user":"a"})", 1);
+}
+
+void TestClipboard::queriesAreRead() {
+  QFETCH(QByteArray, text);
+  QFETCH(QByteArray, query);
+  const PastedNodes pasted = nodesFromText(text.toStdString());
+  QCOMPARE(pasted.trees.size(), std::size_t{1});
+  QVERIFY(pasted.trees.front() == read(query.toStdString()));
+  QTEST(static_cast<int>(pasted.warnings.size()), "warnings");
+}
+
+void TestClipboard::textsAreMessages_data() {
+  QTest::addColumn<QByteArray>("text");
+  for (const char* text : {"user: Hi",
+                           "system: it is down",
+                           "user: Hi\nassistant: Hello\n",
+                           "- user: Hi\n- assistant: Hello\n",
+                           "- milk\n- bread\n",
+                           "# Heading\n\nA text: with a colon.\n",
+                           "---\ntitle: a\n---\nText\n",
+                           "---\nsystem: a\n---\nText\n",
+                           "(see below) and more",
+                           "(user story) as a guest",
+                           "; a line",
+                           "note: x",
+                           "print: a page",
+                           "file: report.pdf",
+                           "role: user",
+                           "- role: user\n- role: guest\n",
+                           "[1] A source",
+                           "{not json}",
+                           "plus: what I said",
+                           "(user)",
+                           "ask: him",
+                           "model: m\nmessages: none\n"})
+    QTest::newRow(text) << QByteArray(text);
+}
+
+void TestClipboard::textsAreMessages() {
+  QFETCH(QByteArray, text);
+  const PastedNodes pasted = nodesFromText(text.toStdString());
+  QCOMPARE(pasted.trees.size(), std::size_t{1});
+  QVERIFY(pasted.trees.front() ==
+          (query::Node{query::Message{.role = query::Role::User, .text = text.toStdString()}}));
+  QVERIFY(pasted.warnings.empty());
 }
 
 SPANSCOPE_TEST(tst_clipboard, TestClipboard, QApplication)
