@@ -219,6 +219,8 @@ QStringList lostWhenSavedAsQuery(const document::Document& document) {
     lost += tr("names of nodes");
   if (any([](const document::DocumentNode& node) { return node.position.has_value(); }))
     lost += tr("places of nodes");
+  if (any([](const document::DocumentNode& node) { return !node.bends.empty(); }))
+    lost += tr("bends of wires");
   if (any([](const document::DocumentNode& node) { return node.collapsed; }))
     lost += tr("which nodes are collapsed");
   if (any([](const document::DocumentNode& node) { return node.muted; })) lost += tr("which nodes are muted");

@@ -60,8 +60,11 @@ struct DocumentNode {
   NodeId parent = kNoNode;
   std::string name;               ///< chosen by the person; may be empty
   std::optional<Point> position;  ///< top left; none: the tidy layout places the node
-  bool collapsed = false;         ///< whether the children are hidden
-  bool muted = false;             ///< whether a run leaves out the node and everything under it
+  /// The points that the wire to the parent passes, in order from the node. They are distances from the
+  /// node's output, so they move with the node.
+  std::vector<Point> bends;
+  bool collapsed = false;  ///< whether the children are hidden
+  bool muted = false;      ///< whether a run leaves out the node and everything under it
   /// Replies that replace running a generate (one), a repeat or a map (one per copy or input, in order).
   /// None: the node is run.
   std::vector<std::string> frozen;

@@ -247,7 +247,9 @@ class Replacer {
     if (parent == kNoNode) return;
     for (NodeId& child : m_document.edit(parent).children)
       if (child == id) child = kNoNode;
-    m_document.edit(id).parent = kNoNode;
+    DocumentNode& node = m_document.edit(id);
+    node.parent = kNoNode;
+    node.bends.clear();
   }
 
   /// Whether one is a part of the other, or both are of one operator and have a part in common that is right

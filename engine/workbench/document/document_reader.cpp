@@ -31,6 +31,7 @@ constexpr double kFarthest = 1e9;  ///< scene pixels
 struct Looks {
   std::size_t offset = 0;
   std::optional<Point> position;
+  std::vector<Point> bends;
   std::string name;
   bool collapsed = false;
   bool muted = false;
@@ -126,6 +127,11 @@ class FileReader {
       if (key == "position") {
         if (const auto at = m_fields.numbers(2, -kFarthest, kFarthest))
           looks.position = Point{at->at(0), at->at(1)};
+      } else if (key == "bends") {
+        m_fields.array(kMostBends, [&](std::size_t) {
+          if (const auto at = m_fields.numbers(2, -kFarthest, kFarthest))
+            looks.bends.push_back({.x = at->at(0), .y = at->at(1)});
+        });
       } else if (key == "name") {
         looks.name = m_fields.text(kMostName).value_or("");
       } else if (key == "collapsed") {
@@ -388,11 +394,14 @@ void applyLooks(Document& document, NodeId top, const Tree& tree,
       leaveOut(mostFrozen == 0 ? "a frozen reply of a node that gives none: "
                                : "several frozen replies of a node that gives one: ");
     if (!looks.server.empty() && mostFrozen == 0) leaveOut("a server of a node that gives no reply: ");
-    if (!looks.position && looks.name.empty() && !looks.collapsed && !looks.muted && looks.frozen.empty() &&
-        looks.server.empty() && looks.fragments.empty())
+    const bool hasParent = document.at(found->second).parent != kNoNode;
+    if (!looks.bends.empty() && !hasParent) leaveOut("bends of the wire of a node without a parent: ");
+    if (!looks.position && looks.bends.empty() && looks.name.empty() && !looks.collapsed && !looks.muted &&
+        looks.frozen.empty() && looks.server.empty() && looks.fragments.empty())
       continue;
     DocumentNode& node = document.edit(found->second);
     node.position = looks.position;
+    if (hasParent) node.bends = looks.bends;
     node.name = looks.name;
     node.collapsed = looks.collapsed;
     node.muted = looks.muted;

@@ -5,10 +5,11 @@
 //      "parameters": {NAME: …}, "settings": {…}, "drafts": [{"query": …, "layout": {"nodes": …}}]}
 //
 // "query" and the queries of drafts are JSON of the language. PATH is the place of a node in them. For a
-// missing input, the query contains an empty seq, and the layout says "missing" at its path. Frozen replies
-// are in the layout as "frozen": one reply is a text, several are a list of texts. A parameter has its value,
-// which is a text, or {"value": …, "type": …, "default": …, "description": …}, in which each member is
-// optional. A type is a query::parameterKindName().
+// missing input, the query contains an empty seq, and the layout says "missing" at its path. The points that
+// the wire to the parent passes are "bends", a list of [x, y]. Frozen replies are in the layout as "frozen":
+// one reply is a text, several are a list of texts. A parameter has its value, which is a text, or
+// {"value": …, "type": …, "default": …, "description": …}, in which each member is optional. A type is a
+// query::parameterKindName().
 #pragma once
 
 #include "engine/query/diagnostic.h"

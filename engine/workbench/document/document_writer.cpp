@@ -46,6 +46,7 @@ Json looksOf(const DocumentNode& node) {
   if (node.position && std::isfinite(node.position->x) && std::isfinite(node.position->y)) {
     looks["position"] = Json::array({node.position->x, node.position->y});
   }
+  for (const Point& bend : node.bends) looks["bends"].push_back(Json::array({bend.x, bend.y}));
   if (!node.name.empty()) looks["name"] = node.name;
   if (node.collapsed) looks["collapsed"] = true;
   if (node.muted) looks["muted"] = true;

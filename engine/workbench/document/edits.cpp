@@ -24,7 +24,9 @@ void detach(Document& document, NodeId child) {
   } else {
     above.children[index] = kNoNode;
   }
-  document.edit(child).parent = kNoNode;
+  DocumentNode& node = document.edit(child);
+  node.parent = kNoNode;
+  node.bends.clear();  // they belong to the wire that is gone
 }
 
 /// The place must take it.
@@ -207,7 +209,11 @@ bool replaceOperator(Document& document, NodeId id, std::string_view op) {
   for (const NodeId child : document.at(id).children) {
     if (child != kNoNode) children.push_back(child);
   }
-  for (const NodeId child : children) detach(document, child);
+  std::vector<std::vector<Point>> bends;
+  for (const NodeId child : children) {
+    bends.push_back(document.at(child).bends);
+    detach(document, child);
+  }
   const Arity arity = arityOf(own);
   DocumentNode& node = document.edit(id);
   node.own = std::move(own);
@@ -217,6 +223,7 @@ bool replaceOperator(Document& document, NodeId id, std::string_view op) {
   if (query::documentOf(node.own) == nullptr) node.fragments.clear();
   for (std::size_t i = 0; i < children.size() && i < arity.most; ++i) {
     attach(document, children[i], {.parent = id, .index = i});
+    if (!bends[i].empty()) document.edit(children[i]).bends = std::move(bends[i]);
   }
   return true;
 }
@@ -260,6 +267,12 @@ void setFragmentMark(Document& document, NodeId id, const std::string& hash,
 
 void setPosition(Document& document, NodeId id, std::optional<Point> position) {
   if (document.contains(id)) document.edit(id).position = position;
+}
+
+void setBends(Document& document, NodeId id, std::vector<Point> bends) {
+  const DocumentNode* node = document.find(id);
+  if (node == nullptr || node->parent == kNoNode || bends.size() > kMostBends || node->bends == bends) return;
+  document.edit(id).bends = std::move(bends);
 }
 
 bool makeRoot(Document& document, NodeId top) {

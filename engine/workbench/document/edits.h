@@ -19,6 +19,9 @@ struct Place {
   std::size_t index = 0;
 };
 
+/// The max number of points that one wire passes.
+inline constexpr std::size_t kMostBends = 100;
+
 /// Media type of a dragged operator; the data is the operator's name, e.g. "plus".
 inline constexpr char kOperatorMimeType[] = "application/x-spanscope-operator";
 
@@ -68,6 +71,8 @@ void setServer(Document& document, NodeId id, std::string server);
 void setFragmentMark(Document& document, NodeId id, const std::string& hash,
                      std::optional<FragmentMark> mark);
 void setPosition(Document& document, NodeId id, std::optional<Point> position);
+/// Sets DocumentNode::bends. Changes nothing if the node has no parent or there are more than kMostBends.
+void setBends(Document& document, NodeId id, std::vector<Point> bends);
 bool makeRoot(Document& document, NodeId top);
 
 /// What the document declares about the parameter; nullptr if it declares nothing.

@@ -24,6 +24,7 @@ NodeId copySubtree(Document& document, NodeId id) {
     if (child != kNoNode) child = copySubtree(document, child);
   }
   node.position.reset();
+  node.bends.clear();
   return document.insert(std::move(node));
 }
 

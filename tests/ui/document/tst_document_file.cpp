@@ -42,6 +42,7 @@ class TestDocumentFile : public QObject {
   void roundTripsRandomDocuments();
   void roundTripsMissingInputs();
   void roundTripsAnEmptyDocument();
+  void roundTripsReroutedWires();
   void roundTripsFrozenReplies();
   void queryIsTheLanguage();
   void opensAPlainQuery();
@@ -126,6 +127,33 @@ void TestDocumentFile::roundTripsFrozenReplies() {
   QVERIFY(readDocument(text).document == document);
 }
 
+/// The reroute points of a wire are in the layout of its child. They belong to the wire, so they go with it.
+void TestDocumentFile::roundTripsReroutedWires() {
+  const char* const query = R"({"plus": [{"user": "a"}, {"user": "b"}]})";
+  const OpenedDocument opened =
+      readDocument(fileWith(query, R"(, "layout": {"nodes": {"/plus/1": {"bends": [[40, -60], [120.5, 8]]},
+      "": {"bends": [[1, 2]]}}})")
+                       .toStdString());
+  QVERIFY2(opened.document.has_value(), errorsOf(opened).c_str());
+  QCOMPARE(opened.diagnostics.size(), std::size_t{1});  // the root has no wire
+  Document document = *opened.document;
+  const NodeId child = document.at(document.root()).children.at(1);
+  const std::vector<Point> bends{{.x = 40, .y = -60}, {.x = 120.5, .y = 8}};
+  QCOMPARE(document.at(child).bends, bends);
+  QVERIFY(document.at(document.root()).bends.empty());
+  const std::string text = writeDocument(document);
+  QVERIFY(text.find(R"("/plus/1": {"bends":[[40.0,-60.0],[120.5,8.0]]})") != std::string::npos);
+  QVERIFY(readDocument(text).document == document);
+  QVERIFY(document::moveChild(document, document.root(), 1, 0));
+  QCOMPARE(document.at(child).bends, bends);
+  QVERIFY(document::replaceOperator(document, document.root(), "cross"));
+  QCOMPARE(document.at(child).bends, bends);
+  QVERIFY(document::disconnect(document, child));
+  QVERIFY(document.at(child).bends.empty());
+  document::setBends(document, child, bends);
+  QVERIFY(document.at(child).bends.empty());
+}
+
 void TestDocumentFile::queryIsTheLanguage() {
   const query::Node query = query::testing::queryOfEveryKind();
   const std::string text = writeDocument(fromQuery(query));
@@ -193,6 +221,10 @@ void TestDocumentFile::refuses_data() {
   row("layout is a list", ", \"layout\": []", "/layout: found a list, expected an object");
   row("position of one number", ", \"layout\": {\"nodes\": {\"\": {\"position\": [1]}}}",
       "found 1 numbers, expected 2");
+  row("bends that are one point", ", \"layout\": {\"nodes\": {\"/plus/0\": {\"bends\": [1, 2]}}}",
+      "/bends/0: found a number");
+  row("a bend of three numbers", ", \"layout\": {\"nodes\": {\"/plus/0\": {\"bends\": [[1, 2, 3]]}}}",
+      "/bends/0");
   row("position of three", ", \"layout\": {\"nodes\": {\"\": {\"position\": [1, 2, 3]}}}",
       "more than 2 entries");
   row("position too far", ", \"layout\": {\"nodes\": {\"\": {\"position\": [1e30, 2]}}}", "1e30");

@@ -82,7 +82,7 @@ std::vector<std::string> frozenReplies(std::mt19937& random) {
 void editLooks(Document& document, std::mt19937& random) {
   const NodeId node = anyNode(document, random);
   const bool on = below(random, 2) == 0;
-  switch (below(random, 12)) {
+  switch (below(random, 13)) {
     case 0:
       replaceOperator(document, node, anyOperator(random));
       break;
@@ -134,6 +134,10 @@ void editLooks(Document& document, std::mt19937& random) {
       declareParameter(document, std::move(said));
       break;
     }
+    case 11:
+      setBends(document, node,
+               std::vector<Point>(below(random, 3), Point{.x = double(below(random, 800)) / 8, .y = -3.5}));
+      break;
     case 10:
       setServer(document, node, on ? "gpu-3" : "");
       break;
