@@ -24,6 +24,9 @@ using Part = SegmentBook::Part;
 
 constexpr std::size_t kNone = static_cast<std::size_t>(-1);
 constexpr std::size_t kMostCopies = 64;
+/// The hue of what the query answers: the last one without a pattern. It does not depend on how many parts
+/// the prompt has, so that the answer keeps it when a message is added.
+constexpr std::size_t kAnswerHue = 7;
 
 /// A node as the parts depend on it. Parents stand before their children.
 struct Item {
@@ -140,6 +143,7 @@ class Giver {
     const Part* part = nullptr;
     std::size_t tab = 0;    ///< the document that has the node
     NodeId node = kNoNode;  ///< none: of no document of the window
+    bool isTop = false;     ///< the part's node is the top of its tree
   };
 
   /// The identity of each, in their order.
@@ -167,15 +171,15 @@ class Giver {
     // The answer of the query comes after its parts. An answer that is a part has its place among the others:
     // one that is added later changes no hue then.
     std::stable_partition(order.begin(), order.end(), [&](std::size_t i) {
-      const Part& part = *wanted[i].part;
-      return part.kind != PartKind::Answer || part.nodes.size() > 1;
+      return wanted[i].part->kind != PartKind::Answer || !wanted[i].isTop;
     });
     m_all.reserve(m_all.size() + order.size());
     m_byContent.reserve(m_byContent.size() + order.size());
     for (const std::size_t i : order) {
       const Part& part = *wanted[i].part;
       const auto [same, isNew] = m_byContent.try_emplace(part.content, given[i]);
-      if (given[i] == kNone) given[i] = isNew ? add(part) : same->second;
+      const bool isTopAnswer = part.kind == PartKind::Answer && wanted[i].isTop;
+      if (given[i] == kNone) given[i] = isNew ? add(part, isTopAnswer) : same->second;
       if (isNew) same->second = given[i];
       if (wanted[i].node != kNoNode) m_byNode[{wanted[i].tab, wanted[i].node}] = given[i];
     }
@@ -183,8 +187,13 @@ class Giver {
   }
 
  private:
-  std::size_t add(const Part& part) {
+  std::size_t add(const Part& part, bool isTopAnswer) {
     const std::size_t number = m_counts[static_cast<std::size_t>(part.kind)]++;
+    if (isTopAnswer) {
+      m_all.push_back({.hue = kAnswerHue, .number = number, .kind = part.kind, .copies = part.copies});
+      return m_all.size() - 1;
+    }
+    if (m_hues <= kAnswerHue && m_hues + part.copies > kAnswerHue) m_hues = kAnswerHue + 1;
     m_all.push_back({.hue = m_hues, .number = number, .kind = part.kind, .copies = part.copies});
     m_hues += part.copies;
     return m_all.size() - 1;
@@ -313,7 +322,7 @@ SegmentIdentities SegmentBook::read(const std::vector<Open>& open, std::size_t o
     std::vector<Giver::Wanted> wanted;
     for (const Part& part : parts.parts) {
       const NodeId node = paths == nullptr ? kNoNode : paths->nodeOf(parts.paths[part.top]);
-      wanted.push_back({.part = &part, .tab = tab, .node = node});
+      wanted.push_back({.part = &part, .tab = tab, .node = node, .isTop = parts.paths[part.top].empty()});
     }
     const std::vector<std::size_t> given = giver.give(wanted);
     auto& byPath = result.m_runs[run];
@@ -340,7 +349,8 @@ SegmentIdentities SegmentBook::read(const std::vector<Open>& open, std::size_t o
     std::vector<Giver::Wanted> wanted;
     wanted.reserve(tabs[tab].parts.size());
     for (const Part& part : tabs[tab].parts)
-      wanted.push_back({.part = &part, .tab = tab, .node = ids[part.top]});
+      wanted.push_back(
+          {.part = &part, .tab = tab, .node = ids[part.top], .isTop = items[part.top].parent == kNone});
     const std::vector<std::size_t> given = giver.give(wanted);
     if (tab != own) continue;
     result.m_nodes.assign(ids.empty() ? 0 : *std::max_element(ids.begin(), ids.end()) + 1, kNone);
