@@ -45,6 +45,18 @@ struct OffscreenView {
 
 }  // namespace
 
+ViewInput inputForPicture(const QString& id, const ViewInput& input) {
+  static const QStringList ofSelection{QStringLiteral("inspector"), QStringLiteral("why"),
+                                       QStringLiteral("fragments"), QStringLiteral("next-token"),
+                                       QStringLiteral("turn")};
+  ViewInput unselected = input;
+  if (ofSelection.contains(id)) return unselected;
+  unselected.selection = {};
+  if (const auto shown = input.shownRequest(); unselected.shownRequest() != shown)
+    unselected.selection.request = shown;
+  return unselected;
+}
+
 ExportItem exportItem(const ViewInfo& info, const ViewInput& input, const QSize& size) {
   return {.id = info.id,
           .title = info.title,

@@ -29,6 +29,11 @@ struct ExportItem {
 /// view, so that the view on the screen does not change.
 ExportItem exportItem(const ViewInfo& info, const ViewInput& input, const QSize& size);
 
+/// The input for an exported picture of this view, or of the canvas: nothing in it is selected, because a
+/// picture shows what is there, not what the user is about to do with it. It shows the same request. Views
+/// that show nothing but the selected node, block or token keep the selection.
+ViewInput inputForPicture(const QString& id, const ViewInput& input);
+
 /// The size for a picture of the item: its own, or larger if its type would otherwise be smaller than the
 /// window's smallest. The item is painted for it several times.
 QSize pictureSize(const ExportItem& item);

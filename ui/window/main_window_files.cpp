@@ -403,15 +403,12 @@ void MainWindow::exportView(const QString& id) {
   if (!settleTyped(*m_workspace.current(), tr("Export"))) return;
   std::vector<ExportItem> items;
   items.push_back(windowItem(*this));
-  // A picture shows the query, not what the user is about to do with it.
-  ViewInput unselected = m_workspace.input();
-  unselected.selection = {};
-  unselected.selection.request = m_workspace.input().shownRequest();
-  items.push_back(canvasItem(unselected, m_canvas->size()));
+  const ViewInput& input = m_workspace.input();
+  items.push_back(canvasItem(inputForPicture(QStringLiteral("canvas"), input), m_canvas->size()));
   for (const ViewInfo& info : viewTable()) {
     const Dock* dock = m_docks->dock(info.id);
     const QSize size = dock != nullptr && dock->isVisible() ? dock->view()->size() : QSize(800, 500);
-    items.push_back(exportItem(info, m_workspace.input(), size));
+    items.push_back(exportItem(info, inputForPicture(info.id, input), size));
   }
   ViewExportDialog(std::move(items), id, m_workspace.input().theme, this,
                    document::writeDocument(m_workspace.model()->document()))

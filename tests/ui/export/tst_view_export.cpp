@@ -58,6 +58,8 @@ class TestViewExport : public QObject {
   void itemsArePaintedInTheTheme();
   void typeIsAsLargeAsInTheWindow_data();
   void typeIsAsLargeAsInTheWindow();
+  void picturesShowNoSelection_data();
+  void picturesShowNoSelection();
   void onlyWhatHelpsIsLarger_data();
   void onlyWhatHelpsIsLarger();
   void statesHavePatternsInVectors_data();
@@ -293,6 +295,36 @@ void TestViewExport::typeIsAsLargeAsInTheWindow() {
         qPrintable(
             QStringLiteral("type of %1 px in %2 × %3").arg(smallest).arg(size.width()).arg(size.height())));
     QVERIFY(std::abs(smallestType(paint, size).value_or(0) - smallest) < 0.05);
+    return;
+  }
+  QFAIL("there is no such view");
+}
+
+void TestViewExport::picturesShowNoSelection_data() {
+  QTest::addColumn<QString>("id");
+  for (const char* id : {"tokens", "block-table", "pool", "attention", "mask", "output", "forecast", "plan",
+                         "timeline", "json"})
+    QTest::newRow(id) << QString::fromLatin1(id);
+}
+
+/// A picture of a view is the same whatever is selected.
+void TestViewExport::picturesShowNoSelection() {
+  QFETCH(QString, id);
+  ViewInput plain = test::twentyDocuments();
+  plain.selection = {};
+  ViewInput selected = plain;
+  const RequestId request = plain.shownRequest();
+  selected.selection.nodes = {plain.document->root()};
+  selected.selection.request = request;
+  selected.selection.block = BlockRef{.request = request, .segment = 1, .virtualIndex = 0};
+  selected.selection.token = TokenRef{.request = request, .segment = 1, .local = 2};
+  const QSize size(800, 500);
+  for (const ViewInfo& info : viewTable()) {
+    if (info.id != id) continue;
+    const auto picture = [&](const ViewInput& input) {
+      return renderItem(exportItem(info, inputForPicture(id, input), size), size, Theme());
+    };
+    QCOMPARE(picture(selected), picture(plain));
     return;
   }
   QFAIL("there is no such view");
