@@ -99,6 +99,26 @@ std::vector<CommandInfo> makeTable() {
   add("node.note", Node, Document, tr("Note"), tr("A text on the canvas"), {"Shift+N"}, Canvas);
   add("node.tidy", Node, Document, tr("Tidy layout"), tr("Lay out the selected nodes, or all, as a tree"),
       {"Ctrl+L"});
+  add("node.reroute", Node, Document, tr("Reroute wire"),
+      tr("Put a point into the wire above the selected node, to drag the wire around nodes"));
+  add("node.straighten", Node, Document, tr("Straighten wire"),
+      tr("Remove the reroute points of the wires above the selected nodes"));
+  add("node.align-left", Node, Document, tr("Align left"),
+      tr("Line up the left edges of the selected nodes; select two or more"));
+  add("node.align-center", Node, Document, tr("Align center"),
+      tr("Put the selected nodes below each other's centers; select two or more"));
+  add("node.align-right", Node, Document, tr("Align right"),
+      tr("Line up the right edges of the selected nodes; select two or more"));
+  add("node.align-top", Node, Document, tr("Align top"),
+      tr("Line up the upper edges of the selected nodes; select two or more"));
+  add("node.align-middle", Node, Document, tr("Align middle"),
+      tr("Put the centers of the selected nodes at one height; select two or more"));
+  add("node.align-bottom", Node, Document, tr("Align bottom"),
+      tr("Line up the lower edges of the selected nodes; select two or more"));
+  add("node.distribute-across", Node, Document, tr("Distribute horizontally"),
+      tr("Make the gaps between the selected nodes equal, from left to right; select three or more"));
+  add("node.distribute-down", Node, Document, tr("Distribute vertically"),
+      tr("Make the gaps between the selected nodes equal, from top to bottom; select three or more"));
 
   add("run.run", Run, Document, tr("Run"), tr("Run the query"), {"Ctrl+Return", "Ctrl+Enter"});
   add("run.run-selected", Run, Document, tr("Run selected"), tr("Run the subtree of the selected node"),
@@ -187,6 +207,9 @@ std::vector<CommandInfo> makeTable() {
       tr("Whether the wheel scrolls the canvas, or zooms it; with Ctrl it does the other"));
   add("view.drag", View, Document, tr("Drag on the canvas: selects or pans"),
       tr("Whether a drag on empty canvas selects nodes, or moves the view; with Shift it always selects"));
+  add("view.snap", View, Document, tr("Snap dragged nodes: on or off"),
+      tr("Whether a dragged node snaps to the edges and centers of others, and to the grid; Alt moves it "
+         "freely"));
   add("view.motion", View, Program, tr("Motion: as the system, or off"),
       tr("Whether pictures move while a trace is played"));
 
@@ -249,6 +272,10 @@ const CommandInfo* findCommand(const QString& id) {
   const auto found =
       std::find_if(table.begin(), table.end(), [&id](const CommandInfo& info) { return info.id == id; });
   return found == table.end() ? nullptr : &*found;
+}
+
+bool isLineUpCommand(const QString& id) {
+  return id.startsWith(QLatin1String("node.align-")) || id.startsWith(QLatin1String("node.distribute-"));
 }
 
 const QStringList& linkCommands() {

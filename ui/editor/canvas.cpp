@@ -82,7 +82,10 @@ void Canvas::addDocuments(const std::vector<TextFile>& files) {
 
 CanvasPlace Canvas::place() const {
   const CanvasView& view = m_impl->parts.view();
-  return {.zoom = view.zoom(), .center = view.centerPoint(), .isFitted = m_impl->parts.keepsFit()};
+  return {.zoom = view.zoom(),
+          .center = view.centerPoint(),
+          .isFitted = m_impl->parts.keepsFit(),
+          .isWhole = m_impl->parts.isWhole()};
 }
 
 void Canvas::setPlace(const CanvasPlace& place) {
@@ -94,7 +97,7 @@ void Canvas::setMostFitZoom(double zoom) {
 }
 
 void Canvas::setMouse(const CanvasMouse& mouse) {
-  m_impl->parts.setMouse(mouse.wheelZooms, mouse.dragPans);
+  m_impl->parts.setMouse(mouse);
 }
 
 void Canvas::fit() {

@@ -23,12 +23,15 @@ struct CanvasPlace {
   QPointF center;
   /// The canvas keeps showing the whole query, whatever its own size, until the person moves the view.
   bool isFitted = false;
+  /// All of the query was in sight. Where it no longer is, in another size, setPlace() fits it.
+  bool isWhole = false;
 };
 
 /// What the mouse does on the canvas.
 struct CanvasMouse {
   bool wheelZooms = false;  ///< the wheel zooms, and scrolls with Ctrl; else the other way round
   bool dragPans = false;  ///< a drag on empty canvas moves the view, and selects with Shift; else it selects
+  bool snaps = true;      ///< dragged nodes snap to others and to the grid, unless Alt is held
 };
 
 class Canvas : public QWidget {

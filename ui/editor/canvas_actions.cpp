@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // The part of CanvasParts that carries out commands with a popup, a line edit or the view.
+#include "engine/query/node_parts.h"
 #include "engine/workbench/document/edits.h"
+#include "ui/commands/command_table.h"
 #include "ui/editor/added_documents.h"
 #include "ui/editor/canvas_parts.h"
 #include "ui/editor/clipboard.h"
@@ -9,6 +11,7 @@
 #include <QMimeData>
 
 #include <algorithm>
+#include <utility>
 
 namespace spanscope::ui {
 
@@ -72,6 +75,17 @@ void CanvasParts::addViewCommands() {
       m_addPoint = at;
       add(op);
     }
+  });
+  const auto bent = [this, editable] {
+    const document::DocumentNode* node = m_core.document().find(m_core.current());
+    return editable() && node != nullptr && m_scene.wireOf(m_core.current()) != nullptr &&
+           m_core.stacks().of(m_core.current()) == nullptr && node->bends.size() < document::kMostBends;
+  };
+  m_commands.add("node.reroute", bent, [this] {
+    const auto wanted = std::exchange(m_bendWanted, std::nullopt);
+    const NodeId child = m_core.current();
+    m_gestures.addBend(child,
+                       wanted && wanted->first == child ? wanted->second : m_scene.wireOf(child)->middle());
   });
   m_commands.add("view.zoom-in", [this] { zoomBy(kZoomStep); });
   m_commands.add("view.zoom-out", [this] { zoomBy(1 / kZoomStep); });
@@ -218,6 +232,66 @@ void CanvasParts::add(const QString& op) {
     }
   }
   showAdded();
+  if (replaces || wraps || m_core.document().at(added).own.as<query::Message>() == nullptr) return;
+  // The popup gives the focus back first.
+  QMetaObject::invokeMethod(
+      this, [this, added] { editInPlace(added); }, Qt::QueuedConnection);
+}
+
+QRect CanvasParts::textPlaceOf(NodeId message) const {
+  constexpr double kTitle = 26;
+  constexpr double kSide = 8;
+  constexpr QSize kLeast(220, 60);
+  const QRectF text = rectOf(message).adjusted(kSide, kTitle, -kSide, -kSide);
+  const QRect area = m_view->mapFromScene(text).boundingRect();
+  return {area.topLeft(), area.size().expandedTo(kLeast)};
+}
+
+void CanvasParts::editInPlace(NodeId message) {
+  const document::DocumentNode* node = m_core.document().find(message);
+  if (m_core.model() == nullptr || node == nullptr || !m_canvas.isVisible() || m_core.current() != message)
+    return;
+  const std::string* text = query::textOf(node->own);
+  if (text == nullptr) return;
+  const auto typed = [this, message](const QString& now) {
+    if (m_core.model() == nullptr || !m_core.document().contains(message)) return;
+    m_core.model()->change(
+        tr("Edit text"),
+        [&](Document& document) {
+          query::Node own = document.at(message).own;
+          if (std::string* said = query::textOf(own)) *said = now.toStdString();
+          document::setOwn(document, message, std::move(own));
+        },
+        QStringLiteral("text on card %1").arg(message));
+  };
+  const auto ended = [this] {
+    m_edited = kNoNode;
+    if (m_core.model() != nullptr) m_core.model()->endMerge();
+  };
+  const auto passes = [this](const QKeySequence& key) {
+    const auto& table = commandTable();
+    return std::any_of(table.begin(), table.end(), [&](const CommandInfo& info) {
+      if (info.scope != CommandScope::Window) return false;
+      const QString shown = m_core.input() == nullptr ? QString() : m_core.input()->keyOf(info.id);
+      return key == QKeySequence(shown, QKeySequence::NativeText) ||
+             info.keys.contains(key.toString(QKeySequence::PortableText));
+    });
+  };
+  m_noteEdit->openLive(textPlaceOf(message), QString::fromStdString(*text), m_core.theme(),
+                       {.hint = tr("Text of the message"), .typed = typed, .ended = ended, .passes = passes});
+  m_edited = message;
+}
+
+void CanvasParts::followEdited() {
+  if (m_edited == kNoNode) return;
+  const document::DocumentNode* node = m_core.document().find(m_edited);
+  const std::string* text = node == nullptr ? nullptr : query::textOf(node->own);
+  if (text == nullptr || rectOf(m_edited).isNull()) {
+    m_noteEdit->end();
+    return;
+  }
+  m_noteEdit->take(QString::fromStdString(*text));
+  m_noteEdit->place(textPlaceOf(m_edited));
 }
 
 void CanvasParts::rename() {

@@ -406,7 +406,8 @@ std::optional<std::vector<NodeId>> CanvasCore::editedInPlace(const Document& bef
     const document::DocumentNode& then = before.at(id);
     // A message has a hue and a join has none: another kind of operator may change the looks of other nodes.
     const bool sameKind = now.own.value.index() == then.own.value.index();
-    if (!sameKind || now.muted != then.muted || !laidOutAlike(now, then)) return std::nullopt;
+    if (!sameKind || now.muted != then.muted || now.bends != then.bends || !laidOutAlike(now, then))
+      return std::nullopt;
   }
   return unlike;
 }

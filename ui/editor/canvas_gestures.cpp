@@ -33,7 +33,7 @@ constexpr int kScrollEdge = 24;
 constexpr int kMostScroll = 24;  ///< pixels a tick
 constexpr int kScrollTick = 16;  ///< milliseconds
 
-Point snapped(double x, double y) {
+Point onRaster(double x, double y) {
   return {.x = std::round(x / kSnap) * kSnap, .y = std::round(y / kSnap) * kSnap};
 }
 
@@ -70,7 +70,9 @@ void CanvasGestures::press(const QMouseEvent& event) {
     pressLeft(event, at);
   } else if (m_button == Qt::RightButton) {
     const CanvasHit hit = m_scene.hitAt(at, reach());
-    if (hit.kind == CanvasHit::Kind::Node && !m_core.isSelected(hit.node)) m_core.select({hit.node});
+    const bool isOfNode = hit.kind == CanvasHit::Kind::Node || hit.kind == CanvasHit::Kind::Wire ||
+                          hit.kind == CanvasHit::Kind::Bend;
+    if (isOfNode && !m_core.isSelected(hit.node)) m_core.select({hit.node});
     if (hit.kind == CanvasHit::Kind::Stack && !m_core.isSelected(hit.node)) selectStack(hit.node, false);
   }
 }
@@ -101,9 +103,13 @@ void CanvasGestures::pressLeft(const QMouseEvent& /*event*/, QPointF at) {
     case CanvasHit::Kind::Restack:
       Q_EMIT restackWanted(hit.node);
       return;
+    case CanvasHit::Kind::Bend:
+      m_core.select({hit.node});
+      startBend(hit.node, hit.input);
+      return;
     case CanvasHit::Kind::Node:
     case CanvasHit::Kind::Wire:
-      m_kind = Kind::PressedNode;
+      m_kind = hit.kind == CanvasHit::Kind::Wire ? Kind::PressedWire : Kind::PressedNode;
       m_pressed = hit.node;
       if (!m_toggles && !m_core.isSelected(hit.node)) m_core.select({hit.node});
       return;
@@ -147,6 +153,7 @@ QPoint CanvasGestures::scrollStep() const {
     case Kind::Nodes:
     case Kind::WireUp:
     case Kind::WireDown:
+    case Kind::Bend:
     case Kind::Area:
     case Kind::AreaSize:
       break;
@@ -178,6 +185,7 @@ void CanvasGestures::follow(QPoint pixel, Qt::KeyboardModifiers modifiers) {
   const bool far = (pixel - m_pressedPixel).manhattanLength() >= QApplication::startDragDistance() / 2;
   m_last = at;
   if (m_kind == Kind::PressedNode && far) startNodes();
+  if (m_kind == Kind::PressedWire && far) startBend(m_pressed, document::kMostBends);
   if (m_kind == Kind::PressedCanvas && far) {
     m_kind = m_dragPans && !m_toggles ? Kind::Pan : Kind::Rubber;
     if (m_kind == Kind::Pan) {
@@ -189,12 +197,15 @@ void CanvasGestures::follow(QPoint pixel, Qt::KeyboardModifiers modifiers) {
     case Kind::None: {
       const CanvasHit hit = m_scene.hitAt(at, reach());
       const bool port = hit.kind == CanvasHit::Kind::Output || hit.kind == CanvasHit::Kind::Input;
-      m_scene.setHovered(hit.kind == CanvasHit::Kind::Wire ? kNoNode : hit.node);
+      const bool isWire = hit.kind == CanvasHit::Kind::Wire || hit.kind == CanvasHit::Kind::Bend;
+      m_scene.setHovered(isWire ? kNoNode : hit.node);
       if (!m_space) {
         const bool opens = hit.kind == CanvasHit::Kind::Picker || hit.kind == CanvasHit::Kind::Stack ||
                            hit.kind == CanvasHit::Kind::Restack;
         if (port || opens) {
           m_view.viewport()->setCursor(port ? Qt::CrossCursor : Qt::PointingHandCursor);
+        } else if (hit.kind == CanvasHit::Kind::Bend) {
+          m_view.viewport()->setCursor(Qt::SizeAllCursor);
         } else if (hit.kind == CanvasHit::Kind::AreaGrip) {
           m_view.viewport()->setCursor(Qt::SizeFDiagCursor);
         } else {
@@ -213,6 +224,9 @@ void CanvasGestures::follow(QPoint pixel, Qt::KeyboardModifiers modifiers) {
     case Kind::WireDown:
       moveWire(at);
       break;
+    case Kind::Bend:
+      if (far || m_core.hasPreview()) moveBend(at, modifiers);
+      break;
     case Kind::Area:
     case Kind::AreaSize:
       if (far || m_core.hasPreview()) moveArea(at);
@@ -229,6 +243,7 @@ void CanvasGestures::release(const QMouseEvent& event) {
   const Kind kind = m_kind;
   switch (kind) {
     case Kind::PressedNode:
+    case Kind::PressedWire:
       if (m_toggles) {
         std::vector<NodeId> nodes = m_core.selection();
         if (std::erase(nodes, m_pressed) == 0) nodes.push_back(m_pressed);
@@ -275,6 +290,9 @@ void CanvasGestures::release(const QMouseEvent& event) {
       moveWire(at);
       dropWire(event.position());
       break;
+    case Kind::Bend:
+      dropBend();
+      break;
     case Kind::Area:
     case Kind::AreaSize:
       if (m_core.hasPreview()) {
@@ -297,6 +315,12 @@ void CanvasGestures::doubleClick(const QMouseEvent& event) {
     case CanvasHit::Kind::Node:
       m_core.select({hit.node});
       Q_EMIT editWanted(hit.node);
+      break;
+    case CanvasHit::Kind::Wire:
+      addBend(hit.node, at);
+      break;
+    case CanvasHit::Kind::Bend:
+      removeBend(hit.node, hit.input);
       break;
     case CanvasHit::Kind::Area:
       Q_EMIT renameAreaWanted(hit.area);
@@ -345,7 +369,7 @@ void CanvasGestures::setSpaceHeld(bool held) {
 
 void CanvasGestures::end() {
   m_scroll.stop();
-  if (m_kind == Kind::Pan) m_view.setPanCursor(m_space);
+  if (m_kind == Kind::Pan || m_kind == Kind::WireUp || m_kind == Kind::WireDown) m_view.setPanCursor(m_space);
   m_kind = Kind::None;
   m_button = Qt::NoButton;
   m_dragged.clear();
@@ -354,12 +378,21 @@ void CanvasGestures::end() {
   m_onWire = false;
   m_target.reset();
   m_fits = {};
+  m_others.clear();
+  setGuides({});
   m_scene.setTargets({});
   m_scene.setLooseWire(std::nullopt);
   m_core.setPreview(std::nullopt);
 }
 
-void CanvasGestures::paintRubberBand(QPainter& painter, const CanvasStyle& style) const {
+void CanvasGestures::paintOver(QPainter& painter, const CanvasStyle& style) const {
+  if (!m_guides.empty()) {
+    QPen line(style.accent, 1);
+    line.setCosmetic(true);
+    painter.setRenderHint(QPainter::Antialiasing, false);
+    painter.setPen(line);
+    for (const QLineF& guide : m_guides) painter.drawLine(guide);
+  }
   if (m_kind != Kind::Rubber) return;
   QColor fill = style.accent;
   fill.setAlphaF(0.10F);
@@ -395,6 +428,40 @@ void CanvasGestures::startNodes() {
     m_dragged.push_back(id);
     m_start[id] = *rect;
   }
+  m_others.clear();
+  for (const auto& [id, rect] : m_core.layout()) {
+    const bool moves = std::any_of(m_dragged.begin(), m_dragged.end(), [&, other = id](NodeId dragged) {
+      return other == dragged ||
+             (tops.contains(dragged) && document.isAncestor(dragged, other) && !document.at(other).position);
+    });
+    if (!moves) m_others.push_back(rect);
+  }
+}
+
+QPointF CanvasGestures::snapped(QPointF delta, Qt::KeyboardModifiers modifiers) {
+  if (m_dragged.empty()) return delta;
+  if (!m_snaps || modifiers.testFlag(Qt::AltModifier)) {
+    setGuides({});
+    return {std::round(delta.x()), std::round(delta.y())};
+  }
+  QRectF all;
+  for (const auto& [id, rect] : m_start) all |= QRectF(rect.x, rect.y, rect.width, rect.height);
+  all.translate(delta);
+  const QRectF seen = m_view.visibleRect();
+  std::vector<Rect> others;
+  for (const Rect& rect : m_others) {
+    if (seen.intersects(QRectF(rect.x, rect.y, rect.width, rect.height))) others.push_back(rect);
+  }
+  Snap snap = snapTo({.x = all.x(), .y = all.y(), .width = all.width(), .height = all.height()}, others,
+                     kSnapReach / m_view.zoom());
+  setGuides(std::move(snap.guides));
+  return delta + snap.by;
+}
+
+void CanvasGestures::setGuides(std::vector<QLineF> guides) {
+  if (guides == m_guides) return;
+  m_guides = std::move(guides);
+  m_view.viewport()->update();
 }
 
 bool CanvasGestures::reorders(QPointF at) const {
@@ -457,10 +524,12 @@ void CanvasGestures::moveNodes(QPointF at, Qt::KeyboardModifiers modifiers) {
     const Rect start = m_start.at(m_dragged.front());
     shown.edit(m_dragged.front()).position = Point{.x = start.x, .y = start.y + delta.y()};
     m_scene.setTargets({});
+    setGuides({});
   } else {
+    const QPointF by = snapped(delta, modifiers);
     for (const NodeId id : m_dragged) {
       const Rect start = m_start.at(id);
-      document::setPosition(shown, id, snapped(start.x + delta.x(), start.y + delta.y()));
+      document::setPosition(shown, id, Point{.x = start.x + by.x(), .y = start.y + by.y()});
     }
     m_result = shown;
     m_resultName = m_dragged.size() == 1 ? tr("Move node") : tr("Move nodes");
@@ -475,6 +544,7 @@ void CanvasGestures::moveNodes(QPointF at, Qt::KeyboardModifiers modifiers) {
         m_result = inserted;
         m_resultName = tr("Insert into wire");
         m_onWire = true;
+        setGuides({});
       }
     }
     m_scene.setTargets(targets);
@@ -501,7 +571,7 @@ void CanvasGestures::setArea(Document& document, QPointF delta) const {
       area.height = std::max(kLeastArea / 2, area.height + std::round(delta.y() / kSnap) * kSnap);
       return;
     }
-    const Point corner = snapped(area.x + delta.x(), area.y + delta.y());
+    const Point corner = onRaster(area.x + delta.x(), area.y + delta.y());
     area.x = corner.x;
     area.y = corner.y;
   };

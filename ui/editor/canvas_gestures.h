@@ -4,6 +4,7 @@
 #pragma once
 
 #include "ui/editor/add_rules.h"
+#include "ui/editor/alignment.h"
 #include "ui/editor/canvas_core.h"
 #include "ui/editor/canvas_scene.h"
 #include "ui/editor/canvas_view.h"
@@ -37,10 +38,17 @@ class CanvasGestures : public QObject {
   void setSpaceHeld(bool held);
   /// Whether a drag on empty canvas moves the view, and selects with Shift or Ctrl; else it selects.
   void setDragPans(bool on) { m_dragPans = on; }
+  /// Whether dragged nodes snap to others and to the grid; Alt moves them freely.
+  void setSnaps(bool on) { m_snaps = on; }
   /// The `reach` for CanvasScene::hitAt() at the present zoom, in scene pixels.
   double reach() const;
 
-  void paintRubberBand(QPainter& painter, const CanvasStyle& style) const;
+  /// Paints the rubber band, or the lines to which a dragged node snaps.
+  void paintOver(QPainter& painter, const CanvasStyle& style) const;
+
+  /// Puts a reroute point into the wire above the node, at a point of the scene. Returns false if it can not.
+  bool addBend(document::NodeId child, QPointF at);
+  void removeBend(document::NodeId child, std::size_t index);
 
  Q_SIGNALS:
   void pressed();
@@ -50,6 +58,8 @@ class CanvasGestures : public QObject {
   /// A stack, given by its first member, should be opened.
   void openWanted(document::NodeId first);
   void restackWanted(document::NodeId list);
+  /// The node has a new parent, and the layout may have moved it out of sight.
+  void connected(document::NodeId child);
   void renameAreaWanted(spanscope::ui::AreaRef area);
 
  private:
@@ -58,11 +68,13 @@ class CanvasGestures : public QObject {
     Pan,
     PressedNode,
     PressedStack,
+    PressedWire,
     PressedCanvas,
     Rubber,
     Nodes,
     WireUp,
     WireDown,
+    Bend,
     Area,
     AreaSize
   };
@@ -85,6 +97,14 @@ class CanvasGestures : public QObject {
   void startWireDown(document::NodeId parent, std::size_t input);
   void moveWire(QPointF at);
   void dropWire(QPointF viewportPoint);
+  /// Why the wire that is dragged does not fit the node.
+  QString refusal(document::NodeId other) const;
+  /// How far the dragged nodes move while the pointer has moved by `delta`. Notes the lines to show.
+  QPointF snapped(QPointF delta, Qt::KeyboardModifiers modifiers);
+  void setGuides(std::vector<QLineF> guides);
+  void startBend(document::NodeId child, std::size_t index);
+  void moveBend(QPointF at, Qt::KeyboardModifiers modifiers);
+  void dropBend();
   void moveArea(QPointF at);
   void end();
   void setArea(document::Document& document, QPointF delta) const;
@@ -95,6 +115,7 @@ class CanvasGestures : public QObject {
   Kind m_kind = Kind::None;
   bool m_space = false;
   bool m_dragPans = false;
+  bool m_snaps = true;
   Qt::MouseButton m_button = Qt::NoButton;
   QPointF m_pressedAt;    ///< scene
   QPoint m_pressedPixel;  ///< viewport
@@ -113,6 +134,12 @@ class CanvasGestures : public QObject {
   std::optional<document::Document> m_result;  ///< the document that a drop will give
   QString m_resultName;
   bool m_onWire = false;
+  std::vector<document::Rect> m_others;  ///< the nodes that stay, to which the dragged ones snap
+  std::vector<QLineF> m_guides;
+
+  // dragging a reroute point
+  std::vector<document::Point> m_bends;  ///< of the wire above m_pressed
+  std::size_t m_bend = 0;
 
   // dragging wires
   document::NodeId m_wireNode = document::kNoNode;  ///< the wire's child (WireUp) or parent (WireDown)

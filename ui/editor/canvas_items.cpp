@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <utility>
 
 namespace spanscope::ui {
@@ -89,12 +90,22 @@ WireItem::WireItem(SharedStyle style) : m_style(std::move(style)) {
   setZValue(1);
 }
 
-void WireItem::setEnds(QPointF from, QPointF to) {
-  if (from == m_from && to == m_to) return;
+void WireItem::setEnds(QPointF from, QPointF to, const std::vector<QPointF>& bends) {
+  if (from == m_from && to == m_to && bends == m_bends) return;
   prepareGeometryChange();
   m_from = from;
   m_to = to;
+  m_bends = bends;
   m_path = QPainterPath(from);
+  for (const QPointF bend : bends) {
+    const QPointF start = m_path.currentPosition();
+    const double pull = std::min(std::abs(bend.x() - start.x()) / 2, 60.0);
+    if (std::abs(bend.y() - start.y()) < 0.5)
+      m_path.lineTo(bend);
+    else
+      m_path.cubicTo(start + QPointF(pull, 0), bend - QPointF(pull, 0), bend);
+  }
+  from = m_path.currentPosition();
   if (std::abs(from.y() - to.y()) < 0.5 && to.x() > from.x()) {
     m_path.lineTo(to);
   } else {
@@ -126,11 +137,30 @@ void WireItem::setStyle(const SharedStyle& style) {
   update();
 }
 
+std::size_t WireItem::bendIndexAt(QPointF point) const {
+  std::vector<QPointF> corners{m_from};
+  corners.insert(corners.end(), m_bends.begin(), m_bends.end());
+  corners.push_back(m_to);
+  std::size_t nearest = 0;
+  double least = std::numeric_limits<double>::max();
+  for (std::size_t i = 0; i + 1 < corners.size(); ++i) {
+    const QPointF along = corners[i + 1] - corners[i];
+    const double square = QPointF::dotProduct(along, along);
+    const double share = square > 0 ? QPointF::dotProduct(point - corners[i], along) / square : 0;
+    const QPointF away = corners[i] + std::clamp(share, 0.0, 1.0) * along - point;
+    const double distance = std::hypot(away.x(), away.y());
+    if (distance >= least) continue;
+    least = distance;
+    nearest = i;
+  }
+  return nearest;
+}
+
 double WireItem::distance(QPointF point) const {
   double nearest = 1e9;
-  constexpr int kSteps = 48;
-  for (int i = 0; i <= kSteps; ++i) {
-    const QPointF on = m_path.pointAtPercent(static_cast<double>(i) / kSteps) - point;
+  const int steps = 48 * (static_cast<int>(m_bends.size()) + 1);
+  for (int i = 0; i <= steps; ++i) {
+    const QPointF on = m_path.pointAtPercent(static_cast<double>(i) / steps) - point;
     nearest = std::min(nearest, std::hypot(on.x(), on.y()));
   }
   return nearest;
@@ -145,7 +175,9 @@ void WireItem::paint(QPainter* painter, const QStyleOptionGraphicsItem* /*option
     painter->setRenderHint(QPainter::Antialiasing, false);
     pen.setWidthF(0);
     painter->setPen(pen);
-    painter->drawLine(m_from, m_to);
+    QPointF from = m_from;
+    for (const QPointF bend : m_bends) painter->drawLine(std::exchange(from, bend), bend);
+    painter->drawLine(from, m_to);
     return;
   }
   painter->setRenderHint(QPainter::Antialiasing, true);
@@ -154,6 +186,9 @@ void WireItem::paint(QPainter* painter, const QStyleOptionGraphicsItem* /*option
   painter->setPen(pen);
   painter->setBrush(Qt::NoBrush);
   painter->drawPath(m_path);
+  painter->setPen(Qt::NoPen);
+  painter->setBrush(pen.color());
+  for (const QPointF bend : m_bends) painter->drawEllipse(bend, kBendSize / 2, kBendSize / 2);
   painter->setOpacity(opacity);
 }
 

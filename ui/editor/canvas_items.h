@@ -13,6 +13,7 @@
 
 #include <memory>
 #include <optional>
+#include <vector>
 
 namespace spanscope::ui {
 
@@ -20,6 +21,8 @@ using SharedStyle = std::shared_ptr<const CanvasStyle>;
 
 inline constexpr double kFrameTitleHeight = 28;
 inline constexpr double kAreaGrip = 14;  ///< size of the corner at the bottom right that resizes
+
+inline constexpr double kBendSize = 8;  ///< of the dot at a reroute point of a wire
 
 class NodeItem : public QGraphicsItem {
  public:
@@ -55,7 +58,7 @@ class NodeItem : public QGraphicsItem {
   double m_scale = 1;  ///< scale of the texts that were painted last
 };
 
-/// A wire from an output at the left to an input at the right.
+/// A wire from an output at the left to an input at the right. It passes its reroute points, if it has any.
 class WireItem : public QGraphicsItem {
  public:
   enum { Type = UserType + 2 };
@@ -63,20 +66,27 @@ class WireItem : public QGraphicsItem {
   explicit WireItem(SharedStyle style);
   int type() const override { return Type; }
 
-  void setEnds(QPointF from, QPointF to);
+  void setEnds(QPointF from, QPointF to, const std::vector<QPointF>& bends = {});
+  const std::vector<QPointF>& bends() const { return m_bends; }
+  /// Where a new reroute point goes among bends() if it is put at the point.
+  std::size_t bendIndexAt(QPointF point) const;
+  QPointF middle() const { return m_path.pointAtPercent(0.5); }
   void setLook(Look look);
   void setMuted(bool muted);
   void setStyle(const SharedStyle& style);
   /// Distance of a point from the wire.
   double distance(QPointF point) const;
 
-  QRectF boundingRect() const override { return m_path.controlPointRect().adjusted(-3, -3, 3, 3); }
+  QRectF boundingRect() const override {
+    return m_path.controlPointRect().adjusted(-kBendSize, -kBendSize, kBendSize, kBendSize);
+  }
   void paint(QPainter* painter, const QStyleOptionGraphicsItem* option, QWidget* widget) override;
 
  private:
   SharedStyle m_style;
   QPointF m_from;
   QPointF m_to;
+  std::vector<QPointF> m_bends;
   QPainterPath m_path;
   Look m_look = Look::Plain;
   bool m_muted = false;

@@ -17,6 +17,8 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <string_view>
+#include <utility>
 
 namespace spanscope::ui {
 
@@ -82,6 +84,11 @@ void CanvasParts::connectParts() {
   connect(&m_gestures, &CanvasGestures::restackWanted, this, &CanvasParts::restack);
   connect(&m_core, &CanvasCore::added, this, &CanvasParts::showAdded);
   connect(m_strip, &AnswerStrip::wanted, this, &CanvasParts::reveal);
+  connect(&m_gestures, &CanvasGestures::connected, this, [this](NodeId child) {
+    // The layout has moved it to its place among the inputs.
+    const QRectF rect = rectOf(child);
+    if (!m_view->visibleRect().contains(rect)) m_view->bringIntoSight(rect);
+  });
   connect(&m_gestures, &CanvasGestures::renameAreaWanted, this, &CanvasParts::renameArea);
   connect(m_popup, &AddPopup::chosen, this, &CanvasParts::add);
   connect(m_popup, &AddPopup::closed, this, [this] { m_canvas.setFocus(); });
@@ -98,11 +105,14 @@ void CanvasParts::connectParts() {
     m_minimap->setSeen(m_view->visibleRect());
     showMinimap();
     updateStrip();
+    followEdited();
   });
+  connect(&m_core, &CanvasCore::looksChanged, this, &CanvasParts::followEdited);
   connect(&m_core, &CanvasCore::statusesChanged, this, &CanvasParts::takeStatuses);
   connect(&m_core, &CanvasCore::drawnChanged, this, [this] {
     updateMinimap();
     if (!m_core.hasPreview()) takeDrawn();
+    followEdited();
   });
   connect(&m_core, &CanvasCore::selectionChanged, this, [this] {
     updateMinimap();
@@ -250,6 +260,7 @@ void CanvasParts::setModel(DocumentModel* model) {
   m_popup->hide();
   m_findBar->hide();
   m_lineEdit->hide();
+  if (m_noteEdit->isLive()) m_noteEdit->end();
   m_noteEdit->hide();
   m_fitPending = true;
   // A canvas that was never shown has no size. It would draw all nodes of a large document, only to stack
@@ -269,7 +280,7 @@ void CanvasParts::fitReadable() {
   const QRectF content = m_scene.contentRect();
   m_keepsFit = true;
   m_view->fit(content, m_view->fittingZoom(content) >= kLeastWholeZoom ? kLeastWholeZoom : kLeastFitZoom);
-  if (m_view->visibleRect().contains(content)) return;
+  if (isWhole()) return;
   // The end of the query, its result, is at the right.
   m_view->bringIntoSight(rectOf(m_core.document().root()));
   m_view->bringIntoSight(focusRect());
@@ -285,6 +296,8 @@ void CanvasParts::fitAll() {
 void CanvasParts::fit() {
   m_core.stackAll();
   fitReadable();
+  if (m_core.document().size() > 0 && m_canvas.isVisible() && !isWhole())
+    m_core.say(tr("The query is larger than the canvas. Home shows all of it, the overview where you are."));
 }
 
 QRectF CanvasParts::rectOf(NodeId id) const {
@@ -347,11 +360,18 @@ void CanvasParts::setPlace(const CanvasPlace& place) {
   m_keepsFit = false;
   m_view->setZoom(place.zoom);
   m_view->centerOn(place.center);
+  // The canvas may be smaller than when all of the query was in sight.
+  if (place.isWhole && m_canvas.isVisible() && !isWhole()) fitReadable();
 }
 
-void CanvasParts::setMouse(bool wheelZooms, bool dragPans) {
-  m_view->setWheelZooms(wheelZooms);
-  m_gestures.setDragPans(dragPans);
+bool CanvasParts::isWhole() const {
+  return m_core.document().size() > 0 && m_view->visibleRect().contains(m_scene.contentRect());
+}
+
+void CanvasParts::setMouse(const CanvasMouse& mouse) {
+  m_view->setWheelZooms(mouse.wheelZooms);
+  m_gestures.setDragPans(mouse.dragPans);
+  m_gestures.setSnaps(mouse.snaps);
 }
 
 void CanvasParts::reveal(NodeId id) {
@@ -523,10 +543,22 @@ void CanvasParts::showContextMenu(const QContextMenuEvent& event) {
   if (event.reason() == QContextMenuEvent::Mouse && m_gestures.isActive()) return;
   auto* menu = new QMenu(&m_canvas);
   menu->setAttribute(Qt::WA_DeleteOnClose);
-  const auto add = [&](const QString& id) {
+  menu->setToolTipsVisible(true);
+  m_bendWanted.reset();
+  if (event.reason() == QContextMenuEvent::Mouse) {
+    const QPointF at = m_view->mapToScene(m_view->viewport()->mapFromGlobal(event.globalPos()));
+    const CanvasHit hit = m_scene.hitAt(at, m_gestures.reach());
+    if (hit.kind == CanvasHit::Kind::Wire) m_bendWanted = std::pair(hit.node, at);
+    if (hit.kind == CanvasHit::Kind::Bend && m_core.model() != nullptr) {
+      QAction* action = menu->addAction(tr("Remove reroute point"));
+      connect(action, &QAction::triggered, this, [this, hit] { m_gestures.removeBend(hit.node, hit.input); });
+      menu->addSeparator();
+    }
+  }
+  const auto addTo = [&](QMenu* into, const QString& id) {
     const CommandInfo* info = findCommand(id);
     if (info == nullptr) return;
-    QAction* action = menu->addAction(info->text);
+    QAction* action = into->addAction(info->text);
     action->setToolTip(info->help);
     // The window handles these keys; the menu only shows them.
     const QString key = m_core.input() == nullptr ? QString() : m_core.input()->keyOf(id);
@@ -539,15 +571,22 @@ void CanvasParts::showContextMenu(const QContextMenuEvent& event) {
     action->setEnabled(own->when());
     connect(action, &QAction::triggered, this, [this, id] { m_canvas.perform(id); });
   };
+  const auto add = [&](const QString& id) { addTo(menu, id); };
   const std::vector<std::vector<const char*>> groups = {
       {"node.add", "node.edit", "node.rename", "node.replace", "node.wrap", "node.plus-cross"},
       {"edit.cut", "edit.copy", "edit.paste", "edit.duplicate", "edit.delete", "edit.delete-keep"},
       {"node.mute", "node.freeze", "node.collapse", "node.stack", "node.disconnect", "node.make-root"},
+      {"node.reroute", "node.straighten"},
       {"node.frame", "node.note", "node.tidy"},
       {"run.run-selected"}};
   for (const auto& group : groups) {
     if (!menu->isEmpty()) menu->addSeparator();
     for (const char* id : group) add(QString::fromLatin1(id));
+    if (group.back() != std::string_view("node.tidy")) continue;
+    QMenu* lineUp = menu->addMenu(tr("Align and distribute"));
+    lineUp->setToolTipsVisible(true);
+    for (const CommandInfo& info : commandTable())
+      if (isLineUpCommand(info.id)) addTo(lineUp, info.id);
   }
   menu->popup(event.globalPos());
 }

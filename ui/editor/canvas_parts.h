@@ -43,8 +43,10 @@ class CanvasParts : public QObject {
   /// Stacks what there is no room for, and fits everything into the view as long as it can be read.
   void fit();
   void setPlace(const CanvasPlace& place);
-  void setMouse(bool wheelZooms, bool dragPans);
+  void setMouse(const CanvasMouse& mouse);
   bool keepsFit() const { return m_keepsFit; }
+  /// Whether all of the query is in sight.
+  bool isWhole() const;
   /// In the scene: of the node, or of the stack that it lies in; null: it is not drawn.
   QRectF rectOf(document::NodeId id) const;
   /// Adds an operator without asking: at the selected node, or, if a point of the viewport is given, at what
@@ -77,6 +79,11 @@ class CanvasParts : public QObject {
   void drop(const QMimeData& data, QPointF viewportPoint);
   void rename();
   void renameArea(AreaRef area);
+  /// Lets the user write the text of a message on its card.
+  void editInPlace(document::NodeId message);
+  /// Keeps the editor on its card, with the text that the message has.
+  void followEdited();
+  QRect textPlaceOf(document::NodeId message) const;
   void bringSelectionIntoSight();
   /// Moves the view to show the nodes that were just added. They are selected. If the root was in sight, it
   /// stays so.
@@ -121,7 +128,10 @@ class CanvasParts : public QObject {
   QLabel* m_greeting;
   CommandHandlers m_commands;
   AddPlace m_addPlace;
-  QPointF m_addPoint;  ///< viewport
+  /// The wire above this node and the point of it for which the context menu was opened.
+  std::optional<std::pair<document::NodeId, QPointF>> m_bendWanted;
+  QPointF m_addPoint;                             ///< viewport
+  document::NodeId m_edited = document::kNoNode;  ///< the message whose text is edited on its card
   std::vector<document::NodeId> m_hits;
   std::size_t m_hit = 0;
   bool m_fitPending = true;

@@ -101,7 +101,14 @@ void CanvasScene::syncWires() {
       auto& wire = m_wires[child];
       const bool isNew = !wire;
       if (isNew) wire = std::make_unique<WireItem>(m_style);
-      wire->setEnds(outputOf(child), QPointF(look.rect.x, look.rect.y + look.inputs[i]));
+      const QPointF output = outputOf(child);
+      std::vector<QPointF> bends;
+      // A stack stands for several wires.
+      if (m_core.stacks().of(child) == nullptr) {
+        for (const document::Point& bend : document.at(child).bends)
+          bends.push_back(output + QPointF(bend.x, bend.y));
+      }
+      wire->setEnds(output, QPointF(look.rect.x, look.rect.y + look.inputs[i]), bends);
       wire->setMuted(looks.at(child).muted);
       wire->setVisible(m_targets.detached != child);
       wire->setLook(m_targets.wire == child    ? WireItem::Look::Target
@@ -251,6 +258,15 @@ CanvasHit CanvasScene::hitAt(QPointF point, double reach) const {
                        pickerArea(node->look(), textScale(shownZoom())).contains(point - node->pos());
     return {.kind = picks ? Kind::Picker : Kind::Node, .node = node->id()};
   }
+  for (const QGraphicsItem* item : found) {
+    const auto* bent = qgraphicsitem_cast<const WireItem*>(item);
+    if (bent == nullptr || !bent->isVisible()) continue;
+    for (std::size_t i = 0; i < bent->bends().size(); ++i) {
+      if (!near(bent->bends()[i], point, reach)) continue;
+      for (const auto& [child, own] : m_wires)
+        if (own.get() == bent) return {.kind = Kind::Bend, .node = child, .input = i};
+    }
+  }
   const NodeId wire = wireAt(point, reach / 2);
   if (wire != kNoNode) return {.kind = Kind::Wire, .node = wire};
   const auto& frames = m_core.drawn().frames;
@@ -277,6 +293,8 @@ QString CanvasScene::tipAt(QPointF point) const {
     const QString title = m_core.looks().at(hit.node).title;
     return tr("%1 in one stack, since there is no room for each. A click draws them all.").arg(title);
   }
+  if (hit.kind == CanvasHit::Kind::Bend)
+    return tr("Drag to reroute the wire, double-click to remove the point");
   if (hit.kind == CanvasHit::Kind::Restack) return tr("Stacks the inputs that there is no room for");
   const bool isNode = hit.kind == CanvasHit::Kind::Node || hit.kind == CanvasHit::Kind::Picker;
   return isNode ? m_core.tipOf(hit.node) : QString();
@@ -301,8 +319,17 @@ NodeId CanvasScene::wireAt(QPointF point, double reach) const {
   return kNoNode;
 }
 
+const WireItem* CanvasScene::wireOf(NodeId child) const {
+  const auto found = m_wires.find(child);
+  return found == m_wires.end() || !found->second->isVisible() ? nullptr : found->second.get();
+}
+
 QRectF CanvasScene::contentRect() const {
   QRectF all;
+  for (const auto& [child, wire] : m_wires) {
+    for (const QPointF bend : wire->bends())
+      all |= QRectF(bend - QPointF(kBendSize, kBendSize) / 2, QSizeF(kBendSize, kBendSize));
+  }
   for (const auto& [id, rect] : m_core.layout()) all |= toRect(rect);
   for (const document::Frame& frame : m_core.drawn().frames) all |= toRect(frame.area);
   for (const document::Note& note : m_core.drawn().notes) all |= toRect(note.area);

@@ -24,12 +24,13 @@ struct CanvasHit {
     Input,
     Picker,
     Wire,
+    Bend,  ///< a reroute point of a wire
     Area,
     AreaGrip
   };
   Kind kind = Kind::Nothing;
   document::NodeId node = document::kNoNode;  ///< for a wire: its child
-  std::size_t input = 0;
+  std::size_t input = 0;                      ///< of a bend: its index
   AreaRef area{};
 };
 
@@ -58,6 +59,8 @@ class CanvasScene : public QGraphicsScene {
   /// The child whose wire passes within `reach` of the point; kNoNode: none.
   document::NodeId wireAt(QPointF point, double reach) const;
 
+  /// The wire above this node; nullptr: none is drawn.
+  const WireItem* wireOf(document::NodeId child) const;
   QPointF outputOf(document::NodeId id) const;
   QPointF inputOf(document::NodeId id, std::size_t index) const;
   /// The rectangle around everything that is drawn; null if the canvas is empty.

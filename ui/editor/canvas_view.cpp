@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "ui/editor/canvas_view.h"
 
+#include "ui/editor/alignment.h"
 #include "ui/editor/canvas_gestures.h"
 #include "ui/editor/card_plan.h"
 
@@ -19,7 +20,6 @@
 namespace spanscope::ui {
 namespace {
 
-constexpr double kGridStep = 20;       // scene pixels
 constexpr double kLeastGridStep = 14;  // pixels of the screen
 constexpr double kFitMargin = 16;
 /// Larger than any document, so that a person can push the canvas about freely.
@@ -153,7 +153,7 @@ void CanvasView::drawBackground(QPainter* painter, const QRectF& rect) {
 }
 
 void CanvasView::drawForeground(QPainter* painter, const QRectF& /*rect*/) {
-  if (m_gestures != nullptr) m_gestures->paintRubberBand(*painter, m_scene.style());
+  if (m_gestures != nullptr) m_gestures->paintOver(*painter, m_scene.style());
 }
 
 void CanvasView::wheelEvent(QWheelEvent* event) {

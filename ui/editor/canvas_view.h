@@ -19,8 +19,9 @@ inline constexpr double kMostZoom = 4;
 inline constexpr double kZoomStep = 1.25;
 /// The least zoom that the canvas chooses by itself: a card still shows at least its title.
 inline constexpr double kLeastFitZoom = 0.52;
-/// Where this little shows the whole query, it is better than one that is cut off.
-inline constexpr double kLeastWholeZoom = 0.34;
+/// Where this little shows the whole query, it is better than one that is cut off. Cards are then signs of
+/// their operators.
+inline constexpr double kLeastWholeZoom = 0.15;
 
 class CanvasView : public QGraphicsView {
   Q_OBJECT

@@ -2,8 +2,10 @@
 #include "ui/editor/node_commands.h"
 
 #include "engine/workbench/document/edits.h"
+#include "ui/commands/command_table.h"
 #include "ui/document/unread_text.h"
 #include "ui/editor/add_rules.h"
+#include "ui/editor/alignment.h"
 #include "ui/editor/canvas_items.h"
 #include "ui/editor/clipboard.h"
 #include "ui/editor/free_place.h"
@@ -304,8 +306,10 @@ class DocumentCommands {
 
   bool canTidy() const {
     const std::vector<NodeId> ids = m_core.selection().empty() ? document().ids() : m_core.selection();
-    return editable() &&
-           std::any_of(ids.begin(), ids.end(), [this](NodeId id) { return document().at(id).position; });
+    return editable() && std::any_of(ids.begin(), ids.end(), [this](NodeId id) {
+             const DocumentNode& node = document().at(id);
+             return node.position || !node.bends.empty();
+           });
   }
 
   void tidy() {
@@ -313,7 +317,43 @@ class DocumentCommands {
     m_core.change(tr("Tidy layout"), [&](Document& next) {
       for (const NodeId id : ids) {
         if (next.at(id).position) document::setPosition(next, id, std::nullopt);
+        document::setBends(next, id, {});
       }
+    });
+  }
+
+  // ---- lining up ----
+  /// The selected nodes that are drawn on their own.
+  std::vector<NodeId> placeable() const {
+    std::vector<NodeId> ids = m_core.selection();
+    std::erase_if(
+        ids, [this](NodeId id) { return m_core.rectOf(id) == nullptr || m_core.stacks().of(id) != nullptr; });
+    return ids;
+  }
+  bool canLineUp(std::size_t least) const { return editable() && placeable().size() >= least; }
+
+  void lineUp(const QString& name, const std::function<void(std::vector<Rect>&)>& move) {
+    const std::vector<NodeId> ids = placeable();
+    std::vector<Rect> rects;
+    for (const NodeId id : ids) rects.push_back(*m_core.rectOf(id));
+    const std::vector<Rect> before = rects;
+    move(rects);
+    if (rects == before) return;
+    m_core.change(name, [&](Document& next) {
+      // All of them, because a tree moves with its top, and would take selected nodes along.
+      for (std::size_t i = 0; i < ids.size(); ++i)
+        document::setPosition(next, ids[i], Point{.x = rects[i].x, .y = rects[i].y});
+    });
+  }
+
+  bool canStraighten() const {
+    return editable() && std::any_of(m_core.selection().begin(), m_core.selection().end(),
+                                     [this](NodeId id) { return !document().at(id).bends.empty(); });
+  }
+
+  void straighten() {
+    m_core.change(tr("Straighten wire"), [this](Document& next) {
+      for (const NodeId id : m_core.selection()) document::setBends(next, id, {});
     });
   }
 
@@ -386,6 +426,29 @@ void addDocumentCommands(CommandHandlers& commands, CanvasCore& core, std::funct
       });
   commands.add(
       "node.tidy", [own] { return own->canTidy(); }, [own] { own->tidy(); });
+  commands.add(
+      "node.straighten", [own] { return own->canStraighten(); }, [own] { own->straighten(); });
+  // The history names a step as the menu names its command.
+  const auto addLineUp = [&commands, own](const char* id, std::size_t least,
+                                          std::function<void(std::vector<Rect>&)> move) {
+    commands.add(
+        id, [own, least] { return own->canLineUp(least); },
+        [own, id, move = std::move(move)] {
+          const CommandInfo* info = findCommand(QLatin1String(id));
+          own->lineUp(info == nullptr ? QString() : info->text, move);
+        });
+  };
+  const auto addAlign = [&addLineUp](const char* id, Alignment to) {
+    addLineUp(id, 2, [to](std::vector<Rect>& rects) { align(rects, to); });
+  };
+  addAlign("node.align-left", Alignment::Left);
+  addAlign("node.align-center", Alignment::Center);
+  addAlign("node.align-right", Alignment::Right);
+  addAlign("node.align-top", Alignment::Top);
+  addAlign("node.align-middle", Alignment::Middle);
+  addAlign("node.align-bottom", Alignment::Bottom);
+  addLineUp("node.distribute-across", 3, [](std::vector<Rect>& rects) { distribute(rects, Qt::Horizontal); });
+  addLineUp("node.distribute-down", 3, [](std::vector<Rect>& rects) { distribute(rects, Qt::Vertical); });
 }
 
 }  // namespace spanscope::ui

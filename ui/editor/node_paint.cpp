@@ -444,6 +444,19 @@ void paintShape(QPainter& painter, const NodeLook& look, const NodeStatus& statu
   painter.drawRoundedRect(rect, radius, radius);
 }
 
+/// Seen from far away, a node is the sign of its operator, which keeps its size on the screen while it fits.
+void paintSign(QPainter& painter, const NodeLook& look, const CanvasStyle& style, double zoom) {
+  constexpr double kSign = 16;
+  constexpr double kAir = 8;
+  const double most = (std::min(look.rect.width, look.rect.height) - 2 * kAir) / kSign;
+  const double scale = std::max(1.0, std::min(1 / zoom, most));
+  const QTransform before = painter.transform();
+  painter.translate(look.rect.width / 2, look.rect.height / 2);
+  painter.scale(scale, scale);
+  paintIcon(painter, look.op, -kSign / 2, -kSign / 2, style.text);
+  painter.setTransform(before);
+}
+
 }  // namespace
 
 QRectF paintedArea(const NodeLook& look) {
@@ -485,6 +498,7 @@ void paintNode(QPainter& painter, const NodeLook& look, const NodeStatus& status
   }
   if (!look.pill) paintBar(painter, look, status, texts, marks, style, withText);
   if (texts.scale != 1) painter.setTransform(before);
+  if (!withText) paintSign(painter, look, style, zoom);
   paintPorts(painter, look, texts, marks, style, withText);
   painter.setOpacity(opacity);
 }

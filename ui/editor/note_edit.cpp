@@ -19,32 +19,61 @@ constexpr int kAir = 4;
 
 NoteEdit::NoteEdit(QWidget* parent) : QPlainTextEdit(parent) {
   setObjectName(QStringLiteral("noteEdit"));
-  setAccessibleName(tr("Text of the note"));
-  setPlaceholderText(tr("Text of the note"));
-  setToolTip(tr("Ctrl+Enter keeps the text, Escape leaves the note as it was"));
+  connect(this, &QPlainTextEdit::textChanged, this, [this] {
+    // A change of the document may end the editor, and with it what is called.
+    if (const auto typed = m_live.typed) typed(toPlainText());
+  });
   hide();
+}
+
+void NoteEdit::setHint(const QString& hint, const QString& keys) {
+  setAccessibleName(hint);
+  setPlaceholderText(hint);
+  setToolTip(keys);
 }
 
 void NoteEdit::open(const QRect& area, const QString& text, const Theme& theme,
                     std::function<void(const QString&)> done) {
+  finish(true);
   m_done = std::move(done);
+  setHint(tr("Text of the note"), tr("Ctrl+Enter keeps the text, Escape leaves the note as it was"));
   applyTheme(*this, theme);
   setPlainText(text);
-  const QRect room = parentWidget()->rect().adjusted(kAir, kAir, -kAir, -kAir);
-  QRect place(area.topLeft(), area.size().expandedTo(kLeastSize).boundedTo(room.size()));
-  place.moveLeft(std::clamp(place.left(), room.left(), std::max(room.left(), room.right() - place.width())));
-  place.moveTop(std::clamp(place.top(), room.top(), std::max(room.top(), room.bottom() - place.height())));
-  setGeometry(place);
+  place(area);
   show();
   raise();
   selectAll();
   setFocus(Qt::OtherFocusReason);
 }
 
+void NoteEdit::openLive(const QRect& area, const QString& text, const Theme& theme, Live live) {
+  open(area, text, theme, [ended = std::move(live.ended)](const QString&) { ended(); });
+  setHint(live.hint, tr("Escape goes back to the canvas"));
+  m_live = std::move(live);
+}
+
+void NoteEdit::take(const QString& text) {
+  if (toPlainText() == text) return;
+  const auto typed = std::exchange(m_live.typed, nullptr);
+  setPlainText(text);
+  moveCursor(QTextCursor::End);
+  m_live.typed = typed;
+}
+
+void NoteEdit::place(const QRect& area) {
+  const QRect room = parentWidget()->rect().adjusted(kAir, kAir, -kAir, -kAir);
+  QRect place(area.topLeft(), area.size().expandedTo(kLeastSize).boundedTo(room.size()));
+  place.moveLeft(std::clamp(place.left(), room.left(), std::max(room.left(), room.right() - place.width())));
+  place.moveTop(std::clamp(place.top(), room.top(), std::max(room.top(), room.bottom() - place.height())));
+  setGeometry(place);
+}
+
 bool NoteEdit::event(QEvent* event) {
   // While the text is open it gets every key, even the keys of the canvas's commands.
   if (event->type() == QEvent::ShortcutOverride) {
-    event->accept();
+    const auto* key = static_cast<QKeyEvent*>(event);
+    const bool passes = isLive() && m_live.passes(QKeySequence(key->keyCombination()));
+    event->setAccepted(!passes);
     return true;
   }
   return QPlainTextEdit::event(event);
@@ -69,8 +98,10 @@ void NoteEdit::focusOutEvent(QFocusEvent* event) {
 void NoteEdit::finish(bool keep) {
   if (!m_done) return;
   const auto done = std::exchange(m_done, nullptr);
+  const bool wasLive = isLive();
+  m_live = {};
   hide();
-  if (keep) done(toPlainText());
+  if (keep || wasLive) done(toPlainText());
   Q_EMIT closed();
 }
 

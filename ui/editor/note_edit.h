@@ -3,14 +3,15 @@
 
 #include "ui/theme/theme.h"
 
+#include <QKeySequence>
 #include <QPlainTextEdit>
 
 #include <functional>
 
 namespace spanscope::ui {
 
-/// Edits the text of a note in its place. Ctrl+Enter, Tab and losing the focus keep the new text; Escape
-/// drops it.
+/// Edits the text of a note or of a message in its place. Ctrl+Enter, Tab and losing the focus end it, and so
+/// does Escape, which leaves a note as it was.
 class NoteEdit : public QPlainTextEdit {
   Q_OBJECT
  public:
@@ -18,6 +19,22 @@ class NoteEdit : public QPlainTextEdit {
   /// `area` is in pixels of the parent. `done` gets the text if it is kept.
   void open(const QRect& area, const QString& text, const Theme& theme,
             std::function<void(const QString&)> done);
+
+  /// What an editor needs that gives on every change at once, so that nothing typed is ever lost.
+  struct Live {
+    QString hint;
+    std::function<void(const QString&)> typed;
+    std::function<void()> ended;
+    /// Whether a key is left to the window, e.g. for Save and Run.
+    std::function<bool(const QKeySequence&)> passes;
+  };
+  void openLive(const QRect& area, const QString& text, const Theme& theme, Live live);
+  bool isLive() const { return m_live.typed != nullptr; }
+  /// Moves a live editor to this area, or shows a text that was changed elsewhere.
+  void place(const QRect& area);
+  void take(const QString& text);
+  /// Ends a live editor.
+  void end() { finish(true); }
 
  Q_SIGNALS:
   void closed();
@@ -28,8 +45,10 @@ class NoteEdit : public QPlainTextEdit {
   void focusOutEvent(QFocusEvent* event) override;
 
  private:
+  void setHint(const QString& hint, const QString& keys);
   void finish(bool keep);
   std::function<void(const QString&)> m_done;
+  Live m_live;
 };
 
 }  // namespace spanscope::ui

@@ -4,6 +4,8 @@
 #include "ui/editor/canvas_gestures.h"
 #include "ui/editor/tidy_layout.h"
 
+#include <QToolTip>
+
 namespace spanscope::ui {
 
 using document::Arity;
@@ -80,6 +82,98 @@ void CanvasGestures::moveWire(QPointF at) {
     m_scene.setLooseWire(std::pair(loose, fixed));
   }
   m_scene.setTargets(targets);
+  const bool isRefused = onNode && !m_target && hit.node != m_wireNode;
+  m_view.viewport()->setCursor(isRefused ? Qt::ForbiddenCursor : Qt::CrossCursor);
+  if (isRefused)
+    QToolTip::showText(m_view.viewport()->mapToGlobal(m_view.mapFromScene(at)), refusal(hit.node),
+                       m_view.viewport());
+  else
+    QToolTip::hideText();
+}
+
+QString CanvasGestures::refusal(NodeId other) const {
+  const Document& document = m_core.document();
+  const NodeId child = m_kind == Kind::WireUp ? m_wireNode : other;
+  const NodeId parent = m_kind == Kind::WireUp ? other : m_wireNode;
+  const auto titleOf = [&document](NodeId id) { return nodeTitle(document.at(id)); };
+  if (document.isAncestor(child, parent))
+    return tr("%1 is below %2, so it cannot be above it too.").arg(titleOf(parent), titleOf(child));
+  const document::DocumentNode& above = document.at(parent);
+  if (arityOf(above.own).most == 0) return tr("%1 takes no input.").arg(titleOf(parent));
+  if (above.children.size() == 1)
+    return tr("%1 takes one input and has one. Drag that wire away first.").arg(titleOf(parent));
+  return tr("%1 has no free input. Drag a wire away first.").arg(titleOf(parent));
+}
+
+void CanvasGestures::startBend(NodeId child, std::size_t index) {
+  const WireItem* wire = m_scene.wireOf(child);
+  m_kind = Kind::None;
+  if (m_core.model() == nullptr || wire == nullptr) return;
+  m_kind = Kind::Bend;
+  m_pressed = child;
+  m_bends = m_core.document().at(child).bends;
+  m_resultName = tr("Move reroute point");
+  m_bend = index;
+  if (index < m_bends.size()) return;
+  // The wire itself was dragged, so it gets a point where it was pressed.
+  if (m_bends.size() >= document::kMostBends) {
+    m_kind = Kind::None;
+    return;
+  }
+  m_resultName = tr("Reroute wire");
+  m_bend = wire->bendIndexAt(m_pressedAt);
+  m_bends.insert(m_bends.begin() + static_cast<std::ptrdiff_t>(m_bend), Point{});
+}
+
+void CanvasGestures::moveBend(QPointF at, Qt::KeyboardModifiers modifiers) {
+  const QPointF output = m_scene.outputOf(m_pressed);
+  const auto pointAt = [](QPointF point) { return Rect{.x = point.x(), .y = point.y()}; };
+  if (!m_snaps || modifiers.testFlag(Qt::AltModifier)) {
+    setGuides({});
+  } else {
+    // A wire that runs level or upright from point to point looks calm.
+    const Document& document = m_core.document();
+    const NodeId parent = document.at(m_pressed).parent;
+    std::vector<Rect> others{pointAt(output),
+                             pointAt(m_scene.inputOf(parent, document.indexInParent(m_pressed)))};
+    for (std::size_t i = 0; i < m_bends.size(); ++i) {
+      if (i != m_bend) others.push_back(pointAt(output + QPointF(m_bends[i].x, m_bends[i].y)));
+    }
+    Snap snap = snapTo(pointAt(at), others, kSnapReach / m_view.zoom());
+    setGuides(std::move(snap.guides));
+    at += snap.by;
+  }
+  m_bends[m_bend] = {.x = at.x() - output.x(), .y = at.y() - output.y()};
+  Document shown = m_core.document();
+  document::setBends(shown, m_pressed, m_bends);
+  m_core.setPreview(std::move(shown));
+}
+
+void CanvasGestures::dropBend() {
+  if (!m_core.hasPreview()) return;
+  m_core.change(m_resultName,
+                [this](Document& document) { document::setBends(document, m_pressed, m_bends); });
+}
+
+bool CanvasGestures::addBend(NodeId child, QPointF at) {
+  const WireItem* wire = m_scene.wireOf(child);
+  if (m_core.model() == nullptr || wire == nullptr) return false;
+  std::vector<Point> bends = m_core.document().at(child).bends;
+  if (bends.size() >= document::kMostBends) return false;
+  const QPointF away = at - m_scene.outputOf(child);
+  bends.insert(bends.begin() + static_cast<std::ptrdiff_t>(wire->bendIndexAt(at)),
+               Point{.x = away.x(), .y = away.y()});
+  return m_core.change(tr("Reroute wire"),
+                       [&](Document& document) { document::setBends(document, child, bends); });
+}
+
+void CanvasGestures::removeBend(NodeId child, std::size_t index) {
+  if (!m_core.document().contains(child)) return;
+  std::vector<Point> bends = m_core.document().at(child).bends;
+  if (index >= bends.size()) return;
+  bends.erase(bends.begin() + static_cast<std::ptrdiff_t>(index));
+  m_core.change(tr("Remove reroute point"),
+                [&](Document& document) { document::setBends(document, child, bends); });
 }
 
 void CanvasGestures::dropWire(QPointF viewportPoint) {
@@ -97,6 +191,7 @@ void CanvasGestures::dropWire(QPointF viewportPoint) {
         connectAt(document, child, place);
       });
       m_core.select({child});
+      Q_EMIT connected(child);
       return;
     }
   }
@@ -113,8 +208,8 @@ void CanvasGestures::dropWire(QPointF viewportPoint) {
   }
   const CanvasHit hit = m_scene.hitAt(at, reach());
   if (hit.kind == CanvasHit::Kind::Node || hit.kind == CanvasHit::Kind::Input ||
-      hit.kind == CanvasHit::Kind::Output) {
-    if (hit.node != node) m_core.say(tr("This input does not take it: it has one already, or it lies below"));
+      hit.kind == CanvasHit::Kind::Output || hit.kind == CanvasHit::Kind::Picker) {
+    if (hit.node != node) m_core.say(refusal(hit.node));
     return;
   }
   if (m_kind == Kind::WireUp && m_detached) {

@@ -228,7 +228,8 @@ MainWindow::~MainWindow() {
 void MainWindow::makeDocks() {
   m_canvas = new Canvas;
   m_mouse = {.wheelZooms = m_settings.value(QStringLiteral("canvas/wheel")) == QLatin1String("zoom"),
-             .dragPans = m_settings.value(QStringLiteral("canvas/drag")) == QLatin1String("pan")};
+             .dragPans = m_settings.value(QStringLiteral("canvas/drag")) == QLatin1String("pan"),
+             .snaps = m_settings.value(QStringLiteral("canvas/snap")) != QLatin1String("off")};
   m_canvas->setMouse(m_mouse);
   m_actions->addCanvas(m_canvas);
   connect(m_canvas, &Canvas::selectionWanted, &m_workspace, &Workspace::select);
@@ -336,7 +337,12 @@ void MainWindow::makeStatusBar() {
 void MainWindow::fillMenu() {
   for (const CommandCategory category : kCommandCategories) {
     QMenu* menu = m_menu->addMenu(categoryTitle(category));
-    menu->addActions(m_actions->actions(category));
+    QMenu* lineUp = nullptr;
+    for (QAction* action : m_actions->actions(category)) {
+      const bool linesUp = isLineUpCommand(action->objectName());
+      if (linesUp && lineUp == nullptr) lineUp = menu->addMenu(tr("Align and distribute"));
+      (linesUp ? lineUp : menu)->addAction(action);
+    }
     if (category == CommandCategory::Learn) fillLearnMenu(*menu);
     if (category != CommandCategory::View) continue;
     menu->addSeparator();

@@ -267,6 +267,12 @@ void MainWindow::addCommands() {
     say(m_mouse.dragPans ? tr("A drag on empty canvas moves the view, and selects with Shift.")
                          : tr("A drag on empty canvas selects nodes."));
   });
+  rows.add("view.snap", [this] {
+    m_mouse.snaps = !m_mouse.snaps;
+    useMouse();
+    say(m_mouse.snaps ? tr("Dragged nodes snap to others and to the grid. Alt moves them freely.")
+                      : tr("Dragged nodes move freely."));
+  });
   rows.add("view.motion", [this] {
     const bool isOff = m_settings.value(QLatin1String(kMotionSetting)) == QLatin1String("off");
     m_settings.setValue(QLatin1String(kMotionSetting),
@@ -296,6 +302,8 @@ void MainWindow::useMouse() {
                       m_mouse.wheelZooms ? QStringLiteral("zoom") : QStringLiteral("scroll"));
   m_settings.setValue(QStringLiteral("canvas/drag"),
                       m_mouse.dragPans ? QStringLiteral("pan") : QStringLiteral("select"));
+  m_settings.setValue(QStringLiteral("canvas/snap"),
+                      m_mouse.snaps ? QStringLiteral("on") : QStringLiteral("off"));
   m_canvas->setMouse(m_mouse);
 }
 

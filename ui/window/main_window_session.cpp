@@ -151,6 +151,7 @@ void MainWindow::keepTabs(bool atEnd) {
       entry.insert(QLatin1String("zoom"), place->second.zoom);
       entry.insert(QLatin1String("x"), place->second.center.x());
       entry.insert(QLatin1String("y"), place->second.center.y());
+      entry.insert(QLatin1String("whole"), place->second.isWhole);
     }
     open << QString::fromUtf8(QJsonDocument(entry).toJson(QJsonDocument::Compact));
   }
@@ -175,6 +176,7 @@ void MainWindow::restoreSession() {
     CanvasPlace place;
     place.zoom = std::clamp(kept.value(QLatin1String("zoom")).toDouble(), kLeastZoom, kMostZoom);
     place.center = {kept.value(QLatin1String("x")).toDouble(), kept.value(QLatin1String("y")).toDouble()};
+    place.isWhole = kept.value(QLatin1String("whole")).toBool();
     m_fitWanted = false;
     m_canvas->setPlace(place);
     m_places[m_shown] = place;

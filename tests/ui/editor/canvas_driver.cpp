@@ -210,6 +210,9 @@ void CanvasDriver::clickInPopup(const QString& title) {
 }
 
 void CanvasDriver::addByKeys(const QString& title) {
+  // The text of a message that was added before may still be open.
+  QCoreApplication::processEvents();
+  if (!m_canvas->hasFocus()) key(Qt::Key_Escape);
   key(Qt::Key_Tab);
   type(title);
   key(Qt::Key_Return);

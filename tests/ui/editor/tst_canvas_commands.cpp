@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Every command of the canvas, by key where it has one.
 #include "engine/query/json/json.h"
+#include "engine/query/node_parts.h"
 #include "engine/workbench/document/document_query.h"
 #include "engine/workbench/document/edits.h"
 #include "tests/support/test_program.h"
 #include "tests/ui/editor/canvas_driver.h"
 #include "tests/ui/editor/recorded_query.h"
 #include "ui/commands/command_table.h"
+#include "ui/editor/canvas_core.h"
 #include "ui/editor/node_status.h"
 #include "ui/editor/note_edit.h"
 #include "ui/editor/overlays.h"
@@ -544,6 +546,90 @@ class TestCanvasCommands : public QObject {
     driver.key(Qt::Key_L, Qt::ControlModifier);
     for (const NodeId id : driver.document().ids()) QVERIFY(!driver.document().at(id).position);
     QVERIFY(!driver.canvas().canPerform(QStringLiteral("node.tidy")));
+  }
+
+  void selectedNodesAreLinedUp_data() {
+    QTest::addColumn<QString>("command");
+    QTest::addColumn<std::vector<document::Point>>("places");
+    using Places = std::vector<document::Point>;
+    // Cards of 240 × 80 at (0, 0), (50, 100) and (400, 300).
+    QTest::newRow("left") << QStringLiteral("node.align-left") << Places{{0, 0}, {0, 100}, {0, 300}};
+    QTest::newRow("center") << QStringLiteral("node.align-center")
+                            << Places{{200, 0}, {200, 100}, {200, 300}};
+    QTest::newRow("right") << QStringLiteral("node.align-right") << Places{{400, 0}, {400, 100}, {400, 300}};
+    QTest::newRow("top") << QStringLiteral("node.align-top") << Places{{0, 0}, {50, 0}, {400, 0}};
+    QTest::newRow("middle") << QStringLiteral("node.align-middle") << Places{{0, 150}, {50, 150}, {400, 150}};
+    QTest::newRow("bottom") << QStringLiteral("node.align-bottom") << Places{{0, 300}, {50, 300}, {400, 300}};
+    QTest::newRow("across") << QStringLiteral("node.distribute-across")
+                            << Places{{0, 0}, {200, 100}, {400, 300}};
+    QTest::newRow("down") << QStringLiteral("node.distribute-down") << Places{{0, 0}, {50, 150}, {400, 300}};
+  }
+
+  /// Align and distribute are one step each, and need enough nodes.
+  void selectedNodesAreLinedUp() {
+    QFETCH(QString, command);
+    QFETCH(std::vector<document::Point>, places);
+    Document document;
+    std::vector<NodeId> nodes;
+    for (const document::Point at : {document::Point{0, 0}, {50, 100}, {400, 300}}) {
+      nodes.push_back(document::addNode(document,
+                                        query::Node{query::Message{.role = query::Role::User,
+                                                                   .text = "Two lines of text, so that "
+                                                                           "every card is as high."}},
+                                        at));
+    }
+    CanvasDriver driver(document);
+    const document::Document before = driver.document();
+    driver.canvas().reveal(nodes[0]);
+    QVERIFY(!driver.canvas().canPerform(command));
+    driver.key(Qt::Key_A, Qt::ControlModifier);
+    QVERIFY(driver.canvas().perform(command));
+    for (std::size_t i = 0; i < nodes.size(); ++i)
+      QCOMPARE(driver.document().at(nodes[i]).position, places[i]);
+    QCOMPARE(driver.model().undoStack().index(), 1);
+    driver.model().undoStack().undo();
+    QVERIFY(driver.document() == before);
+  }
+
+  /// Where the top of a tree moves, what is selected below it goes to its own place.
+  void aTreeIsLinedUpWithItsTop() {
+    Rag rag;
+    const auto& core = *rag.driver.canvas().findChild<ui::CanvasCore*>();
+    rag.driver.canvas().reveal(rag.root);
+    rag.select(rag.root);
+    rag.driver.click(rag.driver.center(rag.system), Qt::ControlModifier);
+    QVERIFY(rag.driver.canvas().perform(QStringLiteral("node.align-top")));
+    QCOMPARE(core.rectOf(rag.root)->y, core.rectOf(rag.system)->y);
+    QCOMPARE(rag.commands(), 1);
+  }
+
+  /// Letters that are typed after a message was added are its text, from the first on. Keys of the window
+  /// stay what they are.
+  void typingAfterAddingWritesTheText() {
+    Rag rag;
+    rag.select(rag.plus);
+    rag.driver.addByKeys(QStringLiteral("user"));
+    const NodeId added = rag.driver.selection().front();
+    QCoreApplication::processEvents();
+    rag.driver.type(QStringLiteral("mute me"));
+    const auto text = [&] { return *query::textOf(rag.driver.document().at(added).own); };
+    QCOMPARE(text(), std::string("mute me"));
+    QVERIFY(!rag.driver.document().at(added).muted);
+    QCOMPARE(rag.commands(), 2);
+    rag.driver.key(Qt::Key_Escape);
+    QVERIFY(rag.driver.canvas().hasFocus());
+    QCOMPARE(text(), std::string("mute me"));
+    rag.driver.key(Qt::Key_M);
+    QVERIFY(rag.driver.document().at(added).muted);
+    for (int i = 0; i < 3; ++i) rag.driver.model().undoStack().undo();
+    QVERIFY(!rag.driver.document().contains(added));
+    // What is undone while it is written is not written again.
+    rag.driver.addByKeys(QStringLiteral("user"));
+    QCoreApplication::processEvents();
+    rag.driver.type(QStringLiteral("x"));
+    rag.driver.model().undoStack().undo();
+    rag.driver.model().undoStack().undo();
+    QVERIFY(rag.driver.canvas().findChild<ui::NoteEdit*>()->isHidden());
   }
 
   void findGoesFromHitToHit() {

@@ -2,10 +2,12 @@
 // Every gesture of the mouse, by what it makes of the document.
 #include "engine/query/json/json.h"
 #include "engine/workbench/document/document_query.h"
+#include "engine/workbench/document/document_text.h"
 #include "engine/workbench/document/edits.h"
 #include "tests/support/test_program.h"
 #include "tests/ui/editor/canvas_driver.h"
 #include "tests/ui/editor/recorded_query.h"
+#include "ui/editor/alignment.h"
 #include "ui/editor/canvas_core.h"
 #include "ui/editor/canvas_view.h"
 
@@ -17,7 +19,10 @@
 #include <QSize>
 #include <QStringLiteral>
 #include <QTest>
+#include <QToolTip>
 #include <QWheelEvent>
+
+#include <cmath>
 
 using namespace spanscope;
 using document::Document;
@@ -117,12 +122,109 @@ class TestCanvasGestures : public QObject {
   void draggingElsewhereMoves() {
     Rag rag;
     const QRect before = rag.driver.rect(rag.plus);
-    rag.driver.drag(rag.driver.center(rag.plus), rag.driver.center(rag.plus) + QPoint(160, 300));
+    rag.driver.drag(rag.driver.center(rag.plus), rag.driver.center(rag.plus) + QPoint(160, 300),
+                    Qt::AltModifier);
     QCOMPARE(rag.commands(), 1);
     QVERIFY(rag.driver.document().at(rag.plus).position);
     const QPoint moved = rag.driver.rect(rag.plus).topLeft() - before.topLeft();
     QVERIFY((moved - QPoint(160, 300)).manhattanLength() <= 8);
     QCOMPARE(rag.children(rag.cross), (std::vector{rag.system, rag.plus, rag.question}));
+  }
+
+  /// A dragged node snaps to the edges of others, else to the grid. Alt and the setting leave it free.
+  void draggedNodesSnap() {
+    Rag rag;
+    auto& canvas = rag.driver.canvas();
+    const auto& core = *canvas.findChild<ui::CanvasCore*>();
+    canvas.setPlace({.zoom = 1, .center = canvas.findChild<ui::CanvasView*>()->centerPoint()});
+    const document::Rect root = *core.rectOf(rag.root);
+    const document::Rect plus = *core.rectOf(rag.plus);
+    const auto dragTo = [&](double x, double y, Qt::KeyboardModifiers modifiers = {}) {
+      const document::Rect now = *core.rectOf(rag.plus);
+      const QPoint from = rag.driver.rect(rag.plus).center();
+      const QPoint by(static_cast<int>(std::lround(x - now.x)), static_cast<int>(std::lround(y - now.y)));
+      rag.driver.drag(from, from + by, modifiers);
+      return *core.rectOf(rag.plus);
+    };
+    // Its left edge is near that of the root, and far from everything in height.
+    document::Rect now = dragTo(root.x + 4, plus.y + 407);
+    QCOMPARE(now.x, root.x);
+    QCOMPARE(std::fmod(now.y, ui::kGridStep), 0.0);
+    now = dragTo(root.x + 4, now.y + 7, Qt::AltModifier);
+    QVERIFY(std::abs(now.x - root.x - 4) <= 1);
+    canvas.setMouse({.snaps = false});
+    now = dragTo(root.x - 3, now.y + 7);
+    QVERIFY(std::abs(now.x - root.x + 3) <= 1);
+    QCOMPARE(rag.commands(), 3);
+  }
+
+  /// A wire gets a reroute point where it is dragged or clicked twice. The point is saved, undone and
+  /// removed.
+  void wiresAreRerouted() {
+    Rag rag;
+    const auto bends = [&] { return rag.driver.document().at(rag.system).bends; };
+    const QPoint output = rag.driver.output(rag.system);
+    const QPoint input(rag.driver.rect(rag.cross).left(), output.y());
+    const QPoint middle = (output + input) / 2;
+    rag.driver.drag(middle, middle + QPoint(0, -80), Qt::AltModifier);
+    QCOMPARE(rag.commands(), 1);
+    QCOMPARE(bends().size(), std::size_t{1});
+    QCOMPARE(rag.driver.selection(), std::vector{rag.system});
+    const double zoom = rag.driver.canvas().place().zoom;
+    QVERIFY(std::abs(bends().front().y * zoom + 80) <= 3);
+    QVERIFY(!rag.driver.document().at(rag.system).position);
+    QVERIFY(document::readDocument(document::writeDocument(rag.driver.document())).document.has_value());
+    // The point is dragged on, and the wire does not get another.
+    rag.driver.drag(middle + QPoint(0, -80), middle + QPoint(10, -60), Qt::AltModifier);
+    QCOMPARE(bends().size(), std::size_t{1});
+    QVERIFY(std::abs(bends().front().y * zoom + 60) <= 3);
+    rag.driver.doubleClick(middle + QPoint(10, -60));
+    QVERIFY(bends().empty());
+    rag.driver.model().undoStack().undo();
+    QCOMPARE(bends().size(), std::size_t{1});
+    // It moves with its node, and goes with the wire.
+    rag.driver.key(Qt::Key_Delete, Qt::ShiftModifier);
+    QVERIFY(bends().empty());
+    rag.driver.model().undoStack().undo();
+    QVERIFY(rag.driver.canvas().perform(QStringLiteral("node.reroute")));
+    QCOMPARE(bends().size(), std::size_t{2});
+    QVERIFY(rag.driver.canvas().perform(QStringLiteral("node.straighten")));
+    QVERIFY(bends().empty());
+    QVERIFY(!rag.driver.canvas().canPerform(QStringLiteral("node.straighten")));
+    rag.driver.doubleClick(middle);
+    QCOMPARE(bends().size(), std::size_t{1});
+    QVERIFY(!rag.driver.popupIsOpen());
+  }
+
+  /// The root has no wire, so it can not be rerouted.
+  void onlyWiresAreRerouted() {
+    Rag rag;
+    rag.driver.canvas().reveal(rag.root);
+    QVERIFY(!rag.driver.canvas().canPerform(QStringLiteral("node.reroute")));
+    rag.driver.canvas().reveal(rag.system);
+    QVERIFY(rag.driver.canvas().canPerform(QStringLiteral("node.reroute")));
+  }
+
+  /// The layout puts a child that was connected among the others. Where that is out of sight, the view shows
+  /// it, and nothing else moves the view.
+  void aConnectedChildIsInSight() {
+    Rag rag;
+    auto& view = *rag.driver.canvas().findChild<ui::CanvasView*>();
+    NodeId draft = kNoNode;
+    rag.driver.model().change(QStringLiteral("Draft"), [&](Document& document) {
+      const document::Rect cross = *rag.driver.canvas().findChild<ui::CanvasCore*>()->rectOf(rag.cross);
+      draft = document::addNode(document, document::makeOperator("user"),
+                                document::Point{.x = cross.x - 300, .y = cross.y + 500});
+    });
+    const auto& core = *rag.driver.canvas().findChild<ui::CanvasCore*>();
+    const document::Rect cross = *core.rectOf(rag.cross);
+    // The pills and the draft are in sight, the column of the documents is not.
+    rag.driver.canvas().setPlace({.zoom = 1, .center = {cross.x + 480, cross.y + 250}});
+    QVERIFY(!rag.driver.canvas().rect().contains(rag.driver.rect(rag.first)));
+    rag.driver.drag(rag.driver.output(draft), rag.driver.rect(rag.cross).bottomLeft() + QPoint(30, -4));
+    QCOMPARE(rag.driver.document().at(draft).parent, rag.cross);
+    QVERIFY(rag.driver.canvas().rect().contains(rag.driver.rect(draft)));
+    QCOMPARE(view.zoom(), 1.0);
   }
 
   void escapeEndsADrag() {
@@ -230,6 +332,16 @@ class TestCanvasGestures : public QObject {
     QCOMPARE(rag.driver.document().at(rag.question).parent, rag.cross);
     QCOMPARE(rag.commands(), 0);
     QVERIFY(!rag.driver.messages.isEmpty());
+    // What refuses is named while the wire is over it.
+    rag.driver.press(rag.driver.output(rag.question));
+    for (int i = 1; i <= 4; ++i)
+      rag.driver.move(rag.driver.output(rag.question) +
+                      (rag.driver.center(rag.root) - rag.driver.output(rag.question)) * i / 4);
+    QCOMPARE(QToolTip::text(), rag.driver.messages.back());
+    rag.driver.move(rag.driver.center(rag.plus));
+    QTRY_VERIFY(!QToolTip::isVisible());
+    rag.driver.key(Qt::Key_Escape);
+    rag.driver.release(rag.driver.center(rag.plus));
   }
 
   void aWireOffItsInputDisconnects() {

@@ -8,6 +8,7 @@
 #include "ui/editor/canvas_core.h"
 #include "ui/editor/canvas_view.h"
 #include "ui/editor/card_plan.h"
+#include "ui/editor/node_paint.h"
 #include "ui/editor/stacking.h"
 #include "ui/editor/tidy_layout.h"
 
@@ -86,7 +87,7 @@ class TestCanvasStacks : public QObject {
     Rag rag(20, size);
     QCOMPARE(rag.core().stacks().all().size(), std::size_t(1));
     // It gets a little smaller still where that shows all of it.
-    QVERIFY(rag.view().zoom() >= kLeastWholeZoom);
+    QVERIFY(rag.view().zoom() >= kTextZoom);
     for (const auto& [id, own] : rag.core().looks())
       QVERIFY(rag.view().zoom() >= kLeastFitZoom || rag.isSeen(id));
     QVERIFY(rag.isSeen(rag.root()));
@@ -104,6 +105,41 @@ class TestCanvasStacks : public QObject {
       // And its letters are not much smaller than those of the rest of the window.
       QVERIFY(style.titleFont.pixelSize() * texts.scale * rag.view().zoom() >= 10);
     }
+  }
+
+  /// A query of many levels opens whole, however small its cards are then.
+  void aQueryOfManyLevelsOpensWhole() {
+    query::Node query{query::Message{.role = query::Role::User, .text = "Start."}};
+    for (int level = 0; level < 8; ++level) {
+      query::Join cross{.kind = query::JoinKind::Cross, .children = {}};
+      cross.children.push_back({query::Message{.role = query::Role::System, .text = "Go on."}});
+      cross.children.push_back(std::move(query));
+      query = {query::Generate{.settings = {.model = "m", .maxTokens = {}, .temperature = {}},
+                               .input = query::Node{std::move(cross)}}};
+    }
+    CanvasDriver driver(document::fromQuery(query));
+    driver.canvas().window()->resize(760, 560);
+    QCoreApplication::processEvents();
+    driver.canvas().fit();
+    for (const NodeId id : driver.document().ids()) QVERIFY(driver.canvas().rect().contains(driver.rect(id)));
+    QVERIFY(driver.messages.isEmpty());
+  }
+
+  /// What was in sight as a whole is so again in a canvas that has less room, as at a larger scale.
+  void aWholeQueryStaysWhole() {
+    Rag rag(3, {1200, 800});
+    rag.driver.click(rag.driver.emptyPoint());
+    const CanvasPlace place = rag.driver.canvas().place();
+    QVERIFY(!place.isFitted && place.isWhole);
+    rag.driver.canvas().window()->resize(700, 500);
+    QCoreApplication::processEvents();
+    rag.driver.canvas().setPlace(place);
+    for (const NodeId id : rag.driver.document().ids()) QVERIFY(rag.isSeen(id));
+    // Where it fits, the view is the one that was left.
+    rag.driver.canvas().window()->resize(1200, 800);
+    QCoreApplication::processEvents();
+    rag.driver.canvas().setPlace(place);
+    QCOMPARE(rag.driver.canvas().place().zoom, place.zoom);
   }
 
   void largerRoomShowsMore() {
