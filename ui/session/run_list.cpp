@@ -160,6 +160,54 @@ QStringList differencesOf(const ListedRun& run, const ListedRun& other) {
   return differences;
 }
 
+RunBasis basisOf(const ListedRun& run) {
+  const trace::RunState& state = run.state();
+  RunBasis basis{.run = run.run, .queryJson = state.queryJson};
+  if (state.requests.empty()) return basis;
+  if (!run.trace) {
+    // The first step cannot find what the run itself has stored.
+    const RequestId first = *std::min_element(state.requests.begin(), state.requests.end());
+    const trace::PromptAccount account = accountOf(run, first);
+    basis.isCold = account.total() > 0 && account.prompt.cached() + account.prompt.again == 0;
+    return basis;
+  }
+  bool isKnown = false;
+  for (const RequestId id : state.requests) {
+    const RequestEvents* events = run.trace->request(id);
+    if (events == nullptr) continue;
+    const std::vector<std::size_t>& lookups = events->of<trace::BlockLookedUp>();
+    if (lookups.empty()) {
+      const trace::PromptAccount account = accountOf(run, id);
+      isKnown = isKnown || account.total() > 0;
+      if (account.prompt.cached() > 0) return basis;
+    }
+    for (const std::size_t index : lookups) {
+      if (index >= run.position) break;
+      const auto* lookup = std::get_if<trace::BlockLookedUp>(&run.trace->event(index).payload);
+      if (lookup == nullptr) continue;
+      isKnown = true;
+      if (lookup->tokens > 0 && lookup->storedByRun != run.run) return basis;
+    }
+  }
+  basis.isCold = isKnown;
+  return basis;
+}
+
+bool isLike(const RunBasis& run, const RunBasis& base) {
+  return run.isCold == base.isCold && run.queryJson == base.queryJson;
+}
+
+QString baseName(const RunBasis& run, const RunBasis& base) {
+  QStringList facts;
+  if (base.isCold)
+    facts += tr("cold");
+  else if (run.isCold)
+    facts += tr("warm");
+  if (run.queryJson != base.queryJson) facts += tr("another query");
+  const QString name = tr("run %1").arg(base.run);
+  return facts.isEmpty() ? name : tr("%1 (%2)").arg(name, facts.join(tr(", ")));
+}
+
 trace::PromptAccount accountOf(const ListedRun& run, RequestId request) {
   if (run.record != nullptr && run.state().outcome) {
     const auto known = run.record->accounts.find(request);

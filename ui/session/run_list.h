@@ -4,6 +4,7 @@
 // like.
 #pragma once
 
+#include "engine/base/shared.h"
 #include "engine/layout/layouts.h"
 #include "engine/trace/run_figures.h"
 #include "ui/session/view_input.h"
@@ -68,6 +69,23 @@ QString runTime(const ListedRun& run);
 QStringList differencesOf(const ListedRun& run, const ListedRun& other);
 /// Whether the times of the two runs can be compared: they ran the same document on the same model.
 bool isLike(const ListedRun& run, const ListedRun& other);
+
+/// What a run was like whose figures are the base of a comparison.
+struct RunBasis {
+  RunId run = 0;  ///< 0: there is no run
+  /// The cache had nothing for the run that an earlier run had left there. Its own steps may share blocks.
+  bool isCold = false;
+  /// Canonical JSON of its query.
+  Shared<std::string> queryJson{};
+  bool operator==(const RunBasis&) const = default;
+};
+RunBasis basisOf(const ListedRun& run);
+/// Whether both ran the same query, and both found the cache cold or both warm. Otherwise a shorter time says
+/// nothing about the engine.
+bool isLike(const RunBasis& run, const RunBasis& base);
+/// "run 1", "run 1 (cold)", "run 2 (warm, another query)": names the run with whose figures those of `run`
+/// are compared, and how the base is not like it. Every place that states a change of a time uses this name.
+QString baseName(const RunBasis& run, const RunBasis& base);
 
 /// How the tokens of a prompt of the run got their keys and values. What a stopped run did not come to is
 /// unread.

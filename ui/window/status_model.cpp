@@ -19,6 +19,12 @@ namespace {
 
 constexpr QLatin1String kGap("     ");
 
+std::size_t blocksInUse(const trace::PoolReplay& pool) {
+  std::size_t count = 0;
+  for (const trace::BlockState& block : pool.blocks()) count += block.cached || block.references > 0 ? 1 : 0;
+  return count;
+}
+
 }  // namespace
 
 StatusModel makeStatusModel(const ViewInput& input) {
@@ -33,9 +39,7 @@ StatusModel makeStatusModel(const ViewInput& input) {
   if (state.pool().blockCount() > 0) {
     status.blocks = state.pool().blockCount() - 1;
     status.blockSize = state.pool().blockSize();
-    for (const trace::BlockState& block : state.pool().blocks()) {
-      if (block.cached || block.references > 0) ++status.blocksInUse;
-    }
+    status.blocksInUse = blocksInUse(state.pool());
   }
   // Runs that begin after the position do not count, whichever way the person came there.
   const std::vector<ListedRun> runs = listRuns(input, false);
@@ -57,7 +61,8 @@ StatusModel makeStatusModel(const ViewInput& input) {
   status.accountWords = accountWords(account);
   for (auto before = std::next(shown); before != runs.rend(); ++before) {
     if (!isLike(*shown, *before) || isForetold(*before)) continue;
-    status.previous = before->run;
+    status.basis = basisOf(*shown);
+    status.previous = basisOf(*before);
     status.previousTimeToFirstToken =
         figuresOf(*before->progress, before->state()).timeToFirstToken.value_or(0);
     break;
@@ -71,6 +76,11 @@ StatusModel makeStatusModel(const ViewInput& input) {
       continue;
     status.read += readTokens(request);
     status.toRead += request.promptTokens;
+  }
+  // The state at another position takes the place of all those above, so it comes last.
+  if (run.outcome && status.blocks > 0) {
+    const std::size_t end = input.trace->endOf(status.run);
+    if (end < input.position) status.blocksInUse = blocksInUse(input.trace->stateAt(end).pool());
   }
   return status;
 }
@@ -104,7 +114,7 @@ QString statusText(const StatusModel& status) {
         (status.isOfSteps ? tr("median TTFT %1") : tr("TTFT %1")).arg(durationText(status.timeToFirstToken));
     if (status.previousTimeToFirstToken > 0) {
       const QString change = changeText(status.timeToFirstToken, status.previousTimeToFirstToken);
-      if (!change.isEmpty()) text += tr("  %1 vs run %2").arg(change).arg(status.previous);
+      if (!change.isEmpty()) text += tr("  %1 vs %2").arg(change, baseName(status.basis, status.previous));
     }
     parts << text;
   }

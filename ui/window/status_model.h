@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
+#include "ui/session/run_list.h"
 #include "ui/session/view_input.h"
 
 #include <QString>
@@ -25,15 +26,17 @@ struct StatusModel {
   std::size_t events = 0;       ///< … of this many in all; 0: the newest state is shown
   bool isOfSteps = false;       ///< the run has several steps, so that latencies are medians
   double timeToFirstToken = 0;  ///< seconds, median over its steps; 0: not known yet
-  RunId previous = 0;  ///< the last run before it of the same document on the same model; 0: there is none
+  RunBasis basis;
+  RunBasis previous;                    ///< the last run before it of the same document on the same model
   double previousTimeToFirstToken = 0;  ///< seconds; 0: none
   double interTokenLatency = 0;         ///< seconds, median over its steps; 0: no step has made two tokens
   std::int64_t promptTokens = 0;
   std::int64_t cachedTokens = 0;
-  QStringList accountWords;     ///< what else there is to say of the prompts' tokens
-  std::size_t blocksInUse = 0;  ///< cached or referenced
-  std::size_t blocks = 0;       ///< without the null block
-  std::int32_t blockSize = 0;   ///< 0: no session yet
+  QStringList accountWords;  ///< what else there is to say of the prompts' tokens
+  /// Cached or referenced: at the position, or before the next run began if that was earlier.
+  std::size_t blocksInUse = 0;
+  std::size_t blocks = 0;      ///< without the null block
+  std::int32_t blockSize = 0;  ///< 0: no session yet
   bool operator==(const StatusModel&) const = default;
 };
 

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "tests/support/test_program.h"
+#include "tests/ui/views/common/recorded_runs.h"
+#include "ui/session/run_history.h"
+#include "ui/session/run_list.h"
 #include "ui/session/token_account.h"
 #include "ui/window/status_model.h"
 
@@ -10,6 +13,7 @@
 #include <QStringLiteral>
 #include <QTest>
 
+using namespace spanscope;
 using namespace spanscope::ui;
 
 class TestStatusModel : public QObject {
@@ -54,12 +58,13 @@ class TestStatusModel : public QObject {
                                   .join(gap);
     status.run = 2;
     status.timeToFirstToken = 0.0031;
-    status.previous = 1;
+    status.previous.run = 1;
+    status.previous.isCold = true;
     status.previousTimeToFirstToken = 0.0459;
     status.cachedTokens = 176;
     QTest::newRow("faster") << status
                             << QStringList{QStringLiteral("Run 2 finished"),
-                                           QStringLiteral("TTFT 3.1 ms  ▼ 15× vs run 1"),
+                                           QStringLiteral("TTFT 3.1 ms  ▼ 15× vs run 1 (cold)"),
                                            QStringLiteral("ITL 1.4 ms"),
                                            QStringLiteral("cached 176 of 204 tokens (86\u00A0%)"),
                                            QStringLiteral("pool 15 of 511 blocks")}
@@ -79,13 +84,58 @@ class TestStatusModel : public QObject {
     StatusModel slower;
     slower.run = 3;
     slower.outcome = spanscope::trace::RunOutcome::Stopped;
-    slower.previous = 2;
+    slower.previous.run = 2;
     slower.timeToFirstToken = 0.2;
     slower.previousTimeToFirstToken = 0.1;
     QTest::newRow("slower")
         << slower
         << QStringList{QStringLiteral("Run 3 stopped"), QStringLiteral("TTFT 200 ms  ▲ 2.0× vs run 2")}.join(
                gap);
+  }
+
+  /// Another document's run fills the pool later. That is no figure of the run before.
+  void poolIsThatOfTheRun() {
+    test::RunRecorder recorder;
+    recorder.run(test::exampleDocument("rag.json"));
+    const StatusModel alone = makeStatusModel(recorder.recorded().input());
+    recorder.run(test::exampleDocument("judge-2.json"));
+    const test::Recorded both = recorder.recorded();
+    ViewInput input = both.input();
+    RunHistory history;
+    for (const auto& [id, run] : input.trace->newest().progress().runs)
+      history.begin({.run = id, .trace = input.trace}, *run.queryJson);
+    input.records = history.records();
+    const std::size_t all = makeStatusModel(input).blocksInUse;
+    input.paths.erase(2);
+    const StatusModel first = makeStatusModel(input);
+    QCOMPARE(first.run, RunId(1));
+    QVERIFY(alone.blocksInUse < all);
+    QCOMPARE(first.blocksInUse, alone.blocksInUse);
+    QCOMPARE(makeStatusModel(both.input()).blocksInUse, all);
+  }
+
+  /// What the first run leaves in the cache makes the second one warm.
+  void baseOfAComparison() {
+    test::RunRecorder recorder;
+    for (int i = 0; i < 3; ++i) recorder.run(test::exampleDocument("rag.json"));
+    const test::Recorded recorded = recorder.recorded();
+    const ViewInput input = recorded.input();
+    const std::vector<ListedRun> runs = listRuns(input);
+    QCOMPARE(runs.size(), std::size_t(3));
+    const RunBasis first = basisOf(runs[0]);
+    const RunBasis second = basisOf(runs[1]);
+    const RunBasis third = basisOf(runs[2]);
+    QVERIFY(first.isCold);
+    QVERIFY(!second.isCold);
+    QVERIFY(!isLike(second, first));
+    QVERIFY(isLike(third, second));
+    QVERIFY(baseName(second, first) != baseName(third, {.run = 1, .queryJson = third.queryJson}));
+    ListedRun unread = runs[0];
+    unread.trace = nullptr;
+    QVERIFY(basisOf(unread).isCold);
+    unread.run = 2;
+    QVERIFY(!basisOf(unread).isCold);
+    QVERIFY(makeStatusModel(input).previous == second);
   }
 
   void text() {

@@ -70,16 +70,18 @@ QString noTime(const ListedRun& run) {
   return isForetold(run) ? tr("not foretold") : QStringLiteral("–");
 }
 
-/// A row with times. `isLike` says whether a shorter time is better, or only different.
+/// A row with times. `isLike` says whether a shorter time is better, or only different. `base` names the left
+/// run where that is to be said.
 CompareRow times(const QString& name, const QString& help, const std::optional<double>& left,
-                 const std::optional<double>& right, const NoTimes& none, bool isLike) {
+                 const std::optional<double>& right, const NoTimes& none, bool isLike, const QString& base) {
   CompareRow row{.name = name,
                  .help = help,
                  .left = left ? durationText(*left) : none.left,
                  .right = right ? durationText(*right) : none.right,
                  .change = {}};
   if (!left || !right) return row;
-  row.change = *left == *right ? QString() : changeText(*right, *left);
+  const QString change = *left == *right ? QString() : changeText(*right, *left);
+  row.change = change.isEmpty() || base.isEmpty() ? change : tr("%1 vs %2").arg(change, base);
   row.verdict = *left == *right  ? Verdict::Same
                 : !isLike        ? Verdict::Differs
                 : *right < *left ? Verdict::Better
@@ -103,9 +105,9 @@ QString endingOf(const std::optional<trace::StepOutcome>& outcome) {
   return {};
 }
 
-/// The label of a run, and that it did not end as it should.
-QString titleOf(const RunLabels& labels, const ListedRun& run) {
-  const QString label = labels.of(run);
+/// The label of a run, whether it was cold, and that it did not end as it should.
+QString titleOf(const RunLabels& labels, const ListedRun& run, bool isCold) {
+  const QString label = isCold ? tr("%1 · cold").arg(labels.of(run)) : labels.of(run);
   const std::optional<trace::RunOutcome>& outcome = run.state().outcome;
   return outcome && *outcome != trace::RunOutcome::Finished ? tr("%1 · %2").arg(label, outcomeWord(outcome))
                                                             : label;
@@ -198,10 +200,17 @@ CompareModel compareModel(const ViewInput& input, RunId left, RunId right) {
   model.left = a->run;
   model.right = b->run;
   const RunLabels two({*a, *b});
-  model.leftTitle = titleOf(two, *a);
-  model.rightTitle = titleOf(two, *b);
+  const RunBasis base = basisOf(*a);
+  const RunBasis basis = basisOf(*b);
+  model.leftTitle = titleOf(two, *a, base.isCold);
+  model.rightTitle = titleOf(two, *b, basis.isCold);
   model.isLike = isLike(*a, *b);
   model.differences = differencesOf(*a, *b);
+  if (base.isCold != basis.isCold)
+    model.differences += basis.isCold ? tr("a cold cache") : tr("a warm cache");
+  const bool isFair = model.isLike && isLike(basis, base);
+  // The titles name the runs, so a row need only say why a change is no measure of the engine.
+  const QString baseText = isFair ? QString() : baseName(basis, base);
 
   const RunFigures first = figuresOf(*a->progress, a->state());
   const RunFigures second = figuresOf(*b->progress, b->state());
@@ -274,12 +283,12 @@ CompareModel compareModel(const ViewInput& input, RunId left, RunId right) {
       {counts(tr("Generated tokens"), {}, first.generatedTokens, second.generatedTokens, Wanted::Either),
        times(tr("TTFT"),
              tr("Time to first token, from the moment a step could start; median of the run's steps."),
-             first.timeToFirstToken, second.timeToFirstToken, none, model.isLike),
+             first.timeToFirstToken, second.timeToFirstToken, none, isFair, baseText),
        times(tr("ITL"),
              tr("Inter-token latency: mean time between two generated tokens; median of the run's steps."),
-             first.interTokenLatency, second.interTokenLatency, none, model.isLike),
+             first.interTokenLatency, second.interTokenLatency, none, isFair, baseText),
        times(tr("Whole run"), tr("From the start of the run to its end."), first.whole, second.whole, none,
-             model.isLike),
+             isFair, baseText),
        words(tr("Answer"), {}, firstAnswer, secondAnswer)});
   model.answers = textDiff(firstAnswer, secondAnswer);
   model.trees = treeDiff(*a->state().queryJson, *b->state().queryJson);

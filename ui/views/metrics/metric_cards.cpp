@@ -71,8 +71,10 @@ void setNewest(CardContent& card, const MetricsModel& model, RunValue value, QSt
   const double then = *(before->*value);
   const QString change = changeText(now, then);
   if (change.isEmpty()) return;
-  card.change = tr("%1 vs run %2").arg(change).arg(before->run);
-  card.verdict = now == then ? 0 : (now < then) == lessIsBetter ? 1 : -1;
+  card.change = tr("%1 vs %2").arg(change, baseName(last->basis, before->basis));
+  card.verdict = now == then || !isLike(last->basis, before->basis) ? 0
+                 : (now < then) == lessIsBetter                     ? 1
+                                                                    : -1;
 }
 
 QString rateText(double value) {
@@ -161,7 +163,8 @@ CardContent cachedCard(const MetricsModel& model) {
     while (before != nullptr && before->account.total() <= 0) before = runBefore(model, *before);
     if (before != nullptr) {
       const std::int64_t then = before->account.prompt.cached();
-      card.change = tr("%1 in run %2").arg(shareText(then, before->account.total())).arg(before->run);
+      card.change =
+          tr("%1 in %2").arg(shareText(then, before->account.total()), baseName(last->basis, before->basis));
       const std::int64_t a = now * before->account.total();
       const std::int64_t b = then * last->account.total();
       card.verdict = a == b ? 0 : a > b ? 1 : -1;

@@ -131,6 +131,7 @@ MetricsModel metricsModel(const ViewInput& input, MetricsSamplers& samplers, Run
     run.policy = listed.policyText();
     run.document = listed.document();
     run.model = listed.model;
+    run.basis = basisOf(listed);
     const RunFigures figures = figuresOf(*listed.progress, state);
     run.account = accountOf(listed);
     run.timeToFirstToken = figures.timeToFirstToken;

@@ -40,6 +40,7 @@ struct RunMetrics {
   /// The run to compare its figures with: the last run before it of the same document on the same model. 0:
   /// there is none.
   RunId before = 0;
+  RunBasis basis;
   std::vector<RequestMetrics> requests;
   std::optional<double> timeToFirstToken;   ///< seconds, median of its requests
   std::optional<double> interTokenLatency;  ///< seconds, median of its requests with two tokens or more

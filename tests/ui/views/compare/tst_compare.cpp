@@ -183,9 +183,11 @@ class TestCompare : public QObject {
     CompareModel model = compareModel(input);
     QVERIFY(model.isLike);
     QCOMPARE(rowOf(model, "Computed")->verdict, Verdict::Better);
-    QVERIFY(rowOf(model, "TTFT")->verdict == Verdict::Better ||
-            rowOf(model, "TTFT")->verdict == Verdict::Worse);
-    QCOMPARE(model.differences, QStringList{QStringLiteral("another query")});
+    // The first run was cold, so its time is no base.
+    QCOMPARE(rowOf(model, "TTFT")->verdict, Verdict::Differs);
+    // Another query, on a cache that is warm by then.
+    QCOMPARE(model.differences.size(), 2);
+    QCOMPARE(model.differences.first(), QStringLiteral("another query"));
 
     giveRecords(input, {QStringLiteral("spanlet"), QStringLiteral("smollm2")});
     model = compareModel(input);
