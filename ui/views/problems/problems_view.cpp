@@ -19,7 +19,8 @@
 #include <QStyledItemDelegate>
 
 #include <algorithm>
-#include <array>
+#include <functional>
+#include <utility>
 
 namespace spanscope::ui {
 namespace {
@@ -29,13 +30,38 @@ constexpr int kRowHeight = 28;
 /// milliseconds.
 constexpr int kPause = 150;
 constexpr int kSeverityWidth = 56;
-/// Rows that a list above the buttons shows at least; in a lower dock the buttons stand beside it.
-constexpr int kRowsAbove = 2;
 
-/// Paints a problem: shape, severity in words, what is wrong, how to fix it; the node at the right.
+/// The button that fixes the problem of each row, by row; null: the row has none.
+using Fixes = std::vector<QPushButton*>;
+
+/// Calls `arranged` whenever rows got other places.
+class ProblemList : public QListView {
+ public:
+  using QListView::QListView;
+
+  std::function<void()> arranged;
+
+ protected:
+  void updateGeometries() override {
+    QListView::updateGeometries();
+    if (arranged) arranged();
+  }
+  void scrollContentsBy(int dx, int dy) override {
+    QListView::scrollContentsBy(dx, dy);
+    if (arranged) arranged();
+  }
+};
+
+/// Paints a problem: shape, severity in words, what is wrong, how to fix it; the node at the right. It leaves
+/// room for the button of the row.
 class ProblemDelegate : public QStyledItemDelegate {
  public:
-  using QStyledItemDelegate::QStyledItemDelegate;
+  ProblemDelegate(const Fixes& fixes, QObject* parent) : QStyledItemDelegate(parent), m_fixes(fixes) {}
+
+  /// Where the button of a row is, from the corner of the row.
+  QRect fixOf(const ProblemListModel& model, int row, int width) const {
+    return layOut(model.rows().at(static_cast<std::size_t>(row)), row, width).fix;
+  }
 
   void setTheme(const Theme& theme) { m_theme = theme; }
 
@@ -44,14 +70,15 @@ class ProblemDelegate : public QStyledItemDelegate {
     const auto* list = qobject_cast<const QListView*>(option.widget);
     if (model == nullptr || list == nullptr) return {200, kRowHeight};
     const int width = list->viewport()->width();
-    return {200, layOut(model->rows().at(static_cast<std::size_t>(index.row())), width).height};
+    const ProblemRow& row = model->rows().at(static_cast<std::size_t>(index.row()));
+    return {200, layOut(row, index.row(), width).height};
   }
 
   void paint(QPainter* painter, const QStyleOptionViewItem& option, const QModelIndex& index) const override {
     const auto* model = dynamic_cast<const ProblemListModel*>(index.model());
     if (model == nullptr) return;
     const ProblemRow& row = model->rows().at(static_cast<std::size_t>(index.row()));
-    const RowLayout place = layOut(row, option.rect.width());
+    const RowLayout place = layOut(row, index.row(), option.rect.width());
     const bool isError = row.problem.severity == Severity::Error;
     const QColor ink = m_theme.color(isError ? Role::Error : Role::ComputedInk);
     const QPoint corner = option.rect.topLeft();
@@ -84,39 +111,60 @@ class ProblemDelegate : public QStyledItemDelegate {
     QRect text;
     QRect hint;
     QRect node;
+    QRect fix;  ///< empty: the row has no button
     QString nodeText;
     int height = kRowHeight;
   };
 
-  /// Text and hint stand side by side where both fit, else one below the other, in as many lines as they
-  /// take.
-  RowLayout layOut(const ProblemRow& row, int width) const {
+  QSize fixSize(int row) const {
+    const auto index = static_cast<std::size_t>(row);
+    return index < m_fixes.size() && m_fixes[index] != nullptr ? m_fixes[index]->sizeHint() : QSize();
+  }
+
+  /// Text and hint are side by side where both fit, else one below the other, in as many lines as they
+  /// take. The button is beside them where a few words have room, else below them.
+  RowLayout layOut(const ProblemRow& row, int number, int width) const {
     constexpr int kGap = 4 * kSpace;
     constexpr int kLeft = 8 * kSpace + kSeverityWidth;
     constexpr int kFewest = 20 * kSpace;  // pixels of text, however narrow the dock is
+    constexpr int kLeastBeside = 180;     // pixels of text beside a button
     constexpr int kMost = 10'000;         // pixels of height that no sentence takes
     const QFontMetrics normal(m_theme.interfaceFont());
     const QFontMetrics small(m_theme.smallFont());
     RowLayout place;
     place.nodeText = small.elidedText(row.node, Qt::ElideRight, (width - kLeft) / 4);
     const int nodeWidth = place.nodeText.isEmpty() ? 0 : small.horizontalAdvance(place.nodeText) + 1;
-    const int right = width - 2 * kSpace;
+    int right = width - 2 * kSpace;
     place.node = QRect(right - nodeWidth, 0, nodeWidth, kRowHeight);
-    const int room = std::max(kFewest, right - nodeWidth - (nodeWidth > 0 ? kGap : 0) - kLeft);
+    right -= nodeWidth + (nodeWidth > 0 ? kGap : 0);
+    const QSize fix = fixSize(number);
+    const bool isBeside = fix.isValid() && right - kLeft - fix.width() - kGap >= kLeastBeside;
+    if (isBeside) {
+      right -= fix.width();
+      place.fix = QRect(QPoint(right, kSpace / 2), fix);
+      right -= kGap;
+    }
+    const int room = std::max(kFewest, right - kLeft);
     const int textWidth = normal.horizontalAdvance(row.problem.text) + 1;
     const int hintWidth = small.horizontalAdvance(row.problem.hint) + 1;
     if (textWidth + (row.problem.hint.isEmpty() ? 0 : kGap + hintWidth) <= room) {
       place.text = QRect(kLeft, 0, textWidth, kRowHeight);
       place.hint = QRect(kLeft + textWidth + kGap, 0, hintWidth, kRowHeight);
-      return place;
+    } else {
+      const auto heightOf = [room](const QFontMetrics& metrics, const QString& text) {
+        return text.isEmpty() ? 0 : metrics.boundingRect(QRect(0, 0, room, kMost), kWrapped, text).height();
+      };
+      const int above = (kRowHeight - normal.height()) / 2;
+      place.text = QRect(kLeft, above, room, heightOf(normal, row.problem.text));
+      place.hint = QRect(kLeft, place.text.bottom() + 1, room, heightOf(small, row.problem.hint));
+      place.height = std::max(kRowHeight, place.hint.bottom() + 1 + above);
     }
-    const auto heightOf = [room](const QFontMetrics& metrics, const QString& text) {
-      return text.isEmpty() ? 0 : metrics.boundingRect(QRect(0, 0, room, kMost), kWrapped, text).height();
-    };
-    const int above = (kRowHeight - normal.height()) / 2;
-    place.text = QRect(kLeft, above, room, heightOf(normal, row.problem.text));
-    place.hint = QRect(kLeft, place.text.bottom() + 1, room, heightOf(small, row.problem.hint));
-    place.height = std::max(kRowHeight, place.hint.bottom() + 1 + above);
+    if (fix.isValid() && !isBeside) {
+      // In a narrow dock the button begins further left, if it is wide.
+      const int left = std::max(2 * kSpace, std::min(kLeft, width - 2 * kSpace - fix.width()));
+      place.fix = QRect(QPoint(left, place.height), fix.boundedTo({width - 2 * kSpace - left, fix.height()}));
+    }
+    if (fix.isValid()) place.height = std::max(place.height, place.fix.bottom() + 1 + kSpace / 2);
     return place;
   }
 
@@ -161,6 +209,7 @@ class ProblemDelegate : public QStyledItemDelegate {
     }
   }
 
+  const Fixes& m_fixes;
   Theme m_theme;
 };
 
@@ -168,74 +217,31 @@ class ProblemDelegate : public QStyledItemDelegate {
 
 ProblemsView::ProblemsView(QWidget* parent)
     : InputView(InputPart::Model | InputPart::Forecast, Pace::EveryInput, parent),
-      m_list(new QListView(this)),
+      m_list(new ProblemList(this)),
       m_empty(new QLabel(this)),
       m_model(new ProblemListModel(this)),
-      m_pages(new QStackedWidget(this)),
-      m_fix(new QPushButton(this)),
-      m_processor(new QPushButton(tr("Use the CPU"), this)),
-      m_template(new QPushButton(tr("Choose a chat template…"), this)),
-      m_discard(new QPushButton(tr("Discard the JSON text"), this)),
-      m_pool(new QPushButton(this)) {
+      m_pages(new QStackedWidget(this)) {
   m_list->setObjectName(QStringLiteral("problems"));
   m_list->setAccessibleName(tr("Problems of the query"));
   m_list->setModel(m_model);
-  m_list->setItemDelegate(new ProblemDelegate(m_list));
+  m_list->setItemDelegate(new ProblemDelegate(m_fixes, m_list));
   m_list->setResizeMode(QListView::Adjust);
   m_list->setVerticalScrollMode(QListView::ScrollPerPixel);
   m_list->setMouseTracking(true);
   m_list->setHorizontalScrollBarPolicy(Qt::ScrollBarAlwaysOff);
-  // It scrolls by itself, so that the buttons below stay in sight in a low dock.
   m_list->setMinimumHeight(kRowHeight + 2);
+  static_cast<ProblemList*>(m_list)->arranged = [this] { placeFixes(); };
   m_empty->setObjectName(QStringLiteral("empty"));
   m_empty->setText(tr("The query is complete."));
   m_empty->setWordWrap(true);
   m_empty->setAlignment(Qt::AlignTop | Qt::AlignLeft);
   m_empty->setContentsMargins(3 * kSpace, 3 * kSpace, 3 * kSpace, kSpace);
 
-  m_fix->setObjectName(QStringLiteral("runHere"));
-  m_fix->setToolTip(
-      tr("Remembered for this document; Undo takes it back. The answer says which model gave it."));
-  m_fix->hide();
-  connect(m_fix, &QPushButton::clicked, this, &ProblemsView::acceptModel);
-
-  m_processor->setObjectName(QStringLiteral("useProcessor"));
-  m_processor->setToolTip(tr("The document's device, from the next run on. Undo takes it back."));
-  m_processor->hide();
-  connect(m_processor, &QPushButton::clicked, this, &ProblemsView::useProcessor);
-
-  m_template->setObjectName(QStringLiteral("chooseTemplate"));
-  m_template->setToolTip(tr("Shows the model's own as it stands, beside those that can be chosen"));
-  m_template->hide();
-  connect(m_template, &QPushButton::clicked, this,
-          [this] { Q_EMIT commandWanted(QStringLiteral("run.choose-template")); });
-
-  m_discard->setObjectName(QStringLiteral("discardJson"));
-  m_discard->setToolTip(tr("Shows the query as it is on the canvas in JSON"));
-  m_discard->hide();
-  connect(m_discard, &QPushButton::clicked, this, [this] {
-    if (m_unread != nullptr) m_unread->discardTyped();
-  });
-
-  m_pool->setObjectName(QStringLiteral("enlargePool"));
-  m_pool->setToolTip(
-      tr("Sets the document's number of blocks. The next run begins with an empty cache. Undo "
-         "takes it back."));
-  m_pool->hide();
-  connect(m_pool, &QPushButton::clicked, this, &ProblemsView::enlargePool);
-
   m_pages->addWidget(m_list);
   m_pages->addWidget(m_empty);
-  m_layout = new QBoxLayout(QBoxLayout::TopToBottom, this);
-  m_layout->setContentsMargins(kSpace, kSpace, kSpace, kSpace);
-  m_layout->setSpacing(kSpace);
-  m_layout->addWidget(m_pages, 1);
-  auto* fixes = new QHBoxLayout;
-  fixes->setSpacing(2 * kSpace);
-  for (QPushButton* button : {m_discard, m_processor, m_template, m_pool, m_fix})
-    fixes->addWidget(button, 0, Qt::AlignTop);
-  fixes->addStretch(1);
-  m_layout->addLayout(fixes);
+  auto* layout = new QVBoxLayout(this);
+  layout->setContentsMargins(kSpace, kSpace, kSpace, kSpace);
+  layout->addWidget(m_pages);
 
   m_later.setSingleShot(true);
   m_later.setInterval(0);
@@ -258,24 +264,6 @@ void ProblemsView::refresh() {
   m_later.start();
 }
 
-void ProblemsView::resizeEvent(QResizeEvent* event) {
-  InputView::resizeEvent(event);
-  arrange();
-}
-
-/// Puts the buttons, where there are any, beside the list in a low dock.
-void ProblemsView::arrange() {
-  const auto isShown = [](const QPushButton* button) { return !button->isHidden(); };
-  const std::array buttons{m_discard, m_processor, m_template, m_pool, m_fix};
-  const bool any = std::any_of(buttons.begin(), buttons.end(), isShown);
-  const int above = kRowsAbove * kRowHeight + m_fix->sizeHint().height() + 3 * kSpace;
-  const auto direction = any && height() < above ? QBoxLayout::LeftToRight : QBoxLayout::TopToBottom;
-  if (m_layout->direction() != direction) m_layout->setDirection(direction);
-  // Beside it the list needs the room, and says the names.
-  const QString named = m_fix->accessibleName().replace(QLatin1Char('&'), QStringLiteral("&&"));
-  m_fix->setText(direction == QBoxLayout::LeftToRight ? tr("Run here") : named);
-}
-
 void ProblemsView::modelChanged() {
   // Once it is saved, the document stands beside its files.
   if (model() != nullptr) connect(model(), &DocumentModel::stateChanged, this, [this] { m_later.start(); });
@@ -295,15 +283,13 @@ void ProblemsView::find() {
       m_finder.find(document(), tokenizer(), tokenCounts(), devices, path, document::kNoNode, forecast);
   if (m_unread != nullptr) problems = withUnread(*m_unread, std::move(problems));
   std::vector<ProblemRow> rows = problemRows(document(), std::move(problems));
-  m_discard->setVisible(m_unread != nullptr && m_unread->typed().has_value());
-  showFix(rows);
   m_empty->setText(document().size() > 0 ? tr("The query is complete.")
                                          : tr("The query has no node yet. Drop files on the window, paste a "
                                               "text, or press %1 on the canvas.")
                                                .arg(nodeKey()));
   const QString summary = problemSummary(rows);
   m_pages->setCurrentIndex(rows.empty() ? 1 : 0);
-  m_model->setRows(std::move(rows));
+  setRows(std::move(rows));
   Q_EMIT summaryChanged(summary);
 }
 
@@ -318,48 +304,95 @@ const ProblemRow* ProblemsView::rowAt(const QModelIndex& index) const {
   return &m_model->rows().at(static_cast<std::size_t>(index.row()));
 }
 
-/// Shows the buttons below the list. One chooses the CPU if the device cannot be used, one a chat template if
-/// the model's own is not known, one makes the pool large enough. The last accepts the first other model that
-/// the query names.
-void ProblemsView::showFix(const std::vector<ProblemRow>& rows) {
-  const bool isOfDevice =
-      std::any_of(rows.begin(), rows.end(), [](const ProblemRow& row) { return row.problem.isOfDevice; });
-  m_processor->setVisible(isOfDevice && model() != nullptr);
-  const bool isOfTemplate =
-      std::any_of(rows.begin(), rows.end(), [](const ProblemRow& row) { return row.problem.isOfTemplate; });
-  m_template->setVisible(isOfTemplate && model() != nullptr);
-  const auto pool = std::find_if(rows.begin(), rows.end(),
-                                 [](const ProblemRow& row) { return row.problem.poolNeeded > 0; });
-  m_poolNeeded = pool == rows.end() ? 0 : pool->problem.poolNeeded;
-  m_pool->setVisible(m_poolNeeded > 0 && model() != nullptr);
-  m_pool->setText(tr("Make the pool %1 blocks").arg(m_poolNeeded));
-  const auto other = std::find_if(rows.begin(), rows.end(),
-                                  [](const ProblemRow& row) { return !row.problem.otherModel.empty(); });
-  m_otherModel = other == rows.end() ? std::string() : other->problem.otherModel;
-  m_fix->setVisible(!m_otherModel.empty() && model() != nullptr);
-  m_fix->setAccessibleName(tr("Run “%1” here on %2")
-                               .arg(QString::fromStdString(m_otherModel),
-                                    QString::fromStdString(workbench::modelNameOf(document().settings))));
-  arrange();
+void ProblemsView::setRows(std::vector<ProblemRow> rows) {
+  const bool isTyped = m_unread != nullptr && m_unread->typed().has_value();
+  if (rows == m_model->rows() && isTyped == m_wasTyped) return;
+  m_wasTyped = isTyped;
+  // A button that was just pressed must outlive its signal.
+  for (QPushButton* button : m_fixes) {
+    if (button == nullptr) continue;
+    button->hide();
+    button->setObjectName({});
+    button->deleteLater();
+  }
+  m_fixes.assign(rows.size(), nullptr);
+  for (std::size_t i = 0; i < rows.size() && model() != nullptr; ++i)
+    m_fixes[i] = fixOf(rows[i].problem, isTyped && i == 0);
+  m_model->setRows(std::move(rows));
+  // Heights of rows depend on their buttons.
+  m_list->doItemsLayout();
 }
 
-void ProblemsView::acceptModel() {
-  if (model() == nullptr || m_otherModel.empty()) return;
-  model()->change(tr("Run %1 here").arg(QString::fromStdString(m_otherModel)),
-                  [wanted = m_otherModel](document::Document& document) {
-                    workbench::standFor(document.settings, wanted);
-                  });
+/// The button that fixes a problem; null: only the person can.
+QPushButton* ProblemsView::fixOf(const Problem& problem, bool isOfJson) {
+  const auto make = [this](const char* id, const QString& text, const QString& help, auto act) {
+    auto* button = new QPushButton(text, m_list->viewport());
+    button->setObjectName(QLatin1String(id));
+    button->setToolTip(help);
+    button->setCursor(Qt::ArrowCursor);
+    button->hide();
+    connect(button, &QPushButton::clicked, this, act);
+    return button;
+  };
+  if (isOfJson) {
+    return make("discardJson", tr("Discard the JSON text"),
+                tr("Shows the query as it is on the canvas in JSON"), [this] {
+                  if (m_unread != nullptr) m_unread->discardTyped();
+                });
+  }
+  if (problem.isOfDevice) {
+    return make("useProcessor", tr("Use the CPU"),
+                tr("The document's device, from the next run on. Undo takes it back."), [this] {
+                  if (model() != nullptr)
+                    chooseDevice(*model(), QString::fromLatin1(compute::kProcessor.name));
+                });
+  }
+  if (problem.isOfTemplate) {
+    return make("chooseTemplate", tr("Choose a chat template…"),
+                tr("Shows the model's own as it stands, beside those that can be chosen"),
+                [this] { Q_EMIT commandWanted(QStringLiteral("run.choose-template")); });
+  }
+  if (problem.poolNeeded > 0) {
+    return make("enlargePool", tr("Make the pool %1 blocks").arg(problem.poolNeeded),
+                tr("Sets the document's number of blocks. The next run begins with an empty cache. Undo "
+                   "takes it back."),
+                [this, blocks = problem.poolNeeded] { enlargePool(blocks); });
+  }
+  if (problem.otherModel.empty()) return nullptr;
+  QPushButton* button =
+      make("runHere", tr("Run here"),
+           tr("Remembered for this document; Undo takes it back. The answer says which model gave it."),
+           [this, name = problem.otherModel] { acceptModel(name); });
+  button->setAccessibleName(tr("Run “%1” here on %2")
+                                .arg(QString::fromStdString(problem.otherModel),
+                                     QString::fromStdString(workbench::modelNameOf(document().settings))));
+  return button;
 }
 
-void ProblemsView::useProcessor() {
-  if (model() != nullptr) chooseDevice(*model(), QString::fromLatin1(compute::kProcessor.name));
+/// Puts every button into its row.
+void ProblemsView::placeFixes() {
+  const auto* delegate = static_cast<const ProblemDelegate*>(m_list->itemDelegate());
+  const QRect seen = m_list->viewport()->rect();
+  for (std::size_t i = 0; i < m_fixes.size(); ++i) {
+    QPushButton* button = m_fixes[i];
+    if (button == nullptr || static_cast<int>(i) >= m_model->rowCount()) continue;
+    const QRect row = m_list->visualRect(m_model->index(static_cast<int>(i)));
+    const QRect place = delegate->fixOf(*m_model, static_cast<int>(i), row.width()).translated(row.topLeft());
+    button->setGeometry(place);
+    button->setVisible(row.isValid() && seen.intersects(row));
+  }
 }
 
-void ProblemsView::enlargePool() {
-  if (model() == nullptr || m_poolNeeded <= 0) return;
-  model()->change(tr("Enlarge the pool"), [blocks = m_poolNeeded](document::Document& document) {
-    document.settings.blockCount = blocks;
-  });
+void ProblemsView::acceptModel(const std::string& name) {
+  if (model() == nullptr) return;
+  model()->change(tr("Run %1 here").arg(QString::fromStdString(name)),
+                  [&name](document::Document& document) { workbench::standFor(document.settings, name); });
+}
+
+void ProblemsView::enlargePool(std::int32_t blocks) {
+  if (model() == nullptr) return;
+  model()->change(tr("Enlarge the pool"),
+                  [blocks](document::Document& document) { document.settings.blockCount = blocks; });
 }
 
 QString ProblemsView::csv() const {

@@ -13,7 +13,6 @@
 #include <string>
 #include <vector>
 
-class QBoxLayout;
 class QLabel;
 class QListView;
 class QPushButton;
@@ -34,32 +33,25 @@ class ProblemsView : public InputView {
  protected:
   void refresh() override;
   void modelChanged() override;
-  void resizeEvent(QResizeEvent* event) override;
 
  private:
   void find();
   QString nodeKey() const;
   const ProblemRow* rowAt(const QModelIndex& index) const;
-  void arrange();
-  void showFix(const std::vector<ProblemRow>& rows);
-  void acceptModel();
-  void useProcessor();
-  void enlargePool();
+  void setRows(std::vector<ProblemRow> rows);
+  QPushButton* fixOf(const Problem& problem, bool isOfJson);
+  void placeFixes();
+  void acceptModel(const std::string& name);
+  void enlargePool(std::int32_t blocks);
 
   QListView* m_list;
   QLabel* m_empty;
   ProblemListModel* m_model;
   QStackedWidget* m_pages;
-  QBoxLayout* m_layout = nullptr;  ///< the list and its buttons
-  QPushButton* m_fix;
-  QPushButton* m_processor;       ///< makes the CPU the document's device
-  QPushButton* m_template;        ///< leads to the choice of a chat template
-  QPushButton* m_discard;         ///< removes JSON text that is no query
-  QPointer<UnreadText> m_unread;  ///< of the document; null: none is open
-  QPushButton* m_pool;            ///< makes the pool large enough
-  std::int32_t m_poolNeeded = 0;  ///< blocks that m_pool sets; 0: none
-  std::string m_otherModel;       ///< model that m_fix accepts; empty: none
-  QTimer m_later;                 ///< delays the search, because changes come in bursts
+  std::vector<QPushButton*> m_fixes;  ///< by row, as its problem can be fixed; null: by the person alone
+  bool m_wasTyped = false;            ///< the first row was that of JSON text that is no query
+  QPointer<UnreadText> m_unread;      ///< of the document; null: none is open
+  QTimer m_later;                     ///< delays the search, because changes come in bursts
   ProblemFinder m_finder;
 };
 

@@ -18,6 +18,7 @@
 #include <QListWidget>
 #include <QMimeData>
 #include <QPushButton>
+#include <QScrollBar>
 #include <QTest>
 
 using namespace spanscope;
@@ -35,6 +36,12 @@ void clickRow(QListView* list, int row, bool isDouble) {
   if (isDouble) QTest::mouseDClick(list->viewport(), Qt::LeftButton, {}, place);
 }
 
+/// The button of a problem that is in sight; null: there is none.
+QPushButton* fixOf(const ProblemsView& view, const char* id) {
+  auto* button = view.findChild<QPushButton*>(QLatin1String(id));
+  return button != nullptr && button->isVisible() ? button : nullptr;
+}
+
 }  // namespace
 
 class TestDocumentLists : public QObject {
@@ -49,7 +56,7 @@ class TestDocumentLists : public QObject {
   void tellsProblems();
   void theProcessorTakesOver();
   void thePoolIsMadeLargeEnough();
-  void aLowDockHasTheButtonBeside();
+  void fixesAreInTheirRows();
   void problemsSelectTheirNode();
   void problemsFollowTheDocument();
   void problemModelIsSound();
@@ -141,22 +148,22 @@ void TestDocumentLists::theProcessorTakesOver() {
   ProblemsView view;
   ViewBench bench(view, kQuery);
   bench.show({700, 160});
-  auto* fix = view.findChild<QPushButton*>(QStringLiteral("useProcessor"));
+  const auto fix = [&view] { return fixOf(view, "useProcessor"); };
   bench.model().change(QStringLiteral("Device"), [](document::Document& d) { d.settings.device = "cuda:1"; });
   QTRY_COMPARE(bench.summary(), QStringLiteral("none"));
-  QVERIFY(!fix->isVisible());
+  QVERIFY(fix() == nullptr);
   bench.setDevices({{.name = "cpu", .description = "AMD EPYC", .memoryBytes = 0, .obstacle = {}},
                     {.name = "cuda", .description = {}, .memoryBytes = 0, .obstacle = "no driver"}});
   QTRY_COMPARE(bench.summary(), QStringLiteral("1 error"));
-  QVERIFY(fix->isVisible());
+  QTRY_VERIFY(fix() != nullptr);
   // In a dock that has room for one problem and the button, both are in sight.
-  QVERIFY2(view.minimumSizeHint().height() <= 28 + 2 + fix->sizeHint().height() + 4 * kSpace,
+  QVERIFY2(view.minimumSizeHint().height() <= 28 + 2 + fix()->sizeHint().height() + 4 * kSpace,
            qPrintable(QString::number(view.minimumSizeHint().height())));
   bench.picture(QStringLiteral("problems-device"));
-  QTest::mouseClick(fix, Qt::LeftButton);
+  QTest::mouseClick(fix(), Qt::LeftButton);
   QCOMPARE(bench.document().settings.device, std::string("cpu"));
   QTRY_COMPARE(bench.summary(), QStringLiteral("none"));
-  QVERIFY(!fix->isVisible());
+  QVERIFY(fix() == nullptr);
   bench.model().settingsUndoStack().undo();
   QTRY_COMPARE(bench.summary(), QStringLiteral("1 error"));
 }
@@ -166,9 +173,9 @@ void TestDocumentLists::thePoolIsMadeLargeEnough() {
   ProblemsView view;
   ViewBench bench(view, kQuery);
   bench.show({700, 160});
-  auto* fix = view.findChild<QPushButton*>(QStringLiteral("enlargePool"));
+  const auto fix = [&view] { return fixOf(view, "enlargePool"); };
   QTRY_COMPARE(bench.summary(), QStringLiteral("none"));
-  QVERIFY(!fix->isVisible());
+  QVERIFY(fix() == nullptr);
   auto forecast = std::make_shared<Forecast>();
   forecast->gap = ForecastGap::None;
   forecast->fit = {.error = errorAt("", "a prompt that needs 244 blocks", "fewer"),
@@ -176,31 +183,60 @@ void TestDocumentLists::thePoolIsMadeLargeEnough() {
                    .blocksNeeded = 245};
   bench.setForecast(forecast);
   QTRY_COMPARE(bench.summary(), QStringLiteral("1 error"));
-  QVERIFY(fix->isVisible() && fix->text().contains(QStringLiteral("245")));
+  QTRY_VERIFY(fix() != nullptr);
+  QVERIFY(fix()->text().contains(QStringLiteral("245")));
   bench.picture(QStringLiteral("problems-pool"));
-  QTest::mouseClick(fix, Qt::LeftButton);
+  QTest::mouseClick(fix(), Qt::LeftButton);
   QCOMPARE(bench.document().settings.blockCount, 245);
   bench.setForecast(std::make_shared<Forecast>());
   QTRY_COMPARE(bench.summary(), QStringLiteral("none"));
-  QVERIFY(!fix->isVisible());
+  QVERIFY(fix() == nullptr);
 }
 
-void TestDocumentLists::aLowDockHasTheButtonBeside() {
+/// Of several problems each has its own button, in its own row, at every width.
+void TestDocumentLists::fixesAreInTheirRows() {
   ProblemsView view;
   ViewBench bench(view, R"({"g": {"model": "a&b/c", "max_tokens": 3, "input": {"user": "Hello."}}})");
-  auto* fix = view.findChild<QPushButton*>(QStringLiteral("runHere"));
   const auto* list = view.findChild<QListView*>(QStringLiteral("problems"));
-  bench.show({470, 160});
-  QTRY_COMPARE(bench.summary(), QStringLiteral("1 warning"));
-  const QString below = QStringLiteral("Run “a&b/c” here on spanlet");
-  QTRY_VERIFY(fix->isVisible() && fix->y() > list->parentWidget()->geometry().bottom());
-  QCOMPARE(fix->text(), QString(below).replace(QLatin1Char('&'), QStringLiteral("&&")));
-  view.resize(470, 80);
-  QTRY_VERIFY(fix->x() > list->parentWidget()->geometry().right());
-  QCOMPARE(fix->text(), QStringLiteral("Run here"));
-  QCOMPARE(fix->accessibleName(), below);
-  // The problem is seen whole.
-  QTRY_VERIFY(list->visualRect(list->model()->index(0, 0)).bottom() <= list->viewport()->height());
+  bench.show({700, 300});
+  bench.model().change(QStringLiteral("Device"), [](document::Document& d) { d.settings.device = "cuda:1"; });
+  bench.setDevices({{.name = "cpu", .description = "AMD EPYC", .memoryBytes = 0, .obstacle = {}},
+                    {.name = "cuda", .description = {}, .memoryBytes = 0, .obstacle = "no driver"}});
+  auto forecast = std::make_shared<Forecast>();
+  forecast->gap = ForecastGap::None;
+  forecast->fit = {.error = errorAt("", "a prompt that needs 244 blocks", "fewer"),
+                   .isCertain = true,
+                   .blocksNeeded = 245};
+  bench.setForecast(forecast);
+  const auto* model = static_cast<const ProblemListModel*>(list->model());
+  QTRY_COMPARE(model->rowCount(), 3);
+  const auto idOf = [](const Problem& problem) -> const char* {
+    return problem.isOfDevice ? "useProcessor" : problem.poolNeeded > 0 ? "enlargePool" : "runHere";
+  };
+  for (const int width : {1200, 700, 470, 240}) {
+    view.resize(width, 400);
+    for (int row = 0; row < 3; ++row) {
+      const char* id = idOf(model->rows().at(static_cast<std::size_t>(row)).problem);
+      const QRect place = list->visualRect(model->index(row, 0));
+      QTRY_VERIFY2(fixOf(view, id) != nullptr, id);
+      QTRY_VERIFY2(list->visualRect(model->index(row, 0)).contains(fixOf(view, id)->geometry()), id);
+      QVERIFY(!place.isEmpty());
+    }
+  }
+  QPushButton* here = fixOf(view, "runHere");
+  QVERIFY(here->accessibleName().contains(QStringLiteral("a&b/c")));
+  // In a low dock it is out of sight with its row, and comes back with it.
+  view.resize(470, 60);
+  QTRY_VERIFY(list->verticalScrollBar()->maximum() > 0);
+  for (int row = 0; row < 3; ++row) {
+    const char* id = idOf(model->rows().at(static_cast<std::size_t>(row)).problem);
+    list->verticalScrollBar()->setValue(list->visualRect(model->index(row, 0)).top() +
+                                        list->verticalScrollBar()->value());
+    QTRY_VERIFY2(fixOf(view, id) != nullptr, id);
+    QVERIFY(list->visualRect(model->index(row, 0)).contains(fixOf(view, id)->geometry()));
+  }
+  QTest::mouseClick(fixOf(view, "enlargePool"), Qt::LeftButton);
+  QCOMPARE(bench.document().settings.blockCount, 245);
 }
 
 void TestDocumentLists::problemsSelectTheirNode() {
