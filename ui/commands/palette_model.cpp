@@ -2,6 +2,7 @@
 #include "ui/commands/palette_model.h"
 
 #include "ui/commands/fuzzy_match.h"
+#include "ui/words/tr.h"
 
 #include <QKeySequence>
 
@@ -11,10 +12,97 @@
 namespace spanscope::ui {
 namespace {
 
-/// What was found in the command's own text goes before what needed its category, and that before what only
-/// its help says.
+/// What was found in the command's own text goes before its search words, then what needed its category, and
+/// that before what only its help says.
 constexpr int kInText = 200;
+constexpr int kOfWords = 150;
 constexpr int kWithCategory = 100;
+
+/// Other words that people type for a command or a view, by its id.
+struct SearchWords {
+  const char* id;
+  QString words;
+};
+
+const std::vector<SearchWords>& searchWords() {
+  static const std::vector<SearchWords> table{
+      {"file.new", tr("create document query")},
+      {"file.open", tr("load import")},
+      {"file.export", tr("share api code request")},
+      {"file.export-view", tr("image png svg csv screenshot")},
+      {"file.export-window", tr("image png screenshot")},
+      {"file.quit", tr("exit")},
+      {"edit.find", tr("search")},
+      {"edit.delete", tr("remove")},
+      {"node.add", tr("insert create operator")},
+      {"node.mute", tr("disable skip")},
+      {"node.freeze", tr("pin cache")},
+      {"node.note", tr("comment annotation")},
+      {"node.frame", tr("group")},
+      {"node.tidy", tr("arrange align layout")},
+      {"run.run", tr("start execute generate submit play")},
+      {"run.stop", tr("cancel abort interrupt")},
+      {"run.turn", tr("rotation rope rotary position")},
+      {"run.next-token", tr("logits probabilities distribution")},
+      {"run.fidelity", tr("accuracy divergence quality full prefill")},
+      {"run.choose-model", tr("checkpoint gguf weights load")},
+      {"run.servers", tr("vllm llama.cpp endpoint remote connection")},
+      {"run.serve", tr("server api endpoint openai")},
+      {"run.clear-cache", tr("reset flush evict cold")},
+      {"run.record", tr("trace")},
+      {"run.save-trace", tr("trace export recording")},
+      {"run.older", tr("previous history time travel")},
+      {"run.newer", tr("next history time travel")},
+      {"view.theme", tr("dark light mode colour color")},
+      {"view.maximise", tr("maximize full screen zoom")},
+      {"view.wheel", tr("scroll zoom mouse")},
+      {"view.drag", tr("pan scroll mouse")},
+      {"view.motion", tr("animation")},
+      {"view.reset", tr("restore docks default")},
+      {"help.manual", tr("documentation guide")},
+      {"help.keys", tr("shortcuts keyboard bindings")},
+      {"help.change-keys", tr("shortcuts keyboard bindings")},
+      {"view.dock:add", tr("palette operators examples library")},
+      {"view.dock:inspector", tr("properties editor text")},
+      {"view.dock:json", tr("source code text")},
+      {"view.dock:problems", tr("errors warnings validation")},
+      {"view.dock:settings", tr("preferences options configuration seed sampling")},
+      {"view.dock:tokens", tr("tokenizer segments sections span table")},
+      {"view.dock:block-table", tr("virtual logical physical pages")},
+      {"view.dock:why", tr("reason explanation hit miss relocated")},
+      {"view.dock:pool", tr("kv cache memory eviction lru blocks")},
+      {"view.dock:attention", tr("weights heads heat map shares")},
+      {"view.dock:mask", tr("block attention causal matrix")},
+      {"view.dock:turn", tr("rotation rotate rope rotary position relocation")},
+      {"view.dock:next-token", tr("logits probabilities distribution alternatives")},
+      {"view.dock:fragments", tr("chunks passages retrieval augment rag")},
+      {"view.dock:output", tr("answers results replies")},
+      {"view.dock:forecast", tr("prediction predict estimate cache simulator")},
+      {"view.dock:plan", tr("steps rewrite rules lowering")},
+      {"view.dock:timeline", tr("schedule gantt batch prefill decode")},
+      {"view.dock:metrics", tr("plots numbers latency ttft itl throughput statistics")},
+      {"view.dock:benchmark", tr("speed measure cold warm")},
+      {"view.dock:policies", tr("compare blend link prefix spans fidelity")},
+      {"view.dock:experiments", tr("sweep study plot")},
+      {"view.dock:compare", tr("difference diff runs")},
+      {"view.dock:log", tr("events trace messages")},
+      {"view.dock:scrubber", tr("time travel replay history slider")},
+  };
+  return table;
+}
+
+/// Whether every typed word is the beginning of a search word of the command.
+bool hasSearchWords(const QString& id, const QString& wanted) {
+  const auto own = std::find_if(searchWords().begin(), searchWords().end(),
+                                [&id](const SearchWords& each) { return id == QLatin1String(each.id); });
+  if (own == searchWords().end()) return false;
+  const QStringList known = own->words.split(QLatin1Char(' '));
+  const QStringList typed = wanted.split(QLatin1Char(' '));
+  return std::all_of(typed.begin(), typed.end(), [&known](const QString& word) {
+    return std::any_of(known.begin(), known.end(),
+                       [&word](const QString& each) { return each.startsWith(word, Qt::CaseInsensitive); });
+  });
+}
 
 bool hasWords(const QString& text, const QString& wanted) {
   const QStringList words = wanted.split(QLatin1Char(' '));
@@ -55,6 +143,8 @@ std::vector<PaletteModel::Hit> PaletteModel::hits() const {
     if (const auto inText = fuzzyMatch(wanted, info.text)) {
       hit.score = kInText + inText->score;
       for (const qsizetype place : inText->positions) hit.matched.append(static_cast<int>(place));
+    } else if (wanted.size() > 1 && hasSearchWords(info.id, wanted)) {
+      hit.score = kOfWords;
     } else if (const auto withCategory =
                    fuzzyMatch(wanted, QString(category + QLatin1Char(' ') + info.text))) {
       hit.score = kWithCategory + withCategory->score;

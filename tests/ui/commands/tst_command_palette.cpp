@@ -22,6 +22,8 @@ class TestCommandPalette : public QObject {
   void matching_data();
   void matching();
   void sentencesAreFoundByWords();
+  void otherWordsFind_data();
+  void otherWordsFind();
   void bestPlacesAreFound();
   void wordStartsGoFirst();
   void modelIsSound();
@@ -49,6 +51,43 @@ QString firstFor(const QString& wanted) {
 }
 
 }  // namespace
+
+void TestCommandPalette::otherWordsFind_data() {
+  QTest::addColumn<QString>("wanted");
+  QTest::addColumn<QString>("id");
+  QTest::newRow("rotation") << "rotation"
+                            << "view.dock:turn";
+  QTest::newRow("capital letters") << "RoPE"
+                                   << "view.dock:turn";
+  QTest::newRow("cancel") << "cancel"
+                          << "run.stop";
+  QTest::newRow("prediction") << "predict"
+                              << "view.dock:forecast";
+  QTest::newRow("two words") << "time travel"
+                             << "view.dock:scrubber";
+  QTest::newRow("dark") << "dark mode"
+                        << "view.theme";
+}
+
+/// People type the field's words, which are not always those of the command.
+void TestCommandPalette::otherWordsFind() {
+  QFETCH(const QString, wanted);
+  QFETCH(const QString, id);
+  std::vector<PaletteEntry> entries = allEntries();
+  for (const char* dock : {"turn", "forecast", "scrubber"}) {
+    CommandInfo info;
+    info.id = QStringLiteral("view.dock:") + QLatin1String(dock);
+    info.category = CommandCategory::View;
+    info.text = QStringLiteral("dock");
+    entries.push_back({.info = std::move(info)});
+  }
+  PaletteModel model;
+  model.setEntries(std::move(entries));
+  model.setFilter(wanted);
+  QStringList first;
+  for (int row = 0; row < std::min(3, model.rowCount()); ++row) first += model.idAt(row);
+  QVERIFY2(first.contains(id), qPrintable(first.join(QLatin1Char(' '))));
+}
 
 void TestCommandPalette::matching_data() {
   QTest::addColumn<QString>("wanted");
