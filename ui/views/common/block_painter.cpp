@@ -21,6 +21,9 @@ namespace spanscope::ui {
 namespace {
 
 constexpr int kSwatch = 14;  // size of a legend's sample in pixels
+constexpr int kSample = kSwatch + 2;
+constexpr int kSampleGap = kSpace;
+constexpr int kNameGap = 3 * kSpace;
 constexpr std::array<BlockRole, 5> kRoles{BlockRole::Free, BlockRole::Hit, BlockRole::Relocated,
                                           BlockRole::Computed, BlockRole::Evicted};
 
@@ -289,45 +292,64 @@ void BlockLegend::showLoaded(bool isShown) {
   update();
 }
 
-int BlockLegend::widthOf(const Meaning& entry) const {
-  return kSwatch + kSpace + QFontMetrics(m_painter.theme().smallFont()).horizontalAdvance(entry.name) +
-         3 * kSpace;
+int BlockLegend::nameWidth(const Meaning& entry) const {
+  return kSpace + QFontMetrics(m_painter.theme().smallFont()).horizontalAdvance(entry.name) + 1;
+}
+
+std::vector<BlockLegend::Place> BlockLegend::layOut(int width) const {
+  std::vector<Place> places(m_entries.size());
+  int rest = width - minimumSizeHint().width();
+  for (std::size_t i = 0; i < places.size(); ++i) {
+    places[i].width = kSample;
+    // The gap after a name is larger than that between samples. The last entry has none.
+    const int name = nameWidth(m_entries[i]);
+    const int gap = i + 1 < places.size() ? kNameGap - kSampleGap : 0;
+    places[i].isNamed = rest >= name + gap;
+    if (!places[i].isNamed) rest = 0;
+    if (places[i].isNamed) {
+      places[i].width += name;
+      rest -= name + gap;
+    }
+    if (i + 1 < places.size())
+      places[i + 1].left = places[i].left + places[i].width + (places[i].isNamed ? kNameGap : kSampleGap);
+  }
+  return places;
 }
 
 QSize BlockLegend::sizeHint() const {
-  int width = 0;
-  for (const Meaning& entry : m_entries) width += widthOf(entry);
-  return {width, 20};
+  QSize size = minimumSizeHint();
+  for (const Meaning& entry : m_entries) size.rwidth() += nameWidth(entry) + kNameGap - kSampleGap;
+  return size;
 }
 
 QSize BlockLegend::minimumSizeHint() const {
-  return {0, 20};
+  return {static_cast<int>(m_entries.size()) * (kSample + kSampleGap), 20};
 }
 
 void BlockLegend::paintEvent(QPaintEvent* /*event*/) {
   QPainter painter(this);
   painter.setFont(m_painter.theme().smallFont());
-  int x = 0;
-  for (const Meaning& entry : m_entries) {
-    // The last sample needs no room after it. Half a word would say nothing.
-    if (x + widthOf(entry) - 3 * kSpace > width()) break;
-    const QRect swatch(x, (height() - kSwatch) / 2, kSwatch + 2, kSwatch + 2);
-    m_painter.block(painter, swatch, entry.look);
+  const std::vector<Place> places = layOut(width());
+  for (std::size_t i = 0; i < places.size(); ++i) {
+    const QRect swatch(places[i].left, (height() - kSwatch) / 2, kSample, kSample);
+    m_painter.block(painter, swatch, m_entries[i].look);
+    if (!places[i].isNamed) continue;
     painter.setPen(m_painter.theme().color(Role::TextSecond));
-    painter.drawText(QRect(swatch.right() + kSpace, 0, widthOf(entry), height()),
-                     Qt::AlignVCenter | Qt::AlignLeft, entry.name);
-    x += widthOf(entry);
+    painter.drawText(QRect(swatch.right() + kSpace, 0, nameWidth(m_entries[i]), height()),
+                     Qt::AlignVCenter | Qt::AlignLeft, m_entries[i].name);
   }
 }
 
 bool BlockLegend::event(QEvent* event) {
   if (event->type() != QEvent::ToolTip) return QWidget::event(event);
   const auto* help = static_cast<QHelpEvent*>(event);
-  int x = 0;
-  for (const Meaning& entry : m_entries) {
-    x += widthOf(entry);
-    if (help->pos().x() >= x) continue;
-    QToolTip::showText(help->globalPos(), entry.help, this);
+  const std::vector<Place> places = layOut(width());
+  for (std::size_t i = 0; i < places.size(); ++i) {
+    if (help->pos().x() >= places[i].left + places[i].width + kSampleGap) continue;
+    const QString text = m_entries[i].help;
+    // A sample alone has no name beside it.
+    QToolTip::showText(help->globalPos(),
+                       places[i].isNamed ? text : m_entries[i].name + QLatin1Char('\n') + text, this);
     return true;
   }
   QToolTip::hideText();

@@ -86,7 +86,14 @@ class BlockLegend : public QWidget {
   bool event(QEvent* event) override;
 
  private:
-  int widthOf(const Meaning& entry) const;
+  /// Where an entry is. Where there is no room for all names, the last entries are samples alone.
+  struct Place {
+    int left = 0;
+    int width = 0;  ///< without the gap after it
+    bool isNamed = false;
+  };
+  int nameWidth(const Meaning& entry) const;
+  std::vector<Place> layOut(int width) const;
 
   std::vector<Meaning> m_entries;
   bool m_showsLoaded = false;

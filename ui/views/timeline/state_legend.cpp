@@ -10,6 +10,8 @@ namespace {
 
 constexpr int kSwatch = 12;
 constexpr int kGap = 3 * kSpace;
+constexpr int kBriefGap = 2 * kSpace;
+constexpr int kTextGap = 6;
 constexpr int kHeight = 20;
 
 }  // namespace
@@ -24,14 +26,26 @@ StateLegend::StateLegend(std::vector<Swatch> entries, QWidget* parent)
 void StateLegend::setTheme(const Theme& theme) {
   if (theme == m_theme) return;
   m_theme = theme;
+  updateGeometry();
   update();
 }
 
-QSize StateLegend::sizeHint() const {
+QSize StateLegend::sizeWith(bool isBrief) const {
   const QFontMetrics metrics(m_theme.smallFont());
   int width = 0;
-  for (const Swatch& entry : m_entries) width += kSwatch + 6 + metrics.horizontalAdvance(entry.text) + kGap;
-  return {width, kHeight};
+  for (const Swatch& entry : m_entries) {
+    if (width > 0) width += isBrief ? kBriefGap : kGap;
+    width += kSwatch + kTextGap + metrics.horizontalAdvance(isBrief ? entry.brief : entry.text);
+  }
+  return {width + 1, kHeight};
+}
+
+QSize StateLegend::sizeHint() const {
+  return sizeWith(false);
+}
+
+QSize StateLegend::minimumSizeHint() const {
+  return sizeWith(true);
 }
 
 void StateLegend::paintEvent(QPaintEvent* /*event*/) {
@@ -40,10 +54,10 @@ void StateLegend::paintEvent(QPaintEvent* /*event*/) {
   painter.setFont(m_theme.smallFont());
   const QFontMetrics metrics(m_theme.smallFont());
   const int top = (height() - kSwatch) / 2;
+  const bool isBrief = width() < sizeWith(false).width();
   int x = 0;
   for (const Swatch& entry : m_entries) {
-    // Half a word would say nothing.
-    if (x + kSwatch + 6 + metrics.horizontalAdvance(entry.text) > width()) break;
+    const QString& text = isBrief ? entry.brief : entry.text;
     const QRectF box(x + 0.5, top + 0.5, kSwatch - 1, kSwatch - 1);
     painter.setPen(Qt::NoPen);
     painter.setBrush(m_theme.fill(entry.role));
@@ -51,11 +65,11 @@ void StateLegend::paintEvent(QPaintEvent* /*event*/) {
     painter.setBrush(m_theme.pattern(entry.role));
     painter.setPen(QPen(m_theme.ink(entry.role), 1));
     painter.drawRoundedRect(box, 2, 2);
-    x += kSwatch + 6;
-    const int width = metrics.horizontalAdvance(entry.text);
+    x += kSwatch + kTextGap;
+    const int width = metrics.horizontalAdvance(text);
     painter.setPen(m_theme.color(Role::TextSecond));
-    painter.drawText(QRect(x, 0, width + 1, height()), Qt::AlignLeft | Qt::AlignVCenter, entry.text);
-    x += width + kGap;
+    painter.drawText(QRect(x, 0, width + 1, height()), Qt::AlignLeft | Qt::AlignVCenter, text);
+    x += width + (isBrief ? kBriefGap : kGap);
   }
 }
 

@@ -20,10 +20,10 @@ TimelineView::TimelineView(QWidget* parent) : RunView(parent), m_canvas(new Time
   layout->addWidget(m_canvas);
 
   QHBoxLayout* row = titleRow();
-  m_legend = new StateLegend({{BlockRole::Free, tr("loading")},
-                              {BlockRole::Computed, tr("computing")},
-                              {BlockRole::Relocated, tr("reading relocated")},
-                              {BlockRole::Hit, tr("decoding")}},
+  m_legend = new StateLegend({{BlockRole::Free, tr("loading"), tr("load")},
+                              {BlockRole::Computed, tr("computing"), tr("compute")},
+                              {BlockRole::Relocated, tr("reading relocated"), tr("relocated")},
+                              {BlockRole::Hit, tr("decoding"), tr("decode")}},
                              row->parentWidget());
   m_scope = new QComboBox(row->parentWidget());
   m_scope->setAccessibleName(tr("Runs"));

@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "tests/support/test_program.h"
 #include "tests/ui/views/common/traced_requests.h"
+#include "ui/views/common/block_painter.h"
+#include "ui/views/timeline/state_legend.h"
 #include "ui/views/timeline/timeline_canvas.h"
 #include "ui/views/timeline/timeline_model.h"
+#include "ui/views/timeline/timeline_view.h"
 
 #include <QTest>
 
@@ -16,6 +19,7 @@ class TestTimeline : public QObject {
   void loadingIsNoWaiting();
   void loadsApartAreTwo();
   void rowsShareTheHeight();
+  void legendsAreWholeInNarrowTitles();
 };
 
 namespace {
@@ -38,6 +42,18 @@ trace::BlockLookedUp hit(BlockId block) {
   found.outcome = trace::LookupOutcome::Hit;
   found.tokens = found.wanted = 4;
   return found;
+}
+
+/// The last column of pixels that is not background.
+int lastInk(QWidget& widget) {
+  const QImage image = widget.grab().toImage();
+  const QRgb background = image.pixel(0, 0);
+  for (int x = image.width() - 1; x >= 0; --x) {
+    for (int y = 0; y < image.height(); ++y) {
+      if (image.pixel(x, y) != background) return x;
+    }
+  }
+  return -1;
 }
 
 }  // namespace
@@ -120,6 +136,28 @@ void TestTimeline::rowsShareTheHeight() {
   QVERIFY(barHeight(1, 480) > 40);
   QVERIFY(barHeight(8, 480) > 30);
   QCOMPARE(barHeight(40, 480), 20.0);
+}
+
+/// A narrow dock shortens words. It leaves no state without its sample.
+void TestTimeline::legendsAreWholeInNarrowTitles() {
+  TimelineView view;
+  QWidget* controls = view.takeTitleControls();
+  QVERIFY(controls != nullptr);
+  auto* states = controls->findChild<StateLegend*>();
+  QVERIFY(states->minimumSizeHint().width() < states->sizeHint().width());
+  states->resize(states->minimumSizeHint());
+  QVERIFY(lastInk(*states) >= states->width() - 4);
+  delete controls;
+  BlockLegend blocks(stateLegend());
+  blocks.setTheme(Theme(Scheme::Light));
+  const int least = blocks.minimumSizeHint().width();
+  for (const int width : {least, (least + blocks.sizeHint().width()) / 2, blocks.sizeHint().width()}) {
+    blocks.resize(width, 20);
+    // The last sample is there at any width, and its name where all names are.
+    const int needed = width < blocks.sizeHint().width() ? least : width;
+    QVERIFY2(lastInk(blocks) >= needed - 4 * kSpace, qPrintable(QString::number(lastInk(blocks))));
+    QVERIFY(lastInk(blocks) < width);
+  }
 }
 
 SPANSCOPE_TEST(tst_timeline, TestTimeline, QApplication)
