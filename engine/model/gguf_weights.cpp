@@ -46,7 +46,7 @@ constexpr NormNames kGgufNorms = {.beforeAttention = "attn_norm",
 constexpr std::string_view kHuggingFaceLayer = "model.layers.";
 constexpr std::string_view kGgufLayer = "blk.";
 
-/// Names of Hugging Face for those of a file.
+/// Names of Hugging Face for those of a file, and the other way round.
 class HuggingFaceNames {
  public:
   /// `gatesApart`: whether gate and up are two matrices; if not, the one is called as the other.
@@ -81,6 +81,26 @@ class HuggingFaceNames {
     if (found == m_ofLayers.end()) return name;
     return std::string(kHuggingFaceLayer) + std::string(stem.substr(0, split)) + "." +
            std::string(found->second) + ending;
+  }
+
+  /// The same name if the file would have none for it.
+  std::string inFile(const std::string& name) const {
+    const std::size_t dot = name.rfind('.');
+    if (dot == std::string::npos) return name;
+    const std::string ending = name.substr(dot);
+    std::string_view stem = std::string_view(name).substr(0, dot);
+    std::string layer;
+    if (stem.starts_with(kHuggingFaceLayer)) {
+      stem.remove_prefix(kHuggingFaceLayer.size());
+      const std::size_t split = stem.find('.');
+      if (split == std::string_view::npos) return name;
+      layer = std::string(kGgufLayer) + std::string(stem.substr(0, split)) + ".";
+      stem.remove_prefix(split + 1);
+    }
+    const auto& pairs = layer.empty() ? m_outer : m_ofLayers;
+    const auto found =
+        std::find_if(pairs.begin(), pairs.end(), [stem](const auto& pair) { return pair.second == stem; });
+    return found == pairs.end() ? name : layer + std::string(found->first) + ending;
   }
 
  private:
@@ -119,9 +139,9 @@ std::unique_ptr<std::byte[]> inHalves(std::span<const std::byte> rows, std::size
 
 class GgufWeights final : public WeightSource {
  public:
-  GgufWeights(const std::filesystem::path& path, const ModelConfig& config) : m_file(path), m_config(config) {
-    const HuggingFaceNames names(config, m_file.tensors().contains("blk.0.ffn_gate.weight"));
-    for (const auto& [name, located] : m_file.tensors()) m_names.emplace(names.of(name), name);
+  GgufWeights(const std::filesystem::path& path, const ModelConfig& config)
+      : m_file(path), m_config(config), m_naming(config, m_file.tensors().contains("blk.0.ffn_gate.weight")) {
+    for (const auto& [name, located] : m_file.tensors()) m_names.emplace(m_naming.of(name), name);
     const Architecture* family = architectureByName(config.architecture);
     m_pairsRows = family != nullptr && family->pairsRowsInGguf;
   }
@@ -185,8 +205,10 @@ class GgufWeights final : public WeightSource {
     const std::vector<std::uint64_t> vector = {wide};
     const std::string expected = checkpoint::shapeText(rows == 1 ? vector : matrix);
     const auto own = m_names.find(name);
-    if (own == m_names.end())
-      throw Failure({m_file.path().string(), name, "no such tensor", "one of shape " + expected});
+    if (own == m_names.end()) {
+      throw Failure(
+          {m_file.path().string(), m_naming.inFile(name), "no such tensor", "one of shape " + expected});
+    }
     const GgufFile::Located& located = m_file.tensors().at(own->second);
     // Outermost first, as everywhere else.
     const std::vector<std::uint64_t> shape(located.tensor.shape.rbegin(), located.tensor.shape.rend());
@@ -208,6 +230,7 @@ class GgufWeights final : public WeightSource {
 
   GgufFile m_file;
   ModelConfig m_config;
+  HuggingFaceNames m_naming;
   bool m_pairsRows = false;
   std::map<std::string, std::string> m_names;  ///< from Hugging Face's name to the file's
   mutable std::map<std::string, std::unique_ptr<std::byte[]>> m_permuted;

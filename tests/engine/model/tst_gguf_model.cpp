@@ -107,8 +107,11 @@ std::uint32_t typeOf(WeightFormat format) {
   return compute::infoOf(format).ggufType;
 }
 
-void addTensors(GgufWriter& file, const model::ModelConfig& config, const model::WeightSource& weights) {
+/// All tensors, less one.
+void addTensors(GgufWriter& file, const model::ModelConfig& config, const model::WeightSource& weights,
+                const std::string& left = {}) {
   for (const model::NamedTensor& tensor : model::tensorsOf(config)) {
+    if (tensor.name == left) continue;
     const HostMatrix matrix = weights.get(tensor.name, tensor.rows, tensor.columns);
     std::string bytes(reinterpret_cast<const char*>(matrix.data), matrix.bytes());
     const bool isQuery = tensor.name.find("q_proj") != std::string::npos;
@@ -475,6 +478,30 @@ class TestGgufModel : public QObject {
     const std::optional<Error> error = errorOf([&] { model::readConfig(path); });
     QVERIFY(error.has_value());
     QCOMPARE(QString::fromStdString(error->place), "llama." + left);
+    QCOMPARE(error->file, path.string());
+  }
+
+  /// By the file's own name.
+  void namesTheTensorThatIsMissing_data() {
+    QTest::addColumn<QString>("left");
+    for (const model::NamedTensor& tensor : model::tensorsOf(wideConfig())) {
+      // Without this one, the file has tied embeddings.
+      if (tensor.name != "lm_head.weight") QTest::newRow(tensor.name.c_str()) << QString(tensor.name.c_str());
+    }
+  }
+  void namesTheTensorThatIsMissing() {
+    QFETCH(QString, left);
+    const model::ModelConfig config = wideConfig();
+    GgufWriter file = keysOf(config);
+    addTensors(file, config, *model::makeRandomWeights(config, 1), left.toStdString());
+    const QTemporaryDir folder;
+    const std::filesystem::path path = writeFile(folder, file.bytes());
+    const std::optional<Error> error = errorOf([&] {
+      const model::ModelConfig read = model::readConfig(path);
+      model::checkTensors(read, *model::openGguf(path, read));
+    });
+    QVERIFY(error.has_value());
+    QCOMPARE(error->place, ggufName(left.toStdString()));
     QCOMPARE(error->file, path.string());
   }
 
