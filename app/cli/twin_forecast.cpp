@@ -18,9 +18,8 @@ namespace {
 
 constexpr const char* kReplyNote = "  a prompt holds a reply, which counts with the longest that it may be\n";
 constexpr const char* kDoubtNote =
-    "  ≈ not exact: the count depends on the lengths of replies, which are not known\n";
-/// Of a reply without a limit.
-constexpr std::int32_t kLongest = 1024;
+    "  ≈ not exact: the count depends on the lengths of answers, or on the order in which the server gets "
+    "requests that are sent at the same time\n";
 
 /// A stock server gets a prompt as one text.
 /// Servers get the prompt as the chat template writes it.
@@ -108,8 +107,7 @@ TwinForecast::TwinForecast(const CLI::App& command, const PredictionOptions& opt
                                 .slots = twin.slots.value_or(0),
                                 .chunk = twin.chunk.value_or(0)};
   m_twin = m_server->open(settings);
-  m_short = m_server->open(settings);
-  m_long = m_server->open(settings);
+  m_cases.emplace(*m_twin);
   if (twin.trace.empty()) return;
   // The tokenizer is that of the prompts, which this object has.
   m_story.emplace(workbench::TwinStoryTitle{.server = m_server,
@@ -134,7 +132,6 @@ std::optional<std::vector<TwinStep>> TwinForecast::forecast(const plan::Plan& pl
   if (!predicted || predicted->stopped || predicted->error) return std::nullopt;
   std::vector<TwinStep> steps;
   std::vector<workbench::ServerPrompt> prompts;
-  std::vector<std::int32_t> limits;
   for (const StepIndex index : predicted->order) {
     const auto found = std::find_if(predicted->steps.begin(), predicted->steps.end(),
                                     [index](const run::StepPrediction& step) { return step.step == index; });
@@ -144,31 +141,22 @@ std::optional<std::vector<TwinStep>> TwinForecast::forecast(const plan::Plan& pl
     const plan::Step& step = plan.steps[index];
     workbench::ServerPrompt& prompt = prompts.emplace_back(
         workbench::ServerPrompt{.name = {step.node, step.copy}, .table = found->table, .ply = step.ply});
-    std::int32_t& most = limits.emplace_back(step.maxTokens.value_or(0) > 0 ? *step.maxTokens : m_maxTokens);
-    if (most <= 0) most = kLongest;
-    prompt.replyTokens = workbench::expectedReply(most, m_steps + prompts.size());
+    prompt.mostReplyTokens = step.maxTokens.value_or(0) > 0 ? *step.maxTokens : m_maxTokens;
+    prompt.replyTokens = workbench::expectedReply(prompt.mostReplyTokens, m_steps + prompts.size());
     const std::vector<TokenId>& tokens = prompt.tokens();
     prompt.holdsReply = std::any_of(tokens.begin(), tokens.end(), run::isUnknown);
     steps.push_back({.step = index,
                      .prompt = static_cast<std::int64_t>(tokens.size()),
                      .holdsReply = prompt.holdsReply,
-                     .answer = {}});
+                     .answer = {},
+                     .found = {}});
   }
   constexpr std::size_t kAtOnce = remote::kStandardAtOnce;
   std::vector<twin::Answer> answers =
       m_story ? m_story->serve(queryJson, prompts) : workbench::answersOf(*m_twin, prompts, kAtOnce);
-  const auto withReplies = [&](twin::Twin& twin, bool isLong) {
-    for (std::size_t i = 0; i < prompts.size(); ++i) {
-      std::vector<TokenId>& reply = prompts[i].replyTokens;
-      reply.resize(1);
-      for (std::int32_t more = 1; isLong && more < limits[i]; ++more) reply.push_back(reply.front());
-    }
-    return workbench::answersOf(twin, prompts, kAtOnce);
-  };
-  const std::vector<twin::Answer> least = withReplies(*m_short, false);
-  const std::vector<twin::Answer> most = withReplies(*m_long, true);
+  const std::vector<workbench::FoundRange> found = m_cases->serve(prompts, answers, kAtOnce, stop);
   for (std::size_t i = 0; i < steps.size(); ++i) {
-    steps[i].isExact = answers[i].cached == least[i].cached && answers[i].cached == most[i].cached;
+    steps[i].found = found[i];
     steps[i].answer = std::move(answers[i]);
   }
   m_steps += prompts.size();
@@ -192,9 +180,9 @@ std::string twinText(const plan::Plan& plan, const std::optional<std::vector<Twi
     TwinSums sums;
     sums.add(step);
     all.add(step);
-    table.addRow(cellsOf(std::to_string(step.step), stepName(plan.steps[step.step]), sums, step.isExact));
+    table.addRow(cellsOf(std::to_string(step.step), stepName(plan.steps[step.step]), sums, step.isExact()));
     holdsReply = holdsReply || step.holdsReply;
-    isExact = isExact && step.isExact;
+    isExact = isExact && step.isExact();
   }
   if (steps->size() > 1) table.addRow(cellsOf("", "in all", all, isExact));
   const std::string note = std::string(holdsReply ? kReplyNote : "") + (isExact ? "" : kDoubtNote);
@@ -222,7 +210,9 @@ nlohmann::ordered_json TwinForecast::json(const plan::Plan& plan,
                     {"cached", step.answer.cached},
                     {"refused", step.answer.isRefused},
                     {"holds_reply", step.holdsReply},
-                    {"exact", step.isExact},
+                    {"exact", step.isExact()},
+                    {"cached_least", step.found.least},
+                    {"cached_most", step.found.most},
                     {"tokens", std::move(runs)}});
   }
   json["steps"] = std::move(rows);

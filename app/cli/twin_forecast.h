@@ -6,6 +6,7 @@
 #include "app/cli/cli11_forward.h"
 #include "app/cli/predicted_reuse.h"
 #include "engine/twin/servers.h"
+#include "engine/workbench/servers/twin_forecast.h"
 #include "engine/workbench/servers/twin_story.h"
 
 #include <nlohmann/json_fwd.hpp>
@@ -35,7 +36,8 @@ struct TwinStep {
   std::int64_t prompt = 0;  ///< tokens
   bool holdsReply = false;  ///< which is not known, and counts with the longest that it may be
   twin::Answer answer;
-  bool isExact = true;  ///< whether replies of other lengths leave the answer as it is
+  workbench::FoundRange found;  ///< in all cases that were tried
+  bool isExact() const { return found.isExact() && !holdsReply; }
 };
 
 class TwinForecast {
@@ -67,8 +69,7 @@ class TwinForecast {
   ReusePrediction m_prompts;
   std::int32_t m_maxTokens;  ///< of replies without a limit of their own; 0: none
   std::unique_ptr<twin::Twin> m_twin;
-  std::unique_ptr<twin::Twin> m_short;          ///< gets replies of one token
-  std::unique_ptr<twin::Twin> m_long;           ///< gets the longest replies
+  std::optional<workbench::TwinCases> m_cases;  ///< of m_twin
   std::size_t m_steps = 0;                      ///< that it has got
   std::optional<workbench::TwinStory> m_story;  ///< of m_twin; none: no trace is wanted
 };

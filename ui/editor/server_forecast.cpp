@@ -79,8 +79,15 @@ class TwinReader {
     own = ofTokens(prompt, answer, 0, all);
     own.server = server;
     own.serverKind = kind;
+    const std::size_t index = static_cast<std::size_t>(&prompt - m_asked.twins.prompts.data());
+    if (const workbench::FoundRange& range = twin.presentRange[index]; !range.isExact()) {
+      own.isCertain = false;
+      own.cached = {.least = range.least, .most = range.most};
+      own.computed = {.least = std::max<std::int64_t>(1, own.prompt.least - range.most),
+                      .most = own.prompt.most - range.least};
+    }
     // What an earlier step says may be found, too.
-    if (!own.isCertain) own.cached.most = std::max(own.cached.least, own.prompt.most - 1);
+    if (prompt.holdsReply) own.cached.most = std::max(own.cached.least, own.prompt.most - 1);
     std::int64_t place = 0;
     for (const layout::TokenRun& run : prompt.table.segments.front().runs) {
       const std::int64_t from = std::exchange(place, place + run.count);

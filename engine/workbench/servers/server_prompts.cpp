@@ -131,6 +131,7 @@ std::vector<ServerPrompt> PromptWriter::write(const query::Node& query, const Ru
     } else {
       outputs[i].tokens = unknownTokens(step, settings, unknown);
       prompt.replyTokens = expectedReply(mostOf(step, settings), i);
+      prompt.mostReplyTokens = mostOf(step, settings);
     }
     prompts.push_back(std::move(prompt));
   }

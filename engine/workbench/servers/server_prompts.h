@@ -53,6 +53,7 @@ struct ServerPrompt {
   SentReply reply{};        ///< of a query that was run
   /// Of it, as sampled; of one that is not run yet, negative tokens, as many as one may expect.
   std::vector<TokenId> replyTokens{};
+  std::int32_t mostReplyTokens = 0;  ///< of one that is not run yet: its limit; 0: none
 
   const std::vector<TokenId>& tokens() const;
 };

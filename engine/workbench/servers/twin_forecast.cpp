@@ -2,6 +2,7 @@
 #include "engine/workbench/servers/twin_forecast.h"
 
 #include "engine/base/error.h"
+#include "engine/base/hash.h"
 #include "engine/remote/chat/remote_run.h"
 #include "engine/remote/chat/server_kind.h"
 #include "engine/workbench/run_options.h"
@@ -27,7 +28,104 @@ constexpr std::array<KindRow, 4> kKindRows{{{"vllm", "vllm", 0},
                                             {"llama.cpp", "llama.cpp", 0},
                                             {"one slot", "llama.cpp", 1}}};
 
+enum class Length : std::uint8_t { Shortest, Longest, Random };
+enum class Order : std::uint8_t { AsSent, Reversed, Rotated, Random };
+struct Case {
+  Length length = Length::Random;
+  Order order = Order::Random;
+  std::size_t by = 0;  ///< places, if it is rotated
+};
+constexpr std::size_t kRotations = 7;
+constexpr std::size_t kRandomOrders = 8;
+
+/// Of a few requests that are sent together, each comes first in one of these.
+constexpr auto kCases = [] {
+  std::array<Case, 5 + kRotations + kRandomOrders> cases{{{Length::Shortest, Order::AsSent},
+                                                          {Length::Longest, Order::AsSent},
+                                                          {Length::Random, Order::AsSent},
+                                                          {Length::Shortest, Order::Reversed},
+                                                          {Length::Longest, Order::Reversed}}};
+  for (std::size_t by = 1; by <= kRotations; ++by) cases[4 + by] = {Length::Random, Order::Rotated, by};
+  return cases;
+}();
+/// Of an answer without a limit.
+constexpr std::int32_t kLongest = 1024;
+
+std::uint64_t numberOf(std::size_t which, std::uint64_t place) {
+  return mixBits(mixBits(which + 1) + place);
+}
+
+/// A server may get requests that are sent at the same time in any order.
+void reorder(std::vector<SentPrompt>& order, std::size_t which, std::uint64_t served) {
+  for (std::size_t begin = 0; begin < order.size();) {
+    std::size_t end = begin + 1;
+    while (end < order.size() && order[end].isBeside) ++end;
+    std::vector<std::size_t> together;
+    for (std::size_t i = begin; i < end; ++i) together.push_back(order[i].index);
+    if (kCases[which].order == Order::Reversed) {
+      std::reverse(together.begin(), together.end());
+    } else if (kCases[which].order == Order::Rotated) {
+      const std::size_t by = kCases[which].by % together.size();
+      std::rotate(together.begin(), together.begin() + static_cast<std::ptrdiff_t>(by), together.end());
+    } else if (kCases[which].order == Order::Random) {
+      for (std::size_t i = 0; i + 1 < together.size(); ++i)
+        std::swap(together[i], together[i + numberOf(which, served + begin + i) % (together.size() - i)]);
+    }
+    for (std::size_t i = begin; i < end; ++i) order[i].index = together[i - begin];
+    begin = end;
+  }
+}
+
 }  // namespace
+
+TwinCases::TwinCases(const twin::Twin& twin) {
+  for (std::size_t i = 0; i < kCases.size(); ++i) m_twins.push_back(twin.copy());
+}
+
+std::vector<FoundRange> TwinCases::serve(const std::vector<ServerPrompt>& prompts,
+                                         const std::vector<twin::Answer>& answers, std::size_t atOnce,
+                                         const std::stop_token& stop) {
+  std::vector<FoundRange> ranges;
+  for (const twin::Answer& answer : answers) ranges.push_back({answer.cached, answer.cached});
+  for (std::size_t which = 0; which < kCases.size() && !stop.stop_requested(); ++which) {
+    const auto lengthOf = [&](std::int32_t most, std::uint64_t place) {
+      if (kCases[which].length != Length::Random) return kCases[which].length == Length::Longest ? most : 1;
+      return 1 + static_cast<std::int32_t>(numberOf(which, place) % static_cast<std::uint64_t>(most));
+    };
+    std::vector<SentPrompt> order = sentOrder(prompts, atOnce);
+    reorder(order, which, m_served);
+    for (const SentPrompt& sent : order) {
+      const ServerPrompt& prompt = prompts[sent.index];
+      const std::uint64_t place = m_served + sent.index;
+      const std::int32_t most = prompt.mostReplyTokens > 0 ? prompt.mostReplyTokens : kLongest;
+      std::vector<TokenId> reply = prompt.replyTokens;
+      if (!reply.empty())
+        reply.resize(static_cast<std::size_t>(lengthOf(most, place)), prompt.replyTokens.front());
+      // An answer that the prompt holds may be shorter too.
+      std::vector<TokenId> tokens;
+      std::int32_t left = 0;
+      for (std::size_t i = 0; i < prompt.tokens().size(); ++i) {
+        const TokenId token = prompt.tokens()[i];
+        const bool isFirst = token < 0 && (i == 0 || prompt.tokens()[i - 1] >= 0);
+        if (isFirst) {
+          const auto known = std::find_if(prompt.tokens().begin() + static_cast<std::ptrdiff_t>(i),
+                                          prompt.tokens().end(), [](TokenId id) { return id >= 0; });
+          left = lengthOf(
+              static_cast<std::int32_t>(known - prompt.tokens().begin() - static_cast<std::ptrdiff_t>(i)),
+              place + i);
+        }
+        if (token >= 0 || left-- > 0) tokens.push_back(token);
+      }
+      const twin::Answer answer =
+          m_twins[which]->serve({.prompt = tokens, .reply = reply, .salt = {}, .isBeside = sent.isBeside});
+      FoundRange& range = ranges[sent.index];
+      range.least = std::min<std::int64_t>(range.least, answer.cached);
+      range.most = std::max<std::int64_t>(range.most, answer.cached);
+    }
+  }
+  m_served += prompts.size();
+  return ranges;
+}
 
 std::vector<twin::Answer> answersOf(twin::Twin& twin, const std::vector<ServerPrompt>& prompts,
                                     std::size_t atOnce) {
@@ -60,9 +158,15 @@ std::optional<TwinForecasts> TwinForecaster::forecast(const PromptModel& model, 
     TwinForecast& forecast = forecasts.twins.emplace_back(place.forecast);
     if (!forecasts.problem.empty()) forecast.problem = forecasts.problem;
     if (!forecast.problem.empty()) continue;
-    forecast.present = answersOf(*place.twin->copy(), forecasts.prompts, place.atOnce);
-    forecast.empty = answersOf(*place.forecast.kind->open(place.settings), forecasts.prompts, place.atOnce);
+    const auto ask = [&](const twin::Twin& twin, std::vector<FoundRange>& ranges) {
+      std::vector<twin::Answer> answers = answersOf(*twin.copy(), forecasts.prompts, place.atOnce);
+      ranges = TwinCases(twin).serve(forecasts.prompts, answers, place.atOnce, stop);
+      return answers;
+    };
+    forecast.present = ask(*place.twin, forecast.presentRange);
+    forecast.empty = ask(*place.forecast.kind->open(place.settings), forecast.emptyRange);
   }
+  if (stop.stop_requested()) return std::nullopt;
   return forecasts;
 }
 

@@ -113,6 +113,30 @@ class TestTwinForecast : public QObject {
     }
   }
 
+  /// Of two requests that are sent at the same time, the first at a llama-server gets what the slot holds.
+  /// vLLM finds the same blocks for both.
+  void ordersThatAreNotKnown() {
+    TwinForecaster forecaster;
+    const std::string two = R"({"cross":[)" + letterTo("Tarek") + "," + letterTo("Priya") + "]}";
+    const std::vector<SentQuery> sent{
+        sentOf(1, letterTo("Mira"), {{{"", 0}, {.text = "Dear Mira, come at once.", .endedItself = true}}})};
+    const TwinForecasts forecasts = forecastOf(forecaster, two, sent);
+    QCOMPARE(forecasts.prompts.size(), std::size_t{2});
+    const TwinForecast& llama = of(forecasts, "llama.cpp");
+    const TwinForecast& vllm = of(forecasts, "vllm");
+    for (std::size_t i = 0; i < 2; ++i) {
+      QVERIFY(!llama.presentRange.at(i).isExact());
+      QVERIFY(llama.presentRange[i].least <= llama.present[i].cached);
+      QVERIFY(llama.presentRange[i].most >= llama.present[i].cached);
+      QVERIFY(vllm.presentRange.at(i).isExact());
+      QCOMPARE(vllm.presentRange[i].most, std::int64_t{vllm.present[i].cached});
+    }
+    // One alone comes first.
+    const TwinForecasts one = forecastOf(forecaster, letterTo("Tarek"), sent);
+    QVERIFY(of(one, "llama.cpp").presentRange.at(0).isExact());
+    QVERIFY(of(one, "llama.cpp").presentRange[0].most > 0);
+  }
+
   /// A server that says how it is set up has a twin that is set up so.
   void asServersSayOfThemselves() {
     NamedTwin blocks{.server = "blocks", .kind = "vllm"};

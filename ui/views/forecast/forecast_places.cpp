@@ -37,15 +37,15 @@ run::CountRange exactly(std::int64_t count) {
   return {.least = count, .most = count};
 }
 
-ForecastCounts countsOf(const ServerPrompt& prompt, const twin::Answer& answer) {
+ForecastCounts countsOf(const ServerPrompt& prompt, const twin::Answer& answer,
+                        const workbench::FoundRange& range) {
   const auto all = static_cast<std::int64_t>(prompt.tokens().size());
-  const std::int64_t found = tokensIn(answer, 0, all, isFound);
   const std::int64_t moved = tokensIn(answer, 0, all, [](Fate fate) { return fate == Fate::Moved; });
   ForecastCounts counts;
   counts.prompt = exactly(all);
-  counts.cached = exactly(found);
-  counts.relocated = exactly(moved);
-  counts.computed = exactly(all - found);
+  counts.cached = {.least = range.least, .most = range.most};
+  counts.relocated = range.isExact() ? exactly(moved) : run::CountRange{.least = 0, .most = range.most};
+  counts.computed = {.least = all - range.most, .most = all - range.least};
   if (!prompt.holdsReply) return counts;
   const auto known = static_cast<std::int64_t>(std::count_if(prompt.tokens().begin(), prompt.tokens().end(),
                                                              [](TokenId token) { return token >= 0; }));
@@ -169,6 +169,10 @@ const std::vector<twin::Answer>& answersOf(const TwinForecast& twin, Against aga
   return against == Against::Present ? twin.present : twin.empty;
 }
 
+const std::vector<workbench::FoundRange>& rangesOf(const TwinForecast& twin, Against against) {
+  return against == Against::Present ? twin.presentRange : twin.emptyRange;
+}
+
 QString nameOf(const TwinForecast& twin) {
   if (!twin.server.empty()) {
     const QString own = QString::fromStdString(twin.server);
@@ -202,7 +206,8 @@ ForecastPlace placeOf(const TwinForecast& twin, const std::vector<ServerPrompt>&
   place.problem = QString::fromStdString(twin.problem);
   if (!place.problem.isEmpty()) return place;
   const std::vector<twin::Answer>& answers = answersOf(twin, against);
-  for (std::size_t i = 0; i < answers.size(); ++i) place.counts += countsOf(prompts[i], answers[i]);
+  for (std::size_t i = 0; i < answers.size(); ++i)
+    place.counts += countsOf(prompts[i], answers[i], rangesOf(twin, against)[i]);
   place.why = shortReason(twin, answers);
   place.setup = tr("%1, %2").arg(QString::fromStdString(workbench::twinTitle(*twin.kind, twin.version)),
                                  QString::fromStdString(twin.setup));
@@ -269,7 +274,14 @@ std::vector<ForecastStep> twinSteps(const ViewInput& input, const AskedTwins& as
     step.step = static_cast<StepIndex>(i);
     step.name = names.at(step.step);
     if (input.document->contains(named[i].node)) step.node = named[i].node;
-    step.counts = countsOf(prompt, answers[i]);
+    const workbench::FoundRange& range = rangesOf(twin, against)[i];
+    step.counts = countsOf(prompt, answers[i], range);
+    if (!range.isExact()) {
+      step.sentences << tr(
+          "Not exact: what is found depends on the lengths of answers, or on the order in "
+          "which the server gets requests that are sent at the same time. What follows "
+          "holds if answers have the expected lengths and requests arrive in order.");
+    }
     if (prompt.holdsReply)
       step.sentences << tr("Bounds only: the prompt holds a reply that has yet to be sampled.");
     step.sentences << reasonsOf(twin, answers[i]);
