@@ -429,10 +429,7 @@ void CanvasCore::takeForecast() {
   const bool isKnown = m_input && m_input->forecast && m_input->forecast->isKnown();
   if (isKnown && m_counted != m_input->forecast) {
     m_counted = m_input->forecast;
-    m_promptTokens.clear();
-    for (const auto& [id, copies] : nodeForecasts(*m_counted, *m_document)) {
-      if (m_document->at(id).children.empty()) m_promptTokens[id] = copies.front().prompt.least;
-    }
+    m_promptTokens = promptTokens(*m_counted, *m_document);
     updateStatuses();
   }
   std::shared_ptr<const Forecast> shown;

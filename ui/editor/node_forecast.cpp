@@ -41,6 +41,18 @@ class Reader {
     return std::move(m_result);
   }
 
+  /// After read(): of the texts that no predicted prompt shows.
+  std::map<NodeId, std::int64_t> readUnfit() {
+    std::map<NodeId, std::int64_t> tokens;
+    for (auto prompt = m_forecast.unfit.rbegin(); prompt != m_forecast.unfit.rend(); ++prompt) {
+      for (const auto& [node, ranges] : leavesOf(prompt->first, prompt->second)) {
+        m_leaves.insert(node);
+        for (const trace::PartRange& range : ranges) tokens[node] += range.end - range.begin;
+      }
+    }
+    return tokens;
+  }
+
  private:
   void takeStep(const run::StepPrediction& step) {
     const plan::Step& planned = m_forecast.plan->steps[step.step];
@@ -59,14 +71,25 @@ class Reader {
   }
 
   void takeLeaves(const run::StepPrediction& step) {
+    const trace::RequestTokens tokens = run::tokensOf(step, m_forecast.blockSize);
+    for (const auto& [node, ranges] : leavesOf(step.step, step.table)) {
+      m_leaves.insert(node);
+      NodeForecast leaf{run::accountOf(step, tokens, ranges)};
+      leaf.isCertain = step.doubt == run::Doubt::None;
+      m_result[node].assign(1, leaf);
+    }
+  }
+
+  /// The places of leaves in the prompt of a step, but for leaves that a later prompt has shown.
+  std::map<NodeId, std::vector<trace::PartRange>> leavesOf(StepIndex step,
+                                                           const layout::SpanTable& table) const {
     // A prompt may hold a leaf several times (inner prompts of several answers): the first one counts.
     // By leaf: the place in the view behind the tokens taken so far. A policy may cut a leaf into segments.
     std::map<NodeId, std::int64_t> here;
     std::map<NodeId, std::vector<trace::PartRange>> shown;
-    const trace::RequestTokens tokens = run::tokensOf(step, m_forecast.blockSize);
     std::int64_t place = 0;
-    for (std::size_t index = 0; index < step.table.segments.size(); ++index) {
-      const layout::Segment& segment = step.table.segments[index];
+    for (std::size_t index = 0; index < table.segments.size(); ++index) {
+      const layout::Segment& segment = table.segments[index];
       std::int64_t begin = 0;
       for (const layout::TokenRun& run : segment.runs) {
         const std::int64_t first = std::max<std::int64_t>(begin, segment.visibleBegin);
@@ -77,7 +100,7 @@ class Reader {
         const auto path = m_forecast.paths.byPath.find(run.node);
         if (path == m_forecast.paths.byPath.end() || m_leaves.contains(path->second)) continue;
         const NodeId node = path->second;
-        if (!isOwnStep(m_steps, m_forecast.plan->steps[step.step].node, run.node)) continue;
+        if (!isOwnStep(m_steps, m_forecast.plan->steps[step].node, run.node)) continue;
         if (!m_document.contains(node) || !isLeaf(m_document.at(node).own)) continue;
         const auto taken = here.find(node);
         if (taken != here.end() && taken->second != from) continue;
@@ -87,12 +110,7 @@ class Reader {
                                .end = static_cast<std::int32_t>(begin)});
       }
     }
-    for (const auto& [node, ranges] : shown) {
-      m_leaves.insert(node);
-      NodeForecast leaf{run::accountOf(step, tokens, ranges)};
-      leaf.isCertain = step.doubt == run::Doubt::None;
-      m_result[node].assign(1, leaf);
-    }
+    return shown;
   }
 
   const Forecast& m_forecast;
@@ -124,6 +142,15 @@ QString countText(const run::CountRange& range) {
 }
 
 }  // namespace
+
+std::map<NodeId, std::int64_t> promptTokens(const Forecast& forecast, const Document& document) {
+  Reader reader(forecast, document);
+  const NodeForecasts predicted = reader.read();
+  std::map<NodeId, std::int64_t> tokens = reader.readUnfit();
+  for (const auto& [id, copies] : predicted)
+    if (document.at(id).children.empty()) tokens[id] = copies.front().prompt.least;
+  return tokens;
+}
 
 NodeForecasts nodeForecasts(const Forecast& forecast, const Document& document) {
   return Reader(forecast, document).read();

@@ -32,6 +32,11 @@ using NodeForecasts = std::map<document::NodeId, std::vector<NodeForecast>>;
 /// counts, as it does after a run.
 NodeForecasts nodeForecasts(const Forecast& forecast, const document::Document& document);
 
+/// By text of the query: its tokens in the next run's prompt, with those of the chat template. Also of
+/// prompts that do not fit. `forecast` must be known.
+std::map<document::NodeId, std::int64_t> promptTokens(const Forecast& forecast,
+                                                      const document::Document& document);
+
 /// The forecast to show beside the status of a node. Returns nullptr if it is not worth showing: there is
 /// none, it predicts just what the shown run found, or it predicts no cached tokens and the shown run had
 /// none.

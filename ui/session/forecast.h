@@ -3,6 +3,7 @@
 #pragma once
 
 #include "engine/experiment/layout_comparison.h"
+#include "engine/layout/span_table.h"
 #include "engine/plan/plan.h"
 #include "engine/run/plan_fit.h"
 #include "engine/run/prediction.h"
@@ -11,6 +12,8 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <utility>
+#include <vector>
 
 namespace spanscope::ui {
 
@@ -45,6 +48,8 @@ struct Forecast {
   std::string model;                ///< RunSettings::model
   std::optional<Error> modelError;  ///< why that model cannot be opened; nothing: it can
   run::PlanFit fit;                 ///< whether the run fits, whatever the cache holds
+  /// If it does not fit: the prompts that hold no answer, of steps that are not predicted.
+  std::vector<std::pair<StepIndex, layout::SpanTable>> unfit;
 
   bool isKnown() const { return gap == ForecastGap::None; }
 };

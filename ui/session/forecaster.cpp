@@ -2,6 +2,7 @@
 #include "ui/session/forecaster.h"
 
 #include "engine/base/error.h"
+#include "engine/layout/message_renderer.h"
 #include "engine/query/json/json.h"
 #include "engine/query/node_walk.h"
 #include "engine/run/plan_fit.h"
@@ -14,7 +15,9 @@
 #include "engine/workbench/setting_values.h"
 
 #include <exception>
+#include <set>
 #include <utility>
+#include <vector>
 
 namespace spanscope::ui {
 namespace {
@@ -47,6 +50,22 @@ void planAhead(const ForecastRequest& request, Forecast& forecast) {
       forecast.gap = ForecastGap::Problem;
       forecast.problem = made.diagnostics.front().located({});
       break;
+  }
+}
+
+/// A prompt that is too long has a length all the same, and texts in it.
+void layOutUnfit(const run::RunOptions& options, const workbench::ModelBundle& model,
+                 const std::stop_token& stop, Forecast& forecast) {
+  layout::MessageRenderer renderer(*model.tokenizer, *model.chat);
+  renderer.useLayout(options.layout, forecast.blockSize);
+  renderer.useLimits({.stop = stop});
+  const std::vector<layout::StepOutput> outputs(forecast.plan->steps.size());
+  std::set<StepIndex> predicted;
+  for (const run::StepPrediction& step : forecast.present.steps) predicted.insert(step.step);
+  for (StepIndex i = 0; i < forecast.plan->steps.size() && !stop.stop_requested(); ++i) {
+    const plan::Step& step = forecast.plan->steps[i];
+    if (!predicted.contains(i) && step.needs.empty())
+      forecast.unfit.emplace_back(i, options.policy.layOut(step, outputs, renderer));
   }
 }
 
@@ -86,6 +105,7 @@ std::optional<Forecast> Forecaster::forecast(const ForecastRequest& request, con
     } else {
       forecast.present = config.store.usesDisk() ? predictAnew(config) : forecast.empty;
     }
+    if (forecast.fit.error) layOutUnfit(options, model, stop, forecast);
     if (request.comparesLayouts && !forecast.empty.stopped && !forecast.present.stopped) {
       forecast.layouts = experiment::compareLayouts(
           *forecast.plan, options, workbench::sessionConfigOf(request.settings), model.config,

@@ -77,6 +77,18 @@ class TestNodeForecast : public QObject {
     QVERIFY(generate.foundBlocks < generate.blocks);
   }
 
+  /// A text has the same tokens on its card whether the prompt fits or not: those that the problem counts too.
+  void textsOfPromptsThatDoNotFit() {
+    const auto tokens = promptTokens(*m_input.forecast, m_swapped);
+    QCOMPARE(tokens.size(), std::size_t(5));
+    Document small = m_swapped;
+    small.settings.blockCount = 3;
+    const std::shared_ptr<const Forecast> forecast = m_recorder->forecast(small);
+    QVERIFY(forecast->fit.error.has_value());
+    QVERIFY(nodeForecasts(*forecast, small).empty());
+    QCOMPARE(promptTokens(*forecast, small), tokens);
+  }
+
   void everyPolicyServesAsWasSaid_data() {
     QTest::addColumn<QString>("policy");
     QTest::addColumn<QString>("layout");
