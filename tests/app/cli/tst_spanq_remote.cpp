@@ -95,7 +95,7 @@ class TestSpanqRemote : public QObject {
         spanq({"remote", "run", addressOf(server), "--seed", "7", kQueries + "judge-2.json"});
     QVERIFY2(result.code == 0, result.err.c_str());
     QVERIFY2(result.err.find("placeholder") == std::string::npos, result.err.c_str());
-    QVERIFY(result.out.find("── /g/input/cross/1/plus/0\n") != std::string::npos);
+    QVERIFY(result.out.find("── /g/input/cross/1/plus/0 (copy 2 of 2)\n") != std::string::npos);
     const QByteArray request = server.request();
     const nlohmann::json body =
         nlohmann::json::parse(request.mid(request.indexOf("\r\n\r\n") + 4).toStdString());
@@ -161,7 +161,7 @@ class TestSpanqRemote : public QObject {
     std::string expected;
     for (int i = 0; i < 4; ++i)
       expected += "── /g/input/cross/0/plus/" + std::to_string(i) + "\n" + std::to_string(i) + ": Biscuit.\n";
-    expected += "── \n4: Biscuit.\n";
+    expected += "── the root\n4: Biscuit.\n";
     QVERIFY2(result.out.starts_with(expected), result.out.c_str());
   }
 
