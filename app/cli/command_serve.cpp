@@ -124,6 +124,11 @@ ExitCode serve(const Context& context, ServeOptions options, const CLI::App& com
   streams.out << "Serving " << model->name << " at " << server.url() << " ("
               << counted(static_cast<std::int64_t>(engine.model().context), "token") << ", "
               << counted(engine.model().blocks, "block") << ")\n";
+  if (const std::string events = server.kvEvents(); !events.empty()) {
+    const std::string replay = server.kvEventsReplay();
+    streams.out << "Publishing KV events at " << events << (replay.empty() ? "" : ", again at " + replay)
+                << '\n';
+  }
   streams.out.flush();
   serveUntilStopped(*own.recorder, context.stop);
   server.finish();

@@ -99,6 +99,15 @@ Socket bound(void* context, int type, const std::string& endpoint) {
   refuseEndpoint(endpoint, zmq_strerror(zmq_errno()), "an address that is free");
 }
 
+/// The endpoint of a socket as it was bound: with a port in place of 0 or *.
+std::string boundEndpoint(const Socket& socket, const std::string& asked) {
+  if (!socket) return {};
+  std::array<char, 512> text{};
+  std::size_t size = text.size();
+  if (zmq_getsockopt(socket.get(), ZMQ_LAST_ENDPOINT, text.data(), &size) != 0) return asked;
+  return text.data();
+}
+
 }  // namespace
 
 struct KvPublisher::Impl {
@@ -113,6 +122,8 @@ struct KvPublisher::Impl {
     context.reset(zmq_ctx_new());
     publishing = bound(context.get(), ZMQ_PUB, config.endpoint);
     if (!config.replayEndpoint.empty()) replaying = bound(context.get(), ZMQ_ROUTER, config.replayEndpoint);
+    boundTo = boundEndpoint(publishing, config.endpoint);
+    replayBoundTo = boundEndpoint(replaying, config.replayEndpoint);
     thread = std::thread([this] { work(); });
   }
   ~Impl() {
@@ -135,6 +146,8 @@ struct KvPublisher::Impl {
   std::unique_ptr<void, EndContext> context;  ///< outlives its sockets
   Socket publishing;
   Socket replaying;
+  std::string boundTo;
+  std::string replayBoundTo;
   std::atomic<bool> isEnding = false;
   std::mutex mutex;
   std::deque<Message> waiting;
@@ -216,6 +229,14 @@ void KvPublisher::Impl::work() {
 KvPublisher::KvPublisher(KvPublisherConfig config) : m_impl(std::make_unique<Impl>(std::move(config))) {}
 
 KvPublisher::~KvPublisher() = default;
+
+std::string KvPublisher::endpoint() const {
+  return m_impl->boundTo;
+}
+
+std::string KvPublisher::replayEndpoint() const {
+  return m_impl->replayBoundTo;
+}
 
 void KvPublisher::publish(std::vector<KvEvent> events) {
   if (events.empty()) return;

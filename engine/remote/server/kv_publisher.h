@@ -32,6 +32,10 @@ class KvPublisher {
   KvPublisher(const KvPublisher&) = delete;
   KvPublisher& operator=(const KvPublisher&) = delete;
 
+  /// The endpoints with the ports that were taken; empty: there is none.
+  std::string endpoint() const;
+  std::string replayEndpoint() const;
+
   /// On any thread.
   void publish(std::vector<KvEvent> events);
 

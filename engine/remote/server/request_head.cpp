@@ -65,6 +65,22 @@ void readRequestLine(std::string_view line, RequestHead& head) {
   head.isOld = version == "HTTP/1.0";
 }
 
+/// Divides an absolute target, which clients of a proxy send, into host and path (RFC 9112, section 3.2.2).
+void readAbsoluteTarget(RequestHead& head) {
+  constexpr std::string_view kSchemes[] = {"http://", "https://"};
+  for (const std::string_view scheme : kSchemes) {
+    if (inSmallLetters(std::string_view(head.target).substr(0, scheme.size())) != scheme) continue;
+    const std::string rest = head.target.substr(scheme.size());
+    const std::size_t end = std::min(rest.find_first_of("/?"), rest.size());
+    if (end == 0) refuseHead("The address of the request has no host.");
+    head.target = (end < rest.size() && rest[end] == '/' ? "" : "/") + rest.substr(end);
+    // The field does not count beside it.
+    std::erase_if(head.fields, [](const auto& field) { return field.first == "host"; });
+    head.fields.emplace_back("host", rest.substr(0, end));
+    return;
+  }
+}
+
 void readField(std::string_view line, RequestHead& head) {
   const std::size_t colon = line.find(':');
   if (colon == std::string_view::npos || !isToken(line.substr(0, colon)))
@@ -143,6 +159,8 @@ RequestHead readHead(std::string_view text, std::size_t mostBodyBytes) {
   RequestHead head;
   readRequestLine(takeLine(text), head);
   for (std::string_view line = takeLine(text); !line.empty(); line = takeLine(text)) readField(line, head);
+  if (head.count("host") > 1) refuseHead("The request has more than one 'Host'.");
+  readAbsoluteTarget(head);
   readLength(head, mostBodyBytes);
   if (inSmallLetters(head.value("content-type")).starts_with("multipart/"))
     refuseHead("This server takes no bodies in several parts; send JSON.", "unsupported_media_type", 415);

@@ -20,7 +20,9 @@ std::string_view trimmed(std::string_view text);
 /// understand two different requests (RFC 9112).
 struct RequestHead {
   std::string method;
-  std::string target;  ///< as it was sent, with its percent signs
+  /// As it was sent, with its percent signs. Of an absolute one ("http://host/path") it is the path; the host
+  /// is the value of the field "host" then.
+  std::string target;
   bool isOld = false;  ///< HTTP/1.0
   /// Names in small letters, with the bytes of their values, without blanks around them.
   std::vector<std::pair<std::string, std::string>> fields;
@@ -37,8 +39,9 @@ struct RequestHead {
 };
 
 /// Reads a head from its first byte to its empty line. Throws ApiFailure: 400 for what is not a head of HTTP
-/// 1.0 or 1.1, with a control character, or with contradictory lengths; 413 for a body of more than
-/// `mostBodyBytes`; 414 for a target of more than kMostTargetBytes; 415 for a body in several parts.
+/// 1.0 or 1.1, with a control character, with two hosts, or with contradictory lengths; 413 for a body of
+/// more than `mostBodyBytes`; 414 for a target of more than kMostTargetBytes; 415 for a body in several
+/// parts.
 RequestHead readHead(std::string_view text, std::size_t mostBodyBytes);
 inline constexpr std::size_t kMostTargetBytes = 4096;
 

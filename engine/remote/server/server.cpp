@@ -113,11 +113,19 @@ ApiError bodyTooLarge(std::size_t most) {
           .code = "body_too_large"};
 }
 
+constexpr const char* kGetMethods = "GET, HEAD";
+
+/// The methods of an endpoint, as the header Allow has them; null: there is no such endpoint.
+const char* methodsOf(std::string_view path) {
+  static constexpr std::string_view kGets[] = {"/health", "/metrics", "/v1/models"};
+  static constexpr std::string_view kPosts[] = {"/v1/chat/completions", "/v1/completions",
+                                                "/v1/query/execute", "/tokenize", "/detokenize"};
+  if (std::find(std::begin(kGets), std::end(kGets), path) != std::end(kGets)) return kGetMethods;
+  return std::find(std::begin(kPosts), std::end(kPosts), path) != std::end(kPosts) ? "POST" : nullptr;
+}
+
 bool isKnownPath(std::string_view path) {
-  static constexpr std::string_view kPaths[] = {
-      "/health",         "/metrics",          "/v1/models", "/v1/chat/completions",
-      "/v1/completions", "/v1/query/execute", "/tokenize",  "/detokenize"};
-  return std::find(std::begin(kPaths), std::end(kPaths), path) != std::end(kPaths);
+  return methodsOf(path) != nullptr;
 }
 
 /// What the client of an unknown path probably wants; may be empty.
@@ -320,7 +328,7 @@ httplib::Server::HandlerResponse Server::Impl::check(const Asked& asked, Reply& 
   const auto forbidden = [&](const std::string& message, const char* code) {
     return deny({.status = 403, .message = message, .type = "permission_error", .code = code});
   };
-  if (head.count("host") > 1 || !isHostAllowed(head.value("host"), access))
+  if (!isHostAllowed(head.value("host"), access))
     return forbidden("This server does not answer to this Host.", "host_not_allowed");
   const std::string origin(head.value("origin"));
   if (head.count("origin") > 1 || !isOriginAllowed(origin, access))
@@ -435,7 +443,12 @@ void Server::Impl::route() {
              {.status = 431, .message = "The head of the request is too long.", .code = "head_too_long"});
     else if (reply.status == 413 || fault == ReadFault::BodyTooLong)
       refuse(reply, bodyTooLarge(config.limits.bodyBytes));
-    else if (reply.status == 404)
+    else if (const char* methods = methodsOf(asked.path); reply.status == 404 && methods != nullptr) {
+      reply.set_header("Allow", methods);
+      refuse(reply, {.status = 405,
+                     .message = asked.path + " takes no " + asked.method + ", only " + methods + ".",
+                     .code = "method_not_allowed"});
+    } else if (reply.status == 404)
       refuse(reply, {.status = 404,
                      .message = "There is no " + asked.method + " " + asked.path + " here." + hintFor(asked),
                      .code = "not_found"});
@@ -444,8 +457,11 @@ void Server::Impl::route() {
           reply,
           {.status = reply.status, .message = "This is no request that can be read.", .code = "bad_request"});
     // Where reading went wrong, nobody knows where the next request begins.
-    if (connection != nullptr && reply.status != 404) connection->closeAfterwards();
+    if (connection != nullptr && reply.status != 404 && reply.status != 405) connection->closeAfterwards();
   });
+  // The library offers ranges in answers to HEAD, and gives none.
+  http.set_post_routing_handler(
+      [](const Asked& /*asked*/, Reply& reply) { reply.headers.erase("Accept-Ranges"); });
   http.set_logger([this](const Asked& asked, const Reply& reply) {
     figures.countAnswer(isKnownPath(asked.path) ? asked.path : "other", reply.status);
   });
@@ -770,6 +786,14 @@ std::string Server::url() const {
   const bool isBare = host.find(':') != std::string::npos && !host.starts_with("[");
   return std::string(m_impl->isSecure ? "https://" : "http://") + (isBare ? "[" + host + "]" : host) + ":" +
          std::to_string(port());
+}
+
+std::string Server::kvEvents() const {
+  return m_impl->kvEvents ? m_impl->kvEvents->endpoint() : std::string();
+}
+
+std::string Server::kvEventsReplay() const {
+  return m_impl->kvEvents ? m_impl->kvEvents->replayEndpoint() : std::string();
 }
 
 int Server::port() const {

@@ -49,6 +49,9 @@ class Server {
   /// "http://127.0.0.1:8000"
   std::string url() const;
   int port() const;
+  /// Where KV events are published and sent again, with the ports that were taken; empty: nowhere.
+  std::string kvEvents() const;
+  std::string kvEventsReplay() const;
 
   /// Begins to answer, on threads of its own.
   void start();

@@ -85,6 +85,8 @@ class TestEndpoints : public QObject {
 
  private Q_SLOTS:
   void tellsItsHealthAndModels();
+  void methodsAreNamed();
+  void addressesMayBeWhole();
   void answersAChat();
   void streamsAChat();
   void endsAtAStopText_data();
@@ -133,6 +135,46 @@ void TestEndpoints::tellsItsHealthAndModels() {
   const HttpAnswer none = running.get("/v2/models");
   QCOMPARE(none.status, 404);
   QCOMPARE(Json::parse(none.body)["error"]["code"].get<std::string>(), std::string("not_found"));
+}
+
+/// An endpoint that is asked by another method says which it takes, and the connection goes on.
+void TestEndpoints::methodsAreNamed() {
+  Running running;
+  HttpClient client(running.server.port());
+  const auto asked = [&](const char* method, const std::string& path) {
+    client.send(requestText(method, path, {}));
+    return client.answer();
+  };
+  for (const std::string& path : {kChat, std::string("/tokenize"), std::string("/v1/query/execute")}) {
+    for (const char* method : {"GET", "PUT", "DELETE"}) {
+      const HttpAnswer answer = asked(method, path);
+      QCOMPARE(answer.status, 405);
+      QCOMPARE(answer.headers.at("allow"), std::string("POST"));
+      QVERIFY(Json::parse(answer.body).contains("error"));
+    }
+  }
+  const HttpAnswer models = asked("POST", "/v1/models");
+  QCOMPARE(models.status, 405);
+  QVERIFY(models.headers.at("allow").find("GET") != std::string::npos);
+  QCOMPARE(asked("POST", "/nothing").status, 404);
+
+  // No ranges are given, so none are offered.
+  client.send(requestText("HEAD", "/v1/models", {}));
+  const std::string head = client.read(std::chrono::seconds(20));
+  QVERIFY(head.starts_with("HTTP/1.1 200 "));
+  QVERIFY(QString::fromStdString(head).indexOf(QStringLiteral("accept-ranges"), 0, Qt::CaseInsensitive) < 0);
+}
+
+/// A client may send the whole address, as to a proxy: its host is the one that counts.
+void TestEndpoints::addressesMayBeWhole() {
+  Running running;
+  const std::string own = "http://127.0.0.1:" + std::to_string(running.server.port());
+  QCOMPARE(running.get(own + "/v1/models").status, 200);
+  QCOMPARE(running.post(own + kChat, chatWith()).status, 200);
+  QCOMPARE(running.get("http://rebound.example/v1/models").status, 403);
+  HttpClient client(running.server.port());
+  client.send("GET /v1/models HTTP/1.1\r\nHost: localhost\r\nHost: localhost\r\n\r\n");
+  QCOMPARE(client.answer().status, 400);
 }
 
 void TestEndpoints::answersAChat() {

@@ -172,6 +172,7 @@ class TestKvEvents : public QObject {
   void copiesCountOnce();
   void tailsAreNotTold();
   void publishesAndReplays();
+  void portsAreKnown();
   void othersCannotReachIt();
   void filesAreKept();
 };
@@ -358,6 +359,17 @@ void TestKvEvents::publishesAndReplays() {
     ++expected;
   }
   QVERIFY(expected >= 4);
+}
+
+/// Where any port was asked for, readers need to know the one that was taken.
+void TestKvEvents::portsAreKnown() {
+  const KvPublisher publisher({.endpoint = "tcp://127.0.0.1:0", .replayEndpoint = "tcp://127.0.0.1:*"});
+  for (const std::string& endpoint : {publisher.endpoint(), publisher.replayEndpoint()}) {
+    QVERIFY2(endpoint.starts_with("tcp://127.0.0.1:"), endpoint.c_str());
+    QVERIFY(std::stoi(endpoint.substr(endpoint.rfind(':') + 1)) > 0);
+  }
+  QVERIFY(publisher.endpoint() != publisher.replayEndpoint());
+  QVERIFY(KvPublisher({.endpoint = "tcp://127.0.0.1:0", .replayEndpoint = {}}).replayEndpoint().empty());
 }
 
 void TestKvEvents::othersCannotReachIt() {

@@ -44,6 +44,7 @@ class TestRequestHead : public QObject {
 
  private Q_SLOTS:
   void readsWhatClientsSend();
+  void absoluteTargets();
   void refusals_data();
   void refusals();
   void theLibraryLearnsLittle();
@@ -71,6 +72,23 @@ void TestRequestHead::readsWhatClientsSend() {
   QVERIFY(!readHead("GET / HTTP/1.0\r\nConnection: keep-alive\r\n\r\n", kMostBody).closes);
 }
 
+/// Clients of a proxy send the whole address; its host counts, and not the field.
+void TestRequestHead::absoluteTargets() {
+  const auto read = [](const std::string& target) {
+    return readHead("GET " + target + " HTTP/1.1\r\nHost: other\r\n\r\n", kMostBody);
+  };
+  for (const char* target : {"http://localhost:8000/v1/models?a=b", "HTTPS://localhost:8000/v1/models?a=b"}) {
+    const RequestHead head = read(target);
+    QCOMPARE(head.target, std::string("/v1/models?a=b"));
+    QCOMPARE(head.value("host"), std::string_view("localhost:8000"));
+    QCOMPARE(head.count("host"), std::size_t{1});
+  }
+  QCOMPARE(read("http://[::1]:80").target, std::string("/"));
+  QCOMPARE(read("http://a?b").target, std::string("/?b"));
+  QCOMPARE(read("/http://a").target, std::string("/http://a"));
+  QCOMPARE(read("/http://a").value("host"), std::string_view("other"));
+}
+
 void TestRequestHead::refusals_data() {
   QTest::addColumn<QByteArray>("text");
   QTest::addColumn<int>("status");
@@ -85,6 +103,10 @@ void TestRequestHead::refusals_data() {
   row("a blank in the target", "GET /a b HTTP/1.1\r\n\r\n", 400);
   row("no target", "GET HTTP/1.1\r\n\r\n", 400);
   row("another version", "GET / HTTP/2.0\r\n\r\n", 400);
+  row("two hosts", postWith("Host: localhost\r\nHost: localhost\r\n"), 400);
+  row("an absolute target without a host", "GET http:///v1/models HTTP/1.1\r\n\r\n", 400);
+  row("two hosts beside an absolute target",
+      "GET http://localhost/ HTTP/1.1\r\nHost: localhost\r\nHost: evil\r\n\r\n", 400);
   row("a long target", "GET /" + std::string(kMostTargetBytes, 'a') + " HTTP/1.1\r\n\r\n", 414);
   row("NUL in a value", postWith(std::string("Authorization: Bearer key\0x\r\n", 29)), 400);
   row("NUL in Host", postWith(std::string("Host: localhost\0.evil\r\n", 23)), 400);

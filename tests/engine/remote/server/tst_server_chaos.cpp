@@ -105,7 +105,7 @@ void TestServerChaos::brokenRequests_data() {
   row("no version", "GET /health\r\n\r\n", 400);
   row("another version", "GET /health HTTP/9.9\r\nHost: localhost\r\n\r\n", 400);
   row("no Host", "GET /health HTTP/1.1\r\n\r\n", 403);
-  row("two Hosts", "GET /health HTTP/1.1\r\nHost: localhost\r\nHost: evil\r\n\r\n", 403);
+  row("two Hosts", "GET /health HTTP/1.1\r\nHost: localhost\r\nHost: evil\r\n\r\n", 400);
   row("a head without an end", "GET /health HTTP/1.1\r\nHost: localhost\r\n", 408);
   row("a body that is longer", "POST /tokenize HTTP/1.1\r\nHost: localhost\r\nContent-Length: 900\r\n\r\n{}",
       408);
@@ -127,8 +127,8 @@ void TestServerChaos::brokenRequests_data() {
       "POST /tokenize HTTP/1.1\r\nHost: localhost\r\nContent-Length: 2\r\nTransfer-Encoding: "
       "chunked\r\n\r\n2\r\n{}\r\n0\r\n\r\n",
       400);
-  row("PUT without a body", "PUT /tokenize HTTP/1.1\r\nHost: localhost\r\n\r\n", 404);
-  row("PATCH without a body", "PATCH /tokenize HTTP/1.1\r\nHost: localhost\r\n\r\n", 404);
+  row("PUT without a body", "PUT /tokenize HTTP/1.1\r\nHost: localhost\r\n\r\n", 405);
+  row("PATCH without a body", "PATCH /tokenize HTTP/1.1\r\nHost: localhost\r\n\r\n", 405);
   row("several parts",
       requestText("POST", "/tokenize", "--b\r\n\r\nx\r\n--b--\r\n",
                   {"Content-Type: multipart/form-data; boundary=b"}),
