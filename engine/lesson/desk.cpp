@@ -236,7 +236,7 @@ void Desk::open(const Argument& file, std::vector<Fault>& faults) {
   if (!opened) return;
   if (const std::string server = firstServerOf(*opened); !server.empty()) {
     faults.push_back({file.offset, name + ", which has a node for the server " + query::inQuotes(server),
-                      "a query without servers", "lessons send no text to a server"});
+                      "a query without servers", "the learner alone chooses a server for a lesson"});
     return;
   }
   m_document = std::move(opened);

@@ -224,6 +224,8 @@ std::vector<CommandInfo> makeTable() {
       tr("The step and what it speaks of on the whole screen; Page Up and Page Down turn, Esc ends"), {"F5"});
   add("learn.save-page", Learn, Program, tr("Save the lesson as a page…"),
       tr("Run it once more, and write one web page with pictures of each step, for a class"));
+  add("learn.server", Learn, Program, tr("Run this lesson on…"),
+      tr("Choose the embedded engine or a server for the runs of this lesson"));
   add("learn.leave", Learn, Program, tr("Leave the lesson"), tr("Close it; how far you came is kept"));
   add("learn.record", Learn, Document, tr("Record a lesson"),
       tr("What you do becomes the steps of a lesson; you write the text beside it"));

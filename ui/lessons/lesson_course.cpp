@@ -74,7 +74,13 @@ const LessonCourse::State& LessonCourse::stateInView() const {
 document::Document LessonCourse::documentOf(const State& state) const {
   document::Document document = state.desk->document();
   document.settings = state.desk->settings();
+  document.settings.server = m_server;
   return document;
+}
+
+void LessonCourse::setServer(const std::string& name) {
+  m_server = name;
+  for (Made& made : m_made) made.document.settings.server = name;
 }
 
 const document::Document* LessonCourse::document() const {

@@ -85,6 +85,11 @@ class LessonCourse : public QObject {
   /// Selects something that the text speaks of, without it being part of the step.
   void point(const lesson::Target& target);
 
+  /// The server that the learner chose for the runs of this lesson; empty: the embedded engine.
+  const std::string& server() const { return m_server; }
+  /// Also of the runs that are repeated. Does not change the document in the window: comeBack() does.
+  void setServer(const std::string& name);
+
   /// The document of the lesson, as it is in the step in view; null: none is open there.
   const document::Document* document() const;
   /// Whether the learner has changed or run something since the lesson last did.
@@ -136,6 +141,7 @@ class LessonCourse : public QObject {
   void readFacts(std::size_t index);
 
   std::shared_ptr<const LessonFile> m_file;
+  std::string m_server;
   LessonStage& m_stage;
   State m_now;                ///< at the cursor
   std::vector<State> m_ends;  ///< of the steps before the cursor's

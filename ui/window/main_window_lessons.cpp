@@ -313,6 +313,7 @@ void MainWindow::addLessonCommands() {
         showReader();
         m_reader->showStep();
         course()->comeBack();
+        m_stage->forgetWantedServer();
         m_reader->setInput(m_workspace.input());
       });
   rows.add(
@@ -321,6 +322,9 @@ void MainWindow::addLessonCommands() {
       "learn.save-page",
       [this, course] { return course() != nullptr && m_pageJob == nullptr && !m_program.isEmpty(); },
       [this] { saveLessonPageDialog(); });
+  rows.add(
+      "learn.server", [course] { return course() != nullptr && !course()->isBusy(); },
+      [this] { m_stage->chooseServer(); });
   rows.add(
       "learn.leave", [this] { return m_reader != nullptr && m_reader->isVisible(); },
       [this] { leaveLesson(); });

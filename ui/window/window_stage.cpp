@@ -3,11 +3,13 @@
 
 #include "engine/experiment/experiment.h"
 #include "engine/lesson/desk.h"
+#include "engine/workbench/document/edits.h"
 #include "ui/lessons/lesson_reader.h"
 #include "ui/session/experiment_run.h"
 #include "ui/session/fidelity_request.h"
 #include "ui/views/compare/compare_view.h"
 #include "ui/window/engine_jobs.h"
+#include "ui/window/lesson_server_dialog.h"
 #include "ui/window/main_window.h"
 
 #include <QFileInfo>
@@ -15,8 +17,17 @@
 #include <algorithm>
 #include <filesystem>
 #include <string>
+#include <utility>
 
 namespace spanscope::ui {
+namespace {
+
+/// The server to which a document sends a text; empty: none.
+std::string serverOf(const document::Document& document) {
+  return document.settings.runsOnServer() ? document.settings.server : lesson::firstServerOf(document);
+}
+
+}  // namespace
 
 WindowStage::WindowStage(MainWindow& window) : QObject(&window), m_window(window) {
   connect(&window.workspace().engine(), &EngineHost::cacheCleared, this, [this] { ++m_emptied; });
@@ -25,6 +36,7 @@ WindowStage::WindowStage(MainWindow& window) : QObject(&window), m_window(window
 void WindowStage::forgetTabs() {
   m_tabs.clear();
   m_tab = 0;
+  m_wantedServer.clear();
 }
 
 document::RunSettings WindowStage::machine() const {
@@ -63,6 +75,8 @@ void WindowStage::showQuery(const QString& query, const document::Document& docu
   workspace.setCurrent(open);
   m_window.showDocuments();
   open->model->endMerge();
+  if (const std::string server = serverOf(open->model->document()); server != serverOf(document))
+    m_wantedServer = server;
   open->model->change(change, [&document](document::Document& own) { own = document; });
   // What the lesson did is no work of the learner's that would have to be saved.
   open->model->markSaved();
@@ -135,16 +149,44 @@ QString WindowStage::startRun() {
   Workspace& workspace = m_window.workspace();
   if (workspace.current() == nullptr) return tr("No query is open.");
   workspace.model()->endMerge();
-  // The learner may have chosen a server for this query, but the lesson starts the run.
-  const document::Document& document = workspace.model()->document();
-  const std::string server =
-      document.settings.runsOnServer() ? document.settings.server : lesson::firstServerOf(document);
-  if (!server.empty())
-    return tr("This query is set to run on the server “%1”, and a lesson sends no text to a server. Choose "
-              "the "
-              "embedded engine for the query, or leave the lesson and run the query.")
-        .arg(QString::fromStdString(server));
+  // The learner may have set this query to a server, but the lesson starts the run.
+  const LessonCourse* course = m_window.lessonReader().course();
+  const auto allowed = [&] { return course == nullptr ? std::string() : course->server(); };
+  std::string wanted = std::exchange(m_wantedServer, {});
+  if (wanted.empty()) wanted = serverOf(workspace.model()->document());
+  if (!wanted.empty() && wanted != allowed()) {
+    if (course == nullptr || !askForServer(wanted)) {
+      return tr("The query is set to run on the server “%1”. A lesson runs there only if you choose it for "
+                "the lesson.")
+          .arg(QString::fromStdString(wanted));
+    }
+    workspace.model()->change(tr("Lesson"), [&](document::Document& own) {
+      own.settings.server = allowed();
+      for (const auto& [path, id] : document::pathsInTree(own, own.root())) {
+        if (id != document::kNoNode && !own.at(id).server.empty()) document::setServer(own, id, {});
+      }
+    });
+    workspace.model()->markSaved();
+  }
   return workspace.run();
+}
+
+void WindowStage::chooseServer() {
+  LessonCourse* course = m_window.lessonReader().course();
+  if (course == nullptr || course->isBusy() || !askForServer(course->server())) return;
+  course->comeBack();
+  forgetWantedServer();
+}
+
+bool WindowStage::askForServer(const std::string& wanted) {
+  Workspace& workspace = m_window.workspace();
+  LessonServerDialog dialog(workspace.servers().list(), wanted, workspace.input().theme, &m_window);
+  if (dialog.exec() != QDialog::Accepted) return false;
+  // The lesson may have ended meanwhile.
+  LessonCourse* course = m_window.lessonReader().course();
+  if (course == nullptr) return false;
+  course->setServer(dialog.server());
+  return true;
 }
 
 QString WindowStage::startFidelity(RunId run) {

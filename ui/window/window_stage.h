@@ -6,6 +6,7 @@
 #include <QObject>
 
 #include <map>
+#include <string>
 
 namespace spanscope::ui {
 
@@ -23,6 +24,10 @@ class WindowStage : public QObject, public LessonStage {
   bool isInView() const;
   /// The tabs of the next lesson are its own.
   void forgetTabs();
+  /// Asks the learner where the open lesson runs, and shows its step again with the answer.
+  void chooseServer();
+  /// The learner's own choice for the query is undone, so that there is nothing to ask.
+  void forgetWantedServer() { m_wantedServer.clear(); }
 
   document::RunSettings machine() const override;
   void showQuery(const QString& query, const document::Document& document, const QString& change) override;
@@ -35,6 +40,7 @@ class WindowStage : public QObject, public LessonStage {
   void compare(RunId one, RunId other) override;
   void compareLast() override;
   void showExperiment(const QString& name) override;
+  /// Where the learner set the query to a server, this asks whether the lesson may run there.
   QString startRun() override;
   QString startFidelity(RunId run) override;
   void emptyCache() override;
@@ -43,7 +49,11 @@ class WindowStage : public QObject, public LessonStage {
   std::shared_ptr<const TraceStore> traceOf(RunId run) const override;
 
  private:
+  /// Gives the open lesson the server that the learner chooses. Returns false where they cancel.
+  bool askForServer(const std::string& wanted);
+
   MainWindow& m_window;
+  std::string m_wantedServer;  ///< that the learner set the lesson's query to, and was not asked about yet
   std::map<QString, std::uint32_t> m_tabs;  ///< by query
   std::uint32_t m_tab = 0;
   std::uint64_t m_emptied = 0;

@@ -3,6 +3,7 @@
 #include "engine/query/json/json.h"
 #include "engine/query/node_parts.h"
 #include "engine/workbench/document/edits.h"
+#include "tests/engine/remote/stand_in_server.h"
 #include "tests/support/test_program.h"
 #include "tests/ui/window/fresh_window.h"
 #include "ui/lessons/lesson_list.h"
@@ -12,28 +13,35 @@
 #include "ui/session/model_choices.h"
 #include "ui/views/compare/compare_view.h"
 #include "ui/window/lesson_marks.h"
+#include "ui/window/lesson_server_dialog.h"
 #include "ui/window/welcome_page.h"
 #include "ui/window/window_stage.h"
 
 #include <QAccessible>
 #include <QAction>
+#include <QApplication>
 #include <QDir>
 #include <QFile>
 #include <QLabel>
 #include <QLineEdit>
+#include <QListWidget>
 #include <QObject>
 #include <QPushButton>
 #include <QRadioButton>
 #include <QScrollArea>
 #include <QTemporaryDir>
 #include <QTest>
+#include <QTimer>
 
 #include <algorithm>
+#include <atomic>
 #include <cstdlib>
 #include <filesystem>
 #include <map>
 #include <memory>
+#include <optional>
 #include <random>
+#include <string>
 #include <variant>
 
 using namespace spanscope;
@@ -63,12 +71,28 @@ class TestLessonReader : public QObject {
  private:
   std::unique_ptr<test::FreshWindow> m_fresh;
   MainWindow* m_window = nullptr;  ///< its
+  int m_questions = 0;             ///< that were answered where a lesson runs
 
   LessonReader& reader() { return m_window->lessonReader(); }
   LessonCourse& course() { return *reader().course(); }
   void perform(const char* command) { m_window->perform(QString::fromLatin1(command)); }
   bool isIdle() {
     return QTest::qWaitFor([this] { return !course().isBusy(); }, kWait);
+  }
+  /// Answers the next question where the lesson runs; nothing: cancels it. Other rows than the first are
+  /// chosen by the server's name.
+  void answerQuestion(const std::optional<std::string>& server) {
+    QTimer::singleShot(20, this, [this, server] {
+      auto* dialog = qobject_cast<LessonServerDialog*>(QApplication::activeModalWidget());
+      if (dialog == nullptr) return answerQuestion(server);
+      ++m_questions;
+      if (!server) return dialog->reject();
+      auto* list = dialog->findChild<QListWidget*>(QStringLiteral("lessonServers"));
+      for (int row = 0; row < list->count() && !server->empty(); ++row) {
+        if (list->item(row)->data(Qt::UserRole).toString().toStdString() == *server) list->setCurrentRow(row);
+      }
+      dialog->accept();
+    });
   }
   bool goTo(std::size_t step) {
     course().goTo(step);
@@ -102,6 +126,7 @@ class TestLessonReader : public QObject {
  private Q_SLOTS:
   void init() {
     m_fresh = std::make_unique<test::FreshWindow>();
+    m_questions = 0;
     m_window = &m_fresh->window();
     QVERIFY(m_fresh->show());
   }
@@ -139,14 +164,67 @@ class TestLessonReader : public QObject {
     const document::NodeId top = changed.root();
     workspace.model()->change(QStringLiteral("Server"), [&](document::Document& own) { own = changed; });
     WindowStage stage(*m_window);
+    answerQuestion(std::nullopt);
     QVERIFY(!stage.startRun().isEmpty());
+    QCOMPARE(m_questions, 1);
     changed.settings.server.clear();
     document::setServer(changed, top, "gpu");
     workspace.model()->change(QStringLiteral("Server"), [&](document::Document& own) { own = changed; });
-    QVERIFY(!stage.startRun().isEmpty());
+    answerQuestion(std::nullopt);
     QVERIFY(stage.startRun().contains(QStringLiteral("gpu")));
+    QCOMPARE(m_questions, 2);
     QCOMPARE(workspace.history().records()->size(), runs);
     workspace.model()->markSaved();
+  }
+
+  /// The learner chooses where a lesson runs, in a dialog that names the server, and for this lesson alone.
+  void aLessonRunsWhereTheLearnerChose() {
+    std::atomic<int> asked = 0;
+    remote::test::ServerOfMany server([&asked](const QByteArray& request) -> QByteArray {
+      const QByteArray path = request.split(' ').value(1);
+      if (path == "/v1/models")
+        return remote::test::http(200, R"({"data":[{"id":"m","owned_by":"llamacpp"}]})");
+      if (path != "/v1/chat/completions") return remote::test::http(404, "{}");
+      ++asked;
+      return "HTTP/1.1 200 OK\r\nConnection: close\r\n\r\n"
+             "data: "
+             "{\"choices\":[{\"index\":0,\"delta\":{\"content\":\"Oslo\"},\"finish_reason\":\"stop\"}]}\n\n"
+             "data: [DONE]\n\n";
+    });
+    Workspace& workspace = m_window->workspace();
+    workspace.servers().put({.name = "gpu", .url = server.address()});
+    workspace.readServers();
+    perform("learn.lesson:0-first-steps.md");
+    QVERIFY(isIdle());
+    while (workspace.current() == nullptr) QVERIFY(goTo(course().step() + 1));
+    QVERIFY(course().facts().empty());
+
+    // The learner sets the query to the server; without another word the lesson stays here.
+    workspace.model()->change(QStringLiteral("Server"),
+                              [](document::Document& own) { own.settings.server = "gpu"; });
+    answerQuestion(std::string());
+    while (course().facts().empty()) QVERIFY2(goTo(course().step() + 1), qPrintable(course().problem()));
+    QCOMPARE(m_questions, 1);
+    QCOMPARE(asked.load(), 0);
+    QVERIFY(course().server().empty() && !course().facts().back().isRemote);
+
+    const std::size_t runs = course().facts().size();
+    answerQuestion(std::string("gpu"));
+    perform("learn.server");
+    QCOMPARE(course().server(), std::string("gpu"));
+    QCOMPARE(workspace.model()->document().settings.server, std::string("gpu"));
+    while (course().facts().size() == runs) {
+      if (course().step() + 1 == course().steps()) QSKIP("the lesson has one run");
+      QVERIFY2(goTo(course().step() + 1), qPrintable(course().problem()));
+    }
+    QVERIFY(asked > 0);
+    QVERIFY(course().facts().back().isRemote);
+    QCOMPARE(m_questions, 2);
+
+    perform("learn.leave");
+    perform("learn.lesson:0-first-steps.md");
+    QVERIFY(isIdle());
+    QVERIFY(course().server().empty());
   }
 
   void aNewcomerIsLedToTheFirstLesson() {
