@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "app/cli/bench_report.h"
+#include "app/cli/asked_server.h"
 #include "app/cli/command.h"
 #include "app/cli/export_stage.h"
 #include "app/cli/export_tokens.h"
 #include "app/cli/input.h"
 #include "app/cli/json_output.h"
 #include "app/cli/query_options.h"
+#include "app/cli/remote_facts.h"
+#include "app/cli/remote_list.h"
+#include "app/cli/remote_output.h"
 #include "app/cli/target_warnings.h"
-#include "app/cli/text_table.h"
-#include "app/cli/usage.h"
-#include "engine/base/counted.h"
 #include "engine/base/error.h"
 #include "engine/export/chat_requests.h"
 #include "engine/export/export_target.h"
@@ -17,25 +17,18 @@
 #include "engine/query/json/json.h"
 #include "engine/remote/chat/remote_run.h"
 #include "engine/remote/chat/remote_trace.h"
-#include "engine/remote/chat/server_facts.h"
 #include "engine/remote/completions/template_prompt.h"
-#include "engine/remote/http/shown_reply.h"
 #include "engine/remote/protocol.h"
-#include "engine/remote/secrets/secret_store.h"
 #include "engine/text/chat_template.h"
 #include "engine/text/tokenizer.h"
 #include "engine/trace/no_sink.h"
 #include "engine/trace/recorder.h"
-#include "engine/workbench/servers/server_list.h"
 
 #include <CLI/CLI.hpp>
 #include <nlohmann/json.hpp>
 
-#include <algorithm>
 #include <chrono>
-#include <cmath>
-#include <cstdlib>
-#include <istream>
+#include <cstdint>
 #include <memory>
 #include <optional>
 #include <ostream>
@@ -48,82 +41,17 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-constexpr double kMostSeconds = 86'400;
-
-struct ServerOptions {
-  std::string url;  ///< or the name of a server in the list
-  std::string keyVariable;
-  std::string certificates;
-  double connectSeconds = 10;
-  double firstSeconds = 600;
-  double silenceSeconds = 120;
-};
-
-/// A server as it is asked. `name`: that of the list, or the host of its address.
-struct AskedServer {
-  std::string name;
-  remote::RemoteServer server;
-  std::string protocol{};  ///< as the list has it; empty: the first that it takes
-  std::size_t atOnce = remote::kStandardAtOnce;
-};
-
-workbench::ServerList serverList() {
-  return workbench::ServerList(workbench::standardServersFile());
-}
-
-/// The host of an address and its port, where it has one: "gpu-3:8000".
-std::string hostOf(const std::string& url) {
-  const std::string root = remote::rootOf(url);
-  const std::size_t begin = root.find("://");
-  const std::string rest = begin == std::string::npos ? root : root.substr(begin + 3);
-  return rest.substr(0, rest.find('/'));
-}
-
-/// Options count more than what the list says. Throws Failure where a key is not where it should be.
-AskedServer askedServer(const ServerOptions& options, const std::stop_token& stop) {
-  AskedServer asked{.name = hostOf(options.url), .server = {.url = options.url, .model = {}}};
-  if (std::optional<workbench::NamedServer> known = serverList().find(options.url)) {
-    if (!options.keyVariable.empty()) known->key = workbench::KeyPlace::None;
-    asked.name = known->name;
-    asked.server.url = known->url;
-    asked.server.model = known->model;
-    asked.server.isUnlisted = known->isUnlisted;
-    asked.protocol = known->protocol;
-    if (known->atOnce > 0) asked.atOnce = known->atOnce;
-    asked.server.access = workbench::accessTo(*known, stop);
-  } else if (options.url.find(':') == std::string::npos) {
-    if (const std::optional<Error> damage = serverList().problem()) throw Failure(*damage);
-    throw Failure({"server",
-                   {},
-                   "no name of the list: \"" + options.url + "\"",
-                   "one that spanq remote list writes, or an address such as http://localhost:8000"});
-  }
-  const auto milliseconds = [](double seconds) {
-    return std::chrono::milliseconds(std::llround(seconds * kMilliseconds));
-  };
-  remote::HttpAccess& access = asked.server.access;
-  if (!options.certificates.empty()) access.certificateFile = options.certificates;
-  access.limits.connect = milliseconds(options.connectSeconds);
-  access.limits.firstByte = milliseconds(options.firstSeconds);
-  access.limits.silence = milliseconds(options.silenceSeconds);
-  if (options.keyVariable.empty()) return asked;
-  const char* const key = std::getenv(options.keyVariable.c_str());
-  if (key == nullptr || *key == '\0')
-    refuseOption("--key-from", options.keyVariable, "a variable of the environment that holds the key");
-  if (const std::optional<Error> problem = remote::problemOfKey(key))
-    refuseOption("--key-from", options.keyVariable + ", " + problem->found, problem->expected);
-  access.key = key;
-  return asked;
-}
-
-/// Nothing, and why on standard error, where its key is not where it should be.
-std::optional<AskedServer> serverToAsk(const Context& context, const ServerOptions& options) {
-  try {
-    return askedServer(options, context.stop);
-  } catch (const Failure& failure) {
-    context.streams.err << failure.what() << '\n';
-    return std::nullopt;
-  }
+ExitCode showServer(const Context& context, const ServerOptions& options, bool asJson) {
+  const std::optional<AskedServer> there = serverToAsk(context, options);
+  if (!there) return ExitCode::RunFailed;
+  remote::HttpClient client;
+  const std::optional<remote::ServerFacts> asked =
+      factsOf(context, client, there->server.url, there->server.access);
+  if (context.stop.stop_requested()) return ExitCode::Stopped;
+  if (!asked) return ExitCode::RunFailed;
+  const remote::ServerFacts& facts = *asked;
+  context.streams.out << (asJson ? jsonText(factsJson(facts)) + "\n" : factsText(facts));
+  return ExitCode::Fine;
 }
 
 struct RemoteRunOptions {
@@ -140,287 +68,6 @@ struct RemoteRunOptions {
   bool json = false;
   QueryOptionTexts query;
 };
-
-CLI::Validator isProtocolName() {
-  return CLI::Validator(
-      [](const std::string& name) {
-        return remote::findProtocol(name) != nullptr
-                   ? std::string()
-                   : "found \"" + name + "\", expected one of " + remote::protocolNames();
-      },
-      "");
-}
-
-void addServerOptions(CLI::App& command, ServerOptions& server) {
-  command
-      .add_option("URL", server.url,
-                  "Address of the server, e.g. http://gpu-3:8000, or its name in the list of servers")
-      ->required();
-  command.add_option("--key-from", server.keyVariable,
-                     "Variable of the environment that holds the server's key");
-  command.add_option("--certificates", server.certificates,
-                     "File (PEM) of the authorities to trust, in place of the system's");
-  const auto seconds = [&](const char* name, double& value, const char* help) {
-    command.add_option(name, value, help)->check(CLI::Range(0.001, kMostSeconds))->capture_default_str();
-  };
-  seconds("--connect-timeout", server.connectSeconds, "Seconds until there is a connection");
-  seconds("--first-timeout", server.firstSeconds, "Seconds until the first byte of an answer");
-  seconds("--silence-timeout", server.silenceSeconds, "Seconds between two pieces of an answer");
-}
-
-std::string factsText(const remote::ServerFacts& facts) {
-  const remote::ServerKindInfo& kind = remote::infoOf(facts.kind);
-  std::string text = std::string(kind.title) + (facts.version.empty() ? "" : " " + facts.version) + "\n";
-  if (facts.listsModels) {
-    TextTable table({{"model", TextTable::Align::Left}, {"context"}});
-    for (const remote::ServedModel& model : facts.models)
-      table.addRow({model.name, model.context ? std::to_string(*model.context) : "not said"});
-    text += table.text();
-  } else {
-    text += "  models: not said\n";
-  }
-  std::string cached;
-  switch (kind.cached) {
-    case remote::CacheReporting::Always:
-      cached = "reported";
-      break;
-    case remote::CacheReporting::IfAsked:
-      cached = std::string("reported if it is set up so: ") + kind.advice;
-      break;
-    case remote::CacheReporting::Never:
-      cached = "cannot be reported";
-      break;
-  }
-  text += "  cached tokens: " + cached + "\n";
-  text += std::string("  progress of a prompt: ") + (kind.sendsProgress ? "reported" : "not reported") + "\n";
-  text += std::string("  span queries: ") +
-          (facts.takesQueries ? "taken at /v1/query/execute" : "not taken") + "\n";
-  std::string titles;
-  for (const remote::Protocol* protocol : remote::protocols()) {
-    if (protocol->isTakenBy(facts)) titles += (titles.empty() ? "" : ", ") + std::string(protocol->name);
-  }
-  text += "  protocols: " + (titles.empty() ? "none" : titles) + "\n";
-  if (facts.slots) {
-    text += "  slots: " + std::to_string(*facts.slots);
-    if (facts.cache.slotTokens) text += ", of " + counted(*facts.cache.slotTokens, "token");
-    text += "\n";
-  }
-  if (facts.cache.blockSize) text += "  blocks: of " + counted(*facts.cache.blockSize, "token") + "\n";
-  if (facts.cache.cacheTokens)
-    text += "  cache: room for " + counted(*facts.cache.cacheTokens, "token") + "\n";
-  if (!facts.cache.findsPrefixes.value_or(true))
-    text += "  cache: beginnings of prompts are not looked for\n";
-  return text;
-}
-
-Json factsJson(const remote::ServerFacts& facts) {
-  Json json;
-  json["kind"] = remote::infoOf(facts.kind).name;
-  if (!facts.version.empty()) json["version"] = facts.version;
-  json["models"] = Json::array();
-  for (const remote::ServedModel& model : facts.models) {
-    Json& entry = json["models"].emplace_back();
-    entry["name"] = model.name;
-    if (model.context) entry["context"] = *model.context;
-  }
-  json["takes_queries"] = facts.takesQueries;
-  json["protocols"] = Json::array();
-  for (const remote::Protocol* protocol : remote::protocols()) {
-    if (protocol->isTakenBy(facts)) json["protocols"].push_back(protocol->name);
-  }
-  if (facts.slots) json["slots"] = *facts.slots;
-  if (facts.cache.slotTokens) json["slot_tokens"] = *facts.cache.slotTokens;
-  if (facts.cache.blockSize) json["block_size"] = *facts.cache.blockSize;
-  if (facts.cache.cacheTokens) json["cache_tokens"] = *facts.cache.cacheTokens;
-  if (facts.cache.findsPrefixes) json["finds_prefixes"] = *facts.cache.findsPrefixes;
-  return json;
-}
-
-/// Nothing, and why on standard error, where the server cannot be asked.
-std::optional<remote::ServerFacts> factsOf(const Context& context, remote::HttpClient& client,
-                                           const std::string& url, const remote::HttpAccess& access) {
-  showProgress(context, "asking " + url);
-  const std::shared_ptr<void> atEnd(nullptr, [&context](void*) { showProgress(context, ""); });
-  try {
-    return remote::askServer(client, url, access, context.stop);
-  } catch (const Failure& failure) {
-    showProgress(context, "");
-    context.streams.err << failure.what() << '\n';
-    return std::nullopt;
-  }
-}
-
-ExitCode showServer(const Context& context, const ServerOptions& options, bool asJson) {
-  const std::optional<AskedServer> there = serverToAsk(context, options);
-  if (!there) return ExitCode::RunFailed;
-  remote::HttpClient client;
-  const std::optional<remote::ServerFacts> asked =
-      factsOf(context, client, there->server.url, there->server.access);
-  if (context.stop.stop_requested()) return ExitCode::Stopped;
-  if (!asked) return ExitCode::RunFailed;
-  const remote::ServerFacts& facts = *asked;
-  context.streams.out << (asJson ? jsonText(factsJson(facts)) + "\n" : factsText(facts));
-  return ExitCode::Fine;
-}
-
-/// "/g/input/cross/0 (copy 2 of 4)"
-std::string stepName(const std::vector<exports::ChatRequest>& requests, std::size_t request) {
-  const NodePath& node = requests[request].node;
-  return (node.empty() ? "the root" : node) + remote::copyText(remote::copyOf(requests, request));
-}
-
-/// Writes answers in the order of the query: the text alone on standard output. The first one that has not
-/// ended is written as it comes; later ones wait for their turn.
-class AnswerPrinter final : public remote::RemoteWatcher {
- public:
-  AnswerPrinter(const Context& context, const std::vector<exports::ChatRequest>& requests, bool isSilent)
-      : m_context(context), m_requests(requests), m_isSilent(isSilent), m_answers(requests.size()) {}
-
-  void stepBegins(std::size_t request) override {
-    m_answers[request].hasBegun = true;
-    if (request == m_turn) writeHead();
-  }
-  void promptProgress(std::size_t request, const remote::PromptProgress& progress) override {
-    if (request != m_turn) return;
-    showProgress(m_context, "prompt: " + std::to_string(progress.processed) + " of " +
-                                counted(progress.total, "token") + ", " + std::to_string(progress.cached) +
-                                " of them cached");
-  }
-  void text(std::size_t request, const std::string& piece) override {
-    m_answers[request].text += piece;
-    m_answers[request].hasText = true;
-    if (request == m_turn) writeText();
-  }
-  /// At once, also while other answers come.
-  void fails(std::size_t /*request*/, const Error& error) override {
-    showProgress(m_context, "");
-    if (m_isInLine && m_context.streams.outIsTerminal) m_context.streams.out << '\n' << std::flush;
-    m_isInLine = false;
-    m_context.streams.err << error.message() << '\n' << std::flush;
-  }
-  void stepEnds(const remote::RemoteStep& step) override {
-    Answer& answer = m_answers[step.request];
-    if (!answer.hasText && !step.answer.text.empty()) text(step.request, step.answer.text);
-    answer.hasEnded = true;
-    while (m_turn < m_answers.size() && m_answers[m_turn].hasEnded) pass();
-  }
-  /// Writes what still waits for its turn, when nothing more comes.
-  void end() {
-    while (m_turn < m_answers.size()) pass();
-  }
-
- private:
-  struct Answer {
-    std::string text;  ///< that is not written yet
-    bool hasBegun = false;
-    bool hasText = false;
-    bool hasEnded = false;
-  };
-
-  /// Ends the answer whose turn it is, and begins the next one.
-  void pass() {
-    Answer& answer = m_answers[m_turn];
-    writeText();
-    if (!m_isSilent && answer.hasText) m_context.streams.out << '\n' << std::flush;
-    m_isInLine = false;
-    if (++m_turn == m_answers.size() || !m_answers[m_turn].hasBegun) return;
-    writeHead();
-    writeText();
-  }
-  void writeHead() {
-    if (!m_isSilent && m_requests.size() > 1)
-      m_context.streams.out << "── " << stepName(m_requests, m_turn) << '\n' << std::flush;
-  }
-  void writeText() {
-    Answer& answer = m_answers[m_turn];
-    showProgress(m_context, "");
-    if (answer.text.empty()) return;
-    if (!m_isSilent) {
-      m_context.streams.out << answer.text << std::flush;
-      m_isInLine = answer.text.back() != '\n';
-    }
-    answer.text.clear();
-  }
-
-  const Context& m_context;
-  const std::vector<exports::ChatRequest>& m_requests;
-  bool m_isSilent;
-  std::vector<Answer> m_answers;
-  std::size_t m_turn = 0;
-  bool m_isInLine = false;  ///< whether the last line that was written has no end yet
-};
-
-/// What ended an answer.
-std::string endOf(const remote::RemoteStep& step) {
-  if (!step.brokenBy.empty()) return step.isStopped ? "a stop" : "an error";
-  return step.answer.finish.empty() ? "its end" : step.answer.finish;
-}
-
-std::string countText(const std::optional<std::int64_t>& count) {
-  return count ? std::to_string(*count) : "not said";
-}
-
-std::string stepsText(const std::vector<exports::ChatRequest>& requests, const remote::RemoteResult& result,
-                      const remote::RemoteTarget& target) {
-  const remote::ServerKindInfo& kind = remote::infoOf(target.facts.kind);
-  TextTable table({{"node", TextTable::Align::Left},
-                   {"prompt"},
-                   {"cached"},
-                   {"generated"},
-                   {"first text ms"},
-                   {"all ms"},
-                   {"ended by", TextTable::Align::Left}});
-  bool isMissing = false;
-  for (const remote::RemoteStep& step : result.steps) {
-    // A request that failed says nothing of how the server is set up.
-    isMissing |=
-        step.cached.state == remote::CachedState::NotReported && step.counted > 0 && step.brokenBy.empty();
-    const auto ofStep = [&step](std::string text) { return step.counted == 0 ? "above" : std::move(text); };
-    table.addRow({stepName(requests, step.request), ofStep(countText(step.answer.promptTokens)),
-                  ofStep(remote::cachedText(step.cached)),
-                  ofStep(countText(step.answer.generatedTokens) +
-                         (step.counted > 1 && step.answer.generatedTokens
-                              ? " in " + counted(step.counted, "reply", "replies")
-                              : "")),
-                  step.timeToFirstToken ? fixed(*step.timeToFirstToken * kMilliseconds, 1) : "–",
-                  fixed(step.seconds * kMilliseconds, 1), endOf(step)});
-  }
-  std::string text = "\n" + table.text();
-  text += "  sent by " + remote::protocolText(target) + "\n";
-  if (isMissing && target.protocol->reporting(kind) == remote::CacheReporting::IfAsked) {
-    text += std::string("  ") + kind.title + " does not say how many tokens it found" +
-            (kind.zeroIsSilent ? ", or found none" : "") + ": " + kind.advice + "\n";
-  }
-  return text;
-}
-
-Json stepsJson(const std::vector<exports::ChatRequest>& requests, const remote::RemoteResult& result) {
-  Json steps = Json::array();
-  for (const remote::RemoteStep& step : result.steps) {
-    Json& entry = steps.emplace_back();
-    entry["node"] = requests[step.request].node;
-    if (const remote::CopyNumber copy = remote::copyOf(requests, step.request); copy.all > 1)
-      entry["copy"] = copy.number;
-    entry["model"] = step.answer.model;
-    entry["text"] = step.answer.text;
-    if (!step.answer.reasoning.empty()) entry["reasoning"] = step.answer.reasoning;
-    const auto count = [&entry](const char* name, const std::optional<std::int64_t>& value) {
-      entry[name] = value ? Json(*value) : Json(nullptr);
-    };
-    count("prompt_tokens", step.answer.promptTokens);
-    count("cached_tokens", step.answer.cachedTokens);
-    entry["cached"] = remote::cachedText(step.cached);
-    count("generated_tokens", step.answer.generatedTokens);
-    if (step.counted != 1) entry["counted_replies"] = step.counted;
-    entry["first_text_ms"] =
-        step.timeToFirstToken ? Json(*step.timeToFirstToken * kMilliseconds) : Json(nullptr);
-    entry["all_ms"] = step.seconds * kMilliseconds;
-    entry["finish"] = step.answer.finish;
-    if (!step.brokenBy.empty()) entry["broken_by"] = step.brokenBy;
-    if (!step.warning.empty()) entry["warning"] = step.warning;
-  }
-  return steps;
-}
 
 /// Records a run in a file, if that is wanted.
 class RemoteRecording {
@@ -639,13 +286,9 @@ void addRemoteRun(CLI::App& group, Context& context) {
   command->add_option("--model", options->model, "The server's model, in place of the query's");
   command->add_flag("--unlisted-model", options->isUnlisted,
                     "Ask for the chosen model also where the server does not list it");
-  command
-      ->add_option(
-          "--protocol", options->protocol,
-          "How the server is asked: spnl (SPNL's query endpoint, with spans), chat (chat completions) "
-          "or completions (texts); without it the first of these that it takes")
-      ->check(isProtocolName())
-      ->type_name("NAME");
+  addProtocolOption(*command, options->protocol,
+                    "How the server is asked: spnl (SPNL's query endpoint, with spans), chat (chat "
+                    "completions) or completions (texts); without it the first of these that it takes");
   command
       ->add_option("--tokenizer", options->tokenizer,
                    "Model directory or GGUF file: completions are sent as its tokens, under its template")
@@ -674,185 +317,6 @@ void addRemoteRun(CLI::App& group, Context& context) {
   });
 }
 
-struct ListedServerOptions {
-  workbench::NamedServer server;
-  std::string keyVariable;
-  bool keepsKey = false;
-};
-
-/// The first line of standard input, which is a key: options would be seen by everybody.
-std::string keyFromInput(std::istream& in) {
-  std::string key;
-  std::getline(in, key);
-  while (!key.empty() && (key.back() == '\r' || key.back() == ' ')) key.pop_back();
-  return key;
-}
-
-/// Says what of the list of servers cannot be read. Returns whether there is such.
-bool warnOfDamage(const Context& context, const workbench::ServerList& list) {
-  const std::optional<Error> damage = list.problem();
-  if (damage) context.streams.err << "warning: " << damage->message() << '\n';
-  return damage.has_value();
-}
-
-ExitCode addToList(const Context& context, ListedServerOptions options) {
-  if (!options.keyVariable.empty()) {
-    options.server.key = workbench::KeyPlace::Environment;
-    options.server.keyVariable = options.keyVariable;
-  }
-  if (options.keepsKey) options.server.key = workbench::KeyPlace::Secrets;
-  try {
-    workbench::ServerList list = serverList();
-    if (const std::optional<Error> problem = workbench::problemOf(options.server)) {
-      context.streams.err << Failure(*problem).what() << '\n';
-      return ExitCode::WrongInput;
-    }
-    if (options.keepsKey) {
-      const std::string key = keyFromInput(context.streams.in);
-      if (key.empty()) {
-        context.streams.err << "standard input: found no key, expected one in its first line\n";
-        return ExitCode::WrongInput;
-      }
-      if (std::optional<Error> problem = remote::problemOfKey(key)) {
-        problem->file = "standard input";
-        context.streams.err << Failure(*problem).what() << '\n';
-        return ExitCode::WrongInput;
-      }
-      remote::keepSecret(options.server.name, key, context.stop);
-    }
-    const std::optional<Error> damage = list.problem();
-    list.put(options.server);
-    if (damage)
-      context.streams.err << "warning: " << damage->message() << "; the file is kept as "
-                          << list.keptAside().string() << '\n';
-  } catch (const Failure& failure) {
-    context.streams.err << failure.what() << '\n';
-    return ExitCode::RunFailed;
-  }
-  return ExitCode::Fine;
-}
-
-ExitCode removeFromList(const Context& context, const std::string& name) {
-  workbench::ServerList list = serverList();
-  warnOfDamage(context, list);
-  const std::optional<workbench::NamedServer> server = list.find(name);
-  if (!server) {
-    context.streams.err << "list of servers: found none of the name \"" << name << "\", expected one of it\n";
-    return ExitCode::WrongInput;
-  }
-  try {
-    list.remove(name);
-    if (!list.keptAside().empty())
-      context.streams.err << "warning: the damaged file is kept as " << list.keptAside().string() << '\n';
-    if (server->key == workbench::KeyPlace::Secrets) remote::forgetSecret(name, context.stop);
-  } catch (const Failure& failure) {
-    context.streams.err << failure.what() << '\n';
-    return ExitCode::RunFailed;
-  }
-  return ExitCode::Fine;
-}
-
-std::string keyText(const workbench::NamedServer& server) {
-  switch (server.key) {
-    case workbench::KeyPlace::None:
-      break;
-    case workbench::KeyPlace::Environment:
-      return "in " + server.keyVariable;
-    case workbench::KeyPlace::Secrets:
-      return "in the secret store";
-  }
-  return "none";
-}
-
-ExitCode writeList(const Context& context, bool asJson) {
-  const workbench::ServerList list = serverList();
-  const bool isDamaged = warnOfDamage(context, list);
-  const std::vector<workbench::NamedServer> servers = list.list();
-  if (servers.empty() && isDamaged) return ExitCode::RunFailed;
-  if (asJson) {
-    Json json = Json::array();
-    for (const workbench::NamedServer& server : servers) {
-      Json& entry = json.emplace_back();
-      entry["name"] = server.name;
-      entry["url"] = server.url;
-      if (!server.model.empty()) entry["model"] = server.model;
-      if (server.isUnlisted) entry["unlisted_model"] = true;
-      if (!server.protocol.empty()) entry["protocol"] = server.protocol;
-      entry["at_once"] = server.atOnce > 0 ? server.atOnce : remote::kStandardAtOnce;
-      entry["key"] = workbench::keyPlaceName(server.key);
-      if (!server.keyVariable.empty()) entry["key_variable"] = server.keyVariable;
-    }
-    context.streams.out << jsonText(json) << '\n';
-    return ExitCode::Fine;
-  }
-  if (servers.empty()) {
-    context.streams.out << "  no server has a name yet: spanq remote add NAME URL\n";
-    return ExitCode::Fine;
-  }
-  TextTable table({{"name", TextTable::Align::Left},
-                   {"address", TextTable::Align::Left},
-                   {"model", TextTable::Align::Left},
-                   {"protocol", TextTable::Align::Left},
-                   {"key", TextTable::Align::Left}});
-  for (const workbench::NamedServer& server : servers)
-    table.addRow({server.name, server.url, server.model.empty() ? "the query's" : server.model,
-                  server.protocol.empty() ? "by itself" : server.protocol, keyText(server)});
-  context.streams.out << table.text();
-  return ExitCode::Fine;
-}
-
-void addRemoteList(CLI::App& group, Context& context) {
-  CLI::App* command = group.add_subcommand("list", "List the servers that have names");
-  command->footer("Example:\n  spanq remote list\n");
-  const auto json = std::make_shared<bool>(false);
-  command->add_flag("--json", *json, "Write JSON");
-  command->callback(
-      [&context, json] { context.action = [&context, json] { return writeList(context, *json); }; });
-}
-
-void addRemoteAdd(CLI::App& group, Context& context) {
-  CLI::App* command = group.add_subcommand("add", "Give a server a name, or change the one that has it");
-  command->footer(
-      "Examples:\n  spanq remote add gpu-3 http://gpu-3:8000\n"
-      "  spanq remote add there https://api.example/v1 --key-from OPENAI_API_KEY --model gpt-x\n");
-  const auto options = std::make_shared<ListedServerOptions>();
-  command->add_option("NAME", options->server.name, "Its name, e.g. gpu-3")->required();
-  command->add_option("URL", options->server.url, "Its address, e.g. http://gpu-3:8000")->required();
-  command->add_option("--model", options->server.model, "The server's model, in place of a query's");
-  command->add_flag("--unlisted-model", options->server.isUnlisted,
-                    "Ask for this model also where the server does not list it");
-  command
-      ->add_option("--protocol", options->server.protocol,
-                   "How it is asked: spnl, chat or completions; without it the first of these that it takes")
-      ->check(isProtocolName())
-      ->type_name("NAME");
-  command->add_option("--certificates", options->server.certificateFile,
-                      "File (PEM) of the authorities to trust, in place of the system's");
-  command
-      ->add_option("--at-once", options->server.atOnce,
-                   "Most requests of a run that it gets at the same time. Default: " +
-                       std::to_string(remote::kStandardAtOnce))
-      ->check(CLI::Range(std::size_t{1}, remote::kMostAtOnce))
-      ->type_name("N");
-  CLI::Option* from = command->add_option("--key-from", options->keyVariable,
-                                          "Variable of the environment that holds the server's key");
-  command
-      ->add_flag("--keep-key", options->keepsKey,
-                 "Keep its key in the desktop's secret store; the first line of standard input is the key")
-      ->excludes(from);
-  command->callback(
-      [&context, options] { context.action = [&context, options] { return addToList(context, *options); }; });
-}
-
-void addRemoteRemove(CLI::App& group, Context& context) {
-  CLI::App* command = group.add_subcommand("remove", "Take a server out of the list, and its key away");
-  command->footer("Example:\n  spanq remote remove gpu-3\n");
-  const auto name = std::make_shared<std::string>();
-  command->add_option("NAME", *name, "Its name")->required();
-  command->callback(
-      [&context, name] { context.action = [&context, name] { return removeFromList(context, *name); }; });
-}
-
 }  // namespace
 
 void addRemote(CLI::App& app, Context& context) {
@@ -861,9 +325,7 @@ void addRemote(CLI::App& app, Context& context) {
   group->require_subcommand(1);
   addRemoteShow(*group, context);
   addRemoteRun(*group, context);
-  addRemoteList(*group, context);
-  addRemoteAdd(*group, context);
-  addRemoteRemove(*group, context);
+  addServerListCommands(*group, context);
 }
 
 }  // namespace spanscope::cli

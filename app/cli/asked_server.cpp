@@ -1,0 +1,125 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "app/cli/asked_server.h"
+
+#include "app/cli/bench_report.h"
+#include "app/cli/usage.h"
+#include "engine/base/error.h"
+#include "engine/remote/http/shown_reply.h"
+#include "engine/remote/protocol.h"
+
+#include <CLI/CLI.hpp>
+
+#include <chrono>
+#include <cmath>
+#include <cstdlib>
+#include <memory>
+#include <ostream>
+
+namespace spanscope::cli {
+namespace {
+
+constexpr double kMostSeconds = 86'400;
+
+/// The host of an address and its port, where it has one: "gpu-3:8000".
+std::string hostOf(const std::string& url) {
+  const std::string root = remote::rootOf(url);
+  const std::size_t begin = root.find("://");
+  const std::string rest = begin == std::string::npos ? root : root.substr(begin + 3);
+  return rest.substr(0, rest.find('/'));
+}
+
+/// Options count more than what the list says. Throws Failure where a key is not where it should be.
+AskedServer askedServer(const ServerOptions& options, const std::stop_token& stop) {
+  AskedServer asked{.name = hostOf(options.url), .server = {.url = options.url, .model = {}}};
+  if (std::optional<workbench::NamedServer> known = serverList().find(options.url)) {
+    if (!options.keyVariable.empty()) known->key = workbench::KeyPlace::None;
+    asked.name = known->name;
+    asked.server.url = known->url;
+    asked.server.model = known->model;
+    asked.server.isUnlisted = known->isUnlisted;
+    asked.protocol = known->protocol;
+    if (known->atOnce > 0) asked.atOnce = known->atOnce;
+    asked.server.access = workbench::accessTo(*known, stop);
+  } else if (options.url.find(':') == std::string::npos) {
+    if (const std::optional<Error> damage = serverList().problem()) throw Failure(*damage);
+    throw Failure({"server",
+                   {},
+                   "no name of the list: \"" + options.url + "\"",
+                   "one that spanq remote list writes, or an address such as http://localhost:8000"});
+  }
+  const auto milliseconds = [](double seconds) {
+    return std::chrono::milliseconds(std::llround(seconds * kMilliseconds));
+  };
+  remote::HttpAccess& access = asked.server.access;
+  if (!options.certificates.empty()) access.certificateFile = options.certificates;
+  access.limits.connect = milliseconds(options.connectSeconds);
+  access.limits.firstByte = milliseconds(options.firstSeconds);
+  access.limits.silence = milliseconds(options.silenceSeconds);
+  if (options.keyVariable.empty()) return asked;
+  const char* const key = std::getenv(options.keyVariable.c_str());
+  if (key == nullptr || *key == '\0')
+    refuseOption("--key-from", options.keyVariable, "a variable of the environment that holds the key");
+  if (const std::optional<Error> problem = remote::problemOfKey(key))
+    refuseOption("--key-from", options.keyVariable + ", " + problem->found, problem->expected);
+  access.key = key;
+  return asked;
+}
+
+}  // namespace
+
+workbench::ServerList serverList() {
+  return workbench::ServerList(workbench::standardServersFile());
+}
+
+void addServerOptions(CLI::App& command, ServerOptions& server) {
+  command
+      .add_option("URL", server.url,
+                  "Address of the server, e.g. http://gpu-3:8000, or its name in the list of servers")
+      ->required();
+  command.add_option("--key-from", server.keyVariable,
+                     "Variable of the environment that holds the server's key");
+  command.add_option("--certificates", server.certificates,
+                     "File (PEM) of the authorities to trust, in place of the system's");
+  const auto seconds = [&](const char* name, double& value, const char* help) {
+    command.add_option(name, value, help)->check(CLI::Range(0.001, kMostSeconds))->capture_default_str();
+  };
+  seconds("--connect-timeout", server.connectSeconds, "Seconds until there is a connection");
+  seconds("--first-timeout", server.firstSeconds, "Seconds until the first byte of an answer");
+  seconds("--silence-timeout", server.silenceSeconds, "Seconds between two pieces of an answer");
+}
+
+CLI::Option* addProtocolOption(CLI::App& command, std::string& protocol, const std::string& help) {
+  return command.add_option("--protocol", protocol, help)
+      ->check(CLI::Validator(
+          [](const std::string& name) {
+            return remote::findProtocol(name) != nullptr
+                       ? std::string()
+                       : "found \"" + name + "\", expected one of " + remote::protocolNames();
+          },
+          ""))
+      ->type_name("NAME");
+}
+
+std::optional<AskedServer> serverToAsk(const Context& context, const ServerOptions& options) {
+  try {
+    return askedServer(options, context.stop);
+  } catch (const Failure& failure) {
+    context.streams.err << failure.what() << '\n';
+    return std::nullopt;
+  }
+}
+
+std::optional<remote::ServerFacts> factsOf(const Context& context, remote::HttpClient& client,
+                                           const std::string& url, const remote::HttpAccess& access) {
+  showProgress(context, "asking " + url);
+  const std::shared_ptr<void> atEnd(nullptr, [&context](void*) { showProgress(context, ""); });
+  try {
+    return remote::askServer(client, url, access, context.stop);
+  } catch (const Failure& failure) {
+    showProgress(context, "");
+    context.streams.err << failure.what() << '\n';
+    return std::nullopt;
+  }
+}
+
+}  // namespace spanscope::cli

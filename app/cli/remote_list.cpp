@@ -1,0 +1,212 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "app/cli/remote_list.h"
+
+#include "app/cli/asked_server.h"
+#include "app/cli/json_output.h"
+#include "app/cli/text_table.h"
+#include "engine/base/error.h"
+#include "engine/remote/http/shown_reply.h"
+#include "engine/remote/secrets/secret_store.h"
+#include "engine/workbench/servers/server_list.h"
+
+#include <CLI/CLI.hpp>
+#include <nlohmann/json.hpp>
+
+#include <istream>
+#include <memory>
+#include <optional>
+#include <ostream>
+#include <string>
+#include <vector>
+
+namespace spanscope::cli {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+struct ListedServerOptions {
+  workbench::NamedServer server;
+  std::string keyVariable;
+  bool keepsKey = false;
+};
+
+/// The first line of standard input, which is a key: options would be seen by everybody.
+std::string keyFromInput(std::istream& in) {
+  std::string key;
+  std::getline(in, key);
+  while (!key.empty() && (key.back() == '\r' || key.back() == ' ')) key.pop_back();
+  return key;
+}
+
+/// Says what of the list of servers cannot be read. Returns whether there is such.
+bool warnOfDamage(const Context& context, const workbench::ServerList& list) {
+  const std::optional<Error> damage = list.problem();
+  if (damage) context.streams.err << "warning: " << damage->message() << '\n';
+  return damage.has_value();
+}
+
+ExitCode addToList(const Context& context, ListedServerOptions options) {
+  if (!options.keyVariable.empty()) {
+    options.server.key = workbench::KeyPlace::Environment;
+    options.server.keyVariable = options.keyVariable;
+  }
+  if (options.keepsKey) options.server.key = workbench::KeyPlace::Secrets;
+  try {
+    workbench::ServerList list = serverList();
+    if (const std::optional<Error> problem = workbench::problemOf(options.server)) {
+      context.streams.err << Failure(*problem).what() << '\n';
+      return ExitCode::WrongInput;
+    }
+    if (options.keepsKey) {
+      const std::string key = keyFromInput(context.streams.in);
+      if (key.empty()) {
+        context.streams.err << "standard input: found no key, expected one in its first line\n";
+        return ExitCode::WrongInput;
+      }
+      if (std::optional<Error> problem = remote::problemOfKey(key)) {
+        problem->file = "standard input";
+        context.streams.err << Failure(*problem).what() << '\n';
+        return ExitCode::WrongInput;
+      }
+      remote::keepSecret(options.server.name, key, context.stop);
+    }
+    const std::optional<Error> damage = list.problem();
+    list.put(options.server);
+    if (damage)
+      context.streams.err << "warning: " << damage->message() << "; the file is kept as "
+                          << list.keptAside().string() << '\n';
+  } catch (const Failure& failure) {
+    context.streams.err << failure.what() << '\n';
+    return ExitCode::RunFailed;
+  }
+  return ExitCode::Fine;
+}
+
+ExitCode removeFromList(const Context& context, const std::string& name) {
+  workbench::ServerList list = serverList();
+  warnOfDamage(context, list);
+  const std::optional<workbench::NamedServer> server = list.find(name);
+  if (!server) {
+    context.streams.err << "list of servers: found none of the name \"" << name << "\", expected one of it\n";
+    return ExitCode::WrongInput;
+  }
+  try {
+    list.remove(name);
+    if (!list.keptAside().empty())
+      context.streams.err << "warning: the damaged file is kept as " << list.keptAside().string() << '\n';
+    if (server->key == workbench::KeyPlace::Secrets) remote::forgetSecret(name, context.stop);
+  } catch (const Failure& failure) {
+    context.streams.err << failure.what() << '\n';
+    return ExitCode::RunFailed;
+  }
+  return ExitCode::Fine;
+}
+
+std::string keyText(const workbench::NamedServer& server) {
+  switch (server.key) {
+    case workbench::KeyPlace::None:
+      break;
+    case workbench::KeyPlace::Environment:
+      return "in " + server.keyVariable;
+    case workbench::KeyPlace::Secrets:
+      return "in the secret store";
+  }
+  return "none";
+}
+
+ExitCode writeList(const Context& context, bool asJson) {
+  const workbench::ServerList list = serverList();
+  const bool isDamaged = warnOfDamage(context, list);
+  const std::vector<workbench::NamedServer> servers = list.list();
+  if (servers.empty() && isDamaged) return ExitCode::RunFailed;
+  if (asJson) {
+    Json json = Json::array();
+    for (const workbench::NamedServer& server : servers) {
+      Json& entry = json.emplace_back();
+      entry["name"] = server.name;
+      entry["url"] = server.url;
+      if (!server.model.empty()) entry["model"] = server.model;
+      if (server.isUnlisted) entry["unlisted_model"] = true;
+      if (!server.protocol.empty()) entry["protocol"] = server.protocol;
+      entry["at_once"] = server.atOnce > 0 ? server.atOnce : remote::kStandardAtOnce;
+      entry["key"] = workbench::keyPlaceName(server.key);
+      if (!server.keyVariable.empty()) entry["key_variable"] = server.keyVariable;
+    }
+    context.streams.out << jsonText(json) << '\n';
+    return ExitCode::Fine;
+  }
+  if (servers.empty()) {
+    context.streams.out << "  no server has a name yet: spanq remote add NAME URL\n";
+    return ExitCode::Fine;
+  }
+  TextTable table({{"name", TextTable::Align::Left},
+                   {"address", TextTable::Align::Left},
+                   {"model", TextTable::Align::Left},
+                   {"protocol", TextTable::Align::Left},
+                   {"key", TextTable::Align::Left}});
+  for (const workbench::NamedServer& server : servers)
+    table.addRow({server.name, server.url, server.model.empty() ? "the query's" : server.model,
+                  server.protocol.empty() ? "by itself" : server.protocol, keyText(server)});
+  context.streams.out << table.text();
+  return ExitCode::Fine;
+}
+
+void addRemoteList(CLI::App& group, Context& context) {
+  CLI::App* command = group.add_subcommand("list", "List the servers that have names");
+  command->footer("Example:\n  spanq remote list\n");
+  const auto json = std::make_shared<bool>(false);
+  command->add_flag("--json", *json, "Write JSON");
+  command->callback(
+      [&context, json] { context.action = [&context, json] { return writeList(context, *json); }; });
+}
+
+void addRemoteAdd(CLI::App& group, Context& context) {
+  CLI::App* command = group.add_subcommand("add", "Give a server a name, or change the one that has it");
+  command->footer(
+      "Examples:\n  spanq remote add gpu-3 http://gpu-3:8000\n"
+      "  spanq remote add there https://api.example/v1 --key-from OPENAI_API_KEY --model gpt-x\n");
+  const auto options = std::make_shared<ListedServerOptions>();
+  command->add_option("NAME", options->server.name, "Its name, e.g. gpu-3")->required();
+  command->add_option("URL", options->server.url, "Its address, e.g. http://gpu-3:8000")->required();
+  command->add_option("--model", options->server.model, "The server's model, in place of a query's");
+  command->add_flag("--unlisted-model", options->server.isUnlisted,
+                    "Ask for this model also where the server does not list it");
+  addProtocolOption(
+      *command, options->server.protocol,
+      "How it is asked: spnl, chat or completions; without it the first of these that it takes");
+  command->add_option("--certificates", options->server.certificateFile,
+                      "File (PEM) of the authorities to trust, in place of the system's");
+  command
+      ->add_option("--at-once", options->server.atOnce,
+                   "Most requests of a run that it gets at the same time. Default: " +
+                       std::to_string(remote::kStandardAtOnce))
+      ->check(CLI::Range(std::size_t{1}, remote::kMostAtOnce))
+      ->type_name("N");
+  CLI::Option* from = command->add_option("--key-from", options->keyVariable,
+                                          "Variable of the environment that holds the server's key");
+  command
+      ->add_flag("--keep-key", options->keepsKey,
+                 "Keep its key in the desktop's secret store; the first line of standard input is the key")
+      ->excludes(from);
+  command->callback(
+      [&context, options] { context.action = [&context, options] { return addToList(context, *options); }; });
+}
+
+void addRemoteRemove(CLI::App& group, Context& context) {
+  CLI::App* command = group.add_subcommand("remove", "Take a server out of the list, and its key away");
+  command->footer("Example:\n  spanq remote remove gpu-3\n");
+  const auto name = std::make_shared<std::string>();
+  command->add_option("NAME", *name, "Its name")->required();
+  command->callback(
+      [&context, name] { context.action = [&context, name] { return removeFromList(context, *name); }; });
+}
+
+}  // namespace
+
+void addServerListCommands(CLI::App& group, Context& context) {
+  addRemoteList(group, context);
+  addRemoteAdd(group, context);
+  addRemoteRemove(group, context);
+}
+
+}  // namespace spanscope::cli
