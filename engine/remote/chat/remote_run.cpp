@@ -416,9 +416,12 @@ class RemoteRunner {
     m_isReady = true;
     if (outcome.thrown) std::rethrow_exception(outcome.thrown);
     if (outcome.error) {
-      const auto broken = std::find_if(outcome.steps.begin(), outcome.steps.end(),
-                                       [](const RemoteStep& step) { return !step.brokenBy.empty(); });
-      fail(broken == outcome.steps.end() ? body.first : broken->request, *outcome.error);
+      const auto isBroken = [](const RemoteStep& step) { return !step.brokenBy.empty(); };
+      const auto broken = std::find_if(outcome.steps.begin(), outcome.steps.end(), isBroken);
+      // What fails as a whole is no error of one of its copies.
+      const bool isOfAll =
+          body.count > 1 && std::all_of(outcome.steps.begin(), outcome.steps.end(), isBroken);
+      fail(broken == outcome.steps.end() ? body.first : broken->request, *outcome.error, !isOfAll);
     }
     for (const RemoteStep& step : outcome.steps) {
       m_isClosed |= !step.brokenBy.empty();
@@ -430,11 +433,13 @@ class RemoteRunner {
   }
 
   /// Requests that are under way come to their end; no other is sent.
-  void fail(std::size_t request, Error error) {
+  void fail(std::size_t request, Error error, bool namesCopy = true) {
     const NodePath& node = m_requests[request].node;
-    if (error.place.empty()) error.place = node;
+    if (!node.empty() && !error.place.starts_with('/')) error.place = node;
     // Copies of a node share its place.
-    error.place += copyText(copyOf(m_requests, request));
+    const std::string copy = namesCopy ? copyText(copyOf(m_requests, request)) : std::string();
+    if (node.empty() && !copy.empty()) error.place = "the root";
+    error.place += copy;
     m_isClosed = true;
     m_watcher.fails(request, m_errors.insert_or_assign(request, std::move(error)).first->second);
   }

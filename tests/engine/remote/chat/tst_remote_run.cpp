@@ -306,18 +306,31 @@ class TestRemoteRun : public QObject {
   }
 
   /// Copies of one node have one place, and each its number.
+  void copiesThatFailAreApart_data() {
+    QTest::addColumn<QByteArray>("answer");
+    QTest::addColumn<bool>("isRoot");
+    QTest::newRow("a status") << remote::test::http(400, R"({"error":"no"})") << false;
+    QTest::newRow("no answer") << streamed(kEnd) << false;
+    QTest::newRow("at the root") << streamed(kEnd) << true;
+  }
   void copiesThatFailAreApart() {
-    remote::test::ServerOfMany server(
-        [](const QByteArray&) { return remote::test::http(400, R"({"error":"no"})"); });
+    QFETCH(QByteArray, answer);
+    QFETCH(bool, isRoot);
+    remote::test::ServerOfMany server([&answer](const QByteArray&) { return answer; });
     remote::HttpClient client;
     Watcher watcher;
     const remote::RemoteTarget target{
         .name = "here", .server = {.url = server.address(), .model = {}}, .facts = kFacts};
     const RemoteResult result = remote::runRemotely(
         client, {target}, {},
-        requestsOf(R"({"repeat":{"n":3,"query":{"g":{"model":"m","input":{"user":"Hi"}}}}})"), watcher);
+        requestsOf(isRoot ? R"({"repeat":{"n":3,"g":{"model":"m","input":{"user":"Hi"}}}})"
+                          : R"({"plus":[{"repeat":{"n":3,"g":{"model":"m","input":{"user":"Hi"}}}}]})"),
+        watcher);
     std::set<std::string> places;
-    for (const auto& [request, error] : watcher.failed) places.insert(error.place);
+    for (const auto& [request, error] : watcher.failed) {
+      QVERIFY2(error.place.starts_with(isRoot ? "the root" : "/plus/0"), error.place.c_str());
+      places.insert(error.place);
+    }
     QVERIFY(watcher.failed.size() > 1);
     QCOMPARE(places.size(), watcher.failed.size());
   }
