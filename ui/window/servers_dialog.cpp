@@ -37,7 +37,7 @@ namespace {
 constexpr QSize kServersSize(760, 640);
 constexpr int kListWidth = 180;
 /// Lines of what a server can do that are in sight; the others are scrolled to.
-constexpr int kLeastFactLines = 5;
+constexpr int kLeastFactLines = 3;
 constexpr int kNameRole = Qt::UserRole;
 
 }  // namespace
@@ -122,12 +122,15 @@ ServersDialog::ServersDialog(workbench::ServerList& servers, std::map<std::strin
   m_model->lineEdit()->setPlaceholderText(tr("the one that the query names"));
   m_isUnlisted = new QCheckBox(tr("Send this model also if the server does not list it"), this);
   m_isUnlisted->setObjectName(QStringLiteral("unlistedModel"));
-  m_isUnlisted->setToolTip(tr("Without it, a run with a model that the server does not list is refused."));
+  m_isUnlisted->setToolTip(
+      tr("Allows a model that the server does not list; such a run is refused otherwise"));
   m_protocol = new QComboBox(this);
   m_protocol->setObjectName(QStringLiteral("serverProtocol"));
   m_protocol->addItem(tr("by itself"), QString());
   for (const remote::Protocol* protocol : remote::protocols())
     m_protocol->addItem(QString::fromUtf8(protocol->title), QString::fromUtf8(protocol->name));
+  m_protocol->setToolTip(
+      tr("Sets how the server is asked: by itself, the first that it takes and that can carry the query"));
   m_protocolHelp = new QLabel(this);
   m_protocolHelp->setObjectName(QStringLiteral("protocolHelp"));
   m_protocolHelp->setWordWrap(true);
@@ -183,6 +186,7 @@ ServersDialog::ServersDialog(workbench::ServerList& servers, std::map<std::strin
   m_can->setTextInteractionFlags(Qt::TextSelectableByMouse);
   m_can->setTextFormat(Qt::PlainText);
   m_said->setTextFormat(Qt::PlainText);
+  m_said->hide();
 
   const auto button = [this](const QString& text, const QString& name, void (ServersDialog::*act)()) {
     auto* made = new QPushButton(text, this);
@@ -315,7 +319,7 @@ void ServersDialog::showServer(const std::string& name) {
   m_key->clear();
   m_certificates->setText(QString::fromStdString(server.certificateFile));
   m_atOnce->setValue(static_cast<int>(server.atOnce > 0 ? server.atOnce : remote::kStandardAtOnce));
-  m_said->clear();
+  say({}, false);
   showFacts();
   m_model->setEditText(QString::fromStdString(server.model));
   m_isUnlisted->setChecked(server.isUnlisted);
@@ -356,8 +360,6 @@ void ServersDialog::showProtocol() {
     if (protocol->needsPrompt) text += QLatin1Char(' ') + tr("The template is the document's.");
   } else if (first != nullptr) {
     text = tr("By %1. %2").arg(QString::fromUtf8(first->title), QString::fromUtf8(first->help));
-    if (first->takesCalls)
-      text += QLatin1Char(' ') + tr("A query that it cannot carry goes by the next one.");
   } else if (!isKnown) {
     QStringList titles;
     for (const remote::Protocol* each : remote::protocols()) titles += QString::fromUtf8(each->title);
@@ -396,6 +398,7 @@ void ServersDialog::say(const QString& text, bool isProblem) {
   palette.setColor(QPalette::WindowText, m_theme.color(isProblem ? Role::Error : Role::TextSecond));
   m_said->setPalette(palette);
   m_said->setText(text);
+  m_said->setVisible(!text.isEmpty());
   fitHeight();
 }
 

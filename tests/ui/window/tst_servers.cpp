@@ -531,6 +531,12 @@ class TestServers : public QObject {
     const auto* helpText = childOf<QLabel>(dialog, "protocolHelp");
     QTRY_VERIFY(helpText->height() >= helpText->heightForWidth(helpText->width()));
 
+    // On a small screen, title and all, its last button is in sight.
+    constexpr int kSmallScreen = 700;
+    constexpr int kTitleBar = 28;
+    QVERIFY2(dialog.minimumHeight() <= kSmallScreen - kTitleBar,
+             qPrintable(QString::number(dialog.minimumHeight())));
+
     // In which protocol it is asked, and what is sent so.
     auto* protocol = childOf<QComboBox>(dialog, "serverProtocol");
     const auto* help = childOf<QLabel>(dialog, "protocolHelp");
