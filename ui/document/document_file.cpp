@@ -220,7 +220,7 @@ QStringList lostWhenSavedAsQuery(const document::Document& document) {
   if (any([](const document::DocumentNode& node) { return node.position.has_value(); }))
     lost += tr("places of nodes");
   if (any([](const document::DocumentNode& node) { return !node.bends.empty(); }))
-    lost += tr("bends of wires");
+    lost += tr("reroute points of wires");
   if (any([](const document::DocumentNode& node) { return node.collapsed; }))
     lost += tr("which nodes are collapsed");
   if (any([](const document::DocumentNode& node) { return node.muted; })) lost += tr("which nodes are muted");

@@ -30,6 +30,7 @@ using document::Rect;
 namespace {
 
 constexpr int kOverlayMargin = 12;
+constexpr int kSettled = 400;  ///< milliseconds after which a window that opens has its size
 
 QRectF toRect(const Rect& rect) {
   return {rect.x, rect.y, rect.width, rect.height};
@@ -64,6 +65,12 @@ CanvasParts::CanvasParts(Canvas& canvas)
   m_greeting->setWordWrap(true);
   m_greeting->setAttribute(Qt::WA_TransparentForMouseEvents);
   m_greeting->hide();
+  m_sayCut.setSingleShot(true);
+  m_sayCut.setInterval(kSettled);
+  connect(&m_sayCut, &QTimer::timeout, this, [this] {
+    if (!m_keepsFit || m_core.document().size() == 0 || !m_canvas.isVisible() || isWhole()) return;
+    m_core.say(tr("The query is larger than the canvas. Home shows all of it, the overview where you are."));
+  });
 }
 
 CanvasParts::~CanvasParts() {
@@ -296,8 +303,7 @@ void CanvasParts::fitAll() {
 void CanvasParts::fit() {
   m_core.stackAll();
   fitReadable();
-  if (m_core.document().size() > 0 && m_canvas.isVisible() && !isWhole())
-    m_core.say(tr("The query is larger than the canvas. Home shows all of it, the overview where you are."));
+  m_sayCut.start();
 }
 
 QRectF CanvasParts::rectOf(NodeId id) const {

@@ -15,6 +15,7 @@
 
 #include <QObject>
 #include <QString>
+#include <QTimer>
 
 #include <optional>
 #include <set>
@@ -137,6 +138,7 @@ class CanvasParts : public QObject {
   bool m_fitPending = true;
   /// Everything stays fitted when the size changes, until the person moves the view.
   bool m_keepsFit = false;
+  QTimer m_sayCut;  ///< until it is said that the query is cut off
   bool m_wasEmpty = true;
   bool m_minimapOn = true;
   struct Drawn {

@@ -20,6 +20,8 @@ using document::NodeId;
 
 constexpr int kMotionInterval = 33;  // milliseconds
 constexpr double kMotionStep = 0.03;
+constexpr double kNode = 2;  ///< height among the items: over wires, under notes
+constexpr double kSelectedNode = 2.5;
 /// Room around the drawn items; the scene's index is made again only when items leave it.
 constexpr double kIndexMargin = 2000;
 
@@ -165,6 +167,8 @@ void CanvasScene::syncMarks() {
     if (input != m_targets.inputs.end()) marks.inputFits = input->second;
     marks.outputFits = m_targets.outputs.count(id) != 0;
     item->setMarks(marks);
+    // A node that is dragged stays in sight over others.
+    item->setZValue(marks.selected ? kSelectedNode : kNode);
   }
 }
 

@@ -122,7 +122,14 @@ class TestCanvasStacks : public QObject {
     QCoreApplication::processEvents();
     driver.canvas().fit();
     for (const NodeId id : driver.document().ids()) QVERIFY(driver.canvas().rect().contains(driver.rect(id)));
+    QTest::qWait(500);
     QVERIFY(driver.messages.isEmpty());
+    // Where not even signs would be left, the root is in sight, and the canvas says so.
+    driver.canvas().window()->resize(200, 400);
+    QCoreApplication::processEvents();
+    driver.canvas().fit();
+    QVERIFY(driver.canvas().rect().contains(driver.rect(driver.document().root())));
+    QTRY_COMPARE(driver.messages.size(), 1);
   }
 
   /// What was in sight as a whole is so again in a canvas that has less room, as at a larger scale.
