@@ -71,6 +71,7 @@ StatusModel makeStatusModel(const ViewInput& input) {
     const auto found = progress.requests.find(id);
     if (found == progress.requests.end()) continue;
     const trace::RequestState& request = found->second;
+    if (!status.outcome && request.outcome == trace::StepOutcome::Failed) ++status.failed;
     if (request.phase != trace::RequestPhase::Running || request.generatedTokens != 0 ||
         request.firstTokenAt >= 0)
       continue;
@@ -104,6 +105,8 @@ QString statusText(const StatusModel& status) {
   else
     run += tr("failed");
   parts << run;
+  if (status.failed > 0)
+    parts << (status.failed == 1 ? tr("1 step failed") : tr("%1 steps failed").arg(status.failed));
   if (!status.outcome && status.toRead > 0)
     parts << tr("read %1 of %2 tokens (%3 %)")
                  .arg(status.read)

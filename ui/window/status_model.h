@@ -17,6 +17,7 @@ namespace spanscope::ui {
 struct StatusModel {
   RunId run = 0;  ///< 0: there is no such run
   std::optional<trace::RunOutcome> outcome;
+  std::size_t failed = 0;   ///< steps that have failed while the run goes on
   bool isForetold = false;  ///< a twin has told it
   bool anyRan = false;      ///< any document has run in the session
   /// Of steps that are reading their prompts: prompt tokens that were found or computed so far.

@@ -27,6 +27,9 @@ class TestStatusModel : public QObject {
     QTest::newRow("nothing") << status << QStringLiteral("Nothing has run yet");
     status.run = 1;
     QTest::newRow("running") << status << QStringLiteral("Run 1 running");
+    status.failed = 1;
+    QTest::newRow("a step has failed") << status << QStringLiteral("Run 1 running     1 step failed");
+    status.failed = 0;
     status.read = 1024;
     status.toRead = 3200;
     QTest::newRow("reading") << status << QStringLiteral("Run 1 running     read 1024 of 3200 tokens (32 %)");
