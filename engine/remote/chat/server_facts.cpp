@@ -100,8 +100,9 @@ class Prober {
     if (list.status == 200) refuse(said, "a list of models");
     std::string expected = "status 200";
     if (list.status == 404 || list.status == 405)
-      expected = "a list of models: the address must be that of an OpenAI-compatible server, such as "
-                 "http://localhost:8000";
+      expected =
+          "a list of models: the address must be that of an OpenAI-compatible server, such as "
+          "http://localhost:8000";
     if (list.status == 401 || list.status == 403) expected = "a key that it takes";
     if (!list.redirect.empty())
       expected = "the server's new address: it sends its clients to " + shownReply(list.redirect);
@@ -144,6 +145,9 @@ class Prober {
     // Only a clear word counts as an endpoint of queries: few servers have one. The others are what most
     // have.
     m_facts.takesQueries = soundOf("/v1/query/execute", "text/plain") == Sounds::There;
+    // A gateway may look at bodies before it looks at paths: then it says the same where nothing is.
+    if (m_facts.takesQueries)
+      m_facts.takesQueries = soundOf("/v1/query/nothing", "text/plain") != Sounds::There;
     // The servers that are known have both of the others.
     if (hasList && m_facts.kind != ServerKind::OpenAi) return;
     const auto has = [this, hasList](const char* path) {

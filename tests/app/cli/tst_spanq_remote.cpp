@@ -385,7 +385,8 @@ class TestSpanqRemote : public QObject {
     Server server([](const QByteArray& request) {
       if (request.startsWith("GET /v1/models"))
         return http(200, "{\"data\":[{\"id\":\"m\",\"owned_by\":\"spanscope\"}]}");
-      if (request.endsWith("\r\n\r\n")) return http(400, "{}");
+      if (request.endsWith("\r\n\r\n"))
+        return http(request.startsWith("POST /v1/query/execute") ? 400 : 404, "{}");
       return streamedAnswer()
           .replace("\"delta\":{\"content\":\"Bis\"}", "\"text\":\"Bis\"")
           .replace("\"delta\":{\"content\":\"cuit.\"}", "\"text\":\"cuit.\"");

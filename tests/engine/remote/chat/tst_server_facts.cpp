@@ -222,6 +222,18 @@ class TestServerFacts : public QObject {
     }
   }
 
+  /// A gateway that refuses an empty body at every path has no endpoint of queries.
+  void aGatewayTakesNoQueries() {
+    Server server([](const QByteArray& request) {
+      if (request.startsWith("GET /v1/models"))
+        return http(200, R"({"data":[{"id":"m","owned_by":"somebody"}]})");
+      return request.startsWith("POST ") ? http(400, R"({"error":"no body"})") : http(404, "{}");
+    });
+    remote::HttpClient client;
+    const remote::ServerFacts facts = remote::askServer(client, server.address(), {});
+    QVERIFY(!facts.takesQueries && facts.takesChats && facts.takesTexts);
+  }
+
   /// A server that says nothing to nothing is asked once, and is what most servers are.
   void aSilentEndpointIsAskedOnce() {
     Server server([](const QByteArray& request) {
