@@ -70,7 +70,13 @@ std::vector<fs::path> documentsOf(const std::vector<std::string>& given) {
 /// The text as a `file` node gives it. Throws Failure.
 std::string textOf(const fs::path& path) {
   std::string text = checkpoint::readFileBytes(path, kMostDocumentBytes, "a document");
-  if (auto narrow = utf8OfWide(text)) return *std::move(narrow);
+  if (auto narrow = utf8OfWide(text)) {
+    if (narrow->firstReplaced) {
+      throw Failure({path.string(), "byte " + std::to_string(*narrow->firstReplaced),
+                     "half of a character in UTF-16", "UTF-8"});
+    }
+    return std::move(narrow->text);
+  }
   if (!isValidUtf8(text)) throw Failure({path.string(), {}, "bytes that are no text", "UTF-8"});
   text.erase(0, text.size() - withoutByteOrderMark(text).size());
   return text;

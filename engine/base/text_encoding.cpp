@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <utility>
 
 namespace spanscope {
 namespace {
@@ -17,8 +18,9 @@ struct Encoding {
 struct Decoded {
   std::string text;
   std::size_t characters = 0;
-  std::size_t ascii = 0;  ///< of the characters
-  bool isSound = true;    ///< well-formed, and without control characters but those of lines and tabs
+  std::size_t ascii = 0;                     ///< of the characters
+  std::optional<std::size_t> firstReplaced;  ///< its byte
+  bool isSound = true;  ///< well-formed, and without control characters but those of lines and tabs
 };
 
 char32_t unitAt(std::string_view bytes, std::size_t at, Encoding encoding) {
@@ -62,6 +64,7 @@ Decoded decode(std::string_view bytes, Encoding encoding) {
     ++decoded.characters;
     if (!isCharacter(character)) {
       decoded.isSound = false;
+      if (!decoded.firstReplaced) decoded.firstReplaced = at;
       decoded.text += kReplacementCharacter;
       continue;
     }
@@ -71,6 +74,7 @@ Decoded decode(std::string_view bytes, Encoding encoding) {
   }
   if (at < bytes.size()) {
     decoded.isSound = false;
+    if (!decoded.firstReplaced) decoded.firstReplaced = at;
     decoded.text += kReplacementCharacter;
   }
   return decoded;
@@ -88,12 +92,15 @@ std::optional<Encoding> markedEncoding(std::string_view bytes) {
 
 }  // namespace
 
-std::optional<std::string> utf8OfWide(std::string_view bytes) {
+std::optional<NarrowText> utf8OfWide(std::string_view bytes) {
   /// One of this many characters is ASCII in every language that puts spaces between words or ends lines.
   constexpr std::size_t kCharactersPerAscii = 20;
   constexpr std::size_t kFewest = 4;  // characters from which a text without a mark can be known
-  if (const auto marked = markedEncoding(bytes); marked && bytes.size() > marked->width)
-    return decode(bytes.substr(marked->width), *marked).text;
+  if (const auto marked = markedEncoding(bytes); marked && bytes.size() > marked->width) {
+    Decoded decoded = decode(bytes.substr(marked->width), *marked);
+    if (decoded.firstReplaced) *decoded.firstReplaced += marked->width;
+    return NarrowText{std::move(decoded.text), decoded.firstReplaced};
+  }
   if (bytes.size() % 2 != 0 || bytes.find('\0') == std::string_view::npos) return std::nullopt;
   std::optional<Decoded> best;
   for (const std::size_t width : {std::size_t{4}, std::size_t{2}}) {
@@ -106,7 +113,19 @@ std::optional<std::string> utf8OfWide(std::string_view bytes) {
     }
   }
   if (!best) return std::nullopt;
-  return std::move(best->text);
+  return NarrowText{std::move(best->text), std::nullopt};
+}
+
+const char* kindOfBytes(std::string_view bytes) {
+  if (bytes.starts_with("PK\x03\x04")) return "a ZIP archive (Word, Excel and EPUB files are such)";
+  if (bytes.starts_with("\xD0\xCF\x11\xE0")) return "a file of an old Office program";
+  if (bytes.starts_with("\x89PNG") || bytes.starts_with("\xFF\xD8\xFF") || bytes.starts_with("GIF8"))
+    return "a picture";
+  if (bytes.starts_with("\x1F\x8B")) return "a compressed file (gzip)";
+  if (bytes.starts_with("%PDF-")) return "a PDF";
+  if (bytes.starts_with("GGUF")) return "a model (GGUF)";
+  if (bytes.starts_with("SQLite format 3")) return "a database (SQLite)";
+  return nullptr;
 }
 
 }  // namespace spanscope

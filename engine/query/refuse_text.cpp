@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "engine/query/refuse_text.h"
 
+#include "engine/base/text_encoding.h"
 #include "engine/base/utf8.h"
 
+#include <algorithm>
 #include <string>
 
 namespace spanscope::query {
@@ -28,6 +30,19 @@ std::optional<Diagnostic> refuseText(std::string_view text, std::size_t maxBytes
     problem.expected = "at most " + std::to_string(maxBytes);
     return problem;
   }
+  if (const char* const kind = kindOfBytes(text)) {
+    problem.position = {1, 1};
+    problem.found = kind;
+    problem.expected = "a query: a text in JSON, YAML or Lisp";
+    return problem;
+  }
+  if (utf8OfWide(text)) {
+    problem.position = {1, 1};
+    problem.found = "a text in UTF-16 or UTF-32";
+    problem.expected = "UTF-8";
+    problem.hint = "save the file as UTF-8";
+    return problem;
+  }
   const std::size_t invalid = findInvalidUtf8(text);
   if (invalid == std::string_view::npos) return std::nullopt;
   problem.offset = invalid;
@@ -36,6 +51,15 @@ std::optional<Diagnostic> refuseText(std::string_view text, std::size_t maxBytes
   problem.expected = "UTF-8";
   problem.hint = "save the file as UTF-8";
   return problem;
+}
+
+std::optional<std::string> withLineFeeds(std::string_view text) {
+  const bool hasReturnsAlone =
+      text.find('\r') != std::string_view::npos && text.find('\n') == std::string_view::npos;
+  if (!hasReturnsAlone) return std::nullopt;
+  std::string lines(text);
+  std::replace(lines.begin(), lines.end(), '\r', '\n');
+  return lines;
 }
 
 }  // namespace spanscope::query

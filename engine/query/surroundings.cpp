@@ -20,12 +20,23 @@ std::variant<std::string, NotGiven> readTextFile(Surroundings& surroundings, con
   auto given = surroundings.readFile(path);
   auto* text = std::get_if<std::string>(&given);
   if (text == nullptr) return given;
-  if (auto narrow = utf8OfWide(*text)) return std::move(*narrow);
-  if (isValidUtf8(*text)) {
+  const std::string file = "the file \"" + cutText(path, 80) + "\"";
+  constexpr const char* kExpected = "a text in UTF-8: save the file as such";
+  if (auto narrow = utf8OfWide(*text)) {
+    if (!narrow->firstReplaced) return std::move(narrow->text);
+    return NotGiven{
+        file + ", which has half of a character in UTF-16 at byte " + std::to_string(*narrow->firstReplaced),
+        kExpected,
+        {}};
+  }
+  const bool hasZero = text->find('\0') != std::string::npos;
+  if (!hasZero && isValidUtf8(*text)) {
     text->erase(0, text->size() - withoutByteOrderMark(*text).size());
     return given;
   }
-  return NotGiven{"the file \"" + cutText(path, 80) + "\", which is not UTF-8", "a text file", {}};
+  if (const char* const kind = kindOfBytes(*text)) return NotGiven{file + ", " + kind, "a text file", {}};
+  if (hasZero) return NotGiven{file + " with a zero byte, which no text has", "a text file", {}};
+  return NotGiven{file + ", which is not UTF-8", kExpected, {}};
 }
 
 std::variant<std::string, NotGiven> textOfSugar(const Node& sugar, Surroundings& surroundings) {

@@ -39,7 +39,7 @@ class Surroundings {
 };
 
 /// The bytes of a file as text. It must be UTF-8, or UTF-16 or UTF-32 that utf8OfWide() knows. A byte order
-/// mark is removed.
+/// mark is removed. Refuses zero bytes, and UTF-16 with half of a character.
 std::variant<std::string, NotGiven> readTextFile(Surroundings& surroundings, const std::string& path);
 
 /// The text that sugar stands for (isSugar() in node_parts.h): the answer to a question, or the text of a

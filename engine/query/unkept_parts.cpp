@@ -4,6 +4,7 @@
 #include "engine/base/utf8.h"
 #include "engine/query/lisp/lisp.h"
 #include "engine/query/lisp/lisp_form.h"
+#include "engine/query/refuse_text.h"
 
 #include <yaml-cpp/eventhandler.h>
 #include <yaml-cpp/exceptions.h>
@@ -236,6 +237,8 @@ void findInLisp(std::string_view text, std::vector<Diagnostic>& found) {
 std::vector<Diagnostic> unkeptParts(std::string_view text, QueryForm form) {
   std::vector<Diagnostic> found;
   if (findInvalidUtf8(text) < text.size()) return found;
+  const std::optional<std::string> lines = withLineFeeds(text);
+  if (lines) text = *lines;
   if (form == QueryForm::Yaml) findInYaml(text, found);
   if (form == QueryForm::Lisp) findInLisp(text, found);
   std::sort(found.begin(), found.end(),

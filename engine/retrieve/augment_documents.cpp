@@ -19,16 +19,6 @@ bool isEmptyText(const query::SourceDocument& document) {
   return text != nullptr && text->empty();
 }
 
-/// What a file without text is, by its first bytes; nullptr: it is not known.
-const char* kindOf(std::string_view bytes) {
-  if (bytes.starts_with("PK\x03\x04")) return "a ZIP archive (Word, Excel and EPUB files are such)";
-  if (bytes.starts_with("\xD0\xCF\x11\xE0")) return "a file of an old Office program";
-  if (bytes.starts_with("\x89PNG") || bytes.starts_with("\xFF\xD8\xFF") || bytes.starts_with("GIF8"))
-    return "a picture";
-  if (bytes.starts_with("\x1F\x8B")) return "a compressed file (gzip)";
-  return nullptr;
-}
-
 std::string bytesOf(const query::SourceDocument& document) {
   if (const auto* text = std::get_if<std::string>(&document.content)) return *text;
   const auto& bytes = std::get<std::vector<std::uint8_t>>(document.content);
@@ -76,10 +66,13 @@ std::variant<SourceDocument, Error> AugmentDocuments::read(std::size_t index) {
                  "fewer or smaller files"};
   }
   if (formatOf(path, bytes) != DocumentFormat::Pdf) {
-    if (auto narrow = utf8OfWide(bytes)) bytes = std::move(*narrow);
+    if (auto narrow = utf8OfWide(bytes)) {
+      noteHalf(path, *narrow);
+      bytes = std::move(narrow->text);
+    }
     const std::size_t zero = bytes.find('\0');
     if (zero != std::string::npos) {
-      const char* const kind = kindOf(bytes);
+      const char* const kind = kindOfBytes(bytes);
       return Error{path, kind == nullptr ? "byte " + std::to_string(zero) : std::string(),
                    kind == nullptr ? "a zero byte, which no text has" : kind,
                    "text, Markdown, JSON lines, CSV or PDF"};
@@ -90,8 +83,18 @@ std::variant<SourceDocument, Error> AugmentDocuments::read(std::size_t index) {
   return document;
 }
 
+void AugmentDocuments::noteHalf(const std::string& name, const NarrowText& text) {
+  if (!text.firstReplaced) return;
+  m_altered.push_back({name, "byte " + std::to_string(*text.firstReplaced),
+                       "half of a character in UTF-16 (read as U+FFFD)", "whole characters"});
+}
+
 void AugmentDocuments::noteAltered(const SourceDocument& document) {
-  if (formatOf(document.name, document.bytes) == DocumentFormat::Pdf || utf8OfWide(document.bytes)) return;
+  if (formatOf(document.name, document.bytes) == DocumentFormat::Pdf) return;
+  if (const auto narrow = utf8OfWide(document.bytes)) {
+    noteHalf(document.name, *narrow);
+    return;
+  }
   const std::size_t at = findInvalidUtf8(document.bytes);
   if (at == std::string::npos) return;
   m_altered.push_back(

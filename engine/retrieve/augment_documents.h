@@ -2,6 +2,7 @@
 #pragma once
 
 #include "engine/base/error.h"
+#include "engine/base/text_encoding.h"
 #include "engine/query/query.h"
 #include "engine/query/surroundings.h"
 #include "engine/retrieve/fragment.h"
@@ -39,6 +40,7 @@ class AugmentDocuments {
  private:
   AugmentDocuments() = default;
   void noteAltered(const SourceDocument& document);
+  void noteHalf(const std::string& name, const NarrowText& text);
 
   const query::SourceDocument* m_held = nullptr;
   query::Surroundings* m_files = nullptr;

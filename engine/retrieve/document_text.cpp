@@ -237,24 +237,45 @@ Result csvPassages(std::string_view text) {
   return document;
 }
 
+/// Whether a PDF holds a picture. The heads of pictures are never packed.
+bool holdsPicture(std::string_view pdf) {
+  constexpr std::string_view kKind = "/Subtype";
+  for (std::size_t at = pdf.find(kKind); at != std::string_view::npos; at = pdf.find(kKind, at)) {
+    at += kKind.size();
+    const std::size_t value = std::min(pdf.find_first_not_of(kBlank, at), pdf.size());
+    if (pdf.substr(value).starts_with("/Image")) return true;
+  }
+  return false;
+}
+
 Result pdfPassages(std::string_view bytes, const std::stop_token& stop) {
   auto read = readPdf(bytes, pdfLimits(bytes.size()), stop);
   if (auto* error = std::get_if<Error>(&read)) return std::move(*error);
   DocumentText document;
+  auto& text = std::get<PdfText>(read);
   std::size_t number = 0;
-  for (std::string& page : std::get<std::vector<std::string>>(read)) {
+  for (std::string& page : text.pages) {
     ++number;
-    if (isBlank(page)) document.pagesWithoutText.push_back(number);
+    const bool isDamaged = std::binary_search(text.damagedPages.begin(), text.damagedPages.end(), number);
+    if (isBlank(page)) (isDamaged ? document.damagedPages : document.pagesWithoutText).push_back(number);
     document.passages.push_back({std::move(page), number});
   }
-  if (document.pagesWithoutText.size() == number) {
+  if (document.damagedPages.size() + document.pagesWithoutText.size() < number) return document;
+  const std::string pages = counted(number, "page");
+  if (number == 0 || !document.damagedPages.empty()) {
+    const bool isDamaged = number > 0 || text.isDamaged;
     return Error{{},
                  {},
-                 number == 0 ? "a PDF without pages"
-                             : counted(number, "page") + " without text (scanned pages are pictures)",
+                 isDamaged ? "a damaged PDF: none of its pages can be read" : "a PDF without pages",
+                 isDamaged ? "a whole one: fetch or export it again" : "a PDF with text"};
+  }
+  if (holdsPicture(bytes)) {
+    return Error{{},
+                 {},
+                 pages + " without text (scanned pages are pictures)",
                  "a PDF with text: recognise it first (OCR)"};
   }
-  return document;
+  return Error{{}, {}, pages + " without text and without pictures", "a PDF with text"};
 }
 
 Result passagesOf(DocumentFormat format, std::string_view text, const std::stop_token& stop) {
@@ -270,7 +291,9 @@ Result passagesOf(DocumentFormat format, std::string_view text, const std::stop_
     case DocumentFormat::PlainText:
       break;
   }
-  return DocumentText{.passages = {{std::string(text), 1}}, .pagesWithoutText = {}};
+  DocumentText document;
+  document.passages.push_back({std::string(text), 1});
+  return document;
 }
 
 }  // namespace
@@ -338,7 +361,7 @@ std::variant<DocumentText, Error> readPassages(const std::string& name, Document
   std::string valid;
   if (format != DocumentFormat::Pdf) {
     if (auto narrow = utf8OfWide(bytes)) {
-      valid = std::move(*narrow);
+      valid = std::move(narrow->text);
       bytes = valid;
     } else if (!isValidUtf8(bytes)) {
       valid = toValidUtf8(bytes);

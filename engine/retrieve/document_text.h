@@ -38,6 +38,7 @@ struct DocumentText {
   std::vector<Passage> passages;  ///< in order; none is blank
   /// Numbers of the pages of a PDF that have no text, in order: a scanned page is a picture.
   std::vector<std::size_t> pagesWithoutText;
+  std::vector<std::size_t> damagedPages;  ///< of a PDF: they may have text, but it cannot be read
 };
 
 /// The passages of a document. A fragment never spans two passages:

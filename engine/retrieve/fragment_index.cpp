@@ -62,7 +62,7 @@ DocumentKey keyOf(const SourceDocument& document, const std::string& settings) {
 /// A document as the index keeps it.
 struct CutDocument {
   std::vector<Fragment> fragments;
-  std::string unread;  ///< "pages 3, 5–8": its pages without text; empty: none
+  std::string unread;  ///< "pages 3, 5–8, damaged: page 9": its pages without text; empty: none
 };
 
 std::variant<CutDocument, Error> cutDocument(const SourceDocument& document, const text::Tokenizer& tokenizer,
@@ -74,6 +74,9 @@ std::variant<CutDocument, Error> cutDocument(const SourceDocument& document, con
   const auto& text = std::get<DocumentText>(read);
   CutDocument cut;
   if (!text.pagesWithoutText.empty()) cut.unread = pagesText(text.pagesWithoutText);
+  if (!text.damagedPages.empty()) {
+    cut.unread += (cut.unread.empty() ? "damaged: " : ", damaged: ") + pagesText(text.damagedPages);
+  }
   for (const Passage& passage : text.passages) {
     for (const Chunk& chunk : chunkPassage(passage.text, tokenizer, options, stop)) {
       const std::size_t begin = chunk.text.find_first_not_of(kSpaces);

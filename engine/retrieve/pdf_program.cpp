@@ -35,8 +35,14 @@ namespace {
 
 using spanscope::retrieve::PdfRecord;
 
-/// What poppler finds odd in a file is not for standard error.
-void ignoreRemark(const std::string&, void*) {}
+/// Counts what poppler finds odd in a file, which is not for standard error.
+void countRemark(const std::string& /*remark*/, void* count) {
+  ++*static_cast<std::size_t*>(count);
+}
+
+bool isBlank(std::string_view text) {
+  return text.find_first_not_of(" \t\r\n\f\v") == std::string_view::npos;
+}
 
 void limit(__rlimit_resource_t resource, rlim_t most) {
   const rlimit value{.rlim_cur = most, .rlim_max = most};
@@ -93,25 +99,38 @@ int refuse(std::string_view found, std::string_view expected) {
 
 int writePages(const std::string& bytes) {
   if (bytes.size() > static_cast<std::size_t>(std::numeric_limits<int>::max())) return EXIT_FAILURE;
-  poppler::set_debug_error_function(ignoreRemark, nullptr);
+  std::size_t remarks = 0;
+  poppler::set_debug_error_function(countRemark, &remarks);
   const std::unique_ptr<poppler::document> document(
       poppler::document::load_from_raw_data(bytes.data(), static_cast<int>(bytes.size())));
-  if (document == nullptr) return refuse("bytes that are no PDF, or a damaged one", "a PDF that can be read");
-  if (document->is_locked()) return refuse("a PDF that wants a password", "one without");
+  if (document == nullptr) {
+    if (bytes.compare(0, 5, "%PDF-") == 0)
+      return refuse("a damaged PDF: it is cut off, or was changed", "a whole one: fetch or export it again");
+    return refuse("bytes that are no PDF", "a PDF");
+  }
+  if (document->is_locked())
+    return refuse("an encrypted PDF: it wants a password or a certificate", "one without");
+  const std::size_t remarksOnFile = remarks;
   const int pages = document->pages();
   if (pages < 0 || pages > spanscope::retrieve::kMaxPdfPages) {
     return refuse(std::to_string(pages) + " pages",
                   "at most " + std::to_string(spanscope::retrieve::kMaxPdfPages));
   }
+  // A file without pages is always remarked on. Further remarks are about what was not found.
+  if (pages == 0 && (remarksOnFile > 0 || remarks > 1)) writeRecord(PdfRecord::Damaged, {});
   for (int i = 0; i < pages; ++i) {
+    const std::size_t before = remarks;
     const std::unique_ptr<poppler::page> page(document->create_page(i));
     // A damaged page leaves the others readable, and keeps their numbers.
     if (page == nullptr) {
+      writeRecord(PdfRecord::Damaged, {});
       writeRecord(PdfRecord::Page, {});
       continue;
     }
     const poppler::byte_array text = page->text({}, poppler::page::non_raw_non_physical_layout).to_utf8();
-    writeRecord(PdfRecord::Page, {text.data(), text.size()});
+    const std::string_view words(text.data(), text.size());
+    if (isBlank(words) && remarks > before) writeRecord(PdfRecord::Damaged, {});
+    writeRecord(PdfRecord::Page, words);
   }
   writeRecord(PdfRecord::End, {});
   return EXIT_SUCCESS;

@@ -11,6 +11,7 @@ namespace spanscope::retrieve {
 
 enum class PdfRecord : std::uint8_t {
   Page = 'p',      ///< the text of the next page in UTF-8
+  Damaged = 'd',   ///< empty; the next page, or all pages, cannot be read as the file says
   Found = 'f',     ///< why there are no (further) pages: Error::found
   Expected = 'x',  ///< Error::expected; follows Found
   End = 'e'        ///< empty; the last record

@@ -149,6 +149,8 @@ class PdfProcess {
 class PdfRecords {
  public:
   std::vector<std::string> pages;
+  std::vector<std::size_t> damagedPages;
+  bool isDamaged = false;  ///< the next page; all, if there is none
   std::string found;
   std::string expected;
   bool isAtEnd = false;
@@ -170,7 +172,11 @@ class PdfRecords {
       if (rest.size() < kPdfRecordHead + size) break;
       const std::string_view text = rest.substr(kPdfRecordHead, size);
       const auto kind = static_cast<PdfRecord>(rest.front());
-      if (kind == PdfRecord::Page) pages.emplace_back(text);
+      if (kind == PdfRecord::Damaged) isDamaged = true;
+      if (kind == PdfRecord::Page) {
+        pages.emplace_back(text);
+        if (std::exchange(isDamaged, false)) damagedPages.push_back(pages.size());
+      }
       if (kind == PdfRecord::Found) found = text;
       if (kind == PdfRecord::Expected) expected = text;
       if (kind == PdfRecord::End) isAtEnd = true;
@@ -216,9 +222,10 @@ PdfLimits pdfLimits(std::size_t bytes) {
   return limits;
 }
 
-std::variant<std::vector<std::string>, Error> readPdf(std::string_view bytes, const PdfLimits& limits,
-                                                      const std::stop_token& stop) {
-  if (bytes.empty() || bytes.size() > kMaxDocumentBytes)
+std::variant<PdfText, Error> readPdf(std::string_view bytes, const PdfLimits& limits,
+                                     const std::stop_token& stop) {
+  if (bytes.empty()) return Error{{}, {}, "an empty file", kReadable};
+  if (bytes.size() > kMaxDocumentBytes)
     return Error{{}, {}, std::to_string(bytes.size()) + " bytes", kReadable};
   PdfProcess process;
   if (auto error = process.start(bytes, limits)) return std::move(*error);
@@ -240,7 +247,11 @@ std::variant<std::vector<std::string>, Error> readPdf(std::string_view bytes, co
   if (!records.isAtEnd) return deathOf(status, limits);
   if (!records.found.empty()) return Error{{}, {}, std::move(records.found), std::move(records.expected)};
   for (std::string& page : records.pages) page = withPlainLetters(page);
-  return std::move(records.pages);
+  PdfText text;
+  text.isDamaged = records.isDamaged && records.pages.empty();
+  text.pages = std::move(records.pages);
+  text.damagedPages = std::move(records.damagedPages);
+  return text;
 }
 
 std::string withPlainLetters(std::string_view text) {

@@ -23,15 +23,21 @@ struct PdfLimits {
 /// 1 GiB; 10 s, and 1 s more for each 64 KiB, at most 300 s.
 PdfLimits pdfLimits(std::size_t bytes);
 
-/// The text of each page, in reading order and in UTF-8; empty for a page without text. Ligatures (U+FB00 …
+struct PdfText {
+  std::vector<std::string> pages;         ///< empty for a page without text
+  std::vector<std::size_t> damagedPages;  ///< from 1, in order: pages without text that cannot be read
+  bool isDamaged = false;                 ///< no pages were found where the file says that there are some
+};
+
+/// The text of each page, in reading order and in UTF-8. Ligatures (U+FB00 …
 /// U+FB06) become their letters and soft hyphens go, so that words can be found. It is an error if the bytes
 /// are no PDF, if the PDF needs a password, has more than kMaxPdfPages pages or more than kMaxDocumentBytes
 /// of text, or needs more than the limits. `bytes` must be at most kMaxDocumentBytes.
 ///
 /// Another program does the reading (pdf_program.cpp), so that no PDF can end or block this one. It is an
 /// error if it cannot be started. A stop ends it at once, with an error.
-std::variant<std::vector<std::string>, Error> readPdf(std::string_view bytes, const PdfLimits& limits,
-                                                      const std::stop_token& stop = {});
+std::variant<PdfText, Error> readPdf(std::string_view bytes, const PdfLimits& limits,
+                                     const std::stop_token& stop = {});
 
 /// The text of a page with letters for ligatures and without soft hyphens. A word that a soft hyphen divides
 /// at the end of a line is joined.

@@ -109,6 +109,10 @@ class Reader {
                             .arg(shown,
                                  QString::fromStdString(retrieve::pagesText(document.pagesWithoutText)));
     }
+    if (!document.damagedPages.empty()) {
+      m_read.leftOut << tr("%1: %2 damaged (the text cannot be read)")
+                            .arg(shown, QString::fromStdString(retrieve::pagesText(document.damagedPages)));
+    }
     return pages.join(QStringLiteral("\n\n")).toStdString();
   }
 

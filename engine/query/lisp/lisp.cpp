@@ -7,6 +7,8 @@
 #include "engine/query/refuse_text.h"
 
 #include <algorithm>
+#include <optional>
+#include <string>
 #include <utility>
 
 namespace spanscope::query {
@@ -40,6 +42,8 @@ ParseResult parseLisp(std::string_view text, const ParseLimits& limits, Surround
     result.diagnostics.push_back(std::move(*problem));
     return result;
   }
+  const std::optional<std::string> lines = withLineFeeds(text);
+  if (lines) text = *lines;
   auto read =
       readLispForm(text, {.maxDepth = std::min(limits.maxDepth, kMaxDepth), .maxForms = kMaxLispSteps});
   if (auto* issues = std::get_if<std::vector<JsonIssue>>(&read)) {

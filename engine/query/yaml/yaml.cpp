@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "engine/query/yaml/yaml.h"
 
+#include "engine/base/utf8.h"
+#include "engine/query/json/json.h"
 #include "engine/query/query_reader.h"
 #include "engine/query/refuse_text.h"
 #include "engine/query/shown_text.h"
@@ -9,9 +11,21 @@
 #include <algorithm>
 #include <memory>
 #include <optional>
+#include <string>
 #include <utility>
 
 namespace spanscope::query {
+namespace {
+
+/// Whether the text may be JSON with characters that are escaped as pairs, such as \ud83d\ude00. YAML has
+/// no such escapes.
+bool mayBeJsonWithPairs(std::string_view text) {
+  const std::size_t first = text.find_first_not_of(" \t\r\n");
+  if (first == std::string_view::npos || (text[first] != '{' && text[first] != '[')) return false;
+  return text.find("\\ud8") != std::string_view::npos || text.find("\\uD8") != std::string_view::npos;
+}
+
+}  // namespace
 
 ParseResult parseYaml(std::string_view text, const ParseLimits& limits) {
   if (auto problem = refuseText(text, std::min(limits.maxBytes, kMaxYamlBytes))) {
@@ -19,6 +33,12 @@ ParseResult parseYaml(std::string_view text, const ParseLimits& limits) {
     result.diagnostics.push_back(std::move(*problem));
     return result;
   }
+  if (mayBeJsonWithPairs(withoutByteOrderMark(text))) {
+    ParseResult json = parseJson(text, limits);
+    if (json.query) return json;
+  }
+  const std::optional<std::string> lines = withLineFeeds(text);
+  if (lines) text = *lines;
   std::optional<std::size_t> second;
   std::optional<YamlCursor::Tag> tag;
   const auto makeCursor = [&](ValueCursor::Listener& listener) {

@@ -80,6 +80,8 @@ class TestQuerySurroundings : public QObject {
   void sugarIsResolved();
   void aByteOrderMarkIsNoText();
   void whatIsNotGivenIsSaid();
+  void textFilesAreWholeText_data();
+  void textFilesAreWholeText();
   void parameterKinds();
   void parameterValues_data();
   void parameterValues();
@@ -396,10 +398,50 @@ void TestQuerySurroundings::whatIsNotGivenIsSaid() {
   Person person(files);
   const auto resolved =
       resolveSugar(parsed(R"({"seq":[{"ask":"no?"},{"user":"x"},{"file":"latin.txt"}]})"), person);
-  QCOMPARE(
-      textOf(std::get<std::vector<Diagnostic>>(resolved)),
-      QStringLiteral("/seq/0: found no answer, expected an answer; say it\n"
-                     "/seq/2: found the file \"latin.txt\", which is not UTF-8, expected a text file\n"));
+  QCOMPARE(textOf(std::get<std::vector<Diagnostic>>(resolved)),
+           QStringLiteral("/seq/0: found no answer, expected an answer; say it\n"
+                          "/seq/2: found the file \"latin.txt\", which is not UTF-8, expected a text in "
+                          "UTF-8: save the file as such\n"));
+}
+
+/// A file that is read as text is whole text, or is refused.
+void TestQuerySurroundings::textFilesAreWholeText_data() {
+  using namespace std::string_literals;
+  QTest::addColumn<QByteArray>("bytes");
+  QTest::addColumn<QByteArray>("text");  // null: it is refused
+  const auto row = [](const char* name, const std::string& bytes, const QByteArray& text) {
+    QTest::newRow(name) << QByteArray::fromStdString(bytes) << text;
+  };
+  row("UTF-8 with a mark",
+      "\xEF\xBB\xBF"
+      "caf\xC3\xA9",
+      "caf\xC3\xA9");
+  row("empty", "", "");
+  row("UTF-16", "\xFF\xFE"s + "a\0"s + "\x3D\xD8\x00\xDE"s, "a\xF0\x9F\x98\x80");
+  row("UTF-16 with half of a character", "\xFF\xFE"s + "a\0"s + "\x3D\xD8"s + "b\0"s, {});
+  row("UTF-16 that is cut off", "\xFF\xFE"s + "a\0b"s, {});
+  row("Latin-1", "caf\xE9", {});
+  row("Windows-1252", "\x93quoted\x94", {});
+  row("a zero byte", "text\0text"s, {});
+  row("a picture", "\x89PNG\r\n\x1A\n", {});
+}
+
+void TestQuerySurroundings::textFilesAreWholeText() {
+  QFETCH(QByteArray, bytes);
+  QFETCH(QByteArray, text);
+  const QTemporaryDir directory;
+  QFile file(directory.filePath(QStringLiteral("a.txt")));
+  QVERIFY(file.open(QIODevice::WriteOnly));
+  file.write(bytes);
+  file.close();
+  const FileAccess files(directory.path().toStdString());
+  Person person(files);
+  const auto read = readTextFile(person, "a.txt");
+  QCOMPARE(std::holds_alternative<std::string>(read), !text.isNull());
+  if (text.isNull())
+    QVERIFY(!std::get<NotGiven>(read).expected.empty());
+  else
+    QCOMPARE(QByteArray::fromStdString(std::get<std::string>(read)), text);
 }
 
 void TestQuerySurroundings::parameterKinds() {

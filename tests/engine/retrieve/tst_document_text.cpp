@@ -62,6 +62,9 @@ class TestDocumentText : public QObject {
   void errors_data();
   void errors();
   void pdfHasAPassageAPage();
+  void pdfsWithoutTextAreToldApart_data();
+  void pdfsWithoutTextAreToldApart();
+  void damagedPagesAreNamed();
   void passagesHaveTheirPlace();
   void damagedPdfIsAnError();
   void deepJsonLineIsRead();
@@ -193,11 +196,10 @@ void TestDocumentText::errors_data() {
       << DocumentFormat::JsonLines << QByteArray("[\n{\"text\":\"a\"},\n{\"text\":NaN}\n]\n")
       << "doc: line 1: found one JSON value over several lines, expected a JSON value on each line (or the "
          "extension .json)";
-  QTest::newRow("no PDF")
-      << DocumentFormat::Pdf << QByteArray("hello")
-      << "doc: found bytes that are no PDF, or a damaged one, expected a PDF that can be read";
+  QTest::newRow("no PDF") << DocumentFormat::Pdf << QByteArray("hello")
+                          << "doc: found bytes that are no PDF, expected a PDF";
   QTest::newRow("empty PDF") << DocumentFormat::Pdf << QByteArray()
-                             << "doc: found 0 bytes, expected a PDF that can be read";
+                             << "doc: found an empty file, expected a PDF that can be read";
 }
 
 void TestDocumentText::errors() {
@@ -223,6 +225,60 @@ void TestDocumentText::pdfHasAPassageAPage() {
   QCOMPARE(pagesText({3}), std::string("page 3"));
   QCOMPARE(pagesText({1, 3, 4, 6, 7, 8}), std::string("pages 1, 3, 4, 6–8"));
   QCOMPARE(passagePlace(DocumentFormat::Pdf, passagesIn(result)[1].number), std::string("page 3"));
+}
+
+/// Why a PDF gives no text: each cause wants another remedy.
+void TestDocumentText::pdfsWithoutTextAreToldApart_data() {
+  QTest::addColumn<QByteArray>("pdf");
+  QTest::addColumn<QString>("word");
+  const auto row = [](const char* name, const std::string& pdf, const char* word) {
+    QTest::newRow(name) << QByteArray::fromStdString(pdf) << QString::fromLatin1(word);
+  };
+  const std::string whole = retrieve::test::pdfOf({"Mira lives in Lisbon."});
+  const auto with = [&whole](const std::string& from, const std::string& to) {
+    std::string pdf = whole;
+    const std::size_t at = pdf.find(from);
+    return at == std::string::npos ? std::string() : pdf.replace(at, from.size(), to);
+  };
+  const std::string picture =
+      "6 0 obj\n<</Type/XObject/Subtype /Image/Width 1/Height 1/ColorSpace/DeviceGray"
+      "/BitsPerComponent 8/Length 1>>\nstream\nx\nendstream\nendobj\n";
+  row("cut off", whole.substr(0, whole.size() / 2), "damaged");
+  row("its head alone", "%PDF-1.4\n", "damaged");
+  row("a page that is not there", with("/Kids [4 0 R", "/Kids [9 0 R"), "damaged");
+  row("pages that are not there", with("/Pages 2 0 R", "/Pages 8 0 R"), "damaged");
+  row("a content that is not there", with("/Contents 5 0 R", "/Contents 9 0 R"), "damaged");
+  row("a content that is no content", with("BT /F1 12 Tf 40 700 Td", std::string(22, '\1')), "damaged");
+  row("a password", with("/Root 1 0 R", "/Root 1 0 R /Encrypt <</Filter/Own/V 4/R 4>> /ID[<aa><aa>]"),
+      "encrypted");
+  row("a scanned page", retrieve::test::pdfOf({""}) + picture, "scanned");
+  row("an empty page", retrieve::test::pdfOf({""}), "without pictures");
+  row("no pages", retrieve::test::pdfOf({}), "without pages");
+  row("an empty file", "", "empty");
+  row("another file", "<html>404</html>", "no PDF");
+}
+
+void TestDocumentText::pdfsWithoutTextAreToldApart() {
+  QFETCH(QByteArray, pdf);
+  QFETCH(QString, word);
+  const Result result = readPassages("a.pdf", DocumentFormat::Pdf, pdf.toStdString());
+  QVERIFY(std::holds_alternative<Error>(result));
+  const Error& error = std::get<Error>(result);
+  QVERIFY2(error.found.find(word.toStdString()) != std::string::npos, error.message().c_str());
+  QVERIFY(!error.expected.empty());
+}
+
+/// A damaged page leaves the others readable, and is not taken for a scanned one.
+void TestDocumentText::damagedPagesAreNamed() {
+  std::string pdf = retrieve::test::pdfOf({"Mira lives in Lisbon.", "Tarek is a baker.", ""});
+  const std::string second = "(Tarek is a baker.) Tj";
+  const std::size_t at = pdf.find("BT", pdf.find(second) - 30);
+  for (std::size_t i = at; i < pdf.find(second) + second.size(); ++i) pdf[i] = '\1';
+  const Result result = readPassages("a.pdf", DocumentFormat::Pdf, pdf);
+  QVERIFY(std::holds_alternative<DocumentText>(result));
+  QCOMPARE(std::get<DocumentText>(result).damagedPages, std::vector<std::size_t>{2});
+  QCOMPARE(std::get<DocumentText>(result).pagesWithoutText, std::vector<std::size_t>{3});
+  QCOMPARE(passagesIn(result).size(), std::size_t{1});
 }
 
 void TestDocumentText::passagesHaveTheirPlace() {

@@ -23,7 +23,7 @@ using namespace std::chrono_literals;
 
 namespace {
 
-using Result = std::variant<std::vector<std::string>, Error>;
+using Result = std::variant<PdfText, Error>;
 
 /// Forms that show the next one ten times each: `depth` of them show 10^depth.
 std::string formsWithinForms(int depth) {
@@ -107,8 +107,8 @@ void TestPdfText::hostileFilesEndInAnError() {
   QVERIFY(!error.found.empty() && !error.expected.empty());
   // The next one is read as ever.
   const Result good = readPdf(retrieve::test::pdfOf({"Mira lives in Lisbon."}), kSmall);
-  QVERIFY(std::holds_alternative<std::vector<std::string>>(good));
-  QVERIFY(std::get<std::vector<std::string>>(good).front().starts_with("Mira lives in Lisbon."));
+  QVERIFY(std::holds_alternative<PdfText>(good));
+  QVERIFY(std::get<PdfText>(good).pages.front().starts_with("Mira lives in Lisbon."));
 }
 
 void TestPdfText::theFilesOfOthersEnd_data() {

@@ -8,6 +8,7 @@
 #include "tests/support/test_program.h"
 
 #include <QDir>
+#include <QFile>
 #include <QTemporaryDir>
 #include <QTest>
 
@@ -35,6 +36,7 @@ class TestResolveAugments : public QObject {
   void pagesWithoutTextAreNamed();
   void documentsOfOthers_data();
   void documentsOfOthers();
+  void halvesOfCharactersAreRemarked();
   void filesThatAreNotThereAreErrors();
   void onlyChangedFilesAreIndexed();
   void modelOfTheAugmentChoosesTheRanking();
@@ -169,8 +171,7 @@ void TestResolveAugments::problems_data() {
       "/seq/0/augment/body/plus/1", "an operator \"g\"");
   row("ask", R"({"ask":"What?"})", text, "/seq/0/augment/body", "an operator \"ask\"");
   row("document", R"({"user":"a"})", R"(["a.jsonl",{"Text":"{"}])", "/seq/0", "a.jsonl: line 1: \"{\"");
-  row("no PDF", R"({"user":"a"})", R"(["a.pdf",{"Binary":[1,2]}])", "/seq/0",
-      "a.pdf: bytes that are no PDF, or a damaged one");
+  row("no PDF", R"({"user":"a"})", R"(["a.pdf",{"Binary":[1,2]}])", "/seq/0", "a.pdf: bytes that are no PDF");
 }
 
 void TestResolveAugments::problems() {
@@ -285,8 +286,7 @@ void TestResolveAugments::whatCannotBeReadIsLeftOut() {
       QStringLiteral(
           "found the file \"far/out.txt\" outside of the query's folder (left out), expected "
           "a file in %1/people\n"
-          "found d.pdf: bytes that are no PDF, or a damaged one (left out), expected a PDF that can be "
-          "read\n"
+          "found d.pdf: bytes that are no PDF (left out), expected a PDF\n"
           "found e.jsonl: line 1: \"{\" (left out), expected a JSON value that ends on its line\n"
           "found picture.png: a picture (left out), expected text, Markdown, JSON lines, CSV "
           "or PDF")
@@ -355,8 +355,8 @@ void TestResolveAugments::documentsOfOthers_data() {
   row("bare-quote.csv", "Biscuit", "Tarek, The 12\" pet");
   row("bom.jsonl", "Biscuit", "The pet of Tarek is called Biscuit.");
   row("cp1252.txt", "Biscuit", "Biscuit", "no UTF-8");
-  row("cut.pdf", "Biscuit", "", "no PDF");
-  row("empty.pdf", "Biscuit", "", "0 bytes");
+  row("cut.pdf", "Biscuit", "", "damaged");
+  row("empty.pdf", "Biscuit", "", "an empty file");
   row("fiqa-first100lines.jsonl", "training workers software", "on-the-job training");
   row("half-scanned.pdf", "Lisbon", "Mira lives in Lisbon.", "pages 2–5: no text");
   row("hyphen.pdf", "understandable", "understandable fountain");
@@ -395,6 +395,26 @@ void TestResolveAugments::documentsOfOthers() {
   const QString remarks = messages(resolved).join('\n');
   QVERIFY2(remark.isEmpty() ? remarks.isEmpty() : remarks.contains(remark), qPrintable(remarks));
   QVERIFY(resolved.diagnostics.size() <= 1);
+}
+
+/// Half of a character becomes U+FFFD, which the user must know.
+void TestResolveAugments::halvesOfCharactersAreRemarked() {
+  using namespace std::string_literals;
+  const QTemporaryDir directory;
+  QFile file(directory.filePath(QStringLiteral("half.txt")));
+  QVERIFY(file.open(QIODevice::WriteOnly));
+  const std::string bytes = "\xFF\xFE"s + "N\0a\0d\0i\0a\0 \0"s + "\x00\xD8"s + "x\0"s;
+  file.write(bytes.data(), static_cast<qint64>(bytes.size()));
+  file.close();
+  Folder folder(directory.path());
+  FragmentIndex index;
+  RetrievalTools with = tools(index);
+  with.files = &folder;
+  const ResolvedAugments resolved = resolveAugments(augment(user("Nadia"), "half.txt", ""), {}, with);
+  QVERIFY(promptOf(resolved).join('\n').contains(QStringLiteral("Nadia \uFFFDx")));
+  const QString remarks = messages(resolved).join('\n');
+  QVERIFY2(remarks.contains(QStringLiteral("half.txt")), qPrintable(remarks));
+  QVERIFY2(remarks.contains(QStringLiteral("14")), qPrintable(remarks));
 }
 
 void TestResolveAugments::filesThatAreNotThereAreErrors() {

@@ -362,7 +362,8 @@ void TestQueryLisp::diagnostics_data() {
   row("files and questions", "(seq (user (file \"b.txt\")) (user (ask \"where?\")) (user (file \"x.bin\")))",
       "1:12: found no file b.txt, expected a file\n"
       "1:34: found no answer to where?, expected an answer\n"
-      "1:56: found the file \"x.bin\", which is not UTF-8, expected a text file\n");
+      "1:56: found the file \"x.bin\", which is not UTF-8, expected a text in UTF-8: save the file as "
+      "such\n");
   row("not a list of texts", "(plus (take 2 (file \"a.txt\")))",
       "1:15: found the text \"text of a\", expected a list, or the text of a JSON list of texts\n");
   row("a document that is none", "(with \"e\" \"q\" (list \"d.txt\"))",

@@ -2,6 +2,8 @@
 // Queries as YAML: what the reference accepts and how it reads it, errors and their places, limits, and that
 // nothing is lost on the way.
 #include "engine/query/json/json.h"
+#include "engine/query/lisp/lisp.h"
+#include "engine/query/unkept_parts.h"
 #include "engine/query/yaml/yaml.h"
 #include "engine/query/yaml/yaml_scalar.h"
 #include "tests/engine/query/random_query.h"
@@ -67,6 +69,8 @@ class TestQueryYaml : public QObject {
   void remarks_data();
   void remarks();
   void escapesAreCharacters();
+  void returnsAloneEndLines();
+  void jsonIsRead();
   void depthLimit();
   void limits();
   void largeInputsAreReadQuickly_data();
@@ -338,6 +342,31 @@ void TestQueryYaml::escapesAreCharacters() {
   QCOMPARE(QByteArray::fromStdString(result.query->as<Message>()->text),
            QByteArray("é\u0085\u00a0\u2028\u2029A\x1b/é😀"));
   QVERIFY(!parseYaml(R"(user: "\ud83d")").query.has_value());
+}
+
+/// Old programs end lines in carriage returns alone. Every form but JSON depends on lines.
+void TestQueryYaml::returnsAloneEndLines() {
+  const std::string text = "# all\rplus:\r- user: |\r    a\r    b\r- user: c # more\r";
+  const ParseResult read = parseYaml(text);
+  QVERIFY(read.query == parseJson(R"({"plus":[{"user":"a\nb\n"},{"user":"c"}]})").query);
+  QCOMPARE(unkeptParts(text, QueryForm::Yaml).size(), std::size_t{1});
+  const ParseResult wrong = parseYaml("plus:\r- user: a\r- usr: b\r");
+  QVERIFY(!wrong.diagnostics.empty());
+  QCOMPARE(wrong.diagnostics.front().position.line, std::size_t{3});
+  QVERIFY(parseLisp("; a\r(user \"b\")\r").query == parseJson(R"({"user":"b"})").query);
+  // Within a text with line feeds they are part of the lines.
+  QVERIFY(parseYaml("user: a\r\n").query == parseJson(R"({"user":"a"})").query);
+}
+
+/// JSON is YAML, but for characters that JSON escapes in two halves.
+void TestQueryYaml::jsonIsRead() {
+  for (const char* json : {R"({"user": "\ud83d\ude00"})",
+                           "\xEF\xBB\xBF\n[{\"role\": \"user\", \"content\": \"\\uD83D\\uDE00\"}]"}) {
+    const ParseResult read = parseYaml(json);
+    QVERIFY(read.query.has_value());
+    QVERIFY(read.query == parseJson(json).query);
+  }
+  QVERIFY(!parseYaml(R"({"user": "\ud83d"})").query);
 }
 
 void TestQueryYaml::depthLimit() {
