@@ -19,7 +19,7 @@ namespace spanscope::query {
 namespace {
 
 /// Fields with which the body of a request may begin. None is an operator.
-constexpr std::array<std::string_view, 23> kRequestFields = {"model",
+constexpr std::array<std::string_view, 38> kRequestFields = {"model",
                                                              "system",
                                                              "messages",
                                                              "max_tokens",
@@ -41,7 +41,22 @@ constexpr std::array<std::string_view, 23> kRequestFields = {"model",
                                                              "top_logprobs",
                                                              "store",
                                                              "reasoning_effort",
-                                                             "metadata"};
+                                                             "metadata",
+                                                             "logit_bias",
+                                                             "service_tier",
+                                                             "parallel_tool_calls",
+                                                             "modalities",
+                                                             "verbosity",
+                                                             "anthropic_version",
+                                                             "anthropic_beta",
+                                                             "stop_sequences",
+                                                             "top_k",
+                                                             "thinking",
+                                                             "options",
+                                                             "format",
+                                                             "keep_alive",
+                                                             "extra_body",
+                                                             "custom_id"};
 
 /// Fields of a request or of a message that ask for more than text. Without them the reply would be a
 /// different one.
@@ -309,8 +324,46 @@ class ChatReader {
     m_walk.warning(offset, "the field " + inQuotes(key), "what a query can say", "it is left out");
   }
 
+  /// Whether the value asks for a reply of text, which a query gives anyway. If so, skips the value.
+  bool isTextAlone(std::string_view key) {
+    const ValueCursor::Mark mark = m_cursor.mark();
+    const JsonKind kind = m_cursor.peek();
+    std::vector<std::string> texts;
+    bool hasOthers = false;
+    const auto take = [&] {
+      const bool isText = m_cursor.peek() == JsonKind::String;
+      if (isText)
+        texts.push_back(m_cursor.readString());
+      else
+        m_cursor.skipValue();
+      hasOthers = hasOthers || !isText;
+    };
+    std::string member;
+    if (key == "response_format" && kind == JsonKind::Object) {
+      m_cursor.enterObject();
+      for (ValueCursor::Container object; m_cursor.nextMember(object, member);) {
+        hasOthers = hasOthers || member != "type";
+        take();
+      }
+    } else if (key == "modalities" && kind == JsonKind::Array) {
+      m_cursor.enterArray();
+      for (ValueCursor::Container array; m_cursor.nextElement(array);) take();
+    } else if (key == "tool_choice" && kind == JsonKind::String) {
+      // Without tools there is nothing to choose from; with tools, the tools are refused.
+      take();
+      const bool isFree = texts.front() == "none" || texts.front() == "auto";
+      if (isFree) texts.front() = "text";
+    } else {
+      return false;
+    }
+    if (m_cursor.stopped() || (!hasOthers && texts == std::vector<std::string>{"text"})) return true;
+    m_cursor.goTo(mark);
+    return false;
+  }
+
   /// Skips a value. Returns true if it has no effect: null, false, an empty list, or the default.
   bool isNothing(std::string_view key) {
+    if (isTextAlone(key)) return true;
     const JsonKind kind = m_cursor.peekNumber();
     if (kind == JsonKind::Number) {
       const double value = static_cast<double>(floatValue(m_cursor.readNumber()));
@@ -346,6 +399,7 @@ ChatForm chatFormOf(ValueCursor& cursor) {
                            hasMember(cursor, "role", JsonKind::String);
     if (isMessage) form = ChatForm::Messages;
   } else if (kind == JsonKind::Object) {
+    // Looking further would find errors of syntax without their place in a query.
     cursor.enterObject();
     ValueCursor::Container object;
     std::string first;

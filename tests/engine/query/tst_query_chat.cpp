@@ -132,6 +132,14 @@ void TestQueryChat::chats_data() {
       R"({"model":"m","messages":[{"role":"user","content":"a"}],"temperature":0,"n":1,"top_p":1.0,"tools":[],)"
       R"("stream":false,"presence_penalty":0,"frequency_penalty":0.0,"logprobs":false,"response_format":null})",
       R"({"g":{"model":"m","input":{"seq":[{"user":"a"}]},"temperature":0.0}})", request);
+  row("a reply of text",
+      R"({"model":"m","messages":[{"role":"user","content":"a"}],"temperature":0,"response_format":{"type":"text"},)"
+      R"("modalities":["text"],"tool_choice":"auto"})",
+      R"({"g":{"model":"m","input":{"seq":[{"user":"a"}]},"temperature":0.0}})", request);
+  row("a field of Anthropic that comes first",
+      R"({"anthropic_version":"x","model":"m","messages":[{"role":"user","content":"a"}],"temperature":0})",
+      R"({"g":{"model":"m","input":{"seq":[{"user":"a"}]},"temperature":0.0}})",
+      request + leftOut("1:2: /anthropic_version", "anthropic_version"));
   row("what is left out",
       R"({"n":2,"model":"m","messages":[{"role":"user","content":"a"}],"temperature":0,"stop":["x"],"seed":0,"my":{}})",
       R"({"g":{"model":"m","input":{"seq":[{"user":"a"}]},"temperature":0.0}})",
@@ -181,6 +189,14 @@ void TestQueryChat::refused_data() {
   row("tools", R"({"model":"m","messages":[{"role":"user","content":"a"}],"tools":[{}],"temperature":0})",
       qPrintable(QStringLiteral("1:57: /tools: found the field \"tools\", expected messages of text%1")
                      .arg(QLatin1String(kTool))));
+  for (const char* form : {R"({"type":"json_object"})", R"({"type":"text","schema":{}})", R"("text")"}) {
+    QTest::addRow("the form %s", form)
+        << R"({"model":"m","messages":[{"role":"user","content":"a"}],"response_format":)" +
+               QByteArray(form) + "}"
+        << QStringLiteral(
+               "1:57: /response_format: found the field \"response_format\", expected messages of text%1")
+               .arg(QLatin1String(kTool));
+  }
   row("no model", R"({"messages":[{"role":"user","content":"a"}],"temperature":0})",
       "1:1: found no field \"model\", expected \"model\": the name of a model\n");
   row("a list of queries", R"([{"user":"a"}])",
