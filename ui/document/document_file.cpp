@@ -130,12 +130,15 @@ OpenedFile readText(std::string_view text, const QString& path) {
 }  // namespace
 
 OpenedFile openDocument(const QString& path) {
+  // Opening a pipe would wait for a program that writes into it, and the window with it.
+  const QFileInfo info(path);
+  if (info.exists() && !info.isFile() && !info.isDir()) return refused("a pipe or a device", "a file");
   QFile file(path);
   if (!file.open(QIODevice::ReadOnly)) {
     return refused(file.errorString().toStdString(), "a file that can be read");
   }
   constexpr auto kMostBytes = static_cast<qint64>(query::ParseLimits{}.maxBytes);
-  // One byte more than is allowed is enough to tell, also of a pipe or a device that never ends.
+  // One byte more than is allowed is enough to tell, also of a file that grows.
   const QByteArray bytes = file.read(kMostBytes + 1);
   if (file.error() != QFileDevice::NoError) {
     return refused(file.errorString().toStdString(), "a file that can be read");

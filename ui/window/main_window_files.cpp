@@ -3,6 +3,7 @@
 #include "engine/base/error.h"
 #include "engine/checkpoint/checkpoint.h"
 #include "engine/query/node_parts.h"
+#include "engine/retrieve/document_text.h"
 #include "engine/workbench/model_bundle.h"
 #include "engine/workbench/model_names.h"
 #include "engine/workbench/resource_paths.h"
@@ -26,6 +27,7 @@
 #include <QDialogButtonBox>
 #include <QDragEnterEvent>
 #include <QEventLoop>
+#include <QFile>
 #include <QFileDialog>
 #include <QFileInfo>
 #include <QKeyEvent>
@@ -66,6 +68,13 @@ bool isOpenedByName(const QString& path) {
          std::any_of(std::begin(kEnds), std::end(kEnds), [&path](const char* end) {
            return path.endsWith(QLatin1String(end), Qt::CaseInsensitive);
          });
+}
+
+bool isPdf(const QString& path) {
+  constexpr qint64 kBegin = 16;
+  QFile file(path);
+  if (!QFileInfo(path).isFile() || !file.open(QIODevice::ReadOnly)) return false;
+  return retrieve::formatOf({}, file.read(kBegin).toStdString()) == retrieve::DocumentFormat::Pdf;
 }
 
 /// Reads texts on another thread, since a PDF can take many seconds. Nothing if the user cancels, or if the
@@ -193,12 +202,14 @@ MainWindow::Opening MainWindow::openOne(const QString& path) {
   // Before it is read: what is written in between is a change.
   FileStamp stamp = stampOf(whole);
   OpenedFile opened = openDocument(whole);
-  if (!opened.document && !isOpenedByName(whole) && readTextFiles({whole}).problem.isEmpty())
+  // A PDF can take minutes. It is read beside the window, after the person has chosen to add it.
+  if (!opened.document && !isOpenedByName(whole) &&
+      (isPdf(whole) || readTextFiles({whole}).problem.isEmpty()))
     return Opening::IsText;
   if (!opened.document) {
     QMessageBox box(QMessageBox::Warning, tr("Open"), tr("%1 cannot be opened.").arg(name), QMessageBox::Ok,
                     this);
-    // What is no query by its name is wrong as a text: a PDF may want a password.
+    // What is no query by its name is wrong as a text.
     const QString problem = isOpenedByName(whole) ? QString() : readTextFiles({whole}).problem;
     box.setInformativeText(problem.isEmpty() ? diagnosticsText(opened.diagnostics, name)
                                              : problem + QLatin1Char('.'));

@@ -387,6 +387,8 @@ void TestDocumentFile::savesToWhereThePathLeads() {
   // What is no regular file is written into.
   const QByteArray pipe = directory.filePath(QStringLiteral("pipe.json")).toUtf8();
   QCOMPARE(::mkfifo(pipe.constData(), 0600), 0);
+  // Reading would wait for a writer.
+  QVERIFY(!openDocument(QString::fromUtf8(pipe)).document);
   const int reader = ::open(pipe.constData(), O_RDONLY | O_NONBLOCK);
   QVERIFY(!saveDocument(QString::fromUtf8(pipe), document));
   QFile read;

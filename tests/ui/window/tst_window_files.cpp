@@ -642,6 +642,33 @@ class TestWindowFiles : public QObject {
                message.toObject().value(QStringLiteral("content")).toString() == QStringLiteral("a"));
   }
 
+  /// A PDF that takes long is read beside the window. The user can cancel it.
+  void openingASlowPdfCanBeCancelled() {
+    QString pdf = QStringLiteral(
+        "%PDF-1.4\n1 0 obj\n<</Type/Catalog/Pages 2 0 R>>\nendobj\n2 0 obj\n<</Type/Pages/Kids[3 0 R]/Count "
+        "1>>\nendobj\n3 0 obj\n<</Type/Page/Parent 2 0 R/MediaBox[0 0 9 9]/Contents 4 0 "
+        "R/Resources<</XObject<</X "
+        "5 0 R>>>>>>\nendobj\n4 0 obj\n<</Length 5>>\nstream\n/X Do\nendstream\nendobj\n");
+    const QString shown = QStringLiteral("/X Do ").repeated(10);
+    for (int i = 5; i < 17; ++i) {
+      pdf +=
+          QStringLiteral(
+              "%1 0 obj\n<</Length %2/Type/XObject/Subtype/Form/BBox[0 0 9 9]/Resources<</XObject<</X %3 0 "
+              "R>>>>>>\nstream\n%4\nendstream\nendobj\n")
+              .arg(i)
+              .arg(shown.size())
+              .arg(i + 1)
+              .arg(shown);
+    }
+    const QString path = writeText(QStringLiteral("slow.pdf"),
+                                   (pdf + QStringLiteral("trailer\n<</Root 1 0 R>>\n%%EOF\n")).toLatin1());
+    const std::size_t tabs = m_window->workspace().documents().size();
+    Answers answers({QStringLiteral("New query"), QStringLiteral("Cancel")});
+    QVERIFY(!m_window->openFile(path));
+    QVERIFY2(answers.isDone(), qPrintable(answers.said().join(QLatin1Char('\n'))));
+    QCOMPARE(m_window->workspace().documents().size(), tabs);
+  }
+
   /// What a pasted text lost is listed until the paste is undone.
   void pastingListsWhatIsLeftOut() {
     QVERIFY(m_window->openFile(m_path));
