@@ -149,7 +149,7 @@ void CanvasParts::takeDrawn() {
   } else {
     const bool grew = m_core.layout().size() > m_drawn.size();
     holdView();
-    if (m_keepsFit && grew && !m_view->visibleRect().contains(m_scene.contentRect())) fitReadable();
+    if (m_keepsFit && grew && !isWhole()) fitReadable(true);
   }
   noteDrawn();
   updateStrip();
@@ -283,10 +283,12 @@ void CanvasParts::fitWhenReady() {
   fitReadable();
 }
 
-void CanvasParts::fitReadable() {
+void CanvasParts::fitReadable(bool grew) {
   const QRectF content = m_scene.contentRect();
   m_keepsFit = true;
-  m_view->fit(content, m_view->fittingZoom(content) >= kLeastWholeZoom ? kLeastWholeZoom : kLeastFitZoom);
+  // Cards that could be read do not become signs under the user's hands.
+  const double whole = grew && m_view->zoom() >= kTextZoom ? kTextZoom : kLeastWholeZoom;
+  m_view->fit(content, m_view->fittingZoom(content) >= whole ? whole : kLeastFitZoom);
   if (isWhole()) return;
   // The end of the query, its result, is at the right.
   m_view->bringIntoSight(rectOf(m_core.document().root()));
@@ -347,7 +349,7 @@ void CanvasParts::showAdded() {
   const QRectF added = selectionRect();
   if (added.isNull()) return;
   if (m_keepsFit) {
-    if (!m_view->visibleRect().contains(m_scene.contentRect())) fitReadable();
+    if (!isWhole()) fitReadable(true);
     m_view->bringIntoSight(added);
     return;
   }

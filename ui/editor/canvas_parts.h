@@ -107,7 +107,8 @@ class CanvasParts : public QObject {
   void showMinimap();
   void zoomBy(double factor);
   /// Fits everything into the view, unless it would be too small to read; then shows focusRect().
-  void fitReadable();
+  /// `grew`: nodes were added to what was fitted.
+  void fitReadable(bool grew = false);
   void fitAll();
   QRectF selectionRect() const;
 

@@ -132,6 +132,17 @@ class TestCanvasStacks : public QObject {
     QTRY_COMPARE(driver.messages.size(), 1);
   }
 
+  /// While a query grows level by level, its cards stay readable, and the new one is in sight.
+  void aGrowingQueryStaysReadable() {
+    Rag rag(1, {900, 500});
+    for (int level = 0; level < 10; ++level) {
+      rag.core().select({rag.root()});
+      QVERIFY(rag.driver.canvas().perform(QStringLiteral("node.add:g")));
+      QVERIFY(rag.isSeen(rag.core().current()));
+      QVERIFY2(rag.view().zoom() >= kTextZoom, qPrintable(QString::number(rag.view().zoom())));
+    }
+  }
+
   /// What was in sight as a whole is so again in a canvas that has less room, as at a larger scale.
   void aWholeQueryStaysWhole() {
     Rag rag(3, {1200, 800});
