@@ -118,7 +118,9 @@ void Autosave::setInterval(std::chrono::milliseconds interval) {
 void Autosave::schedule() {
   if (!m_isDirty || m_isWriting || m_timer.isActive()) return;
   const std::chrono::milliseconds passed(m_sinceWriting.isValid() ? m_sinceWriting.elapsed() : 0);
-  m_timer.start(std::max(std::chrono::milliseconds(0), m_interval - passed));
+  constexpr std::chrono::milliseconds kMost(5000);
+  const std::chrono::milliseconds interval = std::max(m_interval, std::min(10 * m_writingTook, kMost));
+  m_timer.start(std::max(std::chrono::milliseconds(0), interval - passed));
 }
 
 bool Autosave::beginWriting() {
@@ -172,6 +174,7 @@ void Autosave::finishWriting(const std::optional<Error>& error, const QString& p
   // What was discarded while it was being written is gone.
   if (!m_isWriting || path != m_sideFile) return;
   m_isWriting = false;
+  m_writingTook = std::chrono::milliseconds(m_sinceWriting.elapsed());
   if (error) {
     m_isDirty = true;
     Q_EMIT failed(*error);

@@ -40,7 +40,8 @@ class Autosave : public QObject {
   explicit Autosave(DocumentModel& model, QString directory = autosaveDirectory(), QObject* parent = nullptr);
   ~Autosave() override;
 
-  /// Sets the longest time between a change and the start of writing it to the side file.
+  /// Sets the longest time between a change and the start of writing it to the side file. A document that
+  /// takes long to write waits ten times as long, at most five seconds.
   void setInterval(std::chrono::milliseconds interval);
   std::chrono::milliseconds interval() const { return m_interval; }
 
@@ -75,7 +76,8 @@ class Autosave : public QObject {
   QString m_sideFile;
   QString m_sideFilePath;  ///< path of the document when the side file was named
   std::unique_ptr<QLockFile> m_lock;
-  std::chrono::milliseconds m_interval{5000};
+  std::chrono::milliseconds m_interval{1000};
+  std::chrono::milliseconds m_writingTook{0};  ///< the last time
   QTimer m_timer;
   QElapsedTimer m_sinceWriting;
   QThreadPool m_writer;  ///< one thread: states are written in order

@@ -54,6 +54,7 @@ class TestAutosave : public QObject {
 
  private Q_SLOTS:
   void writesWhatIsUnsaved();
+  void writesSoonWithoutBeingTold();
   void writesNothingWithoutAChange();
   void writesAtOnceWhenAsked();
   void keepsAnOlderStateWhereItCannotWrite();
@@ -87,6 +88,16 @@ void TestAutosave::writesWhatIsUnsaved() {
   QCOMPARE(recoveries[0].document.at(recoveries[0].document.root()).name, std::string("two"));
   removeRecovery(recoveries[0]);
   QVERIFY(findRecoveries(directory.path()).empty());
+}
+
+/// A program that is killed loses at most the last second.
+void TestAutosave::writesSoonWithoutBeingTold() {
+  const QTemporaryDir directory;
+  DocumentModel model;
+  Autosave autosave(model, directory.path());
+  QVERIFY(autosave.interval() <= 1s);
+  name(model, "one");
+  QTRY_VERIFY(!findRecoveries(directory.path()).empty() || !autosave.sideFile().isEmpty());
 }
 
 void TestAutosave::writesNothingWithoutAChange() {
