@@ -17,6 +17,8 @@
 #include <QToolButton>
 #include <QVBoxLayout>
 
+#include <utility>
+
 namespace spanscope::ui {
 namespace {
 
@@ -63,8 +65,11 @@ AnswerCard::AnswerCard(QWidget* parent)
       m_text(new QLabel(this)),
       m_problem(new QLabel(this)),
       m_advice(new QLabel(this)),
+      m_brief(new ElidedLabel(this)),
+      m_more(new QToolButton(this)),
       m_policies(new QToolButton(this)),
       m_adapter(new QToolButton(this)),
+      m_offers(new QBoxLayout(QBoxLayout::TopToBottom)),
       m_madeFor(new QLabel(this)),
       m_models(new QToolButton(this)),
       m_same(new QLabel(this)),
@@ -104,6 +109,20 @@ AnswerCard::AnswerCard(QWidget* parent)
       Q_EMIT fidelityWanted();
   });
 
+  m_advice->setObjectName(QStringLiteral("advice"));
+  m_brief->setObjectName(QStringLiteral("briefAdvice"));
+  m_brief->setTextFormat(Qt::PlainText);
+  m_brief->hide();
+  m_more->setObjectName(QStringLiteral("moreAdvice"));
+  m_more->setText(tr("More"));
+  m_more->setToolTip(tr("Shows the whole advice"));
+  m_more->setAutoRaise(true);
+  m_more->hide();
+  connect(m_more, &QToolButton::clicked, this, [this] {
+    m_isAdviceWanted = true;
+    showAdvice();
+  });
+
   m_policies->setText(tr("Compare policies"));
   m_policies->setToolTip(
       tr("Runs the query under several policies, and shows times, answers and fidelity side by side"));
@@ -135,9 +154,17 @@ AnswerCard::AnswerCard(QWidget* parent)
   layout->addLayout(header);
   // What to keep in mind comes before the answer.
   layout->addWidget(m_advice);
-  // One below the other: side by side they are wider than the narrowest dock.
-  layout->addWidget(m_policies, 0, Qt::AlignLeft);
-  layout->addWidget(m_adapter, 0, Qt::AlignLeft);
+  auto* brief = new QHBoxLayout;
+  brief->setSpacing(2 * kSpace);
+  brief->addWidget(m_brief, 1);
+  brief->addWidget(m_more);
+  layout->addLayout(brief);
+  m_offers->setSpacing(kSpace);
+  // Side by side they must not keep a card wider than a dock that becomes narrow.
+  for (QToolButton* offer : {m_policies, m_adapter}) offer->setMinimumWidth(1);
+  m_offers->addWidget(m_policies, 0, Qt::AlignLeft);
+  m_offers->addWidget(m_adapter, 1, Qt::AlignLeft);
+  layout->addLayout(m_offers);
   layout->addWidget(m_text);
   layout->addWidget(m_problem);
   layout->addWidget(m_madeFor);
@@ -172,6 +199,8 @@ void AnswerCard::setContent(const Answer& answer, const Theme& theme, bool selec
     setInk(*m_full, theme.color(Role::TextSecond), theme.smallFont());
     m_copy->setFont(theme.smallFont());
     m_measure->setFont(theme.smallFont());
+    setInk(*m_brief, theme.color(Role::ComputedInk), theme.smallFont());
+    m_more->setFont(theme.smallFont());
     m_policies->setFont(theme.smallFont());
     m_adapter->setFont(theme.smallFont());
     m_models->setFont(theme.smallFont());
@@ -203,11 +232,10 @@ void AnswerCard::setContent(const Answer& answer, const Theme& theme, bool selec
   for (QString& line : advice) line.prepend(QStringLiteral("⚠ "));
   if (!answer.offer.isEmpty()) advice.append(answer.offer);
   setTextIfNew(*m_advice, advice.join(QLatin1Char('\n')));
-  m_policies->setVisible(answer.offersPolicies);
   m_policies->setAccessibleName(tr("Compare policies, as run %1 advises").arg(answer.run));
   m_adapter->setText(tr("Use the adapter"));
-  m_adapter->setVisible(!answer.fittingAdapter.isEmpty());
   m_adapter->setAccessibleName(tr("Use the adapter %1").arg(answer.fittingAdapter));
+  showAdvice();
   setTextIfNew(*m_madeFor, madeForText(answer));
   m_models->setVisible(!m_madeFor->text().isEmpty());
   m_models->setAccessibleName(tr("Choose another model than that of run %1").arg(answer.run));
@@ -219,6 +247,30 @@ void AnswerCard::setContent(const Answer& answer, const Theme& theme, bool selec
                                        fidelityHeadline(answer), advice.join(QLatin1Char(' '))}
                                .join(QLatin1Char(' ')));
   update();
+}
+
+void AnswerCard::setCompact(bool isCompact) {
+  if (std::exchange(m_isCompact, isCompact) == isCompact) return;
+  m_isAdviceWanted = false;
+  showAdvice();
+}
+
+void AnswerCard::showAdvice() {
+  const QString whole = m_advice->text();
+  const QString line = QString(whole).replace(QLatin1Char('\n'), QLatin1Char(' '));
+  const int room =
+      contentsRect().width() - layout()->contentsMargins().left() - layout()->contentsMargins().right();
+  const bool hasOffers = m_answer.offersPolicies || !m_answer.fittingAdapter.isEmpty();
+  const bool isLong = hasOffers || m_advice->fontMetrics().horizontalAdvance(line) > room;
+  const bool isBrief = m_isCompact && !m_isAdviceWanted && isLong && !whole.isEmpty();
+  m_brief->setText(line);
+  m_brief->setToolTip(whole);
+  m_brief->setVisible(isBrief);
+  m_more->setVisible(isBrief);
+  m_more->setAccessibleName(tr("More advice on run %1").arg(m_answer.run));
+  m_advice->setVisible(!isBrief && !whole.isEmpty());
+  m_policies->setVisible(!isBrief && m_answer.offersPolicies);
+  m_adapter->setVisible(!isBrief && !m_answer.fittingAdapter.isEmpty());
 }
 
 void AnswerCard::showFidelity() {
@@ -276,6 +328,12 @@ void AnswerCard::resizeEvent(QResizeEvent* event) {
   QWidget::resizeEvent(event);
   const auto direction = width() < kLeastForRow ? QBoxLayout::TopToBottom : QBoxLayout::LeftToRight;
   if (m_fidelityRow->direction() != direction) m_fidelityRow->setDirection(direction);
+  const QMargins margins = layout()->contentsMargins();
+  const int offers = m_policies->sizeHint().width() + m_adapter->sizeHint().width() + m_offers->spacing();
+  const bool isBeside = offers <= width() - margins.left() - margins.right();
+  const auto beside = isBeside ? QBoxLayout::LeftToRight : QBoxLayout::TopToBottom;
+  if (m_offers->direction() != beside) m_offers->setDirection(beside);
+  showAdvice();
 }
 
 void AnswerCard::mouseReleaseEvent(QMouseEvent* event) {

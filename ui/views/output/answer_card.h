@@ -25,6 +25,8 @@ class AnswerCard : public QWidget {
 
   void setContent(const Answer& answer, const Theme& theme, bool selected);
   const Answer& answer() const { return m_answer; }
+  /// In a low dock, advice of several lines and what it offers is one line until the user asks for more.
+  void setCompact(bool isCompact);
   QToolButton& copyButton() { return *m_copy; }
   QToolButton& fidelityButton() { return *m_measure; }
   QToolButton& policiesButton() { return *m_policies; }
@@ -49,6 +51,7 @@ class AnswerCard : public QWidget {
 
  private:
   void showFidelity();
+  void showAdvice();
 
   Answer m_answer;
   std::optional<Theme> m_theme;
@@ -59,10 +62,15 @@ class AnswerCard : public QWidget {
   QLabel* m_text;
   QLabel* m_problem;
   QLabel* m_advice;         ///< what a person should keep in mind when reading the answer
+  ElidedLabel* m_brief;     ///< the beginning of the advice in a low dock
+  QToolButton* m_more;      ///< shows the whole advice
   QToolButton* m_policies;  ///< what the advice offers
   QToolButton* m_adapter;   ///< the same
-  QLabel* m_madeFor;        ///< what the model was made for, where it answers something else
-  QToolButton* m_models;    ///< to choose another one
+  QBoxLayout* m_offers;     ///< both: one below the other where a card is narrow
+  bool m_isCompact = false;
+  bool m_isAdviceWanted = false;  ///< the user wants to read the whole advice
+  QLabel* m_madeFor;              ///< what the model was made for, where it answers something else
+  QToolButton* m_models;          ///< to choose another one
   QLabel* m_same;
   QLabel* m_facts;
   QLabel* m_fidelity;        ///< how near to a full prefill: the headline

@@ -20,6 +20,8 @@ namespace spanscope::ui {
 namespace {
 
 constexpr std::size_t kAtFirst = 40;
+/// A lower dock shows little else than long advice, in pixels.
+constexpr int kLow = 260;
 
 }  // namespace
 
@@ -83,6 +85,15 @@ QString OutputView::emptyText() const {
   return tr("Run a query to read its answers here, as they come.");
 }
 
+bool OutputView::isLow() const {
+  return height() < kLow;
+}
+
+void OutputView::resizeEvent(QResizeEvent* event) {
+  RunView::resizeEvent(event);
+  for (AnswerCard* card : m_cards) card->setCompact(isLow());
+}
+
 void OutputView::refresh() {
   m_model = outputModel(*input(), m_most, scope());
   if (m_scope) m_scope->setOthers(m_model.others);
@@ -116,6 +127,7 @@ void OutputView::refresh() {
   for (std::size_t i = 0; i < m_cards.size(); ++i) {
     const Answer& answer = m_model.answers[i];
     const bool selected = answer.request != 0 && input()->selection.request == answer.request;
+    m_cards[i]->setCompact(isLow());
     m_cards[i]->setContent(answer, input()->theme, selected);
   }
   // Once the cards have their heights.

@@ -33,8 +33,10 @@ class OutputView : public RunView {
  protected:
   void refresh() override;
   QString emptyText() const override;
+  void resizeEvent(QResizeEvent* event) override;
 
  private:
+  bool isLow() const;
   RunScope scope() const;
   RunId runInView() const;
   void scrollToRun();

@@ -48,6 +48,46 @@ class TestAnswerCard : public QObject {
     measuring.measuredShare = 0.4;
     QTest::newRow("measuring") << measuring;
   }
+  /// In a low dock, long advice leaves the room to the answer until the user wants it.
+  void longAdviceIsOneLineInALowDock() {
+    Answer answer;
+    answer.run = 1;
+    answer.name = QStringLiteral("generate");
+    answer.state = AnswerState::Finished;
+    answer.text = QStringLiteral("Cinnamon.");
+    answer.advice = {QStringLiteral("The checkpoint was not trained for block attention. ").repeated(3),
+                     QStringLiteral("Compare the policies.")};
+    answer.offersPolicies = true;
+    AnswerCard card;
+    card.setContent(answer, ui::Theme(ui::Scheme::Light), false);
+    card.resize(340, 400);
+    card.show();
+    const auto* advice = card.findChild<QLabel*>(QStringLiteral("advice"));
+    const auto* brief = card.findChild<QLabel*>(QStringLiteral("briefAdvice"));
+    auto* more = card.findChild<QToolButton*>(QStringLiteral("moreAdvice"));
+    QVERIFY(advice->isVisible() && !brief->isVisible() && !more->isVisible());
+    const int whole = card.heightForWidth(340);
+    card.setCompact(true);
+    QVERIFY(!advice->isVisible() && brief->isVisible() && more->isVisible());
+    QVERIFY(!card.policiesButton().isVisible());
+    QVERIFY(card.heightForWidth(340) < whole);
+    QVERIFY(brief->height() < 2 * brief->fontMetrics().lineSpacing());
+    QCOMPARE(brief->toolTip(), advice->text());
+    // New tokens come in while the user reads.
+    QTest::mouseClick(more, Qt::LeftButton);
+    QVERIFY(advice->isVisible() && !brief->isVisible() && !more->isVisible());
+    QVERIFY(card.policiesButton().isVisible());
+    answer.text += QStringLiteral(" Nutmeg.");
+    card.setContent(answer, ui::Theme(ui::Scheme::Light), false);
+    QVERIFY(advice->isVisible());
+    // What fits in one line is whole.
+    card.setCompact(false);
+    answer.advice = {QStringLiteral("Short.")};
+    answer.offersPolicies = false;
+    card.setContent(answer, ui::Theme(ui::Scheme::Light), false);
+    card.setCompact(true);
+    QVERIFY(advice->isVisible() && !more->isVisible());
+  }
   /// In which arithmetic an answer was computed is said with it, where it is not the usual one.
   void saysItsArithmetic() {
     Answer answer;
