@@ -22,15 +22,20 @@ MaskLegend::MaskLegend(QWidget* parent) : QWidget(parent) {
   setAccessibleName(tr("Legend of the mask"));
 }
 
-void MaskLegend::setContent(const MaskModel& model, MaskShown shown, const Theme& theme) {
+void MaskLegend::setContent(const MaskModel& model, MaskShown shown, const Theme& theme, bool isBrief) {
   std::vector<Sample> samples;
   const bool isFull = shown == MaskShown::FullPrefill;
   samples.push_back({Sign::Seen, tr("sees"), {}});
   if (!isFull && model.reused > 0)
-    samples.push_back({Sign::Reused, tr("sees, but the row was not computed in this run"), {}});
+    samples.push_back(
+        {Sign::Reused,
+         isBrief ? tr("sees, row reused") : tr("sees, but the row was not computed in this run"),
+         {}});
   if (model.seen < model.full)
-    samples.push_back(isFull ? Sample{Sign::OnlyFull, tr("only in a full prefill"), {}}
-                             : Sample{Sign::Unseen, tr("does not see, though it comes before"), {}});
+    samples.push_back(
+        isFull
+            ? Sample{Sign::OnlyFull, tr("only in a full prefill"), {}}
+            : Sample{Sign::Unseen, isBrief ? tr("masked") : tr("does not see, though it comes before"), {}});
   const auto has = [&model](BlockRole state) {
     return std::any_of(model.bands.begin(), model.bands.end(),
                        [state](const MaskBand& band) { return band.state == state; });

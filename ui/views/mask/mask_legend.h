@@ -17,7 +17,8 @@ class MaskLegend : public QWidget {
  public:
   explicit MaskLegend(QWidget* parent = nullptr);
 
-  void setContent(const MaskModel& model, MaskShown shown, const Theme& theme);
+  /// `isBrief` shortens the words, for a low dock.
+  void setContent(const MaskModel& model, MaskShown shown, const Theme& theme, bool isBrief = false);
   QSize sizeHint() const override { return {200, heightForWidth(std::max(width(), 200))}; }
   QSize minimumSizeHint() const override { return {0, 0}; }
   bool hasHeightForWidth() const override { return true; }

@@ -18,6 +18,13 @@
 
 namespace spanscope::ui {
 
+namespace {
+
+/// In a lower dock, words would take more room than the mask. In pixels.
+constexpr int kLow = 280;
+
+}  // namespace
+
 MaskView::MaskView(QWidget* parent)
     : RunView(parent, InputPart::WholeTrace, Pace::EveryInput),
       m_area(new MaskArea(this)),
@@ -84,7 +91,7 @@ void MaskView::refresh() {
   m_rows = selectedRows(m_mask, input()->selection);
   const bool hasMask = m_mask.request != 0;
   for (QWidget* part : std::initializer_list<QWidget*>{m_area, m_legend, m_words}) part->setVisible(hasMask);
-  m_legend->setContent(m_mask, m_whichMask, theme());
+  showLegend();
   m_area->showColumns(m_columns);
   m_area->showMask(&m_mask, changed, m_whichMask, m_rows, theme());
   showSentence();
@@ -96,6 +103,21 @@ void MaskView::refresh() {
   if (summary() == m_lastSummary) return;
   m_lastSummary = summary();
   Q_EMIT summaryChanged(m_lastSummary);
+}
+
+bool MaskView::isLow() const {
+  return height() < kLow;
+}
+
+void MaskView::resizeEvent(QResizeEvent* event) {
+  RunView::resizeEvent(event);
+  if (input() == nullptr || m_mask.request == 0) return;
+  showLegend();
+  showSentence();
+}
+
+void MaskView::showLegend() {
+  m_legend->setContent(m_mask, m_whichMask, theme(), isLow());
 }
 
 void MaskView::showColumns(const std::optional<MaskRange>& columns) {
@@ -116,7 +138,11 @@ void MaskView::showSentence() {
   }
   m_words->setFont(theme().smallFont());
   colorLabel(*m_words, theme(), Role::TextSecond);
-  m_words->setText(m_sentence);
+  const bool isLow = this->isLow();
+  const int room = width() - layout()->contentsMargins().left() - layout()->contentsMargins().right();
+  m_words->setText(isLow ? QFontMetrics(theme().smallFont()).elidedText(m_sentence, Qt::ElideRight, room)
+                         : m_sentence);
+  m_words->setToolTip(isLow ? m_sentence : QString());
   m_area->setAccessibleDescription(m_sentence);
 }
 

@@ -37,8 +37,11 @@ class MaskView : public RunView, public DrawnParts {
  protected:
   void refresh() override;
   QString emptyText() const override;
+  void resizeEvent(QResizeEvent* event) override;
 
  private:
+  bool isLow() const;
+  void showLegend();
   void selectRows(const MaskRange& rows);
   void showColumns(const std::optional<MaskRange>& columns);
   void showSentence();

@@ -12,6 +12,7 @@
 #include <QComboBox>
 #include <QElapsedTimer>
 #include <QImage>
+#include <QLabel>
 #include <QPainter>
 #include <QSignalSpy>
 #include <QTest>
@@ -318,6 +319,22 @@ class TestMask : public QObject {
     QCOMPARE(area->stretchAt(20), (MaskRange{20, 21}));
     QTest::keyClick(area, Qt::Key_0);
     QVERIFY(area->maskLayout().isByBlock());
+  }
+
+  /// In a low dock the mask has most of the room; what is said of it is a tip.
+  void aLowDockShowsTheMask() {
+    MaskView view;
+    view.resize(384, 200);
+    view.setInput(test::twentyDocuments());
+    view.show();
+    QVERIFY(QTest::qWaitForWindowExposed(&view));
+    const auto* area = view.findChild<MaskArea*>();
+    const auto* words = view.findChild<QLabel*>();
+    QTRY_VERIFY(area->isVisible());
+    QVERIFY2(area->height() >= 110, qPrintable(QString::number(area->height())));
+    QCOMPARE(words->toolTip(), view.sentence());
+    view.resize(384, 500);
+    QTRY_COMPARE(words->text(), view.sentence());
   }
 
   void aFullPrefillIsAnotherPicture() {
